@@ -1,0 +1,47 @@
+# Everything runs in .venv, which is made when first needed and again when pyproject.toml changes.
+# Settings: make test WORKERS=4 · make lab LAB=--no-browser · make notebooks ONLY="01 05"
+#           make lab PYTHON=python3.12
+PYTHON  ?= python3
+WORKERS ?= 2
+LAB     ?=
+ONLY    ?=
+
+BIN   := .venv/bin
+READY := .venv/.ready
+
+.DEFAULT_GOAL := help
+.PHONY: help lab test notebooks check lint bench clean
+
+help: ## say what each command does
+	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 18
+
+lab: $(READY) ## open JupyterLab on the first lesson
+	$(BIN)/jupyter lab $(LAB) notebooks/00_start_here.ipynb
+
+test: $(READY) ## run the unit tests and every notebook (ten minutes at most, on two cores)
+	LIB2048_QUICK=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile tests notebooks
+
+notebooks: $(READY) ## run the lessons in place, at their full budgets, and keep their outputs
+	$(BIN)/python tools/lessons.py $(ONLY)
+
+check: $(READY) ## check the stored lessons without running them
+	$(BIN)/python tools/lessons.py --check $(ONLY)
+
+lint: $(READY) ## check style (ruff) and layers (import-linter)
+	$(BIN)/ruff check .
+	$(BIN)/lint-imports
+
+bench: $(READY) ## measure the speed of play and of training on this machine
+	$(BIN)/lib2048 bench
+
+clean: ## remove what the tools leave behind (to start over, remove .venv too)
+	rm -rf build *.egg-info .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	find . -path ./.venv -prune -o \( -name __pycache__ -o -name .ipynb_checkpoints \) -exec rm -rf {} +
+
+# Both `make lab` and `make test` rest on this one stamp.
+$(READY): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "$(PYTHON) is Python %d.%d; the course needs 3.11 or later: make PYTHON=python3.12 …" % sys.version_info[:2])'
+	@echo "Setting up .venv. This takes a minute or two, and happens once."
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --disable-pip-version-check -e '.[all]'
+	@touch $@

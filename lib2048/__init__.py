@@ -1,0 +1,45 @@
+"""lib2048: everything that the lessons of this course import.
+
+A board is one 64-bit integer (`board`), a network is a set of look-up tables (`ntuple`), and one
+compiled loop plays and learns (`learning`).  The names below are all that a lesson needs.
+"""
+
+__version__ = "0.1.0"
+
+import importlib
+
+from lib2048 import board, spec
+from lib2048.board import (
+    afterstates, from_tiles, initial, is_over, slide, spawn, symmetries, to_exponents, to_tiles,
+)  # fmt: skip
+from lib2048.drawing import (
+    draw_board, draw_choice, draw_pattern, draw_row, draw_tuple, draw_tuples,
+)  # fmt: skip
+from lib2048.evaluation import Result, evaluate, mean_ci95, reached, record_game, statistics_block
+from lib2048.learning import own_functions
+from lib2048.ntuple import Network, parse_network
+from lib2048.players import (
+    NetworkPlayer, first_legal_player, greedy_player, player, random_player,
+)  # fmt: skip
+from lib2048.rng import stream
+from lib2048.spec import ACTIONS
+from lib2048.storage import load, save
+from lib2048.training import History, actions_in, train
+
+# These need packages that the core does without; they are loaded when they are first used.
+_LAZY = {}
+
+__all__ = [
+    "ACTIONS", "History", "Network", "NetworkPlayer", "Result", "actions_in", "afterstates",
+    "board", "draw_board", "draw_choice", "draw_pattern", "draw_row", "draw_tuple", "draw_tuples",
+    "evaluate", "first_legal_player", "from_tiles", "greedy_player", "initial", "is_over", "load",
+    "mean_ci95", "own_functions", "parse_network", "player", "random_player", "reached",
+    "record_game", "save", "slide", "spawn", "spec", "statistics_block", "stream", "symmetries",
+    "to_exponents", "to_tiles", "train", *_LAZY,
+]  # fmt: skip
+
+
+def __getattr__(name):
+    if name in _LAZY:
+        return getattr(importlib.import_module(f"lib2048.{_LAZY[name]}"), name)
+    raise AttributeError(f"module 'lib2048' has no attribute {name!r}")

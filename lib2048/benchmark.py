@@ -1,0 +1,124 @@
+"""Speed as ratios: how far is each loop from the time that its look-ups alone take?
+
+Moves a second depend on the machine and on who else uses it.  So every figure is measured in
+turns with a *floor*: reading the same table entries for the same boards and doing nothing else.
+The ratio of the two says how much the rest costs, on any machine.
+"""
+
+import time
+
+import numpy as np
+
+from lib2048._compile import announce, kernel
+from lib2048.board import SLIDES
+from lib2048.evaluation import record_game
+from lib2048.learning import AFTERSTATE, Games, Rule, functions_of
+from lib2048.ntuple import Network
+from lib2048.players import random_player
+from lib2048.training import FOREVER, ROWS
+
+WARM_UP = 20_000_000  # actions of training before the clock starts: weights as in real use
+MOVES = 400_000  # a measurement
+ROUNDS = 7
+FLOOR_MOVES = 50_000
+
+
+@kernel
+def _sum(table, positions):
+    """Read the entries and add them up, in four independent sums."""
+    p, q, r, s = table[0], table[0], table[0], table[0]
+    for i in range(np.uint64(0), np.uint64(len(positions)), np.uint64(4)):
+        p += table[positions[i]]
+        q += table[positions[i + np.uint64(1)]]
+        r += table[positions[i + np.uint64(2)]]
+        s += table[positions[i + np.uint64(3)]]
+    return (p + q) + (r + s)
+
+
+def _positions_of_play(network, moves):
+    """Return the look-ups that 1-ply play makes in so many moves, in their order: uint32[…]."""
+    rule = Rule(AFTERSTATE, False, False, np.float32(0), np.uint64(0))
+    n = network.lookups_per_board
+    games = Games(functions_of(network.tuples), network.weights, n, rule, 99, lanes=1)
+    kept = np.zeros((moves, 4 * n), np.uint32)
+    for move in range(moves):
+        games.play(FOREVER, move + 1, 100)
+        kept[move] = games.work.positions
+    return kept.ravel()
+
+
+def _rows_of_random_play(moves):
+    """Return the rows that random play slides: uint32[4·moves]."""
+    boards, number = [], 0
+    while len(boards) < moves:
+        boards += [step.board for step in record_game("random", 1, number)]
+        number += 1
+    boards = np.array(boards[:moves], np.uint64)
+    shifts = np.arange(0, 64, 16, dtype=np.uint64)
+    return (boards[:, None] >> shifts & np.uint64(0xFFFF)).astype(np.uint32).ravel()
+
+
+class Bench:
+    """The measurements of `lib2048 bench`.
+
+    network: name; warm_up: actions of training first; moves: actions of one measurement.
+    """
+
+    def __init__(self, network="4x6", warm_up=WARM_UP, moves=MOVES, rounds=ROUNDS):
+        announce()
+        self.moves, self.rounds, self.network = moves, rounds, Network(network)
+        self.trainer = self._games(learn=True)
+        self.trainer.play(FOREVER, warm_up, ROWS)
+        self.player = self._games(learn=False)
+
+    def _games(self, learn):
+        n = self.network.lookups_per_board
+        rule = Rule(AFTERSTATE, False, learn, np.float32(0.1 / n), np.uint64(0))
+        functions = functions_of(self.network.tuples)
+        return Games(functions, self.network.weights, n, rule, seed=1 + learn)
+
+    def run(self):
+        """Measure; return {name: {moves_per_s, floor_per_s, ratio}}, medians of the rounds."""
+        look_ups = _positions_of_play(self.network, FLOOR_MOVES)
+        rows = _rows_of_random_play(FLOOR_MOVES)
+        weights, per_move = self.network.weights, FLOOR_MOVES
+        floors = {
+            "network": lambda: _rate(lambda: _sum(weights, look_ups), per_move),
+            "slides": lambda: _rate(lambda: _sum(SLIDES, rows), per_move),
+        }
+        tasks = {
+            "random play": (self._random, "slides"),
+            "1-ply play": (lambda: self._turns(self.player), "network"),
+            "TD(0) training": (lambda: self._turns(self.trainer), "network"),
+        }
+        return {name: self._compare(task, floors[floor]) for name, (task, floor) in tasks.items()}
+
+    def _compare(self, task, floor):
+        task(), floor()
+        pairs = np.array([(task(), floor()) for _ in range(self.rounds)])
+        rate, limit = np.median(pairs, axis=0)
+        ratio = float(np.median(pairs[:, 0] / pairs[:, 1]))
+        return {"moves_per_s": float(rate), "floor_per_s": float(limit), "ratio": ratio}
+
+    def _turns(self, games):
+        return _rate(lambda: games.play(FOREVER, games.actions + self.moves, ROWS), self.moves)
+
+    def _random(self):
+        begin = time.perf_counter()
+        results = random_player().play_games(0, self.moves // 100, 1)
+        return results[:, 2].sum() / (time.perf_counter() - begin)
+
+
+def _rate(task, moves):
+    begin = time.perf_counter()
+    task()
+    return moves / (time.perf_counter() - begin)
+
+
+def report(figures):
+    """Return the figures of `Bench.run` as a table of text."""
+    lines = [f"{'':16}{'moves/s':>12}{'floor':>12}{'ratio':>8}"]
+    for name, row in figures.items():
+        rate, floor = row["moves_per_s"] / 1e6, row["floor_per_s"] / 1e6
+        lines.append(f"{name:16}{rate:10.2f} M{floor:10.2f} M{row['ratio']:8.2f}")
+    return "\n".join([*lines, "floor: the same look-ups and nothing else; ratio: of the two rates"])

@@ -1,0 +1,131 @@
+"""The command line: lib2048 play | train | info | bench.
+
+Progress and prose go to stderr; with --json, stdout holds one JSON object and nothing else.  A
+wrong argument or file gives one line on stderr and exit status 2, and nothing is written.
+"""
+
+import argparse
+import json
+import sys
+
+from lib2048 import __version__, storage
+from lib2048.evaluation import evaluate
+from lib2048.ntuple import FORMS, Network
+from lib2048.players import NAMED, player
+from lib2048.training import check_settings, train
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message):
+        self.exit(2, f"lib2048: {message}\n")
+
+
+def _parser():
+    top = _Parser(prog="lib2048", description="Play and learn 2048 with n-tuple networks.")
+    top.add_argument("--version", action="version", version=f"lib2048 {__version__}")
+    commands = top.add_subparsers(dest="command", required=True, parser_class=_Parser)
+    _add_play(commands)
+    _add_train(commands)
+    describe = commands.add_parser("info", help="describe a file of weights")
+    describe.add_argument("file")
+    bench = commands.add_parser("bench", help="speed, as ratios within one run")
+    bench.add_argument("--network", default="4x6")
+    for command in commands.choices.values():
+        command.add_argument("--json", action="store_true", help="one JSON object on stdout")
+    return top
+
+
+def _add_play(commands):
+    play = commands.add_parser("play", help="let a player play many games")
+    play.add_argument("player", help=f"{', '.join(NAMED)}, or a file of weights")
+    play.add_argument("--games", type=int, default=1000)
+    play.add_argument("--seed", type=int, default=1)
+    play.add_argument("--threads", type=int, default=1)
+    play.add_argument("--depth", type=int, default=1, help="1-ply is all there is so far")
+
+
+def _add_train(commands):
+    learn = commands.add_parser("train", help="train a network")
+    learn.add_argument("--network", required=True, help="4x6, 8x6, 42-33, cells:012345,…")
+    learn.add_argument("--rule", default="td")
+    learn.add_argument("--alpha", type=float, default=0.1, help="rate, above 0 and up to 1")
+    learn.add_argument("--form", choices=FORMS, default="afterstate")
+    learn.add_argument("--order", choices=("forward", "backward"), default="forward")
+    learn.add_argument("--games", type=int)
+    learn.add_argument("--actions", type=int)
+    learn.add_argument("--seed", type=int, default=1)
+    learn.add_argument("--checkpoint-every", type=float, default=60.0, metavar="SECONDS")
+    learn.add_argument("--out", required=True, help="folder for the run")
+    learn.add_argument("--resume", action="store_true", help="go on with the run in that folder")
+
+
+def _play(options):
+    if options.depth != 1:
+        raise ValueError(f"depth {options.depth}: this version plays 1-ply only")
+    known = options.player in NAMED
+    who = player(options.player if known else storage.load(options.player))
+    who.name = options.player
+    result = evaluate(who, options.games, options.seed, options.threads, progress=True)
+    return result.as_dict(), f"{result}\n{result!r}, {result.moves_per_s / 1e6:.2f} M moves/s"
+
+
+def _train(options):
+    settings = (options.rule, options.alpha, options.games, options.actions, None, options.order)
+    check_settings(*settings)
+    network = Network(options.network, options.form)
+    history = train(
+        network, rule=options.rule, alpha=options.alpha, games=options.games,
+        actions=options.actions, order=options.order, seed=options.seed, out=options.out,
+        resume=options.resume, checkpoint_every=options.checkpoint_every,
+    )  # fmt: skip
+    if history.stopped:
+        print(f"stopped; go on with: --resume --out {options.out}", file=sys.stderr)
+    return _train_report(options, history), f"{history.statistics()}\n{history!r}"
+
+
+def _train_report(options, history):
+    actions = history.actions
+    return {
+        "run": options.out,
+        "network": options.network,
+        "games": len(history.scores),
+        "actions": actions,
+        "seconds": history.took,
+        "actions_per_s": actions / max(history.took, 1e-9),
+        "mean_last": history.mean_last() if len(history.scores) else None,
+        "weights": f"{options.out}/{storage.WEIGHTS}" if not history.stopped else None,
+    }
+
+
+def _info(options):
+    found = storage.info(options.file)
+    return found, "\n".join(f"{key}: {value}" for key, value in found.items())
+
+
+def _bench(options):
+    from lib2048.benchmark import Bench, report
+
+    figures = Bench(options.network).run()
+    return figures, report(figures)
+
+
+COMMANDS = {"play": _play, "train": _train, "info": _info, "bench": _bench}
+
+
+def main(arguments=None):
+    """Run the command line; arguments: list of str, by default those of the process."""
+    options = _parser().parse_args(arguments)
+    try:
+        data, text = COMMANDS[options.command](options)
+    except (ValueError, MemoryError, OSError) as error:
+        print(f"lib2048: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("lib2048: stopped", file=sys.stderr)
+        return 130
+    print(json.dumps(data) if options.json else text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

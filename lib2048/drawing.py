@@ -1,0 +1,553 @@
+"""Boards, tuples and decisions as SVG text, in the colours of the original game.
+
+Every function returns a `Picture`. A picture is plain text made of rectangles, texts and paths
+whose looks are written as attributes: no style sheet, script, title, link or nested svg, since web
+pages that show notebooks strip those. The same input gives the same text, on every machine.
+
+A *board* is one 64-bit integer (cell p, row-major, holds its exponent at bits 4p), or, as in
+`spec`, a list of rows of tiles of any shape. A *cell* is its number p = row × columns + column, or
+the pair (row, column).
+"""
+
+import operator
+import textwrap
+from html import escape
+from typing import NamedTuple
+
+from lib2048.spec import ACTIONS
+
+__all__ = [
+    "TILE_COLOURS",
+    "Picture",
+    "draw_board",
+    "draw_choice",
+    "draw_pattern",
+    "draw_row",
+    "draw_tuple",
+    "draw_tuples",
+    "tile_colour",
+]
+
+PAGE, FRAME, EMPTY = "#faf8ef", "#bbada0", "#cdc1b4"
+DARK, LIGHT = "#776e65", "#f9f6f2"
+ACCENT = "#0072b2"  # whatever is said *about* a board is blue: no tile is
+TILE_COLOURS = {
+    2: "#eee4da",
+    4: "#ede0c8",
+    8: "#f2b179",
+    16: "#f59563",
+    32: "#f67c5f",
+    64: "#f65e3b",
+    128: "#edcf72",
+    256: "#edcc61",
+    512: "#edc850",
+    1024: "#edc53f",
+    2048: "#edc22e",
+}
+LARGE = "#3c3a32"  # 4096 and above
+
+PAD = 10  # between a picture and the edge of its card, in pixels
+FONT = 15  # captions: still readable when a phone shows 640 pixels in 390
+LINE = 20
+THIN = "\u202f"  # the thousands are set apart by a narrow space that does not break
+DIGITS = {1: 0.52, 2: 0.5, 3: 0.41, 4: 0.32, 5: 0.27, 6: 0.225}  # size of a tile's number, in cells
+
+
+# ------------------------------------------------------------------------------------- pictures
+
+
+class Picture:
+    """Hold a drawing that notebooks show, files keep and `draw_row` puts beside others.
+
+    body: SVG elements in a frame of width × height pixels.
+    text: what the drawing says, for readers who cannot see it (and for a text-only terminal).
+    axis: the height, from the top, at which neighbours in a row line up; the middle by default.
+
+    Only `_repr_svg_` is offered, and no HTML: JupyterLab, nbconvert and the book show image/svg+xml
+    as an image, and GitHub draws it, but cleans an svg out of text/html; where a picture offers
+    both, the HTML is the one that is chosen. The card behind the drawing is opaque, so that a dark
+    theme does not swallow the captions.
+    """
+
+    def __init__(self, body, width, height, text="", axis=None):
+        self.body, self.width, self.height, self.text = body, width, height, text
+        self.axis = height / 2 if axis is None else axis
+
+    @property
+    def svg(self):
+        """Return the whole SVG document as text."""
+        width, height = _n(self.width + 2 * PAD), _n(self.height + 2 * PAD)
+        return (
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
+            f'viewBox="0 0 {width} {height}" role="img" aria-label="{escape(self.text)}" '
+            'font-family="Helvetica Neue,Arial,sans-serif" text-anchor="middle">\n'
+            f"{_rect(0, 0, self.width + 2 * PAD, self.height + 2 * PAD, PAGE, 8)}\n"
+            f"{_at(PAD, PAD, self.body)}\n</svg>"
+        )
+
+    def save(self, path):
+        """Write the SVG document to a file; its name should end in .svg."""
+        with open(path, "w", encoding="utf-8", newline="\n") as file:
+            file.write(self.svg + "\n")
+
+    def captioned(self, caption, bold=False, wrap=True):
+        """Return this picture with a caption centred under it, wrapped to its width unless told."""
+        if not caption:
+            return self
+        lines = _wrapped(caption, self.width) if wrap else str(caption).split("\n")
+        width = max(self.width, *(_length(line, FONT) for line in lines))
+        under = _lines(lines, width / 2, self.height + 6 + LINE / 2, DARK, bold)
+        body = _at((width - self.width) / 2, 0, self.body) + under
+        height = self.height + 6 + LINE * len(lines)
+        return Picture(body, width, height, f"{self.text} · {' '.join(lines)}", self.axis)
+
+    def _repr_svg_(self):
+        return self.svg
+
+    def __repr__(self):
+        return f"<Picture {self.text}>"
+
+
+def _n(number):
+    return f"{number:.1f}".removesuffix(".0")
+
+
+def _rect(x, y, width, height, fill, radius, more=""):
+    size = f'width="{_n(width)}" height="{_n(height)}" rx="{_n(radius)}"'
+    return f'<rect x="{_n(x)}" y="{_n(y)}" {size} fill="{fill}"{more}/>'
+
+
+def _text(x, y, text, size, fill, more=""):
+    """Return a text centred at (x, y); its baseline lies 0.36 of its size below its middle."""
+    where = f'x="{_n(x)}" y="{_n(y + 0.36 * size)}"'
+    return f'<text {where} font-size="{_n(size)}" fill="{fill}"{more}>{escape(str(text))}</text>'
+
+
+def _lines(lines, x, y, fill, bold=False):
+    more = ' font-weight="bold"' if bold else ""
+    return "\n".join(_text(x, y + i * LINE, line, FONT, fill, more) for i, line in enumerate(lines))
+
+
+def _at(x, y, body):
+    return f'<g transform="translate({_n(x)} {_n(y)})">\n{body}\n</g>' if x or y else body
+
+
+def _length(text, size):
+    """Return the width of a text in pixels, a little on the safe side: no font is at hand here."""
+    return 0.56 * size * len(str(text))
+
+
+def _wrapped(text, width):
+    columns = max(int(width / _length("m", FONT)), 8)
+    return [line for part in str(text).split("\n") for line in textwrap.wrap(part, columns) or [""]]
+
+
+# --------------------------------------------------------------------------------------- boards
+
+
+class _Grid(NamedTuple):
+    """Where the cells of a rows × cols board lie, when its longer side is `size` pixels."""
+
+    rows: int
+    cols: int
+    size: float
+
+    @property
+    def side(self):
+        return self.size / (1.1 * max(self.rows, self.cols) + 0.1)
+
+    @property
+    def width(self):
+        return self.side * (1.1 * self.cols + 0.1)
+
+    @property
+    def height(self):
+        return self.side * (1.1 * self.rows + 0.1)
+
+    def corner(self, cell):
+        row, col = divmod(cell, self.cols)
+        return self.side * (1.1 * col + 0.1), self.side * (1.1 * row + 0.1)
+
+    def middle(self, cell):
+        x, y = self.corner(cell)
+        return x + self.side / 2, y + self.side / 2
+
+
+def tile_colour(tile):
+    """Return the background and the text colour of a tile (0: an empty cell), as '#rrggbb'."""
+    if tile == 0:
+        return EMPTY, DARK
+    return TILE_COLOURS.get(tile, LARGE), DARK if tile <= 4 else LIGHT
+
+
+def draw_board(board, caption=None, size=200, highlight=(), marks=None, arrow=None):
+    """Draw a board.
+
+    board: a 64-bit integer, or a list of rows of tiles of any shape.
+    caption: a text under it. size: the longer side, in pixels.
+    highlight: cells to outline. marks: {cell: short text}, written into an empty cell and as a
+    badge on a tile. arrow: an action, 0..3 or its name, shown as an arrowhead on that side.
+    Raises ValueError for what is no board, no cell of it or no action.
+    """
+    tiles = _tiles(board)
+    picture = _draw(tiles, size, highlight, marks or {})
+    if arrow is not None:
+        picture = _with_arrow(picture, _action(arrow))
+    return picture.captioned(caption)
+
+
+def _draw(tiles, size, highlight=(), marks=None, faint=()):
+    """Draw checked tiles; the cells in `faint` are pale, as if they did not matter."""
+    grid = _Grid(len(tiles), len(tiles[0]), _positive(size))
+    flat = [tile for row in tiles for tile in row]
+    highlight = {_cell(cell, grid) for cell in highlight}
+    marks = {_cell(cell, grid): text for cell, text in (marks or {}).items()}
+    body = [_rect(0, 0, grid.width, grid.height, FRAME, 0.07 * grid.side)]
+    body += [_draw_cell(grid, cell, tile, cell in faint) for cell, tile in enumerate(flat)]
+    body += [_outline(grid, cell) for cell in sorted(highlight)]
+    body += [_mark(grid, cell, marks[cell], flat[cell]) for cell in sorted(marks)]
+    return Picture("\n".join(body), grid.width, grid.height, _spoken(tiles))
+
+
+def _draw_cell(grid, cell, tile, faint):
+    pale = ' opacity=".4"' if faint else ""
+    background, ink = tile_colour(tile)
+    square = _rect(*grid.corner(cell), grid.side, grid.side, background, 0.06 * grid.side, pale)
+    if tile == 0:
+        return square
+    size = DIGITS.get(len(str(tile)), 1.3 / len(str(tile))) * grid.side
+    return square + _text(*grid.middle(cell), tile, size, ink, f' font-weight="bold"{pale}')
+
+
+def _outline(grid, cell):
+    x, y = grid.corner(cell)
+    wide = 0.06 * grid.side + 0.5
+    edge = f' stroke="{ACCENT}" stroke-width="{_n(wide)}"'
+    return _rect(x, y, grid.side, grid.side, "none", 0.06 * grid.side, edge)
+
+
+def _mark(grid, cell, text, tile):
+    if tile == 0:
+        size = min(0.4, 1.35 / max(len(str(text)), 1)) * grid.side
+        return _text(*grid.middle(cell), text, size, ACCENT, ' font-weight="bold"')
+    x, y = grid.corner(cell)
+    size = 0.26 * grid.side
+    wide = max(_length(text, size) + 0.5 * size, 1.3 * size)
+    badge = _rect(x - 0.04 * grid.side, y - 0.04 * grid.side, wide, 1.3 * size, ACCENT, 0.65 * size)
+    middle = x - 0.04 * grid.side + wide / 2, y - 0.04 * grid.side + 0.65 * size
+    return badge + _text(*middle, text, size, "#fff", ' font-weight="bold"')
+
+
+def _with_arrow(picture, action):
+    """Put an arrowhead on one side of a board; the same margin on all four keeps it aligned."""
+    long = 0.1 * max(picture.width, picture.height)
+    across, along = ((0, -1), (1, 0), (0, 1), (-1, 0))[action]
+    x = long + picture.width / 2 * (1 + across)
+    y = long + picture.height / 2 * (1 + along)
+    tip = (x + 0.85 * long * across, y + 0.85 * long * along)
+    feet = [(x + side * 1.1 * long * along, y + side * 1.1 * long * across) for side in (1, -1)]
+    head = _triangle(tip, *feet)
+    width, height = picture.width + 2 * long, picture.height + 2 * long
+    text = f"{picture.text}, {ACTIONS[action]}"
+    return Picture(_at(long, long, picture.body) + head, width, height, text)
+
+
+def _triangle(*corners):
+    points = "L".join(f"{_n(x)} {_n(y)}" for x, y in corners)
+    round_edge = f'stroke="{ACCENT}" stroke-width="3" stroke-linejoin="round"'
+    return f'<path d="M{points}z" fill="{ACCENT}" {round_edge}/>'
+
+
+def _spoken(tiles):
+    return " / ".join(" ".join(str(tile or ".") for tile in row) for row in tiles)
+
+
+# --------------------------------------------------------------------------- rows
+
+
+def draw_row(boards, captions=None, arrows=None, size=150, width=640):
+    """Draw boards or pictures side by side, on as many lines as their width needs.
+
+    boards: boards or `Picture`s. captions: one text (or None) for each.
+    arrows: one text for each gap, written over an arrow: draw_row([s, s1], arrows=["Up, +8"]).
+    size: the longer side of each board. width: pixels after which a new line begins.
+    Raises ValueError when there are no boards, or the numbers of texts do not fit.
+    """
+    pictures = [_picture(board, size) for board in boards]
+    if not pictures:
+        raise ValueError("there is nothing to draw: the list is empty")
+    captions = _one_each("captions", captions, len(pictures))
+    links = [None, *_one_each("arrows", arrows, len(pictures) - 1)]
+    items = [picture.captioned(caption) for picture, caption in zip(pictures, captions)]
+    lines = [[]]
+    for link, item in zip(links, items):
+        block = _linked(link, item) if arrows is not None and link is not None else item
+        if lines[-1] and _line_width(lines[-1]) + 14 + block.width > width:
+            lines.append([])
+        lines[-1].append(block)
+    return _stack([_beside(line) for line in lines])
+
+
+def _stack(pictures, gap=14):
+    """Put pictures under one another, from the same left edge."""
+    y, body = 0, []
+    for picture in pictures:
+        body.append(_at(0, y, picture.body))
+        y += picture.height + gap
+    width, text = max(picture.width for picture in pictures), " | ".join(p.text for p in pictures)
+    return Picture("\n".join(body), width, y - gap, text)
+
+
+def _line_width(line, gap=14):
+    return sum(picture.width for picture in line) + gap * (len(line) - 1)
+
+
+def _beside(pictures, gap=14):
+    """Put pictures on one line, their axes at the same height."""
+    axis, x, body = max(picture.axis for picture in pictures), 0, []
+    for picture in pictures:
+        body.append(_at(x, axis - picture.axis, picture.body))
+        x += picture.width + gap
+    height = axis + max(picture.height - picture.axis for picture in pictures)
+    return Picture("\n".join(body), x - gap, height, " | ".join(p.text for p in pictures), axis)
+
+
+def _linked(label, picture):
+    """Put an arrow with a label before a picture."""
+    return _beside([_link(label), picture], gap=10)
+
+
+def _link(label):
+    lines = str(label).split("\n") if label else []
+    width = max([44, *(_length(line, FONT) for line in lines)])
+    axis = 6 + LINE * len(lines)
+    shaft = f'<path d="M2 {_n(axis)}H{_n(width - 10)}" stroke="{ACCENT}" stroke-width="3"/>'
+    head = _triangle((width - 2, axis), (width - 10, axis - 5), (width - 10, axis + 5))
+    words = _lines(lines, width / 2, LINE / 2 - 2, ACCENT, bold=True)
+    return Picture(words + shaft + head, width, axis + 8, f"→ {' '.join(lines)} →", axis)
+
+
+def _picture(board, size):
+    return board if isinstance(board, Picture) else draw_board(board, size=size)
+
+
+# --------------------------------------------------------------------------- tuples and weights
+
+
+def draw_tuple(cells, board=None, labels="order", caption=None, size=150):
+    """Draw which cells of the 4×4 board an n-tuple reads.
+
+    cells: cell numbers in the tuple's order. board: show the tiles it reads there, or None for its
+    shape alone. labels: "order" numbers the cells 0, 1 … as the tuple reads them, "cells" writes
+    the cell's own number, None nothing.
+    """
+    cells = _tuple_cells(cells)
+    texts = _tuple_labels(cells, labels)
+    rest = set(range(16)) - set(cells)
+    if board is None:
+        picture = _draw_shape(cells, texts, size)
+    else:
+        picture = _draw(_tiles(board, shape=(4, 4)), size, cells, texts, rest)
+    return picture.captioned(caption)
+
+
+def draw_tuples(tuples, captions=None, labels="order", size=88, width=640):
+    """Draw the tuples of a network as small pictures, on as many lines as needed.
+
+    tuples: sequences of cells. captions: a text for each; by default the cells in hexadecimal, as
+    in the names of networks ("012345").
+    """
+    tuples = [_tuple_cells(cells) for cells in tuples]
+    if captions is None:
+        captions = ["".join(f"{cell:x}" for cell in cells) for cells in tuples]
+    pictures = [draw_tuple(cells, labels=labels, size=size) for cells in tuples]
+    return draw_row(pictures, captions, width=width)
+
+
+def draw_pattern(cells, exponents, value=None, size=110):
+    """Draw the tiles that one weight of a tuple stands for, and the weight under them.
+
+    cells: the tuple's cells, outlined; exponents: one for each (0: an empty cell). The rest of the
+    board is pale. value: the weight, in points, with its sign.
+    """
+    cells, exponents = _tuple_cells(cells), list(exponents)
+    if len(cells) != len(exponents):
+        raise ValueError(f"{len(cells)} cells need as many exponents, not {len(exponents)}")
+    flat = [0] * 16
+    for cell, exponent in zip(cells, exponents):
+        flat[cell] = _tile_of(exponent)
+    tiles = [flat[row : row + 4] for row in (0, 4, 8, 12)]
+    picture = _draw(tiles, size, cells, faint=set(range(16)) - set(cells))
+    return picture.captioned(None if value is None else _signed(value), bold=True)
+
+
+def _draw_shape(cells, texts, size):
+    """Draw a tuple on an empty grid: its cells filled in blue, with white labels."""
+    empty, grid = [[0] * 4 for _ in range(4)], _Grid(4, 4, _positive(size))
+    body = [_draw(empty, size, faint=set(range(16)) - set(cells)).body]
+    for cell in cells:
+        square = _rect(*grid.corner(cell), grid.side, grid.side, ACCENT, 0.06 * grid.side)
+        label = _text(*grid.middle(cell), texts.get(cell, ""), 0.55 * grid.side, "#fff")
+        body.append(square + (label if cell in texts else ""))
+    text = f"tuple of cells {' '.join(map(str, cells))}"
+    return Picture("\n".join(body), grid.width, grid.height, text)
+
+
+def _tuple_labels(cells, labels):
+    if labels not in ("order", "cells", None):
+        raise ValueError(f'labels is "order", "cells" or None, not {labels!r}')
+    if labels is None:
+        return {}
+    return {cell: cell if labels == "cells" else i for i, cell in enumerate(cells)}
+
+
+def _signed(value):
+    number = f"{value:+,.0f}" if abs(value) >= 100 else f"{value:+,.1f}"
+    return number.replace(",", THIN).replace("-", "−")
+
+
+# ------------------------------------------------------------------------------------ decisions
+
+
+def draw_choice(board, rows, size=150):
+    """Draw one decision: the board, and what each action would bring.
+
+    rows: one (action, afterstate, reward, value) for each legal action; the actions left out are
+    drawn grey, as not legal. The largest reward + value is outlined and marked as best (the first
+    of several equal ones). size: the longer side of the board; an afterstate takes 0.8 of it.
+    """
+    tiles, choices = _tiles(board), {}
+    for action, afterstate, reward, value in rows:
+        choices[_action(action)] = (_tiles(afterstate), float(reward), float(value))
+    if not choices:
+        raise ValueError("rows is empty: a board without a legal action leaves nothing to choose")
+    best = max(choices, key=lambda action: (sum(choices[action][1:]), -action))
+    options = [_option(a, choices.get(a), a == best, tiles, 0.8 * size) for a in range(4)]
+    options = [_widened(option, max(o.width for o in options)) for option in options]
+    four = _stack([_beside(options[:2], gap=14), _beside(options[2:], gap=14)])
+    return _beside([_draw(tiles, size).captioned("the board"), _link(""), four], gap=16)
+
+
+def _option(action, choice, best, tiles, size):
+    if choice is None:
+        picture = _draw(tiles, size)
+        grey = Picture(f'<g opacity=".3">\n{picture.body}\n</g>', picture.width, picture.height)
+        return grey.captioned(f"{ACTIONS[action]}\nnot legal")
+    afterstate, reward, value = choice
+    total = f"{_points(reward)} + {_points(value)} = {_points(reward + value)}".replace("+ −", "− ")
+    picture = _draw(afterstate, size)
+    picture = _framed(picture) if best else picture
+    name = f"{ACTIONS[action]} · best" if best else ACTIONS[action]
+    return picture.captioned(f"{name}\n{total}", best, wrap=False)
+
+
+def _widened(picture, width):
+    """Centre a picture in a wider frame, so that columns stand under one another."""
+    body = _at((width - picture.width) / 2, 0, picture.body)
+    return Picture(body, width, picture.height, picture.text, picture.axis)
+
+
+def _framed(picture):
+    edge = f' stroke="{ACCENT}" stroke-width="4"'
+    frame = _rect(0, 0, picture.width, picture.height, "none", 4, edge)
+    return Picture(picture.body + frame, picture.width, picture.height, picture.text)
+
+
+def _points(number):
+    text = f"{number:,.1f}".removesuffix(".0") if abs(number) < 100 else f"{number:,.0f}"
+    return text.replace(",", THIN).replace("-", "−")
+
+
+# --------------------------------------------------------------------------------- bad arguments
+
+
+def _tiles(board, shape=None):
+    """Return a board as a list of rows of tiles; raise ValueError in one line if it is none."""
+    if isinstance(board, (str, bytes)):
+        raise ValueError(f"a board is a 64-bit integer or a list of rows of tiles, not {board!r}")
+    try:
+        tiles = _decoded(operator.index(board))
+    except TypeError:
+        tiles = _listed(board)
+    if shape and (len(tiles), len(tiles[0])) != shape:
+        raise ValueError(f"the board is {len(tiles)}×{len(tiles[0])}, not {shape[0]}×{shape[1]}")
+    return tiles
+
+
+def _decoded(board):
+    if not 0 <= board < 1 << 64:
+        raise ValueError(f"a board is an integer of 64 bits, not {board}")
+    flat = [_tile_of(board >> 4 * cell & 15) for cell in range(16)]
+    return [flat[row : row + 4] for row in (0, 4, 8, 12)]
+
+
+def _listed(board):
+    try:
+        tiles = [[operator.index(tile) for tile in row] for row in board]
+    except TypeError:
+        raise ValueError(
+            f"a board is a 64-bit integer or a list of rows of tiles, not {board!r}"
+        ) from None
+    if not tiles or not tiles[0] or len({len(row) for row in tiles}) > 1:
+        raise ValueError("the rows of a board are of one length, and not empty")
+    for tile in (tile for row in tiles for tile in row):
+        if tile < 0 or tile == 1 or tile & (tile - 1):
+            raise ValueError(f"a tile is 0 or a power of two from 2 on, not {tile}")
+    return tiles
+
+
+def _tile_of(exponent):
+    exponent = operator.index(exponent)
+    if not 0 <= exponent <= 17:
+        raise ValueError(f"an exponent is 0..17, not {exponent}")
+    return 1 << exponent if exponent else 0
+
+
+def _cell(cell, grid):
+    row, col = _pair(cell, grid)
+    if not (0 <= row < grid.rows and 0 <= col < grid.cols):
+        raise ValueError(f"cell {cell} is not on a {grid.rows}×{grid.cols} board")
+    return row * grid.cols + col
+
+
+def _pair(cell, grid):
+    try:
+        if hasattr(cell, "__index__"):
+            return divmod(operator.index(cell), grid.cols)
+        row, col = cell
+        return operator.index(row), operator.index(col)
+    except (TypeError, ValueError):
+        raise ValueError(f"a cell is a number or a pair (row, column), not {cell!r}") from None
+
+
+def _tuple_cells(cells):
+    grid = _Grid(4, 4, 1)
+    cells = [_cell(cell, grid) for cell in cells]
+    if not cells or len(set(cells)) < len(cells):
+        raise ValueError(f"a tuple needs at least one cell, and none twice: {cells}")
+    return cells
+
+
+def _action(action):
+    if isinstance(action, str) and action in ACTIONS:
+        return ACTIONS.index(action)
+    try:
+        number = operator.index(action)
+    except TypeError:
+        number = -1
+    if number not in range(4):
+        raise ValueError(f"an action is 0..3 or one of {', '.join(ACTIONS)}, not {action!r}")
+    return number
+
+
+def _one_each(name, texts, count):
+    texts = [None] * count if texts is None else list(texts)
+    if len(texts) != max(count, 0):
+        raise ValueError(f"{name} needs {count} texts, not {len(texts)}")
+    return texts
+
+
+def _positive(size):
+    if not size > 0:
+        raise ValueError(f"size is a number of pixels above 0, not {size}")
+    return size

@@ -1,0 +1,174 @@
+"""How good is a player?  Many games, their mean and how far it can be trusted."""
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from lib2048._compile import announce
+from lib2048.board import initial, slide, spawn
+from lib2048.players import player
+from lib2048.rng import stream
+
+GAMES_AT_ONCE = 200  # between two looks at the Stop button
+
+
+def mean_ci95(scores):
+    """Return (mean, half width of its 95 % confidence interval) of game scores.
+
+    scores: array; the interval is 1.96 standard deviations of the mean, from the sample's own
+    spread.  One game alone has an infinite interval, none has nan.
+    """
+    scores = np.asarray(scores, np.float64)
+    if len(scores) < 2:
+        return (float(scores.mean()) if len(scores) else float("nan")), float("inf")
+    return float(scores.mean()), float(1.96 * scores.std(ddof=1) / np.sqrt(len(scores)))
+
+
+def reached(largest):
+    """Return {tile: share of games that reached it}, for the tiles that some game reached.
+
+    largest: exponents of each game's largest tile, int array.
+    """
+    largest = np.asarray(largest)
+    tiles = range(1, int(largest.max(initial=0)) + 1)
+    return {1 << e: float((largest >= e).mean()) for e in tiles}
+
+
+def statistics_block(scores, largest, label=None):
+    """Return the text that this field reads: mean, max, and how many games reached which tile.
+
+    A line per tile: share of the games that reached it and, in brackets, share of the games whose
+    largest tile it was.  label: the number at the left, by default the number of games.
+    """
+    scores, largest = np.asarray(scores), np.asarray(largest)
+    if not len(scores):
+        return "no game is over yet"
+    head = f"{label or len(scores)}\tmean = {scores.mean():.1f}\tmax = {scores.max():.0f}"
+    lines = [
+        f"\t{tile}\t{share:.1%}\t({(largest == tile.bit_length() - 1).mean():.1%})"
+        for tile, share in reached(largest).items()
+        if tile.bit_length() - 1 >= largest.min()
+    ]
+    return "\n".join([head, *lines])
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a player did in many games.
+
+    scores: int64[games]; largest: int64[games], exponents; moves: actions in all; seconds: time.
+    """
+
+    name: str
+    scores: np.ndarray
+    largest: np.ndarray
+    moves: int
+    seconds: float
+
+    @property
+    def mean(self):
+        """The mean score, in points."""
+        return mean_ci95(self.scores)[0]
+
+    @property
+    def ci95(self):
+        """Half the width of the mean's 95 % confidence interval, in points."""
+        return mean_ci95(self.scores)[1]
+
+    @property
+    def max(self):
+        """The highest score."""
+        return int(self.scores.max())
+
+    @property
+    def moves_per_s(self):
+        """Actions a second, in all threads together."""
+        return self.moves / self.seconds
+
+    def reached(self):
+        """Return {tile: share of the games that reached it}."""
+        return reached(self.largest)
+
+    def as_dict(self):
+        """Return the result as the command line's JSON holds it."""
+        return {
+            "player": self.name,
+            "games": len(self.scores),
+            "mean": self.mean,
+            "ci95": self.ci95,
+            "max": self.max,
+            "moves": self.moves,
+            "moves_per_s": self.moves_per_s,
+            "reached": {str(tile): share for tile, share in self.reached().items()},
+        }
+
+    def __str__(self):
+        return statistics_block(self.scores, self.largest)
+
+    def __repr__(self):
+        games = f"{len(self.scores):,} games"
+        return f"<{self.name}: {self.mean:,.0f} ± {self.ci95:,.0f} points in {games}>"
+
+
+def evaluate(who, games=1000, seed=1, threads=1, progress=False):
+    """Let a player play many games.
+
+    who: a player, a `Network`, or a name such as 'random'; games ≥ 1; threads ≥ 1.  Game n has the
+    luck of (seed, n), whatever the threads.  Returns `Result`.  Raises ValueError for bad
+    numbers.  The Stop button ends it within a second and raises KeyboardInterrupt.
+    """
+    if games < 1 or threads < 1:
+        raise ValueError(f"games {games}, threads {threads}: both must be at least 1")
+    announce()
+    who = player(who)
+    who.play_games(0, 1, seed)  # compiles, outside the clock
+    starts = range(0, games, GAMES_AT_ONCE)
+    begin = time.perf_counter()
+    with ThreadPoolExecutor(threads) as pool:
+        parts = [pool.submit(_part, who, start, games, seed) for start in starts]
+        try:
+            rows = [part.result() for part in _watched(parts, progress)]
+        except KeyboardInterrupt:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    seconds = time.perf_counter() - begin
+    rows = np.concatenate(rows)
+    return Result(who.name, rows[:, 1], rows[:, 3], int(rows[:, 2].sum()), seconds)
+
+
+def _part(who, start, games, seed):
+    return who.play_games(start, min(GAMES_AT_ONCE, games - start), seed)
+
+
+def _watched(parts, progress):
+    if not progress:
+        return parts
+    from tqdm.auto import tqdm
+
+    return tqdm(parts, unit=f"{GAMES_AT_ONCE} games")
+
+
+class Step(NamedTuple):
+    """One turn of a recorded game."""
+
+    board: np.uint64  # the state
+    action: int | None  # 0..3, None when the game is over
+    reward: int
+    afterstate: np.uint64  # the board itself when the game is over
+    value: float | None  # reward + value of the action, for players that have values
+
+
+def record_game(who, seed=1, number=0):
+    """Play one game slowly and keep every turn: a list of `Step`, the last with action None."""
+    who = player(who)
+    board, random = initial(stream(seed, number))
+    steps = []
+    while (action := who.choose(board)) is not None:
+        after, reward = slide(board, action)
+        value = who.values(board)[action] if hasattr(who, "values") else None
+        steps.append(Step(board, action, reward, after, value))
+        board, random = spawn(after, random)
+    return [*steps, Step(board, None, 0, board, None)]

@@ -1,0 +1,493 @@
+"""n-tuple networks: the value of a board as a sum of look-ups in tables of weights.
+
+A tuple is a list of cells.  The exponents that stand there, four bits each, make an index into
+the tuple's table.  Every tuple is looked up on the 8 symmetric images of the board, with the same
+weights, so a network of m tuples sums 8·m look-ups (Jaśkowski 2018, section III-B).
+
+Where a weight lies in memory
+-----------------------------
+A table of 16^6 weights is far larger than the processor's cache, and training waits for memory
+most of its time.  So the *order* of the weights matters.  Two things keep those that are used
+together close together:
+
+* tuples that differ in one cell only are stored as a pair: the two weights for the same five
+  cells lie in the same 64 bytes, most of the time;
+* the low two bits of every cell come before the high two bits of any, so that small tiles, which
+  change all the time, stay within a few memory pages.
+
+The order is an affair of this module alone: `Network.table` and files use the plain one.
+"""
+
+import functools
+import hashlib
+import itertools
+
+import numba
+import numpy as np
+import psutil
+from numba import types
+
+from lib2048 import _compile
+from lib2048._compile import compiled, kernel
+from lib2048.board import flip, symmetries, to_exponents, transpose
+
+BOARDS_AT_ONCE = 4  # a kernel looks up four boards together: one for each action
+IMAGES = 8 * BOARDS_AT_ONCE
+LONGEST_TUPLE = 7
+FORMS = ("afterstate", "state", "q")
+NAMED = {
+    "4x6": "012345,456789,012456,45689a",
+    "8x6": "012456,456789,012345,234569,01259a,345678,134567,01489a",
+}
+SHAPES = {
+    "42": ((0, 0), (0, 1), (0, 2), (0, 3), (1, 0), (1, 1)),
+    "33": ((0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2)),
+    "43": ((0, 0), (0, 1), (0, 2), (0, 3), (1, 0), (1, 1), (1, 2)),
+    "421": ((0, 0), (0, 1), (0, 2), (0, 3), (1, 0), (1, 1), (2, 0)),
+    "4": ((0, 0), (0, 1), (0, 2), (0, 3)),
+    "22": ((0, 0), (0, 1), (1, 0), (1, 1)),
+    "3": ((0, 0), (0, 1), (0, 2)),
+}
+
+
+# ---------------------------------------------------------------- names of networks
+
+
+def parse_network(name):
+    """Turn a network's name into its tuples of cells.
+
+    name: '4x6', '8x6', shapes placed systematically such as '42-33-4-22-3', or 'cells:' and
+    tuples of hexadecimal cells, 'cells:012345,456789'.  Returns a tuple of tuples of ints 0..15.
+    Raises ValueError, in one line, for anything else.
+    """
+    if name in NAMED:
+        return _parse_cells(NAMED[name])
+    if name.startswith("cells:"):
+        return _parse_cells(name.removeprefix("cells:"))
+    shapes = name.split("-")
+    if all(shape in SHAPES for shape in shapes) and len(set(shapes)) == len(shapes):
+        return tuple(itertools.chain.from_iterable(map(placements, shapes)))
+    raise ValueError(
+        f"unknown network {name!r}: use {', '.join(NAMED)}, shapes out of {' '.join(SHAPES)} "
+        "such as 42-33, or cells:012345,456789"
+    )
+
+
+def _parse_cells(text):
+    return tuple(_parse_tuple(word) for word in text.split(","))
+
+
+def _parse_tuple(word):
+    if not word or any(digit not in "0123456789abcdefABCDEF" for digit in word):
+        raise ValueError(f"tuple {word!r}: write each cell as one hexadecimal digit, 0 to f")
+    cells = tuple(int(digit, 16) for digit in word)
+    if len(set(cells)) < len(cells):
+        raise ValueError(f"tuple {word!r} names a cell twice")
+    if len(cells) > LONGEST_TUPLE:
+        raise ValueError(f"tuple {word!r} has {len(cells)} cells; {LONGEST_TUPLE} is the most here")
+    return cells
+
+
+def placements(shape):
+    """Place a named shape everywhere on the board, symmetric places counted once.
+
+    shape: a key of SHAPES.  Returns a list of tuples of cells; of each class of symmetric places
+    the one met first, row by row, is kept (42 has 3 places, 33 has 2, 22 has 3).
+    """
+    places = {}
+    for variant in _orientations(SHAPES[shape]):
+        for cells in _translations(variant):
+            places.setdefault(_canonical(cells), cells)
+    return list(places.values())
+
+
+def _orientations(cells):
+    """The shape as it is and, mirrored top to bottom, with its rows in the other order."""
+    return [cells, tuple((-row, column) for row, column in cells)]
+
+
+def _translations(cells):
+    for down, right in itertools.product(range(-3, 4), range(4)):
+        moved = [(row + down, column + right) for row, column in cells]
+        if all(0 <= row < 4 and 0 <= column < 4 for row, column in moved):
+            yield tuple(4 * row + column for row, column in moved)
+
+
+def _canonical(cells):
+    """The smallest of the 8 symmetric images of a set of cells: equal for symmetric places."""
+    board = np.uint64(sum(1 << 4 * cell for cell in cells))
+    return min(int(image) for image in symmetries(board))
+
+
+# ---------------------------------------------------------------- images of a board
+# Within each row of 16 bits, the low two bits of its four cells are brought together in one byte,
+# their high two bits in the other ("planes").  Then a tuple's low bits can be cut out together.
+
+
+@kernel
+def planes(board):
+    """Sort each row's bits into a byte of low pairs and a byte of high pairs.  uint64 → uint64."""
+    swap = (board ^ (board >> np.uint64(2))) & np.uint64(0x0C0C0C0C0C0C0C0C)
+    board ^= swap ^ (swap << np.uint64(2))
+    swap = (board ^ (board >> np.uint64(4))) & np.uint64(0x00F000F000F000F0)
+    return board ^ swap ^ (swap << np.uint64(4))
+
+
+def plane_bit(cell, bit):
+    """Return where bit 0..3 of a cell's exponent stands after `planes`."""
+    row, column = divmod(cell, 4)
+    return 16 * row + 8 * (bit // 2) + 2 * column + bit % 2
+
+
+@kernel
+def unplanes(board):
+    """Undo `planes`.  uint64 → uint64."""
+    swap = (board ^ (board >> np.uint64(4))) & np.uint64(0x00F000F000F000F0)
+    board ^= swap ^ (swap << np.uint64(4))
+    swap = (board ^ (board >> np.uint64(2))) & np.uint64(0x0C0C0C0C0C0C0C0C)
+    return board ^ swap ^ (swap << np.uint64(2))
+
+
+@kernel
+def mirror_planes(board):
+    """Mirror a board in planes left to right.  uint64 → uint64."""
+    pairs, nibbles = np.uint64(0x3333333333333333), np.uint64(0x0F0F0F0F0F0F0F0F)
+    board = ((board >> np.uint64(2)) & pairs) | ((board & pairs) << np.uint64(2))
+    return ((board >> np.uint64(4)) & nibbles) | ((board & nibbles) << np.uint64(4))
+
+
+@kernel
+def image_boards(boards, at, images):
+    """Write the 8 symmetric images, in planes, of four boards.
+
+    boards: uint64[…], read from `at` on; images: uint64[32], image s of board a at 4s + a.
+    """
+    for a in range(BOARDS_AT_ONCE):
+        x = planes(boards[at + np.uint64(a)])
+        t = planes(transpose(boards[at + np.uint64(a)]))
+        images[a] = x
+        images[4 + a] = mirror_planes(x)
+        images[8 + a] = flip(x)
+        images[12 + a] = flip(mirror_planes(x))
+        images[16 + a] = t
+        images[20 + a] = mirror_planes(t)
+        images[24 + a] = flip(t)
+        images[28 + a] = flip(mirror_planes(t))
+
+
+# ---------------------------------------------------------------- layout of the tables
+
+
+def layout(tuples):
+    """Decide where each weight lies.
+
+    Returns (size, one list per tuple).  The list holds, for each bit of a weight's position from
+    the lowest up, the (cell, bit) that it copies, or a constant 0 or 1.
+    """
+    size, bits = 0, [None] * len(tuples)
+    for group in _groups(tuples):
+        for number, which in enumerate(group):
+            bits[which] = _position_bits(tuples, group, number)
+        length = len(group) * 16 ** len(tuples[group[0]])
+        for which in group:
+            bits[which] = bits[which], size
+        size += length
+    return size, bits
+
+
+def _groups(tuples):
+    """Pair the tuples that differ in one cell; the others stand alone."""
+    left, groups = list(range(len(tuples))), []
+    while left:
+        first = left.pop(0)
+        mate = next((i for i in left if _differ_in_one(tuples[first], tuples[i])), None)
+        groups.append([first] if mate is None else [first, mate])
+        if mate is not None:
+            left.remove(mate)
+    return groups
+
+
+def _differ_in_one(a, b):
+    return len(a) == len(b) > 1 and len(set(a) & set(b)) == len(a) - 1
+
+
+def _position_bits(tuples, group, number):
+    cells = tuples[group[number]]
+    shared = [cell for cell in cells if len(group) == 1 or cell in tuples[group[1 - number]]]
+    own = next((cell for cell in cells if cell not in shared), cells[-1])
+    rest = sorted(set(cells) - {own})
+    low, high = [(own, 0), (own, 1)], [(own, 2), (own, 3)]
+    which = [number] if len(group) == 2 else []
+    lows = [(cell, bit) for cell in rest for bit in (0, 1)]
+    highs = [(cell, bit) for cell in rest for bit in (2, 3)]
+    return low + which + high + lows + highs
+
+
+def _terms(bits):
+    """Gather a position's bits into (shift right, mask, set of ones): few cuts instead of many."""
+    masks, ones = {}, 0
+    for place, source in enumerate(bits):
+        if isinstance(source, int):
+            ones |= source << place
+        else:
+            shift = plane_bit(*source) - place
+            masks[shift] = masks.get(shift, 0) | 1 << place
+    return sorted(masks.items()), ones
+
+
+# ---------------------------------------------------------------- generated look-ups
+# The cuts of a network are constants, so that the compiler can turn the loop into vector code:
+# the same function with the constants in arrays is half as fast.
+
+LOOK_SIGNATURE = types.void(types.uint64[::1], types.uint32[::1], types.uint64)
+
+
+def look_source(tuples):
+    """Return the text of the function that computes a network's positions.
+
+    The function look(images, positions, at) writes, for look-up l = 8·tuple + image of board a,
+    position uint32 at positions[at + 4l + a].
+    """
+    lines = ["def look(images, positions, at):", "    for j in range(32):", "        b = images[j]"]
+    for number, (bits, offset) in enumerate(layout(tuples)[1]):
+        terms, ones = _terms(bits)
+        cuts = [_cut(shift, mask) for shift, mask in terms]
+        cuts += [f"np.uint64({ones + offset:#x})"] if ones + offset else []
+        place = f"at + np.uint64({IMAGES * number} + j)"
+        lines.append(f"        positions[{place}] = np.uint32({' | '.join(cuts)})")
+    return "\n".join(lines) + "\n"
+
+
+def _cut(shift, mask):
+    arrow = ">>" if shift >= 0 else "<<"
+    return f"((b {arrow} np.uint64({abs(shift)})) & np.uint64({mask:#x}))"
+
+
+@functools.cache
+def look_kernel(tuples):
+    """Compile (or load from the cache) the positions of a network's look-ups.
+
+    tuples: tuple of tuples of cells.  Returns a compiled function of LOOK_SIGNATURE.
+    """
+    source = look_source(tuples)
+    path = _compile.CACHE / f"look_{hashlib.sha256(source.encode()).hexdigest()[:12]}.py"
+    cached = _write_once(path, "import numpy as np\n\n\n" + source)
+    names = {"np": np, "__name__": __name__}  # numba rebuilds cached functions in this module
+    exec(compile(path.read_text() if cached else source, str(path), "exec"), names)
+    return numba.njit(LOOK_SIGNATURE, cache=cached, nogil=True, error_model="numpy")(names["look"])
+
+
+def _write_once(path, text):
+    """Write the file that numba's cache wants to see; False where the disk does not let us."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if not path.exists():
+            part = path.with_suffix(f".{id(text)}")
+            part.write_text(text)
+            part.replace(path)
+        return True
+    except OSError:
+        return False
+
+
+# ---------------------------------------------------------------- value and update
+# Look-up l of board a stands at positions[at + 4l + a] for the four boards that were looked up
+# together, and at positions[at + l] for a board kept alone.  Sums are kept in four parts, look-up
+# l in part l mod 4, joined as (0 + 1) + (2 + 3): the same order on every processor, so the same
+# rounding.  The number n of look-ups is a multiple of 8.
+
+VALUES_SIGNATURE = types.void(
+    types.float32[::1], types.uint32[::1], types.uint64, types.uint64, types.float32[::1]
+)
+VALUE_SIGNATURE = types.float32(
+    types.float32[::1], types.uint32[::1], types.uint64, types.uint64
+)
+UPDATE_SIGNATURE = types.void(
+    types.float32[::1], types.uint32[::1], types.uint64, types.uint64, types.float32
+)
+
+
+@compiled(VALUES_SIGNATURE)
+def values_kernel(weights, positions, at, n, values):
+    """Write the values of four boards into values[0..3]."""
+    for a in range(np.uint64(0), np.uint64(4)):
+        p, q, r, s = np.float32(0), np.float32(0), np.float32(0), np.float32(0)
+        for i in range(at + a, at + a + np.uint64(4) * n, np.uint64(16)):
+            p += weights[positions[i]]
+            q += weights[positions[i + np.uint64(4)]]
+            r += weights[positions[i + np.uint64(8)]]
+            s += weights[positions[i + np.uint64(12)]]
+        values[a] = (p + q) + (r + s)
+
+
+@compiled(VALUE_SIGNATURE)
+def value_kernel(weights, positions, at, n):
+    """Return the value of one board: the sum of its n weights."""
+    p, q, r, s = np.float32(0), np.float32(0), np.float32(0), np.float32(0)
+    for i in range(at, at + n, np.uint64(4)):
+        p += weights[positions[i]]
+        q += weights[positions[i + np.uint64(1)]]
+        r += weights[positions[i + np.uint64(2)]]
+        s += weights[positions[i + np.uint64(3)]]
+    return (p + q) + (r + s)
+
+
+@compiled(UPDATE_SIGNATURE)
+def update_kernel(weights, positions, at, n, amount):
+    """Add an amount to each of a board's n weights, in turn.
+
+    A weight that two symmetric images share is met twice and gets the amount twice.
+    """
+    for i in range(at, at + n):
+        weights[positions[i]] += amount
+
+
+# ---------------------------------------------------------------- the network
+
+
+class Network:
+    """The look-up tables of an n-tuple network, all weights 0 at first.
+
+    name: as `parse_network` takes it.  form: what a value belongs to: 'afterstate' (V of the
+    board after sliding), 'state' (V of the board before the action) or 'q' (one set of tables per
+    action).  Raises ValueError for an unknown name or form, MemoryError, before anything is
+    taken, when the tables do not fit.
+
+    weights: float32[size], in the order of this module's layout; `table` gives one tuple's in
+    plain order.
+    """
+
+    def __init__(self, name, form="afterstate"):
+        if form not in FORMS:
+            raise ValueError(f"unknown form {form!r}: use {', '.join(FORMS)}")
+        self.name, self.form, self.tuples = name, form, parse_network(name)
+        tables, self._bits = layout(self.tuples)
+        self.heads = 4 if form == "q" else 1
+        self.head_size = np.uint64(tables if form == "q" else 0)
+        self.size = tables * self.heads
+        _check_memory(name, self.size)
+        self.weights = np.zeros(self.size, np.float32)
+
+    @property
+    def nbytes(self):
+        """The memory that the weights take, in bytes."""
+        return 4 * self.size
+
+    @property
+    def lookups_per_board(self):
+        """The number of look-ups that make one value: 8 for each tuple."""
+        return 8 * len(self.tuples)
+
+    def positions(self, tuple_number, head=0):
+        """Return where tuple's weights lie: uint32[16^n], by plain index Σ exponent(cell j)·16^j."""
+        bits, offset = self._bits[tuple_number]
+        cells = self.tuples[tuple_number]
+        offset += head * self.size // self.heads
+        positions = np.array([offset + _ones(bits)], np.uint32)
+        for cell in reversed(cells):
+            positions = (positions[:, None] + _spread(bits, cell)).ravel()
+        return positions
+
+    def table(self, tuple_number, head=0):
+        """Return a copy of one tuple's weights in plain order: float32[16^n].
+
+        The weight of exponents e0, e1 … in the tuple's cells has index e0 + 16·e1 + 256·e2 …
+        head: the action, for a Q network.
+        """
+        return self.weights[self.positions(tuple_number, head)]
+
+    def set_table(self, tuple_number, weights, head=0):
+        """Set one tuple's weights from plain order: array of 16^n numbers."""
+        expected = 16 ** len(self.tuples[tuple_number])
+        if np.shape(weights) != (expected,):
+            raise ValueError(f"tuple {tuple_number} has {expected} weights, not {np.shape(weights)}")
+        self.weights[self.positions(tuple_number, head)] = weights
+
+    def lookups(self, board, head=0):
+        """List the look-ups of a board: [(tuple number, cells, plain index, weight)], 8 a tuple.
+
+        cells: where the tuple stands on the board in that symmetric image.  Plain Python, for
+        looking at; the sum of the weights is `value`.
+        """
+        return [self._lookup(number, image, cells, head) for number, image, cells in self._images(board)]
+
+    def _images(self, board):
+        where = symmetries(np.uint64(0xFEDCBA9876543210))  # each cell holds its own number
+        for number, cells in enumerate(self.tuples):
+            for image, places in zip(symmetries(board), where, strict=True):
+                stands = to_exponents(places)
+                yield number, image, tuple(int(stands[cell]) for cell in cells)
+
+    def _lookup(self, number, image, cells, head):
+        exponents = [int(e) for e in to_exponents(image)[list(self.tuples[number])]]
+        index = sum(exponent << 4 * j for j, exponent in enumerate(exponents))
+        return number, cells, index, float(self.weights[self._position(number, exponents, head)])
+
+    def _position(self, number, exponents, head):
+        bits, offset = self._bits[number]
+        spread = zip(self.tuples[number], exponents, strict=True)
+        place = _ones(bits) + sum(int(_spread(bits, cell)[e]) for cell, e in spread)
+        return offset + place + head * self.size // self.heads
+
+    def value(self, board):
+        """Return the value of one board: the sum of its look-ups, a float."""
+        return float(self.values([board])[0])
+
+    def values(self, boards, head=0):
+        """Return the values of many boards: float32[len(boards)]."""
+        boards = np.asarray([np.uint64(board) for board in boards], np.uint64)
+        out = np.zeros(len(boards), np.float32)
+        look, values = look_kernel(self.tuples), values_kernel()
+        offset = np.uint32(head * (self.size // self.heads))
+        many_values()(look, values, self.weights, boards, self.lookups_per_board, offset, out)
+        return out
+
+    def __repr__(self):
+        words = f"{len(self.tuples)} tuples, {self.size:,} weights, {self.nbytes / 2**20:,.0f} MiB"
+        return f"<network {self.name}: {words}>"
+
+
+def _ones(bits):
+    return sum(1 << place for place, source in enumerate(bits) if source == 1)
+
+
+def _spread(bits, cell):
+    """Return what each exponent of a cell adds to a position: uint32[16]."""
+    places = {source: place for place, source in enumerate(bits) if not isinstance(source, int)}
+    exponents = np.arange(16, dtype=np.uint32)
+    parts = [(exponents >> bit & 1) << places[cell, bit] for bit in range(4)]
+    return np.sum(parts, axis=0, dtype=np.uint32)
+
+
+def _check_memory(name, size):
+    if size >= 1 << 32:
+        raise MemoryError(f"network {name} has {size:,} weights; 4,294,967,295 is the most here")
+    available = psutil.virtual_memory().available
+    if 4 * size > available:
+        raise MemoryError(
+            f"network {name} needs {4 * size / 2**20:,.0f} MiB, and "
+            f"{available / 2**20:,.0f} MiB are free: take a smaller network"
+        )
+
+
+@compiled(
+    types.void(
+        types.FunctionType(LOOK_SIGNATURE), types.FunctionType(VALUES_SIGNATURE),
+        types.float32[::1], types.uint64[::1], types.int64, types.uint32, types.float32[::1],
+    )  # fmt: skip
+)
+def many_values(look, values_of, weights, boards, lookups, offset, out):
+    """Write the values of many boards, four at a time."""
+    n = np.uint64(lookups)
+    images, four = np.zeros(IMAGES, np.uint64), np.zeros(BOARDS_AT_ONCE, np.uint64)
+    positions = np.zeros(np.uint64(4) * n, np.uint32)
+    values = np.zeros(BOARDS_AT_ONCE, np.float32)
+    for start in range(0, len(boards), BOARDS_AT_ONCE):
+        count = min(BOARDS_AT_ONCE, len(boards) - start)
+        four[:count] = boards[start : start + count]
+        image_boards(four, np.uint64(0), images)
+        look(images, positions, np.uint64(0))
+        for i in range(len(positions)):
+            positions[i] += offset
+        values_of(weights, positions, np.uint64(0), n, values)
+        out[start : start + count] = values[:count]

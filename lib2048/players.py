@@ -1,0 +1,221 @@
+"""Players: from a board to an action.
+
+Every player has a name, `choose(board)` for one decision, and `play_games` for many games at
+full speed.  A player without a network is a *policy*, one compiled function; a network plays
+through the same loop that it learns by.
+"""
+
+import numpy as np
+from numba import types
+
+from lib2048._compile import announce, compiled, kernel
+from lib2048.board import afterstates, initial_kernel, slide_all, slide_one, spawn_kernel
+from lib2048.learning import (
+    AFTERSTATE,
+    Games,
+    RESULT_COLUMNS,
+    Rule,
+    choose_action,
+    functions_of,
+    largest_exponent,
+)
+from lib2048.ntuple import FORMS, Network
+from lib2048.rng import below, draw, stream
+
+# ---------------------------------------------------------------- policies
+# A policy takes (board, random state) and returns (afterstate, reward, next random state), all
+# uint64; an afterstate equal to the board says that the game is over.
+
+POLICY_SIGNATURE = types.UniTuple(types.uint64, 3)(types.uint64, types.uint64)
+ONE, FOUR = np.uint64(1), np.uint64(4)
+
+
+@kernel
+def _first_from(board, first):
+    """Take the first legal action from `first` on, in the order Up, Right, Down, Left."""
+    for action in range(first, FOUR):
+        after, reward = slide_one(board, action)
+        if after != board:
+            return after, reward
+    return board, np.uint64(0)
+
+
+@compiled(POLICY_SIGNATURE)
+def first_legal_policy(board, random):
+    """Take the first legal action in the order Up, Right, Down, Left."""
+    after, reward = _first_from(board, np.uint64(0))
+    return after, reward, random
+
+
+@compiled(POLICY_SIGNATURE)
+def greedy_policy(board, random):
+    """Take the action with the largest reward, the first of equals."""
+    up, right, down, left, along, across = slide_all(board)
+    best, reward = board, np.uint64(0)
+    for after, pay in ((up, along), (right, across), (down, along), (left, across)):
+        if after != board and (best == board or pay > reward):
+            best, reward = after, pay
+    return best, reward, random
+
+
+@compiled(POLICY_SIGNATURE)
+def random_policy(board, random):
+    """Take one of the legal actions, each as likely as the others.
+
+    Actions are drawn until one is legal; after four misses the legal ones are counted.
+    """
+    random, bits = draw(random)
+    for _ in range(4):
+        after, reward = slide_one(board, bits & np.uint64(3))
+        if after != board:
+            return after, reward, random
+        bits >>= np.uint64(2)
+    return _random_of_counted(board, random)
+
+
+@kernel
+def _random_of_counted(board, random):
+    up, right, down, left, along, across = slide_all(board)
+    outcomes = ((up, along), (right, across), (down, along), (left, across))
+    legal = np.uint64(0)
+    for after, _ in outcomes:
+        legal += np.uint64(after != board)
+    random, bits = draw(random)
+    skip = below(bits, legal)
+    for after, reward in outcomes:
+        if after != board:
+            if skip == 0:
+                return after, reward, random
+            skip -= ONE
+    return board, np.uint64(0), random
+
+
+@compiled(
+    types.int64(
+        types.FunctionType(POLICY_SIGNATURE),
+        types.uint64,
+        types.int64,
+        types.int64[:, ::1],
+    )
+)
+def policy_kernel(policy, seed, first_game, results):
+    """Play games first_game, first_game + 1, … by a policy and fill `results`; return actions."""
+    actions = 0
+    for row in range(len(results)):
+        board, random = initial_kernel(stream(seed, first_game + row))
+        score, length = np.uint64(0), 0
+        after, reward, random = policy(board, random)
+        while after != board:
+            score += reward
+            length += 1
+            board, random = spawn_kernel(after, random)
+            after, reward, random = policy(board, random)
+        results[row, 0], results[row, 1] = first_game + row, np.int64(score)
+        results[row, 2], results[row, 3] = length, np.int64(largest_exponent(board))
+        actions += length
+    return actions
+
+
+# ---------------------------------------------------------------- players
+
+
+class PolicyPlayer:
+    """A player that needs no network.
+
+    name: str; policy: a compiled function of POLICY_SIGNATURE.
+    """
+
+    def __init__(self, name, policy, seed=0):
+        self.name, self.policy = name, policy
+        self._random = stream(seed, -1)
+
+    def choose(self, board):
+        """Return the action (0..3) on a board, or None when none is legal."""
+        chosen, _, self._random = map(np.uint64, self.policy(np.uint64(board), self._random))
+        legal = {after: action for action, after, _ in reversed(afterstates(board))}
+        return legal.get(chosen)
+
+    def play_games(self, first_game, count, seed):
+        """Play games by number; return int64[count, 4], see learning.RESULT_COLUMNS."""
+        results = np.zeros((count, len(RESULT_COLUMNS)), np.int64)
+        policy_kernel()(self.policy, np.uint64(seed), first_game, results)
+        return results
+
+    def __repr__(self):
+        return f"<player {self.name}>"
+
+
+def random_player():
+    """Return the player that takes any legal action."""
+    return PolicyPlayer("random", random_policy())
+
+
+def greedy_player():
+    """Return the player that takes the largest reward at once (the first of equals)."""
+    return PolicyPlayer("greedy", greedy_policy())
+
+
+def first_legal_player():
+    """Return the player that takes the first legal action: Up, Right, Down, Left."""
+    return PolicyPlayer("first legal", first_legal_policy())
+
+
+class NetworkPlayer:
+    """The 1-ply player of a network: the action whose reward + value is largest.
+
+    network: `Network`; functions: `Functions` of the student's own, or None for the library's.
+    """
+
+    def __init__(self, network, name=None, functions=None):
+        self.network, self.name = network, name or network.name
+        self.functions = functions or functions_of(network.tuples)
+        self.rule = Rule(FORMS.index(network.form), False, False, np.float32(0), network.head_size)
+
+    def values(self, board):
+        """Return {action: reward + value of its afterstate} of the legal actions.
+
+        For a state network the value is the expectation over the spawns, for Q it holds the
+        reward already.
+        """
+        _, values = choose_action(self.functions, self.network, self.rule, board)
+        legal = [action for action, _, _ in afterstates(board)]
+        pays = self.rule.form == AFTERSTATE or FORMS[self.rule.form] == "state"
+        rewards = {action: reward * pays for action, _, reward in afterstates(board)}
+        return {action: float(values[action]) + rewards[action] for action in legal}
+
+    def choose(self, board):
+        """Return the action (0..3) on a board, or None when none is legal."""
+        return choose_action(self.functions, self.network, self.rule, board)[0]
+
+    def play_games(self, first_game, count, seed):
+        """Play games by number; return int64[count, 4], see learning.RESULT_COLUMNS."""
+        n = self.network.lookups_per_board
+        games = Games(self.functions, self.network.weights, n, self.rule, seed, 2, first_game)
+        results, _ = games.play(first_game + count, np.iinfo(np.int64).max, count)
+        return results[np.argsort(results[:, 0])]
+
+    def __repr__(self):
+        return f"<player {self.name}>"
+
+
+NAMED = {
+    "random": random_player,
+    "greedy": greedy_player,
+    "first-legal": first_legal_player,
+}
+
+
+def player(what):
+    """Make a player out of a name, a network, or a player.
+
+    what: 'random', 'greedy', 'first-legal', a `Network`, or anything with `choose` and
+    `play_games`.  Raises ValueError for an unknown name.
+    """
+    announce()
+    if isinstance(what, Network):
+        return NetworkPlayer(what)
+    if isinstance(what, str) and what in NAMED:
+        return NAMED[what]()
+    if hasattr(what, "choose") and hasattr(what, "play_games"):
+        return what
+    raise ValueError(f"unknown player {what!r}: use {', '.join(NAMED)}, or a network")

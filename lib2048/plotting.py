@@ -1,0 +1,539 @@
+"""Curves, bars and heat maps in the one style of the course.
+
+Every function draws into `ax` (a new figure of its own when there is none) and returns it, so that
+a lesson can add a line or save the figure. Nothing here changes matplotlib's global settings: for
+axes of your own in the same style, use `subplots` or `with style():`.
+
+A *curve* is a pandas frame with a row for each block of training: the columns games, actions,
+seconds, mean (points), max (points), ci95 …; a `History` will do too. A list of frames is one
+curve measured with several seeds.
+"""
+
+import functools
+import itertools
+import textwrap
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator, PercentFormatter
+
+from lib2048.board import max_exponent
+
+__all__ = [
+    "COLOURS",
+    "STYLE",
+    "plot_curves",
+    "plot_game",
+    "plot_heat",
+    "plot_intervals",
+    "plot_ladder",
+    "plot_scores",
+    "plot_tiles",
+    "short",
+    "style",
+    "subplots",
+    "tile_table",
+]
+
+# Okabe and Ito's colours: told apart by colour-blind readers, and in this order also by darkness.
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
+GREY, PALE = "#6b6b6b", "#d9d9d9"
+WIDTH, HEIGHT = 6.4, 3.6  # inches
+
+STYLE = {
+    "figure.figsize": (WIDTH, HEIGHT),
+    "figure.dpi": 100,  # 640 pixels: about 20 kB a picture
+    "savefig.dpi": 100,
+    "figure.facecolor": "white",
+    "figure.constrained_layout.use": True,
+    "axes.prop_cycle": mpl.cycler(color=COLOURS),
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.edgecolor": GREY,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "axes.titlesize": 13,
+    "axes.labelsize": 13,
+    "grid.color": "#e4e4e4",
+    "grid.linewidth": 0.7,
+    "xtick.labelsize": 12,
+    "ytick.labelsize": 12,
+    "xtick.color": GREY,
+    "ytick.color": GREY,
+    "xtick.labelcolor": "#333333",
+    "ytick.labelcolor": "#333333",
+    "font.size": 12,
+    "legend.fontsize": 12,
+    "legend.frameon": False,
+    "lines.linewidth": 2.2,
+}
+
+LABELS = {
+    "games": "games played in training",
+    "actions": "actions taken in training",
+    "seconds": "training time (s)",
+    "mean": "mean score (points)",
+    "max": "best score (points)",
+    "actions_per_s": "speed (actions/s)",
+}
+
+
+def style():
+    """Return a context in which matplotlib draws in the style of the course: `with style():`."""
+    return mpl.rc_context(STYLE)
+
+
+def _styled(function):
+    """Run a plotting function in the style of the course."""
+
+    @functools.wraps(function)
+    def wrapper(*args, **kwargs):
+        with style():
+            return function(*args, **kwargs)
+
+    return wrapper
+
+
+@_styled
+def subplots(rows=1, columns=1, width=WIDTH, height=None):
+    """Return (figure, axes) in the style of the course: one ax, or an array of them as matplotlib's.
+
+    width, height: inches of the whole figure; by default 3.6 inches for a single row, then 3 each.
+    """
+    height = height or (HEIGHT if rows == 1 else 3 * rows)
+    return plt.subplots(rows, columns, figsize=(width, height))
+
+
+def _axes(ax, height=HEIGHT):
+    return ax if ax is not None else plt.subplots(figsize=(WIDTH, height))[1]
+
+
+# -------------------------------------------------------------------------------------- numbers
+
+
+def short(number):
+    """Write a number as the axes do: 950, 20 k, 1.5 M, 10 G, with at most three digits.
+
+    The space does not break. Below 1000 nothing is shortened: 0.25 stays 0.25.
+    """
+    for size, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if abs(float(f"{number:.3g}")) >= size:
+            return f"{number / size:.3g}\u00a0{unit}".replace("-", "−")
+    return f"{number:.4g}".replace("-", "−")
+
+
+def _grouped(number):
+    """Write an integer with a narrow space between thousands: 68 664."""
+    return f"{number:,.0f}".replace(",", "\u202f").replace("-", "−")
+
+
+def _percent(share):
+    if not share == share:
+        return "–"
+    digits = 2 if 0 < share < 0.001 else 1
+    return f"{100 * share:.{digits}f}\u00a0%"
+
+
+_SHORT = FuncFormatter(lambda number, _: short(number))
+
+
+def _label(column):
+    if column.startswith("reached_"):
+        return f"games that reach {column.removeprefix('reached_')} (%)"
+    return LABELS.get(column, column.replace("_", " "))
+
+
+def _format_axis(axis, column):
+    axis.set_major_formatter(PercentFormatter(1, 0) if column.startswith("reached_") else _SHORT)
+    axis.set_label_text(_label(column))
+
+
+# --------------------------------------------------------------------------------------- curves
+
+
+@_styled
+def plot_curves(
+    curves, x="actions", y="mean", *, band=True, logx=False, recorded=None, reference=None, ax=None
+):
+    """Draw learning curves; return ax.
+
+    curves: {label: frame, `History`, or a list of them, one a seed}; or one of these alone.
+    x, y: names of columns. Of several seeds the mean is drawn over the stretch that all of them
+    cover, and between their lowest and highest a band (band=False: each seed as a thin line); of
+    one frame with a column ci95, the band is mean ± ci95.
+    recorded: {command: frame or list of frames}: curves of an earlier run, grey and dashed, with
+    the command that made them under the figure. reference: {label: number}: horizontal lines.
+    logx: a logarithmic x-axis. Raises ValueError for an empty frame or one without the columns.
+    """
+    ax = _axes(ax)
+    curves = curves if isinstance(curves, dict) else {None: curves}
+    for label, frames in curves.items():
+        _draw_curve(ax, _frames(frames, label, x, y), x, y, label, band)
+    for command, frames in (recorded or {}).items():
+        _draw_recorded(ax, _frames(frames, command, x, y), x, y)
+    for (label, level), dots in zip((reference or {}).items(), itertools.cycle(":-.")):
+        ax.axhline(level, color=GREY, linestyle=dots, linewidth=1.5, label=label)
+    _finish_curves(ax, x, y, logx)
+    _caption(ax, recorded)
+    return ax
+
+
+def _finish_curves(ax, x, y, logx):
+    if logx:
+        ax.set_xscale("log")
+    else:
+        ax.set_xlim(left=0)
+    _format_axis(ax.xaxis, x)
+    _format_axis(ax.yaxis, y)
+    ax.set_ylim(bottom=min(0, ax.get_ylim()[0] if ax.dataLim.y0 < 0 else 0))
+    if ax.get_legend_handles_labels()[1]:
+        ax.legend()
+
+
+def _frames(curve, label, x, y):
+    """Return a curve as a list of frames; raise ValueError where a frame cannot be drawn."""
+    curve = curve if isinstance(curve, (list, tuple)) else [curve]
+    frames = [getattr(frame, "frame", frame) for frame in curve]
+    if not frames:
+        raise ValueError(f"curve {label!r}: there is no frame to draw")
+    for frame in frames:
+        _check_frame(frame, label, x, y)
+    return frames
+
+
+def _check_frame(frame, label, x, y):
+    if not isinstance(frame, pd.DataFrame):
+        raise ValueError(f"curve {label!r}: a pandas frame is needed, not {type(frame).__name__}")
+    for column in (x, y):
+        if column not in frame:
+            raise ValueError(f"curve {label!r}: no column {column!r}; it has {', '.join(frame)}")
+    if not len(frame):
+        raise ValueError(f"curve {label!r}: the frame has no rows")
+
+
+def _draw_curve(ax, frames, x, y, label, band):
+    at, values = _on_one_grid(frames, x, y)
+    (line,) = ax.plot(at, values.mean(axis=0), label=label, marker="o" if len(at) == 1 else None)
+    low, high = values.min(axis=0), values.max(axis=0)
+    if len(frames) == 1 and y == "mean" and "ci95" in frames[0]:
+        low, high = values[0] - frames[0]["ci95"], values[0] + frames[0]["ci95"]
+    if band and np.any(high > low):
+        ax.fill_between(at, low, high, color=line.get_color(), alpha=0.18, linewidth=0)
+    elif len(frames) > 1:
+        for frame in frames:
+            ax.plot(frame[x], frame[y], color=line.get_color(), alpha=0.4, linewidth=1)
+
+
+def _draw_recorded(ax, frames, x, y):
+    at, values = _on_one_grid(frames, x, y)
+    label = "recorded" if len(frames) == 1 else f"recorded, {len(frames)} seeds"
+    ax.plot(at, values.mean(axis=0), color=GREY, linestyle="--", linewidth=1.8, label=label)
+    if len(frames) > 1:
+        ax.fill_between(at, values.min(0), values.max(0), color=GREY, alpha=0.15, linewidth=0)
+
+
+def _on_one_grid(frames, x, y):
+    """Return (the x of the longest frame that all frames cover, their y there, a row a frame)."""
+    if len(frames) == 1:
+        return frames[0][x].to_numpy(float), frames[0][y].to_numpy(float)[None]
+    start, end = max(f[x].min() for f in frames), min(f[x].max() for f in frames)
+    if start > end:
+        raise ValueError(f"the frames of one curve have no stretch of {x} in common")
+    at = np.union1d(max(frames, key=len)[x].to_numpy(float), [start, end])
+    at = at[(at >= start) & (at <= end)]
+    return at, np.array([np.interp(at, f[x].to_numpy(float), f[y].to_numpy(float)) for f in frames])
+
+
+def _caption(ax, recorded):
+    """Write under the figure which commands made the recorded curves."""
+    if not recorded:
+        return
+    lines = [line for command in recorded for line in textwrap.wrap(f"recorded: {command}", 74)]
+    text = "\n".join(lines)
+    ax.figure.supxlabel(text, x=0.01, ha="left", fontsize=9, family="monospace", color=GREY)
+
+
+# --------------------------------------------------------------------------- tiles and scores
+
+
+@_styled
+def plot_tiles(results, tiles=None, ax=None):
+    """Draw how many games reach each tile, as grouped bars; return ax.
+
+    results: {name: {tile: share 0..1}}, or {name: `Result`}. tiles: which tiles to show; by default
+    from the largest that all games reach up to the largest that any game reaches.
+    """
+    ax, table = _axes(ax), _reached(results)
+    table = table[_interesting(table) if tiles is None else list(tiles)]
+    wide = 0.8 / len(table)
+    for i, (name, shares) in enumerate(table.iterrows()):
+        at = np.arange(len(shares)) + wide * (i - (len(table) - 1) / 2)
+        bars = ax.bar(at, shares, 0.92 * wide, label=name)
+        if wide * WIDTH / len(shares) > 0.45:
+            ax.bar_label(bars, [f"{100 * share:.0f}" for share in shares], fontsize=11, padding=2)
+    ax.set_xticks(range(table.shape[1]), [str(tile) for tile in table.columns])
+    _percent_axis(ax, "games that reach it (%)")
+    ax.set_xlabel("tile")
+    ax.grid(False, axis="x")
+    return _legend_above(ax)
+
+
+def _legend_above(ax):
+    names = ax.get_legend_handles_labels()[1]
+    columns = 1 if sum(map(len, names)) + 6 * len(names) > 60 else len(names)
+    ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=columns, borderaxespad=0.2)
+    return ax
+
+
+def _percent_axis(ax, label):
+    ax.set_ylim(0, 1.02)
+    ax.yaxis.set_major_formatter(PercentFormatter(1, 0))
+    ax.set_ylabel(label)
+
+
+def _reached(results):
+    """Return a frame of shares: a row for each name, a column for each tile, in rising order."""
+    if not results:
+        raise ValueError("there are no results to show")
+    rows = {name: _shares(name, result) for name, result in results.items()}
+    table = pd.DataFrame.from_dict(rows, orient="index").sort_index(axis=1)
+    return table.fillna(0.0)
+
+
+def _shares(name, result):
+    reached = result.reached() if hasattr(result, "reached") else result
+    shares = {int(tile): float(share) for tile, share in reached.items()}
+    for tile, share in shares.items():
+        if not 0 <= share <= 1:
+            raise ValueError(f"{name}: the share of {tile} is between 0 and 1, not {share}")
+    return shares
+
+
+def _interesting(table):
+    """Return the tiles from the largest that all reach to the largest that any reaches."""
+    sure = [tile for tile in table if (table[tile] >= 0.9995).all()]
+    seen = [tile for tile in table if (table[tile] > 0).any()]
+    return [t for t in seen if t >= max(sure, default=0)] or list(table)
+
+
+def tile_table(results, tiles=None):
+    """Return a frame to show: for each name its mean score, if known, and the share for each tile.
+
+    results: {name: {tile: share 0..1}}, or {name: `Result`}. The cells are texts: "68 664 ± 512",
+    "91.4 %". tiles: which tiles; by default those of `plot_tiles`.
+    """
+    shares = _reached(results)
+    shares = shares[_interesting(shares) if tiles is None else list(tiles)]
+    table = shares.map(_percent)
+    means = [_mean_text(result) for result in results.values()]
+    if any(means):
+        table.insert(0, "mean score", [text or "–" for text in means])
+    return table
+
+
+def _mean_text(result):
+    if not hasattr(result, "mean"):
+        return None
+    return f"{_grouped(result.mean)}\u00a0±\u00a0{_grouped(result.ci95)}"
+
+
+@_styled
+def plot_scores(scores, kind="histogram", ax=None):
+    """Draw how the scores of single games are spread; return ax.
+
+    scores: {name: array of scores}, {name: `Result`}, or one array. kind: "histogram" (share of the
+    games in each bin; the dashed line is the mean) or "ecdf" (share of the games that score less).
+    """
+    if kind not in ("histogram", "ecdf"):
+        raise ValueError(f'kind is "histogram" or "ecdf", not {kind!r}')
+    ax, samples = _axes(ax), _samples(scores)
+    edges = np.histogram_bin_edges(np.concatenate(list(samples.values())), 40)
+    for name, sample in samples.items():
+        (_draw_histogram if kind == "histogram" else _draw_ecdf)(ax, name, sample, edges)
+    ax.set_xlim(left=0)
+    _format_axis(ax.xaxis, "score")
+    ax.set_xlabel("score of a game (points)")
+    ax.yaxis.set_major_formatter(PercentFormatter(1, None))
+    ax.set_ylabel("games (%)" if kind == "histogram" else "games that score less (%)")
+    if list(samples) != [None]:
+        ax.legend()
+    return ax
+
+
+def _samples(scores):
+    scores = scores if isinstance(scores, dict) else {None: scores}
+    samples = {n: np.asarray(getattr(s, "scores", s), float).ravel() for n, s in scores.items()}
+    if not samples or any(sample.size == 0 for sample in samples.values()):
+        raise ValueError("there are no scores to draw")
+    return samples
+
+
+def _draw_histogram(ax, name, sample, edges):
+    weights = np.full(len(sample), 1 / len(sample))
+    colour = ax._get_lines.get_next_color()
+    ax.hist(sample, edges, weights=weights, color=colour, alpha=0.45, label=name)
+    ax.axvline(sample.mean(), color=colour, linestyle="--", linewidth=1.8)
+
+
+def _draw_ecdf(ax, name, sample, edges):
+    ax.ecdf(sample, label=name)
+
+
+# -------------------------------------------------------------------------------- comparisons
+
+
+@_styled
+def plot_ladder(names, rates, unit="moves/s", ax=None):
+    """Draw speeds as rungs of a ladder, the first at the bottom of the climb on top; return ax.
+
+    names, rates: of equal length; a rate is a positive number of `unit`. The axis is logarithmic;
+    behind each rate stands by how much it beats the rung before.
+    """
+    names, rates = _paired(names, rates)
+    if not all(rate > 0 for rate in rates):
+        raise ValueError("a rate is a number above 0")
+    ax, places = _axes(ax, 0.9 + 0.5 * len(names)), range(len(names))
+    ax.barh(places, rates, 0.62, color=COLOURS[0], left=min(rates) / 4)
+    for place, rate, before in zip(places, rates, [None, *rates]):
+        times = f"   × {_ratio(rate / before)}" if before else ""
+        ax.text(rate, place, f" {short(rate)}{times}", va="center")
+    _finish_ladder(ax, names, rates, unit)
+    return ax
+
+
+def _ratio(ratio):
+    return f"{ratio:.0f}" if ratio >= 9.95 else f"{ratio:.2g}"
+
+
+def _finish_ladder(ax, names, rates, unit):
+    ax.set_xscale("log")
+    span = max(rates) / (min(rates) / 4)
+    ax.set_xlim(min(rates) / 4, max(rates) * span**0.42)
+    ax.xaxis.set_major_locator(LogLocator(10, numticks=7))
+    ax.xaxis.set_minor_locator(NullLocator())
+    ax.xaxis.set_major_formatter(_SHORT)
+    ax.set_xlabel(unit)
+    _name_rows(ax, names)
+
+
+def _name_rows(ax, names):
+    ax.set_yticks(range(len(names)), names)
+    ax.set_ylim(len(names) - 0.5, -0.5)
+    ax.tick_params(axis="y", length=0)
+    ax.grid(False, axis="y")
+
+
+@_styled
+def plot_intervals(names, means, ci95s, xlabel="mean score (points)", ax=None):
+    """Draw means with their 95 % intervals, one row each; return ax.
+
+    names, means, ci95s: of equal length; ci95s are the half widths, in the unit of the means.
+    """
+    names, means = _paired(names, means)
+    _, ci95s = _paired(names, ci95s)
+    ax, places = _axes(ax, 1.1 + 0.5 * len(names)), range(len(names))
+    ax.errorbar(means, places, xerr=ci95s, fmt="o", capsize=5, markersize=7, elinewidth=2.2)
+    for place, mean, ci95 in zip(places, means, ci95s):
+        text = f"{_grouped(mean)} ± {_grouped(ci95)}"
+        note = {"textcoords": "offset points", "ha": "center", "va": "bottom", "fontsize": 11}
+        ax.annotate(text, (mean, place), (0, 6), **note)
+    ax.xaxis.set_major_formatter(_SHORT)
+    ax.set_xlabel(xlabel)
+    ax.margins(x=0.12)
+    _name_rows(ax, names)
+    return ax
+
+
+def _paired(names, values):
+    names, values = list(names), [float(value) for value in values]
+    if not names or len(names) != len(values):
+        raise ValueError(f"{len(names)} names need as many numbers, not {len(values)}")
+    return names, values
+
+
+# ------------------------------------------------------------------------- values and games
+
+
+@_styled
+def plot_heat(matrix, xlabel, ylabel, label, xticks=None, yticks=None, numbers=None, ax=None):
+    """Draw a matrix of values over two tiles as a heat map; return ax.
+
+    matrix: rows × columns of numbers, NaN (pale) where there is none; row 0 is drawn at the bottom.
+    xticks, yticks: names of columns and rows; by default the tiles of exponents 0, 1, 2 …
+    label: what the colours mean, with its unit. numbers: write each number into its cell; by
+    default up to 8 × 8 cells. When some are negative, white is 0, blue is above and red below it.
+    """
+    values = np.ma.masked_invalid(np.asarray(matrix, float))
+    if values.ndim != 2 or values.count() == 0:
+        raise ValueError("a heat map needs a matrix with at least one number")
+    ax = _axes(ax, 4.6)
+    image = ax.imshow(values, origin="lower", aspect="auto", **_colour_scale(values))
+    ax.figure.colorbar(image, ax=ax, label=label, format=_SHORT)
+    ax.set_xticks(range(values.shape[1]), _tile_ticks(xticks, values.shape[1]))
+    ax.set_yticks(range(values.shape[0]), _tile_ticks(yticks, values.shape[0]))
+    ax.set_xlabel(xlabel)
+    ax.set_ylabel(ylabel)
+    ax.grid(False)
+    if max(values.shape) <= 8 if numbers is None else numbers:
+        _write_numbers(ax, image, values)
+    return ax
+
+
+def _colour_scale(values):
+    empty = {"cmap": mpl.colormaps["cividis"].with_extremes(bad=PALE)}
+    if values.min() < 0:
+        most = np.abs(values).max()
+        empty = {"cmap": mpl.colormaps["RdBu"].with_extremes(bad=PALE), "vmin": -most, "vmax": most}
+    return empty
+
+
+def _tile_ticks(ticks, count):
+    if ticks is None:
+        return [str(2**i) if i else "·" for i in range(count)]
+    if len(ticks) != count:
+        raise ValueError(f"{count} rows or columns need as many ticks, not {len(ticks)}")
+    return [str(tick) for tick in ticks]
+
+
+def _write_numbers(ax, image, values):
+    for (row, column), value in np.ndenumerate(values):
+        if values.mask is np.ma.nomask or not np.ma.getmaskarray(values)[row, column]:
+            light = np.dot(image.cmap(image.norm(value))[:3], (0.3, 0.59, 0.11)) > 0.5
+            colour = "black" if light else "white"
+            ax.text(column, row, short(value), ha="center", va="center", color=colour, fontsize=10)
+
+
+@_styled
+def plot_game(steps, ax=None):
+    """Draw one game: the score so far, and what the player expected in the end; return ax.
+
+    steps: a list of `Step`(board, action, reward, afterstate, value). The expectation after an
+    action is the score so far plus the value of the afterstate; where values are None it is left
+    out. Marks on the upper edge show when a new largest tile was made, from 512 on.
+    """
+    if not steps:
+        raise ValueError("there are no steps to draw: the list is empty")
+    ax, scores = _axes(ax), np.cumsum([float(step.reward) for step in steps])
+    at = np.arange(1, len(steps) + 1)
+    if all(step.value is not None for step in steps):
+        expected = scores + [float(step.value) for step in steps]
+        ax.plot(at, expected, color=COLOURS[1], linewidth=1.2, label="score so far + value")
+    ax.plot(at, scores, color=COLOURS[0], label="score so far")
+    ax.axhline(scores[-1], color=GREY, linestyle="--", linewidth=1.3, label="final score")
+    _mark_tiles(ax, steps)
+    ax.set_xlim(0, len(steps))
+    ax.set_ylim(bottom=0)
+    _format_axis(ax.xaxis, "action of the game")
+    _format_axis(ax.yaxis, "points")
+    return _legend_above(ax)
+
+
+def _mark_tiles(ax, steps):
+    largest = [max_exponent(step.afterstate) for step in steps]
+    for before, now, at in zip([9, *largest], largest, itertools.count(1)):
+        if now > max(before, 8):
+            ax.axvline(at, color=PALE, linewidth=1, zorder=0)
+            note = {"xycoords": ("data", "axes fraction"), "fontsize": 10, "color": GREY}
+            ax.annotate(str(2**now), (at, 0.97), ha="right", va="top", rotation=90, **note)

@@ -1,0 +1,243 @@
+"""Weights, checkpoints and run folders on disk.
+
+A network is stored as an .npz: a packed bitmask of its non-zero weights and their values, in
+plain order (see `Network.table`), with the network's name, its form and a hash.  Files are
+written beside their place and then moved there, so a killed run leaves the old file or the new
+one, never half of one.  Nothing is ever unpickled.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+import zipfile
+from pathlib import Path
+
+import numpy as np
+
+from lib2048.ntuple import Network
+
+FORMAT = 1
+SPARE_BYTES = 64 << 20  # left free on the disk
+CONFIG, HISTORY, WEIGHTS, CHECKPOINT = "config.json", "history.csv", "weights.npz", "checkpoint.npz"
+
+# ---------------------------------------------------------------- files
+
+
+def write_atomic(path, write, nbytes=0):
+    """Write a file in one step: all of it or nothing.
+
+    write: a function that takes an open binary file; nbytes: about how much it will write.
+    Raises OSError, before anything is written, when the disk has not that much room.
+    """
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    free = shutil.disk_usage(path.parent).free
+    if free < nbytes + SPARE_BYTES:
+        raise OSError(f"{path}: {nbytes >> 20} MiB to write, {free >> 20} MiB free on this disk")
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with open(part, "wb") as file:
+            write(file)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(part, path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def write_text(path, text):
+    """Write a text file in one step."""
+    write_atomic(path, lambda file: file.write(text.encode()), len(text))
+
+
+def write_arrays(path, arrays):
+    """Write a dict of arrays as .npz in one step."""
+    size = sum(np.asarray(array).nbytes for array in arrays.values())
+    write_atomic(path, lambda file: np.savez(file, **arrays), size)
+
+
+def read_arrays(path):
+    """Read an .npz as a dict of arrays.
+
+    Raises ValueError, in one line, for a file that is missing, truncated, foreign or pickled.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            return {name: file[name] for name in file.files}
+    except FileNotFoundError:
+        raise ValueError(f"{path}: no such file") from None
+    except (ValueError, OSError, EOFError, AttributeError, KeyError, zipfile.BadZipFile):
+        reason = "it is truncated, or not written by lib2048"
+        raise ValueError(f"{path}: not a file of weights: {reason}") from None
+
+
+# ---------------------------------------------------------------- networks
+
+
+def network_arrays(network):
+    """Return a network as a dict of arrays, sparse and in plain order."""
+    tables = [
+        network.table(number, head)
+        for head in range(network.heads)
+        for number in range(len(network.tuples))
+    ]
+    masks = [np.packbits(table != 0) for table in tables]
+    values = np.concatenate([table[table != 0] for table in tables])
+    mask = np.concatenate(masks)
+    return {
+        "format": np.array(FORMAT),
+        "network": np.array(network.name),
+        "form": np.array(network.form),
+        "mask": mask,
+        "weights": values,
+        "sha256": np.array(_digest(mask, values)),
+    }
+
+
+def _digest(mask, values):
+    return hashlib.sha256(mask.tobytes() + values.tobytes()).hexdigest()
+
+
+def network_from(arrays, path):
+    """Make a network out of what `network_arrays` returned; path: named in errors."""
+    _check(arrays, path)
+    network = Network(str(arrays["network"]), str(arrays["form"]))
+    _fill(network, arrays, path)
+    return network
+
+
+def restore(network, arrays, path):
+    """Set a network's weights to what `network_arrays` returned, without a second copy."""
+    _check(arrays, path)
+    if (network.name, network.form) != (str(arrays["network"]), str(arrays["form"])):
+        raise ValueError(f"{path}: holds weights of network {arrays['network']}")
+    network.weights[:] = 0
+    _fill(network, arrays, path)
+
+
+def _check(arrays, path):
+    missing = {"format", "network", "form", "mask", "weights", "sha256"} - set(arrays)
+    if missing:
+        raise ValueError(f"{path}: not a file of weights: it lacks {', '.join(sorted(missing))}")
+    if int(arrays["format"]) != FORMAT:
+        raise ValueError(f"{path}: format {arrays['format']}; this version reads format {FORMAT}")
+    if _digest(arrays["mask"], arrays["weights"]) != str(arrays["sha256"]):
+        raise ValueError(f"{path}: damaged: its weights do not match its hash")
+
+
+def _fill(network, arrays, path):
+    mask, weights = arrays["mask"], arrays["weights"]
+    sizes = [16 ** len(cells) for cells in network.tuples] * network.heads
+    if len(mask) != sum(sizes) // 8 or np.bitwise_count(mask).sum() != len(weights):
+        raise ValueError(f"{path}: its weights do not fit network {network.name}")
+    start = used = 0
+    for which, size in enumerate(sizes):
+        head, number = divmod(which, len(network.tuples))
+        here = np.unpackbits(mask[start : start + size // 8]).astype(bool)
+        places = network.positions(number, head)[here]
+        network.weights[places] = weights[used : used + len(places)]
+        start, used = start + size // 8, used + len(places)
+
+
+def save(network, path, **info):
+    """Save a network as .npz.
+
+    path: str or Path ending in .npz; info: anything JSON can hold, kept beside the weights.
+    Raises ValueError for another suffix, OSError when the disk is full.
+    """
+    if Path(path).suffix != ".npz":
+        raise ValueError(f"{path}: weights are saved as .npz")
+    write_arrays(path, {**network_arrays(network), "info": np.array(json.dumps(info))})
+
+
+def load(path, name=None):
+    """Load a network that `save` wrote.
+
+    name: the network it must be, or None for any.  Returns `Network`.  Raises ValueError, in one
+    line, for a missing, truncated, foreign or pickled file, or another network.
+    """
+    arrays = read_arrays(path)
+    found = str(arrays.get("network", name))
+    if name is not None and found != name:
+        raise ValueError(f"{path}: holds weights of network {found}, not of {name}")
+    return network_from(arrays, path)
+
+
+def info(path):
+    """Describe a file of weights: dict of network, form, non-zero weights, hash and its info."""
+    arrays = read_arrays(path)
+    network_keys = {"network", "form", "weights", "sha256"}
+    if not network_keys <= set(arrays):
+        raise ValueError(f"{path}: not a file of weights written by lib2048")
+    return {
+        "network": str(arrays["network"]),
+        "form": str(arrays["form"]),
+        "nonzero_weights": len(arrays["weights"]),
+        "sha256": str(arrays["sha256"]),
+        "info": json.loads(str(arrays.get("info", "{}"))),
+    }
+
+
+# ---------------------------------------------------------------- run folders
+
+
+class RunFolder:
+    """A folder that holds one run: config.json, history.csv, weights.npz, and a checkpoint.
+
+    path: where; config: dict of everything that decides the run's results.
+    """
+
+    def __init__(self, path, config):
+        self.path, self.config = Path(path), json.loads(json.dumps(config))
+
+    def open(self, resume):
+        """Claim the folder; return the checkpoint's arrays, or None to begin from the start.
+
+        Raises ValueError when it holds another run, or a run and resume is False.
+        """
+        if not self.path.exists() or not any(self.path.iterdir()):
+            self._write_config()
+            return None
+        old = self._old_config()
+        if not resume:
+            raise ValueError(f"{self.path}: holds a run already: go on with it by --resume")
+        if _essence(old) != _essence(self.config):
+            raise ValueError(f"{self.path}: holds a run with {_difference(old, self.config)}")
+        if (self.path / CHECKPOINT).exists():
+            return read_arrays(self.path / CHECKPOINT)
+        return read_arrays(self.path / WEIGHTS) if (self.path / WEIGHTS).exists() else None
+
+    def _old_config(self):
+        try:
+            return json.loads((self.path / CONFIG).read_text())
+        except (OSError, ValueError):
+            raise ValueError(f"{self.path}: is not empty and holds no run of ours") from None
+
+    def _write_config(self):
+        write_text(self.path / CONFIG, json.dumps(self.config, indent=2) + "\n")
+
+    def save_checkpoint(self, arrays, history):
+        """Write a checkpoint (dict of arrays) and the history up to it (CSV text)."""
+        write_arrays(self.path / CHECKPOINT, arrays)
+        write_text(self.path / HISTORY, history)
+
+    def finish(self, arrays, history):
+        """Write the final weights and history, and remove the checkpoint."""
+        self._write_config()
+        write_arrays(self.path / WEIGHTS, arrays)
+        write_text(self.path / HISTORY, history)
+        (self.path / CHECKPOINT).unlink(missing_ok=True)
+
+
+BUDGET = ("games", "actions", "sources")  # may differ between a run and its continuation
+
+
+def _essence(config):
+    return {key: value for key, value in config.items() if key not in BUDGET}
+
+
+def _difference(old, new):
+    keys = [key for key in _essence(new) if old.get(key) != new[key]]
+    keys += [key for key in _essence(old) if key not in new]
+    return ", ".join(f"{key} {old.get(key)!r} instead of {new.get(key)!r}" for key in keys)

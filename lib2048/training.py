@@ -1,0 +1,315 @@
+"""Training: chunks of the episode loop, with progress, a Stop button, checkpoints and a history."""
+
+import csv
+import io
+import math
+import signal
+import sys
+import threading
+import time
+from contextlib import contextmanager
+
+import numpy as np
+
+from lib2048._compile import SOURCE_HASH, announce
+from lib2048.evaluation import mean_ci95, reached, statistics_block
+from lib2048.learning import LANES, Games, Rule, functions_of
+from lib2048.ntuple import FORMS
+from lib2048 import storage
+from lib2048.storage import RunFolder, network_arrays
+
+BLOCK = 1000  # games in a row of a history
+CHUNK_SECONDS = 0.1  # between two looks at the Stop button
+FIRST_CHUNK = 20_000  # actions
+ROWS = 100_000  # games that a chunk may finish
+FOREVER = np.iinfo(np.int64).max
+TILES = (512, 1024, 2048, 4096, 8192, 16384, 32768)
+
+
+# ---------------------------------------------------------------- history
+
+
+class History:
+    """What happened in training: every game's score, length and largest tile.
+
+    scores, lengths, largest: int64[games], in the order in which the games ended; seconds: float64
+    of the same length, when each ended; block: games in a row of `frame`.  actions: all that were
+    played, those of unfinished games included; took: seconds of training; stopped: whether
+    someone stopped it.
+    """
+
+    def __init__(self, block=BLOCK, rows=None):
+        self.block, self._rows = block, [] if rows is None else [np.asarray(rows, np.float64)]
+        self.stopped, self.actions, self.took = False, 0, 0.0
+
+    def add(self, results, seconds):
+        """Append finished games (see learning.RESULT_COLUMNS), all ended by `seconds`."""
+        ended = np.full((len(results), 1), seconds)
+        self._rows.append(np.hstack([results[:, 1:].astype(np.float64), ended]))
+
+    @property
+    def rows(self):
+        """All games as float64[games, 4]: score, actions, exponent of the largest tile, seconds."""
+        self._rows = [np.concatenate([np.zeros((0, 4)), *self._rows])]
+        return self._rows[0]
+
+    @property
+    def scores(self):
+        """Scores of the finished games, in points."""
+        return self.rows[:, 0].astype(np.int64)
+
+    @property
+    def lengths(self):
+        """Actions of the finished games."""
+        return self.rows[:, 1].astype(np.int64)
+
+    @property
+    def largest(self):
+        """Exponents of the largest tiles of the finished games."""
+        return self.rows[:, 2].astype(np.int64)
+
+    @property
+    def seconds(self):
+        """Seconds of training when each game had ended."""
+        return self.rows[:, 3]
+
+    def mean_last(self, games=BLOCK):
+        """Return the mean score of the last games (of all, if fewer), nan when there is none."""
+        return mean_ci95(self.scores[-games:])[0]
+
+    def table(self):
+        """Return the curve as a list of dicts, one for each block of games."""
+        totals = np.cumsum(self.lengths)
+        ends = range(self.block, len(totals) + 1, self.block)
+        return [self._block(end, int(totals[end - 1])) for end in ends]
+
+    def _block(self, end, actions):
+        part = slice(end - self.block, end)
+        scores, shares = self.scores[part], reached(self.largest[part])
+        mean, ci95 = mean_ci95(scores)
+        row = {"games": end, "actions": actions, "seconds": round(self.seconds[end - 1], 2)}
+        row |= {"mean": round(mean, 1), "ci95": round(ci95, 1), "max": int(scores.max())}
+        return row | {f"reached_{tile}": shares.get(tile, 0.0) for tile in TILES}
+
+    @property
+    def frame(self):
+        """The curve as a pandas frame: a row for each block of games."""
+        import pandas
+
+        return pandas.DataFrame(self.table())
+
+    def csv(self):
+        """Return the curve as CSV text."""
+        columns = ["games", "actions", "seconds", "mean", "ci95", "max"]
+        columns += [f"reached_{tile}" for tile in TILES]
+        text = io.StringIO()
+        writer = csv.DictWriter(text, columns, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(self.table())
+        return text.getvalue()
+
+    def statistics(self, games=BLOCK):
+        """Return the field's statistics block of the last games."""
+        last = slice(-games, None)
+        return statistics_block(self.scores[last], self.largest[last], len(self.scores))
+
+    def __repr__(self):
+        if not len(self.scores):
+            return "<history: no game is over yet>"
+        games, actions = len(self.scores), self.actions
+        return f"<history: {games:,} games, {actions:,} actions, last mean {self.mean_last():,.0f}>"
+
+
+# ---------------------------------------------------------------- the run
+
+
+def check_settings(rule, alpha, games, actions, seconds, order):
+    """Raise ValueError, in one line, for settings that make no sense."""
+    if rule != "td":
+        raise ValueError(f"unknown rule {rule!r}: use td")
+    if not (isinstance(alpha, (int, float)) and 0 < alpha <= 1):
+        raise ValueError(f"alpha {alpha}: use a rate above 0 and up to 1")
+    if order not in ("forward", "backward"):
+        raise ValueError(f"unknown order {order!r}: use forward or backward")
+    budgets = {"games": games, "actions": actions, "seconds": seconds}
+    given = {name: budget for name, budget in budgets.items() if budget is not None}
+    if len(given) != 1:
+        raise ValueError("say how long to train: one of games, actions or seconds")
+    for name, budget in given.items():
+        if not budget > 0:
+            raise ValueError(f"{name} {budget}: use a number above 0")
+
+
+def train(
+    network, *, rule="td", alpha=0.1, games=None, actions=None, seconds=None, order="forward",
+    seed=1, functions=None, progress=True, out=None, resume=False, checkpoint_every=60.0,
+):  # fmt: skip
+    """Train a network by playing against itself: TD(0), greedy, no exploration.
+
+    network: `Network`, changed in place; its form says what is learned.  alpha: rate in (0, 1],
+    shared by a board's look-ups.  One budget: games, actions, or seconds of this machine.
+    order: 'forward' learns during the episode, 'backward' from its end (as the lab program does).
+    seed: int.  functions: `learning.own_functions` of your own.  out: a folder for config, history,
+    weights and, every checkpoint_every seconds, a checkpoint; resume: go on from it.
+
+    Returns `History`.  The Stop button (or Ctrl-C) ends training within a second: the history up
+    to there is returned with `stopped` set, the network is usable, a checkpoint is written.
+    Raises ValueError for bad settings or a folder that holds another run.
+    """
+    check_settings(rule, alpha, games, actions, seconds, order)
+    announce()
+    run = Run(network, alpha, order, seed, functions)
+    if out is not None:
+        run.use_folder(out, resume, {"rule": rule, "games": games, "actions": actions})
+    with _progress_bar(progress, run, games, actions, seconds) as show:
+        run.go(games, actions, seconds, checkpoint_every, show)
+    return run.history
+
+
+class Run:
+    """One training run: a network, its games in progress and its history."""
+
+    def __init__(self, network, alpha, order, seed, functions=None):
+        self.network, self.history, self.folder = network, History(), None
+        self.settings = {"alpha": alpha, "order": order, "seed": seed, "lanes": LANES}
+        n = network.lookups_per_board
+        rate = np.float32(alpha / n)
+        form = FORMS.index(network.form)
+        rule = Rule(form, order == "backward", True, rate, network.head_size)
+        functions = functions or functions_of(network.tuples)
+        self.games = Games(functions, network.weights, n, rule, seed)
+        self.games.play(FOREVER, 0, 1)  # compiles, before the clock starts
+        self.before = 0.0  # seconds that earlier sessions of this run took
+        self.started = time.perf_counter()
+
+    @property
+    def seconds(self):
+        """Seconds of training so far, earlier sessions included."""
+        return self.before + time.perf_counter() - self.started
+
+    def config(self, extra):
+        """Return all that decides this run's results, as config.json holds it."""
+        name = {"network": self.network.name, "form": self.network.form}
+        return {**name, **self.settings, **extra, "sources": SOURCE_HASH}
+
+    def use_folder(self, path, resume, extra):
+        """Claim a run folder, and take up its checkpoint if there is one."""
+        self.folder = RunFolder(path, self.config(extra))
+        found = self.folder.open(resume)
+        if found is not None:
+            self.restore(found)
+
+    def go(self, games, actions, seconds, checkpoint_every, show):
+        """Train until the budget is spent or someone stops it."""
+        last_game, last_action = games or FOREVER, actions or FOREVER
+        self.started = time.perf_counter()
+        saved, chunk, more = time.perf_counter(), FIRST_CHUNK, True
+        with _stop_asked() as stop:
+            while more and self.games.actions < last_action and self.seconds < (seconds or math.inf):
+                if stop.is_set():
+                    self.history.stopped = True
+                    break
+                begin = time.perf_counter()
+                limit = min(last_action, self.games.actions + chunk)
+                results, more = self.games.play(last_game, limit, ROWS)
+                self._keep(results)
+                show(self)
+                took = max(time.perf_counter() - begin, 1e-6)
+                chunk = max(1, min(2 * chunk, int(chunk * CHUNK_SECONDS / took)))
+                if self.folder and time.perf_counter() - saved > checkpoint_every:
+                    self.folder.save_checkpoint(self.arrays(), self.history.csv())
+                    saved = time.perf_counter()
+            self._close()
+
+    def _keep(self, results):
+        self.history.add(results, self.seconds)
+        self.history.actions, self.history.took = self.games.actions, self.seconds
+
+    def _close(self):
+        if self.folder is None:
+            return
+        if self.history.stopped:
+            self.folder.save_checkpoint(self.arrays(), self.history.csv())
+        else:
+            self.folder.finish(self.arrays(), self.history.csv())
+
+    def arrays(self):
+        """Return the whole run as a dict of arrays: network, games in progress, history."""
+        return {
+            **network_arrays(self.network),
+            **self.games.state(),
+            "history": self.history.rows,
+            "seconds": np.array(self.seconds),
+        }
+
+    def restore(self, arrays):
+        """Take up what `arrays` returned."""
+        storage.restore(self.network, arrays, self.folder.path)
+        self.games.restore(arrays)
+        self.history = History(rows=arrays["history"])
+        self.before = self.history.took = float(arrays["seconds"])
+        self.history.actions = self.games.actions
+
+
+# ---------------------------------------------------------------- Stop and progress
+
+
+@contextmanager
+def _stop_asked():
+    """Turn Ctrl-C, the Stop button and a polite kill into a flag, looked at between two chunks."""
+    stop = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield stop
+        return
+    kinds = (signal.SIGINT, signal.SIGTERM)
+    before = [signal.signal(kind, lambda *_: stop.set()) for kind in kinds]
+    try:
+        yield stop
+    finally:
+        for kind, handler in zip(kinds, before, strict=True):
+            signal.signal(kind, handler)
+
+
+@contextmanager
+def _progress_bar(progress, run, games, actions, seconds):
+    """Yield a function that shows a run's progress; tqdm's bar, on stderr or in the notebook."""
+    if not progress:
+        yield lambda run: None
+        return
+    from tqdm.auto import tqdm
+
+    total, unit = (games, "games") if games else (actions, "actions") if actions else (seconds, "s")
+    done = {
+        "games": lambda: len(run.history.scores),
+        "actions": lambda: run.games.actions,
+        "s": lambda: min(seconds or 0, run.seconds - run.before),
+    }[unit]
+    form = "{percentage:3.0f}%|{bar}| {n:.0f}/{total:.0f} {unit} [{elapsed}<{remaining}{postfix}]"
+    with tqdm(total=total, unit=unit, bar_format=form, file=sys.stderr, leave=False) as bar:
+
+        def show(run):
+            bar.update(done() - bar.n)
+            mean, rate = run.history.mean_last(), run.games.actions / run.seconds
+            bar.set_postfix_str(f"{rate / 1e6:.1f} M actions/s, last mean {mean:,.0f}")
+
+        yield show
+
+
+# ---------------------------------------------------------------- budgets
+
+
+def actions_in(seconds, network):
+    """Return about how many actions of training on a network fit into seconds on this machine.
+
+    It plays (and does not learn) for a fifth of a second, and rounds to two digits.
+    """
+    rule = Rule(FORMS.index(network.form), False, False, np.float32(0), network.head_size)
+    games = Games(functions_of(network.tuples), network.weights, network.lookups_per_board, rule, 0)
+    games.play(FOREVER, 1000, ROWS)
+    begin = time.perf_counter()
+    while time.perf_counter() - begin < 0.2:
+        games.play(FOREVER, games.actions + FIRST_CHUNK, ROWS)
+    rate = (games.actions - 1000) / (time.perf_counter() - begin)
+    actions = 0.8 * seconds * rate
+    digits = max(0, int(math.log10(max(actions, 1))) - 1)
+    return max(1, int(round(actions, -digits)))

@@ -1,0 +1,367 @@
+"""Pictures are text: what they show can be read back from their elements."""
+
+import ast
+import re
+import sys
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lib2048 import drawing
+from lib2048.drawing import (
+    ACCENT,
+    EMPTY,
+    LARGE,
+    TILE_COLOURS,
+    Picture,
+    draw_board,
+    draw_choice,
+    draw_pattern,
+    draw_row,
+    draw_tuple,
+    draw_tuples,
+    tile_colour,
+)
+
+TILES = [[2, 4, 8, 16], [256, 128, 64, 32], [512, 1024, 2048, 4096], [0, 0, 0, 32768]]
+BOARD = sum(
+    (tile.bit_length() - 1) << 4 * (4 * r + c)
+    for r, row in enumerate(TILES)
+    for c, tile in enumerate(row)
+    if tile
+)
+
+
+def elements(picture, kind):
+    """Return (absolute x, absolute y, element) of every element of one kind, in reading order."""
+    found = []
+
+    def walk(node, x, y):
+        shift = re.match(r"translate\((\S+) (\S+)\)", node.get("transform", ""))
+        x, y = (x + float(shift[1]), y + float(shift[2])) if shift else (x, y)
+        if node.tag.endswith("}" + kind):
+            found.append((x + float(node.get("x", 0)), y + float(node.get("y", 0)), node))
+        for child in node:
+            walk(child, x, y)
+
+    walk(ET.fromstring(picture.svg), 0, 0)
+    return found
+
+
+def texts(picture):
+    return [node.text for _, _, node in elements(picture, "text")]
+
+
+def squares(picture, side=None):
+    """Return (x, y, fill) of the cells: the filled rectangles that are square and small."""
+    found = [(x, y, node) for x, y, node in elements(picture, "rect")]
+    found = [f for f in found if f[2].get("width") == f[2].get("height")]
+    found = [f for f in found if float(f[2].get("width")) < 60 and f[2].get("fill") != "none"]
+    return [(x, y, node.get("fill")) for x, y, node in found]
+
+
+def outlines(picture):
+    return [(x, y) for x, y, node in elements(picture, "rect") if node.get("stroke") == ACCENT]
+
+
+# ---------------------------------------------------------------------------------------- boards
+
+
+def test_every_tile_has_the_colour_of_the_game():
+    fills = [fill for _, _, fill in squares(draw_board(BOARD))]
+    flat = [tile for row in TILES for tile in row]
+    assert fills == [tile_colour(tile)[0] for tile in flat]
+    assert fills[0] == "#eee4da" and fills[10] == "#edc22e"
+    assert fills[11] == fills[15] == LARGE == "#3c3a32"
+    assert fills[12:15] == [EMPTY] * 3 == ["#cdc1b4"] * 3
+
+
+def test_two_and_four_are_dark_on_light_and_the_others_light():
+    ink = {node.text: node.get("fill") for _, _, node in elements(draw_board(BOARD), "text")}
+    assert ink["2"] == ink["4"] == "#776e65"
+    assert {ink[text] for text in ink if text not in ("2", "4")} == {"#f9f6f2"}
+
+
+def test_tiles_are_written_in_reading_order_and_empty_cells_are_blank():
+    assert texts(draw_board(BOARD)) == [str(tile) for row in TILES for tile in row if tile]
+
+
+def test_each_number_stands_in_the_middle_of_its_cell():
+    picture = draw_board(BOARD, size=200)
+    side = 200 / 4.5
+    cells = squares(picture)
+    for (x, y, node), (left, top, _) in zip(elements(picture, "text"), cells[:12] + cells[15:]):
+        assert x == pytest.approx(left + side / 2, abs=0.2)
+        baseline = 0.36 * float(node.get("font-size"))
+        assert y - baseline == pytest.approx(top + side / 2, abs=0.2)
+
+
+def test_long_numbers_fit_their_cell():
+    board = [[2**17, 2**16], [1024, 128]]
+    picture = draw_board(board, size=100)
+    for _, _, node in elements(picture, "text"):
+        assert 0.62 * float(node.get("font-size")) * len(node.text) < 100 / 2.3
+
+
+def test_an_integer_a_numpy_integer_and_a_list_give_the_same_text():
+    assert draw_board(BOARD).svg == draw_board(np.uint64(BOARD)).svg == draw_board(TILES).svg
+    assert draw_board(np.array(TILES)).svg == draw_board(TILES).svg
+
+
+@pytest.mark.parametrize("rows, cols", [(1, 4), (2, 2), (2, 3), (3, 2), (4, 4)])
+def test_a_board_of_any_shape_has_all_its_cells_inside_its_frame(rows, cols):
+    picture = draw_board([[2] * cols for _ in range(rows)], size=120)
+    cells = squares(picture)
+    assert len(cells) == rows * cols and len({(x, y) for x, y, _ in cells}) == rows * cols
+    assert max(picture.width, picture.height) == pytest.approx(120)
+    side = 120 / (1.1 * max(rows, cols) + 0.1)
+    assert max(x for x, _, _ in cells) + side < 10 + picture.width
+    assert max(y for _, y, _ in cells) + side < 10 + picture.height
+
+
+@pytest.mark.parametrize("cell, number", [(6, 6), ((1, 2), 6), (np.int64(0), 0), ((3, 3), 15)])
+def test_highlight_outlines_that_cell(cell, number):
+    picture = draw_board(BOARD, highlight=[cell])
+    assert outlines(picture) == [squares(picture)[number][:2]]
+
+
+def test_an_outline_is_not_square_by_accident():
+    assert outlines(draw_board(BOARD)) == []
+    assert len(outlines(draw_board(BOARD, highlight=[1, 2, (0, 1)]))) == 2
+
+
+def test_a_mark_stands_in_an_empty_cell_or_as_a_badge_on_a_tile():
+    picture = draw_board(BOARD, marks={12: "a", (1, 1): "b"})
+    where = {node.text: (x, y) for x, y, node in elements(picture, "text")}
+    cells = [c for c in squares(picture) if c[2] != ACCENT]
+    empty, tile = cells[12], cells[5]
+    assert empty[0] < where["a"][0] < empty[0] + 44 and empty[1] < where["a"][1] < empty[1] + 44
+    assert where["b"][0] < tile[0] + 15 and where["b"][1] < tile[1] + 15
+    assert where["b"][1] < where["128"][1]
+
+
+@pytest.mark.parametrize("action, along", [("Up", (0, -1)), (1, (1, 0)), (2, (0, 1)), (3, (-1, 0))])
+def test_an_arrow_points_out_of_the_board_on_the_side_of_the_action(action, along):
+    picture = draw_board(BOARD, arrow=action)
+    path = elements(picture, "path")[0][2].get("d")
+    tip, *feet = [tuple(map(float, p.split())) for p in path.strip("Mz").split("L")]
+    middle = [(a + b) / 2 for a, b in zip(*feet)]
+    step = [tip[0] - middle[0], tip[1] - middle[1]]
+    assert [round(s / 17) for s in step] == list(along)
+    assert 0 <= tip[0] <= picture.width and 0 <= tip[1] <= picture.height
+
+
+def test_a_caption_stands_below_and_is_wrapped_and_escaped():
+    picture = draw_board(BOARD, caption="r < 4 & a caption that is longer than the board is wide")
+    lines = [(y, node.text) for _, y, node in elements(picture, "text")][13:]
+    assert " ".join(text for _, text in lines).startswith("r < 4 & a caption")
+    assert len(lines) > 1 and all(y > 10 + 200 for y, _ in lines)
+    assert lines == sorted(lines)
+    assert picture.height > draw_board(BOARD).height
+
+
+# --------------------------------------------------------------------------------------- pictures
+
+
+def test_pictures_are_small_and_self_contained():
+    picture = draw_board(BOARD, caption="a caption", highlight=range(4), marks={15: "!"}, arrow=0)
+    assert len(picture.svg.encode()) < 4096
+    assert re.findall(r"<(?!/)(\w+)", picture.svg)[0] == "svg"
+    assert set(re.findall(r"<(\w+)", picture.svg)) <= {"svg", "g", "rect", "text", "path"}
+    assert "style" not in picture.svg and "href" not in picture.svg and "id=" not in picture.svg
+
+
+def test_the_same_input_gives_the_same_text():
+    def draw():
+        rows = [(1, BOARD, 4, 1.5), ("Left", TILES, 0, 2)]
+        return draw_row([draw_board(BOARD, highlight={3, 1, 2}), draw_choice(BOARD, rows)]).svg
+
+    assert draw() == draw()
+
+
+def test_a_notebook_gets_svg_on_an_opaque_card_and_no_html():
+    picture = draw_board(BOARD)
+    assert picture._repr_svg_() == picture.svg and not hasattr(picture, "_repr_html_")
+    _, _, card = elements(picture, "rect")[0]
+    root = ET.fromstring(picture.svg)
+    assert card.get("fill") == "#faf8ef"
+    assert (card.get("width"), card.get("height")) == (root.get("width"), root.get("height"))
+    assert root.get("viewBox") == f"0 0 {root.get('width')} {root.get('height')}"
+
+
+def test_who_cannot_see_a_picture_can_read_it():
+    assert repr(draw_board([[2, 0], [4, 8]])) == "<Picture 2 . / 4 8>"
+    assert 'aria-label="2 . / 4 8 · a &lt; b"' in draw_board([[2, 0], [4, 8]], caption="a < b").svg
+
+
+def test_a_picture_can_be_saved(tmp_path):
+    draw_board(BOARD).save(tmp_path / "board.svg")
+    assert (tmp_path / "board.svg").read_text(encoding="utf-8") == draw_board(BOARD).svg + "\n"
+
+
+def test_drawing_needs_the_standard_library_and_the_rules_only():
+    tree = ast.parse(Path(drawing.__file__).read_text(encoding="utf-8"))
+    names = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    names |= {a.name for node in ast.walk(tree) if isinstance(node, ast.Import) for a in node.names}
+    assert {n for n in names if n not in sys.stdlib_module_names} == {"lib2048.spec"}
+
+
+# ------------------------------------------------------------------------------------------- rows
+
+
+def frames(picture):
+    return [(x, y) for x, y, node in elements(picture, "rect") if node.get("fill") == "#bbada0"]
+
+
+def test_a_row_lines_its_boards_up_with_captions_and_labelled_arrows():
+    picture = draw_row([BOARD] * 3, ["s", "s′", "s″"], ["Up, +8", "spawn"])
+    assert len({y for _, y in frames(picture)}) == 1 and len(frames(picture)) == 3
+    xs = {node.text: x for x, _, node in elements(picture, "text")}
+    assert xs["s"] < xs["Up, +8"] < xs["s′"] < xs["spawn"] < xs["s″"]
+    assert len(elements(picture, "path")) == 4  # two arrows, each a shaft and a head
+
+
+def test_boards_of_other_height_are_centred_on_the_same_line():
+    picture = draw_row([[[2, 2, 4, 0]], BOARD], ["a row", "a longer caption of two lines at least"])
+    (_, top_row), (_, top_board) = frames(picture)
+    row_height = 150 / 4.5 * 1.2
+    assert top_row + row_height / 2 == pytest.approx(top_board + 75, abs=0.2)
+
+
+def test_a_long_row_wraps_and_stays_narrow():
+    picture = draw_row([BOARD] * 7, arrows=["a"] * 6, width=640)
+    rows = sorted({y for _, y in frames(picture)})
+    assert len(rows) == 3 and picture.width <= 640
+    assert [y for _, y in frames(picture)] == sorted(y for _, y in frames(picture))
+
+
+def test_an_arrow_without_a_text_is_left_out_only_for_none():
+    assert len(elements(draw_row([BOARD] * 3, arrows=[None, ""]), "path")) == 2
+    assert len(elements(draw_row([BOARD] * 3), "path")) == 0
+
+
+def test_rows_nest():
+    inner = draw_row([BOARD, BOARD])
+    assert isinstance(inner, Picture)
+    assert len(frames(draw_row([inner, BOARD]))) == 3
+    assert draw_row([inner]).svg == inner.svg
+
+
+# ----------------------------------------------------------------------------------------- tuples
+
+
+def test_a_tuple_fills_its_cells_and_numbers_them_in_its_order():
+    cells = [4, 0, 9]
+    picture = draw_tuple(cells)
+    blue = [(x, y) for x, y, fill in squares(picture) if fill == ACCENT]
+    grid = [(x, y) for x, y, fill in squares(picture) if fill == EMPTY]
+    assert blue == [grid[cell] for cell in cells]
+    assert texts(picture) == ["0", "1", "2"]
+    assert texts(draw_tuple(cells, labels="cells")) == ["4", "0", "9"]
+    assert texts(draw_tuple(cells, labels=None)) == []
+
+
+def test_a_tuple_on_a_board_outlines_what_it_reads_and_pales_the_rest():
+    picture = draw_tuple([0, 1, 5], board=BOARD, size=150)
+    cells = [c for c in squares(picture) if c[2] != ACCENT]
+    assert outlines(picture) == [cells[i][:2] for i in (0, 1, 5)]
+    pale = {node.text for _, _, node in elements(picture, "text") if node.get("opacity")}
+    assert pale == {str(t) for row in TILES for t in row if t} - {"2", "4", "128"}
+
+
+def test_small_multiples_name_each_tuple_as_networks_do():
+    picture = draw_tuples([(0, 1, 2, 4, 5, 6), (4, 5, 6, 8, 9, 10)], labels=None)
+    assert texts(picture) == ["012456", "45689a"]
+    assert len(frames(picture)) == 2
+    assert texts(draw_tuples([[0], [1]], captions=["a", None], labels=None)) == ["a"]
+
+
+def test_a_pattern_shows_its_tiles_and_its_weight():
+    picture = draw_pattern((0, 1, 2, 6), (1, 0, 11, 15), -12345.6)
+    assert texts(picture) == ["2", "2048", "32768", "−12\u202f346"]
+    cells = squares(picture)
+    assert outlines(picture) == [cells[i][:2] for i in (0, 1, 2, 6)]
+    assert cells[2][2] == TILE_COLOURS[2048]
+    assert texts(draw_pattern([0], [1], 1.25))[-1] == "+1.2"
+    assert texts(draw_pattern([0], [1])) == ["2"]
+
+
+# -------------------------------------------------------------------------------------- decisions
+
+
+def choice(**more):
+    rows = [(1, BOARD, 4, 1041.2), ("Left", TILES, 8, 980.5), (0, BOARD, 16, -812)]
+    return draw_choice(BOARD, rows, **more)
+
+
+def test_a_choice_shows_reward_plus_value_and_marks_the_best():
+    said = texts(choice())
+    assert "4 + 1\u202f041 = 1\u202f045" in said and "16 − 812 = −796" in said
+    assert "Right · best" in said and {"Up", "Down", "Left"} <= set(said)
+    assert said.index("not legal") == said.index("Down") + 1
+    assert len(frames(choice())) == 5
+
+
+def test_the_frame_of_the_best_is_around_its_afterstate():
+    (frame,) = outlines(choice())
+    where = {node.text: (x, y) for x, y, node in elements(choice(), "text")}
+    assert frame[0] < where["Right · best"][0] < frame[0] + 120
+    assert where["Right · best"][1] > frame[1] + 120
+    assert outlines(draw_choice(BOARD, [(0, BOARD, 0, 1), (3, BOARD, 0, 2)])) != [frame]
+
+
+def test_of_equal_sums_the_first_action_is_best():
+    said = texts(draw_choice(BOARD, [(2, BOARD, 4, 0), (1, BOARD, 0, 4)]))
+    assert "Right · best" in said and "Down" in said
+
+
+def test_reward_alone_can_decide():
+    assert "8 + 0 = 8" in texts(draw_choice(BOARD, [(2, BOARD, 8, 0)]))
+
+
+def test_the_four_afterstates_stand_in_two_columns():
+    assert len({round(x) for x, _ in frames(choice())[1:]}) == 2
+
+
+# -------------------------------------------------------------------------------------- bad input
+
+
+@pytest.mark.parametrize(
+    "call, says",
+    [
+        (lambda: draw_board("2048"), "a board is"),
+        (lambda: draw_board(-1), "64 bits, not -1"),
+        (lambda: draw_board(1 << 64), "64 bits"),
+        (lambda: draw_board(2.5), "a board is"),
+        (lambda: draw_board([]), "not empty"),
+        (lambda: draw_board([[2, 4], [2]]), "one length"),
+        (lambda: draw_board([[2, 3]]), "power of two from 2 on, not 3"),
+        (lambda: draw_board([[1]]), "not 1"),
+        (lambda: draw_board([["2"]]), "a board is"),
+        (lambda: draw_board([2, 4]), "a board is"),
+        (lambda: draw_board(BOARD, highlight=[16]), "cell 16 is not on a 4×4 board"),
+        (lambda: draw_board(BOARD, highlight=[(0, 4)]), r"cell \(0, 4\)"),
+        (lambda: draw_board(BOARD, highlight=["a"]), "a cell is"),
+        (lambda: draw_board(BOARD, arrow=4), "an action is 0..3 or one of Up, Right, Down, Left"),
+        (lambda: draw_board(BOARD, arrow="up"), "not 'up'"),
+        (lambda: draw_board(BOARD, size=0), "size is"),
+        (lambda: draw_row([]), "nothing to draw"),
+        (lambda: draw_row([BOARD], captions=["a", "b"]), "captions needs 1 texts, not 2"),
+        (lambda: draw_row([BOARD] * 2, arrows=["a", "b"]), "arrows needs 1 texts, not 2"),
+        (lambda: draw_tuple([]), "at least one cell"),
+        (lambda: draw_tuple([1, 1]), "none twice"),
+        (lambda: draw_tuple([16]), "cell 16"),
+        (lambda: draw_tuple([1], labels=True), "labels is"),
+        (lambda: draw_tuple([1], board=[[2, 4]]), "the board is 1×2, not 4×4"),
+        (lambda: draw_pattern([1, 2], [1]), "2 cells need as many exponents, not 1"),
+        (lambda: draw_pattern([1], [18]), "an exponent is"),
+        (lambda: draw_choice(BOARD, []), "rows is empty"),
+        (lambda: draw_choice(BOARD, [(7, BOARD, 0, 0)]), "an action is"),
+    ],
+)
+def test_bad_input_is_answered_by_one_clear_line(call, says):
+    with pytest.raises(ValueError, match=says) as caught:
+        call()
+    assert "\n" not in str(caught.value)

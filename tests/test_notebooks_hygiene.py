@@ -1,0 +1,269 @@
+"""What every stored lesson keeps to, and that each check can fail."""
+
+import re
+
+import lessons
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+
+STORED = lessons.lessons()
+
+
+# ---- the stored lessons --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("check", lessons.CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("path", STORED, ids=lambda path: path.stem)
+def test_stored_lesson(path, check):
+    assert list(check(path, nbformat.read(path, as_version=4))) == []
+
+
+def test_readme_table_lists_the_stored_lessons():
+    readme = (lessons.ROOT / "README.md").read_text(encoding="utf-8")
+    rows = [line for line in readme.splitlines() if line.lstrip().startswith("|")]
+    listed = re.findall(r"\(notebooks/([^)#]+\.ipynb)\)", "\n".join(rows))
+    assert listed == [path.name for path in STORED]
+
+
+def test_make_lab_opens_a_lesson_that_exists():
+    makefile = (lessons.ROOT / "Makefile").read_text(encoding="utf-8")
+    assert (lessons.ROOT / re.search(r"notebooks/\w+\.ipynb", makefile)[0]).exists()
+
+
+# ---- a good lesson passes ------------------------------------------------------------------------
+
+PROSE = "A player looks at the board and asks what it is worth. " * 60
+
+
+def code(source, n, *outputs, tags=()):
+    """Return a code cell that ran as the n-th."""
+    metadata = {"tags": list(tags)} if tags else {}
+    return new_code_cell(source, execution_count=n, outputs=list(outputs), metadata=metadata)
+
+
+def printed(text, name="stdout"):
+    """Return what a cell prints."""
+    return new_output("stream", name=name, text=text)
+
+
+def shown(data):
+    """Return what a cell displays."""
+    return new_output("display_data", data=data)
+
+
+def good_lesson():
+    """Return a small lesson that nothing is wrong with."""
+    return new_notebook(
+        cells=[
+            new_markdown_cell(PROSE),
+            code("import random\nimport numpy as np", 1),
+            code("SECONDS = 30", 2, tags=["parameters"]),
+            code("print(1 + 1)", 3, printed("2\n"), tags=["nbval-check-output"]),
+        ]
+    )
+
+
+def store(notebook, folder, normal=True):
+    """Write a notebook to a lesson's file and return its path."""
+    path = folder / "42_planted.ipynb"
+    if normal:
+        notebook = lessons.normalise(notebook, path.stem)
+    path.write_text(lessons.to_text(notebook), encoding="utf-8")
+    return path
+
+
+def test_good_lesson_has_no_complaints(tmp_path):
+    assert lessons.complaints(store(good_lesson(), tmp_path)) == []
+
+
+# ---- each planted fault gets its complaint, and no other -----------------------------------------
+
+FAULTS = {
+    "no parameters cell": (
+        lambda nb: nb.cells[2].metadata.clear(),
+        "0 cells are tagged parameters",
+    ),
+    "two parameters cells": (
+        lambda nb: nb.cells[1].metadata.update(tags=["parameters"]),
+        "2 cells are tagged parameters",
+    ),
+    "mistyped tag": (
+        lambda nb: nb.cells[3].metadata.update(tags=["nbval-check-outputs"]),
+        "tag 'nbval-check-outputs' is not one of",
+    ),
+    "tag that hides a failure": (
+        lambda nb: nb.cells[1].metadata.update(tags=["raises-exception"]),
+        "tag 'raises-exception' is not one of",
+    ),
+    "compared, but nothing stored": (
+        lambda nb: nb.cells[3].outputs.clear(),
+        "cell 3: its output is to be compared, and none is stored",
+    ),
+    "compared, but only blanks stored": (
+        lambda nb: nb.cells[3].outputs[0].update(text="\n"),
+        "cell 3: its output is to be compared, and none is stored",
+    ),
+    "compared picture": (
+        lambda nb: nb.cells[3].outputs.append(shown({"image/svg+xml": "<svg/>"})),
+        "cell 3: its output is to be compared, and holds a picture",
+    ),
+    "cell that never ran": (
+        lambda nb: nb.cells[1].update(execution_count=None),
+        "execution counts are [None, 2, 3]",
+    ),
+    "cells run out of order": (
+        lambda nb: nb.cells[1].update(execution_count=4),
+        "execution counts are [4, 2, 3]",
+    ),
+    "stored error": (
+        lambda nb: nb.cells[1].outputs.append(new_output("error", ename="E", evalue="no")),
+        "cell 1: its stored output is an error",
+    ),
+    "long cell": (
+        lambda nb: nb.cells[1].update(source="\n\n".join(["x = 1"] * 26)),
+        "cell 1: 26 lines of code, more than 25",
+    ),
+    "home folder in an output": (
+        lambda nb: nb.cells[1].outputs.append(printed("saved to /home/ada/run/weights.npz")),
+        "cell 1: names a place of this machine: /home/",
+    ),
+    "this very folder in an output": (
+        lambda nb: nb.cells[1].outputs.append(shown({"text/html": f"<b>{lessons.ROOT}/data</b>"})),
+        "cell 1: names a place of this machine",
+    ),
+    "address in memory": (
+        lambda nb: nb.cells[1].outputs.append(shown({"text/plain": "<Line2D at 0x7f3a1c2b4d50>"})),
+        "cell 1: names a place of this machine: at 0x7f3a1c2b4d50",
+    ),
+    "too few words": (
+        lambda nb: nb.cells[0].update(source="Just run it."),
+        "3 words of prose, not 600 to 2600",
+    ),
+    "too many words": (
+        lambda nb: nb.cells[0].update(source=PROSE * 5),
+        "words of prose, not 600 to 2600",
+    ),
+    "foreign import": (
+        lambda nb: nb.cells[1].update(source="%matplotlib inline\nimport torch.nn as nn"),
+        "cell 1: imports torch.nn, which the lessons do not use",
+    ),
+    "name that is not exported": (
+        lambda nb: nb.cells[1].update(source="from lib2048 import no_such_name"),
+        "cell 1: lib2048.no_such_name is not an exported name of lib2048",
+    ),
+    "module that is not exported": (
+        lambda nb: nb.cells[1].update(source="import lib2048.no_such_module"),
+        "cell 1: lib2048.no_such_module is not an exported name of lib2048",
+    ),
+    "private attribute": (
+        lambda nb: nb.cells[1].update(source="import lib2048\nlib2048._secret()"),
+        "cell 1: lib2048._secret is not an exported name of lib2048",
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_planted_fault_is_found(fault, tmp_path):
+    plant, complaint = FAULTS[fault]
+    notebook = good_lesson()
+    plant(notebook)
+    [found] = lessons.complaints(store(notebook, tmp_path))
+    assert complaint in found
+
+
+def test_large_file_is_found(tmp_path):
+    notebook = good_lesson()
+    notebook.cells[1].outputs.append(shown({"image/png": "A" * lessons.LARGEST_FILE}))
+    [complaint] = lessons.complaints(store(notebook, tmp_path))
+    assert f"more than {lessons.LARGEST_FILE}" in complaint
+
+
+def test_harmless_text_is_not_complained_about(tmp_path):
+    notebook = good_lesson()
+    notebook.cells[1].outputs.append(printed("board 0x0000000000000012, https://example.org/tmp/x"))
+    assert lessons.complaints(store(notebook, tmp_path)) == []
+
+
+# ---- the normal form -----------------------------------------------------------------------------
+
+DISORDER = {
+    "ids": lambda nb: nb.cells[0].update(id="something"),
+    "execution times": lambda nb: nb.cells[1].metadata.update(execution={"shell.execute": "9"}),
+    "progress on stderr": lambda nb: nb.cells[1].outputs.append(printed("99%", name="stderr")),
+    "widget view": lambda nb: nb.cells[1].outputs.append(shown({lessons.WIDGET: {"id": "7"}})),
+    "widget state": lambda nb: nb.metadata.update(widgets={"state": {}}),
+    "kernel": lambda nb: nb.metadata.kernelspec.update(name="my-env", display_name="my env"),
+    "Python's version": lambda nb: nb.metadata.language_info.update(version="3.14.1"),
+}
+
+
+@pytest.mark.parametrize("disorder", DISORDER)
+def test_disorder_is_found_and_put_right(disorder, tmp_path):
+    tidy = lessons.normalise(good_lesson(), "42_planted")
+    untidy = nbformat.from_dict(tidy)
+    DISORDER[disorder](untidy)
+    assert lessons.complaints(store(untidy, tmp_path, normal=False)) == [
+        "not in normal form: make notebooks"
+    ]
+    again = lessons.normalise(untidy, "42_planted")
+    assert lessons.to_text(again) == lessons.to_text(lessons.normalise(good_lesson(), "42_planted"))
+
+
+def test_ids_are_valid_and_distinct_whatever_the_name():
+    ids = [lessons.cell_id("99 très long " * 9, n) for n in range(300)]
+    assert len(set(ids)) == 300
+    assert all(re.fullmatch("[A-Za-z0-9_-]{1,64}", name) for name in ids)
+
+
+# ---- running -------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Let the command find its lessons in an empty folder."""
+    monkeypatch.setattr(lessons, "LESSONS", tmp_path)
+    return tmp_path
+
+
+def draft(*sources):
+    """Return a lesson as its author leaves it: cells that never ran, the last one compared."""
+    cells = [new_code_cell(source) for source in ("SECONDS = 1", *sources)]
+    cells[0].metadata["tags"] = ["parameters"]
+    cells[-1].metadata["tags"] = ["nbval-check-output"]
+    return new_notebook(cells=[new_markdown_cell(PROSE), *cells])
+
+
+def test_run_stores_the_outputs_and_a_second_run_changes_nothing(folder, monkeypatch):
+    monkeypatch.setenv("LIB2048_QUICK", "1")
+    progress = "import os, sys; print('99%', file=sys.stderr)"
+    budget = "os.environ.get('LIB2048_QUICK', 'full')"
+    path = store(draft(progress, budget), folder, normal=False)
+    assert lessons.main([]) == 0
+    first = path.read_text(encoding="utf-8")
+    assert "'full'" in first and "99%\\n" not in first
+    assert lessons.main(["42"]) == 0
+    assert path.read_text(encoding="utf-8") == first
+
+
+@pytest.mark.parametrize(
+    ("source", "complaint"),
+    [
+        ("1 / 0", "ZeroDivisionError"),
+        ("import warnings; warnings.warn('old')", "UserWarning: old"),
+        ("print('many lines\\n' * 40_000)", "not stored"),
+    ],
+)
+def test_bad_run_is_refused_and_leaves_the_file_alone(source, complaint, folder, capsys):
+    path = store(draft(source, "1"), folder, normal=False)
+    before = path.read_text(encoding="utf-8")
+    assert lessons.main([]) == 1
+    assert complaint in capsys.readouterr().err
+    assert path.read_text(encoding="utf-8") == before
+
+
+def test_unknown_lesson_is_refused(folder, capsys):
+    with pytest.raises(SystemExit) as stop:
+        lessons.main(["77"])
+    assert stop.value.code == 2
+    assert "begins with '77'" in capsys.readouterr().err

@@ -1,0 +1,327 @@
+"""Run the lessons, and keep them in one normal form.
+
+    python tools/lessons.py              run every lesson in place, then check it
+    python tools/lessons.py 01 05        only these
+    python tools/lessons.py --check      check the stored lessons without running them
+
+A lesson is run from top to bottom in a fresh kernel, in its own folder and at its full budgets. It
+is stored only if every cell ran and the file stays small. Its normal form holds what a reader sees
+and nothing that changes by itself: fixed cell ids, no execution times, no widget state, no stderr.
+"""
+
+import argparse
+import ast
+import importlib
+import os
+import re
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import nbformat
+from IPython.core.inputtransformer2 import TransformerManager
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+from nbformat import NotebookNode
+
+ROOT = Path(__file__).resolve().parents[1]
+LESSONS = ROOT / "notebooks"
+
+LARGEST_FILE = 300_000  # bytes: a page on the web still shows the notebook
+LONGEST_CELL = 25  # lines that are not blank
+FEWEST_WORDS, MOST_WORDS = 600, 2600
+CELL_SECONDS = 600  # a cell that takes longer hangs
+
+COMPARED = "nbval-check-output"
+KNOWN_TAGS = {COMPARED, "parameters", "hide-input", "hide-output", "hide-cell"}
+KEPT_METADATA = {"tags", "jupyter"}
+ALLOWED_IMPORTS = {"lib2048", "numpy", "pandas", "matplotlib", "numba", "IPython"}
+ALLOWED_IMPORTS |= sys.stdlib_module_names
+
+WIDGET = "application/vnd.jupyter.widget-view+json"
+KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
+
+
+# ---- the normal form -----------------------------------------------------------------------------
+
+
+def normalise(notebook: NotebookNode, stem: str) -> NotebookNode:
+    """Return the notebook of this file stem in normal form; normalising twice changes nothing."""
+    cells = [normal_cell(cell, cell_id(stem, n)) for n, cell in enumerate(notebook.cells)]
+    metadata = {"kernelspec": KERNEL, "language_info": {"name": "python"}}
+    return nbformat.v4.new_notebook(cells=cells, metadata=metadata, nbformat=4, nbformat_minor=5)
+
+
+def cell_id(stem: str, n: int) -> str:
+    """Return the id of a lesson's n-th cell."""
+    return f"{re.sub('[^A-Za-z0-9_-]', '-', stem)[:56]}-{n:03d}"
+
+
+def normal_cell(cell: NotebookNode, name: str) -> NotebookNode:
+    """Return a copy of the cell with this id, the metadata we keep and the outputs that last."""
+    cell = NotebookNode(cell, id=name)
+    cell.metadata = NotebookNode({k: v for k, v in cell.metadata.items() if k in KEPT_METADATA})
+    if cell.cell_type == "code":
+        cell.outputs = [output for output in cell.outputs if lasts(output)]
+    return cell
+
+
+def lasts(output: NotebookNode) -> bool:
+    """Say whether an output is worth storing: no widget (dead on a page), no stderr (progress)."""
+    return output.get("name") != "stderr" and WIDGET not in output.get("data", {})
+
+
+def to_text(notebook: NotebookNode) -> str:
+    """Return the text of a notebook's file."""
+    return nbformat.writes(notebook) + "\n"
+
+
+# ---- running -------------------------------------------------------------------------------------
+
+
+def run(path: Path) -> NotebookNode:
+    """Run a lesson and return it in normal form; raise CellExecutionError at the first bad cell."""
+    notebook = nbformat.read(path, as_version=4)
+    client = NotebookClient(
+        notebook,
+        timeout=CELL_SECONDS,
+        kernel_name=KERNEL["name"],
+        extra_arguments=["--log-level=ERROR"],
+        resources={"metadata": {"path": path.parent}},
+        record_timing=False,
+        store_widget_state=False,
+        coalesce_streams=True,
+    )
+    client.execute(env={k: v for k, v in os.environ.items() if k != "LIB2048_QUICK"})
+    refuse_warnings(notebook)
+    return normalise(notebook, path.stem)
+
+
+def refuse_warnings(notebook: NotebookNode) -> None:
+    """Raise ValueError if a cell warned: the normal form would drop it, and nobody would know."""
+    for n, cell in code_cells(notebook):
+        for output in cell.outputs:
+            if output.get("name") == "stderr" and re.search(r"Warning\b", output.text):
+                raise ValueError(f"cell {n} warns: {output.text.strip()}")
+
+
+def rerun(path: Path) -> None:
+    """Run a lesson and store it; raise ValueError, leaving the file alone, if it grew too large."""
+    start = time.monotonic()
+    text = to_text(run(path))
+    size = len(text.encode())
+    if size > LARGEST_FILE:
+        raise ValueError(f"{size} bytes are more than {LARGEST_FILE}; not stored")
+    path.write_text(text, encoding="utf-8", newline="\n")
+    print(f"{path.name}  {time.monotonic() - start:.0f} s  {size / 1000:.0f} KB")
+
+
+# ---- what every stored lesson keeps to -----------------------------------------------------------
+# A check takes a lesson's path and its notebook and yields one line a complaint.
+
+
+def code_cells(notebook: NotebookNode) -> list[tuple[int, NotebookNode]]:
+    """Return the code cells, each with its position among all cells."""
+    return [(n, cell) for n, cell in enumerate(notebook.cells) if cell.cell_type == "code"]
+
+
+def tags(cell: NotebookNode) -> list[str]:
+    """Return the tags of a cell."""
+    return cell.metadata.get("tags", [])
+
+
+def texts(output: NotebookNode) -> list[str]:
+    """Return what an output shows as text, pictures in base64 left out."""
+    data = {k: v for k, v in output.get("data", {}).items() if k not in ("image/png", "image/jpeg")}
+    return [str(text) for text in (output.get("text", ""), *data.values())]
+
+
+def in_normal_form(path: Path, notebook: NotebookNode) -> Iterator[str]:
+    """The file is what `normalise` makes of it."""
+    if path.read_text(encoding="utf-8") != to_text(normalise(notebook, path.stem)):
+        yield "not in normal form: make notebooks"
+
+
+def small(path: Path, notebook: NotebookNode) -> Iterator[str]:
+    """The file is small enough for a page on the web."""
+    if path.stat().st_size > LARGEST_FILE:
+        yield f"{path.stat().st_size} bytes, more than {LARGEST_FILE}"
+
+
+def one_parameters_cell(path: Path, notebook: NotebookNode) -> Iterator[str]:
+    """One cell holds every budget, so that papermill can change them."""
+    count = sum("parameters" in tags(cell) for _, cell in code_cells(notebook))
+    if count != 1:
+        yield f"{count} cells are tagged parameters, not one"
+
+
+def tags_known(path: Path, notebook: NotebookNode) -> Iterator[str]:
+    """Every tag has a meaning here: a mistyped one would switch its check off unseen."""
+    for n, cell in enumerate(notebook.cells):
+        for tag in set(tags(cell)) - KNOWN_TAGS:
+            yield f"cell {n}: tag {tag!r} is not one of {', '.join(sorted(KNOWN_TAGS))}"
+
+
+def compared_cells_show_text(path: Path, notebook: NotebookNode) -> Iterator[str]:
+    """A compared cell has stored output, and no picture: nbval passes in silence without one."""
+    for n, cell in code_cells(notebook):
+        if COMPARED not in tags(cell):
+            continue
+        if not any(text.strip() for output in cell.outputs for text in texts(output)):
+            yield f"cell {n}: its output is to be compared, and none is stored"
+        if any(is_picture(output) for output in cell.outputs):
+            yield f"cell {n}: its output is to be compared, and holds a picture"
+
+
+def is_picture(output: NotebookNode) -> bool:
+    """Say whether an output holds an image or SVG."""
+    kinds = output.get("data", {})
+    return any(k.startswith("image/") for k in kinds) or any("<svg" in t for t in texts(output))
+
+
+def run_in_order(path: Path, notebook: NotebookNode) -> Iterator[str]:
+    """Every code cell ran once, from top to bottom, and none is empty."""
+    counts = [cell.execution_count for _, cell in code_cells(notebook)]
+    if counts != list(range(1, len(counts) + 1)):
+        yield f"execution counts are {counts}: run it in one go from top to bottom"
+
+
+def no_errors(path: Path, notebook: NotebookNode) -> Iterator[str]:
+    """No stored output is an error."""
+    for n, cell in code_cells(notebook):
+        if any(output.output_type == "error" for output in cell.outputs):
+            yield f"cell {n}: its stored output is an error"
+
+
+def short_cells(path: Path, notebook: NotebookNode) -> Iterator[str]:
+    """A code cell fits on half a screen."""
+    for n, cell in code_cells(notebook):
+        lines = sum(bool(line.strip()) for line in cell.source.splitlines())
+        if lines > LONGEST_CELL:
+            yield f"cell {n}: {lines} lines of code, more than {LONGEST_CELL}"
+
+
+def nothing_of_this_machine(path: Path, notebook: NotebookNode) -> Iterator[str]:
+    """No text names a folder of the machine it was run on, nor an address in its memory."""
+    folders = "|".join(re.escape(f"{folder}/") for folder in (ROOT, Path.home()))
+    absolute = r"(?<![\w.:/])/(home|root|tmp|Users|private|opt|mnt)/|\b[A-Z]:\\Users\\"
+    for n, cell in enumerate(notebook.cells):
+        for text in [cell.source, *(t for o in cell.get("outputs", []) for t in texts(o))]:
+            if found := re.search(f"{folders}|{absolute}|\\bat 0x[0-9a-f]{{6,}}", text):
+                yield f"cell {n}: names a place of this machine: {found[0]}"
+
+
+def right_length(path: Path, notebook: NotebookNode) -> Iterator[str]:
+    """A numbered lesson says enough, and not too much."""
+    words = sum(count_words(cell.source) for cell in notebook.cells if cell.cell_type == "markdown")
+    if path.name[0].isdigit() and not FEWEST_WORDS <= words <= MOST_WORDS:
+        yield f"{words} words of prose, not {FEWEST_WORDS} to {MOST_WORDS}"
+
+
+def count_words(markdown: str) -> int:
+    """Count the words of the prose: no code blocks, equations, tags or addresses of links."""
+    for left_out in (r"```.*?```", r"\$\$.*?\$\$", r"</?\w[^>]*>", r"\]\([^)]*\)"):
+        markdown = re.sub(left_out, " ", markdown, flags=re.DOTALL)
+    return len(re.findall(r"[^\W\d_][\w'’-]*", markdown))
+
+
+def exported_names_only(path: Path, notebook: NotebookNode) -> Iterator[str]:
+    """A lesson uses lib2048 by its exported names, and few other libraries."""
+    for n, cell in code_cells(notebook):
+        tree = ast.parse(TransformerManager().transform_cell(cell.source))
+        for module, name in imports(tree):
+            if module.split(".")[0] not in ALLOWED_IMPORTS:
+                yield f"cell {n}: imports {module}, which the lessons do not use"
+            elif module.split(".")[0] == "lib2048" and not exported(module, name):
+                yield f"cell {n}: {module}{name and '.' + name} is not an exported name of lib2048"
+
+
+def imports(tree: ast.AST) -> Iterator[tuple[str, str]]:
+    """Yield (module, name) of every import, name "" for a plain one, and of each lib2048.name."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Import(names=names):
+                yield from ((alias.name, "") for alias in names)
+            case ast.ImportFrom(module=module, names=names):
+                yield from ((module or ".", alias.name) for alias in names)
+            case ast.Attribute(value=ast.Name(id="lib2048"), attr=name):
+                yield "lib2048", name
+
+
+def exported(module: str, name: str) -> bool:
+    """Say whether lib2048 exports this module, and this module this name."""
+    package, _, inner = module.partition(".")
+    if inner and not exported(package, inner):
+        return False
+    owner = importlib.import_module(module)
+    public = getattr(owner, "__all__", [n for n in vars(owner) if not n.startswith("_")])
+    return name in ("", *public)
+
+
+CHECKS = (
+    in_normal_form,
+    small,
+    one_parameters_cell,
+    tags_known,
+    compared_cells_show_text,
+    run_in_order,
+    no_errors,
+    short_cells,
+    nothing_of_this_machine,
+    right_length,
+    exported_names_only,
+)
+
+
+def complaints(path: Path) -> list[str]:
+    """Return all that is wrong with a stored lesson, one line each."""
+    notebook = nbformat.read(path, as_version=4)
+    return [line for check in CHECKS for line in check(path, notebook)]
+
+
+# ---- the command ---------------------------------------------------------------------------------
+
+FAILURES = (CellExecutionError, CellTimeoutError, DeadKernelError, ValueError)
+
+
+def lessons(names: list[str] = ()) -> list[Path]:
+    """Return the lessons whose file name begins so, or all; raise ValueError if there is none."""
+    found = sorted(LESSONS.glob("*.ipynb"))
+    starts = [Path(name).name for name in names]
+    for start in starts:
+        if not any(path.name.startswith(start) for path in found):
+            raise ValueError(f"no lesson in notebooks/ begins with {start!r}")
+    return [path for path in found if not starts or path.name.startswith(tuple(starts))]
+
+
+def do(path: Path, only_check: bool) -> bool:
+    """Run and check one lesson, say what is wrong with it, and return whether all is well."""
+    try:
+        if not only_check:
+            rerun(path)
+        wrong = complaints(path)
+    except FAILURES as error:
+        wrong = [str(error)]
+    for line in wrong:
+        print(f"{path.name}: {line}", file=sys.stderr)
+    return not wrong
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command and return its exit status: 0 all well, 1 not, 2 no such lesson."""
+    parser = argparse.ArgumentParser(description="Run the lessons in place, and check them.")
+    parser.add_argument("name", nargs="*", help="how a lesson's file name begins: 05")
+    parser.add_argument("--check", action="store_true", help="check without running")
+    options = parser.parse_args(arguments)
+    try:
+        chosen = lessons(options.name)
+    except ValueError as error:
+        parser.error(str(error))
+    bad = [path for path in chosen if not do(path, options.check)]
+    print(f"{len(chosen)} lessons, {len(bad)} with complaints")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
