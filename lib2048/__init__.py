@@ -10,16 +10,33 @@ import importlib
 
 from lib2048 import board, spec
 from lib2048.board import (
-    afterstates, from_tiles, initial, is_over, slide, spawn, symmetries, to_exponents, to_tiles,
+    afterstates,
+    from_tiles,
+    initial,
+    is_over,
+    slide,
+    spawn,
+    symmetries,
+    to_exponents,
+    to_tiles,
 )  # fmt: skip
 from lib2048.drawing import (
-    draw_board, draw_choice, draw_pattern, draw_row, draw_tuple, draw_tuples,
+    draw_board,
+    draw_choice,
+    draw_pattern,
+    draw_row,
+    draw_tuple,
+    draw_tuples,
 )  # fmt: skip
 from lib2048.evaluation import Result, evaluate, mean_ci95, reached, record_game, statistics_block
 from lib2048.learning import own_functions
 from lib2048.ntuple import Network, parse_network
 from lib2048.players import (
-    NetworkPlayer, first_legal_player, greedy_player, player, random_player,
+    NetworkPlayer,
+    first_legal_player,
+    greedy_player,
+    player,
+    random_player,
 )  # fmt: skip
 from lib2048.rng import stream
 from lib2048.spec import ACTIONS
@@ -27,7 +44,15 @@ from lib2048.storage import load, save
 from lib2048.training import History, actions_in, train
 
 # These need packages that the core does without; they are loaded when they are first used.
-_LAZY = {}
+_LAZY = {
+    name: module
+    for module, names in {
+        "plotting": "plot_curves plot_game plot_heat plot_intervals plot_ladder plot_scores "
+        "plot_tiles style subplots tile_table",
+        "widgets": "PlayWidget ReplayWidget",
+    }.items()
+    for name in names.split()
+}
 
 __all__ = [
     "ACTIONS", "History", "Network", "NetworkPlayer", "Result", "actions_in", "afterstates",

@@ -44,7 +44,7 @@ def _packed(cells):
 
 
 def _slide_table():
-    """Return uint64[65536]: for each row, its slide left (bits 0–15), right (16–31), reward (32–)."""
+    """Return uint64[65536]: a row's slide left (bits 0–15), right (16–31) and reward (from 32)."""
     rows = np.arange(1 << 16, dtype=np.uint64)
     shifts = np.arange(0, 16, 4, dtype=np.uint64)
     cells = (rows[:, None] >> shifts & np.uint64(15)).astype(np.uint8)

@@ -117,7 +117,7 @@ def main(arguments=None):
     options = _parser().parse_args(arguments)
     try:
         data, text = COMMANDS[options.command](options)
-    except (ValueError, MemoryError, OSError) as error:
+    except (ValueError, MemoryError, OSError, FloatingPointError) as error:
         print(f"lib2048: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:

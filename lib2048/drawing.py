@@ -1,14 +1,15 @@
 """Boards, tuples and decisions as SVG text, in the colours of the original game.
 
-Every function returns a `Picture`. A picture is plain text made of rectangles, texts and paths
-whose looks are written as attributes: no style sheet, script, title, link or nested svg, since web
-pages that show notebooks strip those. The same input gives the same text, on every machine.
+Every function returns a `Picture`: rectangles, texts and paths whose looks are written as
+attributes. There is no style sheet, script, link or nested svg, so it looks the same wherever SVG
+is drawn. The same input gives the same text, on every machine.
 
 A *board* is one 64-bit integer (cell p, row-major, holds its exponent at bits 4p), or, as in
 `spec`, a list of rows of tiles of any shape. A *cell* is its number p = row × columns + column, or
 the pair (row, column).
 """
 
+import base64
 import operator
 import textwrap
 from html import escape
@@ -63,10 +64,10 @@ class Picture:
     text: what the drawing says, for readers who cannot see it (and for a text-only terminal).
     axis: the height, from the top, at which neighbours in a row line up; the middle by default.
 
-    Only `_repr_svg_` is offered, and no HTML: JupyterLab, nbconvert and the book show image/svg+xml
-    as an image, and GitHub draws it, but cleans an svg out of text/html; where a picture offers
-    both, the HTML is the one that is chosen. The card behind the drawing is opaque, so that a dark
-    theme does not swallow the captions.
+    A notebook stores it as HTML: an <img> with the SVG inside its address. The type image/svg+xml
+    would be shorter, but JupyterLab does not draw it in a notebook that is not trusted, and a fresh
+    clone is not; svg elements in HTML are cleaned away there and on GitHub. The card behind the
+    drawing is opaque, so that a dark theme does not swallow the captions.
     """
 
     def __init__(self, body, width, height, text="", axis=None):
@@ -79,7 +80,7 @@ class Picture:
         width, height = _n(self.width + 2 * PAD), _n(self.height + 2 * PAD)
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
-            f'viewBox="0 0 {width} {height}" role="img" aria-label="{escape(self.text)}" '
+            f'viewBox="0 0 {width} {height}" '
             'font-family="Helvetica Neue,Arial,sans-serif" text-anchor="middle">\n'
             f"{_rect(0, 0, self.width + 2 * PAD, self.height + 2 * PAD, PAGE, 8)}\n"
             f"{_at(PAD, PAD, self.body)}\n</svg>"
@@ -101,11 +102,13 @@ class Picture:
         height = self.height + 6 + LINE * len(lines)
         return Picture(body, width, height, f"{self.text} · {' '.join(lines)}", self.axis)
 
-    def _repr_svg_(self):
-        return self.svg
+    def _repr_html_(self):
+        data = base64.b64encode(self.svg.encode()).decode()
+        source = f"data:image/svg+xml;base64,{data}"
+        return f'<img src="{source}" alt="{escape(self.text)}" style="max-width:100%">'
 
     def __repr__(self):
-        return f"<Picture {self.text}>"
+        return f"<Picture {textwrap.shorten(self.text, 100, placeholder=' …')}>"
 
 
 def _n(number):

@@ -148,7 +148,7 @@ def _watched(parts, progress):
         return parts
     from tqdm.auto import tqdm
 
-    return tqdm(parts, unit=f"{GAMES_AT_ONCE} games")
+    return tqdm(parts, unit=" games", unit_scale=GAMES_AT_ONCE, leave=False)
 
 
 class Step(NamedTuple):
@@ -158,7 +158,7 @@ class Step(NamedTuple):
     action: int | None  # 0..3, None when the game is over
     reward: int
     afterstate: np.uint64  # the board itself when the game is over
-    value: float | None  # reward + value of the action, for players that have values
+    value: float | None  # what the player expects after that reward; None if it has no values
 
 
 def record_game(who, seed=1, number=0):
@@ -168,7 +168,7 @@ def record_game(who, seed=1, number=0):
     steps = []
     while (action := who.choose(board)) is not None:
         after, reward = slide(board, action)
-        value = who.values(board)[action] if hasattr(who, "values") else None
+        value = who.values(board)[action] - reward if hasattr(who, "values") else None
         steps.append(Step(board, action, reward, after, value))
         board, random = spawn(after, random)
-    return [*steps, Step(board, None, 0, board, None)]
+    return [*steps, Step(board, None, 0, board, 0.0 if hasattr(who, "values") else None)]

@@ -151,6 +151,10 @@ def _best(values, rewards, at, pays):
         total = values[a] + (reward if pays else min(reward, np.float32(0)))
         if total > best_value:
             best, best_value = a, total
+    if best == QUAD:  # no action is legal, or the values are nan: then take a legal one
+        for a in range(ZERO, QUAD):
+            if rewards[at + a] >= 0:
+                return a, values[a]
     return best, best_value
 
 
@@ -215,8 +219,7 @@ def _learn_backward(functions, weights, g, length, rule, n, images, trial, spare
         _look_up_one(
             functions.look, entry.board, entry.action, rule, n, at, images, trial, spare, entries
         )
-        pays = next_reward if rule.form == AFTERSTATE else entry.reward
-        target = next_value + pays
+        target = next_value + (next_reward if rule.form == AFTERSTATE else entry.reward)
         _learn(functions.value, functions.update, weights, entries, at, n, target, rule.rate)
         next_value, next_reward = functions.value(weights, entries, at, n), entry.reward
 
@@ -288,7 +291,8 @@ _FUNCTIONS = tuple(
     for signature in (LOOK_SIGNATURE, VALUES_SIGNATURE, VALUE_SIGNATURE, UPDATE_SIGNATURE)
 )
 _PLAY_SIGNATURE = types.boolean(
-    *_FUNCTIONS, _F32, _LANES, _I64, _RULE, types.uint64, types.int64, types.int64, types.int64[:, ::1],
+    *_FUNCTIONS, _F32, _LANES, _I64, _RULE,
+    types.uint64, types.int64, types.int64, types.int64[:, ::1],
     _U64, _F32, _U64, _U32, _U32, _F32, _U64, _U32, _PAST,
 )  # fmt: skip
 

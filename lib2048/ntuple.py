@@ -379,7 +379,7 @@ class Network:
         return 8 * len(self.tuples)
 
     def positions(self, tuple_number, head=0):
-        """Return where tuple's weights lie: uint32[16^n], by plain index Σ exponent(cell j)·16^j."""
+        """Return where a tuple's weights lie: uint32[16^n], by plain index (see `table`)."""
         bits, offset = self._bits[tuple_number]
         cells = self.tuples[tuple_number]
         offset += head * self.size // self.heads
@@ -398,9 +398,9 @@ class Network:
 
     def set_table(self, tuple_number, weights, head=0):
         """Set one tuple's weights from plain order: array of 16^n numbers."""
-        expected = 16 ** len(self.tuples[tuple_number])
-        if np.shape(weights) != (expected,):
-            raise ValueError(f"tuple {tuple_number} has {expected} weights, not {np.shape(weights)}")
+        expected = (16 ** len(self.tuples[tuple_number]),)
+        if np.shape(weights) != expected:
+            raise ValueError(f"tuple {tuple_number}: {expected} weights, not {np.shape(weights)}")
         self.weights[self.positions(tuple_number, head)] = weights
 
     def lookups(self, board, head=0):
@@ -409,7 +409,7 @@ class Network:
         cells: where the tuple stands on the board in that symmetric image.  Plain Python, for
         looking at; the sum of the weights is `value`.
         """
-        return [self._lookup(number, image, cells, head) for number, image, cells in self._images(board)]
+        return [self._lookup(*found, head) for found in self._images(board)]
 
     def _images(self, board):
         where = symmetries(np.uint64(0xFEDCBA9876543210))  # each cell holds its own number
@@ -441,6 +441,12 @@ class Network:
         offset = np.uint32(head * (self.size // self.heads))
         many_values()(look, values, self.weights, boards, self.lookups_per_board, offset, out)
         return out
+
+    def add(self, board, amount, head=0):
+        """Add an amount to each weight of a board's look-ups, in turn.  Plain Python, slow."""
+        for number, image, _ in self._images(board):
+            exponents = [int(e) for e in to_exponents(image)[list(self.tuples[number])]]
+            self.weights[self._position(number, exponents, head)] += np.float32(amount)
 
     def __repr__(self):
         words = f"{len(self.tuples)} tuples, {self.size:,} weights, {self.nbytes / 2**20:,.0f} MiB"

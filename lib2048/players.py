@@ -12,8 +12,8 @@ from lib2048._compile import announce, compiled, kernel
 from lib2048.board import afterstates, initial_kernel, slide_all, slide_one, spawn_kernel
 from lib2048.learning import (
     AFTERSTATE,
-    Games,
     RESULT_COLUMNS,
+    Games,
     Rule,
     choose_action,
     functions_of,

@@ -98,7 +98,7 @@ def _styled(function):
 
 @_styled
 def subplots(rows=1, columns=1, width=WIDTH, height=None):
-    """Return (figure, axes) in the style of the course: one ax, or an array of them as matplotlib's.
+    """Return (figure, axes) in the style of the course: one ax, or matplotlib's array of them.
 
     width, height: inches of the whole figure; by default 3.6 inches for a single row, then 3 each.
     """
@@ -137,6 +137,7 @@ def _percent(share):
 
 
 _SHORT = FuncFormatter(lambda number, _: short(number))
+_SHARE = PercentFormatter(1, symbol="")  # the label of the axis says %
 
 
 def _label(column):
@@ -146,7 +147,7 @@ def _label(column):
 
 
 def _format_axis(axis, column):
-    axis.set_major_formatter(PercentFormatter(1, 0) if column.startswith("reached_") else _SHORT)
+    axis.set_major_formatter(_SHARE if column.startswith("reached_") else _SHORT)
     axis.set_label_text(_label(column))
 
 
@@ -271,13 +272,19 @@ def plot_tiles(results, tiles=None, ax=None):
     for i, (name, shares) in enumerate(table.iterrows()):
         at = np.arange(len(shares)) + wide * (i - (len(table) - 1) / 2)
         bars = ax.bar(at, shares, 0.92 * wide, label=name)
-        if wide * WIDTH / len(shares) > 0.45:
+        if wide * WIDTH / len(shares) > 0.3:
             ax.bar_label(bars, [f"{100 * share:.0f}" for share in shares], fontsize=11, padding=2)
-    ax.set_xticks(range(table.shape[1]), [str(tile) for tile in table.columns])
+    _name_ticks(ax.xaxis, [str(tile) for tile in table.columns])
     _percent_axis(ax, "games that reach it (%)")
     ax.set_xlabel("tile")
     ax.grid(False, axis="x")
     return _legend_above(ax)
+
+
+def _name_ticks(axis, names):
+    """Put names at 0, 1, 2 …; below the figure they stand upright when there are too many."""
+    tight = axis.axis_name == "x" and len(names) * max(map(len, names)) > 45
+    axis.set_ticks(range(len(names)), names, rotation=90 if tight else 0)
 
 
 def _legend_above(ax):
@@ -289,7 +296,7 @@ def _legend_above(ax):
 
 def _percent_axis(ax, label):
     ax.set_ylim(0, 1.02)
-    ax.yaxis.set_major_formatter(PercentFormatter(1, 0))
+    ax.yaxis.set_major_formatter(_SHARE)
     ax.set_ylabel(label)
 
 
@@ -298,8 +305,17 @@ def _reached(results):
     if not results:
         raise ValueError("there are no results to show")
     rows = {name: _shares(name, result) for name, result in results.items()}
-    table = pd.DataFrame.from_dict(rows, orient="index").sort_index(axis=1)
-    return table.fillna(0.0)
+    tiles = sorted(set().union(*rows.values()))
+    table = [[_share(shares, tile) for tile in tiles] for shares in rows.values()]
+    return pd.DataFrame(table, index=list(rows), columns=tiles)
+
+
+def _share(shares, tile):
+    """Return the share of a tile that a result may not name: whoever reaches 64 has reached 32."""
+    if tile in shares or tile > max(shares, default=0):
+        return shares.get(tile, 0.0)
+    above = shares[min(larger for larger in shares if larger > tile)]
+    return 1.0 if above >= 0.9995 else float("nan")
 
 
 def _shares(name, result):
@@ -355,10 +371,10 @@ def plot_scores(scores, kind="histogram", ax=None):
     ax.set_xlim(left=0)
     _format_axis(ax.xaxis, "score")
     ax.set_xlabel("score of a game (points)")
-    ax.yaxis.set_major_formatter(PercentFormatter(1, None))
+    ax.yaxis.set_major_formatter(_SHARE)
     ax.set_ylabel("games (%)" if kind == "histogram" else "games that score less (%)")
     if list(samples) != [None]:
-        ax.legend()
+        ax.legend(loc="upper right" if kind == "histogram" else "lower right")
     return ax
 
 
@@ -386,16 +402,17 @@ def _draw_ecdf(ax, name, sample, edges):
 
 @_styled
 def plot_ladder(names, rates, unit="moves/s", ax=None):
-    """Draw speeds as rungs of a ladder, the first at the bottom of the climb on top; return ax.
+    """Draw speeds as the rungs of a ladder, from the top down; return ax.
 
-    names, rates: of equal length; a rate is a positive number of `unit`. The axis is logarithmic;
-    behind each rate stands by how much it beats the rung before.
+    names, rates: of equal length, the first rung first; a rate is a number of `unit` above 0. The
+    axis is logarithmic; behind each rate stands how many times the rung before it is.
     """
     names, rates = _paired(names, rates)
     if not all(rate > 0 for rate in rates):
         raise ValueError("a rate is a number above 0")
     ax, places = _axes(ax, 0.9 + 0.5 * len(names)), range(len(names))
-    ax.barh(places, rates, 0.62, color=COLOURS[0], left=min(rates) / 4)
+    start = min(rates) / 4  # a logarithmic bar has no zero to stand on
+    ax.barh(places, [rate - start for rate in rates], 0.62, start, color=COLOURS[0])
     for place, rate, before in zip(places, rates, [None, *rates]):
         times = f"   × {_ratio(rate / before)}" if before else ""
         ax.text(rate, place, f" {short(rate)}{times}", va="center")
@@ -409,8 +426,8 @@ def _ratio(ratio):
 
 def _finish_ladder(ax, names, rates, unit):
     ax.set_xscale("log")
-    span = max(rates) / (min(rates) / 4)
-    ax.set_xlim(min(rates) / 4, max(rates) * span**0.42)
+    start, end = min(rates) / 4, max(rates)
+    ax.set_xlim(start, end * (end / start) ** 0.4)  # room for the numbers
     ax.xaxis.set_major_locator(LogLocator(10, numticks=7))
     ax.xaxis.set_minor_locator(NullLocator())
     ax.xaxis.set_major_formatter(_SHORT)
@@ -471,8 +488,8 @@ def plot_heat(matrix, xlabel, ylabel, label, xticks=None, yticks=None, numbers=N
     ax = _axes(ax, 4.6)
     image = ax.imshow(values, origin="lower", aspect="auto", **_colour_scale(values))
     ax.figure.colorbar(image, ax=ax, label=label, format=_SHORT)
-    ax.set_xticks(range(values.shape[1]), _tile_ticks(xticks, values.shape[1]))
-    ax.set_yticks(range(values.shape[0]), _tile_ticks(yticks, values.shape[0]))
+    _name_ticks(ax.xaxis, _tile_names(xticks, values.shape[1]))
+    _name_ticks(ax.yaxis, _tile_names(yticks, values.shape[0]))
     ax.set_xlabel(xlabel)
     ax.set_ylabel(ylabel)
     ax.grid(False)
@@ -482,27 +499,30 @@ def plot_heat(matrix, xlabel, ylabel, label, xticks=None, yticks=None, numbers=N
 
 
 def _colour_scale(values):
-    empty = {"cmap": mpl.colormaps["cividis"].with_extremes(bad=PALE)}
-    if values.min() < 0:
-        most = np.abs(values).max()
-        empty = {"cmap": mpl.colormaps["RdBu"].with_extremes(bad=PALE), "vmin": -most, "vmax": most}
-    return empty
+    if values.min() >= 0:
+        return {"cmap": mpl.colormaps["cividis"].with_extremes(bad=PALE)}
+    most = np.abs(values).max()
+    return {"cmap": mpl.colormaps["RdBu"].with_extremes(bad=PALE), "vmin": -most, "vmax": most}
 
 
-def _tile_ticks(ticks, count):
+def _tile_names(ticks, count):
     if ticks is None:
-        return [str(2**i) if i else "·" for i in range(count)]
+        return [str(2**i) if i else "0" for i in range(count)]
     if len(ticks) != count:
         raise ValueError(f"{count} rows or columns need as many ticks, not {len(ticks)}")
     return [str(tick) for tick in ticks]
 
 
 def _write_numbers(ax, image, values):
-    for (row, column), value in np.ndenumerate(values):
-        if values.mask is np.ma.nomask or not np.ma.getmaskarray(values)[row, column]:
-            light = np.dot(image.cmap(image.norm(value))[:3], (0.3, 0.59, 0.11)) > 0.5
-            colour = "black" if light else "white"
-            ax.text(column, row, short(value), ha="center", va="center", color=colour, fontsize=10)
+    for row, column in np.argwhere(~np.ma.getmaskarray(values)):
+        value = values[row, column]
+        light = np.dot(image.cmap(image.norm(value))[:3], (0.3, 0.59, 0.11)) > 0.5
+        text = {"ha": "center", "va": "center", "fontsize": 10}
+        ax.text(column, row, _brief(value), color="black" if light else "white", **text)
+
+
+def _brief(value):
+    return short(float(f"{value:.3g}"))
 
 
 @_styled
@@ -510,21 +530,22 @@ def plot_game(steps, ax=None):
     """Draw one game: the score so far, and what the player expected in the end; return ax.
 
     steps: a list of `Step`(board, action, reward, afterstate, value). The expectation after an
-    action is the score so far plus the value of the afterstate; where values are None it is left
+    action is the score so far plus the value of the afterstate; where a value is None it is left
     out. Marks on the upper edge show when a new largest tile was made, from 512 on.
     """
+    steps = [step for step in steps if step.action is not None]  # the last one only says "over"
     if not steps:
-        raise ValueError("there are no steps to draw: the list is empty")
+        raise ValueError("there are no actions to draw")
     ax, scores = _axes(ax), np.cumsum([float(step.reward) for step in steps])
     at = np.arange(1, len(steps) + 1)
     if all(step.value is not None for step in steps):
         expected = scores + [float(step.value) for step in steps]
-        ax.plot(at, expected, color=COLOURS[1], linewidth=1.2, label="score so far + value")
-    ax.plot(at, scores, color=COLOURS[0], label="score so far")
+        ax.plot(at, expected, color=COLOURS[1], linewidth=1.2, label="score + value")
+    ax.plot(at, scores, color=COLOURS[0], label="score")
     ax.axhline(scores[-1], color=GREY, linestyle="--", linewidth=1.3, label="final score")
     _mark_tiles(ax, steps)
     ax.set_xlim(0, len(steps))
-    ax.set_ylim(bottom=0)
+    ax.set_ylim(0, 1.2 * ax.dataLim.y1)  # room for the names of the tiles
     _format_axis(ax.xaxis, "action of the game")
     _format_axis(ax.yaxis, "points")
     return _legend_above(ax)
@@ -532,8 +553,8 @@ def plot_game(steps, ax=None):
 
 def _mark_tiles(ax, steps):
     largest = [max_exponent(step.afterstate) for step in steps]
-    for before, now, at in zip([9, *largest], largest, itertools.count(1)):
-        if now > max(before, 8):
+    for before, now, at in zip(np.maximum([8, *largest], 8), largest, itertools.count(1)):
+        if now > before:
             ax.axvline(at, color=PALE, linewidth=1, zorder=0)
             note = {"xycoords": ("data", "axes fraction"), "fontsize": 10, "color": GREY}
-            ax.annotate(str(2**now), (at, 0.97), ha="right", va="top", rotation=90, **note)
+            ax.annotate(str(2**now), (at, 0.99), ha="right", va="top", rotation=90, **note)

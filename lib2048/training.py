@@ -11,12 +11,11 @@ from contextlib import contextmanager
 
 import numpy as np
 
+from lib2048 import storage
 from lib2048._compile import SOURCE_HASH, announce
 from lib2048.evaluation import mean_ci95, reached, statistics_block
 from lib2048.learning import LANES, Games, Rule, functions_of
 from lib2048.ntuple import FORMS
-from lib2048 import storage
-from lib2048.storage import RunFolder, network_arrays
 
 BLOCK = 1000  # games in a row of a history
 CHUNK_SECONDS = 0.1  # between two looks at the Stop button
@@ -142,23 +141,27 @@ def check_settings(rule, alpha, games, actions, seconds, order):
 
 def train(
     network, *, rule="td", alpha=0.1, games=None, actions=None, seconds=None, order="forward",
-    seed=1, functions=None, progress=True, out=None, resume=False, checkpoint_every=60.0,
+    seed=1, lanes=LANES, functions=None, progress=True,
+    out=None, resume=False, checkpoint_every=60.0,
 ):  # fmt: skip
     """Train a network by playing against itself: TD(0), greedy, no exploration.
 
     network: `Network`, changed in place; its form says what is learned.  alpha: rate in (0, 1],
     shared by a board's look-ups.  One budget: games, actions, or seconds of this machine.
     order: 'forward' learns during the episode, 'backward' from its end (as the lab program does).
-    seed: int.  functions: `learning.own_functions` of your own.  out: a folder for config, history,
-    weights and, every checkpoint_every seconds, a checkpoint; resume: go on from it.
+    seed: int.  lanes: games that take turns; 2 hides the time that memory takes, 1 learns from one
+    game after the other.  functions: `learning.own_functions` of your own.  out: a folder for
+    config, history, weights and, every checkpoint_every seconds, a checkpoint; resume: go on
+    from it.
 
     Returns `History`.  The Stop button (or Ctrl-C) ends training within a second: the history up
     to there is returned with `stopped` set, the network is usable, a checkpoint is written.
-    Raises ValueError for bad settings or a folder that holds another run.
+    Raises ValueError for bad settings or a folder that holds another run, FloatingPointError when
+    the weights grow without bound.
     """
     check_settings(rule, alpha, games, actions, seconds, order)
     announce()
-    run = Run(network, alpha, order, seed, functions)
+    run = Run(network, alpha, order, seed, lanes, functions)
     if out is not None:
         run.use_folder(out, resume, {"rule": rule, "games": games, "actions": actions})
     with _progress_bar(progress, run, games, actions, seconds) as show:
@@ -169,16 +172,16 @@ def train(
 class Run:
     """One training run: a network, its games in progress and its history."""
 
-    def __init__(self, network, alpha, order, seed, functions=None):
+    def __init__(self, network, alpha, order, seed, lanes=LANES, functions=None):
         self.network, self.history, self.folder = network, History(), None
-        self.settings = {"alpha": alpha, "order": order, "seed": seed, "lanes": LANES}
+        self.settings = {"alpha": alpha, "order": order, "seed": seed, "lanes": lanes}
         n = network.lookups_per_board
         rate = np.float32(alpha / n)
         form = FORMS.index(network.form)
         rule = Rule(form, order == "backward", True, rate, network.head_size)
         functions = functions or functions_of(network.tuples)
-        self.games = Games(functions, network.weights, n, rule, seed)
-        self.games.play(FOREVER, 0, 1)  # compiles, before the clock starts
+        self.games = Games(functions, network.weights, n, rule, seed, lanes)
+        self.games.play(0, 0, 1)  # compiles, before the clock starts
         self.before = 0.0  # seconds that earlier sessions of this run took
         self.started = time.perf_counter()
 
@@ -194,7 +197,7 @@ class Run:
 
     def use_folder(self, path, resume, extra):
         """Claim a run folder, and take up its checkpoint if there is one."""
-        self.folder = RunFolder(path, self.config(extra))
+        self.folder = storage.RunFolder(path, self.config(extra))
         found = self.folder.open(resume)
         if found is not None:
             self.restore(found)
@@ -202,10 +205,11 @@ class Run:
     def go(self, games, actions, seconds, checkpoint_every, show):
         """Train until the budget is spent or someone stops it."""
         last_game, last_action = games or FOREVER, actions or FOREVER
+        last_second = seconds or math.inf
         self.started = time.perf_counter()
         saved, chunk, more = time.perf_counter(), FIRST_CHUNK, True
         with _stop_asked() as stop:
-            while more and self.games.actions < last_action and self.seconds < (seconds or math.inf):
+            while more and self.games.actions < last_action and self.seconds < last_second:
                 if stop.is_set():
                     self.history.stopped = True
                     break
@@ -224,6 +228,8 @@ class Run:
     def _keep(self, results):
         self.history.add(results, self.seconds)
         self.history.actions, self.history.took = self.games.actions, self.seconds
+        if not np.isfinite(self.games.work.values).all():
+            raise FloatingPointError("the weights grew without bound: train with a smaller alpha")
 
     def _close(self):
         if self.folder is None:
@@ -236,7 +242,7 @@ class Run:
     def arrays(self):
         """Return the whole run as a dict of arrays: network, games in progress, history."""
         return {
-            **network_arrays(self.network),
+            **storage.network_arrays(self.network),
             **self.games.state(),
             "history": self.history.rows,
             "seconds": np.array(self.seconds),

@@ -1,0 +1,27 @@
+"""What several test files share; `reference` is the plain-Python twin that they compare with."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))  # so that tests can `import reference`
+
+
+@pytest.fixture
+def one_line_error(capsys):
+    """Return a check: the command refuses in one line on stderr and says nothing else."""
+    from lib2048.cli import main
+
+    def check(*arguments):
+        try:
+            status = main([str(argument) for argument in arguments])
+        except SystemExit as exit:  # argparse leaves by itself
+            status = exit.code
+        said = capsys.readouterr()
+        assert status == 2, said.out
+        assert said.out == ""
+        assert said.err.startswith("lib2048: ") and said.err.count("\n") == 1, said.err
+        return said.err
+
+    return check

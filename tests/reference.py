@@ -1,0 +1,258 @@
+"""The game and the learner once more, in plain Python: slow, without lib2048's kernels.
+
+Boards are tuples of rows of tiles, as in `lib2048.spec`, the only module taken from the library.
+Values are np.float32, added in the order that `lib2048.ntuple` documents, so that a comparison
+with the kernels can be exact.
+"""
+
+from collections import defaultdict
+
+import numpy as np
+
+from lib2048 import spec
+
+MASK = (1 << 64) - 1
+GOLDEN = 0x9E3779B97F4A7C15
+F0 = np.float32(0)
+CELLS = [(r, c) for r in range(4) for c in range(4)]
+
+# ---------------------------------------------------------------- luck: SplitMix64
+
+
+def mix(z):
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 & MASK
+    z = (z ^ z >> 27) * 0x94D049BB133111EB & MASK
+    return z ^ z >> 31
+
+
+def stream(seed, number):
+    return mix(mix(seed + GOLDEN & MASK) ^ mix(number * GOLDEN & MASK))
+
+
+def draw(state):
+    state = state + GOLDEN & MASK
+    return state, mix(state)
+
+
+# ---------------------------------------------------------------- boards
+
+
+def frozen(board):
+    return tuple(map(tuple, board))
+
+
+def number(board):
+    """Pack tiles into the 64-bit integer of `lib2048.board`."""
+    return sum((board[r][c].bit_length() - 1) << 4 * i for i, (r, c) in enumerate(CELLS) if board[r][c])
+
+
+def tiles(packed):
+    """Unpack the 64-bit integer of `lib2048.board` into tiles."""
+    exponents = [int(packed) >> 4 * cell & 15 for cell in range(16)]
+    flat = [1 << e if e else 0 for e in exponents]
+    return frozen([flat[i : i + 4] for i in range(0, 16, 4)])
+
+
+def with_tile(board, cell, tile):
+    rows = [list(row) for row in board]
+    rows[cell[0]][cell[1]] = tile
+    return frozen(rows)
+
+
+def slide(board, action):
+    after, reward = spec.slide(board, action)
+    return frozen(after), reward
+
+
+def outcomes(board):
+    """Return {action: (afterstate, reward)} of the legal actions."""
+    slid = {action: slide(board, action) for action in range(4)}
+    return {action: found for action, found in slid.items() if found[0] != board}
+
+
+def spawn_by(board, bits):
+    """Spawn by 64 random bits: the upper half chooses the cell, the lower half the tile."""
+    empty = spec.empty_cells(board)
+    cell = empty[(bits >> 32) * len(empty) >> 32]
+    return with_tile(board, cell, 4 if (bits & 0xFFFFFFFF) < 429496730 else 2)
+
+
+def spawn(board, state):
+    state, bits = draw(state)
+    return spawn_by(board, bits), state
+
+
+def initial(state):
+    return spawn(*spawn(((0,) * 4,) * 4, state))
+
+
+def images(board):
+    """Return the 8 symmetric boards, in the order of `lib2048.board.symmetries`."""
+    found = []
+    for rows in (board, tuple(zip(*board))):
+        mirrored = tuple(row[::-1] for row in rows)
+        found += [rows, mirrored, rows[::-1], mirrored[::-1]]
+    return found
+
+
+def play(choose, seed, game=0):
+    """Play a game; choose: function of outcomes(board).  Returns (last board, score, actions)."""
+    board, state = initial(stream(seed, game))
+    score = actions = 0
+    while legal := outcomes(board):
+        after, reward = legal[choose(legal)]
+        board, state = spawn(after, state)
+        score, actions = score + reward, actions + 1
+    return board, score, actions
+
+
+def first_legal(legal):
+    return min(legal)
+
+
+def greedy(legal):
+    return max(legal, key=lambda action: legal[action][1])  # max keeps the first of equals
+
+
+# ---------------------------------------------------------------- networks
+
+
+class PlainNetwork:
+    """Weights in a dict by (head, tuple number, plain index), 0 where nothing was learned."""
+
+    def __init__(self, tuples):
+        self.tuples, self.weights = tuples, defaultdict(lambda: F0)
+        self._keys = {}
+
+    @property
+    def lookups(self):
+        return 8 * len(self.tuples)
+
+    def keys(self, board):
+        """Return (tuple number, plain index) of every look-up, tuple by tuple, image by image."""
+        if board not in self._keys:
+            boards = [[tile.bit_length() - 1 if tile else 0 for tile in sum(image, ())]
+                      for image in images(board)]  # fmt: skip
+            self._keys[board] = [
+                (number, sum(exponents[cell] << 4 * j for j, cell in enumerate(cells)))
+                for number, cells in enumerate(self.tuples)
+                for exponents in boards
+            ]
+        return self._keys[board]
+
+    def value(self, board, head=0):
+        parts = [F0, F0, F0, F0]
+        for look_up, key in enumerate(self.keys(board)):
+            parts[look_up % 4] += self.weights[head, *key]
+        return (parts[0] + parts[1]) + (parts[2] + parts[3])
+
+    def add(self, board, head, amount):
+        for key in self.keys(board):
+            self.weights[head, *key] += amount
+
+    def table(self, number, head=0):
+        table = np.zeros(16 ** len(self.tuples[number]), np.float32)
+        for (where, which, index), weight in self.weights.items():
+            if (where, which) == (head, number):
+                table[index] = weight
+        return table
+
+    def expected(self, board):
+        """Average the value over the spawns: 2 and 4 in every empty cell, row by row."""
+        total = F0
+        for cell in spec.empty_cells(board):
+            for tile, chance in ((2, np.float32(0.9)), (4, np.float32(0.1))):
+                state = with_tile(board, cell, tile)
+                total += chance * (self.value(state) if outcomes(state) else F0)
+        return total / np.float32(len(spec.empty_cells(board)))
+
+    def worths(self, board, form):
+        """Return {action: what the player maximises} of the legal actions."""
+        if form == "q":
+            return {action: self.value(board, action) for action in outcomes(board)}
+        value = self.value if form == "afterstate" else self.expected
+        return {a: value(after) + np.float32(pay) for a, (after, pay) in outcomes(board).items()}
+
+
+# ---------------------------------------------------------------- TD(0)
+
+
+class Lane:
+    """One of the games that take turns."""
+
+    def __init__(self, game, seed):
+        self.game, self.score, self.steps = game, 0, []
+        self.board, self.state = initial(stream(seed, game))
+
+
+class Learner:
+    """TD(0): games take turns, an action each; a lane whose game is over takes the next number."""
+
+    def __init__(self, tuples, form, backward, rate, seed, lanes=2, learn=True):
+        self.network, self.form, self.backward, self.learn = PlainNetwork(tuples), form, backward, learn
+        self.rate, self.seed, self.actions, self.results = np.float32(rate), seed, 0, []
+        self.next_game, self.turn, self.last_game = 0, 0, float("inf")
+        self.lanes = [None] * lanes
+
+    def play(self, last_action, last_game=float("inf")):
+        self.last_game = last_game
+        self.lanes = [lane or self.begin() for lane in self.lanes]
+        while self.actions < last_action and any(self.lanes):
+            if self.lanes[self.turn]:
+                self.take_turn(self.lanes[self.turn])
+            self.turn = (self.turn + 1) % len(self.lanes)
+
+    def begin(self):
+        if self.next_game >= self.last_game:
+            return None
+        self.next_game += 1
+        return Lane(self.next_game - 1, self.seed)
+
+    def take_turn(self, lane):
+        worths = self.network.worths(lane.board, self.form)
+        best = max(worths, key=worths.get, default=None)  # the first of equals
+        if self.learn and not self.backward and lane.steps:
+            self.learn_step(lane.steps[-1], self.target(lane, worths, best))
+        if best is None:
+            self.finish(lane)
+        else:
+            self.act(lane, best)
+
+    def target(self, lane, worths, best):
+        """What the last entry should be worth, seen from the state after it."""
+        reward = np.float32(lane.steps[-1][2])
+        if self.form == "afterstate":
+            return worths[best] if worths else F0
+        if self.form == "state":
+            return (self.network.value(lane.board) if worths else F0) + reward
+        return (worths[best] if worths else F0) + reward
+
+    def learn_step(self, step, target):
+        board, head, _ = step
+        head = head if self.form == "q" else 0
+        error = target - self.network.value(board, head)
+        self.network.add(board, head, error * self.rate)
+
+    def act(self, lane, action):
+        after, reward = outcomes(lane.board)[action]
+        entry = after if self.form == "afterstate" else lane.board
+        lane.steps.append((entry, action, reward))
+        lane.score += reward
+        self.actions += 1
+        lane.board, lane.state = spawn(after, lane.state)
+
+    def finish(self, lane):
+        if self.learn and self.backward:
+            self.learn_backward(lane.steps)
+        largest = max(map(max, lane.board)).bit_length() - 1
+        self.results.append((lane.game, lane.score, len(lane.steps), largest))
+        self.lanes[self.lanes.index(lane)] = self.begin()
+
+    def learn_backward(self, steps):
+        """From the last entry to the first, each towards the newest value of the one after it."""
+        value = next_reward = F0
+        for board, action, reward in reversed(steps):
+            pays = next_reward if self.form == "afterstate" else np.float32(reward)
+            self.learn_step((board, action, reward), value + pays)
+            value = self.network.value(board, action if self.form == "q" else 0)
+            next_reward = np.float32(reward)
