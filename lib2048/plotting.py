@@ -266,19 +266,23 @@ def plot_tiles(results, tiles=None, ax=None):
     results: {name: {tile: share 0..1}}, or {name: `Result`}. tiles: which tiles to show; by default
     from the largest that all games reach up to the largest that any game reaches.
     """
-    ax, table = _axes(ax), _reached(results)
+    ax, table = _axes(ax), _reached(results, tiles)
     table = table[_interesting(table) if tiles is None else list(tiles)]
     wide = 0.8 / len(table)
     for i, (name, shares) in enumerate(table.iterrows()):
         at = np.arange(len(shares)) + wide * (i - (len(table) - 1) / 2)
         bars = ax.bar(at, shares, 0.92 * wide, label=name)
         if wide * WIDTH / len(shares) > 0.3:
-            ax.bar_label(bars, [f"{100 * share:.0f}" for share in shares], fontsize=11, padding=2)
+            ax.bar_label(bars, [_bare_percent(share) for share in shares], fontsize=11, padding=2)
     _name_ticks(ax.xaxis, [str(tile) for tile in table.columns])
     _percent_axis(ax, "games that reach it (%)")
     ax.set_xlabel("tile")
     ax.grid(False, axis="x")
     return _legend_above(ax)
+
+
+def _bare_percent(share):
+    return f"{100 * share:.1f}" if 0 < share < 0.0095 else f"{100 * share:.0f}"
 
 
 def _name_ticks(axis, names):
@@ -295,17 +299,20 @@ def _legend_above(ax):
 
 
 def _percent_axis(ax, label):
-    ax.set_ylim(0, 1.02)
+    ax.set_ylim(0, 1.1)  # room for a number over a full bar
     ax.yaxis.set_major_formatter(_SHARE)
     ax.set_ylabel(label)
 
 
-def _reached(results):
-    """Return a frame of shares: a row for each name, a column for each tile, in rising order."""
+def _reached(results, also=None):
+    """Return a frame of shares: a row for each name, a column for each tile, in rising order.
+
+    also: tiles that get a column even where no game reached them.
+    """
     if not results:
         raise ValueError("there are no results to show")
     rows = {name: _shares(name, result) for name, result in results.items()}
-    tiles = sorted(set().union(*rows.values()))
+    tiles = sorted(set(also or ()).union(*rows.values()))
     table = [[_share(shares, tile) for tile in tiles] for shares in rows.values()]
     return pd.DataFrame(table, index=list(rows), columns=tiles)
 
@@ -340,7 +347,7 @@ def tile_table(results, tiles=None):
     results: {name: {tile: share 0..1}}, or {name: `Result`}. The cells are texts: "68 664 ± 512",
     "91.4 %". tiles: which tiles; by default those of `plot_tiles`.
     """
-    shares = _reached(results)
+    shares = _reached(results, tiles)
     shares = shares[_interesting(shares) if tiles is None else list(tiles)]
     table = shares.map(_percent)
     means = [_mean_text(result) for result in results.values()]

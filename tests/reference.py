@@ -70,6 +70,13 @@ def outcomes(board):
     return {action: found for action, found in slid.items() if found[0] != board}
 
 
+def alive(board):
+    """Say whether an action is legal: an empty cell, or equal neighbours that may merge."""
+    lines = [*board, *zip(*board)]
+    pairs = [pair for line in lines for pair in zip(line, line[1:])]
+    return any(0 in row for row in board) or any(a == b < 32768 for a, b in pairs)
+
+
 def spawn_by(board, bits):
     """Spawn by 64 random bits: the upper half chooses the cell, the lower half the tile."""
     empty = spec.empty_cells(board)
@@ -163,7 +170,7 @@ class PlainNetwork:
         for cell in spec.empty_cells(board):
             for tile, chance in ((2, np.float32(0.9)), (4, np.float32(0.1))):
                 state = with_tile(board, cell, tile)
-                total += chance * (self.value(state) if outcomes(state) else F0)
+                total += chance * (self.value(state) if alive(state) else F0)
         return total / np.float32(len(spec.empty_cells(board)))
 
     def worths(self, board, form):

@@ -201,6 +201,14 @@ def test_tiles_are_grouped_bars_of_the_shares():
     assert legend(ax) == ["random", "TD"] and "(%)" in ax.get_ylabel() and ax.get_xlabel() == "tile"
 
 
+def test_wide_bars_carry_their_numbers_below_the_upper_edge():
+    ax = plot_tiles({"a": {64: 1.0, 128: 0.934, 256: 0.001, 512: 0}}, tiles=[64, 128, 256, 512])
+    assert said(ax) == ["100", "93", "0.1", "0"]
+    ax.figure.canvas.draw()
+    top = max(text.get_window_extent().y1 for text in ax.texts)
+    assert top < ax.get_legend().get_window_extent().y0 + 3
+
+
 def test_bars_of_one_tile_stand_side_by_side():
     first, second = plot_tiles(REACHED).containers
     for left, right in zip(first, second):

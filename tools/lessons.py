@@ -11,7 +11,9 @@ and nothing that changes by itself: fixed cell ids, no execution times, no widge
 
 import argparse
 import ast
+import base64
 import importlib
+import io
 import os
 import re
 import sys
@@ -24,6 +26,7 @@ from IPython.core.inputtransformer2 import TransformerManager
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from nbformat import NotebookNode
+from PIL import Image
 
 ROOT = Path(__file__).resolve().parents[1]
 LESSONS = ROOT / "notebooks"
@@ -63,13 +66,35 @@ def normal_cell(cell: NotebookNode, name: str) -> NotebookNode:
     cell = NotebookNode(cell, id=name)
     cell.metadata = NotebookNode({k: v for k, v in cell.metadata.items() if k in KEPT_METADATA})
     if cell.cell_type == "code":
-        cell.outputs = [output for output in cell.outputs if lasts(output)]
+        cell.outputs = [normal_output(output) for output in cell.outputs if lasts(output)]
     return cell
 
 
 def lasts(output: NotebookNode) -> bool:
-    """Say whether an output is worth storing: no widget (dead on a page), no stderr (progress)."""
-    return output.get("name") != "stderr" and WIDGET not in output.get("data", {})
+    """Say whether an output is worth storing: no stderr (progress), no widget without a picture."""
+    kinds = set(output.get("data", {}))
+    return output.get("name") != "stderr" and kinds != {WIDGET, "text/plain"}
+
+
+def normal_output(output: NotebookNode) -> NotebookNode:
+    """Return an output without its widget (dead on a page), its pictures small."""
+    if "data" not in output:
+        return output
+    data = {kind: value for kind, value in output.data.items() if kind != WIDGET}
+    if "image/png" in data:
+        data["image/png"] = small_png(data["image/png"])
+    return NotebookNode(output, data=NotebookNode(data))
+
+
+def small_png(text: str) -> str:
+    """Return a picture (base64) in at most 256 colours, a third of its size; once is enough."""
+    picture = Image.open(io.BytesIO(base64.b64decode(text)))
+    if picture.mode == "P":
+        return text
+    file = io.BytesIO()
+    few = picture.convert("RGB").quantize(256, dither=Image.Dither.NONE)
+    few.save(file, "PNG", optimize=True)
+    return base64.b64encode(file.getvalue()).decode() + "\n"
 
 
 def to_text(notebook: NotebookNode) -> str:
@@ -134,7 +159,8 @@ def tags(cell: NotebookNode) -> list[str]:
 def texts(output: NotebookNode) -> list[str]:
     """Return what an output shows as text, pictures in base64 left out."""
     data = {k: v for k, v in output.get("data", {}).items() if k not in ("image/png", "image/jpeg")}
-    return [str(text) for text in (output.get("text", ""), *data.values())]
+    shown = (output.get("text", ""), *data.values())
+    return [re.sub(r"base64,[A-Za-z0-9+/=]+", "", str(text)) for text in shown]
 
 
 def in_normal_form(path: Path, notebook: NotebookNode) -> Iterator[str]:

@@ -1,0 +1,345 @@
+"""The command line: what it answers, and how it refuses."""
+
+import json
+import os
+import pickle
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from lib2048 import Network, benchmark, save, storage
+from lib2048.cli import main
+from lib2048.evaluation import evaluate
+
+SMALL = "cells:0123,4567"
+PLAY_KEYS = {"player", "games", "mean", "ci95", "max", "moves", "moves_per_s", "reached"}
+TRAIN_KEYS = {
+    "run", "network", "games", "actions", "seconds", "actions_per_s", "mean_last", "weights",
+}  # fmt: skip
+
+
+def strict_json(text):
+    """Parse one JSON object; Infinity and NaN, which JSON does not know, are refused."""
+
+    def refuse(word):
+        raise AssertionError(f"{word} is not JSON")
+
+    return json.loads(text, parse_constant=refuse)
+
+
+@pytest.fixture
+def answer(capsys):
+    """Return a function that runs the command with --json and returns the object it prints."""
+
+    def run(*arguments):
+        assert main([*map(str, arguments), "--json"]) == 0
+        out = capsys.readouterr().out
+        assert out.endswith("\n") and out.count("\n") == 1
+        return strict_json(out)
+
+    return run
+
+
+@pytest.fixture
+def weights(tmp_path):
+    """Return the path of a small network's weights."""
+    network = Network(SMALL)
+    network.weights[:] = np.random.default_rng(1).normal(0, 50, network.size)
+    save(network, tmp_path / "small.npz")
+    return tmp_path / "small.npz"
+
+
+def contents(folder):
+    return {path: path.read_bytes() if path.is_file() else None for path in folder.rglob("*")}
+
+
+# ---------------------------------------------------------------- play
+
+
+@pytest.mark.parametrize("player", ["random", "greedy", "first-legal"])
+def test_play_answers_what_evaluate_finds(answer, player):
+    found = answer("play", player, "--games", 30, "--seed", 4)
+    assert set(found) == PLAY_KEYS
+    result = evaluate(player, 30, seed=4)
+    for key, value in result.as_dict().items():
+        assert key in ("player", "moves_per_s") or found[key] == value
+    assert found["player"] == player and found["moves_per_s"] > 0
+
+
+def test_play_takes_a_file_of_weights(answer, weights):
+    found = answer("play", weights, "--games", 20)
+    assert set(found) == PLAY_KEYS
+    assert found["player"] == str(weights)
+    assert found["mean"] == evaluate(storage.load(weights), 20).mean
+
+
+@pytest.mark.parametrize("player", ["random", "greedy", "weights"])
+def test_threads_change_no_result(answer, weights, player):
+    player = weights if player == "weights" else player
+    one, three = (answer("play", player, "--games", 450, "--threads", n) for n in (1, 3))
+    one.pop("moves_per_s"), three.pop("moves_per_s")
+    assert one == three
+
+
+def test_one_game_is_answered_in_json_too(answer):
+    found = answer("play", "random", "--games", 1)
+    assert set(found) == PLAY_KEYS and found["games"] == 1
+
+
+def test_reached_is_a_share_for_each_tile(answer):
+    reached = answer("play", "greedy", "--games", 50)["reached"]
+    assert list(reached) == [str(2**e) for e in range(1, len(reached) + 1)]
+    shares = list(reached.values())
+    assert shares[0] == 1.0 and sorted(shares, reverse=True) == shares and shares[-1] > 0
+
+
+def test_play_without_json_prints_the_block(capsys):
+    assert main(["play", "random", "--games", "20"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("20\tmean = ")
+    assert "M moves/s" in lines[-1]
+
+
+def test_a_negative_seed_is_a_seed_modulo_two_to_the_64(answer):
+    minus = answer("play", "random", "--games", 5, "--seed", -1)
+    large = answer("play", "random", "--games", 5, "--seed", 2**64 - 1)
+    assert minus["mean"] == large["mean"]
+
+
+# ---------------------------------------------------------------- train
+
+
+def test_train_answers_by_the_contract(answer, tmp_path):
+    out = tmp_path / "run"
+    found = answer("train", "--network", SMALL, "--games", 50, "--out", out)
+    assert set(found) == TRAIN_KEYS
+    assert (found["run"], found["network"], found["games"]) == (str(out), SMALL, 50)
+    assert found["weights"] == str(out / "weights.npz")
+    history = storage.read_arrays(out / "weights.npz")["history"]
+    assert found["actions"] == history[:, 1].sum()
+    assert found["mean_last"] == pytest.approx(history[:, 0].mean())
+    assert storage.load(found["weights"]).weights.any()
+
+
+def test_train_without_a_finished_game_has_no_mean(answer, tmp_path):
+    found = answer("train", "--network", SMALL, "--actions", 10, "--out", tmp_path / "run")
+    assert found["games"] == 0 and found["mean_last"] is None and found["actions"] == 10
+
+
+@pytest.mark.parametrize("form", ["afterstate", "state", "q"])
+@pytest.mark.parametrize("order", ["forward", "backward"])
+def test_every_form_and_order_trains(answer, tmp_path, form, order):
+    out = tmp_path / "run"
+    arguments = ["--network", SMALL, "--form", form, "--order", order, "--alpha", 0.2]
+    found = answer("train", *arguments, "--actions", 3000, "--out", out)
+    config = json.loads((out / "config.json").read_text())
+    assert found["actions"] == 3000
+    assert (config["form"], config["order"], config["alpha"]) == (form, order, 0.2)
+    assert storage.load(out / "weights.npz").form == form
+
+
+def test_train_goes_on_and_reports_at_the_end(answer, tmp_path):
+    arguments = ["train", "--network", SMALL, "--out", tmp_path / "run", "--actions"]
+    first = answer(*arguments, 5000)
+    again = answer(*arguments, 5000, "--resume")
+    longer = answer(*arguments, 9000, "--resume")
+    straight = answer(*arguments[:4], tmp_path / "straight", "--actions", 9000)
+    counts = ("games", "actions", "mean_last")
+    assert [again[key] for key in counts] == [first[key] for key in counts]
+    assert [longer[key] for key in counts] == [straight[key] for key in counts]
+
+
+def test_a_trained_network_beats_an_untrained_one(answer, tmp_path):
+    found = answer("train", "--network", SMALL, "--actions", 300_000, "--out", tmp_path / "run")
+    trained = answer("play", found["weights"], "--games", 200)
+    assert trained["mean"] - trained["ci95"] > evaluate(Network(SMALL), 200).mean
+
+
+# ---------------------------------------------------------------- info and bench
+
+
+def test_info_answers_what_the_file_holds(answer, weights):
+    found = answer("info", weights)
+    assert found == storage.info(weights)
+    assert (found["network"], found["nonzero_weights"]) == (SMALL, 2 * 16**4)
+
+
+def test_bench_compares_each_loop_with_its_floor(answer, monkeypatch):
+    for name, value in {"FLOOR_MOVES": 200, "WARM_UP": 1000, "MOVES": 1000, "ROUNDS": 1}.items():
+        monkeypatch.setattr(benchmark, name, value)
+    defaults = (1000, 1000, 1)
+    monkeypatch.setattr(benchmark.Bench.__init__, "__defaults__", ("4x6", *defaults))
+    found = answer("bench", "--network", SMALL)
+    assert set(found) == {"random play", "1-ply play", "TD(0) training"}
+    for row in found.values():
+        assert row["ratio"] == pytest.approx(row["moves_per_s"] / row["floor_per_s"])
+    assert "floor" in benchmark.report(found)
+
+
+# ---------------------------------------------------------------- refusals
+
+TRAIN = ["train", "--network", SMALL, "--games", "5", "--out", "run"]
+
+
+def instead(option, *values):
+    """Return TRAIN with an option's value replaced."""
+    at = TRAIN.index(option)
+    return [*TRAIN[:at], option, *values, *TRAIN[at + 2 :]]
+
+
+WRONG = {
+    "no command": [],
+    "unknown command": ["solve", "3x3x3"],
+    "unknown option": [*TRAIN, "--colour", "red"],
+    "unknown network": instead("--network", "9x9"),
+    "unknown shape": instead("--network", "42-99"),
+    "shape twice": instead("--network", "42-42"),
+    "empty network": instead("--network", ""),
+    "no cells": instead("--network", "cells:"),
+    "empty tuple": instead("--network", "cells:0123,"),
+    "cell above f": instead("--network", "cells:012g"),
+    "negative cell": instead("--network", "cells:-1"),
+    "cell twice": instead("--network", "cells:0120"),
+    "tuple too long": instead("--network", "cells:01234567"),
+    "network too large": instead("--network", "421-43-42-33-8x6"),
+    "no games": instead("--games", "0"),
+    "negative games": instead("--games", "-5"),
+    "half a game": instead("--games", "2.5"),
+    "games in words": instead("--games", "many"),
+    "games and actions": [*TRAIN, "--actions", "5"],
+    "no budget": ["train", "--network", SMALL, "--out", "run"],
+    "no actions": ["train", "--network", SMALL, "--actions", "0", "--out", "run"],
+    "no folder": TRAIN[:-2],
+    "no network": ["train", "--games", "5", "--out", "run"],
+    "alpha 0": [*TRAIN, "--alpha", "0"],
+    "alpha below 0": [*TRAIN, "--alpha", "-0.1"],
+    "alpha above 1": [*TRAIN, "--alpha", "1.5"],
+    "alpha nan": [*TRAIN, "--alpha", "nan"],
+    "alpha in words": [*TRAIN, "--alpha", "fast"],
+    "unknown rule": [*TRAIN, "--rule", "magic"],
+    "unknown form": [*TRAIN, "--form", "v"],
+    "unknown order": [*TRAIN, "--order", "sideways"],
+    "seed in words": [*TRAIN, "--seed", "luck"],
+    "unknown player": ["play", "nobody"],
+    "no player": ["play"],
+    "play no games": ["play", "random", "--games", "0"],
+    "play on no threads": ["play", "random", "--threads", "0"],
+    "play in depth": ["play", "random", "--depth", "0"],
+    "info on nothing": ["info", "nothing.npz"],
+    "bench on nothing": ["bench", "--network", "9x9"],
+}
+
+
+@pytest.mark.parametrize("arguments", WRONG.values(), ids=WRONG)
+@pytest.mark.parametrize("more", [[], ["--json"]], ids=["", "json"])
+def test_a_wrong_argument_is_refused(one_line_error, tmp_path, monkeypatch, arguments, more):
+    monkeypatch.chdir(tmp_path)
+    one_line_error(*arguments, *(more if arguments else []))
+    assert not contents(tmp_path)
+
+
+def test_a_network_that_does_not_fit_is_refused(one_line_error, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    too_many = ",".join(f"0123{a:x}{b:x}{c:x}" for a, b, c in TRIPLES)
+    assert "4,294,967,295" in one_line_error(*instead("--network", f"cells:{too_many}"))
+    assert not contents(tmp_path)
+
+
+TRIPLES = [(4, 5, c) for c in range(6, 16)] + [(6, 7, c) for c in range(8, 16)]
+
+FILES = {
+    "truncated": lambda whole: whole[: len(whole) // 2],
+    "empty": lambda whole: b"",
+    "text": lambda whole: b"these are no weights\n",
+    "pickled": lambda whole: pickle.dumps({"weights": [1.0]}),
+    "damaged": lambda whole: whole[:-900] + bytes([whole[-900] ^ 1]) + whole[-899:],
+}
+
+
+@pytest.mark.parametrize("command", ["play", "info"])
+@pytest.mark.parametrize("spoil", FILES.values(), ids=FILES)
+def test_a_wrong_file_is_refused(one_line_error, weights, command, spoil):
+    weights.write_bytes(spoil(weights.read_bytes()))
+    assert str(weights) in one_line_error(command, weights)
+
+
+@pytest.mark.parametrize("command", ["play", "info"])
+def test_a_single_array_is_refused(one_line_error, tmp_path, command):
+    np.save(tmp_path / "array.npy", np.ones(3))
+    one_line_error(command, tmp_path / "array.npy")
+
+
+def test_another_run_is_not_overwritten(one_line_error, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert main(TRAIN) == 0
+    files = contents(tmp_path)
+    capsys.readouterr()
+    assert "--resume" in one_line_error(*TRAIN)
+    assert "alpha" in one_line_error(*TRAIN, "--resume", "--alpha", "0.5")
+    assert "seed" in one_line_error(*TRAIN, "--resume", "--seed", "9")
+    assert "network" in one_line_error(*instead("--network", "cells:0123"), "--resume")
+    assert contents(tmp_path) == files
+
+
+def test_a_folder_with_other_things_is_left_alone(one_line_error, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "thesis.tex").write_text("years of work")
+    files = contents(tmp_path)
+    one_line_error(*TRAIN)
+    one_line_error(*TRAIN, "--resume")
+    assert contents(tmp_path) == files
+
+
+def test_a_file_in_place_of_the_folder_is_left_alone(one_line_error, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "run").write_text("a file")
+    one_line_error(*TRAIN)
+    assert (tmp_path / "run").read_text() == "a file"
+
+
+def first_use(*arguments, cwd):
+    """Run the command in a process that believes this machine has compiled nothing yet."""
+    program = "import sys; from lib2048 import _compile; _compile.FIRST_USE = True\n"
+    program += "from lib2048.cli import main; sys.exit(main(sys.argv[1:]))"
+    command = [sys.executable, "-c", program, *arguments]
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["play", "random", "--games", "0"], ["bench", "--network", "9x9"], TRAIN],
+    ids=["play", "bench", "train"],
+)
+def test_a_refusal_on_the_first_use_is_one_line_too(tmp_path, arguments):
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "thesis.tex").write_text("years of work")
+    done = first_use(*arguments, cwd=tmp_path)
+    assert done.returncode == 2 and done.stdout == ""
+    assert done.stderr.startswith("lib2048: ") and done.stderr.count("\n") == 1, done.stderr
+
+
+def test_the_first_use_says_that_it_compiles(tmp_path):
+    done = first_use("play", "random", "--games", "3", "--json", cwd=tmp_path)
+    assert "compiling" in done.stderr
+    assert strict_json(done.stdout)["games"] == 3
+
+
+def test_the_installed_command_exits_with_2(tmp_path):
+    command = [os.path.join(os.path.dirname(sys.executable), "lib2048"), *TRAIN, "--alpha", "7"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "lib2048: alpha 7.0: use a rate above 0 and up to 1\n"
+    assert not contents(tmp_path)
+
+
+def test_ctrl_c_in_play_ends_in_one_line(monkeypatch, capsys):
+    def interrupted(*arguments, **options):
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr("lib2048.cli.evaluate", interrupted)
+    assert main(["play", "random"]) == 130
+    assert capsys.readouterr() == ("", "lib2048: stopped\n")

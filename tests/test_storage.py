@@ -1,0 +1,341 @@
+"""Files: what is written comes back, and anything else is refused in one line."""
+
+import io
+import json
+import pickle
+import shutil
+import tracemalloc
+
+import numpy as np
+import pytest
+
+from lib2048 import storage
+from lib2048.ntuple import FORMS, Network
+
+NAME = "cells:0124,0125,456"
+
+
+@pytest.fixture
+def saved(tmp_path):
+    """Return (network, path) of a small network with a few weights."""
+    network = few_weights(Network(NAME))
+    storage.save(network, tmp_path / "small.npz", games=7)
+    return network, tmp_path / "small.npz"
+
+
+def few_weights(network, share=0.01):
+    random = np.random.default_rng(1)
+    places = random.choice(network.size, max(1, int(share * network.size)), replace=False)
+    network.weights[places] = random.normal(0, 100, len(places))
+    return network
+
+
+def refusal(path, **options):
+    """Return the one line with which a file is refused."""
+    with pytest.raises(ValueError) as error:
+        storage.load(path, **options)
+    line = str(error.value)
+    assert "\n" not in line and str(path) in line
+    return line
+
+
+def rewritten(path, **changes):
+    """Write the file again with some of its arrays changed."""
+    arrays = storage.read_arrays(path) | changes
+    np.savez(path, **{name: array for name, array in arrays.items() if array is not None})
+    return path
+
+
+# ---------------------------------------------------------------- round trips
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("share", [0.0, 0.01, 1.0])
+def test_a_saved_network_comes_back(tmp_path, form, share):
+    network = Network(NAME, form)
+    if share:
+        few_weights(network, share)
+    storage.save(network, tmp_path / "w.npz")
+    again = storage.load(tmp_path / "w.npz")
+    assert (again.name, again.form) == (NAME, form)
+    np.testing.assert_array_equal(again.weights.view(np.uint32), network.weights.view(np.uint32))
+
+
+@pytest.mark.parametrize("name", ["cells:0", "cells:0123", "3", "cells:01,02,35,2"])
+def test_networks_of_any_size_come_back(tmp_path, name):
+    network = few_weights(Network(name), 0.5)
+    storage.save(network, tmp_path / "w.npz")
+    np.testing.assert_array_equal(storage.load(tmp_path / "w.npz").weights, network.weights)
+
+
+def test_the_file_is_in_plain_order_and_holds_only_what_was_learned(saved):
+    network, path = saved
+    arrays = storage.read_arrays(path)
+    tables = np.concatenate([network.table(number) for number in range(3)])
+    assert np.unpackbits(arrays["mask"]).tolist() == (tables != 0).tolist()
+    np.testing.assert_array_equal(arrays["weights"], tables[tables != 0])
+
+
+def test_load_takes_the_network_that_is_asked_for(saved):
+    assert storage.load(saved[1], name=NAME).name == NAME
+
+
+def test_info_says_what_the_file_holds(saved):
+    network, path = saved
+    found = storage.info(path)
+    assert found.pop("sha256") == str(storage.read_arrays(path)["sha256"])
+    count = int(np.count_nonzero(network.weights))
+    assert found == {
+        "network": NAME, "form": "afterstate", "nonzero_weights": count, "info": {"games": 7},
+    }  # fmt: skip
+
+
+def test_restore_overwrites_every_weight(saved):
+    network, path = saved
+    other = Network(NAME)
+    other.weights[:] = 5
+    storage.restore(other, storage.read_arrays(path), path)
+    np.testing.assert_array_equal(other.weights, network.weights)
+
+
+# ---------------------------------------------------------------- files that are refused
+
+
+def test_a_missing_file_is_refused(tmp_path):
+    assert "no such file" in refusal(tmp_path / "nothing.npz")
+
+
+@pytest.mark.parametrize("keep", [0, 1, 10, 100, 0.5, 0.9, -1])
+def test_a_truncated_file_is_refused(saved, keep):
+    path = saved[1]
+    whole = path.read_bytes()
+    path.write_bytes(whole[: int(keep * len(whole)) if isinstance(keep, float) else keep])
+    refusal(path)
+
+
+@pytest.mark.parametrize("where", [0.3, 0.5, 0.8])
+def test_a_damaged_byte_is_refused(saved, where):
+    path = saved[1]
+    raw = bytearray(path.read_bytes())
+    raw[int(where * len(raw))] ^= 0x10
+    path.write_bytes(raw)
+    refusal(path)
+
+
+def npy(array, **options):
+    file = io.BytesIO()
+    np.save(file, array, **options)
+    return file.getvalue()
+
+
+def npz(**arrays):
+    file = io.BytesIO()
+    np.savez_compressed(file, **arrays)
+    return file.getvalue()
+
+
+FOREIGN = {
+    "text": b"games,mean\n1000,3.5\n",
+    "a pickle": pickle.dumps({"network": NAME}),
+    "a pickle of an array": np.ones(3).dumps(),
+    "one array": npy(np.ones(3)),
+    "a pickled array": npy(np.array([{}, None], object), allow_pickle=True),
+    "pickles inside": npz(network=np.array([{}, None], object)),
+    "other arrays": npz(weights=np.ones(3), biases=np.ones(3)),
+    "no arrays": npz(),
+    "TDL2048-Demo": (4).to_bytes(8, "little") + b"\x16\0\0\0" + b"6-tuple pattern 012345",
+}
+
+
+@pytest.mark.parametrize("content", FOREIGN.values(), ids=FOREIGN)
+def test_a_foreign_file_is_refused(tmp_path, content):
+    path = tmp_path / "weights.npz"
+    path.write_bytes(content)
+    refusal(path)
+    with pytest.raises(ValueError, match="not a file of weights"):
+        storage.info(path)
+
+
+def test_nothing_is_ever_unpickled(tmp_path):
+    class Trap:
+        def __reduce__(self):
+            return (open, (str(tmp_path / "sprung"), "w"))
+
+    (tmp_path / "weights.npz").write_bytes(npz(network=np.array([Trap(), 0], object)))
+    refusal(tmp_path / "weights.npz")
+    assert not (tmp_path / "sprung").exists()
+
+
+def test_a_folder_is_refused(tmp_path):
+    refusal(tmp_path)
+
+
+def test_weights_of_another_network_are_refused(saved):
+    line = refusal(saved[1], name="4x6")
+    assert NAME in line and "4x6" in line
+
+
+@pytest.mark.parametrize("name, form", [("cells:0124", "afterstate"), (NAME, "q")])
+def test_weights_are_not_restored_into_another_network(saved, name, form):
+    network, path = saved
+    other = Network(name, form)
+    with pytest.raises(ValueError, match="holds weights of"):
+        storage.restore(other, storage.read_arrays(path), path)
+    assert not other.weights.any()
+
+
+CHANGES = {
+    "weights changed": {"weights": np.ones(3, np.float32)},
+    "mask changed": {"mask": np.ones(3, np.uint8)},
+    "other network": {"network": np.array("cells:0123")},
+    "unknown network": {"network": np.array("9x9")},
+    "other form": {"form": np.array("q")},
+    "unknown form": {"form": np.array("v")},
+    "newer format": {"format": np.array(storage.FORMAT + 1)},
+    "no hash": {"sha256": None},
+    "no form": {"form": None},
+}
+
+
+@pytest.mark.parametrize("changes", CHANGES.values(), ids=CHANGES)
+def test_a_file_that_does_not_hold_together_is_refused(saved, changes):
+    path = rewritten(saved[1], **changes)
+    with pytest.raises(ValueError) as error:
+        storage.load(path)
+    assert "\n" not in str(error.value)
+
+
+# ---------------------------------------------------------------- writing
+
+
+def failing(file):
+    file.write(b"half")
+    raise RuntimeError("killed")
+
+
+def test_a_failed_write_leaves_the_old_file_alone(tmp_path):
+    path = tmp_path / "file.txt"
+    storage.write_text(path, "old")
+    with pytest.raises(RuntimeError):
+        storage.write_atomic(path, failing)
+    assert path.read_text() == "old"
+    assert [file.name for file in tmp_path.iterdir()] == ["file.txt"]
+
+
+def test_a_write_is_seen_only_when_it_is_whole(tmp_path):
+    path = tmp_path / "file.txt"
+    storage.write_text(path, "old")
+
+    def write(file):
+        file.write(b"new")
+        file.flush()
+        assert path.read_text() == "old"
+
+    storage.write_atomic(path, write)
+    assert path.read_text() == "new"
+
+
+def full_disk(monkeypatch, free):
+    usage = shutil._ntuple_diskusage(total=10**12, used=10**12 - free, free=free)
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage)
+
+
+def test_a_full_disk_is_noticed_before_anything_is_written(tmp_path, monkeypatch):
+    full_disk(monkeypatch, 1000)
+    network = Network("cells:0123")
+    with pytest.raises(OSError, match=r"w\.npz: .*MiB free") as error:
+        storage.save(network, tmp_path / "w.npz")
+    assert "\n" not in str(error.value)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("spare, fits", [(99, False), (100, True)])
+def test_the_room_that_is_asked_for_is_on_top_of_the_spare(tmp_path, monkeypatch, spare, fits):
+    full_disk(monkeypatch, storage.SPARE_BYTES + spare)
+    written = []
+    try:
+        storage.write_atomic(tmp_path / "f", lambda file: written.append(1), nbytes=100)
+    except OSError:
+        pass
+    assert bool(written) == fits
+
+
+@pytest.mark.parametrize("name", ["weights.bin", "weights", "weights.npz.gz"])
+def test_another_suffix_is_refused(tmp_path, name):
+    with pytest.raises(ValueError, match="saved as .npz"):
+        storage.save(Network("cells:0"), tmp_path / name)
+    assert not list(tmp_path.iterdir())
+
+
+def test_saving_takes_no_second_copy_of_the_network(tmp_path):
+    network = few_weights(Network("cells:01234,45678,2468a,3579b"))
+    tracemalloc.start()
+    storage.save(network, tmp_path / "w.npz")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 0.8 * network.nbytes  # one table of four and what belongs to it
+
+
+def test_loading_takes_no_second_copy_of_the_network(tmp_path):
+    network = few_weights(Network("cells:01234,45678,2468a,3579b"))
+    storage.save(network, tmp_path / "w.npz")
+    tracemalloc.start()
+    storage.load(tmp_path / "w.npz")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1.8 * network.nbytes
+
+
+# ---------------------------------------------------------------- run folders
+
+CONFIG = {"network": NAME, "alpha": 0.1, "seed": 1, "actions": 100, "sources": "abc"}
+
+
+def opened(path, resume=False, **changes):
+    return storage.RunFolder(path, CONFIG | changes).open(resume)
+
+
+def test_a_new_folder_is_claimed_by_its_config(tmp_path):
+    assert opened(tmp_path / "a" / "run") is None
+    assert json.loads((tmp_path / "a" / "run" / "config.json").read_text()) == CONFIG
+
+
+def test_a_folder_with_a_run_needs_resume(tmp_path):
+    opened(tmp_path)
+    with pytest.raises(ValueError, match="--resume"):
+        opened(tmp_path)
+    assert opened(tmp_path, resume=True) is None
+
+
+@pytest.mark.parametrize("changes", [{"alpha": 0.2}, {"seed": 2}, {"rule": "tc"}], ids=str)
+def test_another_config_is_refused_by_name(tmp_path, changes):
+    opened(tmp_path)
+    with pytest.raises(ValueError, match=next(iter(changes))):
+        opened(tmp_path, resume=True, **changes)
+
+
+def test_budget_and_sources_may_change(tmp_path):
+    opened(tmp_path)
+    assert opened(tmp_path, resume=True, actions=200, games=None, sources="def") is None
+
+
+@pytest.mark.parametrize("content", ["", "not json", None])
+def test_a_folder_with_something_else_is_refused(tmp_path, content):
+    name = "photo.jpg" if content is None else "config.json"
+    (tmp_path / name).write_text(content or "")
+    for resume in (False, True):
+        with pytest.raises(ValueError, match=str(tmp_path)):
+            opened(tmp_path, resume)
+    assert [file.name for file in tmp_path.iterdir()] == [name]
+
+
+def test_the_checkpoint_goes_before_the_weights_and_away_at_the_end(tmp_path):
+    folder = storage.RunFolder(tmp_path, CONFIG)
+    folder.open(False)
+    folder.finish({"x": np.array(1)}, "games\n")
+    assert folder.open(True)["x"] == 1
+    folder.save_checkpoint({"x": np.array(2)}, "games\n")
+    assert folder.open(True)["x"] == 2
+    folder.finish({"x": np.array(3)}, "games\n")
+    assert folder.open(True)["x"] == 3
+    assert sorted(f.name for f in tmp_path.iterdir()) == ["config.json", "history.csv", "weights.npz"]
