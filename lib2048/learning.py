@@ -419,13 +419,24 @@ class Games:
     def state(self):
         """Return all that a resume needs, as a dict of plain arrays."""
         lanes = {f"lane_{name}": self.lanes[name].copy() for name in LANE.names}
-        return {**lanes, "counters": self.counters.copy()}
+        episodes = np.concatenate(self._episodes())
+        past = {f"past_{name}": episodes[name].copy() for name in PAST.names}
+        return {**lanes, **past, "counters": self.counters.copy()}
 
     def restore(self, state):
         """Take up a state that `state` returned."""
         for name in LANE.names:
             self.lanes[name] = state[f"lane_{name}"]
+        start = 0
+        for episode in self._episodes():
+            for name in PAST.names:
+                episode[name] = state[f"past_{name}"][start : start + len(episode)]
+            start += len(episode)
         self.counters[:] = state["counters"]
+
+    def _episodes(self):
+        """The unfinished episodes, a view a lane; empty unless they are learned backwards."""
+        return [past[:length] for past, length in zip(self.work.past, self.lanes["length"])]
 
 
 def _new_work(lanes, n, backward):

@@ -431,7 +431,16 @@ class Network:
 
     def value(self, board):
         """Return the value of one board: the sum of its look-ups, a float."""
-        return float(self.values([board])[0])
+        places = self.places(board)
+        return float(value_kernel()(self.weights, places, np.uint64(0), np.uint64(len(places))))
+
+    def places(self, board, head=0):
+        """Return where the weights of a board's look-ups lie: uint32[8·m], in `weights`."""
+        images = np.zeros(IMAGES, np.uint64)
+        found = np.zeros(BOARDS_AT_ONCE * self.lookups_per_board, np.uint32)
+        image_boards(np.array([board, 0, 0, 0], np.uint64), np.uint64(0), images)
+        look_kernel(self.tuples)(images, found, np.uint64(0))
+        return found[::BOARDS_AT_ONCE] + np.uint32(head * (self.size // self.heads))
 
     def values(self, boards, head=0):
         """Return the values of many boards: float32[len(boards)]."""
@@ -443,10 +452,9 @@ class Network:
         return out
 
     def add(self, board, amount, head=0):
-        """Add an amount to each weight of a board's look-ups, in turn.  Plain Python, slow."""
-        for number, image, _ in self._images(board):
-            exponents = [int(e) for e in to_exponents(image)[list(self.tuples[number])]]
-            self.weights[self._position(number, exponents, head)] += np.float32(amount)
+        """Add an amount to each weight of a board's look-ups, in turn (a shared one twice)."""
+        for place in self.places(board, head):
+            self.weights[place] += np.float32(amount)
 
     def __repr__(self):
         words = f"{len(self.tuples)} tuples, {self.size:,} weights, {self.nbytes / 2**20:,.0f} MiB"

@@ -9,6 +9,7 @@ seconds, mean (points), max (points), ci95 …; a `History` will do too. A list 
 curve measured with several seeds.
 """
 
+import contextlib
 import functools
 import itertools
 import textwrap
@@ -80,9 +81,13 @@ LABELS = {
 }
 
 
+@contextlib.contextmanager
 def style():
-    """Return a context in which matplotlib draws in the style of the course: `with style():`."""
-    return mpl.rc_context(STYLE)
+    """Use the style of the course for what is drawn inside `with style():`."""
+    with mpl.rc_context(STYLE):
+        yield
+        interactive = mpl.is_interactive()  # a backend that starts inside may switch it on
+    mpl.interactive(interactive)
 
 
 def _styled(function):

@@ -13,6 +13,7 @@ import pandas as pd
 
 CURVES = Path(__file__).resolve().parents[1] / "data" / "curves"
 SEEDS = (1, 2, 3)
+TILES = (1024, 2048, 4096, 8192)
 TEST_GAMES, TEST_SEED = 10_000, 2048  # luck that no training run has had
 TD0 = "train --network 4x6 --rule td --alpha 0.1 --games 100000 --order {kind} --seed {seed}"
 FORMS = "train --network 4-22 --rule td --alpha 0.1 --actions 10000000 --form {kind} --seed {seed}"
@@ -41,7 +42,7 @@ def test_row(name, weights, kind, seed):
     found = lib2048(f"play {weights} --games {TEST_GAMES} --seed {TEST_SEED}")
     row = {"run": name, "order": kind, "seed": seed, "games": TEST_GAMES}
     row |= {key: round(found[key], 1) for key in ("mean", "ci95", "max")}
-    return row | {f"reached_{t}": found["reached"].get(str(t), 0.0) for t in (1024, 2048, 4096, 8192)}
+    return row | {f"reached_{tile}": found["reached"].get(str(tile), 0.0) for tile in TILES}
 
 
 def main(runs):
