@@ -65,8 +65,8 @@ class Bench:
     """
 
     def __init__(self, network="4x6", warm_up=WARM_UP, moves=MOVES, rounds=ROUNDS):
-        announce()
         self.moves, self.rounds, self.network = moves, rounds, Network(network)
+        announce()
         self.trainer = self._games(learn=True)
         self.trainer.play(FOREVER, warm_up, ROWS)
         self.player = self._games(learn=False)

@@ -221,7 +221,11 @@ def from_tiles(rows):
     rows: nested sequence or array.  Returns np.uint64.  Raises ValueError for another size or a
     tile that is no power of two.
     """
-    if len(rows) != 4 or any(len(row) != 4 for row in rows):
+    try:
+        rows = [list(row) for row in rows]
+    except TypeError:
+        rows = []
+    if [len(row) for row in rows] != [4, 4, 4, 4]:
         raise ValueError("a board has 4 rows of 4 tiles; smaller boards live in lib2048.spec")
     cells = [_exponent(tile) for row in rows for tile in row]
     return np.uint64(sum(exponent << 4 * cell for cell, exponent in enumerate(cells)))
@@ -239,7 +243,7 @@ def _whole(tile):
     try:
         if int(tile) == tile:
             return int(tile)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         pass
     raise ValueError(f"{tile!r} is not a tile: use 0 for an empty cell, or 2, 4, 8 … 32768")
 

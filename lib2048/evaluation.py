@@ -98,7 +98,7 @@ class Result:
             "player": self.name,
             "games": len(self.scores),
             "mean": self.mean,
-            "ci95": self.ci95,
+            "ci95": self.ci95 if len(self.scores) > 1 else None,
             "max": self.max,
             "moves": self.moves,
             "moves_per_s": self.moves_per_s,
@@ -122,8 +122,8 @@ def evaluate(who, games=1000, seed=1, threads=1, progress=False):
     """
     if games < 1 or threads < 1:
         raise ValueError(f"games {games}, threads {threads}: both must be at least 1")
-    announce()
     who = player(who)
+    announce()
     who.play_games(0, 1, seed)  # compiles, outside the clock
     starts = range(0, games, GAMES_AT_ONCE)
     begin = time.perf_counter()

@@ -28,7 +28,7 @@ from lib2048.ntuple import (
     value_kernel,
     values_kernel,
 )
-from lib2048.rng import stream
+from lib2048.rng import seed_bits, stream
 from lib2048.spec import FOUR_CHANCE
 
 AFTERSTATE, STATE, Q = range(3)  # what a value belongs to; the order of ntuple.FORMS
@@ -390,7 +390,7 @@ class Games:
 
     def __init__(self, functions, weights, lookups, rule, seed, lanes=LANES, first_game=0):
         self.functions, self.weights, self.rule = functions, weights, rule
-        self.seed = np.uint64(seed)
+        self.seed = seed_bits(seed)
         self.lanes = np.zeros(lanes, LANE)
         self.lanes["number"] = self.lanes["action"] = -1
         self.counters = np.zeros(len(COUNTERS), np.int64)

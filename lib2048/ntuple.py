@@ -274,6 +274,7 @@ def look_kernel(tuples):
     cached = _write_once(path, "import numpy as np\n\n\n" + source)
     names = {"np": np, "__name__": __name__}  # numba rebuilds cached functions in this module
     exec(compile(path.read_text() if cached else source, str(path), "exec"), names)
+    names["look"].__qualname__ = path.stem  # two cached functions of one name share an address
     return numba.njit(LOOK_SIGNATURE, cache=cached, nogil=True, error_model="numpy")(names["look"])
 
 

@@ -8,7 +8,7 @@ through the same loop that it learns by.
 import numpy as np
 from numba import types
 
-from lib2048._compile import announce, compiled, kernel
+from lib2048._compile import compiled, kernel
 from lib2048.board import afterstates, initial_kernel, slide_all, slide_one, spawn_kernel
 from lib2048.learning import (
     AFTERSTATE,
@@ -20,7 +20,7 @@ from lib2048.learning import (
     largest_exponent,
 )
 from lib2048.ntuple import FORMS, Network
-from lib2048.rng import below, draw, stream
+from lib2048.rng import below, draw, seed_bits, stream
 
 # ---------------------------------------------------------------- policies
 # A policy takes (board, random state) and returns (afterstate, reward, next random state), all
@@ -138,7 +138,7 @@ class PolicyPlayer:
     def play_games(self, first_game, count, seed):
         """Play games by number; return int64[count, 4], see learning.RESULT_COLUMNS."""
         results = np.zeros((count, len(RESULT_COLUMNS)), np.int64)
-        policy_kernel()(self.policy, np.uint64(seed), first_game, results)
+        policy_kernel()(self.policy, seed_bits(seed), first_game, results)
         return results
 
     def __repr__(self):
@@ -211,7 +211,6 @@ def player(what):
     what: 'random', 'greedy', 'first-legal', a `Network`, or anything with `choose` and
     `play_games`.  Raises ValueError for an unknown name.
     """
-    announce()
     if isinstance(what, Network):
         return NetworkPlayer(what)
     if isinstance(what, str) and what in NAMED:

@@ -36,6 +36,11 @@ def stream(seed, number):
     return mix(mix(np.uint64(seed) + GOLDEN) ^ mix(np.uint64(number) * GOLDEN))
 
 
+def seed_bits(seed):
+    """Return a seed as 64 bits: any integer, taken modulo 2^64, as np.uint64."""
+    return np.uint64(int(seed) % (1 << 64))
+
+
 @kernel
 def draw(state):
     """Draw 64 random bits.

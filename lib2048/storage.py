@@ -11,6 +11,7 @@ import json
 import os
 import shutil
 import zipfile
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -63,11 +64,11 @@ def read_arrays(path):
     Raises ValueError, in one line, for a file that is missing, truncated, foreign or pickled.
     """
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with open(path, "rb") as raw, np.load(raw, allow_pickle=False) as file:
             return {name: file[name] for name in file.files}
     except FileNotFoundError:
         raise ValueError(f"{path}: no such file") from None
-    except (ValueError, OSError, EOFError, AttributeError, KeyError, zipfile.BadZipFile):
+    except (ValueError, OSError, EOFError, TypeError, KeyError, zipfile.BadZipFile, zlib.error):
         reason = "it is truncated, or not written by lib2048"
         raise ValueError(f"{path}: not a file of weights: {reason}") from None
 
@@ -77,14 +78,13 @@ def read_arrays(path):
 
 def network_arrays(network):
     """Return a network as a dict of arrays, sparse and in plain order."""
-    tables = [
-        network.table(number, head)
-        for head in range(network.heads)
-        for number in range(len(network.tuples))
-    ]
-    masks = [np.packbits(table != 0) for table in tables]
-    values = np.concatenate([table[table != 0] for table in tables])
-    mask = np.concatenate(masks)
+    masks, values = [], []
+    for head in range(network.heads):
+        for number in range(len(network.tuples)):  # one table at a time: never a second copy
+            table = network.table(number, head)
+            masks.append(np.packbits(table != 0))
+            values.append(table[table != 0])
+    mask, values = np.concatenate(masks), np.concatenate(values)
     return {
         "format": np.array(FORMAT),
         "network": np.array(network.name),
@@ -196,6 +196,7 @@ class RunFolder:
 
         Raises ValueError when it holds another run, or a run and resume is False.
         """
+        self._sweep()
         if not self.path.exists() or not any(self.path.iterdir()):
             self._write_config()
             return None
@@ -207,6 +208,11 @@ class RunFolder:
         if (self.path / CHECKPOINT).exists():
             return read_arrays(self.path / CHECKPOINT)
         return read_arrays(self.path / WEIGHTS) if (self.path / WEIGHTS).exists() else None
+
+    def _sweep(self):
+        """Remove what a killed run left half written."""
+        for part in self.path.glob(".*.part"):
+            part.unlink()
 
     def _old_config(self):
         try:

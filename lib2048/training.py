@@ -160,10 +160,11 @@ def train(
     the weights grow without bound.
     """
     check_settings(rule, alpha, games, actions, seconds, order)
-    announce()
-    run = Run(network, alpha, order, seed, lanes, functions)
+    run = Run(network, alpha, order, seed, lanes)
     if out is not None:
         run.use_folder(out, resume, {"rule": rule, "games": games, "actions": actions})
+    announce()
+    run.begin(functions)
     with _progress_bar(progress, run, games, actions, seconds) as show:
         run.go(games, actions, seconds, checkpoint_every, show)
     return run.history
@@ -172,18 +173,25 @@ def train(
 class Run:
     """One training run: a network, its games in progress and its history."""
 
-    def __init__(self, network, alpha, order, seed, lanes=LANES, functions=None):
-        self.network, self.history, self.folder = network, History(), None
+    def __init__(self, network, alpha, order, seed, lanes=LANES):
+        self.network, self.history, self.folder, self.found = network, History(), None, None
         self.settings = {"alpha": alpha, "order": order, "seed": seed, "lanes": lanes}
-        n = network.lookups_per_board
-        rate = np.float32(alpha / n)
-        form = FORMS.index(network.form)
-        rule = Rule(form, order == "backward", True, rate, network.head_size)
-        functions = functions or functions_of(network.tuples)
-        self.games = Games(functions, network.weights, n, rule, seed, lanes)
-        self.games.play(0, 0, 1)  # compiles, before the clock starts
         self.before = 0.0  # seconds that earlier sessions of this run took
         self.started = time.perf_counter()
+
+    def begin(self, functions=None):
+        """Set the games up, compile, and take up the checkpoint if there is one."""
+        network, settings = self.network, self.settings
+        n, form = network.lookups_per_board, FORMS.index(network.form)
+        rate, backward = np.float32(settings["alpha"] / n), settings["order"] == "backward"
+        rule = Rule(form, backward, True, rate, network.head_size)
+        functions = functions or functions_of(network.tuples)
+        seed, lanes = settings["seed"], settings["lanes"]
+        self.games = Games(functions, network.weights, n, rule, seed, lanes)
+        self.games.play(0, 0, 1)  # compiles, before the clock starts
+        if self.found is not None:
+            self._restore(self.found)
+            self.found = None
 
     @property
     def seconds(self):
@@ -196,11 +204,11 @@ class Run:
         return {**name, **self.settings, **extra, "sources": SOURCE_HASH}
 
     def use_folder(self, path, resume, extra):
-        """Claim a run folder, and take up its checkpoint if there is one."""
+        """Claim a run folder, and read its checkpoint if there is one."""
         self.folder = storage.RunFolder(path, self.config(extra))
-        found = self.folder.open(resume)
-        if found is not None:
-            self.restore(found)
+        self.found = self.folder.open(resume)
+        if self.found is not None and not {"history", "counters", "seconds"} <= set(self.found):
+            raise ValueError(f"{path}: its {storage.WEIGHTS} is no run that can go on")
 
     def go(self, games, actions, seconds, checkpoint_every, show):
         """Train until the budget is spent or someone stops it."""
@@ -248,8 +256,7 @@ class Run:
             "seconds": np.array(self.seconds),
         }
 
-    def restore(self, arrays):
-        """Take up what `arrays` returned."""
+    def _restore(self, arrays):
         storage.restore(self.network, arrays, self.folder.path)
         self.games.restore(arrays)
         self.history = History(rows=arrays["history"])

@@ -4,6 +4,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# The same examples in every run; no deadline, since a first call may compile.
+settings.register_profile("here", derandomize=True, deadline=None)
+settings.load_profile("here")
 
 sys.path.insert(0, str(Path(__file__).parent))  # so that tests can `import reference`
 

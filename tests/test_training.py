@@ -122,6 +122,17 @@ def test_statistics_block_is_the_fields():
     assert lines[-1] == "\t2048\t25.0%\t(25.0%)"
 
 
+def test_looking_at_the_last_games_copies_no_long_history():
+    history = History(rows=np.zeros((200_000, 4)))
+    history.mean_last()
+    history.add(games((100, 20, 6)), 0.5)
+    tracemalloc.start()
+    history.mean_last()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1_000_000  # the rows are 6.4 MB; this is done ten times a second
+
+
 def test_a_history_goes_on_from_its_rows():
     history = a_history()
     again = History(block=2, rows=history.rows)
@@ -196,6 +207,7 @@ def test_weights_without_bound_end_the_training():
 
 
 def test_a_network_takes_256_mib_and_training_adds_no_copy():
+    train(Network("4x6"), actions=1, progress=False)  # loads the kernels
     tracemalloc.start()
     network = Network("4x6")
     alone = tracemalloc.get_traced_memory()[0]

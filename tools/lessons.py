@@ -26,7 +26,7 @@ from IPython.core.inputtransformer2 import TransformerManager
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from nbformat import NotebookNode
-from PIL import Image
+from PIL import Image, UnidentifiedImageError
 
 ROOT = Path(__file__).resolve().parents[1]
 LESSONS = ROOT / "notebooks"
@@ -73,7 +73,8 @@ def normal_cell(cell: NotebookNode, name: str) -> NotebookNode:
 def lasts(output: NotebookNode) -> bool:
     """Say whether an output is worth storing: no stderr (progress), no widget without a picture."""
     kinds = set(output.get("data", {}))
-    return output.get("name") != "stderr" and kinds != {WIDGET, "text/plain"}
+    dead = WIDGET in kinds and kinds <= {WIDGET, "text/plain"}
+    return output.get("name") != "stderr" and not dead
 
 
 def normal_output(output: NotebookNode) -> NotebookNode:
@@ -88,7 +89,10 @@ def normal_output(output: NotebookNode) -> NotebookNode:
 
 def small_png(text: str) -> str:
     """Return a picture (base64) in at most 256 colours, a third of its size; once is enough."""
-    picture = Image.open(io.BytesIO(base64.b64decode(text)))
+    try:
+        picture = Image.open(io.BytesIO(base64.b64decode(text)))
+    except UnidentifiedImageError:
+        return text  # the checks of the stored lesson will speak of it
     if picture.mode == "P":
         return text
     file = io.BytesIO()
