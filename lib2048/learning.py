@@ -28,7 +28,7 @@ from lib2048.ntuple import (
     value_kernel,
     values_kernel,
 )
-from lib2048.rng import seed_bits, stream
+from lib2048.rng import seed_bits, stream_kernel
 from lib2048.spec import FOUR_CHANCE
 
 AFTERSTATE, STATE, Q = range(3)  # what a value belongs to; the order of ntuple.FORMS
@@ -236,7 +236,7 @@ def _begin(lane, counters, seed, last_game):
     if number < last_game:
         counters[NEXT_GAME] = number + 1
         lane.number = number
-        lane.board, lane.random = initial_kernel(stream(seed, number))
+        lane.board, lane.random = initial_kernel(stream_kernel(seed, number))
 
 
 @part
@@ -391,7 +391,7 @@ class Games:
     def __init__(self, functions, weights, lookups, rule, seed, lanes=LANES, first_game=0):
         self.functions, self.weights, self.rule = functions, weights, rule
         self.seed = seed_bits(seed)
-        self.lanes = np.zeros(lanes, LANE)
+        self.lanes = _records(lanes, LANE)
         self.lanes["number"] = self.lanes["action"] = -1
         self.counters = np.zeros(len(COUNTERS), np.int64)
         self.counters[NEXT_GAME] = first_game
@@ -439,6 +439,12 @@ class Games:
         return [past[:length] for past, length in zip(self.work.past, self.lanes["length"])]
 
 
+def _records(shape, dtype):
+    """Zeros whose fields are attributes, compiled or not."""
+    records = np.zeros(shape, dtype)
+    return records.view(np.recarray) if numba.config.DISABLE_JIT else records
+
+
 def _new_work(lanes, n, backward):
     return Work(
         candidates=np.zeros(4 * lanes, np.uint64),
@@ -449,7 +455,7 @@ def _new_work(lanes, n, backward):
         values=np.zeros(8, np.float32),
         trial=np.zeros(4, np.uint64),
         trial_positions=np.zeros(4 * n, np.uint32),
-        past=np.zeros((lanes, LONGEST_GAME if backward else 0), PAST),
+        past=_records((lanes, LONGEST_GAME if backward else 0), PAST),
     )
 
 
@@ -510,7 +516,7 @@ def choose_action(functions, network, rule, board):
     Returns (action or None, float32[4] of what the actions are worth without their rewards; for
     Q, with).  Illegal actions hold a meaningless number.
     """
-    work, lanes = _new_work(1, network.lookups_per_board, False), np.zeros(1, LANE)
+    work, lanes = _new_work(1, network.lookups_per_board, False), _records(1, LANE)
     lanes["board"] = np.uint64(board)
     action = choose_kernel()(
         functions.look, functions.values, network.weights, lanes, rule,

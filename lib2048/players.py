@@ -20,7 +20,7 @@ from lib2048.learning import (
     largest_exponent,
 )
 from lib2048.ntuple import FORMS, Network
-from lib2048.rng import below, draw, seed_bits, stream
+from lib2048.rng import below, draw, seed_bits, stream, stream_kernel
 
 # ---------------------------------------------------------------- policies
 # A policy takes (board, random state) and returns (afterstate, reward, next random state), all
@@ -102,7 +102,7 @@ def policy_kernel(policy, seed, first_game, results):
     """Play games first_game, first_game + 1, … by a policy and fill `results`; return actions."""
     actions = 0
     for row in range(len(results)):
-        board, random = initial_kernel(stream(seed, first_game + row))
+        board, random = initial_kernel(stream_kernel(seed, first_game + row))
         score, length = np.uint64(0), 0
         after, reward, random = policy(board, random)
         while after != board:

@@ -7,7 +7,7 @@ the next one back.
 
 import numpy as np
 
-from lib2048._compile import kernel
+from lib2048._compile import ignore_overflow, kernel
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -27,13 +27,19 @@ def mix(z):
 
 
 @kernel
+def stream_kernel(seed, number):
+    """Return the random state with which game `number` of `seed` begins; see `stream`."""
+    return mix(mix(np.uint64(seed) + GOLDEN) ^ mix(np.uint64(number) * GOLDEN))
+
+
+@ignore_overflow
 def stream(seed, number):
     """Return the random state with which game `number` of `seed` begins.
 
-    seed, number: integers (taken modulo 2^64).  Returns uint64.  A game's luck depends on these
-    two alone, so the number of threads, or the order of the games, changes nothing.
+    seed, number: any integers, taken modulo 2^64.  Returns np.uint64.  A game's luck depends on
+    these two alone, so the number of threads, or the order of the games, changes nothing.
     """
-    return mix(mix(np.uint64(seed) + GOLDEN) ^ mix(np.uint64(number) * GOLDEN))
+    return np.uint64(stream_kernel(seed_bits(seed), seed_bits(number)))
 
 
 def seed_bits(seed):

@@ -74,7 +74,17 @@ class History:
 
     def mean_last(self, games=BLOCK):
         """Return the mean score of the last games (of all, if fewer), nan when there is none."""
-        return mean_ci95(self.scores[-games:])[0]
+        return mean_ci95(self.last(games)[:, 0])[0]
+
+    def last(self, games):
+        """Return the rows of the last games (of all, if fewer) without copying the others."""
+        parts, count = [], 0
+        for part in reversed(self._rows):
+            parts.insert(0, part[-(games - count) :] if games > count else part[:0])
+            count += len(parts[0])
+            if count >= games:
+                break
+        return np.concatenate([np.zeros((0, 4)), *parts])
 
     def table(self):
         """Return the curve as a list of dicts, one for each block of games."""

@@ -43,7 +43,8 @@ def frozen(board):
 
 def number(board):
     """Pack tiles into the 64-bit integer of `lib2048.board`."""
-    return sum((board[r][c].bit_length() - 1) << 4 * i for i, (r, c) in enumerate(CELLS) if board[r][c])
+    flat = [board[r][c] for r, c in CELLS]
+    return sum((tile.bit_length() - 1) << 4 * i for i, tile in enumerate(flat) if tile)
 
 
 def tiles(packed):
@@ -196,7 +197,8 @@ class Learner:
     """TD(0): games take turns, an action each; a lane whose game is over takes the next number."""
 
     def __init__(self, tuples, form, backward, rate, seed, lanes=2, learn=True):
-        self.network, self.form, self.backward, self.learn = PlainNetwork(tuples), form, backward, learn
+        self.network, self.form = PlainNetwork(tuples), form
+        self.backward, self.learn = backward, learn
         self.rate, self.seed, self.actions, self.results = np.float32(rate), seed, 0, []
         self.next_game, self.turn, self.last_game = 0, 0, float("inf")
         self.lanes = [None] * lanes

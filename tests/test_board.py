@@ -158,7 +158,8 @@ NO_BOARDS = {
     "nothing": None,
 }
 NO_TILES = [
-    1, 3, 6, -2, 65536, 2**70, 2.5, float("nan"), float("inf"), -float("inf"), None, "2", "x", [2], 1j,
+    1, 3, 6, -2, 65536, 2**70, 2.5, float("nan"), float("inf"), -float("inf"),
+    None, "2", "x", [2], 1j,
 ]  # fmt: skip
 
 

@@ -281,7 +281,7 @@ def test_choose_takes_the_loops_own_actions(form):
     games = learning(network, seed=8, lanes=1, learn=False)
     steps = record_game(network, seed=8)
     assert len(steps) > 30
-    for turn, step in enumerate(steps[:-1]):
+    for turn in range(len(steps) - 1):
         games.play(FOREVER, turn + 1, 10)
         assert games.lanes["board"][0] == steps[turn + 1].board, turn
         assert games.lanes["score"][0] == sum(s.reward for s in steps[: turn + 1])
@@ -294,7 +294,7 @@ def test_choice_and_values_are_the_plain_players(form):
     for step in record_game("random", seed=2)[:-1:7]:
         worths = plain.worths(tiles(step.board), form)
         assert who.choose(step.board) == max(worths, key=worths.get)
-        assert {a: np.float32(v) for a, v in who.values(step.board).items()} == pytest.approx(worths)
+        assert who.values(step.board) == pytest.approx(worths)
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -324,6 +324,7 @@ def test_no_value_ends_a_game_that_has_a_legal_action(form, weight):
 
 
 # ---------------------------------------------------------------- functions of your own
+
 
 def where_images_look():
     """Return uint8[8, 16]: cell p of symmetric image i shows this cell of the board."""

@@ -319,14 +319,17 @@ def test_budget_and_sources_may_change(tmp_path):
     assert opened(tmp_path, resume=True, actions=200, games=None, sources="def") is None
 
 
-@pytest.mark.parametrize("content", ["", "not json", None])
-def test_a_folder_with_something_else_is_refused(tmp_path, content):
-    name = "photo.jpg" if content is None else "config.json"
-    (tmp_path / name).write_text(content or "")
-    for resume in (False, True):
-        with pytest.raises(ValueError, match=str(tmp_path)):
-            opened(tmp_path, resume)
+FOREIGN_FILES = [("config.json", ""), ("config.json", "not json"), ("photo.jpg", "x")]
+
+
+@pytest.mark.parametrize("name, content", [*FOREIGN_FILES, (".film.mkv.part", "half a film")])
+@pytest.mark.parametrize("resume", [False, True])
+def test_a_folder_with_something_else_is_refused_and_left_alone(tmp_path, name, content, resume):
+    (tmp_path / name).write_text(content)
+    with pytest.raises(ValueError, match=str(tmp_path)):
+        opened(tmp_path, resume)
     assert [file.name for file in tmp_path.iterdir()] == [name]
+    assert (tmp_path / name).read_text() == content
 
 
 def test_the_checkpoint_goes_before_the_weights_and_away_at_the_end(tmp_path):
@@ -338,4 +341,4 @@ def test_the_checkpoint_goes_before_the_weights_and_away_at_the_end(tmp_path):
     assert folder.open(True)["x"] == 2
     folder.finish({"x": np.array(3)}, "games\n")
     assert folder.open(True)["x"] == 3
-    assert sorted(f.name for f in tmp_path.iterdir()) == ["config.json", "history.csv", "weights.npz"]
+    assert not (tmp_path / "checkpoint.npz").exists()

@@ -1,0 +1,173 @@
+"""Evaluation: many games and what is said about them."""
+
+import math
+import threading
+
+import numpy as np
+import pytest
+
+from lib2048 import Network, board, evaluate, evaluation, mean_ci95, reached, record_game
+from lib2048.evaluation import Result, statistics_block
+
+SCORES = np.array([100, 300, 1000, 2000])
+LARGEST = np.array([6, 9, 10, 11])
+
+
+def a_network():
+    network = Network("cells:0123,4567")
+    network.weights[:] = np.random.default_rng(1).normal(0, 100, network.size)
+    return network
+
+
+# ---------------------------------------------------------------- numbers
+
+
+def test_mean_and_interval():
+    mean, ci95 = mean_ci95(SCORES)
+    spread = math.sqrt(sum((s - 850) ** 2 for s in SCORES.tolist()) / 3)
+    assert (mean, ci95) == (850.0, pytest.approx(1.96 * spread / 2))
+
+
+def test_few_games_have_no_interval():
+    assert mean_ci95([7]) == (7.0, math.inf)
+    mean, ci95 = mean_ci95([])
+    assert math.isnan(mean) and ci95 == math.inf
+
+
+def test_intervals_cover_the_mean_as_often_as_they_say():
+    random, covered = np.random.default_rng(2), 0
+    for _ in range(2000):
+        mean, ci95 = mean_ci95(random.exponential(100, 200))
+        covered += abs(mean - 100) < ci95
+    assert 0.93 < covered / 2000 < 0.965
+
+
+def test_reached_counts_larger_tiles_too():
+    shares = reached(LARGEST)
+    assert list(shares) == [2**e for e in range(1, 12)]
+    assert [shares[tile] for tile in (2, 64, 128, 512, 1024, 2048)] == [1, 1, 0.75, 0.75, 0.5, 0.25]
+    assert reached([]) == {}
+
+
+def test_the_block_is_the_fields():
+    lines = statistics_block(SCORES, LARGEST).split("\n")
+    assert lines == [
+        "4\tmean = 850.0\tmax = 2000",
+        "\t64\t100.0%\t(25.0%)",
+        "\t128\t75.0%\t(0.0%)",
+        "\t256\t75.0%\t(0.0%)",
+        "\t512\t75.0%\t(25.0%)",
+        "\t1024\t50.0%\t(25.0%)",
+        "\t2048\t25.0%\t(25.0%)",
+    ]
+    assert statistics_block(SCORES, LARGEST, 5000).startswith("5000\tmean")
+    assert statistics_block([], []) == "no game is over yet"
+
+
+def test_a_result_says_what_it_knows():
+    result = Result("me", SCORES, LARGEST, 500, 0.25)
+    assert (result.mean, result.max, result.moves_per_s) == (850.0, 2000, 2000.0)
+    assert result.reached() == reached(LARGEST)
+    assert str(result) == statistics_block(SCORES, LARGEST)
+    assert repr(result) == "<me: 850 ± 841 points in 4 games>"
+    assert result.as_dict() == {
+        "player": "me", "games": 4, "mean": 850.0, "ci95": result.ci95, "max": 2000,
+        "moves": 500, "moves_per_s": 2000.0,
+        "reached": {str(tile): share for tile, share in reached(LARGEST).items()},
+    }  # fmt: skip
+
+
+# ---------------------------------------------------------------- evaluate
+
+
+@pytest.mark.parametrize("what", ["random", "greedy", "first-legal", "network"])
+def test_threads_and_number_of_games_change_no_game(monkeypatch, what):
+    what = a_network() if what == "network" else what
+    many = evaluate(what, 40, seed=3)
+    assert len(many.scores) == 40
+    monkeypatch.setattr(evaluation, "GAMES_AT_ONCE", 7)
+    for threads, games in ((1, 40), (3, 40), (2, 13), (1, 1)):
+        again = evaluate(what, games, seed=3, threads=threads)
+        assert again.scores.tolist() == many.scores[:games].tolist()
+        assert again.largest.tolist() == many.largest[:games].tolist()
+
+
+def test_another_seed_gives_other_games():
+    assert evaluate("greedy", 20, seed=1).mean != evaluate("greedy", 20, seed=2).mean
+
+
+def test_a_result_counts_the_actions():
+    result = evaluate("first-legal", 5, seed=2)
+    lengths = [len(record_game("first-legal", 2, number)) - 1 for number in range(5)]
+    assert result.moves == sum(lengths)
+
+
+@pytest.mark.parametrize("games, threads", [(0, 1), (-1, 1), (5, 0), (5, -2)])
+def test_bad_numbers_are_refused(games, threads):
+    with pytest.raises(ValueError, match="at least 1"):
+        evaluate("random", games, threads=threads)
+
+
+def test_evaluate_learns_nothing():
+    network = a_network()
+    before = network.weights.copy()
+    evaluate(network, 20)
+    np.testing.assert_array_equal(network.weights, before)
+
+
+class Interrupted:
+    """A player whose third call is interrupted, as by the Stop button."""
+
+    name = "interrupted"
+
+    def __init__(self):
+        self.calls, self.lock = 0, threading.Lock()
+
+    def choose(self, board):
+        return None
+
+    def play_games(self, first_game, count, seed):
+        with self.lock:
+            self.calls += 1
+        if self.calls > 2:
+            raise KeyboardInterrupt
+        return np.zeros((count, 4), np.int64)
+
+
+def test_stop_ends_the_games_that_have_not_begun(monkeypatch):
+    monkeypatch.setattr(evaluation, "GAMES_AT_ONCE", 1)
+    who = Interrupted()
+    with pytest.raises(KeyboardInterrupt):
+        evaluate(who, 10_000)
+    assert who.calls < 10_000
+
+
+# ---------------------------------------------------------------- a recorded game
+
+
+@pytest.mark.parametrize("what", ["greedy", "first-legal", "network"])
+def test_a_recorded_game_is_the_one_that_evaluate_plays(what):
+    what = a_network() if what == "network" else what
+    scores = evaluate(what, 3, seed=6).scores
+    for number in range(3):
+        steps = record_game(what, seed=6, number=number)
+        assert sum(step.reward for step in steps) == scores[number]
+
+
+def test_a_recorded_game_hangs_together():
+    steps = record_game("random", seed=1)
+    for step, following in zip(steps, steps[1:]):
+        assert (step.afterstate, step.reward) == board.slide(step.board, step.action)
+        assert step.afterstate != step.board and step.value is None
+        assert board.count_empty(following.board) == board.count_empty(step.afterstate) - 1
+    last = steps[-1]
+    assert (last.action, last.reward, last.afterstate) == (None, 0, last.board)
+    assert board.is_over(last.board)
+
+
+def test_a_recorded_value_is_what_the_network_expects_after_the_reward():
+    network = a_network()
+    steps = record_game(network, seed=2)
+    for step in steps[:-1]:
+        assert step.value == pytest.approx(network.value(step.afterstate), abs=1e-2)
+    assert steps[-1].value == 0.0

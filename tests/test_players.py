@@ -1,0 +1,137 @@
+"""Players: which action, among which, and what they are called by."""
+
+import numpy as np
+import pytest
+import reference
+
+from lib2048 import (
+    Network,
+    NetworkPlayer,
+    first_legal_player,
+    from_tiles,
+    greedy_player,
+    player,
+    random_player,
+    record_game,
+    spec,
+    stream,
+)
+from lib2048.learning import RESULT_COLUMNS
+
+CHI_SQUARE = {1: 10.828, 2: 13.816, 3: 16.266}  # 99.9 % quantiles, by degrees of freedom
+ONE = [[2, 0, 0, 0], [4, 0, 0, 0], [2, 0, 0, 0], [4, 0, 0, 0]]  # Right alone is legal
+TWO = [[2, 4, 0, 0], [0] * 4, [0] * 4, [0] * 4]
+THREE = [[0, 2, 4, 0], [0] * 4, [0] * 4, [0] * 4]
+FOUR = [[0] * 4, [0, 2, 0, 0], [0] * 4, [0] * 4]
+LOST = [[2, 4, 2, 4], [4, 2, 4, 2]] * 2
+PLAYERS = [random_player, greedy_player, first_legal_player]
+
+
+@pytest.mark.parametrize("tiles", [ONE, TWO, THREE, FOUR])
+def test_random_takes_each_legal_action_as_often(tiles):
+    who, legal, draws = random_player(), spec.legal_actions(tiles), 4000
+    counts = np.bincount([who.choose(from_tiles(tiles)) for _ in range(draws)], minlength=4)
+    assert counts.sum() == counts[legal].sum() == draws
+    if len(legal) > 1:
+        expected = draws / len(legal)
+        spread = ((counts[legal] - expected) ** 2 / expected).sum()
+        assert spread < CHI_SQUARE[len(legal) - 1]
+
+
+def boards_of_play():
+    return [step.board for number in range(3) for step in record_game("random", 5, number)]
+
+
+def test_greedy_takes_the_largest_reward_and_the_first_of_equals():
+    who = greedy_player()
+    for board in boards_of_play():
+        legal = reference.outcomes(reference.tiles(board))
+        assert who.choose(board) == (reference.greedy(legal) if legal else None)
+
+
+def test_first_legal_takes_the_first():
+    who = first_legal_player()
+    for board in boards_of_play():
+        assert who.choose(board) == min(reference.outcomes(reference.tiles(board)), default=None)
+
+
+@pytest.mark.parametrize("make", PLAYERS)
+def test_no_player_moves_on_a_lost_board(make):
+    assert make().choose(from_tiles(LOST)) is None
+
+
+@pytest.mark.parametrize("what", ["random", "greedy", "first-legal", "network"])
+def test_games_are_those_of_their_numbers(what):
+    who = player(Network("cells:0123,4567") if what == "network" else what)
+    games = who.play_games(0, 12, seed=4)
+    assert games.shape == (12, len(RESULT_COLUMNS)) and games.dtype == np.int64
+    assert games[:, 0].tolist() == list(range(12))
+    parts = [who.play_games(first, count, seed=4) for first, count in ((0, 5), (5, 1), (6, 6))]
+    np.testing.assert_array_equal(np.concatenate(parts), games)
+    assert who.play_games(0, 12, seed=5).tolist() != games.tolist()
+    assert len(who.play_games(3, 0, seed=4)) == 0
+
+
+def test_random_games_are_what_the_policy_plays():
+    """The player's luck goes on in the game's own stream, before the spawn of that turn."""
+    results = random_player().play_games(2, 1, seed=9)
+    board, state = reference.initial(reference.stream(9, 2))
+    score = actions = 0
+    while legal := reference.outcomes(board):
+        action, state = random_choice(legal, state)
+        score, actions = score + legal[action][1], actions + 1
+        board, state = reference.spawn(legal[action][0], state)
+    assert results[0].tolist() == [2, score, actions, max(map(max, board)).bit_length() - 1]
+
+
+def random_choice(legal, state):
+    """Two bits a try, four tries from one draw; then one of those that are legal."""
+    state, bits = reference.draw(state)
+    for _ in range(4):
+        if bits & 3 in legal:
+            return bits & 3, state
+        bits >>= 2
+    state, bits = reference.draw(state)
+    return sorted(legal)[(bits >> 32) * len(legal) >> 32], state
+
+
+def test_a_network_without_weights_takes_the_largest_reward():
+    who, greedy = NetworkPlayer(Network("cells:0")), greedy_player()
+    for board in boards_of_play():
+        assert who.choose(board) == greedy.choose(board)
+
+
+def test_values_are_given_for_legal_actions_alone():
+    who = NetworkPlayer(Network("cells:0"))
+    assert who.values(from_tiles(TWO)) == {1: 0.0, 2: 0.0}
+    assert who.values(from_tiles([[2, 2, 0, 0], [0] * 4, [0] * 4, [0] * 4])) == {1: 4, 2: 0, 3: 4}
+    assert who.values(from_tiles(LOST)) == {}
+
+
+def test_player_takes_names_networks_and_players():
+    network = Network("cells:0")
+    assert [player(name).name for name in ("random", "greedy")] == ["random", "greedy"]
+    assert player(network).network is network
+    mine = random_player()
+    assert player(mine) is mine
+
+
+@pytest.mark.parametrize("what", ["nobody", "", None, 3, object(), "Random"])
+def test_other_players_are_refused(what):
+    with pytest.raises(ValueError, match="unknown player") as error:
+        player(what)
+    assert "\n" not in str(error.value)
+
+
+def test_players_say_who_they_are():
+    named = NetworkPlayer(Network("cells:0"), name="tiny")
+    shown = [repr(who) for who in (random_player(), named)]
+    assert shown == ["<player random>", "<player tiny>"]
+
+
+def test_the_random_player_has_luck_of_its_own():
+    boards = [from_tiles(FOUR)] * 40
+    one, two, three = random_player(), random_player(), random_player()
+    three._random = stream(1, -1)
+    first, second, other = ([who.choose(b) for b in boards] for who in (one, two, three))
+    assert first == second != other

@@ -1,0 +1,101 @@
+"""The kernels as plain Python: NUMBA_DISABLE_JIT=1 must change nothing but the time."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+PROGRAM = """
+import json
+import numpy as np
+import lib2048
+from lib2048 import Network, NetworkPlayer, evaluate, record_game
+from lib2048.learning import Games, Rule, functions_of
+from lib2048.ntuple import FORMS
+
+def board_and_luck():
+    board, state = lib2048.initial(lib2048.stream(1, 2))
+    return int(board), int(state), [int(b) for b in lib2048.symmetries(board)]
+
+def games(name):
+    return evaluate(name, 1).scores.tolist()
+
+def random_choices():
+    board = lib2048.from_tiles([[2, 4, 0, 0], [0] * 4, [0] * 4, [0] * 4])
+    who = lib2048.random_player()
+    return [who.choose(board) for _ in range(20)]
+
+def learned(form, order):
+    network = Network("cells:012,013", form)
+    n = network.lookups_per_board
+    backward, rate = order == "backward", np.float32(0.5 / n)
+    rule = Rule(FORMS.index(form), backward, True, rate, network.head_size)
+    games = Games(functions_of(network.tuples), network.weights, n, rule, 3)
+    games.lanes["board"] = NEARLY_LOST
+    games.lanes["number"] = range(2)
+    games.counters[1] = 2
+    games.play(10**6, 12, 9)
+    return games.lanes["board"].tolist(), network.weights.tobytes().hex()[:4000]
+
+NEARLY_LOST = lib2048.from_tiles([[2, 4, 8, 2], [4, 8, 16, 4], [8, 16, 32, 8], [0, 4, 8, 2]])
+
+def chosen():
+    network = Network("cells:012,013")
+    network.weights[:] = np.arange(network.size) % 97
+    who = NetworkPlayer(network)
+    return who.choose(NEARLY_LOST), sorted(who.values(NEARLY_LOST).items())
+
+found = {"board": board_and_luck, "first": lambda: games("first-legal"),
+         "greedy": lambda: games("greedy"), "random": random_choices, "chosen": chosen}
+for form in FORMS:
+    for order in ("forward", "backward"):
+        found[form + " " + order] = lambda form=form, order=order: learned(form, order)
+answers = {}
+for name, find in found.items():
+    try:
+        answers[name] = find()
+    except Exception as error:
+        answers[name] = f"{type(error).__name__}: {error}"
+print(json.dumps(answers))
+"""
+NAMES = ["board", "first", "greedy", "random", "chosen"]
+NAMES += [f"{form} {order}" for form in ("afterstate", "state", "q") for order in
+          ("forward", "backward")]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def both(tmp_path_factory):
+    """Return what the program finds and says: (compiled, uncompiled)."""
+    return [run(tmp_path_factory.mktemp("run"), disabled) for disabled in ("0", "1")]
+
+
+def run(folder, disabled):
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": disabled}
+    command = [sys.executable, "-c", PROGRAM]
+    done = subprocess.run(command, env=environment, cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout), done.stderr
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_uncompiled_kernels_do_the_same(both, name):
+    (compiled, _), (plain, _) = both
+    assert not isinstance(compiled[name], str), compiled[name]
+    assert plain[name] == compiled[name]
+
+
+def test_uncompiled_kernels_are_quiet(both):
+    assert "Warning" not in both[1][1]
+
+
+def test_import_compiles_nothing(tmp_path):
+    program = "from numba.core import event\n"
+    program += "with event.install_recorder('numba:compile') as seen:\n"
+    program += "    import lib2048, lib2048.cli\n"
+    program += "print(len(seen.buffer))"
+    command = [sys.executable, "-c", program]
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "0\n"), done.stderr
