@@ -18,6 +18,7 @@ from lib2048._compile import compiled, kernel, part, prefetch
 from lib2048.board import initial_kernel, slide_all, slide_one, spawn_kernel
 from lib2048.ntuple import (
     LOOK_SIGNATURE,
+    TURNED,
     UPDATE_SIGNATURE,
     VALUE_SIGNATURE,
     VALUES_SIGNATURE,
@@ -118,8 +119,9 @@ def _expand(look, weights, lane, rule, n, at, candidates, rewards, images, posit
     first = at * n
     look(images, positions, first)
     if rule.form == Q:
-        for i in range(first, first + QUAD * n):
-            positions[i] += np.uint32((i & THREE) * rule.size)
+        for i in range(ZERO, QUAD * n):
+            turned = TURNED[(i >> TWO) & np.uint64(7), i & THREE]
+            positions[first + i] += np.uint32(turned * rule.size)
     for i in range(first, first + QUAD * n):
         prefetch(weights, positions[i])
 
@@ -130,9 +132,9 @@ def _look_up_one(look, board, action, rule, n, at, images, trial, trial_position
     trial[0], trial[1], trial[2], trial[3] = board, ZERO, ZERO, ZERO
     image_boards(trial, ZERO, images)
     look(images, trial_positions, ZERO)
-    offset = np.uint32(np.uint64(action) * rule.size)
     for i in range(ZERO, n):
-        entries[at + i] = trial_positions[QUAD * i] + offset
+        turned = TURNED[i & np.uint64(7), action]
+        entries[at + i] = trial_positions[QUAD * i] + np.uint32(turned * rule.size)
 
 
 # ---------------------------------------------------------------- choosing

@@ -120,6 +120,18 @@ def _canonical(cells):
 
 
 # ---------------------------------------------------------------- images of a board
+# Turning a board turns its actions with it: what is Left on a board is Right on its mirror image.
+# So Q(s, a) looks image s of the board up in the tables of the turned action.
+
+TURNED = np.array(  # TURNED[image, action]: the action on that image, in the order of `symmetries`
+    [
+        [0, 1, 2, 3], [0, 3, 2, 1], [2, 1, 0, 3], [2, 3, 0, 1],
+        [3, 2, 1, 0], [1, 2, 3, 0], [3, 0, 1, 2], [1, 0, 3, 2],
+    ],
+    np.uint64,
+)  # fmt: skip
+
+
 # Within each row of 16 bits, the low two bits of its four cells are brought together in one byte,
 # their high two bits in the other ("planes").  Then a tuple's low bits can be cut out together.
 
@@ -410,14 +422,20 @@ class Network:
         cells: where the tuple stands on the board in that symmetric image.  Plain Python, for
         looking at; the sum of the weights is `value`.
         """
-        return [self._lookup(*found, head) for found in self._images(board)]
+        return [
+            self._lookup(number, image, cells, self._turned(turn, head))
+            for number, image, cells, turn in self._images(board)
+        ]
+
+    def _turned(self, turn, head):
+        return int(TURNED[turn, head]) if self.heads > 1 else head
 
     def _images(self, board):
         where = symmetries(np.uint64(0xFEDCBA9876543210))  # each cell holds its own number
         for number, cells in enumerate(self.tuples):
-            for image, places in zip(symmetries(board), where, strict=True):
+            for turn, (image, places) in enumerate(zip(symmetries(board), where, strict=True)):
                 stands = to_exponents(places)
-                yield number, image, tuple(int(stands[cell]) for cell in cells)
+                yield number, image, tuple(int(stands[cell]) for cell in cells), turn
 
     def _lookup(self, number, image, cells, head):
         exponents = [int(e) for e in to_exponents(image)[list(self.tuples[number])]]
@@ -441,15 +459,16 @@ class Network:
         found = np.zeros(BOARDS_AT_ONCE * self.lookups_per_board, np.uint32)
         image_boards(np.array([board, 0, 0, 0], np.uint64), np.uint64(0), images)
         look_kernel(self.tuples)(images, found, np.uint64(0))
-        return found[::BOARDS_AT_ONCE] + np.uint32(head * (self.size // self.heads))
+        heads = [self._turned(turn, head) for turn in range(8)] * len(self.tuples)
+        return found[::BOARDS_AT_ONCE] + np.array(heads, np.uint32) * np.uint32(self.head_size)
 
     def values(self, boards, head=0):
         """Return the values of many boards: float32[len(boards)]."""
         boards = np.asarray([np.uint64(board) for board in boards], np.uint64)
         out = np.zeros(len(boards), np.float32)
         look, values = look_kernel(self.tuples), values_kernel()
-        offset = np.uint32(head * (self.size // self.heads))
-        many_values()(look, values, self.weights, boards, self.lookups_per_board, offset, out)
+        size = self.head_size
+        many_values()(look, values, self.weights, boards, self.lookups_per_board, head, size, out)
         return out
 
     def add(self, board, amount, head=0):
@@ -488,10 +507,11 @@ def _check_memory(name, size):
 @compiled(
     types.void(
         types.FunctionType(LOOK_SIGNATURE), types.FunctionType(VALUES_SIGNATURE),
-        types.float32[::1], types.uint64[::1], types.int64, types.uint32, types.float32[::1],
+        types.float32[::1], types.uint64[::1], types.int64, types.int64, types.uint64,
+        types.float32[::1],
     )  # fmt: skip
 )
-def many_values(look, values_of, weights, boards, lookups, offset, out):
+def many_values(look, values_of, weights, boards, lookups, head, size, out):
     """Write the values of many boards, four at a time."""
     n = np.uint64(lookups)
     images, four = np.zeros(IMAGES, np.uint64), np.zeros(BOARDS_AT_ONCE, np.uint64)
@@ -502,7 +522,8 @@ def many_values(look, values_of, weights, boards, lookups, offset, out):
         four[:count] = boards[start : start + count]
         image_boards(four, np.uint64(0), images)
         look(images, positions, np.uint64(0))
-        for i in range(len(positions)):
-            positions[i] += offset
+        for i in range(np.uint64(0), np.uint64(len(positions))):
+            turn = (i >> np.uint64(2)) & np.uint64(7)
+            positions[i] += np.uint32(TURNED[turn, head] * size)
         values_of(weights, positions, np.uint64(0), n, values)
         out[start : start + count] = values[:count]

@@ -5,6 +5,7 @@ Values are np.float32, added in the order that `lib2048.ntuple` documents, so th
 with the kernels can be exact.
 """
 
+import functools
 from collections import defaultdict
 
 import numpy as np
@@ -94,6 +95,16 @@ def initial(state):
     return spawn(*spawn(((0,) * 4,) * 4, state))
 
 
+UNLIKE = ((2, 4, 8, 8), (0, 2, 2, 16), (4, 0, 32, 2), (4, 64, 2, 2))  # four different slides
+
+
+@functools.cache
+def turned(image, action):
+    """Return what an action is called on an image of the board, found by sliding one."""
+    after = images(slide(UNLIKE, action)[0])[image]
+    return [slide(images(UNLIKE)[image], other)[0] for other in range(4)].index(after)
+
+
 def images(board):
     """Return the 8 symmetric boards, in the order of `lib2048.board.symmetries`."""
     found = []
@@ -128,9 +139,9 @@ def greedy(legal):
 class PlainNetwork:
     """Weights in a dict by (head, tuple number, plain index), 0 where nothing was learned."""
 
-    def __init__(self, tuples):
+    def __init__(self, tuples, form="afterstate"):
         self.tuples, self.weights = tuples, defaultdict(lambda: F0)
-        self._keys = {}
+        self._keys, self.turns = {}, form == "q"
 
     @property
     def lookups(self):
@@ -151,12 +162,16 @@ class PlainNetwork:
     def value(self, board, head=0):
         parts = [F0, F0, F0, F0]
         for look_up, key in enumerate(self.keys(board)):
-            parts[look_up % 4] += self.weights[head, *key]
+            parts[look_up % 4] += self.weights[self.head(look_up, head), *key]
         return (parts[0] + parts[1]) + (parts[2] + parts[3])
 
     def add(self, board, head, amount):
-        for key in self.keys(board):
-            self.weights[head, *key] += amount
+        for look_up, key in enumerate(self.keys(board)):
+            self.weights[self.head(look_up, head), *key] += amount
+
+    def head(self, look_up, head):
+        """Return the tables of a look-up: those of the action as it is on the turned board."""
+        return turned(look_up % 8, head) if self.turns else head
 
     def table(self, number, head=0):
         table = np.zeros(16 ** len(self.tuples[number]), np.float32)
@@ -197,7 +212,7 @@ class Learner:
     """TD(0): games take turns, an action each; a lane whose game is over takes the next number."""
 
     def __init__(self, tuples, form, backward, rate, seed, lanes=2, learn=True):
-        self.network, self.form = PlainNetwork(tuples), form
+        self.network, self.form = PlainNetwork(tuples, form), form
         self.backward, self.learn = backward, learn
         self.rate, self.seed, self.actions, self.results = np.float32(rate), seed, 0, []
         self.next_game, self.turn, self.last_game = 0, 0, float("inf")
