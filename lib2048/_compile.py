@@ -9,10 +9,10 @@ import functools
 import hashlib
 import os
 import sys
+import warnings
 from pathlib import Path
 
 import numba
-import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
@@ -95,6 +95,8 @@ def _prefetch(typing_context, array, index):
 
 
 if numba.config.DISABLE_JIT:
+    # Uncompiled, 64-bit integers wrap as they should, but numpy would say so every time.
+    warnings.filterwarnings("ignore", "overflow encountered", RuntimeWarning)
 
     def prefetch(array, index):
         """Do nothing: the plain twin of the hint below."""
@@ -105,10 +107,3 @@ else:
     def prefetch(array, index):
         """Ask the memory for array[index] without waiting for it (a hint of LLVM's, portable)."""
         _prefetch(array, index)
-
-
-def ignore_overflow(function):
-    """Keep numpy quiet about 64-bit integers that wrap, when kernels run uncompiled."""
-    if not numba.config.DISABLE_JIT:
-        return function
-    return np.errstate(over="ignore")(function)

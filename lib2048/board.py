@@ -6,7 +6,7 @@ Cell p (row-major, 0..15) sits at bits 4p..4p+3 and holds the exponent of its ti
 
 import numpy as np
 
-from lib2048._compile import ignore_overflow, kernel
+from lib2048._compile import kernel
 from lib2048.rng import below, chance, draw
 from lib2048.spec import ACTIONS, DOWN, LEFT, RIGHT, UP
 
@@ -277,7 +277,6 @@ def afterstates(board):
     return [(action, after, reward) for action, after, reward in slid if after != np.uint64(board)]
 
 
-@ignore_overflow
 def spawn(board, state):
     """Spawn a 2 (90 %) or a 4 (10 %) in a random empty cell; return (board, next state).
 
@@ -289,7 +288,6 @@ def spawn(board, state):
     return np.uint64(board), np.uint64(state)
 
 
-@ignore_overflow
 def initial(state):
     """Begin a game: an empty board with two spawned tiles; return (board, next state)."""
     board, state = initial_kernel(np.uint64(state))

@@ -71,7 +71,7 @@ def _play(options):
 
 def _train(options):
     settings = (options.rule, options.alpha, options.games, options.actions, None, options.order)
-    check_settings(*settings)
+    check_settings(*settings, options.checkpoint_every)
     network = Network(options.network, options.form)
     history = train(
         network, rule=options.rule, alpha=options.alpha, games=options.games,

@@ -13,6 +13,7 @@ from lib2048.players import player
 from lib2048.rng import stream
 
 GAMES_AT_ONCE = 200  # between two looks at the Stop button
+MOST_GAMES = 10**8
 
 
 def mean_ci95(scores):
@@ -122,6 +123,8 @@ def evaluate(who, games=1000, seed=1, threads=1, progress=False):
     """
     if games < 1 or threads < 1:
         raise ValueError(f"games {games}, threads {threads}: both must be at least 1")
+    if games > MOST_GAMES:
+        raise ValueError(f"games {games}: {MOST_GAMES} is the most at a time")
     who = player(who)
     announce()
     who.play_games(0, 1, seed)  # compiles, outside the clock

@@ -7,7 +7,7 @@ the next one back.
 
 import numpy as np
 
-from lib2048._compile import ignore_overflow, kernel
+from lib2048._compile import kernel
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -32,7 +32,6 @@ def stream_kernel(seed, number):
     return mix(mix(np.uint64(seed) + GOLDEN) ^ mix(np.uint64(number) * GOLDEN))
 
 
-@ignore_overflow
 def stream(seed, number):
     """Return the random state with which game `number` of `seed` begins.
 

@@ -196,8 +196,9 @@ class RunFolder:
 
         Raises ValueError when it holds another run, or a run and resume is False.
         """
-        self._sweep()
-        if not self.path.exists() or not any(self.path.iterdir()):
+        here = set(self.path.iterdir()) if self.path.exists() else set()
+        if here <= self._leftovers():
+            self._sweep()
             self._write_config()
             return None
         old = self._old_config()
@@ -205,13 +206,18 @@ class RunFolder:
             raise ValueError(f"{self.path}: holds a run already: go on with it by --resume")
         if _essence(old) != _essence(self.config):
             raise ValueError(f"{self.path}: holds a run with {_difference(old, self.config)}")
+        self._sweep()
         if (self.path / CHECKPOINT).exists():
             return read_arrays(self.path / CHECKPOINT)
         return read_arrays(self.path / WEIGHTS) if (self.path / WEIGHTS).exists() else None
 
+    def _leftovers(self):
+        """The files that a killed run of ours left half written."""
+        names = (CONFIG, HISTORY, WEIGHTS, CHECKPOINT)
+        return {part for name in names for part in self.path.glob(f".{name}.[0-9]*.part")}
+
     def _sweep(self):
-        """Remove what a killed run left half written."""
-        for part in self.path.glob(".*.part"):
+        for part in self._leftovers():
             part.unlink()
 
     def _old_config(self):

@@ -32,18 +32,20 @@ class History:
     """What happened in training: every game's score, length and largest tile.
 
     scores, lengths, largest: int64[games], in the order in which the games ended; seconds: float64
-    of the same length, when each ended; block: games in a row of `frame`.  actions: all that were
-    played, those of unfinished games included; took: seconds of training; stopped: whether
-    someone stopped it.
+    of the same length, when each ended; block: games in a row of `frame`.  count: how many games;
+    actions: all that were played, those of unfinished games included; took: seconds of training;
+    stopped: whether someone stopped it.
     """
 
     def __init__(self, block=BLOCK, rows=None):
         self.block, self._rows = block, [] if rows is None else [np.asarray(rows, np.float64)]
+        self.count = sum(map(len, self._rows))
         self.stopped, self.actions, self.took = False, 0, 0.0
 
     def add(self, results, seconds):
         """Append finished games (see learning.RESULT_COLUMNS), all ended by `seconds`."""
         ended = np.full((len(results), 1), seconds)
+        self.count += len(results)
         self._rows.append(np.hstack([results[:, 1:].astype(np.float64), ended]))
 
     @property
@@ -132,7 +134,7 @@ class History:
 # ---------------------------------------------------------------- the run
 
 
-def check_settings(rule, alpha, games, actions, seconds, order):
+def check_settings(rule, alpha, games, actions, seconds, order, checkpoint_every=60.0):
     """Raise ValueError, in one line, for settings that make no sense."""
     if rule != "td":
         raise ValueError(f"unknown rule {rule!r}: use td")
@@ -147,6 +149,8 @@ def check_settings(rule, alpha, games, actions, seconds, order):
     for name, budget in given.items():
         if not budget > 0:
             raise ValueError(f"{name} {budget}: use a number above 0")
+    if not checkpoint_every >= 0:
+        raise ValueError(f"checkpoint_every {checkpoint_every}: use seconds, 0 or more")
 
 
 def train(
@@ -169,7 +173,7 @@ def train(
     Raises ValueError for bad settings or a folder that holds another run, FloatingPointError when
     the weights grow without bound.
     """
-    check_settings(rule, alpha, games, actions, seconds, order)
+    check_settings(rule, alpha, games, actions, seconds, order, checkpoint_every)
     run = Run(network, alpha, order, seed, lanes)
     if out is not None:
         run.use_folder(out, resume, {"rule": rule, "games": games, "actions": actions})
@@ -303,7 +307,7 @@ def _progress_bar(progress, run, games, actions, seconds):
 
     total, unit = (games, "games") if games else (actions, "actions") if actions else (seconds, "s")
     done = {
-        "games": lambda: len(run.history.scores),
+        "games": lambda: run.history.count,
         "actions": lambda: run.games.actions,
         "s": lambda: min(seconds or 0, run.seconds - run.before),
     }[unit]

@@ -233,7 +233,7 @@ def expected_target(network, board):
 
 def plain_twin(network):
     """Return the same weights as a PlainNetwork, copied through `table`."""
-    plain = PlainNetwork(network.tuples)
+    plain = PlainNetwork(network.tuples, network.form)
     for head in range(network.heads):
         for which in range(len(network.tuples)):
             table = network.table(which, head)

@@ -40,7 +40,7 @@ def scattered(name, form="afterstate"):
 
 def plain_twin(network):
     """Return the same weights as a PlainNetwork, copied through `table`."""
-    plain = reference.PlainNetwork(network.tuples)
+    plain = reference.PlainNetwork(network.tuples, network.form)
     for head, which in itertools.product(range(network.heads), range(len(network.tuples))):
         table = network.table(which, head)
         plain.weights.update({(head, which, i): table[i] for i in np.flatnonzero(table)})
