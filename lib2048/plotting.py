@@ -136,6 +136,8 @@ def _grouped(number):
 
 def _percent(share):
     if not share == share:
+        return "?"
+    if share == 0:
         return "–"
     digits = 2 if 0 < share < 0.001 else 1
     return f"{100 * share:.{digits}f}\u00a0%"
@@ -350,14 +352,15 @@ def tile_table(results, tiles=None):
     """Return a frame to show: for each name its mean score, if known, and the share for each tile.
 
     results: {name: {tile: share 0..1}}, or {name: `Result`}. The cells are texts: "68 664 ± 512",
-    "91.4 %". tiles: which tiles; by default those of `plot_tiles`.
+    "91.4 %", "–" where no game reached the tile, "?" where the result does not say. tiles: which
+    tiles; by default those of `plot_tiles`.
     """
     shares = _reached(results, tiles)
     shares = shares[_interesting(shares) if tiles is None else list(tiles)]
     table = shares.map(_percent)
     means = [_mean_text(result) for result in results.values()]
     if any(means):
-        table.insert(0, "mean score", [text or "–" for text in means])
+        table.insert(0, "mean score", [text or "?" for text in means])
     return table
 
 

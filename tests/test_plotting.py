@@ -224,15 +224,15 @@ def test_tiles_that_all_reach_are_left_out_below_the_largest_such():
 def test_a_tile_table_reads_as_in_the_papers():
     table = tile_table({"greedy": result(3000.2, 40.6, {256: 0.78, 512: 0.3}), **REACHED})
     assert table.loc["greedy", "mean score"] == "3\u202f000\u00a0±\u00a041"
-    assert table.loc["TD", "mean score"] == "–"
-    assert table.loc["TD", 512] == "91.4\u00a0%" and table.loc["random", 512] == "0.0\u00a0%"
+    assert table.loc["TD", "mean score"] == "?"
+    assert table.loc["TD", 512] == "91.4\u00a0%" and table.loc["random", 512] == "–"
     assert "mean score" not in tile_table(REACHED)
 
 
 def test_what_a_result_does_not_say_is_not_invented():
     table = tile_table({"a": {512: 0.4}, "b": {256: 0.5, 1024: 0.0005}}, tiles=[256, 512, 1024])
-    assert table.loc["a", 256] == "–" and table.loc["a", 1024] == "0.0\u00a0%"
-    assert table.loc["b", 512] == "–" and table.loc["b", 1024] == "0.05\u00a0%"
+    assert table.loc["a", 256] == "?" and table.loc["a", 1024] == "–"
+    assert table.loc["b", 512] == "?" and table.loc["b", 1024] == "0.05\u00a0%"
 
 
 def test_a_histogram_shows_shares_and_the_mean():
