@@ -12,7 +12,7 @@ import numpy as np
 from lib2048._compile import announce, kernel
 from lib2048.board import SLIDES
 from lib2048.evaluation import record_game
-from lib2048.learning import AFTERSTATE, Games, Rule, functions_of
+from lib2048.learning import Games, functions_of, rule_of
 from lib2048.ntuple import Network
 from lib2048.players import random_player
 from lib2048.training import FOREVER, ROWS
@@ -37,8 +37,7 @@ def _sum(table, positions):
 
 def _positions_of_play(network, moves):
     """Return the look-ups that 1-ply play makes in so many moves, in their order: uint32[…]."""
-    rule = Rule(AFTERSTATE, False, False, np.float32(0), np.uint64(0))
-    n = network.lookups_per_board
+    rule, n = rule_of(network, learn=False), network.lookups_per_board
     games = Games(functions_of(network.tuples), network.weights, n, rule, 99, lanes=1)
     kept = np.zeros((moves, 4 * n), np.uint32)
     for move in range(moves):
@@ -73,7 +72,7 @@ class Bench:
 
     def _games(self, learn):
         n = self.network.lookups_per_board
-        rule = Rule(AFTERSTATE, False, learn, np.float32(0.1 / n), np.uint64(0))
+        rule = rule_of(self.network, 0.1, learn=learn)
         functions = functions_of(self.network.tuples)
         return Games(functions, self.network.weights, n, rule, seed=1 + learn)
 

@@ -4,6 +4,8 @@ Cell p (row-major, 0..15) sits at bits 4p..4p+3 and holds the exponent of its ti
 1 is a 2, 11 is a 2048.  Row r is therefore the 16 bits from 16r on, its leftmost cell lowest.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from lib2048._compile import kernel
@@ -60,6 +62,30 @@ def _slide_table():
 SLIDES = _slide_table()
 
 
+# ---------------------------------------------------------------- smaller boards
+# A smaller board is kept in the upper left corner of the big one, the other cells empty for ever.
+# Up and Left are right as they are.  Right and Down pack the tiles against the far edge of the
+# big board: shifting all of them back by the missing columns or rows puts them where they belong.
+
+
+class Grid(NamedTuple):
+    """A board's size, as the numbers that kernels need; see `grid`."""
+
+    right: np.uint64  # bits to shift back after a slide to the right
+    down: np.uint64  # bits to shift back after a slide down
+    cells: np.uint64  # a 1 in the lowest bit of each of its cells' four bits
+
+
+def grid(rows=4, columns=4):
+    """Return the `Grid` of a board size.  Raises ValueError outside 1 … 4."""
+    if not (1 <= rows <= 4 and 1 <= columns <= 4):
+        raise ValueError(f"a board of {rows}x{columns}: use 1 to 4 rows and columns")
+    cells = sum(1 << 4 * (4 * row + column) for row in range(rows) for column in range(columns))
+    return Grid(np.uint64(4 * (4 - columns)), np.uint64(16 * (4 - rows)), np.uint64(cells))
+
+
+WHOLE = grid()
+
 # ---------------------------------------------------------------- symmetries
 
 
@@ -94,20 +120,50 @@ def flip(board):
 
 
 @kernel
-def symmetries_kernel(board):
-    """Return the 8 symmetric boards: uint64[8], the board itself first."""
+def is_square(grid):
+    """Say whether a grid has as many rows as columns."""
+    return grid.down == np.uint64(4) * grid.right
+
+
+@kernel
+def turns(board, grid):
+    """Return a board, its mirror image, and both upside down: four uint64."""
+    mirrored = mirror(board) >> grid.right
+    return board, mirrored, flip(board) >> grid.down, flip(mirrored) >> grid.down
+
+
+@kernel
+def symmetries_kernel(board, grid=WHOLE):
+    """Return the symmetric boards: uint64[8], the board itself first; see `symmetries`."""
     images = np.zeros(8, np.uint64)
-    images[0], images[1], images[2] = board, mirror(board), flip(board)
-    images[3] = flip(images[1])
-    board = transpose(board)
-    images[4], images[5], images[6] = board, mirror(board), flip(board)
-    images[7] = flip(images[5])
+    images[0], images[1], images[2], images[3] = turns(board, grid)
+    turned = transpose(board) if is_square(grid) else board
+    images[4], images[5], images[6], images[7] = turns(turned, grid)
     return images
 
 
-def symmetries(board):
-    """Return the 8 boards that turning and mirroring make of one: uint64[8], itself first."""
-    return symmetries_kernel(np.uint64(board))
+def symmetries(board, grid=WHOLE):
+    """Return the 8 boards that turning and mirroring make of one: uint64[8], itself first.
+
+    A board that is not square has four images, and each is there twice.
+    """
+    return symmetries_kernel(np.uint64(board), grid)
+
+
+@kernel
+def canonical(board, grid):
+    """Return the smallest of a board's symmetric images: equal for boards that play alike."""
+    best = min(turns(board, grid))
+    return min(best, min(turns(transpose(board), grid))) if is_square(grid) else best
+
+
+@kernel
+def orbit_size(board, grid):
+    """Return how many different boards the symmetries make of one: 1, 2, 4 or 8."""
+    same = np.int64(0)
+    for image in symmetries_kernel(board, grid):
+        same += image == board
+    return (8 if is_square(grid) else 4) // (same if is_square(grid) else same // 2)
 
 
 # ---------------------------------------------------------------- sliding
@@ -158,6 +214,13 @@ def slide_all(board):
     return transpose(up), right, transpose(down), left, along, across
 
 
+@kernel
+def slide_all_in(board, grid):
+    """Slide a board of a grid by all four actions; see `slide_all`."""
+    up, right, down, left, along, across = slide_all(board)
+    return up, right >> grid.right, down >> grid.down, left, along, across
+
+
 # ---------------------------------------------------------------- spawning
 
 
@@ -170,18 +233,19 @@ def empty_mask(board):
 
 
 @kernel
-def place(board, cell_bits, exponent):
+def place(board, cell_bits, exponent, grid):
     """Put a tile into a random empty cell.
 
     board: uint64; cell_bits: uint64 random bits whose upper half chooses the cell; exponent:
-    uint64.  Returns uint64.  The board must have an empty cell.
+    uint64; grid: `Grid`.  Returns uint64.  The board must have an empty cell.
 
     Multiplying the mask by 0x1111… counts, in each cell's four bits, the empty cells up to there;
     the chosen cell stands where that count first exceeds the chosen rank.  So the number of
     counts not above the rank *is* the cell: no loop, no branch, no table.
     """
-    counts = empty_mask(board) * _ONES
-    if board == np.uint64(0):
+    empty = empty_mask(board) & grid.cells
+    counts = empty * _ONES
+    if empty == _ONES:
         cell = cell_bits >> np.uint64(60)  # 16 does not fit in four bits
     else:
         rank = below(cell_bits, counts >> np.uint64(60))
@@ -193,23 +257,23 @@ def place(board, cell_bits, exponent):
 
 
 @kernel
-def spawn_with(board, bits):
+def spawn_with(board, bits, grid=WHOLE):
     """Spawn a 2 (90 %) or a 4 (10 %) in an empty cell, chosen by 64 random bits.  → uint64."""
-    return place(board, bits, np.uint64(1) + np.uint64(chance(bits, FOUR_THRESHOLD)))
+    return place(board, bits, np.uint64(1) + np.uint64(chance(bits, FOUR_THRESHOLD)), grid)
 
 
 @kernel
-def spawn_kernel(board, state):
+def spawn_kernel(board, state, grid=WHOLE):
     """Spawn a tile; return (board, next random state), uint64 each."""
     state, bits = draw(state)
-    return spawn_with(board, bits), state
+    return spawn_with(board, bits, grid), state
 
 
 @kernel
-def initial_kernel(state):
+def initial_kernel(state, grid=WHOLE):
     """Begin a game: two spawned tiles; return (board, next random state), uint64 each."""
-    board, state = spawn_kernel(np.uint64(0), state)
-    return spawn_kernel(board, state)
+    board, state = spawn_kernel(np.uint64(0), state, grid)
+    return spawn_kernel(board, state, grid)
 
 
 # ---------------------------------------------------------------- for people
@@ -259,7 +323,7 @@ def to_tiles(board):
     return [tiles[row : row + 4] for row in range(0, 16, 4)]
 
 
-def slide(board, action):
+def slide(board, action, grid=WHOLE):
     """Slide a board by one action (0..3: Up, Right, Down, Left).
 
     Returns (afterstate np.uint64, reward int).  An illegal action returns the board itself and 0.
@@ -268,29 +332,30 @@ def slide(board, action):
     if action not in (0, 1, 2, 3):
         raise ValueError(f"action {action!r}: use 0 Up, 1 Right, 2 Down or 3 Left")
     afterstate, reward = slide_one(np.uint64(board), np.uint64(action))
-    return np.uint64(afterstate), int(reward)
+    back = (0, grid.right, grid.down, 0)[action]  # see Grid
+    return np.uint64(afterstate) >> np.uint64(back), int(reward)
 
 
-def afterstates(board):
+def afterstates(board, grid=WHOLE):
     """Return [(action, afterstate, reward)] of the legal actions, in the order of the actions."""
-    slid = ((action, *slide(board, action)) for action in range(4))
+    slid = ((action, *slide(board, action, grid)) for action in range(4))
     return [(action, after, reward) for action, after, reward in slid if after != np.uint64(board)]
 
 
-def spawn(board, state):
+def spawn(board, state, grid=WHOLE):
     """Spawn a 2 (90 %) or a 4 (10 %) in a random empty cell; return (board, next state).
 
     board, state: uint64 (see `rng.stream`).  Raises ValueError when no cell is empty.
     """
-    if not count_empty(board):
+    if not empty_mask(np.uint64(board)) & grid.cells:
         raise ValueError("this board is full: there is no cell to spawn a tile in")
-    board, state = spawn_kernel(np.uint64(board), np.uint64(state))
+    board, state = spawn_kernel(np.uint64(board), np.uint64(state), grid)
     return np.uint64(board), np.uint64(state)
 
 
-def initial(state):
+def initial(state, grid=WHOLE):
     """Begin a game: an empty board with two spawned tiles; return (board, next state)."""
-    board, state = initial_kernel(np.uint64(state))
+    board, state = initial_kernel(np.uint64(state), grid)
     return np.uint64(board), np.uint64(state)
 
 

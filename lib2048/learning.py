@@ -15,8 +15,18 @@ import numpy as np
 from numba import types
 
 from lib2048._compile import compiled, kernel, part, prefetch
-from lib2048.board import initial_kernel, slide_all, slide_one, spawn_kernel
+from lib2048.board import (
+    WHOLE,
+    Grid,
+    initial_kernel,
+    slide_all,
+    slide_all_in,
+    slide_one,
+    spawn_kernel,
+)
 from lib2048.ntuple import (
+    FORMS,
+    GRID,
     LOOK_SIGNATURE,
     TURNED,
     UPDATE_SIGNATURE,
@@ -29,7 +39,7 @@ from lib2048.ntuple import (
     value_kernel,
     values_kernel,
 )
-from lib2048.rng import seed_bits, stream_kernel
+from lib2048.rng import below, draw, seed_bits, stream_kernel
 from lib2048.spec import FOUR_CHANCE
 
 AFTERSTATE, STATE, Q = range(3)  # what a value belongs to; the order of ntuple.FORMS
@@ -39,6 +49,7 @@ ILLEGAL = np.float32(-np.inf)
 TWO_CHANCE = np.float32(1 - FOUR_CHANCE)
 FOUR = np.float32(FOUR_CHANCE)
 ZERO, ONE, TWO, THREE, QUAD = map(np.uint64, range(5))
+_LOW24 = np.uint64((1 << 24) - 1)
 
 # ---------------------------------------------------------------- what the loop works on
 
@@ -59,7 +70,16 @@ class Rule(NamedTuple):
     backward: bool  # learn an episode from its end, once it is over
     learn: bool  # False: only play
     rate: np.float32  # α divided by the number of look-ups
+    epsilon: np.float32  # how often any legal action is taken instead of the best
     size: np.uint64  # weights of one action's tables (Q), 0 in the other forms
+    grid: Grid  # the board's size
+
+
+def rule_of(network, alpha=0.0, backward=False, epsilon=0.0, learn=True):
+    """Return the `Rule` that learns (or only plays) with a network.  alpha, epsilon: 0 … 1."""
+    rate = np.float32(alpha / network.lookups_per_board)
+    form, explore = FORMS.index(network.form), np.float32(epsilon)
+    return Rule(form, backward, learn, rate, explore, network.head_size, network.grid)
 
 
 LANE = np.dtype(
@@ -102,7 +122,7 @@ class Work(NamedTuple):
 def _expand(look, weights, lane, rule, n, at, candidates, rewards, images, positions):
     """Slide a lane's board by the four actions, look up where they lead, ask for the weights."""
     board = lane.board
-    up, right, down, left, along, across = slide_all(board)
+    up, right, down, left, along, across = slide_all_in(board, rule.grid)
     rewards[at] = np.float32(along) if up != board else ILLEGAL
     rewards[at + ONE] = np.float32(across) if right != board else ILLEGAL
     rewards[at + TWO] = np.float32(along) if down != board else ILLEGAL
@@ -115,7 +135,7 @@ def _expand(look, weights, lane, rule, n, at, candidates, rewards, images, posit
     else:
         for a in range(at, at + QUAD):
             candidates[a] = board
-    image_boards(candidates, at, images)
+    image_boards(candidates, at, images, rule.grid)
     first = at * n
     look(images, positions, first)
     if rule.form == Q:
@@ -130,7 +150,7 @@ def _expand(look, weights, lane, rule, n, at, candidates, rewards, images, posit
 def _look_up_one(look, board, action, rule, n, at, images, trial, trial_positions, entries):
     """Write the n look-ups of one board (and, for Q, its action) to entries[at …]."""
     trial[0], trial[1], trial[2], trial[3] = board, ZERO, ZERO, ZERO
-    image_boards(trial, ZERO, images)
+    image_boards(trial, ZERO, images, rule.grid)
     look(images, trial_positions, ZERO)
     for i in range(ZERO, n):
         turned = TURNED[i & np.uint64(7), action]
@@ -160,6 +180,24 @@ def _best(values, rewards, at, pays):
     return best, best_value
 
 
+@part
+def _explore(lane, rewards, at, epsilon, action):
+    """Return the action, or with probability ε any legal one, each as likely as the others."""
+    lane.random, bits = draw(lane.random)
+    if np.float32(bits & _LOW24) >= epsilon * np.float32(1 << 24):
+        return action
+    legal = ZERO
+    for a in range(ZERO, QUAD):
+        legal += np.uint64(rewards[at + a] >= 0)
+    skip = below(bits, legal)
+    for a in range(ZERO, QUAD):
+        if rewards[at + a] >= 0:
+            if skip == ZERO:
+                return a
+            skip -= ONE
+    return action
+
+
 @kernel
 def _expected_value(look, values_of, weights, after, n, images, trial, trial_positions, values):
     """Average V over the spawns: 2 with 0.9, 4 with 0.1, in every empty cell; a lost board is 0."""
@@ -168,7 +206,7 @@ def _expected_value(look, values_of, weights, after, n, images, trial, trial_pos
         if (after >> cell) & np.uint64(15) == ZERO:
             trial[0], trial[1] = after | (ONE << cell), after | (TWO << cell)
             trial[2], trial[3] = ZERO, ZERO
-            image_boards(trial, ZERO, images)
+            image_boards(trial, ZERO, images, WHOLE)
             look(images, trial_positions, ZERO)
             values_of(weights, trial_positions, ZERO, n, values)
             total += TWO_CHANCE * (values[0] if _alive(trial[0]) else np.float32(0))
@@ -230,7 +268,7 @@ def _learn_backward(functions, weights, g, length, rule, n, images, trial, spare
 
 
 @part
-def _begin(lane, counters, seed, last_game):
+def _begin(lane, counters, seed, last_game, grid):
     """Give a lane the next game, or make it idle when none is left."""
     number = counters[NEXT_GAME]
     lane.score, lane.length, lane.action = 0, 0, -1
@@ -238,16 +276,16 @@ def _begin(lane, counters, seed, last_game):
     if number < last_game:
         counters[NEXT_GAME] = number + 1
         lane.number = number
-        lane.board, lane.random = initial_kernel(stream_kernel(seed, number))
+        lane.board, lane.random = initial_kernel(stream_kernel(seed, number), grid)
 
 
 @part
-def _act(lane, counters, after, reward):
+def _act(lane, counters, after, reward, grid):
     """Take an action: count it, and let a tile spawn."""
     lane.score += np.int64(reward)
     lane.length += 1
     counters[ACTIONS] += 1
-    lane.board, lane.random = spawn_kernel(after, lane.random)
+    lane.board, lane.random = spawn_kernel(after, lane.random, grid)
 
 
 @kernel
@@ -286,7 +324,11 @@ _U64, _U32, _I64, _F32 = types.uint64[::1], types.uint32[::1], types.int64[::1],
 _LANES = numba.from_dtype(LANE)[::1]
 _PAST = numba.from_dtype(PAST)[:, ::1]
 _RULE = types.NamedTuple(
-    (types.int64, types.boolean, types.boolean, types.float32, types.uint64), Rule
+    (
+        types.int64, types.boolean, types.boolean, types.float32, types.float32, types.uint64,
+        GRID,
+    ),
+    Rule,
 )
 _FUNCTIONS = tuple(
     types.FunctionType(signature)
@@ -316,7 +358,7 @@ def play_kernel(
     for g in range(ZERO, np.uint64(len(lanes))):
         lane, at = lanes[g], g * QUAD
         if lane.number < 0:
-            _begin(lane, counters, seed, last_game)
+            _begin(lane, counters, seed, last_game, rule.grid)
         if lane.number >= 0:
             _expand(look, weights, lane, rule, n, at, candidates, rewards, images, positions)
         if lane.action >= 0:
@@ -340,6 +382,9 @@ def play_kernel(
             )
         action, best_value = _best(values, rewards, at, rule.form != Q)
         over = action == QUAD
+        if rule.epsilon > 0 and not over:
+            action = _explore(lane, rewards, at, rule.epsilon, action)
+            best_value = values[action] + (rewards[at + action] if rule.form != Q else np.float32(0))
 
         if rule.learn and not rule.backward and lane.action >= 0:
             next_value = best_value if rule.form != STATE else next_value
@@ -353,7 +398,7 @@ def play_kernel(
                     functions, weights, g, lane.length, rule, n, images, trial, spare, entries, past
                 )
             _record(lane, counters, results)
-            _begin(lane, counters, seed, last_game)
+            _begin(lane, counters, seed, last_game, rule.grid)
         else:
             after, reward = candidates[at + action], rewards[at + action]
             if rule.learn:
@@ -367,7 +412,7 @@ def play_kernel(
                         entries[g * n + i] = positions[QUAD * (g * n + i) + action]
             if rule.form != AFTERSTATE:
                 after, _ = slide_one(after, action)
-            _act(lane, counters, after, reward)
+            _act(lane, counters, after, reward, rule.grid)
         if lane.number >= 0:
             _expand(look, weights, lane, rule, n, at, candidates, rewards, images, positions)
         g = _next_lane(lanes, g)

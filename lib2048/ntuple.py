@@ -29,7 +29,7 @@ from numba import types
 
 from lib2048 import _compile
 from lib2048._compile import compiled, kernel
-from lib2048.board import flip, symmetries, to_exponents, transpose
+from lib2048.board import Grid, flip, grid, is_square, symmetries, to_exponents, transpose
 
 BOARDS_AT_ONCE = 4  # a kernel looks up four boards together: one for each action
 IMAGES = 8 * BOARDS_AT_ONCE
@@ -57,9 +57,13 @@ def parse_network(name):
     """Turn a network's name into its tuples of cells.
 
     name: '4x6', '8x6', shapes placed systematically such as '42-33-4-22-3', or 'cells:' and
-    tuples of hexadecimal cells, 'cells:012345,456789'.  Returns a tuple of tuples of ints 0..15.
-    Raises ValueError, in one line, for anything else.
+    tuples of hexadecimal cells, 'cells:012345,456789'.  A smaller board is written behind an @:
+    'cells:012456@2x3'; its cells keep their numbers on the 4×4 board.  Returns a tuple of tuples
+    of ints 0..15.  Raises ValueError, in one line, for anything else.
     """
+    name, _, size = name.partition("@")
+    if size:
+        return _parse_small(name, size)
     if name in NAMED:
         return _parse_cells(NAMED[name])
     if name.startswith("cells:"):
@@ -71,6 +75,27 @@ def parse_network(name):
         f"unknown network {name!r}: use {', '.join(NAMED)}, shapes out of {' '.join(SHAPES)} "
         "such as 42-33, or cells:012345,456789"
     )
+
+
+def parse_grid(name):
+    """Return the `board.Grid` that a network's name asks for: 4×4 unless it ends in @ROWSxCOLUMNS."""
+    _, at, size = name.partition("@")
+    rows, _, columns = size.partition("x")
+    if not at:
+        return grid()
+    if not (rows.isdigit() and columns.isdigit()):
+        raise ValueError(f"board size {size!r}: write it as rows and columns, such as 2x3")
+    return grid(int(rows), int(columns))
+
+
+def _parse_small(name, size):
+    if not name.startswith("cells:"):
+        raise ValueError(f"network {name!r} on a board of {size}: name its cells, cells:0145@2x2")
+    tuples, cells = _parse_cells(name.removeprefix("cells:")), int(parse_grid("@" + size).cells)
+    outside = {cell for cells_of in tuples for cell in cells_of if not cells >> 4 * cell & 1}
+    if outside:
+        raise ValueError(f"network {name!r}: a board of {size} has no cell {min(outside):x}")
+    return tuples
 
 
 def _parse_cells(text):
@@ -169,22 +194,25 @@ def mirror_planes(board):
 
 
 @kernel
-def image_boards(boards, at, images):
+def image_boards(boards, at, images, grid):
     """Write the 8 symmetric images, in planes, of four boards.
 
-    boards: uint64[…], read from `at` on; images: uint64[32], image s of board a at 4s + a.
+    boards: uint64[…], read from `at` on; images: uint64[32], image s of board a at 4s + a; grid:
+    `Grid`.  A board that is not square has four images, and each is written twice.
     """
+    right, down, square = grid.right >> np.uint64(1), grid.down, is_square(grid)
     for a in range(BOARDS_AT_ONCE):
-        x = planes(boards[at + np.uint64(a)])
-        t = planes(transpose(boards[at + np.uint64(a)]))
+        board = boards[at + np.uint64(a)]
+        x = planes(board)
+        t = planes(transpose(board) if square else board)
         images[a] = x
-        images[4 + a] = mirror_planes(x)
-        images[8 + a] = flip(x)
-        images[12 + a] = flip(mirror_planes(x))
+        images[4 + a] = mirror_planes(x) >> right
+        images[8 + a] = flip(x) >> down
+        images[12 + a] = flip(mirror_planes(x) >> right) >> down
         images[16 + a] = t
-        images[20 + a] = mirror_planes(t)
-        images[24 + a] = flip(t)
-        images[28 + a] = flip(mirror_planes(t))
+        images[20 + a] = mirror_planes(t) >> right
+        images[24 + a] = flip(t) >> down
+        images[28 + a] = flip(mirror_planes(t) >> right) >> down
 
 
 # ---------------------------------------------------------------- layout of the tables
@@ -309,6 +337,7 @@ def _write_once(path, text):
 # l in part l mod 4, joined as (0 + 1) + (2 + 3): the same order on every processor, so the same
 # rounding.  The number n of look-ups is a multiple of 8.
 
+GRID = types.NamedUniTuple(types.uint64, 3, Grid)
 VALUES_SIGNATURE = types.void(
     types.float32[::1], types.uint32[::1], types.uint64, types.uint64, types.float32[::1]
 )
@@ -374,6 +403,9 @@ class Network:
         if form not in FORMS:
             raise ValueError(f"unknown form {form!r}: use {', '.join(FORMS)}")
         self.name, self.form, self.tuples = name, form, parse_network(name)
+        self.grid = parse_grid(name)
+        if "@" in name and form != "afterstate":
+            raise ValueError(f"network {name}: on a smaller board only afterstates have values")
         tables, self._bits = layout(self.tuples)
         self.heads = 4 if form == "q" else 1
         self.head_size = np.uint64(tables if form == "q" else 0)
@@ -431,9 +463,10 @@ class Network:
         return int(TURNED[turn, head]) if self.heads > 1 else head
 
     def _images(self, board):
-        where = symmetries(np.uint64(0xFEDCBA9876543210))  # each cell holds its own number
+        numbers = np.uint64(0xFEDCBA9876543210) & self.grid.cells * np.uint64(15)
+        images, where = symmetries(board, self.grid), symmetries(numbers, self.grid)
         for number, cells in enumerate(self.tuples):
-            for turn, (image, places) in enumerate(zip(symmetries(board), where, strict=True)):
+            for turn, (image, places) in enumerate(zip(images, where, strict=True)):
                 stands = to_exponents(places)
                 yield number, image, tuple(int(stands[cell]) for cell in cells), turn
 
@@ -457,18 +490,24 @@ class Network:
         """Return where the weights of a board's look-ups lie: uint32[8·m], in `weights`."""
         images = np.zeros(IMAGES, np.uint64)
         found = np.zeros(BOARDS_AT_ONCE * self.lookups_per_board, np.uint32)
-        image_boards(np.array([board, 0, 0, 0], np.uint64), np.uint64(0), images)
+        image_boards(np.array([board, 0, 0, 0], np.uint64), np.uint64(0), images, self.grid)
         look_kernel(self.tuples)(images, found, np.uint64(0))
         heads = [self._turned(turn, head) for turn in range(8)] * len(self.tuples)
         return found[::BOARDS_AT_ONCE] + np.array(heads, np.uint32) * np.uint32(self.head_size)
 
-    def values(self, boards, head=0):
-        """Return the values of many boards: float32[len(boards)]."""
-        boards = np.asarray([np.uint64(board) for board in boards], np.uint64)
-        out = np.zeros(len(boards), np.float32)
-        look, values = look_kernel(self.tuples), values_kernel()
-        size = self.head_size
-        many_values()(look, values, self.weights, boards, self.lookups_per_board, head, size, out)
+    def values(self, boards, head=0, functions=None):
+        """Return the values of many boards: float32[len(boards)].
+
+        functions: `learning.Functions` of your own, or None for the library's.
+        """
+        if not isinstance(boards, np.ndarray):
+            boards = np.array([np.uint64(board) for board in boards], np.uint64)
+        look = functions.look if functions else look_kernel(self.tuples)
+        values, out = functions.values if functions else values_kernel(), np.zeros(len(boards), np.float32)
+        many_values()(
+            look, values, self.weights, np.ascontiguousarray(boards, np.uint64),
+            self.lookups_per_board, head, self.head_size, self.grid, out,
+        )  # fmt: skip
         return out
 
     def add(self, board, amount, head=0):
@@ -508,10 +547,10 @@ def _check_memory(name, size):
     types.void(
         types.FunctionType(LOOK_SIGNATURE), types.FunctionType(VALUES_SIGNATURE),
         types.float32[::1], types.uint64[::1], types.int64, types.int64, types.uint64,
-        types.float32[::1],
+        GRID, types.float32[::1],
     )  # fmt: skip
 )
-def many_values(look, values_of, weights, boards, lookups, head, size, out):
+def many_values(look, values_of, weights, boards, lookups, head, size, grid, out):
     """Write the values of many boards, four at a time."""
     n = np.uint64(lookups)
     images, four = np.zeros(IMAGES, np.uint64), np.zeros(BOARDS_AT_ONCE, np.uint64)
@@ -520,7 +559,7 @@ def many_values(look, values_of, weights, boards, lookups, head, size, out):
     for start in range(0, len(boards), BOARDS_AT_ONCE):
         count = min(BOARDS_AT_ONCE, len(boards) - start)
         four[:count] = boards[start : start + count]
-        image_boards(four, np.uint64(0), images)
+        image_boards(four, np.uint64(0), images, grid)
         look(images, positions, np.uint64(0))
         for i in range(np.uint64(0), np.uint64(len(positions))):
             turn = (i >> np.uint64(2)) & np.uint64(7)

@@ -11,15 +11,14 @@ from numba import types
 from lib2048._compile import compiled, kernel
 from lib2048.board import afterstates, initial_kernel, slide_all, slide_one, spawn_kernel
 from lib2048.learning import (
-    AFTERSTATE,
     RESULT_COLUMNS,
     Games,
-    Rule,
     choose_action,
     functions_of,
     largest_exponent,
+    rule_of,
 )
-from lib2048.ntuple import FORMS, Network
+from lib2048.ntuple import Network
 from lib2048.rng import below, draw, seed_bits, stream, stream_kernel
 
 # ---------------------------------------------------------------- policies
@@ -169,7 +168,7 @@ class NetworkPlayer:
     def __init__(self, network, name=None, functions=None):
         self.network, self.name = network, name or network.name
         self.functions = functions or functions_of(network.tuples)
-        self.rule = Rule(FORMS.index(network.form), False, False, np.float32(0), network.head_size)
+        self.rule = rule_of(network, learn=False)
 
     def values(self, board):
         """Return {action: reward + value of its afterstate} of the legal actions.
@@ -178,10 +177,9 @@ class NetworkPlayer:
         reward already.
         """
         _, values = choose_action(self.functions, self.network, self.rule, board)
-        legal = [action for action, _, _ in afterstates(board)]
-        pays = self.rule.form == AFTERSTATE or FORMS[self.rule.form] == "state"
-        rewards = {action: reward * pays for action, _, reward in afterstates(board)}
-        return {action: float(values[action]) + rewards[action] for action in legal}
+        pays = self.network.form != "q"
+        legal = afterstates(board, self.network.grid)
+        return {action: float(values[action]) + reward * pays for action, _, reward in legal}
 
     def choose(self, board):
         """Return the action (0..3) on a board, or None when none is legal."""

@@ -14,8 +14,7 @@ import numpy as np
 from lib2048 import storage
 from lib2048._compile import SOURCE_HASH, announce
 from lib2048.evaluation import mean_ci95, reached, statistics_block
-from lib2048.learning import LANES, Games, Rule, functions_of
-from lib2048.ntuple import FORMS
+from lib2048.learning import LANES, Games, functions_of, rule_of
 
 BLOCK = 1000  # games in a row of a history
 CHUNK_SECONDS = 0.1  # between two looks at the Stop button
@@ -134,7 +133,9 @@ class History:
 # ---------------------------------------------------------------- the run
 
 
-def check_settings(rule, alpha, games, actions, seconds, order, checkpoint_every=60.0):
+def check_settings(
+    rule, alpha, games, actions, seconds, order, checkpoint_every=60.0, epsilon=0.0
+):
     """Raise ValueError, in one line, for settings that make no sense."""
     if rule != "td":
         raise ValueError(f"unknown rule {rule!r}: use td")
@@ -142,6 +143,8 @@ def check_settings(rule, alpha, games, actions, seconds, order, checkpoint_every
         raise ValueError(f"alpha {alpha}: use a rate above 0 and up to 1")
     if order not in ("forward", "backward"):
         raise ValueError(f"unknown order {order!r}: use forward or backward")
+    if not 0 <= epsilon <= 1:
+        raise ValueError(f"epsilon {epsilon}: use a share from 0 to 1")
     budgets = {"games": games, "actions": actions, "seconds": seconds}
     given = {name: budget for name, budget in budgets.items() if budget is not None}
     if len(given) != 1:
@@ -155,14 +158,15 @@ def check_settings(rule, alpha, games, actions, seconds, order, checkpoint_every
 
 def train(
     network, *, rule="td", alpha=0.1, games=None, actions=None, seconds=None, order="forward",
-    seed=1, lanes=LANES, functions=None, progress=True,
+    epsilon=0.0, seed=1, lanes=LANES, functions=None, progress=True,
     out=None, resume=False, checkpoint_every=60.0,
 ):  # fmt: skip
-    """Train a network by playing against itself: TD(0), greedy, no exploration.
+    """Train a network by playing against itself: TD(0), greedy.
 
     network: `Network`, changed in place; its form says what is learned.  alpha: rate in (0, 1],
     shared by a board's look-ups.  One budget: games, actions, or seconds of this machine.
     order: 'forward' learns during the episode, 'backward' from its end (as the lab program does).
+    epsilon: how often any legal action is taken instead of the best; it is learned from, too.
     seed: int.  lanes: games that take turns; 2 hides the time that memory takes, 1 learns from one
     game after the other.  functions: `learning.own_functions` of your own.  out: a folder for
     config, history, weights and, every checkpoint_every seconds, a checkpoint; resume: go on
@@ -173,8 +177,8 @@ def train(
     Raises ValueError for bad settings or a folder that holds another run, FloatingPointError when
     the weights grow without bound.
     """
-    check_settings(rule, alpha, games, actions, seconds, order, checkpoint_every)
-    run = Run(network, alpha, order, seed, lanes)
+    check_settings(rule, alpha, games, actions, seconds, order, checkpoint_every, epsilon)
+    run = Run(network, alpha, order, seed, lanes, epsilon)
     if out is not None:
         run.use_folder(out, resume, {"rule": rule, "games": games, "actions": actions})
     announce()
@@ -187,20 +191,21 @@ def train(
 class Run:
     """One training run: a network, its games in progress and its history."""
 
-    def __init__(self, network, alpha, order, seed, lanes=LANES):
+    def __init__(self, network, alpha, order, seed, lanes=LANES, epsilon=0.0):
         self.network, self.history, self.folder, self.found = network, History(), None, None
         self.settings = {"alpha": alpha, "order": order, "seed": seed, "lanes": lanes}
+        self.settings |= {"epsilon": epsilon} if epsilon else {}
         self.before = 0.0  # seconds that earlier sessions of this run took
         self.started = time.perf_counter()
 
     def begin(self, functions=None):
         """Set the games up, compile, and take up the checkpoint if there is one."""
         network, settings = self.network, self.settings
-        n, form = network.lookups_per_board, FORMS.index(network.form)
-        rate, backward = np.float32(settings["alpha"] / n), settings["order"] == "backward"
-        rule = Rule(form, backward, True, rate, network.head_size)
+        backward = settings["order"] == "backward"
+        rule = rule_of(network, settings["alpha"], backward, settings.get("epsilon", 0.0))
         functions = functions or functions_of(network.tuples)
         seed, lanes = settings["seed"], settings["lanes"]
+        n = network.lookups_per_board
         self.games = Games(functions, network.weights, n, rule, seed, lanes)
         self.games.play(0, 0, 1)  # compiles, before the clock starts
         if self.found is not None:
@@ -330,8 +335,8 @@ def actions_in(seconds, network):
 
     It plays (and does not learn) for a fifth of a second, and rounds to two digits.
     """
-    rule = Rule(FORMS.index(network.form), False, False, np.float32(0), network.head_size)
-    games = Games(functions_of(network.tuples), network.weights, network.lookups_per_board, rule, 0)
+    functions, n = functions_of(network.tuples), network.lookups_per_board
+    games = Games(functions, network.weights, n, rule_of(network, learn=False), 0)
     games.play(FOREVER, 1000, ROWS)
     begin = time.perf_counter()
     while time.perf_counter() - begin < 0.2:

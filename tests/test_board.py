@@ -198,7 +198,7 @@ def test_place_can_choose_every_empty_cell_in_its_turn(empties):
         cells = [cell for cell in range(16) if packed >> 4 * cell & 15 == 0]
         for rank, cell in enumerate(cells):
             for edge in (bits_for(rank, empties), bits_for(rank + 1, empties) - 1):
-                placed = fast.place(np.uint64(packed), np.uint64(edge), np.uint64(1))
+                placed = fast.place(np.uint64(packed), np.uint64(edge), np.uint64(1), fast.WHOLE)
                 assert int(placed) == packed | 1 << 4 * cell
 
 

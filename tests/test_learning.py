@@ -6,7 +6,7 @@ from reference import Learner, PlainNetwork, images, number, outcomes, tiles
 
 from lib2048 import from_tiles, initial, slide, spawn, stream, train
 from lib2048.evaluation import record_game
-from lib2048.learning import COUNTERS, Games, Rule, choose_action, functions_of, own_functions
+from lib2048.learning import COUNTERS, Games, choose_action, functions_of, own_functions, rule_of
 from lib2048.ntuple import FORMS, Network
 from lib2048.players import NetworkPlayer
 
@@ -26,8 +26,7 @@ def every_learner(test):
 def learning(network, order="forward", alpha=0.5, seed=3, lanes=2, learn=True, functions=None):
     """Return games that learn (or only play) on a network."""
     n = network.lookups_per_board
-    form = FORMS.index(network.form)
-    rule = Rule(form, order == "backward", learn, np.float32(alpha / n), network.head_size)
+    rule = rule_of(network, alpha, order == "backward", learn=learn)
     functions = functions or functions_of(network.tuples)
     return Games(functions, network.weights, n, rule, seed, lanes)
 

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lib2048 import Network, parse_network, symmetries
+from lib2048.board import WHOLE
 from lib2048.ntuple import (
     FORMS,
     LONGEST_TUPLE,
@@ -282,7 +283,7 @@ def test_planes_are_undone(board):
 @given(st.lists(BOARDS, min_size=6, max_size=6))
 def test_images_are_the_symmetries_of_four_boards(boards):
     images = np.zeros(32, np.uint64)
-    image_boards(np.array(boards, np.uint64), np.uint64(2), images)
+    image_boards(np.array(boards, np.uint64), np.uint64(2), images, WHOLE)
     for number, board in enumerate(boards[2:]):
         found = [int(unplanes(image)) for image in images[number::4]]
         assert found == list(map(int, symmetries(board)))
@@ -294,7 +295,7 @@ def test_look_finds_the_plain_index_of_every_image(name):
     plain, size = reference.PlainNetwork(tuples), 32 * len(tuples)
     boards = np.random.default_rng(4).integers(0, 2**64, 4, np.uint64)
     images, found = np.zeros(32, np.uint64), np.zeros(size + 9, np.uint32)
-    image_boards(boards, np.uint64(0), images)
+    image_boards(boards, np.uint64(0), images, WHOLE)
     look_kernel(tuples)(images, found, np.uint64(9))
     where = WhereWeightsLie(tuples)
     for a, board in enumerate(boards):

@@ -12,7 +12,7 @@ import json
 import numpy as np
 import lib2048
 from lib2048 import Network, NetworkPlayer, evaluate, record_game
-from lib2048.learning import Games, Rule, functions_of
+from lib2048.learning import Games, functions_of, rule_of
 from lib2048.ntuple import FORMS
 
 def board_and_luck():
@@ -30,8 +30,7 @@ def random_choices():
 def learned(form, order):
     network = Network("cells:012,013", form)
     n = network.lookups_per_board
-    backward, rate = order == "backward", np.float32(0.5 / n)
-    rule = Rule(FORMS.index(form), backward, True, rate, network.head_size)
+    rule = rule_of(network, 0.5, order == "backward")
     games = Games(functions_of(network.tuples), network.weights, n, rule, 3)
     games.lanes["board"] = NEARLY_LOST
     games.lanes["number"] = range(2)
