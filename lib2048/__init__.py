@@ -29,12 +29,16 @@ from lib2048.drawing import (
     draw_tuples,
 )  # fmt: skip
 from lib2048.evaluation import Result, evaluate, mean_ci95, reached, record_game, statistics_block
+from lib2048.exact import SmallGame, solve
+from lib2048.heuristic import Weights, heuristic_network, line_values
 from lib2048.learning import own_functions
 from lib2048.ntuple import Network, parse_network
 from lib2048.players import (
     NetworkPlayer,
+    SearchPlayer,
     first_legal_player,
     greedy_player,
+    heuristic_player,
     player,
     random_player,
 )  # fmt: skip
@@ -55,12 +59,13 @@ _LAZY = {
 }
 
 __all__ = [
-    "ACTIONS", "History", "Network", "NetworkPlayer", "Result", "actions_in", "afterstates",
-    "board", "draw_board", "draw_choice", "draw_pattern", "draw_row", "draw_tuple", "draw_tuples",
-    "evaluate", "first_legal_player", "from_tiles", "greedy_player", "initial", "is_over", "load",
-    "mean_ci95", "own_functions", "parse_network", "player", "random_player", "reached",
-    "record_game", "save", "slide", "spawn", "spec", "statistics_block", "stream", "symmetries",
-    "to_exponents", "to_tiles", "train", *_LAZY,
+    "ACTIONS", "History", "Network", "NetworkPlayer", "Result", "SearchPlayer", "SmallGame",
+    "Weights", "actions_in", "afterstates", "board", "draw_board", "draw_choice", "draw_pattern",
+    "draw_row", "draw_tuple", "draw_tuples", "evaluate", "first_legal_player", "from_tiles",
+    "greedy_player", "heuristic_network", "heuristic_player", "initial", "is_over", "line_values",
+    "load", "mean_ci95", "own_functions", "parse_network", "player", "random_player", "reached",
+    "record_game", "save", "slide", "solve", "spawn", "spec", "statistics_block", "stream",
+    "symmetries", "to_exponents", "to_tiles", "train", *_LAZY,
 ]  # fmt: skip
 
 

@@ -9,6 +9,7 @@ import functools
 import hashlib
 import os
 import sys
+import time
 import warnings
 from pathlib import Path
 
@@ -39,6 +40,9 @@ def _user_cache():
         return Path.home() / "Library" / "Caches"
     return Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
 
+
+# A search gets its functions in a tuple.  numba calls that experimental, each time anew.
+warnings.filterwarnings("ignore", category=numba.NumbaExperimentalFeatureWarning)
 
 SOURCE_HASH = source_hash()
 CACHE = _user_cache() / "lib2048" / SOURCE_HASH
@@ -107,3 +111,79 @@ else:
     def prefetch(array, index):
         """Ask the memory for array[index] without waiting for it (a hint of LLVM's, portable)."""
         _prefetch(array, index)
+
+
+# ---------------------------------------------------------------- a clock, and a flag to stop by
+# A search with a time limit looks at the clock a hundred times a millisecond, so it calls the
+# system's own.  Its address is an argument of the kernels: an address in cached code would be
+# that of another process.
+
+
+def clock():
+    """Return (address of the system's monotonic clock, seconds of one of its ticks)."""
+    if numba.config.DISABLE_JIT:
+        return 0, 1e-9
+    if sys.platform == "win32":
+        import ctypes
+
+        frequency = ctypes.c_int64()
+        ctypes.windll.kernel32.QueryPerformanceFrequency(ctypes.byref(frequency))
+        function = ctypes.windll.kernel32.QueryPerformanceCounter
+        return ctypes.cast(function, ctypes.c_void_p).value, 1 / frequency.value
+    import ctypes
+
+    function = ctypes.CDLL(None).clock_gettime
+    return ctypes.cast(function, ctypes.c_void_p).value, 1e-9
+
+
+_WINDOWS = sys.platform == "win32"
+_MONOTONIC = getattr(time, "CLOCK_MONOTONIC", 1)
+
+
+@intrinsic
+def _ticks(typing_context, address):
+    def build(context, builder, signature, arguments):
+        i32, i64 = ir.IntType(32), ir.IntType(64)
+        place = cgutils.alloca_once(builder, ir.ArrayType(i64, 2))
+        pointer = builder.bitcast(place, cgutils.voidptr_t)
+        kinds, values = [i32, cgutils.voidptr_t], [i32(_MONOTONIC), pointer]
+        kind = ir.FunctionType(i32, kinds[_WINDOWS:]).as_pointer()
+        builder.call(builder.inttoptr(arguments[0], kind), values[_WINDOWS:])
+        first, second = (builder.load(cgutils.gep_inbounds(builder, place, 0, i)) for i in (0, 1))
+        if _WINDOWS:
+            return first
+        return builder.add(builder.mul(first, i64(10**9)), second)
+
+    return types.int64(types.int64), build
+
+
+@intrinsic
+def _peek(typing_context, array, index):
+    def build(context, builder, signature, arguments):
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        return builder.load_atomic(builder.gep(data, [arguments[1]]), "monotonic", 8)
+
+    return types.int64(array, index), build
+
+
+if numba.config.DISABLE_JIT:
+
+    def ticks(address):
+        """Read the clock: the plain twin of the call below."""
+        return time.perf_counter_ns()
+
+    def peek(array, index):
+        """Read array[index]: the plain twin of the load below."""
+        return array[index]
+
+else:
+
+    @kernel
+    def ticks(address):
+        """Read the clock of `clock`, in its ticks.  address: int64.  Returns int64."""
+        return _ticks(address)
+
+    @kernel
+    def peek(array, index):
+        """Read array[index], an int64, anew each time: another thread may have changed it."""
+        return _peek(array, index)

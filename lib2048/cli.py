@@ -1,4 +1,4 @@
-"""The command line: lib2048 play | train | info | bench.
+"""The command line: lib2048 play | train | solve | info | bench.
 
 Progress and prose go to stderr; with --json, stdout holds one JSON object and nothing else.  A
 wrong argument or file gives one line on stderr and exit status 2, and nothing is written.
@@ -6,10 +6,12 @@ wrong argument or file gives one line on stderr and exit status 2, and nothing i
 
 import argparse
 import json
+import re
 import sys
 
 from lib2048 import __version__, storage
 from lib2048.evaluation import evaluate
+from lib2048.exact import SmallGame
 from lib2048.ntuple import FORMS, Network
 from lib2048.players import NAMED, player
 from lib2048.training import check_settings, train
@@ -26,6 +28,8 @@ def _parser():
     commands = top.add_subparsers(dest="command", required=True, parser_class=_Parser)
     _add_play(commands)
     _add_train(commands)
+    exact = commands.add_parser("solve", help="solve a small board exactly")
+    exact.add_argument("size", help="rows x columns: 2x2, 2x3, 3x3, 2x4, …")
     describe = commands.add_parser("info", help="describe a file of weights")
     describe.add_argument("file")
     bench = commands.add_parser("bench", help="speed, as ratios within one run")
@@ -97,6 +101,17 @@ def _train_report(options, history):
     }
 
 
+def _solve(options):
+    size = re.fullmatch(r"([0-9]{1,4})x([0-9]{1,4})", options.size)
+    if size is None:
+        raise ValueError(f"a size {options.size!r}: write rows x columns, as in 3x3")
+    game = SmallGame(*map(int, size.groups()))
+    optimal = game.optimal()
+    keys = ("rows", "columns", "states", "afterstates", "terminal")
+    found = {key: getattr(game, key) for key in keys}
+    return found | {"value": optimal.start, "moves": optimal.moves}, f"{game!r}\n{optimal!r}"
+
+
 def _info(options):
     found = storage.info(options.file)
     return found, "\n".join(f"{key}: {value}" for key, value in found.items())
@@ -109,7 +124,7 @@ def _bench(options):
     return figures, report(figures)
 
 
-COMMANDS = {"play": _play, "train": _train, "info": _info, "bench": _bench}
+COMMANDS = {"play": _play, "train": _train, "solve": _solve, "info": _info, "bench": _bench}
 
 
 def main(arguments=None):

@@ -128,13 +128,17 @@ def evaluate(who, games=1000, seed=1, threads=1, progress=False):
     who = player(who)
     announce()
     who.play_games(0, 1, seed)  # compiles, outside the clock
-    starts = range(0, games, GAMES_AT_ONCE)
+    at_once = getattr(who, "games_at_once", GAMES_AT_ONCE)
+    starts = range(0, games, at_once)
     begin = time.perf_counter()
     with ThreadPoolExecutor(threads) as pool:
-        parts = [pool.submit(_part, who, start, games, seed) for start in starts]
+        sizes = [min(at_once, games - start) for start in starts]
+        parts = [pool.submit(who.play_games, *part, seed) for part in zip(starts, sizes)]
         try:
-            rows = [part.result() for part in _watched(parts, progress)]
+            rows = [part.result() for part in _watched(parts, progress, at_once)]
         except KeyboardInterrupt:
+            if hasattr(who, "stop"):
+                who.stop[0] = 1
             pool.shutdown(wait=False, cancel_futures=True)
             raise
     seconds = time.perf_counter() - begin
@@ -142,16 +146,12 @@ def evaluate(who, games=1000, seed=1, threads=1, progress=False):
     return Result(who.name, rows[:, 1], rows[:, 3], int(rows[:, 2].sum()), seconds)
 
 
-def _part(who, start, games, seed):
-    return who.play_games(start, min(GAMES_AT_ONCE, games - start), seed)
-
-
-def _watched(parts, progress):
+def _watched(parts, progress, at_once):
     if not progress:
         return parts
     from tqdm.auto import tqdm
 
-    return tqdm(parts, unit=" games", unit_scale=GAMES_AT_ONCE, leave=False)
+    return tqdm(parts, unit=" games", unit_scale=at_once, leave=False)
 
 
 class Step(NamedTuple):

@@ -325,7 +325,12 @@ _LANES = numba.from_dtype(LANE)[::1]
 _PAST = numba.from_dtype(PAST)[:, ::1]
 _RULE = types.NamedTuple(
     (
-        types.int64, types.boolean, types.boolean, types.float32, types.float32, types.uint64,
+        types.int64,
+        types.boolean,
+        types.boolean,
+        types.float32,
+        types.float32,
+        types.uint64,
         GRID,
     ),
     Rule,
@@ -384,7 +389,8 @@ def play_kernel(
         over = action == QUAD
         if rule.epsilon > 0 and not over:
             action = _explore(lane, rewards, at, rule.epsilon, action)
-            best_value = values[action] + (rewards[at + action] if rule.form != Q else np.float32(0))
+            best_value = values[action]
+            best_value += rewards[at + action] if rule.form != Q else np.float32(0)
 
         if rule.learn and not rule.backward and lane.action >= 0:
             next_value = best_value if rule.form != STATE else next_value

@@ -78,7 +78,7 @@ def parse_network(name):
 
 
 def parse_grid(name):
-    """Return the `board.Grid` that a network's name asks for: 4×4 unless it ends in @ROWSxCOLUMNS."""
+    """Return the `board.Grid` that a network's name asks for: what follows its @, or 4×4."""
     _, at, size = name.partition("@")
     rows, _, columns = size.partition("x")
     if not at:
@@ -341,9 +341,7 @@ GRID = types.NamedUniTuple(types.uint64, 3, Grid)
 VALUES_SIGNATURE = types.void(
     types.float32[::1], types.uint32[::1], types.uint64, types.uint64, types.float32[::1]
 )
-VALUE_SIGNATURE = types.float32(
-    types.float32[::1], types.uint32[::1], types.uint64, types.uint64
-)
+VALUE_SIGNATURE = types.float32(types.float32[::1], types.uint32[::1], types.uint64, types.uint64)
 UPDATE_SIGNATURE = types.void(
     types.float32[::1], types.uint32[::1], types.uint64, types.uint64, types.float32
 )
@@ -503,7 +501,8 @@ class Network:
         if not isinstance(boards, np.ndarray):
             boards = np.array([np.uint64(board) for board in boards], np.uint64)
         look = functions.look if functions else look_kernel(self.tuples)
-        values, out = functions.values if functions else values_kernel(), np.zeros(len(boards), np.float32)
+        values = functions.values if functions else values_kernel()
+        out = np.zeros(len(boards), np.float32)
         many_values()(
             look, values, self.weights, np.ascontiguousarray(boards, np.uint64),
             self.lookups_per_board, head, self.head_size, self.grid, out,
@@ -545,9 +544,15 @@ def _check_memory(name, size):
 
 @compiled(
     types.void(
-        types.FunctionType(LOOK_SIGNATURE), types.FunctionType(VALUES_SIGNATURE),
-        types.float32[::1], types.uint64[::1], types.int64, types.int64, types.uint64,
-        GRID, types.float32[::1],
+        types.FunctionType(LOOK_SIGNATURE),
+        types.FunctionType(VALUES_SIGNATURE),
+        types.float32[::1],
+        types.uint64[::1],
+        types.int64,
+        types.int64,
+        types.uint64,
+        GRID,
+        types.float32[::1],
     )  # fmt: skip
 )
 def many_values(look, values_of, weights, boards, lookups, head, size, grid, out):

@@ -5,11 +5,16 @@ full speed.  A player without a network is a *policy*, one compiled function; a 
 through the same loop that it learns by.
 """
 
+import functools
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 from numba import types
 
 from lib2048._compile import compiled, kernel
 from lib2048.board import afterstates, initial_kernel, slide_all, slide_one, spawn_kernel
+from lib2048.expectimax import CONTEXT, Search, search_policy
+from lib2048.heuristic import Weights, heuristic_network
 from lib2048.learning import (
     RESULT_COLUMNS,
     Games,
@@ -22,10 +27,17 @@ from lib2048.ntuple import Network
 from lib2048.rng import below, draw, seed_bits, stream, stream_kernel
 
 # ---------------------------------------------------------------- policies
-# A policy takes (board, random state) and returns (afterstate, reward, next random state), all
-# uint64; an afterstate equal to the board says that the game is over.
+# A policy takes (context, board, random state) and returns (afterstate, reward, next random
+# state), all uint64; an afterstate equal to the board says that the game is over.  The context is
+# what the policy has to know: nothing (the number 0), or a search's network and memory.
 
-POLICY_SIGNATURE = types.UniTuple(types.uint64, 3)(types.uint64, types.uint64)
+
+def policy_signature(context):
+    """Return the signature of a policy with a context of a numba type."""
+    return types.UniTuple(types.uint64, 3)(context, types.uint64, types.uint64)
+
+
+POLICY_SIGNATURE = policy_signature(types.int64)
 ONE, FOUR = np.uint64(1), np.uint64(4)
 
 
@@ -40,14 +52,14 @@ def _first_from(board, first):
 
 
 @compiled(POLICY_SIGNATURE)
-def first_legal_policy(board, random):
+def first_legal_policy(context, board, random):
     """Take the first legal action in the order Up, Right, Down, Left."""
     after, reward = _first_from(board, np.uint64(0))
     return after, reward, random
 
 
 @compiled(POLICY_SIGNATURE)
-def greedy_policy(board, random):
+def greedy_policy(context, board, random):
     """Take the action with the largest reward, the first of equals."""
     up, right, down, left, along, across = slide_all(board)
     best, reward = board, np.uint64(0)
@@ -58,7 +70,7 @@ def greedy_policy(board, random):
 
 
 @compiled(POLICY_SIGNATURE)
-def random_policy(board, random):
+def random_policy(context, board, random):
     """Take one of the legal actions, each as likely as the others.
 
     Actions are drawn until one is legal; after four misses the legal ones are counted.
@@ -89,30 +101,30 @@ def _random_of_counted(board, random):
     return board, np.uint64(0), random
 
 
-@compiled(
-    types.int64(
-        types.FunctionType(POLICY_SIGNATURE),
-        types.uint64,
-        types.int64,
-        types.int64[:, ::1],
-    )
-)
-def policy_kernel(policy, seed, first_game, results):
+def _play_by_policy(policy, context, seed, first_game, results):
     """Play games first_game, first_game + 1, … by a policy and fill `results`; return actions."""
     actions = 0
     for row in range(len(results)):
         board, random = initial_kernel(stream_kernel(seed, first_game + row))
         score, length = np.uint64(0), 0
-        after, reward, random = policy(board, random)
+        after, reward, random = policy(context, board, random)
         while after != board:
             score += reward
             length += 1
             board, random = spawn_kernel(after, random)
-            after, reward, random = policy(board, random)
+            after, reward, random = policy(context, board, random)
         results[row, 0], results[row, 1] = first_game + row, np.int64(score)
         results[row, 2], results[row, 3] = length, np.int64(largest_exponent(board))
         actions += length
     return actions
+
+
+@functools.cache
+def policy_kernel(context):
+    """Return the loop that plays by a policy with a context of a numba type, compiled."""
+    policy = types.FunctionType(policy_signature(context))
+    signature = types.int64(policy, context, types.uint64, types.int64, types.int64[:, ::1])
+    return compiled(signature)(_play_by_policy)()
 
 
 # ---------------------------------------------------------------- players
@@ -130,14 +142,14 @@ class PolicyPlayer:
 
     def choose(self, board):
         """Return the action (0..3) on a board, or None when none is legal."""
-        chosen, _, self._random = map(np.uint64, self.policy(np.uint64(board), self._random))
+        chosen, _, self._random = map(np.uint64, self.policy(0, np.uint64(board), self._random))
         legal = {after: action for action, after, _ in reversed(afterstates(board))}
         return legal.get(chosen)
 
     def play_games(self, first_game, count, seed):
         """Play games by number; return int64[count, 4], see learning.RESULT_COLUMNS."""
         results = np.zeros((count, len(RESULT_COLUMNS)), np.int64)
-        policy_kernel()(self.policy, seed_bits(seed), first_game, results)
+        policy_kernel(types.int64)(self.policy, 0, seed_bits(seed), first_game, results)
         return results
 
     def __repr__(self):
@@ -196,17 +208,85 @@ class NetworkPlayer:
         return f"<player {self.name}>"
 
 
+class SearchPlayer:
+    """A player that looks ahead: an expectimax search over a network's values.
+
+    network: `Network`; the limits are those of `expectimax.Search`: depth (in plies), or seconds
+    a move.  After `play_games`, `depths` (int64[17, 17]: moves by empty cells and plies reached)
+    and `times` (int64[400]: moves by time, in hundredths of the limit) hold what was done.
+    """
+
+    def __init__(self, network, depth=None, seconds=None, name=None, **limits):
+        self.search = Search(network, depth, seconds, **limits)
+        far = f"{depth}-ply" if seconds is None else f"{1000 * seconds:g} ms"
+        self.network, self.name = network, name or f"{network.name}, {far}"
+        self.stop = self.search.stop
+        self.games_at_once = {1: 50, 2: 5}.get(depth, 1)  # between two looks at the Stop button
+        self.forget()
+
+    def forget(self):
+        """Set the counts of `depths`, `times` and `counters` back to zero."""
+        memory = self.search.context(table_mib=0)[-1]
+        self.depths, self.times, self.counters = memory.depths, memory.times, memory.counters
+
+    def values(self, board):
+        """Return {action: reward + value of its afterstate, searched} of the legal actions."""
+        return self._decide(board)[1]
+
+    def choose(self, board):
+        """Return the action (0..3) on a board, or None when none is legal."""
+        return self._decide(board)[0]
+
+    def _decide(self, board):
+        return _interruptible(lambda: self.search.decide(board), self.stop)
+
+    def play_games(self, first_game, count, seed):
+        """Play games by number; return int64[count, 4], see learning.RESULT_COLUMNS."""
+        results, context = np.zeros((count, len(RESULT_COLUMNS)), np.int64), self.search.context()
+        play = policy_kernel(CONTEXT)
+        play(search_policy(), context, seed_bits(seed), first_game, results)
+        for mine, theirs in zip(self._counts(self), self._counts(context[-1]), strict=True):
+            mine += theirs
+        return results
+
+    @staticmethod
+    def _counts(owner):
+        return owner.depths, owner.times, owner.counters
+
+    def __repr__(self):
+        return f"<player {self.name}>"
+
+
+def heuristic_player(depth=1, seconds=None, weights=Weights(), **limits):  # noqa: B008
+    """Return the player of the hand-made value function; see `heuristic` and `SearchPlayer`."""
+    network, name = heuristic_network(weights), "heuristic" if depth == 1 else None
+    return SearchPlayer(network, depth, seconds, name, pays=False, **limits)
+
+
+def _interruptible(task, stop):
+    """Run a task in a thread, so that Ctrl-C reaches us, and end it by stop[0] = 1."""
+    stop[0] = 0
+    with ThreadPoolExecutor(1) as pool:
+        future = pool.submit(task)
+        try:
+            return future.result()
+        except KeyboardInterrupt:
+            stop[0] = 1
+            raise
+
+
 NAMED = {
     "random": random_player,
     "greedy": greedy_player,
     "first-legal": first_legal_player,
+    "heuristic": heuristic_player,
 }
 
 
 def player(what):
     """Make a player out of a name, a network, or a player.
 
-    what: 'random', 'greedy', 'first-legal', a `Network`, or anything with `choose` and
+    what: 'random', 'greedy', 'first-legal', 'heuristic', a `Network`, or anything with `choose` and
     `play_games`.  Raises ValueError for an unknown name.
     """
     if isinstance(what, Network):

@@ -1,0 +1,474 @@
+"""Small boards solved exactly: every state, its value, and how often a policy comes there.
+
+The game's tile sum grows by 2 or 4 with every spawn and stays with every slide, so it never
+returns: the states fall into layers of one tile sum.  Values are found from the last layer back
+to the first, visits from the first to the last, each layer at once (see `frontier`).
+"""
+
+import math
+import sys
+from contextlib import contextmanager
+
+import numpy as np
+import psutil
+
+from lib2048 import board as boards_module
+from lib2048 import frontier
+from lib2048._compile import announce
+from lib2048.frontier import SCORE_AND_MOVES, Choice
+from lib2048.spec import FOUR_CHANCE
+
+FIRST_SUM = 4  # of two 2s
+NEEDED = {8: 0.4e9, 9: 2.2e9}  # bytes that boards of so many cells take, as measured
+NAMED = ("random", "greedy")
+POSSIBLE = "use up to 3x3, 2x4 or 4x2, or a single row or column of 2 to 4 cells"
+
+
+def solve(rows, columns, progress=True):
+    """Return the `Values` of optimal play on a small board; see `SmallGame`."""
+    return SmallGame(rows, columns, progress).optimal()
+
+
+class SmallGame:
+    """All states of a small board that the random start of two tiles can lead to.
+
+    rows, columns: the board's size, see POSSIBLE; progress: whether to show a bar on stderr;
+    symmetric: whether to keep one board of all that are turned or mirrored images of each other.
+    With symmetric=False it takes up to 8 times the memory and gives the same results; only
+    `follow` needs it, for a policy that does not treat images alike.
+
+    states, terminal, afterstates: how many there are, all images counted; states include the
+    terminal ones.  boards: uint64, the afterstates that are kept, layer by layer.  Raises
+    ValueError for another size, MemoryError when the memory is too small.
+    """
+
+    def __init__(self, rows, columns, progress=True, symmetric=True):
+        _check_size(rows, columns)
+        _check_memory(rows, columns, symmetric)
+        announce()
+        self.rows, self.columns, self.progress = int(rows), int(columns), progress
+        self.grid, self.symmetric = boards_module.grid(self.rows, self.columns), symmetric
+        self._like = (self.grid, symmetric)  # ends the arguments of every frontier function
+        self._enumerate()
+
+    @property
+    def name(self):
+        """The board's size, as in 3x3."""
+        return f"{self.rows}x{self.columns}"
+
+    def __repr__(self):
+        return f"<{self.name}: {self.states:,} states, {self.afterstates:,} afterstates>"
+
+    # ------------------------------------------------------------ all states
+
+    def _enumerate(self):
+        """Fill the layers: one for each tile sum, from two 2s to the fullest board."""
+        start, layers, after = self._two_tiles(), [], []
+        self.states = self.afterstates = self.terminal = 0
+        sums = range(FIRST_SUM, 4 * 2 ** (self.rows * self.columns) - 3, 2)
+        with _bar(self.progress, len(sums), "layers") as step:
+            for total in sums:
+                layers.append(self._states_of(start.get(total), after[-2:]))
+                after.append(frontier.afterstates_of(layers[-1], *self._like))
+                self._count(layers[-1], after[-1])
+                step(1)
+        ends = np.cumsum([0, *map(len, after)])
+        self.boards, self._states, self._first = np.concatenate(after), layers, start
+        self._slices = [slice(*pair) for pair in zip(ends[:-1], ends[1:])]
+
+    def _states_of(self, start, after):
+        """Return the states of a layer: a start, or a spawn on the two layers before it."""
+        parts = [np.zeros(0, np.uint64) if start is None else start[0]]
+        for exponent, boards in zip((1, 2), after[::-1]):
+            parts.append(frontier.spawned(boards, exponent, *self._like))
+        return frontier.distinct(np.concatenate(parts))
+
+    def _two_tiles(self):
+        """Return {tile sum: (boards, chances)} of the start: two random tiles in two cells."""
+        shift = [4 * (4 * r + c) for r in range(self.rows) for c in range(self.columns)]
+        pairs = [(a, b) for i, a in enumerate(shift) for b in shift[:i]]
+        chance, found = {1: 1 - FOUR_CHANCE, 2: FOUR_CHANCE}, {}
+        for first, second in ((e, f) for e in chance for f in chance):
+            boards = np.array([first << a | second << b for a, b in pairs], np.uint64)
+            boards, times = np.unique(frontier.canonicals(boards, *self._like), return_counts=True)
+            for board, count in zip(boards, times):
+                layer = found.setdefault(2**first + 2**second, {})
+                share = count / len(pairs) * chance[first] * chance[second]
+                layer[board] = layer.get(board, 0.0) + share
+        return {
+            total: (np.array(sorted(layer)), np.array([layer[board] for board in sorted(layer)]))
+            for total, layer in found.items()
+        }
+
+    def _count(self, states, after):
+        ended = states[frontier.terminal(states, self.grid)]
+        count = (lambda x: frontier.orbit_sum(x, self.grid)) if self.symmetric else len
+        self.states += count(states)
+        self.afterstates += count(after)
+        self.terminal += count(ended)
+
+    # ------------------------------------------------------------ policies
+
+    def optimal(self):
+        """Solve the game: the `Values` of the play with the largest expected score.
+
+        Bellman's equations: V*(s) = max_a [r + V*(s')], V*(s') = E V*(s).  Actions of equal value
+        are taken equally often, which decides the number of moves.
+        """
+        return Values(self, "optimal play", None, Choice())
+
+    def follow(self, policy, epsilon=0.0):
+        """Evaluate a policy: the `Values` of playing by it.
+
+        policy: 'random'; 'greedy' (the largest reward); a function from afterstates uint64[n] to
+        their values, or an object whose `values` is one, like `Network`: the player takes the
+        largest reward + value.  Ties are shared equally.  The function is asked for one layer
+        after the other, and about one of each board's images, whose answer counts for all of them
+        (for a policy that is not symmetric: SmallGame(…, symmetric=False)).  epsilon: the share
+        of random actions.
+
+        Raises ValueError for another policy, or values that are not n finite numbers.
+        """
+        if not (isinstance(epsilon, (int, float)) and 0 <= epsilon <= 1):
+            raise ValueError(f"epsilon {epsilon!r}: use a number from 0 to 1")
+        at_random = isinstance(policy, str) and policy == "random"
+        choice = Choice(epsilon=1.0 if at_random else float(epsilon))
+        return Values(self, _label(policy, epsilon), self._preference(policy), choice)
+
+    def reach(self, tile):
+        """Play for one tile: the `Values` of the probability that it is ever on the board.
+
+        tile: 2, 4, 8 …  The reward is 0, the value 1 as soon as the tile is there, and there the
+        game ends: `moves`, `visits` and `largest` are those up to then.  Raises ValueError for a
+        number that is no tile.
+        """
+        exponent = int(boards_module.from_tiles([[tile, 0, 0, 0], *[[0] * 4] * 3]))
+        if not exponent:
+            raise ValueError("reach(0): use a tile, 2, 4, 8 … 32768")
+        return Values(self, f"play for {tile}", None, Choice(pays=0.0), exponent)
+
+    def _preference(self, policy):
+        """Return what a policy thinks of each afterstate: float64, as many as boards."""
+        if isinstance(policy, str) and policy in NAMED:
+            return np.zeros(len(self.boards))
+        ask, out = _asking(policy), np.empty(len(self.boards))
+        for rows in self._slices:
+            if rows.stop > rows.start:
+                out[rows] = _answer(ask, self.boards[rows])
+        return out
+
+    # ------------------------------------------------------------ boards of people
+
+    def pack(self, board):
+        """Pack a board of this size: nested lists of tiles, or a packed one.  → np.uint64.
+
+        Raises ValueError, in one line, for anything else.
+        """
+        if isinstance(board, (int, np.integer)):
+            return self._packed(int(board))
+        try:
+            rows = [list(row) for row in board]
+        except TypeError:
+            rows = []
+        if [len(row) for row in rows] != [self.columns] * self.rows:
+            raise ValueError(f"this game's board has {self.rows} rows of {self.columns} tiles")
+        rows = [row + [0] * (4 - self.columns) for row in rows]
+        return boards_module.from_tiles(rows + [[0] * 4] * (4 - self.rows))
+
+    def _packed(self, board):
+        if not 0 <= board < 1 << 64 or board & ~(15 * int(self.grid.cells)):
+            raise ValueError(f"{board} is not a packed board of {self.name}")
+        return np.uint64(board)
+
+    def _layer(self, board):
+        """Return the number of a board's layer, or one that is empty."""
+        return (boards_module.tile_sum(board) - FIRST_SUM) // 2
+
+    def _state(self, board):
+        """Return a state as it is kept, and its layer; raise ValueError for one that is not."""
+        name, layer = frontier.canonicals(np.array([board]), *self._like), self._layer(board)
+        if 0 <= layer < len(self._states) and _rows(name, self._states[layer])[0] >= 0:
+            return name, layer
+        raise ValueError(f"{self._tiles(board)} is no state of {self.name} that a start leads to")
+
+    def _tiles(self, board):
+        return [row[: self.columns] for row in boards_module.to_tiles(board)[: self.rows]]
+
+
+class Values:
+    """What a way to play is worth on every board of a `SmallGame`.
+
+    start: expected score (for `reach`: probability) from the random start of two tiles; moves:
+    expected number of actions.  boards: uint64[n], the afterstates that are kept (one of each
+    board's images); afterstate_values, afterstate_moves: float64[n], what is still to come there.
+
+    The methods take a board as nested lists of tiles, [[2, 0], [0, 4]], or packed, in any of its
+    images, and raise ValueError, in one line, for one that the game cannot lead to.
+    """
+
+    def __init__(self, game, name, preference, choice, goal=None):
+        self.game, self.name, self._preference, self._choice = game, name, preference, choice
+        self._goal, self._forward = goal, None
+        self._values = np.zeros((len(game.boards), 2))
+        self._gains = SCORE_AND_MOVES if goal is None else np.array([[0.0, 0.0], [0.0, 1.0]])
+        self.start, self.moves = map(float, self._back_up())
+
+    def __repr__(self):
+        worth = f"{self.start:,.2f} points" if self._goal is None else f"{self.start:.2%}"
+        return f"<{self.name} on {self.game.name}: {worth}, {self.moves:,.1f} moves>"
+
+    # ------------------------------------------------------------ all boards
+
+    @property
+    def boards(self):
+        """The afterstates that are kept: uint64[n]."""
+        return self.game.boards
+
+    @property
+    def afterstate_values(self):
+        """The value of each afterstate: float64[n]."""
+        return self._values[:, 0]
+
+    @property
+    def afterstate_moves(self):
+        """The expected number of actions from each afterstate on: float64[n]."""
+        return self._values[:, 1]
+
+    def _back_up(self):
+        """Fill the values, from the last layer to the first; return those of the start."""
+        game, later = self.game, [(np.zeros(0, np.uint64), np.zeros((0, 2)))] * 2
+        start = np.zeros(2)
+        with _bar(game.progress, len(game.boards), "afterstates") as step:
+            for layer in reversed(range(len(game._states))):
+                rows, states = game._slices[layer], game._states[layer]
+                after = game.boards[rows]
+                self._values[rows] = frontier.expected(after, *later, *game._like)
+                self._mark(after, self._values[rows])
+                later = [(states, self._chosen(states, layer)), later[0]]
+                boards, chances = self._starts(layer)
+                start += chances @ later[0][1][np.searchsorted(states, boards)]
+                step(len(after))
+        return start
+
+    def _chosen(self, states, layer):
+        rows, game = self.game._slices[layer], self.game
+        values, prefer = self._values[rows], self._preferred(rows)
+        arguments = (game.boards[rows], values, prefer, self._choice, self._gains)
+        return self._mark(states, frontier.chosen(states, *arguments, *game._like))
+
+    def _preferred(self, rows):
+        own = self._preference is None
+        return np.ascontiguousarray(self._values[rows, 0]) if own else self._preference[rows]
+
+    def _mark(self, boards, values):
+        """Set the values of boards that have reached the goal to 1, with no actions to come."""
+        if self._goal is not None:
+            values[self._held(boards)] = 1, 0
+        return values
+
+    def _held(self, boards):
+        """Say which boards hold the goal; a larger tile was made of it, except that 4s spawn."""
+        if self._goal is None:
+            return np.zeros(len(boards), np.bool_)
+        if self._goal > 1:
+            return frontier.largest(boards) >= self._goal
+        nibbles = boards[:, None] >> np.arange(0, 64, 4, dtype=np.uint64) & np.uint64(15)
+        return (nibbles == 1).any(axis=1)
+
+    def _starts(self, layer):
+        nothing = np.zeros(0, np.uint64), np.zeros(0)
+        return self.game._first.get(FIRST_SUM + 2 * layer, nothing)
+
+    # ------------------------------------------------------------ forward
+
+    def visits(self):
+        """Return how often a game is expected to come to each of `boards`: float64[n].
+
+        A board stands for all its images.  The sum is `moves`.
+        """
+        return self._walk()[0]
+
+    def largest(self):
+        """Return {tile: probability that it is the largest when the game is over}."""
+        shares = self._walk()[1]
+        return {2**e: float(share) for e, share in enumerate(shares) if e and share}
+
+    def _walk(self):
+        """Carry the start's probabilities to the last layer: (visits, share of each exponent)."""
+        if self._forward is None:
+            visits, shares = np.zeros(len(self.boards)), np.zeros(16)
+            self._carry_on(visits, shares)
+            self._forward = visits, shares
+        return self._forward
+
+    def _carry_on(self, visits, shares):
+        game = self.game
+        with _bar(game.progress, len(game.boards), "afterstates") as step:
+            for layer, (states, rows) in enumerate(zip(game._states, game._slices)):
+                chances = self._arriving(layer, visits)
+                ended = self._held(states) | frontier.terminal(states, game.grid)
+                np.add.at(shares, frontier.largest(states[ended]), chances[ended])
+                chances[ended] = 0
+                arguments = (game.boards[rows], self._preferred(rows), self._choice)
+                visits[rows] = frontier.visits_of(states, chances, *arguments, *game._like)
+                step(len(states[rows]))
+
+    def _arriving(self, layer, visits):
+        """Return how likely a game comes to each state of a layer: from its start, by spawns."""
+        game, states = self.game, self.game._states[layer]
+        chances, (boards, shares) = np.zeros(len(states)), self._starts(layer)
+        chances[np.searchsorted(states, boards)] = shares
+        for exponent in (1, 2):
+            if layer >= exponent:
+                rows = game._slices[layer - exponent]
+                made = (game.boards[rows], visits[rows], exponent, states, chances)
+                frontier.add_spawned(*made, *game._like)
+        return chances
+
+    # ------------------------------------------------------------ single boards
+
+    def of(self, board):
+        """Return the value of a state, 0 if it is terminal: what its player can still expect."""
+        return self._of(board)[0]
+
+    def moves_of(self, board):
+        """Return the expected number of actions from a state on."""
+        return self._of(board)[1]
+
+    def _of(self, board):
+        name, layer = self.game._state(self.game.pack(board))
+        return self._chosen(name, layer)[0].tolist()
+
+    def afterstate(self, board):
+        """Return the value of an afterstate: what is still to come after the spawn."""
+        return float(self.values(np.array([self.game.pack(board)]))[0])
+
+    def actions(self, board):
+        """Return {action: reward + value of its afterstate} of the legal actions of a state.
+
+        For `reach` the reward is 0.
+        """
+        board = self.game.pack(board)
+        self.game._state(board)
+        pays = self._gains[0, 0]
+        slid = _slides(board, self.game.grid)
+        return {a: float(pays * reward + self.afterstate(s)) for a, s, reward in slid}
+
+    def choose(self, board):
+        """Return the action of the largest value in `actions`, the first of equals, or None.
+
+        For the values of `follow` this is one step better than the policy they belong to.
+        """
+        worth = self.actions(board)
+        if not worth:
+            return None
+        best = max(worth.values())
+        return next(a for a, w in worth.items() if w >= best - frontier.TIE * abs(best))
+
+    def values(self, boards):
+        """Return the values of many afterstates: uint64[n] → float64[n].
+
+        So `Values` are a policy too: game.follow(game.optimal()) plays optimally.
+        """
+        boards = np.ascontiguousarray(boards, np.uint64)
+        names, out = frontier.canonicals(boards, *self.game._like), np.full(len(boards), np.nan)
+        layers = (frontier.tile_sums(boards) - FIRST_SUM) // 2
+        for layer in set(layers.tolist()) & set(range(len(self.game._slices))):
+            here, rows = np.flatnonzero(layers == layer), self.game._slices[layer]
+            found = _rows(names[here], self.boards[rows])
+            out[here] = np.where(found < 0, np.nan, self.afterstate_values[rows][found])
+        if np.isnan(out).any():
+            tiles = self.game._tiles(boards[np.isnan(out)][0])
+            raise ValueError(f"{tiles} is no afterstate of {self.game.name} that a start leads to")
+        return out
+
+
+# ---------------------------------------------------------------- policies and boards
+
+
+def _label(policy, epsilon):
+    if isinstance(policy, str):
+        name = f"{policy} play"
+    else:
+        name = f"play by {getattr(policy, 'name', None) or getattr(policy, '__name__', 'values')}"
+    return name + (f" with epsilon {epsilon}" if epsilon else "")
+
+
+def _asking(policy):
+    """Return the function that a policy's afterstate values come from."""
+    if getattr(policy, "form", "afterstate") != "afterstate":
+        raise ValueError(f"a policy needs values of afterstates, and these are '{policy.form}'")
+    ask = policy if callable(policy) else getattr(policy, "values", None)
+    if not callable(ask):
+        raise ValueError(f"{policy!r} is no policy: use 'random', 'greedy' or a function")
+    return ask
+
+
+def _answer(ask, boards):
+    values = np.asarray(ask(boards.copy()), np.float64)
+    if values.shape != boards.shape or not np.isfinite(values).all():
+        raise ValueError("a policy returns one finite number for each of the boards")
+    return values
+
+
+def _slides(board, grid):
+    """Return [(action, afterstate, reward)] of the legal actions on a grid."""
+    up, right, down, left, along, across = boards_module.slide_all_in(board, grid)
+    slid = enumerate(((up, along), (right, across), (down, along), (left, across)))
+    return [(a, np.uint64(after), int(reward)) for a, (after, reward) in slid if after != board]
+
+
+def _rows(names, boards):
+    """Return where each name stands in sorted boards, -1 where it does not."""
+    if not len(boards):
+        return np.full(len(names), -1)
+    rows = np.minimum(np.searchsorted(boards, names), len(boards) - 1)
+    return np.where(boards[rows] == names, rows, -1)
+
+
+# ---------------------------------------------------------------- sizes, memory, progress
+
+
+def _check_size(rows, columns):
+    for size in (rows, columns):
+        if not isinstance(size, (int, np.integer)) or size < 1:
+            raise ValueError(f"a board of {rows!r} by {columns!r}: {POSSIBLE}")
+    if rows * columns == 1:
+        raise ValueError(f"a 1x1 board has no room for the two tiles of the start: {POSSIBLE}")
+    small = max(rows, columns) <= 3 or (max(rows, columns) == 4 and rows * columns <= 8)
+    if not small:
+        most = _bound(int(rows) * int(columns))
+        raise ValueError(f"a {rows}x{columns} board has up to {most} states: {POSSIBLE}")
+
+
+def _bound(cells):
+    """Write (cells + 2)^cells, which bounds the number of states, as in 5.7e13."""
+    exponent = cells * math.log10(cells + 2)
+    power = math.floor(exponent)
+    mantissa = round(10 ** (exponent - power), 1)
+    return f"{mantissa}e{power}" if mantissa < 10 else f"1.0e{power + 1}"
+
+
+def _check_memory(rows, columns, symmetric):
+    images = 1 if symmetric else 8 if rows == columns else 4
+    needed = images * NEEDED.get(rows * columns, 0)
+    available = psutil.virtual_memory().available
+    if needed > available:
+        raise MemoryError(
+            f"solving {rows}x{columns} needs {needed / 2**20:,.0f} MiB, and "
+            f"{available / 2**20:,.0f} MiB are free: take a smaller board"
+        )
+
+
+@contextmanager
+def _bar(progress, total, unit):
+    """Yield a function that moves tqdm's bar on, on stderr or in the notebook."""
+    if not progress:
+        yield lambda count: None
+        return
+    from tqdm.auto import tqdm
+
+    form = "{percentage:3.0f}%|{bar}| {n_fmt}/{total_fmt} {unit} [{elapsed}<{remaining}]"
+    options = {"unit": unit, "bar_format": form, "unit_scale": unit != "layers", "delay": 0.5}
+    with tqdm(total=total, file=sys.stderr, leave=False, **options) as bar:
+        yield bar.update

@@ -1,0 +1,493 @@
+"""Small boards solved exactly, against an independent solver on the plain rules."""
+
+import itertools
+import json
+import math
+import random
+from functools import cache
+
+import numpy as np
+import pytest
+
+from lib2048 import Network, board, frontier, spec
+from lib2048.cli import main
+from lib2048.exact import SmallGame, solve
+from lib2048.frontier import SCORE_AND_MOVES, Choice
+
+SIZES = [(2, 2), (2, 3)]
+
+
+# ---------------------------------------------------------------- the plain solver
+
+
+class Plain:
+    """A small game in plain Python: the rules of spec, tuples of tuples, values remembered."""
+
+    def __init__(self, rows, columns):
+        cells = list(itertools.product(range(rows), range(columns)))
+        pairs = list(itertools.combinations(cells, 2))
+        self.start = {}
+        for pair, tiles in itertools.product(pairs, itertools.product((2, 4), repeat=2)):
+            tile = dict(zip(pair, tiles, strict=True))
+            state = tuple(tuple(tile.get((r, c), 0) for c in range(columns)) for r in range(rows))
+            chance = math.prod(0.9 if t == 2 else 0.1 for t in tiles) / len(pairs)
+            self.start[state] = self.start.get(state, 0) + chance
+        self.actions, self.spawns = cache(self._actions), cache(self._spawns)
+        self.states, self.afterstates = self._reachable()
+        self.terminal = {state for state in self.states if not self.actions(state)}
+        self.falling = sorted(self.states, key=lambda state: -sum(map(sum, state)))
+
+    def _actions(self, state):
+        rows = [list(row) for row in state]
+        slid = {a: spec.slide(rows, a) for a in spec.legal_actions(rows)}
+        return {a: (tuple(map(tuple, after)), reward) for a, (after, reward) in slid.items()}
+
+    def _spawns(self, after):
+        empty, found = spec.empty_cells(after), []
+        for (r, c), (tile, chance) in itertools.product(empty, ((2, 0.9), (4, 0.1))):
+            rows = [list(row) for row in after]
+            rows[r][c] = tile
+            found.append((tuple(map(tuple, rows)), chance / len(empty)))
+        return found
+
+    def _reachable(self):
+        states, afterstates, todo = set(self.start), set(), list(self.start)
+        while todo:
+            for after, _ in self.actions(todo.pop()).values():
+                if after not in afterstates:
+                    afterstates.add(after)
+                    new = {state for state, _ in self.spawns(after)} - states
+                    states |= new
+                    todo += new
+        return states, afterstates
+
+    def evaluate(self, prefer, epsilon=0.0, pays=1, tile=None):
+        """Return the plain twin of `Values`.
+
+        prefer: (afterstate, reward, its value) → what the player maximises, ties shared.
+        """
+        V, M, A, N, weights = {}, {}, {}, {}, {}
+        for state in self.falling:
+            held, slid = self.holds(state, tile), self.actions(state)
+            for after, _ in slid.values():
+                if after not in A:
+                    A[after], N[after] = self.expected(after, V, M, tile)
+            V[state], M[state], weights[state] = float(held), 0.0, {}
+            if slid and not held:
+                worth = {a: prefer(x, r, A[x]) for a, (x, r) in slid.items()}
+                weights[state] = share = shares(worth, epsilon)
+                V[state] = sum(share[a] * (pays * r + A[x]) for a, (x, r) in slid.items())
+                M[state] = sum(share[a] * (1 + N[x]) for a, (x, _) in slid.items())
+        return V, M, A, *self.forward(weights)
+
+    def expected(self, after, V, M, tile):
+        if self.holds(after, tile):
+            return 1.0, 0.0
+        spawns = self.spawns(after)
+        return tuple(sum(chance * table[state] for state, chance in spawns) for table in (V, M))
+
+    def holds(self, board, tile):
+        """Say whether a board holds a tile, or one that was made of it."""
+        if tile is None:
+            return False
+        tiles = {t for row in board for t in row}
+        return tile in tiles or max(tiles) > tile > 2
+
+    def forward(self, weights):
+        chances, visits = dict(self.start), dict.fromkeys(self.afterstates, 0.0)
+        largest = {}
+        for state in reversed(self.falling):
+            chance = chances.get(state, 0.0)
+            if not weights[state]:
+                most = max(map(max, state))
+                largest[most] = largest.get(most, 0.0) + chance
+            for action, weight in weights[state].items():
+                after, _ = self.actions(state)[action]
+                visits[after] += weight * chance
+                for new, p in self.spawns(after):
+                    chances[new] = chances.get(new, 0.0) + weight * chance * p
+        return visits, {tile: share for tile, share in largest.items() if share}
+
+    def mean(self, table):
+        return sum(chance * table[state] for state, chance in self.start.items())
+
+
+def shares(worth, epsilon):
+    best = max(worth.values())
+    ties = [a for a, w in worth.items() if w >= best - 1e-12 * abs(best)]
+    return {a: epsilon / len(worth) + (1 - epsilon) * (a in ties) / len(ties) for a in worth}
+
+
+plain = cache(Plain)
+game = cache(lambda rows, columns: SmallGame(rows, columns, progress=False))
+
+
+def odd_values(boards):
+    """Value afterstates oddly, but images alike: some sum over their exponents."""
+    exponents = boards[:, None] >> np.arange(0, 64, 4, dtype=np.uint64) & np.uint64(15)
+    return (exponents**2 * np.uint64(7919) % np.uint64(101)).sum(axis=1).astype(float)
+
+
+def odd_value(state):
+    exponents = [max(tile, 1).bit_length() - 1 for row in state for tile in row]
+    return sum(e**2 * 7919 % 101 for e in exponents)
+
+
+# A way to play: the values of the game, and those of its plain twin.
+WAYS = {
+    "optimal": (lambda g: g.optimal(), {"prefer": lambda x, r, v: r + v}),
+    "random": (lambda g: g.follow("random"), {"prefer": lambda x, r, v: 0, "epsilon": 1}),
+    "greedy": (lambda g: g.follow("greedy"), {"prefer": lambda x, r, v: r}),
+    "mixed": (lambda g: g.follow("greedy", 0.3), {"prefer": lambda x, r, v: r, "epsilon": 0.3}),
+    "odd": (lambda g: g.follow(odd_values), {"prefer": lambda x, r, v: r + odd_value(x)}),
+}
+for _tile in (2, 4, 8, 16, 32):
+    WAYS[f"reach {_tile}"] = (
+        lambda g, tile=_tile: g.reach(tile),
+        {"prefer": lambda x, r, v: v, "pays": 0, "tile": _tile},
+    )
+both = pytest.mark.parametrize("size", SIZES)
+LARGER = ("optimal", "mixed", "reach 32")  # the ways that 2x3 is played
+every_way = pytest.mark.parametrize(
+    "size, way",
+    [((2, 2), way) for way in WAYS] + [((2, 3), way) for way in LARGER],
+)
+
+
+@cache
+def solved(size, way):
+    return WAYS[way][0](game(*size)), plain(*size).evaluate(**WAYS[way][1])
+
+
+def close(a, b):
+    return math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-9)
+
+
+@cache
+def packed(size):
+    """Return the plain afterstates, sorted, as packed boards."""
+    return np.array([game(*size).pack(after) for after in sorted(plain(*size).afterstates)])
+
+
+def folded(size, table):
+    """Sum a table of the plain afterstates over images: {canonical board: sum}."""
+    found = {}
+    names = frontier.canonicals(packed(size), game(*size).grid).tolist()
+    for name, after in zip(names, sorted(table), strict=True):
+        found[name] = found.get(name, 0.0) + table[after]
+    return found
+
+
+# ---------------------------------------------------------------- the same as the plain solver
+
+
+@both
+def test_all_states_are_found(size):
+    found, expected = game(*size), plain(*size)
+    assert found.states == len(expected.states)
+    assert found.afterstates == len(expected.afterstates)
+    assert found.terminal == len(expected.terminal)
+
+
+@every_way
+def test_start_and_moves(size, way):
+    values, (V, M, *_) = solved(size, way)
+    assert close(values.start, plain(*size).mean(V))
+    assert close(values.moves, plain(*size).mean(M))
+
+
+@every_way
+def test_single_states(size, way):
+    values, (V, M, A, *_) = solved(size, way)
+    pays = not way.startswith("reach")
+    for state in random.Random(3).sample(sorted(plain(*size).states), 100):
+        slid = plain(*size).actions(state)
+        assert close(values.of(state), V[state]) and close(values.moves_of(state), M[state])
+        worth = {a: pays * reward + A[after] for a, (after, reward) in slid.items()}
+        found = values.actions(state)
+        assert list(found) == list(worth)
+        assert all(close(found[a], worth[a]) for a in worth)
+        best = max(worth.values(), default=0)
+        first = next((a for a, w in worth.items() if w >= best - 1e-12 * best), None)
+        assert values.choose(state) == first
+
+
+@every_way
+def test_afterstates_packed_and_as_tiles(size, way):
+    values, (_, _, A, *_) = solved(size, way)
+    boards = sorted(A)
+    found = values.values(packed(size))
+    assert found == pytest.approx(np.array([A[after] for after in boards]), rel=1e-9, abs=1e-9)
+    for after in boards[::500]:
+        assert values.afterstate(after) == values.afterstate(game(*size).pack(after))
+        assert close(values.afterstate(after), A[after])
+
+
+@every_way
+def test_visits_and_largest(size, way):
+    values, (*_, visits, largest) = solved(size, way)
+    expected = folded(size, visits)
+    assert set(values.boards.tolist()) == set(expected)
+    assert len(values.boards) == len(expected)
+    counts = np.array([expected[name] for name in values.boards.tolist()])
+    assert values.visits() == pytest.approx(counts, rel=1e-9, abs=1e-9)
+    assert close(values.visits().sum(), values.moves)
+    assert set(values.largest()) == set(largest)
+    assert all(close(share, largest[tile]) for tile, share in values.largest().items())
+
+
+def test_two_twos_on_two_by_two():
+    optimal = game(2, 2).optimal()
+    for state in ([[2, 2], [0, 0]], [[2, 0], [0, 2]], [[0, 2], [0, 2]]):
+        assert optimal.of(state) == pytest.approx(67.6962640788, abs=1e-10)
+
+
+def test_a_row_is_a_column_and_a_board_its_image():
+    row, column = solve(1, 4, progress=False), solve(4, 1, progress=False)
+    assert close(row.start, column.start) and close(row.moves, column.moves)
+    assert row.of([[2, 0, 4, 0]]) == row.of([[0, 4, 0, 2]])
+    assert column.of([[2], [0], [4], [0]]) == pytest.approx(row.of([[2, 0, 4, 0]]), abs=1e-12)
+    assert close(solve(3, 2, progress=False).start, game(2, 3).optimal().start)
+
+
+def test_keeping_every_image_changes_nothing():
+    whole = SmallGame(2, 3, progress=False, symmetric=False)
+    assert len(whole.boards) == whole.afterstates == game(2, 3).afterstates
+    assert (whole.states, whole.terminal) == (game(2, 3).states, game(2, 3).terminal)
+    assert close(whole.optimal().start, game(2, 3).optimal().start)
+    assert close(whole.optimal().moves, game(2, 3).optimal().moves)
+
+
+def test_a_policy_that_is_not_symmetric_needs_every_image():
+    def upper_left(boards):
+        return (boards & np.uint64(15)).astype(float)
+
+    whole = SmallGame(2, 2, progress=False, symmetric=False).follow(upper_left)
+    V, *_ = plain(2, 2).evaluate(lambda x, r, v: r + max(x[0][0], 1).bit_length() - 1)
+    assert close(whole.start, plain(2, 2).mean(V))
+    assert not close(game(2, 2).follow(upper_left).start, whole.start)
+
+
+def test_two_by_four_stays_as_it_was():
+    """Too large for the plain solver: its figures are kept, and its sums checked."""
+    found = game(2, 4)
+    assert (found.states, found.afterstates, found.terminal) == (19920382, 13625764, 3569870)
+    values = found.optimal()
+    assert values.start == pytest.approx(2641.873035692248, abs=1e-6)
+    assert values.visits().sum() == pytest.approx(values.moves, abs=1e-6)
+    assert sum(values.largest().values()) == pytest.approx(1, abs=1e-9)
+    assert max(values.largest()) == 512
+
+
+# ---------------------------------------------------------------- policies
+
+
+def test_the_random_policy_against_play():
+    """The mean of 5,000 plain games lies within 4 standard errors of the exact value."""
+    rng, scores, lengths = random.Random(11), [], []
+    for _ in range(5_000):
+        state, score, moves = spec.initial(rng, 2, 2), 0, 0
+        while legal := spec.legal_actions(state):
+            after, reward = spec.slide(state, rng.choice(legal))
+            state, score, moves = spec.spawn(after, rng), score + reward, moves + 1
+        scores.append(score)
+        lengths.append(moves)
+    values = game(2, 2).follow("random")
+    for sample, exact in ((scores, values.start), (lengths, values.moves)):
+        error = np.std(sample) / math.sqrt(len(sample))
+        assert error < 0.02 * exact and abs(np.mean(sample) - exact) < 4 * error
+
+
+def test_values_and_networks_are_policies():
+    optimal, values = game(2, 3).optimal(), game(2, 3).follow("random")
+    again = game(2, 3).follow(optimal)
+    assert close(again.start, optimal.start) and close(again.moves, optimal.moves)
+    assert values.start < game(2, 3).follow(values).start < optimal.start
+    network = Network("cells:0123,4567")
+    network.weights[:] = np.random.default_rng(1).normal(0, 50, network.size)
+    asked = game(2, 3).follow(lambda boards: network.values(boards))
+    assert game(2, 3).follow(network).start == asked.start
+    assert asked.start < optimal.start
+
+
+def test_no_policy_beats_the_optimal_one_anywhere():
+    best = game(2, 3).optimal().afterstate_values
+    for way in ("random", "mixed", "odd"):
+        assert (WAYS[way][0](game(2, 3)).afterstate_values <= best * (1 + 1e-9)).all()
+    goal = game(2, 3).reach(64)
+    assert goal.start > game(2, 3).optimal().largest()[64]
+    assert goal.largest()[64] == pytest.approx(goal.start, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    "policy, word",
+    [("best", "no policy"), (3, "no policy"), (Network("cells:01", "state"), "afterstates"),
+     (lambda boards: boards[:-1].astype(float), "one finite number"), (lambda boards: 1.0, "each"),
+     (lambda boards: boards * np.nan, "finite")],
+)  # fmt: skip
+def test_bad_policies(policy, word):
+    with pytest.raises(ValueError, match=word):
+        game(2, 2).follow(policy)
+
+
+@pytest.mark.parametrize("epsilon", [-0.1, 1.1, math.nan, "some"])
+def test_bad_epsilon(epsilon):
+    with pytest.raises(ValueError, match="epsilon .*use a number from 0 to 1"):
+        game(2, 2).follow("greedy", epsilon)
+
+
+# ---------------------------------------------------------------- what is refused
+
+
+@pytest.mark.parametrize(
+    "size, word",
+    [((3, 4), "5.7e13"), ((4, 4), "1.2e20"), ((5, 5), "6.1e35"), ((1, 5), "1.7e4"),
+     ((1, 1), "two tiles"), ((0, 2), "0 by 2"), ((2, -1), "-1"), ((2.0, 2), "2.0"),
+     (("2", 2), "'2'")],
+)  # fmt: skip
+def test_bad_sizes_are_one_line(size, word):
+    with pytest.raises(ValueError) as caught:
+        SmallGame(*size, progress=False)
+    assert word in str(caught.value) and "\n" not in str(caught.value)
+    assert "use up to 3x3" in str(caught.value)
+
+
+def test_too_little_memory(monkeypatch):
+    class Memory:
+        available = 1 << 28
+
+    monkeypatch.setattr("lib2048.exact.psutil.virtual_memory", Memory)
+    with pytest.raises(MemoryError, match="3x3 needs 2,098 MiB, and 256 MiB are free"):
+        SmallGame(3, 3, progress=False)
+    assert SmallGame(2, 2, progress=False).states == game(2, 2).states
+
+
+@pytest.mark.parametrize(
+    "state",
+    [[[2, 0, 0], [0, 4, 0]], [[2, 3], [0, 4]], [[2, 0]], 5, 2.5, -1, 1 << 70, 0x1100, [[64, 64],
+     [2, 2]], [[32, 16], [8, 32]], [[0, 0], [0, 0]], [[2, 0], [0, 0]]],
+)  # fmt: skip
+def test_boards_that_are_no_states(state):
+    values = game(2, 2).optimal()
+    for ask in (values.of, values.actions, values.choose):
+        with pytest.raises(ValueError) as caught:
+            ask(state)
+        assert "\n" not in str(caught.value)
+
+
+def test_a_state_need_not_be_an_afterstate():
+    values = game(2, 2).optimal()
+    assert values.of([[4, 2], [2, 4]]) == 0 and values.choose([[4, 2], [2, 4]]) is None
+    with pytest.raises(ValueError, match="no afterstate of 2x2"):
+        values.afterstate([[4, 2], [2, 4]])
+    with pytest.raises(ValueError, match="no state of 2x2"):
+        values.of([[4, 0], [0, 0]])
+    assert values.afterstate([[4, 0], [0, 0]]) > 60
+
+
+@pytest.mark.parametrize("tile", [0, 1, 3, -2, 2.5, "4", 65536])
+def test_reach_wants_a_tile(tile):
+    with pytest.raises(ValueError, match="tile"):
+        game(2, 2).reach(tile)
+
+
+def test_a_tile_that_does_not_fit_is_never_reached():
+    assert game(2, 2).reach(32).start > 0.08
+    assert game(2, 2).reach(64).start == 0
+
+
+# ---------------------------------------------------------------- the frontier by itself
+
+
+def test_a_search_with_mixed_tile_sums():
+    """Two levels from a 4x4 root, one set for all sums, against a plain recursion."""
+    root = board.from_tiles([[2, 4, 8, 2], [4, 2, 0, 4], [8, 16, 2, 8], [2, 4, 8, 2]])
+    grid, states, levels = board.WHOLE, np.array([root]), []
+    for _ in range(2):
+        after = frontier.afterstates_of(states, grid)
+        levels.append((states, after))
+        made = [frontier.spawned(after, exponent, grid) for exponent in (1, 2)]
+        states = frontier.distinct(np.concatenate(made))
+    assert len(set(frontier.tile_sums(levels[1][0]).tolist())) == 2
+    leaves = odd_values(levels[1][1])[:, None]
+    second = (levels[1][0], best_of(*levels[1], leaves, grid))
+    values = frontier.expected(levels[0][1], second, second, grid)
+    found = best_of(*levels[0], values, grid)
+    assert found.shape == (1, 1)
+    assert found[0, 0] == pytest.approx(plain_search(board.to_tiles(root), 2), rel=1e-12)
+
+
+def best_of(states, after, values, grid):
+    preference, gains = values[:, 0].copy(), SCORE_AND_MOVES[:1, :]
+    return frontier.chosen(states, after, values, preference, Choice(), gains, grid)
+
+
+def plain_search(state, depth):
+    worth = [0.0]
+    for action in spec.legal_actions(state):
+        after, reward = spec.slide(state, action)
+        worth.append(reward + (plain_chance(after, depth) if depth > 1 else odd_value(after)))
+    return max(worth)
+
+
+def plain_chance(after, depth):
+    cells, total = spec.empty_cells(after), 0.0
+    for (r, c), (tile, chance) in itertools.product(cells, ((2, 0.9), (4, 0.1))):
+        state = [list(row) for row in after]
+        state[r][c] = tile
+        total += chance * plain_search(state, depth - 1)
+    return total / len(cells)
+
+
+def test_sets_are_sorted_and_distinct():
+    grid = board.grid(2, 3)
+    states = np.array([0x11, 0x110000, 0x101], np.uint64)
+    for symmetric in (True, False):
+        after = frontier.afterstates_of(states, grid, symmetric)
+        again = frontier.spawned(after, 1, grid, symmetric)
+        assert (np.diff(after.astype(np.int64)) > 0).all() and len(after)
+        assert (np.diff(again.astype(np.int64)) > 0).all() and len(again)
+    names = frontier.canonicals(again, grid)
+    assert sorted(set(names.tolist())) == frontier.spawned(after, 1, grid).tolist()
+    assert frontier.orbit_sum(np.unique(names), grid) >= len(again) > len(np.unique(names))
+
+
+def test_a_missing_board_is_an_error():
+    grid = board.grid(2, 2)
+    states = np.array([0x11], np.uint64)
+    nothing, values = np.zeros(0, np.uint64), np.zeros((0, 2))
+    with pytest.raises(KeyError, match="not in the set"):
+        frontier.chosen(states, nothing, values, np.zeros(0), Choice(), SCORE_AND_MOVES, grid)
+    with pytest.raises(KeyError, match="6 boards"):
+        pair = (nothing, values)
+        frontier.expected(np.array([2], np.uint64), pair, pair, grid)
+    with pytest.raises(KeyError):
+        frontier.visits_of(states, np.ones(1), nothing, np.zeros(0), Choice(), grid)
+    with pytest.raises(KeyError):
+        frontier.add_spawned(states, np.ones(1), 1, nothing, np.zeros(0), grid)
+
+
+# ---------------------------------------------------------------- the command
+
+
+def test_solve_command(capsys):
+    assert main(["solve", "2x3", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    values = game(2, 3).optimal()
+    assert list(found) == [
+        "rows", "columns", "states", "afterstates", "terminal", "value", "moves",
+    ]  # fmt: skip
+    assert (found["rows"], found["columns"], found["states"]) == (2, 3, game(2, 3).states)
+    assert found["afterstates"] == game(2, 3).afterstates
+    assert found["terminal"] == game(2, 3).terminal
+    assert (found["value"], found["moves"]) == (values.start, values.moves)
+
+
+def test_solve_command_in_words(capsys):
+    assert main(["solve", "1x2"]) == 0
+    assert "3.97 points" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("size", ["3by3", "0x2", "4x4", "5x5", "1x1", "x", "2x2x2", "-1x2", ""])
+def test_solve_command_refuses(one_line_error, size):
+    one_line_error("solve", size)
