@@ -12,8 +12,9 @@ import sys
 from lib2048 import __version__, storage
 from lib2048.evaluation import evaluate
 from lib2048.exact import SmallGame
+from lib2048.expectimax import TABLE_MIB, check_limits
 from lib2048.ntuple import FORMS, Network
-from lib2048.players import NAMED, player
+from lib2048.players import NAMED, SearchPlayer, heuristic_player, player
 from lib2048.training import check_settings, train
 
 
@@ -45,7 +46,11 @@ def _add_play(commands):
     play.add_argument("--games", type=int, default=1000)
     play.add_argument("--seed", type=int, default=1)
     play.add_argument("--threads", type=int, default=1)
-    play.add_argument("--depth", type=int, default=1, help="1-ply is all there is so far")
+    far = play.add_mutually_exclusive_group()
+    far.add_argument("--depth", type=int, help="plies to look ahead, 1 by default")
+    far.add_argument("--ms-per-move", type=float, metavar="T", help="or a time limit for a move")
+    play.add_argument("--table-mib", type=int, default=TABLE_MIB, help="transposition table, MiB")
+    play.add_argument("--reduce", action="store_true", help="look less far behind a spawned 4")
 
 
 def _add_train(commands):
@@ -64,13 +69,26 @@ def _add_train(commands):
 
 
 def _play(options):
-    if options.depth != 1:
-        raise ValueError(f"depth {options.depth}: this version plays 1-ply only")
-    known = options.player in NAMED
-    who = player(options.player if known else storage.load(options.player))
+    who = _player(options)
     who.name = options.player
     result = evaluate(who, options.games, options.seed, options.threads, progress=True)
-    return result.as_dict(), f"{result}\n{result!r}, {result.moves_per_s / 1e6:.2f} M moves/s"
+    return result.as_dict(), f"{result}\n{result!r}, {result.moves_per_s:,.0f} moves/s"
+
+
+def _player(options):
+    """Return the player that the options ask for, one that looks ahead where they say so."""
+    seconds = None if options.ms_per_move is None else options.ms_per_move / 1000
+    depth = options.depth if options.depth is not None or seconds is not None else 1
+    check_limits(depth, seconds, options.table_mib)
+    limits = {"seconds": seconds, "table_mib": options.table_mib, "reduce": options.reduce}
+    if options.player == "heuristic":
+        return heuristic_player(depth, **limits)
+    if options.player not in NAMED:
+        network = storage.load(options.player)
+        return player(network) if depth == 1 else SearchPlayer(network, depth, **limits)
+    if depth != 1:
+        raise ValueError(f"{options.player} does not look ahead: leave the depth or time out")
+    return player(options.player)
 
 
 def _train(options):

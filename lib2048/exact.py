@@ -139,8 +139,9 @@ class SmallGame:
         """Play for one tile: the `Values` of the probability that it is ever on the board.
 
         tile: 2, 4, 8 …  The reward is 0, the value 1 as soon as the tile is there, and there the
-        game ends: `moves`, `visits` and `largest` are those up to then.  Raises ValueError for a
-        number that is no tile.
+        game ends: `moves`, `visits` and `largest` are those up to then.  Where many actions are
+        all but sure to succeed, rounding decides which are taken, and `moves` is good to about
+        four digits.  Raises ValueError for a number that is no tile.
         """
         exponent = int(boards_module.from_tiles([[tile, 0, 0, 0], *[[0] * 4] * 3]))
         if not exponent:

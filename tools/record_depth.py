@@ -1,0 +1,92 @@
+"""Record data/curves/depth_4x6.csv: python tools/record_depth.py WEIGHTS
+
+How depth, and time, turn into score: every row of the table is one player on the same games.
+WEIGHTS is the weights.npz of a run; ours was made by
+
+    lib2048 train --network 4x6 --rule td --alpha 0.1 --games 100000 --order backward --seed 1 \
+        --out runs/td0
+
+Rows that are there already are skipped.  About three hours on one core, most of them for the
+last rows.  Times are of the machine it runs on; let nothing else run beside it.
+"""
+
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from lib2048 import NetworkPlayer, SearchPlayer, heuristic_player, load, mean_ci95
+
+TABLE = Path(__file__).resolve().parents[1] / "data" / "curves" / "depth_4x6.csv"
+SEED = 2048  # luck that no training run has had
+TILES = (2048, 4096, 8192, 16384, 32768)
+ROWS = [  # player, plies, seconds a move, games, other limits
+    ("td0", 1, None, 10_000, {}),
+    ("td0", 2, None, 1000, {}),
+    ("td0", 3, None, 300, {}),
+    ("td0", None, 0.001, 100, {}),
+    ("heuristic", 1, None, 2000, {}),
+    ("heuristic", 2, None, 300, {}),
+    ("heuristic", 3, None, 50, {}),
+    ("td0", 2, None, 1000, {"reduce": True}),
+    ("td0", 3, None, 300, {"reduce": True}),
+    ("td0", 3, None, 20, {"table_mib": 0}),
+    ("td0", 4, None, 30, {}),
+    ("td0", 4, None, 30, {"reduce": True}),
+    ("td0", None, 0.01, 20, {}),
+    ("td0", None, 0.1, 4, {}),
+]
+
+
+def player(kind, network, plies, seconds, limits):
+    """Make the player of one row."""
+    if kind == "heuristic":
+        return heuristic_player(plies, seconds, **limits)
+    if plies == 1:
+        return NetworkPlayer(network)
+    return SearchPlayer(network, plies, seconds, **limits)
+
+
+def row_of(kind, plies, seconds, limits, who, games, took):
+    """Return what a player did as a row of the table.  games: see learning.RESULT_COLUMNS."""
+    mean, ci95 = mean_ci95(games[:, 1])
+    row = {"player": kind, "plies": plies, "ms": seconds and 1000 * seconds}
+    row |= {"table": limits.get("table_mib") != 0, "reduce": limits.get("reduce", False)}
+    row |= {"games": len(games), "mean": round(mean), "ci95": round(ci95)}
+    row |= {"moves_per_s": round(games[:, 2].sum() / took, 1)}
+    row |= {f"reached_{t}": (games[:, 3] >= t.bit_length() - 1).mean().round(4) for t in TILES}
+    if isinstance(who, SearchPlayer):
+        depths = who.depths.sum(0)
+        row["mean_plies"] = (depths * np.arange(len(depths))).sum() / depths.sum()
+    if seconds:
+        row["within_1.2"] = who.times[:120].sum() / who.times.sum()
+    return row
+
+
+def record(kind, plies, seconds, count, limits, network):
+    """Play one row's games, one after the other, and show each."""
+    who, games, took = player(kind, network, plies, seconds, limits), [], 0.0
+    at_once = max(1, min(getattr(who, "games_at_once", 200), count))
+    for first in range(0, count, at_once):
+        begin = time.perf_counter()
+        games.append(who.play_games(first, min(at_once, count - first), SEED))
+        took += time.perf_counter() - begin
+        if at_once == 1:
+            print(who, first, games[-1][0, 1:3], f"{took:.0f} s", flush=True)
+    return row_of(kind, plies, seconds, limits, who, np.concatenate(games), took)
+
+
+def main(weights):
+    """Record the rows that are not there yet."""
+    network = load(weights)
+    rows = pd.read_csv(TABLE).to_dict("records") if TABLE.exists() else []
+    for kind, plies, seconds, games, limits in ROWS[len(rows) :]:
+        rows.append(record(kind, plies, seconds, games, limits, network))
+        print(rows[-1], flush=True)
+        pd.DataFrame(rows).to_csv(TABLE, index=False)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
