@@ -25,6 +25,7 @@ from lib2048.drawing import (
     draw_choice,
     draw_pattern,
     draw_row,
+    draw_tree,
     draw_tuple,
     draw_tuples,
 )  # fmt: skip
@@ -36,6 +37,7 @@ from lib2048.ntuple import Network, parse_network
 from lib2048.players import (
     NetworkPlayer,
     SearchPlayer,
+    ValuePlayer,
     first_legal_player,
     greedy_player,
     heuristic_player,
@@ -60,12 +62,12 @@ _LAZY = {
 
 __all__ = [
     "ACTIONS", "History", "Network", "NetworkPlayer", "Result", "SearchPlayer", "SmallGame",
-    "Weights", "actions_in", "afterstates", "board", "draw_board", "draw_choice", "draw_pattern",
-    "draw_row", "draw_tuple", "draw_tuples", "evaluate", "first_legal_player", "from_tiles",
-    "greedy_player", "heuristic_network", "heuristic_player", "initial", "is_over", "line_values",
-    "load", "mean_ci95", "own_functions", "parse_network", "player", "random_player", "reached",
-    "record_game", "save", "slide", "solve", "spawn", "spec", "statistics_block", "stream",
-    "symmetries", "to_exponents", "to_tiles", "train", *_LAZY,
+    "ValuePlayer", "Weights", "actions_in", "afterstates", "board", "draw_board", "draw_choice",
+    "draw_pattern", "draw_row", "draw_tree", "draw_tuple", "draw_tuples", "evaluate",
+    "first_legal_player", "from_tiles", "greedy_player", "heuristic_network", "heuristic_player",
+    "initial", "is_over", "line_values", "load", "mean_ci95", "own_functions", "parse_network",
+    "player", "random_player", "reached", "record_game", "save", "slide", "solve", "spawn", "spec",
+    "statistics_block", "stream", "symmetries", "to_exponents", "to_tiles", "train", *_LAZY,
 ]  # fmt: skip
 
 

@@ -12,10 +12,10 @@ import sys
 from lib2048 import __version__, storage
 from lib2048.evaluation import evaluate
 from lib2048.exact import SmallGame
-from lib2048.expectimax import TABLE_MIB, check_limits
+from lib2048.expectimax import check_limits
 from lib2048.ntuple import FORMS, Network
 from lib2048.players import NAMED, SearchPlayer, heuristic_player, player
-from lib2048.training import check_settings, train
+from lib2048.training import Tests, check_settings, train
 
 
 class _Parser(argparse.ArgumentParser):
@@ -49,7 +49,7 @@ def _add_play(commands):
     far = play.add_mutually_exclusive_group()
     far.add_argument("--depth", type=int, help="plies to look ahead, 1 by default")
     far.add_argument("--ms-per-move", type=float, metavar="T", help="or a time limit for a move")
-    play.add_argument("--table-mib", type=int, default=TABLE_MIB, help="transposition table, MiB")
+    play.add_argument("--table-mib", type=int, help="transposition table, by default 16")
     play.add_argument("--reduce", action="store_true", help="look less far behind a spawned 4")
 
 
@@ -64,6 +64,10 @@ def _add_train(commands):
     learn.add_argument("--actions", type=int)
     learn.add_argument("--seed", type=int, default=1)
     learn.add_argument("--checkpoint-every", type=float, default=60.0, metavar="SECONDS")
+    learn.add_argument("--eval-every", type=int, metavar="ACTIONS", help="play test games")
+    learn.add_argument("--eval-games", type=int, default=100, metavar="N")
+    learn.add_argument("--eval-depth", type=int, default=1, metavar="D", help="1-ply, and D-ply")
+    learn.add_argument("--epsilon", type=float, default=0.0, help="share of random actions")
     learn.add_argument("--out", required=True, help="folder for the run")
     learn.add_argument("--resume", action="store_true", help="go on with the run in that folder")
 
@@ -93,12 +97,14 @@ def _player(options):
 
 def _train(options):
     settings = (options.rule, options.alpha, options.games, options.actions, None, options.order)
-    check_settings(*settings, options.checkpoint_every)
+    tests = Tests(options.eval_every, options.eval_games, options.eval_depth)
+    check_settings(*settings, options.checkpoint_every, options.epsilon)
     network = Network(options.network, options.form)
     history = train(
         network, rule=options.rule, alpha=options.alpha, games=options.games,
         actions=options.actions, order=options.order, seed=options.seed, out=options.out,
-        resume=options.resume, checkpoint_every=options.checkpoint_every,
+        resume=options.resume, checkpoint_every=options.checkpoint_every, epsilon=options.epsilon,
+        eval_every=tests.every, eval_games=tests.games, eval_depth=tests.depth,
     )  # fmt: skip
     if history.stopped:
         print(f"stopped; go on with: --resume --out {options.out}", file=sys.stderr)
@@ -125,8 +131,8 @@ def _solve(options):
         raise ValueError(f"a size {options.size!r}: write rows x columns, as in 3x3")
     game = SmallGame(*map(int, size.groups()))
     optimal = game.optimal()
-    keys = ("rows", "columns", "states", "afterstates", "terminal")
-    found = {key: getattr(game, key) for key in keys}
+    found = {"rows": game.rows, "cols": game.columns, "states": game.states}
+    found |= {"afterstates": game.afterstates, "terminal": game.terminal}
     return found | {"value": optimal.start, "moves": optimal.moves}, f"{game!r}\n{optimal!r}"
 
 

@@ -24,6 +24,7 @@ __all__ = [
     "draw_choice",
     "draw_pattern",
     "draw_row",
+    "draw_tree",
     "draw_tuple",
     "draw_tuples",
     "tile_colour",
@@ -459,6 +460,100 @@ def _framed(picture):
 def _points(number):
     text = f"{number:,.1f}".removesuffix(".0") if abs(number) < 100 else f"{number:,.0f}"
     return text.replace(",", THIN).replace("-", "−")
+
+
+# ----------------------------------------------------------------------------------------- trees
+
+
+def draw_tree(board, branches, shown=2, size=120):
+    """Draw a decision that looks one ply further: board, afterstates, spawns, best answers.
+
+    branches: one (action, afterstate, reward, spawns) for each legal action; spawns: one (chance,
+    state, best action there, what it is worth) for each tile that may come, with None as the action
+    of a dead end. The first `shown` of them are drawn, the others counted. Under an afterstate
+    stands its reward + the mean over *all* its spawns; the largest is outlined and marked as best.
+    size: the longer side of the boards; a spawn's takes 0.8 of it.
+    Raises ValueError when there is nothing to draw, or chances do not add up to 1.
+    """
+    tiles, twigs = _tiles(board), [(_action(branch[0]), *branch[1:]) for branch in branches]
+    if not twigs or not shown >= 1:
+        raise ValueError("a tree needs at least one branch, and one spawn to show of each")
+    means = [_mean(action, spawns) for action, _, _, spawns in twigs]
+    totals = [float(reward) + mean for (_, _, reward, _), mean in zip(twigs, means)]
+    best = totals.index(max(totals))
+    nodes = []
+    for i, ((action, afterstate, reward, spawns), mean) in enumerate(zip(twigs, means)):
+        after = _tiles(afterstate)
+        node = _option(action, (after, float(reward), mean), i == best, tiles, size)
+        nodes.append(_forked(node, *_answers(after, list(spawns), shown, 0.8 * size)))
+    root = _draw(tiles, size).captioned("the board")
+    return _forked(root, nodes, [""] * len(nodes), strong=best, gap=22)
+
+
+def _mean(action, spawns):
+    spawns = list(spawns)
+    chances = sum(chance for chance, *_ in spawns)
+    if abs(chances - 1) > 1e-6:
+        raise ValueError(f"the chances after {ACTIONS[action]} add up to {chances:g}, not to 1")
+    return float(sum(chance * worth for chance, _, _, worth in spawns))
+
+
+def _answers(after, spawns, shown, size):
+    """Return (pictures of the first spawns with the best answer to each, their chances)."""
+    pictures = [_answer(after, *spawn[1:], size) for spawn in spawns[:shown]]
+    labels = [_chance(chance) for chance, *_ in spawns[:shown]]
+    if len(spawns) > shown:
+        pictures.append(_note([f"and {len(spawns) - shown} more"]))
+        labels.append("")
+    return pictures, labels
+
+
+def _answer(after, state, action, worth, size):
+    state = _tiles(state)
+    columns = len(state[0])
+    flat = [(old, new) for rows in zip(after, state) for old, new in zip(*rows)]
+    new = [divmod(cell, columns) for cell, (old, tile) in enumerate(flat) if old != tile]
+    says = ["dead end", "0"] if action is None else [ACTIONS[_action(action)], _points(worth)]
+    return _beside([_draw(state, size, highlight=new), _note(says)], gap=10)
+
+
+def _chance(chance):
+    return f"{100 * chance:.0f} %" if chance >= 0.0095 else f"{100 * chance:.1f} %"
+
+
+def _note(lines):
+    """Return lines of text as a picture, to stand beside others."""
+    width, height = max(_length(line, FONT) for line in lines), LINE * len(lines)
+    return Picture(_lines(lines, width / 2, LINE / 2, DARK), width, height, " ".join(lines))
+
+
+def _forked(parent, children, labels, strong=None, gap=12):
+    """Put children under one another, each tied to its parent on the left by a labelled line.
+
+    strong: the number of the child whose line is thick and blue.
+    """
+    wide = 26 + max(_length(label, FONT) for label in labels)
+    tops = [sum(child.height + gap for child in children[:i]) for i in range(len(children))]
+    ends = [top + child.axis for top, child in zip(tops, children)]
+    axis = (ends[0] + ends[-1]) / 2
+    down = max(0, parent.axis - axis)  # a parent taller than all its children
+    x0, x1 = parent.width + 4, parent.width + wide
+    body = [_at(0, down + axis - parent.axis, parent.body)]
+    for i, (end, label) in enumerate(zip(ends, labels)):
+        edge = (ACCENT, 4) if i == strong else (FRAME, 2)
+        body.append(_branch(x0, down + axis, x1 - 4, down + end, *edge))
+        body.append(_text(x1 - _length(label, FONT) / 2, down + end - 12, label, FONT, ACCENT))
+    body += [_at(x1, down + top, child.body) for top, child in zip(tops, children)]
+    width = x1 + max(child.width for child in children)
+    bottom = max(tops[-1] + children[-1].height, axis + parent.height - parent.axis)
+    text = f"{parent.text} → ({' | '.join(child.text for child in children)})"
+    return Picture("\n".join(body), width, down + bottom, text, down + axis)
+
+
+def _branch(x0, y0, x1, y1, colour, thick):
+    middle = _n((x0 + x1) / 2)
+    curve = f"M{_n(x0)} {_n(y0)}C{middle} {_n(y0)} {middle} {_n(y1)} {_n(x1)} {_n(y1)}"
+    return f'<path d="{curve}" fill="none" stroke="{colour}" stroke-width="{thick}"/>'
 
 
 # --------------------------------------------------------------------------------- bad arguments

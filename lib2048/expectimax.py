@@ -17,14 +17,16 @@ What makes it fast
   plies alone: with the table, without it, or with another thread's luck, it is the same number.
 """
 
+import time
 from typing import NamedTuple
 
 import numpy as np
 import psutil
 from numba import types
 
+from lib2048 import frontier
 from lib2048._compile import clock, compiled, kernel, part, peek, prefetch, ticks
-from lib2048.board import WHOLE, canonical, empty_mask, slide_all, slide_one
+from lib2048.board import WHOLE, afterstates, canonical, empty_mask, slide_all, slide_one
 from lib2048.learning import functions_of
 from lib2048.ntuple import IMAGES, LOOK_SIGNATURE, VALUES_SIGNATURE, image_boards
 from lib2048.rng import GOLDEN
@@ -419,15 +421,18 @@ class Search:
 
     network: `Network` of afterstates on the 4×4 board.  plies ≥ 1: how far to look; or seconds
     > 0: a time limit for a move, with plies as the limit of deepening.  table_mib: memory of the
-    transposition table, 0 for none.  reduce: search behind a spawned 4 one ply less deep.  pays:
+    transposition table, 0 for none; by default TABLE_MIB, and none up to 2-ply, where no entry
+    could be met again.  reduce: search behind a spawned 4 one ply less deep.  pays:
     whether rewards count.  functions: `learning.Functions` of your own.  Raises ValueError for
     numbers that make no sense and MemoryError for a table that does not fit, one line each.
     """
 
     def __init__(
-        self, network, plies=None, seconds=None, table_mib=TABLE_MIB, reduce=False, pays=True,
+        self, network, plies=None, seconds=None, table_mib=None, reduce=False, pays=True,
         functions=None,
     ):  # fmt: skip
+        if table_mib is None:
+            table_mib = 0 if plies is not None and plies < 3 else TABLE_MIB
         check_limits(plies, seconds, table_mib)
         if network.form != "afterstate" or network.grid != WHOLE:
             raise ValueError(f"network {network.name}: search needs values of 4x4 afterstates")
@@ -453,7 +458,7 @@ class Search:
         return (None if action == 4 else int(action)), found, int(plies)
 
 
-def check_limits(plies, seconds, table_mib=TABLE_MIB):
+def check_limits(plies, seconds, table_mib=0):
     """Raise ValueError or MemoryError, in one line, for limits that make no sense."""
     if plies is None and seconds is None:
         raise ValueError("say how far to look: plies, or seconds a move")
@@ -486,3 +491,83 @@ def _new_memory(n, table_mib, stop):
         depths=np.zeros((17, MOST_PLIES + 1), np.int64),
         times=np.zeros(TIME_BINS, np.int64),
     )
+
+
+# ---------------------------------------------------------------- any value function, in batches
+
+
+class BatchSearch:
+    """An expectimax search over any value function, asked for many boards at once.
+
+    values: a function from afterstates, uint64[n], to their values, n numbers.  It is asked once
+    a depth, about all distinct leaves; so it may be slow at a single board, such as a network of
+    torch.  symmetric: whether it values the images of a board alike; then only one of them is
+    asked for.  plies, seconds, pays: as for `Search`; with a time limit, one more ply is begun if
+    it is expected to end in time.  Raises ValueError for numbers that make no sense.
+    """
+
+    def __init__(self, values, plies=None, seconds=None, symmetric=True, pays=True):
+        check_limits(plies, seconds)
+        self.values_of, self.pays = values, float(pays)
+        self.plies, self.seconds = plies or MOST_PLIES, seconds
+        self._like = (WHOLE, symmetric)
+
+    def decide(self, board):
+        """Search one board; return (action or None, {action: reward + value}, plies reached)."""
+        return self.decide_all([board])[0]
+
+    def decide_all(self, boards):
+        """Search many boards together; return a list of what `decide` returns."""
+        boards = np.array([np.uint64(board) for board in boards], np.uint64)
+        if self.seconds is None:
+            return self._search(boards, self.plies)[0]
+        return self._deepen(boards)
+
+    def _deepen(self, boards):
+        begin, growth, before, plies = time.perf_counter(), 30.0, 0, 0
+        end, spent = begin + self.seconds * len(boards), 0.0
+        while plies < self.plies and time.perf_counter() + growth * spent < end or not plies:
+            start, plies = time.perf_counter(), plies + 1
+            found, leaves = self._search(boards, plies)
+            spent = time.perf_counter() - start
+            growth, before = max(2.0, leaves / max(before, 1)) if before else growth, leaves
+            if not leaves:
+                break
+        return found
+
+    def _search(self, boards, plies):
+        """Return (the decisions of a search to a fixed depth, how many leaves it asked for)."""
+        levels = [self._level(frontier.canonicals(boards, *self._like))]
+        for _ in range(plies - 1):
+            made = [frontier.spawned(levels[-1][1], e, *self._like) for e in (1, 2)]
+            levels.append(self._level(np.concatenate(made)))
+        values = self._ask(levels[-1][1])
+        for (_, after), below in zip(levels[-2::-1], levels[:0:-1], strict=True):
+            pair = (below[0], self._best_of(*below, values))
+            values = frontier.expected(after, pair, pair, *self._like)
+        found = dict(zip(levels[0][1].tolist(), values[:, 0].tolist(), strict=True))
+        return [self._decision(board, found, plies) for board in boards], len(levels[-1][1])
+
+    def _level(self, states):
+        states = frontier.distinct(states)
+        return states, frontier.afterstates_of(states, *self._like)
+
+    def _ask(self, leaves):
+        if not len(leaves):
+            return np.zeros((0, 1))
+        values = np.asarray(self.values_of(leaves), np.float64)
+        if values.shape != leaves.shape:
+            raise ValueError(f"a value function returns one number a board: {len(leaves)} here")
+        return values[:, None]
+
+    def _best_of(self, states, after, values):
+        choice, gains = frontier.Choice(pays=self.pays), np.array([[self.pays, 0.0]])
+        preference = np.ascontiguousarray(values[:, 0])
+        return frontier.chosen(states, after, values, preference, choice, gains, *self._like)
+
+    def _decision(self, board, found, plies):
+        legal = afterstates(board)
+        names = frontier.canonicals(np.array([a for _, a, _ in legal], np.uint64), *self._like)
+        pairs = zip(legal, names.tolist(), strict=True)
+        worth = {action: self.pays * reward + found[name] for (action, _, reward), name in pairs}
+        return max(worth, key=worth.get, default=None), worth, plies

@@ -12,8 +12,18 @@ import numpy as np
 from numba import types
 
 from lib2048._compile import compiled, kernel
-from lib2048.board import afterstates, initial_kernel, slide_all, slide_one, spawn_kernel
-from lib2048.expectimax import CONTEXT, Search, search_policy
+from lib2048.board import (
+    afterstates,
+    initial,
+    initial_kernel,
+    max_exponent,
+    slide,
+    slide_all,
+    slide_one,
+    spawn,
+    spawn_kernel,
+)
+from lib2048.expectimax import CONTEXT, BatchSearch, Search, search_policy
 from lib2048.heuristic import Weights, heuristic_network
 from lib2048.learning import (
     RESULT_COLUMNS,
@@ -252,6 +262,53 @@ class SearchPlayer:
     @staticmethod
     def _counts(owner):
         return owner.depths, owner.times, owner.counters
+
+    def __repr__(self):
+        return f"<player {self.name}>"
+
+
+class ValuePlayer:
+    """A player that looks ahead over any value function, such as a network of torch.
+
+    values: a function from afterstates, uint64[n], to their values; the limits are those of
+    `expectimax.BatchSearch`: depth (in plies), or seconds a move.  Many games are played in step,
+    so that the function is asked about all of them at once.
+    """
+
+    def __init__(self, values, depth=1, seconds=None, name=None, **limits):
+        self.search = BatchSearch(values, depth, seconds, **limits)
+        self.name = name or getattr(values, "__name__", "values")
+
+    def values(self, board):
+        """Return {action: reward + value of its afterstate, searched} of the legal actions."""
+        return self.search.decide(board)[1]
+
+    def choose(self, board):
+        """Return the action (0..3) on a board, or None when none is legal."""
+        return self.search.decide(board)[0]
+
+    def play_games(self, first_game, count, seed):
+        """Play games by number; return int64[count, 4], see learning.RESULT_COLUMNS."""
+        results = np.zeros((count, len(RESULT_COLUMNS)), np.int64)
+        results[:, 0] = range(first_game, first_game + count)
+        starts = [initial(stream(seed, first_game + row)) for row in range(count)]
+        games = {row: [board, random] for row, (board, random) in enumerate(starts)}
+        while games:
+            decisions = self.search.decide_all([board for board, _ in games.values()])
+            for row, (action, _, _) in zip(list(games), decisions, strict=True):
+                self._move(games, row, action, results[row])
+        return results
+
+    @staticmethod
+    def _move(games, row, action, result):
+        board, random = games[row]
+        if action is None:
+            result[3] = max_exponent(board)
+            del games[row]
+            return
+        after, reward = slide(board, action)
+        result[1:3] += reward, 1
+        games[row] = spawn(after, random)
 
     def __repr__(self):
         return f"<player {self.name}>"

@@ -20,7 +20,8 @@ from lib2048.ntuple import Network
 
 FORMAT = 1
 SPARE_BYTES = 64 << 20  # left free on the disk
-CONFIG, HISTORY, WEIGHTS, CHECKPOINT = "config.json", "history.csv", "weights.npz", "checkpoint.npz"
+CONFIG, WEIGHTS, CHECKPOINT = "config.json", "weights.npz", "checkpoint.npz"
+HISTORY, EVALUATIONS = "history.csv", "evaluations.csv"
 
 # ---------------------------------------------------------------- files
 
@@ -213,7 +214,7 @@ class RunFolder:
 
     def _leftovers(self):
         """The files that a killed run of ours left half written."""
-        names = (CONFIG, HISTORY, WEIGHTS, CHECKPOINT)
+        names = (CONFIG, HISTORY, EVALUATIONS, WEIGHTS, CHECKPOINT)
         return {part for name in names for part in self.path.glob(f".{name}.[0-9]*.part")}
 
     def _sweep(self):
@@ -229,20 +230,25 @@ class RunFolder:
     def _write_config(self):
         write_text(self.path / CONFIG, json.dumps(self.config, indent=2) + "\n")
 
-    def save_checkpoint(self, arrays, history):
-        """Write a checkpoint (dict of arrays) and the history up to it (CSV text)."""
+    def save_checkpoint(self, arrays, texts):
+        """Write a checkpoint (dict of arrays) and the texts up to it, {file name: text}."""
         write_arrays(self.path / CHECKPOINT, arrays)
-        write_text(self.path / HISTORY, history)
+        self._write_texts(texts)
 
-    def finish(self, arrays, history):
-        """Write the final weights and history, and remove the checkpoint."""
+    def _write_texts(self, texts):
+        for name, text in texts.items():
+            write_text(self.path / name, text)
+
+    def finish(self, arrays, texts):
+        """Write the final weights and texts, and remove the checkpoint."""
         self._write_config()
         write_arrays(self.path / WEIGHTS, arrays)
-        write_text(self.path / HISTORY, history)
+        self._write_texts(texts)
         (self.path / CHECKPOINT).unlink(missing_ok=True)
 
 
-BUDGET = ("games", "actions", "sources")  # may differ between a run and its continuation
+# These may differ between a run and its continuation.
+BUDGET = ("games", "actions", "sources", "eval_every", "eval_games", "eval_depth")
 
 
 def _essence(config):

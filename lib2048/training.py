@@ -13,8 +13,10 @@ import numpy as np
 
 from lib2048 import storage
 from lib2048._compile import SOURCE_HASH, announce
-from lib2048.evaluation import mean_ci95, reached, statistics_block
+from lib2048.evaluation import evaluate, mean_ci95, reached, statistics_block
+from lib2048.expectimax import check_limits
 from lib2048.learning import LANES, Games, functions_of, rule_of
+from lib2048.players import NetworkPlayer, SearchPlayer
 
 BLOCK = 1000  # games in a row of a history
 CHUNK_SECONDS = 0.1  # between two looks at the Stop button
@@ -22,6 +24,7 @@ FIRST_CHUNK = 20_000  # actions
 ROWS = 100_000  # games that a chunk may finish
 FOREVER = np.iinfo(np.int64).max
 TILES = (512, 1024, 2048, 4096, 8192, 16384, 32768)
+EVALUATION_SEED = 1 << 40  # added to a run's seed: test games have luck that no training game has
 
 
 # ---------------------------------------------------------------- history
@@ -33,13 +36,15 @@ class History:
     scores, lengths, largest: int64[games], in the order in which the games ended; seconds: float64
     of the same length, when each ended; block: games in a row of `frame`.  count: how many games;
     actions: all that were played, those of unfinished games included; took: seconds of training;
-    stopped: whether someone stopped it.
+    stopped: whether someone stopped it.  evaluations: what test games on the way gave, a list of
+    dicts, a row for each number of actions and each depth.
     """
 
     def __init__(self, block=BLOCK, rows=None):
         self.block, self._rows = block, [] if rows is None else [np.asarray(rows, np.float64)]
         self.count = sum(map(len, self._rows))
         self.stopped, self.actions, self.took = False, 0, 0.0
+        self.evaluations = []
 
     def add(self, results, seconds):
         """Append finished games (see learning.RESULT_COLUMNS), all ended by `seconds`."""
@@ -108,15 +113,23 @@ class History:
 
         return pandas.DataFrame(self.table())
 
+    @property
+    def evaluation_frame(self):
+        """The test games on the way as a pandas frame; see EVALUATION_COLUMNS."""
+        import pandas
+
+        return pandas.DataFrame(self.evaluations, columns=EVALUATION_COLUMNS)
+
     def csv(self):
         """Return the curve as CSV text."""
-        columns = ["games", "actions", "seconds", "mean", "ci95", "max"]
-        columns += [f"reached_{tile}" for tile in TILES]
-        text = io.StringIO()
-        writer = csv.DictWriter(text, columns, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(self.table())
-        return text.getvalue()
+        return _csv(CURVE_COLUMNS, self.table())
+
+    def texts(self):
+        """Return what a run folder holds of it, {file name: CSV text}."""
+        texts = {storage.HISTORY: self.csv()}
+        if self.evaluations:
+            texts[storage.EVALUATIONS] = _csv(EVALUATION_COLUMNS, self.evaluations)
+        return texts
 
     def statistics(self, games=BLOCK):
         """Return the field's statistics block of the last games."""
@@ -130,12 +143,68 @@ class History:
         return f"<history: {games:,} games, {actions:,} actions, last mean {self.mean_last():,.0f}>"
 
 
+_SHARES = tuple(f"reached_{tile}" for tile in TILES)
+CURVE_COLUMNS = ("games", "actions", "seconds", "mean", "ci95", "max", *_SHARES)
+EVALUATION_COLUMNS = ("actions", "plies", "games", "mean", "ci95", "max", "moves_per_s", *_SHARES)
+
+
+def _csv(columns, rows):
+    text = io.StringIO()
+    writer = csv.DictWriter(text, columns, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+# ---------------------------------------------------------------- test games on the way
+
+
+class Tests:
+    """The test games that a run plays every so many actions: at 1-ply, and at one more depth.
+
+    every: actions between two evaluations, None for none; games ≥ 1 at each depth; depth ≥ 1, in
+    plies.  They are all played with the same luck, and learn nothing.
+    """
+
+    def __init__(self, every=None, games=100, depth=1):
+        for name, number in (("eval_every", every), ("eval_games", games)):
+            if number is not None and not number >= 1:
+                raise ValueError(f"{name} {number}: use a number above 0")
+        check_limits(depth, None)
+        self.every, self.games, self.depth = every, games, depth
+
+    def due(self, actions):
+        """Say whether test games belong to this number of actions."""
+        return self.every is not None and actions > 0 and actions % self.every == 0
+
+    def next_after(self, actions):
+        """Return the number of actions at which the next evaluation is due."""
+        return FOREVER if self.every is None else (actions // self.every + 1) * self.every
+
+    def players(self, network, functions):
+        """Return {plies: player}.  Raises ValueError for a network that cannot look ahead."""
+        players = {1: NetworkPlayer(network, functions=functions)}
+        if self.every and self.depth > 1:
+            players[self.depth] = SearchPlayer(network, self.depth, functions=functions)
+        return players
+
+    def play(self, network, functions, seed, actions):
+        """Play; return a row of EVALUATION_COLUMNS for each depth."""
+        players = self.players(network, functions).items()
+        results = [(n, evaluate(who, self.games, seed + EVALUATION_SEED)) for n, who in players]
+        return [self._row(actions, plies, result) for plies, result in results]
+
+    def _row(self, actions, plies, result):
+        row = {"actions": actions, "plies": plies, "games": self.games}
+        row |= {"mean": round(result.mean, 1), "ci95": round(result.ci95, 1), "max": result.max}
+        row["moves_per_s"] = round(result.moves_per_s)
+        return row | {f"reached_{tile}": result.reached().get(tile, 0.0) for tile in TILES}
+
+
 # ---------------------------------------------------------------- the run
 
 
-def check_settings(
-    rule, alpha, games, actions, seconds, order, checkpoint_every=60.0, epsilon=0.0
-):
+def check_settings(rule, alpha, games, actions, seconds, order, checkpoint_every=60.0, epsilon=0.0):
     """Raise ValueError, in one line, for settings that make no sense."""
     if rule != "td":
         raise ValueError(f"unknown rule {rule!r}: use td")
@@ -159,7 +228,7 @@ def check_settings(
 def train(
     network, *, rule="td", alpha=0.1, games=None, actions=None, seconds=None, order="forward",
     epsilon=0.0, seed=1, lanes=LANES, functions=None, progress=True,
-    out=None, resume=False, checkpoint_every=60.0,
+    out=None, resume=False, checkpoint_every=60.0, eval_every=None, eval_games=100, eval_depth=1,
 ):  # fmt: skip
     """Train a network by playing against itself: TD(0), greedy.
 
@@ -170,7 +239,8 @@ def train(
     seed: int.  lanes: games that take turns; 2 hides the time that memory takes, 1 learns from one
     game after the other.  functions: `learning.own_functions` of your own.  out: a folder for
     config, history, weights and, every checkpoint_every seconds, a checkpoint; resume: go on
-    from it.
+    from it.  eval_every: play eval_games test games every so many actions, and at the end, at
+    1-ply and at eval_depth, into `History.evaluations`; they take no part in the clock.
 
     Returns `History`.  The Stop button (or Ctrl-C) ends training within a second: the history up
     to there is returned with `stopped` set, the network is usable, a checkpoint is written.
@@ -178,7 +248,9 @@ def train(
     the weights grow without bound.
     """
     check_settings(rule, alpha, games, actions, seconds, order, checkpoint_every, epsilon)
-    run = Run(network, alpha, order, seed, lanes, epsilon)
+    tests = Tests(eval_every, eval_games, eval_depth)
+    tests.players(network, functions)
+    run = Run(network, alpha, order, seed, lanes, epsilon, tests)
     if out is not None:
         run.use_folder(out, resume, {"rule": rule, "games": games, "actions": actions})
     announce()
@@ -191,11 +263,12 @@ def train(
 class Run:
     """One training run: a network, its games in progress and its history."""
 
-    def __init__(self, network, alpha, order, seed, lanes=LANES, epsilon=0.0):
+    def __init__(self, network, alpha, order, seed, lanes=LANES, epsilon=0.0, tests=None):
         self.network, self.history, self.folder, self.found = network, History(), None, None
         self.settings = {"alpha": alpha, "order": order, "seed": seed, "lanes": lanes}
         self.settings |= {"epsilon": epsilon} if epsilon else {}
-        self.before = 0.0  # seconds that earlier sessions of this run took
+        self.tests, self.functions = tests or Tests(), None
+        self.before = 0.0  # seconds that earlier sessions of this run took; minus those of tests
         self.started = time.perf_counter()
 
     def begin(self, functions=None):
@@ -203,7 +276,7 @@ class Run:
         network, settings = self.network, self.settings
         backward = settings["order"] == "backward"
         rule = rule_of(network, settings["alpha"], backward, settings.get("epsilon", 0.0))
-        functions = functions or functions_of(network.tuples)
+        self.functions = functions = functions or functions_of(network.tuples)
         seed, lanes = settings["seed"], settings["lanes"]
         n = network.lookups_per_board
         self.games = Games(functions, network.weights, n, rule, seed, lanes)
@@ -220,7 +293,9 @@ class Run:
     def config(self, extra):
         """Return all that decides this run's results, as config.json holds it."""
         name = {"network": self.network.name, "form": self.network.form}
-        return {**name, **self.settings, **extra, "sources": SOURCE_HASH}
+        tests = {f"eval_{key}": number for key, number in vars(self.tests).items()}
+        tests = tests if self.tests.every else {}
+        return {**name, **self.settings, **extra, **tests, "sources": SOURCE_HASH}
 
     def use_folder(self, path, resume, extra):
         """Claim a run folder, and read its checkpoint if there is one."""
@@ -237,20 +312,38 @@ class Run:
         saved, chunk, more = time.perf_counter(), FIRST_CHUNK, True
         with _stop_asked() as stop:
             while more and self.games.actions < last_action and self.seconds < last_second:
+                if self.tests.due(self.games.actions):
+                    self._test(stop)
                 if stop.is_set():
                     self.history.stopped = True
                     break
                 begin = time.perf_counter()
-                limit = min(last_action, self.games.actions + chunk)
+                test_at = self.tests.next_after(self.games.actions)
+                limit = min(last_action, self.games.actions + chunk, test_at)
                 results, more = self.games.play(last_game, limit, ROWS)
                 self._keep(results)
                 show(self)
                 took = max(time.perf_counter() - begin, 1e-6)
                 chunk = max(1, min(2 * chunk, int(chunk * CHUNK_SECONDS / took)))
                 if self.folder and time.perf_counter() - saved > checkpoint_every:
-                    self.folder.save_checkpoint(self.arrays(), self.history.csv())
+                    self.folder.save_checkpoint(self.arrays(), self.history.texts())
                     saved = time.perf_counter()
+            if self.tests.every and not self.history.stopped:
+                self._test(stop)
             self._close()
+
+    def _test(self, stop):
+        """Play the test games, unless they have been played at this number of actions."""
+        actions, rows = self.games.actions, self.history.evaluations
+        if rows and rows[-1]["actions"] == actions:
+            return
+        begin, seed = time.perf_counter(), self.settings["seed"]
+        try:
+            with stop.raises():
+                rows += self.tests.play(self.network, self.functions, seed, actions)
+        except KeyboardInterrupt:
+            self.history.stopped = True
+        self.before -= time.perf_counter() - begin
 
     def _keep(self, results):
         self.history.add(results, self.seconds)
@@ -262,9 +355,9 @@ class Run:
         if self.folder is None:
             return
         if self.history.stopped:
-            self.folder.save_checkpoint(self.arrays(), self.history.csv())
+            self.folder.save_checkpoint(self.arrays(), self.history.texts())
         else:
-            self.folder.finish(self.arrays(), self.history.csv())
+            self.folder.finish(self.arrays(), self.history.texts())
 
     def arrays(self):
         """Return the whole run as a dict of arrays: network, games in progress, history."""
@@ -272,6 +365,7 @@ class Run:
             **storage.network_arrays(self.network),
             **self.games.state(),
             "history": self.history.rows,
+            "evaluations": _as_array(self.history.evaluations),
             "seconds": np.array(self.seconds),
         }
 
@@ -279,22 +373,55 @@ class Run:
         storage.restore(self.network, arrays, self.folder.path)
         self.games.restore(arrays)
         self.history = History(rows=arrays["history"])
+        self.history.evaluations = _as_rows(arrays.get("evaluations", np.zeros((0, 0))))
         self.before = self.history.took = float(arrays["seconds"])
         self.history.actions = self.games.actions
+
+
+def _as_array(evaluations):
+    rows = [[row[name] for name in EVALUATION_COLUMNS] for row in evaluations]
+    return np.array(rows, np.float64).reshape(len(rows), len(EVALUATION_COLUMNS))
+
+
+def _as_rows(array):
+    whole = ("actions", "plies", "games", "max", "moves_per_s")
+    rows = (dict(zip(EVALUATION_COLUMNS, row, strict=True)) for row in array.tolist())
+    return [{k: int(x) if k in whole else x for k, x in row.items()} for row in rows]
 
 
 # ---------------------------------------------------------------- Stop and progress
 
 
+class _Stop(threading.Event):
+    """A flag for the Stop button; within `raises` the button also interrupts what runs."""
+
+    interrupts = False
+
+    def press(self, *_):
+        """Set the flag, as a signal's handler."""
+        self.set()
+        if self.interrupts:
+            raise KeyboardInterrupt
+
+    @contextmanager
+    def raises(self):
+        """Let the button raise KeyboardInterrupt meanwhile."""
+        self.interrupts = True
+        try:
+            yield
+        finally:
+            self.interrupts = False
+
+
 @contextmanager
 def _stop_asked():
     """Turn Ctrl-C, the Stop button and a polite kill into a flag, looked at between two chunks."""
-    stop = threading.Event()
+    stop = _Stop()
     if threading.current_thread() is not threading.main_thread():
         yield stop
         return
     kinds = (signal.SIGINT, signal.SIGTERM)
-    before = [signal.signal(kind, lambda *_: stop.set()) for kind in kinds]
+    before = [signal.signal(kind, stop.press) for kind in kinds]
     try:
         yield stop
     finally:

@@ -335,10 +335,10 @@ def test_a_folder_with_something_else_is_refused_and_left_alone(tmp_path, name, 
 def test_the_checkpoint_goes_before_the_weights_and_away_at_the_end(tmp_path):
     folder = storage.RunFolder(tmp_path, CONFIG)
     folder.open(False)
-    folder.finish({"x": np.array(1)}, "games\n")
+    folder.finish({"x": np.array(1)}, {"history.csv": "games\n"})
     assert folder.open(True)["x"] == 1
-    folder.save_checkpoint({"x": np.array(2)}, "games\n")
+    folder.save_checkpoint({"x": np.array(2)}, {"history.csv": "games\n"})
     assert folder.open(True)["x"] == 2
-    folder.finish({"x": np.array(3)}, "games\n")
+    folder.finish({"x": np.array(3)}, {"history.csv": "games\n"})
     assert folder.open(True)["x"] == 3
     assert not (tmp_path / "checkpoint.npz").exists()
