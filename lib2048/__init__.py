@@ -53,8 +53,8 @@ from lib2048.training import History, actions_in, train
 _LAZY = {
     name: module
     for module, names in {
-        "plotting": "plot_curves plot_game plot_heat plot_intervals plot_ladder plot_scores "
-        "plot_tiles style subplots tile_table",
+        "plotting": "plot_curves plot_game plot_heat plot_intervals plot_ladder plot_layers "
+        "plot_scores plot_tiles plot_tradeoff style subplots tile_table",
         "widgets": "PlayWidget ReplayWidget",
     }.items()
     for name in names.split()

@@ -12,9 +12,10 @@ import numpy as np
 from lib2048._compile import announce, kernel
 from lib2048.board import SLIDES
 from lib2048.evaluation import record_game
+from lib2048.expectimax import LOOKED_UP
 from lib2048.learning import Games, functions_of, rule_of
 from lib2048.ntuple import Network
-from lib2048.players import random_player
+from lib2048.players import SearchPlayer, random_player
 from lib2048.training import FOREVER, ROWS
 
 WARM_UP = 20_000_000  # actions of training before the clock starts: weights as in real use
@@ -90,7 +91,33 @@ class Bench:
             "1-ply play": (lambda: self._turns(self.player), "network"),
             "TD(0) training": (lambda: self._turns(self.trainer), "network"),
         }
-        return {name: self._compare(task, floors[floor]) for name, (task, floor) in tasks.items()}
+        found = {name: self._compare(task, floors[floor]) for name, (task, floor) in tasks.items()}
+        return found | self._searches(floors["network"])
+
+    def _searches(self, floor):
+        """Measure looking ahead, each depth with and without its table, in turns.
+
+        The floor is the time that the look-ups of the different leaves would take in 1-ply play,
+        four a move.  It can be beaten, since the leaves of one search share much of their memory.
+        """
+        players = {"2-ply play": (2, None), "3-ply play": (3, None), "3-ply, no table": (3, 0)}
+        players = {n: SearchPlayer(self.network, k, table_mib=t) for n, (k, t) in players.items()}
+        games = {2: max(1, self.moves // 40_000), 3: 1}
+        found = {name: [] for name in players}
+        for _ in range(1 + self.rounds):
+            for name, who in players.items():
+                found[name].append(self._search(who, games[who.search.limits.plies], floor()))
+        medians = {name: np.median(rows[1:], axis=0) for name, rows in found.items()}
+        keys = ("moves_per_s", "floor_per_s", "ratio")
+        return {name: dict(zip(keys, row.tolist(), strict=True)) for name, row in medians.items()}
+
+    def _search(self, who, games, floor):
+        who.forget()
+        begin = time.perf_counter()
+        moves = who.play_games(0, games, 1)[:, 2].sum()
+        rate = moves / (time.perf_counter() - begin)
+        limit = floor * 4 * moves / who.counters[LOOKED_UP]
+        return rate, limit, rate / limit
 
     def _compare(self, task, floor):
         task(), floor()
@@ -114,10 +141,14 @@ def _rate(task, moves):
     return moves / (time.perf_counter() - begin)
 
 
+def _rounded(rate):
+    return f"{rate / 1e6:.2f} M" if rate >= 1e6 else f"{rate:,.0f}"
+
+
 def report(figures):
     """Return the figures of `Bench.run` as a table of text."""
     lines = [f"{'':16}{'moves/s':>12}{'floor':>12}{'ratio':>8}"]
     for name, row in figures.items():
-        rate, floor = row["moves_per_s"] / 1e6, row["floor_per_s"] / 1e6
-        lines.append(f"{name:16}{rate:10.2f} M{floor:10.2f} M{row['ratio']:8.2f}")
+        rate, floor = _rounded(row["moves_per_s"]), _rounded(row["floor_per_s"])
+        lines.append(f"{name:16}{rate:>12}{floor:>12}{row['ratio']:8.2f}")
     return "\n".join([*lines, "floor: the same look-ups and nothing else; ratio: of the two rates"])

@@ -49,7 +49,7 @@ def _add_play(commands):
     far = play.add_mutually_exclusive_group()
     far.add_argument("--depth", type=int, help="plies to look ahead, 1 by default")
     far.add_argument("--ms-per-move", type=float, metavar="T", help="or a time limit for a move")
-    play.add_argument("--table-mib", type=int, help="transposition table, by default 16")
+    play.add_argument("--table-mib", type=int, help="memory of the transposition table")
     play.add_argument("--reduce", action="store_true", help="look less far behind a spawned 4")
 
 

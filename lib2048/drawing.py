@@ -481,13 +481,19 @@ def draw_tree(board, branches, shown=2, size=120):
     means = [_mean(action, spawns) for action, _, _, spawns in twigs]
     totals = [float(reward) + mean for (_, _, reward, _), mean in zip(twigs, means)]
     best = totals.index(max(totals))
-    nodes = []
-    for i, ((action, afterstate, reward, spawns), mean) in enumerate(zip(twigs, means)):
-        after = _tiles(afterstate)
-        node = _option(action, (after, float(reward), mean), i == best, tiles, size)
-        nodes.append(_forked(node, *_answers(after, list(spawns), shown, 0.8 * size)))
+    options = [
+        _option(action, (_tiles(afterstate), float(reward), mean), i == best, tiles, size)
+        for i, ((action, afterstate, reward, _), mean) in enumerate(zip(twigs, means))
+    ]
+    wide = max(option.width for option in options)
+    aside = (wide - size) / 2  # how far the text under an afterstate reaches beyond it
+    nodes = [
+        _forked(_widened(option, wide), *_answers(_tiles(afterstate), spawns, shown, 0.8 * size),
+                out=aside)
+        for option, (_, afterstate, _, spawns) in zip(options, twigs)
+    ]  # fmt: skip
     root = _draw(tiles, size).captioned("the board")
-    return _forked(root, nodes, [""] * len(nodes), strong=best, gap=22)
+    return _forked(root, nodes, [""] * len(nodes), strong=best, into=aside, gap=22)
 
 
 def _mean(action, spawns):
@@ -500,6 +506,7 @@ def _mean(action, spawns):
 
 def _answers(after, spawns, shown, size):
     """Return (pictures of the first spawns with the best answer to each, their chances)."""
+    spawns = list(spawns)
     pictures = [_answer(after, *spawn[1:], size) for spawn in spawns[:shown]]
     labels = [_chance(chance) for chance, *_ in spawns[:shown]]
     if len(spawns) > shown:
@@ -527,22 +534,24 @@ def _note(lines):
     return Picture(_lines(lines, width / 2, LINE / 2, DARK), width, height, " ".join(lines))
 
 
-def _forked(parent, children, labels, strong=None, gap=12):
+def _forked(parent, children, labels, strong=None, out=0, into=0, gap=12):
     """Put children under one another, each tied to its parent on the left by a labelled line.
 
-    strong: the number of the child whose line is thick and blue.
+    strong: the number of the child whose line is thick and blue. out, into: how far inside their
+    frames the boards of the parent and of the children begin: lines reach to the boards.
     """
-    wide = 26 + max(_length(label, FONT) for label in labels)
+    room = _length("18.8 %", FONT) if any(labels) else 0
     tops = [sum(child.height + gap for child in children[:i]) for i in range(len(children))]
     ends = [top + child.axis for top, child in zip(tops, children)]
     axis = (ends[0] + ends[-1]) / 2
     down = max(0, parent.axis - axis)  # a parent taller than all its children
-    x0, x1 = parent.width + 4, parent.width + wide
+    x0, x1 = parent.width - out + 4, parent.width + 34 + room
     body = [_at(0, down + axis - parent.axis, parent.body)]
     for i, (end, label) in enumerate(zip(ends, labels)):
         edge = (ACCENT, 4) if i == strong else (FRAME, 2)
-        body.append(_branch(x0, down + axis, x1 - 4, down + end, *edge))
-        body.append(_text(x1 - _length(label, FONT) / 2, down + end - 12, label, FONT, ACCENT))
+        straight = x1 - room - 4
+        body.append(_branch(x0, down + axis, straight, down + end, x1 + into - 4, *edge))
+        body.append(_text(x1 - 4 - room / 2, down + end - 12, label, FONT, ACCENT))
     body += [_at(x1, down + top, child.body) for top, child in zip(tops, children)]
     width = x1 + max(child.width for child in children)
     bottom = max(tops[-1] + children[-1].height, axis + parent.height - parent.axis)
@@ -550,9 +559,10 @@ def _forked(parent, children, labels, strong=None, gap=12):
     return Picture("\n".join(body), width, down + bottom, text, down + axis)
 
 
-def _branch(x0, y0, x1, y1, colour, thick):
+def _branch(x0, y0, x1, y1, x2, colour, thick):
+    """Draw a line that bends from (x0, y0) to (x1, y1) and goes on level to x2."""
     middle = _n((x0 + x1) / 2)
-    curve = f"M{_n(x0)} {_n(y0)}C{middle} {_n(y0)} {middle} {_n(y1)} {_n(x1)} {_n(y1)}"
+    curve = f"M{_n(x0)} {_n(y0)}C{middle} {_n(y0)} {middle} {_n(y1)} {_n(x1)} {_n(y1)}H{_n(x2)}"
     return f'<path d="{curve}" fill="none" stroke="{colour}" stroke-width="{thick}"/>'
 
 

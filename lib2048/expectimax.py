@@ -33,7 +33,8 @@ from lib2048.rng import GOLDEN
 from lib2048.spec import FOUR_CHANCE
 
 MOST_PLIES = 16
-TABLE_MIB = 16  # memory of the transposition table
+TABLE_MIB = {1: 0, 2: 0, 3: 1}  # memory of the transposition table by plies: what a search
+LARGE_TABLE_MIB = 16  # fills, and not more, so that it stays close; for all deeper ones
 LEAF_BITS = 14  # 2^14 leaves of 20 bytes stay within a core's own cache
 MOST_STATES = 32  # 2 tiles in at most 16 empty cells
 BETWEEN_LOOKS = 8  # afterstates of the last ply between two looks at the clock
@@ -60,8 +61,8 @@ class Limits(NamedTuple):
 class Memory(NamedTuple):
     """What a search keeps and what it works with; one thread's own."""
 
-    table: np.ndarray  # uint64[k]: the transposition table's boards; one entry switches it off
-    known: np.ndarray  # float32[2k]: of each the value, and its number of plies
+    table: np.ndarray  # uint64[2k]: the transposition table, a board at 2i; k = 1 switches it off
+    known: np.ndarray  # float32[4k], the same memory: its value at 4i + 2, its plies at 4i + 3
     leaves: np.ndarray  # uint64[2·2^14]: leaves, each followed by its stamp
     pool: np.ndarray  # float32[2^14]: values of the last leaves, in turn
     boards: np.ndarray  # uint64[…]: images, states, leaves to look up
@@ -236,11 +237,11 @@ def chance_value(
     Meaningless once counters[ABORTED] is set.
     """
     board = canonical(afterstate, WHOLE)
-    slot, remember = _slot(board ^ np.uint64(plies), len(table)), len(table) > 1
+    slot, remember = _slot(board ^ np.uint64(plies), len(table) >> 1), len(table) > 2
     counters[PROBES] += 1
-    if remember and table[slot] == board and known[TWO * slot + ONE] == plies:
+    if remember and table[TWO * slot] == board and known[QUAD * slot + THREE] == plies:
         counters[HITS] += 1
-        return known[TWO * slot]
+        return known[QUAD * slot + TWO]
     counters[NODES] += 1
     if plies == 1:
         if counters[NODES] % BETWEEN_LOOKS == 0 and _out_of_time(counters, stop, limits):
@@ -284,7 +285,8 @@ def chance_value(
                 total += chance * (best if best != ILLEGAL else np.float32(0))
         value = np.float32(total / cells)
     if remember:
-        table[slot], known[TWO * slot], known[TWO * slot + ONE] = board, value, plies
+        table[TWO * slot] = board
+        known[QUAD * slot + TWO], known[QUAD * slot + THREE] = value, plies
     return value
 
 
@@ -421,8 +423,8 @@ class Search:
 
     network: `Network` of afterstates on the 4×4 board.  plies ≥ 1: how far to look; or seconds
     > 0: a time limit for a move, with plies as the limit of deepening.  table_mib: memory of the
-    transposition table, 0 for none; by default TABLE_MIB, and none up to 2-ply, where no entry
-    could be met again.  reduce: search behind a spawned 4 one ply less deep.  pays:
+    transposition table, 0 for none; by default as TABLE_MIB says, and none up to 2-ply, where no
+    entry could be met again.  reduce: search behind a spawned 4 one ply less deep.  pays:
     whether rewards count.  functions: `learning.Functions` of your own.  Raises ValueError for
     numbers that make no sense and MemoryError for a table that does not fit, one line each.
     """
@@ -431,9 +433,7 @@ class Search:
         self, network, plies=None, seconds=None, table_mib=None, reduce=False, pays=True,
         functions=None,
     ):  # fmt: skip
-        if table_mib is None:
-            table_mib = 0 if plies is not None and plies < 3 else TABLE_MIB
-        check_limits(plies, seconds, table_mib)
+        table_mib = check_limits(plies, seconds, table_mib)
         if network.form != "afterstate" or network.grid != WHOLE:
             raise ValueError(f"network {network.name}: search needs values of 4x4 afterstates")
         self.network, self.functions = network, functions or functions_of(network.tuples)
@@ -458,8 +458,13 @@ class Search:
         return (None if action == 4 else int(action)), found, int(plies)
 
 
-def check_limits(plies, seconds, table_mib=0):
-    """Raise ValueError or MemoryError, in one line, for limits that make no sense."""
+def check_limits(plies, seconds, table_mib=None):
+    """Raise ValueError or MemoryError, in one line, for limits that make no sense.
+
+    Returns the memory of the transposition table in MiB, which has a default; see `Search`.
+    """
+    if table_mib is None:
+        table_mib = TABLE_MIB.get(plies, LARGE_TABLE_MIB)
     if plies is None and seconds is None:
         raise ValueError("say how far to look: plies, or seconds a move")
     if plies is not None and not 1 <= plies <= MOST_PLIES:
@@ -473,13 +478,14 @@ def check_limits(plies, seconds, table_mib=0):
         raise MemoryError(
             f"a transposition table of {table_mib} MiB does not fit: {available} MiB are free"
         )
+    return table_mib
 
 
 def _new_memory(n, table_mib, stop):
-    entries = max(1, int(table_mib * 2**20) // 16)
+    table = np.zeros(2 * max(1, int(table_mib * 2**20) // 16), np.uint64)
     return Memory(
-        table=np.zeros(entries, np.uint64),
-        known=np.zeros(2 * entries, np.float32),
+        table=table,
+        known=table.view(np.float32),
         leaves=np.zeros(2 << LEAF_BITS, np.uint64),
         pool=np.zeros(1 << LEAF_BITS, np.float32),
         boards=np.zeros(IMAGES + 9 * MOST_STATES + 4, np.uint64),

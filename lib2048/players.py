@@ -23,7 +23,7 @@ from lib2048.board import (
     spawn,
     spawn_kernel,
 )
-from lib2048.expectimax import CONTEXT, BatchSearch, Search, search_policy
+from lib2048.expectimax import CONTEXT, COUNTERS, BatchSearch, Search, search_policy
 from lib2048.heuristic import Weights, heuristic_network
 from lib2048.learning import (
     RESULT_COLUMNS,
@@ -239,6 +239,12 @@ class SearchPlayer:
         memory = self.search.context(table_mib=0)[-1]
         self.depths, self.times, self.counters = memory.depths, memory.times, memory.counters
 
+    @property
+    def work(self):
+        """What `play_games` did, {name: count}: see expectimax.COUNTERS, from 'leaves' on."""
+        first = COUNTERS.index("leaves")
+        return dict(zip(COUNTERS[first:], self.counters[first:].tolist(), strict=True))
+
     def values(self, board):
         """Return {action: reward + value of its afterstate, searched} of the legal actions."""
         return self._decide(board)[1]
@@ -250,11 +256,15 @@ class SearchPlayer:
     def _decide(self, board):
         return _interruptible(lambda: self.search.decide(board), self.stop)
 
+    def compile(self):
+        """Compile, or load, what playing needs, without playing a game."""
+        return policy_kernel(CONTEXT), search_policy()
+
     def play_games(self, first_game, count, seed):
         """Play games by number; return int64[count, 4], see learning.RESULT_COLUMNS."""
         results, context = np.zeros((count, len(RESULT_COLUMNS)), np.int64), self.search.context()
-        play = policy_kernel(CONTEXT)
-        play(search_policy(), context, seed_bits(seed), first_game, results)
+        play, policy = self.compile()
+        play(policy, context, seed_bits(seed), first_game, results)
         for mine, theirs in zip(self._counts(self), self._counts(context[-1]), strict=True):
             mine += theirs
         return results

@@ -21,6 +21,7 @@ import pandas as pd
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator, PercentFormatter
 
 from lib2048.board import max_exponent
+from lib2048.frontier import tile_sums
 
 __all__ = [
     "COLOURS",
@@ -30,8 +31,10 @@ __all__ = [
     "plot_heat",
     "plot_intervals",
     "plot_ladder",
+    "plot_layers",
     "plot_scores",
     "plot_tiles",
+    "plot_tradeoff",
     "short",
     "style",
     "subplots",
@@ -78,6 +81,7 @@ LABELS = {
     "mean": "mean score (points)",
     "max": "best score (points)",
     "actions_per_s": "speed (actions/s)",
+    "moves_per_s": "speed (moves/s)",
 }
 
 
@@ -485,6 +489,37 @@ def _paired(names, values):
     return names, values
 
 
+@_styled
+def plot_tradeoff(groups, ax=None):
+    """Draw what thinking longer buys: mean score against speed, a line a group; return ax.
+
+    groups: {label: frame}; a row is one player, with the columns name (written beside its point),
+    moves_per_s, mean and ci95 (half width of the mean's interval). The names of the first group
+    stand above its points, those of the second below, and so on. The x-axis is logarithmic.
+    Raises ValueError for a frame without these columns, or without rows.
+    """
+    if not groups:
+        raise ValueError("there are no players to show")
+    ax = _axes(ax, 4.6)
+    for (label, frame), side in zip(groups.items(), itertools.cycle((1, -1))):
+        for column in ("moves_per_s", "mean", "ci95"):
+            _check_frame(frame, label, "name", column)
+        frame = frame.sort_values("moves_per_s")
+        speed, mean = frame["moves_per_s"].to_numpy(float), frame["mean"].to_numpy(float)
+        (line, *_) = ax.errorbar(speed, mean, frame["ci95"], fmt="o-", capsize=3, label=label)
+        note = {"textcoords": "offset points", "va": "center", "fontsize": 10}
+        note |= {"ha": "left" if side > 0 else "right", "color": line.get_color()}
+        for name, *point in zip(frame["name"], speed, mean):
+            ax.annotate(name, point, (5 * side, 9 * side), **note)
+    ax.set_xscale("log")
+    ax.margins(x=0.1)
+    ax.set_ylim(bottom=0)
+    ax.xaxis.set_minor_locator(NullLocator())
+    _format_axis(ax.xaxis, "moves_per_s")
+    _format_axis(ax.yaxis, "mean")
+    return _legend_above(ax)
+
+
 # ------------------------------------------------------------------------- values and games
 
 
@@ -538,6 +573,28 @@ def _write_numbers(ax, image, values):
 
 def _brief(value):
     return short(float(f"{value:.3g}"))
+
+
+@_styled
+def plot_layers(values, ax=None):
+    """Draw what every afterstate of a small board is worth, over its tile sum; return ax.
+
+    values: the `Values` of a way to play. Grey: all afterstates, one of each board's images. Blue:
+    those that 10 000 games come to at least once, on average; a larger dot is met oftener.
+    Raises ValueError for a board with more than 100 000 afterstates.
+    """
+    if len(values.boards) > 100_000:
+        raise ValueError(f"{len(values.boards)} afterstates are too many to draw: take 2x3")
+    ax, sums, often = _axes(ax), tile_sums(values.boards), values.visits()
+    seen, worth = often >= 1e-4, values.afterstate_values
+    ax.scatter(sums[~seen], worth[~seen], 4, color=PALE, linewidth=0, label="all afterstates")
+    size, blue = 5 + 60 * np.sqrt(often[seen]), COLOURS[0]
+    ax.scatter(sums[seen], worth[seen], size, blue, linewidth=0, alpha=0.5, label=values.name)
+    _format_axis(ax.xaxis, "sum of the tiles")
+    _format_axis(ax.yaxis, "value (points)")
+    for handle in _legend_above(ax).get_legend().legend_handles:
+        handle.set_sizes([30])
+    return ax
 
 
 @_styled

@@ -1,0 +1,329 @@
+"""Expectimax against a plain-Python recursion over lists, with and without what makes it fast."""
+
+import functools
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+import reference
+
+from lib2048 import Network, SearchPlayer, ValuePlayer, evaluate, from_tiles, heuristic_player, spec
+from lib2048.expectimax import COUNTERS, MOST_PLIES, BatchSearch, Search
+from lib2048.learning import own_functions
+
+CELLS = ((0, 1, 4, 5), (0, 1, 2))
+NAME = "cells:0145,012"
+NEARLY_FULL = [[2, 4, 8, 2], [4, 0, 16, 4], [8, 16, 32, 0], [2, 4, 8, 2]]
+TWO_LEFT = [[2, 4, 8, 2], [4, 8, 16, 4], [8, 16, 32, 8], [0, 4, 8, 2]]
+LOST = [[2, 4, 2, 4], [4, 2, 4, 2]] * 2
+EASY = [[0, 2, 0, 0], [0] * 4, [0, 0, 4, 0], [0] * 4]
+
+
+def networks():
+    """Return one network twice: ours, and the plain one of tests/reference.py."""
+    ours, plain = Network(NAME), reference.PlainNetwork(CELLS)
+    for number in range(2):
+        size = 16 ** len(CELLS[number])
+        weights = np.random.default_rng(number).normal(0, 100, size).astype(np.float32)
+        ours.set_table(number, weights)
+        plain.weights.update({(0, number, i): weight for i, weight in enumerate(weights)})
+    return ours, plain
+
+
+OURS, PLAIN = networks()
+
+
+@functools.cache
+def worth(afterstate, plies, pays=1, reduce=False):
+    """An afterstate's value with so many plies below it."""
+    if plies == 0:
+        return float(PLAIN.value(afterstate))
+    total, cells = 0.0, spec.empty_cells(afterstate)
+    for cell in cells:
+        for tile, chance in ((2, 0.9), (4, 0.1)):
+            state = reference.with_tile(afterstate, cell, tile)
+            below = plies - 1 if reduce and tile == 4 and plies > 1 else plies
+            total += chance * max(worths(state, below, pays, reduce).values(), default=0.0)
+    return total / len(cells)
+
+
+def worths(state, plies, pays=1, reduce=False):
+    """{action: reward + value of its afterstate} of a state, so many plies deep."""
+    outcomes = reference.outcomes(state).items()
+    return {a: pays * r + worth(after, plies - 1, pays, reduce) for a, (after, r) in outcomes}
+
+
+def random_boards(count, empty, seed=1):
+    """Boards with so many empty cells and small tiles elsewhere."""
+    rng, boards = random.Random(seed), []
+    for _ in range(count):
+        tiles = [rng.choice([2, 4, 8, 16, 32, 64]) for _ in range(16 - empty)] + [0] * empty
+        rng.shuffle(tiles)
+        boards.append(reference.frozen([tiles[i : i + 4] for i in range(0, 16, 4)]))
+    return boards
+
+
+CASES = [
+    (plies, board)
+    for plies, empties in ((1, (0, 1, 5, 12)), (2, (0, 1, 3, 7)), (3, (0, 1, 2)))
+    for empty in empties
+    for board in random_boards(3, empty, seed=10 * plies + empty)
+]
+
+
+@pytest.mark.parametrize("table_mib", [0, 1, None])
+@pytest.mark.parametrize("plies, board", CASES)
+def test_search_is_what_the_plain_recursion_says(plies, board, table_mib):
+    action, values, reached = Search(OURS, plies, table_mib=table_mib).decide(from_tiles(board))
+    expected = worths(board, plies)
+    assert reached == (plies if expected else reached)
+    assert values.keys() == expected.keys()
+    for a in expected:
+        assert values[a] == pytest.approx(expected[a], rel=1e-5, abs=1e-3)
+    assert action == max(values, key=values.get, default=None)
+
+
+@pytest.mark.parametrize("symmetric", [True, False])
+@pytest.mark.parametrize("plies, board", CASES)
+def test_batches_are_what_the_plain_recursion_says(plies, board, symmetric):
+    search = BatchSearch(OURS.values, plies, symmetric=symmetric)
+    action, values, _ = search.decide(from_tiles(board))
+    assert values == pytest.approx(worths(board, plies), rel=1e-5, abs=1e-3)
+    assert action == max(values, key=values.get, default=None)
+
+
+def test_batches_hold_for_a_value_function_without_symmetry():
+    def corner(boards):
+        return (boards & np.uint64(0xFF)).astype(np.float64)
+
+    def plain(board, plies):
+        outcomes = reference.outcomes(board).values()
+        return max((r + chance(after, plies) for after, r in outcomes), default=0.0)
+
+    def chance(after, plies):
+        if plies == 1:
+            return float(reference.number(after) & 0xFF)
+        states = [(reference.with_tile(after, c, t), p) for c in spec.empty_cells(after)
+                  for t, p in ((2, 0.9), (4, 0.1))]  # fmt: skip
+        return sum(p * plain(s, plies - 1) for s, p in states) / len(spec.empty_cells(after))
+
+    board = reference.frozen(NEARLY_FULL)
+    for plies in (1, 2, 3):
+        values = BatchSearch(corner, plies, symmetric=False).decide(from_tiles(board))[1]
+        assert max(values.values()) == pytest.approx(plain(board, plies), rel=1e-12)
+
+
+@pytest.mark.parametrize("board", random_boards(4, 2, seed=5) + random_boards(2, 3, seed=6))
+def test_less_behind_a_four(board):
+    for plies in (2, 3):
+        values = Search(OURS, plies, reduce=True).decide(from_tiles(board))[1]
+        expected = worths(board, plies, reduce=True)
+        assert values == pytest.approx(expected, rel=1e-5, abs=1e-3)
+
+
+def test_reducing_does_change_values():
+    board = random_boards(1, 2, seed=5)[0]
+    values = [Search(OURS, 3, reduce=r).decide(from_tiles(board))[1] for r in (False, True)]
+    assert values[0] != values[1]
+
+
+@pytest.mark.parametrize("plies", [1, 2, 3])
+def test_rewards_need_not_count(plies):
+    board = reference.frozen(NEARLY_FULL)
+    for search in (Search(OURS, plies, pays=False), BatchSearch(OURS.values, plies, pays=False)):
+        values = search.decide(from_tiles(board))[1]
+        assert values == pytest.approx(worths(board, plies, pays=0), rel=1e-5, abs=1e-3)
+
+
+@pytest.mark.parametrize("plies", [1, 2, 5])
+def test_a_lost_board_has_no_action(plies):
+    assert Search(OURS, plies).decide(from_tiles(LOST))[:2] == (None, {})
+    assert BatchSearch(OURS.values, plies).decide(from_tiles(LOST))[:2] == (None, {})
+
+
+def test_a_dead_end_is_worth_nothing_not_less():
+    """Behind the only action, some spawns end the game; the others hold a value of −1000."""
+    network = Network("cells:0")
+    network.weights[:] = -1000 / 8  # eight look-ups
+    board = from_tiles([[4, 8, 16, 4], [2, 4, 2, 8], [4, 2, 16, 2], [2, 2, 8, 4]])
+    values = Search(network, 2).decide(board)[1]
+    expected = {a: r + mean_of_constants(after) for a, (after, r) in
+                reference.outcomes(reference.tiles(int(board))).items()}  # fmt: skip
+    assert values == pytest.approx(expected)
+    assert max(values.values()) > -1000 + 4
+
+
+def mean_of_constants(after, constant=-1000):
+    cells, total = spec.empty_cells(after), 0.0
+    for cell in cells:
+        for tile, chance in ((2, 0.9), (4, 0.1)):
+            outcomes = reference.outcomes(reference.with_tile(after, cell, tile)).values()
+            total += chance * max((r + constant for _, r in outcomes), default=0.0)
+    return total / len(cells)
+
+
+# ---------------------------------------------------------------- the table
+
+
+@pytest.mark.parametrize("plies", [2, 3, 4])
+def test_the_table_changes_no_bit(plies):
+    boards = [from_tiles(b) for b in random_boards(6, 2, seed=plies)]
+    found = [
+        [Search(OURS, plies, table_mib=mib).decide(board)[1] for board in boards]
+        for mib in (0, 0.001, 16)
+    ]
+    assert found[0] == found[1] == found[2]
+
+
+def test_the_table_is_used():
+    counts = {}
+    for mib in (0, 16):
+        player = SearchPlayer(OURS, 3, table_mib=mib)
+        player.play_games(0, 1, 7)
+        counts[mib] = dict(zip(COUNTERS, player.counters.tolist(), strict=True))
+    assert counts[0]["hits"] == 0 < counts[16]["hits"]
+    assert counts[16]["nodes"] < counts[0]["nodes"]
+    assert counts[16]["looked_up"] <= counts[0]["looked_up"]
+
+
+def test_games_are_the_same_with_and_without_the_table_and_with_threads():
+    games = [
+        evaluate(SearchPlayer(OURS, 2, table_mib=mib), 6, seed=3, threads=threads).scores.tolist()
+        for mib, threads in ((0, 1), (16, 1), (1, 2))
+    ]
+    assert games[0] == games[1] == games[2]
+
+
+def test_a_search_player_at_one_ply_plays_the_network():
+    ours = evaluate(SearchPlayer(OURS, 1), 20, seed=5).scores.tolist()
+    assert ours == evaluate(OURS, 20, seed=5).scores.tolist()
+
+
+def test_values_in_batches_play_the_same_games():
+    by_function = evaluate(ValuePlayer(OURS.values, 2), 3, seed=5)
+    assert by_function.scores.tolist() == evaluate(SearchPlayer(OURS, 2), 3, seed=5).scores.tolist()
+
+
+def test_search_writes_nothing_into_the_network():
+    before = OURS.weights.copy()
+    SearchPlayer(OURS, 3).play_games(0, 1, 1)
+    assert (OURS.weights == before).all()
+
+
+def test_functions_of_ones_own_are_searched():
+    def twice(weights, positions):
+        total = np.float32(0)
+        for p in positions:
+            total += weights[p]
+        return 2 * total
+
+    functions, board = own_functions(OURS, value=twice), from_tiles(NEARLY_FULL)
+    plain = Search(OURS, 2, pays=False).decide(board)[1]
+    doubled = Search(OURS, 2, pays=False, functions=functions).decide(board)[1]
+    assert doubled == pytest.approx({a: 2 * v for a, v in plain.items()}, rel=1e-5)
+
+
+# ---------------------------------------------------------------- time
+
+
+def test_with_all_the_time_deepening_ends_at_the_fixed_depth():
+    for board in random_boards(3, 2, seed=9):
+        fixed = Search(OURS, 3).decide(from_tiles(board))
+        assert Search(OURS, 3, seconds=1000).decide(from_tiles(board)) == fixed
+        batched = BatchSearch(OURS.values, 3, seconds=1000).decide(from_tiles(board))
+        assert batched[1] == pytest.approx(fixed[1], rel=1e-5, abs=1e-3)
+
+
+def test_without_time_there_is_still_an_action():
+    action, values, plies = Search(OURS, seconds=1e-9).decide(from_tiles(EASY))
+    assert plies <= 2  # the clock is looked at every few afterstates
+    assert values == Search(OURS, plies).decide(from_tiles(EASY))[1]
+    assert action in values
+
+
+def test_what_a_timed_player_did_is_counted():
+    player = SearchPlayer(OURS, seconds=2e-4)
+    moves = player.play_games(0, 2, 1)[:, 2].sum()
+    assert player.depths.sum() == player.times.sum() == moves
+    assert player.depths[:, 0].sum() == 0
+    player.forget()
+    assert player.depths.sum() == 0
+
+
+def test_a_search_ends_when_it_is_stopped():
+    player, board = SearchPlayer(OURS, MOST_PLIES), from_tiles(EASY)
+    thread = threading.Thread(target=player.search.decide, args=[board])
+    thread.start()
+    time.sleep(0.2)
+    assert thread.is_alive()
+    player.stop[0] = 1
+    thread.join(timeout=30)
+    assert not thread.is_alive()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals differ")
+@pytest.mark.parametrize("words", [("play", "heuristic", "--depth", "9", "--games", "1")])
+def test_ctrl_c_ends_a_game_in_the_middle(words):
+    program = [sys.executable, "-m", "lib2048.cli", *words]
+    with subprocess.Popen(program, stderr=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        begun = b""
+        while b"games" not in begun:  # the progress bar: it plays
+            begun += process.stderr.read(1) or pytest.fail(begun.decode())
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130, errors.decode()
+    assert "lib2048: stopped" in errors.decode()
+
+
+# ---------------------------------------------------------------- bad input
+
+
+@pytest.mark.parametrize(
+    "limits, words",
+    [
+        ({}, "say how far"),
+        ({"plies": 0}, "depth 0"),
+        ({"plies": -1}, "depth -1"),
+        ({"plies": MOST_PLIES + 1}, f"1 to {MOST_PLIES}"),
+        ({"seconds": 0}, "0 seconds"),
+        ({"seconds": -1.0}, "-1.0 seconds"),
+        ({"seconds": float("nan")}, "nan seconds"),
+        ({"plies": 3, "table_mib": -1}, "-1 MiB"),
+        ({"plies": 3, "table_mib": 10**6}, "1000000 MiB"),
+    ],
+)
+def test_limits_that_make_no_sense(limits, words):
+    with pytest.raises(ValueError, match=words) as error:
+        Search(OURS, **limits)
+    assert "\n" not in str(error.value)
+
+
+def test_a_table_larger_than_memory(monkeypatch):
+    monkeypatch.setattr("psutil.virtual_memory", lambda: type("M", (), {"available": 1 << 20}))
+    with pytest.raises(MemoryError, match="16 MiB does not fit: 1 MiB are free"):
+        Search(OURS, 4)
+
+
+@pytest.mark.parametrize("network", [("4-22", "state"), ("4-22", "q"), ("cells:0145@2x2",)])
+def test_a_network_that_cannot_be_searched(network):
+    with pytest.raises(ValueError, match="4x4 afterstates"):
+        Search(Network(*network), 2)
+
+
+def test_a_value_function_of_the_wrong_length():
+    with pytest.raises(ValueError, match="one number a board"):
+        BatchSearch(lambda boards: np.zeros(3), 2).decide(from_tiles(EASY))
+
+
+def test_a_player_is_named_by_what_it_does():
+    assert heuristic_player().name == "heuristic"
+    assert SearchPlayer(OURS, 2).name == f"{NAME}, 2-ply"
+    assert SearchPlayer(OURS, seconds=0.01).name == f"{NAME}, 10 ms"
+    assert os.linesep not in repr(SearchPlayer(OURS, 2))
