@@ -21,6 +21,7 @@ from lib2048.drawing import (
     draw_choice,
     draw_pattern,
     draw_row,
+    draw_tree,
     draw_tuple,
     draw_tuples,
     tile_colour,
@@ -337,6 +338,59 @@ def test_the_four_afterstates_stand_in_two_columns():
     assert len({round(x) for x, _ in frames(choice())[1:]}) == 2
 
 
+# ------------------------------------------------------------------------------------------ trees
+
+
+def spawn_in(cell, exponent, chance, action, worth):
+    return (chance, BOARD | exponent << 4 * cell, action, worth)
+
+
+def tree(**more):
+    one_left = [spawn_in(12, 1, 0.9, None, 0), spawn_in(12, 2, 0.1, "Up", 108)]
+    three_left = [spawn_in(12, 1, 0.3, 0, 50)] + [spawn_in(13, 1, 0.1, 3, 1234.5)] * 7
+    return draw_tree(BOARD, [(1, BOARD, 8, one_left), ("Left", BOARD, 4, three_left)], **more)
+
+
+def test_a_tree_shows_chances_answers_and_how_many_it_leaves_out():
+    said = texts(tree())
+    assert said.index("90 %") < said.index("10 %") < said.index("30 %")
+    assert said.count("dead end") == 1 and said[said.index("dead end") + 1] == "0"
+    assert said[said.index("1\u202f234") - 1] == "Left" and "and 6 more" in said
+    assert len(frames(tree())) == 1 + 2 + 4
+    assert len(frames(tree(shown=9))) == 1 + 2 + 10 and "and 6 more" not in texts(tree(shown=9))
+
+
+def test_a_tree_adds_the_reward_to_the_mean_over_all_spawns_drawn_or_not():
+    assert "8 + 10.8 = 18.8" in texts(tree())
+    assert "4 + 879 = 883" in texts(tree()) and "Left · best" in texts(tree())  # .3·50 + .7·1234.5
+    heavy = [node for _, _, node in elements(tree(), "path") if node.get("stroke-width") == "4"]
+    assert [node.get("stroke") for node in heavy] == [ACCENT]
+
+
+def test_a_tree_grows_to_the_right_and_outlines_each_new_tile():
+    picture = tree()
+    (root, *rest) = frames(picture)
+    assert all(x > root[0] + 120 for x, _ in rest)
+    assert len({round(x) for x, _ in rest}) == 2  # afterstates in one column, spawns in the next
+    assert len(outlines(picture)) == 1 + 4  # the best afterstate, and the tile that came in each
+    assert picture.width < 640
+
+
+def test_the_lines_of_a_tree_end_at_the_middle_of_their_boards():
+    picture = tree(shown=9)
+    middles = [y + 48 for x, y in frames(picture) if x > 300]
+    paths = [(y, node.get("d")) for _, y, node in elements(picture, "path")]
+    ends = [y + float(path.split()[-1].split("H")[0]) for y, path in paths]
+    assert all(min(abs(end - middle) for end in ends) < 0.2 for middle in middles)
+
+
+def test_everything_in_a_tree_lies_inside_its_card():
+    for picture in (tree(), tree(shown=1), draw_tree(BOARD, [(0, BOARD, 0, [(1, BOARD, 0, 1)])])):
+        for x, y, node in elements(picture, "rect"):
+            assert x >= 0 and x + float(node.get("width")) <= picture.width + 20.2
+            assert y >= 0 and y + float(node.get("height")) <= picture.height + 20.2
+
+
 # -------------------------------------------------------------------------------------- bad input
 
 
@@ -371,6 +425,9 @@ def test_the_four_afterstates_stand_in_two_columns():
         (lambda: draw_pattern([1], [18]), "an exponent is"),
         (lambda: draw_choice(BOARD, []), "rows is empty"),
         (lambda: draw_choice(BOARD, [(7, BOARD, 0, 0)]), "an action is"),
+        (lambda: draw_tree(BOARD, []), "at least one branch"),
+        (lambda: tree(shown=0), "one spawn to show"),
+        (lambda: draw_tree(BOARD, [(0, BOARD, 0, [(0.5, BOARD, 0, 1)])]), "after Up add up to 0.5"),
     ],
 )
 def test_bad_input_is_answered_by_one_clear_line(call, says):

@@ -13,6 +13,7 @@ import pytest
 mpl.use("agg")
 import matplotlib.pyplot as plt  # noqa: E402
 
+from lib2048.exact import SmallGame  # noqa: E402
 from lib2048.plotting import (  # noqa: E402
     COLOURS,
     plot_curves,
@@ -20,8 +21,10 @@ from lib2048.plotting import (  # noqa: E402
     plot_heat,
     plot_intervals,
     plot_ladder,
+    plot_layers,
     plot_scores,
     plot_tiles,
+    plot_tradeoff,
     short,
     style,
     subplots,
@@ -276,6 +279,15 @@ def test_intervals_reach_as_far_as_they_say():
     assert ax.get_xlabel() == "mean score (points)" and tick_texts(ax.yaxis) == ["random", "greedy"]
 
 
+def test_a_tradeoff_names_its_players_on_a_logarithmic_axis():
+    rows = {"name": ["1-ply", "2-ply"], "moves_per_s": [1e6, 1e4], "mean": [5, 9], "ci95": [1, 2]}
+    ax = plot_tradeoff({"ours": pd.DataFrame(rows)})
+    assert ax.get_xscale() == "log" and legend(ax) == ["ours"]
+    assert ax.lines[0].get_xydata().tolist() == [[1e4, 9], [1e6, 5]]
+    assert said(ax) == ["2-ply", "1-ply"]
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("speed (moves/s)", "mean score (points)")
+
+
 # ------------------------------------------------------------------------------- values and games
 
 
@@ -331,6 +343,19 @@ def test_a_game_marks_when_a_new_largest_tile_was_made():
     assert said(ax) == ["512"] and ax.texts[0].xy[0] == 2
 
 
+def test_layers_tell_the_visited_boards_from_the_others():
+    values = SmallGame(2, 2, progress=False).optimal()
+    ax = plot_layers(values)
+    others, visited = ax.collections
+    seen = values.visits() >= 1e-4
+    assert (len(others.get_offsets()), len(visited.get_offsets())) == ((~seen).sum(), seen.sum())
+    assert visited.get_offsets().max(axis=0)[1] == values.afterstate_values[seen].max()
+    assert visited.get_offsets()[:, 0].min() == 4
+    assert visited.get_sizes().argmax() == values.visits()[seen].argmax()
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("sum of the tiles", "value (points)")
+    assert legend(ax) == ["all afterstates", "optimal play"]
+
+
 def test_a_game_without_values_shows_the_score_alone():
     assert "score + value" not in legend(plot_game(steps((None, None, None))))
 
@@ -354,9 +379,12 @@ def test_a_game_without_values_shows_the_score_alone():
         (lambda: plot_ladder(["a"], [1, 2]), "1 names need as many numbers, not 2"),
         (lambda: plot_intervals([], [], []), "0 names"),
         (lambda: plot_intervals(["a"], [1], []), "1 names need as many numbers, not 0"),
+        (lambda: plot_tradeoff({}), "no players"),
+        (lambda: plot_tradeoff({"a": frame([1])}), "'a': no column 'name'"),
         (lambda: plot_heat([1, 2], "x", "y", "v"), "needs a matrix"),
         (lambda: plot_heat([[np.nan]], "x", "y", "v"), "at least one number"),
         (lambda: plot_heat([[1]], "x", "y", "v", xticks="ab"), "need as many ticks, not 2"),
+        (lambda: plot_layers(SimpleNamespace(boards=range(100_001))), "too many to draw"),
         (lambda: plot_game([]), "no actions"),
         (lambda: plot_game(steps()[-1:]), "no actions"),
     ],

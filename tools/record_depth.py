@@ -6,7 +6,8 @@ WEIGHTS is the weights.npz of a run; ours was made by
     lib2048 train --network 4x6 --rule td --alpha 0.1 --games 100000 --order backward --seed 1 \
         --out runs/td0
 
-Rows that are there already are skipped.  About an hour and a half on one core.  Times are of the machine it runs on; let nothing else run beside it.
+Rows that are there already are skipped.  About an hour and a half on one core.  Times are of the
+machine it runs on; let nothing else run beside it.
 """
 
 import sys
