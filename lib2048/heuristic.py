@@ -23,8 +23,7 @@ class Weights(NamedTuple):
     order_power: float = 4.0
     total: float = 11.0  # against tiles as such: many small ones cost more than few large ones
     total_power: float = 3.5
-    alive: float = 200000.0  # for a line of a game that goes on, so that no board is worth less
-    # than a lost one
+    alive: float = 200000.0  # for each line of a game that goes on: a lost board is worth 0
 
 
 def line_values(weights=Weights()):  # noqa: B008 (a tuple does not change)

@@ -312,7 +312,7 @@ class Run:
         saved, chunk, more = time.perf_counter(), FIRST_CHUNK, True
         with _stop_asked() as stop:
             while more and self.games.actions < last_action and self.seconds < last_second:
-                if self.tests.due(self.games.actions):
+                if self.tests.due(self.games.actions) and not stop.is_set():
                     self._test(stop)
                 if stop.is_set():
                     self.history.stopped = True

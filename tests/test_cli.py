@@ -10,7 +10,7 @@ import sys
 import numpy as np
 import pytest
 
-from lib2048 import Network, benchmark, save, storage
+from lib2048 import Network, SearchPlayer, benchmark, save, storage
 from lib2048.cli import main
 from lib2048.evaluation import evaluate
 
@@ -100,7 +100,7 @@ def test_play_without_json_prints_the_block(capsys):
     assert main(["play", "random", "--games", "20"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("20\tmean = ")
-    assert "M moves/s" in lines[-1]
+    assert lines[-1].endswith("moves/s")
 
 
 def test_a_negative_seed_is_a_seed_modulo_two_to_the_64(answer):
@@ -158,6 +158,32 @@ def test_a_trained_network_beats_an_untrained_one(answer, tmp_path):
     assert trained["mean"] - trained["ci95"] > evaluate(Network(SMALL), 200).mean
 
 
+AHEAD = [["--depth", "2"], ["--depth", "3", "--reduce"], ["--ms-per-move", "0.2"]]
+
+
+@pytest.mark.parametrize("more", AHEAD)
+def test_play_looks_ahead(answer, weights, more):
+    found = answer("play", weights, "--games", 3, "--seed", 4, *more)
+    assert found.keys() == PLAY_KEYS
+    assert found["games"] == 3
+    if more[0] == "--depth":
+        player = SearchPlayer(storage.load(weights), int(more[1]), reduce="--reduce" in more)
+        assert found["mean"] == evaluate(player, 3, 4).mean
+
+
+def test_the_heuristic_plays(answer):
+    assert answer("play", "heuristic", "--games", 3)["player"] == "heuristic"
+    assert answer("play", "heuristic", "--games", 3, "--depth", 2)["mean"] > 0
+
+
+def test_train_plays_test_games(answer, tmp_path):
+    more = ["--eval-every", 20_000, "--eval-games", 2, "--eval-depth", 2, "--out", tmp_path / "run"]
+    found = answer("train", "--network", SMALL, "--actions", 20_000, "--epsilon", 0.1, *more)
+    assert found.keys() == TRAIN_KEYS
+    lines = (tmp_path / "run" / "evaluations.csv").read_text().splitlines()
+    assert [line.split(",")[:2] for line in lines[1:]] == [["20000", "1"], ["20000", "2"]]
+
+
 # ---------------------------------------------------------------- info and bench
 
 
@@ -167,13 +193,16 @@ def test_info_answers_what_the_file_holds(answer, weights):
     assert (found["network"], found["nonzero_weights"]) == (SMALL, 2 * 16**4)
 
 
+SEARCHES = ("2-ply play", "3-ply play", "3-ply, no table")
+
+
 def test_bench_compares_each_loop_with_its_floor(answer, monkeypatch):
     for name, value in {"FLOOR_MOVES": 200, "WARM_UP": 1000, "MOVES": 1000, "ROUNDS": 1}.items():
         monkeypatch.setattr(benchmark, name, value)
     defaults = (1000, 1000, 1)
     monkeypatch.setattr(benchmark.Bench.__init__, "__defaults__", ("4x6", *defaults))
     found = answer("bench", "--network", SMALL)
-    assert set(found) == {"random play", "1-ply play", "TD(0) training"}
+    assert set(found) == {"random play", "1-ply play", "TD(0) training", *SEARCHES}
     for row in found.values():
         assert row["ratio"] == pytest.approx(row["moves_per_s"] / row["floor_per_s"])
     assert "floor" in benchmark.report(found)
@@ -227,7 +256,22 @@ WRONG = {
     "no player": ["play"],
     "play no games": ["play", "random", "--games", "0"],
     "play on no threads": ["play", "random", "--threads", "0"],
-    "play in depth": ["play", "random", "--depth", "0"],
+    "play to depth 0": ["play", "heuristic", "--depth", "0"],
+    "play to depth 99": ["play", "heuristic", "--depth", "99"],
+    "random in depth": ["play", "random", "--depth", "2"],
+    "random in time": ["play", "random", "--ms-per-move", "1"],
+    "no time": ["play", "heuristic", "--ms-per-move", "0"],
+    "time below 0": ["play", "heuristic", "--ms-per-move", "-1"],
+    "time nan": ["play", "heuristic", "--ms-per-move", "nan"],
+    "depth and time": ["play", "heuristic", "--depth", "2", "--ms-per-move", "1"],
+    "no table": ["play", "heuristic", "--depth", "3", "--table-mib", "-1"],
+    "a table beyond memory": ["play", "heuristic", "--depth", "3", "--table-mib", "65000"],
+    "epsilon": [*TRAIN, "--epsilon", "2"],
+    "test games never": [*TRAIN, "--eval-every", "0"],
+    "no test games": [*TRAIN, "--eval-every", "10", "--eval-games", "0"],
+    "test games to depth 0": [*TRAIN, "--eval-every", "10", "--eval-depth", "0"],
+    "solve nothing": ["solve"],
+    "solve too much": ["solve", "4x4"],
     "info on nothing": ["info", "nothing.npz"],
     "bench on nothing": ["bench", "--network", "9x9"],
 }

@@ -1,0 +1,198 @@
+"""Smaller boards in the corner of the big one: the rules, networks, learning, exploration."""
+
+import random
+
+import numpy as np
+import pytest
+
+from lib2048 import Network, NetworkPlayer, SmallGame, board, own_functions, spec, stream, train
+from lib2048.learning import Games, functions_of, rule_of
+
+SIZES = [(rows, columns) for rows in range(1, 5) for columns in range(1, 5)]
+
+
+def packed(tiles):
+    """Pack a small board into the upper left corner."""
+    rows = [list(row) + [0] * (4 - len(row)) for row in tiles]
+    return board.from_tiles(rows + [[0] * 4] * (4 - len(rows)))
+
+
+def random_tiles(rows, columns, rng):
+    return [[rng.choice([0, 0, 2, 4, 8, 16]) for _ in range(columns)] for _ in range(rows)]
+
+
+@pytest.mark.parametrize("rows, columns", SIZES)
+def test_slides_are_those_of_the_rules(rows, columns):
+    rng, grid = random.Random(rows * 4 + columns), board.grid(rows, columns)
+    for _ in range(200):
+        tiles = random_tiles(rows, columns, rng)
+        for action in range(4):
+            after, reward = spec.slide(tiles, action)
+            assert board.slide(packed(tiles), action, grid) == (packed(after), reward)
+        found = board.slide_all_in(packed(tiles), grid)[:4]
+        assert list(found) == [packed(spec.slide(tiles, action)[0]) for action in range(4)]
+        legal = [action for action, _, _ in board.afterstates(packed(tiles), grid)]
+        assert legal == spec.legal_actions(tiles)
+
+
+def turned(tiles):
+    return [list(row) for row in zip(*tiles)][::-1]
+
+
+@pytest.mark.parametrize("rows, columns", SIZES)
+def test_symmetric_boards_share_their_canonical_image(rows, columns):
+    rng, grid = random.Random(1), board.grid(rows, columns)
+    for _ in range(50):
+        tiles = random_tiles(rows, columns, rng)
+        images = [tiles, [row[::-1] for row in tiles]]
+        for _ in range(3):
+            images += [turned(images[-2]), turned(images[-1])]
+        images = [image for image in images if (len(image), len(image[0])) == (rows, columns)]
+        numbers = {int(packed(image)) for image in images}
+        assert {int(x) for x in board.symmetries(packed(tiles), grid)} == numbers
+        assert {int(board.canonical(np.uint64(x), grid)) for x in numbers} == {min(numbers)}
+        assert board.orbit_size(packed(tiles), grid) == len(numbers)
+
+
+@pytest.mark.parametrize("rows, columns", [(1, 2), (2, 2), (2, 3), (3, 2), (3, 3), (4, 4)])
+def test_spawns_fill_every_cell_of_the_grid_alike_and_no_other(rows, columns):
+    grid, state, counts, fours = board.grid(rows, columns), stream(1, 2), {}, 0
+    games = 4000
+    for _ in range(games):
+        spawned, state = board.spawn(np.uint64(0), state, grid)
+        cell = int(spawned).bit_length() - 1 >> 2
+        counts[cell] = counts.get(cell, 0) + 1
+        fours += int(spawned) >> 4 * cell == 2
+    assert set(counts) == {4 * r + c for r in range(rows) for c in range(columns)}
+    share = 1 / (rows * columns)
+    spread = (games * share * (1 - share)) ** 0.5
+    assert all(abs(count - games * share) < 5 * spread for count in counts.values())
+    assert abs(fours - 0.1 * games) < 5 * (0.09 * games) ** 0.5
+
+
+def test_a_full_grid_has_no_room():
+    with pytest.raises(ValueError, match="full"):
+        board.spawn(packed([[2, 4], [4, 2]]), stream(1, 1), board.grid(2, 2))
+
+
+@pytest.mark.parametrize("size", [(0, 2), (2, 5), (5, 5)])
+def test_sizes_that_do_not_exist(size):
+    with pytest.raises(ValueError, match="use 1 to 4"):
+        board.grid(*size)
+
+
+# ---------------------------------------------------------------- networks
+
+
+NETWORKS = [
+    ("cells:0145@2x2", (2, 2)),
+    ("cells:012456,15@2x3", (2, 3)),
+    ("cells:012456,45689a@3x3", (3, 3)),
+]
+
+
+@pytest.mark.parametrize("name, size", NETWORKS)
+def test_a_network_of_a_small_board_has_its_symmetries(name, size):
+    network, rng = Network(name), random.Random(3)
+    network.weights[:] = np.random.default_rng(1).normal(0, 10, network.size)
+    for _ in range(20):
+        tiles = random_tiles(*size, rng)
+        value = network.value(packed(tiles))
+        assert value == pytest.approx(sum(w for *_, w in network.lookups(packed(tiles))), abs=1e-3)
+        images = board.symmetries(packed(tiles), network.grid)
+        np.testing.assert_allclose(network.values(images), value, rtol=0, atol=1e-3)
+
+
+@pytest.mark.parametrize(
+    "name, words",
+    [
+        ("4x6@3x3", "name its cells"),
+        ("cells:0123@3x3", "no cell 3"),
+        ("cells:0145@2", "such as 2x3"),
+        ("cells:0145@axb", "such as 2x3"),
+        ("cells:0145@5x5", "1 to 4"),
+    ],
+)
+def test_names_of_small_networks_that_make_no_sense(name, words):
+    with pytest.raises(ValueError, match=words) as error:
+        Network(name)
+    assert "\n" not in str(error.value)
+
+
+def test_small_boards_value_afterstates_only():
+    with pytest.raises(ValueError, match="only afterstates"):
+        Network("cells:0145@2x2", "state")
+
+
+def test_a_player_of_a_small_board_chooses_among_its_actions():
+    network, rng = Network("cells:012456@2x3"), random.Random(5)
+    network.weights[:] = np.random.default_rng(1).normal(0, 10, network.size)
+    for _ in range(50):
+        tiles = random_tiles(2, 3, rng)
+        values, worth = NetworkPlayer(network).values(packed(tiles)), {}
+        for action in spec.legal_actions(tiles):
+            after, reward = spec.slide(tiles, action)
+            worth[action] = reward + network.value(packed(after))
+        assert values == pytest.approx(worth, abs=1e-3)
+        assert NetworkPlayer(network).choose(packed(tiles)) == max(
+            worth, key=worth.get, default=None
+        )
+
+
+# ---------------------------------------------------------------- learning and exploring
+
+
+def table_functions(network, update):
+    """One weight a board: the look-up whose position is the smallest of its images'."""
+    return own_functions(network, value=lambda w, p: w[p[:8].min()], update=update)
+
+
+def test_play_at_random_scores_what_it_is_worth():
+    """Learning with ε = 1 plays random games; their mean is the exact value of random play."""
+    for size, cells in (((2, 2), "0145"), ((2, 3), "012456")):
+        name = f"cells:{cells}@{size[0]}x{size[1]}"
+        scores = train(Network(name), games=10_000, epsilon=1.0, progress=False).scores
+        exact = SmallGame(*size, progress=False).follow("random").start
+        assert abs(scores.mean() - exact) < 5 * scores.std() / len(scores) ** 0.5
+
+
+def test_epsilon_is_the_share_of_random_actions():
+    """Play by fixed values with a quarter of random actions scores what that policy is worth."""
+    network = Network("cells:0145@2x2")
+    network.weights[:] = np.random.default_rng(1).normal(0, 10, network.size)
+    rule = rule_of(network, epsilon=0.25, learn=False)
+    games = Games(functions_of(network.tuples), network.weights, 8, rule, seed=3)
+    scores = games.play(20_000, 10**9, 20_000)[0][:, 1]
+    game = SmallGame(2, 2, progress=False)
+    exact = [game.follow(network, epsilon).start for epsilon in (0.0, 0.25)]
+    assert abs(scores.mean() - exact[1]) < 5 * scores.std() / len(scores) ** 0.5
+    assert abs(scores.mean() - exact[0]) > 5 * scores.std() / len(scores) ** 0.5
+
+
+def test_td_with_rate_one_over_n_finds_the_values_of_the_policy():
+    """TD(0) under random play on 2x2, with rate 1/n at a board's n-th visit.
+
+    The second tuple's table counts the visits.  Tolerance: 1.5 % of the value of the start, root
+    mean square over the afterstates as often as they are visited.
+    """
+    network = Network("cells:0145,0154@2x2")
+
+    def update(weights, positions, amount):
+        visits = positions[8:].min()
+        weights[visits] += 1
+        weights[positions[:8].min()] += amount * 16 / weights[visits]
+
+    functions = table_functions(network, update)
+    train(network, alpha=1.0, actions=2_000_000, epsilon=1.0, functions=functions, progress=False)
+    exact = SmallGame(2, 2, progress=False).follow("random")
+    visits = exact.visits()
+    learned = network.values(exact.boards, functions=functions)
+    error = np.sqrt(np.average((learned - exact.afterstate_values) ** 2, weights=visits))
+    assert error < 0.015 * exact.start
+    assert abs(learned - exact.afterstate_values)[visits > 0.01].max() < 0.05 * exact.start
+
+
+@pytest.mark.parametrize("epsilon", [-0.1, 1.1, float("nan")])
+def test_epsilon_out_of_range(epsilon):
+    with pytest.raises(ValueError, match="epsilon"):
+        train(Network("cells:0145@2x2"), actions=10, epsilon=epsilon)
