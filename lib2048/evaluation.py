@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lib2048._compile import announce
-from lib2048.board import initial, slide, spawn
+from lib2048.board import WHOLE, initial, slide, spawn
 from lib2048.players import player
 from lib2048.rng import stream
 
@@ -168,11 +168,19 @@ class Step(NamedTuple):
 def record_game(who, seed=1, number=0):
     """Play one game slowly and keep every turn: a list of `Step`, the last with action None."""
     who = player(who)
-    board, random = initial(stream(seed, number))
-    steps = []
-    while (action := who.choose(board)) is not None:
-        after, reward = slide(board, action)
-        value = who.values(board)[action] - reward if hasattr(who, "values") else None
+    grid = who.network.grid if hasattr(who, "network") else WHOLE
+    board, random = initial(stream(seed, number), grid)
+    steps, decide = [], getattr(who, "decide", lambda board: _ask(who, board))
+    while True:
+        action, values = decide(board)
+        if action is None:
+            break
+        after, reward = slide(board, action, grid)
+        value = None if values is None else values[action] - reward
         steps.append(Step(board, action, reward, after, value))
-        board, random = spawn(after, random)
-    return [*steps, Step(board, None, 0, board, 0.0 if hasattr(who, "values") else None)]
+        board, random = spawn(after, random, grid)
+    return [*steps, Step(board, None, 0, board, None if values is None else 0.0)]
+
+
+def _ask(who, board):
+    return who.choose(board), who.values(board) if hasattr(who, "values") else None

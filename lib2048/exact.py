@@ -294,6 +294,14 @@ class Values:
         shares = self._walk()[1]
         return {2**e: float(share) for e, share in enumerate(shares) if e and share}
 
+    def reached(self):
+        """Return {tile: probability that a game ends with it, or a larger one}."""
+        shares, total, found = self.largest(), 0.0, {}
+        for tile in sorted(shares, reverse=True):
+            total += shares[tile]
+            found[tile] = min(total, 1.0)
+        return dict(sorted(found.items()))
+
     def _walk(self):
         """Carry the start's probabilities to the last layer: (visits, share of each exponent)."""
         if self._forward is None:

@@ -100,13 +100,14 @@ def _list_leaves(leaves, boards, stamps, counters, count):
     A stamp counts the leaves looked up so far; its value stands in the pool until as many others
     have followed.  Returns how many have to be looked up; they are listed in boards[PENDING …].
     """
-    pending, looked_up = ZERO, counters[LOOKED_UP]
+    pending, legal, looked_up = ZERO, 0, counters[LOOKED_UP]
     oldest = looked_up - (len(leaves) >> 1) + 4 * MOST_STATES
     for i in range(ZERO, count):
         board = boards[LEAVES_AT + i]
         if board == boards[STATES + (i >> TWO)]:
             stamps[i] = -1
             continue
+        legal += 1
         mixed = (board ^ (board >> np.uint64(29))) * GOLDEN
         slot = (mixed >> np.uint64(64 - LEAF_BITS)) << ONE
         if leaves[slot] != board or np.int64(leaves[slot + ONE]) < oldest:
@@ -116,7 +117,7 @@ def _list_leaves(leaves, boards, stamps, counters, count):
             pending += ONE
         stamps[i] = np.int64(leaves[slot + ONE])
     counters[LOOKED_UP] = looked_up
-    counters[LEAVES] += np.int64(count)
+    counters[LEAVES] += legal
     return pending
 
 
@@ -180,51 +181,32 @@ def _out_of_time(counters, stop, limits):
     return limits.ticks > 0 and ticks(limits.clock) >= counters[DEADLINE]
 
 
-@part
-def _spawned(board, exponents, boards):
-    """List the states that spawns of the given exponents make of an afterstate; return how many."""
-    mask, count = empty_mask(board), ZERO
-    while mask:
-        cell = mask & (~mask + ONE)
-        for exponent in exponents:
-            boards[STATES + count] = board | cell * exponent
-            count += ONE
-        mask ^= cell
-    return count
-
-
 @kernel
 def _mean_one_ply(
     look, values_of, weights, limits, leaves, pool, boards, positions, values, stamps, counters,
-    board,
+    board, first,
 ):  # fmt: skip
-    """Return an afterstate's value with one ply below it."""
-    count = _spawned(board, (ONE, TWO), boards)
-    _one_ply(
-        look, values_of, weights, limits, leaves, pool, boards, positions, values, stamps,
-        counters, count,
-    )  # fmt: skip
-    total = 0.0
-    for s in range(ZERO, count, TWO):
-        total += TWO_CHANCE * values[QUAD + s] + FOUR * values[QUAD + s + ONE]
-    return np.float32(2 * total / count)
+    """Return an afterstate's value with one ply below it.
 
-
-@kernel
-def _fours_one_ply(
-    look, values_of, weights, limits, leaves, pool, boards, positions, values, stamps, counters,
-    board,
-):  # fmt: skip
-    """Return the sum of the 1-ply values of the states that a spawned 4 makes of an afterstate."""
-    count = _spawned(board, (TWO,), boards)
+    first: 1, or 2 for the part of it that spawned 4s make.
+    """
+    mask, count, cells = empty_mask(board), ZERO, 0
+    while mask:
+        cell = mask & (~mask + ONE)
+        mask ^= cell
+        cells += 1
+        for exponent in range(first, THREE):
+            boards[STATES + count] = board | cell * exponent
+            count += ONE
     _one_ply(
         look, values_of, weights, limits, leaves, pool, boards, positions, values, stamps,
         counters, count,
     )  # fmt: skip
     total = 0.0
     for s in range(ZERO, count):
-        total += values[QUAD + s]
-    return total
+        spawned_two = first == ONE and s & ONE == ZERO
+        total += (TWO_CHANCE if spawned_two else FOUR) * values[QUAD + s]
+    return total / cells
 
 
 @kernel
@@ -247,17 +229,17 @@ def chance_value(
         if counters[NODES] % BETWEEN_LOOKS == 0 and _out_of_time(counters, stop, limits):
             counters[ABORTED] = 1
             return np.float32(0)
-        value = _mean_one_ply(
+        mean = _mean_one_ply(
             look, values_of, weights, limits, leaves, pool, boards, positions, values, stamps,
-            counters, board,
+            counters, board, ONE,
         )  # fmt: skip
     else:
-        total, cells, free = 0.0, 0, empty_mask(board)
+        mean, total, cells, free = 0.0, 0.0, 0, empty_mask(board)
         fours_below = plies - 1 if limits.reduce else plies
         if fours_below == 1:
-            total += FOUR * _fours_one_ply(
+            mean = _mean_one_ply(
                 look, values_of, weights, limits, leaves, pool, boards, positions, values,
-                stamps, counters, board,
+                stamps, counters, board, TWO,
             )  # fmt: skip
         while free:
             cell = free & (~free + ONE)
@@ -283,7 +265,8 @@ def chance_value(
                     best = max(best, reward + value)
                 chance = TWO_CHANCE if exponent == ONE else FOUR
                 total += chance * (best if best != ILLEGAL else np.float32(0))
-        value = np.float32(total / cells)
+        mean += total / cells
+    value = np.float32(mean)
     if remember:
         table[TWO * slot] = board
         known[QUAD * slot + TWO], known[QUAD * slot + THREE] = value, plies
@@ -437,7 +420,7 @@ class Search:
         if network.form != "afterstate" or network.grid != WHOLE:
             raise ValueError(f"network {network.name}: search needs values of 4x4 afterstates")
         self.network, self.functions = network, functions or functions_of(network.tuples)
-        self.table_mib, self.stop = table_mib, np.zeros(1, np.int64)
+        self.table_mib, self.stop, self._own = table_mib, np.zeros(1, np.int64), None
         address, tick = clock() if seconds else (0, 1.0)
         ticks_a_move = max(1, int(seconds / tick)) if seconds else 0
         plies = plies or MOST_PLIES
@@ -449,9 +432,17 @@ class Search:
         memory = _new_memory(self.network.lookups_per_board, table_mib, self.stop)
         return (*self.functions[:2], self.network.weights, self.limits, memory)
 
+    def _cleared(self):
+        """Return the context of single decisions, empty: the weights may have changed."""
+        if self._own is None or self.table_mib > 1:  # new zeros cost less than clearing
+            self._own = self.context()
+        else:
+            self._own[-1].leaves[:], self._own[-1].table[:] = 0, 0
+        return self._own
+
     def decide(self, board):
         """Search one board; return (action or None, {action: reward + value}, plies reached)."""
-        context = self.context()
+        context = self._cleared()
         action, plies = decide()(context, np.uint64(board))
         values = context[-1].values[int(ROOT) : int(ROOT) + 4]
         found = {a: float(value) for a, value in enumerate(values) if value != ILLEGAL}

@@ -198,10 +198,14 @@ class NetworkPlayer:
         For a state network the value is the expectation over the spawns, for Q it holds the
         reward already.
         """
-        _, values = choose_action(self.functions, self.network, self.rule, board)
+        return self.decide(board)[1]
+
+    def decide(self, board):
+        """Return (action or None, {action: reward + value}) of a board; see `values`."""
+        action, values = choose_action(self.functions, self.network, self.rule, board)
         pays = self.network.form != "q"
         legal = afterstates(board, self.network.grid)
-        return {action: float(values[action]) + reward * pays for action, _, reward in legal}
+        return action, {a: float(values[a]) + reward * pays for a, _, reward in legal}
 
     def choose(self, board):
         """Return the action (0..3) on a board, or None when none is legal."""
@@ -245,16 +249,19 @@ class SearchPlayer:
         first = COUNTERS.index("leaves")
         return dict(zip(COUNTERS[first:], self.counters[first:].tolist(), strict=True))
 
+    def decide(self, board):
+        """Return (action or None, {action: reward + value}) of a board, searched."""
+        if self.search.limits.plies < 3:
+            return self.search.decide(board)[:2]
+        return _interruptible(lambda: self.search.decide(board)[:2], self.stop)
+
     def values(self, board):
         """Return {action: reward + value of its afterstate, searched} of the legal actions."""
-        return self._decide(board)[1]
+        return self.decide(board)[1]
 
     def choose(self, board):
         """Return the action (0..3) on a board, or None when none is legal."""
-        return self._decide(board)[0]
-
-    def _decide(self, board):
-        return _interruptible(lambda: self.search.decide(board), self.stop)
+        return self.decide(board)[0]
 
     def compile(self):
         """Compile, or load, what playing needs, without playing a game."""
@@ -289,13 +296,17 @@ class ValuePlayer:
         self.search = BatchSearch(values, depth, seconds, **limits)
         self.name = name or getattr(values, "__name__", "values")
 
+    def decide(self, board):
+        """Return (action or None, {action: reward + value}) of a board, searched."""
+        return self.search.decide(board)[:2]
+
     def values(self, board):
         """Return {action: reward + value of its afterstate, searched} of the legal actions."""
-        return self.search.decide(board)[1]
+        return self.decide(board)[1]
 
     def choose(self, board):
         """Return the action (0..3) on a board, or None when none is legal."""
-        return self.search.decide(board)[0]
+        return self.decide(board)[0]
 
     def play_games(self, first_game, count, seed):
         """Play games by number; return int64[count, 4], see learning.RESULT_COLUMNS."""

@@ -495,29 +495,34 @@ def plot_tradeoff(groups, ax=None):
 
     groups: {label: frame}; a row is one player, with the columns name (written beside its point),
     moves_per_s, mean and ci95 (half width of the mean's interval). The names of the first group
-    stand above its points, those of the second below, and so on. The x-axis is logarithmic.
+    stand below its points, those of the second above, and so on. The x-axis is logarithmic.
     Raises ValueError for a frame without these columns, or without rows.
     """
     if not groups:
         raise ValueError("there are no players to show")
-    ax = _axes(ax, 4.6)
-    for (label, frame), side in zip(groups.items(), itertools.cycle((1, -1))):
+    ax = _axes(ax, 5)
+    for (label, frame), above in zip(groups.items(), itertools.cycle((False, True))):
         for column in ("moves_per_s", "mean", "ci95"):
             _check_frame(frame, label, "name", column)
-        frame = frame.sort_values("moves_per_s")
-        speed, mean = frame["moves_per_s"].to_numpy(float), frame["mean"].to_numpy(float)
-        (line, *_) = ax.errorbar(speed, mean, frame["ci95"], fmt="o-", capsize=3, label=label)
-        note = {"textcoords": "offset points", "va": "center", "fontsize": 10}
-        note |= {"ha": "left" if side > 0 else "right", "color": line.get_color()}
-        for name, *point in zip(frame["name"], speed, mean):
-            ax.annotate(name, point, (5 * side, 9 * side), **note)
+        _draw_players(ax, label, frame.sort_values("moves_per_s"), above)
     ax.set_xscale("log")
-    ax.margins(x=0.1)
-    ax.set_ylim(bottom=0)
+    ax.margins(x=0.1, y=0.15)
     ax.xaxis.set_minor_locator(NullLocator())
     _format_axis(ax.xaxis, "moves_per_s")
     _format_axis(ax.yaxis, "mean")
-    return _legend_above(ax)
+    ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, borderaxespad=0.2)
+    return ax
+
+
+def _draw_players(ax, label, frame, above):
+    """Draw one line of a trade-off; slanted names keep clear of their neighbours."""
+    speed, mean = frame["moves_per_s"].to_numpy(float), frame["mean"].to_numpy(float)
+    (line, *_) = ax.errorbar(speed, mean, frame["ci95"], fmt="o-", capsize=3, label=label)
+    side = {"ha": "left", "va": "bottom"} if above else {"ha": "right", "va": "top"}
+    note = {"textcoords": "offset points", "rotation": 40, "rotation_mode": "anchor", **side}
+    offset = (3, 4) if above else (-2, -4)
+    for name, *point in zip(frame["name"], speed, mean):
+        ax.annotate(name, point, offset, fontsize=10, color=line.get_color(), **note)
 
 
 # ------------------------------------------------------------------------- values and games

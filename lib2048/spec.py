@@ -47,6 +47,7 @@ def _turned(board, turns):
 
 def legal_actions(board):
     """Return the actions (0..3, in that order) that change the board."""
+    board = [list(row) for row in board]
     return [action for action in range(4) if slide(board, action)[0] != board]
 
 

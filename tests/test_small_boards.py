@@ -5,7 +5,17 @@ import random
 import numpy as np
 import pytest
 
-from lib2048 import Network, NetworkPlayer, SmallGame, board, own_functions, spec, stream, train
+from lib2048 import (
+    Network,
+    NetworkPlayer,
+    SmallGame,
+    board,
+    own_functions,
+    record_game,
+    spec,
+    stream,
+    train,
+)
 from lib2048.learning import Games, functions_of, rule_of
 
 SIZES = [(rows, columns) for rows in range(1, 5) for columns in range(1, 5)]
@@ -196,3 +206,19 @@ def test_td_with_rate_one_over_n_finds_the_values_of_the_policy():
 def test_epsilon_out_of_range(epsilon):
     with pytest.raises(ValueError, match="epsilon"):
         train(Network("cells:0145@2x2"), actions=10, epsilon=epsilon)
+
+
+def test_a_game_on_a_small_board_is_recorded():
+    network = Network("cells:0145@2x2")
+    steps = record_game(NetworkPlayer(network), 3)
+    games = NetworkPlayer(network).play_games(0, 1, 3)
+    assert sum(step.reward for step in steps) == games[0, 1]
+    assert all(not int(step.board) & ~0xFF00FF for step in steps)
+
+
+def test_what_a_game_reaches_is_what_it_ends_with_or_more():
+    values = SmallGame(2, 2, progress=False).optimal()
+    shares, reached = values.largest(), values.reached()
+    assert reached[32] == pytest.approx(shares[32])
+    assert reached[16] == pytest.approx(shares[16] + shares[32])
+    assert max(reached.values()) <= 1
