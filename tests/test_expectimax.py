@@ -268,12 +268,18 @@ def test_a_search_ends_when_it_is_stopped():
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals differ")
-@pytest.mark.parametrize("words", [("play", "heuristic", "--depth", "9", "--games", "1")])
-def test_ctrl_c_ends_a_game_in_the_middle(words):
+@pytest.mark.parametrize(
+    "words, sign",  # of life: what the progress bar counts
+    [
+        (("play", "heuristic", "--depth", "9", "--games", "1"), b"games"),
+        (("solve", "3x3"), b"layers"),
+    ],
+)
+def test_ctrl_c_ends_it_in_the_middle(words, sign):
     program = [sys.executable, "-m", "lib2048.cli", *words]
     with subprocess.Popen(program, stderr=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         begun = b""
-        while b"games" not in begun:  # the progress bar: it plays
+        while sign not in begun:
             begun += process.stderr.read(1) or pytest.fail(begun.decode())
         time.sleep(0.5)
         process.send_signal(signal.SIGINT)
