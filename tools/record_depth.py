@@ -30,7 +30,6 @@ ROWS = [  # player, plies, seconds a move, games, other limits
     ("heuristic", 1, None, 2000, {}),
     ("heuristic", 2, None, 300, {}),
     ("heuristic", 3, None, 50, {}),
-    ("td0", 2, None, 1000, {"reduce": True}),
     ("td0", 3, None, 300, {"reduce": True}),
     ("td0", 3, None, 20, {"table_mib": 0}),
     ("td0", 4, None, 30, {}),
@@ -49,25 +48,29 @@ def player(kind, network, plies, seconds, limits):
     return SearchPlayer(network, plies, seconds, **limits)
 
 
-def row_of(kind, plies, seconds, limits, who, games, took):
+def name_of(kind, plies, seconds, limits):
+    """Return the columns that say which player a row is about."""
+    row = {"player": kind, "plies": plies, "ms": seconds and 1000 * seconds}
+    return row | {"table": limits.get("table_mib") != 0, "reduce": limits.get("reduce", False)}
+
+
+def row_of(name, who, games, took):
     """Return what a player did as a row of the table.  games: see learning.RESULT_COLUMNS."""
     mean, ci95 = mean_ci95(games[:, 1])
-    row = {"player": kind, "plies": plies, "ms": seconds and 1000 * seconds}
-    row |= {"table": limits.get("table_mib") != 0, "reduce": limits.get("reduce", False)}
-    row |= {"games": len(games), "mean": round(mean), "ci95": round(ci95)}
+    row = name | {"games": len(games), "mean": round(mean), "ci95": round(ci95)}
     row |= {"moves_per_s": round(games[:, 2].sum() / took, 1)}
     row |= {f"reached_{t}": (games[:, 3] >= t.bit_length() - 1).mean().round(4) for t in TILES}
     if isinstance(who, SearchPlayer):
         depths = who.depths.sum(0)
         row["mean_plies"] = (depths * np.arange(len(depths))).sum() / depths.sum()
-    if seconds:
+    if name["ms"]:
         row["within_1.2"] = who.times[:120].sum() / who.times.sum()
     return row
 
 
-def record(kind, plies, seconds, count, limits, network):
+def record(name, who, count):
     """Play one row's games, one after the other, and show each."""
-    who, games, took = player(kind, network, plies, seconds, limits), [], 0.0
+    games, took = [], 0.0
     at_once = max(1, min(getattr(who, "games_at_once", 200), count))
     for first in range(0, count, at_once):
         begin = time.perf_counter()
@@ -75,17 +78,29 @@ def record(kind, plies, seconds, count, limits, network):
         took += time.perf_counter() - begin
         if at_once == 1:
             print(who, first, games[-1][0, 1:3], f"{took:.0f} s", flush=True)
-    return row_of(kind, plies, seconds, limits, who, np.concatenate(games), took)
+    return row_of(name, who, np.concatenate(games), took)
 
 
 def main(weights):
     """Record the rows that are not there yet."""
-    network = load(weights)
-    rows = pd.read_csv(TABLE).to_dict("records") if TABLE.exists() else []
-    for kind, plies, seconds, games, limits in ROWS[len(rows) :]:
-        rows.append(record(kind, plies, seconds, games, limits, network))
+    network, rows = load(weights), []
+    old = pd.read_csv(TABLE).astype(object) if TABLE.exists() else pd.DataFrame()
+    there = {} if old.empty else {key(row): row for row in old.to_dict("records")}
+    for kind, plies, seconds, games, limits in ROWS:
+        name = name_of(kind, plies, seconds, limits)
+        if key(name) in there:
+            rows.append(there[key(name)])
+            continue
+        who = player(kind, network, plies, seconds, limits)
+        rows.append(record(name, who, games))
         print(rows[-1], flush=True)
         pd.DataFrame(rows).to_csv(TABLE, index=False)
+
+
+def key(row):
+    """Return what tells a row from the others, with one word for nothing."""
+    columns = ("player", "plies", "ms", "table", "reduce")
+    return tuple(None if pd.isna(row[column]) else row[column] for column in columns)
 
 
 if __name__ == "__main__":
