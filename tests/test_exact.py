@@ -475,9 +475,9 @@ def test_solve_command(capsys):
     found = json.loads(capsys.readouterr().out)
     values = game(2, 3).optimal()
     assert list(found) == [
-        "rows", "columns", "states", "afterstates", "terminal", "value", "moves",
+        "rows", "cols", "states", "afterstates", "terminal", "value", "moves",
     ]  # fmt: skip
-    assert (found["rows"], found["columns"], found["states"]) == (2, 3, game(2, 3).states)
+    assert (found["rows"], found["cols"], found["states"]) == (2, 3, game(2, 3).states)
     assert found["afterstates"] == game(2, 3).afterstates
     assert found["terminal"] == game(2, 3).terminal
     assert (found["value"], found["moves"]) == (values.start, values.moves)

@@ -94,7 +94,9 @@ def main(weights):
         who = player(kind, network, plies, seconds, limits)
         rows.append(record(name, who, games))
         print(rows[-1], flush=True)
-        pd.DataFrame(rows).to_csv(TABLE, index=False)
+        there[key(name)] = rows[-1]
+        pd.DataFrame(there.values()).to_csv(TABLE, index=False)
+    pd.DataFrame(rows).to_csv(TABLE, index=False)  # in the order of ROWS
 
 
 def key(row):
