@@ -584,19 +584,19 @@ def _brief(value):
 def plot_layers(values, ax=None):
     """Draw what every afterstate of a small board is worth, over its tile sum; return ax.
 
-    values: the `Values` of a way to play. Grey: all afterstates, one of each board's images. Blue:
-    those that 10 000 games come to at least once, on average; a larger dot is met oftener.
+    values: the `Values` of a way to play. Blue: the afterstates that 10 000 games come to at least
+    once, on average; a larger dot is met oftener. Grey: the others, one of each board's images.
     Raises ValueError for a board with more than 100 000 afterstates.
     """
     if len(values.boards) > 100_000:
         raise ValueError(f"{len(values.boards)} afterstates are too many to draw: take 2x3")
     ax, sums, often = _axes(ax), tile_sums(values.boards), values.visits()
     seen, worth = often >= 1e-4, values.afterstate_values
-    ax.scatter(sums[~seen], worth[~seen], 4, color=PALE, linewidth=0, label="all afterstates")
+    ax.scatter(sums[~seen], worth[~seen], 4, "#9a9a9a", linewidth=0, label="other afterstates")
     size, blue = 5 + 60 * np.sqrt(often[seen]), COLOURS[0]
     ax.scatter(sums[seen], worth[seen], size, blue, linewidth=0, alpha=0.5, label=values.name)
     _format_axis(ax.xaxis, "sum of the tiles")
-    _format_axis(ax.yaxis, "value (points)")
+    _format_axis(ax.yaxis, "points still to come")
     for handle in _legend_above(ax).get_legend().legend_handles:
         handle.set_sizes([30])
     return ax

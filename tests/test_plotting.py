@@ -352,8 +352,8 @@ def test_layers_tell_the_visited_boards_from_the_others():
     assert visited.get_offsets().max(axis=0)[1] == values.afterstate_values[seen].max()
     assert visited.get_offsets()[:, 0].min() == 4
     assert visited.get_sizes().argmax() == values.visits()[seen].argmax()
-    assert (ax.get_xlabel(), ax.get_ylabel()) == ("sum of the tiles", "value (points)")
-    assert legend(ax) == ["all afterstates", "optimal play"]
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("sum of the tiles", "points still to come")
+    assert legend(ax) == ["other afterstates", "optimal play"]
 
 
 def test_a_game_without_values_shows_the_score_alone():
