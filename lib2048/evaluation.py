@@ -127,6 +127,8 @@ def evaluate(who, games=1000, seed=1, threads=1, progress=False):
         raise ValueError(f"games {games}: {MOST_GAMES} is the most at a time")
     who = player(who)
     announce()
+    if hasattr(who, "stop"):
+        who.stop[0] = 0
     warm_up = getattr(who, "compile", lambda: who.play_games(0, 1, seed))
     warm_up()  # outside the clock
     at_once = getattr(who, "games_at_once", GAMES_AT_ONCE)

@@ -251,6 +251,7 @@ class SearchPlayer:
 
     def decide(self, board):
         """Return (action or None, {action: reward + value}) of a board, searched."""
+        self.stop[0] = 0
         if self.search.limits.plies < 3:
             return self.search.decide(board)[:2]
         return _interruptible(lambda: self.search.decide(board)[:2], self.stop)
@@ -343,7 +344,6 @@ def heuristic_player(depth=1, seconds=None, weights=Weights(), **limits):  # noq
 
 def _interruptible(task, stop):
     """Run a task in a thread, so that Ctrl-C reaches us, and end it by stop[0] = 1."""
-    stop[0] = 0
     with ThreadPoolExecutor(1) as pool:
         future = pool.submit(task)
         try:

@@ -267,6 +267,16 @@ def test_a_search_ends_when_it_is_stopped():
     assert not thread.is_alive()
 
 
+@pytest.mark.parametrize("plies", [2, 3])
+def test_a_stopped_player_plays_on_when_asked_again(plies):
+    player, fresh = SearchPlayer(OURS, plies), SearchPlayer(OURS, plies)
+    player.stop[0] = 1
+    assert player.decide(from_tiles(EASY)) == fresh.decide(from_tiles(EASY))
+    player.stop[0] = 1
+    games = [evaluate(who, 2, seed=3).scores.tolist() for who in (player, fresh)]
+    assert games[0] == games[1]
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="signals differ")
 @pytest.mark.parametrize(
     "words, sign",  # of life: what the progress bar counts
