@@ -5,6 +5,7 @@ leaves stale machine code behind.  The folder's name therefore holds a hash of a
 and it is set before the first function is compiled.
 """
 
+import ctypes
 import functools
 import hashlib
 import os
@@ -119,25 +120,21 @@ else:
 # that of another process.
 
 
+_WINDOWS = sys.platform == "win32"
+_MONOTONIC = getattr(time, "CLOCK_MONOTONIC", 1)
+
+
 def clock():
     """Return (address of the system's monotonic clock, seconds of one of its ticks)."""
     if numba.config.DISABLE_JIT:
         return 0, 1e-9
-    if sys.platform == "win32":
-        import ctypes
-
+    if _WINDOWS:
         frequency = ctypes.c_int64()
         ctypes.windll.kernel32.QueryPerformanceFrequency(ctypes.byref(frequency))
         function = ctypes.windll.kernel32.QueryPerformanceCounter
         return ctypes.cast(function, ctypes.c_void_p).value, 1 / frequency.value
-    import ctypes
-
     function = ctypes.CDLL(None).clock_gettime
     return ctypes.cast(function, ctypes.c_void_p).value, 1e-9
-
-
-_WINDOWS = sys.platform == "win32"
-_MONOTONIC = getattr(time, "CLOCK_MONOTONIC", 1)
 
 
 @intrinsic

@@ -65,8 +65,8 @@ class Memory(NamedTuple):
     known: np.ndarray  # float32[4k], the same memory: its value at 4i + 2, its plies at 4i + 3
     leaves: np.ndarray  # uint64[2·2^14]: leaves, each followed by its stamp
     pool: np.ndarray  # float32[2^14]: values of the last leaves, in turn
-    boards: np.ndarray  # uint64[…]: images, states, leaves to look up
-    positions: np.ndarray  # uint32[4n·30]: look-ups of the leaves
+    boards: np.ndarray  # uint64[…]: see the offsets below
+    positions: np.ndarray  # uint32[4n·32]: look-ups of the leaves
     values: np.ndarray  # float32[…]: see the offsets below
     stamps: np.ndarray  # int64[…]: the leaf of each state's actions, −1 where illegal
     counters: np.ndarray  # int64[len(COUNTERS)]

@@ -261,23 +261,36 @@ def chosen(states, afterstates, values, preference, choice, gains, grid, symmetr
     """
     out = np.zeros((len(states), values.shape[1]))
     index = index_of(afterstates)
-    _complete(_choose(states, index, values, preference, choice, gains, grid, symmetric, out))
+    options = _options(states, index, preference, choice, grid, symmetric)
+    _complete(_choose(options, values, gains, out))
     return out
 
 
 @kernel
-def _choose(states, index, values, preference, choice, gains, grid, symmetric, out):
-    missing = 0
-    rows, rewards, weights = np.zeros(4, np.int64), np.zeros(4), np.zeros(4)
-    for i in range(len(states)):
-        options = rows, rewards, weights
-        legal = _weigh(states[i], index, preference, choice, grid, symmetric, options)
-        missing += legal < 0
-        for a in range(max(legal, 0)):
-            for k in range(out.shape[1]):
-                gain = gains[k, 0] * rewards[a] + gains[k, 1]
-                out[i, k] += weights[a] * (gain + values[rows[a], k])
+def _choose(options, values, gains, out):
+    rows, rewards, weights, missing = options
+    for i in range(0 if missing else len(rows)):
+        for a in range(4):
+            if rows[i, a] >= 0:
+                for k in range(out.shape[1]):
+                    gain = gains[k, 0] * rewards[i, a] + gains[k, 1]
+                    out[i, k] += weights[i, a] * (gain + values[rows[i, a], k])
     return missing
+
+
+@kernel
+def _options(states, index, preference, choice, grid, symmetric):
+    """Return the options of many states, and how many afterstates are missing.
+
+    Each state has four places for its legal actions: the afterstate's row (int64, -1 where a place
+    is empty), the reward and the probability (float64).
+    """
+    rows, missing = np.full((len(states), 4), -1), 0
+    rewards, weights = np.zeros((len(states), 4)), np.zeros((len(states), 4))
+    for i in range(len(states)):
+        options = rows[i], rewards[i], weights[i]
+        missing += _weigh(states[i], index, preference, choice, grid, symmetric, options) < 0
+    return rows, rewards, weights, missing
 
 
 @kernel
@@ -321,20 +334,18 @@ def visits_of(states, chances, afterstates, preference, choice, grid, symmetric=
     how often each afterstate is expected.  What stands on terminal states goes nowhere.
     """
     out, index = np.zeros(len(afterstates)), index_of(afterstates)
-    _complete(_act(states, chances, index, preference, choice, grid, symmetric, out))
+    options = _options(states, index, preference, choice, grid, symmetric)
+    _complete(_act(options, chances, out))
     return out
 
 
 @kernel
-def _act(states, chances, index, preference, choice, grid, symmetric, out):
-    missing = 0
-    rows, rewards, weights = np.zeros(4, np.int64), np.zeros(4), np.zeros(4)
-    for i in range(len(states)):
-        options = rows, rewards, weights
-        legal = _weigh(states[i], index, preference, choice, grid, symmetric, options)
-        missing += legal < 0
-        for a in range(max(legal, 0)):
-            out[rows[a]] += weights[a] * chances[i]
+def _act(options, chances, out):
+    rows, _, weights, missing = options
+    for i in range(0 if missing else len(rows)):
+        for a in range(4):
+            if rows[i, a] >= 0:
+                out[rows[i, a]] += weights[i, a] * chances[i]
     return missing
 
 
