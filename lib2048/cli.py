@@ -15,7 +15,8 @@ from lib2048.exact import SmallGame
 from lib2048.expectimax import check_limits
 from lib2048.ntuple import FORMS, Network
 from lib2048.players import NAMED, SearchPlayer, heuristic_player, player
-from lib2048.training import Tests, check_settings, train
+from lib2048.rules import RULES
+from lib2048.training import Tests, check_settings, rate_of, train
 
 
 class _Parser(argparse.ArgumentParser):
@@ -56,8 +57,16 @@ def _add_play(commands):
 def _add_train(commands):
     learn = commands.add_parser("train", help="train a network")
     learn.add_argument("--network", required=True, help="4x6, 8x6, 42-33, cells:012345,…")
-    learn.add_argument("--rule", default="td")
-    learn.add_argument("--alpha", type=float, default=0.1, help="rate, above 0 and up to 1")
+    learn.add_argument("--rule", default="td", help=", ".join(RULES))
+    rates = learn.add_mutually_exclusive_group()
+    for rule, kind in RULES.items():
+        rates.add_argument(f"--{kind.rate}", type=float, metavar="X", help=f"rate of {rule}, "
+                           f"above 0 and up to 1; {kind.default:g} by default")  # fmt: skip
+    learn.add_argument("--lambda", dest="lam", type=float, default=0.0, metavar="L")
+    learn.add_argument("--no-delay", action="store_true", help="learn online at every error")
+    learn.add_argument("--optimistic", type=float, default=0.0, metavar="V",
+                       help="points that every board is worth beside its weights")  # fmt: skip
+    learn.add_argument("--threads", type=int, default=1)
     learn.add_argument("--form", choices=FORMS, default="afterstate")
     learn.add_argument("--order", choices=("forward", "backward"), default="forward")
     learn.add_argument("--games", type=int)
@@ -96,14 +105,19 @@ def _player(options):
 
 
 def _train(options):
-    settings = (options.rule, options.alpha, options.games, options.actions, None, options.order)
+    rates = {kind.rate: getattr(options, kind.rate) for kind in RULES.values()}
+    rate, delay = rate_of(options.rule, rates), not options.no_delay
     tests = Tests(options.eval_every, options.eval_games, options.eval_depth)
-    check_settings(*settings, options.checkpoint_every, options.epsilon)
-    network = Network(options.network, options.form)
+    check_settings(
+        options.rule, rate, options.games, options.actions, None, options.order,
+        options.checkpoint_every, options.epsilon, options.lam, delay, options.threads,
+    )  # fmt: skip
+    network = Network(options.network, options.form, options.optimistic)
     history = train(
-        network, rule=options.rule, alpha=options.alpha, games=options.games,
+        network, rule=options.rule, **rates, lam=options.lam, delay=delay, games=options.games,
         actions=options.actions, order=options.order, seed=options.seed, out=options.out,
         resume=options.resume, checkpoint_every=options.checkpoint_every, epsilon=options.epsilon,
+        threads=options.threads,
         eval_every=tests.every, eval_games=tests.games, eval_depth=tests.depth,
     )  # fmt: skip
     if history.stopped:

@@ -1,4 +1,4 @@
-"""The one episode loop, and the one update, that every learner and every network player runs.
+"""The one episode loop that every learner and every network player runs.
 
 Two games take turns in a thread.  While one waits for its weights to come from memory, the other
 chooses its action: the processor is asked for the weights of the next four candidates
@@ -6,8 +6,18 @@ chooses its action: the processor is asked for the weights of the next four cand
 
 The loop takes its parts as compiled functions of fixed signature (`Functions`), so a student's
 own index or update takes the library's place without compiling the loop again.
+
+The rules
+---------
+The loop works out TD errors and says which board's weights learn from which error; what a rule
+(TD, TC, Autostep) makes of an error is its update, in `rules`.  An error reaches back over the
+last h + 1 afterstates (Jaśkowski 2018, section III): online, each of them learns its share at
+once; delayed, an afterstate learns a single time, when all its h + 1 errors are known.  TD(0) is
+the case h = 0 of both.
 """
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numba
@@ -29,26 +39,28 @@ from lib2048.ntuple import (
     GRID,
     LOOK_SIGNATURE,
     TURNED,
-    UPDATE_SIGNATURE,
     VALUE_SIGNATURE,
     VALUES_SIGNATURE,
     image_boards,
     look_kernel,
     unplanes,
-    update_kernel,
     value_kernel,
     values_kernel,
 )
 from lib2048.rng import below, draw, seed_bits, stream_kernel
+from lib2048.rules import RULES, UPDATE_SIGNATURE, horizon, new_memory
 from lib2048.spec import FOUR_CHANCE
 
 AFTERSTATE, STATE, Q = range(3)  # what a value belongs to; the order of ntuple.FORMS
 LANES = 2  # games that take turns in one thread
+PIECES, LARGEST_PIECE = 8, 1 << 20  # of a crew's budget: so many a thread and round, and actions
+LINES = 256  # bytes on both sides of a thread's own arrays
 LONGEST_GAME = 1 << 18  # actions: 16 tiles of 32768 sum to 2^19, and an action adds 2 or more
 ILLEGAL = np.float32(-np.inf)
 TWO_CHANCE = np.float32(1 - FOUR_CHANCE)
 FOUR = np.float32(FOUR_CHANCE)
 ZERO, ONE, TWO, THREE, QUAD = map(np.uint64, range(5))
+ALL_ONES = np.uint64((1 << 64) - 1)  # + 1 is 0
 _LOW24 = np.uint64((1 << 24) - 1)
 
 # ---------------------------------------------------------------- what the loop works on
@@ -60,7 +72,7 @@ class Functions(NamedTuple):
     look: object  # positions of the look-ups of four boards
     values: object  # values of four boards
     value: object  # value of one board
-    update: object  # add to the weights of one board
+    update: object  # let the weights of one board learn from an error
 
 
 class Rule(NamedTuple):
@@ -69,17 +81,32 @@ class Rule(NamedTuple):
     form: int  # AFTERSTATE, STATE or Q
     backward: bool  # learn an episode from its end, once it is over
     learn: bool  # False: only play
-    rate: np.float32  # α divided by the number of look-ups
+    rate: np.float32  # α or β divided by the number of look-ups; μ for Autostep
+    decay: np.float32  # λ
+    slots: np.uint64  # h + 1: the afterstates that an error reaches
+    delay: bool  # learn each afterstate once, when all its errors are known
+    memory: np.uint64  # numbers that the rule keeps beside each weight: see rules.RULES
+    optimistic: np.float32  # V_init, what every board is worth beside the sum of its weights
     epsilon: np.float32  # how often any legal action is taken instead of the best
     size: np.uint64  # weights of one action's tables (Q), 0 in the other forms
     grid: Grid  # the board's size
 
 
-def rule_of(network, alpha=0.0, backward=False, epsilon=0.0, learn=True):
-    """Return the `Rule` that learns (or only plays) with a network.  alpha, epsilon: 0 … 1."""
-    rate = np.float32(alpha / network.lookups_per_board)
-    form, explore = FORMS.index(network.form), np.float32(epsilon)
-    return Rule(form, backward, learn, rate, explore, network.head_size, network.grid)
+def rule_of(
+    network, rate=0.0, backward=False, epsilon=0.0, learn=True, rule="td", decay=0.0, delay=True
+):  # fmt: skip
+    """Return the `Rule` that learns (or only plays) with a network.
+
+    rule: 'td', 'tc' or 'autostep'; rate: its α, β or μ; epsilon: 0 … 1; decay: λ, 0 ≤ λ < 1;
+    delay: learn each afterstate once, h actions later.
+    """
+    kind, form, slots = RULES[rule], FORMS.index(network.form), horizon(decay) + 1
+    rate = np.float32(rate / network.lookups_per_board if kind.shared else rate)
+    return Rule(
+        form, backward, learn, rate, np.float32(decay), np.uint64(slots), delay,
+        np.uint64(kind.memory), np.float32(network.optimistic), np.float32(epsilon),
+        network.head_size, network.grid,
+    )  # fmt: skip
 
 
 LANE = np.dtype(
@@ -89,16 +116,22 @@ LANE = np.dtype(
         ("number", np.int64),  # the game's number, −1 for an idle lane
         ("score", np.int64),  # points so far
         ("length", np.int64),  # actions so far
-        ("entry", np.uint64),  # the board whose value is learned next
-        ("action", np.int64),  # the action that belongs to it, −1 when there is no entry
-        ("reward", np.float32),  # the reward of that action
+        ("slot", np.uint64),  # where the newest entry is kept
     ],
     align=True,
 )
-COUNTERS = ("turn", "next_game", "actions", "rows")  # int64 each; see play_kernel
-TURN, NEXT_GAME, ACTIONS, ROWS = range(4)
+COUNTERS = ("turn", "next_game", "actions", "rows", "stride")  # int64 each; see play_kernel
+TURN, NEXT_GAME, ACTIONS, ROWS, STRIDE = range(5)
 RESULT_COLUMNS = ("game", "score", "actions", "largest")  # largest: exponent of the largest tile
-PAST = np.dtype([("board", np.uint64), ("action", np.int64), ("reward", np.float32)], align=True)
+PAST = np.dtype(
+    [
+        ("board", np.uint64),  # a board whose value is learned: an entry
+        ("action", np.int64),  # the action taken there
+        ("reward", np.float32),  # its reward
+        ("error", np.float32),  # its TD error, once it is known
+    ],
+    align=True,
+)
 
 
 class Work(NamedTuple):
@@ -108,11 +141,11 @@ class Work(NamedTuple):
     rewards: np.ndarray  # float32[4·lanes]: their rewards, −inf where the action is illegal
     images: np.ndarray  # uint64[32]: symmetric images of four boards
     positions: np.ndarray  # uint32[4n·lanes]: look-ups of the candidates
-    entries: np.ndarray  # uint32[n·lanes]: look-ups of the entries
+    entries: np.ndarray  # uint32[n·slots·lanes]: look-ups of the last entries of each lane
     values: np.ndarray  # float32[8]: of the four candidates, and as much for expectations
     trial: np.ndarray  # uint64[4]: other boards to look up
     trial_positions: np.ndarray  # uint32[4n]: their look-ups
-    past: np.ndarray  # PAST[lanes, longest game]: the episodes, for learning backwards
+    past: np.ndarray  # PAST[lanes, slots]: the last entries; the whole episodes when backward
 
 
 # ---------------------------------------------------------------- looking up
@@ -199,8 +232,10 @@ def _explore(lane, rewards, at, epsilon, action):
 
 
 @kernel
-def _expected_value(look, values_of, weights, after, n, images, trial, trial_positions, values):
-    """Average V over the spawns: 2 with 0.9, 4 with 0.1, in every empty cell; a lost board is 0."""
+def _expected_value(
+    look, values_of, weights, after, n, lost, images, trial, trial_positions, values
+):
+    """Average V over the spawns: 2 with 0.9, 4 with 0.1, in every empty cell."""
     total, count = np.float32(0), np.float32(0)
     for cell in range(ZERO, np.uint64(64), QUAD):
         if (after >> cell) & np.uint64(15) == ZERO:
@@ -209,8 +244,8 @@ def _expected_value(look, values_of, weights, after, n, images, trial, trial_pos
             image_boards(trial, ZERO, images, WHOLE)
             look(images, trial_positions, ZERO)
             values_of(weights, trial_positions, ZERO, n, values)
-            total += TWO_CHANCE * (values[0] if _alive(trial[0]) else np.float32(0))
-            total += FOUR * (values[1] if _alive(trial[1]) else np.float32(0))
+            total += TWO_CHANCE * (values[0] if _alive(trial[0]) else lost)
+            total += FOUR * (values[1] if _alive(trial[1]) else lost)
             count += np.float32(1)
     return total / count
 
@@ -223,14 +258,19 @@ def _alive(board):
 
 
 @kernel
-def _expect(look, values_of, weights, board, n, at, rewards, images, trial, positions, values):
-    """Write, for each legal action, the expected value of the state that its spawn leads to."""
+def _expect(
+    look, values_of, weights, board, n, lost, at, rewards, images, trial, positions, values
+):
+    """Write, for each legal action, the expected value of the state that its spawn leads to.
+
+    lost: the sum of weights that stands for a lost board, −V_init.
+    """
     for a in range(ZERO, QUAD):  # values[0..3] are work space of each expectation
         values[QUAD + a] = np.float32(0)
         if rewards[at + a] >= 0:
             after, _ = slide_one(board, a)
             values[QUAD + a] = _expected_value(
-                look, values_of, weights, after, n, images, trial, positions, values
+                look, values_of, weights, after, n, lost, images, trial, positions, values
             )
     for a in range(ZERO, QUAD):
         values[a] = values[QUAD + a]
@@ -240,27 +280,60 @@ def _expect(look, values_of, weights, board, n, at, rewards, images, trial, posi
 
 
 @part
-def _learn(value, update, weights, entries, at, n, target, rate):
-    """Move a board's value towards a target: the one update of the library.
+def _earlier(slot, back, slots):
+    """Return the slot of the entry that is `back` actions older, 0 ≤ back < slots."""
+    return slot - back if slot >= back else slot + slots - back
 
-    With α = 1 and n different look-ups the whole error is gone (Jaśkowski 2018, the step α / m
-    of section III, spread over the 8 images of each of the m tuples; rate is α / n).
+
+@part
+def _errors_since(past, g, slot, age, rule):
+    """Return Σ λ^k δ of the entry that is `age` actions old and of all later ones."""
+    total = np.float32(0)
+    for back in range(age + ONE):
+        total = past[g, _earlier(slot, back, rule.slots)].error + rule.decay * total
+    return total
+
+
+@part
+def _learn_late(update, weights, memory, entries, past, g, n, slot, known, over, rule):
+    """Learn the entry that is now h actions old; at the end of the game, all that are left.
+
+    Delayed TD(λ) and TC(λ) (Jaśkowski 2018, Algorithm 2): each entry learns once, from the sum
+    of its errors.  slot: where the newest entry is kept; known: how many have an error by now.
     """
-    error = target - value(weights, entries, at, n)
-    update(weights, entries, at, n, error * rate)
+    last = ZERO if over else rule.slots - ONE
+    age = min(known, rule.slots)
+    while age > last:
+        age -= ONE
+        error = _errors_since(past, g, slot, age, rule)
+        at = (g * rule.slots + _earlier(slot, age, rule.slots)) * n
+        update(weights, memory, entries, at, n, error, rule.rate)
+
+
+@part
+def _learn_at_once(update, weights, memory, entries, g, n, slot, known, error, rule):
+    """Learn the newest error in the last h + 1 entries, the newest first (online TD(λ), TC(λ))."""
+    share = rule.rate
+    for back in range(min(known, rule.slots)):
+        at = (g * rule.slots + _earlier(slot, back, rule.slots)) * n
+        update(weights, memory, entries, at, n, error, share)
+        share *= rule.decay
 
 
 @kernel
-def _learn_backward(functions, weights, g, length, rule, n, images, trial, spare, entries, past):
+def _learn_backward(
+    functions, weights, memory, g, length, rule, n, images, trial, spare, entries, past
+):
     """Learn a finished episode from its last entry to its first, each from the newest value."""
-    at, next_value, next_reward = g * n, np.float32(0), np.float32(0)
+    at, next_value, next_reward = g * rule.slots * n, -rule.optimistic, np.float32(0)
     for t in range(length - 1, -1, -1):
         entry = past[g, t]
         _look_up_one(
             functions.look, entry.board, entry.action, rule, n, at, images, trial, spare, entries
         )
         target = next_value + (next_reward if rule.form == AFTERSTATE else entry.reward)
-        _learn(functions.value, functions.update, weights, entries, at, n, target, rule.rate)
+        error = target - functions.value(weights, entries, at, n)
+        functions.update(weights, memory, entries, at, n, error, rule.rate)
         next_value, next_reward = functions.value(weights, entries, at, n), entry.reward
 
 
@@ -271,10 +344,10 @@ def _learn_backward(functions, weights, g, length, rule, n, images, trial, spare
 def _begin(lane, counters, seed, last_game, grid):
     """Give a lane the next game, or make it idle when none is left."""
     number = counters[NEXT_GAME]
-    lane.score, lane.length, lane.action = 0, 0, -1
-    lane.number, lane.board = -1, ZERO
+    lane.score, lane.length, lane.number, lane.board = 0, 0, -1, ZERO
+    lane.slot = ALL_ONES
     if number < last_game:
-        counters[NEXT_GAME] = number + 1
+        counters[NEXT_GAME] = number + counters[STRIDE]
         lane.number = number
         lane.board, lane.random = initial_kernel(stream_kernel(seed, number), grid)
 
@@ -331,6 +404,11 @@ _RULE = types.NamedTuple(
         types.float32,
         types.float32,
         types.uint64,
+        types.boolean,
+        types.uint64,
+        types.float32,
+        types.float32,
+        types.uint64,
         GRID,
     ),
     Rule,
@@ -340,7 +418,7 @@ _FUNCTIONS = tuple(
     for signature in (LOOK_SIGNATURE, VALUES_SIGNATURE, VALUE_SIGNATURE, UPDATE_SIGNATURE)
 )
 _PLAY_SIGNATURE = types.boolean(
-    *_FUNCTIONS, _F32, _LANES, _I64, _RULE,
+    *_FUNCTIONS, _F32, _F32, _LANES, _I64, _RULE,
     types.uint64, types.int64, types.int64, types.int64[:, ::1],
     _U64, _F32, _U64, _U32, _U32, _F32, _U64, _U32, _PAST,
 )  # fmt: skip
@@ -349,7 +427,7 @@ _PLAY_SIGNATURE = types.boolean(
 @compiled(_PLAY_SIGNATURE)
 def play_kernel(
     look, values_of, value, update,
-    weights, lanes, counters, rule, seed, last_game, last_action, results,
+    weights, memory, lanes, counters, rule, seed, last_game, last_action, results,
     candidates, rewards, images, positions, entries, values, trial, spare, past,
 ):  # fmt: skip
     """Play (and learn) on until a limit is reached; return whether games are left to play.
@@ -359,6 +437,7 @@ def play_kernel(
     as if it had never stopped.
     """
     functions = Functions(look, values_of, value, update)
+    online, lost = rule.learn and not rule.backward, -rule.optimistic
     n = np.uint64(len(spare)) // QUAD
     for g in range(ZERO, np.uint64(len(lanes))):
         lane, at = lanes[g], g * QUAD
@@ -366,9 +445,10 @@ def play_kernel(
             _begin(lane, counters, seed, last_game, rule.grid)
         if lane.number >= 0:
             _expand(look, weights, lane, rule, n, at, candidates, rewards, images, positions)
-        if lane.action >= 0:
+        for slot in range(min(np.uint64(lane.length), rule.slots) if online else ZERO):
+            entry, place = past[g, slot], (g * rule.slots + slot) * n
             _look_up_one(
-                look, lane.entry, lane.action, rule, n, g * n, images, trial, spare, entries
+                look, entry.board, entry.action, rule, n, place, images, trial, spare, entries
             )
     g = np.uint64(counters[TURN])
     if lanes[g].number < 0:
@@ -383,8 +463,9 @@ def play_kernel(
         next_value = values[0]
         if rule.form == STATE:
             _expect(
-                look, values_of, weights, lane.board, n, at, rewards, images, trial, spare, values
-            )
+                look, values_of, weights, lane.board, n, lost,
+                at, rewards, images, trial, spare, values,
+            )  # fmt: skip
         action, best_value = _best(values, rewards, at, rule.form != Q)
         over = action == QUAD
         if rule.epsilon > 0 and not over:
@@ -392,30 +473,40 @@ def play_kernel(
             best_value = values[action]
             best_value += rewards[at + action] if rule.form != Q else np.float32(0)
 
-        if rule.learn and not rule.backward and lane.action >= 0:
+        slot, known = lane.slot, np.uint64(lane.length)
+        if online and known > ZERO:
             next_value = best_value if rule.form != STATE else next_value
-            target = np.float32(0) if over else next_value
-            target += np.float32(0) if rule.form == AFTERSTATE else lane.reward
-            _learn(value, update, weights, entries, g * n, n, target, rule.rate)
+            target = lost if over else next_value
+            target += np.float32(0) if rule.form == AFTERSTATE else past[g, slot].reward
+            error = target - value(weights, entries, (g * rule.slots + slot) * n, n)
+            past[g, slot].error = error
+            if rule.delay:
+                _learn_late(update, weights, memory, entries, past, g, n, slot, known, over, rule)
+            else:
+                _learn_at_once(update, weights, memory, entries, g, n, slot, known, error, rule)
 
         if over:
             if rule.learn and rule.backward:
                 _learn_backward(
-                    functions, weights, g, lane.length, rule, n, images, trial, spare, entries, past
-                )
+                    functions, weights, memory, g, lane.length, rule, n,
+                    images, trial, spare, entries, past,
+                )  # fmt: skip
             _record(lane, counters, results)
             _begin(lane, counters, seed, last_game, rule.grid)
         else:
             after, reward = candidates[at + action], rewards[at + action]
             if rule.learn:
-                lane.entry, lane.action, lane.reward = after, np.int64(action), reward
-                if rule.backward:
-                    past[g, lane.length].board = after
-                    past[g, lane.length].action = np.int64(action)
-                    past[g, lane.length].reward = reward
-                else:
-                    for i in range(ZERO, n):
-                        entries[g * n + i] = positions[QUAD * (g * n + i) + action]
+                slot = slot + ONE if slot + ONE < rule.slots else ZERO
+                lane.slot = slot
+                entry = past[g, slot if online else known]
+                entry.board, entry.action, entry.reward = after, np.int64(action), reward
+            if online:
+                place = (g * rule.slots + slot) * n
+                for i in range(ZERO, n):
+                    entries[place + i] = positions[QUAD * (g * n + i) + action]
+                if rule.memory:
+                    for i in range(place, place + n):
+                        prefetch(memory, np.uint64(entries[i]) * rule.memory)
             if rule.form != AFTERSTATE:
                 after, _ = slide_one(after, action)
             _act(lane, counters, after, reward, rule.grid)
@@ -429,26 +520,31 @@ def play_kernel(
 # ---------------------------------------------------------------- for people
 
 
-def functions_of(tuples):
-    """Return the library's own `Functions` for a network's tuples, compiled."""
-    return Functions(look_kernel(tuples), values_kernel(), value_kernel(), update_kernel())
+def functions_of(tuples, rule="td"):
+    """Return the library's own `Functions` for a network's tuples and a rule, compiled."""
+    return Functions(look_kernel(tuples), values_kernel(), value_kernel(), RULES[rule].update())
 
 
 class Games:
     """Games in progress on one network, in one thread: play some, stop, go on.
 
     functions: `Functions`; weights: float32[size]; lookups: n; rule: `Rule`; seed: int;
-    lanes: games that take turns; first_game: number of the first game.
+    lanes: games that take turns; first_game: number of the first game, stride: from one game's
+    number to the next one's; memory: float32, what the rule keeps beside the weights.
     """
 
-    def __init__(self, functions, weights, lookups, rule, seed, lanes=LANES, first_game=0):
+    def __init__(
+        self, functions, weights, lookups, rule, seed,
+        lanes=LANES, first_game=0, stride=1, memory=None,
+    ):  # fmt: skip
         self.functions, self.weights, self.rule = functions, weights, rule
+        self.memory = new_memory(0) if memory is None else memory
         self.seed = seed_bits(seed)
         self.lanes = _records(lanes, LANE)
-        self.lanes["number"] = self.lanes["action"] = -1
-        self.counters = np.zeros(len(COUNTERS), np.int64)
-        self.counters[NEXT_GAME] = first_game
-        self.work = _new_work(lanes, lookups, rule.backward and rule.learn)
+        self.lanes["number"] = -1
+        self.counters = _apart(len(COUNTERS), np.int64)
+        self.counters[NEXT_GAME], self.counters[STRIDE] = first_game, stride
+        self.work = _new_work(lanes, lookups, rule)
 
     @property
     def actions(self):
@@ -464,7 +560,7 @@ class Games:
         results = np.zeros((rows, len(RESULT_COLUMNS)), np.int64)
         self.counters[ROWS] = 0
         more = play_kernel()(
-            *self.functions, self.weights, self.lanes, self.counters, self.rule,
+            *self.functions, self.weights, self.memory, self.lanes, self.counters, self.rule,
             self.seed, last_game, last_action, results, *self.work,
         )  # fmt: skip
         return results[: self.counters[ROWS]], more
@@ -488,45 +584,128 @@ class Games:
         self.counters[:] = state["counters"]
 
     def _episodes(self):
-        """The unfinished episodes, a view a lane; empty unless they are learned backwards."""
+        """What is kept of the unfinished episodes, a view a lane."""
         return [past[:length] for past, length in zip(self.work.past, self.lanes["length"])]
+
+
+class Crew:
+    """Games in several threads that learn on the same tables at once, without locks.
+
+    members: a list of `Games`, one for each thread.  Every thread has games of its own numbers,
+    and so its own luck; which update comes first is left to chance (lock-free optimistic
+    parallelism, Jaśkowski 2018, section III-G).  A crew of one does what its member does.
+    """
+
+    def __init__(self, members):
+        self.members, self._lock, self._left = members, threading.Lock(), 0
+        self._pool = ThreadPoolExecutor(len(members)) if len(members) > 1 else None
+
+    @property
+    def actions(self):
+        """The number of actions so far, of all threads."""
+        return sum(games.actions for games in self.members)
+
+    @property
+    def finite(self):
+        """Whether the values that were looked up last are numbers."""
+        return all(np.isfinite(games.work.values).all() for games in self.members)
+
+    def play(self, last_game, last_action, rows):
+        """Play on until a limit that the threads share; see `Games.play`."""
+        if self._pool is None:
+            return self.members[0].play(last_game, last_action, rows)
+        self._left = last_action - self.actions
+        piece = max(1, min(self._left // (PIECES * len(self.members)), LARGEST_PIECE))
+        tasks = [self._pool.submit(self._work, g, last_game, piece, rows) for g in self.members]
+        found = [task.result() for task in tasks]
+        parts = [part for results, _ in found for part in results]
+        return np.concatenate(parts), any(more for _, more in found)
+
+    def _work(self, games, last_game, piece, rows):
+        """Take one piece of the budget after the other; return (results of each, games left)."""
+        found, more = [np.zeros((0, len(RESULT_COLUMNS)), np.int64)], True
+        while more and (share := self._take(piece)):
+            before = games.actions
+            results, more = games.play(last_game, before + share, rows)
+            found.append(results)
+            self._give(share - (games.actions - before))
+        return found, more
+
+    def _take(self, piece):
+        with self._lock:
+            share = min(piece, self._left)
+            self._left -= share
+            return share
+
+    def _give(self, unused):
+        with self._lock:
+            self._left += unused
+
+    def state(self):
+        """Return all that a resume needs, as a dict of plain arrays."""
+        if len(self.members) == 1:
+            return self.members[0].state()
+        states = [games.state() for games in self.members]
+        return {f"{k}_{name}": part for k, one in enumerate(states) for name, part in one.items()}
+
+    def restore(self, state):
+        """Take up a state that `state` returned for as many threads."""
+        for k, games in enumerate(self.members):
+            start = f"{k}_" if len(self.members) > 1 else ""
+            games.restore({name.removeprefix(start): part for name, part in state.items()
+                           if name.startswith(start)})  # fmt: skip
+
+
+def _apart(shape, dtype):
+    """Zeros that share no cache line with anything else, or two threads would wait for each other.
+
+    The processor hands memory around in lines of 64 bytes, often two at a time.
+    """
+    nbytes = int(np.prod(shape)) * np.dtype(dtype).itemsize
+    whole = np.zeros(nbytes + 2 * LINES, np.uint8)
+    return whole[LINES : LINES + nbytes].view(dtype).reshape(shape)
 
 
 def _records(shape, dtype):
     """Zeros whose fields are attributes, compiled or not."""
-    records = np.zeros(shape, dtype)
+    records = _apart(shape, dtype)
     return records.view(np.recarray) if numba.config.DISABLE_JIT else records
 
 
-def _new_work(lanes, n, backward):
+def _new_work(lanes, n, rule):
+    slots = LONGEST_GAME if rule.backward and rule.learn else int(rule.slots)
     return Work(
-        candidates=np.zeros(4 * lanes, np.uint64),
-        rewards=np.zeros(4 * lanes, np.float32),
-        images=np.zeros(32, np.uint64),
-        positions=np.zeros(4 * n * lanes, np.uint32),
-        entries=np.zeros(n * lanes, np.uint32),
-        values=np.zeros(8, np.float32),
-        trial=np.zeros(4, np.uint64),
-        trial_positions=np.zeros(4 * n, np.uint32),
-        past=_records((lanes, LONGEST_GAME if backward else 0), PAST),
+        candidates=_apart(4 * lanes, np.uint64),
+        rewards=_apart(4 * lanes, np.float32),
+        images=_apart(32, np.uint64),
+        positions=_apart(4 * n * lanes, np.uint32),
+        entries=_apart(n * int(rule.slots) * lanes, np.uint32),
+        values=_apart(8, np.float32),
+        trial=_apart(4, np.uint64),
+        trial_positions=_apart(4 * n, np.uint32),
+        past=_records((lanes, slots), PAST),
     )
 
 
-def own_functions(network, index=None, value=None, update=None):
+def own_functions(network, index=None, value=None, update=None, rule="td"):
     """Put functions of your own in the place of the library's.
 
     index: (board uint64, positions uint32[n]) → None, writes where the board's n = 8·m weights
     lie; value: (weights, positions) → float32; update: (weights, positions, amount) → None, adds
-    to every weight.  Each is plain Python that numba can compile, or None for the library's own.
-    Returns `Functions`.  They are compiled here, in about half a second each.
+    to every weight.  For a rule with a memory, update: (weights, memory, positions, error, rate)
+    → None, with TC's E and A of weight p at memory[2p] and memory[2p + 1] (see `rules`); rate is
+    already shared by the look-ups.  Each is plain Python that numba can compile, or None for the
+    library's own.  Returns `Functions`.  They are compiled here, in about half a second each.
     """
-    ours, n = functions_of(network.tuples), network.lookups_per_board
+    ours, n = functions_of(network.tuples, rule), network.lookups_per_board
     look = ours.look if index is None else _own_look(numba.njit(index), n)
     if value is None:
         values, one = ours.values, ours.value
     else:
         values, one = _own_values(numba.njit(value), n)
-    changed = ours.update if update is None else _own_update(numba.njit(update))
+    changed = ours.update
+    if update is not None:
+        changed = _own_update(numba.njit(update), RULES[rule].memory > 0)
     return Functions(look, values, one, changed)
 
 
@@ -555,10 +734,18 @@ def _own_values(value, n):
     return values, one
 
 
-def _own_update(update):
-    @numba.njit(UPDATE_SIGNATURE, nogil=True)
-    def changed(weights, positions, at, n, amount):
-        update(weights, positions[at : at + n], amount)
+def _own_update(update, remembers):
+    if remembers:
+
+        @numba.njit(UPDATE_SIGNATURE, nogil=True)
+        def changed(weights, memory, positions, at, n, error, rate):
+            update(weights, memory, positions[at : at + n], error, rate)
+
+    else:
+
+        @numba.njit(UPDATE_SIGNATURE, nogil=True)
+        def changed(weights, memory, positions, at, n, error, rate):
+            update(weights, positions[at : at + n], error * rate)
 
     return changed
 
@@ -569,14 +756,14 @@ def choose_action(functions, network, rule, board):
     Returns (action or None, float32[4] of what the actions are worth without their rewards; for
     Q, with).  Illegal actions hold a meaningless number.
     """
-    work, lanes = _new_work(1, network.lookups_per_board, False), _records(1, LANE)
+    work, lanes = _new_work(1, network.lookups_per_board, rule), _records(1, LANE)
     lanes["board"] = np.uint64(board)
     action = choose_kernel()(
         functions.look, functions.values, network.weights, lanes, rule,
         work.candidates, work.rewards, work.images, work.positions, work.values,
         work.trial, work.trial_positions,
     )  # fmt: skip
-    return (None if action == 4 else int(action)), work.values[:4].copy()
+    return (None if action == 4 else int(action)), work.values[:4] + rule.optimistic
 
 
 @compiled(
@@ -594,6 +781,7 @@ def choose_kernel(
     values_of(weights, positions, ZERO, n, values)
     if rule.form == STATE:
         _expect(
-            look, values_of, weights, lanes[0].board, n, ZERO, rewards, images, trial, spare, values
-        )
+            look, values_of, weights, lanes[0].board, n, -rule.optimistic,
+            ZERO, rewards, images, trial, spare, values,
+        )  # fmt: skip
     return _best(values, rewards, ZERO, rule.form != Q)[0]

@@ -21,6 +21,7 @@ The order is an affair of this module alone: `Network.table` and files use the p
 import functools
 import hashlib
 import itertools
+import math
 
 import numba
 import numpy as np
@@ -331,7 +332,7 @@ def _write_once(path, text):
         return False
 
 
-# ---------------------------------------------------------------- value and update
+# ---------------------------------------------------------------- value
 # Look-up l of board a stands at positions[at + 4l + a] for the four boards that were looked up
 # together, and at positions[at + l] for a board kept alone.  Sums are kept in four parts, look-up
 # l in part l mod 4, joined as (0 + 1) + (2 + 3): the same order on every processor, so the same
@@ -342,9 +343,6 @@ VALUES_SIGNATURE = types.void(
     types.float32[::1], types.uint32[::1], types.uint64, types.uint64, types.float32[::1]
 )
 VALUE_SIGNATURE = types.float32(types.float32[::1], types.uint32[::1], types.uint64, types.uint64)
-UPDATE_SIGNATURE = types.void(
-    types.float32[::1], types.uint32[::1], types.uint64, types.uint64, types.float32
-)
 
 
 @compiled(VALUES_SIGNATURE)
@@ -372,16 +370,6 @@ def value_kernel(weights, positions, at, n):
     return (p + q) + (r + s)
 
 
-@compiled(UPDATE_SIGNATURE)
-def update_kernel(weights, positions, at, n, amount):
-    """Add an amount to each of a board's n weights, in turn.
-
-    A weight that two symmetric images share is met twice and gets the amount twice.
-    """
-    for i in range(at, at + n):
-        weights[positions[i]] += amount
-
-
 # ---------------------------------------------------------------- the network
 
 
@@ -390,14 +378,16 @@ class Network:
 
     name: as `parse_network` takes it.  form: what a value belongs to: 'afterstate' (V of the
     board after sliding), 'state' (V of the board before the action) or 'q' (one set of tables per
-    action).  Raises ValueError for an unknown name or form, MemoryError, before anything is
+    action).  optimistic: V_init, points that every board is worth beside the sum of its weights;
+    a large one makes what is unknown look good (optimistic initial values, Guei et al. 2021).
+    Raises ValueError for an unknown name or form, MemoryError, before anything is
     taken, when the tables do not fit.
 
     weights: float32[size], in the order of this module's layout; `table` gives one tuple's in
     plain order.
     """
 
-    def __init__(self, name, form="afterstate"):
+    def __init__(self, name, form="afterstate", optimistic=0.0):
         if form not in FORMS:
             raise ValueError(f"unknown form {form!r}: use {', '.join(FORMS)}")
         self.name, self.form, self.tuples = name, form, parse_network(name)
@@ -408,7 +398,10 @@ class Network:
         self.heads = 4 if form == "q" else 1
         self.head_size = np.uint64(tables if form == "q" else 0)
         self.size = tables * self.heads
-        _check_memory(name, self.size)
+        self.optimistic = _checked_start(optimistic)
+        if self.size >= 1 << 32:
+            raise MemoryError(f"network {name} has {self.size:,} weights; {1 << 32:,} are too many")
+        check_memory(f"network {name}", self.nbytes)
         self.weights = np.zeros(self.size, np.float32)
 
     @property
@@ -482,7 +475,8 @@ class Network:
     def value(self, board):
         """Return the value of one board: the sum of its look-ups, a float."""
         places = self.places(board)
-        return float(value_kernel()(self.weights, places, np.uint64(0), np.uint64(len(places))))
+        total = value_kernel()(self.weights, places, np.uint64(0), np.uint64(len(places)))
+        return float(total + np.float32(self.optimistic))
 
     def places(self, board, head=0):
         """Return where the weights of a board's look-ups lie: uint32[8·m], in `weights`."""
@@ -507,7 +501,7 @@ class Network:
             look, values, self.weights, np.ascontiguousarray(boards, np.uint64),
             self.lookups_per_board, head, self.head_size, self.grid, out,
         )  # fmt: skip
-        return out
+        return out + np.float32(self.optimistic) if self.optimistic else out
 
     def add(self, board, amount, head=0):
         """Add an amount to each weight of a board's look-ups, in turn (a shared one twice)."""
@@ -531,15 +525,20 @@ def _spread(bits, cell):
     return np.sum(parts, axis=0, dtype=np.uint32)
 
 
-def _check_memory(name, size):
-    if size >= 1 << 32:
-        raise MemoryError(f"network {name} has {size:,} weights; 4,294,967,295 is the most here")
+def check_memory(what, nbytes):
+    """Raise MemoryError, before anything is taken, when so many bytes are not free."""
     available = psutil.virtual_memory().available
-    if 4 * size > available:
+    if nbytes > available:
         raise MemoryError(
-            f"network {name} needs {4 * size / 2**20:,.0f} MiB, and "
-            f"{available / 2**20:,.0f} MiB are free: take a smaller network"
+            f"{what} needs {nbytes / 2**20:,.0f} MiB, and {available / 2**20:,.0f} MiB are free: "
+            "take a smaller network"
         )
+
+
+def _checked_start(optimistic):
+    if not (isinstance(optimistic, (int, float)) and math.isfinite(optimistic)):
+        raise ValueError(f"optimistic {optimistic}: use a number of points")
+    return float(np.float32(optimistic))
 
 
 @compiled(

@@ -22,6 +22,7 @@ FORMAT = 1
 SPARE_BYTES = 64 << 20  # left free on the disk
 CONFIG, WEIGHTS, CHECKPOINT = "config.json", "weights.npz", "checkpoint.npz"
 HISTORY, EVALUATIONS = "history.csv", "evaluations.csv"
+NETWORK_ARRAYS = ("format", "network", "form", "optimistic", "mask", "weights", "sha256")
 
 # ---------------------------------------------------------------- files
 
@@ -59,14 +60,14 @@ def write_arrays(path, arrays):
     write_atomic(path, lambda file: np.savez(file, **arrays), size)
 
 
-def read_arrays(path):
-    """Read an .npz as a dict of arrays.
+def read_arrays(path, names=None):
+    """Read an .npz as a dict of arrays: all of them, or those of `names` that it has.
 
     Raises ValueError, in one line, for a file that is missing, truncated, foreign or pickled.
     """
     try:
         with open(path, "rb") as raw, np.load(raw, allow_pickle=False) as file:
-            return {name: file[name] for name in file.files}
+            return {name: file[name] for name in file.files if names is None or name in names}
     except FileNotFoundError:
         raise ValueError(f"{path}: no such file") from None
     except (ValueError, OSError, EOFError, TypeError, KeyError, zipfile.BadZipFile, zlib.error):
@@ -79,21 +80,66 @@ def read_arrays(path):
 
 def network_arrays(network):
     """Return a network as a dict of arrays, sparse and in plain order."""
-    masks, values = [], []
-    for head in range(network.heads):
-        for number in range(len(network.tuples)):  # one table at a time: never a second copy
-            table = network.table(number, head)
-            masks.append(np.packbits(table != 0))
-            values.append(table[table != 0])
-    mask, values = np.concatenate(masks), np.concatenate(values)
+    mask, values = _sparse(network, network.weights[:, None])
     return {
         "format": np.array(FORMAT),
         "network": np.array(network.name),
         "form": np.array(network.form),
+        "optimistic": np.array(network.optimistic),
         "mask": mask,
         "weights": values,
         "sha256": np.array(_digest(mask, values)),
     }
+
+
+def _sparse(network, rows):
+    """Return (packed mask of the rows that are not all 0, their numbers), in plain order.
+
+    rows: float32[network.size, k], in the order of the weights.
+    """
+    masks, values = [np.zeros(0, np.uint8)], [np.zeros(0, np.float32)]
+    for head in range(network.heads):
+        for number in range(len(network.tuples)):  # one table at a time: never a second copy
+            table = rows[network.positions(number, head)]
+            used = table.any(axis=1)
+            masks.append(np.packbits(used))
+            values.append(table[used].ravel())
+    return np.concatenate(masks), np.concatenate(values)
+
+
+def _fill(network, rows, mask, values, path):
+    """Set rows to what `_sparse` returned."""
+    sizes = [16 ** len(cells) for cells in network.tuples] * network.heads
+    wide = rows.shape[1]
+    if len(mask) != sum(sizes) // 8 or np.bitwise_count(mask).sum() * wide != len(values):
+        raise ValueError(f"{path}: its weights do not fit network {network.name}")
+    start = used = 0
+    for which, size in enumerate(sizes):
+        head, number = divmod(which, len(network.tuples))
+        here = np.unpackbits(mask[start : start + size // 8]).astype(bool)
+        places = network.positions(number, head)[here]
+        count = wide * len(places)
+        rows[places] = values[used : used + count].reshape(-1, wide)
+        start, used = start + size // 8, used + count
+
+
+def memory_arrays(network, memory):
+    """Return what a rule keeps beside a network's weights as a dict of arrays, sparse."""
+    if len(memory) < network.size:
+        return {}
+    mask, values = _sparse(network, memory.reshape(network.size, -1))
+    return {"memory_mask": mask, "memory": values}
+
+
+def restore_memory(network, memory, arrays, path):
+    """Set a rule's memory to what `memory_arrays` returned."""
+    if len(memory) < network.size:
+        return
+    if not {"memory", "memory_mask"} <= set(arrays):
+        raise ValueError(f"{path}: holds nothing that the rule kept beside the weights")
+    memory[:] = 0
+    rows = memory.reshape(network.size, -1)
+    _fill(network, rows, arrays["memory_mask"], arrays["memory"], path)
 
 
 def _digest(mask, values):
@@ -103,8 +149,9 @@ def _digest(mask, values):
 def network_from(arrays, path):
     """Make a network out of what `network_arrays` returned; path: named in errors."""
     _check(arrays, path)
-    network = Network(str(arrays["network"]), str(arrays["form"]))
-    _fill(network, arrays, path)
+    start = float(arrays.get("optimistic", 0.0))
+    network = Network(str(arrays["network"]), str(arrays["form"]), start)
+    _fill(network, network.weights[:, None], arrays["mask"], arrays["weights"], path)
     return network
 
 
@@ -114,7 +161,8 @@ def restore(network, arrays, path):
     if (network.name, network.form) != (str(arrays["network"]), str(arrays["form"])):
         raise ValueError(f"{path}: holds weights of network {arrays['network']}")
     network.weights[:] = 0
-    _fill(network, arrays, path)
+    network.optimistic = float(arrays.get("optimistic", 0.0))
+    _fill(network, network.weights[:, None], arrays["mask"], arrays["weights"], path)
 
 
 def _check(arrays, path):
@@ -125,20 +173,6 @@ def _check(arrays, path):
         raise ValueError(f"{path}: format {arrays['format']}; this version reads format {FORMAT}")
     if _digest(arrays["mask"], arrays["weights"]) != str(arrays["sha256"]):
         raise ValueError(f"{path}: damaged: its weights do not match its hash")
-
-
-def _fill(network, arrays, path):
-    mask, weights = arrays["mask"], arrays["weights"]
-    sizes = [16 ** len(cells) for cells in network.tuples] * network.heads
-    if len(mask) != sum(sizes) // 8 or np.bitwise_count(mask).sum() != len(weights):
-        raise ValueError(f"{path}: its weights do not fit network {network.name}")
-    start = used = 0
-    for which, size in enumerate(sizes):
-        head, number = divmod(which, len(network.tuples))
-        here = np.unpackbits(mask[start : start + size // 8]).astype(bool)
-        places = network.positions(number, head)[here]
-        network.weights[places] = weights[used : used + len(places)]
-        start, used = start + size // 8, used + len(places)
 
 
 def save(network, path, **info):
@@ -158,7 +192,7 @@ def load(path, name=None):
     name: the network it must be, or None for any.  Returns `Network`.  Raises ValueError, in one
     line, for a missing, truncated, foreign or pickled file, or another network.
     """
-    arrays = read_arrays(path)
+    arrays = read_arrays(path, NETWORK_ARRAYS)
     found = str(arrays.get("network", name))
     if name is not None and found != name:
         raise ValueError(f"{path}: holds weights of network {found}, not of {name}")
@@ -167,7 +201,7 @@ def load(path, name=None):
 
 def info(path):
     """Describe a file of weights: dict of network, form, non-zero weights, hash and its info."""
-    arrays = read_arrays(path)
+    arrays = read_arrays(path, {*NETWORK_ARRAYS, "info"})
     network_keys = {"network", "form", "weights", "sha256"}
     if not network_keys <= set(arrays):
         raise ValueError(f"{path}: not a file of weights written by lib2048")

@@ -15,12 +15,17 @@ from lib2048 import storage
 from lib2048._compile import SOURCE_HASH, announce
 from lib2048.evaluation import evaluate, mean_ci95, reached, statistics_block
 from lib2048.expectimax import check_limits
-from lib2048.learning import LANES, Games, functions_of, rule_of
+from lib2048.learning import LANES, Crew, Games, functions_of, rule_of
+from lib2048.ntuple import check_memory
 from lib2048.players import NetworkPlayer, SearchPlayer
+from lib2048.rules import RULES, new_memory
 
 BLOCK = 1000  # games in a row of a history
 CHUNK_SECONDS = 0.1  # between two looks at the Stop button
 FIRST_CHUNK = 20_000  # actions
+CHECKPOINT_PAUSE = 20  # at the least, in times of what writing the last one took
+MOST_THREADS = 1024
+LARGEST_LAMBDA = 0.999  # its horizon is 2301 actions
 ROWS = 100_000  # games that a chunk may finish
 FOREVER = np.iinfo(np.int64).max
 TILES = (512, 1024, 2048, 4096, 8192, 16384, 32768)
@@ -204,16 +209,28 @@ class Tests:
 # ---------------------------------------------------------------- the run
 
 
-def check_settings(rule, alpha, games, actions, seconds, order, checkpoint_every=60.0, epsilon=0.0):
+def check_settings(
+    rule="td", rate=None, games=None, actions=None, seconds=None, order="forward",
+    checkpoint_every=60.0, epsilon=0.0, lam=0.0, delay=True, threads=1,
+):  # fmt: skip
     """Raise ValueError, in one line, for settings that make no sense."""
-    if rule != "td":
-        raise ValueError(f"unknown rule {rule!r}: use td")
-    if not (isinstance(alpha, (int, float)) and 0 < alpha <= 1):
-        raise ValueError(f"alpha {alpha}: use a rate above 0 and up to 1")
+    if rule not in RULES:
+        raise ValueError(f"unknown rule {rule!r}: use {', '.join(RULES)}")
+    kind = RULES[rule]
+    if rate is not None and not (_is_number(rate) and 0 < rate <= 1):
+        raise ValueError(f"{kind.rate} {rate}: use a rate above 0 and up to 1")
     if order not in ("forward", "backward"):
         raise ValueError(f"unknown order {order!r}: use forward or backward")
+    if not (_is_number(lam) and 0 <= lam <= LARGEST_LAMBDA):
+        raise ValueError(f"lambda {lam}: use a number from 0 to {LARGEST_LAMBDA}")
+    if lam > 0 and not kind.decays:
+        raise ValueError(f"lambda {lam}: the rule {rule} is defined for 0 only")
+    if lam > 0 and order == "backward":
+        raise ValueError(f"lambda {lam}: learning backward is defined for 0 only")
     if not 0 <= epsilon <= 1:
         raise ValueError(f"epsilon {epsilon}: use a share from 0 to 1")
+    if not (isinstance(threads, (int, np.integer)) and 1 <= threads <= MOST_THREADS):
+        raise ValueError(f"threads {threads}: use a whole number from 1 to {MOST_THREADS}")
     budgets = {"games": games, "actions": actions, "seconds": seconds}
     given = {name: budget for name, budget in budgets.items() if budget is not None}
     if len(given) != 1:
@@ -225,34 +242,61 @@ def check_settings(rule, alpha, games, actions, seconds, order, checkpoint_every
         raise ValueError(f"checkpoint_every {checkpoint_every}: use seconds, 0 or more")
 
 
-def train(
-    network, *, rule="td", alpha=0.1, games=None, actions=None, seconds=None, order="forward",
-    epsilon=0.0, seed=1, lanes=LANES, functions=None, progress=True,
-    out=None, resume=False, checkpoint_every=60.0, eval_every=None, eval_games=100, eval_depth=1,
-):  # fmt: skip
-    """Train a network by playing against itself: TD(0), greedy.
+def _is_number(value):
+    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
 
-    network: `Network`, changed in place; its form says what is learned.  alpha: rate in (0, 1],
-    shared by a board's look-ups.  One budget: games, actions, or seconds of this machine.
-    order: 'forward' learns during the episode, 'backward' from its end (as the lab program does).
-    epsilon: how often any legal action is taken instead of the best; it is learned from, too.
-    seed: int.  lanes: games that take turns; 2 hides the time that memory takes, 1 learns from one
-    game after the other.  functions: `learning.own_functions` of your own.  out: a folder for
-    config, history, weights and, every checkpoint_every seconds, a checkpoint; resume: go on
-    from it.  eval_every: play eval_games test games every so many actions, and at the end, at
-    1-ply and at eval_depth, into `History.evaluations`; they take no part in the clock.
+
+def rate_of(rule, rates):
+    """Return the rate of a rule out of {name: rate or None}, or None when none is named.
+
+    Raises ValueError for the rate of another rule.
+    """
+    if rule not in RULES:
+        raise ValueError(f"unknown rule {rule!r}: use {', '.join(RULES)}")
+    mine = RULES[rule].rate
+    for name, rate in rates.items():
+        if rate is not None and name != mine:
+            raise ValueError(f"{name} is no rate of the rule {rule}: it takes {mine}")
+    return rates.get(mine)
+
+
+def train(
+    network, *, rule="td", alpha=None, beta=None, mu=None, lam=0.0, delay=True, threads=1,
+    games=None, actions=None, seconds=None, order="forward", epsilon=0.0, seed=1, lanes=LANES,
+    functions=None, progress=True, out=None, resume=False, checkpoint_every=60.0,
+    eval_every=None, eval_games=100, eval_depth=1,
+):  # fmt: skip
+    """Train a network by playing against itself.
+
+    network: `Network`, changed in place; its form says what is learned.  rule: 'td', 'tc' or
+    'autostep' (see `rules`), with its rate in (0, 1]: alpha (0.1 when left out) and beta (1) are
+    shared by a board's look-ups, mu (0.1) is a meta-rate.  lam: λ in [0, 1), td and tc only;
+    delay: each afterstate learns once, h actions later, or online at every error.  threads: so
+    many learn at once on the same tables, without locks; one alone is deterministic.
+    One budget: games, actions, or seconds of this machine.  order: 'forward' learns during the
+    episode, 'backward' from its end (as the lab program does).  epsilon: how often any legal
+    action is taken instead of the best; it is learned from, too.  seed: int.  lanes: games that
+    take turns in a thread; 2 hides the time that memory takes, 1 learns from one game after the
+    other.  functions: `learning.own_functions` of your own.  out: a folder for config, history,
+    weights and, every checkpoint_every seconds, a checkpoint; resume: go on from it.
+    eval_every: play eval_games test games every so many actions, and at the end, at 1-ply and at
+    eval_depth, into `History.evaluations`; they take no part in the clock.
 
     Returns `History`.  The Stop button (or Ctrl-C) ends training within a second: the history up
     to there is returned with `stopped` set, the network is usable, a checkpoint is written.
-    Raises ValueError for bad settings or a folder that holds another run, FloatingPointError when
-    the weights grow without bound.
+    Raises ValueError for bad settings or a folder that holds another run, MemoryError when the
+    rule's tables do not fit, FloatingPointError when the weights grow without bound.
     """
-    check_settings(rule, alpha, games, actions, seconds, order, checkpoint_every, epsilon)
+    rate = rate_of(rule, {"alpha": alpha, "beta": beta, "mu": mu})
+    check_settings(
+        rule, rate, games, actions, seconds, order, checkpoint_every, epsilon, lam, delay, threads
+    )
+    check_rule_memory(network, rule)
     tests = Tests(eval_every, eval_games, eval_depth)
     tests.players(network, functions)
-    run = Run(network, alpha, order, seed, lanes, epsilon, tests)
+    run = Run(network, rule, rate, lam, delay, threads, order, seed, lanes, epsilon, tests)
     if out is not None:
-        run.use_folder(out, resume, {"rule": rule, "games": games, "actions": actions})
+        run.use_folder(out, resume, {"games": games, "actions": actions})
     announce()
     run.begin(functions)
     with _progress_bar(progress, run, games, actions, seconds) as show:
@@ -260,27 +304,56 @@ def train(
     return run.history
 
 
+def check_rule_memory(network, rule):
+    """Raise MemoryError when a network and what the rule keeps beside its weights do not fit."""
+    if RULES[rule].memory:
+        numbers = network.nbytes * (1 + RULES[rule].memory)
+        check_memory(f"training {network.name} by {rule}", numbers)
+
+
 class Run:
     """One training run: a network, its games in progress and its history."""
 
-    def __init__(self, network, alpha, order, seed, lanes=LANES, epsilon=0.0, tests=None):
+    def __init__(
+        self, network, rule="td", rate=None, lam=0.0, delay=True, threads=1,
+        order="forward", seed=1, lanes=LANES, epsilon=0.0, tests=None,
+    ):  # fmt: skip
         self.network, self.history, self.folder, self.found = network, History(), None, None
-        self.settings = {"alpha": alpha, "order": order, "seed": seed, "lanes": lanes}
-        self.settings |= {"epsilon": epsilon} if epsilon else {}
+        self.rule, self.threads, self.epsilon = rule, int(threads), epsilon
+        self.order, self.seed, self.lanes = order, seed, lanes
+        self.rate = RULES[rule].default if rate is None else rate
+        self.lam, self.delay = lam, delay
         self.tests, self.functions = tests or Tests(), None
         self.before = 0.0  # seconds that earlier sessions of this run took; minus those of tests
         self.started = time.perf_counter()
 
+    @property
+    def settings(self):
+        """What decides the run's results, as config.json holds it; what is usual is left out."""
+        settings = {"rule": self.rule, RULES[self.rule].rate: self.rate}
+        settings |= {"lambda": self.lam, "delay": self.delay} if self.lam else {}
+        settings |= {"order": self.order, "seed": self.seed, "lanes": self.lanes}
+        settings |= {"threads": self.threads} if self.threads > 1 else {}
+        settings |= {"epsilon": self.epsilon} if self.epsilon else {}
+        return settings | (
+            {"optimistic": self.network.optimistic} if self.network.optimistic else {}
+        )
+
     def begin(self, functions=None):
         """Set the games up, compile, and take up the checkpoint if there is one."""
-        network, settings = self.network, self.settings
-        backward = settings["order"] == "backward"
-        rule = rule_of(network, settings["alpha"], backward, settings.get("epsilon", 0.0))
-        self.functions = functions = functions or functions_of(network.tuples)
-        seed, lanes = settings["seed"], settings["lanes"]
-        n = network.lookups_per_board
-        self.games = Games(functions, network.weights, n, rule, seed, lanes)
-        self.games.play(0, 0, 1)  # compiles, before the clock starts
+        network = self.network
+        rule = rule_of(
+            network, self.rate, self.order == "backward", self.epsilon,
+            rule=self.rule, decay=self.lam, delay=self.delay,
+        )  # fmt: skip
+        self.functions = functions = functions or functions_of(network.tuples, self.rule)
+        self.memory = new_memory(network.size, self.rule)
+        n, threads = network.lookups_per_board, self.threads
+        self.games = Crew([
+            Games(functions, network.weights, n, rule, self.seed, self.lanes, k, threads, self.memory)
+            for k in range(threads)
+        ])  # fmt: skip
+        self.games.members[0].play(0, 0, 1)  # compiles, before the clock starts
         if self.found is not None:
             self._restore(self.found)
             self.found = None
@@ -309,7 +382,8 @@ class Run:
         last_game, last_action = games or FOREVER, actions or FOREVER
         last_second = seconds or math.inf
         self.started = time.perf_counter()
-        saved, chunk, more = time.perf_counter(), FIRST_CHUNK, True
+        saved, chunk, more = time.perf_counter(), FIRST_CHUNK * self.threads, True
+        pause = checkpoint_every
         with _stop_asked() as stop:
             while more and self.games.actions < last_action and self.seconds < last_second:
                 if self.tests.due(self.games.actions) and not stop.is_set():
@@ -325,9 +399,11 @@ class Run:
                 show(self)
                 took = max(time.perf_counter() - begin, 1e-6)
                 chunk = max(1, min(2 * chunk, int(chunk * CHUNK_SECONDS / took)))
-                if self.folder and time.perf_counter() - saved > checkpoint_every:
+                if self.folder and time.perf_counter() - saved > pause:
+                    begin = time.perf_counter()
                     self.folder.save_checkpoint(self.arrays(), self.history.texts())
                     saved = time.perf_counter()
+                    pause = max(checkpoint_every, CHECKPOINT_PAUSE * (saved - begin))
             if self.tests.every and not self.history.stopped:
                 self._test(stop)
             self._close()
@@ -337,7 +413,7 @@ class Run:
         actions, rows = self.games.actions, self.history.evaluations
         if rows and rows[-1]["actions"] == actions:
             return
-        begin, seed = time.perf_counter(), self.settings["seed"]
+        begin, seed = time.perf_counter(), self.seed
         try:
             with stop.raises():
                 rows += self.tests.play(self.network, self.functions, seed, actions)
@@ -348,8 +424,9 @@ class Run:
     def _keep(self, results):
         self.history.add(results, self.seconds)
         self.history.actions, self.history.took = self.games.actions, self.seconds
-        if not np.isfinite(self.games.work.values).all():
-            raise FloatingPointError("the weights grew without bound: train with a smaller alpha")
+        if not self.games.finite:
+            rate = RULES[self.rule].rate
+            raise FloatingPointError(f"the weights grew without bound: train with a smaller {rate}")
 
     def _close(self):
         if self.folder is None:
@@ -363,6 +440,7 @@ class Run:
         """Return the whole run as a dict of arrays: network, games in progress, history."""
         return {
             **storage.network_arrays(self.network),
+            **storage.memory_arrays(self.network, self.memory),
             **self.games.state(),
             "history": self.history.rows,
             "evaluations": _as_array(self.history.evaluations),
@@ -371,6 +449,7 @@ class Run:
 
     def _restore(self, arrays):
         storage.restore(self.network, arrays, self.folder.path)
+        storage.restore_memory(self.network, self.memory, arrays, self.folder.path)
         self.games.restore(arrays)
         self.history = History(rows=arrays["history"])
         self.history.evaluations = _as_rows(arrays.get("evaluations", np.zeros((0, 0))))
