@@ -56,6 +56,7 @@ class Limits(NamedTuple):
     clock: int  # the clock's address, see _compile.clock
     reduce: bool  # search behind a spawned 4 one ply less deep
     pays: np.float32  # 1 where rewards count, 0 where the value function speaks of all
+    optimistic: np.float32  # what the network adds to the sum of a board's weights
 
 
 class Memory(NamedTuple):
@@ -122,7 +123,9 @@ def _list_leaves(leaves, boards, stamps, counters, count):
 
 
 @kernel
-def _look_up_leaves(look, values_of, weights, pool, boards, positions, values, last, count):
+def _look_up_leaves(
+    look, values_of, weights, limits, pool, boards, positions, values, last, count
+):  # fmt: skip
     """Look the listed leaves up, four at a time, and put their values into the pool.
 
     last: the stamp of the last of them.
@@ -142,7 +145,7 @@ def _look_up_leaves(look, values_of, weights, pool, boards, positions, values, l
     for g in range(ZERO, (count + THREE) >> TWO):
         values_of(weights, positions, g * size, size >> TWO, values)
         for i in range(QUAD * g, min(QUAD * g + QUAD, count)):
-            pool[(first + i) & mask] = values[i & THREE]
+            pool[(first + i) & mask] = values[i & THREE] + limits.optimistic
 
 
 @kernel
@@ -159,7 +162,9 @@ def _one_ply(
         values[REWARDS + TWO * s + ONE] = np.float32(across) * limits.pays
     pending = _list_leaves(leaves, boards, stamps, counters, QUAD * count)
     last = counters[LOOKED_UP]
-    _look_up_leaves(look, values_of, weights, pool, boards, positions, values, last, pending)
+    _look_up_leaves(
+        look, values_of, weights, limits, pool, boards, positions, values, last, pending
+    )  # fmt: skip
     mask = len(pool) - 1
     for s in range(ZERO, count):
         best = ILLEGAL
@@ -358,7 +363,7 @@ def decide_kernel(look, values_of, weights, limits, memory, board):
 # ---------------------------------------------------------------- a policy that searches
 
 _LIMITS = types.NamedTuple(
-    (types.int64, types.int64, types.int64, types.boolean, types.float32), Limits
+    (types.int64, types.int64, types.int64, types.boolean, types.float32, types.float32), Limits
 )
 _U64, _I64, _F32 = types.uint64[::1], types.int64[::1], types.float32[::1]
 _MEMORY = types.NamedTuple(
@@ -424,7 +429,8 @@ class Search:
         address, tick = clock() if seconds else (0, 1.0)
         ticks_a_move = max(1, int(seconds / tick)) if seconds else 0
         plies = plies or MOST_PLIES
-        self.limits = Limits(plies, ticks_a_move, address, reduce, np.float32(pays))
+        start = np.float32(network.optimistic)
+        self.limits = Limits(plies, ticks_a_move, address, reduce, np.float32(pays), start)
 
     def context(self, table_mib=None):
         """Return what the kernels work with, its memory empty; one for each thread."""

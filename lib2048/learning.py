@@ -234,7 +234,7 @@ def _explore(lane, rewards, at, epsilon, action):
 @kernel
 def _expected_value(
     look, values_of, weights, after, n, lost, images, trial, trial_positions, values
-):
+):  # fmt: skip
     """Average V over the spawns: 2 with 0.9, 4 with 0.1, in every empty cell."""
     total, count = np.float32(0), np.float32(0)
     for cell in range(ZERO, np.uint64(64), QUAD):
@@ -260,7 +260,7 @@ def _alive(board):
 @kernel
 def _expect(
     look, values_of, weights, board, n, lost, at, rewards, images, trial, positions, values
-):
+):  # fmt: skip
     """Write, for each legal action, the expected value of the state that its spawn leads to.
 
     lost: the sum of weights that stands for a lost board, −V_init.

@@ -348,11 +348,9 @@ class Run:
         )  # fmt: skip
         self.functions = functions = functions or functions_of(network.tuples, self.rule)
         self.memory = new_memory(network.size, self.rule)
-        n, threads = network.lookups_per_board, self.threads
-        self.games = Crew([
-            Games(functions, network.weights, n, rule, self.seed, self.lanes, k, threads, self.memory)
-            for k in range(threads)
-        ])  # fmt: skip
+        n, count = network.lookups_per_board, self.threads
+        own = (functions, network.weights, n, rule, self.seed, self.lanes)
+        self.games = Crew([Games(*own, k, count, self.memory) for k in range(count)])
         self.games.members[0].play(0, 0, 1)  # compiles, before the clock starts
         if self.found is not None:
             self._restore(self.found)

@@ -1,4 +1,4 @@
-"""Record the learning rules of Jaśkowski's tables I and II: python tools/record_rules.py RUNS_FOLDER
+"""Record the learning rules of Jaśkowski's tables I and II: python tools/record_rules.py RUNS
 
 Each run is trained and tested through the command line, exactly as a reader would type it.  What
 is finished is skipped, so the script can be stopped and started again; several may share a
@@ -10,7 +10,6 @@ data/curves from what is finished.
 
 import argparse
 import json
-import shutil
 import subprocess
 import sys
 from pathlib import Path
