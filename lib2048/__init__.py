@@ -55,7 +55,7 @@ _LAZY = {
     for module, names in {
         "plotting": "plot_curves plot_game plot_heat plot_intervals plot_ladder plot_layers "
         "plot_scores plot_tiles plot_tradeoff style subplots tile_table",
-        "widgets": "PlayWidget ReplayWidget",
+        "widgets": "ExploreWidget PlayWidget ReplayWidget",
     }.items()
     for name in names.split()
 }

@@ -100,7 +100,8 @@ def rule_of(
     rule: 'td', 'tc' or 'autostep'; rate: its α, β or μ; epsilon: 0 … 1; decay: λ, 0 ≤ λ < 1;
     delay: learn each afterstate once, h actions later.
     """
-    kind, form, slots = RULES[rule], FORMS.index(network.form), horizon(decay) + 1
+    kind, form = RULES[rule], FORMS.index(network.form)
+    slots = min(horizon(decay) + 1, LONGEST_GAME)
     rate = np.float32(rate / network.lookups_per_board if kind.shared else rate)
     return Rule(
         form, backward, learn, rate, np.float32(decay), np.uint64(slots), delay,

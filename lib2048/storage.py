@@ -80,7 +80,7 @@ def read_arrays(path, names=None):
 
 def network_arrays(network):
     """Return a network as a dict of arrays, sparse and in plain order."""
-    mask, values = _sparse(network, network.weights[:, None])
+    mask, values = _sparse(network, network.weights)
     return {
         "format": np.array(FORMAT),
         "network": np.array(network.name),
@@ -92,54 +92,52 @@ def network_arrays(network):
     }
 
 
-def _sparse(network, rows):
-    """Return (packed mask of the rows that are not all 0, their numbers), in plain order.
+def _sparse(network, numbers):
+    """Return (packed mask of the numbers that are not 0, those numbers), in plain order.
 
-    rows: float32[network.size, k], in the order of the weights.
+    numbers: float32[network.size], in the order of the weights.
     """
-    masks, values = [np.zeros(0, np.uint8)], [np.zeros(0, np.float32)]
+    masks, values = [], []
     for head in range(network.heads):
         for number in range(len(network.tuples)):  # one table at a time: never a second copy
-            table = rows[network.positions(number, head)]
-            used = table.any(axis=1)
-            masks.append(np.packbits(used))
-            values.append(table[used].ravel())
+            table = numbers[network.positions(number, head)]
+            masks.append(np.packbits(table != 0))
+            values.append(table[table != 0])
     return np.concatenate(masks), np.concatenate(values)
 
 
-def _fill(network, rows, mask, values, path):
-    """Set rows to what `_sparse` returned."""
+def _fill(network, numbers, mask, values, path):
+    """Set the numbers that are not 0 to what `_sparse` returned."""
     sizes = [16 ** len(cells) for cells in network.tuples] * network.heads
-    wide = rows.shape[1]
-    if len(mask) != sum(sizes) // 8 or np.bitwise_count(mask).sum() * wide != len(values):
+    if len(mask) != sum(sizes) // 8 or np.bitwise_count(mask).sum() != len(values):
         raise ValueError(f"{path}: its weights do not fit network {network.name}")
     start = used = 0
     for which, size in enumerate(sizes):
         head, number = divmod(which, len(network.tuples))
         here = np.unpackbits(mask[start : start + size // 8]).astype(bool)
         places = network.positions(number, head)[here]
-        count = wide * len(places)
-        rows[places] = values[used : used + count].reshape(-1, wide)
-        start, used = start + size // 8, used + count
+        numbers[places] = values[used : used + len(places)]
+        start, used = start + size // 8, used + len(places)
 
 
 def memory_arrays(network, memory):
     """Return what a rule keeps beside a network's weights as a dict of arrays, sparse."""
-    if len(memory) < network.size:
-        return {}
-    mask, values = _sparse(network, memory.reshape(network.size, -1))
-    return {"memory_mask": mask, "memory": values}
+    arrays, wide = {}, len(memory) // network.size
+    for column in range(wide):
+        mask, values = _sparse(network, memory[column::wide])
+        arrays |= {f"memory{column}_mask": mask, f"memory{column}": values}
+    return arrays
 
 
 def restore_memory(network, memory, arrays, path):
     """Set a rule's memory to what `memory_arrays` returned."""
-    if len(memory) < network.size:
-        return
-    if not {"memory", "memory_mask"} <= set(arrays):
-        raise ValueError(f"{path}: holds nothing that the rule kept beside the weights")
+    wide = len(memory) // network.size
     memory[:] = 0
-    rows = memory.reshape(network.size, -1)
-    _fill(network, rows, arrays["memory_mask"], arrays["memory"], path)
+    for column in range(wide):
+        if not {f"memory{column}_mask", f"memory{column}"} <= set(arrays):
+            raise ValueError(f"{path}: lacks what the rule kept beside the weights")
+        mask, values = arrays[f"memory{column}_mask"], arrays[f"memory{column}"]
+        _fill(network, memory[column::wide], mask, values, path)
 
 
 def _digest(mask, values):
@@ -151,7 +149,7 @@ def network_from(arrays, path):
     _check(arrays, path)
     start = float(arrays.get("optimistic", 0.0))
     network = Network(str(arrays["network"]), str(arrays["form"]), start)
-    _fill(network, network.weights[:, None], arrays["mask"], arrays["weights"], path)
+    _fill(network, network.weights, arrays["mask"], arrays["weights"], path)
     return network
 
 
@@ -162,7 +160,7 @@ def restore(network, arrays, path):
         raise ValueError(f"{path}: holds weights of network {arrays['network']}")
     network.weights[:] = 0
     network.optimistic = float(arrays.get("optimistic", 0.0))
-    _fill(network, network.weights[:, None], arrays["mask"], arrays["weights"], path)
+    _fill(network, network.weights, arrays["mask"], arrays["weights"], path)
 
 
 def _check(arrays, path):

@@ -25,7 +25,6 @@ CHUNK_SECONDS = 0.1  # between two looks at the Stop button
 FIRST_CHUNK = 20_000  # actions
 CHECKPOINT_PAUSE = 20  # at the least, in times of what writing the last one took
 MOST_THREADS = 1024
-LARGEST_LAMBDA = 0.999  # its horizon is 2301 actions
 ROWS = 100_000  # games that a chunk may finish
 FOREVER = np.iinfo(np.int64).max
 TILES = (512, 1024, 2048, 4096, 8192, 16384, 32768)
@@ -221,8 +220,8 @@ def check_settings(
         raise ValueError(f"{kind.rate} {rate}: use a rate above 0 and up to 1")
     if order not in ("forward", "backward"):
         raise ValueError(f"unknown order {order!r}: use forward or backward")
-    if not (_is_number(lam) and 0 <= lam <= LARGEST_LAMBDA):
-        raise ValueError(f"lambda {lam}: use a number from 0 to {LARGEST_LAMBDA}")
+    if not (_is_number(lam) and 0 <= lam < 1):
+        raise ValueError(f"lambda {lam}: use a number from 0 up to, but not including, 1")
     if lam > 0 and not kind.decays:
         raise ValueError(f"lambda {lam}: the rule {rule} is defined for 0 only")
     if lam > 0 and order == "backward":
@@ -372,7 +371,7 @@ class Run:
         """Claim a run folder, and read its checkpoint if there is one."""
         self.folder = storage.RunFolder(path, self.config(extra))
         self.found = self.folder.open(resume)
-        if self.found is not None and not {"history", "counters", "seconds"} <= set(self.found):
+        if self.found is not None and not {"history", "seconds"} <= set(self.found):
             raise ValueError(f"{path}: its {storage.WEIGHTS} is no run that can go on")
 
     def go(self, games, actions, seconds, checkpoint_every, show):

@@ -1,16 +1,19 @@
-"""What people touch: the game to play, and recorded games to leaf through.
+"""What people touch: the game to play, recorded games to leaf through, figures with a choice.
 
 Built from ipywidgets alone, so it works wherever they do. Where no kernel runs (GitHub, the book) a
 widget is shown as a picture instead: that is its `static()`, and every output carries it along.
 """
 
+import base64
 import functools
 import traceback
 from html import escape
+from io import BytesIO
 from itertools import accumulate
 from typing import NamedTuple
 
 import ipywidgets as ipw
+import matplotlib.pyplot as plt
 
 from lib2048 import board as rules
 from lib2048.drawing import draw_board, draw_row
@@ -18,7 +21,7 @@ from lib2048.players import player as made
 from lib2048.rng import stream
 from lib2048.spec import ACTIONS
 
-__all__ = ["PlayWidget", "ReplayWidget"]
+__all__ = ["ExploreWidget", "PlayWidget", "ReplayWidget"]
 
 SIZE = 300  # pixels of the board that is played
 
@@ -251,3 +254,58 @@ class ReplayWidget(_Pictured):
         self._slider = ipw.IntSlider(max=last, readout=False, layout=ipw.Layout(width="300px"))
         self._link = ipw.jslink((play, "value"), (self._slider, "value"))
         return [play, self._slider]
+
+
+# ---------------------------------------------------------------------------------------- explore
+
+
+class ExploreWidget(_Pictured):
+    """Choose what a figure shows, from a menu for each choice.
+
+    draw: called with the options chosen, by name; returns the matplotlib ax (or axes) it drew.
+    choices: name=[options]; the first of each is chosen at the start, and what it shows is the
+    picture where no kernel runs. `.choose(name=option)` does what the menus do.
+    Raises ValueError for a choice without options.
+    """
+
+    def __init__(self, draw, **choices):
+        for name, options in choices.items():
+            if not len(options):
+                raise ValueError(f"choice {name!r}: there is nothing to choose from")
+        self.draw, self.message = draw, ipw.HTML()
+        self.image = ipw.Image(format="png", layout=_image().layout)
+        self._menus = {name: self._menu(name, options) for name, options in choices.items()}
+        row = ipw.Box(list(self._menus.values()), layout=ipw.Layout(flex_flow="row wrap"))
+        super().__init__([row, self.image, self.message])
+        for menu in self._menus.values():
+            menu.observe(self._changed, "value")
+        self._changed()
+        self._first = self.image.value
+
+    chosen = property(
+        lambda self: {name: menu.value for name, menu in self._menus.items()},
+        doc="What is chosen: {name: option}.",
+    )
+
+    def choose(self, **options):
+        """Choose options by name, as the menus do."""
+        for name, option in options.items():
+            self._menus[name].value = option
+
+    @_loud
+    def _changed(self, change=None):
+        axes, file = self.draw(**self.chosen), BytesIO()
+        figure = getattr(axes, "figure", None) or axes.flat[0].figure
+        figure.savefig(file, format="png", dpi=figure.dpi)
+        plt.close(figure)  # or the notebook would show it once more
+        self.image.value, self.message.value = file.getvalue(), ""
+
+    def _menu(self, name, options):
+        layout = ipw.Layout(width="300px")
+        return ipw.Dropdown(options=list(options), description=name, layout=layout)
+
+    def _repr_mimebundle_(self, **kwargs):
+        bundle = ipw.VBox._repr_mimebundle_(self, **kwargs)
+        shown = ", ".join(f"{name} {options.options[0]}" for name, options in self._menus.items())
+        picture = base64.b64encode(self._first).decode()
+        return {**bundle, "text/plain": f"<figure: {shown}>", "image/png": picture}

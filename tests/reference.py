@@ -139,8 +139,10 @@ def greedy(legal):
 class PlainNetwork:
     """Weights in a dict by (head, tuple number, plain index), 0 where nothing was learned."""
 
-    def __init__(self, tuples, form="afterstate"):
+    def __init__(self, tuples, form="afterstate", lost=F0):
+        self.lost = lost  # the sum of weights that stands for a lost board
         self.tuples, self.weights = tuples, defaultdict(lambda: F0)
+        self.sums, self.sizes = defaultdict(lambda: F0), defaultdict(lambda: F0)  # E and A of TC
         self._keys, self.turns = {}, form == "q"
 
     @property
@@ -169,6 +171,15 @@ class PlainNetwork:
         for look_up, key in enumerate(self.keys(board)):
             self.weights[self.head(look_up, head), *key] += amount
 
+    def add_coherently(self, board, head, error, rate):
+        """TC: move each weight at its own rate |E| / A, then take the error into E and A."""
+        for look_up, key in enumerate(self.keys(board)):
+            key = self.head(look_up, head), *key
+            own = abs(self.sums[key]) / self.sizes[key] if self.sizes[key] else np.float32(1)
+            self.weights[key] += error * rate * own
+            self.sums[key] += error
+            self.sizes[key] += abs(error)
+
     def head(self, look_up, head):
         """Return the tables of a look-up: those of the action as it is on the turned board."""
         return turned(look_up % 8, head) if self.turns else head
@@ -186,7 +197,7 @@ class PlainNetwork:
         for cell in spec.empty_cells(board):
             for tile, chance in ((2, np.float32(0.9)), (4, np.float32(0.1))):
                 state = with_tile(board, cell, tile)
-                total += chance * (self.value(state) if alive(state) else F0)
+                total += chance * (self.value(state) if alive(state) else self.lost)
         return total / np.float32(len(spec.empty_cells(board)))
 
     def worths(self, board, form):
@@ -197,22 +208,31 @@ class PlainNetwork:
         return {a: value(after) + np.float32(pay) for a, (after, pay) in outcomes(board).items()}
 
 
-# ---------------------------------------------------------------- TD(0)
+# ---------------------------------------------------------------- TD(λ) and TC(λ)
 
 
 class Lane:
     """One of the games that take turns."""
 
     def __init__(self, game, seed):
-        self.game, self.score, self.steps = game, 0, []
+        self.game, self.score, self.steps, self.errors = game, 0, [], []
         self.board, self.state = initial(stream(seed, game))
 
 
 class Learner:
-    """TD(0): games take turns, an action each; a lane whose game is over takes the next number."""
+    """Games take turns, an action each; a lane whose game is over takes the next number.
 
-    def __init__(self, tuples, form, backward, rate, seed, lanes=2, learn=True):
-        self.network, self.form = PlainNetwork(tuples, form), form
+    decay: λ; horizon: h; delay: learn each entry once, by the sum of its h + 1 errors; optimistic:
+    what every board is worth beside its weights.
+    """
+
+    def __init__(
+        self, tuples, form, backward, rate, seed, lanes=2, learn=True,
+        coherent=False, decay=0.0, horizon=0, delay=True, optimistic=0.0,
+    ):  # fmt: skip
+        self.coherent, self.decay, self.horizon = coherent, np.float32(decay), horizon
+        self.delay, self.lost = delay, -np.float32(optimistic)
+        self.network, self.form = PlainNetwork(tuples, form, self.lost), form
         self.backward, self.learn = backward, learn
         self.rate, self.seed, self.actions, self.results = np.float32(rate), seed, 0, []
         self.next_game, self.turn, self.last_game = 0, 0, float("inf")
@@ -236,7 +256,7 @@ class Learner:
         worths = self.network.worths(lane.board, self.form)
         best = max(worths, key=worths.get, default=None)  # the first of equals
         if self.learn and not self.backward and lane.steps:
-            self.learn_step(lane.steps[-1], self.target(lane, worths, best))
+            self.learn_forward(lane, self.target(lane, worths, best), best is None)
         if best is None:
             self.finish(lane)
         else:
@@ -246,16 +266,40 @@ class Learner:
         """What the last entry should be worth, seen from the state after it."""
         reward = np.float32(lane.steps[-1][2])
         if self.form == "afterstate":
-            return worths[best] if worths else F0
+            return worths[best] if worths else self.lost
         if self.form == "state":
-            return (self.network.value(lane.board) if worths else F0) + reward
-        return (worths[best] if worths else F0) + reward
+            return (self.network.value(lane.board) if worths else self.lost) + reward
+        return (worths[best] if worths else self.lost) + reward
 
-    def learn_step(self, step, target):
+    def learn_forward(self, lane, target, over):
+        """Work out the newest error; teach it to the last h + 1 entries, or wait for the others."""
+        lane.errors.append(self.error(lane.steps[-1], target))
+        newest, share = len(lane.errors) - 1, self.rate
+        oldest = max(newest - self.horizon, 0)
+        if not self.delay:
+            for t in range(newest, oldest - 1, -1):
+                self.move(lane.steps[t], lane.errors[-1], share)
+                share = share * self.decay
+        else:
+            full = oldest + 1 if newest >= self.horizon else oldest
+            for t in range(oldest, newest + 1 if over else full):
+                self.move(lane.steps[t], self.sum_from(lane.errors[t:]), self.rate)
+
+    def sum_from(self, errors):
+        """δ_0 + λ (δ_1 + λ (δ_2 + …))."""
+        return errors[0] + self.decay * self.sum_from(errors[1:]) if errors else F0
+
+    def error(self, step, target):
+        board, head, _ = step
+        return target - self.network.value(board, head if self.form == "q" else 0)
+
+    def move(self, step, error, rate):
         board, head, _ = step
         head = head if self.form == "q" else 0
-        error = target - self.network.value(board, head)
-        self.network.add(board, head, error * self.rate)
+        if self.coherent:
+            self.network.add_coherently(board, head, error, rate)
+        else:
+            self.network.add(board, head, error * rate)
 
     def act(self, lane, action):
         after, reward = outcomes(lane.board)[action]
@@ -274,9 +318,10 @@ class Learner:
 
     def learn_backward(self, steps):
         """From the last entry to the first, each towards the newest value of the one after it."""
-        value = next_reward = F0
+        value, next_reward = self.lost, F0
         for board, action, reward in reversed(steps):
             pays = next_reward if self.form == "afterstate" else np.float32(reward)
-            self.learn_step((board, action, reward), value + pays)
+            step = board, action, reward
+            self.move(step, self.error(step, value + pays), self.rate)
             value = self.network.value(board, action if self.form == "q" else 0)
             next_reward = np.float32(reward)

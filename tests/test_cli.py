@@ -141,6 +141,27 @@ def test_every_form_and_order_trains(answer, tmp_path, form, order):
     assert storage.load(out / "weights.npz").form == form
 
 
+RULES = ["td --lambda 0.5", "td --lambda 0.5 --no-delay", "tc", "tc --lambda 0.5 --beta 0.5",
+         "autostep --mu 0.01", "td --optimistic 5000 --threads 2"]  # fmt: skip
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_every_rule_trains(answer, tmp_path, rule):
+    words = [*rule.split(), "--actions", "5000", "--out", str(tmp_path)]
+    report = answer("train", "--network", SMALL, "--rule", *words)
+    assert report["actions"] == 5000
+    assert answer("play", report["weights"], "--games", "5")["mean"] > 0
+
+
+def test_the_default_rates_are_the_contracts(answer, tmp_path):
+    for rule, rate, default in (("td", "alpha", 0.1), ("tc", "beta", 1), ("autostep", "mu", 0.1)):
+        out = tmp_path / rule
+        words = ["--rule", rule, "--actions", "10", "--out", str(out)]
+        answer("train", "--network", SMALL, *words)
+        config = json.loads((out / "config.json").read_text())
+        assert (config["rule"], config[rate]) == (rule, default)
+
+
 def test_train_goes_on_and_reports_at_the_end(answer, tmp_path):
     arguments = ["train", "--network", SMALL, "--out", tmp_path / "run", "--actions"]
     first = answer(*arguments, 5000)
@@ -249,6 +270,20 @@ WRONG = {
     "alpha nan": [*TRAIN, "--alpha", "nan"],
     "alpha in words": [*TRAIN, "--alpha", "fast"],
     "unknown rule": [*TRAIN, "--rule", "magic"],
+    "a rate of td for tc": [*TRAIN, "--rule", "tc", "--alpha", "0.1"],
+    "a rate of tc for td": [*TRAIN, "--beta", "1"],
+    "a rate of tc for autostep": [*TRAIN, "--rule", "autostep", "--beta", "1"],
+    "two rates": [*TRAIN, "--alpha", "0.1", "--beta", "1"],
+    "beta below 0": [*TRAIN, "--rule", "tc", "--beta", "-1"],
+    "mu nan": [*TRAIN, "--rule", "autostep", "--mu", "nan"],
+    "lambda 1": [*TRAIN, "--lambda", "1"],
+    "lambda below 0": [*TRAIN, "--lambda", "-0.1"],
+    "lambda nan": [*TRAIN, "--lambda", "nan"],
+    "lambda for autostep": [*TRAIN, "--rule", "autostep", "--lambda", "0.5"],
+    "lambda backward": [*TRAIN, "--lambda", "0.5", "--order", "backward"],
+    "optimistic nan": [*TRAIN, "--optimistic", "nan"],
+    "train on no threads": [*TRAIN, "--threads", "0"],
+    "half a thread": [*TRAIN, "--threads", "0.5"],
     "unknown form": [*TRAIN, "--form", "v"],
     "unknown order": [*TRAIN, "--order", "sideways"],
     "seed in words": [*TRAIN, "--seed", "luck"],
@@ -288,7 +323,7 @@ def test_a_wrong_argument_is_refused(one_line_error, tmp_path, monkeypatch, argu
 def test_a_network_that_does_not_fit_is_refused(one_line_error, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     too_many = ",".join(f"0123{a:x}{b:x}{c:x}" for a, b, c in TRIPLES)
-    assert "4,294,967,295" in one_line_error(*instead("--network", f"cells:{too_many}"))
+    assert "4,294,967,296" in one_line_error(*instead("--network", f"cells:{too_many}"))
     assert not contents(tmp_path)
 
 

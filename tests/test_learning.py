@@ -9,6 +9,7 @@ from lib2048.evaluation import record_game
 from lib2048.learning import COUNTERS, Games, choose_action, functions_of, own_functions, rule_of
 from lib2048.ntuple import FORMS, Network
 from lib2048.players import NetworkPlayer
+from lib2048.rules import horizon, new_memory
 
 FOREVER = np.iinfo(np.int64).max
 ORDERS = ("forward", "backward")
@@ -23,12 +24,16 @@ def every_learner(test):
     return test
 
 
-def learning(network, order="forward", alpha=0.5, seed=3, lanes=2, learn=True, functions=None):
-    """Return games that learn (or only play) on a network."""
+def learning(
+    network, order="forward", alpha=0.5, seed=3, lanes=2, learn=True, functions=None,
+    rule="td", decay=0.0, delay=True,
+):  # fmt: skip
+    """Return games that learn (or only play) on a network; alpha: the rate of any rule."""
     n = network.lookups_per_board
-    rule = rule_of(network, alpha, order == "backward", learn=learn)
-    functions = functions or functions_of(network.tuples)
-    return Games(functions, network.weights, n, rule, seed, lanes)
+    settings = rule_of(network, alpha, order == "backward", 0.0, learn, rule, decay, delay)
+    functions = functions or functions_of(network.tuples, rule)
+    memory = new_memory(network.size, rule)
+    return Games(functions, network.weights, n, settings, seed, lanes, memory=memory)
 
 
 def trained(name, form, order, *stops, **settings):
@@ -68,19 +73,38 @@ def lasting(games):
 # ---------------------------------------------------------------- against plain Python
 
 
-def compare_with_plain(name, form, order, actions, alpha=0.5, lanes=2, learn=True):
+def compare_with_plain(
+    name, form, order, actions, alpha=0.5, lanes=2, learn=True,
+    rule="td", decay=0.0, delay=True, optimistic=0.0,
+):  # fmt: skip
     """Train twice, by the library and in plain Python; every weight and game must be the same."""
-    network = Network(name, form)
-    games = learning(network, order, alpha, seed=5, lanes=lanes, learn=learn)
+    network, seed = Network(name, form, optimistic), 5
+    settings = {"rule": rule, "decay": decay, "delay": delay}
+    games = learning(network, order, alpha, seed, lanes, learn, **settings)
     results, _ = games.play(FOREVER, actions, 10**4)
     rate = alpha / network.lookups_per_board
-    plain = Learner(network.tuples, form, order == "backward", rate, 5, lanes, learn)
+    plain = Learner(
+        network.tuples, form, order == "backward", rate, seed, lanes, learn,
+        rule == "tc", decay, horizon(decay), delay, optimistic,
+    )  # fmt: skip
     plain.play(actions)
     assert plain.actions == games.actions == actions
     assert len(results) > 0
     assert [tuple(row) for row in results] == plain.results
     assert [int(board) for board in games.lanes["board"]] == [number(l.board) for l in plain.lanes]
     assert_same_tables(network, plain.network)
+    if rule == "tc":
+        assert_same_memory(network, games.memory, plain.network)
+
+
+def assert_same_memory(network, memory, plain):
+    """TC's E and A of every weight are the plain learner's."""
+    for column, numbers in enumerate((plain.sums, plain.sizes)):
+        twin = Network(network.name, network.form)
+        twin.weights[:] = memory[column::2]
+        copy = PlainNetwork(network.tuples, network.form)
+        copy.weights.update(numbers)
+        assert_same_tables(twin, copy)
 
 
 def assert_same_tables(network, plain):
@@ -94,6 +118,25 @@ def assert_same_tables(network, plain):
 @pytest.mark.parametrize("name", [SMALL, PAIRED])
 def test_learning_is_the_plain_learners_bit_for_bit(name, form, order):
     compare_with_plain(name, form, order, 700)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("rule", ["td", "tc"])
+@pytest.mark.parametrize("delay", [True, False], ids=["delayed", "online"])
+@pytest.mark.parametrize("decay", [0.0, 0.5, 0.95])
+def test_lambda_is_the_plain_learners_bit_for_bit(form, rule, delay, decay):
+    settings = {"rule": rule, "decay": decay, "delay": delay}
+    compare_with_plain("cells:0123,456", form, "forward", 700, **settings)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_coherence_backward_is_the_plain_learners(form):
+    compare_with_plain("cells:012,345", form, "backward", 700, alpha=1.0, rule="tc")
+
+
+@every_learner
+def test_an_optimistic_start_is_the_plain_learners(form, order):
+    compare_with_plain("cells:012,345", form, order, 700, optimistic=5000.0)
 
 
 @every_learner
@@ -211,10 +254,11 @@ ALIVE = [[4, 4, 8, 16], [0, 32, 0, 0], [0, 0, 0, 0], [0, 0, 0, 64]]
 def one_turn(network, board, alpha):
     """Learn the entry DISTINCT from what follows on a board; return its value afterwards."""
     games = learning(network, alpha=alpha, lanes=1)
-    lane = {"number": 0, "length": 1, "action": 2, "reward": 40, "random": 9}
-    for name, what in lane.items():
+    for name, what in {"number": 0, "length": 1, "slot": 0, "random": 9}.items():
         games.lanes[name] = what
-    games.lanes["board"], games.lanes["entry"] = from_tiles(board), from_tiles(DISTINCT)
+    for name, what in {"board": from_tiles(DISTINCT), "action": 2, "reward": 40}.items():
+        games.work.past[name] = what
+    games.lanes["board"] = from_tiles(board)
     games.play(1, 1, 1)
     return network.values([from_tiles(DISTINCT)], head=2 if network.form == "q" else 0)[0]
 
@@ -250,6 +294,14 @@ def test_alpha_one_removes_the_whole_error(form, board):
     assert one_turn(network, board, alpha=1) == pytest.approx(target, abs=1e-3)
 
 
+@pytest.mark.parametrize("form", FORMS)
+def test_optimism_ends_with_the_game(form):
+    """A lost board is worth 0, however hopeful the start."""
+    network = scattered(Network(SMALL, form, optimistic=800), spread=10)
+    left = 0 if form == "afterstate" else 40  # the reward belongs to the entry's own value
+    assert one_turn(network, LOST, alpha=1) == pytest.approx(left, abs=1e-2)
+
+
 def test_half_the_rate_removes_half_the_error():
     network = scattered(Network(SMALL), spread=10)
     before = network.value(from_tiles(DISTINCT))
@@ -262,8 +314,8 @@ def test_a_weight_that_two_images_share_is_moved_twice():
     plain = PlainNetwork(network.tuples)
     keys = [index for _, index in plain.keys(tiles(board))]
     games = learning(network, alpha=1, lanes=1)
-    games.lanes["number"], games.lanes["length"], games.lanes["action"] = 0, 1, 0
-    games.lanes["board"], games.lanes["entry"] = from_tiles(LOST), board
+    games.lanes["number"], games.lanes["length"], games.lanes["slot"] = 0, 1, 0
+    games.lanes["board"], games.work.past["board"] = from_tiles(LOST), board
     network.set_table(0, np.arange(16))
     error = -network.value(board)
     games.play(1, 1, 1)

@@ -22,9 +22,9 @@ ORDERS = ("forward", "backward")
 STEP = training.FIRST_CHUNK  # actions of the first chunk, after which a test can stop
 
 
-def trained(form="afterstate", **settings):
+def trained(form="afterstate", optimistic=0.0, **settings):
     """Train a small network; return (network, history)."""
-    network = Network(SMALL, form)
+    network = Network(SMALL, form, optimistic)
     return network, train(network, progress=False, **settings)
 
 
@@ -184,7 +184,13 @@ def test_seconds_never_run_backwards():
 BAD = [
     {"alpha": 0}, {"alpha": -0.1}, {"alpha": 1.01}, {"alpha": float("nan")}, {"alpha": "fast"},
     {"games": 0}, {"games": -3}, {"actions": 0}, {"seconds": 0}, {"seconds": float("nan")},
-    {"games": 1, "actions": 1}, {"rule": "tc"}, {"order": "sideways"}, {},
+    {"games": 1, "actions": 1}, {"rule": "magic"}, {"order": "sideways"}, {},
+    {"lam": 1}, {"lam": -0.5}, {"lam": float("nan")}, {"lam": "half"}, {"lam": True},
+    {"lam": 0.5, "order": "backward"}, {"lam": 0.5, "rule": "autostep"},
+    {"beta": 1}, {"mu": 0.1}, {"rule": "tc", "alpha": 0.1}, {"rule": "tc", "mu": 0.1},
+    {"rule": "tc", "beta": 0}, {"rule": "tc", "beta": -1}, {"rule": "tc", "beta": float("nan")},
+    {"rule": "autostep", "beta": 1}, {"rule": "autostep", "mu": 2}, {"threads": 0},
+    {"threads": -2}, {"threads": 1.5}, {"threads": 10**6},
 ]  # fmt: skip
 
 
@@ -199,11 +205,38 @@ def test_bad_settings_are_refused_before_anything_is_written(tmp_path, settings)
     assert not list(tmp_path.iterdir()) and not network.weights.any()
 
 
-def test_weights_without_bound_end_the_training():
+@pytest.mark.parametrize("start", [float("nan"), float("inf"), "high"], ids=str)
+def test_an_optimistic_start_is_a_number(start):
+    with pytest.raises(ValueError, match="optimistic"):
+        Network(SMALL, optimistic=start)
+
+
+@pytest.mark.parametrize("rule, rate", [("td", "alpha"), ("tc", "beta")])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_weights_without_bound_end_the_training(rule, rate, threads):
     network = Network(SMALL)
     network.weights[:] = 3e38
-    with pytest.raises(FloatingPointError, match="smaller alpha"):
-        train(network, actions=STEP, progress=False)
+    with pytest.raises(FloatingPointError, match=f"smaller {rate}"):
+        train(network, rule=rule, threads=threads, actions=STEP, progress=False)
+
+
+@pytest.mark.parametrize("rule, mib", [("tc", 3), ("autostep", 4)])
+def test_a_rule_that_does_not_fit_is_refused(monkeypatch, tmp_path, rule, mib):
+    network = Network("cells:0123,4567,89ab,cdef")  # 1 MiB
+    free = type("Memory", (), {"available": (mib << 20) - 1})
+    monkeypatch.setattr("psutil.virtual_memory", lambda: free)
+    with pytest.raises(MemoryError, match=f"needs {mib} MiB, and {mib} MiB are free") as error:
+        train(network, rule=rule, actions=1, out=tmp_path / "run", progress=False)
+    assert "\n" not in str(error.value) and not list(tmp_path.iterdir())
+
+
+def test_coherence_takes_768_mib_on_4x6():
+    network = Network("4x6")
+    tracemalloc.start()
+    train(network, rule="tc", lam=0.5, actions=1, progress=False)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert 768 <= (peak + network.nbytes) / 2**20 < 776
 
 
 def test_a_network_takes_256_mib_and_training_adds_no_copy():
@@ -260,6 +293,46 @@ def test_a_stopped_run_goes_on_as_if_it_had_not_stopped(monkeypatch, tmp_path, f
     budget = {"actions": 2 * STEP + 11}
     resumed = going_on(monkeypatch, tmp_path, budget, form, order=order)
     same_run(resumed, trained(form, order=order, **budget))
+
+
+RULES = [
+    {"rule": "td", "alpha": 0.3, "lam": 0.5}, {"rule": "td", "lam": 0.9, "delay": False},
+    {"rule": "tc"}, {"rule": "tc", "lam": 0.5}, {"rule": "tc", "lam": 0.5, "delay": False},
+    {"rule": "tc", "lam": 0.99, "form": "q"}, {"rule": "tc", "order": "backward"},
+    {"rule": "autostep", "mu": 0.01},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("settings", RULES, ids=str)
+@pytest.mark.parametrize("more", [11, 12, 13])
+def test_every_rule_goes_on_as_if_it_had_not_stopped(monkeypatch, tmp_path, settings, more):
+    budget = {"actions": 2 * STEP + more}
+    resumed = going_on(monkeypatch, tmp_path, budget, **settings)
+    same_run(resumed, trained(**settings, **budget))
+
+
+@pytest.mark.parametrize("settings", RULES, ids=str)
+@pytest.mark.parametrize("at", [1, 2, 57, 58])
+def test_a_run_that_ended_at_any_action_goes_on(tmp_path, settings, at):
+    trained(**settings, actions=at, out=tmp_path)
+    resumed = trained(**settings, actions=STEP, out=tmp_path, resume=True)
+    same_run(resumed, trained(**settings, actions=STEP))
+
+
+def test_threads_stop_and_go_on(monkeypatch, tmp_path):
+    settings = {"rule": "tc", "lam": 0.5, "threads": 2}
+    _, history = going_on(monkeypatch, tmp_path, {"actions": 6 * STEP + 1}, **settings)
+    assert history.actions == 6 * STEP + 1
+    config = json.loads((tmp_path / "config.json").read_text())
+    assert (config["threads"], config["lambda"], config["beta"]) == (2, 0.5, 1.0)
+    with pytest.raises(ValueError, match="threads"):
+        trained(rule="tc", lam=0.5, out=tmp_path, actions=9 * STEP, resume=True)
+
+
+def test_threads_keep_a_budget_of_games(tmp_path):
+    _, history = trained(games=301, threads=2)
+    assert history.count == 301
+    assert history.actions == history.lengths.sum()
 
 
 @pytest.mark.parametrize("order", ORDERS)
@@ -338,6 +411,8 @@ def test_resume_before_the_first_checkpoint_begins_anew(tmp_path):
 
 OTHERS = [
     {"alpha": 0.2}, {"order": "backward"}, {"seed": 2}, {"form": "state"}, {"form": "q"},
+    {"rule": "tc"}, {"rule": "autostep"}, {"lambda": 0.5}, {"delay": False, "lambda": 0.5},
+    {"threads": 2}, {"optimistic": 1000.0},
 ]  # fmt: skip
 
 
@@ -346,6 +421,7 @@ def test_resume_with_another_config_is_refused(tmp_path, changes):
     trained(out=tmp_path, actions=STEP)
     files = contents(tmp_path)
     with pytest.raises(ValueError, match=next(iter(changes))) as error:
+        changes = {"lam" if name == "lambda" else name: to for name, to in changes.items()}
         trained(**{"out": tmp_path, "actions": 2 * STEP, "resume": True} | changes)
     assert "\n" not in str(error.value)
     assert contents(tmp_path) == files

@@ -9,7 +9,7 @@ from lib2048 import board as rules  # noqa: E402
 from lib2048.drawing import draw_board  # noqa: E402
 from lib2048.evaluation import Step, record_game  # noqa: E402
 from lib2048.rng import stream  # noqa: E402
-from lib2048.widgets import PlayWidget, ReplayWidget  # noqa: E402
+from lib2048.widgets import ExploreWidget, PlayWidget, ReplayWidget  # noqa: E402
 
 
 class Stubborn:
@@ -235,3 +235,46 @@ def test_an_output_carries_a_picture_for_pages_without_a_kernel(steps):
         assert bundle["text/html"] == widget.static()._repr_html_()
         assert "application/vnd.jupyter.widget-view+json" in bundle
         assert len(bundle["text/html"]) < 20_000
+
+
+# ---------------------------------------------------------------------------------------- explore
+
+
+def line(height, kind="-"):
+    """Draw a line; height 0 is refused."""
+    plt = pytest.importorskip("matplotlib.pyplot")
+    if height == 0:
+        raise ValueError("no line has height 0")
+    ax = plt.figure().add_subplot()
+    ax.plot([0, 1], [0, height], kind)
+    return ax
+
+
+def test_a_choice_draws_the_figure_anew_and_leaves_none_open():
+    plt = pytest.importorskip("matplotlib.pyplot")
+    plt.close("all")
+    widget = ExploreWidget(line, height=[1, 2], kind=["-", ":"])
+    first = bytes(widget.image.value)
+    widget.choose(height=2, kind=":")
+    assert widget.chosen == {"height": 2, "kind": ":"}
+    assert first.startswith(b"\x89PNG") and bytes(widget.image.value) != first
+    assert plt.get_fignums() == []
+    widget.choose(height=1, kind="-")
+    assert bytes(widget.image.value) == first
+
+
+def test_a_figure_is_its_first_choice_where_no_kernel_runs():
+    widget = ExploreWidget(line, height=[1, 2])
+    first = widget._repr_mimebundle_()["image/png"]
+    widget.choose(height=2)
+    bundle = widget._repr_mimebundle_()
+    assert bundle["image/png"] == first and bundle["text/plain"] == "<figure: height 1>"
+
+
+def test_a_figure_that_cannot_be_drawn_shows_its_error():
+    widget = ExploreWidget(line, height=[1, 0])
+    with pytest.raises(ValueError, match="height 0"):
+        widget.choose(height=0)
+    assert "no line has height 0" in widget.message.value
+    with pytest.raises(ValueError, match="'kind': there is nothing"):
+        ExploreWidget(line, kind=[])
