@@ -13,15 +13,26 @@ from lib2048._compile import announce, kernel
 from lib2048.board import SLIDES
 from lib2048.evaluation import record_game
 from lib2048.expectimax import LOOKED_UP
-from lib2048.learning import Games, functions_of, rule_of
-from lib2048.ntuple import Network
+from lib2048.learning import LANES, Crew, Games, functions_of, rule_of
+from lib2048.ntuple import Network, check_memory
 from lib2048.players import SearchPlayer, random_player
+from lib2048.rules import new_memory
 from lib2048.training import FOREVER, ROWS
 
 WARM_UP = 20_000_000  # actions of training before the clock starts: weights as in real use
 MOVES = 400_000  # a measurement
 ROUNDS = 7
 FLOOR_MOVES = 50_000
+TRAINING = {  # name: rule, rate, λ, delay, threads; all of one rule learn in the same tables
+    "TD(0) training": ("td", 0.1, 0.0, True, 1),
+    "TD(.5), delayed": ("td", 0.1, 0.5, True, 1),
+    "TD(.5), online": ("td", 0.1, 0.5, False, 1),
+    "TD(0), 2 threads": ("td", 0.1, 0.0, True, 2),
+    "TC(0) training": ("tc", 1.0, 0.0, True, 1),
+    "TC(.5), delayed": ("tc", 1.0, 0.5, True, 1),
+    "TC(.5), online": ("tc", 1.0, 0.5, False, 1),
+    "TC(.5), 2 threads": ("tc", 1.0, 0.5, True, 2),
+}
 
 
 @kernel
@@ -65,34 +76,50 @@ class Bench:
     """
 
     def __init__(self, network="4x6", warm_up=WARM_UP, moves=MOVES, rounds=ROUNDS):
-        self.moves, self.rounds, self.network = moves, rounds, Network(network)
+        self.moves, self.rounds, self.warm_up = moves, rounds, warm_up
+        self.networks = {"td": Network(network), "tc": Network(network)}
+        self.network = self.networks["td"]
+        check_memory(f"a benchmark of {network}", 4 * self.network.nbytes)
+        self.memories = {rule: new_memory(self.network.size, rule) for rule in self.networks}
         announce()
-        self.trainer = self._games(learn=True)
-        self.trainer.play(FOREVER, warm_up, ROWS)
-        self.player = self._games(learn=False)
-
-    def _games(self, learn):
-        n = self.network.lookups_per_board
-        rule = rule_of(self.network, 0.1, learn=learn)
-        functions = functions_of(self.network.tuples)
-        return Games(functions, self.network.weights, n, rule, seed=1 + learn)
 
     def run(self):
         """Measure; return {name: {moves_per_s, floor_per_s, ratio}}, medians of the rounds."""
-        look_ups = _positions_of_play(self.network, FLOOR_MOVES)
-        rows = _rows_of_random_play(FLOOR_MOVES)
-        weights, per_move = self.network.weights, FLOOR_MOVES
-        floors = {
-            "network": lambda: _rate(lambda: _sum(weights, look_ups), per_move),
-            "slides": lambda: _rate(lambda: _sum(SLIDES, rows), per_move),
-        }
-        tasks = {
-            "random play": (self._random, "slides"),
-            "1-ply play": (lambda: self._turns(self.player), "network"),
-            "TD(0) training": (lambda: self._turns(self.trainer), "network"),
-        }
-        found = {name: self._compare(task, floors[floor]) for name, (task, floor) in tasks.items()}
-        return found | self._searches(floors["network"])
+        self._train("td", 0.1, 0.0, True, 1).play(FOREVER, self.warm_up, ROWS)
+        found = self._play()
+        found |= self._learn({name: how for name, how in TRAINING.items() if how[0] == "td"})
+        found |= self._searches(self._floor(self.network))
+        self._train("tc", 1.0, 0.5, True, 1).play(FOREVER, self.warm_up, ROWS)
+        return found | self._learn({name: how for name, how in TRAINING.items() if how[0] == "tc"})
+
+    def _train(self, rule, rate, decay, delay, threads):
+        """Return games that learn by a rule in the tables of that rule."""
+        network, functions = self.networks[rule], functions_of(self.network.tuples, rule)
+        settings = rule_of(network, rate, rule=rule, decay=decay, delay=delay)
+        own = (functions, network.weights, network.lookups_per_board, settings, 2, LANES)
+        return Crew([Games(*own, k, threads, self.memories[rule]) for k in range(threads)])
+
+    @staticmethod
+    def _floor(network):
+        look_ups = _positions_of_play(network, FLOOR_MOVES)
+        return lambda: _rate(lambda: _sum(network.weights, look_ups), FLOOR_MOVES)
+
+    def _play(self):
+        """Measure playing without looking ahead."""
+        rows, n = _rows_of_random_play(FLOOR_MOVES), self.network.lookups_per_board
+        rule = rule_of(self.network, learn=False)
+        player = Games(functions_of(self.network.tuples), self.network.weights, n, rule, 1)
+        slides = lambda: _rate(lambda: _sum(SLIDES, rows), FLOOR_MOVES)  # noqa: E731
+        found = self._compare({"random play": self._random}, slides)
+        network = self._floor(self.network)
+        return found | self._compare({"1-ply play": lambda: self._turns(player)}, network)
+
+    def _learn(self, trainers):
+        """Measure the training of one rule, all its ways in turns."""
+        games = {name: self._train(*how) for name, how in trainers.items()}
+        tasks = {name: lambda who=who: self._turns(who) for name, who in games.items()}
+        network = self.networks[next(iter(trainers.values()))[0]]
+        return self._compare(tasks, self._floor(network))
 
     def _searches(self, floor):
         """Measure looking ahead, each depth with and without its table, in turns.
@@ -119,12 +146,17 @@ class Bench:
         limit = floor * 4 * moves / who.counters[LOOKED_UP]
         return rate, limit, rate / limit
 
-    def _compare(self, task, floor):
-        task(), floor()
-        pairs = np.array([(task(), floor()) for _ in range(self.rounds)])
-        rate, limit = np.median(pairs, axis=0)
-        ratio = float(np.median(pairs[:, 0] / pairs[:, 1]))
-        return {"moves_per_s": float(rate), "floor_per_s": float(limit), "ratio": ratio}
+    def _compare(self, tasks, floor):
+        """Measure tasks, {name: function}, and their floor in turns, after one round to warm up."""
+        rounds = []
+        for _ in range(1 + self.rounds):
+            limit = floor()
+            rounds.append([(rate := task(), limit, rate / limit) for task in tasks.values()])
+        medians, keys = np.median(rounds[1:], axis=0), ("moves_per_s", "floor_per_s", "ratio")
+        return {
+            name: dict(zip(keys, row.tolist(), strict=True))
+            for name, row in zip(tasks, medians, strict=True)
+        }
 
     def _turns(self, games):
         return _rate(lambda: games.play(FOREVER, games.actions + self.moves, ROWS), self.moves)
@@ -147,8 +179,9 @@ def _rounded(rate):
 
 def report(figures):
     """Return the figures of `Bench.run` as a table of text."""
-    lines = [f"{'':16}{'moves/s':>12}{'floor':>12}{'ratio':>8}"]
+    lines = [f"{'':18}{'moves/s':>12}{'floor':>12}{'ratio':>8}"]
     for name, row in figures.items():
         rate, floor = _rounded(row["moves_per_s"]), _rounded(row["floor_per_s"])
-        lines.append(f"{name:16}{rate:>12}{floor:>12}{row['ratio']:8.2f}")
-    return "\n".join([*lines, "floor: the same look-ups and nothing else; ratio: of the two rates"])
+        lines.append(f"{name:18}{rate:>12}{floor:>12}{row['ratio']:8.2f}")
+    note = "floor: the look-ups of 1-ply play and nothing else, one thread; ratio: of the two rates"
+    return "\n".join([*lines, note])

@@ -223,7 +223,7 @@ def test_bench_compares_each_loop_with_its_floor(answer, monkeypatch):
     defaults = (1000, 1000, 1)
     monkeypatch.setattr(benchmark.Bench.__init__, "__defaults__", ("4x6", *defaults))
     found = answer("bench", "--network", SMALL)
-    assert set(found) == {"random play", "1-ply play", "TD(0) training", *SEARCHES}
+    assert set(found) == {"random play", "1-ply play", *benchmark.TRAINING, *SEARCHES}
     for row in found.values():
         assert row["ratio"] == pytest.approx(row["moves_per_s"] / row["floor_per_s"])
     assert "floor" in benchmark.report(found)
