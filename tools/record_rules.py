@@ -4,8 +4,9 @@ Each run is trained and tested through the command line, exactly as a reader wou
 is finished is skipped, so the script can be stopped and started again; several may share a
 folder, each with a `--part`.  About ten hours of one core, all seeds of the first row first.
 
---part K/N: only every N-th run, from the K-th on (from 0); --collect: only write the files of
-data/curves from what is finished.
+--seeds 2,3: only these; --actions N: stop there for now, without the 3-ply games (a later call goes
+on); --part K/N: only every N-th run, from the K-th on (from 0); --collect: only write the files
+of data/curves from what is done.
 """
 
 import argparse
@@ -43,22 +44,24 @@ def lib2048(command):
     return json.loads(subprocess.run(words, check=True, stdout=subprocess.PIPE).stdout)
 
 
-def record(run, seed, runs):
-    """Train and test one run, unless that is done; its weights go, its curves stay."""
+def record(run, seed, runs, actions):
+    """Train and test one run, unless that is done; at the end its weights go, its curves stay."""
     out = runs / f"{run}_seed{seed}"
-    if (out / "done.json").exists():
+    done = out / "done.json"
+    if done.exists() and json.loads(done.read_text())["actions"] >= actions:
         return
-    command = TRAIN.format(rule=RULES[run], seed=seed, actions=ACTIONS, every=EVERY)
+    command = TRAIN.format(rule=RULES[run], seed=seed, actions=actions, every=EVERY)
     report = lib2048(f"{command} --out {out} --resume")
     note = {"run": run, "seed": seed, "command": f"lib2048 {command}"}
     note |= {key: report[key] for key in ("games", "actions", "seconds", "mean_last")}
     note["sources"] = json.loads((out / "config.json").read_text())["sources"]
-    for plies, games in TEST_GAMES.items():
+    for plies, games in TEST_GAMES.items() if actions == ACTIONS else [(1, TEST_GAMES[1])]:
         test = f"play {out}/weights.npz --games {games} --seed {TEST_SEED} --depth {plies}"
         found = lib2048(test)
         note |= {f"{key}_{plies}ply": found[key] for key in ("games", "mean", "ci95")}
-    (out / "done.json").write_text(json.dumps(note, indent=2) + "\n")
-    (out / "weights.npz").unlink()
+    done.write_text(json.dumps(note, indent=2) + "\n")
+    if actions == ACTIONS:
+        (out / "weights.npz").unlink()
 
 
 def collect(runs):
@@ -79,12 +82,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("runs", type=Path)
     parser.add_argument("--part", default="0/1")
+    parser.add_argument("--seeds", default=",".join(map(str, SEEDS)))
+    parser.add_argument("--actions", type=int, default=ACTIONS)
     parser.add_argument("--collect", action="store_true")
     options = parser.parse_args()
     first, step = map(int, options.part.split("/"))
-    plan = [(run, seed) for seed in SEEDS for run in RULES]
+    plan = [(run, int(seed)) for seed in options.seeds.split(",") for run in RULES]
     for run, seed in [] if options.collect else plan[first::step]:
-        record(run, seed, options.runs)
+        record(run, seed, options.runs, options.actions)
     collect(options.runs)
 
 
