@@ -11,7 +11,7 @@ The rules
 ---------
 The loop works out TD errors and says which board's weights learn from which error; what a rule
 (TD, TC, Autostep) makes of an error is its update, in `rules`.  An error reaches back over the
-last h + 1 afterstates (Jaśkowski 2018, section III): online, each of them learns its share at
+last h + 1 afterstates (Jaśkowski 2018, sections IV-D and V-C): online, each of them learns its share at
 once; delayed, an afterstate learns a single time, when all its h + 1 errors are known.  TD(0) is
 the case h = 0 of both.
 """
@@ -299,7 +299,7 @@ def _errors_since(past, g, slot, age, rule):
 def _learn_late(update, weights, memory, entries, past, g, n, slot, known, over, rule):
     """Learn the entry that is now h actions old; at the end of the game, all that are left.
 
-    Delayed TD(λ) and TC(λ) (Jaśkowski 2018, Algorithm 2): each entry learns once, from the sum
+    Delayed TD(λ) and TC(λ) (Jaśkowski 2018, Algorithms 3 and 4): each entry learns once, from the sum
     of its errors.  slot: where the newest entry is kept; known: how many have an error by now.
     """
     last = ZERO if over else rule.slots - ONE
@@ -594,7 +594,7 @@ class Crew:
 
     members: a list of `Games`, one for each thread.  Every thread has games of its own numbers,
     and so its own luck; which update comes first is left to chance (lock-free optimistic
-    parallelism, Jaśkowski 2018, section III-G).  A crew of one does what its member does.
+    parallelism, Jaśkowski 2018, section V-A3).  A crew of one does what its member does.
     """
 
     def __init__(self, members):

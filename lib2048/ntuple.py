@@ -2,7 +2,7 @@
 
 A tuple is a list of cells.  The exponents that stand there, four bits each, make an index into
 the tuple's table.  Every tuple is looked up on the 8 symmetric images of the board, with the same
-weights, so a network of m tuples sums 8·m look-ups (Jaśkowski 2018, section III-B).
+weights, so a network of m tuples sums 8·m look-ups (Jaśkowski 2018, section IV-B2).
 
 Where a weight lies in memory
 -----------------------------

@@ -4,10 +4,10 @@ The episode loop says which afterstate has which error to learn.  A rule is one 
 that lets the n weights of that afterstate learn it:
 
 * TD: every weight moves by the same share of the error, α / n.
-* TC, temporal coherence (Beal & Smith 1999; Jaśkowski 2018, section III-C): every weight has its
+* TC, temporal coherence (Beal & Smith 1999; Jaśkowski 2018, section V-B1): every weight has its
   own rate, |E| / A, where E is the sum of the errors it has met and A the sum of their sizes.
   Errors that cancel each other freeze it, errors of one sign keep it moving.
-* Autostep (Mahmood et al. 2012; Jaśkowski 2018, Algorithm 3): every weight has its own step,
+* Autostep (Mahmood et al. 2012; Jaśkowski 2018, section V-B2): every weight has its own step,
   and learns that step too, by what its earlier steps did to the error.
 
 What a rule keeps beside the weights is its *memory*, an array of its own: playing reads the
@@ -44,7 +44,7 @@ def td_update(weights, memory, positions, at, n, error, rate):
 
     weights: float32[size]; memory: unused; positions: uint32, the look-ups from `at` on; error:
     the TD error, or the sum of several; rate: α / n.  With α = 1 and n different look-ups the
-    whole error is gone (Jaśkowski 2018, the step α / m of section III, spread over the 8 images
+    whole error is gone (Jaśkowski 2018, the step α / m of Algorithm 1, spread over the 8 images
     of each of the m tuples).  A weight that two images share is met twice and moves twice.
     """
     amount = error * rate
@@ -58,14 +58,15 @@ def tc_update(weights, memory, positions, at, n, error, rate):
 
     memory: float32[2·size], E and A of weight p at 2p and 2p + 1; rate: β / n; the rest as in
     `td_update`.  A weight without a history (A = 0) has rate 1.  The weight moves first, then E
-    and A take the error in (Jaśkowski 2018, equations 8 to 10).  A weight that two images share
-    is met twice, in turn.
+    and A take the error in (Jaśkowski 2018, Algorithm 2).  A weight that two images share
+    is met twice, in turn.  |E| ≤ A holds by itself; the min is for threads, where an addition to
+    A may be lost while that to E survives: a rate above 1 would feed on itself.
     """
     amount, size = error * rate, abs(error)
     for i in range(at, at + n):
         p = np.uint64(positions[i])
         sums, sizes = memory[TWO * p], memory[TWO * p + ONE]
-        weights[p] += amount * (abs(sums) / sizes if sizes != F0 else F1)
+        weights[p] += amount * (min(abs(sums) / sizes, F1) if sizes != F0 else F1)
         memory[TWO * p] = sums + error
         memory[TWO * p + ONE] = sizes + size
 
@@ -88,7 +89,7 @@ def autostep_update(weights, memory, positions, at, n, error, rate):
 
     memory: float32[3·size], for weight p its step α (0 stands for the start, 1 / n), the largest
     recent change v and the trace h.  x is how often the board meets the weight (Mahmood et al.
-    2012, table 1; Jaśkowski 2018, Algorithm 3, with τ = 10⁻⁴).  The paper starts all steps at 1:
+    2012, table 1; Jaśkowski 2018, section V-B2, with τ = 10⁻⁴).  The paper starts all steps at 1:
     here, as in TD and TC, that is shared by the n look-ups.
     """
     reach, start = F0, F1 / np.float32(n)
@@ -141,7 +142,7 @@ def horizon(decay):
     """Return h, how many earlier afterstates an error reaches: ⌈log_λ 0.1⌉ − 1.
 
     decay: λ with 0 ≤ λ < 1.  Their share λ^h is the last one above a tenth (Jaśkowski 2018,
-    section III-D).
+    section IV-D).
     """
     return max(0, math.ceil(math.log(0.1, decay) - 1e-9) - 1) if decay > 0 else 0
 

@@ -73,6 +73,13 @@ def test_coherence_from_fresh_by_hand():
     assert weights[1] == 1 + np.float32(3) * (np.float32(1) / np.float32(3))
 
 
+def test_a_rate_never_exceeds_one():
+    """A thread's addition to A may be lost while that to E survives."""
+    weights, memory = np.zeros(1, np.float32), np.array([5, 1], np.float32)
+    apply(tc_update, weights, memory, [0], 2, 0.5)
+    assert (weights[0], memory.tolist()) == (1, [7, 3])
+
+
 def test_a_weight_that_is_met_twice_learns_twice_in_turn():
     weights, memory = np.zeros(1, np.float32), np.array([1, 4], np.float32)
     apply(tc_update, weights, memory, [0, 0], -1, 1)
