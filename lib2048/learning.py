@@ -11,9 +11,9 @@ The rules
 ---------
 The loop works out TD errors and says which board's weights learn from which error; what a rule
 (TD, TC, Autostep) makes of an error is its update, in `rules`.  An error reaches back over the
-last h + 1 afterstates (Jaśkowski 2018, sections IV-D and V-C): online, each of them learns its share at
-once; delayed, an afterstate learns a single time, when all its h + 1 errors are known.  TD(0) is
-the case h = 0 of both.
+last h + 1 afterstates (Jaśkowski 2018, sections IV-D and V-C).  Online, each of them learns its
+share at once; delayed, an afterstate learns a single time, when all its h + 1 errors are known.
+TD(0) is the case h = 0 of both.
 """
 
 import threading
@@ -299,8 +299,8 @@ def _errors_since(past, g, slot, age, rule):
 def _learn_late(update, weights, memory, entries, past, g, n, slot, known, over, rule):
     """Learn the entry that is now h actions old; at the end of the game, all that are left.
 
-    Delayed TD(λ) and TC(λ) (Jaśkowski 2018, Algorithms 3 and 4): each entry learns once, from the sum
-    of its errors.  slot: where the newest entry is kept; known: how many have an error by now.
+    Delayed TD(λ) and TC(λ) (Jaśkowski 2018, Algorithms 3 and 4): each entry learns once, from the
+    sum of its errors.  slot: where the newest entry is kept; known: how many have an error by now.
     """
     last = ZERO if over else rule.slots - ONE
     age = min(known, rule.slots)
