@@ -323,7 +323,7 @@ def test_a_wrong_argument_is_refused(one_line_error, tmp_path, monkeypatch, argu
 def test_a_network_that_does_not_fit_is_refused(one_line_error, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     too_many = ",".join(f"0123{a:x}{b:x}{c:x}" for a, b, c in TRIPLES)
-    assert "4,294,967,296" in one_line_error(*instead("--network", f"cells:{too_many}"))
+    assert "4,294,967,295" in one_line_error(*instead("--network", f"cells:{too_many}"))
     assert not contents(tmp_path)
 
 
