@@ -400,8 +400,8 @@ class Network:
         self.size = tables * self.heads
         self.optimistic = _checked_start(optimistic)
         if self.size >= 1 << 32:
-            most = (1 << 32) - 1
-            raise MemoryError(f"network {name} has {self.size:,} weights; {most:,} is the most here")
+            most = f"{(1 << 32) - 1:,} is the most here"
+            raise MemoryError(f"network {name} has {self.size:,} weights; {most}")
         check_memory(f"network {name}", self.nbytes)
         self.weights = np.zeros(self.size, np.float32)
 
