@@ -110,7 +110,7 @@ def _train(options):
     tests = Tests(options.eval_every, options.eval_games, options.eval_depth)
     check_settings(
         options.rule, rate, options.games, options.actions, None, options.order,
-        options.checkpoint_every, options.epsilon, options.lam, delay, options.threads,
+        options.checkpoint_every, options.epsilon, options.lam, options.threads,
     )  # fmt: skip
     network = Network(options.network, options.form, options.optimistic)
     history = train(

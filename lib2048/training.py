@@ -210,7 +210,7 @@ class Tests:
 
 def check_settings(
     rule="td", rate=None, games=None, actions=None, seconds=None, order="forward",
-    checkpoint_every=60.0, epsilon=0.0, lam=0.0, delay=True, threads=1,
+    checkpoint_every=60.0, epsilon=0.0, lam=0.0, threads=1,
 ):  # fmt: skip
     """Raise ValueError, in one line, for settings that make no sense."""
     if rule not in RULES:
@@ -288,7 +288,7 @@ def train(
     """
     rate = rate_of(rule, {"alpha": alpha, "beta": beta, "mu": mu})
     check_settings(
-        rule, rate, games, actions, seconds, order, checkpoint_every, epsilon, lam, delay, threads
+        rule, rate, games, actions, seconds, order, checkpoint_every, epsilon, lam, threads
     )
     check_rule_memory(network, rule)
     tests = Tests(eval_every, eval_games, eval_depth)
@@ -334,9 +334,8 @@ class Run:
         settings |= {"order": self.order, "seed": self.seed, "lanes": self.lanes}
         settings |= {"threads": self.threads} if self.threads > 1 else {}
         settings |= {"epsilon": self.epsilon} if self.epsilon else {}
-        return settings | (
-            {"optimistic": self.network.optimistic} if self.network.optimistic else {}
-        )
+        start = self.network.optimistic
+        return settings | ({"optimistic": start} if start else {})
 
     def begin(self, functions=None):
         """Set the games up, compile, and take up the checkpoint if there is one."""
