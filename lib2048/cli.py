@@ -1,4 +1,4 @@
-"""The command line: lib2048 play | train | solve | info | bench.
+"""The command line: lib2048 play | train | solve | fold | info | bench.
 
 Progress and prose go to stderr; with --json, stdout holds one JSON object and nothing else.  A
 wrong argument or file gives one line on stderr and exit status 2, and nothing is written.
@@ -8,6 +8,7 @@ import argparse
 import json
 import re
 import sys
+from pathlib import Path
 
 from lib2048 import __version__, storage
 from lib2048.evaluation import evaluate
@@ -16,6 +17,8 @@ from lib2048.expectimax import check_limits
 from lib2048.ntuple import FORMS, Network
 from lib2048.players import NAMED, SearchPlayer, heuristic_player, player
 from lib2048.rules import RULES
+from lib2048.stages import MOST_MARKS, TOP
+from lib2048.starts import STARTS, check_starts
 from lib2048.training import Tests, check_settings, rate_of, train
 
 
@@ -34,6 +37,9 @@ def _parser():
     exact.add_argument("size", help="rows x columns: 2x2, 2x3, 3x3, 2x4, …")
     describe = commands.add_parser("info", help="describe a file of weights")
     describe.add_argument("file")
+    fold = commands.add_parser("fold", help="fold contained tuples into the longer ones")
+    fold.add_argument("source", metavar="SRC", help="a file of weights")
+    fold.add_argument("destination", metavar="DST", help="the new file, .npz")
     bench = commands.add_parser("bench", help="speed, as ratios within one run")
     bench.add_argument("--network", default="4x6")
     for command in commands.choices.values():
@@ -66,6 +72,11 @@ def _add_train(commands):
     learn.add_argument("--no-delay", action="store_true", help="learn online at every error")
     learn.add_argument("--optimistic", type=float, default=0.0, metavar="V",
                        help="points that every board is worth beside its weights")  # fmt: skip
+    learn.add_argument("--stages", type=int, default=0, metavar="G", help="2^G stages, G 0 to 5")
+    learn.add_argument("--top", type=int, default=TOP, metavar="TILE",
+                       help="largest tile that marks a stage")  # fmt: skip
+    learn.add_argument("--no-promotion", action="store_true", help="stages start from nothing")
+    learn.add_argument("--starts", default="initial", metavar="HOW", help=", ".join(STARTS))
     learn.add_argument("--threads", type=int, default=1)
     learn.add_argument("--form", choices=FORMS, default="afterstate")
     learn.add_argument("--order", choices=("forward", "backward"), default="forward")
@@ -112,17 +123,28 @@ def _train(options):
         options.rule, rate, options.games, options.actions, None, options.order,
         options.checkpoint_every, options.epsilon, options.lam, options.threads,
     )  # fmt: skip
-    network = Network(options.network, options.form, options.optimistic)
+    network = _network(options)
     history = train(
         network, rule=options.rule, **rates, lam=options.lam, delay=delay, games=options.games,
         actions=options.actions, order=options.order, seed=options.seed, out=options.out,
         resume=options.resume, checkpoint_every=options.checkpoint_every, epsilon=options.epsilon,
-        threads=options.threads,
+        threads=options.threads, starts=options.starts,
         eval_every=tests.every, eval_games=tests.games, eval_depth=tests.depth,
     )  # fmt: skip
     if history.stopped:
         print(f"stopped; go on with: --resume --out {options.out}", file=sys.stderr)
     return _train_report(options, history), f"{history.statistics()}\n{history!r}"
+
+
+def _network(options):
+    """Return the network to train, as the options have it."""
+    if options.no_promotion and not options.stages:
+        raise ValueError("no promotion: there are no stages to promote weights between")
+    promotion = bool(options.stages) and not options.no_promotion
+    check_starts(options.starts, 1 << min(max(options.stages, 0), MOST_MARKS))
+    return Network(
+        options.network, options.form, options.optimistic, options.stages, options.top, promotion
+    )
 
 
 def _train_report(options, history):
@@ -150,6 +172,17 @@ def _solve(options):
     return found | {"value": optimal.start, "moves": optimal.moves}, f"{game!r}\n{optimal!r}"
 
 
+def _fold(options):
+    """Write the folded network of a file, with what the file says of itself."""
+    if Path(options.destination).suffix != ".npz":
+        raise ValueError(f"{options.destination}: weights are saved as .npz")
+    network = storage.load(options.source)
+    folded, about = network.folded(), storage.info(options.source)
+    storage.save(folded, options.destination, **about["info"], folded_from=network.name)
+    found = {"network": folded.name, "folded_from": network.name, "weights": options.destination}
+    return found, f"{network!r}\nfolded: {folded!r}"
+
+
 def _info(options):
     found = storage.info(options.file)
     return found, "\n".join(f"{key}: {value}" for key, value in found.items())
@@ -162,7 +195,9 @@ def _bench(options):
     return figures, report(figures)
 
 
-COMMANDS = {"play": _play, "train": _train, "solve": _solve, "info": _info, "bench": _bench}
+COMMANDS = {
+    "play": _play, "train": _train, "solve": _solve, "fold": _fold, "info": _info, "bench": _bench,
+}  # fmt: skip
 
 
 def main(arguments=None):

@@ -28,9 +28,17 @@ from lib2048 import frontier
 from lib2048._compile import clock, compiled, kernel, part, peek, prefetch, ticks
 from lib2048.board import WHOLE, afterstates, canonical, empty_mask, slide_all, slide_one
 from lib2048.learning import functions_of
-from lib2048.ntuple import IMAGES, LOOK_SIGNATURE, VALUES_SIGNATURE, image_boards
+from lib2048.ntuple import (
+    IMAGES,
+    LOOK_SIGNATURE,
+    VALUES_SIGNATURE,
+    image_boards,
+    read_through,
+    stage_positions,
+)
 from lib2048.rng import GOLDEN
 from lib2048.spec import FOUR_CHANCE
+from lib2048.stages import STAGES, Stages
 
 MOST_PLIES = 16
 TABLE_MIB = {1: 0, 2: 0, 3: 1}  # memory of the transposition table by plies: what a search
@@ -57,6 +65,7 @@ class Limits(NamedTuple):
     reduce: bool  # search behind a spawned 4 one ply less deep
     pays: np.float32  # 1 where rewards count, 0 where the value function speaks of all
     optimistic: np.float32  # what the network adds to the sum of a board's weights
+    stages: Stages  # of the network
 
 
 class Memory(NamedTuple):
@@ -138,11 +147,17 @@ def _look_up_leaves(
     for g in range(ZERO, (count + THREE) >> TWO):
         image_boards(boards, PENDING + QUAD * g, boards, WHOLE)
         look(boards, positions, g * size)
+        if limits.stages.marks:
+            stage_positions(
+                boards, PENDING + QUAD * g, positions, g * size, size, limits.stages
+            )  # fmt: skip
         for i in range(g * size, (g + ONE) * size):
             prefetch(weights, positions[i])
     mask = np.uint64(len(pool) - 1)
     first = np.uint64(last) - count + ONE
     for g in range(ZERO, (count + THREE) >> TWO):
+        if limits.stages.below:
+            read_through(weights, positions, g * size, size, limits.stages.below)
         values_of(weights, positions, g * size, size >> TWO, values)
         for i in range(QUAD * g, min(QUAD * g + QUAD, count)):
             pool[(first + i) & mask] = values[i & THREE] + limits.optimistic
@@ -363,7 +378,8 @@ def decide_kernel(look, values_of, weights, limits, memory, board):
 # ---------------------------------------------------------------- a policy that searches
 
 _LIMITS = types.NamedTuple(
-    (types.int64, types.int64, types.int64, types.boolean, types.float32, types.float32), Limits
+    (types.int64, types.int64, types.int64, types.boolean, types.float32, types.float32, STAGES),
+    Limits,
 )
 _U64, _I64, _F32 = types.uint64[::1], types.int64[::1], types.float32[::1]
 _MEMORY = types.NamedTuple(
@@ -430,7 +446,9 @@ class Search:
         ticks_a_move = max(1, int(seconds / tick)) if seconds else 0
         plies = plies or MOST_PLIES
         start = np.float32(network.optimistic)
-        self.limits = Limits(plies, ticks_a_move, address, reduce, np.float32(pays), start)
+        self.limits = Limits(
+            plies, ticks_a_move, address, reduce, np.float32(pays), start, network.stages
+        )
 
     def context(self, table_mib=None):
         """Return what the kernels work with, its memory empty; one for each thread."""

@@ -28,7 +28,6 @@ from lib2048._compile import compiled, kernel, part, prefetch
 from lib2048.board import (
     WHOLE,
     Grid,
-    initial_kernel,
     slide_all,
     slide_all_in,
     slide_one,
@@ -43,6 +42,10 @@ from lib2048.ntuple import (
     VALUES_SIGNATURE,
     image_boards,
     look_kernel,
+    promote,
+    read_through,
+    shift_to_stages,
+    stage_positions,
     unplanes,
     value_kernel,
     values_kernel,
@@ -50,6 +53,15 @@ from lib2048.ntuple import (
 from lib2048.rng import below, draw, seed_bits, stream_kernel
 from lib2048.rules import RULES, UPDATE_SIGNATURE, horizon, new_memory
 from lib2048.spec import FOUR_CHANCE
+from lib2048.stages import STAGES, Stages, next_stage, stage_kernel
+from lib2048.starts import (
+    CAROUSEL,
+    RESTART,
+    check_starts,
+    new_starts,
+    remember,
+    start_kernel,
+)
 
 AFTERSTATE, STATE, Q = range(3)  # what a value belongs to; the order of ntuple.FORMS
 LANES = 2  # games that take turns in one thread
@@ -90,15 +102,18 @@ class Rule(NamedTuple):
     epsilon: np.float32  # how often any legal action is taken instead of the best
     size: np.uint64  # weights of one action's tables (Q), 0 in the other forms
     grid: Grid  # the board's size
+    stages: Stages  # of the network
+    start: int  # where episodes begin: the number of one of starts.STARTS
 
 
 def rule_of(
-    network, rate=0.0, backward=False, epsilon=0.0, learn=True, rule="td", decay=0.0, delay=True
+    network, rate=0.0, backward=False, epsilon=0.0, learn=True, rule="td", decay=0.0, delay=True,
+    starts="initial",
 ):  # fmt: skip
     """Return the `Rule` that learns (or only plays) with a network.
 
     rule: 'td', 'tc' or 'autostep'; rate: its α, β or μ; epsilon: 0 … 1; decay: λ, 0 ≤ λ < 1;
-    delay: learn each afterstate once, h actions later.
+    delay: learn each afterstate once, h actions later; starts: where episodes begin.
     """
     kind, form = RULES[rule], FORMS.index(network.form)
     slots = min(horizon(decay) + 1, LONGEST_GAME)
@@ -106,7 +121,8 @@ def rule_of(
     return Rule(
         form, backward, learn, rate, np.float32(decay), np.uint64(slots), delay,
         np.uint64(kind.memory), np.float32(network.optimistic), np.float32(epsilon),
-        network.head_size, network.grid,
+        network.head_size, network.grid, network.stages,
+        check_starts(starts, network.stages.count),
     )  # fmt: skip
 
 
@@ -118,12 +134,17 @@ LANE = np.dtype(
         ("score", np.int64),  # points so far
         ("length", np.int64),  # actions so far
         ("slot", np.uint64),  # where the newest entry is kept
+        ("stage", np.uint64),  # of the board
+        ("late", np.uint64),  # 0 when all four actions lead to stage 0
+        ("start", np.int64),  # where the game began, −1 before the first; see starts.start_kernel
     ],
     align=True,
 )
 COUNTERS = ("turn", "next_game", "actions", "rows", "stride")  # int64 each; see play_kernel
 TURN, NEXT_GAME, ACTIONS, ROWS, STRIDE = range(5)
-RESULT_COLUMNS = ("game", "score", "actions", "largest")  # largest: exponent of the largest tile
+RESULT_COLUMNS = ("game", "score", "actions", "largest", "start")
+# largest: exponent of the largest tile; score and actions: since the start; start: where the game
+# began, 0 for the initial state, see starts.start_kernel
 PAST = np.dtype(
     [
         ("board", np.uint64),  # a board whose value is learned: an entry
@@ -176,6 +197,15 @@ def _expand(look, weights, lane, rule, n, at, candidates, rewards, images, posit
         for i in range(ZERO, QUAD * n):
             turned = TURNED[(i >> TWO) & np.uint64(7), i & THREE]
             positions[first + i] += np.uint32(turned * rule.size)
+    if rule.stages.marks:
+        stage, marks, lowest = lane.stage, rule.stages.marks, rule.stages.lowest
+        p = next_stage(stage, up, rewards[at], marks, lowest)
+        q = next_stage(stage, right, rewards[at + ONE], marks, lowest)
+        r = next_stage(stage, down, rewards[at + TWO], marks, lowest)
+        s = next_stage(stage, left, rewards[at + THREE], marks, lowest)
+        lane.late = p | q | r | s
+        if lane.late:
+            shift_to_stages(positions, first, QUAD * n, rule.stages.size, p, q, r, s)
     for i in range(first, first + QUAD * n):
         prefetch(weights, positions[i])
 
@@ -186,6 +216,8 @@ def _look_up_one(look, board, action, rule, n, at, images, trial, trial_position
     trial[0], trial[1], trial[2], trial[3] = board, ZERO, ZERO, ZERO
     image_boards(trial, ZERO, images, rule.grid)
     look(images, trial_positions, ZERO)
+    if rule.stages.marks:
+        stage_positions(trial, ZERO, trial_positions, ZERO, QUAD * n, rule.stages)
     for i in range(ZERO, n):
         turned = TURNED[i & np.uint64(7), action]
         entries[at + i] = trial_positions[QUAD * i] + np.uint32(turned * rule.size)
@@ -332,6 +364,10 @@ def _learn_backward(
         _look_up_one(
             functions.look, entry.board, entry.action, rule, n, at, images, trial, spare, entries
         )
+        if rule.stages.below:
+            stage = stage_kernel(entry.board, rule.stages.marks, rule.stages.lowest)
+            read_through(weights, entries, at, n, rule.stages.below)
+            promote(weights, entries, at, n, stage, rule.stages.below)
         target = next_value + (next_reward if rule.form == AFTERSTATE else entry.reward)
         error = target - functions.value(weights, entries, at, n)
         functions.update(weights, memory, entries, at, n, error, rule.rate)
@@ -342,24 +378,39 @@ def _learn_backward(
 
 
 @part
-def _begin(lane, counters, seed, last_game, grid):
+def _begin(lane, g, counters, seed, last_game, rule, pool, entered, trail):
     """Give a lane the next game, or make it idle when none is left."""
-    number = counters[NEXT_GAME]
+    number, length = counters[NEXT_GAME], lane.length
     lane.score, lane.length, lane.number, lane.board = 0, 0, -1, ZERO
     lane.slot = ALL_ONES
     if number < last_game:
         counters[NEXT_GAME] = number + counters[STRIDE]
         lane.number = number
-        lane.board, lane.random = initial_kernel(stream_kernel(seed, number), grid)
+        lane.board, lane.random, lane.start = start_kernel(
+            rule.start, stream_kernel(seed, number), number, rule.grid,
+            lane.start, length, g, pool, entered, trail,
+        )  # fmt: skip
+        if rule.stages.marks:
+            lane.stage = stage_kernel(lane.board, rule.stages.marks, rule.stages.lowest)
+        if rule.start == RESTART:
+            trail[g, lane.start] = lane.board
 
 
 @part
-def _act(lane, counters, after, reward, grid):
-    """Take an action: count it, and let a tile spawn."""
+def _act(lane, g, counters, after, reward, rule, pool, entered, trail, visits):
+    """Take an action: count it, let a tile spawn, and keep what later games may begin from."""
     lane.score += np.int64(reward)
     lane.length += 1
     counters[ACTIONS] += 1
-    lane.board, lane.random = spawn_kernel(after, lane.random, grid)
+    lane.board, lane.random = spawn_kernel(after, lane.random, rule.grid)
+    if rule.stages.marks:
+        stage = next_stage(lane.stage, after, reward, rule.stages.marks, rule.stages.lowest)
+        if rule.start == CAROUSEL and stage > lane.stage:
+            remember(pool, entered, stage, lane.board)
+        lane.stage = stage
+        visits[stage] += 1
+    if rule.start == RESTART:
+        trail[g, lane.start + lane.length] = lane.board
 
 
 @kernel
@@ -378,6 +429,7 @@ def _record(lane, counters, results):
     row = counters[ROWS]
     results[row, 0], results[row, 1] = lane.number, lane.score
     results[row, 2], results[row, 3] = lane.length, np.int64(largest_exponent(lane.board))
+    results[row, 4] = lane.start
     counters[ROWS] = row + 1
 
 
@@ -411,6 +463,8 @@ _RULE = types.NamedTuple(
         types.float32,
         types.uint64,
         GRID,
+        STAGES,
+        types.int64,
     ),
     Rule,
 )
@@ -421,6 +475,7 @@ _FUNCTIONS = tuple(
 _PLAY_SIGNATURE = types.boolean(
     *_FUNCTIONS, _F32, _F32, _LANES, _I64, _RULE,
     types.uint64, types.int64, types.int64, types.int64[:, ::1],
+    types.uint64[:, ::1], _I64, types.uint64[:, ::1], _I64,
     _U64, _F32, _U64, _U32, _U32, _F32, _U64, _U32, _PAST,
 )  # fmt: skip
 
@@ -429,6 +484,7 @@ _PLAY_SIGNATURE = types.boolean(
 def play_kernel(
     look, values_of, value, update,
     weights, memory, lanes, counters, rule, seed, last_game, last_action, results,
+    pool, entered, trail, visits,
     candidates, rewards, images, positions, entries, values, trial, spare, past,
 ):  # fmt: skip
     """Play (and learn) on until a limit is reached; return whether games are left to play.
@@ -443,7 +499,7 @@ def play_kernel(
     for g in range(ZERO, np.uint64(len(lanes))):
         lane, at = lanes[g], g * QUAD
         if lane.number < 0:
-            _begin(lane, counters, seed, last_game, rule.grid)
+            _begin(lane, g, counters, seed, last_game, rule, pool, entered, trail)
         if lane.number >= 0:
             _expand(look, weights, lane, rule, n, at, candidates, rewards, images, positions)
         for slot in range(min(np.uint64(lane.length), rule.slots) if online else ZERO):
@@ -460,6 +516,8 @@ def play_kernel(
             return True
         lane, at = lanes[g], g * QUAD
 
+        if rule.stages.below and lane.late:
+            read_through(weights, positions, at * n, QUAD * n, rule.stages.below)
         values_of(weights, positions, at * n, n, values)
         next_value = values[0]
         if rule.form == STATE:
@@ -493,7 +551,7 @@ def play_kernel(
                     images, trial, spare, entries, past,
                 )  # fmt: skip
             _record(lane, counters, results)
-            _begin(lane, counters, seed, last_game, rule.grid)
+            _begin(lane, g, counters, seed, last_game, rule, pool, entered, trail)
         else:
             after, reward = candidates[at + action], rewards[at + action]
             if rule.learn:
@@ -505,12 +563,17 @@ def play_kernel(
                 place = (g * rule.slots + slot) * n
                 for i in range(ZERO, n):
                     entries[place + i] = positions[QUAD * (g * n + i) + action]
+                if rule.stages.below:
+                    stage = next_stage(
+                        lane.stage, after, reward, rule.stages.marks, rule.stages.lowest
+                    )
+                    promote(weights, entries, place, n, stage, rule.stages.below)
                 if rule.memory:
                     for i in range(place, place + n):
                         prefetch(memory, np.uint64(entries[i]) * rule.memory)
             if rule.form != AFTERSTATE:
                 after, _ = slide_one(after, action)
-            _act(lane, counters, after, reward, rule.grid)
+            _act(lane, g, counters, after, reward, rule, pool, entered, trail, visits)
         if lane.number >= 0:
             _expand(look, weights, lane, rule, n, at, candidates, rewards, images, positions)
         g = _next_lane(lanes, g)
@@ -542,9 +605,10 @@ class Games:
         self.memory = new_memory(0) if memory is None else memory
         self.seed = seed_bits(seed)
         self.lanes = _records(lanes, LANE)
-        self.lanes["number"] = -1
+        self.lanes["number"] = self.lanes["start"] = -1
         self.counters = _apart(len(COUNTERS), np.int64)
         self.counters[NEXT_GAME], self.counters[STRIDE] = first_game, stride
+        self.starts = new_starts(rule.start, rule.stages.count, lanes, LONGEST_GAME, _apart)
         self.work = _new_work(lanes, lookups, rule)
 
     @property
@@ -562,7 +626,7 @@ class Games:
         self.counters[ROWS] = 0
         more = play_kernel()(
             *self.functions, self.weights, self.memory, self.lanes, self.counters, self.rule,
-            self.seed, last_game, last_action, results, *self.work,
+            self.seed, last_game, last_action, results, *self.starts, *self.work,
         )  # fmt: skip
         return results[: self.counters[ROWS]], more
 
@@ -571,18 +635,27 @@ class Games:
         lanes = {f"lane_{name}": self.lanes[name].copy() for name in LANE.names}
         episodes = np.concatenate(self._episodes())
         past = {f"past_{name}": episodes[name].copy() for name in PAST.names}
-        return {**lanes, **past, "counters": self.counters.copy()}
+        starts = {name: array.copy() for name, array in self.starts._asdict().items()}
+        starts["trail"] = self.starts.trail[:, : self._turns()].copy()
+        return {**lanes, **past, **starts, "counters": self.counters.copy()}
 
     def restore(self, state):
         """Take up a state that `state` returned."""
         for name in LANE.names:
-            self.lanes[name] = state[f"lane_{name}"]
+            self.lanes[name] = state.get(f"lane_{name}", 0)
         start = 0
         for episode in self._episodes():
             for name in PAST.names:
                 episode[name] = state[f"past_{name}"][start : start + len(episode)]
             start += len(episode)
         self.counters[:] = state["counters"]
+        for name, array in self.starts._asdict().items():
+            kept = state.get(name, array)
+            (array[:, : kept.shape[1]] if kept.ndim > 1 else array)[:] = kept
+
+    def _turns(self):
+        """The turns of the longest game in progress, those before a restart included."""
+        return 1 + int((self.lanes["start"] + self.lanes["length"]).max())
 
     def _episodes(self):
         """What is kept of the unfinished episodes, a view a lane."""
@@ -605,6 +678,11 @@ class Crew:
     def actions(self):
         """The number of actions so far, of all threads."""
         return sum(games.actions for games in self.members)
+
+    @property
+    def visits(self):
+        """How many actions led into each stage, of all threads: int64[stages]."""
+        return np.sum([games.starts.visits for games in self.members], axis=0)
 
     @property
     def finite(self):
@@ -758,7 +836,7 @@ def choose_action(functions, network, rule, board):
     Q, with).  Illegal actions hold a meaningless number.
     """
     work, lanes = _new_work(1, network.lookups_per_board, rule), _records(1, LANE)
-    lanes["board"] = np.uint64(board)
+    lanes["board"], lanes["stage"] = np.uint64(board), network.stage(board)
     action = choose_kernel()(
         functions.look, functions.values, network.weights, lanes, rule,
         work.candidates, work.rewards, work.images, work.positions, work.values,
@@ -779,6 +857,8 @@ def choose_kernel(
     """Choose on the board of the first lane; return the action, 4 when none is legal."""
     n = np.uint64(len(spare)) // QUAD
     _expand(look, weights, lanes[0], rule, n, ZERO, candidates, rewards, images, positions)
+    if rule.stages.below:
+        read_through(weights, positions, ZERO, QUAD * n, rule.stages.below)
     values_of(weights, positions, ZERO, n, values)
     if rule.form == STATE:
         _expect(

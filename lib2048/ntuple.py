@@ -29,8 +29,9 @@ import psutil
 from numba import types
 
 from lib2048 import _compile
-from lib2048._compile import compiled, kernel
+from lib2048._compile import compiled, kernel, part, prefetch
 from lib2048.board import Grid, flip, grid, is_square, symmetries, to_exponents, transpose
+from lib2048.stages import STAGES, TOP, stage_kernel, stages
 
 BOARDS_AT_ONCE = 4  # a kernel looks up four boards together: one for each action
 IMAGES = 8 * BOARDS_AT_ONCE
@@ -370,6 +371,62 @@ def value_kernel(weights, positions, at, n):
     return (p + q) + (r + s)
 
 
+# ---------------------------------------------------------------- stages
+# A stage is an offset added to the positions.  With promotion a weight of a later stage that was
+# never accessed is read from the stage below, without writing; training copies it on the first
+# access.  "Never accessed" is judged by the weight being 0, as in the paper: a weight that was
+# learned and is exactly 0 is read from below once more.
+
+
+@part
+def shift_to_stages(positions, at, count, size, first, second, third, fourth):
+    """Move the positions of four boards that were looked up together into their stages."""
+    p, q = np.uint32(first * size), np.uint32(second * size)
+    r, s = np.uint32(third * size), np.uint32(fourth * size)
+    for i in range(at, at + count, np.uint64(4)):
+        positions[i] += p
+        positions[i + np.uint64(1)] += q
+        positions[i + np.uint64(2)] += r
+        positions[i + np.uint64(3)] += s
+
+
+@part
+def stage_positions(boards, at, positions, first, count, stages):
+    """Move the positions of four boards, boards[at …], into the stages of those boards."""
+    shift_to_stages(
+        positions, first, count, stages.size,
+        stage_kernel(boards[at], stages.marks, stages.lowest),
+        stage_kernel(boards[at + np.uint64(1)], stages.marks, stages.lowest),
+        stage_kernel(boards[at + np.uint64(2)], stages.marks, stages.lowest),
+        stage_kernel(boards[at + np.uint64(3)], stages.marks, stages.lowest),
+    )  # fmt: skip
+
+
+@part
+def read_through(weights, positions, at, count, below):
+    """Send each position whose weight was never accessed to the same weight one stage earlier.
+
+    below: how far that is.  What is there is asked for at once, without a branch to mispredict.
+    """
+    for i in range(at, at + count):
+        place = np.uint64(positions[i])
+        known = (weights[place] != np.float32(0)) | (place < below)
+        place = place if known else place - below
+        positions[i] = np.uint32(place)
+        prefetch(weights, place)
+
+
+@part
+def promote(weights, positions, at, n, stage, below):
+    """Copy the weights of a board of some stage that were read from the stage before it."""
+    first = stage * below
+    for i in range(at, at + n):
+        place = np.uint64(positions[i])
+        if place < first:
+            weights[place + below] = weights[place]
+            positions[i] = np.uint32(place + below)
+
+
 # ---------------------------------------------------------------- the network
 
 
@@ -380,65 +437,84 @@ class Network:
     board after sliding), 'state' (V of the board before the action) or 'q' (one set of tables per
     action).  optimistic: V_init, points that every board is worth beside the sum of its weights;
     a large one makes what is unknown look good (optimistic initial values, Guei et al. 2021).
+    stages: g, for 2^g sets of tables, each for a part of the game; top: the largest tile that
+    marks a stage; promotion: whether a weight never accessed is read from the stage below, by
+    default where there are stages (see `stages`).
     Raises ValueError for an unknown name or form, MemoryError, before anything is
-    taken, when the tables do not fit.
+    taken, when the tables of one stage do not fit.
 
     weights: float32[size], in the order of this module's layout; `table` gives one tuple's in
-    plain order.
+    plain order.  The memory of a stage is taken when its weights are first written.
     """
 
-    def __init__(self, name, form="afterstate", optimistic=0.0):
+    def __init__(
+        self, name, form="afterstate", optimistic=0.0, stages=0, top=TOP, promotion=None
+    ):  # fmt: skip
         if form not in FORMS:
             raise ValueError(f"unknown form {form!r}: use {', '.join(FORMS)}")
         self.name, self.form, self.tuples = name, form, parse_network(name)
         self.grid = parse_grid(name)
         if "@" in name and form != "afterstate":
             raise ValueError(f"network {name}: on a smaller board only afterstates have values")
-        tables, self._bits = layout(self.tuples)
+        self.block, self._bits = layout(self.tuples)  # weights of a stage, of an action's tables
         self.heads = 4 if form == "q" else 1
-        self.head_size = np.uint64(tables if form == "q" else 0)
-        self.size = tables * self.heads
+        self.head_size = np.uint64(self.block if form == "q" else 0)
+        self.stages = _stages_of(self, stages, top, promotion)
+        self.blocks = self.heads * self.stages.count
+        self.size = self.block * self.blocks
         self.optimistic = _checked_start(optimistic)
         if self.size >= 1 << 32:
             most = f"{(1 << 32) - 1:,} is the most here"
             raise MemoryError(f"network {name} has {self.size:,} weights; {most}")
-        check_memory(f"network {name}", self.nbytes)
-        self.weights = np.zeros(self.size, np.float32)
+        check_memory(f"network {name}", self.nbytes // self.stages.count)
+        self.weights = reserve(f"network {name}", self.size)
 
     @property
     def nbytes(self):
-        """The memory that the weights take, in bytes."""
+        """The memory that the weights take, in bytes, once all stages are reached."""
         return 4 * self.size
+
+    @property
+    def promotes(self):
+        """Whether a weight never accessed is read from the stage below."""
+        return self.stages.below > 0
 
     @property
     def lookups_per_board(self):
         """The number of look-ups that make one value: 8 for each tuple."""
         return 8 * len(self.tuples)
 
-    def positions(self, tuple_number, head=0):
-        """Return where a tuple's weights lie: uint32[16^n], by plain index (see `table`)."""
+    def stage(self, board):
+        """Return the stage of a board, 0 … 2^g − 1."""
+        return self.stages.of(board)
+
+    def positions(self, tuple_number, block=0):
+        """Return where a tuple's weights lie: uint32[16^n], by plain index (see `table`).
+
+        block: the action of a Q network, or the stage.
+        """
         bits, offset = self._bits[tuple_number]
         cells = self.tuples[tuple_number]
-        offset += head * self.size // self.heads
+        offset += block * self.block
         positions = np.array([offset + _ones(bits)], np.uint32)
         for cell in reversed(cells):
             positions = (positions[:, None] + _spread(bits, cell)).ravel()
         return positions
 
-    def table(self, tuple_number, head=0):
+    def table(self, tuple_number, block=0):
         """Return a copy of one tuple's weights in plain order: float32[16^n].
 
         The weight of exponents e0, e1 … in the tuple's cells has index e0 + 16·e1 + 256·e2 …
-        head: the action, for a Q network.
+        block: the action, for a Q network, or the stage.
         """
-        return self.weights[self.positions(tuple_number, head)]
+        return self.weights[self.positions(tuple_number, block)]
 
-    def set_table(self, tuple_number, weights, head=0):
+    def set_table(self, tuple_number, weights, block=0):
         """Set one tuple's weights from plain order: array of 16^n numbers."""
         expected = (16 ** len(self.tuples[tuple_number]),)
         if np.shape(weights) != expected:
             raise ValueError(f"tuple {tuple_number}: {expected} weights, not {np.shape(weights)}")
-        self.weights[self.positions(tuple_number, head)] = weights
+        self.weights[self.positions(tuple_number, block)] = weights
 
     def lookups(self, board, head=0):
         """List the look-ups of a board: [(tuple number, cells, plain index, weight)], 8 a tuple.
@@ -446,8 +522,9 @@ class Network:
         cells: where the tuple stands on the board in that symmetric image.  Plain Python, for
         looking at; the sum of the weights is `value`.
         """
+        stage = self.stage(board)
         return [
-            self._lookup(number, image, cells, self._turned(turn, head))
+            self._lookup(number, image, cells, self._turned(turn, head) + stage)
             for number, image, cells, turn in self._images(board)
         ]
 
@@ -462,22 +539,26 @@ class Network:
                 stands = to_exponents(places)
                 yield number, image, tuple(int(stands[cell]) for cell in cells), turn
 
-    def _lookup(self, number, image, cells, head):
+    def _lookup(self, number, image, cells, block):
         exponents = [int(e) for e in to_exponents(image)[list(self.tuples[number])]]
         index = sum(exponent << 4 * j for j, exponent in enumerate(exponents))
-        return number, cells, index, float(self.weights[self._position(number, exponents, head)])
+        place = self._position(number, exponents, block)
+        return number, cells, index, float(self._weight(place))
 
-    def _position(self, number, exponents, head):
+    def _weight(self, place):
+        """Return a weight; while it is 0, never accessed, that of the stage below (promotion)."""
+        unknown = self.weights[place] == 0 and self.promotes and place >= self.block
+        return self.weights[place - self.block if unknown else place]
+
+    def _position(self, number, exponents, block):
         bits, offset = self._bits[number]
         spread = zip(self.tuples[number], exponents, strict=True)
         place = _ones(bits) + sum(int(_spread(bits, cell)[e]) for cell, e in spread)
-        return offset + place + head * self.size // self.heads
+        return offset + place + block * self.block
 
     def value(self, board):
         """Return the value of one board: the sum of its look-ups, a float."""
-        places = self.places(board)
-        total = value_kernel()(self.weights, places, np.uint64(0), np.uint64(len(places)))
-        return float(total + np.float32(self.optimistic))
+        return float(self.values([board])[0])
 
     def places(self, board, head=0):
         """Return where the weights of a board's look-ups lie: uint32[8·m], in `weights`."""
@@ -486,7 +567,8 @@ class Network:
         image_boards(np.array([board, 0, 0, 0], np.uint64), np.uint64(0), images, self.grid)
         look_kernel(self.tuples)(images, found, np.uint64(0))
         heads = [self._turned(turn, head) for turn in range(8)] * len(self.tuples)
-        return found[::BOARDS_AT_ONCE] + np.array(heads, np.uint32) * np.uint32(self.head_size)
+        found = found[::BOARDS_AT_ONCE] + np.array(heads, np.uint32) * np.uint32(self.head_size)
+        return found + np.uint32(self.stage(board) * self.block)
 
     def values(self, boards, head=0, functions=None):
         """Return the values of many boards: float32[len(boards)].
@@ -500,18 +582,149 @@ class Network:
         out = np.zeros(len(boards), np.float32)
         many_values()(
             look, values, self.weights, np.ascontiguousarray(boards, np.uint64),
-            self.lookups_per_board, head, self.head_size, self.grid, out,
+            self.lookups_per_board, head, self.head_size, self.grid, self.stages, out,
         )  # fmt: skip
         return out + np.float32(self.optimistic) if self.optimistic else out
 
     def add(self, board, amount, head=0):
         """Add an amount to each weight of a board's look-ups, in turn (a shared one twice)."""
         for place in self.places(board, head):
-            self.weights[place] += np.float32(amount)
+            self.weights[place] = self._weight(place) + np.float32(amount)
+
+    def folded(self):
+        """Return the network without its contained tuples that gives every board the same value.
+
+        A tuple whose cells all belong to a longer one, on some symmetric image, adds nothing that
+        the longer one's table could not hold: its weights are added there (redundant encoding,
+        Jaśkowski 2018, section V-D).  What promotion would read from the stage below is copied
+        first, so that the result, equal but for float32's rounding, promotes nothing.  It has
+        few zeros: its memory is all taken.  Raises ValueError, in one line, when there is nothing
+        to fold or a shorter tuple is in no longer one.
+        """
+        return _fold(self)
 
     def __repr__(self):
         words = f"{len(self.tuples)} tuples, {self.size:,} weights, {self.nbytes / 2**20:,.0f} MiB"
-        return f"<network {self.name}: {words}>"
+        several = f" in {self.stages.count} stages" if self.stages.marks else ""
+        return f"<network {self.name}: {words}{several}>"
+
+
+# ---------------------------------------------------------------- folding
+
+FOLD_BITS = 12  # of a position are looked up together
+
+
+def _fold(network):
+    hosts, stages = _hosts(network), network.stages
+    kept = [number for number in range(len(network.tuples)) if number not in hosts]
+    arguments = (int(stages.marks), stages.top, False) if stages.marks else ()
+    folded = Network(_name_of(network, kept), network.form, network.optimistic, *arguments)
+    for block in range(network.blocks):
+        if _is_empty(network, block):
+            continue
+        for new, old in enumerate(kept):
+            _copy_table(network, old, folded, new, block)
+        for number, (host, cells) in hosts.items():
+            region, first = _read(network, number, block), network._bits[number][1]
+            small = region[network.positions(number) - first]
+            _add_table(folded, kept.index(host), block, cells, small)
+    return folded
+
+
+def _hosts(network):
+    """Find, for each tuple shorter than the longest, {number: (longer tuple, its cells there)}."""
+    longest = max(map(len, network.tuples))
+    short = [number for number, cells in enumerate(network.tuples) if len(cells) < longest]
+    if not short:
+        raise ValueError(f"network {network.name}: no tuple is contained in a longer one")
+    return {number: _host(network, network.tuples[number], longest) for number in short}
+
+
+def _host(network, cells, longest):
+    numbers = np.uint64(0xFEDCBA9876543210)
+    for image in symmetries(numbers, network.grid):
+        stands = to_exponents(image)
+        turned = [int(stands[cell]) for cell in cells]
+        for host, others in enumerate(network.tuples):
+            if len(others) == longest and set(turned) <= set(others):
+                return host, turned
+    word = "".join(f"{cell:x}" for cell in cells)
+    raise ValueError(
+        f"network {network.name}: tuple {word} is in no longer one: it cannot be folded"
+    )
+
+
+def _name_of(network, kept):
+    """Return the name of a network of some of the tuples, by shapes where it had shapes."""
+    tuples = tuple(network.tuples[number] for number in kept)
+    shapes = [shape for shape in network.name.split("-") if shape in SHAPES]
+    longest = max((len(SHAPES[shape]) for shape in shapes), default=0)
+    name = "-".join(shape for shape in shapes if len(SHAPES[shape]) == longest)
+    if name and parse_network(name) == tuples:
+        return name
+    words = ("".join(f"{cell:x}" for cell in cells) for cells in tuples)
+    _, at, size = network.name.partition("@")
+    return "cells:" + ",".join(words) + at + size
+
+
+def _is_empty(network, block):
+    """Say whether a stage, and the one that it reads through to, has no weights at all."""
+    first = max(block - 1, 0) if network.promotes else block
+    return not network.weights[first * network.block : (block + 1) * network.block].any()
+
+
+def _read(network, number, block):
+    """Return a tuple's region of weights in a stage, those never accessed from the one below."""
+    bits, start = network._bits[number]
+    start += block * network.block
+    weights = network.weights[start : start + (1 << len(bits))]
+    if not network.promotes or block == 0:
+        return weights
+    earlier = network.weights[start - network.block :][: len(weights)]
+    return np.where(weights == 0, earlier, weights)
+
+
+def _copy_table(network, old, folded, new, block):
+    """Copy a tuple's weights (and those of the tuple that is stored as a pair with it)."""
+    weights, (_, start) = _read(network, old, block), folded._bits[new]
+    folded.weights[start + block * folded.block :][: len(weights)] = weights
+
+
+def _add_table(network, number, block, cells, small):
+    """Add a contained tuple's weights, in plain order, to those of the tuple that holds it.
+
+    cells: where the contained tuple stands, so that it lies within the other.
+    """
+    bits, offset = network._bits[number]
+    index = {(cell, bit): 1 << 4 * j + bit for j, cell in enumerate(cells) for bit in range(4)}
+    low, high = _indices(bits[:FOLD_BITS], index), _indices(bits[FOLD_BITS:], index)
+    _add_kernel(network.weights, offset + block * network.block, low, high, small)
+
+
+def _indices(bits, index):
+    """Return, for every value of some bits of a position, its part of the contained tuple's index.
+
+    −1 where a constant bit says that the position belongs to another tuple.
+    """
+    values = np.arange(1 << len(bits))
+    found, ours = np.zeros(len(values), np.int64), np.ones(len(values), bool)
+    for place, source in enumerate(bits):
+        bit = values >> place & 1
+        if isinstance(source, int):
+            ours &= bit == source
+        else:
+            found += bit * index.get(source, 0)
+    return np.where(ours, found, -1)
+
+
+@kernel
+def _add_kernel(weights, at, low, high, small):
+    """Add small[low | high] to the weights from `at` on, the low bits running fastest."""
+    for above in high:
+        for below in low:
+            if above >= 0 and below >= 0:
+                weights[at] += small[above | below]
+            at += 1
 
 
 def _ones(bits):
@@ -536,6 +749,26 @@ def check_memory(what, nbytes):
         )
 
 
+def reserve(what, count):
+    """Return float32[count] of zeros; the system gives the memory when it is first written.
+
+    Raises MemoryError, in one line, when it refuses.
+    """
+    try:
+        return np.zeros(count, np.float32)
+    except MemoryError:
+        raise MemoryError(
+            f"{what}: the system refuses {4 * count / 2**20:,.0f} MiB: "
+            "take fewer stages or a smaller network"
+        ) from None
+
+
+def _stages_of(network, marks, top, promotion):
+    if marks and (network.form != "afterstate" or "@" in network.name):
+        raise ValueError(f"network {network.name}: stages are for afterstates on the 4x4 board")
+    return stages(marks, top, network.block, promotion)
+
+
 def _checked_start(optimistic):
     if not (isinstance(optimistic, (int, float)) and math.isfinite(optimistic)):
         raise ValueError(f"optimistic {optimistic}: use a number of points")
@@ -552,10 +785,11 @@ def _checked_start(optimistic):
         types.int64,
         types.uint64,
         GRID,
+        STAGES,
         types.float32[::1],
     )  # fmt: skip
 )
-def many_values(look, values_of, weights, boards, lookups, head, size, grid, out):
+def many_values(look, values_of, weights, boards, lookups, head, size, grid, stages, out):
     """Write the values of many boards, four at a time."""
     n = np.uint64(lookups)
     images, four = np.zeros(IMAGES, np.uint64), np.zeros(BOARDS_AT_ONCE, np.uint64)
@@ -569,5 +803,9 @@ def many_values(look, values_of, weights, boards, lookups, head, size, grid, out
         for i in range(np.uint64(0), np.uint64(len(positions))):
             turn = (i >> np.uint64(2)) & np.uint64(7)
             positions[i] += np.uint32(TURNED[turn, head] * size)
+        if stages.marks:
+            stage_positions(four, np.uint64(0), positions, np.uint64(0), np.uint64(4) * n, stages)
+        if stages.below:
+            read_through(weights, positions, np.uint64(0), np.uint64(4) * n, stages.below)
         values_of(weights, positions, np.uint64(0), n, values)
         out[start : start + count] = values[:count]

@@ -157,7 +157,7 @@ class PolicyPlayer:
         return legal.get(chosen)
 
     def play_games(self, first_game, count, seed):
-        """Play games by number; return int64[count, 4], see learning.RESULT_COLUMNS."""
+        """Play games by number; return int64[count, 5], see learning.RESULT_COLUMNS."""
         results = np.zeros((count, len(RESULT_COLUMNS)), np.int64)
         policy_kernel(types.int64)(self.policy, 0, seed_bits(seed), first_game, results)
         return results
@@ -212,7 +212,7 @@ class NetworkPlayer:
         return choose_action(self.functions, self.network, self.rule, board)[0]
 
     def play_games(self, first_game, count, seed):
-        """Play games by number; return int64[count, 4], see learning.RESULT_COLUMNS."""
+        """Play games by number; return int64[count, 5], see learning.RESULT_COLUMNS."""
         n = self.network.lookups_per_board
         games = Games(self.functions, self.network.weights, n, self.rule, seed, 2, first_game)
         results, _ = games.play(first_game + count, np.iinfo(np.int64).max, count)
@@ -269,7 +269,7 @@ class SearchPlayer:
         return policy_kernel(CONTEXT), search_policy()
 
     def play_games(self, first_game, count, seed):
-        """Play games by number; return int64[count, 4], see learning.RESULT_COLUMNS."""
+        """Play games by number; return int64[count, 5], see learning.RESULT_COLUMNS."""
         results, context = np.zeros((count, len(RESULT_COLUMNS)), np.int64), self.search.context()
         play, policy = self.compile()
         play(policy, context, seed_bits(seed), first_game, results)
@@ -310,7 +310,7 @@ class ValuePlayer:
         return self.decide(board)[0]
 
     def play_games(self, first_game, count, seed):
-        """Play games by number; return int64[count, 4], see learning.RESULT_COLUMNS."""
+        """Play games by number; return int64[count, 5], see learning.RESULT_COLUMNS."""
         results = np.zeros((count, len(RESULT_COLUMNS)), np.int64)
         results[:, 0] = range(first_game, first_game + count)
         starts = [initial(stream(seed, first_game + row)) for row in range(count)]

@@ -21,6 +21,7 @@ import numpy as np
 from numba import types
 
 from lib2048._compile import compiled, part
+from lib2048.ntuple import reserve
 
 UPDATE_SIGNATURE = types.void(
     types.float32[::1],
@@ -149,4 +150,4 @@ def horizon(decay):
 
 def new_memory(size, rule="td"):
     """Return a rule's memory for so many weights, all 0: float32, one number when it has none."""
-    return np.zeros(max(1, size * RULES[rule].memory), np.float32)
+    return reserve(f"the memory of {rule}", max(1, size * RULES[rule].memory))

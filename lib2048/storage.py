@@ -17,12 +17,16 @@ from pathlib import Path
 import numpy as np
 
 from lib2048.ntuple import Network
+from lib2048.stages import TOP
 
 FORMAT = 1
 SPARE_BYTES = 64 << 20  # left free on the disk
 CONFIG, WEIGHTS, CHECKPOINT = "config.json", "weights.npz", "checkpoint.npz"
-HISTORY, EVALUATIONS = "history.csv", "evaluations.csv"
-NETWORK_ARRAYS = ("format", "network", "form", "optimistic", "mask", "weights", "sha256")
+HISTORY, EVALUATIONS, STAGES = "history.csv", "evaluations.csv", "stages.csv"
+NETWORK_ARRAYS = (
+    "format", "network", "form", "optimistic", "stages", "top", "promotion", "blocks", "mask",
+    "weights", "sha256",
+)  # fmt: skip
 
 # ---------------------------------------------------------------- files
 
@@ -80,64 +84,84 @@ def read_arrays(path, names=None):
 
 def network_arrays(network):
     """Return a network as a dict of arrays, sparse and in plain order."""
-    mask, values = _sparse(network, network.weights)
+    blocks = _blocks_in_use(network)
+    mask, values = _sparse(network, network.weights, blocks)
     return {
         "format": np.array(FORMAT),
         "network": np.array(network.name),
         "form": np.array(network.form),
         "optimistic": np.array(network.optimistic),
+        **dict(zip(("stages", "top", "promotion"), map(np.array, _stages(network)), strict=True)),
+        "blocks": np.array(blocks, np.uint8),
         "mask": mask,
         "weights": values,
         "sha256": np.array(_digest(mask, values)),
     }
 
 
-def _sparse(network, numbers):
+def _blocks_in_use(network):
+    """List the stages that some game has reached; without stages, all there is."""
+    if not network.stages.marks:
+        return list(range(network.blocks))
+    stages = network.weights.reshape(network.blocks, -1)
+    return [number for number, weights in enumerate(stages) if weights.any()]
+
+
+def _sparse(network, numbers, blocks):
     """Return (packed mask of the numbers that are not 0, those numbers), in plain order.
 
-    numbers: float32[network.size], in the order of the weights.
+    numbers: float32[network.size], in the order of the weights; blocks: which to look at.
     """
-    masks, values = [], []
-    for head in range(network.heads):
+    masks, values = [np.zeros(0, np.uint8)], [np.zeros(0, np.float32)]
+    for block in blocks:
         for number in range(len(network.tuples)):  # one table at a time: never a second copy
-            table = numbers[network.positions(number, head)]
+            table = numbers[network.positions(number, block)]
             masks.append(np.packbits(table != 0))
             values.append(table[table != 0])
     return np.concatenate(masks), np.concatenate(values)
 
 
-def _fill(network, numbers, mask, values, path):
+def _fill(network, numbers, mask, values, blocks, path):
     """Set the numbers that are not 0 to what `_sparse` returned."""
-    sizes = [16 ** len(cells) for cells in network.tuples] * network.heads
-    if len(mask) != sum(sizes) // 8 or np.bitwise_count(mask).sum() != len(values):
+    tables = [(block, number) for block in blocks for number in range(len(network.tuples))]
+    sizes = [16 ** len(network.tuples[number]) for _, number in tables]
+    here = np.bitwise_count(mask).sum() if len(mask) else 0
+    if len(mask) != sum(sizes) // 8 or here != len(values):
         raise ValueError(f"{path}: its weights do not fit network {network.name}")
     start = used = 0
-    for which, size in enumerate(sizes):
-        head, number = divmod(which, len(network.tuples))
+    for (block, number), size in zip(tables, sizes, strict=True):
         here = np.unpackbits(mask[start : start + size // 8]).astype(bool)
-        places = network.positions(number, head)[here]
+        places = network.positions(number, block)[here]
         numbers[places] = values[used : used + len(places)]
         start, used = start + size // 8, used + len(places)
 
 
+def _stored_blocks(network, arrays, path):
+    """Return the stages, or actions, that a file holds."""
+    every = list(range(network.blocks))
+    blocks = [int(block) for block in arrays.get("blocks", every)]
+    if not (set(blocks) <= set(every) if network.stages.marks else blocks == every):
+        raise ValueError(f"{path}: its weights do not fit network {network.name}")
+    return blocks
+
+
 def memory_arrays(network, memory):
     """Return what a rule keeps beside a network's weights as a dict of arrays, sparse."""
-    arrays, wide = {}, len(memory) // network.size
+    arrays, wide, blocks = {}, len(memory) // network.size, _blocks_in_use(network)
     for column in range(wide):
-        mask, values = _sparse(network, memory[column::wide])
+        mask, values = _sparse(network, memory[column::wide], blocks)
         arrays |= {f"memory{column}_mask": mask, f"memory{column}": values}
     return arrays
 
 
 def restore_memory(network, memory, arrays, path):
-    """Set a rule's memory to what `memory_arrays` returned."""
-    wide = len(memory) // network.size
-    memory[:] = 0
+    """Set a rule's memory, all 0 so far, to what `memory_arrays` returned."""
+    wide, blocks = len(memory) // network.size, _stored_blocks(network, arrays, path)
     for column in range(wide):
         if not {f"memory{column}_mask", f"memory{column}"} <= set(arrays):
             raise ValueError(f"{path}: lacks what the rule kept beside the weights")
         mask, values = arrays[f"memory{column}_mask"], arrays[f"memory{column}"]
-        _fill(network, memory[column::wide], mask, values, path)
+        _fill(network, memory[column::wide], mask, values, blocks, path)
 
 
 def _digest(mask, values):
@@ -147,20 +171,44 @@ def _digest(mask, values):
 def network_from(arrays, path):
     """Make a network out of what `network_arrays` returned; path: named in errors."""
     _check(arrays, path)
-    start = float(arrays.get("optimistic", 0.0))
-    network = Network(str(arrays["network"]), str(arrays["form"]), start)
-    _fill(network, network.weights, arrays["mask"], arrays["weights"], path)
+    network = Network(*_geometry(arrays))
+    blocks = _stored_blocks(network, arrays, path)
+    _fill(network, network.weights, arrays["mask"], arrays["weights"], blocks, path)
     return network
+
+
+def _geometry(arrays):
+    """Return the arguments of the `Network` that a file holds."""
+    stages = [arrays.get("stages", 0), arrays.get("top", TOP), arrays.get("promotion", False)]
+    start = float(arrays.get("optimistic", 0.0))
+    return str(arrays["network"]), str(arrays["form"]), start, *(int(x) for x in stages)
+
+
+def _stages(network):
+    """Return a network's stages as the last arguments of `Network`: marks, top, promotion."""
+    return [int(network.stages.marks), network.stages.top, int(network.promotes)]
 
 
 def restore(network, arrays, path):
     """Set a network's weights to what `network_arrays` returned, without a second copy."""
     _check(arrays, path)
-    if (network.name, network.form) != (str(arrays["network"]), str(arrays["form"])):
-        raise ValueError(f"{path}: holds weights of network {arrays['network']}")
-    network.weights[:] = 0
+    name, form, _, *stages = _geometry(arrays)
+    if (name, form) != (network.name, network.form):
+        raise ValueError(f"{path}: holds weights of network {name}")
+    if stages != _stages(network):
+        raise ValueError(f"{path}: holds weights of other stages")
+    _clear(network.weights)
     network.optimistic = float(arrays.get("optimistic", 0.0))
-    _fill(network, network.weights, arrays["mask"], arrays["weights"], path)
+    blocks = _stored_blocks(network, arrays, path)
+    _fill(network, network.weights, arrays["mask"], arrays["weights"], blocks, path)
+
+
+def _clear(numbers, piece=1 << 22):
+    """Set numbers to 0, without writing where they are: what is not written takes no memory."""
+    for start in range(0, len(numbers), piece):
+        part = numbers[start : start + piece]
+        if part.any():
+            part[:] = 0
 
 
 def _check(arrays, path):
@@ -206,6 +254,7 @@ def info(path):
     return {
         "network": str(arrays["network"]),
         "form": str(arrays["form"]),
+        "stages": 1 << int(arrays.get("stages", 0)),
         "nonzero_weights": len(arrays["weights"]),
         "sha256": str(arrays["sha256"]),
         "info": json.loads(str(arrays.get("info", "{}"))),
@@ -246,7 +295,7 @@ class RunFolder:
 
     def _leftovers(self):
         """The files that a killed run of ours left half written."""
-        names = (CONFIG, HISTORY, EVALUATIONS, WEIGHTS, CHECKPOINT)
+        names = (CONFIG, HISTORY, EVALUATIONS, STAGES, WEIGHTS, CHECKPOINT)
         return {part for name in names for part in self.path.glob(f".{name}.[0-9]*.part")}
 
     def _sweep(self):

@@ -19,8 +19,10 @@ from lib2048.learning import LANES, Crew, Games, functions_of, rule_of
 from lib2048.ntuple import check_memory
 from lib2048.players import NetworkPlayer, SearchPlayer
 from lib2048.rules import RULES, new_memory
+from lib2048.starts import check_starts
 
 BLOCK = 1000  # games in a row of a history
+SPARE_MIB = 512  # of memory, left free when a stage is begun
 CHUNK_SECONDS = 0.1  # between two looks at the Stop button
 FIRST_CHUNK = 20_000  # actions
 CHECKPOINT_PAUSE = 20  # at the least, in times of what writing the last one took
@@ -37,29 +39,34 @@ EVALUATION_SEED = 1 << 40  # added to a run's seed: test games have luck that no
 class History:
     """What happened in training: every game's score, length and largest tile.
 
-    scores, lengths, largest: int64[games], in the order in which the games ended; seconds: float64
-    of the same length, when each ended; block: games in a row of `frame`.  count: how many games;
-    actions: all that were played, those of unfinished games included; took: seconds of training;
-    stopped: whether someone stopped it.  evaluations: what test games on the way gave, a list of
-    dicts, a row for each number of actions and each depth.
+    scores, lengths, largest, starts: int64[games], in the order in which the games ended; where a
+    game began is 0 for the initial state (see `starts`), and only such games make `frame`,
+    `mean_last` and `statistics`, since the points of the others count from where they began.
+    seconds: float64 of the same length, when each ended; block: games in a row of `frame`.  count:
+    how many games; actions: all that were played, those of unfinished games included; visits:
+    int64[stages], how many of them led into each stage; took: seconds of training; stopped:
+    whether someone stopped it.  evaluations: what test games on the way gave, a list of dicts, a
+    row for each number of actions and each depth.
     """
 
     def __init__(self, block=BLOCK, rows=None):
-        self.block, self._rows = block, [] if rows is None else [np.asarray(rows, np.float64)]
+        self.block, self._rows = block, [] if rows is None else [_all_columns(rows)]
         self.count = sum(map(len, self._rows))
         self.stopped, self.actions, self.took = False, 0, 0.0
-        self.evaluations = []
+        self.evaluations, self.visits = [], np.zeros(1, np.int64)
 
     def add(self, results, seconds):
         """Append finished games (see learning.RESULT_COLUMNS), all ended by `seconds`."""
-        ended = np.full((len(results), 1), seconds)
+        rows = results[:, [1, 2, 3, 3, 4]].astype(np.float64)
+        rows[:, 3] = seconds
         self.count += len(results)
-        self._rows.append(np.hstack([results[:, 1:].astype(np.float64), ended]))
+        self._rows.append(rows)
 
     @property
     def rows(self):
-        """All games as float64[games, 4]: score, actions, exponent of the largest tile, seconds."""
-        self._rows = [np.concatenate([np.zeros((0, 4)), *self._rows])]
+        """All games as float64[games, 5]: score, actions, exponent of the largest tile, seconds,
+        where it began."""
+        self._rows = [np.concatenate([np.zeros((0, 5)), *self._rows])]
         return self._rows[0]
 
     @property
@@ -82,31 +89,39 @@ class History:
         """Seconds of training when each game had ended."""
         return self.rows[:, 3]
 
+    @property
+    def starts(self):
+        """Where the finished games began, 0 for the initial state."""
+        return self.rows[:, 4].astype(np.int64)
+
     def mean_last(self, games=BLOCK):
-        """Return the mean score of the last games (of all, if fewer), nan when there is none."""
+        """Return the mean score of the last whole games (of all, if fewer), nan without any."""
         return mean_ci95(self.last(games)[:, 0])[0]
 
     def last(self, games):
-        """Return the rows of the last games (of all, if fewer) without copying the others."""
-        parts, count = [], 0
+        """Return the rows of the last games from the initial state, without copying the others."""
+        found, missing = [np.zeros((0, 5))], games
         for part in reversed(self._rows):
-            parts.insert(0, part[-(games - count) :] if games > count else part[:0])
-            count += len(parts[0])
-            if count >= games:
-                break
-        return np.concatenate([np.zeros((0, 4)), *parts])
+            for end in range(len(part), 0, -BLOCK):
+                piece = part[max(0, end - BLOCK) : end]
+                found.insert(1, piece[piece[:, 4] == 0][-missing:])
+                missing -= len(found[1])
+                if missing <= 0:
+                    return np.concatenate(found)
+        return np.concatenate(found)
 
     def table(self):
-        """Return the curve as a list of dicts, one for each block of games."""
-        totals = np.cumsum(self.lengths)
-        ends = range(self.block, len(totals) + 1, self.block)
-        return [self._block(end, int(totals[end - 1])) for end in ends]
+        """Return the curve as a list of dicts, one for each block of whole games."""
+        whole, totals = np.flatnonzero(self.starts == 0), np.cumsum(self.lengths)
+        ends = range(self.block, len(whole) + 1, self.block)
+        return [self._block(whole[end - self.block : end], totals) for end in ends]
 
-    def _block(self, end, actions):
-        part = slice(end - self.block, end)
-        scores, shares = self.scores[part], reached(self.largest[part])
+    def _block(self, games, totals):
+        last = games[-1]
+        scores, shares = self.scores[games], reached(self.largest[games])
         mean, ci95 = mean_ci95(scores)
-        row = {"games": end, "actions": actions, "seconds": round(self.seconds[end - 1], 2)}
+        row = {"games": int(last) + 1, "actions": int(totals[last])}
+        row |= {"seconds": round(self.seconds[last], 2)}
         row |= {"mean": round(mean, 1), "ci95": round(ci95, 1), "max": int(scores.max())}
         return row | {f"reached_{tile}": shares.get(tile, 0.0) for tile in TILES}
 
@@ -133,18 +148,28 @@ class History:
         texts = {storage.HISTORY: self.csv()}
         if self.evaluations:
             texts[storage.EVALUATIONS] = _csv(EVALUATION_COLUMNS, self.evaluations)
+        if len(self.visits) > 1:
+            rows = [{"stage": n, "actions": int(count)} for n, count in enumerate(self.visits)]
+            texts[storage.STAGES] = _csv(("stage", "actions"), rows)
         return texts
 
     def statistics(self, games=BLOCK):
         """Return the field's statistics block of the last games."""
-        last = slice(-games, None)
-        return statistics_block(self.scores[last], self.largest[last], len(self.scores))
+        last = self.last(games)
+        scores, largest = last[:, 0].astype(np.int64), last[:, 2].astype(np.int64)
+        return statistics_block(scores, largest, len(self.scores))
 
     def __repr__(self):
         if not len(self.scores):
             return "<history: no game is over yet>"
         games, actions = len(self.scores), self.actions
         return f"<history: {games:,} games, {actions:,} actions, last mean {self.mean_last():,.0f}>"
+
+
+def _all_columns(rows):
+    """Return a history's rows, with a start of 0 where an older checkpoint has none."""
+    rows = np.asarray(rows, np.float64)
+    return np.hstack([rows, np.zeros((len(rows), 5 - rows.shape[1]))])
 
 
 _SHARES = tuple(f"reached_{tile}" for tile in TILES)
@@ -263,7 +288,7 @@ def train(
     network, *, rule="td", alpha=None, beta=None, mu=None, lam=0.0, delay=True, threads=1,
     games=None, actions=None, seconds=None, order="forward", epsilon=0.0, seed=1, lanes=LANES,
     functions=None, progress=True, out=None, resume=False, checkpoint_every=60.0,
-    eval_every=None, eval_games=100, eval_depth=1,
+    eval_every=None, eval_games=100, eval_depth=1, starts="initial",
 ):  # fmt: skip
     """Train a network by playing against itself.
 
@@ -278,22 +303,25 @@ def train(
     take turns in a thread; 2 hides the time that memory takes, 1 learns from one game after the
     other.  functions: `learning.own_functions` of your own.  out: a folder for config, history,
     weights and, every checkpoint_every seconds, a checkpoint; resume: go on from it.
+    starts: where games begin: 'initial', 'carousel', 'restart', 's-jump', 'l-jump' (see `starts`).
     eval_every: play eval_games test games every so many actions, and at the end, at 1-ply and at
     eval_depth, into `History.evaluations`; they take no part in the clock.
 
     Returns `History`.  The Stop button (or Ctrl-C) ends training within a second: the history up
     to there is returned with `stopped` set, the network is usable, a checkpoint is written.
     Raises ValueError for bad settings or a folder that holds another run, MemoryError when the
-    rule's tables do not fit, FloatingPointError when the weights grow without bound.
+    rule's tables do not fit (for a later stage: after a checkpoint, as for the Stop button),
+    FloatingPointError when the weights grow without bound.
     """
     rate = rate_of(rule, {"alpha": alpha, "beta": beta, "mu": mu})
     check_settings(
         rule, rate, games, actions, seconds, order, checkpoint_every, epsilon, lam, threads
     )
+    check_starts(starts, network.stages.count)
     check_rule_memory(network, rule)
     tests = Tests(eval_every, eval_games, eval_depth)
     tests.players(network, functions)
-    run = Run(network, rule, rate, lam, delay, threads, order, seed, lanes, epsilon, tests)
+    run = Run(network, rule, rate, lam, delay, threads, order, seed, lanes, epsilon, tests, starts)
     if out is not None:
         run.use_folder(out, resume, {"games": games, "actions": actions})
     announce()
@@ -306,8 +334,12 @@ def train(
 def check_rule_memory(network, rule):
     """Raise MemoryError when a network and what the rule keeps beside its weights do not fit."""
     if RULES[rule].memory:
-        numbers = network.nbytes * (1 + RULES[rule].memory)
-        check_memory(f"training {network.name} by {rule}", numbers)
+        check_memory(f"training {network.name} by {rule}", stage_bytes(network, rule))
+
+
+def stage_bytes(network, rule):
+    """Return what one stage takes with what the rule keeps beside its weights, in bytes."""
+    return network.nbytes * (1 + RULES[rule].memory) // network.stages.count
 
 
 class Run:
@@ -315,13 +347,13 @@ class Run:
 
     def __init__(
         self, network, rule="td", rate=None, lam=0.0, delay=True, threads=1,
-        order="forward", seed=1, lanes=LANES, epsilon=0.0, tests=None,
+        order="forward", seed=1, lanes=LANES, epsilon=0.0, tests=None, starts="initial",
     ):  # fmt: skip
         self.network, self.history, self.folder, self.found = network, History(), None, None
         self.rule, self.threads, self.epsilon = rule, int(threads), epsilon
         self.order, self.seed, self.lanes = order, seed, lanes
         self.rate = RULES[rule].default if rate is None else rate
-        self.lam, self.delay = lam, delay
+        self.lam, self.delay, self.starts = lam, delay, starts
         self.tests, self.functions = tests or Tests(), None
         self.before = 0.0  # seconds that earlier sessions of this run took; minus those of tests
         self.started = time.perf_counter()
@@ -334,18 +366,26 @@ class Run:
         settings |= {"order": self.order, "seed": self.seed, "lanes": self.lanes}
         settings |= {"threads": self.threads} if self.threads > 1 else {}
         settings |= {"epsilon": self.epsilon} if self.epsilon else {}
-        start = self.network.optimistic
-        return settings | ({"optimistic": start} if start else {})
+        settings |= {"starts": self.starts} if self.starts != "initial" else {}
+        start, stages = self.network.optimistic, self.network.stages
+        settings |= {"optimistic": start} if start else {}
+        staged = {
+            "stages": int(stages.marks),
+            "top": stages.top,
+            "promotion": self.network.promotes,
+        }
+        return settings | (staged if stages.marks else {})
 
     def begin(self, functions=None):
         """Set the games up, compile, and take up the checkpoint if there is one."""
         network = self.network
         rule = rule_of(
             network, self.rate, self.order == "backward", self.epsilon,
-            rule=self.rule, decay=self.lam, delay=self.delay,
+            rule=self.rule, decay=self.lam, delay=self.delay, starts=self.starts,
         )  # fmt: skip
         self.functions = functions = functions or functions_of(network.tuples, self.rule)
         self.memory = new_memory(network.size, self.rule)
+        self.history.visits = np.zeros(network.stages.count, np.int64)
         n, count = network.lookups_per_board, self.threads
         own = (functions, network.weights, n, rule, self.seed, self.lanes)
         self.games = Crew([Games(*own, k, count, self.memory) for k in range(count)])
@@ -390,6 +430,7 @@ class Run:
                 begin = time.perf_counter()
                 test_at = self.tests.next_after(self.games.actions)
                 limit = min(last_action, self.games.actions + chunk, test_at)
+                self._check_room()
                 results, more = self.games.play(last_game, limit, ROWS)
                 self._keep(results)
                 show(self)
@@ -403,6 +444,21 @@ class Run:
             if self.tests.every and not self.history.stopped:
                 self._test(stop)
             self._close()
+
+    def _check_room(self):
+        """Before another stage may be reached, see that there is memory for it; else stop here."""
+        missing = self.network.stages.count - np.count_nonzero(self.history.visits)
+        if not self.network.stages.marks or not missing:
+            return
+        try:
+            need = stage_bytes(self.network, self.rule) + (SPARE_MIB << 20)
+            check_memory("the next stage", need)
+        except MemoryError as error:
+            self.history.stopped = True
+            self._close()
+            raise MemoryError(
+                f"training stopped where it can go on: {error}, or fewer stages"
+            ) from None
 
     def _test(self, stop):
         """Play the test games, unless they have been played at this number of actions."""
@@ -420,6 +476,7 @@ class Run:
     def _keep(self, results):
         self.history.add(results, self.seconds)
         self.history.actions, self.history.took = self.games.actions, self.seconds
+        self.history.visits = self.games.visits
         if not self.games.finite:
             rate = RULES[self.rule].rate
             raise FloatingPointError(f"the weights grew without bound: train with a smaller {rate}")
@@ -450,7 +507,7 @@ class Run:
         self.history = History(rows=arrays["history"])
         self.history.evaluations = _as_rows(arrays.get("evaluations", np.zeros((0, 0))))
         self.before = self.history.took = float(arrays["seconds"])
-        self.history.actions = self.games.actions
+        self.history.actions, self.history.visits = self.games.actions, self.games.visits
 
 
 def _as_array(evaluations):

@@ -215,7 +215,7 @@ class Lane:
     """One of the games that take turns."""
 
     def __init__(self, game, seed):
-        self.game, self.score, self.steps, self.errors = game, 0, [], []
+        self.game, self.score, self.steps, self.errors, self.start = game, 0, [], [], 0
         self.board, self.state = initial(stream(seed, game))
 
 
@@ -313,7 +313,7 @@ class Learner:
         if self.learn and self.backward:
             self.learn_backward(lane.steps)
         largest = max(map(max, lane.board)).bit_length() - 1
-        self.results.append((lane.game, lane.score, len(lane.steps), largest))
+        self.results.append((lane.game, lane.score, len(lane.steps), largest, lane.start))
         self.lanes[self.lanes.index(lane)] = self.begin()
 
     def learn_backward(self, steps):

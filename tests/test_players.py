@@ -81,7 +81,7 @@ def test_random_games_are_what_the_policy_plays():
         action, state = random_choice(legal, state)
         score, actions = score + legal[action][1], actions + 1
         board, state = reference.spawn(legal[action][0], state)
-    assert results[0].tolist() == [2, score, actions, max(map(max, board)).bit_length() - 1]
+    assert results[0].tolist() == [2, score, actions, max(map(max, board)).bit_length() - 1, 0]
 
 
 def random_choice(legal, state):

@@ -86,7 +86,8 @@ def test_info_says_what_the_file_holds(saved):
     assert found.pop("sha256") == str(storage.read_arrays(path)["sha256"])
     count = int(np.count_nonzero(network.weights))
     assert found == {
-        "network": NAME, "form": "afterstate", "nonzero_weights": count, "info": {"games": 7},
+        "network": NAME, "form": "afterstate", "stages": 1, "nonzero_weights": count,
+        "info": {"games": 7},
     }  # fmt: skip
 
 

@@ -1,0 +1,118 @@
+"""Where an episode begins.
+
+* initial: two spawned tiles on an empty board, as the game has it.
+* carousel: each episode begins one stage later than the one before it, from one of the last 1000
+  states that entered that stage (carousel shaping, Jaśkowski 2018, Algorithm 5).
+* restart: from the middle of the episode before, until that was 10 actions or less (Matsuzaki
+  2017; 2021, section 3.5).
+* s-jump, l-jump: from one of five boards in turn that already hold large tiles (Matsuzaki 2021,
+  section 3.5).
+
+The paper's carousel keeps a state when the game passed from stage x − 1 to x.  Here it may come
+from any lower stage: with equal tiles carried down, the stage of a lone 32768 (8 of 16) is never
+entered from 7 but from two 16384s, which are 6.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from lib2048._compile import kernel
+from lib2048.board import EMPTY, initial_kernel, place, spawn_kernel
+from lib2048.rng import below, draw
+
+STARTS = ("initial", "carousel", "restart", "s-jump", "l-jump")
+INITIAL, CAROUSEL, RESTART, S_JUMP, L_JUMP = range(5)
+KEPT = 1000  # states of each stage that the carousel chooses from
+SHORT = 10  # actions: after an episode of that length or less, no restart
+JUMPS = np.array(  # exponents of the two tiles on each board, 0 for one that spawns
+    [
+        [[0, 0], [11, 0], [12, 0], [12, 11], [13, 0]],
+        [[0, 0], [12, 0], [13, 0], [13, 12], [14, 0]],
+    ],
+    np.uint64,
+)
+ZERO, ONE = np.uint64(0), np.uint64(1)
+
+
+class Starts(NamedTuple):
+    """What a thread remembers of its games, to begin others from."""
+
+    pool: np.ndarray  # uint64[stages, 1000]: the last states that entered each stage
+    entered: np.ndarray  # int64[stages]: how many have, ever
+    trail: np.ndarray  # uint64[lanes, …]: the states of each lane's game, by turn
+    visits: np.ndarray  # int64[stages]: actions that led into each stage
+
+
+def new_starts(kind, stages, lanes, longest, zeros=np.zeros):
+    """Return empty `Starts`.
+
+    kind: one of STARTS' numbers; stages: how many; longest: the most turns of a game; zeros: what
+    makes the arrays.
+    """
+    rows = (stages, KEPT) if kind == CAROUSEL else (1, 1)
+    turns = longest if kind == RESTART else 1
+    return Starts(
+        pool=zeros(rows, np.uint64),
+        entered=zeros(stages, np.int64),
+        trail=zeros((lanes, turns), np.uint64),
+        visits=zeros(stages, np.int64),
+    )
+
+
+def check_starts(name, stages):
+    """Return the number of a way to begin.  Raises ValueError, in one line, for an unknown one.
+
+    stages: how many the network has; the carousel goes round them.
+    """
+    if name not in STARTS:
+        raise ValueError(f"unknown starts {name!r}: use {', '.join(STARTS)}")
+    if name == "carousel" and stages == 1:
+        raise ValueError("starts carousel: it goes round the stages, and this network has one")
+    return STARTS.index(name)
+
+
+@kernel
+def start_kernel(kind, random, number, grid, start, length, g, pool, entered, trail):
+    """Begin an episode; return (board, next random state, where it begins).
+
+    start, length: where lane g's last episode began, −1 when there was none, and its actions.
+    Where it begins is 0 for the initial state, else a stage (carousel), a turn of the game
+    (restart) or which of the five boards (jumps).
+    """
+    if kind == CAROUSEL:
+        stage = start + 1
+        if 0 < stage < len(entered) and entered[stage] > 0:
+            random, bits = draw(random)
+            kept = min(entered[stage], KEPT)
+            return pool[stage, below(bits, np.uint64(kept))], random, stage
+    elif kind == RESTART:
+        if length > SHORT:
+            turn = (start + start + length) // 2
+            return trail[g, turn], random, turn
+    elif kind != INITIAL and number % 5:
+        board, random = _jump(kind - S_JUMP, number % 5, random, grid)
+        return board, random, number % 5
+    board, random = initial_kernel(random, grid)
+    return board, random, 0
+
+
+@kernel
+def _jump(table, which, random, grid):
+    """Put the two tiles of a jump's board into random cells; return (board, random state)."""
+    board = EMPTY
+    for tile in range(2):
+        exponent = JUMPS[table, which, tile]
+        if exponent == ZERO:
+            board, random = spawn_kernel(board, random, grid)
+        else:
+            random, bits = draw(random)
+            board = place(board, bits, exponent, grid)
+    return board, random
+
+
+@kernel
+def remember(pool, entered, stage, board):
+    """Keep a state that entered a stage, in the place of the oldest when 1000 are kept."""
+    pool[stage, entered[stage] % KEPT] = board
+    entered[stage] += 1
