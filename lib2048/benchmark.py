@@ -33,6 +33,7 @@ TRAINING = {  # name: rule, rate, λ, delay, threads; all of one rule learn in t
     "TC(.5), online": ("tc", 1.0, 0.5, False, 1),
     "TC(.5), 2 threads": ("tc", 1.0, 0.5, True, 2),
 }
+STAGED = {"TC(.5), stages": "initial", "TC(.5), carousel": "carousel"}  # in tables of their own
 
 
 @kernel
@@ -72,14 +73,16 @@ def _rows_of_random_play(moves):
 class Bench:
     """The measurements of `lib2048 bench`.
 
-    network: name; warm_up: actions of training first; moves: actions of one measurement.
+    network: name; stages: g, to measure learning in 2^g stages too; warm_up: actions of training
+    first; moves: actions of one measurement.
     """
 
-    def __init__(self, network="4x6", warm_up=WARM_UP, moves=MOVES, rounds=ROUNDS):
+    def __init__(self, network="4x6", stages=0, warm_up=WARM_UP, moves=MOVES, rounds=ROUNDS):
         self.moves, self.rounds, self.warm_up = moves, rounds, warm_up
         self.networks = {"td": Network(network), "tc": Network(network)}
         self.network = self.networks["td"]
-        check_memory(f"a benchmark of {network}", 4 * self.network.nbytes)
+        self.staged = {name: Network(network, stages=stages) for name in STAGED if stages}
+        check_memory(f"a benchmark of {network}", (4 + 6 * len(self.staged)) * self.network.nbytes)
         self.memories = {rule: new_memory(self.network.size, rule) for rule in self.networks}
         announce()
 
@@ -90,7 +93,8 @@ class Bench:
         found |= self._learn({name: how for name, how in TRAINING.items() if how[0] == "td"})
         found |= self._searches(self._floor(self.network))
         self._train("tc", 1.0, 0.5, True, 1).play(FOREVER, self.warm_up, ROWS)
-        return found | self._learn({name: how for name, how in TRAINING.items() if how[0] == "tc"})
+        coherent = {name: how for name, how in TRAINING.items() if how[0] == "tc"}
+        return found | self._learn(coherent, self._train_stages())
 
     def _train(self, rule, rate, decay, delay, threads):
         """Return games that learn by a rule in the tables of that rule."""
@@ -98,6 +102,17 @@ class Bench:
         settings = rule_of(network, rate, rule=rule, decay=decay, delay=delay)
         own = (functions, network.weights, network.lookups_per_board, settings, 2, LANES)
         return Crew([Games(*own, k, threads, self.memories[rule]) for k in range(threads)])
+
+    def _train_stages(self):
+        """Return {name: games} that learn in stages, warm."""
+        found = {}
+        for name, network in self.staged.items():
+            rule = rule_of(network, 1.0, rule="tc", decay=0.5, starts=STAGED[name])
+            functions, n = functions_of(network.tuples, "tc"), network.lookups_per_board
+            memory = new_memory(network.size, "tc")
+            found[name] = Games(functions, network.weights, n, rule, 2, memory=memory)
+            found[name].play(FOREVER, self.warm_up, ROWS)
+        return found
 
     @staticmethod
     def _floor(network):
@@ -114,9 +129,9 @@ class Bench:
         network = self._floor(self.network)
         return found | self._compare({"1-ply play": lambda: self._turns(player)}, network)
 
-    def _learn(self, trainers):
-        """Measure the training of one rule, all its ways in turns."""
-        games = {name: self._train(*how) for name, how in trainers.items()}
+    def _learn(self, trainers, more=()):
+        """Measure the training of one rule, all its ways in turns; more: {name: games} besides."""
+        games = {name: self._train(*how) for name, how in trainers.items()} | dict(more)
         tasks = {name: lambda who=who: self._turns(who) for name, who in games.items()}
         network = self.networks[next(iter(trainers.values()))[0]]
         return self._compare(tasks, self._floor(network))

@@ -42,6 +42,7 @@ def _parser():
     fold.add_argument("destination", metavar="DST", help="the new file, .npz")
     bench = commands.add_parser("bench", help="speed, as ratios within one run")
     bench.add_argument("--network", default="4x6")
+    bench.add_argument("--stages", type=int, default=0, metavar="G", help="and in 2^G stages")
     for command in commands.choices.values():
         command.add_argument("--json", action="store_true", help="one JSON object on stdout")
     return top
@@ -191,7 +192,7 @@ def _info(options):
 def _bench(options):
     from lib2048.benchmark import Bench, report
 
-    figures = Bench(options.network).run()
+    figures = Bench(options.network, options.stages).run()
     return figures, report(figures)
 
 

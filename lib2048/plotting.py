@@ -420,6 +420,28 @@ def _draw_ecdf(ax, name, sample, edges):
 
 
 @_styled
+def plot_stages(visits, stages, ax=None):
+    """Draw how the actions of training were spread over the stages; return ax.
+
+    visits: {name: int array, actions that led into each stage} (`History.visits`); stages: the
+    `Stages` of the network, or the stages' names.  Stages that none of them reached are left out.
+    """
+    shares = {name: np.asarray(counts) / np.sum(counts) for name, counts in visits.items()}
+    names = [stages.name(n) for n in range(stages.count)] if hasattr(stages, "name") else stages
+    met = [n for n in range(len(names)) if any(share[n] > 0 for share in shares.values())]
+    ax, high = _axes(ax, 0.9 + 0.22 * len(met) * (1 + len(shares))), 0.8 / len(shares)
+    for i, (name, share) in enumerate(shares.items()):
+        at = np.arange(len(met)) + high * (i - (len(shares) - 1) / 2)
+        bars = ax.barh(at, share[met], 0.92 * high, label=name)
+        ax.bar_label(bars, [_bare_percent(part) for part in share[met]], fontsize=11, padding=2)
+    _name_rows(ax, [names[n] for n in met])
+    ax.set_xlim(0, 1.12 * max(share.max() for share in shares.values()))
+    ax.xaxis.set_major_formatter(_SHARE)
+    ax.set_xlabel("actions of training in the stage (%)")
+    return _legend_above(ax)
+
+
+@_styled
 def plot_ladder(names, rates, unit="moves/s", ax=None):
     """Draw speeds as the rungs of a ladder, from the top down; return ax.
 
