@@ -24,8 +24,8 @@ SPARE_BYTES = 64 << 20  # left free on the disk
 CONFIG, WEIGHTS, CHECKPOINT = "config.json", "weights.npz", "checkpoint.npz"
 HISTORY, EVALUATIONS, STAGES = "history.csv", "evaluations.csv", "stages.csv"
 NETWORK_ARRAYS = (
-    "format", "network", "form", "optimistic", "stages", "top", "promotion", "blocks", "mask",
-    "weights", "sha256",
+    "format", "network", "form", "optimistic", "stages", "top", "promotion", "blocks", "unit",
+    "mask", "weights", "sha256",
 )  # fmt: skip
 
 # ---------------------------------------------------------------- files
@@ -58,10 +58,10 @@ def write_text(path, text):
     write_atomic(path, lambda file: file.write(text.encode()), len(text))
 
 
-def write_arrays(path, arrays):
-    """Write a dict of arrays as .npz in one step."""
+def write_arrays(path, arrays, save=np.savez):
+    """Write a dict of arrays as .npz in one step; save: np.savez, or np.savez_compressed."""
     size = sum(np.asarray(array).nbytes for array in arrays.values())
-    write_atomic(path, lambda file: np.savez(file, **arrays), size)
+    write_atomic(path, lambda file: save(file, **arrays), size)
 
 
 def read_arrays(path, names=None):
@@ -172,9 +172,16 @@ def network_from(arrays, path):
     """Make a network out of what `network_arrays` returned; path: named in errors."""
     _check(arrays, path)
     network = Network(*_geometry(arrays))
-    blocks = _stored_blocks(network, arrays, path)
-    _fill(network, network.weights, arrays["mask"], arrays["weights"], blocks, path)
+    _fill_weights(network, arrays, path)
     return network
+
+
+def _fill_weights(network, arrays, path):
+    """Set a network's weights, all 0 so far; those of a compact file count in its unit."""
+    blocks, values = _stored_blocks(network, arrays, path), arrays["weights"]
+    if "unit" in arrays:
+        values = values.astype(np.float32) * np.float32(arrays["unit"])
+    _fill(network, network.weights, arrays["mask"], values, blocks, path)
 
 
 def _geometry(arrays):
@@ -199,8 +206,7 @@ def restore(network, arrays, path):
         raise ValueError(f"{path}: holds weights of other stages")
     _clear(network.weights)
     network.optimistic = float(arrays.get("optimistic", 0.0))
-    blocks = _stored_blocks(network, arrays, path)
-    _fill(network, network.weights, arrays["mask"], arrays["weights"], blocks, path)
+    _fill_weights(network, arrays, path)
 
 
 def _clear(numbers, piece=1 << 22):
@@ -221,15 +227,31 @@ def _check(arrays, path):
         raise ValueError(f"{path}: damaged: its weights do not match its hash")
 
 
-def save(network, path, **info):
+def save(network, path, compact=False, **info):
     """Save a network as .npz.
 
-    path: str or Path ending in .npz; info: anything JSON can hold, kept beside the weights.
+    path: str or Path ending in .npz; compact: round the weights to 11 bits and compress the file,
+    to less than half its size; info: anything JSON can hold, kept beside the weights.
     Raises ValueError for another suffix, OSError when the disk is full.
     """
     if Path(path).suffix != ".npz":
         raise ValueError(f"{path}: weights are saved as .npz")
-    write_arrays(path, {**network_arrays(network), "info": np.array(json.dumps(info))})
+    arrays = network_arrays(network) | {"info": np.array(json.dumps(info))}
+    if compact:
+        write_arrays(path, _rounded(arrays), np.savez_compressed)
+    else:
+        write_arrays(path, arrays)
+
+
+def _rounded(arrays):
+    """Round the weights to float16, in a unit in which the largest of them fits."""
+    values, mask = arrays["weights"], arrays["mask"]
+    largest = np.abs(values).max(initial=1.0)
+    unit = np.float32(2.0 ** max(0, int(np.frexp(largest / 2.0**15)[1])))
+    values = (values / unit).astype(np.float16)
+    values[values == 0] = np.finfo(np.float16).smallest_subnormal  # the mask says: not 0
+    digest = np.array(_digest(mask, values))
+    return arrays | {"weights": values, "unit": np.array(unit), "sha256": digest}
 
 
 def load(path, name=None):
