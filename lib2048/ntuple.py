@@ -477,7 +477,7 @@ class Network:
     @property
     def promotes(self):
         """Whether a weight never accessed is read from the stage below."""
-        return self.stages.below > 0
+        return bool(self.stages.below)
 
     @property
     def lookups_per_board(self):

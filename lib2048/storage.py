@@ -254,17 +254,33 @@ def _rounded(arrays):
     return arrays | {"weights": values, "unit": np.array(unit), "sha256": digest}
 
 
-def load(path, name=None):
+def pruned(arrays, keep):
+    """Return the arrays of a run by TC with only the weights that have learned most.
+
+    keep: how many, by A, the sum of the sizes of the errors that a weight has met.
+    """
+    sizes, learned = arrays["memory1"], np.unpackbits(arrays["memory1_mask"]).astype(bool)
+    keep = min(keep, len(sizes))
+    learned[learned] = sizes >= np.partition(sizes, -keep)[-keep]
+    here = np.unpackbits(arrays["mask"]).astype(bool)
+    values, mask = arrays["weights"][learned[here]], np.packbits(here & learned)
+    return arrays | {"weights": values, "mask": mask, "sha256": np.array(_digest(mask, values))}
+
+
+def load(path, name=None, fold=False):
     """Load a network that `save` wrote.
 
-    name: the network it must be, or None for any.  Returns `Network`.  Raises ValueError, in one
-    line, for a missing, truncated, foreign or pickled file, or another network.
+    name: the network it must be, or None for any; fold: fold the tuples that are contained in
+    longer ones, if there are any, for playing (see `Network.folded`).  Returns `Network`.  Raises
+    ValueError, in one line, for a missing, truncated, foreign or pickled file, or another network.
     """
     arrays = read_arrays(path, NETWORK_ARRAYS)
     found = str(arrays.get("network", name))
     if name is not None and found != name:
         raise ValueError(f"{path}: holds weights of network {found}, not of {name}")
-    return network_from(arrays, path)
+    network = network_from(arrays, path)
+    several = len(set(map(len, network.tuples))) > 1
+    return network.folded() if fold and several else network
 
 
 def info(path):

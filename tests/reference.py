@@ -6,7 +6,7 @@ with the kernels can be exact.
 """
 
 import functools
-from collections import defaultdict
+from collections import Counter, defaultdict
 
 import numpy as np
 
@@ -114,6 +114,22 @@ def images(board):
     return found
 
 
+def stage(board, marks, top=32768):
+    """Return the stage of a board: one bit each for `top`, its half … `marks` tiles in all.
+
+    A tile above the top is two of the half, and of equal tiles all but one are one tile lower.
+    """
+    count = Counter(sum(board, ()))
+    for tile in (32768, 16384, 8192, 4096, 2048, 1024, 512, 256, 128, 64, 32, 16):
+        if tile > top:
+            count[tile // 2] += 2 * count[tile]
+    bits = ""
+    for tile in (top >> i for i in range(marks)):
+        bits += "1" if count[tile] else "0"
+        count[tile // 2] += max(count[tile] - 1, 0)
+    return int(bits or "0", 2)
+
+
 def play(choose, seed, game=0):
     """Play a game; choose: function of outcomes(board).  Returns (last board, score, actions)."""
     board, state = initial(stream(seed, game))
@@ -137,10 +153,15 @@ def greedy(legal):
 
 
 class PlainNetwork:
-    """Weights in a dict by (head, tuple number, plain index), 0 where nothing was learned."""
+    """Weights in a dict by (block, tuple number, plain index), 0 where nothing was learned.
 
-    def __init__(self, tuples, form="afterstate", lost=F0):
+    A block is what an action (Q) or a stage has for itself.  marks, top: of the stages; promotes:
+    whether a weight of 0 is read from the stage below.
+    """
+
+    def __init__(self, tuples, form="afterstate", lost=F0, marks=0, top=32768, promotes=False):
         self.lost = lost  # the sum of weights that stands for a lost board
+        self.marks, self.top, self.promotes = marks, top, promotes
         self.tuples, self.weights = tuples, defaultdict(lambda: F0)
         self.sums, self.sizes = defaultdict(lambda: F0), defaultdict(lambda: F0)  # E and A of TC
         self._keys, self.turns = {}, form == "q"
@@ -161,20 +182,39 @@ class PlainNetwork:
             ]
         return self._keys[board]
 
-    def value(self, board, head=0):
+    def places(self, board, head=0):
+        """Return (block, tuple number, plain index) of every look-up."""
+        stage_here = stage(board, self.marks, self.top)
+        return [
+            (stage_here or self.head(look_up, head), *key)
+            for look_up, key in enumerate(self.keys(board))
+        ]
+
+    def source(self, key):
+        """Return where a weight is read: one stage lower while it is 0, with promotion."""
+        block, *where = key
+        lower = self.promotes and block > 0 and self.weights[key] == 0
+        return (block - 1, *where) if lower else key
+
+    def value(self, board, head=0, own=False):
+        """Sum the weights; own: those of the board's own stage, even where they are 0."""
         parts = [F0, F0, F0, F0]
-        for look_up, key in enumerate(self.keys(board)):
-            parts[look_up % 4] += self.weights[self.head(look_up, head), *key]
+        for look_up, key in enumerate(self.places(board, head)):
+            parts[look_up % 4] += self.weights[key if own else self.source(key)]
         return (parts[0] + parts[1]) + (parts[2] + parts[3])
 
+    def promote(self, board):
+        """The first access: take over what the weights of a board are read from."""
+        for key in self.places(board):
+            self.weights[key] = self.weights[self.source(key)]
+
     def add(self, board, head, amount):
-        for look_up, key in enumerate(self.keys(board)):
-            self.weights[self.head(look_up, head), *key] += amount
+        for key in self.places(board, head):
+            self.weights[key] += amount
 
     def add_coherently(self, board, head, error, rate):
         """TC: move each weight at its own rate |E| / A, then take the error into E and A."""
-        for look_up, key in enumerate(self.keys(board)):
-            key = self.head(look_up, head), *key
+        for key in self.places(board, head):
             own = abs(self.sums[key]) / self.sizes[key] if self.sizes[key] else np.float32(1)
             self.weights[key] += error * rate * own
             self.sums[key] += error
@@ -208,35 +248,65 @@ class PlainNetwork:
         return {a: value(after) + np.float32(pay) for a, (after, pay) in outcomes(board).items()}
 
 
+# ---------------------------------------------------------------- where games begin
+
+JUMPS = {  # the large tiles on the five boards
+    "s-jump": ((), (2048,), (4096,), (4096, 2048), (8192,)),
+    "l-jump": ((), (4096,), (8192,), (8192, 4096), (16384,)),
+}
+
+
+def choice(things, state):
+    """Return (one of several, next random state)."""
+    state, bits = draw(state)
+    return things[(bits >> 32) * len(things) >> 32], state
+
+
+def jump(large, state):
+    """Put large tiles into random cells, and spawn until there are two; like `initial`."""
+    board = ((0,) * 4,) * 4
+    for tile in large:
+        cell, state = choice(spec.empty_cells(board), state)
+        board = with_tile(board, cell, tile)
+    return (board, state) if len(large) == 2 else spawn(board, state)
+
+
 # ---------------------------------------------------------------- TD(λ) and TC(λ)
 
 
 class Lane:
     """One of the games that take turns."""
 
-    def __init__(self, game, seed):
-        self.game, self.score, self.steps, self.errors, self.start = game, 0, [], [], 0
-        self.board, self.state = initial(stream(seed, game))
+    def __init__(self, game, start, board, state):
+        self.game, self.score, self.steps, self.errors, self.start = game, 0, [], [], start
+        self.board, self.state, self.boards = board, state, [board]
 
 
 class Learner:
     """Games take turns, an action each; a lane whose game is over takes the next number.
 
     decay: λ; horizon: h; delay: learn each entry once, by the sum of its h + 1 errors; optimistic:
-    what every board is worth beside its weights.
+    what every board is worth beside its weights; marks, top, promotes: of the stages; starts:
+    where games begin.
     """
 
     def __init__(
         self, tuples, form, backward, rate, seed, lanes=2, learn=True,
         coherent=False, decay=0.0, horizon=0, delay=True, optimistic=0.0,
+        marks=0, top=32768, promotes=False, starts="initial",
     ):  # fmt: skip
         self.coherent, self.decay, self.horizon = coherent, np.float32(decay), horizon
         self.delay, self.lost = delay, -np.float32(optimistic)
-        self.network, self.form = PlainNetwork(tuples, form, self.lost), form
+        self.network = PlainNetwork(tuples, form, self.lost, marks, top, promotes)
+        self.form, self.starts, self.entered = form, starts, defaultdict(list)
+        self.visits = Counter()
         self.backward, self.learn = backward, learn
         self.rate, self.seed, self.actions, self.results = np.float32(rate), seed, 0, []
         self.next_game, self.turn, self.last_game = 0, 0, float("inf")
         self.lanes = [None] * lanes
+
+    def stage(self, board):
+        return stage(board, self.network.marks, self.network.top)
 
     def play(self, last_action, last_game=float("inf")):
         self.last_game = last_game
@@ -246,11 +316,27 @@ class Learner:
                 self.take_turn(self.lanes[self.turn])
             self.turn = (self.turn + 1) % len(self.lanes)
 
-    def begin(self):
+    def begin(self, before=None):
+        """Begin a lane's next game; before: the lane's last one."""
         if self.next_game >= self.last_game:
             return None
         self.next_game += 1
-        return Lane(self.next_game - 1, self.seed)
+        game = self.next_game - 1
+        return Lane(game, *self.origin(game, stream(self.seed, game), before))
+
+    def origin(self, game, state, before):
+        """Return (where a game begins, its board, the next random state)."""
+        if self.starts == "carousel" and before:
+            following = (before.start + 1) % 2**self.network.marks
+            if following and self.entered[following]:
+                return following, *choice(self.entered[following][-1000:], state)
+        if self.starts == "restart" and before and len(before.steps) > 10:
+            end = before.start + len(before.steps)
+            middle = (before.start + end) // 2
+            return middle, before.boards[middle - before.start], state
+        if self.starts in JUMPS:
+            return game % 5, *jump(JUMPS[self.starts][game % 5], state)
+        return 0, *initial(state)
 
     def take_turn(self, lane):
         worths = self.network.worths(lane.board, self.form)
@@ -291,7 +377,7 @@ class Learner:
 
     def error(self, step, target):
         board, head, _ = step
-        return target - self.network.value(board, head if self.form == "q" else 0)
+        return target - self.network.value(board, head if self.form == "q" else 0, own=True)
 
     def move(self, step, error, rate):
         board, head, _ = step
@@ -307,14 +393,21 @@ class Learner:
         lane.steps.append((entry, action, reward))
         lane.score += reward
         self.actions += 1
+        if self.learn and not self.backward:
+            self.network.promote(entry)
+        before, now = self.stage(lane.board), self.stage(after)
         lane.board, lane.state = spawn(after, lane.state)
+        lane.boards.append(lane.board)
+        self.visits[now] += 1
+        if now > before:
+            self.entered[now].append(lane.board)
 
     def finish(self, lane):
         if self.learn and self.backward:
             self.learn_backward(lane.steps)
         largest = max(map(max, lane.board)).bit_length() - 1
         self.results.append((lane.game, lane.score, len(lane.steps), largest, lane.start))
-        self.lanes[self.lanes.index(lane)] = self.begin()
+        self.lanes[self.lanes.index(lane)] = self.begin(lane)
 
     def learn_backward(self, steps):
         """From the last entry to the first, each towards the newest value of the one after it."""
@@ -322,6 +415,7 @@ class Learner:
         for board, action, reward in reversed(steps):
             pays = next_reward if self.form == "afterstate" else np.float32(reward)
             step = board, action, reward
+            self.network.promote(board)
             self.move(step, self.error(step, value + pays), self.rate)
-            value = self.network.value(board, action if self.form == "q" else 0)
+            value = self.network.value(board, action if self.form == "q" else 0, own=True)
             next_reward = np.float32(reward)
