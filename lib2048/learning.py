@@ -136,6 +136,7 @@ LANE = np.dtype(
         ("slot", np.uint64),  # where the newest entry is kept
         ("stage", np.uint64),  # of the board
         ("late", np.uint64),  # 0 when all four actions lead to stage 0
+        ("watched", np.int64),  # whether `_keep_track` has something to keep
         ("start", np.int64),  # where the game began, −1 before the first; see starts.start_kernel
     ],
     align=True,
@@ -167,6 +168,7 @@ class Work(NamedTuple):
     values: np.ndarray  # float32[8]: of the four candidates, and as much for expectations
     trial: np.ndarray  # uint64[4]: other boards to look up
     trial_positions: np.ndarray  # uint32[4n]: their look-ups
+    stages: np.ndarray  # uint64[4·lanes]: stages of the candidates
     past: np.ndarray  # PAST[lanes, slots]: the last entries; the whole episodes when backward
 
 
@@ -174,7 +176,7 @@ class Work(NamedTuple):
 
 
 @part
-def _expand(look, weights, lane, rule, n, at, candidates, rewards, images, positions):
+def _expand(look, weights, lane, rule, n, at, candidates, rewards, images, positions, stages):
     """Slide a lane's board by the four actions, look up where they lead, ask for the weights."""
     board = lane.board
     up, right, down, left, along, across = slide_all_in(board, rule.grid)
@@ -198,11 +200,12 @@ def _expand(look, weights, lane, rule, n, at, candidates, rewards, images, posit
             turned = TURNED[(i >> TWO) & np.uint64(7), i & THREE]
             positions[first + i] += np.uint32(turned * rule.size)
     if rule.stages.marks:
-        stage, marks, lowest = lane.stage, rule.stages.marks, rule.stages.lowest
-        p = next_stage(stage, up, rewards[at], marks, lowest)
-        q = next_stage(stage, right, rewards[at + ONE], marks, lowest)
-        r = next_stage(stage, down, rewards[at + TWO], marks, lowest)
-        s = next_stage(stage, left, rewards[at + THREE], marks, lowest)
+        marks, lowest = rule.stages.marks, rule.stages.lowest
+        p = next_stage(lane.stage, up, rewards[at], marks, lowest)
+        q = next_stage(lane.stage, right, rewards[at + ONE], marks, lowest)
+        r = next_stage(lane.stage, down, rewards[at + TWO], marks, lowest)
+        s = next_stage(lane.stage, left, rewards[at + THREE], marks, lowest)
+        stages[at], stages[at + ONE], stages[at + TWO], stages[at + THREE] = p, q, r, s
         lane.late = p | q | r | s
         if lane.late:
             shift_to_stages(positions, first, QUAD * n, rule.stages.size, p, q, r, s)
@@ -390,27 +393,32 @@ def _begin(lane, g, counters, seed, last_game, rule, pool, entered, trail):
             rule.start, stream_kernel(seed, number), number, rule.grid,
             lane.start, length, g, pool, entered, trail,
         )  # fmt: skip
+        lane.watched = rule.start == RESTART or rule.stages.marks > ZERO
         if rule.stages.marks:
             lane.stage = stage_kernel(lane.board, rule.stages.marks, rule.stages.lowest)
         if rule.start == RESTART:
             trail[g, lane.start] = lane.board
 
 
+@kernel
+def _keep_track(lanes, g, stage, start, pool, entered, trail, visits):
+    """Count the stage that an action led into, and keep what later games may begin from."""
+    lane = lanes[g]
+    if start == CAROUSEL and stage > lane.stage:
+        remember(pool, entered, stage, lane.board)
+    elif start == RESTART:
+        trail[g, lane.start + lane.length] = lane.board
+    lane.stage = stage
+    visits[stage] += 1
+
+
 @part
-def _act(lane, g, counters, after, reward, rule, pool, entered, trail, visits):
-    """Take an action: count it, let a tile spawn, and keep what later games may begin from."""
+def _act(lane, counters, after, reward, grid):
+    """Take an action: count it, and let a tile spawn."""
     lane.score += np.int64(reward)
     lane.length += 1
     counters[ACTIONS] += 1
-    lane.board, lane.random = spawn_kernel(after, lane.random, rule.grid)
-    if rule.stages.marks:
-        stage = next_stage(lane.stage, after, reward, rule.stages.marks, rule.stages.lowest)
-        if rule.start == CAROUSEL and stage > lane.stage:
-            remember(pool, entered, stage, lane.board)
-        lane.stage = stage
-        visits[stage] += 1
-    if rule.start == RESTART:
-        trail[g, lane.start + lane.length] = lane.board
+    lane.board, lane.random = spawn_kernel(after, lane.random, grid)
 
 
 @kernel
@@ -476,7 +484,7 @@ _PLAY_SIGNATURE = types.boolean(
     *_FUNCTIONS, _F32, _F32, _LANES, _I64, _RULE,
     types.uint64, types.int64, types.int64, types.int64[:, ::1],
     types.uint64[:, ::1], _I64, types.uint64[:, ::1], _I64,
-    _U64, _F32, _U64, _U32, _U32, _F32, _U64, _U32, _PAST,
+    _U64, _F32, _U64, _U32, _U32, _F32, _U64, _U32, _U64, _PAST,
 )  # fmt: skip
 
 
@@ -485,7 +493,7 @@ def play_kernel(
     look, values_of, value, update,
     weights, memory, lanes, counters, rule, seed, last_game, last_action, results,
     pool, entered, trail, visits,
-    candidates, rewards, images, positions, entries, values, trial, spare, past,
+    candidates, rewards, images, positions, entries, values, trial, spare, stages, past,
 ):  # fmt: skip
     """Play (and learn) on until a limit is reached; return whether games are left to play.
 
@@ -501,7 +509,9 @@ def play_kernel(
         if lane.number < 0:
             _begin(lane, g, counters, seed, last_game, rule, pool, entered, trail)
         if lane.number >= 0:
-            _expand(look, weights, lane, rule, n, at, candidates, rewards, images, positions)
+            _expand(
+                look, weights, lane, rule, n, at, candidates, rewards, images, positions, stages
+            )  # fmt: skip
         for slot in range(min(np.uint64(lane.length), rule.slots) if online else ZERO):
             entry, place = past[g, slot], (g * rule.slots + slot) * n
             _look_up_one(
@@ -564,18 +574,20 @@ def play_kernel(
                 for i in range(ZERO, n):
                     entries[place + i] = positions[QUAD * (g * n + i) + action]
                 if rule.stages.below:
-                    stage = next_stage(
-                        lane.stage, after, reward, rule.stages.marks, rule.stages.lowest
-                    )
-                    promote(weights, entries, place, n, stage, rule.stages.below)
+                    promote(weights, entries, place, n, stages[at + action], rule.stages.below)
                 if rule.memory:
                     for i in range(place, place + n):
                         prefetch(memory, np.uint64(entries[i]) * rule.memory)
             if rule.form != AFTERSTATE:
                 after, _ = slide_one(after, action)
-            _act(lane, g, counters, after, reward, rule, pool, entered, trail, visits)
+            _act(lane, counters, after, reward, rule.grid)
+            if lane.watched:
+                stage = stages[at + action]
+                _keep_track(lanes, g, stage, rule.start, pool, entered, trail, visits)
         if lane.number >= 0:
-            _expand(look, weights, lane, rule, n, at, candidates, rewards, images, positions)
+            _expand(
+                look, weights, lane, rule, n, at, candidates, rewards, images, positions, stages
+            )  # fmt: skip
         g = _next_lane(lanes, g)
     counters[TURN] = 0
     return False
@@ -762,6 +774,7 @@ def _new_work(lanes, n, rule):
         values=_apart(8, np.float32),
         trial=_apart(4, np.uint64),
         trial_positions=_apart(4 * n, np.uint32),
+        stages=_apart(4 * lanes, np.uint64),
         past=_records((lanes, slots), PAST),
     )
 
@@ -840,23 +853,35 @@ def choose_action(functions, network, rule, board):
     action = choose_kernel()(
         functions.look, functions.values, network.weights, lanes, rule,
         work.candidates, work.rewards, work.images, work.positions, work.values,
-        work.trial, work.trial_positions,
+        work.trial, work.trial_positions, work.stages,
     )  # fmt: skip
     return (None if action == 4 else int(action)), work.values[:4] + rule.optimistic
 
 
 @compiled(
     types.uint64(
-        _FUNCTIONS[0], _FUNCTIONS[1], _F32, _LANES, _RULE, _U64, _F32, _U64, _U32, _F32, _U64, _U32
+        _FUNCTIONS[0],
+        _FUNCTIONS[1],
+        _F32,
+        _LANES,
+        _RULE,
+        _U64,
+        _F32,
+        _U64,
+        _U32,
+        _F32,
+        _U64,
+        _U32,
+        _U64,
     )
 )
 def choose_kernel(
     look, values_of, weights, lanes, rule,
-    candidates, rewards, images, positions, values, trial, spare,
+    candidates, rewards, images, positions, values, trial, spare, stages,
 ):  # fmt: skip
     """Choose on the board of the first lane; return the action, 4 when none is legal."""
     n = np.uint64(len(spare)) // QUAD
-    _expand(look, weights, lanes[0], rule, n, ZERO, candidates, rewards, images, positions)
+    _expand(look, weights, lanes[0], rule, n, ZERO, candidates, rewards, images, positions, stages)
     if rule.stages.below:
         read_through(weights, positions, ZERO, QUAD * n, rule.stages.below)
     values_of(weights, positions, ZERO, n, values)
