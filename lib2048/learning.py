@@ -694,6 +694,8 @@ class Crew:
     @property
     def visits(self):
         """How many actions led into each stage, of all threads: int64[stages]."""
+        if self.members[0].rule.stages.count == 1:
+            return np.array([self.actions])
         return np.sum([games.starts.visits for games in self.members], axis=0)
 
     @property
@@ -860,20 +862,8 @@ def choose_action(functions, network, rule, board):
 
 @compiled(
     types.uint64(
-        _FUNCTIONS[0],
-        _FUNCTIONS[1],
-        _F32,
-        _LANES,
-        _RULE,
-        _U64,
-        _F32,
-        _U64,
-        _U32,
-        _F32,
-        _U64,
-        _U32,
-        _U64,
-    )
+        *_FUNCTIONS[:2], _F32, _LANES, _RULE, _U64, _F32, _U64, _U32, _F32, _U64, _U32, _U64
+    )  # fmt: skip
 )
 def choose_kernel(
     look, values_of, weights, lanes, rule,

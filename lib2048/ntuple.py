@@ -227,14 +227,19 @@ def layout(tuples):
     the lowest up, the (cell, bit) that it copies, or a constant 0 or 1.
     """
     size, bits = 0, [None] * len(tuples)
-    for group in _groups(tuples):
+    longest_first = sorted(_groups(tuples), key=lambda group: -_region(tuples, group))
+    for group in longest_first:  # so that a region's offset has no bit within the region
         for number, which in enumerate(group):
             bits[which] = _position_bits(tuples, group, number)
-        length = len(group) * 16 ** len(tuples[group[0]])
         for which in group:
             bits[which] = bits[which], size
-        size += length
+        size += _region(tuples, group)
     return size, bits
+
+
+def _region(tuples, group):
+    """Return how many weights a group of tuples has."""
+    return len(group) * 16 ** len(tuples[group[0]])
 
 
 def _groups(tuples):
@@ -423,7 +428,8 @@ def promote(weights, positions, at, n, stage, below):
     for i in range(at, at + n):
         place = np.uint64(positions[i])
         if place < first:
-            weights[place + below] = weights[place]
+            if weights[place + below] == np.float32(0):  # not learned since it was looked up
+                weights[place + below] = weights[place]
             positions[i] = np.uint32(place + below)
 
 
@@ -615,6 +621,8 @@ FOLD_BITS = 12  # of a position are looked up together
 
 
 def _fold(network):
+    if network.form == "q":
+        raise ValueError(f"network {network.name}: folding is for values of boards, not of actions")
     hosts, stages = _hosts(network), network.stages
     kept = [number for number in range(len(network.tuples)) if number not in hosts]
     arguments = (int(stages.marks), stages.top, False) if stages.marks else ()

@@ -68,14 +68,14 @@ def stages(marks=0, top=TOP, size=0, promotion=None):
     promotion: whether a weight that was never accessed is read from the stage below; by default
     where there are stages.  Raises ValueError, in one line, for anything else.
     """
-    if marks not in range(MOST_MARKS + 1):
+    if not isinstance(marks, (int, np.integer)) or marks not in range(MOST_MARKS + 1):
         raise ValueError(
             f"stages {marks}: use 0 to {MOST_MARKS}, for 1 to {1 << MOST_MARKS} stages"
         )
     if not marks:
         return _one_stage(top, promotion)
-    if top not in [1 << e for e in range(LARGEST_EXPONENT + 1)] or top >> marks - 1 < SMALLEST_MARK:
-        least = SMALLEST_MARK << marks - 1
+    least = SMALLEST_MARK << marks - 1
+    if top not in [1 << e for e in range(LARGEST_EXPONENT + 1)] or top < least:
         raise ValueError(f"top {top}: use a tile from {least} to {TOP} for {1 << marks} stages")
     below = size if promotion or promotion is None else 0
     lowest = int(top).bit_length() - marks
