@@ -162,6 +162,51 @@ def test_the_default_rates_are_the_contracts(answer, tmp_path):
         assert (config["rule"], config[rate]) == (rule, default)
 
 
+STAGED = [
+    "--stages 2 --top 32 --starts carousel", "--stages 1 --top 8 --no-promotion",
+    "--starts restart", "--stages 3 --starts s-jump", "--starts l-jump --rule tc",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("words", STAGED)
+def test_stages_and_starts_train(answer, tmp_path, words):
+    arguments = ["train", "--network", SMALL, "--actions", 5000, "--out", tmp_path, *words.split()]
+    report = answer(*arguments)
+    config = json.loads((tmp_path / "config.json").read_text())
+    assert config.get("starts", "initial") == (
+        words.split("--starts ")[1].split()[0] if "--starts" in words else "initial"
+    )
+    network = storage.load(report["weights"])
+    assert (
+        network.promotes
+        == (config.get("promotion", False))
+        == ("--stages" in words and "--no-promotion" not in words)
+    )
+    assert (
+        network.stages.count
+        == 2 ** config.get("stages", 0)
+        == answer("info", report["weights"])["stages"]
+    )
+    assert (tmp_path / "stages.csv").exists() == ("--stages" in words)
+    assert network.stages.top == config.get("top", 32768)
+    assert answer("play", report["weights"], "--games", 3)["mean"] > 0
+    longer = answer(*[6000 if word == 5000 else word for word in arguments], "--resume")
+    assert longer["actions"] == 6000
+
+
+def test_training_without_room_for_a_stage_ends_with_2(answer, capsys, tmp_path, monkeypatch):
+    arguments = ["train", "--network", SMALL, "--stages", 2, "--actions", 100, "--out", tmp_path]
+    with monkeypatch.context() as patch:
+        patch.setattr("lib2048.training.SPARE_MIB", 1 << 30)
+        assert main([str(argument) for argument in arguments]) == 2
+    said = capsys.readouterr()
+    last = said.err.split("\r")[-1]  # behind the progress
+    assert said.out == "" and last.startswith("lib2048: ") and last.count("\n") == 1
+    assert "stopped where it can go on" in last and "the next stage" in last
+    assert (tmp_path / "checkpoint.npz").exists()
+    assert answer(*arguments, "--resume")["actions"] == 100
+
+
 def test_train_goes_on_and_reports_at_the_end(answer, tmp_path):
     arguments = ["train", "--network", SMALL, "--out", tmp_path / "run", "--actions"]
     first = answer(*arguments, 5000)
@@ -284,6 +329,23 @@ WRONG = {
     "optimistic nan": [*TRAIN, "--optimistic", "nan"],
     "train on no threads": [*TRAIN, "--threads", "0"],
     "half a thread": [*TRAIN, "--threads", "0.5"],
+    "stages below 0": [*TRAIN, "--stages", "-1"],
+    "too many stages": [*TRAIN, "--stages", "6"],
+    "half a stage": [*TRAIN, "--stages", "1.5"],
+    "top without stages": [*TRAIN, "--top", "2048"],
+    "top no power of two": [*TRAIN, "--stages", "2", "--top", "24"],
+    "top too large": [*TRAIN, "--stages", "2", "--top", "65536"],
+    "top too small": [*TRAIN, "--stages", "3", "--top", "16"],
+    "stages of actions": [*TRAIN, "--stages", "2", "--form", "q"],
+    "stages of states": [*TRAIN, "--stages", "2", "--form", "state"],
+    "stages on a small board": [*instead("--network", "cells:0145@3x3"), "--stages", "2"],
+    "nothing to promote": [*TRAIN, "--no-promotion"],
+    "unknown starts": [*TRAIN, "--starts", "middle"],
+    "carousel without stages": [*TRAIN, "--starts", "carousel"],
+    "carousel in too many stages": [*TRAIN, "--starts", "carousel", "--stages", "9"],
+    "fold nothing": ["fold"],
+    "fold into nothing": ["fold", "nothing.npz"],
+    "fold what is not there": ["fold", "nothing.npz", "new.npz"],
     "unknown form": [*TRAIN, "--form", "v"],
     "unknown order": [*TRAIN, "--order", "sideways"],
     "seed in words": [*TRAIN, "--seed", "luck"],

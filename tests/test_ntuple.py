@@ -444,3 +444,17 @@ def test_generated_source_is_what_is_compiled(name):
     names["look"](words, plain, 0)
     look_kernel(tuples)(words, compiled, np.uint64(0))
     np.testing.assert_array_equal(compiled, plain)
+
+
+# ---------------------------------------------------------------- lengths in any order
+
+MIXED = ["cells:01,0123", "cells:3,0124,0125,45", "cells:01234,01,2345,1234", "4-3-22", "3-4-22"]
+
+
+@pytest.mark.parametrize("name", MIXED)
+def test_the_loop_and_the_tables_agree_on_where_a_weight_lies(name):
+    network = scattered(name)
+    for board in np.random.default_rng(5).integers(0, 1 << 63, 50).astype(np.uint64):
+        weights = [weight for *_, weight in network.lookups(board)]
+        np.testing.assert_array_equal(network.weights[network.places(board)], np.float32(weights))
+        assert network.value(board) == pytest.approx(sum(weights), rel=1e-5, abs=1e-3)

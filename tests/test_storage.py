@@ -206,6 +206,89 @@ def test_a_file_that_does_not_hold_together_is_refused(saved, changes):
     assert "\n" not in str(error.value)
 
 
+# ---------------------------------------------------------------- stages
+
+
+def staged(reached=(0, 2), **settings):
+    """Return a network of four stages that games have reached two of."""
+    network = Network("cells:0124,56", **{"stages": 2, "top": 32, **settings})
+    for block in reached:
+        few = np.random.default_rng(block).random(network.block) < 0.1
+        network.weights[block * network.block :][: network.block] = (block + 1) * few
+    return network
+
+
+@pytest.mark.parametrize("promotion", [True, False])
+@pytest.mark.parametrize("reached", [(), (0,), (0, 2), (3,), (0, 1, 2, 3)])
+def test_a_staged_network_comes_back(tmp_path, promotion, reached):
+    network = staged(reached, promotion=promotion, optimistic=7)
+    storage.save(network, tmp_path / "w.npz")
+    again = storage.load(tmp_path / "w.npz")
+    np.testing.assert_array_equal(again.weights.view(np.uint32), network.weights.view(np.uint32))
+    assert again.stages == network.stages and again.promotes == promotion
+    assert (again.name, again.optimistic) == (network.name, 7)
+    assert storage.info(tmp_path / "w.npz")["stages"] == 4
+
+
+@pytest.mark.parametrize("reached", [(), (0,), (1, 3)])
+def test_only_the_stages_that_were_reached_are_stored(tmp_path, reached):
+    network = staged(reached)
+    storage.save(network, tmp_path / "w.npz")
+    arrays = storage.read_arrays(tmp_path / "w.npz")
+    assert arrays["blocks"].tolist() == list(reached)
+    assert 8 * len(arrays["mask"]) == len(reached) * network.block
+    assert len(arrays["weights"]) == np.count_nonzero(network.weights)
+
+
+def test_the_memory_of_the_stages_that_were_reached_comes_back():
+    network, memory = staged((0, 2)), np.zeros(2 * staged().size, np.float32)
+    memory[::2] = network.weights * 3
+    memory[1::2] = network.weights * 5
+    arrays = storage.network_arrays(network) | storage.memory_arrays(network, memory)
+    again = np.zeros_like(memory)
+    storage.restore_memory(network, again, arrays, "here")
+    np.testing.assert_array_equal(again, memory)
+
+
+OTHER_STAGES = [
+    {"stages": 0, "top": 32768}, {"stages": 1}, {"stages": 3}, {"top": 64}, {"promotion": False},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("settings", OTHER_STAGES, ids=str)
+def test_weights_of_other_stages_are_refused(settings):
+    arrays = storage.network_arrays(staged())
+    other = Network("cells:0124,56", **{"stages": 2, "top": 32, **settings})
+    with pytest.raises(ValueError, match="here: holds weights of other stages"):
+        storage.restore(other, arrays, "here")
+    assert not other.weights.any()
+
+
+def test_weights_of_one_stage_are_refused_by_a_staged_network():
+    arrays = storage.network_arrays(few_weights(Network("cells:0124,56")))
+    with pytest.raises(ValueError, match="other stages"):
+        storage.restore(staged(()), arrays, "here")
+
+
+BAD_BLOCKS = {
+    "a stage that is none": {"blocks": np.array([0, 4], np.uint8)},
+    "a stage too few": {"blocks": np.array([0], np.uint8)},
+    "a stage too many": {"blocks": np.array([0, 1, 2], np.uint8)},
+    "fewer stages": {"stages": np.array(1)},
+    "stages out of range": {"stages": np.array(7)},
+    "no such top": {"top": np.array(33)},
+}
+
+
+@pytest.mark.parametrize("changes", BAD_BLOCKS.values(), ids=BAD_BLOCKS)
+def test_a_staged_file_that_does_not_hold_together_is_refused(tmp_path, changes):
+    storage.save(staged((0, 2)), tmp_path / "w.npz")
+    refused = rewritten(tmp_path / "w.npz", **changes)
+    with pytest.raises(ValueError) as error:
+        storage.load(refused)
+    assert "\n" not in str(error.value)
+
+
 # ---------------------------------------------------------------- writing
 
 
