@@ -426,3 +426,40 @@ def test_the_checkpoint_goes_before_the_weights_and_away_at_the_end(tmp_path):
     folder.finish({"x": np.array(3)}, {"history.csv": "games\n"})
     assert folder.open(True)["x"] == 3
     assert not (tmp_path / "checkpoint.npz").exists()
+
+
+# ---------------------------------------------------------------- compact files
+
+
+def test_a_compact_file_is_rounded_to_eleven_bits(tmp_path):
+    network, path = Network(NAME), tmp_path / "w.npz"
+    random = np.random.default_rng(3)
+    network.weights[:] = random.normal(0, 1, network.size) * 10 ** random.uniform(-3, 5.5)
+    network.weights[::3] = 0
+    network.weights[1], network.weights[2] = 300_000, -1e-9  # beyond float16 on both sides
+    storage.save(network, path, compact=True)
+    found = storage.load(path)
+    assert ((found.weights != 0) == (network.weights != 0)).all()
+    off = np.abs(found.weights - network.weights)
+    assert (off <= np.abs(network.weights) * 2.0**-11 + 1e-5).all()
+
+
+def test_a_compact_file_is_checked_like_any_other(tmp_path):
+    network, path = Network(NAME), tmp_path / "w.npz"
+    network.weights[:] = 1.5
+    storage.save(network, path, compact=True)
+    arrays = storage.read_arrays(path)
+    arrays["weights"][0] = 2
+    storage.write_arrays(path, arrays)
+    with pytest.raises(ValueError, match="damaged"):
+        storage.load(path)
+
+
+def test_pruning_keeps_the_weights_that_have_learned_most(tmp_path):
+    network = Network(NAME)
+    memory = np.zeros(2 * network.size, np.float32)
+    network.weights[:10] = range(1, 11)
+    memory[1:21:2] = range(10, 0, -1)  # A: the first weight has met most
+    arrays = storage.network_arrays(network) | storage.memory_arrays(network, memory)
+    kept = storage.network_from(storage.pruned(arrays, 4), "here").weights
+    assert kept[:10].tolist() == [1, 2, 3, 4, 0, 0, 0, 0, 0, 0]

@@ -1,0 +1,32 @@
+"""The trained networks in data/weights: small, whole, described, and as strong as they say."""
+
+from pathlib import Path
+
+import pytest
+
+from lib2048 import evaluate, load, storage
+
+FOLDER = Path(__file__).resolve().parents[1] / "data" / "weights"
+FILES = sorted(FOLDER.glob("*.npz"))
+
+
+def test_there_are_some():
+    assert FILES
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_a_file_is_small_and_says_where_it_comes_from(path):
+    assert path.stat().st_size <= 50 * 2**20
+    about = storage.info(path)["info"]
+    assert {"rule", "actions", "seed", "sources"} <= set(about["config"])
+    for scored in (about["this_file"], about["whole_network"]):
+        assert {"games", "mean", "ci95"} == set(scored["1-ply"]) == set(scored["3-ply"])
+    assert path.name in (FOLDER / "README.md").read_text()
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_a_file_plays_as_it_says(path):
+    """100 games have an interval of a tenth or so: twice that is far from any other player."""
+    said = storage.info(path)["info"]["this_file"]["1-ply"]["mean"]
+    result = evaluate(load(path, fold=True), 100, seed=7)
+    assert abs(result.mean - said) < 2.5 * result.ci95
