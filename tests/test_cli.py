@@ -262,13 +262,15 @@ def test_info_answers_what_the_file_holds(answer, weights):
 SEARCHES = ("2-ply play", "3-ply play", "3-ply, no table")
 
 
-def test_bench_compares_each_loop_with_its_floor(answer, monkeypatch):
+@pytest.mark.parametrize("stages", [(), ("--stages", "2")])
+def test_bench_compares_each_loop_with_its_floor(answer, monkeypatch, stages):
     for name, value in {"FLOOR_MOVES": 200, "WARM_UP": 1000, "MOVES": 1000, "ROUNDS": 1}.items():
         monkeypatch.setattr(benchmark, name, value)
     defaults = (1000, 1000, 1)
-    monkeypatch.setattr(benchmark.Bench.__init__, "__defaults__", ("4x6", *defaults))
-    found = answer("bench", "--network", SMALL)
-    assert set(found) == {"random play", "1-ply play", *benchmark.TRAINING, *SEARCHES}
+    monkeypatch.setattr(benchmark.Bench.__init__, "__defaults__", ("4x6", 0, *defaults))
+    found = answer("bench", "--network", SMALL, *stages)
+    staged = benchmark.STAGED if stages else ()
+    assert set(found) == {"random play", "1-ply play", *benchmark.TRAINING, *SEARCHES, *staged}
     for row in found.values():
         assert row["ratio"] == pytest.approx(row["moves_per_s"] / row["floor_per_s"])
     assert "floor" in benchmark.report(found)
