@@ -17,8 +17,8 @@ from lib2048.expectimax import check_limits
 from lib2048.ntuple import FORMS, Network
 from lib2048.players import NAMED, SearchPlayer, heuristic_player, player
 from lib2048.rules import RULES
-from lib2048.stages import MOST_MARKS, TOP
-from lib2048.starts import STARTS, check_starts
+from lib2048.stages import TOP
+from lib2048.starts import STARTS
 from lib2048.training import Tests, check_settings, rate_of, train
 
 
@@ -142,7 +142,6 @@ def _network(options):
     if options.no_promotion and not options.stages:
         raise ValueError("no promotion: there are no stages to promote weights between")
     promotion = bool(options.stages) and not options.no_promotion
-    check_starts(options.starts, 1 << min(max(options.stages, 0), MOST_MARKS))
     return Network(
         options.network, options.form, options.optimistic, options.stages, options.top, promotion
     )

@@ -602,7 +602,7 @@ class Network:
 
         A tuple whose cells all belong to a longer one, on some symmetric image, adds nothing that
         the longer one's table could not hold: its weights are added there (redundant encoding,
-        Jaśkowski 2018, section V-D).  What promotion would read from the stage below is copied
+        Jaśkowski 2018, section V-E2).  What promotion would read from the stage below is copied
         first, so that the result, equal but for float32's rounding, promotes nothing.  It has
         few zeros: its memory is all taken.  Raises ValueError, in one line, when there is nothing
         to fold or a shorter tuple is in no longer one.

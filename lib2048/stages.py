@@ -1,6 +1,6 @@
 """Stages: one set of tables for each part of the game.
 
-Which part it is, the largest tiles say (Jaśkowski 2018, section V-C1).  With g = 4 a stage is a
+Which part it is, the largest tiles say (Jaśkowski 2018, section V-D1).  With g = 4 a stage is a
 number of four bits, one each for a 32768, a 16384, an 8192 and a 4096 on the board.  Equal tiles
 are carried down: of two 16384s one counts as a 16384, the other as an 8192.  The largest tile
 that makes a mark can be lowered; a tile above it counts as those that it was made of.

@@ -32,7 +32,7 @@ JUMPS = np.array(  # exponents of the two tiles on each board, 0 for one that sp
     ],
     np.uint64,
 )
-ZERO, ONE = np.uint64(0), np.uint64(1)
+ZERO = np.uint64(0)
 
 
 class Starts(NamedTuple):

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import reference
 from reference import Learner, PlainNetwork, number, tiles
+from test_learning import plain_parts
 
 from lib2048 import Network, SearchPlayer, evaluate, from_tiles, slide, train
 from lib2048.board import symmetries
@@ -529,18 +530,8 @@ def test_search_looks_three_plies_ahead_and_over_a_boundary():
 
 def test_functions_of_ones_own_see_the_stages():
     """The look-ups of one's own are moved to the board's stage, and read through."""
-
-    def value(weights, positions):
-        parts = np.zeros(4, np.float32)
-        for look_up in range(len(positions)):
-            parts[look_up % 4] += weights[positions[look_up]]
-        return (parts[0] + parts[1]) + (parts[2] + parts[3])
-
-    def update(weights, positions, amount):
-        for look_up in range(len(positions)):
-            weights[positions[look_up]] += amount
-
     own, library = staged(), staged()
+    _, value, update = plain_parts(own)
     functions = own_functions(own, value=value, update=update)
     train(own, actions=3000, functions=functions, progress=False)
     train(library, actions=3000, progress=False)

@@ -5,11 +5,11 @@ skipped, so the script can be stopped and started again.  About 20 minutes on tw
 """
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 
 import pandas as pd
+from command_line import lib2048
 
 CURVES = Path(__file__).resolve().parents[1] / "data" / "curves"
 SEEDS = (1, 2, 3)
@@ -17,12 +17,6 @@ TILES = (1024, 2048, 4096, 8192)
 TEST_GAMES, TEST_SEED = 10_000, 2048  # luck that no training run has had
 TD0 = "train --network 4x6 --rule td --alpha 0.1 --games 100000 --order {kind} --seed {seed}"
 FORMS = "train --network 4-22 --rule td --alpha 0.1 --actions 10000000 --form {kind} --seed {seed}"
-
-
-def lib2048(command):
-    """Run a command line of the library; return its JSON."""
-    words = [sys.executable, "-m", "lib2048.cli", *command.split(), "--json"]
-    return json.loads(subprocess.run(words, check=True, stdout=subprocess.PIPE).stdout)
 
 
 def record(name, command, runs):

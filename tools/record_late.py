@@ -12,12 +12,10 @@ files of data/curves from what is done.
 
 import argparse
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pandas as pd
+from command_line import lib2048
 
 CURVES = Path(__file__).resolve().parents[1] / "data" / "curves"
 NAME, SEEDS = "late_42-33", (1, 2, 3)
@@ -39,17 +37,6 @@ RUNS = {
     "redundant_promotion": "--network 42-33-4-22-3 --stages 4",
     "redundant_carousel": "--network 42-33-4-22-3 --stages 4 --starts carousel",
 }
-
-
-def lib2048(command):
-    """Run a command line of the library; return its JSON and the most memory that it had, MiB."""
-    words = [sys.executable, "-m", "lib2048.cli", *command.split(), "--json"]
-    child = subprocess.Popen(words, stdout=subprocess.PIPE)
-    text = child.stdout.read()
-    _, status, used = os.wait4(child.pid, 0)
-    if status:
-        raise SystemExit(f"stopped: lib2048 {command}")
-    return json.loads(text) | {"peak_mib": used.ru_maxrss >> 10}
 
 
 def record(run, seed, runs, actions):

@@ -11,11 +11,10 @@ of data/curves from what is done.
 
 import argparse
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pandas as pd
+from command_line import lib2048
 
 CURVES = Path(__file__).resolve().parents[1] / "data" / "curves"
 NAME, SEEDS = "rules_42-33", (1, 2, 3)
@@ -36,12 +35,6 @@ RULES = {
     **{f"autostep_{mu}": f"--rule autostep --mu {mu}" for mu in AUTOSTEP_RATES},
     **{f"td_{a}_shared_twice": f"--rule td --lambda 0.5 --alpha {a / LOOK_UPS}" for a in TD_RATES},
 }
-
-
-def lib2048(command):
-    """Run a command line of the library; return its JSON."""
-    words = [sys.executable, "-m", "lib2048.cli", *command.split(), "--json"]
-    return json.loads(subprocess.run(words, check=True, stdout=subprocess.PIPE).stdout)
 
 
 def record(run, seed, runs, actions):
