@@ -8,8 +8,9 @@ __version__ = "0.1.0"
 
 import importlib
 
-from lib2048 import board, spec
-from lib2048.board import (
+from lib2048.exact import SmallGame, solve
+from lib2048.game import board, spec
+from lib2048.game.board import (
     afterstates,
     from_tiles,
     initial,
@@ -19,22 +20,22 @@ from lib2048.board import (
     symmetries,
     to_exponents,
     to_tiles,
-)  # fmt: skip
-from lib2048.drawing import (
-    draw_board,
-    draw_choice,
-    draw_pattern,
-    draw_row,
-    draw_tree,
-    draw_tuple,
-    draw_tuples,
-)  # fmt: skip
-from lib2048.evaluation import Result, evaluate, mean_ci95, reached, record_game, statistics_block
-from lib2048.exact import SmallGame, solve
-from lib2048.heuristic import Weights, heuristic_network, line_values
-from lib2048.learning import own_functions
-from lib2048.ntuple import Network, parse_network
-from lib2048.players import (
+)
+from lib2048.game.rng import stream
+from lib2048.game.spec import ACTIONS
+from lib2048.learn.loop import own_functions
+from lib2048.networks.files import load, save
+from lib2048.networks.heuristic import Weights, heuristic_network, line_values
+from lib2048.networks.network import Network, parse_network
+from lib2048.play.evaluation import (
+    Result,
+    evaluate,
+    mean_ci95,
+    reached,
+    record_game,
+    statistics_block,
+)
+from lib2048.play.players import (
     NetworkPlayer,
     SearchPlayer,
     ValuePlayer,
@@ -43,19 +44,25 @@ from lib2048.players import (
     heuristic_player,
     player,
     random_player,
-)  # fmt: skip
-from lib2048.rng import stream
-from lib2048.spec import ACTIONS
-from lib2048.storage import load, save
-from lib2048.training import History, actions_in, train
+)
+from lib2048.show.drawing import (
+    draw_board,
+    draw_choice,
+    draw_pattern,
+    draw_row,
+    draw_tree,
+    draw_tuple,
+    draw_tuples,
+)
+from lib2048.train.run import History, actions_in, train
 
 # These need packages that the core does without; they are loaded when they are first used.
 _LAZY = {
     name: module
     for module, names in {
-        "plotting": "plot_curves plot_game plot_heat plot_intervals plot_ladder plot_layers "
+        "show.plotting": "plot_curves plot_game plot_heat plot_intervals plot_ladder plot_layers "
         "plot_scores plot_stages plot_tiles plot_tradeoff style subplots tile_table",
-        "widgets": "ExploreWidget PlayWidget ReplayWidget",
+        "show.widgets": "ExploreWidget PlayWidget ReplayWidget",
     }.items()
     for name in names.split()
 }

@@ -9,15 +9,15 @@ import time
 
 import numpy as np
 
-from lib2048._compile import announce, kernel
-from lib2048.board import SLIDES
-from lib2048.evaluation import record_game
-from lib2048.expectimax import LOOKED_UP
-from lib2048.learning import LANES, Crew, Games, functions_of, rule_of
-from lib2048.ntuple import Network, check_memory
-from lib2048.players import SearchPlayer, random_player
-from lib2048.rules import new_memory
-from lib2048.training import FOREVER, ROWS
+from lib2048.game.board import SLIDES
+from lib2048.learn.loop import LANES, Crew, Games, functions_of, rule_of
+from lib2048.learn.rules import new_memory
+from lib2048.machine.kernels import announce, kernel
+from lib2048.networks.network import Network, check_memory
+from lib2048.play.evaluation import record_game
+from lib2048.play.players import SearchPlayer, random_player
+from lib2048.search.expectimax import LOOKED_UP
+from lib2048.train.run import FOREVER, ROWS
 
 WARM_UP = 20_000_000  # actions of training before the clock starts: weights as in real use
 MOVES = 400_000  # a measurement

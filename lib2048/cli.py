@@ -10,16 +10,17 @@ import re
 import sys
 from pathlib import Path
 
-from lib2048 import __version__, storage
-from lib2048.evaluation import evaluate
+from lib2048 import __version__
 from lib2048.exact import SmallGame
-from lib2048.expectimax import check_limits
-from lib2048.ntuple import FORMS, Network
-from lib2048.players import NAMED, SearchPlayer, heuristic_player, player
-from lib2048.rules import RULES
-from lib2048.stages import TOP
-from lib2048.starts import STARTS
-from lib2048.training import Tests, check_settings, rate_of, train
+from lib2048.learn.rules import RULES
+from lib2048.learn.starts import STARTS
+from lib2048.networks import files as storage
+from lib2048.networks.network import FORMS, Network
+from lib2048.networks.stages import TOP
+from lib2048.play.evaluation import evaluate
+from lib2048.play.players import NAMED, SearchPlayer, heuristic_player, player
+from lib2048.search.expectimax import check_limits
+from lib2048.train.run import Tests, check_settings, rate_of, train
 
 
 class _Parser(argparse.ArgumentParser):

@@ -12,11 +12,11 @@ from contextlib import contextmanager
 import numpy as np
 import psutil
 
-from lib2048 import board as boards_module
-from lib2048 import frontier
-from lib2048._compile import announce
-from lib2048.frontier import SCORE_AND_MOVES, Choice
-from lib2048.spec import FOUR_CHANCE
+from lib2048.game import board as boards_module
+from lib2048.game import frontier
+from lib2048.game.frontier import SCORE_AND_MOVES, Choice
+from lib2048.game.spec import FOUR_CHANCE
+from lib2048.machine.kernels import announce
 
 FIRST_SUM = 4  # of two 2s
 NEEDED = {8: 0.4e9, 9: 2.2e9}  # bytes that boards of so many cells take, as measured

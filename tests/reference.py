@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 
 import numpy as np
 
-from lib2048 import spec
+from lib2048.game import spec
 
 MASK = (1 << 64) - 1
 GOLDEN = 0x9E3779B97F4A7C15

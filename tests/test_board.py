@@ -9,9 +9,10 @@ import reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lib2048 import board as fast
-from lib2048 import evaluate, record_game, spec
-from lib2048.board import SLIDES, from_tiles, slide, spawn, symmetries, to_exponents, to_tiles
+from lib2048 import evaluate, record_game
+from lib2048.game import board as fast
+from lib2048.game import spec
+from lib2048.game.board import SLIDES, from_tiles, slide, spawn, symmetries, to_exponents, to_tiles
 
 CELLS = st.one_of(st.just(0), st.integers(0, 4), st.integers(0, 15))
 EXPONENTS = st.lists(CELLS, min_size=16, max_size=16)

@@ -10,9 +10,11 @@ import sys
 import numpy as np
 import pytest
 
-from lib2048 import Network, SearchPlayer, benchmark, save, storage
+from lib2048 import Network, SearchPlayer, benchmark, save
 from lib2048.cli import main
-from lib2048.evaluation import evaluate
+from lib2048.networks import files as storage
+from lib2048.play.evaluation import evaluate
+from lib2048.train import run
 
 SMALL = "cells:0123,4567"
 PLAY_KEYS = {"player", "games", "mean", "ci95", "max", "moves", "moves_per_s", "reached"}
@@ -197,7 +199,7 @@ def test_stages_and_starts_train(answer, tmp_path, words):
 def test_training_without_room_for_a_stage_ends_with_2(answer, capsys, tmp_path, monkeypatch):
     arguments = ["train", "--network", SMALL, "--stages", 2, "--actions", 100, "--out", tmp_path]
     with monkeypatch.context() as patch:
-        patch.setattr("lib2048.training.SPARE_MIB", 1 << 30)
+        patch.setattr(run, "SPARE_MIB", 1 << 30)
         assert main([str(argument) for argument in arguments]) == 2
     said = capsys.readouterr()
     last = said.err.split("\r")[-1]  # behind the progress
@@ -446,7 +448,7 @@ def test_a_file_in_place_of_the_folder_is_left_alone(one_line_error, tmp_path, m
 
 def first_use(*arguments, cwd):
     """Run the command in a process that believes this machine has compiled nothing yet."""
-    program = "import sys; from lib2048 import _compile; _compile.FIRST_USE = True\n"
+    program = "import sys; from lib2048.machine import kernels; kernels.FIRST_USE = True\n"
     program += "from lib2048.cli import main; sys.exit(main(sys.argv[1:]))"
     command = [sys.executable, "-c", program, *arguments]
     return subprocess.run(command, cwd=cwd, capture_output=True, text=True)

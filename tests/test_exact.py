@@ -9,10 +9,11 @@ from functools import cache
 import numpy as np
 import pytest
 
-from lib2048 import Network, board, frontier, spec
+from lib2048 import Network
 from lib2048.cli import main
 from lib2048.exact import SmallGame, solve
-from lib2048.frontier import SCORE_AND_MOVES, Choice
+from lib2048.game import board, frontier, spec
+from lib2048.game.frontier import SCORE_AND_MOVES, Choice
 
 SIZES = [(2, 2), (2, 3)]
 

@@ -7,10 +7,11 @@ import pytest
 from reference import PlainNetwork, stage, tiles
 from test_stages import board_with, scattered
 
-from lib2048 import Network, load, parse_network, save, storage, train
+from lib2048 import Network, load, parse_network, save, train
 from lib2048.cli import main
-from lib2048.evaluation import record_game
-from lib2048.ntuple import SHAPES, _hosts, _name_of
+from lib2048.networks import files as storage
+from lib2048.networks.network import SHAPES, _hosts, _name_of
+from lib2048.play.evaluation import record_game
 
 SHORT_AND_LONG = "cells:0124,4567,45,3,c8"  # c8 lies in 0124 as its mirror image does
 BOARDS = [step.board for game in range(3) for step in record_game("greedy", 4, game)[::9]]

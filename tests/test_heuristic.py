@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lib2048 import Weights, evaluate, from_tiles, heuristic_network, heuristic_player, line_values
-from lib2048.spec import slide
+from lib2048.game.spec import slide
 
 BOARD = [[2, 2, 0, 4], [8, 4, 16, 2], [0, 0, 64, 64], [32, 2, 2, 128]]
 

@@ -5,11 +5,11 @@ import pytest
 from reference import Learner, PlainNetwork, images, number, outcomes, tiles
 
 from lib2048 import from_tiles, initial, slide, spawn, stream, train
-from lib2048.evaluation import record_game
-from lib2048.learning import COUNTERS, Games, choose_action, functions_of, own_functions, rule_of
-from lib2048.ntuple import FORMS, Network
-from lib2048.players import NetworkPlayer
-from lib2048.rules import horizon, new_memory
+from lib2048.learn.loop import COUNTERS, Games, choose_action, functions_of, own_functions, rule_of
+from lib2048.learn.rules import horizon, new_memory
+from lib2048.networks.network import FORMS, Network
+from lib2048.play.evaluation import record_game
+from lib2048.play.players import NetworkPlayer
 
 FOREVER = np.iinfo(np.int64).max
 ORDERS = ("forward", "backward")

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lib2048 import Network, parse_network, symmetries
-from lib2048.board import WHOLE
-from lib2048.ntuple import (
+from lib2048.game.board import WHOLE
+from lib2048.networks.network import (
     FORMS,
     LONGEST_TUPLE,
     NAMED,
@@ -331,7 +331,7 @@ def test_positions_are_the_documented_layout():
 LOOK_ONCE = """
 import sys, numba, numpy as np
 from numba import types
-from lib2048.ntuple import LOOK_SIGNATURE, look_kernel, parse_network
+from lib2048.networks.network import LOOK_SIGNATURE, look_kernel, parse_network
 
 @numba.njit(types.void(types.FunctionType(LOOK_SIGNATURE), *LOOK_SIGNATURE.args))
 def handed_over(look, images, found, at):  # as a first-class function, as the loop gets it

@@ -14,7 +14,7 @@ mpl.use("agg")
 import matplotlib.pyplot as plt  # noqa: E402
 
 from lib2048.exact import SmallGame  # noqa: E402
-from lib2048.plotting import (  # noqa: E402
+from lib2048.show.plotting import (
     COLOURS,
     plot_curves,
     plot_game,

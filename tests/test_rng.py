@@ -6,7 +6,7 @@ import reference
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lib2048 import rng
+from lib2048.game import rng
 
 WORDS = st.integers(0, 2**64 - 1)
 # The generator's published outputs (Vigna's splitmix64.c, the state first set to the key).

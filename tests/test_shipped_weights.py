@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from lib2048 import evaluate, load, storage
+from lib2048 import evaluate, load
+from lib2048.networks import files as storage
 
 FOLDER = Path(__file__).resolve().parents[1] / "data" / "weights"
 FILES = sorted(FOLDER.glob("*.npz"))

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from lib2048 import spec
+from lib2048.game import spec
 
 ROWS = [
     ([0, 0, 0, 0], [0, 0, 0, 0], 0),

@@ -10,13 +10,13 @@ from reference import Learner, PlainNetwork, number, tiles
 from test_learning import plain_parts
 
 from lib2048 import Network, SearchPlayer, evaluate, from_tiles, slide, train
-from lib2048.board import symmetries
-from lib2048.evaluation import record_game
-from lib2048.expectimax import Search
-from lib2048.learning import Games, functions_of, own_functions, rule_of
-from lib2048.players import NetworkPlayer
-from lib2048.rules import horizon, new_memory
-from lib2048.stages import ONE_STAGE, TOP, next_stage, stages
+from lib2048.game.board import symmetries
+from lib2048.learn.loop import Games, functions_of, own_functions, rule_of
+from lib2048.learn.rules import horizon, new_memory
+from lib2048.networks.stages import ONE_STAGE, TOP, next_stage, stages
+from lib2048.play.evaluation import record_game
+from lib2048.play.players import NetworkPlayer
+from lib2048.search.expectimax import Search
 
 FOREVER = np.iinfo(np.int64).max
 SMALL = "cells:0123,4567"

@@ -9,9 +9,18 @@ from reference import JUMPS, Learner, number, stage, tiles
 from test_stages import FOREVER, compare_with_plain, learning, staged
 from test_training import STEP, stop_after
 
-from lib2048 import History, Network, slide, stream, train, training
-from lib2048.board import grid, initial
-from lib2048.starts import CAROUSEL, KEPT, STARTS, check_starts, new_starts, remember, start_kernel
+from lib2048 import History, Network, slide, stream, train
+from lib2048.game.board import grid, initial
+from lib2048.learn.starts import (
+    CAROUSEL,
+    KEPT,
+    STARTS,
+    check_starts,
+    new_starts,
+    remember,
+    start_kernel,
+)
+from lib2048.train import run as training
 
 NAME = "cells:012,345"
 REACHED = {"s-jump": (0, 2048, 4096, 4096, 8192), "l-jump": (0, 4096, 8192, 8192, 16384)}

@@ -9,8 +9,8 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from lib2048 import storage
-from lib2048.ntuple import FORMS, Network
+from lib2048.networks import files as storage
+from lib2048.networks.network import FORMS, Network
 
 NAME = "cells:0124,0125,456"
 

@@ -14,8 +14,10 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from lib2048 import History, Network, SearchPlayer, evaluate, storage, train, training
-from lib2048.ntuple import FORMS
+from lib2048 import History, Network, SearchPlayer, evaluate, train
+from lib2048.networks import files as storage
+from lib2048.networks.network import FORMS
+from lib2048.train import run as training
 
 SMALL = "cells:0123,4567"
 ORDERS = ("forward", "backward")

@@ -12,9 +12,9 @@ import json
 import numpy as np
 import lib2048
 from lib2048 import Network, NetworkPlayer, evaluate, record_game
-from lib2048.learning import Games, functions_of, rule_of
-from lib2048.ntuple import FORMS
-from lib2048.rules import new_memory
+from lib2048.learn.loop import Games, functions_of, rule_of
+from lib2048.networks.network import FORMS
+from lib2048.learn.rules import new_memory
 
 def board_and_luck():
     board, state = lib2048.initial(lib2048.stream(1, 2))

@@ -5,11 +5,11 @@ import pytest
 
 pytest.importorskip("ipywidgets")
 
-from lib2048 import board as rules  # noqa: E402
-from lib2048.drawing import draw_board  # noqa: E402
-from lib2048.evaluation import Step, record_game  # noqa: E402
-from lib2048.rng import stream  # noqa: E402
-from lib2048.widgets import ExploreWidget, PlayWidget, ReplayWidget  # noqa: E402
+from lib2048.game import board as rules  # noqa: E402
+from lib2048.game.rng import stream  # noqa: E402
+from lib2048.play.evaluation import Step, record_game  # noqa: E402
+from lib2048.show.drawing import draw_board  # noqa: E402
+from lib2048.show.widgets import ExploreWidget, PlayWidget, ReplayWidget  # noqa: E402
 
 
 class Stubborn:

@@ -10,7 +10,8 @@ import json
 import time
 from pathlib import Path
 
-from lib2048 import NetworkPlayer, SearchPlayer, evaluate, load, save, storage
+from lib2048 import NetworkPlayer, SearchPlayer, evaluate, load, save
+from lib2048.networks import files as storage
 
 SEED = 2048  # luck that no training run has had
 GAMES = {1: 1000, 3: 100}

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lib2048._compile import announce
-from lib2048.board import WHOLE, initial, slide, spawn
-from lib2048.players import player
-from lib2048.rng import stream
+from lib2048.game.board import WHOLE, initial, slide, spawn
+from lib2048.game.rng import stream
+from lib2048.machine.kernels import announce
+from lib2048.play.players import player
 
 GAMES_AT_ONCE = 200  # between two looks at the Stop button
 MOST_GAMES = 10**8

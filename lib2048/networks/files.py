@@ -16,8 +16,8 @@ from pathlib import Path
 
 import numpy as np
 
-from lib2048.ntuple import Network
-from lib2048.stages import TOP
+from lib2048.networks.network import Network
+from lib2048.networks.stages import TOP
 
 FORMAT = 1
 SPARE_BYTES = 64 << 20  # left free on the disk

@@ -28,10 +28,10 @@ import numpy as np
 import psutil
 from numba import types
 
-from lib2048 import _compile
-from lib2048._compile import compiled, kernel, part, prefetch
-from lib2048.board import Grid, flip, grid, is_square, symmetries, to_exponents, transpose
-from lib2048.stages import STAGES, TOP, stage_kernel, stages
+from lib2048.game.board import Grid, flip, grid, is_square, symmetries, to_exponents, transpose
+from lib2048.machine import kernels
+from lib2048.machine.kernels import compiled, kernel, part, prefetch
+from lib2048.networks.stages import STAGES, TOP, stage_kernel, stages
 
 BOARDS_AT_ONCE = 4  # a kernel looks up four boards together: one for each action
 IMAGES = 8 * BOARDS_AT_ONCE
@@ -317,7 +317,7 @@ def look_kernel(tuples):
     tuples: tuple of tuples of cells.  Returns a compiled function of LOOK_SIGNATURE.
     """
     source = look_source(tuples)
-    path = _compile.CACHE / f"look_{hashlib.sha256(source.encode()).hexdigest()[:12]}.py"
+    path = kernels.CACHE / f"look_{hashlib.sha256(source.encode()).hexdigest()[:12]}.py"
     cached = _write_once(path, "import numpy as np\n\n\n" + source)
     names = {"np": np, "__name__": __name__}  # numba rebuilds cached functions in this module
     exec(compile(path.read_text() if cached else source, str(path), "exec"), names)

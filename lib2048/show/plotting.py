@@ -20,8 +20,8 @@ import numpy as np
 import pandas as pd
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator, PercentFormatter
 
-from lib2048.board import max_exponent
-from lib2048.frontier import tile_sums
+from lib2048.game.board import max_exponent
+from lib2048.game.frontier import tile_sums
 
 __all__ = [
     "COLOURS",

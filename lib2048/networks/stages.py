@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import types
 
-from lib2048._compile import kernel
-from lib2048.board import LARGEST_EXPONENT, empty_mask
+from lib2048.game.board import LARGEST_EXPONENT, empty_mask
+from lib2048.machine.kernels import kernel
 
 MOST_MARKS = 5
 TOP = 1 << LARGEST_EXPONENT  # the largest tile that marks a stage, unless another is asked for

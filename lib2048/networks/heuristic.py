@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lib2048.ntuple import Network
+from lib2048.networks.network import Network
 
 
 class Weights(NamedTuple):

@@ -11,8 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from numba import types
 
-from lib2048._compile import compiled, kernel
-from lib2048.board import (
+from lib2048.game.board import (
     afterstates,
     initial,
     initial_kernel,
@@ -23,9 +22,8 @@ from lib2048.board import (
     spawn,
     spawn_kernel,
 )
-from lib2048.expectimax import CONTEXT, COUNTERS, BatchSearch, Search, search_policy
-from lib2048.heuristic import Weights, heuristic_network
-from lib2048.learning import (
+from lib2048.game.rng import below, draw, seed_bits, stream, stream_kernel
+from lib2048.learn.loop import (
     RESULT_COLUMNS,
     Games,
     choose_action,
@@ -33,8 +31,10 @@ from lib2048.learning import (
     largest_exponent,
     rule_of,
 )
-from lib2048.ntuple import Network
-from lib2048.rng import below, draw, seed_bits, stream, stream_kernel
+from lib2048.machine.kernels import compiled, kernel
+from lib2048.networks.heuristic import Weights, heuristic_network
+from lib2048.networks.network import Network
+from lib2048.search.expectimax import CONTEXT, COUNTERS, BatchSearch, Search, search_policy
 
 # ---------------------------------------------------------------- policies
 # A policy takes (context, board, random state) and returns (afterstate, reward, next random

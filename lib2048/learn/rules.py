@@ -20,8 +20,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import types
 
-from lib2048._compile import compiled, part
-from lib2048.ntuple import reserve
+from lib2048.machine.kernels import compiled, part
+from lib2048.networks.network import reserve
 
 UPDATE_SIGNATURE = types.void(
     types.float32[::1],

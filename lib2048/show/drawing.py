@@ -15,7 +15,7 @@ import textwrap
 from html import escape
 from typing import NamedTuple
 
-from lib2048.spec import ACTIONS
+from lib2048.game.spec import ACTIONS
 
 __all__ = [
     "TILE_COLOURS",

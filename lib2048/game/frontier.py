@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lib2048._compile import kernel, part
-from lib2048.board import canonical, empty_mask, orbit_size, slide_all_in
-from lib2048.rng import GOLDEN
-from lib2048.spec import FOUR_CHANCE
+from lib2048.game.board import canonical, empty_mask, orbit_size, slide_all_in
+from lib2048.game.rng import GOLDEN
+from lib2048.game.spec import FOUR_CHANCE
+from lib2048.machine.kernels import kernel, part
 
 TIE = 1e-14  # of a preference's size: two that differ by less are equal but for rounding
 SCORE_AND_MOVES = np.array([[1.0, 0.0], [0.0, 1.0]])  # gains, see `chosen`

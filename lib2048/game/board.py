@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lib2048._compile import kernel
-from lib2048.rng import below, chance, draw
-from lib2048.spec import ACTIONS, DOWN, LEFT, RIGHT, UP
+from lib2048.game.rng import below, chance, draw
+from lib2048.game.spec import ACTIONS, DOWN, LEFT, RIGHT, UP
+from lib2048.machine.kernels import kernel
 
 __all__ = ["ACTIONS", "DOWN", "LEFT", "RIGHT", "UP"]
 

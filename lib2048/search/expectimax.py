@@ -24,11 +24,13 @@ import numpy as np
 import psutil
 from numba import types
 
-from lib2048 import frontier
-from lib2048._compile import clock, compiled, kernel, part, peek, prefetch, ticks
-from lib2048.board import WHOLE, afterstates, canonical, empty_mask, slide_all, slide_one
-from lib2048.learning import functions_of
-from lib2048.ntuple import (
+from lib2048.game import frontier
+from lib2048.game.board import WHOLE, afterstates, canonical, empty_mask, slide_all, slide_one
+from lib2048.game.rng import GOLDEN
+from lib2048.game.spec import FOUR_CHANCE
+from lib2048.learn.loop import functions_of
+from lib2048.machine.kernels import clock, compiled, kernel, part, peek, prefetch, ticks
+from lib2048.networks.network import (
     IMAGES,
     LOOK_SIGNATURE,
     VALUES_SIGNATURE,
@@ -36,9 +38,7 @@ from lib2048.ntuple import (
     read_through,
     stage_positions,
 )
-from lib2048.rng import GOLDEN
-from lib2048.spec import FOUR_CHANCE
-from lib2048.stages import STAGES, Stages
+from lib2048.networks.stages import STAGES, Stages
 
 MOST_PLIES = 16
 TABLE_MIB = {1: 0, 2: 0, 3: 1}  # memory of the transposition table by plies: what a search
@@ -61,7 +61,7 @@ class Limits(NamedTuple):
 
     plies: int  # at most
     ticks: int  # of the clock for a move, 0 for no limit
-    clock: int  # the clock's address, see _compile.clock
+    clock: int  # the clock's address, see machine.kernels.clock
     reduce: bool  # search behind a spawned 4 one ply less deep
     pays: np.float32  # 1 where rewards count, 0 where the value function speaks of all
     optimistic: np.float32  # what the network adds to the sum of a board's weights

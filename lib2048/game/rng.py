@@ -7,7 +7,7 @@ the next one back.
 
 import numpy as np
 
-from lib2048._compile import kernel
+from lib2048.machine.kernels import kernel
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX1 = np.uint64(0xBF58476D1CE4E5B9)

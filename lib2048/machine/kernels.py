@@ -20,7 +20,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).parent.parent
 
 
 def source_hash():

@@ -15,11 +15,11 @@ from typing import NamedTuple
 import ipywidgets as ipw
 import matplotlib.pyplot as plt
 
-from lib2048 import board as rules
-from lib2048.drawing import draw_board, draw_row
-from lib2048.players import player as made
-from lib2048.rng import stream
-from lib2048.spec import ACTIONS
+from lib2048.game import board as rules
+from lib2048.game.rng import stream
+from lib2048.game.spec import ACTIONS
+from lib2048.play.players import player as made
+from lib2048.show.drawing import draw_board, draw_row
 
 __all__ = ["ExploreWidget", "PlayWidget", "ReplayWidget"]
 

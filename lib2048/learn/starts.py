@@ -17,9 +17,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lib2048._compile import kernel
-from lib2048.board import EMPTY, initial_kernel, place, spawn_kernel
-from lib2048.rng import below, draw
+from lib2048.game.board import EMPTY, initial_kernel, place, spawn_kernel
+from lib2048.game.rng import below, draw
+from lib2048.machine.kernels import kernel
 
 STARTS = ("initial", "carousel", "restart", "s-jump", "l-jump")
 INITIAL, CAROUSEL, RESTART, S_JUMP, L_JUMP = range(5)

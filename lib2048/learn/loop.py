@@ -24,16 +24,13 @@ import numba
 import numpy as np
 from numba import types
 
-from lib2048._compile import compiled, kernel, part, prefetch
-from lib2048.board import (
-    WHOLE,
-    Grid,
-    slide_all,
-    slide_all_in,
-    slide_one,
-    spawn_kernel,
-)
-from lib2048.ntuple import (
+from lib2048.game.board import WHOLE, Grid, slide_all, slide_all_in, slide_one, spawn_kernel
+from lib2048.game.rng import below, draw, seed_bits, stream_kernel
+from lib2048.game.spec import FOUR_CHANCE
+from lib2048.learn.rules import RULES, UPDATE_SIGNATURE, horizon, new_memory
+from lib2048.learn.starts import CAROUSEL, RESTART, check_starts, new_starts, remember, start_kernel
+from lib2048.machine.kernels import compiled, kernel, part, prefetch
+from lib2048.networks.network import (
     FORMS,
     GRID,
     LOOK_SIGNATURE,
@@ -50,18 +47,7 @@ from lib2048.ntuple import (
     value_kernel,
     values_kernel,
 )
-from lib2048.rng import below, draw, seed_bits, stream_kernel
-from lib2048.rules import RULES, UPDATE_SIGNATURE, horizon, new_memory
-from lib2048.spec import FOUR_CHANCE
-from lib2048.stages import STAGES, Stages, next_stage, stage_kernel
-from lib2048.starts import (
-    CAROUSEL,
-    RESTART,
-    check_starts,
-    new_starts,
-    remember,
-    start_kernel,
-)
+from lib2048.networks.stages import STAGES, Stages, next_stage, stage_kernel
 
 AFTERSTATE, STATE, Q = range(3)  # what a value belongs to; the order of ntuple.FORMS
 LANES = 2  # games that take turns in one thread

@@ -11,15 +11,15 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from lib2048 import storage
-from lib2048._compile import SOURCE_HASH, announce
-from lib2048.evaluation import evaluate, mean_ci95, reached, statistics_block
-from lib2048.expectimax import check_limits
-from lib2048.learning import LANES, Crew, Games, functions_of, rule_of
-from lib2048.ntuple import check_memory
-from lib2048.players import NetworkPlayer, SearchPlayer
-from lib2048.rules import RULES, new_memory
-from lib2048.starts import check_starts
+from lib2048.learn.loop import LANES, Crew, Games, functions_of, rule_of
+from lib2048.learn.rules import RULES, new_memory
+from lib2048.learn.starts import check_starts
+from lib2048.machine.kernels import SOURCE_HASH, announce
+from lib2048.networks import files as storage
+from lib2048.networks.network import check_memory
+from lib2048.play.evaluation import evaluate, mean_ci95, reached, statistics_block
+from lib2048.play.players import NetworkPlayer, SearchPlayer
+from lib2048.search.expectimax import check_limits
 
 BLOCK = 1000  # games in a row of a history
 SPARE_MIB = 512  # of memory, left free when a stage is begun

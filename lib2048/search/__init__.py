@@ -1,0 +1,1 @@
+"""Search: looking ahead over any value function."""
