@@ -1,7 +1,19 @@
 """lib2048: everything that the lessons of this course import.
 
-A board is one 64-bit integer (`board`), a network is a set of look-up tables (`ntuple`), and one
-compiled loop plays and learns (`learning`).  The names below are all that a lesson needs.
+A board is one 64-bit integer (`board`), a network is a set of look-up tables (`Network`), and one
+compiled loop plays and learns (`Run`).  The names below are all that a lesson needs.  Where they
+come from, from the ground up:
+
+* machine: how kernels are compiled and cached, memory, files; nothing of the game
+* game: the rules, once to be read (`spec`) and once to be fast (`board`)
+* networks: from a board to a value, and the tables on disk
+* learn: what a run is (`Settings`), the rules, the one episode loop
+* search: looking ahead over any value function
+* play: from a board to an action, from games to a result with its interval
+* train: a run that begins, goes, stops, changes and goes on
+* show: boards, plots, widgets
+
+and exact (small boards solved), benchmark (speed), cli (the command).
 """
 
 __version__ = "0.1.0"
@@ -23,10 +35,11 @@ from lib2048.game.board import (
 )
 from lib2048.game.rng import stream
 from lib2048.game.spec import ACTIONS
-from lib2048.learn.loop import own_functions
+from lib2048.learn.settings import Settings
 from lib2048.networks.files import load, save
 from lib2048.networks.heuristic import Weights, heuristic_network, line_values
-from lib2048.networks.network import Network, parse_network
+from lib2048.networks.names import parse_network
+from lib2048.networks.network import Network
 from lib2048.play.evaluation import (
     Result,
     evaluate,
@@ -54,7 +67,9 @@ from lib2048.show.drawing import (
     draw_tuple,
     draw_tuples,
 )
-from lib2048.train.run import History, actions_in, train
+from lib2048.train.budget import actions_in
+from lib2048.train.history import History
+from lib2048.train.run import Run, last_run, train
 
 # These need packages that the core does without; they are loaded when they are first used.
 _LAZY = {
@@ -68,11 +83,12 @@ _LAZY = {
 }
 
 __all__ = [
-    "ACTIONS", "History", "Network", "NetworkPlayer", "Result", "SearchPlayer", "SmallGame",
+    "ACTIONS", "History", "Network", "NetworkPlayer", "Result", "Run",
+    "SearchPlayer", "Settings", "SmallGame",
     "ValuePlayer", "Weights", "actions_in", "afterstates", "board", "draw_board", "draw_choice",
     "draw_pattern", "draw_row", "draw_tree", "draw_tuple", "draw_tuples", "evaluate",
     "first_legal_player", "from_tiles", "greedy_player", "heuristic_network", "heuristic_player",
-    "initial", "is_over", "line_values", "load", "mean_ci95", "own_functions", "parse_network",
+    "initial", "is_over", "last_run", "line_values", "load", "mean_ci95", "parse_network",
     "player", "random_player", "reached", "record_game", "save", "slide", "solve", "spawn", "spec",
     "statistics_block", "stream", "symmetries", "to_exponents", "to_tiles", "train", *_LAZY,
 ]  # fmt: skip
@@ -82,3 +98,7 @@ def __getattr__(name):
     if name in _LAZY:
         return getattr(importlib.import_module(f"lib2048.{_LAZY[name]}"), name)
     raise AttributeError(f"module 'lib2048' has no attribute {name!r}")
+
+
+def __dir__():
+    return sorted({*globals(), *_LAZY})

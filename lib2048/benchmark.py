@@ -10,49 +10,41 @@ import time
 import numpy as np
 
 from lib2048.game.board import SLIDES
-from lib2048.learn.loop import LANES, Crew, Games, functions_of, rule_of
+from lib2048.learn.games import FOREVER, Games, new_crew
 from lib2048.learn.rules import new_memory
-from lib2048.machine.kernels import announce, kernel
-from lib2048.networks.network import Network, check_memory
+from lib2048.learn.settings import Settings, rule_of
+from lib2048.machine.memory import check_memory
+from lib2048.networks.lookups import read_all
+from lib2048.networks.network import Network
 from lib2048.play.evaluation import record_game
 from lib2048.play.players import SearchPlayer, random_player
 from lib2048.search.expectimax import LOOKED_UP
-from lib2048.train.run import FOREVER, ROWS
 
+ROWS = 100_000  # games that a measurement may finish
 WARM_UP = 20_000_000  # actions of training before the clock starts: weights as in real use
 MOVES = 400_000  # a measurement
 ROUNDS = 7
 FLOOR_MOVES = 50_000
-TRAINING = {  # name: rule, rate, λ, delay, threads; all of one rule learn in the same tables
-    "TD(0) training": ("td", 0.1, 0.0, True, 1),
-    "TD(.5), delayed": ("td", 0.1, 0.5, True, 1),
-    "TD(.5), online": ("td", 0.1, 0.5, False, 1),
-    "TD(0), 2 threads": ("td", 0.1, 0.0, True, 2),
-    "TC(0) training": ("tc", 1.0, 0.0, True, 1),
-    "TC(.5), delayed": ("tc", 1.0, 0.5, True, 1),
-    "TC(.5), online": ("tc", 1.0, 0.5, False, 1),
-    "TC(.5), 2 threads": ("tc", 1.0, 0.5, True, 2),
+TRAINING = {  # by name; all of one rule learn in the same tables
+    "TD(0) training": {"rule": "td"},
+    "TD(.5), delayed": {"rule": "td", "lam": 0.5},
+    "TD(.5), online": {"rule": "td", "lam": 0.5, "delay": False},
+    "TD(0), 2 threads": {"rule": "td", "threads": 2},
+    "TC(0) training": {"rule": "tc"},
+    "TC(.5), delayed": {"rule": "tc", "lam": 0.5},
+    "TC(.5), online": {"rule": "tc", "lam": 0.5, "delay": False},
+    "TC(.5), 2 threads": {"rule": "tc", "lam": 0.5, "threads": 2},
 }
-STAGED = {"TC(.5), stages": "initial", "TC(.5), carousel": "carousel"}  # in tables of their own
-
-
-@kernel
-def _sum(table, positions):
-    """Read the entries and add them up, in four independent sums."""
-    p, q, r, s = table[0], table[0], table[0], table[0]
-    for i in range(np.uint64(0), np.uint64(len(positions)), np.uint64(4)):
-        p += table[positions[i]]
-        q += table[positions[i + np.uint64(1)]]
-        r += table[positions[i + np.uint64(2)]]
-        s += table[positions[i + np.uint64(3)]]
-    return (p + q) + (r + s)
+STAGED = {  # in tables of their own
+    "TC(.5), stages": {"rule": "tc", "lam": 0.5},
+    "TC(.5), carousel": {"rule": "tc", "lam": 0.5, "starts": "carousel"},
+}
 
 
 def _positions_of_play(network, moves):
     """Return the look-ups that 1-ply play makes in so many moves, in their order: uint32[…]."""
-    rule, n = rule_of(network, learn=False), network.lookups_per_board
-    games = Games(functions_of(network.tuples), network.weights, n, rule, 99, lanes=1)
-    kept = np.zeros((moves, 4 * n), np.uint32)
+    games = Games(network, rule_of(network), 99, lanes=1)
+    kept = np.zeros((moves, 4 * network.lookups_per_board), np.uint32)
     for move in range(moves):
         games.play(FOREVER, move + 1, 100)
         kept[move] = games.work.positions
@@ -84,57 +76,46 @@ class Bench:
         self.staged = {name: Network(network, stages=stages) for name in STAGED if stages}
         check_memory(f"a benchmark of {network}", (4 + 6 * len(self.staged)) * self.network.nbytes)
         self.memories = {rule: new_memory(self.network.size, rule) for rule in self.networks}
-        announce()
 
     def run(self):
         """Measure; return {name: {moves_per_s, floor_per_s, ratio}}, medians of the rounds."""
-        self._train("td", 0.1, 0.0, True, 1).play(FOREVER, self.warm_up, ROWS)
-        found = self._play()
-        found |= self._learn({name: how for name, how in TRAINING.items() if how[0] == "td"})
-        found |= self._searches(self._floor(self.network))
-        self._train("tc", 1.0, 0.5, True, 1).play(FOREVER, self.warm_up, ROWS)
-        coherent = {name: how for name, how in TRAINING.items() if how[0] == "tc"}
-        return found | self._learn(coherent, self._train_stages())
+        self._train({"rule": "td"}).play(FOREVER, self.warm_up, ROWS)
+        found = self._play() | self._learn("td") | self._searches(self._floor(self.network))
+        self._train({"rule": "tc", "lam": 0.5}).play(FOREVER, self.warm_up, ROWS)
+        return found | self._learn("tc", self._train_stages())
 
-    def _train(self, rule, rate, decay, delay, threads):
+    def _train(self, how):
         """Return games that learn by a rule in the tables of that rule."""
-        network, functions = self.networks[rule], functions_of(self.network.tuples, rule)
-        settings = rule_of(network, rate, rule=rule, decay=decay, delay=delay)
-        own = (functions, network.weights, network.lookups_per_board, settings, 2, LANES)
-        return Crew([Games(*own, k, threads, self.memories[rule]) for k in range(threads)])
+        return _crew(self.networks[how["rule"]], how, self.memories[how["rule"]])
 
     def _train_stages(self):
         """Return {name: games} that learn in stages, warm."""
         found = {}
         for name, network in self.staged.items():
-            rule = rule_of(network, 1.0, rule="tc", decay=0.5, starts=STAGED[name])
-            functions, n = functions_of(network.tuples, "tc"), network.lookups_per_board
-            memory = new_memory(network.size, "tc")
-            found[name] = Games(functions, network.weights, n, rule, 2, memory=memory)
+            found[name] = _crew(network, STAGED[name], new_memory(network.size, "tc"))
             found[name].play(FOREVER, self.warm_up, ROWS)
         return found
 
     @staticmethod
     def _floor(network):
         look_ups = _positions_of_play(network, FLOOR_MOVES)
-        return lambda: _rate(lambda: _sum(network.weights, look_ups), FLOOR_MOVES)
+        return lambda: _rate(lambda: read_all(network.weights, look_ups), FLOOR_MOVES)
 
     def _play(self):
         """Measure playing without looking ahead."""
-        rows, n = _rows_of_random_play(FLOOR_MOVES), self.network.lookups_per_board
-        rule = rule_of(self.network, learn=False)
-        player = Games(functions_of(self.network.tuples), self.network.weights, n, rule, 1)
-        slides = lambda: _rate(lambda: _sum(SLIDES, rows), FLOOR_MOVES)  # noqa: E731
+        rows = _rows_of_random_play(FLOOR_MOVES)
+        player = Games(self.network, rule_of(self.network), 1)
+        slides = lambda: _rate(lambda: read_all(SLIDES, rows), FLOOR_MOVES)  # noqa: E731
         found = self._compare({"random play": self._random}, slides)
         network = self._floor(self.network)
         return found | self._compare({"1-ply play": lambda: self._turns(player)}, network)
 
-    def _learn(self, trainers, more=()):
+    def _learn(self, rule, more=()):
         """Measure the training of one rule, all its ways in turns; more: {name: games} besides."""
-        games = {name: self._train(*how) for name, how in trainers.items()} | dict(more)
+        ways = {name: how for name, how in TRAINING.items() if how["rule"] == rule}
+        games = {name: self._train(how) for name, how in ways.items()} | dict(more)
         tasks = {name: lambda who=who: self._turns(who) for name, who in games.items()}
-        network = self.networks[next(iter(trainers.values()))[0]]
-        return self._compare(tasks, self._floor(network))
+        return self._compare(tasks, self._floor(self.networks[rule]))
 
     def _searches(self, floor):
         """Measure looking ahead, each depth with and without its table, in turns.
@@ -180,6 +161,11 @@ class Bench:
         begin = time.perf_counter()
         results = random_player().play_games(0, self.moves // 100, 1)
         return results[:, 2].sum() / (time.perf_counter() - begin)
+
+
+def _crew(network, how, memory):
+    """Return games that learn by some settings: a name of `Settings` and its value each."""
+    return new_crew(network, Settings.of(network, seed=2, **how), memory)
 
 
 def _rate(task, moves):

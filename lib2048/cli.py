@@ -12,15 +12,14 @@ from pathlib import Path
 
 from lib2048 import __version__
 from lib2048.exact import SmallGame
-from lib2048.learn.rules import RULES
-from lib2048.learn.starts import STARTS
-from lib2048.networks import files as storage
-from lib2048.networks.network import FORMS, Network
-from lib2048.networks.stages import TOP
-from lib2048.play.evaluation import evaluate
+from lib2048.learn.settings import FIELDS, Settings
+from lib2048.networks import files
+from lib2048.play.evaluation import TEST_SEED, evaluate
 from lib2048.play.players import NAMED, SearchPlayer, heuristic_player, player
 from lib2048.search.expectimax import check_limits
-from lib2048.train.run import Tests, check_settings, rate_of, train
+from lib2048.train.folder import WEIGHTS
+from lib2048.train.run import Run
+from lib2048.train.watching import Stopped
 
 
 class _Parser(argparse.ArgumentParser):
@@ -53,7 +52,7 @@ def _add_play(commands):
     play = commands.add_parser("play", help="let a player play many games")
     play.add_argument("player", help=f"{', '.join(NAMED)}, or a file of weights")
     play.add_argument("--games", type=int, default=1000)
-    play.add_argument("--seed", type=int, default=1)
+    play.add_argument("--seed", type=int, default=TEST_SEED)
     play.add_argument("--threads", type=int, default=1)
     far = play.add_mutually_exclusive_group()
     far.add_argument("--depth", type=int, help="plies to look ahead, 1 by default")
@@ -63,35 +62,25 @@ def _add_play(commands):
 
 
 def _add_train(commands):
-    learn = commands.add_parser("train", help="train a network")
-    learn.add_argument("--network", required=True, help="4x6, 8x6, 42-33, cells:012345,…")
-    learn.add_argument("--rule", default="td", help=", ".join(RULES))
-    rates = learn.add_mutually_exclusive_group()
-    for rule, kind in RULES.items():
-        rates.add_argument(f"--{kind.rate}", type=float, metavar="X", help=f"rate of {rule}, "
-                           f"above 0 and up to 1; {kind.default:g} by default")  # fmt: skip
-    learn.add_argument("--lambda", dest="lam", type=float, default=0.0, metavar="L")
-    learn.add_argument("--no-delay", action="store_true", help="learn online at every error")
-    learn.add_argument("--optimistic", type=float, default=0.0, metavar="V",
-                       help="points that every board is worth beside its weights")  # fmt: skip
-    learn.add_argument("--stages", type=int, default=0, metavar="G", help="2^G stages, G 0 to 5")
-    learn.add_argument("--top", type=int, default=TOP, metavar="TILE",
-                       help="largest tile that marks a stage")  # fmt: skip
-    learn.add_argument("--no-promotion", action="store_true", help="stages start from nothing")
-    learn.add_argument("--starts", default="initial", metavar="HOW", help=", ".join(STARTS))
-    learn.add_argument("--threads", type=int, default=1)
-    learn.add_argument("--form", choices=FORMS, default="afterstate")
-    learn.add_argument("--order", choices=("forward", "backward"), default="forward")
-    learn.add_argument("--games", type=int)
-    learn.add_argument("--actions", type=int)
-    learn.add_argument("--seed", type=int, default=1)
-    learn.add_argument("--checkpoint-every", type=float, default=60.0, metavar="SECONDS")
-    learn.add_argument("--eval-every", type=int, metavar="ACTIONS", help="play test games")
-    learn.add_argument("--eval-games", type=int, default=100, metavar="N")
-    learn.add_argument("--eval-depth", type=int, default=1, metavar="D", help="1-ply, and D-ply")
-    learn.add_argument("--epsilon", type=float, default=0.0, help="share of random actions")
+    learn = commands.add_parser("train", help="train a network", argument_default=argparse.SUPPRESS)
+    for name, field in FIELDS.items():
+        if field.metadata["text"] is not None:
+            _add_setting(learn, name, field.metadata)
     learn.add_argument("--out", required=True, help="folder for the run")
-    learn.add_argument("--resume", action="store_true", help="go on with the run in that folder")
+    learn.add_argument("--resume", action="store_true", help="go on with the run in that folder",
+                       default=False)  # fmt: skip
+
+
+def _add_setting(parser, name, about):
+    """Add what a field of `Settings` says of itself; a flag alone means no."""
+    flag = about.get("flag") or "--" + name.replace("_", "-")
+    how = {"dest": name, "help": about["text"]}
+    if flag.startswith("--no-"):
+        parser.add_argument(flag, action="store_const", const=False, **how)
+    else:
+        needed = name == "network"
+        kind = about["kind"] or str
+        parser.add_argument(flag, type=kind, metavar=about["meta"], required=needed, **how)
 
 
 def _play(options):
@@ -110,7 +99,7 @@ def _player(options):
     if options.player == "heuristic":
         return heuristic_player(depth, **limits)
     if options.player not in NAMED:
-        network = storage.load(options.player)
+        network = files.load(options.player)
         return player(network) if depth == 1 else SearchPlayer(network, depth, **limits)
     if depth != 1:
         raise ValueError(f"{options.player} does not look ahead: leave the depth or time out")
@@ -118,34 +107,25 @@ def _player(options):
 
 
 def _train(options):
-    rates = {kind.rate: getattr(options, kind.rate) for kind in RULES.values()}
-    rate, delay = rate_of(options.rule, rates), not options.no_delay
-    tests = Tests(options.eval_every, options.eval_games, options.eval_depth)
-    check_settings(
-        options.rule, rate, options.games, options.actions, None, options.order,
-        options.checkpoint_every, options.epsilon, options.lam, options.threads,
-    )  # fmt: skip
-    network = _network(options)
-    history = train(
-        network, rule=options.rule, **rates, lam=options.lam, delay=delay, games=options.games,
-        actions=options.actions, order=options.order, seed=options.seed, out=options.out,
-        resume=options.resume, checkpoint_every=options.checkpoint_every, epsilon=options.epsilon,
-        threads=options.threads, starts=options.starts,
-        eval_every=tests.every, eval_games=tests.games, eval_depth=tests.depth,
-    )  # fmt: skip
-    if history.stopped:
-        print(f"stopped; go on with: --resume --out {options.out}", file=sys.stderr)
+    settings = _settings(options)
+    run = Run(settings, options.out, resume=options.resume)
+    try:
+        history = run.go()
+    except Stopped as stopped:
+        history = run.history
+        print(f"lib2048: {stopped}; go on with: --resume --out {options.out}", file=sys.stderr)
     return _train_report(options, history), f"{history.statistics()}\n{history!r}"
 
 
-def _network(options):
-    """Return the network to train, as the options have it."""
-    if options.no_promotion and not options.stages:
+def _settings(options):
+    """Return the settings that the options name, with a budget."""
+    given = {name: value for name, value in vars(options).items() if name in FIELDS}
+    if "promotion" in given and not given.get("stages"):
         raise ValueError("no promotion: there are no stages to promote weights between")
-    promotion = bool(options.stages) and not options.no_promotion
-    return Network(
-        options.network, options.form, options.optimistic, options.stages, options.top, promotion
-    )
+    settings = Settings(**given)
+    if settings.budget is None:
+        raise ValueError("say how long to train: --games N or --actions N")
+    return settings
 
 
 def _train_report(options, history):
@@ -153,12 +133,12 @@ def _train_report(options, history):
     return {
         "run": options.out,
         "network": options.network,
-        "games": len(history.scores),
+        "games": history.count,
         "actions": actions,
         "seconds": history.took,
         "actions_per_s": actions / max(history.took, 1e-9),
-        "mean_last": history.mean_last() if len(history.scores) else None,
-        "weights": f"{options.out}/{storage.WEIGHTS}" if not history.stopped else None,
+        "mean_last": history.mean_last() if history.count else None,
+        "weights": f"{options.out}/{WEIGHTS}" if not history.stopped else None,
     }
 
 
@@ -177,15 +157,15 @@ def _fold(options):
     """Write the folded network of a file, with what the file says of itself."""
     if Path(options.destination).suffix != ".npz":
         raise ValueError(f"{options.destination}: weights are saved as .npz")
-    network = storage.load(options.source)
-    folded, about = network.folded(), storage.info(options.source)
-    storage.save(folded, options.destination, **about["info"], folded_from=network.name)
+    network = files.load(options.source)
+    folded, about = network.folded(), files.info(options.source)
+    files.save(folded, options.destination, **about["info"], folded_from=network.name)
     found = {"network": folded.name, "folded_from": network.name, "weights": options.destination}
     return found, f"{network!r}\nfolded: {folded!r}"
 
 
 def _info(options):
-    found = storage.info(options.file)
+    found = files.info(options.file)
     return found, "\n".join(f"{key}: {value}" for key, value in found.items())
 
 

@@ -10,13 +10,12 @@ import sys
 from contextlib import contextmanager
 
 import numpy as np
-import psutil
 
 from lib2048.game import board as boards_module
 from lib2048.game import frontier
 from lib2048.game.frontier import SCORE_AND_MOVES, Choice
 from lib2048.game.spec import FOUR_CHANCE
-from lib2048.machine.kernels import announce
+from lib2048.machine.memory import check_memory
 
 FIRST_SUM = 4  # of two 2s
 NEEDED = {8: 0.4e9, 9: 2.2e9}  # bytes that boards of so many cells take, as measured
@@ -45,7 +44,6 @@ class SmallGame:
     def __init__(self, rows, columns, progress=True, symmetric=True):
         _check_size(rows, columns)
         _check_memory(rows, columns, symmetric)
-        announce()
         self.rows, self.columns, self.progress = int(rows), int(columns), progress
         self.grid, self.symmetric = boards_module.grid(self.rows, self.columns), symmetric
         self._like = (self.grid, symmetric)  # ends the arguments of every frontier function
@@ -461,12 +459,7 @@ def _bound(cells):
 def _check_memory(rows, columns, symmetric):
     images = 1 if symmetric else 8 if rows == columns else 4
     needed = images * NEEDED.get(rows * columns, 0)
-    available = psutil.virtual_memory().available
-    if needed > available:
-        raise MemoryError(
-            f"solving {rows}x{columns} needs {needed / 2**20:,.0f} MiB, and "
-            f"{available / 2**20:,.0f} MiB are free: take a smaller board"
-        )
+    check_memory(f"solving {rows}x{columns}", needed, "take a smaller board")
 
 
 @contextmanager

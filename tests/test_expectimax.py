@@ -12,11 +12,12 @@ import time
 import numpy as np
 import pytest
 import reference
+from lib2048.learn.own import own_functions
 
 from lib2048 import Network, SearchPlayer, ValuePlayer, evaluate, from_tiles, heuristic_player
 from lib2048.game import spec
-from lib2048.learn.loop import own_functions
-from lib2048.search.expectimax import COUNTERS, MOST_PLIES, BatchSearch, Search
+from lib2048.search.batched import BatchSearch
+from lib2048.search.expectimax import COUNTERS, MOST_PLIES, Search
 
 CELLS = ((0, 1, 4, 5), (0, 1, 2))
 NAME = "cells:0145,012"

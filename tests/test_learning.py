@@ -2,11 +2,14 @@
 
 import numpy as np
 import pytest
+from lib2048.learn.own import own_functions
 from reference import Learner, PlainNetwork, images, number, outcomes, tiles
 
 from lib2048 import from_tiles, initial, slide, spawn, stream, train
-from lib2048.learn.loop import COUNTERS, Games, choose_action, functions_of, own_functions, rule_of
+from lib2048.learn.games import Games, choose_action, functions_of
+from lib2048.learn.records import COUNTERS
 from lib2048.learn.rules import horizon, new_memory
+from lib2048.learn.settings import rule_of
 from lib2048.networks.network import FORMS, Network
 from lib2048.play.evaluation import record_game
 from lib2048.play.players import NetworkPlayer

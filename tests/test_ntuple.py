@@ -14,19 +14,10 @@ from hypothesis import strategies as st
 
 from lib2048 import Network, parse_network, symmetries
 from lib2048.game.board import WHOLE
-from lib2048.networks.network import (
-    FORMS,
-    LONGEST_TUPLE,
-    NAMED,
-    SHAPES,
-    image_boards,
-    layout,
-    look_kernel,
-    look_source,
-    placements,
-    planes,
-    unplanes,
-)
+from lib2048.networks.layout import layout
+from lib2048.networks.lookups import image_boards, look_kernel, look_source, planes, unplanes
+from lib2048.networks.names import LONGEST_TUPLE, NAMED, SHAPES, placements
+from lib2048.networks.network import FORMS
 
 BOARDS = st.integers(0, 2**64 - 1)
 SMALL = "cells:0124,0125,456,3"  # a pair of tables, other lengths, a single cell

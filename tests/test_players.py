@@ -16,7 +16,7 @@ from lib2048 import (
     stream,
 )
 from lib2048.game import spec
-from lib2048.learn.loop import RESULT_COLUMNS
+from lib2048.learn.records import RESULT_COLUMNS
 
 CHI_SQUARE = {1: 10.828, 2: 13.816, 3: 16.266}  # 99.9 % quantiles, by degrees of freedom
 ONE = [[2, 0, 0, 0], [4, 0, 0, 0], [2, 0, 0, 0], [4, 0, 0, 0]]  # Right alone is legal

@@ -7,8 +7,9 @@ import pytest
 
 from lib2048 import Network, own_functions, train
 from lib2048.game.rng import mix
-from lib2048.learn.loop import Crew, Games, functions_of, rule_of
+from lib2048.learn.games import Crew, Games, functions_of
 from lib2048.learn.rules import RULES, autostep_update, horizon, new_memory, tc_update, td_update
+from lib2048.learn.settings import rule_of
 
 FOREVER = np.iinfo(np.int64).max
 SMALL = "cells:0123,4567"

@@ -7,7 +7,8 @@ import pytest
 
 from lib2048 import Network, NetworkPlayer, SmallGame, own_functions, record_game, stream, train
 from lib2048.game import board, spec
-from lib2048.learn.loop import Games, functions_of, rule_of
+from lib2048.learn.games import Games, functions_of
+from lib2048.learn.settings import rule_of
 
 SIZES = [(rows, columns) for rows in range(1, 5) for columns in range(1, 5)]
 

@@ -6,13 +6,15 @@ import random
 import numpy as np
 import pytest
 import reference
+from lib2048.learn.own import own_functions
 from reference import Learner, PlainNetwork, number, tiles
 from test_learning import plain_parts
 
 from lib2048 import Network, SearchPlayer, evaluate, from_tiles, slide, train
 from lib2048.game.board import symmetries
-from lib2048.learn.loop import Games, functions_of, own_functions, rule_of
+from lib2048.learn.games import Games, functions_of
 from lib2048.learn.rules import horizon, new_memory
+from lib2048.learn.settings import rule_of
 from lib2048.networks.stages import ONE_STAGE, TOP, next_stage, stages
 from lib2048.play.evaluation import record_game
 from lib2048.play.players import NetworkPlayer

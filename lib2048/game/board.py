@@ -323,6 +323,12 @@ def to_tiles(board):
     return [tiles[row : row + 4] for row in range(0, 16, 4)]
 
 
+def to_text(board):
+    """Write a board as four lines of tiles, a dot for an empty cell."""
+    rows = ("".join(f"{tile or '.':>6}" for tile in row) for row in to_tiles(board))
+    return "\n".join(rows)
+
+
 def slide(board, action, grid=WHOLE):
     """Slide a board by one action (0..3: Up, Right, Down, Left).
 
@@ -374,6 +380,6 @@ def tile_sum(board):
     return sum(map(sum, to_tiles(board)))
 
 
-def is_over(board):
+def is_over(board, grid=WHOLE):
     """Say whether no action is legal."""
-    return not afterstates(board)
+    return not afterstates(board, grid)

@@ -21,7 +21,7 @@ import numpy as np
 from numba import types
 
 from lib2048.machine.kernels import compiled, part
-from lib2048.networks.network import reserve
+from lib2048.machine.memory import reserve
 
 UPDATE_SIGNATURE = types.void(
     types.float32[::1],
@@ -124,18 +124,22 @@ class Kind(NamedTuple):
     """A learning rule."""
 
     update: object  # returns its compiled update
-    memory: int  # numbers that it keeps beside each weight
+    keeps: tuple  # names of the numbers that it keeps beside each weight
     rate: str  # what its rate is called
     default: float  # and which one it has when none is named
-    largest: float  # the largest rate that makes sense
     shared: bool  # whether the rate is divided by the number of look-ups
     decays: bool  # whether λ above 0 is defined for it
 
+    @property
+    def memory(self):
+        """How many numbers it keeps beside each weight."""
+        return len(self.keeps)
+
 
 RULES = {
-    "td": Kind(td_update, 0, "alpha", 0.1, 1.0, True, True),
-    "tc": Kind(tc_update, 2, "beta", 1.0, 1.0, True, True),
-    "autostep": Kind(autostep_update, 3, "mu", 0.1, 1.0, False, False),
+    "td": Kind(td_update, (), "alpha", 0.1, True, True),
+    "tc": Kind(tc_update, ("E", "A"), "beta", 1.0, True, True),
+    "autostep": Kind(autostep_update, ("step", "largest", "trace"), "mu", 0.1, False, False),
 }
 
 

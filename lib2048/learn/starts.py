@@ -16,6 +16,7 @@ entered from 7 but from two 16384s, which are 6.
 from typing import NamedTuple
 
 import numpy as np
+from numba import types
 
 from lib2048.game.board import EMPTY, initial_kernel, place, spawn_kernel
 from lib2048.game.rng import below, draw
@@ -38,10 +39,10 @@ ZERO = np.uint64(0)
 class Starts(NamedTuple):
     """What a thread remembers of its games, to begin others from."""
 
-    pool: np.ndarray  # uint64[stages, 1000]: the last states that entered each stage
-    entered: np.ndarray  # int64[stages]: how many have, ever
-    trail: np.ndarray  # uint64[lanes, …]: the states of each lane's game, by turn
-    visits: np.ndarray  # int64[stages]: actions that led into each stage
+    pool: types.uint64[:, ::1]  # uint64[stages, 1000]: the last states that entered each stage
+    entered: types.int64[::1]  # int64[stages]: how many have, ever
+    trail: types.uint64[:, ::1]  # uint64[lanes, …]: the states of each lane's game, by turn
+    visits: types.int64[::1]  # int64[stages]: actions that led into each stage
 
 
 def new_starts(kind, stages, lanes, longest, zeros=np.zeros):

@@ -1,33 +1,31 @@
-"""How the library compiles: one cache folder keyed by its sources, one way to make a kernel.
+"""How the library compiles: one way to make a kernel, one cache that is keyed by its sources.
 
 numba's own cache looks only at the file that holds a function, so an edit in *another* file
-leaves stale machine code behind.  The folder's name therefore holds a hash of all our sources,
-and it is set before the first function is compiled.
+leaves stale machine code behind.  Ours lies in a folder whose name holds a hash of all the rooms
+that hold kernels; it changes no setting of numba, so other packages keep their caches.
 """
 
-import ctypes
 import functools
 import hashlib
 import os
 import sys
-import time
-import warnings
 from pathlib import Path
 
 import numba
-from llvmlite import ir
+import numpy as np
 from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic
+from numba.core.caching import CompileResultCacheImpl, FunctionCache
 
-HERE = Path(__file__).parent.parent
+LIBRARY = Path(__file__).parents[1]
+ROOMS = ("machine", "game", "networks", "learn", "search", "play")  # that hold kernels
 
 
-def source_hash():
-    """Return a short hash (12 hex digits) of all the library's Python sources."""
+def source_hash(*rooms):
+    """Return a short hash (12 hex digits) of the Python sources of some rooms, or of all."""
     digest = hashlib.sha256()
-    for path in sorted(HERE.rglob("*.py")):
-        digest.update(path.relative_to(HERE).as_posix().encode())
+    folders = [LIBRARY / room for room in rooms] or [LIBRARY]
+    for path in sorted(path for folder in folders for path in folder.rglob("*.py")):
+        digest.update(path.relative_to(LIBRARY).as_posix().encode())
         digest.update(path.read_bytes().replace(b"\r\n", b"\n"))
     return digest.hexdigest()[:12]
 
@@ -42,16 +40,96 @@ def _user_cache():
     return Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
 
 
-# A search gets its functions in a tuple.  numba calls that experimental, each time anew.
-warnings.filterwarnings("ignore", category=numba.NumbaExperimentalFeatureWarning)
-
 SOURCE_HASH = source_hash()
-CACHE = _user_cache() / "lib2048" / SOURCE_HASH
-FIRST_USE = not CACHE.exists()
-numba.config.CACHE_DIR = str(CACHE)
+# Code with and without checks of bounds is not the same code.
+_CHECKED = "-checked" if numba.config.BOUNDSCHECK else ""
+CACHE = _user_cache() / "lib2048" / (source_hash(*ROOMS) + _CHECKED)
 
-kernel = numba.njit(cache=True, nogil=True, error_model="numpy")
-part = numba.njit(cache=True, nogil=True, error_model="numpy", forceinline=True)  # of a kernel
+
+# ---------------------------------------------------------------- what is said of it
+
+
+@functools.cache
+def say(text):
+    """Print a line on stderr, once a process; nothing where there is no stderr."""
+    if sys.stderr is not None:
+        print(f"lib2048: {text}", file=sys.stderr, flush=True)
+
+
+def _say_compiling():
+    say("compiling for this machine; it takes up to half a minute, and happens once …")
+
+
+# ---------------------------------------------------------------- the cache
+
+
+class _Place:
+    """Where a function's machine code is kept; what numba calls a locator."""
+
+    def __init__(self, module):
+        self._path = CACHE / module
+
+    def get_cache_path(self):
+        return str(self._path)
+
+    def ensure_cache_path(self):
+        self._path.mkdir(parents=True, exist_ok=True)
+
+    def get_source_stamp(self):
+        return ""  # the folder's name says it
+
+
+class _Entry(CompileResultCacheImpl):
+    """How one function is written and read: numba's way, in our place."""
+
+    def __init__(self, function):
+        self._locator = _Place(function.__module__)
+        line = function.__code__.co_firstlineno
+        python = "{}{}".format(*sys.version_info)
+        self._filename_base = f"{function.__name__}-{line}.py{python}"
+
+
+class _Cache(FunctionCache):
+    """numba's cache in our folder; a disk that cannot be read or written is no reason to fail."""
+
+    _impl_class = _Entry
+
+    def load_overload(self, sig, target_context):
+        found = None
+        try:
+            found = super().load_overload(sig, target_context)
+        except Exception as error:  # a damaged file can raise anything: compile anew
+            say(f"compiled code in {CACHE} cannot be read ({error})")
+        if found is None:
+            _say_compiling()
+        return found
+
+    def save_overload(self, sig, data):
+        try:
+            super().save_overload(sig, data)
+        except OSError as error:
+            say(f"compiled code cannot be kept ({error}), so each session compiles anew: "
+                "set NUMBA_CACHE_DIR to a folder that can be written")  # fmt: skip
+
+
+def _cached(dispatcher):
+    """Let a function of numba keep its machine code in our cache."""
+    if not numba.config.DISABLE_JIT:
+        dispatcher._cache = _Cache(dispatcher.py_func)
+    return dispatcher
+
+
+# ---------------------------------------------------------------- ways to make a kernel
+
+
+def kernel(function):
+    """Compile a function for the types that it is called with, on its first call."""
+    return _cached(numba.njit(nogil=True, error_model="numpy")(function))
+
+
+def part(function):
+    """Compile a function into every kernel that calls it."""
+    return _cached(numba.njit(nogil=True, error_model="numpy", forceinline=True)(function))
 
 
 def compiled(signature):
@@ -65,7 +143,7 @@ def compiled(signature):
     def decorate(function):
         @functools.cache
         def get():
-            return numba.njit(signature, cache=True, nogil=True, error_model="numpy")(function)
+            return at_once(signature, function)
 
         get.__doc__ = function.__doc__
         get.python = function
@@ -74,113 +152,33 @@ def compiled(signature):
     return decorate
 
 
-_announced = False
+def at_once(signature, function, cached=True, **options):
+    """Compile a function for one fixed signature now; the result takes no other.
 
-
-def announce(out=sys.stderr):
-    """Say, once, on a machine that has not used this version yet, that it is compiling."""
-    global _announced
-    if FIRST_USE and not _announced and not numba.config.DISABLE_JIT:
-        print("lib2048: compiling for this machine, once; about 20 seconds …", file=out, flush=True)
-    _announced = True
-
-
-@intrinsic
-def _prefetch(typing_context, array, index):
-    def build(context, builder, signature, arguments):
-        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
-        address = builder.bitcast(builder.gep(data, [arguments[1]]), cgutils.voidptr_t)
-        i32 = ir.IntType(32)
-        kind = ir.FunctionType(ir.VoidType(), [cgutils.voidptr_t, i32, i32, i32])
-        ask = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
-        builder.call(ask, [address, i32(0), i32(3), i32(1)])  # to read, keep near, data
-        return context.get_dummy_value()
-
-    return types.void(array, index), build
-
-
-if numba.config.DISABLE_JIT:
-    # Uncompiled, 64-bit integers wrap as they should, but numpy would say so every time.
-    warnings.filterwarnings("ignore", "overflow encountered", RuntimeWarning)
-
-    def prefetch(array, index):
-        """Do nothing: the plain twin of the hint below."""
-
-else:
-
-    @kernel
-    def prefetch(array, index):
-        """Ask the memory for array[index] without waiting for it (a hint of LLVM's, portable)."""
-        _prefetch(array, index)
-
-
-# ---------------------------------------------------------------- a clock, and a flag to stop by
-# A search with a time limit looks at the clock a hundred times a millisecond, so it calls the
-# system's own.  Its address is an argument of the kernels: an address in cached code would be
-# that of another process.
-
-
-_WINDOWS = sys.platform == "win32"
-_MONOTONIC = getattr(time, "CLOCK_MONOTONIC", 1)
-
-
-def clock():
-    """Return (address of the system's monotonic clock, seconds of one of its ticks)."""
+    cached: whether its machine code is kept for the next session; options: of numba.njit.
+    """
+    made = numba.njit(nogil=True, error_model="numpy", **options)(function)
     if numba.config.DISABLE_JIT:
-        return 0, 1e-9
-    if _WINDOWS:
-        frequency = ctypes.c_int64()
-        ctypes.windll.kernel32.QueryPerformanceFrequency(ctypes.byref(frequency))
-        function = ctypes.windll.kernel32.QueryPerformanceCounter
-        return ctypes.cast(function, ctypes.c_void_p).value, 1 / frequency.value
-    function = ctypes.CDLL(None).clock_gettime
-    return ctypes.cast(function, ctypes.c_void_p).value, 1e-9
+        return made
+    if cached:
+        _cached(made)
+    made.compile(signature)
+    made.disable_compile()
+    return made
 
 
-@intrinsic
-def _ticks(typing_context, address):
-    def build(context, builder, signature, arguments):
-        i32, i64 = ir.IntType(32), ir.IntType(64)
-        place = cgutils.alloca_once(builder, ir.ArrayType(i64, 2))
-        pointer = builder.bitcast(place, cgutils.voidptr_t)
-        kinds, values = [i32, cgutils.voidptr_t], [i32(_MONOTONIC), pointer]
-        kind = ir.FunctionType(i32, kinds[_WINDOWS:]).as_pointer()
-        builder.call(builder.inttoptr(arguments[0], kind), values[_WINDOWS:])
-        first, second = (builder.load(cgutils.gep_inbounds(builder, place, 0, i)) for i in (0, 1))
-        if _WINDOWS:
-            return first
-        return builder.add(builder.mul(first, i64(10**9)), second)
-
-    return types.int64(types.int64), build
+_SIMPLE = {int: types.int64, bool: types.boolean, float: types.float64}
 
 
-@intrinsic
-def _peek(typing_context, array, index):
-    def build(context, builder, signature, arguments):
-        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
-        return builder.load_atomic(builder.gep(data, [arguments[1]]), "monotonic", 8)
+def numba_type(annotation):
+    """Return the numba type of an annotation, so that a record is described once.
 
-    return types.int64(array, index), build
-
-
-if numba.config.DISABLE_JIT:
-
-    def ticks(address):
-        """Read the clock: the plain twin of the call below."""
-        return time.perf_counter_ns()
-
-    def peek(array, index):
-        """Read array[index]: the plain twin of the load below."""
-        return array[index]
-
-else:
-
-    @kernel
-    def ticks(address):
-        """Read the clock of `clock`, in its ticks.  address: int64.  Returns int64."""
-        return _ticks(address)
-
-    @kernel
-    def peek(array, index):
-        """Read array[index], an int64, anew each time: another thread may have changed it."""
-        return _peek(array, index)
+    annotation: a numba type, int, bool, float, a scalar type or a dtype of numpy, or a NamedTuple
+    whose fields have such annotations.
+    """
+    if isinstance(annotation, types.Type):
+        return annotation
+    if hasattr(annotation, "_fields"):
+        fields = [numba_type(annotation.__annotations__[name]) for name in annotation._fields]
+        return types.BaseTuple.from_types(fields, annotation)
+    return _SIMPLE.get(annotation) or numba.from_dtype(np.dtype(annotation))

@@ -1,85 +1,25 @@
-"""Weights, checkpoints and run folders on disk.
+"""Networks on disk, and what a rule keeps beside their weights.
 
 A network is stored as an .npz: a packed bitmask of its non-zero weights and their values, in
-plain order (see `Network.table`), with the network's name, its form and a hash.  Files are
-written beside their place and then moved there, so a killed run leaves the old file or the new
-one, never half of one.  Nothing is ever unpickled.
+plain order (see `Network.table`), with the network's name, its form and a hash.
 """
 
 import hashlib
+import itertools
 import json
-import os
-import shutil
-import zipfile
-import zlib
 from pathlib import Path
 
 import numpy as np
 
+from lib2048.machine.files import read_arrays, write_arrays
 from lib2048.networks.network import Network
 from lib2048.networks.stages import TOP
 
 FORMAT = 1
-SPARE_BYTES = 64 << 20  # left free on the disk
-CONFIG, WEIGHTS, CHECKPOINT = "config.json", "weights.npz", "checkpoint.npz"
-HISTORY, EVALUATIONS, STAGES = "history.csv", "evaluations.csv", "stages.csv"
 NETWORK_ARRAYS = (
     "format", "network", "form", "optimistic", "stages", "top", "promotion", "blocks", "unit",
-    "mask", "weights", "sha256",
+    "mask", "weights", "sha256", "own",
 )  # fmt: skip
-
-# ---------------------------------------------------------------- files
-
-
-def write_atomic(path, write, nbytes=0):
-    """Write a file in one step: all of it or nothing.
-
-    write: a function that takes an open binary file; nbytes: about how much it will write.
-    Raises OSError, before anything is written, when the disk has not that much room.
-    """
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    free = shutil.disk_usage(path.parent).free
-    if free < nbytes + SPARE_BYTES:
-        raise OSError(f"{path}: {nbytes >> 20} MiB to write, {free >> 20} MiB free on this disk")
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        with open(part, "wb") as file:
-            write(file)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(part, path)
-    finally:
-        part.unlink(missing_ok=True)
-
-
-def write_text(path, text):
-    """Write a text file in one step."""
-    write_atomic(path, lambda file: file.write(text.encode()), len(text))
-
-
-def write_arrays(path, arrays, save=np.savez):
-    """Write a dict of arrays as .npz in one step; save: np.savez, or np.savez_compressed."""
-    size = sum(np.asarray(array).nbytes for array in arrays.values())
-    write_atomic(path, lambda file: save(file, **arrays), size)
-
-
-def read_arrays(path, names=None):
-    """Read an .npz as a dict of arrays: all of them, or those of `names` that it has.
-
-    Raises ValueError, in one line, for a file that is missing, truncated, foreign or pickled.
-    """
-    try:
-        with open(path, "rb") as raw, np.load(raw, allow_pickle=False) as file:
-            return {name: file[name] for name in file.files if names is None or name in names}
-    except FileNotFoundError:
-        raise ValueError(f"{path}: no such file") from None
-    except (ValueError, OSError, EOFError, TypeError, KeyError, zipfile.BadZipFile, zlib.error):
-        reason = "it is truncated, or not written by lib2048"
-        raise ValueError(f"{path}: not a file of weights: {reason}") from None
-
-
-# ---------------------------------------------------------------- networks
 
 
 def network_arrays(network):
@@ -96,6 +36,7 @@ def network_arrays(network):
         "mask": mask,
         "weights": values,
         "sha256": np.array(_digest(mask, values)),
+        **({"own": np.array(network.own.digest)} if network.own_order else {}),
     }
 
 
@@ -114,8 +55,8 @@ def _sparse(network, numbers, blocks):
     """
     masks, values = [np.zeros(0, np.uint8)], [np.zeros(0, np.float32)]
     for block in blocks:
-        for number in range(len(network.tuples)):  # one table at a time: never a second copy
-            table = numbers[network.positions(number, block)]
+        for places in network.pieces(block):  # one table at a time: never a second copy
+            table = numbers[places]
             masks.append(np.packbits(table != 0))
             values.append(table[table != 0])
     return np.concatenate(masks), np.concatenate(values)
@@ -123,17 +64,15 @@ def _sparse(network, numbers, blocks):
 
 def _fill(network, numbers, mask, values, blocks, path):
     """Set the numbers that are not 0 to what `_sparse` returned."""
-    tables = [(block, number) for block in blocks for number in range(len(network.tuples))]
-    sizes = [16 ** len(network.tuples[number]) for _, number in tables]
     here = np.bitwise_count(mask).sum() if len(mask) else 0
-    if len(mask) != sum(sizes) // 8 or here != len(values):
+    if len(mask) != len(blocks) * network.block // 8 or here != len(values):
         raise ValueError(f"{path}: its weights do not fit network {network.name}")
     start = used = 0
-    for (block, number), size in zip(tables, sizes, strict=True):
-        here = np.unpackbits(mask[start : start + size // 8]).astype(bool)
-        places = network.positions(number, block)[here]
-        numbers[places] = values[used : used + len(places)]
-        start, used = start + size // 8, used + len(places)
+    for places in itertools.chain.from_iterable(map(network.pieces, blocks)):
+        size = len(places)
+        here = np.flatnonzero(np.unpackbits(mask[start : start + size // 8]))
+        numbers[places[here]] = values[used : used + len(here)]
+        start, used = start + size // 8, used + len(here)
 
 
 def _stored_blocks(network, arrays, path):
@@ -171,6 +110,11 @@ def _digest(mask, values):
 def network_from(arrays, path):
     """Make a network out of what `network_arrays` returned; path: named in errors."""
     _check(arrays, path)
+    if "own" in arrays:
+        raise ValueError(
+            f"{path}: its weights lie where an index of somebody's own has them: go on with that "
+            "run in Python, by Run(…, network=….with_functions(…))"
+        )
     network = Network(*_geometry(arrays))
     _fill_weights(network, arrays, path)
     return network
@@ -204,6 +148,8 @@ def restore(network, arrays, path):
         raise ValueError(f"{path}: holds weights of network {name}")
     if stages != _stages(network):
         raise ValueError(f"{path}: holds weights of other stages")
+    if str(arrays.get("own", "")) != (network.own.digest if network.own_order else ""):
+        raise ValueError(f"{path}: holds weights that lie where another index has them")
     _clear(network.weights)
     network.optimistic = float(arrays.get("optimistic", 0.0))
     _fill_weights(network, arrays, path)
@@ -236,6 +182,7 @@ def save(network, path, compact=False, **info):
     """
     if Path(path).suffix != ".npz":
         raise ValueError(f"{path}: weights are saved as .npz")
+    network.needs_order("a file of weights")
     arrays = network_arrays(network) | {"info": np.array(json.dumps(info))}
     if compact:
         write_arrays(path, _rounded(arrays), np.savez_compressed)
@@ -297,84 +244,3 @@ def info(path):
         "sha256": str(arrays["sha256"]),
         "info": json.loads(str(arrays.get("info", "{}"))),
     }
-
-
-# ---------------------------------------------------------------- run folders
-
-
-class RunFolder:
-    """A folder that holds one run: config.json, history.csv, weights.npz, and a checkpoint.
-
-    path: where; config: dict of everything that decides the run's results.
-    """
-
-    def __init__(self, path, config):
-        self.path, self.config = Path(path), json.loads(json.dumps(config))
-
-    def open(self, resume):
-        """Claim the folder; return the checkpoint's arrays, or None to begin from the start.
-
-        Raises ValueError when it holds another run, or a run and resume is False.
-        """
-        here = set(self.path.iterdir()) if self.path.exists() else set()
-        if here <= self._leftovers():
-            self._sweep()
-            self._write_config()
-            return None
-        old = self._old_config()
-        if not resume:
-            raise ValueError(f"{self.path}: holds a run already: go on with it by --resume")
-        if _essence(old) != _essence(self.config):
-            raise ValueError(f"{self.path}: holds a run with {_difference(old, self.config)}")
-        self._sweep()
-        if (self.path / CHECKPOINT).exists():
-            return read_arrays(self.path / CHECKPOINT)
-        return read_arrays(self.path / WEIGHTS) if (self.path / WEIGHTS).exists() else None
-
-    def _leftovers(self):
-        """The files that a killed run of ours left half written."""
-        names = (CONFIG, HISTORY, EVALUATIONS, STAGES, WEIGHTS, CHECKPOINT)
-        return {part for name in names for part in self.path.glob(f".{name}.[0-9]*.part")}
-
-    def _sweep(self):
-        for part in self._leftovers():
-            part.unlink()
-
-    def _old_config(self):
-        try:
-            return json.loads((self.path / CONFIG).read_text())
-        except (OSError, ValueError):
-            raise ValueError(f"{self.path}: is not empty and holds no run of ours") from None
-
-    def _write_config(self):
-        write_text(self.path / CONFIG, json.dumps(self.config, indent=2) + "\n")
-
-    def save_checkpoint(self, arrays, texts):
-        """Write a checkpoint (dict of arrays) and the texts up to it, {file name: text}."""
-        write_arrays(self.path / CHECKPOINT, arrays)
-        self._write_texts(texts)
-
-    def _write_texts(self, texts):
-        for name, text in texts.items():
-            write_text(self.path / name, text)
-
-    def finish(self, arrays, texts):
-        """Write the final weights and texts, and remove the checkpoint."""
-        self._write_config()
-        write_arrays(self.path / WEIGHTS, arrays)
-        self._write_texts(texts)
-        (self.path / CHECKPOINT).unlink(missing_ok=True)
-
-
-# These may differ between a run and its continuation.
-BUDGET = ("games", "actions", "sources", "eval_every", "eval_games", "eval_depth")
-
-
-def _essence(config):
-    return {key: value for key, value in config.items() if key not in BUDGET}
-
-
-def _difference(old, new):
-    keys = [key for key in _essence(new) if old.get(key) != new[key]]
-    keys += [key for key in _essence(old) if key not in new]
-    return ", ".join(f"{key} {old.get(key)!r} instead of {new.get(key)!r}" for key in keys)

@@ -9,7 +9,6 @@ that makes a mark can be lowered; a tile above it counts as those that it was ma
 from typing import NamedTuple
 
 import numpy as np
-from numba import types
 
 from lib2048.game.board import LARGEST_EXPONENT, empty_mask
 from lib2048.machine.kernels import kernel
@@ -57,7 +56,6 @@ class Stages(NamedTuple):
 
 
 ONE_STAGE = Stages(ZERO, ZERO, ZERO, ZERO)
-STAGES = types.NamedUniTuple(types.uint64, len(Stages._fields), Stages)
 
 
 def stages(marks=0, top=TOP, size=0, promotion=None):

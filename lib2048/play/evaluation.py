@@ -9,11 +9,11 @@ import numpy as np
 
 from lib2048.game.board import WHOLE, initial, slide, spawn
 from lib2048.game.rng import stream
-from lib2048.machine.kernels import announce
 from lib2048.play.players import player
 
 GAMES_AT_ONCE = 200  # between two looks at the Stop button
 MOST_GAMES = 10**8
+TEST_SEED = 2048  # no default seed of training: a test has luck that no training game had
 
 
 def mean_ci95(scores):
@@ -114,31 +114,31 @@ class Result:
         return f"<{self.name}: {self.mean:,.0f} ± {self.ci95:,.0f} points in {games}>"
 
 
-def evaluate(who, games=1000, seed=1, threads=1, progress=False):
+def evaluate(who, games=1000, seed=TEST_SEED, threads=1, progress=False, stop=None):
     """Let a player play many games.
 
     who: a player, a `Network`, or a name such as 'random'; games ≥ 1; threads ≥ 1.  Game n has the
     luck of (seed, n), whatever the threads.  Returns `Result`.  Raises ValueError for bad
-    numbers.  The Stop button ends it within a second and raises KeyboardInterrupt.
+    numbers.  The Stop button, or an event `stop` that is set, ends it within a second and raises
+    KeyboardInterrupt.
     """
     if games < 1 or threads < 1:
         raise ValueError(f"games {games}, threads {threads}: both must be at least 1")
     if games > MOST_GAMES:
         raise ValueError(f"games {games}: {MOST_GAMES} is the most at a time")
     who = player(who)
-    announce()
     if hasattr(who, "stop"):
         who.stop[0] = 0
     warm_up = getattr(who, "compile", lambda: who.play_games(0, 1, seed))
     warm_up()  # outside the clock
     at_once = getattr(who, "games_at_once", GAMES_AT_ONCE)
-    starts = range(0, games, at_once)
-    begin = time.perf_counter()
+    parts, begin = [], time.perf_counter()
     with ThreadPoolExecutor(threads) as pool:
-        sizes = [min(at_once, games - start) for start in starts]
-        parts = [pool.submit(who.play_games, *part, seed) for part in zip(starts, sizes)]
         try:
-            rows = [part.result() for part in _watched(parts, progress, at_once)]
+            for start in range(0, games, at_once):
+                count = min(at_once, games - start)
+                parts.append(pool.submit(who.play_games, start, count, seed))
+            rows = [_result(part, stop) for part in _watched(parts, progress, at_once)]
         except KeyboardInterrupt:
             if hasattr(who, "stop"):
                 who.stop[0] = 1
@@ -147,6 +147,14 @@ def evaluate(who, games=1000, seed=1, threads=1, progress=False):
     seconds = time.perf_counter() - begin
     rows = np.concatenate(rows)
     return Result(who.name, rows[:, 1], rows[:, 3], int(rows[:, 2].sum()), seconds)
+
+
+def _result(part, stop):
+    """Wait for a part's games; raise KeyboardInterrupt as soon as the event `stop` is set."""
+    while stop is not None and not part.done():
+        if stop.wait(0.05):
+            raise KeyboardInterrupt
+    return part.result()
 
 
 def _watched(parts, progress, at_once):

@@ -23,18 +23,15 @@ from lib2048.game.board import (
     spawn_kernel,
 )
 from lib2048.game.rng import below, draw, seed_bits, stream, stream_kernel
-from lib2048.learn.loop import (
-    RESULT_COLUMNS,
-    Games,
-    choose_action,
-    functions_of,
-    largest_exponent,
-    rule_of,
-)
+from lib2048.learn.games import FOREVER, Games, choose_action, functions_of
+from lib2048.learn.loop import largest_exponent
+from lib2048.learn.records import RESULT_COLUMNS
+from lib2048.learn.settings import rule_of
 from lib2048.machine.kernels import compiled, kernel
 from lib2048.networks.heuristic import Weights, heuristic_network
 from lib2048.networks.network import Network
-from lib2048.search.expectimax import CONTEXT, COUNTERS, BatchSearch, Search, search_policy
+from lib2048.search.batched import BatchSearch
+from lib2048.search.expectimax import CONTEXT, COUNTERS, MEMORY, Search, search_policy
 
 # ---------------------------------------------------------------- policies
 # A policy takes (context, board, random state) and returns (afterstate, reward, next random
@@ -184,13 +181,12 @@ def first_legal_player():
 class NetworkPlayer:
     """The 1-ply player of a network: the action whose reward + value is largest.
 
-    network: `Network`; functions: `Functions` of the student's own, or None for the library's.
+    network: `Network`, which may have functions of your own.
     """
 
-    def __init__(self, network, name=None, functions=None):
+    def __init__(self, network, name=None):
         self.network, self.name = network, name or network.name
-        self.functions = functions or functions_of(network.tuples)
-        self.rule = rule_of(network, learn=False)
+        self.functions, self.rule = functions_of(network), rule_of(network)
 
     def values(self, board):
         """Return {action: reward + value of its afterstate} of the legal actions.
@@ -202,20 +198,19 @@ class NetworkPlayer:
 
     def decide(self, board):
         """Return (action or None, {action: reward + value}) of a board; see `values`."""
-        action, values = choose_action(self.functions, self.network, self.rule, board)
+        action, values = choose_action(self.network, self.functions, self.rule, board)
         pays = self.network.form != "q"
         legal = afterstates(board, self.network.grid)
         return action, {a: float(values[a]) + reward * pays for a, _, reward in legal}
 
     def choose(self, board):
         """Return the action (0..3) on a board, or None when none is legal."""
-        return choose_action(self.functions, self.network, self.rule, board)[0]
+        return choose_action(self.network, self.functions, self.rule, board)[0]
 
     def play_games(self, first_game, count, seed):
         """Play games by number; return int64[count, 5], see learning.RESULT_COLUMNS."""
-        n = self.network.lookups_per_board
-        games = Games(self.functions, self.network.weights, n, self.rule, seed, 2, first_game)
-        results, _ = games.play(first_game + count, np.iinfo(np.int64).max, count)
+        games = Games(self.network, self.rule, seed, self.functions, first_game=first_game)
+        results, _ = games.play(first_game + count, FOREVER, count)
         return results[np.argsort(results[:, 0])]
 
     def __repr__(self):
@@ -240,7 +235,7 @@ class SearchPlayer:
 
     def forget(self):
         """Set the counts of `depths`, `times` and `counters` back to zero."""
-        memory = self.search.context(table_mib=0)[-1]
+        memory = self.search.context(table_mib=0)[MEMORY]
         self.depths, self.times, self.counters = memory.depths, memory.times, memory.counters
 
     @property
@@ -273,7 +268,7 @@ class SearchPlayer:
         results, context = np.zeros((count, len(RESULT_COLUMNS)), np.int64), self.search.context()
         play, policy = self.compile()
         play(policy, context, seed_bits(seed), first_game, results)
-        for mine, theirs in zip(self._counts(self), self._counts(context[-1]), strict=True):
+        for mine, theirs in zip(self._counts(self), self._counts(context[MEMORY]), strict=True):
             mine += theirs
         return results
 

@@ -17,20 +17,18 @@ What makes it fast
   plies alone: with the table, without it, or with another thread's luck, it is the same number.
 """
 
-import time
 from typing import NamedTuple
 
 import numpy as np
-import psutil
 from numba import types
 
-from lib2048.game import frontier
-from lib2048.game.board import WHOLE, afterstates, canonical, empty_mask, slide_all, slide_one
+from lib2048.game.board import WHOLE, canonical, empty_mask, slide_all, slide_one
 from lib2048.game.rng import GOLDEN
 from lib2048.game.spec import FOUR_CHANCE
-from lib2048.learn.loop import functions_of
-from lib2048.machine.kernels import clock, compiled, kernel, part, peek, prefetch, ticks
-from lib2048.networks.network import (
+from lib2048.machine.kernels import compiled, kernel, numba_type, part
+from lib2048.machine.memory import available
+from lib2048.machine.native import clock, peek, prefetch, ticks
+from lib2048.networks.lookups import (
     IMAGES,
     LOOK_SIGNATURE,
     VALUES_SIGNATURE,
@@ -38,7 +36,7 @@ from lib2048.networks.network import (
     read_through,
     stage_positions,
 )
-from lib2048.networks.stages import STAGES, Stages
+from lib2048.networks.stages import Stages
 
 MOST_PLIES = 16
 TABLE_MIB = {1: 0, 2: 0, 3: 1}  # memory of the transposition table by plies: what a search
@@ -52,9 +50,6 @@ TWO_CHANCE, FOUR = 1 - FOUR_CHANCE, FOUR_CHANCE
 ZERO, ONE, TWO, THREE, QUAD = map(np.uint64, range(5))
 
 # ---------------------------------------------------------------- what a search works on
-
-# Plain arrays of numbers only: a record of an array would count its references at each touch.
-
 
 class Limits(NamedTuple):
     """How far to look.  Plain numbers."""
@@ -71,18 +66,18 @@ class Limits(NamedTuple):
 class Memory(NamedTuple):
     """What a search keeps and what it works with; one thread's own."""
 
-    table: np.ndarray  # uint64[2k]: the transposition table, a board at 2i; k = 1 switches it off
-    known: np.ndarray  # float32[4k], the same memory: its value at 4i + 2, its plies at 4i + 3
-    leaves: np.ndarray  # uint64[2·2^14]: leaves, each followed by its stamp
-    pool: np.ndarray  # float32[2^14]: values of the last leaves, in turn
-    boards: np.ndarray  # uint64[…]: see the offsets below
-    positions: np.ndarray  # uint32[4n·32]: look-ups of the leaves
-    values: np.ndarray  # float32[…]: see the offsets below
-    stamps: np.ndarray  # int64[…]: the leaf of each state's actions, −1 where illegal
-    counters: np.ndarray  # int64[len(COUNTERS)]
-    stop: np.ndarray  # int64[1]: set by another thread, ends the search
-    depths: np.ndarray  # int64[17, 17]: moves by empty cells and plies reached
-    times: np.ndarray  # int64[400]: moves by time, in hundredths of the limit
+    table: types.uint64[::1]  # uint64[2k]: transposition table, a board at 2i; k = 1: off
+    known: types.float32[::1]  # float32[4k], the same bytes: its value at 4i + 2, plies at + 3
+    leaves: types.uint64[::1]  # uint64[2·2^14]: leaves, each followed by its stamp
+    pool: types.float32[::1]  # float32[2^14]: values of the last leaves, in turn
+    boards: types.uint64[::1]  # uint64[…]: see the offsets below
+    positions: types.uint32[::1]  # uint32[4n·32]: look-ups of the leaves
+    values: types.float32[::1]  # float32[…]: see the offsets below
+    stamps: types.int64[::1]  # int64[…]: the leaf of each state's actions, −1 where illegal
+    counters: types.int64[::1]  # int64[len(COUNTERS)]
+    stop: types.int64[::1]  # int64[1]: set by another thread, ends the search
+    depths: types.int64[:, ::1]  # int64[17, 17]: moves by empty cells and plies reached
+    times: types.int64[::1]  # int64[400]: moves by time, in hundredths of the limit
 
 
 COUNTERS = ("aborted", "deadline", "leaves", "looked_up", "probes", "hits", "nodes")
@@ -377,29 +372,18 @@ def decide_kernel(look, values_of, weights, limits, memory, board):
 
 # ---------------------------------------------------------------- a policy that searches
 
-_LIMITS = types.NamedTuple(
-    (types.int64, types.int64, types.int64, types.boolean, types.float32, types.float32, STAGES),
-    Limits,
-)
-_U64, _I64, _F32 = types.uint64[::1], types.int64[::1], types.float32[::1]
-_MEMORY = types.NamedTuple(
-    (
-        _U64, _F32, _U64, _F32, _U64, types.uint32[::1], _F32, _I64, _I64, _I64,
-        types.int64[:, ::1], _I64,
-    ),
-    Memory,
+CONTEXT = types.Tuple(  # (weights, limits, memory, look, values): one thread's own
+    (types.float32[::1], numba_type(Limits), numba_type(Memory),
+     types.FunctionType(LOOK_SIGNATURE), types.FunctionType(VALUES_SIGNATURE))
 )  # fmt: skip
-CONTEXT = types.Tuple(  # (look, values, weights, limits, memory): one thread's own
-    (types.FunctionType(LOOK_SIGNATURE), types.FunctionType(VALUES_SIGNATURE), _F32, _LIMITS,
-     _MEMORY)
-)  # fmt: skip
+MEMORY = 2  # its place in a context
 SEARCH_SIGNATURE = types.UniTuple(types.uint64, 3)(CONTEXT, types.uint64, types.uint64)
 
 
 @compiled(SEARCH_SIGNATURE)
 def search_policy(context, board, random):
     """Take the action that the search chooses; a stopped search gives the game up."""
-    look, values_of, weights, limits, memory = context
+    weights, limits, memory, look, values_of = context
     begin = ticks(limits.clock) if limits.ticks else 0
     action, plies = decide_kernel(look, values_of, weights, limits, memory, board)
     if action == QUAD or (memory.counters[ABORTED] and peek(memory.stop, 0) != 0):
@@ -418,7 +402,7 @@ def search_policy(context, board, random):
 @compiled(types.Tuple((types.uint64, types.int64))(CONTEXT, types.uint64))
 def decide(context, board):
     """Choose on one board; return (action or 4, plies)."""
-    look, values_of, weights, limits, memory = context
+    weights, limits, memory, look, values_of = context
     return decide_kernel(look, values_of, weights, limits, memory, board)
 
 
@@ -429,19 +413,18 @@ class Search:
     > 0: a time limit for a move, with plies as the limit of deepening.  table_mib: memory of the
     transposition table, 0 for none; by default as TABLE_MIB says, and none up to 2-ply, where no
     entry could be met again.  reduce: search behind a spawned 4 one ply less deep.  pays:
-    whether rewards count.  functions: `learning.Functions` of your own.  Raises ValueError for
-    numbers that make no sense and MemoryError for a table that does not fit, one line each.
+    whether rewards count.  Raises ValueError for numbers that make no sense and MemoryError for a
+    table that does not fit, one line each.
     """
 
     def __init__(
-        self, network, plies=None, seconds=None, table_mib=None, reduce=False, pays=True,
-        functions=None,
+        self, network, plies=None, seconds=None, table_mib=None, reduce=False, pays=True
     ):  # fmt: skip
         table_mib = check_limits(plies, seconds, table_mib)
         if network.form != "afterstate" or network.grid != WHOLE:
             raise ValueError(f"network {network.name}: search needs values of 4x4 afterstates")
-        self.network, self.functions = network, functions or functions_of(network.tuples)
-        self.table_mib, self.stop, self._own = table_mib, np.zeros(1, np.int64), None
+        self.network, self.table_mib = network, table_mib
+        self.stop, self._own = np.zeros(1, np.int64), None
         address, tick = clock() if seconds else (0, 1.0)
         ticks_a_move = max(1, int(seconds / tick)) if seconds else 0
         plies = plies or MOST_PLIES
@@ -454,21 +437,21 @@ class Search:
         """Return what the kernels work with, its memory empty; one for each thread."""
         table_mib = self.table_mib if table_mib is None else table_mib
         memory = _new_memory(self.network.lookups_per_board, table_mib, self.stop)
-        return (*self.functions[:2], self.network.weights, self.limits, memory)
+        return self.network.weights, self.limits, memory, self.network.look, self.network.values_of
 
     def _cleared(self):
         """Return the context of single decisions, empty: the weights may have changed."""
         if self._own is None or self.table_mib > 1:  # new zeros cost less than clearing
             self._own = self.context()
         else:
-            self._own[-1].leaves[:], self._own[-1].table[:] = 0, 0
+            self._own[MEMORY].leaves[:], self._own[MEMORY].table[:] = 0, 0
         return self._own
 
     def decide(self, board):
         """Search one board; return (action or None, {action: reward + value}, plies reached)."""
         context = self._cleared()
         action, plies = decide()(context, np.uint64(board))
-        values = context[-1].values[int(ROOT) : int(ROOT) + 4]
+        values = context[MEMORY].values[int(ROOT) : int(ROOT) + 4]
         found = {a: float(value) for a, value in enumerate(values) if value != ILLEGAL}
         return (None if action == 4 else int(action)), found, int(plies)
 
@@ -488,10 +471,9 @@ def check_limits(plies, seconds, table_mib=None):
         raise ValueError(f"{seconds} seconds a move: use a time above 0")
     if not 0 <= table_mib <= 1 << 16:
         raise ValueError(f"a transposition table of {table_mib} MiB: use 0 to 65536")
-    available = psutil.virtual_memory().available >> 20
-    if table_mib > available:
+    if table_mib > (free := available() >> 20):
         raise MemoryError(
-            f"a transposition table of {table_mib} MiB does not fit: {available} MiB are free"
+            f"a transposition table of {table_mib} MiB does not fit: {free} MiB are free"
         )
     return table_mib
 
@@ -512,83 +494,3 @@ def _new_memory(n, table_mib, stop):
         depths=np.zeros((17, MOST_PLIES + 1), np.int64),
         times=np.zeros(TIME_BINS, np.int64),
     )
-
-
-# ---------------------------------------------------------------- any value function, in batches
-
-
-class BatchSearch:
-    """An expectimax search over any value function, asked for many boards at once.
-
-    values: a function from afterstates, uint64[n], to their values, n numbers.  It is asked once
-    a depth, about all distinct leaves; so it may be slow at a single board, such as a network of
-    torch.  symmetric: whether it values the images of a board alike; then only one of them is
-    asked for.  plies, seconds, pays: as for `Search`; with a time limit, one more ply is begun if
-    it is expected to end in time.  Raises ValueError for numbers that make no sense.
-    """
-
-    def __init__(self, values, plies=None, seconds=None, symmetric=True, pays=True):
-        check_limits(plies, seconds)
-        self.values_of, self.pays = values, float(pays)
-        self.plies, self.seconds = plies or MOST_PLIES, seconds
-        self._like = (WHOLE, symmetric)
-
-    def decide(self, board):
-        """Search one board; return (action or None, {action: reward + value}, plies reached)."""
-        return self.decide_all([board])[0]
-
-    def decide_all(self, boards):
-        """Search many boards together; return a list of what `decide` returns."""
-        boards = np.array([np.uint64(board) for board in boards], np.uint64)
-        if self.seconds is None:
-            return self._search(boards, self.plies)[0]
-        return self._deepen(boards)
-
-    def _deepen(self, boards):
-        begin, growth, before, plies = time.perf_counter(), 30.0, 0, 0
-        end, spent = begin + self.seconds * len(boards), 0.0
-        while plies < self.plies and time.perf_counter() + growth * spent < end or not plies:
-            start, plies = time.perf_counter(), plies + 1
-            found, leaves = self._search(boards, plies)
-            spent = time.perf_counter() - start
-            growth, before = max(2.0, leaves / max(before, 1)) if before else growth, leaves
-            if not leaves:
-                break
-        return found
-
-    def _search(self, boards, plies):
-        """Return (the decisions of a search to a fixed depth, how many leaves it asked for)."""
-        levels = [self._level(frontier.canonicals(boards, *self._like))]
-        for _ in range(plies - 1):
-            made = [frontier.spawned(levels[-1][1], e, *self._like) for e in (1, 2)]
-            levels.append(self._level(np.concatenate(made)))
-        values = self._ask(levels[-1][1])
-        for (_, after), below in zip(levels[-2::-1], levels[:0:-1], strict=True):
-            pair = (below[0], self._best_of(*below, values))
-            values = frontier.expected(after, pair, pair, *self._like)
-        found = dict(zip(levels[0][1].tolist(), values[:, 0].tolist(), strict=True))
-        return [self._decision(board, found, plies) for board in boards], len(levels[-1][1])
-
-    def _level(self, states):
-        states = frontier.distinct(states)
-        return states, frontier.afterstates_of(states, *self._like)
-
-    def _ask(self, leaves):
-        if not len(leaves):
-            return np.zeros((0, 1))
-        values = np.asarray(self.values_of(leaves), np.float64)
-        if values.shape != leaves.shape:
-            raise ValueError(f"a value function returns one number a board: {len(leaves)} here")
-        return values[:, None]
-
-    def _best_of(self, states, after, values):
-        choice, gains = frontier.Choice(pays=self.pays), np.array([[self.pays, 0.0]])
-        preference = np.ascontiguousarray(values[:, 0])
-        return frontier.chosen(states, after, values, preference, choice, gains, *self._like)
-
-    def _decision(self, board, found, plies):
-        legal = afterstates(board)
-        names = frontier.canonicals(np.array([a for _, a, _ in legal], np.uint64), *self._like)
-        pairs = zip(legal, names.tolist(), strict=True)
-        worth = {action: self.pays * reward + found[name] for (action, _, reward), name in pairs}
-        return max(worth, key=worth.get, default=None), worth, plies

@@ -1,334 +1,374 @@
-"""Training: chunks of the episode loop, with progress, a Stop button, checkpoints and a history."""
+"""A training run that can be held: begun, gone on with, stopped, changed and gone on with again."""
 
-import csv
-import io
+import contextlib
+import inspect
 import math
-import signal
-import sys
 import threading
 import time
-from contextlib import contextmanager
+from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
 
-from lib2048.learn.loop import LANES, Crew, Games, functions_of, rule_of
+from lib2048.learn.games import FOREVER, new_crew
 from lib2048.learn.rules import RULES, new_memory
-from lib2048.learn.starts import check_starts
-from lib2048.machine.kernels import SOURCE_HASH, announce
-from lib2048.networks import files as storage
-from lib2048.networks.network import check_memory
-from lib2048.play.evaluation import evaluate, mean_ci95, reached, statistics_block
-from lib2048.play.players import NetworkPlayer, SearchPlayer
-from lib2048.search.expectimax import check_limits
+from lib2048.learn.settings import (
+    BUDGETS,
+    NETWORK_OPTIONS,
+    Settings,
+    check_budget,
+    check_rate,
+    shared_rate,
+)
+from lib2048.machine.memory import check_memory
+from lib2048.networks import files
+from lib2048.train.checkups import Checkups
+from lib2048.train.folder import WEIGHTS, RunFolder
+from lib2048.train.history import History, as_array, as_rows
+from lib2048.train.watching import Stopped, amount, progress_bar, stop_asked
 
-BLOCK = 1000  # games in a row of a history
 SPARE_MIB = 512  # of memory, left free when a stage is begun
 CHUNK_SECONDS = 0.1  # between two looks at the Stop button
 FIRST_CHUNK = 20_000  # actions
 CHECKPOINT_PAUSE = 20  # at the least, in times of what writing the last one took
-MOST_THREADS = 1024
 ROWS = 100_000  # games that a chunk may finish
-FOREVER = np.iinfo(np.int64).max
-TILES = (512, 1024, 2048, 4096, 8192, 16384, 32768)
-EVALUATION_SEED = 1 << 40  # added to a run's seed: test games have luck that no training game has
+
+# ---------------------------------------------------------------- how far a run goes
 
 
-# ---------------------------------------------------------------- history
+class _End(NamedTuple):
+    """Where a run is to end: numbers counted from its beginning."""
+
+    games: float = math.inf
+    actions: float = math.inf
+    seconds: float = math.inf
+
+    def reached(self, run):
+        return any(run.done(name) >= end for name, end in self._asdict().items())
 
 
-class History:
-    """What happened in training: every game's score, length and largest tile.
+# ---------------------------------------------------------------- what a rule keeps
 
-    scores, lengths, largest, starts: int64[games], in the order in which the games ended; where a
-    game began is 0 for the initial state (see `starts`), and only such games make `frame`,
-    `mean_last` and `statistics`, since the points of the others count from where they began.
-    seconds: float64 of the same length, when each ended; block: games in a row of `frame`.  count:
-    how many games; actions: all that were played, those of unfinished games included; visits:
-    int64[stages], how many of them led into each stage; took: seconds of training; stopped:
-    whether someone stopped it.  evaluations: what test games on the way gave, a list of dicts, a
-    row for each number of actions and each depth.
-    """
 
-    def __init__(self, block=BLOCK, rows=None):
-        self.block, self._rows = block, [] if rows is None else [_all_columns(rows)]
-        self.count = sum(map(len, self._rows))
-        self.stopped, self.actions, self.took = False, 0, 0.0
-        self.evaluations, self.visits = [], np.zeros(1, np.int64)
+class _Tables:
+    """One of the numbers that a rule keeps beside each weight, in the network's own geometry."""
 
-    def add(self, results, seconds):
-        """Append finished games (see learning.RESULT_COLUMNS), all ended by `seconds`."""
-        rows = results[:, [1, 2, 3, 3, 4]].astype(np.float64)
-        rows[:, 3] = seconds
-        self.count += len(results)
-        self._rows.append(rows)
+    def __init__(self, network, numbers):
+        self._network, self._numbers = network, numbers
 
-    @property
-    def rows(self):
-        """All games as float64[games, 5]: score, actions, exponent of the largest tile, seconds,
-        where it began."""
-        self._rows = [np.concatenate([np.zeros((0, 5)), *self._rows])]
-        return self._rows[0]
+    def __getitem__(self, number):
+        """Return a copy of those of one tuple: float32[16^n], as `Network.table` has its weights.
+
+        number: of the tuple, or (number of the tuple, stage or action).
+        """
+        where = number if isinstance(number, tuple) else (number,)
+        return self._numbers[self._network.positions(*where)]
+
+    def __len__(self):
+        return len(self._network.tuples)
 
     @property
-    def scores(self):
-        """Scores of the finished games, in points."""
-        return self.rows[:, 0].astype(np.int64)
-
-    @property
-    def lengths(self):
-        """Actions of the finished games."""
-        return self.rows[:, 1].astype(np.int64)
-
-    @property
-    def largest(self):
-        """Exponents of the largest tiles of the finished games."""
-        return self.rows[:, 2].astype(np.int64)
-
-    @property
-    def seconds(self):
-        """Seconds of training when each game had ended."""
-        return self.rows[:, 3]
-
-    @property
-    def starts(self):
-        """Where the finished games began, 0 for the initial state."""
-        return self.rows[:, 4].astype(np.int64)
-
-    def mean_last(self, games=BLOCK):
-        """Return the mean score of the last whole games (of all, if fewer), nan without any."""
-        return mean_ci95(self.last(games)[:, 0])[0]
-
-    def last(self, games):
-        """Return the rows of the last games from the initial state, without copying the others."""
-        found, missing = [np.zeros((0, 5))], games
-        for part in reversed(self._rows):
-            for end in range(len(part), 0, -BLOCK):
-                piece = part[max(0, end - BLOCK) : end]
-                found.insert(1, piece[piece[:, 4] == 0][-missing:])
-                missing -= len(found[1])
-                if missing <= 0:
-                    return np.concatenate(found)
-        return np.concatenate(found)
-
-    def table(self):
-        """Return the curve as a list of dicts, one for each block of whole games."""
-        whole, totals = np.flatnonzero(self.starts == 0), np.cumsum(self.lengths)
-        ends = range(self.block, len(whole) + 1, self.block)
-        return [self._block(whole[end - self.block : end], totals) for end in ends]
-
-    def _block(self, games, totals):
-        last = games[-1]
-        scores, shares = self.scores[games], reached(self.largest[games])
-        mean, ci95 = mean_ci95(scores)
-        row = {"games": int(last) + 1, "actions": int(totals[last])}
-        row |= {"seconds": round(self.seconds[last], 2)}
-        row |= {"mean": round(mean, 1), "ci95": round(ci95, 1), "max": int(scores.max())}
-        return row | {f"reached_{tile}": shares.get(tile, 0.0) for tile in TILES}
-
-    @property
-    def frame(self):
-        """The curve as a pandas frame: a row for each block of games."""
-        import pandas
-
-        return pandas.DataFrame(self.table())
-
-    @property
-    def evaluation_frame(self):
-        """The test games on the way as a pandas frame; see EVALUATION_COLUMNS."""
-        import pandas
-
-        return pandas.DataFrame(self.evaluations, columns=EVALUATION_COLUMNS)
-
-    def csv(self):
-        """Return the curve as CSV text."""
-        return _csv(CURVE_COLUMNS, self.table())
-
-    def texts(self):
-        """Return what a run folder holds of it, {file name: CSV text}."""
-        texts = {storage.HISTORY: self.csv()}
-        if self.evaluations:
-            texts[storage.EVALUATIONS] = _csv(EVALUATION_COLUMNS, self.evaluations)
-        if len(self.visits) > 1:
-            rows = [{"stage": n, "actions": int(count)} for n, count in enumerate(self.visits)]
-            texts[storage.STAGES] = _csv(("stage", "actions"), rows)
-        return texts
-
-    def statistics(self, games=BLOCK):
-        """Return the field's statistics block of the last games."""
-        last = self.last(games)
-        scores, largest = last[:, 0].astype(np.int64), last[:, 2].astype(np.int64)
-        return statistics_block(scores, largest, len(self.scores))
-
-    def __repr__(self):
-        if not len(self.scores):
-            return "<history: no game is over yet>"
-        games, actions = len(self.scores), self.actions
-        return f"<history: {games:,} games, {actions:,} actions, last mean {self.mean_last():,.0f}>"
+    def flat(self):
+        """A copy of all of them, in the order of `Network.weights`: float32[size]."""
+        return self._numbers.copy()
 
 
-def _all_columns(rows):
-    """Return a history's rows, with a start of 0 where an older checkpoint has none."""
-    rows = np.asarray(rows, np.float64)
-    return np.hstack([rows, np.zeros((len(rows), 5 - rows.shape[1]))])
+class _Memory(Mapping):
+    """What a rule keeps beside the weights, by name: see `Run.memory`."""
 
+    def __init__(self, network, rule, memory):
+        self._network, self._names, self._memory = network, RULES[rule].keeps, memory
 
-_SHARES = tuple(f"reached_{tile}" for tile in TILES)
-CURVE_COLUMNS = ("games", "actions", "seconds", "mean", "ci95", "max", *_SHARES)
-EVALUATION_COLUMNS = ("actions", "plies", "games", "mean", "ci95", "max", "moves_per_s", *_SHARES)
+    def __getitem__(self, name):
+        if name not in self._names:
+            raise KeyError(name)
+        column = self._names.index(name)
+        return _Tables(self._network, self._memory[column :: len(self._names)])
 
+    def __iter__(self):
+        return iter(self._names)
 
-def _csv(columns, rows):
-    text = io.StringIO()
-    writer = csv.DictWriter(text, columns, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue()
-
-
-# ---------------------------------------------------------------- test games on the way
-
-
-class Tests:
-    """The test games that a run plays every so many actions: at 1-ply, and at one more depth.
-
-    every: actions between two evaluations, None for none; games ≥ 1 at each depth; depth ≥ 1, in
-    plies.  They are all played with the same luck, and learn nothing.
-    """
-
-    def __init__(self, every=None, games=100, depth=1):
-        for name, number in (("eval_every", every), ("eval_games", games)):
-            if number is not None and not number >= 1:
-                raise ValueError(f"{name} {number}: use a number above 0")
-        check_limits(depth, None)
-        self.every, self.games, self.depth = every, games, depth
-
-    def due(self, actions):
-        """Say whether test games belong to this number of actions."""
-        return self.every is not None and actions > 0 and actions % self.every == 0
-
-    def next_after(self, actions):
-        """Return the number of actions at which the next evaluation is due."""
-        return FOREVER if self.every is None else (actions // self.every + 1) * self.every
-
-    def players(self, network, functions):
-        """Return {plies: player}.  Raises ValueError for a network that cannot look ahead."""
-        players = {1: NetworkPlayer(network, functions=functions)}
-        if self.every and self.depth > 1:
-            players[self.depth] = SearchPlayer(network, self.depth, functions=functions)
-        return players
-
-    def play(self, network, functions, seed, actions):
-        """Play; return a row of EVALUATION_COLUMNS for each depth."""
-        players = self.players(network, functions).items()
-        results = [(n, evaluate(who, self.games, seed + EVALUATION_SEED)) for n, who in players]
-        return [self._row(actions, plies, result) for plies, result in results]
-
-    def _row(self, actions, plies, result):
-        row = {"actions": actions, "plies": plies, "games": self.games}
-        row |= {"mean": round(result.mean, 1), "ci95": round(result.ci95, 1), "max": result.max}
-        row["moves_per_s"] = round(result.moves_per_s)
-        return row | {f"reached_{tile}": result.reached().get(tile, 0.0) for tile in TILES}
+    def __len__(self):
+        return len(self._names)
 
 
 # ---------------------------------------------------------------- the run
 
 
-def check_settings(
-    rule="td", rate=None, games=None, actions=None, seconds=None, order="forward",
-    checkpoint_every=60.0, epsilon=0.0, lam=0.0, threads=1,
-):  # fmt: skip
-    """Raise ValueError, in one line, for settings that make no sense."""
-    if rule not in RULES:
-        raise ValueError(f"unknown rule {rule!r}: use {', '.join(RULES)}")
-    kind = RULES[rule]
-    if rate is not None and not (_is_number(rate) and 0 < rate <= 1):
-        raise ValueError(f"{kind.rate} {rate}: use a rate above 0 and up to 1")
-    if order not in ("forward", "backward"):
-        raise ValueError(f"unknown order {order!r}: use forward or backward")
-    if not (_is_number(lam) and 0 <= lam < 1):
-        raise ValueError(f"lambda {lam}: use a number from 0 up to, but not including, 1")
-    if lam > 0 and not kind.decays:
-        raise ValueError(f"lambda {lam}: the rule {rule} is defined for 0 only")
-    if lam > 0 and order == "backward":
-        raise ValueError(f"lambda {lam}: learning backward is defined for 0 only")
-    if not 0 <= epsilon <= 1:
-        raise ValueError(f"epsilon {epsilon}: use a share from 0 to 1")
-    if not (isinstance(threads, (int, np.integer)) and 1 <= threads <= MOST_THREADS):
-        raise ValueError(f"threads {threads}: use a whole number from 1 to {MOST_THREADS}")
-    budgets = {"games": games, "actions": actions, "seconds": seconds}
-    given = {name: budget for name, budget in budgets.items() if budget is not None}
-    if len(given) != 1:
-        raise ValueError("say how long to train: one of games, actions or seconds")
-    for name, budget in given.items():
-        if not budget > 0:
-            raise ValueError(f"{name} {budget}: use a number above 0")
-    if not checkpoint_every >= 0:
-        raise ValueError(f"checkpoint_every {checkpoint_every}: use seconds, 0 or more")
+class Run:
+    """One training run: a network, its games in progress, what its rule remembers, its history.
 
+    settings: `Settings`; folder: where to keep config, history, weights and checkpoints, None for
+    nowhere; network: one that exists and fits the settings, which learns in place, by functions of
+    its own if it has such; by default a new one; resume: go on from the folder's checkpoint.
 
-def _is_number(value):
-    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
-
-
-def rate_of(rule, rates):
-    """Return the rate of a rule out of {name: rate or None}, or None when none is named.
-
-    Raises ValueError for the rate of another rule.
+    network, history: as they are now; memory: what the rule keeps beside the weights.  Raises,
+    before anything is written, ValueError for settings that do not fit the network or a folder
+    that holds another run, MemoryError when the tables do not fit.
     """
-    if rule not in RULES:
-        raise ValueError(f"unknown rule {rule!r}: use {', '.join(RULES)}")
-    mine = RULES[rule].rate
-    for name, rate in rates.items():
-        if rate is not None and name != mine:
-            raise ValueError(f"{name} is no rate of the rule {rule}: it takes {mine}")
-    return rates.get(mine)
+
+    def __init__(self, settings, folder=None, network=None, resume=False):
+        self.settings = settings
+        self.network = settings.new_network() if network is None else network
+        _check_fits(settings, self.network)
+        self._checkups = Checkups(settings, self.network)
+        check_rule_memory(self.network, settings.rule)
+        self._memory = new_memory(self.network.size, settings.rule)
+        self._crew = new_crew(self.network, settings, self._memory)
+        self._rate, self.history = settings.rate, History()
+        self.history.visits = self._crew.visits
+        self._before, self._started = 0.0, None  # the clock: seconds so far, and since when
+        self._stop, self._going, self._ended = threading.Event(), threading.Lock(), None
+        self.folder = None
+        if folder is not None:
+            own = self.network.own.said if self.network.own else {}
+            self.folder = RunFolder(folder, settings, own)
+            self._restore(self.folder.open(resume))
+
+    # ------------------------------------------------------------ what it is now
+
+    @property
+    def actions(self):
+        """The number of actions so far."""
+        return self._crew.actions
+
+    @property
+    def seconds(self):
+        """Seconds of training so far, earlier sessions included, test games left out."""
+        return self._before + (time.perf_counter() - self._started if self._started else 0.0)
+
+    def done(self, unit):
+        """Return how many games or actions are done, or how many seconds were spent."""
+        return self.history.count if unit == "games" else getattr(self, unit)
+
+    @property
+    def rate(self):
+        """The rule's rate; setting it, from any thread, takes effect within a tenth of a second."""
+        return self._rate
+
+    @rate.setter
+    def rate(self, rate):
+        check_rate(self.settings.rate_name, rate)
+        self._rate = float(rate)
+
+    @property
+    def memory(self):
+        """What the rule keeps beside the weights, {name: tables}.
+
+        'E' and 'A' for TC; 'step', 'largest' and 'trace' for Autostep; nothing for TD.
+        memory["E"][k] is a copy of the numbers of tuple k, in the order of `Network.table`, and
+        memory["E"][k, stage] that of a stage.
+        """
+        return _Memory(self.network, self.settings.rule, self._memory)
+
+    def __repr__(self):
+        return f"<run: {self.network.name} by {self.settings.rule}, {self.history!r}>"
+
+    # ------------------------------------------------------------ going
+
+    def go(self, actions=None, games=None, seconds=None, progress=True):
+        """Train on, exactly from where the run is; return the `History`.
+
+        One of actions, games (so many more are finished; those in progress stay so), or seconds
+        of this machine.  Without any, up to the budget of the settings, and then the run is
+        finished: last test games are played, and its folder holds the weights instead of a
+        checkpoint.  With one thread, go(a) and go(b) do what go(a + b) does, bit for bit.
+        progress: whether to show a bar.
+
+        `stop()` ends it within a second.  So does the Stop button (or Ctrl-C), which then raises
+        `Stopped`: the network keeps what it has learned, the history what happened, and a folder
+        a checkpoint.  Raises ValueError for a bad budget, or when your own function breaks its
+        word; MemoryError, after a checkpoint, when there is no room for a later stage;
+        FloatingPointError when the weights grow without bound.
+        """
+        given = {"actions": actions, "games": games, "seconds": seconds}
+        unit, total, whole = self._budget(given)
+        end = self.done(unit) + total
+        if not self._going.acquire(blocking=False):
+            raise ValueError("this run is going already: run.stop() ends that")
+        try:
+            with stop_asked(self._stop) as pressed:
+                with progress_bar(progress, self, unit, total) as show:
+                    self._go(_End(**{unit: end}), show)
+                self._close(whole)
+        finally:
+            self._stop.clear()
+            self._going.release()
+        if pressed.is_set() and self.history.stopped:
+            raise Stopped(self, f"stopped at {amount(self.done(unit), end)} {unit}")
+        return self.history
+
+    def stop(self):
+        """End `go` within a second, from any thread; without one going it does nothing."""
+        if self._going.locked():
+            self._stop.set()
+
+    def _budget(self, given):
+        """Return (unit, how many more, whether that is what the settings ask for)."""
+        if self._ended:
+            raise ValueError(f"this run has ended: {self._ended}")
+        said = [(unit, number) for unit, number in given.items() if number is not None]
+        if len(said) > 1 or not (said or self.settings.budget):
+            raise ValueError(f"say how long to train by one of {', '.join(BUDGETS)}")
+        for unit, number in said:
+            check_budget(unit, number)
+            return unit, number, False
+        unit, number = self.settings.budget
+        done = 0 if unit == "seconds" else self.done(unit)
+        return unit, max(0, number - done), True
+
+    def _go(self, end, show):
+        self.history.stopped = False
+        self._crew.play(0, 0, 1)  # compiles, before the clock starts
+        chunk, saver = FIRST_CHUNK * self.settings.threads, _Saver(self)
+        self._started = time.perf_counter()
+        try:
+            while not end.reached(self):
+                self._test()
+                if self._stop.is_set():
+                    break
+                begin, before = time.perf_counter(), self.actions
+                self._play(end, chunk)
+                show()
+                took = max(time.perf_counter() - begin, 1e-6)
+                chunk = max(1, min(2 * chunk, int((self.actions - before) * CHUNK_SECONDS / took)))
+                saver.look()
+            self._test()
+        finally:
+            self._before, self._started = self.seconds, None
+        self.history.stopped = not end.reached(self) or self._stop.is_set()
+
+    def _play(self, end, chunk):
+        """Play one chunk, and keep what came of it."""
+        self._check_room()
+        limit = min(end.actions, self.actions + chunk, self._checkups.next_after(self.actions))
+        rows = min(ROWS, end.games - self.history.count)
+        rate = self._rate
+        self._crew.set_rate(shared_rate(self.network, self.settings.rule, rate))
+        results = self._played(int(limit), int(rows))
+        self._keep(results, rate)
+
+    def _played(self, last_action, rows):
+        try:
+            return self._crew.play(FOREVER, last_action, rows)[0]
+        except Exception as error:
+            if self.network.own is None:
+                raise
+            self._ended = self.network.own.blame(error, self._crew.boards)
+            self.history.stopped = True
+            self._close(whole=False)
+            raise ValueError(self._ended) from None
+
+    def _keep(self, results, rate):
+        self.history.add(results, self.seconds, rate)
+        self._mark()
+        if not self._crew.finite:
+            rate = self.settings.rate_name
+            raise FloatingPointError(f"the weights grew without bound: train with a smaller {rate}")
+
+    def _mark(self):
+        self.history.actions, self.history.took = self.actions, self.seconds
+        self.history.visits = self._crew.visits
+
+    def _check_room(self):
+        """Before another stage may be reached, see that there is memory for it; else stop here."""
+        missing = self.network.stages.count - np.count_nonzero(self.history.visits)
+        if not self.network.stages.marks or not missing:
+            return
+        try:
+            need = stage_bytes(self.network, self.settings.rule) + (SPARE_MIB << 20)
+            check_memory("the next stage", need, "take a smaller network, or fewer stages")
+        except MemoryError as error:
+            self.history.stopped = True
+            self._close(whole=False)
+            raise MemoryError(f"training stopped where it can go on: {error}") from None
+
+    def _test(self, last=False):
+        """Play the test games that are due, unless they were played at this number of actions."""
+        actions, rows = self.actions, self.history.evaluations
+        due = self._checkups.every and last or self._checkups.due(actions)
+        if not due or self._stop.is_set() or (rows and rows[-1]["actions"] == actions):
+            return
+        begin = time.perf_counter()
+        with contextlib.suppress(KeyboardInterrupt):
+            rows += self._checkups.play(actions, self._stop)
+        self._before -= time.perf_counter() - begin if self._started else 0.0
+
+    # ------------------------------------------------------------ ending
+
+    def _close(self, whole):
+        """Leave the folder as it should be: with the weights when the run is over."""
+        whole = whole and not self.history.stopped
+        if whole:
+            self._test(last=True)
+            self.history.stopped = self._stop.is_set()
+        if self.folder is None:
+            return
+        if whole and not self.history.stopped:
+            self.folder.finish(self.arrays(), self.history.texts())
+        else:
+            self.save()
+
+    def save(self):
+        """Write a checkpoint into the folder; `resume` goes on from there."""
+        self.folder.save_checkpoint(self.arrays(), self.history.texts())
+
+    def arrays(self):
+        """Return the whole run as a dict of arrays: network, games in progress, history."""
+        return {
+            **files.network_arrays(self.network),
+            **files.memory_arrays(self.network, self._memory),
+            **self._crew.state(),
+            "history": self.history.rows,
+            "evaluations": as_array(self.history.evaluations),
+            "seconds": np.array(self.seconds),
+            "rate": np.array(self._rate),
+        }
+
+    def _restore(self, arrays):
+        """Take up the run that `arrays` returned; None for nothing."""
+        if arrays is None:
+            return
+        path = self.folder.path
+        if not {"history", "seconds"} <= set(arrays):
+            raise ValueError(f"{path}: its {WEIGHTS} is no run that can go on")
+        files.restore(self.network, arrays, path)
+        files.restore_memory(self.network, self._memory, arrays, path)
+        self._crew.restore(arrays)
+        self._rate = float(arrays.get("rate", self.settings.rate))
+        self.history = History(rows=arrays["history"], rate=self._rate)
+        self.history.evaluations = as_rows(arrays.get("evaluations", np.zeros((0, 0))))
+        self._before = float(arrays["seconds"])
+        self._mark()
 
 
-def train(
-    network, *, rule="td", alpha=None, beta=None, mu=None, lam=0.0, delay=True, threads=1,
-    games=None, actions=None, seconds=None, order="forward", epsilon=0.0, seed=1, lanes=LANES,
-    functions=None, progress=True, out=None, resume=False, checkpoint_every=60.0,
-    eval_every=None, eval_games=100, eval_depth=1, starts="initial",
-):  # fmt: skip
-    """Train a network by playing against itself.
+class _Saver:
+    """Says when a checkpoint is due: not more often than asked for, nor than writing it allows."""
 
-    network: `Network`, changed in place; its form says what is learned.  rule: 'td', 'tc' or
-    'autostep' (see `rules`), with its rate in (0, 1]: alpha (0.1 when left out) and beta (1) are
-    shared by a board's look-ups, mu (0.1) is a meta-rate.  lam: λ in [0, 1), td and tc only;
-    delay: each afterstate learns once, h actions later, or online at every error.  threads: so
-    many learn at once on the same tables, without locks; one alone is deterministic.
-    One budget: games, actions, or seconds of this machine.  order: 'forward' learns during the
-    episode, 'backward' from its end (as the lab program does).  epsilon: how often any legal
-    action is taken instead of the best; it is learned from, too.  seed: int.  lanes: games that
-    take turns in a thread; 2 hides the time that memory takes, 1 learns from one game after the
-    other.  functions: `learning.own_functions` of your own.  out: a folder for config, history,
-    weights and, every checkpoint_every seconds, a checkpoint; resume: go on from it.
-    starts: where games begin: 'initial', 'carousel', 'restart', 's-jump', 'l-jump' (see `starts`).
-    eval_every: play eval_games test games every so many actions, and at the end, at 1-ply and at
-    eval_depth, into `History.evaluations`; they take no part in the clock.
+    def __init__(self, run):
+        self._run, self._saved = run, time.perf_counter()
+        self._pause = run.settings.checkpoint_every
 
-    Returns `History`.  The Stop button (or Ctrl-C) ends training within a second: the history up
-    to there is returned with `stopped` set, the network is usable, a checkpoint is written.
-    Raises ValueError for bad settings or a folder that holds another run, MemoryError when the
-    rule's tables do not fit (for a later stage: after a checkpoint, as for the Stop button),
-    FloatingPointError when the weights grow without bound.
-    """
-    rate = rate_of(rule, {"alpha": alpha, "beta": beta, "mu": mu})
-    check_settings(
-        rule, rate, games, actions, seconds, order, checkpoint_every, epsilon, lam, threads
-    )
-    check_starts(starts, network.stages.count)
-    check_rule_memory(network, rule)
-    tests = Tests(eval_every, eval_games, eval_depth)
-    tests.players(network, functions)
-    run = Run(network, rule, rate, lam, delay, threads, order, seed, lanes, epsilon, tests, starts)
-    if out is not None:
-        run.use_folder(out, resume, {"games": games, "actions": actions})
-    announce()
-    run.begin(functions)
-    with _progress_bar(progress, run, games, actions, seconds) as show:
-        run.go(games, actions, seconds, checkpoint_every, show)
-    return run.history
+    def look(self):
+        """Write one if it is due."""
+        begin = time.perf_counter()
+        if self._run.folder is None or begin - self._saved <= self._pause:
+            return
+        self._run.save()
+        self._saved = time.perf_counter()
+        took = self._saved - begin
+        self._pause = max(self._run.settings.checkpoint_every, CHECKPOINT_PAUSE * took)
+
+
+# ---------------------------------------------------------------- before it begins
+
+
+def _check_fits(settings, network):
+    """Raise ValueError where a network is not the one that the settings name."""
+    asked, made = settings.geometry().arguments(), network.arguments()
+    for name, value in made.items():
+        if asked[name] != value:
+            raise ValueError(f"this network has {name} {value!r}, the settings say {asked[name]!r}")
 
 
 def check_rule_memory(network, rule):
@@ -339,268 +379,49 @@ def check_rule_memory(network, rule):
 
 def stage_bytes(network, rule):
     """Return what one stage takes with what the rule keeps beside its weights, in bytes."""
-    return network.nbytes * (1 + RULES[rule].memory) // network.stages.count
+    return network.stage_nbytes * (1 + RULES[rule].memory)
 
 
-class Run:
-    """One training run: a network, its games in progress and its history."""
+# ---------------------------------------------------------------- in one call
 
-    def __init__(
-        self, network, rule="td", rate=None, lam=0.0, delay=True, threads=1,
-        order="forward", seed=1, lanes=LANES, epsilon=0.0, tests=None, starts="initial",
-    ):  # fmt: skip
-        self.network, self.history, self.folder, self.found = network, History(), None, None
-        self.rule, self.threads, self.epsilon = rule, int(threads), epsilon
-        self.order, self.seed, self.lanes = order, seed, lanes
-        self.rate = RULES[rule].default if rate is None else rate
-        self.lam, self.delay, self.starts = lam, delay, starts
-        self.tests, self.functions = tests or Tests(), None
-        self.before = 0.0  # seconds that earlier sessions of this run took; minus those of tests
-        self.started = time.perf_counter()
-
-    @property
-    def settings(self):
-        """What decides the run's results, as config.json holds it; what is usual is left out."""
-        settings = {"rule": self.rule, RULES[self.rule].rate: self.rate}
-        settings |= {"lambda": self.lam, "delay": self.delay} if self.lam else {}
-        settings |= {"order": self.order, "seed": self.seed, "lanes": self.lanes}
-        settings |= {"threads": self.threads} if self.threads > 1 else {}
-        settings |= {"epsilon": self.epsilon} if self.epsilon else {}
-        settings |= {"starts": self.starts} if self.starts != "initial" else {}
-        start, stages = self.network.optimistic, self.network.stages
-        settings |= {"optimistic": start} if start else {}
-        staged = {
-            "stages": int(stages.marks),
-            "top": stages.top,
-            "promotion": self.network.promotes,
-        }
-        return settings | (staged if stages.marks else {})
-
-    def begin(self, functions=None):
-        """Set the games up, compile, and take up the checkpoint if there is one."""
-        network = self.network
-        rule = rule_of(
-            network, self.rate, self.order == "backward", self.epsilon,
-            rule=self.rule, decay=self.lam, delay=self.delay, starts=self.starts,
-        )  # fmt: skip
-        self.functions = functions = functions or functions_of(network.tuples, self.rule)
-        self.memory = new_memory(network.size, self.rule)
-        self.history.visits = np.zeros(network.stages.count, np.int64)
-        n, count = network.lookups_per_board, self.threads
-        own = (functions, network.weights, n, rule, self.seed, self.lanes)
-        self.games = Crew([Games(*own, k, count, self.memory) for k in range(count)])
-        self.games.members[0].play(0, 0, 1)  # compiles, before the clock starts
-        if self.found is not None:
-            self._restore(self.found)
-            self.found = None
-
-    @property
-    def seconds(self):
-        """Seconds of training so far, earlier sessions included."""
-        return self.before + time.perf_counter() - self.started
-
-    def config(self, extra):
-        """Return all that decides this run's results, as config.json holds it."""
-        name = {"network": self.network.name, "form": self.network.form}
-        tests = {f"eval_{key}": number for key, number in vars(self.tests).items()}
-        tests = tests if self.tests.every else {}
-        return {**name, **self.settings, **extra, **tests, "sources": SOURCE_HASH}
-
-    def use_folder(self, path, resume, extra):
-        """Claim a run folder, and read its checkpoint if there is one."""
-        self.folder = storage.RunFolder(path, self.config(extra))
-        self.found = self.folder.open(resume)
-        if self.found is not None and not {"history", "seconds"} <= set(self.found):
-            raise ValueError(f"{path}: its {storage.WEIGHTS} is no run that can go on")
-
-    def go(self, games, actions, seconds, checkpoint_every, show):
-        """Train until the budget is spent or someone stops it."""
-        last_game, last_action = games or FOREVER, actions or FOREVER
-        last_second = seconds or math.inf
-        self.started = time.perf_counter()
-        saved, chunk, more = time.perf_counter(), FIRST_CHUNK * self.threads, True
-        pause = checkpoint_every
-        with _stop_asked() as stop:
-            while more and self.games.actions < last_action and self.seconds < last_second:
-                if self.tests.due(self.games.actions) and not stop.is_set():
-                    self._test(stop)
-                if stop.is_set():
-                    self.history.stopped = True
-                    break
-                begin = time.perf_counter()
-                test_at = self.tests.next_after(self.games.actions)
-                limit = min(last_action, self.games.actions + chunk, test_at)
-                self._check_room()
-                results, more = self.games.play(last_game, limit, ROWS)
-                self._keep(results)
-                show(self)
-                took = max(time.perf_counter() - begin, 1e-6)
-                chunk = max(1, min(2 * chunk, int(chunk * CHUNK_SECONDS / took)))
-                if self.folder and time.perf_counter() - saved > pause:
-                    begin = time.perf_counter()
-                    self.folder.save_checkpoint(self.arrays(), self.history.texts())
-                    saved = time.perf_counter()
-                    pause = max(checkpoint_every, CHECKPOINT_PAUSE * (saved - begin))
-            if self.tests.every and not self.history.stopped:
-                self._test(stop)
-            self._close()
-
-    def _check_room(self):
-        """Before another stage may be reached, see that there is memory for it; else stop here."""
-        missing = self.network.stages.count - np.count_nonzero(self.history.visits)
-        if not self.network.stages.marks or not missing:
-            return
-        try:
-            need = stage_bytes(self.network, self.rule) + (SPARE_MIB << 20)
-            check_memory("the next stage", need)
-        except MemoryError as error:
-            self.history.stopped = True
-            self._close()
-            raise MemoryError(
-                f"training stopped where it can go on: {error}, or fewer stages"
-            ) from None
-
-    def _test(self, stop):
-        """Play the test games, unless they have been played at this number of actions."""
-        actions, rows = self.games.actions, self.history.evaluations
-        if rows and rows[-1]["actions"] == actions:
-            return
-        begin, seed = time.perf_counter(), self.seed
-        try:
-            with stop.raises():
-                rows += self.tests.play(self.network, self.functions, seed, actions)
-        except KeyboardInterrupt:
-            self.history.stopped = True
-        self.before -= time.perf_counter() - begin
-
-    def _keep(self, results):
-        self.history.add(results, self.seconds)
-        self.history.actions, self.history.took = self.games.actions, self.seconds
-        self.history.visits = self.games.visits
-        if not self.games.finite:
-            rate = RULES[self.rule].rate
-            raise FloatingPointError(f"the weights grew without bound: train with a smaller {rate}")
-
-    def _close(self):
-        if self.folder is None:
-            return
-        if self.history.stopped:
-            self.folder.save_checkpoint(self.arrays(), self.history.texts())
-        else:
-            self.folder.finish(self.arrays(), self.history.texts())
-
-    def arrays(self):
-        """Return the whole run as a dict of arrays: network, games in progress, history."""
-        return {
-            **storage.network_arrays(self.network),
-            **storage.memory_arrays(self.network, self.memory),
-            **self.games.state(),
-            "history": self.history.rows,
-            "evaluations": _as_array(self.history.evaluations),
-            "seconds": np.array(self.seconds),
-        }
-
-    def _restore(self, arrays):
-        storage.restore(self.network, arrays, self.folder.path)
-        storage.restore_memory(self.network, self.memory, arrays, self.folder.path)
-        self.games.restore(arrays)
-        self.history = History(rows=arrays["history"])
-        self.history.evaluations = _as_rows(arrays.get("evaluations", np.zeros((0, 0))))
-        self.before = self.history.took = float(arrays["seconds"])
-        self.history.actions, self.history.visits = self.games.actions, self.games.visits
+_stopped = None
 
 
-def _as_array(evaluations):
-    rows = [[row[name] for name in EVALUATION_COLUMNS] for row in evaluations]
-    return np.array(rows, np.float64).reshape(len(rows), len(EVALUATION_COLUMNS))
+def train(network, *, out=None, resume=False, progress=True, **options):
+    """Train a network by playing against itself: one `Run`, from its beginning to its end.
 
+    network: `Network`, changed in place; its form says what is learned, and functions of its own
+    are what it learns by.  options: those of `Settings` that are not the network's, one budget
+    (games, actions or seconds) among them.  out: a folder for config, history, weights and
+    checkpoints; resume: go on from it.  progress: whether to show a bar.
 
-def _as_rows(array):
-    whole = ("actions", "plies", "games", "max", "moves_per_s")
-    rows = (dict(zip(EVALUATION_COLUMNS, row, strict=True)) for row in array.tolist())
-    return [{k: int(x) if k in whole else x for k, x in row.items()} for row in rows]
-
-
-# ---------------------------------------------------------------- Stop and progress
-
-
-class _Stop(threading.Event):
-    """A flag for the Stop button; within `raises` the button also interrupts what runs."""
-
-    interrupts = False
-
-    def press(self, *_):
-        """Set the flag, as a signal's handler."""
-        self.set()
-        if self.interrupts:
-            raise KeyboardInterrupt
-
-    @contextmanager
-    def raises(self):
-        """Let the button raise KeyboardInterrupt meanwhile."""
-        self.interrupts = True
-        try:
-            yield
-        finally:
-            self.interrupts = False
-
-
-@contextmanager
-def _stop_asked():
-    """Turn Ctrl-C, the Stop button and a polite kill into a flag, looked at between two chunks."""
-    stop = _Stop()
-    if threading.current_thread() is not threading.main_thread():
-        yield stop
-        return
-    kinds = (signal.SIGINT, signal.SIGTERM)
-    before = [signal.signal(kind, stop.press) for kind in kinds]
-    try:
-        yield stop
-    finally:
-        for kind, handler in zip(kinds, before, strict=True):
-            signal.signal(kind, handler)
-
-
-@contextmanager
-def _progress_bar(progress, run, games, actions, seconds):
-    """Yield a function that shows a run's progress; tqdm's bar, on stderr or in the notebook."""
-    if not progress:
-        yield lambda run: None
-        return
-    from tqdm.auto import tqdm
-
-    total, unit = (games, "games") if games else (actions, "actions") if actions else (seconds, "s")
-    done = {
-        "games": lambda: run.history.count,
-        "actions": lambda: run.games.actions,
-        "s": lambda: min(seconds or 0, run.seconds - run.before),
-    }[unit]
-    form = "{percentage:3.0f}%|{bar}| {n:.0f}/{total:.0f} {unit} [{elapsed}<{remaining}{postfix}]"
-    with tqdm(total=total, unit=unit, bar_format=form, file=sys.stderr, leave=False) as bar:
-
-        def show(run):
-            bar.update(done() - bar.n)
-            mean, rate = run.history.mean_last(), run.games.actions / run.seconds
-            bar.set_postfix_str(f"{rate / 1e6:.1f} M actions/s, last mean {mean:,.0f}")
-
-        yield show
-
-
-# ---------------------------------------------------------------- budgets
-
-
-def actions_in(seconds, network):
-    """Return about how many actions of training on a network fit into seconds on this machine.
-
-    It plays (and does not learn) for a fifth of a second, and rounds to two digits.
+    Returns `History`.  Raises what `Run` and `Run.go` raise.  The Stop button (or Ctrl-C) raises
+    `Stopped`, which ends the cell: the network keeps what it has learned, `last_run()` has the
+    history and can go on.
     """
-    functions, n = functions_of(network.tuples), network.lookups_per_board
-    games = Games(functions, network.weights, n, rule_of(network, learn=False), 0)
-    games.play(FOREVER, 1000, ROWS)
-    begin = time.perf_counter()
-    while time.perf_counter() - begin < 0.2:
-        games.play(FOREVER, games.actions + FIRST_CHUNK, ROWS)
-    rate = (games.actions - 1000) / (time.perf_counter() - begin)
-    actions = 0.8 * seconds * rate
-    digits = max(0, int(math.log10(max(actions, 1))) - 1)
-    return max(1, int(round(actions, -digits)))
+    global _stopped
+    _stopped = None
+    run = Run(Settings.of(network, **options), out, network, resume)
+    try:
+        return run.go(progress=progress)
+    except Stopped:
+        _stopped = run
+        raise
+
+
+def last_run():
+    """Return the `Run` that `train` was stopped in; raise ValueError when none was."""
+    if _stopped is None:
+        raise ValueError("no training was stopped: what train() returned is its history")
+    return _stopped
+
+
+def _signature():
+    """What `train` takes, said by `Settings`."""
+    first, *own = list(inspect.signature(train).parameters.values())[:-1]
+    options = inspect.signature(Settings).parameters.values()
+    kept = [option for option in options if option.name not in NETWORK_OPTIONS]
+    return inspect.Signature([first, *kept, *own])
+
+
+train.__signature__ = _signature()

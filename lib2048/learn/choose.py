@@ -1,0 +1,182 @@
+"""The loop's first phase: where the four actions lead, what that is worth, which one is taken."""
+
+import numpy as np
+
+from lib2048.game.board import WHOLE, slide_all, slide_all_in, slide_one
+from lib2048.game.rng import below, draw
+from lib2048.game.spec import FOUR_CHANCE
+from lib2048.learn.records import AFTERSTATE, STATE, Q
+from lib2048.machine.kernels import kernel, part
+from lib2048.machine.native import prefetch
+from lib2048.networks.lookups import (
+    TURNED,
+    image_boards,
+    read_through,
+    shift_to_stages,
+    stage_positions,
+)
+from lib2048.networks.stages import next_stage
+
+ILLEGAL = np.float32(-np.inf)
+TWO_CHANCE = np.float32(1 - FOUR_CHANCE)
+FOUR = np.float32(FOUR_CHANCE)
+ZERO, ONE, TWO, THREE, QUAD = map(np.uint64, range(5))
+_LOW24, _IMAGE = np.uint64((1 << 24) - 1), np.uint64(7)
+
+# ---------------------------------------------------------------- looking up
+
+
+@part
+def expand(functions, weights, rule, lane, g, work):
+    """Slide a lane's board by the four actions, look up where they lead, ask for the weights."""
+    board, n, first = lane.board, functions.lookups, QUAD * g * functions.lookups
+    up, right, down, left, along, across = slide_all_in(board, rule.grid)
+    lane.rewards[0] = np.float32(along) if up != board else ILLEGAL
+    lane.rewards[1] = np.float32(across) if right != board else ILLEGAL
+    lane.rewards[2] = np.float32(along) if down != board else ILLEGAL
+    lane.rewards[3] = np.float32(across) if left != board else ILLEGAL
+    if rule.form == AFTERSTATE:  # an illegal action looks up the empty board: no memory is wasted
+        lane.candidates[0] = up if up != board else ZERO
+        lane.candidates[1] = right if right != board else ZERO
+        lane.candidates[2] = down if down != board else ZERO
+        lane.candidates[3] = left if left != board else ZERO
+    else:
+        for a in range(QUAD):
+            lane.candidates[a] = board
+    image_boards(lane.candidates, ZERO, work.images, rule.grid)
+    functions.look(work.images, work.positions, first)
+    if rule.form == Q:
+        for i in range(ZERO, QUAD * n):
+            turned = TURNED[(i >> TWO) & _IMAGE, i & THREE]
+            work.positions[first + i] += np.uint32(turned * rule.size)
+    if rule.stages.marks:
+        marks, lowest = rule.stages.marks, rule.stages.lowest
+        p = next_stage(lane.stage, up, lane.rewards[0], marks, lowest)
+        q = next_stage(lane.stage, right, lane.rewards[1], marks, lowest)
+        r = next_stage(lane.stage, down, lane.rewards[2], marks, lowest)
+        s = next_stage(lane.stage, left, lane.rewards[3], marks, lowest)
+        lane.stages[0], lane.stages[1], lane.stages[2], lane.stages[3] = p, q, r, s
+        lane.late = p | q | r | s
+        if lane.late:
+            shift_to_stages(work.positions, first, QUAD * n, rule.stages.size, p, q, r, s)
+    for i in range(first, first + QUAD * n):
+        prefetch(weights, work.positions[i])
+
+
+@kernel
+def look_up_one(functions, rule, board, action, at, work):
+    """Write the n look-ups of one board (and, for Q, its action) to work.entries[at …]."""
+    work.trial[0], work.trial[1], work.trial[2], work.trial[3] = board, ZERO, ZERO, ZERO
+    image_boards(work.trial, ZERO, work.images, rule.grid)
+    functions.look(work.images, work.trial_positions, ZERO)
+    if rule.stages.marks:
+        count = QUAD * functions.lookups
+        stage_positions(work.trial, ZERO, work.trial_positions, ZERO, count, rule.stages)
+    for i in range(ZERO, functions.lookups):
+        turned = TURNED[i & _IMAGE, action]
+        work.entries[at + i] = work.trial_positions[QUAD * i] + np.uint32(turned * rule.size)
+
+
+# ---------------------------------------------------------------- choosing
+
+
+@part
+def choose(functions, weights, rule, lane, g, work):
+    """Return (the action of a lane's board, 4 when none is legal; what the state is worth by it).
+
+    That is its reward and value, or the value of the state itself where states have the values.
+    """
+    n = functions.lookups
+    if rule.stages.below and lane.late:
+        read_through(weights, work.positions, QUAD * g * n, QUAD * n, rule.stages.below)
+    functions.values(weights, work.positions, QUAD * g * n, n, work.values)
+    of_state = work.values[0]
+    if rule.form == STATE:
+        _expect(functions, weights, lane, -rule.optimistic, work)
+    action, best = _best(work.values, lane.rewards, rule.form != Q)
+    if rule.epsilon > 0 and action != QUAD:
+        action = _explore(lane, rule.epsilon, action)
+        best = work.values[action]
+        best += lane.rewards[action] if rule.form != Q else np.float32(0)
+    return action, best if rule.form != STATE else of_state
+
+
+@part
+def _best(values, rewards, pays):
+    """Return (the action of the largest value, that value), or (4, −inf) when none is legal.
+
+    pays: whether the reward belongs to the sum (Q has it inside its value already).  Of equals
+    the first wins.
+    """
+    best, best_value = QUAD, ILLEGAL
+    for a in range(ZERO, QUAD):
+        total = values[a] + (rewards[a] if pays else min(rewards[a], np.float32(0)))
+        if total > best_value:
+            best, best_value = a, total
+    if best == QUAD:  # no action is legal, or the values are nan: then take a legal one
+        for a in range(ZERO, QUAD):
+            if rewards[a] >= 0:
+                return a, values[a]
+    return best, best_value
+
+
+@part
+def _explore(lane, epsilon, action):
+    """Return the action, or with probability ε any legal one, each as likely as the others."""
+    lane.random, bits = draw(lane.random)
+    if np.float32(bits & _LOW24) >= epsilon * np.float32(1 << 24):
+        return action
+    legal = ZERO
+    for a in range(ZERO, QUAD):
+        legal += np.uint64(lane.rewards[a] >= 0)
+    skip = below(bits, legal)
+    for a in range(ZERO, QUAD):
+        if lane.rewards[a] >= 0:
+            if skip == ZERO:
+                return a
+            skip -= ONE
+    return action
+
+
+# ---------------------------------------------------------------- values of states
+
+
+@kernel
+def _expect(functions, weights, lane, lost, work):
+    """Write, for each legal action, the expected value of the state that its spawn leads to.
+
+    lost: the sum of weights that stands for a lost board, −V_init.
+    """
+    values = work.values
+    for a in range(ZERO, QUAD):  # values[0..3] are work space of each expectation
+        values[QUAD + a] = np.float32(0)
+        if lane.rewards[a] >= 0:
+            after, _ = slide_one(lane.board, a)
+            values[QUAD + a] = _expected_value(functions, weights, after, lost, work)
+    for a in range(ZERO, QUAD):
+        values[a] = values[QUAD + a]
+
+
+@kernel
+def _expected_value(functions, weights, after, lost, work):
+    """Average V over the spawns: 2 with 0.9, 4 with 0.1, in every empty cell."""
+    trial, positions, values = work.trial, work.trial_positions, work.values
+    total, count = np.float32(0), np.float32(0)
+    for cell in range(ZERO, np.uint64(64), QUAD):
+        if (after >> cell) & np.uint64(15) == ZERO:
+            trial[0], trial[1] = after | (ONE << cell), after | (TWO << cell)
+            trial[2], trial[3] = ZERO, ZERO
+            image_boards(trial, ZERO, work.images, WHOLE)
+            functions.look(work.images, positions, ZERO)
+            functions.values(weights, positions, ZERO, functions.lookups, values)
+            total += TWO_CHANCE * (values[0] if _alive(trial[0]) else lost)
+            total += FOUR * (values[1] if _alive(trial[1]) else lost)
+            count += np.float32(1)
+    return total / count
+
+
+@kernel
+def _alive(board):
+    """Say whether some action is legal."""
+    up, right, down, left, _, _ = slide_all(board)
+    return up != board or right != board or down != board or left != board

@@ -1,0 +1,233 @@
+"""Games in progress: one thread's, and those of several threads that learn on the same tables."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+from lib2048.game.rng import seed_bits
+from lib2048.learn.loop import choose_kernel, play_kernel
+from lib2048.learn.records import (
+    ACTIONS,
+    COUNTERS,
+    KEPT,
+    LANE,
+    LONGEST_GAME,
+    NEXT_GAME,
+    PAST,
+    RESULT_COLUMNS,
+    ROWS,
+    STRIDE,
+    Functions,
+    Limits,
+    new_work,
+)
+from lib2048.learn.rules import RULES, new_memory
+from lib2048.learn.settings import rule_of
+from lib2048.learn.starts import new_starts
+from lib2048.machine.memory import apart, records
+from lib2048.networks.lookups import BOARDS_AT_ONCE, unplanes, value_kernel
+
+FOREVER = np.iinfo(np.int64).max
+PIECES, LARGEST_PIECE = 8, 1 << 20  # of a crew's budget: so many a thread and round, and actions
+
+
+def functions_of(network, rule=None):
+    """Return the compiled `Functions` that a network plays and learns by: its own, or ours.
+
+    rule: by which it learns, None where it only plays.  Raises ValueError where the network's own
+    update stands for another rule.
+    """
+    n, own = np.uint64(network.lookups_per_board), network.own
+    update = RULES[rule or "td"].update()
+    if own is None:
+        return Functions(n, network.look, network.values_of, value_kernel(), update)
+    update = own.update_for(rule) or update
+    return Functions(n, network.look, network.values_of, own.value or value_kernel(), update)
+
+
+class Games:
+    """Games in progress on one network, in one thread: play some, stop, go on.
+
+    network: `Network`; rule: `Rule`; seed: int; functions: `Functions`, by default the network's;
+    memory: float32, what the rule keeps beside the weights; lanes: games that take turns;
+    first_game: number of the first game; stride: from one game's number to the next one's.
+    """
+
+    def __init__(
+        self, network, rule, seed, functions=None, memory=None, lanes=2, first_game=0, stride=1
+    ):  # fmt: skip
+        self.functions = functions or functions_of(network)
+        self.weights, self.rule, self.seed = network.weights, rule, seed_bits(seed)
+        self.memory = new_memory(0) if memory is None else memory
+        self.lanes = records(lanes, LANE)
+        self.lanes["number"] = self.lanes["start"] = -1
+        self.counters = apart(len(COUNTERS), np.int64)
+        self.counters[NEXT_GAME], self.counters[STRIDE] = first_game, stride
+        self.starts = new_starts(rule.start, rule.stages.count, lanes, LONGEST_GAME, apart)
+        self.work = new_work(lanes, network.lookups_per_board, rule)
+
+    @property
+    def actions(self):
+        """The number of actions so far."""
+        return int(self.counters[ACTIONS])
+
+    @property
+    def boards(self):
+        """The boards that were looked up last, and those of the lanes: a set of ints."""
+        last = {int(unplanes(image)) for image in self.work.images[:BOARDS_AT_ONCE]}
+        return last | set(self.lanes["board"].tolist())
+
+    def play(self, last_game, last_action, rows):
+        """Play on until a limit; return (results int64[k, 5], whether games are left).
+
+        last_game: games below this number are played; last_action: stop when `actions` is this;
+        rows: stop when so many games are over.  See RESULT_COLUMNS.
+        """
+        results = np.zeros((rows, len(RESULT_COLUMNS)), np.int64)
+        self.counters[ROWS] = 0
+        more = play_kernel()(
+            tuple(self.functions), self.weights, self.memory, self.rule, self.lanes, self.counters,
+            self.starts, self.work, results, Limits(self.seed, last_game, last_action),
+        )  # fmt: skip
+        return results[: self.counters[ROWS]], more
+
+    def state(self):
+        """Return all that a resume needs, as a dict of plain arrays."""
+        lanes = {f"lane_{name}": self.lanes[name].copy() for name in KEPT}
+        episodes = np.concatenate(self._episodes())
+        past = {f"past_{name}": episodes[name].copy() for name in PAST.names}
+        starts = {name: array.copy() for name, array in self.starts._asdict().items()}
+        starts["trail"] = self.starts.trail[:, : self._turns()].copy()
+        return {**lanes, **past, **starts, "counters": self.counters.copy()}
+
+    def restore(self, state):
+        """Take up a state that `state` returned."""
+        for name in KEPT:
+            self.lanes[name] = state.get(f"lane_{name}", 0)
+        start = 0
+        for episode in self._episodes():
+            for name in PAST.names:
+                episode[name] = state[f"past_{name}"][start : start + len(episode)]
+            start += len(episode)
+        self.counters[:] = state["counters"]
+        for name, array in self.starts._asdict().items():
+            kept = state.get(name, array)
+            (array[:, : kept.shape[1]] if kept.ndim > 1 else array)[:] = kept
+
+    def _turns(self):
+        """The turns of the longest game in progress, those before a restart included."""
+        return 1 + int((self.lanes["start"] + self.lanes["length"]).max())
+
+    def _episodes(self):
+        """What is kept of the unfinished episodes, a view a lane."""
+        return [past[:length] for past, length in zip(self.work.past, self.lanes["length"])]
+
+
+class Crew:
+    """Games in several threads that learn on the same tables at once, without locks.
+
+    members: a list of `Games`, one for each thread.  Every thread has games of its own numbers,
+    and so its own luck; which update comes first is left to chance (lock-free optimistic
+    parallelism, Jaśkowski 2018, section V-A3).  A crew of one does what its member does.
+    """
+
+    def __init__(self, members):
+        self.members, self._lock, self._left = members, threading.Lock(), (0, 0)
+        self._pool = ThreadPoolExecutor(len(members)) if len(members) > 1 else None
+
+    @property
+    def actions(self):
+        """The number of actions so far, of all threads."""
+        return sum(games.actions for games in self.members)
+
+    @property
+    def visits(self):
+        """How many actions led into each stage, of all threads: int64[stages]."""
+        if self.members[0].rule.stages.count == 1:
+            return np.array([self.actions])
+        return np.sum([games.starts.visits for games in self.members], axis=0)
+
+    @property
+    def boards(self):
+        """The boards that all threads looked at last: a set of ints."""
+        return set().union(*(games.boards for games in self.members))
+
+    @property
+    def finite(self):
+        """Whether the values that were looked up last are numbers."""
+        return all(np.isfinite(games.work.values).all() for games in self.members)
+
+    def play(self, last_game, last_action, rows):
+        """Play on until a limit that the threads share; see `Games.play`."""
+        if self._pool is None:
+            return self.members[0].play(last_game, last_action, rows)
+        self._left = last_action - self.actions, rows
+        tasks = [self._pool.submit(self._work, games, last_game) for games in self.members]
+        found = [task.result() for task in tasks]
+        parts = [part for results, _ in found for part in results]
+        return np.concatenate(parts), any(more for _, more in found)
+
+    def _work(self, games, last_game):
+        """Take one piece of the budget after the other; return (results of each, games left)."""
+        found, more = [np.zeros((0, len(RESULT_COLUMNS)), np.int64)], True
+        while more and min(share := self._take()):
+            actions, rows = share
+            before = games.actions
+            results, more = games.play(last_game, before + actions, rows)
+            found.append(results)
+            self._give(actions - (games.actions - before), rows - len(results))
+        return found, more
+
+    def _take(self):
+        """Take a piece of the actions and of the rows of results that are left."""
+        with self._lock:
+            share = tuple(map(self._piece, self._left))
+            self._left = tuple(left - taken for left, taken in zip(self._left, share))
+            return share
+
+    def _piece(self, left):
+        return min(left, max(1, min(left // (PIECES * len(self.members)), LARGEST_PIECE)))
+
+    def _give(self, *unused):
+        with self._lock:
+            self._left = tuple(left + more for left, more in zip(self._left, unused))
+
+    def set_rate(self, rate):
+        """Let all threads learn at a rate (shared by the look-ups already) from now on."""
+        for games in self.members:
+            games.rule = games.rule._replace(rate=rate)
+
+    def state(self):
+        """Return all that a resume needs, as a dict of plain arrays."""
+        if len(self.members) == 1:
+            return self.members[0].state()
+        states = [games.state() for games in self.members]
+        return {f"{k}_{name}": part for k, one in enumerate(states) for name, part in one.items()}
+
+    def restore(self, state):
+        """Take up a state that `state` returned for as many threads."""
+        for k, games in enumerate(self.members):
+            start = f"{k}_" if len(self.members) > 1 else ""
+            games.restore({name.removeprefix(start): part for name, part in state.items()
+                           if name.startswith(start)})  # fmt: skip
+
+
+def new_crew(network, settings, memory):
+    """Return the `Crew` that trains a network by its settings, before its first action."""
+    rule, count = rule_of(network, settings), settings.threads
+    functions = functions_of(network, settings.rule)
+    own = (network, rule, settings.seed, functions, memory, settings.lanes)
+    return Crew([Games(*own, first_game=k, stride=count) for k in range(count)])
+
+
+def choose_action(network, functions, rule, board):
+    """Choose on one board as the loop does.
+
+    Returns (action or None, float32[4] of what the actions are worth without their rewards; for
+    Q, with).  Illegal actions hold a meaningless number.
+    """
+    work, lanes = new_work(1, network.lookups_per_board, rule), records(1, LANE)
+    lanes["board"], lanes["stage"] = np.uint64(board), network.stage(board)
+    action = choose_kernel()(tuple(functions), network.weights, rule, lanes, work)
+    return (None if action == 4 else int(action)), work.values[:4] + rule.optimistic

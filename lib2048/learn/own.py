@@ -1,0 +1,228 @@
+"""Functions of a student's own, in the seams of the loop.
+
+They are tried in a process of their own first (see `trial`), then compiled with a check on every
+array.  What an index writes is compared with the size of the tables on every board, so a mistake
+ends the run by an error that shows the board, and never the process.
+"""
+
+import functools
+import hashlib
+import inspect
+from types import FunctionType
+
+import numba
+import numpy as np
+
+from lib2048.game.board import to_text
+from lib2048.learn.rules import RULES, UPDATE_SIGNATURE
+from lib2048.machine import child
+from lib2048.machine.kernels import at_once
+from lib2048.networks.lookups import (
+    LOOK_SIGNATURE,
+    VALUE_SIGNATURE,
+    VALUES_SIGNATURE,
+    planes,
+    unplanes,
+)
+from lib2048.networks.network import Geometry
+
+QUAD, ZERO = np.uint64(4), np.uint64(0)
+UNWRITTEN = np.uint32((1 << 32) - 1)  # no network has so many weights
+TRIAL_SECONDS = 20
+PARTS = {
+    "index": ("board", "positions"),
+    "value": ("weights", "positions"),
+    "update": ("weights", "positions", "amount"),
+}
+REMEMBERING = ("weights", "memory", "positions", "error", "rate")  # of an update with a memory
+
+
+class OwnFunctions:
+    """Compiled functions of a student's own; None where the library's stay.
+
+    network: `Geometry`; functions: {part of PARTS: function}; rule: that the update stands for.
+
+    look, values, value, update: as in `records.Functions`.  said: {part: what config.json says of
+    it}; digest: of the index alone, since it decides where each weight lies.
+    """
+
+    def __init__(self, network, functions, rule):
+        n, block = network.lookups_per_board, network.block
+        index, value, update = (functions.get(part) for part in PARTS)
+        self.rule = rule if update else None
+        self.look = index and own_look(index, n, block)
+        self.values, self.value = own_values(value, n) if value else (None, None)
+        self.update = update and own_update(update, RULES[rule].memory > 0)
+        self.said, self.digest = {}, ""
+
+    def update_for(self, rule):
+        """Return the update for a rule, None for the library's; rule None: nobody learns.
+
+        Raises ValueError where it stands for another rule.
+        """
+        if rule is not None and self.rule not in (None, rule):
+            raise ValueError(
+                f"your update stands for the rule {self.rule}, and this run learns by {rule}: "
+                f"say network.with_functions(update=…, rule={rule!r}) for one of that rule"
+            )
+        return self.update
+
+    def blame(self, error, boards):
+        """Say, with the board drawn, what a student's function did in the middle of a run.
+
+        error: that it raised; boards: ints, those that it may have happened on.
+        """
+        guilty = [board for board in boards if self.look and _fails(self.look, board)]
+        what = f"your own function ended the run: {error}"
+        return "\n".join([what, *(f"on this board:\n{to_text(board)}" for board in guilty[:1])])
+
+
+def _fails(look, board):
+    images = np.full(32, planes(np.uint64(board)), np.uint64)
+    positions = np.zeros(1 << 14, np.uint32)
+    try:
+        look(images, positions, ZERO)
+    except Exception:
+        return True
+    return False
+
+
+def own_functions(network, index=None, value=None, update=None, rule="td"):
+    """Try a student's functions and return them compiled, or None where there are none.
+
+    See `Network.with_functions`.  Raises ValueError, in words, for functions that will not do.
+    """
+    if rule not in RULES:
+        raise ValueError(f"unknown rule {rule!r}: use {', '.join(RULES)}")
+    given = {"index": index, "value": value, "update": update}
+    given = {part: function for part, function in given.items() if function is not None}
+    for part, function in given.items():
+        _check_parameters(part, function, rule)
+    if not given:
+        return None
+    text = child.source_of(given)
+    arguments = tuple(network.arguments().items())
+    return _tried(text, arguments, rule)
+
+
+def _check_parameters(part, function, rule):
+    """Raise ValueError where a function does not take what it will be given."""
+    plain = getattr(function, "py_func", function)
+    if not callable(plain):
+        raise ValueError(f"{part} is {function!r}: give a function")
+    wanted = PARTS[part]
+    if part == "update" and RULES[rule].memory:
+        wanted = REMEMBERING
+    try:
+        inspect.signature(plain).bind(*wanted)
+    except TypeError:
+        takes = ", ".join(inspect.signature(plain).parameters)
+        by = f" by the rule {rule}" if part == "update" else ""
+        raise ValueError(
+            f"`{part}`{by} is called as {part}({', '.join(wanted)}); yours takes ({takes})"
+        ) from None
+
+
+@functools.lru_cache(maxsize=64)
+def _tried(text, arguments, rule):
+    """Try functions, once for the same text, and return them compiled."""
+    message = {"source": text, "network": dict(arguments), "rule": rule}
+    try:
+        answer = child.ask("lib2048.learn.trial:try_functions", message, TRIAL_SECONDS)["answer"]
+    except child.Ended as ended:
+        raise ValueError(f"your functions were tried on some boards: {ended.reason}") from None
+    if answer["problem"]:
+        raise ValueError(answer["problem"])
+    functions = child.load(text)
+    made = OwnFunctions(Geometry(**dict(arguments)), functions, rule)
+    made.said = {part: _digest(text) for part in functions}
+    made.digest = _digest(text)
+    return made
+
+
+def _digest(text):
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+# ---------------------------------------------------------------- compiled, with checks
+
+
+def checked(function):
+    """Let numba compile a function of a loaded text, and all that it calls, with checks.
+
+    Plain functions that it calls are compiled, too, as a beginner would expect.
+    """
+    _check_what_it_calls(function, set())
+    return numba.njit(boundscheck=True)(function)
+
+
+def _check_what_it_calls(function, seen):
+    if function in seen:
+        return
+    seen.add(function)
+    room, cells = function.__globals__, function.__closure__ or ()
+    for name in function.__code__.co_names:
+        if (plain := _plain(room.get(name))) is not None:
+            _check_what_it_calls(plain, seen)
+            room[name] = numba.njit(boundscheck=True)(plain)
+    for cell in cells:
+        if (plain := _plain(cell.cell_contents)) is not None:
+            _check_what_it_calls(plain, seen)
+            cell.cell_contents = numba.njit(boundscheck=True)(plain)
+
+
+def _plain(thing):
+    """Return a student's function uncompiled; None for anything else."""
+    plain = getattr(thing, "py_func", thing)
+    if not isinstance(plain, FunctionType):
+        return None
+    return plain if plain.__code__.co_filename.startswith(child.YOUR_CODE) else None
+
+
+def own_look(index, n, block):
+    """Return a look-up of four boards by a student's index, compiled.
+
+    n: look-ups a board; block: weights of the tables, all positions are below it.
+    """
+    index = checked(index)
+
+    def look(images, positions, at):
+        mine = np.zeros(n, np.uint32)
+        for a in range(QUAD):
+            mine[:] = UNWRITTEN
+            index(unplanes(images[a]), mine)
+            for i in range(ZERO, np.uint64(n)):
+                if mine[i] >= block:
+                    raise IndexError("index gave a position outside the tables, or none at all")
+                positions[at + QUAD * i + a] = mine[i]
+
+    return at_once(LOOK_SIGNATURE, look, cached=False)
+
+
+def own_values(value, n):
+    """Return (the values of four boards, of one board) by a student's value, compiled."""
+    value = checked(value)
+
+    def one(weights, positions, at, n):
+        return np.float32(value(weights, positions[at : at + n]))
+
+    def values(weights, positions, at, n, out):
+        for a in range(QUAD):
+            out[a] = value(weights, positions[at + a : at + a + QUAD * n : QUAD].copy())
+
+    four = at_once(VALUES_SIGNATURE, values, cached=False)
+    return four, at_once(VALUE_SIGNATURE, one, cached=False)
+
+
+def own_update(update, remembers):
+    """Return a student's update, compiled; remembers: whether it takes the rule's memory."""
+    update = checked(update)
+
+    def learn(weights, memory, positions, at, n, error, rate):
+        update(weights, positions[at : at + n], error * rate)
+
+    def learn_and_remember(weights, memory, positions, at, n, error, rate):
+        update(weights, memory, positions[at : at + n], error, rate)
+
+    made = learn_and_remember if remembers else learn
+    return at_once(UPDATE_SIGNATURE, made, cached=False)

@@ -1,0 +1,287 @@
+"""What a run is: every option, said once.
+
+One field of `Settings` is what the command line parses, what is checked, what config.json holds
+and what the loop's record is made from.  A new option that the loop needs is three things: a
+field here, a field of that name in `records.Rule`, and its use.
+"""
+
+import dataclasses
+import math
+import numbers
+from dataclasses import dataclass
+
+import numpy as np
+
+from lib2048.learn.records import LONGEST_GAME, Rule
+from lib2048.learn.rules import RULES, horizon
+from lib2048.learn.starts import STARTS, check_starts
+from lib2048.networks.network import FORMS, Geometry, Network
+from lib2048.networks.stages import MOST_MARKS, TOP
+
+ORDERS = ("forward", "backward")
+MOST_THREADS = 1024
+MOST_LANES = 64
+
+
+def option(default, text, kind=None, meta=None, flag=None, budget=False):
+    """Describe a field of `Settings`.
+
+    text: help on the command line, None for an option that it does not have; kind: of number;
+    meta: what its help calls the number; flag: its name there, by default the field's; budget:
+    whether a run may go on with another value.
+    """
+    about = {"text": text, "kind": kind, "meta": meta, "flag": flag, "budget": budget}
+    return dataclasses.field(default=default, metadata=about)
+
+
+def _rate(rule):
+    text = f"rate of {rule}, above 0 and up to 1; {RULES[rule].default:g} by default"
+    return option(None, text, float, "X")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """All that decides a training run's results, and how long it goes on.
+
+    network, form, optimistic, stages, top, promotion: what is trained, see `Network`.  rule: 'td',
+    'tc' or 'autostep' (see `rules`), with its rate in (0, 1]: alpha (0.1 when left out) and beta
+    (1) are shared by a board's look-ups, mu (0.1) is a meta-rate.  lam: λ in [0, 1), td and tc
+    only; delay: each afterstate learns once, h actions later, or online at every error.  order:
+    'forward' learns during the episode, 'backward' from its end (as the lab program does).
+    epsilon: how often any legal action is taken instead of the best; it is learned from, too.
+    starts: where games begin: 'initial', 'carousel', 'restart', 's-jump', 'l-jump' (see `starts`).
+    seed: any int; games have luck that no test game has.  threads: so many learn at once on the
+    same tables, without locks; one alone is deterministic.  lanes: games that take turns in a
+    thread; 2 hides the time that memory takes, 1 learns from one game after the other.
+    games, actions, seconds: how long, at most one of them.  checkpoint_every: seconds.
+    eval_every: play eval_games test games every so many actions, at 1-ply and at eval_depth; they
+    learn nothing and take no part in the clock.
+
+    Raises ValueError, in one line, for a setting that makes no sense, alone or with the others.
+    """
+
+    network: str = dataclasses.field(
+        metadata={"text": "4x6, 8x6, 42-33, cells:012345,…", "kind": str, "meta": "NAME"}
+    )
+    form: str = option("afterstate", "what a value belongs to: " + ", ".join(FORMS))
+    optimistic: float = option(0.0, "points that every board is worth beside its weights",
+                               float, "V")  # fmt: skip
+    stages: int = option(0, f"2^G stages, G 0 to {MOST_MARKS}", int, "G")
+    top: int = option(TOP, "largest tile that marks a stage", int, "TILE")
+    promotion: bool | None = option(None, "stages start from nothing", flag="--no-promotion")
+    rule: str = option("td", ", ".join(RULES))
+    alpha: float | None = _rate("td")
+    beta: float | None = _rate("tc")
+    mu: float | None = _rate("autostep")
+    lam: float = option(0.0, "how far back an error reaches, from 0 up to 1", float, "L",
+                        "--lambda")  # fmt: skip
+    delay: bool = option(True, "learn online at every error", flag="--no-delay")
+    order: str = option("forward", ", ".join(ORDERS))
+    epsilon: float = option(0.0, "share of random actions", float)
+    starts: str = option("initial", "where games begin: " + ", ".join(STARTS))
+    seed: int = option(1, "of the games' luck", int)
+    threads: int = option(1, "that learn on the same tables", int)
+    lanes: int = option(2, None)
+    games: int | None = option(None, "how many to play", int, "N", budget=True)
+    actions: int | None = option(None, "or how many actions", int, "N", budget=True)
+    seconds: float | None = option(None, None, budget=True)
+    checkpoint_every: float = option(60.0, "seconds between two checkpoints", float, "SECONDS",
+                                     budget=True)  # fmt: skip
+    eval_every: int | None = option(None, "play test games on the way", int, "ACTIONS", budget=True)
+    eval_games: int = option(100, "so many", int, "N", budget=True)
+    eval_depth: int = option(1, "at 1-ply, and at D-ply", int, "D", budget=True)
+
+    def __post_init__(self):
+        if self.promotion is None:
+            object.__setattr__(self, "promotion", bool(self.stages))
+        _check_rate(self)
+        if getattr(self, self.rate_name) is None:
+            object.__setattr__(self, self.rate_name, RULES[self.rule].default)
+        _check_learning(self)
+        check_starts(self.starts, self.geometry().stages.count)
+        _check_numbers(self)
+
+    @classmethod
+    def of(cls, network, **options):
+        """Return the settings by which a network that exists is trained.
+
+        network: `Network`, or another with its `arguments`; options: all other settings.
+        """
+        made = network.arguments()
+        for name in made.keys() & options.keys() - {"name"}:
+            if options[name] not in (None, made[name]):
+                raise ValueError(
+                    f"{name} {options[name]}: this network has {name} {made[name]}, "
+                    "which is decided when it is made"
+                )
+        return cls(network=made.pop("name"), **(options | made))
+
+    # ------------------------------------------------------------ what follows from them
+
+    @property
+    def rate_name(self):
+        """What the rule's rate is called: alpha, beta or mu."""
+        return RULES[self.rule].rate
+
+    @property
+    def rate(self):
+        """The rule's rate (or meta-rate)."""
+        return getattr(self, self.rate_name)
+
+    @property
+    def budget(self):
+        """How long to go on, as (name, number), or None where nothing is said."""
+        given = {name: getattr(self, name) for name in BUDGETS}
+        return next(((name, n) for name, n in given.items() if n is not None), None)
+
+    def geometry(self):
+        """Return all of the network but its weights: `Geometry`."""
+        return Geometry(*self._network())
+
+    def new_network(self):
+        """Return the network, all weights 0."""
+        return Network(*self._network())
+
+    def _network(self):
+        return [getattr(self, name) for name in NETWORK_OPTIONS]
+
+    # ------------------------------------------------------------ on disk
+
+    def config(self):
+        """Return the settings as config.json holds them: a dict of plain values."""
+        config = {n: x for n, x in vars(self).items() if x is not None and n not in _UNSAID}
+        config["lambda"] = config.pop("lam")
+        return config
+
+    @classmethod
+    def from_config(cls, config):
+        """Return the settings that config.json holds, those of older versions included.
+
+        Raises ValueError, in one line, for what no version has written.
+        """
+        known = {"lambda": "lam"} | {name: name for name in FIELDS}
+        try:
+            return cls(**{known[name]: value for name, value in dict(config).items()})
+        except (KeyError, TypeError) as error:
+            raise ValueError(f"holds a setting that this version does not know: {error}") from None
+
+    def difference(self, other):
+        """Say, as text, in which settings a run that goes on would differ; '' for none."""
+        names = [n for n, field in FIELDS.items() if not field.metadata.get("budget")]
+        old, new = vars(self), vars(other)
+        return ", ".join(
+            f"{name} {old[name]!r} instead of {new[name]!r}"
+            for name in names
+            if old[name] != new[name]
+        )
+
+
+FIELDS = {field.name: field for field in dataclasses.fields(Settings)}
+BUDGETS = ("games", "actions", "seconds")
+NETWORK_OPTIONS = ("network", "form", "optimistic", "stages", "top", "promotion")
+_UNSAID = ("seconds", "checkpoint_every")  # they decide no result
+
+# ---------------------------------------------------------------- checks
+
+
+def is_number(value, kind=numbers.Real):
+    """Say whether a value is a finite number of a kind, and no bool."""
+    return isinstance(value, kind) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def check_rate(name, rate):
+    """Raise ValueError, in one line, for a rate that makes no sense."""
+    if not (is_number(rate) and 0 < rate <= 1):
+        raise ValueError(f"{name} {rate}: use a rate above 0 and up to 1")
+
+
+def _check_rate(settings):
+    if settings.rule not in RULES:
+        raise ValueError(f"unknown rule {settings.rule!r}: use {', '.join(RULES)}")
+    for kind in RULES.values():
+        rate = getattr(settings, kind.rate)
+        if rate is not None and kind.rate != settings.rate_name:
+            rule = f"the rule {settings.rule}: it takes {settings.rate_name}"
+            raise ValueError(f"{kind.rate} is no rate of {rule}")
+    if settings.rate is not None:
+        check_rate(settings.rate_name, settings.rate)
+
+
+def _check_learning(settings):
+    rule, lam, order = settings.rule, settings.lam, settings.order
+    if order not in ORDERS:
+        raise ValueError(f"unknown order {order!r}: use {' or '.join(ORDERS)}")
+    if not (is_number(lam) and 0 <= lam < 1):
+        raise ValueError(f"lambda {lam}: use a number from 0 up to, but not including, 1")
+    if lam > 0 and not RULES[rule].decays:
+        raise ValueError(f"lambda {lam}: the rule {rule} is defined for 0 only")
+    if lam > 0 and order == "backward":
+        raise ValueError(f"lambda {lam}: learning backward is defined for 0 only")
+
+
+def _check_numbers(settings):
+    _check_range(settings, "epsilon", 0, 1, numbers.Real, "a share from 0 to 1")
+    _check_whole(settings, "threads", MOST_THREADS)
+    _check_whole(settings, "lanes", MOST_LANES)
+    if not is_number(settings.seed, numbers.Integral):
+        raise ValueError(f"seed {settings.seed!r}: use a whole number")
+    for name in ("games", "actions", "seconds", "eval_every", "eval_games"):
+        check_budget(name, getattr(settings, name))
+    if sum(getattr(settings, name) is not None for name in BUDGETS) > 1:
+        raise ValueError(f"say how long to train by one of {', '.join(BUDGETS)}")
+    _check_range(settings, "checkpoint_every", 0, math.inf, numbers.Real, "seconds, 0 or more")
+    _check_range(settings, "eval_depth", 1, 16, numbers.Integral, "1 to 16 plies")
+
+
+def _check_whole(settings, name, most):
+    _check_range(settings, name, 1, most, numbers.Integral, f"a whole number from 1 to {most}")
+
+
+def _check_range(settings, name, low, high, kind, what):
+    value = getattr(settings, name)
+    if not (is_number(value, kind) and low <= value <= high):
+        raise ValueError(f"{name} {value}: use {what}")
+
+
+def check_budget(name, number):
+    """Raise ValueError, in one line, for a budget that is not above 0; None is no budget."""
+    kind = numbers.Real if name == "seconds" else numbers.Integral
+    if number is not None and not (is_number(number, kind) and 0 < number < 1 << 62):
+        what = "number" if name == "seconds" else "whole number"
+        raise ValueError(f"{name} {number}: use a {what} above 0")
+
+
+# ---------------------------------------------------------------- for the loop
+
+
+def rule_of(network, settings=None):
+    """Return the `Rule` by which a network learns, or, without settings, only plays.
+
+    What is not worked out here is the setting of the same name.
+    """
+    learn, settings = settings is not None, settings or Settings.of(network)
+    worked_out = {
+        "form": FORMS.index(network.form),
+        "backward": settings.order == "backward",
+        "learn": learn,
+        "rate": shared_rate(network, settings.rule, settings.rate),
+        "decay": settings.lam,
+        "slots": min(horizon(settings.lam) + 1, LONGEST_GAME),
+        "memory": RULES[settings.rule].memory if learn else 0,
+        "optimistic": network.optimistic,
+        "size": network.head_size,
+        "grid": network.grid,
+        "stages": network.stages,
+        "start": STARTS.index(settings.starts) if learn else 0,
+    }
+    fields = vars(settings) | worked_out
+    return Rule(*(_as(kind, fields[name]) for name, kind in Rule.__annotations__.items()))
+
+
+def _as(kind, value):
+    return value if isinstance(value, tuple) else kind(value)
+
+
+def shared_rate(network, rule, rate):
+    """Return the rate of one weight: that of a board, shared by its look-ups; μ as it is."""
+    return np.float32(rate / network.lookups_per_board if RULES[rule].shared else rate)

@@ -1,0 +1,238 @@
+"""The trial of a student's functions, in a process of their own (see `own` and `machine.child`).
+
+Each is called on some hundred boards as plain Python, where every mistake can be named, and then
+compiled, as it will run.  What goes wrong is said in words, with the board that shows it.
+"""
+
+import linecache
+import re
+import traceback
+
+import numpy as np
+
+from lib2048.game.board import afterstates, count_empty, initial, spawn, to_text
+from lib2048.game.rng import stream
+from lib2048.learn.own import UNWRITTEN, OwnFunctions, checked
+from lib2048.learn.rules import RULES
+from lib2048.machine import child
+from lib2048.networks.lookups import look_kernel, planes
+from lib2048.networks.network import Geometry
+
+BOARDS = 300  # of random games, and of random tiles
+PLAIN = 60  # of them, tried in plain Python
+MOST_WEIGHTS = 1 << 16  # of the tables that value and update are tried on
+
+
+class Problem(Exception):
+    """What is wrong with a student's function, in words."""
+
+
+def try_functions(message):
+    """Try functions; return {"problem": what is wrong, None for nothing}.
+
+    message: source, a text of `child.source_of`; network: the arguments of its `Geometry`; rule.
+    """
+    network, rule = Geometry(**message["network"]), message["rule"]
+    try:
+        with np.errstate(all="ignore"):
+            positions = _Plain(network, child.load(message["source"]), rule).run()
+        _try_compiled(network, child.load(message["source"]), rule, positions)
+    except Problem as problem:
+        return {"problem": str(problem)}
+    return {"problem": None}
+
+
+def some_boards(grid, count=BOARDS):
+    """Return boards to try a function on: those of random games, and of random tiles.  → list."""
+    random, cells = np.random.default_rng(2048), int(grid.cells) * 15
+    boards, number = [np.uint64(0), np.uint64(cells & (1 << 64) - 1)], 0
+    while len(boards) < count // 2:
+        board, luck = initial(stream(2048, number), grid)
+        number += 1
+        while options := afterstates(board, grid):
+            _, after, _ = options[random.integers(len(options))]
+            board, luck = spawn(after, luck, grid)
+            boards += [board, after]
+    boards = [boards[i] for i in random.permutation(len(boards))[: count // 2]]
+    tiles = random.integers(0, 1 << 63, count - len(boards), dtype=np.uint64) * np.uint64(2)
+    return boards[:1] + [tile & np.uint64(cells) for tile in tiles] + boards[1:]
+
+
+# ---------------------------------------------------------------- as plain Python
+
+
+class _Watched(np.ndarray):
+    """An array that refuses negative indices, which numba lets count from the end."""
+
+    def __getitem__(self, key):
+        return super().__getitem__(_counted(key))
+
+    def __setitem__(self, key, value):
+        super().__setitem__(_counted(key), value)
+
+
+def _counted(key):
+    numbers = key if isinstance(key, tuple) else (key,)
+    for number in numbers:
+        if isinstance(number, (int, np.integer, np.ndarray)) and np.any(np.less(number, 0)):
+            raise IndexError(f"index {number} is negative: it would count from the array's end")
+    return key
+
+
+class _Plain:
+    """The functions of a trial, called as plain Python."""
+
+    def __init__(self, network, functions, rule):
+        self.network, self.functions, self.rule = network, functions, rule
+        self.n, self.keeps = network.lookups_per_board, RULES[rule].memory
+        self.size = min(network.size, MOST_WEIGHTS)
+        self.positions = {}  # {board: what the index wrote}
+
+    def run(self):
+        """Raise Problem for the first thing that is wrong; return {board: positions of the index}.
+
+        All boards are tried with one function before the next one.
+        """
+        for part in self.functions:
+            for board in sorted(some_boards(self.network.grid)[:PLAIN], key=count_empty)[::-1]:
+                getattr(self, f"_try_{part}")(board)
+        return self.positions
+
+    def _call(self, part, board, *arguments):
+        try:
+            return self.functions[part](*arguments)
+        except (KeyboardInterrupt, SystemExit, RecursionError, MemoryError):
+            raise
+        except BaseException as error:
+            yours = [f for f in traceback.extract_tb(error.__traceback__)
+                     if f.filename.startswith(child.YOUR_CODE)]  # fmt: skip
+            where = f", in the line: {yours[-1].line}" if yours else ""
+            self._refuse(part, board, f"raised {type(error).__name__}: {error}{where}")
+
+    def _refuse(self, part, board, why):
+        raise Problem(f"your `{part}` {why}\non this board:\n{to_text(board)}")
+
+    def _try_index(self, board):
+        mine = np.full(self.n, UNWRITTEN, np.uint32).view(_Watched)
+        answer = self._call("index", board, np.uint64(board), mine)
+        if answer is not None:
+            self._refuse("index", board, f"returned {answer!r}: it should write into positions "
+                         "and return nothing")  # fmt: skip
+        for at, position in enumerate(mine.tolist()):
+            if position == UNWRITTEN:
+                self._refuse("index", board, f"left positions[{at}] unwritten (or wrote −1): all "
+                             f"{self.n} are to be written, 8 for each of the tuples")  # fmt: skip
+            if position >= self.network.block:
+                low = "; did you write a negative number?" if position >= 1 << 31 else ""
+                self._refuse("index", board, f"wrote positions[{at}] = {position}, and the tables "
+                             f"hold {self.network.block} weights: 0 to {self.network.block - 1}"
+                             f"{low}")  # fmt: skip
+        self.positions[board] = np.asarray(mine)
+
+    def _tables(self, board):
+        """Return (weights, memory, positions) that belong to a board."""
+        random = np.random.default_rng(int(board) % 1000)
+        weights = random.normal(0, 100, self.size).astype(np.float32)
+        memory = np.abs(random.normal(0, 100, max(1, self.size * self.keeps))).astype(np.float32)
+        positions = _look_ups(self.network, board) % np.uint32(self.size)
+        return weights, memory, positions
+
+    def _try_value(self, board):
+        weights, _, positions = self._tables(board)
+        given = [array.copy().view(_Watched) for array in (weights, positions)]
+        answer = self._call("value", board, *given)
+        self._unchanged("value", board, ("weights", "positions"), (weights, positions), given)
+        if isinstance(answer, (bool, np.bool_)) or not isinstance(answer, (int, float, np.number)):
+            kind = type(answer).__name__
+            self._refuse("value", board, f"returned {answer!r}, {kind}: it should return a number")
+        if not np.isfinite(answer):
+            self._refuse("value", board, f"returned {answer}: it should be a finite number")
+
+    def _try_update(self, board):
+        weights, memory, positions = self._tables(board)
+        given = [array.copy().view(_Watched) for array in (weights, memory, positions)]
+        few = [given[0], given[2], np.float32(1.5)]
+        many = [*given, np.float32(150.0), np.float32(0.01)]
+        answer = self._call("update", board, *(many if self.keeps else few))
+        if answer is not None:
+            self._refuse("update", board, f"returned {answer!r}: it should change the weights and "
+                         "return nothing")  # fmt: skip
+        self._unchanged("update", board, ["positions"], [positions], given[2:])
+        self._only("weights", board, weights, given[0], positions)
+        if self.keeps:
+            rows = (positions[:, None] * np.uint32(self.keeps) + np.arange(self.keeps)).ravel()
+            self._only("memory", board, memory, given[1], rows)
+
+    def _unchanged(self, part, board, names, before, after):
+        for name, old, new in zip(names, before, after, strict=True):
+            if not np.array_equal(old, new, equal_nan=True):
+                self._refuse(part, board, f"changed its argument {name}: work on a copy")
+
+    def _only(self, name, board, before, after, allowed):
+        """Refuse an update that changes what is not the board's, or makes it no number."""
+        after = np.asarray(after)
+        changed = np.flatnonzero(before != after)
+        strange = np.setdiff1d(changed, allowed)
+        if len(strange):
+            self._refuse("update", board, f"changed {name}[{strange[0]}], which does not belong to "
+                         "the board: use the positions that it is given")  # fmt: skip
+        if not np.isfinite(after[changed]).all():
+            self._refuse("update", board, f"left a number in {name} that is not finite")
+
+
+def _look_ups(network, board):
+    """Return the positions of the library's look-ups of a board: uint32[n]."""
+    positions = np.zeros(4 * network.lookups_per_board, np.uint32)
+    look_kernel(network.tuples)(np.full(32, planes(np.uint64(board)), np.uint64), positions, np.uint64(0))
+    return positions[::4].copy()
+
+
+# ---------------------------------------------------------------- compiled
+
+
+def _try_compiled(network, functions, rule, plain):
+    """Compile all parts as they will run; an index must do what it does as plain Python.
+
+    plain: {board: its positions} of the plain index.
+    """
+    for part in functions:
+        _compile(network, {part: functions[part]}, rule, part)
+    if "index" in functions:
+        fast = checked(functions["index"])
+        for board in some_boards(network.grid):
+            _check_positions(network, board, fast, plain.get(board))
+
+
+def _compile(network, functions, rule, part):
+    try:
+        OwnFunctions(network, functions, rule)
+    except Exception as error:  # numba raises whatever its own Python code meets, too
+        raise Problem(f"numba cannot compile your `{part}`: {_essence(error)}") from None
+
+
+def _check_positions(network, board, index, plain):
+    mine = np.full(network.lookups_per_board, UNWRITTEN, np.uint32)
+    try:
+        index(np.uint64(board), mine)
+    except Exception as error:
+        raise Problem(f"your `index`, compiled, raised {type(error).__name__}: {error}\n"
+                      f"on this board:\n{to_text(board)}") from None  # fmt: skip
+    wrong = np.flatnonzero(mine >= network.block if plain is None else mine != plain)
+    if len(wrong):
+        at = wrong[0]
+        other = "" if plain is None else f", and as plain Python {plain[at]}"
+        raise Problem(
+            f"your `index`, compiled, wrote positions[{at}] = {mine[at]}{other}; the tables hold "
+            f"{network.block} weights.  A board has 64 bits: mix it with np.uint64(…) only\n"
+            f"on this board:\n{to_text(board)}"
+        )
+
+
+def _essence(error):
+    """Return what a beginner can use of numba's message: its reason, and the line it means."""
+    text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
+    lines = [line.strip(" -") for line in text.split("\n")]
+    useful = [line for line in lines if line and not line.startswith("Failed in nopython mode")]
+    place = re.search(rf'File "({child.YOUR_CODE}[^"]*)", line ([0-9]+)', text)
+    line = linecache.getline(place[1], int(place[2])).strip() if place else ""
+    return (useful or [type(error).__name__])[0] + (f" (in the line: {line})" if line else "")

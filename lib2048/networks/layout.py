@@ -1,0 +1,78 @@
+"""Where a weight lies in memory.
+
+A table of 16^6 weights is far larger than the processor's cache, and training waits for memory
+most of its time.  So the *order* of the weights matters.  Two things keep those that are used
+together close together:
+
+* tuples that differ in one cell only are stored as a pair: the two weights for the same five
+  cells lie in the same 64 bytes, most of the time;
+* the low two bits of every cell come before the high two bits of any, so that small tiles, which
+  change all the time, stay within a few memory pages.
+
+The order is an affair of this room alone: `Network.table` and files use the plain one.
+"""
+
+import numpy as np
+
+
+def layout(tuples):
+    """Decide where each weight lies.
+
+    Returns (size, one list per tuple).  The list holds, for each bit of a weight's position from
+    the lowest up, the (cell, bit) that it copies, or a constant 0 or 1.
+    """
+    size, bits = 0, [None] * len(tuples)
+    longest_first = sorted(_groups(tuples), key=lambda group: -_region(tuples, group))
+    for group in longest_first:  # so that a region's offset has no bit within the region
+        for number, which in enumerate(group):
+            bits[which] = _position_bits(tuples, group, number)
+        for which in group:
+            bits[which] = bits[which], size
+        size += _region(tuples, group)
+    return size, bits
+
+
+def _region(tuples, group):
+    """Return how many weights a group of tuples has."""
+    return len(group) * 16 ** len(tuples[group[0]])
+
+
+def _groups(tuples):
+    """Pair the tuples that differ in one cell; the others stand alone."""
+    left, groups = list(range(len(tuples))), []
+    while left:
+        first = left.pop(0)
+        mate = next((i for i in left if _differ_in_one(tuples[first], tuples[i])), None)
+        groups.append([first] if mate is None else [first, mate])
+        if mate is not None:
+            left.remove(mate)
+    return groups
+
+
+def _differ_in_one(a, b):
+    return len(a) == len(b) > 1 and len(set(a) & set(b)) == len(a) - 1
+
+
+def _position_bits(tuples, group, number):
+    cells = tuples[group[number]]
+    shared = [cell for cell in cells if len(group) == 1 or cell in tuples[group[1 - number]]]
+    own = next((cell for cell in cells if cell not in shared), cells[-1])
+    rest = sorted(set(cells) - {own})
+    low, high = [(own, 0), (own, 1)], [(own, 2), (own, 3)]
+    which = [number] if len(group) == 2 else []
+    lows = [(cell, bit) for cell in rest for bit in (0, 1)]
+    highs = [(cell, bit) for cell in rest for bit in (2, 3)]
+    return low + which + high + lows + highs
+
+
+def ones(bits):
+    """Return what the constant bits add to a position."""
+    return sum(1 << place for place, source in enumerate(bits) if source == 1)
+
+
+def spread(bits, cell):
+    """Return what each exponent of a cell adds to a position: uint32[16]."""
+    places = {source: place for place, source in enumerate(bits) if not isinstance(source, int)}
+    exponents = np.arange(16, dtype=np.uint32)
+    parts = [(exponents >> bit & 1) << places[cell, bit] for bit in range(4)]
+    return np.sum(parts, axis=0, dtype=np.uint32)

@@ -1,0 +1,120 @@
+"""The names of networks: from '4x6' or '42-33' to tuples of cells.
+
+A tuple is a list of cells.  A shape can be placed systematically: everywhere on the board, places
+that are symmetric to each other counted once (Jaśkowski 2018, section IV-B2).
+"""
+
+import itertools
+
+import numpy as np
+
+from lib2048.game.board import grid, symmetries
+
+LONGEST_TUPLE = 7
+NAMED = {
+    "4x6": "012345,456789,012456,45689a",
+    "8x6": "012456,456789,012345,234569,01259a,345678,134567,01489a",
+}
+SHAPES = {
+    "42": ((0, 0), (0, 1), (0, 2), (0, 3), (1, 0), (1, 1)),
+    "33": ((0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2)),
+    "43": ((0, 0), (0, 1), (0, 2), (0, 3), (1, 0), (1, 1), (1, 2)),
+    "421": ((0, 0), (0, 1), (0, 2), (0, 3), (1, 0), (1, 1), (2, 0)),
+    "4": ((0, 0), (0, 1), (0, 2), (0, 3)),
+    "22": ((0, 0), (0, 1), (1, 0), (1, 1)),
+    "3": ((0, 0), (0, 1), (0, 2)),
+}
+
+
+
+def parse_network(name):
+    """Turn a network's name into its tuples of cells.
+
+    name: '4x6', '8x6', shapes placed systematically such as '42-33-4-22-3', or 'cells:' and
+    tuples of hexadecimal cells, 'cells:012345,456789'.  A smaller board is written behind an @:
+    'cells:012456@2x3'; its cells keep their numbers on the 4×4 board.  Returns a tuple of tuples
+    of ints 0..15.  Raises ValueError, in one line, for anything else.
+    """
+    name, _, size = name.partition("@")
+    if size:
+        return _parse_small(name, size)
+    if name in NAMED:
+        return _parse_cells(NAMED[name])
+    if name.startswith("cells:"):
+        return _parse_cells(name.removeprefix("cells:"))
+    shapes = name.split("-")
+    if all(shape in SHAPES for shape in shapes) and len(set(shapes)) == len(shapes):
+        return tuple(itertools.chain.from_iterable(map(placements, shapes)))
+    raise ValueError(
+        f"unknown network {name!r}: use {', '.join(NAMED)}, shapes out of {' '.join(SHAPES)} "
+        "such as 42-33, or cells:012345,456789"
+    )
+
+
+def parse_grid(name):
+    """Return the `board.Grid` that a network's name asks for: what follows its @, or 4×4."""
+    _, at, size = name.partition("@")
+    rows, _, columns = size.partition("x")
+    if not at:
+        return grid()
+    if not (rows.isdigit() and columns.isdigit()):
+        raise ValueError(f"board size {size!r}: write it as rows and columns, such as 2x3")
+    return grid(int(rows), int(columns))
+
+
+def _parse_small(name, size):
+    if not name.startswith("cells:"):
+        raise ValueError(f"network {name!r} on a board of {size}: name its cells, cells:0145@2x2")
+    tuples, cells = _parse_cells(name.removeprefix("cells:")), int(parse_grid("@" + size).cells)
+    outside = {cell for cells_of in tuples for cell in cells_of if not cells >> 4 * cell & 1}
+    if outside:
+        raise ValueError(f"network {name!r}: a board of {size} has no cell {min(outside):x}")
+    return tuples
+
+
+def _parse_cells(text):
+    return tuple(_parse_tuple(word) for word in text.split(","))
+
+
+def _parse_tuple(word):
+    if not word or any(digit not in "0123456789abcdefABCDEF" for digit in word):
+        raise ValueError(f"tuple {word!r}: write each cell as one hexadecimal digit, 0 to f")
+    cells = tuple(int(digit, 16) for digit in word)
+    if len(set(cells)) < len(cells):
+        raise ValueError(f"tuple {word!r} names a cell twice")
+    if len(cells) > LONGEST_TUPLE:
+        raise ValueError(f"tuple {word!r} has {len(cells)} cells; {LONGEST_TUPLE} is the most here")
+    return cells
+
+
+def placements(shape):
+    """Place a named shape everywhere on the board, symmetric places counted once.
+
+    shape: a key of SHAPES.  Returns a list of tuples of cells; of each class of symmetric places
+    the one met first, row by row, is kept (42 has 3 places, 33 has 2, 22 has 3).
+    """
+    places = {}
+    for variant in _orientations(SHAPES[shape]):
+        for cells in _translations(variant):
+            places.setdefault(_canonical(cells), cells)
+    return list(places.values())
+
+
+def _orientations(cells):
+    """The shape as it is and, mirrored top to bottom, with its rows in the other order."""
+    return [cells, tuple((-row, column) for row, column in cells)]
+
+
+def _translations(cells):
+    for down, right in itertools.product(range(-3, 4), range(4)):
+        moved = [(row + down, column + right) for row, column in cells]
+        if all(0 <= row < 4 and 0 <= column < 4 for row, column in moved):
+            yield tuple(4 * row + column for row, column in moved)
+
+
+def _canonical(cells):
+    """The smallest of the 8 symmetric images of a set of cells: equal for symmetric places."""
+    board = np.uint64(sum(1 << 4 * cell for cell in cells))
+    return min(int(image) for image in symmetries(board))
+
+

@@ -1,0 +1,90 @@
+"""Expectimax over any value function, asked for many boards at once.
+
+The levels of the tree are sets of distinct boards (see `frontier`), so that a value function that
+is slow at a single board, such as a network of torch, is asked once a depth.
+"""
+
+import time
+
+import numpy as np
+
+from lib2048.game import frontier
+from lib2048.game.board import WHOLE, afterstates
+from lib2048.search.expectimax import MOST_PLIES, check_limits
+
+
+class BatchSearch:
+    """An expectimax search over any value function, asked for many boards at once.
+
+    values: a function from afterstates, uint64[n], to their values, n numbers.  It is asked once
+    a depth, about all distinct leaves; so it may be slow at a single board, such as a network of
+    torch.  symmetric: whether it values the images of a board alike; then only one of them is
+    asked for.  plies, seconds, pays: as for `Search`; with a time limit, one more ply is begun if
+    it is expected to end in time.  Raises ValueError for numbers that make no sense.
+    """
+
+    def __init__(self, values, plies=None, seconds=None, symmetric=True, pays=True):
+        check_limits(plies, seconds)
+        self.values_of, self.pays = values, float(pays)
+        self.plies, self.seconds = plies or MOST_PLIES, seconds
+        self._like = (WHOLE, symmetric)
+
+    def decide(self, board):
+        """Search one board; return (action or None, {action: reward + value}, plies reached)."""
+        return self.decide_all([board])[0]
+
+    def decide_all(self, boards):
+        """Search many boards together; return a list of what `decide` returns."""
+        boards = np.array([np.uint64(board) for board in boards], np.uint64)
+        if self.seconds is None:
+            return self._search(boards, self.plies)[0]
+        return self._deepen(boards)
+
+    def _deepen(self, boards):
+        begin, growth, before, plies = time.perf_counter(), 30.0, 0, 0
+        end, spent = begin + self.seconds * len(boards), 0.0
+        while plies < self.plies and time.perf_counter() + growth * spent < end or not plies:
+            start, plies = time.perf_counter(), plies + 1
+            found, leaves = self._search(boards, plies)
+            spent = time.perf_counter() - start
+            growth, before = max(2.0, leaves / max(before, 1)) if before else growth, leaves
+            if not leaves:
+                break
+        return found
+
+    def _search(self, boards, plies):
+        """Return (the decisions of a search to a fixed depth, how many leaves it asked for)."""
+        levels = [self._level(frontier.canonicals(boards, *self._like))]
+        for _ in range(plies - 1):
+            made = [frontier.spawned(levels[-1][1], e, *self._like) for e in (1, 2)]
+            levels.append(self._level(np.concatenate(made)))
+        values = self._ask(levels[-1][1])
+        for (_, after), below in zip(levels[-2::-1], levels[:0:-1], strict=True):
+            pair = (below[0], self._best_of(*below, values))
+            values = frontier.expected(after, pair, pair, *self._like)
+        found = dict(zip(levels[0][1].tolist(), values[:, 0].tolist(), strict=True))
+        return [self._decision(board, found, plies) for board in boards], len(levels[-1][1])
+
+    def _level(self, states):
+        states = frontier.distinct(states)
+        return states, frontier.afterstates_of(states, *self._like)
+
+    def _ask(self, leaves):
+        if not len(leaves):
+            return np.zeros((0, 1))
+        values = np.asarray(self.values_of(leaves), np.float64)
+        if values.shape != leaves.shape:
+            raise ValueError(f"a value function returns one number a board: {len(leaves)} here")
+        return values[:, None]
+
+    def _best_of(self, states, after, values):
+        choice, gains = frontier.Choice(pays=self.pays), np.array([[self.pays, 0.0]])
+        preference = np.ascontiguousarray(values[:, 0])
+        return frontier.chosen(states, after, values, preference, choice, gains, *self._like)
+
+    def _decision(self, board, found, plies):
+        legal = afterstates(board)
+        names = frontier.canonicals(np.array([a for _, a, _ in legal], np.uint64), *self._like)
+        pairs = zip(legal, names.tolist(), strict=True)
+        worth = {action: self.pays * reward + found[name] for (action, _, reward), name in pairs}
+        return max(worth, key=worth.get, default=None), worth, plies

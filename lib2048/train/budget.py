@@ -1,0 +1,68 @@
+"""How much training fits into the time that a lesson has on this machine."""
+
+import math
+import os
+import time
+
+from lib2048.learn.games import FOREVER, Games
+from lib2048.learn.settings import rule_of
+from lib2048.machine.kernels import say
+
+FIRST = 1000  # actions, to warm up
+PIECE = 20_000  # actions between two looks at the clock
+ROWS = 100_000
+
+
+class Budget(int):
+    """A number of actions; `enough` says whether a lesson's text holds for so few."""
+
+    enough = True
+
+
+def actions_in(seconds, network, floor=0):
+    """Return about how many actions of training on a network fit into seconds on this machine.
+
+    It plays (and does not learn) for a fifth of a second, and rounds to two digits.  The variable
+    LIB2048_BUDGET scales all budgets: 2 gives a slow machine twice the time.  floor: the actions
+    below which a lesson's text is not promised; then it says so, and the result's `enough` is
+    False, so that the lesson can draw the recorded curve instead.  Returns `Budget`, an int.
+    """
+    games = Games(network, rule_of(network), 0)
+    games.play(FOREVER, FIRST, ROWS)
+    begin = time.perf_counter()
+    while time.perf_counter() - begin < 0.2:
+        games.play(FOREVER, games.actions + PIECE, ROWS)
+    rate = (games.actions - FIRST) / (time.perf_counter() - begin)
+    budget = Budget(_two_digits(0.8 * seconds * scale() * rate))
+    budget.enough = budget >= floor
+    if not budget.enough:
+        say(_warning(budget, floor))
+    return budget
+
+
+def scale():
+    """Return the factor on all budgets of lessons: LIB2048_BUDGET, 1 where that is not set.
+
+    Raises ValueError for anything but a number above 0.
+    """
+    text = os.environ.get("LIB2048_BUDGET", "1")
+    try:
+        factor = float(text)
+    except ValueError:
+        factor = math.nan
+    if not 0 < factor < math.inf:
+        raise ValueError(f"LIB2048_BUDGET={text}: use a number above 0, such as 0.5 or 2")
+    return factor
+
+
+def _two_digits(actions):
+    digits = max(0, int(math.log10(max(actions, 1))) - 1)
+    return max(1, int(round(actions, -digits)))
+
+
+def _warning(budget, floor):
+    return (
+        f"{budget:,} actions fit into the time of this lesson here, and its text was written for "
+        f"{floor:,} or more.  What you see may differ from what it says: the recorded curves show "
+        "what it means.  LIB2048_BUDGET=4 gives every run four times the time."
+    )

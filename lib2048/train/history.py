@@ -1,0 +1,186 @@
+"""What happened in training: each game, the learning curve, the test games on the way."""
+
+import csv
+import io
+
+import numpy as np
+
+from lib2048.play.evaluation import mean_ci95, reached, statistics_block
+
+BLOCK = 1000  # games in a row of a history
+COLUMNS = 6  # numbers that are kept of a game
+TILES = (512, 1024, 2048, 4096, 8192, 16384, 32768)
+HISTORY, EVALUATIONS, STAGES = "history.csv", "evaluations.csv", "stages.csv"
+
+
+class History:
+    """What happened in training: every game's score, length and largest tile.
+
+    scores, lengths, largest, starts: int64[games], in the order in which the games ended; where a
+    game began is 0 for the initial state (see `starts`), and only such games make `frame`,
+    `mean_last` and `statistics`, since the points of the others count from where they began.
+    seconds, rates: float64 of the same length, when each ended and the rule's rate at that time;
+    block: games in a row of `frame`.  count: how many games; actions: all that were played, those
+    of unfinished games included; visits: int64[stages], how many of them led into each stage;
+    took: seconds of training; stopped: whether someone stopped it last.  evaluations: what test
+    games on the way gave, a list of dicts, a row for each number of actions and each depth.
+    """
+
+    def __init__(self, block=BLOCK, rows=None, rate=np.nan):
+        self.block, self._rows = block, [] if rows is None else [_all_columns(rows, rate)]
+        self.count = sum(map(len, self._rows))
+        self.stopped, self.actions, self.took = False, 0, 0.0
+        self.evaluations, self.visits = [], np.zeros(1, np.int64)
+
+    def add(self, results, seconds, rate=np.nan):
+        """Append finished games (see records.RESULT_COLUMNS), all ended by `seconds`."""
+        rows = results[:, [1, 2, 3, 3, 4, 4]].astype(np.float64)
+        rows[:, 3], rows[:, 5] = seconds, rate
+        self.count += len(results)
+        self._rows.append(rows)
+
+    @property
+    def rows(self):
+        """All games as float64[games, 6]: score, actions, exponent of the largest tile, seconds,
+        where it began, rate."""
+        if len(self._rows) != 1:
+            self._rows = [np.concatenate([np.zeros((0, COLUMNS)), *self._rows])]
+        return self._rows[0]
+
+    @property
+    def scores(self):
+        """Scores of the finished games, in points."""
+        return self.rows[:, 0].astype(np.int64)
+
+    @property
+    def lengths(self):
+        """Actions of the finished games."""
+        return self.rows[:, 1].astype(np.int64)
+
+    @property
+    def largest(self):
+        """Exponents of the largest tiles of the finished games."""
+        return self.rows[:, 2].astype(np.int64)
+
+    @property
+    def seconds(self):
+        """Seconds of training when each game had ended."""
+        return self.rows[:, 3]
+
+    @property
+    def starts(self):
+        """Where the finished games began, 0 for the initial state."""
+        return self.rows[:, 4].astype(np.int64)
+
+    @property
+    def rates(self):
+        """The rule's rate when each game ended."""
+        return self.rows[:, 5]
+
+    def mean_last(self, games=BLOCK):
+        """Return the mean score of the last whole games (of all, if fewer), nan without any."""
+        return mean_ci95(self.last(games)[:, 0])[0]
+
+    def last(self, games):
+        """Return the rows of the last games from the initial state, without copying the others."""
+        found, missing = [np.zeros((0, COLUMNS))], games
+        for part in reversed(self._rows):
+            for end in range(len(part), 0, -BLOCK):
+                piece = part[max(0, end - BLOCK) : end]
+                found.insert(1, piece[piece[:, 4] == 0][-missing:])
+                missing -= len(found[1])
+                if missing <= 0:
+                    return np.concatenate(found)
+        return np.concatenate(found)
+
+    def table(self):
+        """Return the curve as a list of dicts, one for each block of whole games."""
+        rows, totals = self.rows, np.cumsum(self.rows[:, 1])
+        whole = np.flatnonzero(rows[:, 4] == 0)
+        ends = range(self.block, len(whole) + 1, self.block)
+        blocks = (whole[end - self.block : end] for end in ends)
+        return [_block(rows[games], games[-1], totals[games[-1]]) for games in blocks]
+
+    @property
+    def frame(self):
+        """The curve as a pandas frame: a row for each block of games."""
+        import pandas
+
+        return pandas.DataFrame(self.table())
+
+    @property
+    def evaluation_frame(self):
+        """The test games on the way as a pandas frame; see EVALUATION_COLUMNS."""
+        import pandas
+
+        return pandas.DataFrame(self.evaluations, columns=EVALUATION_COLUMNS)
+
+    def csv(self):
+        """Return the curve as CSV text."""
+        return _csv(CURVE_COLUMNS, self.table())
+
+    def texts(self):
+        """Return what a run folder holds of it, {file name: CSV text}."""
+        texts = {HISTORY: self.csv()}
+        if self.evaluations:
+            texts[EVALUATIONS] = _csv(EVALUATION_COLUMNS, self.evaluations)
+        if len(self.visits) > 1:
+            rows = [{"stage": n, "actions": int(count)} for n, count in enumerate(self.visits)]
+            texts[STAGES] = _csv(("stage", "actions"), rows)
+        return texts
+
+    def statistics(self, games=BLOCK):
+        """Return the field's statistics block of the last games."""
+        last = self.last(games)
+        scores, largest = last[:, 0].astype(np.int64), last[:, 2].astype(np.int64)
+        return statistics_block(scores, largest, self.count)
+
+    def __repr__(self):
+        if not self.count:
+            return "<history: no game is over yet>"
+        games, actions = self.count, self.actions
+        return f"<history: {games:,} games, {actions:,} actions, last mean {self.mean_last():,.0f}>"
+
+
+def _block(rows, last, actions):
+    """Return a row of the curve: of some games, the last of them, and the actions up to its end."""
+    scores, largest = rows[:, 0], rows[:, 2].astype(np.int64)
+    mean, ci95 = mean_ci95(scores)
+    shares = reached(largest)
+    row = {"games": int(last) + 1, "actions": int(actions), "seconds": round(rows[-1, 3], 2)}
+    row |= {"mean": round(mean, 1), "ci95": round(ci95, 1), "max": int(scores.max())}
+    row |= {f"reached_{tile}": shares.get(tile, 0.0) for tile in TILES}
+    return row | {"rate": float(rows[-1, 5])}
+
+
+def _all_columns(rows, rate):
+    """Return a history's rows; an older checkpoint lacks starts, which were 0, and rates."""
+    rows = np.asarray(rows, np.float64)
+    missing = np.tile([0.0, 0.0, 0.0, 0.0, 0.0, rate], (len(rows), 1))
+    return np.hstack([rows, missing[:, rows.shape[1] :]])
+
+
+_SHARES = tuple(f"reached_{tile}" for tile in TILES)
+CURVE_COLUMNS = ("games", "actions", "seconds", "mean", "ci95", "max", *_SHARES, "rate")
+EVALUATION_COLUMNS = ("actions", "plies", "games", "mean", "ci95", "max", "moves_per_s", *_SHARES)
+
+
+def _csv(columns, rows):
+    text = io.StringIO()
+    writer = csv.DictWriter(text, columns, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def as_array(evaluations):
+    """Return what test games gave as float64[rows, EVALUATION_COLUMNS], for a checkpoint."""
+    rows = [[row[name] for name in EVALUATION_COLUMNS] for row in evaluations]
+    return np.array(rows, np.float64).reshape(len(rows), len(EVALUATION_COLUMNS))
+
+
+def as_rows(array):
+    """Return what `as_array` made of a list of dicts as that list."""
+    whole = ("actions", "plies", "games", "max", "moves_per_s")
+    rows = (dict(zip(EVALUATION_COLUMNS, row, strict=True)) for row in array.tolist())
+    return [{k: int(x) if k in whole else x for k, x in row.items()} for row in rows]

@@ -1,0 +1,76 @@
+"""What a person at the keyboard sees of a run, and how they stop it."""
+
+import signal
+import sys
+import threading
+from contextlib import contextmanager
+
+
+class Stopped(KeyboardInterrupt):
+    """Someone stopped a run; nothing that it has learned is lost.
+
+    run: the `Run`, which can go on.  In a notebook it ends the cell, and the cells that wait
+    behind it, with one line instead of a traceback.
+    """
+
+    def __init__(self, run, text):
+        super().__init__(text)
+        self.run = run
+
+    def _render_traceback_(self):
+        return [str(self)]
+
+
+@contextmanager
+def stop_asked(stop):
+    """Turn Ctrl-C, the Stop button and a polite kill into a flag, looked at between two chunks.
+
+    stop: a `threading.Event`.  Yields an event that is set only when it was one of these.
+    """
+    pressed = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield pressed
+        return
+
+    def press(*_):
+        pressed.set()
+        stop.set()
+
+    kinds = (signal.SIGINT, signal.SIGTERM)
+    before = [signal.signal(kind, press) for kind in kinds]
+    try:
+        yield pressed
+    finally:
+        for kind, handler in zip(kinds, before, strict=True):
+            signal.signal(kind, handler)
+
+
+@contextmanager
+def progress_bar(wanted, run, unit, total):
+    """Yield a function that shows a run's progress; tqdm's bar, on stderr or in the notebook.
+
+    unit: 'games', 'actions' or 'seconds', of which it is to go on for `total`.
+    """
+    if not wanted:
+        yield lambda: None
+        return
+    from tqdm.auto import tqdm
+
+    form = "{percentage:3.0f}%|{bar}| {n:.0f}/{total:.0f} {unit} [{elapsed}<{remaining}{postfix}]"
+    start = run.done(unit)
+    with tqdm(total=total, unit=unit, bar_format=form, file=sys.stderr, leave=False) as bar:
+
+        def show():
+            bar.update(min(run.done(unit) - start, total) - bar.n)
+            mean, rate = run.history.mean_last(), run.actions / max(run.seconds, 1e-9)
+            bar.set_postfix_str(f"{rate / 1e6:.1f} M actions/s, last mean {mean:,.0f}")
+
+        yield show
+
+
+def amount(number, of):
+    """Write how much of a budget is done: '9.7 of 20 M', '12 of 300'."""
+    for size, letter in ((1e9, " G"), (1e6, " M"), (1e3, " k")):
+        if of >= 10 * size or (of >= size and size > 1e3):
+            return f"{number / size:.3g} of {of / size:.3g}{letter}"
+    return f"{number:.3g} of {of:.3g}"
