@@ -27,14 +27,7 @@ from lib2048.learn.loop import own_functions
 from lib2048.networks.files import load, save
 from lib2048.networks.heuristic import Weights, heuristic_network, line_values
 from lib2048.networks.network import Network, parse_network
-from lib2048.play.evaluation import (
-    Result,
-    evaluate,
-    mean_ci95,
-    reached,
-    record_game,
-    statistics_block,
-)
+from lib2048.play.evaluation import Result, evaluate, reached, record_game, statistics_block
 from lib2048.play.players import (
     NetworkPlayer,
     SearchPlayer,
@@ -45,6 +38,7 @@ from lib2048.play.players import (
     player,
     random_player,
 )
+from lib2048.play.statistics import Comparison, compare, compare_groups, interval, mean_ci95
 from lib2048.show.drawing import (
     draw_board,
     draw_choice,
@@ -68,13 +62,14 @@ _LAZY = {
 }
 
 __all__ = [
-    "ACTIONS", "History", "Network", "NetworkPlayer", "Result", "SearchPlayer", "SmallGame",
-    "ValuePlayer", "Weights", "actions_in", "afterstates", "board", "draw_board", "draw_choice",
-    "draw_pattern", "draw_row", "draw_tree", "draw_tuple", "draw_tuples", "evaluate",
-    "first_legal_player", "from_tiles", "greedy_player", "heuristic_network", "heuristic_player",
-    "initial", "is_over", "line_values", "load", "mean_ci95", "own_functions", "parse_network",
-    "player", "random_player", "reached", "record_game", "save", "slide", "solve", "spawn", "spec",
-    "statistics_block", "stream", "symmetries", "to_exponents", "to_tiles", "train", *_LAZY,
+    "ACTIONS", "Comparison", "History", "Network", "NetworkPlayer", "Result", "SearchPlayer",
+    "SmallGame", "ValuePlayer", "Weights", "actions_in", "afterstates", "board", "compare",
+    "compare_groups", "draw_board", "draw_choice", "draw_pattern", "draw_row", "draw_tree",
+    "draw_tuple", "draw_tuples", "evaluate", "first_legal_player", "from_tiles", "greedy_player",
+    "heuristic_network", "heuristic_player", "initial", "interval", "is_over", "line_values",
+    "load", "mean_ci95", "own_functions", "parse_network", "player", "random_player", "reached",
+    "record_game", "save", "slide", "solve", "spawn", "spec", "statistics_block", "stream",
+    "symmetries", "to_exponents", "to_tiles", "train", *_LAZY,
 ]  # fmt: skip
 
 

@@ -17,8 +17,9 @@ from lib2048.learn.starts import check_starts
 from lib2048.machine.kernels import SOURCE_HASH, announce
 from lib2048.networks import files as storage
 from lib2048.networks.network import check_memory
-from lib2048.play.evaluation import evaluate, mean_ci95, reached, statistics_block
+from lib2048.play.evaluation import evaluate, reached, statistics_block
 from lib2048.play.players import NetworkPlayer, SearchPlayer
+from lib2048.play.statistics import mean_ci95
 from lib2048.search.expectimax import check_limits
 
 BLOCK = 1000  # games in a row of a history
