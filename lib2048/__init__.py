@@ -24,6 +24,7 @@ from lib2048.game.board import (
 from lib2048.game.rng import stream
 from lib2048.game.spec import ACTIONS
 from lib2048.learn.loop import own_functions
+from lib2048.machine.data import data
 from lib2048.networks.files import load, save
 from lib2048.networks.heuristic import Weights, heuristic_network, line_values
 from lib2048.networks.network import Network, parse_network
@@ -64,7 +65,7 @@ _LAZY = {
 __all__ = [
     "ACTIONS", "Comparison", "History", "Network", "NetworkPlayer", "Result", "SearchPlayer",
     "SmallGame", "ValuePlayer", "Weights", "actions_in", "afterstates", "board", "compare",
-    "compare_groups", "draw_board", "draw_choice", "draw_pattern", "draw_row", "draw_tree",
+    "compare_groups", "data", "draw_board", "draw_choice", "draw_pattern", "draw_row", "draw_tree",
     "draw_tuple", "draw_tuples", "evaluate", "first_legal_player", "from_tiles", "greedy_player",
     "heuristic_network", "heuristic_player", "initial", "interval", "is_over", "line_values",
     "load", "mean_ci95", "own_functions", "parse_network", "player", "random_player", "reached",
