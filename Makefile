@@ -29,7 +29,7 @@ check: $(READY) ## check the stored lessons without running them
 
 lint: $(READY) ## check style (ruff) and layers (import-linter)
 	$(BIN)/ruff check .
-	$(BIN)/lint-imports
+	$(BIN)/lint-imports --no-cache
 
 bench: $(READY) ## measure the speed of play and of training on this machine
 	$(BIN)/lib2048 bench

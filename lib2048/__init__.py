@@ -36,18 +36,12 @@ from lib2048.game.board import (
 from lib2048.game.rng import stream
 from lib2048.game.spec import ACTIONS
 from lib2048.learn.settings import Settings
+from lib2048.machine.data import data
 from lib2048.networks.files import load, save
 from lib2048.networks.heuristic import Weights, heuristic_network, line_values
 from lib2048.networks.names import parse_network
 from lib2048.networks.network import Network
-from lib2048.play.evaluation import (
-    Result,
-    evaluate,
-    mean_ci95,
-    reached,
-    record_game,
-    statistics_block,
-)
+from lib2048.play.evaluation import Result, evaluate, reached, record_game, statistics_block
 from lib2048.play.players import (
     NetworkPlayer,
     SearchPlayer,
@@ -58,6 +52,7 @@ from lib2048.play.players import (
     player,
     random_player,
 )
+from lib2048.play.statistics import Comparison, compare, compare_groups, interval, mean_ci95
 from lib2048.show.drawing import (
     draw_board,
     draw_choice,
@@ -83,14 +78,15 @@ _LAZY = {
 }
 
 __all__ = [
-    "ACTIONS", "History", "Network", "NetworkPlayer", "Result", "Run",
-    "SearchPlayer", "Settings", "SmallGame",
-    "ValuePlayer", "Weights", "actions_in", "afterstates", "board", "draw_board", "draw_choice",
+    "ACTIONS", "Comparison", "History", "Network", "NetworkPlayer", "Result", "Run",
+    "SearchPlayer", "Settings", "SmallGame", "ValuePlayer", "Weights", "actions_in",
+    "afterstates", "board", "compare", "compare_groups", "data", "draw_board", "draw_choice",
     "draw_pattern", "draw_row", "draw_tree", "draw_tuple", "draw_tuples", "evaluate",
     "first_legal_player", "from_tiles", "greedy_player", "heuristic_network", "heuristic_player",
-    "initial", "is_over", "last_run", "line_values", "load", "mean_ci95", "parse_network",
-    "player", "random_player", "reached", "record_game", "save", "slide", "solve", "spawn", "spec",
-    "statistics_block", "stream", "symmetries", "to_exponents", "to_tiles", "train", *_LAZY,
+    "initial", "interval", "is_over", "last_run", "line_values", "load", "mean_ci95",
+    "parse_network", "player", "random_player", "reached", "record_game", "save", "slide",
+    "solve", "spawn", "spec", "statistics_block", "stream", "symmetries", "to_exponents",
+    "to_tiles", "train", *_LAZY,
 ]  # fmt: skip
 
 

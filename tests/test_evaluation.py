@@ -1,12 +1,11 @@
 """Evaluation: many games and what is said about them."""
 
-import math
 import threading
 
 import numpy as np
 import pytest
 
-from lib2048 import Network, evaluate, mean_ci95, reached, record_game
+from lib2048 import Network, evaluate, reached, record_game
 from lib2048.game import board
 from lib2048.play import evaluation
 from lib2048.play.evaluation import Result, statistics_block
@@ -22,26 +21,6 @@ def a_network():
 
 
 # ---------------------------------------------------------------- numbers
-
-
-def test_mean_and_interval():
-    mean, ci95 = mean_ci95(SCORES)
-    spread = math.sqrt(sum((s - 850) ** 2 for s in SCORES.tolist()) / 3)
-    assert (mean, ci95) == (850.0, pytest.approx(1.96 * spread / 2))
-
-
-def test_few_games_have_no_interval():
-    assert mean_ci95([7]) == (7.0, math.inf)
-    mean, ci95 = mean_ci95([])
-    assert math.isnan(mean) and ci95 == math.inf
-
-
-def test_intervals_cover_the_mean_as_often_as_they_say():
-    random, covered = np.random.default_rng(2), 0
-    for _ in range(2000):
-        mean, ci95 = mean_ci95(random.exponential(100, 200))
-        covered += abs(mean - 100) < ci95
-    assert 0.93 < covered / 2000 < 0.965
 
 
 def test_reached_counts_larger_tiles_too():

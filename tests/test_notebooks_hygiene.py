@@ -156,6 +156,22 @@ FAULTS = {
         lambda nb: nb.cells[1].update(source="import lib2048.no_such_module"),
         "cell 1: lib2048.no_such_module is not an exported name of lib2048",
     ),
+    "relative path": (
+        lambda nb: nb.cells[1].update(source="open('../data/curves/exact.csv')"),
+        "cell 1: opens '../data/curves/exact.csv' by a relative path, not by lib2048.data",
+    ),
+    "relative path in an f-string": (
+        lambda nb: nb.cells[1].update(source="open(f'../data/curves/{name}.csv')"),
+        "cell 1: opens '../data/curves/' by a relative path",
+    ),
+    "parent folder": (
+        lambda nb: nb.cells[1].update(source="Path('..') / 'data'"),
+        "cell 1: opens '..' by a relative path",
+    ),
+    "relative path in a shell command": (
+        lambda nb: nb.cells[1].update(source="!ls ../data"),
+        "cell 1: opens 'ls ../data' by a relative path",
+    ),
     "private attribute": (
         lambda nb: nb.cells[1].update(source="import lib2048\nlib2048._secret()"),
         "cell 1: lib2048._secret is not an exported name of lib2048",
@@ -182,6 +198,7 @@ def test_large_file_is_found(tmp_path):
 def test_harmless_text_is_not_complained_about(tmp_path):
     notebook = good_lesson()
     notebook.cells[1].outputs.append(printed("board 0x0000000000000012, https://example.org/tmp/x"))
+    notebook.cells[1].source = "print('and so on...', 'wait..', 1, ...)  # not ../data"
     assert lessons.complaints(store(notebook, tmp_path)) == []
 
 

@@ -289,6 +289,16 @@ def exported(module: str, name: str) -> bool:
     return name in ("", *public)
 
 
+def opens_from_anywhere(path: Path, notebook: NotebookNode) -> Iterator[str]:
+    """No code names a place by the way from the lesson's folder: `lib2048.data` knows the way."""
+    for n, cell in code_cells(notebook):
+        tree = ast.parse(TransformerManager().transform_cell(cell.source))
+        strings = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)]
+        for text in strings:
+            if isinstance(text, str) and re.search(r"(?<![.\w])\.\.([/\\]|$)", text):
+                yield f"cell {n}: opens {text!r} by a relative path, not by lib2048.data"
+
+
 CHECKS = (
     in_normal_form,
     small,
@@ -301,6 +311,7 @@ CHECKS = (
     nothing_of_this_machine,
     right_length,
     exported_names_only,
+    opens_from_anywhere,
 )
 
 

@@ -53,9 +53,10 @@ def some_boards(grid, count=BOARDS):
             _, after, _ = options[random.integers(len(options))]
             board, luck = spawn(after, luck, grid)
             boards += [board, after]
-    boards = [boards[i] for i in random.permutation(len(boards))[: count // 2]]
-    tiles = random.integers(0, 1 << 63, count - len(boards), dtype=np.uint64) * np.uint64(2)
-    return boards[:1] + [tile & np.uint64(cells) for tile in tiles] + boards[1:]
+    few, rest = boards[:4], boards[4:]  # an empty board, a full one, the beginning of a game
+    rest = [rest[i] for i in random.permutation(len(rest))[: count // 2]]
+    tiles = random.integers(0, 1 << 63, count - len(few + rest), dtype=np.uint64) * np.uint64(2)
+    return few + rest + [tile & np.uint64(cells) for tile in tiles]
 
 
 # ---------------------------------------------------------------- as plain Python
@@ -183,7 +184,8 @@ class _Plain:
 def _look_ups(network, board):
     """Return the positions of the library's look-ups of a board: uint32[n]."""
     positions = np.zeros(4 * network.lookups_per_board, np.uint32)
-    look_kernel(network.tuples)(np.full(32, planes(np.uint64(board)), np.uint64), positions, np.uint64(0))
+    images = np.full(32, planes(np.uint64(board)), np.uint64)
+    look_kernel(network.tuples)(images, positions, np.uint64(0))
     return positions[::4].copy()
 
 

@@ -1,1 +1,1 @@
-"""The machine: how kernels are compiled and cached, memory, files; nothing of the game."""
+"""The machine: how kernels are compiled and cached, memory, files, data; nothing of the game."""

@@ -1,1 +1,1 @@
-"""Play: from a board to an action, and from games to a result with its interval."""
+"""Play: from a board to an action, from games to a result, from seeds to a verdict."""

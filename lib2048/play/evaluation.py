@@ -10,22 +10,11 @@ import numpy as np
 from lib2048.game.board import WHOLE, initial, slide, spawn
 from lib2048.game.rng import stream
 from lib2048.play.players import player
+from lib2048.play.statistics import mean_ci95
 
 GAMES_AT_ONCE = 200  # between two looks at the Stop button
 MOST_GAMES = 10**8
 TEST_SEED = 2048  # no default seed of training: a test has luck that no training game had
-
-
-def mean_ci95(scores):
-    """Return (mean, half width of its 95 % confidence interval) of game scores.
-
-    scores: array; the interval is 1.96 standard deviations of the mean, from the sample's own
-    spread.  One game alone has an infinite interval, none has nan.
-    """
-    scores = np.asarray(scores, np.float64)
-    if len(scores) < 2:
-        return (float(scores.mean()) if len(scores) else float("nan")), float("inf")
-    return float(scores.mean()), float(1.96 * scores.std(ddof=1) / np.sqrt(len(scores)))
 
 
 def reached(largest):

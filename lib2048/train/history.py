@@ -5,7 +5,8 @@ import io
 
 import numpy as np
 
-from lib2048.play.evaluation import mean_ci95, reached, statistics_block
+from lib2048.play.evaluation import reached, statistics_block
+from lib2048.play.statistics import mean_ci95
 
 BLOCK = 1000  # games in a row of a history
 COLUMNS = 6  # numbers that are kept of a game

@@ -1,0 +1,323 @@
+"""Statistics: against formulas by hand, a worked example, scipy's own tests, and by simulation."""
+
+import math
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from lib2048 import Comparison, compare, compare_groups, interval, mean_ci95
+
+# Student (1908), "The probable error of a mean", Biometrika 6: hours of sleep gained by ten
+# patients with each of two drugs.  As R's help page `?sleep` and textbooks have it:
+# Welch t = −1.8608, df = 17.776, p = 0.07939, interval −3.365 to 0.205;
+# paired t = −4.0621, df = 9, p = 0.002833, interval −2.460 to −0.700.
+ONE = [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0]
+TWO = [1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4]
+
+A, B = [1200.0, 1350.0, 1100.0], [900.0, 1000.0, 1120.0, 860.0]
+
+seeds = st.lists(st.floats(-1e6, 1e6).map(lambda x: round(x, 3)), min_size=2, max_size=8)
+
+
+def ends(told):
+    return told.low, told.high
+
+
+# ---------------------------------------------------------------- the numbers
+
+
+def test_the_worked_example_of_student():
+    told = compare(ONE, TWO)
+    assert told.difference == pytest.approx(-1.58)
+    assert ends(told) == pytest.approx((-3.3654832, 0.2054832), abs=1e-6)
+    assert told.p_value == pytest.approx(0.07939, abs=5e-6)
+    assert told.verdict == "not decided"
+    told = compare(ONE, TWO, paired=True)
+    assert told.difference == pytest.approx(-1.58)
+    assert ends(told) == pytest.approx((-2.4598858, -0.7001142), abs=1e-6)
+    assert told.p_value == pytest.approx(0.002833, abs=5e-7)
+    assert told.verdict == "less"
+
+
+def test_welch_by_hand():
+    gap = sum(A) / 3 - sum(B) / 4
+    errors = np.array([np.var(A, ddof=1) / 3, np.var(B, ddof=1) / 4])
+    free = errors.sum() ** 2 / (errors[0] ** 2 / 2 + errors[1] ** 2 / 3)
+    half = stats.t.ppf(0.975, free) * math.sqrt(errors.sum())
+    told = compare(A, B)
+    assert (told.difference, told.half) == pytest.approx((gap, half))
+    assert ends(told) == pytest.approx((gap - half, gap + half))
+    assert (told.base, told.percent) == pytest.approx((970, 100 * gap / 970))
+    assert told.percent_half == pytest.approx(100 * half / 970)
+
+
+def test_two_seeds_by_a_table_of_t():
+    """Equal spreads, two seeds each: 2 degrees of freedom, where t is 4.303 for 95 %."""
+    told = compare([10, 12], [1, 3])
+    assert (told.difference, told.half) == pytest.approx((9, 4.303 * math.sqrt(2)), rel=1e-4)
+    assert interval([1, 2, 3]) == pytest.approx((2, 4.303 / math.sqrt(3)), rel=1e-4)
+
+
+@given(seeds, seeds, st.sampled_from([0.8, 0.95, 0.99]))
+def test_scipy_says_the_same(a, b, level):
+    if min(np.ptp(a), np.ptp(b)) < 0.1:  # scipy warns of lost digits
+        return
+    theirs = stats.ttest_ind(a, b, equal_var=False)
+    told = compare(a, b, level=level)
+    assert ends(told) == pytest.approx(tuple(theirs.confidence_interval(level)), rel=1e-6, abs=1e-6)
+    assert told.p_value == pytest.approx(theirs.pvalue, rel=1e-6, abs=1e-9)
+    alone = stats.ttest_1samp(a, 0).confidence_interval(level)
+    assert interval(a, level) == pytest.approx((np.mean(a), (alone.high - alone.low) / 2))
+
+
+@given(st.lists(st.tuples(st.integers(-999, 999), st.integers(-999, 999)), min_size=2, max_size=8))
+def test_scipy_says_the_same_of_pairs(pairs):
+    a, b = np.array(pairs).T
+    if np.ptp(a - b) == 0:
+        return
+    theirs, told = stats.ttest_rel(a, b), compare(a, b, paired=True)
+    assert ends(told) == pytest.approx(tuple(theirs.confidence_interval(0.95)))
+    assert told.p_value == pytest.approx(theirs.pvalue)
+
+
+@given(seeds, seeds)
+def test_the_other_way_round_is_the_same_with_the_other_sign(a, b):
+    for paired in (False, True)[: 1 + (len(a) == len(b))]:
+        there, back = compare(a, b, paired), compare(b, a, paired)
+        assert there.difference == pytest.approx(-back.difference, abs=1e-9)
+        assert ends(there) == pytest.approx((-back.high, -back.low), abs=1e-9)
+        assert there.p_value == pytest.approx(back.p_value)
+        other = {"more": "less", "less": "more"}
+        assert there.verdict == other.get(back.verdict, "not decided")
+
+
+@pytest.mark.parametrize("level", [0.8, 0.95])
+@pytest.mark.parametrize("sizes, spreads", [((3, 3), (1, 1)), ((5, 3), (1, 3)), ((2, 8), (1, 2))])
+def test_intervals_cover_the_difference_as_often_as_they_say(sizes, spreads, level):
+    random, trials = np.random.default_rng(7), 2000
+    covered = 0
+    for _ in range(trials):
+        a, b = (random.normal(mean, spread, size)
+                for mean, spread, size in zip((5, 3), spreads, sizes))  # fmt: skip
+        told = compare(a, b, level=level)
+        covered += told.low < 2 < told.high
+    assert level - 0.03 < covered / trials < level + 0.035  # Welch is a little too careful
+
+
+def test_paired_intervals_cover_too_and_are_narrower_where_luck_is_shared():
+    random, covered, wider = np.random.default_rng(8), 0, 0
+    for _ in range(2000):
+        luck = random.normal(0, 10, 4)
+        a, b = luck + random.normal(1, 1, 4), luck + random.normal(0, 1, 4)
+        told = compare(a, b, paired=True)
+        covered += told.low < 1 < told.high
+        wider += compare(a, b).half > told.half
+    assert 0.935 < covered / 2000 < 0.965
+    assert wider > 1900
+
+
+def test_games_in_the_place_of_seeds_find_what_is_not_there():
+    """Why seeds are the unit: two equal methods, three networks each, 300 games of each network."""
+    random, by_games, by_seeds = np.random.default_rng(9), 0, 0
+    for _ in range(400):
+        networks = random.normal(1000, 100, (2, 3, 1))
+        games = networks + random.normal(0, 500, (2, 3, 300))
+        by_games += compare(*games.reshape(2, -1)).verdict != "not decided"
+        by_seeds += compare(*games.mean(2)).verdict != "not decided"
+    assert by_games > 0.4 * 400 and by_seeds < 0.08 * 400
+
+
+# ---------------------------------------------------------------- seeds without spread
+
+
+def test_no_spread_at_all():
+    same = compare([0.1, 0.1, 0.1], [0.1, 0.1])
+    assert (same.difference, *ends(same), same.p_value) == (0, 0, 0, 1)
+    assert (same.verdict, same.half) == ("not decided", 0)
+    above = compare([3, 3], [1, 1])
+    assert (*ends(above), above.p_value, above.verdict) == (2, 2, 0, "more")
+    pairs = compare([5, 7, 9], [6, 8, 10], paired=True)
+    assert (*ends(pairs), pairs.p_value, pairs.verdict) == (-1, -1, 0, "less")
+    assert interval([0.3, 0.3, 0.3]) == (0.3, 0)
+
+
+def test_one_side_without_spread_leaves_the_other_its_freedom():
+    told = compare([4, 4, 4], [1, 2, 3])
+    alone = stats.t.ppf(0.975, 2) / math.sqrt(3)
+    assert (told.difference, told.half) == pytest.approx((2, alone))
+
+
+# ---------------------------------------------------------------- verdicts and words
+
+
+def told(low, high, base=100.0):
+    return Comparison((low + high) / 2, low, high, 0.95, base, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "verdict"),
+    [
+        (1e-12, 1, "more"), (0, 1, "not decided"), (-1, 1, "not decided"),
+        (-1, 0, "not decided"), (-1, -1e-12, "less"), (0, 0, "not decided"),
+        (-math.inf, math.inf, "not decided"),
+    ],
+)  # fmt: skip
+def test_verdicts(low, high, verdict):
+    assert told(low, high).verdict == verdict
+
+
+def test_the_verdict_and_the_p_value_agree():
+    random = np.random.default_rng(3)
+    for a, b in random.normal(0, 1, (200, 2, 3)) + [[[0], [1.5]]]:
+        c = compare(a, b)
+        assert (c.p_value < 0.05) == (c.verdict != "not decided")
+
+
+def test_what_it_says():
+    assert str(told(10_245, 14_445)) == "+12,345 ± 2,100 (95 %): more"
+    assert repr(told(-3, 1)) == "<-1.0 ± 2.0 (95 %): not decided>"
+    assert str(told(-0.35, -0.15)) == "-0.25 ± 0.10 (95 %): less"
+    assert str(compare([1, 1], [1, 1], level=0.999)) == "+0 ± 0 (99.9 %): not decided"
+    assert str(compare([3, 3], [1, 1])) == "+2.0 ± 0.0 (95 %): more"
+    alone = Comparison(5, -math.inf, math.inf, 0.95, 1, math.nan)
+    assert str(alone) == "+5 ± inf (95 %): not decided"
+
+
+def test_per_cent_keeps_the_sign_and_has_none_of_zero():
+    assert (told(10, 30, 200.0).percent, told(10, 30, 200.0).percent_half) == (10, 5)
+    assert told(10, 30, -200.0).percent == 10
+    assert math.isnan(told(10, 30, 0.0).percent)
+
+
+def test_a_comparison_stays_as_it_is():
+    with pytest.raises(AttributeError):
+        told(1, 2).low = -1
+
+
+# ---------------------------------------------------------------- what is refused
+
+
+@pytest.mark.parametrize("few", [[], [5], 5.0, np.float64(7)])
+def test_two_seeds_are_the_least(few):
+    for ask in (lambda: compare(few, A), lambda: compare(A, few), lambda: interval(few)):
+        with pytest.raises(ValueError, match="two are the least: seeds are the unit") as error:
+            ask()
+        assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
+def test_every_seed_needs_a_number(bad):
+    for ask in (lambda: compare([1, bad], A), lambda: compare(A, [bad, 2], paired=True),
+                lambda: interval([1, 2, bad])):  # fmt: skip
+        with pytest.raises(ValueError, match="nan or inf"):
+            ask()
+
+
+def test_games_of_many_seeds_are_refused():
+    with pytest.raises(ValueError, match=r"a has shape \(3, 10\): one number a seed"):
+        compare(np.ones((3, 10)), B)
+
+
+def test_pairs_need_partners():
+    with pytest.raises(ValueError, match="a has 3 seeds and b 4"):
+        compare(A, B, paired=True)
+
+
+@pytest.mark.parametrize("level", [0, 1, 95, -0.5, math.nan])
+def test_a_level_is_a_share(level):
+    for ask in (lambda: compare(A, B, level=level), lambda: interval(A, level)):
+        with pytest.raises(ValueError, match="between 0 and 1, such as 0.95"):
+            ask()
+
+
+def test_what_comes_in_may_be_any_kind_of_array_and_stays_as_it_is():
+    want, series = compare(A, B), pd.Series(A, index=[7, 8, 9])
+    assert compare(tuple(A), np.array(B, np.float32)) == want == compare(series, pd.Series(B))
+    assert series.tolist() == A
+
+
+# ---------------------------------------------------------------- a table of groups
+
+
+def a_table():
+    scores = {"plain": [10, 12, 14], "new": [20, 22, 21], "old": [11, 12, 14.5], "one": [30]}
+    rows = [(run, s, x) for run in scores for s, x in enumerate(scores[run], 1)]
+    return pd.DataFrame(rows, columns=["run", "seed", "mean"])
+
+
+def test_groups_are_compared_one_by_one():
+    table = compare_groups(a_table(), "run", "mean", "plain")
+    assert list(table.index) == ["new", "old", "one"]
+    want = compare([20, 22, 21], [10, 12, 14])
+    row = table.loc["new"]
+    assert (row.seeds, row["mean"], row.verdict) == (3, 21, "more")
+    assert tuple(row[["difference", "low", "high", "percent"]]) == pytest.approx(
+        (want.difference, want.low, want.high, want.percent)
+    )
+    assert table.loc["old", "verdict"] == "not decided"
+    assert "3 comparisons with plain" in table.to_string()
+    assert table.index.name == "run"
+
+
+def test_one_seed_decides_nothing():
+    row = compare_groups(a_table(), "run", "mean", "plain").loc["one"]
+    assert (row.seeds, row.difference, row.low, row.high) == (1, 18, -math.inf, math.inf)
+    assert row.verdict == "not decided"
+    table = compare_groups(a_table(), "run", "mean", "one")
+    assert set(table.verdict) == {"not decided"}
+
+
+def test_a_table_with_the_group_alone_makes_no_comparison():
+    table = compare_groups(a_table().query("run == 'plain'"), "run", "mean", "plain")
+    assert len(table) == 0 and table.columns.name == "0 comparisons with plain"
+
+
+def test_groups_that_are_refused():
+    table = a_table()
+    with pytest.raises(ValueError, match="no column 'score'; there are run, seed, mean"):
+        compare_groups(table, "run", "score", "plain")
+    with pytest.raises(ValueError, match="no group 'best'; there are plain, new, old, one"):
+        compare_groups(table, "run", "mean", "best")
+    with pytest.raises(ValueError, match="plain holds a seed twice"):
+        compare_groups(pd.concat([table, table]), "run", "mean", "plain")
+    with pytest.raises(ValueError, match="nan"):
+        compare_groups(table.replace(22, math.nan), "run", "mean", "plain")
+
+
+# ---------------------------------------------------------------- many games of one player
+
+
+def test_mean_and_interval():
+    mean, ci95 = mean_ci95([100, 300, 1000, 2000])
+    spread = math.sqrt(sum((s - 850) ** 2 for s in (100, 300, 1000, 2000)) / 3)
+    assert (mean, ci95) == (850.0, pytest.approx(1.96 * spread / 2))
+
+
+def test_few_games_have_no_interval():
+    assert mean_ci95([7]) == (7.0, math.inf)
+    mean, ci95 = mean_ci95([])
+    assert math.isnan(mean) and ci95 == math.inf
+
+
+def test_intervals_of_many_games_cover_the_mean_as_often_as_they_say():
+    random, covered = np.random.default_rng(2), 0
+    for _ in range(2000):
+        mean, ci95 = mean_ci95(random.exponential(100, 200))
+        covered += abs(mean - 100) < ci95
+    assert 0.93 < covered / 2000 < 0.965
+
+
+def test_scipy_is_loaded_at_the_first_comparison():
+    program = (
+        "import sys, lib2048; heavy = 'scipy.special'; assert heavy not in sys.modules;"
+        "lib2048.mean_ci95([1, 2]); assert heavy not in sys.modules;"
+        "lib2048.compare([1, 2], [3, 4]); assert heavy in sys.modules"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
