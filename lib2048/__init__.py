@@ -62,7 +62,7 @@ from lib2048.show.drawing import (
     draw_tuple,
     draw_tuples,
 )
-from lib2048.train.budget import actions_in
+from lib2048.train.budget import actions_in, as_written, budget
 from lib2048.train.history import History
 from lib2048.train.run import Run, last_run, train
 

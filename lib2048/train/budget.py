@@ -40,6 +40,25 @@ def actions_in(seconds, network, floor=0):
     return budget
 
 
+def budget(full, quick):
+    """Return a lesson's budget: `full`, times LIB2048_BUDGET, or `quick` in the tests.
+
+    full, quick: both int or both float; an int stays one, and at least 1.
+    """
+    if _quick():
+        return quick
+    return max(1, round(full * scale())) if isinstance(full, int) else full * scale()
+
+
+def as_written():
+    """Say whether a lesson's budgets are no smaller than those that its text was written for."""
+    return not _quick() and scale() >= 1
+
+
+def _quick():
+    return bool(os.environ.get("LIB2048_QUICK"))
+
+
 def scale():
     """Return the factor on all budgets of lessons: LIB2048_BUDGET, 1 where that is not set.
 
