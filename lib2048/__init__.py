@@ -79,8 +79,8 @@ _LAZY = {
 
 __all__ = [
     "ACTIONS", "Comparison", "History", "Network", "NetworkPlayer", "Result", "Run",
-    "SearchPlayer", "Settings", "SmallGame", "ValuePlayer", "Weights", "actions_in",
-    "afterstates", "board", "compare", "compare_groups", "data", "draw_board", "draw_choice",
+    "SearchPlayer", "Settings", "SmallGame", "ValuePlayer", "Weights", "actions_in", "as_written",
+    "afterstates", "board", "budget", "compare", "compare_groups", "data", "draw_board", "draw_choice",
     "draw_pattern", "draw_row", "draw_tree", "draw_tuple", "draw_tuples", "evaluate",
     "first_legal_player", "from_tiles", "greedy_player", "heuristic_network", "heuristic_player",
     "initial", "interval", "is_over", "last_run", "line_values", "load", "mean_ci95",
