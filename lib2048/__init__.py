@@ -80,12 +80,12 @@ _LAZY = {
 __all__ = [
     "ACTIONS", "Comparison", "History", "Network", "NetworkPlayer", "Result", "Run",
     "SearchPlayer", "Settings", "SmallGame", "ValuePlayer", "Weights", "actions_in", "as_written",
-    "afterstates", "board", "budget", "compare", "compare_groups", "data", "draw_board", "draw_choice",
-    "draw_pattern", "draw_row", "draw_tree", "draw_tuple", "draw_tuples", "evaluate",
-    "first_legal_player", "from_tiles", "greedy_player", "heuristic_network", "heuristic_player",
-    "initial", "interval", "is_over", "last_run", "line_values", "load", "mean_ci95",
-    "parse_network", "player", "random_player", "reached", "record_game", "save", "slide",
-    "solve", "spawn", "spec", "statistics_block", "stream", "symmetries", "to_exponents",
+    "afterstates", "board", "budget", "compare", "compare_groups", "data", "draw_board",
+    "draw_choice", "draw_pattern", "draw_row", "draw_tree", "draw_tuple", "draw_tuples",
+    "evaluate", "first_legal_player", "from_tiles", "greedy_player", "heuristic_network",
+    "heuristic_player", "initial", "interval", "is_over", "last_run", "line_values", "load",
+    "mean_ci95", "parse_network", "player", "random_player", "reached", "record_game", "save",
+    "slide", "solve", "spawn", "spec", "statistics_block", "stream", "symmetries", "to_exponents",
     "to_tiles", "train", *_LAZY,
 ]  # fmt: skip
 
