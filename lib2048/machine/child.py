@@ -86,7 +86,7 @@ def ask(task, message, seconds, memory_mib=None):
 
 def _start(order):
     with tempfile.TemporaryFile() as file:  # not a pipe: no order is too long for it
-        file.write(order.encode())
+        file.write(order.encode())  # and input() finds its end, and does not wait
         file.seek(0)
         return subprocess.Popen(
             [sys.executable, "-P", "-c", START],
@@ -179,8 +179,7 @@ def load(text):
 
 def _serve(order, channel):
     """Carry out one order: the child's whole life.  channel: the pipe of its answer."""
-    os.dup2(os.open(os.devnull, os.O_RDWR), 0)  # input() finds nothing, and does not wait
-    os.dup2(0, 2)  # what is kept is what was printed, without warnings
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # kept is what was printed, without warnings
     sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")
     with open(channel, "w", encoding="ascii") as out:
         reply = _carry_out(order, out)

@@ -185,7 +185,7 @@ class _Luggage:
             lines = [f"def __around({outer}):", text, f"{indent}return {node.name}"]
             return lines, f"__around({nothing})", []
         # Moving the lines to the left would change texts that go over several of them.
-        return ["if True:"] * 0 + [text], node.name, [f"del {node.name}"]
+        return ["if True:"] * bool(indent) + [text], node.name, [f"del {node.name}"]
 
     def _defaults(self, function, node, who):
         """Pack the default values as they are now; return {node: its new text}."""
