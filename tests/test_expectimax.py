@@ -12,7 +12,6 @@ import time
 import numpy as np
 import pytest
 import reference
-from lib2048.learn.own import own_functions
 
 from lib2048 import Network, SearchPlayer, ValuePlayer, evaluate, from_tiles, heuristic_player
 from lib2048.game import spec
@@ -225,9 +224,9 @@ def test_functions_of_ones_own_are_searched():
             total += weights[p]
         return 2 * total
 
-    functions, board = own_functions(OURS, value=twice), from_tiles(NEARLY_FULL)
+    own, board = OURS.with_functions(value=twice), from_tiles(NEARLY_FULL)
     plain = Search(OURS, 2, pays=False).decide(board)[1]
-    doubled = Search(OURS, 2, pays=False, functions=functions).decide(board)[1]
+    doubled = Search(own, 2, pays=False).decide(board)[1]
     assert doubled == pytest.approx({a: 2 * v for a, v in plain.items()}, rel=1e-5)
 
 

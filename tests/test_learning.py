@@ -2,14 +2,13 @@
 
 import numpy as np
 import pytest
-from lib2048.learn.own import own_functions
+from learners import games_on
 from reference import Learner, PlainNetwork, images, number, outcomes, tiles
 
 from lib2048 import from_tiles, initial, slide, spawn, stream, train
 from lib2048.learn.games import Games, choose_action, functions_of
 from lib2048.learn.records import COUNTERS
-from lib2048.learn.rules import horizon, new_memory
-from lib2048.learn.settings import rule_of
+from lib2048.learn.rules import horizon
 from lib2048.networks.network import FORMS, Network
 from lib2048.play.evaluation import record_game
 from lib2048.play.players import NetworkPlayer
@@ -27,16 +26,9 @@ def every_learner(test):
     return test
 
 
-def learning(
-    network, order="forward", alpha=0.5, seed=3, lanes=2, learn=True, functions=None,
-    rule="td", decay=0.0, delay=True,
-):  # fmt: skip
+def learning(network, order="forward", alpha=0.5, **how):
     """Return games that learn (or only play) on a network; alpha: the rate of any rule."""
-    n = network.lookups_per_board
-    settings = rule_of(network, alpha, order == "backward", 0.0, learn, rule, decay, delay)
-    functions = functions or functions_of(network.tuples, rule)
-    memory = new_memory(network.size, rule)
-    return Games(functions, network.weights, n, settings, seed, lanes, memory=memory)
+    return games_on(network, rate=alpha, order=order, **how)
 
 
 def trained(name, form, order, *stops, **settings):
@@ -83,7 +75,7 @@ def compare_with_plain(
     """Train twice, by the library and in plain Python; every weight and game must be the same."""
     network, seed = Network(name, form, optimistic), 5
     settings = {"rule": rule, "decay": decay, "delay": delay}
-    games = learning(network, order, alpha, seed, lanes, learn, **settings)
+    games = learning(network, order, alpha, seed=seed, lanes=lanes, learn=learn, **settings)
     results, _ = games.play(FOREVER, actions, 10**4)
     rate = alpha / network.lookups_per_board
     plain = Learner(
@@ -371,7 +363,7 @@ def test_no_value_ends_a_game_that_has_a_legal_action(form, weight):
     board = from_tiles([[2, 0, 4, 0], [0] * 4, [0] * 4, [0] * 4])
     games = learning(network, learn=False)
     rule = games.rule
-    action, _ = choose_action(functions_of(network.tuples), network, rule, board)
+    action, _ = choose_action(network, functions_of(network), rule, board)
     assert action in outcomes(tiles(board))
     games.play(FOREVER, 50, 2)
     assert games.actions == 50 or games.lanes["length"].min() > 0
@@ -425,9 +417,9 @@ def plain_parts(network):
 def test_own_functions_are_the_librarys_bit_for_bit(form, order, mine):
     library, own = Network(SMALL, form), Network(SMALL, form)
     parts = dict(zip(("index", "value", "update"), plain_parts(own)))
-    functions = own_functions(own, **{name: parts[name] for name in mine})
+    own = own.with_functions(**{name: parts[name] for name in mine})
     ours, _ = learning(library, order, alpha=0.1).play(FOREVER, 3000, 10**4)
-    theirs, _ = learning(own, order, alpha=0.1, functions=functions).play(FOREVER, 3000, 10**4)
+    theirs, _ = learning(own, order, alpha=0.1).play(FOREVER, 3000, 10**4)
     np.testing.assert_array_equal(ours, theirs)
     expected = library.weights if "index" not in mine else in_plain_order(library)
     np.testing.assert_array_equal(bits(own.weights), bits(expected))
@@ -443,8 +435,7 @@ def in_plain_order(network):
 
 def test_own_functions_train_through_train():
     own, library = Network(SMALL), Network(SMALL)
-    functions = own_functions(own, *plain_parts(own))
-    train(own, actions=5000, functions=functions, progress=False)
+    train(own.with_functions(*plain_parts(own)), actions=5000, progress=False)
     train(library, actions=5000, progress=False)
     np.testing.assert_array_equal(bits(own.weights), bits(in_plain_order(library)))
 
@@ -455,7 +446,7 @@ def test_own_update_takes_part_in_learning():
     def lazy(weights, positions, amount):
         weights[positions[0]] += 0 * amount
 
-    games = learning(network, functions=own_functions(network, update=lazy))
+    games = learning(network.with_functions(update=lazy))
     games.play(FOREVER, 500, 100)
     assert not network.weights.any()
 
@@ -474,8 +465,7 @@ def test_games_of_the_loop_spawn_by_seed_and_number():
 
 def test_first_game_is_where_play_begins():
     network = Network(SMALL)
-    n, rule = network.lookups_per_board, learning(network, learn=False).rule
-    functions = functions_of(network.tuples)
-    late = Games(functions, network.weights, n, rule, 3, first_game=4).play(6, FOREVER, 9)[0]
-    all_six = Games(functions, network.weights, n, rule, 3).play(6, FOREVER, 9)[0].tolist()
+    rule = learning(network, learn=False).rule
+    late = Games(network, rule, 3, first_game=4).play(6, FOREVER, 9)[0]
+    all_six = Games(network, rule, 3).play(6, FOREVER, 9)[0].tolist()
     assert sorted(late.tolist()) == [row for row in sorted(all_six) if row[0] >= 4]

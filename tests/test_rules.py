@@ -4,29 +4,22 @@ import math
 
 import numpy as np
 import pytest
+from learners import games_on
 
-from lib2048 import Network, own_functions, train
+from lib2048 import Network, train
 from lib2048.game.rng import mix
-from lib2048.learn.games import Crew, Games, functions_of
+from lib2048.learn.games import new_crew
 from lib2048.learn.rules import RULES, autostep_update, horizon, new_memory, tc_update, td_update
-from lib2048.learn.settings import rule_of
+from lib2048.learn.settings import Settings
 
 FOREVER = np.iinfo(np.int64).max
 SMALL = "cells:0123,4567"
 
 
-def games_of(network, rule="td", rate=0.5, decay=0.0, delay=True, functions=None, seed=3, **more):
-    """Return games that learn on a network by a rule."""
-    settings = rule_of(network, rate, rule=rule, decay=decay, delay=delay)
-    functions = functions or functions_of(network.tuples, rule)
-    n, memory = network.lookups_per_board, new_memory(network.size, rule)
-    return Games(functions, network.weights, n, settings, seed, memory=memory, **more)
-
-
-def learned(actions=3000, name=SMALL, **settings):
+def learned(actions=3000, name=SMALL, network=None, **settings):
     """Learn; return the bits of the weights."""
-    network = Network(name)
-    games_of(network, **settings).play(FOREVER, actions, 10**4)
+    network = network or Network(name)
+    games_on(network, **settings).play(FOREVER, actions, 10**4)
     assert network.weights.any()
     return network.weights.view(np.uint32)
 
@@ -117,16 +110,14 @@ def test_lambda_makes_a_difference():
 @pytest.mark.parametrize("decay", [0.0, 0.5])
 @pytest.mark.parametrize("delay", [True, False])
 def test_coherence_with_rates_held_at_one_is_td(decay, delay):
-    library = tc_update()
-
     def forgetful(weights, memory, positions, error, rate):
-        memory[:] = 0
-        library(weights, memory, positions, np.uint64(0), np.uint64(len(positions)), error, rate)
+        for p in positions:
+            memory[2 * p] = memory[2 * p + 1] = error * 0  # so the weight's own rate stays 1
+            weights[p] += error * rate
 
-    network = Network("cells:012,345")
-    functions = own_functions(network, update=forgetful, rule="tc")
+    network = Network("cells:012,345").with_functions(update=forgetful, rule="tc")
     settings = {"decay": decay, "delay": delay, "actions": 1500, "name": "cells:012,345"}
-    held = learned(rule="tc", functions=functions, **settings)
+    held = learned(rule="tc", network=network, **settings)
     np.testing.assert_array_equal(held, learned(rule="td", **settings))
 
 
@@ -141,8 +132,8 @@ def test_an_own_coherent_update_is_the_librarys():
             memory[2 * p + 1] += abs(error)
 
     one, other = Network(SMALL), Network(SMALL)
-    functions = own_functions(one, update=mine, rule="tc")
-    train(one, rule="tc", lam=0.5, actions=3000, functions=functions, progress=False)
+    own = one.with_functions(update=mine, rule="tc")
+    train(own, rule="tc", lam=0.5, actions=3000, progress=False)
     train(other, rule="tc", lam=0.5, actions=3000, progress=False)
     np.testing.assert_array_equal(one.weights.view(np.uint32), other.weights.view(np.uint32))
 
@@ -151,13 +142,13 @@ def test_an_own_coherent_update_is_the_librarys():
 
 
 def one_weight_a_board(network):
-    """Return functions that give every board a weight of its own, as far as the table reaches."""
+    """Return the network that gives every board a weight of its own, as far as it reaches."""
     size = np.uint64(network.size)
 
     def index(board, positions):
         positions[:] = mix(board) % size
 
-    return own_functions(network, index=index)
+    return network.with_functions(index=index)
 
 
 @pytest.mark.parametrize("decay", [0.5, 0.9, 0.99])
@@ -166,9 +157,8 @@ def test_delayed_td_sums_to_online_td_where_no_weight_repeats(decay, seed):
     """A game never comes to the same board twice, so with a weight a board nothing repeats."""
     runs = {}
     for delay in (True, False):
-        network = Network("cells:012345")
-        functions, settings = one_weight_a_board(network), {"decay": decay, "delay": delay}
-        games = games_of(network, functions=functions, seed=seed, lanes=1, **settings)
+        network = one_weight_a_board(Network("cells:012345"))
+        games = games_on(network, seed=seed, lanes=1, decay=decay, delay=delay)
         (game, *others), more = games.play(1, FOREVER, 10)
         assert not more and not others
         runs[delay] = network.weights, game
@@ -240,7 +230,7 @@ def test_an_optimistic_start_is_the_value_of_every_untouched_board():
     assert (network.values(BOARDS) == 320_000).all()
     assert {network.value(board) for board in BOARDS} == {320_000.0}
     assert not network.weights.any()
-    games_of(network).play(FOREVER, 300, 100)
+    games_on(network).play(FOREVER, 300, 100)
     untouched = [all(w == 0 for *_, w in network.lookups(board)) for board in BOARDS]
     assert 0 < sum(untouched)
     assert (network.values(BOARDS[untouched]) == 320_000).all()
@@ -251,14 +241,13 @@ def test_an_optimistic_start_is_the_value_of_every_untouched_board():
 
 def crew(network, threads, rule="tc", seed=3):
     """Return a crew of so many threads on one network."""
-    memory, settings = new_memory(network.size, rule), rule_of(network, 1.0, rule=rule, decay=0.5)
-    own = functions_of(network.tuples, rule), network.weights, network.lookups_per_board, settings
-    return Crew([Games(*own, seed, 2, k, threads, memory) for k in range(threads)])
+    settings = Settings.of(network, rule=rule, lam=0.5, threads=threads, seed=seed)
+    return new_crew(network, settings, new_memory(network.size, rule))
 
 
 def test_a_crew_of_one_is_its_member():
     alone, one = Network(SMALL), Network(SMALL)
-    games_of(alone, "tc", 1.0, 0.5).play(FOREVER, 5000, 1000)
+    games_on(alone, "tc", 1.0, decay=0.5).play(FOREVER, 5000, 1000)
     crew(one, 1).play(FOREVER, 5000, 1000)
     np.testing.assert_array_equal(alone.weights.view(np.uint32), one.weights.view(np.uint32))
 

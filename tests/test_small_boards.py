@@ -5,9 +5,9 @@ import random
 import numpy as np
 import pytest
 
-from lib2048 import Network, NetworkPlayer, SmallGame, own_functions, record_game, stream, train
+from lib2048 import Network, NetworkPlayer, SmallGame, record_game, stream, train
 from lib2048.game import board, spec
-from lib2048.learn.games import Games, functions_of
+from lib2048.learn.games import Games
 from lib2048.learn.settings import rule_of
 
 SIZES = [(rows, columns) for rows in range(1, 5) for columns in range(1, 5)]
@@ -144,9 +144,9 @@ def test_a_player_of_a_small_board_chooses_among_its_actions():
 # ---------------------------------------------------------------- learning and exploring
 
 
-def table_functions(network, update):
+def with_table(network, update):
     """One weight a board: the look-up whose position is the smallest of its images'."""
-    return own_functions(network, value=lambda w, p: w[p[:8].min()], update=update)
+    return network.with_functions(value=lambda w, p: w[p[:8].min()], update=update)
 
 
 def test_play_at_random_scores_what_it_is_worth():
@@ -162,8 +162,8 @@ def test_epsilon_is_the_share_of_random_actions():
     """Play by fixed values with a quarter of random actions scores what that policy is worth."""
     network = Network("cells:0145@2x2")
     network.weights[:] = np.random.default_rng(1).normal(0, 10, network.size)
-    rule = rule_of(network, epsilon=0.25, learn=False)
-    games = Games(functions_of(network.tuples), network.weights, 8, rule, seed=3)
+    rule = rule_of(network)._replace(epsilon=np.float32(0.25))
+    games = Games(network, rule, seed=3)
     scores = games.play(20_000, 10**9, 20_000)[0][:, 1]
     game = SmallGame(2, 2, progress=False)
     exact = [game.follow(network, epsilon).start for epsilon in (0.0, 0.25)]
@@ -184,11 +184,11 @@ def test_td_with_rate_one_over_n_finds_the_values_of_the_policy():
         weights[visits] += 1
         weights[positions[:8].min()] += amount * 16 / weights[visits]
 
-    functions = table_functions(network, update)
-    train(network, alpha=1.0, actions=2_000_000, epsilon=1.0, functions=functions, progress=False)
+    network = with_table(network, update)
+    train(network, alpha=1.0, actions=2_000_000, epsilon=1.0, progress=False)
     exact = SmallGame(2, 2, progress=False).follow("random")
     visits = exact.visits()
-    learned = network.values(exact.boards, functions=functions)
+    learned = network.values(exact.boards)
     error = np.sqrt(np.average((learned - exact.afterstate_values) ** 2, weights=visits))
     assert error < 0.015 * exact.start
     assert abs(learned - exact.afterstate_values)[visits > 0.01].max() < 0.05 * exact.start

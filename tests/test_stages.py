@@ -6,15 +6,13 @@ import random
 import numpy as np
 import pytest
 import reference
-from lib2048.learn.own import own_functions
+from learners import games_on
 from reference import Learner, PlainNetwork, number, tiles
 from test_learning import plain_parts
 
 from lib2048 import Network, SearchPlayer, evaluate, from_tiles, slide, train
 from lib2048.game.board import symmetries
-from lib2048.learn.games import Games, functions_of
-from lib2048.learn.rules import horizon, new_memory
-from lib2048.learn.settings import rule_of
+from lib2048.learn.rules import horizon
 from lib2048.networks.stages import ONE_STAGE, TOP, next_stage, stages
 from lib2048.play.evaluation import record_game
 from lib2048.play.players import NetworkPlayer
@@ -38,16 +36,9 @@ def staged(name=SMALL, marks=2, top=32, promotion=None, **more):
     return Network(name, stages=marks, top=top, promotion=promotion, **more)
 
 
-def learning(
-    network, rate=0.5, seed=5, lanes=2, learn=True, order="forward",
-    rule="td", decay=0.0, delay=True, starts="initial", functions=None,
-):  # fmt: skip
+def learning(network, seed=5, **how):
     """Return games that learn on a network."""
-    settings = rule_of(network, rate, order == "backward", 0.0, learn, rule, decay, delay, starts)
-    functions = functions or functions_of(network.tuples, rule)
-    memory = new_memory(network.size, rule)
-    n = network.lookups_per_board
-    return Games(functions, network.weights, n, settings, seed, lanes, memory=memory)
+    return games_on(network, seed=seed, **how)
 
 
 def scattered(network, seed=1, share=1.0, spread=100):
@@ -264,7 +255,9 @@ def compare_with_plain(
     Returns (network, games, plain learner).
     """
     network = staged(name, marks, top, promotes, optimistic=optimistic)
-    games = learning(network, rate, 5, lanes, learn, order, rule, decay, delay, starts)
+    games = games_on(
+        network, rule, rate, 5, lanes, learn, decay, order=order, delay=delay, starts=starts
+    )
     results, _ = games.play(FOREVER, actions, 10**4)
     plain = Learner(
         network.tuples, "afterstate", order == "backward", rate / network.lookups_per_board, 5,
@@ -532,13 +525,13 @@ def test_search_looks_three_plies_ahead_and_over_a_boundary():
 
 def test_functions_of_ones_own_see_the_stages():
     """The look-ups of one's own are moved to the board's stage, and read through."""
-    own, library = staged(), staged()
-    _, value, update = plain_parts(own)
-    functions = own_functions(own, value=value, update=update)
-    train(own, actions=3000, functions=functions, progress=False)
+    tables, library = staged(), staged()
+    _, value, update = plain_parts(tables)
+    own = tables.with_functions(value=value, update=update)
+    train(own, actions=3000, progress=False)
     train(library, actions=3000, progress=False)
     np.testing.assert_array_equal(bits(own.weights), bits(library.weights))
     assert all(own.table(0, block).any() for block in range(4))
-    one, other = SearchPlayer(own, 2, functions=functions), SearchPlayer(own, 2)
+    one, other = SearchPlayer(own, 2), SearchPlayer(tables, 2)
     assert one.values(SEARCHED[0]) == other.values(SEARCHED[0])
-    np.testing.assert_array_equal(own.values(SEARCHED, functions=functions), own.values(SEARCHED))
+    np.testing.assert_array_equal(own.values(SEARCHED), tables.values(SEARCHED))

@@ -5,9 +5,9 @@ import json
 
 import numpy as np
 import pytest
+from learners import STEP, stop_after
 from reference import JUMPS, Learner, number, stage, tiles
 from test_stages import FOREVER, compare_with_plain, learning, staged
-from test_training import STEP, stop_after
 
 from lib2048 import History, Network, slide, stream, train
 from lib2048.game.board import grid, initial
@@ -340,9 +340,9 @@ def little_memory(monkeypatch, run_actions):
     """Leave no room for another stage as soon as a run has come so far."""
     keep, free = training.Run._keep, {"available": 1 << 40}
 
-    def keep_and_shrink(run, results):
-        keep(run, results)
-        if run.games.actions >= run_actions:
+    def keep_and_shrink(run, results, rate):
+        keep(run, results, rate)
+        if run.actions >= run_actions:
             free["available"] = 100 << 20
 
     monkeypatch.setattr(training.Run, "_keep", keep_and_shrink)

@@ -1,7 +1,6 @@
 """Files: what is written comes back, and anything else is refused in one line."""
 
 import io
-import json
 import pickle
 import shutil
 import tracemalloc
@@ -9,6 +8,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
+from lib2048.machine import files
 from lib2048.networks import files as storage
 from lib2048.networks.network import FORMS, Network
 
@@ -41,7 +41,7 @@ def refusal(path, **options):
 
 def rewritten(path, **changes):
     """Write the file again with some of its arrays changed."""
-    arrays = storage.read_arrays(path) | changes
+    arrays = files.read_arrays(path) | changes
     np.savez(path, **{name: array for name, array in arrays.items() if array is not None})
     return path
 
@@ -70,7 +70,7 @@ def test_networks_of_any_size_come_back(tmp_path, name):
 
 def test_the_file_is_in_plain_order_and_holds_only_what_was_learned(saved):
     network, path = saved
-    arrays = storage.read_arrays(path)
+    arrays = files.read_arrays(path)
     tables = np.concatenate([network.table(number) for number in range(3)])
     assert np.unpackbits(arrays["mask"]).tolist() == (tables != 0).tolist()
     np.testing.assert_array_equal(arrays["weights"], tables[tables != 0])
@@ -83,7 +83,7 @@ def test_load_takes_the_network_that_is_asked_for(saved):
 def test_info_says_what_the_file_holds(saved):
     network, path = saved
     found = storage.info(path)
-    assert found.pop("sha256") == str(storage.read_arrays(path)["sha256"])
+    assert found.pop("sha256") == str(files.read_arrays(path)["sha256"])
     count = int(np.count_nonzero(network.weights))
     assert found == {
         "network": NAME, "form": "afterstate", "stages": 1, "nonzero_weights": count,
@@ -95,7 +95,7 @@ def test_restore_overwrites_every_weight(saved):
     network, path = saved
     other = Network(NAME)
     other.weights[:] = 5
-    storage.restore(other, storage.read_arrays(path), path)
+    storage.restore(other, files.read_arrays(path), path)
     np.testing.assert_array_equal(other.weights, network.weights)
 
 
@@ -181,7 +181,7 @@ def test_weights_are_not_restored_into_another_network(saved, name, form):
     network, path = saved
     other = Network(name, form)
     with pytest.raises(ValueError, match="holds weights of"):
-        storage.restore(other, storage.read_arrays(path), path)
+        storage.restore(other, files.read_arrays(path), path)
     assert not other.weights.any()
 
 
@@ -234,7 +234,7 @@ def test_a_staged_network_comes_back(tmp_path, promotion, reached):
 def test_only_the_stages_that_were_reached_are_stored(tmp_path, reached):
     network = staged(reached)
     storage.save(network, tmp_path / "w.npz")
-    arrays = storage.read_arrays(tmp_path / "w.npz")
+    arrays = files.read_arrays(tmp_path / "w.npz")
     assert arrays["blocks"].tolist() == list(reached)
     assert 8 * len(arrays["mask"]) == len(reached) * network.block
     assert len(arrays["weights"]) == np.count_nonzero(network.weights)
@@ -299,23 +299,23 @@ def failing(file):
 
 def test_a_failed_write_leaves_the_old_file_alone(tmp_path):
     path = tmp_path / "file.txt"
-    storage.write_text(path, "old")
+    files.write_text(path, "old")
     with pytest.raises(RuntimeError):
-        storage.write_atomic(path, failing)
+        files.write_atomic(path, failing)
     assert path.read_text() == "old"
     assert [file.name for file in tmp_path.iterdir()] == ["file.txt"]
 
 
 def test_a_write_is_seen_only_when_it_is_whole(tmp_path):
     path = tmp_path / "file.txt"
-    storage.write_text(path, "old")
+    files.write_text(path, "old")
 
     def write(file):
         file.write(b"new")
         file.flush()
         assert path.read_text() == "old"
 
-    storage.write_atomic(path, write)
+    files.write_atomic(path, write)
     assert path.read_text() == "new"
 
 
@@ -335,10 +335,10 @@ def test_a_full_disk_is_noticed_before_anything_is_written(tmp_path, monkeypatch
 
 @pytest.mark.parametrize("spare, fits", [(99, False), (100, True)])
 def test_the_room_that_is_asked_for_is_on_top_of_the_spare(tmp_path, monkeypatch, spare, fits):
-    full_disk(monkeypatch, storage.SPARE_BYTES + spare)
+    full_disk(monkeypatch, files.SPARE_BYTES + spare)
     written = []
     try:
-        storage.write_atomic(tmp_path / "f", lambda file: written.append(1), nbytes=100)
+        files.write_atomic(tmp_path / "f", lambda file: written.append(1), nbytes=100)
     except OSError:
         pass
     assert bool(written) == fits
@@ -370,64 +370,6 @@ def test_loading_takes_no_second_copy_of_the_network(tmp_path):
     assert peak < 1.8 * network.nbytes
 
 
-# ---------------------------------------------------------------- run folders
-
-CONFIG = {"network": NAME, "alpha": 0.1, "seed": 1, "actions": 100, "sources": "abc"}
-
-
-def opened(path, resume=False, **changes):
-    return storage.RunFolder(path, CONFIG | changes).open(resume)
-
-
-def test_a_new_folder_is_claimed_by_its_config(tmp_path):
-    assert opened(tmp_path / "a" / "run") is None
-    assert json.loads((tmp_path / "a" / "run" / "config.json").read_text()) == CONFIG
-
-
-def test_a_folder_with_a_run_needs_resume(tmp_path):
-    opened(tmp_path)
-    with pytest.raises(ValueError, match="--resume"):
-        opened(tmp_path)
-    assert opened(tmp_path, resume=True) is None
-
-
-@pytest.mark.parametrize("changes", [{"alpha": 0.2}, {"seed": 2}, {"rule": "tc"}], ids=str)
-def test_another_config_is_refused_by_name(tmp_path, changes):
-    opened(tmp_path)
-    with pytest.raises(ValueError, match=next(iter(changes))):
-        opened(tmp_path, resume=True, **changes)
-
-
-def test_budget_and_sources_may_change(tmp_path):
-    opened(tmp_path)
-    assert opened(tmp_path, resume=True, actions=200, games=None, sources="def") is None
-
-
-FOREIGN_FILES = [("config.json", ""), ("config.json", "not json"), ("photo.jpg", "x")]
-
-
-@pytest.mark.parametrize("name, content", [*FOREIGN_FILES, (".film.mkv.part", "half a film")])
-@pytest.mark.parametrize("resume", [False, True])
-def test_a_folder_with_something_else_is_refused_and_left_alone(tmp_path, name, content, resume):
-    (tmp_path / name).write_text(content)
-    with pytest.raises(ValueError, match=str(tmp_path)):
-        opened(tmp_path, resume)
-    assert [file.name for file in tmp_path.iterdir()] == [name]
-    assert (tmp_path / name).read_text() == content
-
-
-def test_the_checkpoint_goes_before_the_weights_and_away_at_the_end(tmp_path):
-    folder = storage.RunFolder(tmp_path, CONFIG)
-    folder.open(False)
-    folder.finish({"x": np.array(1)}, {"history.csv": "games\n"})
-    assert folder.open(True)["x"] == 1
-    folder.save_checkpoint({"x": np.array(2)}, {"history.csv": "games\n"})
-    assert folder.open(True)["x"] == 2
-    folder.finish({"x": np.array(3)}, {"history.csv": "games\n"})
-    assert folder.open(True)["x"] == 3
-    assert not (tmp_path / "checkpoint.npz").exists()
-
-
 # ---------------------------------------------------------------- compact files
 
 
@@ -448,9 +390,9 @@ def test_a_compact_file_is_checked_like_any_other(tmp_path):
     network, path = Network(NAME), tmp_path / "w.npz"
     network.weights[:] = 1.5
     storage.save(network, path, compact=True)
-    arrays = storage.read_arrays(path)
+    arrays = files.read_arrays(path)
     arrays["weights"][0] = 2
-    storage.write_arrays(path, arrays)
+    files.write_arrays(path, arrays)
     with pytest.raises(ValueError, match="damaged"):
         storage.load(path)
 

@@ -12,9 +12,8 @@ import json
 import numpy as np
 import lib2048
 from lib2048 import Network, NetworkPlayer, evaluate, record_game
-from lib2048.learn.loop import Games, functions_of, rule_of
+from learners import games_on
 from lib2048.networks.network import FORMS
-from lib2048.learn.rules import new_memory
 
 def board_and_luck():
     board, state = lib2048.initial(lib2048.stream(1, 2))
@@ -30,10 +29,8 @@ def random_choices():
 
 def learned(form, order, kind="td", delay=True):
     network = Network("cells:012,013", form)
-    n, memory = network.lookups_per_board, new_memory(network.size, kind)
     decay = 0.5 if kind == "tc" else 0.0
-    rule = rule_of(network, 0.5, order == "backward", rule=kind, decay=decay, delay=delay)
-    games = Games(functions_of(network.tuples, kind), network.weights, n, rule, 3, memory=memory)
+    games = games_on(network, kind, order=order, decay=decay, delay=delay)
     games.lanes["board"] = NEARLY_LOST
     games.lanes["number"] = range(2)
     games.counters[1] = 2
@@ -80,7 +77,8 @@ def both(tmp_path_factory):
 
 
 def run(folder, disabled):
-    environment = {**os.environ, "NUMBA_DISABLE_JIT": disabled}
+    here = os.path.dirname(__file__)  # where `learners` is
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": disabled, "PYTHONPATH": here}
     command = [sys.executable, "-c", PROGRAM]
     done = subprocess.run(command, env=environment, cwd=folder, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -133,7 +133,7 @@ class Crew:
     """
 
     def __init__(self, members):
-        self.members, self._lock, self._left = members, threading.Lock(), (0, 0)
+        self.members, self._lock, self._left, self._share = members, threading.Lock(), (), ()
         self._pool = ThreadPoolExecutor(len(members)) if len(members) > 1 else None
 
     @property
@@ -163,6 +163,7 @@ class Crew:
         if self._pool is None:
             return self.members[0].play(last_game, last_action, rows)
         self._left = last_action - self.actions, rows
+        self._share = tuple(map(self._piece, self._left))  # once: pieces of the rest would shrink
         tasks = [self._pool.submit(self._work, games, last_game) for games in self.members]
         found = [task.result() for task in tasks]
         parts = [part for results, _ in found for part in results]
@@ -182,12 +183,12 @@ class Crew:
     def _take(self):
         """Take a piece of the actions and of the rows of results that are left."""
         with self._lock:
-            share = tuple(map(self._piece, self._left))
+            share = tuple(map(min, self._share, self._left))
             self._left = tuple(left - taken for left, taken in zip(self._left, share))
             return share
 
     def _piece(self, left):
-        return min(left, max(1, min(left // (PIECES * len(self.members)), LARGEST_PIECE)))
+        return max(1, min(left // (PIECES * len(self.members)), LARGEST_PIECE))
 
     def _give(self, *unused):
         with self._lock:

@@ -57,6 +57,7 @@ def _sparse(network, numbers, blocks):
     for block in blocks:
         for places in network.pieces(block):  # one table at a time: never a second copy
             table = numbers[places]
+            del places  # as large as the table, and the next ones are about to be made
             masks.append(np.packbits(table != 0))
             values.append(table[table != 0])
     return np.concatenate(masks), np.concatenate(values)

@@ -9,6 +9,7 @@ from lib2048.learn.settings import rule_of
 from lib2048.machine.kernels import say
 
 FIRST = 1000  # actions, to warm up
+LOOKS = 4
 PIECE = 20_000  # actions between two looks at the clock
 ROWS = 100_000
 
@@ -22,28 +23,33 @@ class Budget(int):
 def actions_in(seconds, network, floor=0):
     """Return about how many actions of training on a network fit into seconds on this machine.
 
-    It plays (and does not learn) for a fifth of a second, and rounds to two digits.  The variable
-    LIB2048_BUDGET scales all budgets: 2 gives a slow machine twice the time.  floor: the actions
-    below which a lesson's text is not promised; then it says so, and the result's `enough` is
-    False, so that the lesson can draw the recorded curve instead.  Returns `Budget`, an int.
+    It plays (and does not learn) for a fifth of a second, takes the best of four looks, and rounds
+    to two digits.  floor: the actions below which a lesson's text is not promised; then it says
+    so, and the result's `enough` is False, so that the lesson can draw the recorded curve instead.
+    Returns `Budget`, an int.
     """
     games = Games(network, rule_of(network), 0)
     games.play(FOREVER, FIRST, ROWS)
-    begin = time.perf_counter()
-    while time.perf_counter() - begin < 0.2:
-        games.play(FOREVER, games.actions + PIECE, ROWS)
-    rate = (games.actions - FIRST) / (time.perf_counter() - begin)
-    budget = Budget(_two_digits(0.8 * seconds * scale() * rate))
+    budget = Budget(_two_digits(0.8 * seconds * max(_rate(games) for _ in range(LOOKS))))
     budget.enough = budget >= floor
     if not budget.enough:
         say(_warning(budget, floor))
     return budget
 
 
+def _rate(games):
+    """Return the actions a second of play, looked at for a twentieth of a second."""
+    begin, before = time.perf_counter(), games.actions
+    while time.perf_counter() - begin < 0.05:
+        games.play(FOREVER, games.actions + PIECE, ROWS)
+    return (games.actions - before) / (time.perf_counter() - begin)
+
+
 def budget(full, quick):
     """Return a lesson's budget: `full`, times LIB2048_BUDGET, or `quick` in the tests.
 
-    full, quick: both int or both float; an int stays one, and at least 1.
+    full, quick: seconds, actions or games, both int or both float; an int stays one, at least 1.
+    The variable scales all budgets of a lesson: 2 gives a slow machine twice the time.
     """
     if _quick():
         return quick

@@ -1,0 +1,84 @@
+"""Test games on the way: they change nothing, survive a stop, and are refused if impossible."""
+
+import csv
+import signal
+
+import pytest
+from learners import same_run, stop_after, trained
+
+from lib2048 import SearchPlayer, evaluate
+from lib2048.train import checkups
+from lib2048.train.checkups import EVALUATION_SEED
+from lib2048.train.history import EVALUATION_COLUMNS
+
+TESTS = {"eval_every": 30_000, "eval_games": 5, "eval_depth": 2}
+
+
+def scores_of(rows):
+    """Return the rows without their speed."""
+    return [{key: x for key, x in row.items() if key != "moves_per_s"} for row in rows]
+
+
+def test_test_games_change_nothing_in_the_learning():
+    same_run(trained(actions=70_000, **TESTS), trained(actions=70_000))
+
+
+def test_test_games_are_played_at_both_depths_and_at_the_end():
+    network, history = trained(actions=70_000, **TESTS)
+    when = [(row["actions"], row["plies"]) for row in history.evaluations]
+    assert when == [(n, k) for n in (30_000, 60_000, 70_000) for k in (1, 2)]
+    last = history.evaluations[-1]
+    seed = 1 + EVALUATION_SEED
+    result = evaluate(SearchPlayer(network, 2), 5, seed)
+    assert (last["mean"], last["max"]) == (round(result.mean, 1), result.max)
+    assert history.evaluation_frame.shape == (6, len(EVALUATION_COLUMNS))
+
+
+def test_a_run_folder_holds_the_test_games(tmp_path):
+    _, history = trained(out=tmp_path, actions=70_000, **TESTS)
+    rows = list(csv.DictReader((tmp_path / "evaluations.csv").read_text().splitlines()))
+    assert [int(row["actions"]) for row in rows] == [r["actions"] for r in history.evaluations]
+    assert [float(row["mean"]) for row in rows] == [r["mean"] for r in history.evaluations]
+
+
+def test_test_games_survive_a_stop(monkeypatch, tmp_path):
+    whole = trained(actions=70_000, **TESTS)
+    with monkeypatch.context() as patch:
+        stop_after(patch, 40_000)
+        stopped = trained(out=tmp_path, actions=70_000, **TESTS)
+    assert stopped[1].stopped and len(stopped[1].evaluations) == 2
+    resumed = trained(out=tmp_path, actions=70_000, resume=True, **TESTS)
+    same_run(resumed, whole)
+    assert scores_of(resumed[1].evaluations) == scores_of(whole[1].evaluations)
+
+
+def press_stop(*_, stop):
+    signal.raise_signal(signal.SIGINT)
+    assert stop.is_set()
+    raise KeyboardInterrupt
+
+
+def test_stop_during_the_test_games_loses_nothing(monkeypatch, tmp_path):
+    whole = trained(actions=70_000, **TESTS)
+    with monkeypatch.context() as patch:
+        patch.setattr(checkups, "evaluate", press_stop)
+        stopped = trained(out=tmp_path, actions=70_000, **TESTS)
+    assert stopped[1].stopped and stopped[1].actions == 30_000 and not stopped[1].evaluations
+    resumed = trained(out=tmp_path, actions=70_000, resume=True, **TESTS)
+    same_run(resumed, whole)
+    assert scores_of(resumed[1].evaluations) == scores_of(whole[1].evaluations)
+
+
+@pytest.mark.parametrize(
+    "settings, words",
+    [
+        ({"eval_every": 0}, "eval_every 0"),
+        ({"eval_every": 10, "eval_games": 0}, "eval_games 0"),
+        ({"eval_every": 10, "eval_depth": 0}, "depth 0"),
+        ({"eval_every": 10, "eval_depth": 2, "form": "state"}, "4x4 afterstates"),
+    ],
+)
+def test_test_games_that_make_no_sense(tmp_path, settings, words):
+    with pytest.raises(ValueError, match=words):
+        trained(out=tmp_path / "run", actions=100, **settings)
+    assert not (tmp_path / "run").exists()

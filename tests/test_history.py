@@ -1,0 +1,109 @@
+"""Histories: every game is kept, and the curve is made of whole games."""
+
+import csv
+import io
+import tracemalloc
+
+import numpy as np
+import pytest
+
+from lib2048 import History
+
+
+def a_history():
+    """Three blocks of two games, and one game more."""
+    history = History(block=2)
+    history.add(games((100, 20, 6), (300, 40, 9)), 0.5, 0.1)
+    history.add(games((1000, 90, 10), (2000, 110, 11), (0, 7, 5)), 1.5, 0.1)
+    history.add(games((50, 3, 4), (70, 5, 5)), 2.5, 0.05)
+    return history
+
+
+def games(*rows):
+    """Rows of results: each game's score, actions, largest exponent and, if any, its start."""
+    return np.array([(number, *row, 0)[:5] for number, row in enumerate(rows)], np.int64)
+
+
+def test_history_keeps_every_game():
+    history = a_history()
+    assert history.scores.tolist() == [100, 300, 1000, 2000, 0, 50, 70]
+    assert history.lengths.tolist() == [20, 40, 90, 110, 7, 3, 5]
+    assert history.largest.tolist() == [6, 9, 10, 11, 5, 4, 5]
+    assert history.seconds.tolist() == [0.5, 0.5, 1.5, 1.5, 1.5, 2.5, 2.5]
+    assert history.rates.tolist() == [0.1, 0.1, 0.1, 0.1, 0.1, 0.05, 0.05]
+
+
+def test_history_has_a_row_for_each_full_block():
+    table = a_history().table()
+    assert [row["games"] for row in table] == [2, 4, 6]
+    assert [row["actions"] for row in table] == [60, 260, 270]
+    assert [row["seconds"] for row in table] == [0.5, 1.5, 2.5]
+    assert [row["mean"] for row in table] == [200.0, 1500.0, 25.0]
+    assert [row["max"] for row in table] == [300, 2000, 50]
+    assert [row["rate"] for row in table] == [0.1, 0.1, 0.05]
+    assert table[0]["ci95"] == 196.0  # 1.96 · 141.42 / √2
+    assert [row["reached_512"] for row in table] == [0.5, 1.0, 0.0]
+    assert [row["reached_1024"] for row in table] == [0.0, 1.0, 0.0]
+    assert [row["reached_2048"] for row in table] == [0.0, 0.5, 0.0]
+
+
+def test_history_as_csv_and_as_frame_are_the_table():
+    history = a_history()
+    rows, table = list(csv.DictReader(io.StringIO(history.csv()))), history.table()
+    assert [{k: float(v) for k, v in row.items()} for row in rows] == table
+    assert history.frame.to_dict("records") == table
+
+
+def test_an_empty_history_is_a_header_alone():
+    history = History()
+    assert history.csv().count("\n") == 1
+    assert history.table() == [] and history.scores.tolist() == []
+    assert np.isnan(history.mean_last())
+    assert repr(history) == "<history: no game is over yet>"
+
+
+@pytest.mark.parametrize("last, mean", [(1, 70), (2, 60), (3, 40), (1000, 3520 / 7)])
+def test_mean_of_the_last_games(last, mean):
+    assert a_history().mean_last(last) == pytest.approx(mean)
+
+
+def test_statistics_block_is_the_fields():
+    lines = a_history().statistics(4).split("\n")
+    assert lines[0] == "7\tmean = 530.0\tmax = 2000"
+    assert lines[1] == "\t16\t100.0%\t(25.0%)"
+    assert lines[2] == "\t32\t75.0%\t(50.0%)"
+    assert lines[-1] == "\t2048\t25.0%\t(25.0%)"
+
+
+def test_looking_at_the_last_games_copies_no_long_history():
+    history = History(rows=np.zeros((200_000, 6)))
+    history.mean_last()
+    history.add(games((100, 20, 6)), 0.5)
+    tracemalloc.start()
+    history.mean_last()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1_000_000  # the rows are 6.4 MB; this is done ten times a second
+
+
+def test_a_history_goes_on_from_its_rows():
+    history = a_history()
+    again = History(block=2, rows=history.rows)
+    for each in (history, again):
+        each.add(games((10, 1, 3)), 3.5, 0.05)
+    assert again.table() == history.table() and len(again.table()) == 4
+
+
+@pytest.mark.parametrize("columns", [4, 5])
+def test_an_older_history_gets_the_rate_of_its_config(columns):
+    old = History(block=2, rows=a_history().rows[:, :columns], rate=0.25)
+    assert old.rates.tolist() == [0.25] * 7 and old.starts.tolist() == [0] * 7
+
+
+def test_writing_a_long_history_copies_no_column_for_each_row(monkeypatch):
+    """A million games are a thousand rows; once each of them copied all the games' columns."""
+    history, looked = History(rows=np.zeros((100_000, 6))), []
+    whole = History.rows.fget
+    monkeypatch.setattr(History, "rows", property(lambda self: looked.append(1) or whole(self)))
+    assert history.texts()["history.csv"].count("\n") == 101
+    assert len(looked) < 10
