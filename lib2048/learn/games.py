@@ -172,7 +172,7 @@ class Crew:
     def _work(self, games, last_game):
         """Take one piece of the budget after the other; return (results of each, games left)."""
         found, more = [np.zeros((0, len(RESULT_COLUMNS)), np.int64)], True
-        while more and min(share := self._take()):
+        while more and min(share := self._take()) > 0:
             actions, rows = share
             before = games.actions
             results, more = games.play(last_game, before + actions, rows)

@@ -150,8 +150,7 @@ class Settings:
     def config(self):
         """Return the settings as config.json holds them: a dict of plain values."""
         config = {n: x for n, x in vars(self).items() if x is not None and n not in _UNSAID}
-        config["lambda"] = config.pop("lam")
-        return config
+        return {_SAID.get(name, name): value for name, value in config.items()}
 
     @classmethod
     def from_config(cls, config):
@@ -159,7 +158,7 @@ class Settings:
 
         Raises ValueError, in one line, for what no version has written.
         """
-        known = {"lambda": "lam"} | {name: name for name in FIELDS}
+        known = {_SAID.get(name, name): name for name in FIELDS}
         try:
             return cls(**{known[name]: value for name, value in dict(config).items()})
         except (KeyError, TypeError) as error:
@@ -170,7 +169,7 @@ class Settings:
         names = [n for n, field in FIELDS.items() if not field.metadata.get("budget")]
         old, new = vars(self), vars(other)
         return ", ".join(
-            f"{name} {old[name]!r} instead of {new[name]!r}"
+            f"{_SAID.get(name, name)} {old[name]!r} instead of {new[name]!r}"
             for name in names
             if old[name] != new[name]
         )
@@ -179,6 +178,7 @@ class Settings:
 FIELDS = {field.name: field for field in dataclasses.fields(Settings)}
 BUDGETS = ("games", "actions", "seconds")
 NETWORK_OPTIONS = ("network", "form", "optimistic", "stages", "top", "promotion")
+_SAID = {"lam": "lambda"}  # a name that Python keeps for itself
 _UNSAID = ("seconds", "checkpoint_every")  # they decide no result
 
 # ---------------------------------------------------------------- checks

@@ -401,7 +401,10 @@ def train(network, *, out=None, resume=False, progress=True, **options):
     """
     global _stopped
     _stopped = None
-    run = Run(Settings.of(network, **options), out, network, resume)
+    settings = Settings.of(network, **options)
+    if settings.budget is None:
+        raise ValueError(f"say how long to train by one of {', '.join(BUDGETS)}")
+    run = Run(settings, out, network, resume)
     try:
         return run.go(progress=progress)
     except Stopped:
