@@ -27,13 +27,17 @@ def games_on(network, rule="td", rate=0.5, seed=3, lanes=2, learn=True, decay=0.
     return Games(network, how, seed, functions_of(network, rule), memory, lanes)
 
 
-def trained(form="afterstate", optimistic=0.0, **settings):
-    """Train a small network; return (network, history), of a run that was stopped, too."""
-    network = Network(SMALL, form, optimistic)
+def train_or_stop(network, **settings):
+    """Train a network; return (network, history), of a run that was stopped, too."""
     try:
         return network, train(network, progress=False, **settings)
     except Stopped as stopped:
         return network, stopped.run.history
+
+
+def trained(form="afterstate", optimistic=0.0, **settings):
+    """Train a small network; return (network, history)."""
+    return train_or_stop(Network(SMALL, form, optimistic), **settings)
 
 
 def played(history):

@@ -1,0 +1,294 @@
+"""Functions of a student's own: tried first, checked always, and never the end of the process."""
+
+import numba
+import numpy as np
+import pytest
+from learners import SMALL, same_run, train_or_stop
+from test_learning import plain_parts
+
+from lib2048 import Network, NetworkPlayer, Run, Settings, load, save, train
+from lib2048.learn import own
+
+NETWORK = Network(SMALL)  # 16 look-ups a board, 131 072 weights
+N = 16
+
+
+# ---------------------------------------------------------------- wrong ones
+
+
+def returns_something(board, positions):
+    positions[:] = 1
+    return 7
+
+
+def writes_too_few(board, positions):
+    for i in range(N - 1):
+        positions[i] = 1
+
+
+def writes_past_the_end(board, positions):
+    for i in range(N + 1):
+        positions[i] = 1
+
+
+def writes_far_past_the_end(board, positions):
+    positions[:] = 1
+    positions[1000] = 1
+
+
+def writes_before_the_beginning(board, positions):
+    for i in range(N):
+        positions[i - N] = 1
+
+
+def points_outside(board, positions):
+    positions[:] = 131_072
+
+
+def points_far_outside(board, positions):
+    positions[:] = 1 << 31
+
+
+def points_before_the_tables(board, positions):
+    for i in range(N):
+        positions[i] = np.uint32(i) - np.uint32(20)
+
+
+def forgets_the_mask(board, positions):
+    for i in range(N):
+        positions[i] = np.uint32(np.uint64(board) >> np.uint64(4 * i))
+
+
+def loops_for_ever(board, positions):
+    while True:
+        positions[0] = 1
+
+
+def calls_itself(board, positions):
+    calls_itself(board, positions)
+
+
+def raises(board, positions):
+    positions[0] = 1 // 0
+
+
+def knows_a_name_that_is_not_there(board, positions):
+    positions[:] = missing_name  # noqa: F821
+
+
+def is_python_only(board, positions):
+    positions[:] = int(str(board)[:3]) if len(f"{board}") else 0
+
+
+def takes_one_argument(board):
+    return 1
+
+
+def is_text(weights, positions):
+    return "much"
+
+
+def is_nothing(weights, positions):
+    weights[positions[0]] + 1
+
+
+def is_not_finite(weights, positions):
+    return np.inf
+
+
+def changes_the_weights(weights, positions):
+    weights[positions[0]] += 1
+    return 0.0
+
+
+def changes_the_positions(weights, positions, amount):
+    positions[0] = 0
+
+
+def reads_past_the_tables(weights, positions):
+    return weights[positions[0] + 131_072]
+
+
+def learns_past_the_tables(weights, positions, amount):
+    for p in positions:
+        weights[p + 131_072] += amount
+
+
+def learns_from_the_end(weights, positions, amount):
+    for p in positions:
+        weights[-1 - np.int64(p)] += amount
+
+
+def learns_somewhere_else(weights, positions, amount):
+    weights[(positions[0] + np.uint32(1)) % np.uint32(65536)] += amount
+
+
+def learns_without_bound(weights, positions, amount):
+    for p in positions:
+        weights[p] = np.inf
+
+
+def has_no_end(weights, positions, amount):
+    while amount:
+        weights[positions[0]] += amount
+
+
+WRONG = {
+    "index": {
+        returns_something: "returned 7", writes_too_few: r"positions\[15\] unwritten",
+        writes_past_the_end: "IndexError: index 16", writes_far_past_the_end: "index 1000",
+        writes_before_the_beginning: "index -16 is negative", points_outside: "131072",
+        points_far_outside: "negative number", points_before_the_tables: "tables hold",
+        forgets_the_mask: "tables hold", calls_itself: "recursed without end",
+        raises: "ZeroDivisionError", knows_a_name_that_is_not_there: "missing_name",
+        is_python_only: "numba cannot compile", takes_one_argument: r"called as index\(board, positions\)",
+    },
+    "value": {
+        is_text: "return a number", is_nothing: "return a number", is_not_finite: "finite",
+        changes_the_weights: "changed its argument weights", reads_past_the_tables: "IndexError",
+    },
+    "update": {
+        changes_the_positions: "changed its argument positions",
+        learns_past_the_tables: "IndexError", learns_from_the_end: "negative",
+        learns_somewhere_else: "does not belong to the board",
+        learns_without_bound: "not finite", takes_one_argument: "called as update",
+    },
+}  # fmt: skip
+CASES = [(part, function, words) for part in WRONG for function, words in WRONG[part].items()]
+
+
+@pytest.mark.parametrize("part, function, words", CASES, ids=lambda x: getattr(x, "__name__", ""))
+def test_a_wrong_function_is_refused_in_words(part, function, words):
+    with pytest.raises(ValueError, match=words) as error:
+        NETWORK.with_functions(**{part: function})
+    text = str(error.value)
+    assert "Traceback" not in text and "numba.core" not in text and len(text) < 1500
+    assert f"`{part}`" in text or "your functions were tried" in text
+
+
+@pytest.mark.parametrize("part, function", [("index", loops_for_ever), ("update", has_no_end)])
+def test_a_function_without_an_end_is_stopped_and_named(monkeypatch, part, function):
+    monkeypatch.setattr(own, "TRIAL_SECONDS", 3)
+    with pytest.raises(ValueError, match="took longer than 3 s: is there a loop"):
+        NETWORK.with_functions(**{part: function})
+
+
+@pytest.mark.parametrize("thing", [7, "index", type(None)], ids=str)
+def test_what_is_no_function_is_refused(thing):
+    with pytest.raises(ValueError) as error:
+        NETWORK.with_functions(index=thing)
+    assert "\n" not in str(error.value)
+
+
+def rarely_outside(board, positions):
+    """Right until a 64, a 32 and a 16 stand side by side in the first three cells."""
+    three = board & np.uint64(0xFFF)
+    positions[:] = 200_000 if three == np.uint64(0x456) else 5
+
+
+def test_a_mistake_that_no_trial_met_ends_the_run_with_its_board(tmp_path):
+    network = Network(SMALL)
+    run = Run(Settings(network=SMALL, alpha=0.001), tmp_path,
+              network.with_functions(index=rarely_outside))  # fmt: skip
+    with pytest.raises(ValueError, match="outside the tables") as error:
+        run.go(actions=10_000_000, progress=False)
+    first = str(error.value).split("\n")[2].split()
+    assert first[:3] == ["64", "32", "16"]  # the drawn board is the one that it happened on
+    assert (tmp_path / "checkpoint.npz").exists() and run.history.stopped
+    with pytest.raises(ValueError, match="has ended"):
+        run.go(actions=1)
+
+
+def test_an_update_that_leaves_the_tables_later_ends_the_run_and_not_the_process():
+    network = Network(SMALL)
+
+    def small(weights, positions, amount):
+        for p in positions:
+            far = weights[p] > 500  # no weight of the trial is so large
+            weights[p + np.uint32(1 << 20 if far else 0)] += amount
+
+    with pytest.raises(ValueError, match="your own function ended the run"):
+        train(network.with_functions(update=small), actions=3_000_000, progress=False)
+
+
+# ---------------------------------------------------------------- right ones
+
+
+def test_helpers_and_constants_travel_and_are_compiled():
+    scale, table = np.float32(0.5), np.arange(4, dtype=np.float32)
+
+    def half(amount):
+        return scale * amount
+
+    @numba.njit
+    def first(values):
+        return values[0]
+
+    def update(weights, positions, amount):
+        for p in positions:
+            weights[p] += half(amount) + first(table)
+
+    ours, theirs = Network(SMALL), Network(SMALL)
+    one = train_or_stop(ours.with_functions(update=update), alpha=0.1, actions=2000)
+    same_run(one, train_or_stop(theirs, alpha=0.05, actions=2000))
+
+
+def test_the_tables_are_shared_and_the_library_stays_as_it_was():
+    network = Network(SMALL)
+    mine = network.with_functions(value=lambda weights, positions: weights[positions[0]] * 2.0)
+    assert mine.weights is network.weights and network.own is None
+    network.weights[:] = 3
+    board = np.uint64(0x1234)
+    assert (mine.value(board), network.value(board)) == (6.0, 48.0)
+    assert NetworkPlayer(mine).values(board) != NetworkPlayer(network).values(board)
+
+
+def td(weights, positions, amount):
+    for p in positions:
+        weights[p] += amount
+
+
+def test_an_update_of_another_rule_is_refused():
+    with pytest.raises(ValueError, match=r"memory, positions, error, rate\)") as error:
+        NETWORK.with_functions(update=td, rule="tc")
+    assert "\n" not in str(error.value)
+    mine = NETWORK.with_functions(update=td)
+    for rule in ("tc", "autostep"):
+        with pytest.raises(ValueError, match=f"stands for the rule td.*learns by {rule}"):
+            train(mine, rule=rule, actions=100, progress=False)
+    with pytest.raises(ValueError, match="unknown rule"):
+        NETWORK.with_functions(update=td, rule="magic")
+    assert not NETWORK.weights.any()
+
+
+def test_an_index_of_ones_own_has_no_plain_order_and_says_so(tmp_path):
+    network = Network("42-33-4-22-3")
+    index = plain_parts(Network(SMALL))[0]
+    mine = Network(SMALL).with_functions(index=index)
+    for ask in (lambda: mine.table(0), lambda: mine.set_table(0, np.zeros(65536)),
+                lambda: mine.lookups(0), lambda: mine.folded(),
+                lambda: save(mine, tmp_path / "w.npz")):  # fmt: skip
+        with pytest.raises(ValueError, match="your own index decides that") as error:
+            ask()
+        assert "\n" not in str(error.value)
+    assert not list(tmp_path.iterdir()) and network.folded() is not None
+    value_alone = Network(SMALL).with_functions(value=lambda weights, positions: 0.0)
+    assert value_alone.table(0).shape == (65536,)
+
+
+def test_a_run_with_functions_goes_on_with_the_same_ones_only(tmp_path):
+    index, value, update = plain_parts(Network(SMALL))
+
+    def mine(network=None):
+        return (network or Network(SMALL)).with_functions(index, value, update)
+
+    settings = {"actions": 1000, "progress": False}
+    train(mine(), out=tmp_path, **settings)
+    longer, straight = Network(SMALL), Network(SMALL)
+    settings["actions"] = 3000
+    one = train(mine(longer), out=tmp_path, resume=True, **settings)
+    same_run((longer, one), (straight, train(mine(straight), **settings)))
+    with pytest.raises(ValueError, match="functions of your own .* instead of the library's"):
+        train(Network(SMALL), out=tmp_path, resume=True, **settings)
+    with pytest.raises(ValueError, match="index of somebody's own"):
+        load(tmp_path / "weights.npz")
