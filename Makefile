@@ -5,12 +5,14 @@ PYTHON  ?= python3
 WORKERS ?= 2
 LAB     ?=
 ONLY    ?=
+KERNELS := $(addprefix tests/test_,board.py ntuple.py learning.py rules.py stages.py starts.py \
+             expectimax.py folding.py small_boards.py)
 
 BIN   := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test notebooks check lint bench clean
+.PHONY: help lab test bounds notebooks check lint bench clean
 
 help: ## say what each command does
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 18
@@ -20,6 +22,9 @@ lab: $(READY) ## open JupyterLab on the first lesson
 
 test: $(READY) ## run the unit tests and every notebook (ten minutes at most, on two cores)
 	LIB2048_QUICK=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile tests notebooks
+
+bounds: $(READY) ## run the tests of the kernels with every index checked
+	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(KERNELS)
 
 notebooks: $(READY) ## run the lessons in place, at their full budgets, and keep their outputs
 	$(BIN)/python tools/lessons.py $(ONLY)

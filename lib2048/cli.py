@@ -44,7 +44,8 @@ def _parser():
     bench.add_argument("--network", default="4x6")
     bench.add_argument("--stages", type=int, default=0, metavar="G", help="and in 2^G stages")
     for command in commands.choices.values():
-        command.add_argument("--json", action="store_true", help="one JSON object on stdout")
+        command.add_argument("--json", action="store_true", default=False,
+                             help="one JSON object on stdout")  # fmt: skip
     return top
 
 

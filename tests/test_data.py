@@ -20,7 +20,7 @@ def installed(tmp_path, monkeypatch):
     (tmp_path / "lib2048_data" / "curves").mkdir(parents=True)
     (tmp_path / "lib2048_data" / "curves" / "exact.csv").write_text("a\n1\n", encoding="utf-8")
     (tmp_path / "data").mkdir()  # somebody else's
-    monkeypatch.setattr(module, "HERE", tmp_path / "lib2048")
+    monkeypatch.setattr(module, "LIBRARY", tmp_path / "lib2048")
     return tmp_path / "lib2048_data"
 
 
@@ -72,7 +72,7 @@ def test_without_a_near_name_the_folders_are_named():
 
 
 def test_library_alone(installed, monkeypatch):
-    monkeypatch.setattr(module, "HERE", installed.parent / "elsewhere" / "lib2048")
+    monkeypatch.setattr(module, "LIBRARY", installed.parent / "elsewhere" / "lib2048")
     for name in ("", "curves/exact.csv"):
         with pytest.raises(FileNotFoundError, match="came without its folder data/"):
             lib2048.data(name)

@@ -357,7 +357,7 @@ def test_too_little_memory(monkeypatch):
     class Memory:
         available = 1 << 28
 
-    monkeypatch.setattr("lib2048.exact.psutil.virtual_memory", Memory)
+    monkeypatch.setattr("psutil.virtual_memory", Memory)
     with pytest.raises(MemoryError, match="3x3 needs 2,098 MiB, and 256 MiB are free"):
         SmallGame(3, 3, progress=False)
     assert SmallGame(2, 2, progress=False).states == game(2, 2).states

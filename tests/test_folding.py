@@ -10,8 +10,8 @@ from test_stages import board_with, scattered
 from lib2048 import Network, load, parse_network, save, train
 from lib2048.cli import main
 from lib2048.networks import files as storage
+from lib2048.networks.folding import _hosts, _name_of
 from lib2048.networks.names import SHAPES
-from lib2048.networks.network import _hosts, _name_of
 from lib2048.play.evaluation import record_game
 
 SHORT_AND_LONG = "cells:0124,4567,45,3,c8"  # c8 lies in 0124 as its mirror image does

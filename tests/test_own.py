@@ -141,7 +141,8 @@ WRONG = {
         points_far_outside: "negative number", points_before_the_tables: "tables hold",
         forgets_the_mask: "tables hold", calls_itself: "recursed without end",
         raises: "ZeroDivisionError", knows_a_name_that_is_not_there: "missing_name",
-        is_python_only: "numba cannot compile", takes_one_argument: r"called as index\(board, positions\)",
+        is_python_only: "numba cannot compile",
+        takes_one_argument: r"called as index\(board, positions\)",
     },
     "value": {
         is_text: "return a number", is_nothing: "return a number", is_not_finite: "finite",

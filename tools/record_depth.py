@@ -55,7 +55,7 @@ def name_of(kind, plies, seconds, limits):
 
 
 def row_of(name, who, games, took):
-    """Return what a player did as a row of the table.  games: see learning.RESULT_COLUMNS."""
+    """Return what a player did as a row of the table.  games: see records.RESULT_COLUMNS."""
     mean, ci95 = mean_ci95(games[:, 1])
     row = name | {"games": len(games), "mean": round(mean), "ci95": round(ci95)}
     row |= {"moves_per_s": round(games[:, 2].sum() / took, 1)}

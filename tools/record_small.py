@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from lib2048 import Network, SmallGame, own_functions, train
+from lib2048 import Network, SmallGame, train
 
 CSV = Path(__file__).resolve().parents[1] / "data" / "curves" / "small_boards.csv"
 ALPHA, SEEDS = 0.1, (1, 2, 3)
@@ -43,13 +43,13 @@ def add_to_one(weights, positions, amount):
 
 def trained(board, kind, tuples, start, epsilon, actions, seed):
     """Train from values that are `start` everywhere; return a function from boards to values."""
-    network, functions = Network(f"cells:{tuples}@{board}"), None
+    network = Network(f"cells:{tuples}@{board}")
+    network.weights[:] = start if kind == "table" else start / network.lookups_per_board
     if kind == "table":
-        functions = own_functions(network, value=one_weight, update=add_to_one)
-    network.weights[:] = start if functions else start / network.lookups_per_board
+        network = network.with_functions(value=one_weight, update=add_to_one)
     settings = {"alpha": ALPHA, "actions": actions, "epsilon": epsilon, "seed": seed}
-    train(network, **settings, functions=functions, progress=False)
-    return lambda boards: network.values(boards, functions=functions)
+    train(network, **settings, progress=False)
+    return network.values
 
 
 def distance(values, exact, visits):

@@ -11,7 +11,9 @@ import time
 from pathlib import Path
 
 from lib2048 import NetworkPlayer, SearchPlayer, evaluate, load, save
-from lib2048.networks import files as storage
+from lib2048.machine.files import read_arrays
+from lib2048.networks.files import network_from, pruned
+from lib2048.train.folder import CONFIG, WEIGHTS
 
 SEED = 2048  # luck that no training run has had
 GAMES = {1: 1000, 3: 100}
@@ -19,8 +21,8 @@ GAMES = {1: 1000, 3: 100}
 
 def small_of(run, keep):
     """Return the network of a run folder with only the weights that have learned most."""
-    path = run / storage.WEIGHTS
-    return storage.network_from(storage.pruned(storage.read_arrays(path), keep), path)
+    path = run / WEIGHTS
+    return network_from(pruned(read_arrays(path), keep), path)
 
 
 def scores(network):
@@ -50,8 +52,8 @@ def main():
     small = small_of(options.run, options.keep)
     save(small, options.destination, compact=True)
     file, seconds = timed_load(options.destination)
-    whole = load(options.run / storage.WEIGHTS, fold=True)
-    about = {"config": json.loads((options.run / storage.CONFIG).read_text())}
+    whole = load(options.run / WEIGHTS, fold=True)
+    about = {"config": json.loads((options.run / CONFIG).read_text())}
     about |= {"kept": options.keep, "seconds_to_load": seconds, "seed": SEED}
     about |= {"this_file": scores(file), "whole_network": scores(whole)}
     save(small, options.destination, compact=True, **about)

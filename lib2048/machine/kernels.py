@@ -57,7 +57,8 @@ def say(text):
 
 
 def _say_compiling():
-    say("compiling for this machine; it takes up to half a minute, and happens once …")
+    if not os.environ.get("LIB2048_QUICK"):  # in the tests of lessons there is nobody to be told
+        say("compiling for this machine; it takes up to half a minute, and happens once …")
 
 
 # ---------------------------------------------------------------- the cache

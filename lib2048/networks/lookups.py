@@ -37,22 +37,27 @@ TURNED = np.array(  # TURNED[image, action]: the action on that image, in the or
 # their high two bits in the other ("planes").  Then a tuple's low bits can be cut out together.
 
 
+@part
+def _exchange(board, by, mask):
+    """Exchange the bits of a mask with those `by` places above them."""
+    swap = (board ^ (board >> by)) & mask
+    return board ^ swap ^ (swap << by)
+
+
+PAIRS = np.uint64(2), np.uint64(0x0C0C0C0C0C0C0C0C)  # within each byte
+NIBBLES = np.uint64(4), np.uint64(0x00F000F000F000F0)  # within each row
+
+
 @kernel
 def planes(board):
     """Sort each row's bits into a byte of low pairs and a byte of high pairs.  uint64 → uint64."""
-    swap = (board ^ (board >> np.uint64(2))) & np.uint64(0x0C0C0C0C0C0C0C0C)
-    board ^= swap ^ (swap << np.uint64(2))
-    swap = (board ^ (board >> np.uint64(4))) & np.uint64(0x00F000F000F000F0)
-    return board ^ swap ^ (swap << np.uint64(4))
+    return _exchange(_exchange(board, PAIRS[0], PAIRS[1]), NIBBLES[0], NIBBLES[1])
 
 
 @kernel
 def unplanes(board):
     """Undo `planes`.  uint64 → uint64."""
-    swap = (board ^ (board >> np.uint64(4))) & np.uint64(0x00F000F000F000F0)
-    board ^= swap ^ (swap << np.uint64(4))
-    swap = (board ^ (board >> np.uint64(2))) & np.uint64(0x0C0C0C0C0C0C0C0C)
-    return board ^ swap ^ (swap << np.uint64(2))
+    return _exchange(_exchange(board, NIBBLES[0], NIBBLES[1]), PAIRS[0], PAIRS[1])
 
 
 @kernel

@@ -154,7 +154,7 @@ class PolicyPlayer:
         return legal.get(chosen)
 
     def play_games(self, first_game, count, seed):
-        """Play games by number; return int64[count, 5], see learning.RESULT_COLUMNS."""
+        """Play games by number; return int64[count, 5], see records.RESULT_COLUMNS."""
         results = np.zeros((count, len(RESULT_COLUMNS)), np.int64)
         policy_kernel(types.int64)(self.policy, 0, seed_bits(seed), first_game, results)
         return results
@@ -208,7 +208,7 @@ class NetworkPlayer:
         return choose_action(self.network, self.functions, self.rule, board)[0]
 
     def play_games(self, first_game, count, seed):
-        """Play games by number; return int64[count, 5], see learning.RESULT_COLUMNS."""
+        """Play games by number; return int64[count, 5], see records.RESULT_COLUMNS."""
         games = Games(self.network, self.rule, seed, self.functions, first_game=first_game)
         results, _ = games.play(first_game + count, FOREVER, count)
         return results[np.argsort(results[:, 0])]
@@ -264,7 +264,7 @@ class SearchPlayer:
         return policy_kernel(CONTEXT), search_policy()
 
     def play_games(self, first_game, count, seed):
-        """Play games by number; return int64[count, 5], see learning.RESULT_COLUMNS."""
+        """Play games by number; return int64[count, 5], see records.RESULT_COLUMNS."""
         results, context = np.zeros((count, len(RESULT_COLUMNS)), np.int64), self.search.context()
         play, policy = self.compile()
         play(policy, context, seed_bits(seed), first_game, results)
@@ -305,7 +305,7 @@ class ValuePlayer:
         return self.decide(board)[0]
 
     def play_games(self, first_game, count, seed):
-        """Play games by number; return int64[count, 5], see learning.RESULT_COLUMNS."""
+        """Play games by number; return int64[count, 5], see records.RESULT_COLUMNS."""
         results = np.zeros((count, len(RESULT_COLUMNS)), np.int64)
         results[:, 0] = range(first_game, first_game + count)
         starts = [initial(stream(seed, first_game + row)) for row in range(count)]

@@ -14,6 +14,11 @@ TILES = (512, 1024, 2048, 4096, 8192, 16384, 32768)
 HISTORY, EVALUATIONS, STAGES = "history.csv", "evaluations.csv", "stages.csv"
 
 
+def _column(number, kind, text):
+    """Return the property of a history that is one column of its rows."""
+    return property(lambda history: history.rows[:, number].astype(kind), doc=text)
+
+
 class History:
     """What happened in training: every game's score, length and largest tile.
 
@@ -48,35 +53,12 @@ class History:
             self._rows = [np.concatenate([np.zeros((0, COLUMNS)), *self._rows])]
         return self._rows[0]
 
-    @property
-    def scores(self):
-        """Scores of the finished games, in points."""
-        return self.rows[:, 0].astype(np.int64)
-
-    @property
-    def lengths(self):
-        """Actions of the finished games."""
-        return self.rows[:, 1].astype(np.int64)
-
-    @property
-    def largest(self):
-        """Exponents of the largest tiles of the finished games."""
-        return self.rows[:, 2].astype(np.int64)
-
-    @property
-    def seconds(self):
-        """Seconds of training when each game had ended."""
-        return self.rows[:, 3]
-
-    @property
-    def starts(self):
-        """Where the finished games began, 0 for the initial state."""
-        return self.rows[:, 4].astype(np.int64)
-
-    @property
-    def rates(self):
-        """The rule's rate when each game ended."""
-        return self.rows[:, 5]
+    scores = _column(0, np.int64, "Scores of the finished games, in points.")
+    lengths = _column(1, np.int64, "Actions of the finished games.")
+    largest = _column(2, np.int64, "Exponents of the largest tiles of the finished games.")
+    seconds = _column(3, np.float64, "Seconds of training when each game had ended.")
+    starts = _column(4, np.int64, "Where the finished games began, 0 for the initial state.")
+    rates = _column(5, np.float64, "The rule's rate when each game ended.")
 
     def mean_last(self, games=BLOCK):
         """Return the mean score of the last whole games (of all, if fewer), nan without any."""
