@@ -14,7 +14,7 @@ from lib2048 import __version__
 from lib2048.exact import SmallGame
 from lib2048.learn.settings import FIELDS, Settings
 from lib2048.networks import files
-from lib2048.play.evaluation import TEST_SEED, evaluate
+from lib2048.play.evaluation import TEST_SEED, check_games, evaluate
 from lib2048.play.players import NAMED, SearchPlayer, heuristic_player, player
 from lib2048.search.expectimax import check_limits
 from lib2048.train.folder import WEIGHTS
@@ -85,6 +85,7 @@ def _add_setting(parser, name, about):
 
 
 def _play(options):
+    check_games(options.games, options.threads)
     who = _player(options)
     who.name = options.player
     result = evaluate(who, options.games, options.seed, options.threads, progress=True)

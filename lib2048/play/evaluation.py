@@ -103,6 +103,14 @@ class Result:
         return f"<{self.name}: {self.mean:,.0f} ± {self.ci95:,.0f} points in {games}>"
 
 
+def check_games(games, threads):
+    """Raise ValueError, in one line, for numbers that make no sense."""
+    if games < 1 or threads < 1:
+        raise ValueError(f"games {games}, threads {threads}: both must be at least 1")
+    if games > MOST_GAMES:
+        raise ValueError(f"games {games}: {MOST_GAMES} is the most at a time")
+
+
 def evaluate(who, games=1000, seed=TEST_SEED, threads=1, progress=False, stop=None):
     """Let a player play many games.
 
@@ -111,10 +119,7 @@ def evaluate(who, games=1000, seed=TEST_SEED, threads=1, progress=False, stop=No
     numbers.  The Stop button, or an event `stop` that is set, ends it within a second and raises
     KeyboardInterrupt.
     """
-    if games < 1 or threads < 1:
-        raise ValueError(f"games {games}, threads {threads}: both must be at least 1")
-    if games > MOST_GAMES:
-        raise ValueError(f"games {games}: {MOST_GAMES} is the most at a time")
+    check_games(games, threads)
     who = player(who)
     if hasattr(who, "stop"):
         who.stop[0] = 0

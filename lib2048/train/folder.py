@@ -27,16 +27,16 @@ class RunFolder:
         own = {"functions": self.functions} if self.functions else {}
         return self.settings.config() | own | {"sources": SOURCE_HASH}
 
-    def open(self, resume):
-        """Claim the folder; return the checkpoint's arrays, or None to begin from the start.
-
-        Raises ValueError when it holds another run, or a run and resume is False.
-        """
+    @property
+    def _is_free(self):
+        """Whether it holds nothing but what a killed run left half written."""
         here = set(self.path.iterdir()) if self.path.exists() else set()
-        if here <= self._leftovers():
-            self._sweep()
-            self._write_config()
-            return None
+        return here <= self._leftovers()
+
+    def check(self, resume):
+        """Raise ValueError when it holds another run, or a run and resume is False."""
+        if self._is_free:
+            return
         old, functions = self._old_config()
         if not resume:
             raise ValueError(f"{self.path}: holds a run already: go on with it by --resume")
@@ -45,7 +45,18 @@ class RunFolder:
                              f"{_named(self.functions)}")  # fmt: skip
         if difference := old.difference(self.settings):
             raise ValueError(f"{self.path}: holds a run with {difference}")
+
+    def open(self, resume):
+        """Claim the folder; return the checkpoint's arrays, or None to begin from the start.
+
+        Raises what `check` raises, before anything is written.
+        """
+        self.check(resume)
+        new = self._is_free
         self._sweep()
+        if new:
+            self._write_config()
+            return None
         if (self.path / CHECKPOINT).exists():
             return read_arrays(self.path / CHECKPOINT)
         return read_arrays(self.path / WEIGHTS) if (self.path / WEIGHTS).exists() else None

@@ -111,6 +111,10 @@ class Run:
         self.settings = settings
         self.network = settings.new_network() if network is None else network
         _check_fits(settings, self.network)
+        own = self.network.own.said if self.network.own else {}
+        self.folder = None if folder is None else RunFolder(folder, settings, own)
+        if self.folder:  # first of all: a refusal waits for nothing to be compiled
+            self.folder.check(resume)
         self._checkups = Checkups(settings, self.network)
         check_rule_memory(self.network, settings.rule)
         self._memory = new_memory(self.network.size, settings.rule)
@@ -119,10 +123,7 @@ class Run:
         self.history.visits = self._crew.visits
         self._before, self._started = 0.0, None  # the clock: seconds so far, and since when
         self._stop, self._going, self._ended = threading.Event(), threading.Lock(), None
-        self.folder = None
-        if folder is not None:
-            own = self.network.own.said if self.network.own else {}
-            self.folder = RunFolder(folder, settings, own)
+        if self.folder:
             self._restore(self.folder.open(resume))
 
     # ------------------------------------------------------------ what it is now
