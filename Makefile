@@ -5,7 +5,7 @@ PYTHON  ?= python3
 WORKERS ?= 2
 LAB     ?=
 ONLY    ?=
-KERNELS := $(addprefix tests/test_,board.py ntuple.py learning.py rules.py stages.py starts.py \
+KERNELS := $(addprefix tests/test_,board.py ntuple.py learning.py rules.py stages.py stages_play.py starts.py \
              expectimax.py folding.py small_boards.py)
 
 BIN   := .venv/bin
