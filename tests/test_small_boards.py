@@ -214,3 +214,10 @@ def test_what_a_game_reaches_is_what_it_ends_with_or_more():
     assert reached[32] == pytest.approx(shares[32])
     assert reached[16] == pytest.approx(shares[16] + shares[32])
     assert max(reached.values()) <= 1
+
+
+def test_a_board_of_one_cell_is_refused():
+    """Its games have no action, so that no budget of actions would ever be spent."""
+    with pytest.raises(ValueError, match="no room for the two tiles") as error:
+        Network("cells:0@1x1")
+    assert "\n" not in str(error.value)

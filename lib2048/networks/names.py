@@ -59,6 +59,8 @@ def parse_grid(name):
         return grid()
     if not (rows.isdigit() and columns.isdigit()):
         raise ValueError(f"board size {size!r}: write it as rows and columns, such as 2x3")
+    if int(rows) * int(columns) == 1:
+        raise ValueError("board size '1x1': it has no room for the two tiles of the start")
     return grid(int(rows), int(columns))
 
 
