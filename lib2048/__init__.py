@@ -62,6 +62,7 @@ from lib2048.show.drawing import (
     draw_tuple,
     draw_tuples,
 )
+from lib2048.show.timeline import draw_time
 from lib2048.train.budget import actions_in, as_written, budget
 from lib2048.train.history import History
 from lib2048.train.run import Run, last_run, train
@@ -81,7 +82,8 @@ __all__ = [
     "ACTIONS", "Comparison", "History", "Network", "NetworkPlayer", "Result", "Run",
     "SearchPlayer", "Settings", "SmallGame", "ValuePlayer", "Weights", "actions_in", "as_written",
     "afterstates", "board", "budget", "compare", "compare_groups", "data", "draw_board",
-    "draw_choice", "draw_pattern", "draw_row", "draw_tree", "draw_tuple", "draw_tuples",
+    "draw_choice", "draw_pattern", "draw_row", "draw_time", "draw_tree", "draw_tuple",
+    "draw_tuples",
     "evaluate", "first_legal_player", "from_tiles", "greedy_player", "heuristic_network",
     "heuristic_player", "initial", "interval", "is_over", "last_run", "line_values", "load",
     "mean_ci95", "parse_network", "player", "random_player", "reached", "record_game", "save",
