@@ -20,7 +20,7 @@ __version__ = "0.1.0"
 
 import importlib
 
-from lib2048.exact import SmallGame, solve
+from lib2048.exact import SmallGame, board_table, solve
 from lib2048.game import board, spec
 from lib2048.game.board import (
     afterstates,
@@ -42,6 +42,7 @@ from lib2048.networks.heuristic import Weights, heuristic_network, line_values
 from lib2048.networks.names import parse_network
 from lib2048.networks.network import Network
 from lib2048.play.evaluation import Result, evaluate, reached, record_game, statistics_block
+from lib2048.play.experience import Experience, collect, rollouts
 from lib2048.play.players import (
     NetworkPlayer,
     SearchPlayer,
@@ -79,16 +80,16 @@ _LAZY = {
 }
 
 __all__ = [
-    "ACTIONS", "Comparison", "History", "Network", "NetworkPlayer", "Result", "Run",
-    "SearchPlayer", "Settings", "SmallGame", "ValuePlayer", "Weights", "actions_in", "as_written",
-    "afterstates", "board", "budget", "compare", "compare_groups", "data", "draw_board",
-    "draw_choice", "draw_pattern", "draw_row", "draw_time", "draw_tree", "draw_tuple",
-    "draw_tuples",
-    "evaluate", "first_legal_player", "from_tiles", "greedy_player", "heuristic_network",
-    "heuristic_player", "initial", "interval", "is_over", "last_run", "line_values", "load",
-    "mean_ci95", "parse_network", "player", "random_player", "reached", "record_game", "save",
-    "slide", "solve", "spawn", "spec", "statistics_block", "stream", "symmetries", "to_exponents",
-    "to_tiles", "train", *_LAZY,
+    "ACTIONS", "Comparison", "Experience", "History", "Network", "NetworkPlayer", "Result",
+    "Run", "SearchPlayer", "Settings", "SmallGame", "ValuePlayer", "Weights", "actions_in",
+    "afterstates", "as_written", "board", "board_table", "budget", "collect", "compare",
+    "compare_groups", "data", "draw_board", "draw_choice", "draw_pattern", "draw_row",
+    "draw_time", "draw_tree", "draw_tuple", "draw_tuples", "evaluate", "first_legal_player",
+    "from_tiles", "greedy_player", "heuristic_network", "heuristic_player", "initial",
+    "interval", "is_over", "last_run", "line_values", "load", "mean_ci95", "parse_network",
+    "player", "random_player", "reached", "record_game", "rollouts", "save", "slide", "solve",
+    "spawn", "spec", "statistics_block", "stream", "symmetries", "to_exponents", "to_tiles",
+    "train", *_LAZY,
 ]  # fmt: skip
 
 

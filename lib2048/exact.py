@@ -16,6 +16,7 @@ from lib2048.game import frontier
 from lib2048.game.frontier import SCORE_AND_MOVES, Choice
 from lib2048.game.spec import FOUR_CHANCE
 from lib2048.machine.memory import check_memory
+from lib2048.networks.network import Network
 
 FIRST_SUM = 4  # of two 2s
 NEEDED = {8: 0.4e9, 9: 2.2e9}  # bytes that boards of so many cells take, as measured
@@ -132,6 +133,18 @@ class SmallGame:
         at_random = isinstance(policy, str) and policy == "random"
         choice = Choice(epsilon=1.0 if at_random else float(epsilon))
         return Values(self, _label(policy, epsilon), self._preference(policy), choice)
+
+    def marks(self, values_of):
+        """Judge a learner's values of afterstates by the three marks that only exact boards allow.
+
+        values_of: a function from afterstates uint64[n] to their values, or a `Network`.  Returns
+        own error: the distance of its values to what its own greedy play is truly worth, on the
+        afterstates that this play visits; best error: to the optimal values, on those that optimal
+        play visits; share: what its greedy play is worth, as a share of the optimum.
+        """
+        best, own = self.optimal(), self.follow(values_of)
+        errors = {"own error": own.distance(values_of), "best error": best.distance(values_of)}
+        return errors | {"share": own.start / best.start}
 
     def reach(self, tile):
         """Play for one tile: the `Values` of the probability that it is ever on the board.
@@ -287,6 +300,14 @@ class Values:
         """
         return self._walk()[0]
 
+    def distance(self, values_of):
+        """Return how far other values lie from these: a root mean square, in points.
+
+        values_of: as for `SmallGame.follow`.  An afterstate counts as often as a game comes there.
+        """
+        off = _answer(_asking(values_of), self.boards) - self.afterstate_values
+        return float(np.sqrt(np.average(off**2, weights=self.visits())))
+
     def largest(self):
         """Return {tile: probability that it is the largest when the game is over}."""
         shares = self._walk()[1]
@@ -388,6 +409,36 @@ class Values:
             tiles = self.game._tiles(boards[np.isnan(out)][0])
             raise ValueError(f"{tiles} is no afterstate of {self.game.name} that a start leads to")
         return out
+
+
+# ---------------------------------------------------------------- a table of all boards
+
+
+def board_table(board, start=0.0):
+    """Return a `Network` that keeps one number for each board and its mirror images: a table.
+
+    board: a size of at most six cells, such as "2x3"; start: the value that every board has at
+    first.  It learns and plays as any network does; nothing is shared between different boards.
+    Raises ValueError for another size.
+    """
+    rows, columns = (int(number) for number in board.split("x"))
+    _check_size(rows, columns)
+    if rows * columns > 6:
+        raise ValueError(f"a table of all boards of {board} is too large: use at most six cells")
+    cells = "".join(f"{4 * row + column:x}" for row in range(rows) for column in range(columns))
+    table = Network(f"cells:{cells}@{board}").with_functions(value=_one_weight, update=_add_to_one)
+    table.weights[:] = start
+    return table
+
+
+def _one_weight(weights, positions):
+    """Read a board at the smallest of its 8 positions, the same for all its images."""
+    return weights[positions.min()]
+
+
+def _add_to_one(weights, positions, amount):
+    """Add to that weight what all 8 look-ups would get together."""
+    weights[positions.min()] += 8 * amount
 
 
 # ---------------------------------------------------------------- policies and boards

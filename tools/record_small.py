@@ -15,10 +15,9 @@ and 4 GB for 3x3.
 import itertools
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
-from lib2048 import Network, SmallGame, train
+from lib2048 import Network, SmallGame, board_table, train
 
 CSV = Path(__file__).resolve().parents[1] / "data" / "curves" / "small_boards.csv"
 ALPHA, SEEDS = 0.1, (1, 2, 3)
@@ -31,38 +30,19 @@ BOARDS = [  # board, kind of network, tuples, actions
 ]
 
 
-def one_weight(weights, positions):
-    """Read a board at the smallest of its 8 positions: one weight for each board."""
-    return weights[positions.min()]
-
-
-def add_to_one(weights, positions, amount):
-    """Add to that weight what all 8 would get."""
-    weights[positions.min()] += 8 * amount
-
-
 def trained(board, kind, tuples, start, epsilon, actions, seed):
-    """Train from values that are `start` everywhere; return a function from boards to values."""
-    network = Network(f"cells:{tuples}@{board}")
-    network.weights[:] = start if kind == "table" else start / network.lookups_per_board
-    if kind == "table":
-        network = network.with_functions(value=one_weight, update=add_to_one)
+    """Train from values that are `start` everywhere; return the network."""
+    network = board_table(board, start) if kind == "table" else Network(f"cells:{tuples}@{board}")
+    if kind != "table":
+        network.weights[:] = start / network.lookups_per_board
     settings = {"alpha": ALPHA, "actions": actions, "epsilon": epsilon, "seed": seed}
     train(network, **settings, progress=False)
-    return network.values
+    return network
 
 
-def distance(values, exact, visits):
-    """Return the root mean square difference, weighted by visits."""
-    return np.sqrt(np.average((values - exact.afterstate_values) ** 2, weights=visits))
-
-
-def measure(values_of, game, best, best_visits):
-    """Return the three errors as a dict."""
-    values, own = values_of(game.boards), game.follow(values_of)
-    errors = {"share": own.start / best.start, "own_error": distance(values, own, own.visits())}
-    errors |= {"best_error": distance(values, best, best_visits)}
-    return {name: round(float(error), 4) for name, error in errors.items()}
+def measure(network, game):
+    """Return the three marks as a dict."""
+    return {name.replace(" ", "_"): round(mark, 4) for name, mark in game.marks(network).items()}
 
 
 def main():
@@ -74,12 +54,11 @@ def main():
     for (board, kind, tuples, _), start, seed, actions in plan[done:]:
         if name != board:
             name, game = board, SmallGame(*map(int, board.split("x")), progress=False)
-            best = game.optimal()
-            best_visits = best.visits()
+            best = game.optimal().start
         level, epsilon = STARTS[start]
-        run = trained(board, kind, tuples, level * best.start, epsilon, actions, seed)
+        run = trained(board, kind, tuples, level * best, epsilon, actions, seed)
         row = {"board": board, "network": kind, "start": start, "seed": seed, "actions": actions}
-        rows.append(row | measure(run, game, best, best_visits))
+        rows.append(row | measure(run, game))
         print(rows[-1], flush=True)
         pd.DataFrame(rows).to_csv(CSV, index=False)
 

@@ -125,5 +125,3 @@ def _add_kernel(weights, at, low, high, small):
             if above >= 0 and below >= 0:
                 weights[at] += small[above | below]
             at += 1
-
-

@@ -246,8 +246,6 @@ def promote(weights, positions, at, n, stage, below):
             positions[i] = np.uint32(place + below)
 
 
-
-
 # ---------------------------------------------------------------- reading alone
 
 

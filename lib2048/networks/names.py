@@ -26,7 +26,6 @@ SHAPES = {
 }
 
 
-
 def parse_network(name):
     """Turn a network's name into its tuples of cells.
 
@@ -118,5 +117,3 @@ def _canonical(cells):
     """The smallest of the 8 symmetric images of a set of cells: equal for symmetric places."""
     board = np.uint64(sum(1 << 4 * cell for cell in cells))
     return min(int(image) for image in symmetries(board))
-
-

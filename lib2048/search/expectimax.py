@@ -51,6 +51,7 @@ ZERO, ONE, TWO, THREE, QUAD = map(np.uint64, range(5))
 
 # ---------------------------------------------------------------- what a search works on
 
+
 class Limits(NamedTuple):
     """How far to look.  Plain numbers."""
 

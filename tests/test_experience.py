@@ -1,0 +1,58 @@
+"""Games as arrays, and what is truly to come after a board."""
+
+import numpy as np
+import pytest
+
+from lib2048 import Network, collect, evaluate, from_tiles, record_game, rollouts
+from lib2048.play.statistics import mean_ci95
+
+STUCK = from_tiles([[2, 4, 8, 16], [16, 8, 4, 32], [2, 4, 8, 16], [16, 8, 32, 0]])
+
+
+@pytest.fixture(scope="module")
+def games():
+    return collect("random", 200, seed=3)
+
+
+def test_the_games_are_those_that_evaluate_plays(games):
+    result = evaluate("random", 200, seed=3)
+    assert (games.scores == result.scores).all()
+    assert len(games.afterstates) == len(games.rewards) == result.moves
+    assert repr(games) == f"<200 games, {result.moves:,} afterstates>"
+
+
+def test_the_turns_are_those_of_a_recorded_game():
+    steps = record_game("greedy", seed=3, number=1)[:-1]
+    games = collect("greedy", 2, seed=3)
+    second = slice(games.starts[1], games.ends[1])
+    assert games.afterstates[second].tolist() == [int(step.afterstate) for step in steps]
+    assert games.rewards[second].tolist() == [step.reward for step in steps]
+    assert games.turns[second].tolist() == list(range(len(steps)))
+
+
+def test_returns_are_the_points_still_to_come(games):
+    for start, end in zip(games.starts, games.ends):
+        rewards, returns = games.rewards[start:end], games.returns[start:end]
+        assert returns.tolist() == [rewards[i + 1 :].sum() for i in range(len(rewards))]
+
+
+def test_rollouts_of_the_same_seed_are_the_same_and_of_a_dead_board_zero(games):
+    boards = np.array([*games.afterstates[:3], STUCK], np.uint64)
+    first, second = rollouts("random", boards, 50, seed=1), rollouts("random", boards, 50, seed=1)
+    assert (first == second).all()
+    assert (rollouts("random", boards, 50, seed=2) != first)[:3].all()
+    assert first[3] == 0  # a 2 or a 4 in the last cell touches nothing equal
+
+
+def test_rollouts_from_the_first_afterstates_agree_with_the_returns(games):
+    first = games.afterstates[games.starts]
+    mean, ci95 = mean_ci95(rollouts("random", first, 100) - games.returns[games.starts])
+    assert abs(mean) < 2 * ci95
+
+
+@pytest.mark.parametrize("function", [collect, lambda who, n: rollouts(who, [STUCK], n)])
+def test_refusals(function):
+    with pytest.raises(ValueError, match="games 0"):
+        function("random", 0)
+    with pytest.raises(ValueError, match="use 'random', 'greedy' or 'first-legal'"):
+        function(Network("cells:01"), 1)
