@@ -21,7 +21,7 @@ __version__ = "0.1.0"
 import importlib
 
 from lib2048.exact import SmallGame, board_table, solve
-from lib2048.game import board, spec
+from lib2048.game import board, mdp, spec
 from lib2048.game.board import (
     afterstates,
     from_tiles,
@@ -86,10 +86,10 @@ __all__ = [
     "compare_groups", "data", "draw_board", "draw_choice", "draw_pattern", "draw_row",
     "draw_time", "draw_tree", "draw_tuple", "draw_tuples", "evaluate", "first_legal_player",
     "from_tiles", "greedy_player", "heuristic_network", "heuristic_player", "initial",
-    "interval", "is_over", "last_run", "line_values", "load", "mean_ci95", "parse_network",
-    "player", "random_player", "reached", "record_game", "rollouts", "save", "slide", "solve",
-    "spawn", "spec", "statistics_block", "stream", "symmetries", "to_exponents", "to_tiles",
-    "train", *_LAZY,
+    "interval", "is_over", "last_run", "line_values", "load", "mdp", "mean_ci95",
+    "parse_network", "player", "random_player", "reached", "record_game", "rollouts", "save",
+    "slide", "solve", "spawn", "spec", "statistics_block", "stream", "symmetries",
+    "to_exponents", "to_tiles", "train", *_LAZY,
 ]  # fmt: skip
 
 

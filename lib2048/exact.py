@@ -7,13 +7,16 @@ to the first, visits from the first to the last, each layer at once (see `fronti
 
 import math
 import sys
+from collections.abc import Mapping
 from contextlib import contextmanager
+from functools import cached_property
 
 import numpy as np
 
 from lib2048.game import board as boards_module
 from lib2048.game import frontier
 from lib2048.game.frontier import SCORE_AND_MOVES, Choice
+from lib2048.game.mdp import frozen
 from lib2048.game.spec import FOUR_CHANCE
 from lib2048.machine.memory import check_memory
 from lib2048.networks.network import Network
@@ -120,8 +123,9 @@ class SmallGame:
         """Evaluate a policy: the `Values` of playing by it.
 
         policy: 'random'; 'greedy' (the largest reward); a function from afterstates uint64[n] to
-        their values, or an object whose `values` is one, like `Network`: the player takes the
-        largest reward + value.  Ties are shared equally.  The function is asked for one layer
+        their values, an object whose `values` is one, like `Network`, or a dictionary from boards
+        as tuples (see `mdp`) to values, 0 for those it lacks: the player takes the largest
+        reward + value.  Ties are shared equally.  The function is asked for one layer
         after the other, and about one of each board's images, whose answer counts for all of them
         (for a policy that is not symmetric: SmallGame(…, symmetric=False)).  epsilon: the share
         of random actions.
@@ -163,11 +167,27 @@ class SmallGame:
         """Return what a policy thinks of each afterstate: float64, as many as boards."""
         if isinstance(policy, str) and policy in NAMED:
             return np.zeros(len(self.boards))
-        ask, out = _asking(policy), np.empty(len(self.boards))
+        ask, out = self._asking(policy), np.empty(len(self.boards))
         for rows in self._slices:
             if rows.stop > rows.start:
                 out[rows] = _answer(ask, self.boards[rows])
         return out
+
+    @cached_property
+    def _tuples(self):
+        """{a kept afterstate: the same board as a tuple of tuples}."""
+        return {board: frozen(self.tiles(board)) for board in self.boards.tolist()}
+
+    def _asking(self, policy):
+        """Return the function that a policy's afterstate values come from."""
+        if isinstance(policy, Mapping):
+            return lambda boards: [policy.get(self._tuples[b], 0.0) for b in boards.tolist()]
+        if getattr(policy, "form", "afterstate") != "afterstate":
+            raise ValueError(f"a policy needs values of afterstates, and these are '{policy.form}'")
+        ask = policy if callable(policy) else getattr(policy, "values", None)
+        if not callable(ask):
+            raise ValueError(f"{policy!r} is no policy: use 'random', 'greedy' or a function")
+        return ask
 
     # ------------------------------------------------------------ boards of people
 
@@ -201,9 +221,10 @@ class SmallGame:
         name, layer = frontier.canonicals(np.array([board]), *self._like), self._layer(board)
         if 0 <= layer < len(self._states) and _rows(name, self._states[layer])[0] >= 0:
             return name, layer
-        raise ValueError(f"{self._tiles(board)} is no state of {self.name} that a start leads to")
+        raise ValueError(f"{self.tiles(board)} is no state of {self.name} that a start leads to")
 
-    def _tiles(self, board):
+    def tiles(self, board):
+        """Return a packed board of this size as a list of rows of tiles."""
         return [row[: self.columns] for row in boards_module.to_tiles(board)[: self.rows]]
 
 
@@ -305,7 +326,7 @@ class Values:
 
         values_of: as for `SmallGame.follow`.  An afterstate counts as often as a game comes there.
         """
-        off = _answer(_asking(values_of), self.boards) - self.afterstate_values
+        off = _answer(self.game._asking(values_of), self.boards) - self.afterstate_values
         return float(np.sqrt(np.average(off**2, weights=self.visits())))
 
     def largest(self):
@@ -406,7 +427,7 @@ class Values:
             found = _rows(names[here], self.boards[rows])
             out[here] = np.where(found < 0, np.nan, self.afterstate_values[rows][found])
         if np.isnan(out).any():
-            tiles = self.game._tiles(boards[np.isnan(out)][0])
+            tiles = self.game.tiles(boards[np.isnan(out)][0])
             raise ValueError(f"{tiles} is no afterstate of {self.game.name} that a start leads to")
         return out
 
@@ -450,16 +471,6 @@ def _label(policy, epsilon):
     else:
         name = f"play by {getattr(policy, 'name', None) or getattr(policy, '__name__', 'values')}"
     return name + (f" with epsilon {epsilon}" if epsilon else "")
-
-
-def _asking(policy):
-    """Return the function that a policy's afterstate values come from."""
-    if getattr(policy, "form", "afterstate") != "afterstate":
-        raise ValueError(f"a policy needs values of afterstates, and these are '{policy.form}'")
-    ask = policy if callable(policy) else getattr(policy, "values", None)
-    if not callable(ask):
-        raise ValueError(f"{policy!r} is no policy: use 'random', 'greedy' or a function")
-    return ask
 
 
 def _answer(ask, boards):

@@ -1,0 +1,73 @@
+"""The game as a Markov decision process, in plain Python: what you can choose, what luck can do.
+
+A board is a tuple of rows, a row a tuple of tiles, so that it can be a key of a dictionary.  The
+rules are those of `spec`.  Every answer is remembered, which is meant for small boards.
+"""
+
+from functools import cache
+from itertools import product
+
+from lib2048.game import spec
+
+TILES = ((2, 1 - spec.FOUR_CHANCE), (4, spec.FOUR_CHANCE))  # what can spawn, and how likely
+
+
+def frozen(board):
+    """Return a board as a tuple of tuples."""
+    return tuple(map(tuple, board))
+
+
+@cache
+def choices(state):
+    """Return {action: (afterstate, reward)} of the legal actions, 0..3; none when it is over."""
+    state = frozen(state)
+    slid = {action: spec.slide(state, action) for action in range(4)}
+    after = {action: (frozen(board), reward) for action, (board, reward) in slid.items()}
+    return {action: pair for action, pair in after.items() if pair[0] != state}
+
+
+@cache
+def next_states(afterstate):
+    """Return [(chance, next state)] of all spawns: each empty cell as likely, a 4 in one of ten."""
+    cells = spec.empty_cells(afterstate)
+    return [
+        (chance / len(cells), _with_tile(afterstate, cell, tile))
+        for cell, (tile, chance) in product(cells, TILES)
+    ]
+
+
+def _with_tile(board, cell, tile):
+    rows = [list(row) for row in board]
+    rows[cell[0]][cell[1]] = tile
+    return frozen(rows)
+
+
+@cache
+def starts(rows, columns):
+    """Return [(chance, state)] of the random start, two spawns on an empty board."""
+    empty = ((0,) * columns,) * rows
+    found = {}
+    for p, one in next_states(empty):
+        for q, two in next_states(one):
+            found[two] = found.get(two, 0) + p * q
+    return [(chance, state) for state, chance in found.items()]
+
+
+def spawn(afterstate, rng):
+    """Return a next state, drawn by its chance.  rng: a `random.Random`."""
+    return _draw(next_states(afterstate), rng)
+
+
+def start(rows, columns, rng):
+    """Return a state that a game begins with."""
+    return _draw(starts(rows, columns), rng)
+
+
+def _draw(outcomes, rng):
+    """Return one of the outcomes (chance, state), each as likely as its chance says."""
+    left = rng.random()
+    for chance, state in outcomes:
+        left -= chance
+        if left < 0:
+            return state
+    return outcomes[-1][1]  # the chances add up to 1 but for rounding
