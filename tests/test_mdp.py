@@ -1,7 +1,7 @@
 """The game as a decision process: the rules of `spec`, as tuples."""
 
 import random
-from collections import Counter
+from collections import Counter, defaultdict
 
 import pytest
 
@@ -49,4 +49,22 @@ def test_the_values_of_a_dictionary_count_like_those_of_a_function():
     table = {mdp.frozen(game.tiles(b)): v for b, v in zip(game.boards, best.afterstate_values)}
     assert best.distance(table) == 0
     assert game.follow(table).start == pytest.approx(best.start)
+    assert best.distance(defaultdict(lambda: 5.0)) == best.distance(lambda boards: 5 + 0.0 * boards)
     assert best.distance({}) == best.distance(lambda boards: 0 * boards.astype(float))
+
+
+def test_worth_is_what_the_solver_says():
+    game = SmallGame(2, 2, progress=False, symmetric=False)
+    best = game.optimal()
+
+    def at_random(state):
+        return dict.fromkeys(mdp.choices(state), 1 / len(mdp.choices(state)))
+
+    def stumbling(state):  # ties are shared, as `follow` shares them
+        worth = best.actions(state)
+        top = [action for action, w in worth.items() if w > max(worth.values()) - 1e-9]
+        return {a: 0.3 * p + 0.7 * (a in top) / len(top) for a, p in at_random(state).items()}
+
+    assert mdp.worth(at_random, 2, 2) == pytest.approx(game.follow("random").start)
+    assert mdp.worth(lambda state: {best.choose(state): 1}, 2, 2) == pytest.approx(best.start)
+    assert mdp.worth(stumbling, 2, 2) == pytest.approx(game.follow(best, epsilon=0.3).start)

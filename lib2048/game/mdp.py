@@ -71,3 +71,23 @@ def _draw(outcomes, rng):
         if left < 0:
             return state
     return outcomes[-1][1]  # the chances add up to 1 but for rounding
+
+
+def worth(chances, rows, columns):
+    """Return what a policy is worth from the random start on: its expected score, exactly.
+
+    chances: a function from a state to {action: probability}.  Works out every board that the
+    policy can come to, so keep to 2x2 or 2x3.
+    """
+
+    @cache
+    def of_state(state):
+        options = choices(state)
+        taken = chances(state).items() if options else ()
+        return sum(p * (options[a][1] + of_afterstate(options[a][0])) for a, p in taken if p)
+
+    @cache
+    def of_afterstate(afterstate):
+        return sum(chance * of_state(state) for chance, state in next_states(afterstate))
+
+    return sum(chance * of_state(state) for chance, state in starts(rows, columns))
