@@ -35,6 +35,7 @@ from lib2048.game.board import (
 )
 from lib2048.game.rng import stream
 from lib2048.game.spec import ACTIONS
+from lib2048.learn.examples import fit, places
 from lib2048.learn.settings import Settings
 from lib2048.machine.data import data
 from lib2048.networks.files import load, save
@@ -85,10 +86,10 @@ __all__ = [
     "afterstates", "as_written", "board", "board_table", "budget", "collect", "compare",
     "compare_groups", "data", "draw_board", "draw_choice", "draw_pattern", "draw_row",
     "draw_time", "draw_tree", "draw_tuple", "draw_tuples", "evaluate", "first_legal_player",
-    "from_tiles", "greedy_player", "heuristic_network", "heuristic_player", "initial",
+    "fit", "from_tiles", "greedy_player", "heuristic_network", "heuristic_player", "initial",
     "interval", "is_over", "last_run", "line_values", "load", "mdp", "mean_ci95",
-    "parse_network", "player", "random_player", "reached", "record_game", "rollouts", "save",
-    "slide", "solve", "spawn", "spec", "statistics_block", "stream", "symmetries",
+    "parse_network", "places", "player", "random_player", "reached", "record_game", "rollouts",
+    "save", "slide", "solve", "spawn", "spec", "statistics_block", "stream", "symmetries",
     "to_exponents", "to_tiles", "train", *_LAZY,
 ]  # fmt: skip
 

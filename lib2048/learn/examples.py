@@ -1,0 +1,98 @@
+"""Learning from examples: boards whose value somebody knows, or thinks to know."""
+
+import functools
+
+import numpy as np
+from numba import types
+
+from lib2048.game.board import Grid
+from lib2048.learn.games import functions_of
+from lib2048.learn.rules import UPDATE_SIGNATURE
+from lib2048.machine.kernels import compiled, numba_type
+from lib2048.networks.lookups import (
+    BOARDS_AT_ONCE,
+    IMAGES,
+    LOOK_SIGNATURE,
+    VALUE_SIGNATURE,
+    image_boards,
+)
+
+
+def fit(network, afterstates, labels, alpha=0.1):
+    """Go through examples once, in their order, and let the network learn each: least mean squares.
+
+    afterstates: uint64[n]; labels: n numbers, what each afterstate is said to be worth; alpha: the
+    share of the error label − V that one example takes away, spread over the board's look-ups as
+    TD(0) does (Jaśkowski 2018, Algorithm 1, with the label for a target).  Changes the network's
+    weights, by its own functions where it has some.  Raises ValueError for labels that are not as
+    many finite numbers as boards, and for networks with stages or of another form.
+    """
+    boards, labels = _boards(network, afterstates), np.ascontiguousarray(labels, np.float32)
+    if labels.shape != boards.shape or not np.isfinite(labels).all():
+        raise ValueError(f"labels: use one finite number for each of the {len(boards)} boards")
+    parts, rate = functions_of(network, "td"), np.float32(alpha / network.lookups_per_board)
+    _fitter()(
+        parts.look, parts.value, parts.update, network.weights, boards, labels,
+        np.uint64(network.lookups_per_board), rate, network.grid,
+    )  # fmt: skip
+
+
+def places(network, afterstates):
+    """Return where the weights of many boards' look-ups lie: uint32[n, 8·m], in `weights`.
+
+    Raises ValueError for networks with stages or of another form.
+    """
+    boards = _boards(network, afterstates)
+    out = np.zeros((len(boards), network.lookups_per_board), np.uint32)
+    _finder()(network.look, boards, network.grid, out)
+    return out
+
+
+def _boards(network, afterstates):
+    if network.form != "afterstate" or network.stages.marks:
+        raise ValueError(f"{network!r}: use a network of afterstates in one stage")
+    return np.ascontiguousarray(afterstates, np.uint64)
+
+
+# ---------------------------------------------------------------- kernels
+
+
+def _fit(look, value, update, weights, boards, labels, n, rate, grid):
+    """Learn the examples one by one."""
+    images, four = np.zeros(IMAGES, np.uint64), np.zeros(BOARDS_AT_ONCE, np.uint64)
+    found = np.zeros(np.uint64(BOARDS_AT_ONCE) * n, np.uint32)
+    here, memory = np.zeros(n, np.uint32), np.zeros(0, np.float32)
+    for i in range(len(boards)):
+        four[0] = boards[i]
+        image_boards(four, np.uint64(0), images, grid)
+        look(images, found, np.uint64(0))
+        here[:] = found[::BOARDS_AT_ONCE]
+        error = labels[i] - value(weights, here, np.uint64(0), n)
+        update(weights, memory, here, np.uint64(0), n, error, rate)
+
+
+def _find(look, boards, grid, out):
+    """Write down the places of the look-ups of each board."""
+    images, four = np.zeros(IMAGES, np.uint64), np.zeros(BOARDS_AT_ONCE, np.uint64)
+    found = np.zeros(BOARDS_AT_ONCE * out.shape[1], np.uint32)
+    for i in range(len(boards)):
+        four[0] = boards[i]
+        image_boards(four, np.uint64(0), images, grid)
+        look(images, found, np.uint64(0))
+        out[i] = found[::BOARDS_AT_ONCE]
+
+
+LOOK, GRID = types.FunctionType(LOOK_SIGNATURE), numba_type(Grid)
+
+
+@functools.cache
+def _fitter():
+    parts = LOOK, types.FunctionType(VALUE_SIGNATURE), types.FunctionType(UPDATE_SIGNATURE)
+    arrays = types.float32[::1], types.uint64[::1], types.float32[::1]
+    signature = types.void(*parts, *arrays, types.uint64, types.float32, GRID)
+    return compiled(signature)(_fit)()
+
+
+@functools.cache
+def _finder():
+    return compiled(types.void(LOOK, types.uint64[::1], GRID, types.uint32[:, ::1]))(_find)()
