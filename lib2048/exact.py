@@ -126,9 +126,9 @@ class SmallGame:
         their values, an object whose `values` is one, like `Network`, or a dictionary from boards
         as tuples (see `mdp`) to values (what it lacks has a defaultdict's default, or 0): the
         player takes the largest reward + value.  Ties are shared equally.  The function is asked
-        for one layer after the other, and about one of each board's images, whose answer counts for all of them
-        (for a policy that is not symmetric: SmallGame(…, symmetric=False)).  epsilon: the share
-        of random actions.
+        for one layer after the other, and about one of each board's images, whose answer counts
+        for all of them (for a policy that is not symmetric: SmallGame(…, symmetric=False)).
+        epsilon: the share of random actions.
 
         Raises ValueError for another policy, or values that are not n finite numbers.
         """
