@@ -31,6 +31,24 @@ def test_make_lab_opens_a_lesson_that_exists():
     assert (lessons.ROOT / re.search(r"notebooks/\w+\.ipynb", makefile)[0]).exists()
 
 
+def test_minutes_are_those_of_the_readme():
+    readme = (lessons.ROOT / "README.md").read_text(encoding="utf-8")
+    told = dict(re.findall(r"\(notebooks/([^)]+)\) \|[^|]+\| (\d+) \|", readme))
+    found = {path.name: lessons.minutes(nbformat.read(path, as_version=4)) for path in STORED}
+    assert {name: int(minutes) for name, minutes in told.items()} == found
+
+
+def test_every_lesson_leads_to_the_next(tmp_path, monkeypatch):
+    path = store(good_lesson(), tmp_path)
+    (tmp_path / "43_next.ipynb").write_text("")
+    monkeypatch.setattr(lessons, "LESSONS", tmp_path)
+    [complaint] = lessons.leads_on(path, good_lesson())
+    assert complaint == "its last cell has no link to 43_next.ipynb"
+    linked = good_lesson()
+    linked.cells[-1].source = "Go on to [43](43_next.ipynb)."
+    assert list(lessons.leads_on(path, linked)) == []
+
+
 # ---- a good lesson passes ------------------------------------------------------------------------
 
 PROSE = "A player looks at the board and asks what it is worth. " * 60
@@ -138,11 +156,27 @@ FAULTS = {
     ),
     "too few words": (
         lambda nb: nb.cells[0].update(source="Just run it."),
-        "3 words of prose, not 600 to 2600",
+        "3 words of prose, not 600 to 2000",
     ),
     "too many words": (
         lambda nb: nb.cells[0].update(source=PROSE * 5),
-        "words of prose, not 600 to 2600",
+        "words of prose, not 600 to 2000",
+    ),
+    "too many cells": (
+        lambda nb: nb.cells.extend(new_markdown_cell("More.") for _ in range(42)),
+        "46 cells, more than 45",
+    ),
+    "long cells": (
+        lambda nb: [cell.update(source="1\n" * 7) for cell in nb.cells[1:]],
+        "the median code cell has 7 lines, more than 6",
+    ),
+    "compiling without a word": (
+        lambda nb: nb.cells[1].update(source="import numba\n@numba.njit\ndef f(): pass"),
+        "cell 1: uses numba, which only A1 explains",
+    ),
+    "link to nowhere": (
+        lambda nb: nb.cells[0].update(source=PROSE + "[gone](07_gone.ipynb)"),
+        "cell 0: links to 07_gone.ipynb, which is not there",
     ),
     "foreign import": (
         lambda nb: nb.cells[1].update(source="%matplotlib inline\nimport torch.nn as nn"),

@@ -16,6 +16,7 @@ import importlib
 import io
 import os
 import re
+import statistics
 import sys
 import time
 from collections.abc import Iterator
@@ -33,7 +34,11 @@ LESSONS = ROOT / "notebooks"
 
 LARGEST_FILE = 300_000  # bytes: a page on the web still shows the notebook
 LONGEST_CELL = 25  # lines that are not blank
-FEWEST_WORDS, MOST_WORDS = 600, 2600
+FEWEST_WORDS, MOST_WORDS = 600, 2000
+MOST_CELLS, MEDIAN_LINES = 45, 6
+LONG = {"08", "09", "10", "11", "12", "13", "14"}  # lessons that are still too long
+MOST_WORDS_YET = 2600
+COMPILING = {"njit", "jit", "numba"}  # words that appendix A1 explains
 CELL_SECONDS = 600  # a cell that takes longer hangs
 
 COMPARED = "nbval-check-output"
@@ -227,9 +232,8 @@ def no_errors(path: Path, notebook: NotebookNode) -> Iterator[str]:
 def short_cells(path: Path, notebook: NotebookNode) -> Iterator[str]:
     """A code cell fits on half a screen."""
     for n, cell in code_cells(notebook):
-        lines = sum(bool(line.strip()) for line in cell.source.splitlines())
-        if lines > LONGEST_CELL:
-            yield f"cell {n}: {lines} lines of code, more than {LONGEST_CELL}"
+        if code_lines(cell) > LONGEST_CELL:
+            yield f"cell {n}: {code_lines(cell)} lines of code, more than {LONGEST_CELL}"
 
 
 def nothing_of_this_machine(path: Path, notebook: NotebookNode) -> Iterator[str]:
@@ -243,10 +247,32 @@ def nothing_of_this_machine(path: Path, notebook: NotebookNode) -> Iterator[str]
 
 
 def right_length(path: Path, notebook: NotebookNode) -> Iterator[str]:
-    """A numbered lesson says enough, and not too much."""
+    """A lesson says enough, and not too much."""
     words = sum(count_words(cell.source) for cell in notebook.cells if cell.cell_type == "markdown")
-    if path.name[0].isdigit() and not FEWEST_WORDS <= words <= MOST_WORDS:
-        yield f"{words} words of prose, not {FEWEST_WORDS} to {MOST_WORDS}"
+    most = MOST_WORDS_YET if yet_to_shrink(path) else MOST_WORDS
+    if not FEWEST_WORDS <= words <= most:
+        yield f"{words} words of prose, not {FEWEST_WORDS} to {most}"
+
+
+def few_and_short_cells(path: Path, notebook: NotebookNode) -> Iterator[str]:
+    """A lesson is a short walk in small steps."""
+    if yet_to_shrink(path):
+        return
+    lines = [code_lines(cell) for _, cell in code_cells(notebook)]
+    if len(notebook.cells) > MOST_CELLS:
+        yield f"{len(notebook.cells)} cells, more than {MOST_CELLS}"
+    if statistics.median(lines) > MEDIAN_LINES:
+        yield f"the median code cell has {statistics.median(lines)} lines, more than {MEDIAN_LINES}"
+
+
+def yet_to_shrink(path: Path) -> bool:
+    """Say whether a lesson is one of those whose rewriting is still to come."""
+    return path.name[:2] in LONG
+
+
+def code_lines(cell: NotebookNode) -> int:
+    """Count the lines of a cell that are not blank."""
+    return sum(bool(line.strip()) for line in cell.source.splitlines())
 
 
 def count_words(markdown: str) -> int:
@@ -259,12 +285,17 @@ def count_words(markdown: str) -> int:
 def exported_names_only(path: Path, notebook: NotebookNode) -> Iterator[str]:
     """A lesson uses lib2048 by its exported names, and few other libraries."""
     for n, cell in code_cells(notebook):
-        tree = ast.parse(TransformerManager().transform_cell(cell.source))
+        tree = parsed(cell)
         for module, name in imports(tree):
             if module.split(".")[0] not in ALLOWED_IMPORTS:
                 yield f"cell {n}: imports {module}, which the lessons do not use"
             elif module.split(".")[0] == "lib2048" and not exported(module, name):
                 yield f"cell {n}: {module}{name and '.' + name} is not an exported name of lib2048"
+
+
+def parsed(cell: NotebookNode) -> ast.AST:
+    """Return the tree of a code cell, magics and all."""
+    return ast.parse(TransformerManager().transform_cell(cell.source))
 
 
 def imports(tree: ast.AST) -> Iterator[tuple[str, str]]:
@@ -292,11 +323,45 @@ def exported(module: str, name: str) -> bool:
 def opens_from_anywhere(path: Path, notebook: NotebookNode) -> Iterator[str]:
     """No code names a place by the way from the lesson's folder: `lib2048.data` knows the way."""
     for n, cell in code_cells(notebook):
-        tree = ast.parse(TransformerManager().transform_cell(cell.source))
+        tree = parsed(cell)
         strings = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)]
         for text in strings:
             if isinstance(text, str) and re.search(r"(?<![.\w])\.\.([/\\]|$)", text):
                 yield f"cell {n}: opens {text!r} by a relative path, not by lib2048.data"
+
+
+def nothing_from_the_appendix(path: Path, notebook: NotebookNode) -> Iterator[str]:
+    """A numbered lesson needs nothing of A1: it does without numba, or says what it does."""
+    if not path.name[0].isdigit():
+        return
+    for n, cell in code_cells(notebook):
+        used = {
+            node.id for node in ast.walk(parsed(cell)) if isinstance(node, ast.Name)
+        } & COMPILING
+        said = " ".join(c.source for c in notebook.cells[:n] if c.cell_type == "markdown")
+        if used and not re.search(r"njit` compiles", said):
+            yield f"cell {n}: uses {used.pop()}, which only A1 explains"
+
+
+def leads_on(path: Path, notebook: NotebookNode) -> Iterator[str]:
+    """The last cell has a link to the next lesson, and every link to a lesson finds one."""
+    for n, cell in enumerate(notebook.cells):
+        for target in re.findall(r"\]\(([^)#:]+\.ipynb)\)", cell.source):
+            if not (LESSONS / target).exists():
+                yield f"cell {n}: links to {target}, which is not there"
+    following = [p.name for p in lessons() if path.name < p.name and p.name[0].isdigit()]
+    if (
+        path.name[0].isdigit()
+        and following
+        and f"]({following[0]})" not in notebook.cells[-1].source
+    ):
+        yield f"its last cell has no link to {following[0]}"
+
+
+def minutes(notebook: NotebookNode) -> int | None:
+    """Return the minutes that a lesson's title cell promises, None where it does not."""
+    found = re.search(r"\*\*Time:?\*\*:? (\d+) minutes", notebook.cells[0].source)
+    return int(found[1]) if found else None
 
 
 CHECKS = (
@@ -312,6 +377,9 @@ CHECKS = (
     right_length,
     exported_names_only,
     opens_from_anywhere,
+    few_and_short_cells,
+    nothing_from_the_appendix,
+    leads_on,
 )
 
 
