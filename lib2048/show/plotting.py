@@ -18,7 +18,7 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator, PercentFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from lib2048.game.board import max_exponent
 from lib2048.game.frontier import tile_sums
@@ -82,6 +82,9 @@ LABELS = {
     "max": "best score (points)",
     "actions_per_s": "speed (actions/s)",
     "moves_per_s": "speed (moves/s)",
+    "share": "share of the optimum",
+    "own_error": "own error (points)",
+    "best_error": "best error (points)",
 }
 
 
@@ -148,7 +151,7 @@ def _percent(share):
 
 
 _SHORT = FuncFormatter(lambda number, _: short(number))
-_SHARE = PercentFormatter(1, symbol="")  # the label of the axis says %
+_SHARE = FuncFormatter(lambda share, _: f"{100 * share:.4g}")  # the label of the axis says %
 
 
 def _label(column):
