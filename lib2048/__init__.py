@@ -62,6 +62,7 @@ from lib2048.show.drawing import (
     draw_tuple,
     draw_tuples,
 )
+from lib2048.show.ladder import BoardKind, Ladder
 from lib2048.show.timeline import draw_time
 from lib2048.train.budget import actions_in, as_written, budget
 from lib2048.train.history import History
@@ -79,7 +80,8 @@ _LAZY = {
 }
 
 __all__ = [
-    "ACTIONS", "Comparison", "History", "Network", "NetworkPlayer", "Result", "Run",
+    "ACTIONS", "BoardKind", "Comparison", "History", "Ladder", "Network", "NetworkPlayer",
+    "Result", "Run",
     "SearchPlayer", "Settings", "SmallGame", "ValuePlayer", "Weights", "actions_in", "as_written",
     "afterstates", "board", "budget", "compare", "compare_groups", "data", "draw_board",
     "draw_choice", "draw_pattern", "draw_row", "draw_time", "draw_tree", "draw_tuple",
