@@ -64,6 +64,7 @@ from lib2048.show.drawing import (
     draw_tuple,
     draw_tuples,
 )
+from lib2048.show.ladder import BoardKind, Ladder
 from lib2048.show.timeline import draw_time
 from lib2048.train.budget import actions_in, as_written, budget
 from lib2048.train.history import History
@@ -81,16 +82,16 @@ _LAZY = {
 }
 
 __all__ = [
-    "ACTIONS", "Comparison", "Experience", "History", "Network", "NetworkPlayer", "Result",
-    "Run", "SearchPlayer", "Settings", "SmallGame", "ValuePlayer", "Weights", "actions_in",
-    "afterstates", "as_written", "board", "board_table", "budget", "collect", "compare",
-    "compare_groups", "data", "draw_board", "draw_choice", "draw_pattern", "draw_row",
-    "draw_time", "draw_tree", "draw_tuple", "draw_tuples", "evaluate", "first_legal_player",
-    "fit", "from_tiles", "greedy_player", "heuristic_network", "heuristic_player", "initial",
-    "interval", "is_over", "last_run", "line_values", "load", "mdp", "mean_ci95",
-    "parse_network", "places", "player", "random_player", "reached", "record_game", "rollouts",
-    "save", "slide", "solve", "spawn", "spec", "statistics_block", "stream", "symmetries",
-    "to_exponents", "to_tiles", "train", *_LAZY,
+    "ACTIONS", "BoardKind", "Comparison", "Experience", "History", "Ladder", "Network",
+    "NetworkPlayer", "Result", "Run", "SearchPlayer", "Settings", "SmallGame", "ValuePlayer",
+    "Weights", "actions_in", "afterstates", "as_written", "board", "board_table", "budget",
+    "collect", "compare", "compare_groups", "data", "draw_board", "draw_choice", "draw_pattern",
+    "draw_row", "draw_time", "draw_tree", "draw_tuple", "draw_tuples", "evaluate",
+    "first_legal_player", "fit", "from_tiles", "greedy_player", "heuristic_network",
+    "heuristic_player", "initial", "interval", "is_over", "last_run", "line_values", "load",
+    "mdp", "mean_ci95", "parse_network", "places", "player", "random_player", "reached",
+    "record_game", "rollouts", "save", "slide", "solve", "spawn", "spec", "statistics_block",
+    "stream", "symmetries", "to_exponents", "to_tiles", "train", *_LAZY,
 ]  # fmt: skip
 
 
