@@ -124,7 +124,7 @@ class SmallGame:
 
         policy: 'random'; 'greedy' (the largest reward); a function from afterstates uint64[n] to
         their values, an object whose `values` is one, like `Network`, or a dictionary from boards
-        as tuples (see `mdp`) to values (what it lacks has a defaultdict's default, or 0): the
+        as tuples (see `mdp`) to values (what it lacks has a `mdp.Table`'s start, or 0): the
         player takes the largest reward + value.  Ties are shared equally.  The function is asked
         for one layer after the other, and about one of each board's images, whose answer counts
         for all of them (for a policy that is not symmetric: SmallGame(…, symmetric=False)).
@@ -181,7 +181,7 @@ class SmallGame:
     def _asking(self, policy):
         """Return the function that a policy's afterstate values come from."""
         if isinstance(policy, Mapping):
-            other = (getattr(policy, "default_factory", None) or float)()
+            other = getattr(policy, "start", 0.0)
             return lambda boards: [policy.get(self._tuples[b], other) for b in boards.tolist()]
         if getattr(policy, "form", "afterstate") != "afterstate":
             raise ValueError(f"a policy needs values of afterstates, and these are '{policy.form}'")

@@ -1,7 +1,7 @@
 """The game as a decision process: the rules of `spec`, as tuples."""
 
 import random
-from collections import Counter, defaultdict
+from collections import Counter
 
 import pytest
 
@@ -49,7 +49,7 @@ def test_the_values_of_a_dictionary_count_like_those_of_a_function():
     table = {mdp.frozen(game.tiles(b)): v for b, v in zip(game.boards, best.afterstate_values)}
     assert best.distance(table) == 0
     assert game.follow(table).start == pytest.approx(best.start)
-    assert best.distance(defaultdict(lambda: 5.0)) == best.distance(lambda boards: 5 + 0.0 * boards)
+    assert best.distance(mdp.Table(5.0)) == best.distance(lambda boards: 5 + 0.0 * boards)
     assert best.distance({}) == best.distance(lambda boards: 0 * boards.astype(float))
 
 
@@ -68,3 +68,10 @@ def test_worth_is_what_the_solver_says():
     assert mdp.worth(at_random, 2, 2) == pytest.approx(game.follow("random").start)
     assert mdp.worth(lambda state: {best.choose(state): 1}, 2, 2) == pytest.approx(best.start)
     assert mdp.worth(stumbling, 2, 2) == pytest.approx(game.follow(best, epsilon=0.3).start)
+
+
+def test_reading_a_table_sets_nothing():
+    table = mdp.Table(3.0)
+    assert table["a"] == 3 and len(table) == 0
+    table["a"] += 1
+    assert table == {"a": 4}

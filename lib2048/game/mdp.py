@@ -17,6 +17,17 @@ def frozen(board):
     return tuple(map(tuple, board))
 
 
+class Table(dict):
+    """Values in a dictionary; a key that was never set is worth `start`, and stays unset."""
+
+    def __init__(self, start=0.0):
+        super().__init__()
+        self.start = start
+
+    def __missing__(self, key):
+        return self.start
+
+
 @cache
 def choices(state):
     """Return {action: (afterstate, reward)} of the legal actions, 0..3; none when it is over."""
