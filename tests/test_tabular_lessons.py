@@ -20,7 +20,7 @@ ALPHA = 0.1
 def functions_of(lesson):
     """Return the functions that a lesson defines, with the names of its set-up."""
     [path] = lessons.lessons([lesson])
-    names = {"ALPHA": ALPHA, "MARKS": ()}  # what defaults and functions ask for
+    names = {"ALPHA": ALPHA, "MARKS": (), "GAMES": 1}  # what defaults and functions ask for
     for _, cell in lessons.code_cells(nbformat.read(path, as_version=4)):
         tree = lessons.parsed(cell)
         kept = ast.FunctionDef, ast.Import, ast.ImportFrom
@@ -44,7 +44,7 @@ def prediction():
 
 def predicted(prediction, method, step, games):
     """Return the table that a method learns from random games."""
-    V, visits, rng = defaultdict(float), Counter(), random.Random(5)
+    V, visits, rng = mdp.Table(), Counter(), random.Random(5)
     for _ in range(games):
         prediction[method](V, visits, prediction["play"](2, 2, rng), step)
     return V
@@ -97,7 +97,7 @@ def control():
 
 
 def test_the_greedy_learner_knows_how_badly_it_plays(control, game):
-    V, rng = defaultdict(float), random.Random(5)
+    V, rng = mdp.Table(), random.Random(5)
     for _ in range(10_000):
         control["learn_game"](V, rng)
     marks = game.marks(V)
@@ -105,7 +105,7 @@ def test_the_greedy_learner_knows_how_badly_it_plays(control, game):
 
 
 def test_exploring_afterstates_plays_well_and_is_on_policy(control, game):
-    V, rng = defaultdict(float), random.Random(5)
+    V, rng = mdp.Table(), random.Random(5)
     for _ in range(20_000):
         control["learn_game"](V, rng, 0.3)
     stumbling = game.follow(V, epsilon=0.3)
@@ -115,11 +115,10 @@ def test_exploring_afterstates_plays_well_and_is_on_policy(control, game):
 
 @pytest.mark.parametrize("off_policy", [False, True], ids=["Sarsa", "Q-learning"])
 def test_sarsa_and_q_learning_against_the_solver(control, game, off_policy):
-    Q, rng = defaultdict(float), random.Random(5)
+    Q, rng = mdp.Table(), random.Random(5)
     for _ in range(20_000):
         control["learn_q_game"](Q, rng, 0.3, off_policy)
-    believes = 0 if off_policy else 0.3
-    opinion = control["opinion"](Q, believes)
+    opinion = control["opinion"](Q)
     with_stumbling = mdp.worth(control["policy"](Q, 0.3), 2, 2)
     without = mdp.worth(control["policy"](Q, 0), 2, 2)
     assert without > 0.95 * game.optimal().start
