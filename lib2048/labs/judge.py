@@ -106,16 +106,19 @@ class _Judged:
         return failed
 
     def _explained(self, failed):
-        """Return the failure with the typical mistake that gives the student's answers, if any."""
+        """Name the typical mistake that gives the student's answers, if there is one.
+
+        It has to agree where the student is wrong; of several, the one that agrees most often.
+        """
+        function, best = self._loaded(), 0
         if failed.key != "labs.different":
             return failed
-        function = self._loaded()
         answers = [(case, _answer(self.exercise, function, case)) for case in self.cases]
-        failing = [pair for pair in answers if not self._agrees(self.exercise.truth, *pair)]
+        failing = [not self._agrees(self.exercise.truth, *pair) for pair in answers]
         for key, wrong in self.exercise.mistakes.items():
-            if failing and all(self._agrees(wrong, *pair) for pair in failing):
-                failed.key, failed.words = f"{self.exercise.name}.{key}", {}
-                break
+            agree = [self._agrees(wrong, *pair) for pair in answers]
+            if sum(agree) > best and all(np.greater_equal(agree, failing)):
+                best, failed.key, failed.words = sum(agree), f"{self.exercise.name}.{key}", {}
         return failed
 
     def _agrees(self, version, case, answer):
