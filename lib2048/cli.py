@@ -67,8 +67,8 @@ def _add_play(commands):
 def _add_convert(commands):
     change = commands.add_parser("convert", help="bring weights from another program, or to one")
     change.add_argument("source", metavar="SRC", help="a file of weights, known by its content")
-    change.add_argument("destination", metavar="DST",
-                        help="the new file: .npz, .bin (TDL2048-Demo) or .w (TDL2048+)")  # fmt: skip
+    kinds = ".npz, .bin (TDL2048-Demo) or .w (TDL2048+)"
+    change.add_argument("destination", metavar="DST", help=f"the new file: {kinds}")
 
 
 def _add_train(commands):
