@@ -1,7 +1,8 @@
 """Networks on disk, and what a rule keeps beside their weights.
 
 A network is stored as an .npz: a packed bitmask of its non-zero weights and their values, in
-plain order (see `Network.table`), with the network's name, its form and a hash.
+plain order (see `Network.table`), with the network's name, its form and a hash.  The files of
+other programs (see `foreign`) become the same arrays when they are read.
 """
 
 import hashlib
