@@ -11,6 +11,7 @@ from lib2048.networks import files, foreign
 OURS = ".npz"
 NAMES = {OURS: "lib2048 .npz"} | foreign.PROGRAMS
 TC = tuple(f"memory{column}{part}" for column in (0, 1) for part in ("_mask", ""))  # E and A
+SHARED = "memory_shared"  # there in a file whose E and A count shares of errors, see `convert`
 AUTOSTEP = "memory2"  # what Autostep keeps has a third column: its first two are no E and A
 
 
@@ -21,6 +22,10 @@ def convert(src, dst):
     the new file, told by its suffix; one that exists is replaced.  E and A of TC are kept beside
     the weights by .npz and .w; a .bin leaves them out.  Returns a dict: from, to, network, kept,
     left_out, weights (the new file).
+
+    TDL2048+ counts in E and A the share of an error that one look-up gets, a run of ours the whole
+    error.  From a checkpoint of ours they are divided by the look-ups, so that TC goes on there as
+    it would here; from a .w they stay as they are.
 
     Raises ValueError, in one line and before anything is written, for a file that is missing,
     foreign, truncated or damaged, holds nan, or is a network that the other program does not know
@@ -86,6 +91,7 @@ def _arrays(tables):
     for column in range(1, tables.columns):
         mask, values = files.sparse_table(tables, column)
         arrays |= {f"memory{column - 1}_mask": mask, f"memory{column - 1}": values}
+        arrays[SHARED] = np.array(True)
     if tables.widths and tables.widths != list(map(len, tables.tuples)):
         arrays["widths"] = np.array(tables.widths, np.uint16)
     return arrays
@@ -103,16 +109,16 @@ class _Stored:
     kind = OURS
 
     def __init__(self, path, to):
-        extra = {"widths", AUTOSTEP, *TC}
-        arrays = read_arrays(path, {*files.NETWORK_ARRAYS, *extra})
+        arrays = read_arrays(path, {*files.NETWORK_ARRAYS, "widths", SHARED, AUTOSTEP, *TC})
         files.check(arrays, path)
         self.path, geometry = path, files.geometry_of(arrays)
         _check_writable(arrays, geometry, path, to)
         self.tuples, self.size = geometry.tuples, geometry.size
-        self._sparse = [(arrays["mask"], arrays["weights"])]
+        unit = np.float32(arrays["unit"]) if "unit" in arrays else None  # of a compact file
+        self._sparse = [(arrays["mask"], arrays["weights"], unit)]
         if AUTOSTEP not in arrays and set(TC) <= set(arrays):
-            self._sparse += [(arrays[mask], arrays[values]) for mask, values in (TC[:2], TC[2:])]
-        self.unit = np.float32(arrays.get("unit", 1))
+            share = None if SHARED in arrays else np.float32(1 / geometry.lookups_per_board)
+            self._sparse += [(arrays[TC[at]], arrays[TC[at + 1]], share) for at in (0, 2)]
         self.widths = self._checked_widths(arrays.get("widths"))
         self._check()
 
@@ -122,10 +128,12 @@ class _Stored:
         return len(self._sparse)
 
     def _checked_widths(self, widths):
-        return widths.tolist() if widths is not None and len(widths) == len(self.tuples) else None
+        if widths is None or widths.dtype != np.uint16 or widths.shape != (len(self.tuples),):
+            return None
+        return widths.tolist()
 
     def _check(self):
-        for mask, values in self._sparse:
+        for mask, values, _ in self._sparse:
             kinds = mask.dtype, values.dtype.kind
             if kinds != (np.uint8, "f") or mask.shape != (self.size // 8,) or values.ndim != 1:
                 raise ValueError(f"{self.path}: its weights do not fit its network")
@@ -135,22 +143,18 @@ class _Stored:
 
     def pieces(self, number, column):
         """Yield a table, float32, piece by piece; see `foreign.Tables.pieces`."""
-        mask, values = self._sparse[column]
+        mask, values, unit = self._sparse[column]
         first = sum(16 ** len(cells) for cells in self.tuples[:number]) // 8
         last = first + 16 ** len(self.tuples[number]) // 8
         used = int(np.bitwise_count(mask[:first]).sum())
-        for start in range(first, last, foreign.PIECE // 8):
-            piece = self._dense(mask[start : min(last, start + foreign.PIECE // 8)], values, used)
-            used += piece[1]
-            yield piece[0]
-
-    def _dense(self, mask, values, used):
-        """Return (numbers where the mask has ones, how many they are)."""
-        here = np.unpackbits(mask).view(bool)
-        count = np.count_nonzero(here)
-        piece = np.zeros(len(here), np.float32)
-        piece[here] = values[used : used + count]
-        return piece * self.unit if self.unit != 1 else piece, count
+        step = foreign.PIECE // 8
+        for start in range(first, last, step):
+            here = np.unpackbits(mask[start : min(last, start + step)]).view(bool)
+            count = np.count_nonzero(here)
+            piece = np.zeros(len(here), np.float32)
+            piece[here] = values[used : used + count]
+            yield piece if unit is None else piece * unit
+            used += count
 
 
 def _check_writable(arrays, network, path, to):

@@ -132,7 +132,7 @@ class _Reader:
         """Pass over so many bytes; returns where they begin."""
         start = self.file.tell()
         if count > self.left:
-            raise ValueError(f"{self.path}: not a file of weights: it is truncated, or something else")
+            self.refuse("not a file of weights: it is truncated, or something else")
         self.file.seek(count, os.SEEK_CUR)
         return start
 
