@@ -158,14 +158,14 @@ tbody tr:last-child td { border-bottom: 0; }
 th.text, td.text { text-align: left; }
 td.player { white-space: normal; overflow-wrap: anywhere; min-width: 11rem; }
 .name { font-weight: 650; }
-.note { display: block; color: var(--soft); font-size: .85rem; }
-.place { display: inline-block; min-width: 2.3rem; padding: .3rem .4rem; border-radius: 6px;
+.note { display: block; max-width: 46rem; color: var(--soft); font-size: .85rem; }
+.tile { display: inline-block; min-width: 2.3rem; padding: .3rem .4rem; border-radius: 6px;
   background: #eee4da; text-align: center; font-weight: 700; }
 .first { background: #edc22e; }
 .second { background: #edcc61; }
 .third { background: #ede0c8; }
 svg { display: block; width: 11rem; height: 1.6rem; }
-.verdict { display: inline-block; padding: .12rem .65rem; border-radius: 1rem; font-size: .9rem;
+.chip { display: inline-block; padding: .12rem .65rem; border-radius: 1rem; font-size: .9rem;
   border: 2px dashed #a39a8c; color: var(--soft); }
 .decided { border: 2px solid var(--blue); background: var(--blue); color: #fff; }
 .out { background: #f6f3ec; color: var(--soft); }
@@ -173,18 +173,20 @@ svg { display: block; width: 11rem; height: 1.6rem; }
   body { font-size: 17px; }
   main { padding: 1.4rem .9rem; }
   h1 { font-size: 1.8rem; }
-  table, tbody, tr, td { display: block; width: 100%; }
+  table, tbody { display: flex; flex-direction: column; gap: .8rem; }
   table { background: none; box-shadow: none; }
-  caption { display: block; }
+  caption { order: 2; padding-top: .4rem; }
   thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
-  tr { background: #fff; border-radius: 10px; padding: .8rem 1rem; margin: 0 0 .8rem;
-    box-shadow: 0 1px 4px #0000001f; }
-  td, td.player { display: flex; justify-content: space-between; align-items: center; gap: 1rem;
-    padding: .2rem 0; border: 0; text-align: right; white-space: normal; }
+  tr { display: grid; grid-template-columns: 1fr 1fr; gap: .25rem 1.6rem; max-width: 38rem;
+    background: #fff; border-radius: 10px; padding: .8rem 1rem; box-shadow: 0 1px 4px #0000001f; }
+  td { display: flex; justify-content: space-between; align-items: center; gap: .6rem; padding: 0;
+    border: 0; white-space: normal; }
   td::before { content: attr(data-label); color: var(--soft); font-size: .85rem; }
-  td.player { justify-content: flex-start; text-align: left; }
-  td.player::before, td.place-cell::before, td.empty { display: none; }
-  td.place-cell { float: left; width: auto; margin-right: .7rem; }
+  td.wide { grid-column: 1 / -1; }
+  td.place { position: absolute; }
+  td.player { justify-content: flex-start; align-items: start; padding: .25rem 0 .25rem 3.1rem;
+    min-height: 2.3rem; }
+  td.place::before, td.player::before, td.empty { display: none; }
 }
 """
 
@@ -218,6 +220,8 @@ HEAD = {
     "moves": "moves", "ms": "ms a move",
 }  # fmt: skip
 TEXT = {"place", "player", "picture", "verdict"}  # columns that begin at their left
+WIDE = {"place", "player", "mean", "picture", "verdict"}  # a line of their own on a phone
+SCORED = ("mean", "picture", "verdict", "reach", "max")  # what a row without a place has none of
 MEDALS = {1: " first", 2: " second", 3: " third"}
 
 
@@ -239,7 +243,7 @@ def _lead(board):
     limit = f"{time:g} ms a move" if time else "weights at 1-ply"
     stopped = "" if settings["finished"] else " Stopped before everybody had played."
     return (
-        f"{players} player{'s' * (players != 1)}, {_games(settings['games'])} each, {limit}, "
+        f"{players} submission{'s' * (players != 1)}, {_games(settings['games'])} each, {limit}, "
         f"seed {settings['seed']}.{stopped}"
     )
 
@@ -256,27 +260,31 @@ def _caption(board):
         "game by game: <b>more</b> means that its mean is higher by more than luck explains; "
         "<b>not decided</b> means that these games cannot tell the two apart, not that they are "
         f"equal. There are {board.comparisons} such comparisons, and of 20 between equals about "
-        "one is decided by luck."
+        "one is decided by luck. Where a player ended a game by its own fault (an error, an "
+        "illegal action, too slow, too much memory), the points so far count; several such games "
+        "in a row disqualify it."
     )
 
 
 def _html_row(row, longest):
-    place = f'<span class="place{MEDALS.get(row["place"], "")}">{row["place"] or "–"}</span>'
+    place = f'<span class="tile{MEDALS.get(row["place"], "")}">{row["place"] or "–"}</span>'
     cells = {"place": place, "player": _player(row)}
-    if row["mean"] is not None:
+    if row["place"]:
         cells |= {"mean": _mean(row), "picture": _picture(row, longest)}
         cells |= {"reach": _share(row["reach_2048"]), "max": _number(row["max"])}
     cells |= {"verdict": _chip(row["verdict"]), "games": _number(row["games"])}
     if row["moves"]:
         cells |= {"moves": _number(row["moves"]), "ms": _milliseconds(row["ms_per_move"])}
-    out = _class("" if row["place"] else "out")
-    return f"<tr{out}>{''.join(_cell(key, cells.get(key, '')) for key in HEAD)}</tr>"
+    shown = [key for key in HEAD if row["place"] or key not in SCORED]
+    said = "".join(_cell(key, cells.get(key, ""), len(HEAD) - len(shown)) for key in shown)
+    return f"<tr{_class('' if row['place'] else 'out')}>{said}</tr>"
 
 
-def _cell(key, said):
-    kinds = ["text"] * (key in TEXT) + {"place": ["place-cell"], "player": ["player"]}.get(key, [])
-    kinds += ["empty"] * (not said)
-    return f'<td data-label="{HEAD[key]}"{_class(" ".join(kinds))}>{said}</td>'
+def _cell(key, said, missing):
+    """Return a cell; a player's note takes the room of the cells that are missing."""
+    kinds = [key] + ["text"] * (key in TEXT) + ["wide"] * (key in WIDE) + ["empty"] * (not said)
+    span = f' colspan="{missing + 1}"' if key == "player" and missing else ""
+    return f'<td data-label="{HEAD[key]}"{span}{_class(" ".join(kinds))}>{said}</td>'
 
 
 def _class(names):
@@ -294,7 +302,7 @@ def _player(row):
 def _chip(verdict):
     if verdict is None:
         return ""
-    kind = "verdict" if verdict == "not decided" else "verdict decided"
+    kind = "chip" if verdict == "not decided" else "chip decided"
     return f'<span class="{kind}">{verdict}</span>'
 
 
