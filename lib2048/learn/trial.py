@@ -209,7 +209,7 @@ def _compile(network, functions, rule, part):
     try:
         OwnFunctions(network, functions, rule)
     except Exception as error:  # numba raises whatever its own Python code meets, too
-        raise Problem(f"numba cannot compile your `{part}`: {_essence(error)}") from None
+        raise Problem(f"numba cannot compile your `{part}`: {essence(error)}") from None
 
 
 def _check_positions(network, board, index, plain):
@@ -230,7 +230,7 @@ def _check_positions(network, board, index, plain):
         )
 
 
-def _essence(error):
+def essence(error):
     """Return what a beginner can use of numba's message: its reason, and the line it means."""
     text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
     lines = [line.strip(" -") for line in text.split("\n")]

@@ -18,9 +18,9 @@ import queue
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 import traceback
+import weakref
 
 import psutil
 
@@ -31,7 +31,7 @@ try:
 except ImportError:  # on Windows
     resource = None
 
-__all__ = ["Ended", "ask", "load", "source_of"]
+__all__ = ["Child", "Ended", "ask", "load", "source_of"]
 
 PRINTED = 2000  # characters of what the child printed
 START_SECONDS = 60  # a slow machine needs long to import numba for the first time
@@ -49,53 +49,118 @@ class Ended(Exception):
 
 # ---------------------------------------------------------------- the process that asks
 
-# The child keeps the pipe of its answer to itself, so nothing that it prints can get in there.
+# The child keeps the pipes of its orders and answers to itself, so that nothing a function reads
+# or prints can get in there: input() finds its end at once, and does not wait.
 START = f"""
 import json, os, sys
-channel = os.dup(1)
+orders, answers = os.fdopen(os.dup(0), "rb"), os.dup(1)
+os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
 os.dup2(2, 1)
-order = json.load(sys.stdin.buffer)
-sys.path[:] = order["path"]
+sys.path[:] = json.loads(orders.readline())
 from {__name__} import _serve
-_serve(order, channel)
+_serve(orders, answers)
 """
 READY = b"ready\n"
+PRINTED_ALL = b"\0that was all\0"
 
 
 def ask(task, message, seconds, memory_mib=None):
-    """Call a function in a fresh Python process and return what it answers.
+    """Call a function in a fresh Python process and return what it answers; see `Child.ask`."""
+    with Child() as child:
+        return child.ask(task, message, seconds, memory_mib)
 
-    task: "package.module:function", called with `message`, a dict that JSON can hold; it returns
-    another.  seconds: how long that call may take, imports not counted; memory_mib: how much memory
-    it may take beyond what those imports did (not on Windows, and macOS may ignore it).  Returns
-    {"answer": what it returned, "printed": the first 2000 characters of what it printed}.  Raises
-    `Ended` when there is no answer; neither way is any process of it left running.
+
+class Child:
+    """A Python process that calls functions for us, one after the other.
+
+    It starts when it is first asked, or by `warm`, and is ended by `close`, at the end of a
+    `with`, and when this process ends.  After an order that gave no answer it is ended, and the
+    next order starts a fresh one.
     """
-    path = [entry for entry in sys.path if isinstance(entry, str)]
-    limits = {"seconds": seconds, "memory_mib": memory_mib}
-    child = _start(json.dumps({"path": path, "task": task, "message": message, **limits}))
-    try:
-        lines, printed = _lines(child.stdout), _beginning(child.stderr)
-        reply = _reply(child, lines, seconds)
-    finally:
-        _kill(child)
-    if "ended" in reply:
-        raise Ended(reply["ended"])
-    return reply | {"printed": printed()}
 
+    def __init__(self):
+        self._process = self._lines = self._printed = None
 
-def _start(order):
-    with tempfile.TemporaryFile() as file:  # not a pipe: no order is too long for it
-        file.write(order.encode())  # and input() finds its end, and does not wait
-        file.seek(0)
-        return subprocess.Popen(
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def warm(self, module):
+        """Start the process and let it import a module, without waiting for it."""
+        self._send({"task": f"{module}:__name__"})
+
+    def ask(self, task, message, seconds, memory_mib=None):
+        """Call a function there and return what it answers.
+
+        task: "package.module:function", called with `message`, a dict that JSON can hold; it
+        returns another.  seconds: how long that call may take, imports not counted; memory_mib:
+        how much memory it may take beyond what those imports did (not on Windows, and macOS may
+        ignore it).  Returns {"answer": what it returned, "printed": the first 2000 characters of
+        what it printed}.  Raises `Ended` when there is no answer.
+        """
+        limits = {"seconds": seconds, "memory_mib": memory_mib}
+        try:
+            self._send({"task": task, "message": message, **limits})
+            reply = self._reply(seconds)
+        except BaseException:
+            self.close()
+            raise
+        if "ended" in reply:
+            self.close()
+            raise Ended(reply["ended"])
+        return reply | {"printed": self._printed.all()}
+
+    def close(self):
+        """End the process, and those that it started."""
+        if self._process:
+            self._process = None
+            self._orders.put(None)
+            self._ending()
+
+    def _send(self, order):
+        text = json.dumps(order).encode()
+        if self._process is None:
+            self._start()
+        self._orders.put(text + b"\n")
+
+    def _start(self):
+        self._process = process = subprocess.Popen(
             [sys.executable, "-P", "-c", START],
-            stdin=file,
+            stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             start_new_session=True,  # its processes can be ended together; Ctrl-C is ours alone
             creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
         )
+        self._lines, self._printed = _lines(process.stdout), _Printed(process.stderr)
+        self._orders = _writer(process.stdin)
+        path = [entry for entry in sys.path if isinstance(entry, str)]
+        self._orders.put(json.dumps(path).encode() + b"\n")
+        self._ending = weakref.finalize(self, _end, process)
+
+    def _reply(self, seconds):
+        """Wait for the reply to the newest order, a dict.  Raises Ended when none comes."""
+        limit = START_SECONDS
+        late = f"did not start within {START_SECONDS} s: is the computer busy?"
+        try:
+            while not (line := self._lines.get(timeout=limit)).startswith(b"{"):
+                if line == READY:
+                    limit = seconds
+                    late = f"took longer than {seconds:g} s: is there a loop that does not end?"
+                if not line:
+                    raise Ended(_death(self._process.wait(limit)))
+        except (queue.Empty, subprocess.TimeoutExpired):
+            raise Ended(late) from None
+        return json.loads(line)
+
+
+def _end(process):
+    with contextlib.suppress(OSError, AttributeError):  # nothing is left; Windows has no groups
+        os.killpg(process.pid, signal.SIGKILL)
+    process.kill()
+    process.wait()
 
 
 def _lines(pipe):
@@ -112,37 +177,44 @@ def _lines(pipe):
     return lines
 
 
-def _beginning(pipe):
-    """Read a pipe to its end; return a function that returns the first characters."""
-    kept = bytearray()
+def _writer(pipe):
+    """Return a queue whose entries are written into a pipe: no order is too long to wait for."""
+    orders = queue.SimpleQueue()
 
-    def read():
+    def write():
+        with contextlib.suppress(OSError), pipe:  # it has ended: who waits for the answer is told
+            while order := orders.get():
+                pipe.write(order)
+                pipe.flush()
+
+    threading.Thread(target=write, daemon=True).start()
+    return orders
+
+
+class _Printed:
+    """The first characters of what each order printed, from a pipe that is read to its end."""
+
+    def __init__(self, pipe):
+        self._kept, self._over = bytearray(), threading.Event()
+        threading.Thread(target=self._read, args=(pipe,), daemon=True).start()
+
+    def _read(self, pipe):
+        tail = b""
         with pipe:
             while chunk := pipe.read1(1 << 16):
-                kept.extend(chunk[: 4 * PRINTED - len(kept)])
+                tail = (tail + chunk)[-len(PRINTED_ALL) :]
+                self._kept.extend(chunk[: max(0, 4 * PRINTED - len(self._kept))])
+                if tail == PRINTED_ALL:
+                    self._over.set()
+        self._over.set()
 
-    def get():
-        reader.join(1)  # a process that left the child's session may hold the pipe open
-        return kept.decode("utf-8", "replace")[:PRINTED]
-
-    reader = threading.Thread(target=read, daemon=True)
-    reader.start()
-    return get
-
-
-def _reply(child, lines, seconds):
-    """Wait for the child's one reply, a dict.  Raises Ended when none comes."""
-    limit, late = START_SECONDS, f"did not start within {START_SECONDS} s: is the computer busy?"
-    try:
-        while not ((line := lines.get(timeout=limit)).startswith(b"{") and line.endswith(b"}\n")):
-            if line == READY:
-                limit = seconds
-                late = f"took longer than {seconds:g} s: is there a loop that does not end?"
-            if not line:
-                raise Ended(_death(child.wait(limit)))
-    except (queue.Empty, subprocess.TimeoutExpired):
-        raise Ended(late) from None
-    return json.loads(line)
+    def all(self):
+        """Return what the order printed, now that it is over, and begin anew."""
+        self._over.wait(1)  # a process that left the child's session may go on printing
+        text = bytes(self._kept).removesuffix(PRINTED_ALL).decode("utf-8", "replace")[:PRINTED]
+        self._kept.clear()
+        self._over.clear()
+        return text
 
 
 def _death(status):
@@ -152,13 +224,6 @@ def _death(status):
         return "ended the process (segmentation fault): did it write outside an array?"
     how = str(signal.strsignal(-status)).lower() if status < 0 else f"exit status {status}"
     return f"ended the process ({how})"
-
-
-def _kill(child):
-    with contextlib.suppress(OSError, AttributeError):  # nothing left to end; Windows has no groups
-        os.killpg(child.pid, signal.SIGKILL)
-    child.kill()
-    child.wait()
 
 
 # ---------------------------------------------------------------- inside the child
@@ -177,34 +242,50 @@ def load(text):
     return room["FUNCTIONS"]
 
 
-def _serve(order, channel):
-    """Carry out one order: the child's whole life.  channel: the pipe of its answer."""
+def _serve(orders, answers):
+    """Carry out one order after the other: the child's whole life.  answers: a file number."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # kept is what was printed, without warnings
     sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")
-    with open(channel, "w", encoding="ascii") as out:
-        reply = _carry_out(order, out)
-        with contextlib.suppress(Exception):  # whatever was made of sys.stdout
-            sys.stdout.flush()
-        print(reply, file=out)
+    if resource:
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # no file of a crash in anyone's folder
+    with open(answers, "w", encoding="ascii") as out:
+        while line := orders.readline():
+            _answer(json.loads(line), out)
+    os._exit(0)  # threads that nobody ended shall not keep it
 
 
-def _carry_out(order, out):
+def _answer(order, out):
+    module, name = order["task"].split(":")
+    if "message" not in order:  # a call to get ready
+        with contextlib.suppress(Exception):  # said when it is asked for something
+            importlib.import_module(module)
+        return
+    reply = _carry_out(module, name, order, out)
+    with contextlib.suppress(Exception):  # whatever was made of sys.stdout
+        sys.stdout.flush()
+    with contextlib.suppress(OSError):
+        os.write(1, PRINTED_ALL)
+    print(reply, file=out, flush=True)
+
+
+def _carry_out(module, name, order, out):
     """Call the task and return the reply as JSON."""
     try:
-        module, name = order["task"].split(":")
         task = getattr(importlib.import_module(module), name)
-        _prepare_for_the_worst(order["seconds"])
         print(READY.decode(), end="", file=out, flush=True)
-        with _limited_memory(order["memory_mib"]):
+        with _limited_time(order["seconds"]), _limited_memory(order["memory_mib"]):
             return json.dumps({"answer": task(order["message"])})
     except BaseException as error:
         return json.dumps({"ended": _reason(error, order["memory_mib"])})
 
 
-def _prepare_for_the_worst(seconds):
-    if resource:
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # no file of a crash in anyone's folder
-        signal.alarm(int(seconds) + 10)  # ends this process even when the one that asked is gone
+@contextlib.contextmanager
+def _limited_time(seconds):
+    """End this process late after its time, even when the one that asked is gone."""
+    alarm = getattr(signal, "alarm", lambda seconds: None)  # Windows has none
+    alarm(int(seconds) + 10)
+    yield
+    alarm(0)
 
 
 @contextlib.contextmanager

@@ -154,9 +154,9 @@ class _Luggage:
         """Return the name of the dict of a function's global names; have bound what it uses."""
         around, code = function.__globals__, function.__code__
         room = self.names.get(id(around)) or self._new(around, expression=ROOM)
-        for name in sorted(_used(code) & set(around)):
+        for name in sorted(used_names(code) & set(around)):
             if isinstance(around[name], types.ModuleType):
-                self.lines += _submodules(around[name].__name__, _used(code, ATTRIBUTES))
+                self.lines += _submodules(around[name].__name__, used_names(code, ATTRIBUTES))
             if (room, name) not in self.bound:
                 self.waiting.append((f"{room}[{name!r}]", around[name], who, name))
             self.bound.add((room, name))
@@ -205,11 +205,11 @@ PACKAGES = {"site-packages", "dist-packages"}
 DEFS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
-def _used(code, how=GLOBALS):
+def used_names(code, how=GLOBALS):
     """Return the names that a code object, or one inside it, asks for by these instructions."""
     used = {step.argval for step in dis.get_instructions(code) if step.opname in how}
     inner = (each for each in code.co_consts if isinstance(each, types.CodeType))
-    return used.union(*(_used(each, how) for each in inner))
+    return used.union(*(used_names(each, how) for each in inner))
 
 
 def _submodules(module, attributes):

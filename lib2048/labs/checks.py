@@ -1,0 +1,107 @@
+"""What a student calls: check, hint, use; and require, which a grader calls."""
+
+import hashlib
+import os
+import threading
+
+from lib2048.labs.exercise import find, of_lab
+from lib2048.labs.messages import known, say
+from lib2048.labs.result import FAILED, NOT_ATTEMPTED, Checked, Failed
+from lib2048.machine.child import Child, Ended, source_of
+
+SECONDS = 10  # for one check; a looping function is ended then
+MEMORY_MIB = 4096
+HINTS = 3
+
+_child, _lock, _known = Child(), threading.Lock(), {}
+
+
+def start(lab):
+    """Make ready for a lab: the process that checks starts meanwhile.  lab: "hw01"."""
+    of_lab(lab)
+    with _lock:
+        _child.warm("lib2048.labs.judge")
+
+
+def check(name, function, part=None, seed=None):
+    """Check a student's function on some dozen cases.
+
+    name: of the exercise, "hw04.update", or its number, "hw04.3"; function: plain Python; part:
+    of the exercise's cases, by default all; seed: that the cases are drawn from, by default 2048
+    or the variable LIB2048_LAB_SEED.  Returns `Checked`: `.status` is "not attempted", "passed" or
+    "failed"; a notebook shows it with the smallest failing case drawn.  The function runs in a
+    process of its own, which is ended after 10 s.  Raises ValueError for an unknown exercise.
+    """
+    exercise, seed = find(name), lab_seed() if seed is None else seed
+    if function is exercise.truth:
+        return Checked(exercise.name, NOT_ATTEMPTED)
+    if not callable(function):
+        return _failed(exercise, "labs.no_function", what=repr(function)[:100])
+    try:
+        text = source_of({"function": function})
+    except ValueError as error:
+        return _failed(exercise, "labs.no_source", error=error)
+    return check_text(exercise, text, part, seed)
+
+
+def check_text(exercise, text, part, seed):
+    """Check a function that is the text of a module with FUNCTIONS["function"]; see `check`."""
+    exercise.all_cases(seed, part)  # refuses a part that there is not
+    message = {"exercise": exercise.name, "source": text, "seed": int(seed), "part": part}
+    key = hashlib.sha256(repr((exercise.name, text)).encode()).digest()
+    if key in _known:  # it did not end, or ended the process: once is enough
+        return _known[key]
+    try:
+        with _lock:
+            reply = _child.ask("lib2048.labs.judge:judge", message, SECONDS, MEMORY_MIB)
+    except Ended as ended:
+        start(exercise.lab)
+        reason = ended.reason if ended.reason.endswith("?") else f"{ended.reason}."
+        _known[key] = _failed(exercise, "labs.child", reason=reason)
+        return _known[key]
+    return _told(exercise, **reply["answer"], printed=reply["printed"])
+
+
+def _failed(exercise, key, **words):
+    reason = say(key, **{"function": exercise.function} | words)
+    return Checked(exercise.name, FAILED, reason=reason)
+
+
+def _told(exercise, key, words, **found):
+    """Put what the judge found into words."""
+    reason = say(key, **words) if key else ""
+    return Checked(exercise.name, reason=reason, **found)
+
+
+def require(name, function, part=None, seed=None):
+    """Check as `check` does, and raise `Failed` for what did not pass: for a grader's cells."""
+    result = check(name, function, part, lab_seed() + 1 if seed is None else seed)
+    if not result.passed:
+        raise Failed(str(result))
+    return result
+
+
+def hint(name, number=1):
+    """Return a hint for an exercise, the second plainer than the first, the third the plainest.
+
+    name: "hw04.update" or "hw04.3".  Raises ValueError for a number that there is not.
+    """
+    exercise = find(name)
+    count = sum(known(f"{exercise.name}.hint{k}") for k in range(1, HINTS + 1))
+    if number not in range(1, count + 1):
+        raise ValueError(say("labs.no_hint", count=count, name=exercise.name))
+    print(say(f"{exercise.name}.hint{number}"))
+
+
+def use(name, function):
+    """Return the student's function; the library's version, and say so, if it is not attempted."""
+    exercise = find(name)
+    if check(name, function).status != NOT_ATTEMPTED:
+        return function
+    print(say("labs.used", function=exercise.name))
+    return exercise.truth
+
+
+def lab_seed():
+    """Return the seed that cases are drawn from: LIB2048_LAB_SEED, or 2048."""
+    return int(os.environ.get("LIB2048_LAB_SEED", 2048))

@@ -1,0 +1,324 @@
+"""The judge of a student's function: it works in a child process, see `machine.child`.
+
+A function is called as plain Python on cases that are drawn from a seed, the smallest failing one
+is kept, and its cause is sought among the typical mistakes: the one whose answers are those of the
+student.  Where the exercise asks for it, numba compiles the function and the cases are tried
+again.  Nothing is said in words here: `checks` does that, from the lab's table of messages.
+"""
+
+import copy
+import inspect
+import numbers
+import traceback
+
+import numpy as np
+
+from lib2048.labs.exercise import Wrong, find, of_lab
+from lib2048.learn.own import checked
+from lib2048.learn.trial import essence
+from lib2048.machine import child
+from lib2048.machine.travel import used_names
+
+MOST_TEXT = 300  # characters of a value that is shown
+
+
+class _Failed(Exception):
+    """What is wrong: a key of the messages, its words, and what goes into the picture."""
+
+    def __init__(self, key, case=None, **words):
+        super().__init__(key)
+        self.key, self.case, self.words, self.shown = key, case, words, {}
+
+
+def judge(message):
+    """Judge one function.
+
+    message: exercise, its name; source, a text of `child.source_of`; seed; part, or None.  Returns
+    {status, cases, wrong, key, words, shown, stood_in}: status "passed", "failed" or "not
+    attempted"; key and words: the message; shown: [label, kind, value] of what is drawn; stood_in:
+    functions of the library that the student's function called.
+    """
+    exercise = find(message["exercise"])
+    found = {"cases": 0, "wrong": 0, "key": None, "words": {}, "shown": [], "stood_in": []}
+    judged = _Judged(exercise, message, found)
+    try:
+        judged.run()
+        found["status"] = "passed"
+    except NotImplementedError:
+        found["status"] = "not attempted"
+    except _Failed as failed:
+        found |= {"status": "failed", "key": failed.key, "words": failed.words}
+        found["shown"] = failed.shown
+    return found
+
+
+class _Judged:
+    """One judgement: the function, its cases, what was found."""
+
+    def __init__(self, exercise, message, found):
+        self.exercise, self.message, self.found = exercise, message, found
+        self.cases = exercise.all_cases(message["seed"], message["part"])
+
+    def run(self):
+        function = self._loaded()
+        self._check_call(function)
+        wrong = [failed for case in self.cases if (failed := self._try(function, case))]
+        self.found |= {"cases": len(self.cases), "wrong": len(wrong)}
+        if wrong:
+            raise self._explained(min(wrong, key=lambda failed: _size(failed.case)))
+        if self.exercise.compiles:
+            self._try_compiled(self._loaded())
+
+    def _loaded(self):
+        """Load the function, with the library's versions of what is missing among its helpers."""
+        function = child.load(self.message["source"])["function"]
+        self.found["stood_in"] = _stand_in(self.exercise, function, self.message["seed"])
+        return function
+
+    def _check_call(self, function):
+        exercise = self.exercise
+        try:
+            inspect.signature(function).bind(*exercise.parameters)
+        except TypeError:
+            takes = ", ".join(inspect.signature(function).parameters)
+            words = {"function": exercise.function, "call": exercise.call, "takes": takes}
+            raise _Failed("labs.call", **words) from None
+
+    def _try(self, function, case, how="labs.raised"):
+        """Return the `_Failed` of one case, None for none."""
+        try:
+            answer = _outcome(self.exercise, function, case)
+            _compare(self.exercise, _outcome(self.exercise, self.exercise.truth, case), answer)
+        except (KeyboardInterrupt, SystemExit, RecursionError, MemoryError):
+            raise
+        except NotImplementedError:
+            if not self.found["cases"] and case is self.cases[0]:
+                raise
+            failed = _Failed("labs.still_raises", case, function=self.exercise.function)
+        except (Wrong, _Failed) as wrong:
+            failed = wrong if isinstance(wrong, _Failed) else _of_wrong(self.exercise, wrong)
+        except Exception as error:
+            failed = _raised(self.exercise, error, how)
+        else:
+            return None
+        failed.case = case
+        failed.shown = [*_given(self.exercise, case), *failed.shown]
+        return failed
+
+    def _explained(self, failed):
+        """Name the typical mistake that gives the student's answers, if there is one.
+
+        It has to agree where the student is wrong; of several, the one that agrees most often.
+        """
+        function, best = self._loaded(), 0
+        if failed.key != "labs.different":
+            return failed
+        answers = [(case, _answer(self.exercise, function, case)) for case in self.cases]
+        failing = [not self._agrees(self.exercise.truth, *pair) for pair in answers]
+        for key, wrong in self.exercise.mistakes.items():
+            agree = [self._agrees(wrong, *pair) for pair in answers]
+            if sum(agree) > best and all(np.greater_equal(agree, failing)):
+                best, failed.key, failed.words = sum(agree), f"{self.exercise.name}.{key}", {}
+        return failed
+
+    def _agrees(self, version, case, answer):
+        """Say whether another version of the function gives the same answer in a case."""
+        return _alike(self.exercise, _answer(self.exercise, version, case), answer)
+
+    def _try_compiled(self, function):
+        try:
+            fast = checked(function)
+            _outcome(self.exercise, fast, self.cases[0])
+        except Exception as error:
+            words = {"function": self.exercise.function, "error": essence(error)}
+            raise _Failed("labs.does_not_compile", **words) from None
+        for case in self.cases:
+            if failed := self._try(fast, case, "labs.compiled_raised"):
+                if failed.key == "labs.different":
+                    failed.key, failed.words = "labs.compiled_differs", {}
+                    failed.words = {"function": self.exercise.function}
+                raise failed
+
+
+# ---------------------------------------------------------------- what it calls
+
+
+def _stand_in(exercise, function, seed):
+    """Put the library's version in the place of each helper that fails; return their names."""
+    names, room = [], function.__globals__
+    for name in exercise.uses:
+        other, helper = of_lab(exercise.lab)[name], room.get(name)
+        plain = getattr(helper, "py_func", helper)
+        if name not in used_names(function.__code__) or plain is None:
+            continue
+        if plain is other.truth or not _passes(other, plain, seed):
+            room[name] = other.truth
+            names.append(name)
+    return names
+
+
+def _passes(exercise, function, seed):
+    """Say whether a helper is right on every case, as plain Python."""
+    try:
+        _stand_in(exercise, function, seed)
+        for case in exercise.all_cases(seed):
+            _compare(exercise, _outcome(exercise, exercise.truth, case),
+                     _outcome(exercise, function, case))  # fmt: skip
+    except Exception:
+        return False
+    return True
+
+
+# ---------------------------------------------------------------- one case
+
+
+def _outcome(exercise, function, case):
+    if exercise.outcome:
+        return exercise.outcome(function, *copy.deepcopy(case))
+    given = copy.deepcopy(case)
+    answer = function(*given)
+    for name, before, after in zip(exercise.parameters, case, given):
+        if not _equal(before, after):
+            raise _Failed("labs.mutated", function=exercise.function, argument=name)
+    return answer
+
+
+def _answer(exercise, function, case):
+    """Return the outcome, or what was raised."""
+    try:
+        return _outcome(exercise, function, case)
+    except Exception as error:
+        return type(error).__name__, str(error)
+
+
+def _alike(exercise, expected, got):
+    try:
+        _compare(exercise, expected, got)
+    except _Failed:
+        return False
+    return True
+
+
+def _compare(exercise, expected, got):
+    if exercise.same:
+        fine = exercise.same(expected, got)
+    else:
+        _check_type(exercise, expected, got)
+        fine = _equal(expected, got)
+    if not fine:
+        failed = _Failed("labs.different")
+        failed.shown = [*_shown("labs.expected", exercise.result, expected),
+                        *_shown("labs.got", exercise.result, got)]  # fmt: skip
+        raise failed
+
+
+def _check_type(exercise, expected, got):
+    if got is None and expected is not None:
+        raise _Failed("labs.returned_none", function=exercise.function)
+    if _kind(expected) != _kind(got):
+        words = {"expected": _described(expected), "got": _described(got)}
+        raise _Failed("labs.wrong_type", function=exercise.function, **words)
+
+
+def _kind(value):
+    if isinstance(value, (bool, np.bool_)):
+        return bool
+    return numbers.Number if isinstance(value, numbers.Number) else type(value)
+
+
+def _described(value):
+    """Describe a value by its type and itself: list [1, 2]."""
+    kind = type(value).__name__
+    if isinstance(value, np.ndarray):
+        return f"an array of shape {value.shape} and {value.dtype}"
+    if isinstance(value, tuple):
+        return f"a tuple of {len(value)}: {_text(value)}"
+    return f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}: {_text(value)}"
+
+
+def _equal(one, other):
+    """Compare deeply; floats within 10⁻⁵ of their size."""
+    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
+        one, other = np.asarray(one), np.asarray(other)
+        close = one.dtype.kind in "fc" or other.dtype.kind in "fc"
+        if one.shape != other.shape:
+            return False
+        return bool(np.allclose(one, other, 1e-5, 1e-6)) if close else np.array_equal(one, other)
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(_equal(one[key], other[key]) for key in one)
+    if isinstance(one, (list, tuple)) and isinstance(other, (list, tuple)):
+        return type(one) is type(other) and len(one) == len(other) and all(map(_equal, one, other))
+    if isinstance(one, numbers.Number) and isinstance(other, numbers.Number):
+        if isinstance(one, numbers.Integral) and isinstance(other, numbers.Integral):
+            return int(one) == int(other)
+        return bool(np.isclose(float(one), float(other), 1e-5, 1e-6, equal_nan=True))
+    return True if isinstance(one, np.random.Generator) else bool(one == other)
+
+
+# ---------------------------------------------------------------- what is shown
+
+
+def _of_wrong(exercise, wrong):
+    key, *words = wrong.args
+    failed = _Failed(f"{exercise.name}.{key}", **(words[0] if words else {}))
+    failed.shown = list(getattr(wrong, "shown", []))
+    return failed
+
+
+def _raised(exercise, error, key):
+    frames = traceback.extract_tb(error.__traceback__)
+    yours = [frame for frame in frames if frame.filename.startswith(child.YOUR_CODE)]
+    words = {"function": exercise.function, "error": f"{type(error).__name__}: {error}"[:MOST_TEXT]}
+    if key == "labs.raised" and yours:
+        return _Failed("labs.raised_line", **words, line=yours[-1].line)
+    return _Failed(key, **words)
+
+
+def _given(exercise, case):
+    return [
+        [name, kind, _encoded(kind, value)]
+        for name, value in zip(exercise.parameters, case)
+        if (kind := exercise.show.get(name, "text")) != "hidden"
+    ]
+
+
+def _shown(label, kind, value):
+    """Return [label, kind, value] of a result; a dict of kinds is for a tuple, part by part."""
+    if isinstance(kind, dict):
+        if isinstance(value, tuple) and len(value) == len(kind):
+            return [[f"{label} {name}", one, _encoded(one, part)]
+                    for (name, one), part in zip(kind.items(), value)]  # fmt: skip
+        kind = "text"
+    return [[label, kind, _encoded(kind, value)]]
+
+
+def _encoded(kind, value):
+    """Return a value so that JSON can hold it; what does not fit its kind becomes a text."""
+    try:
+        if kind == "board":
+            return {"board": int(value)}
+        if kind == "rows":
+            return {"rows": [[int(tile) for tile in row] for row in value]}
+        if kind == "row":
+            return {"rows": [[int(tile) for tile in value]]}
+    except (TypeError, ValueError):
+        pass
+    return {"text": _text(value)}
+
+
+def _text(value):
+    """Write a value as a beginner would: numbers without their numpy types."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float):
+        return f"{value:.7g}"
+    if isinstance(value, (tuple, list)):
+        inside = ", ".join(map(_text, value))
+        return f"[{inside}]" if isinstance(value, list) else f"({inside}{',' * (len(value) == 1)})"
+    return repr(value)[:MOST_TEXT]
+
+
+def _size(case):
+    """Return how large a case is: the one with the fewest and smallest tiles is shown."""
+    return len(_text(case)), _text(case)
+

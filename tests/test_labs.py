@@ -1,0 +1,186 @@
+"""Checks of labs: what they say of right, missing and wrong answers, whatever these do."""
+
+import pytest
+
+from lib2048 import labs
+from lib2048.game import spec
+from lib2048.labs import checks
+from lib2048.labs.exercise import of_lab
+from lib2048.labs.messages import say
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch):
+    monkeypatch.setattr(checks, "SECONDS", 4)
+
+
+def judged(exercise, version="truth", seed=2048):
+    """Check a version of the library's: the truth, or one of the typical mistakes."""
+    found = f"of_lab({exercise.lab!r})[{exercise.function!r}]"
+    found += ".truth" if version == "truth" else f".mistakes[{version!r}]"
+    text = "from lib2048.labs.exercise import of_lab\n"
+    text += f"def function(*arguments):\n    return {found}(*arguments)\n"
+    return checks.check_text(exercise, text + 'FUNCTIONS = {"function": function}', None, seed)
+
+
+# ---------------------------------------------------------------- generic answers
+
+
+def missing(row):
+    raise NotImplementedError
+
+
+def half_done(row):
+    if sum(row) == 0:
+        return row, 0
+    raise NotImplementedError
+
+
+def mutating(row):
+    answer = spec.slide_row(row)
+    row[0] = 5
+    return answer
+
+
+def raising(row):
+    return row[9], 0
+
+
+def returns_nothing(row):
+    spec.slide_row(row)
+
+
+def returns_a_tuple(row):
+    new, reward = spec.slide_row(row)
+    return tuple(new), reward
+
+
+def takes_two(row, column):
+    return row, 0
+
+
+def recursing(row):
+    return recursing(row)
+
+
+def looping(row):
+    while True:
+        pass
+
+
+def crashing(row):
+    import ctypes
+
+    ctypes.string_at(0)
+
+
+def talking(row):
+    print("here")
+    return spec.slide_row(row)
+
+
+ODD = {
+    half_done: "is the line `raise NotImplementedError` left",
+    mutating: "`slide_row` changed its argument `row`",
+    raising: "raised IndexError: list index out of range, in the line `return row.9., 0`",
+    returns_nothing: "returned None",
+    takes_two: r"called as slide_row\(row\); yours takes \(row, column\)",
+    recursing: "recursed without end",
+    looping: "took longer than 4 s: is there a loop",
+    crashing: "ended the process",
+}
+
+
+@pytest.mark.parametrize("function, words", ODD.items(), ids=lambda x: getattr(x, "__name__", ""))
+def test_an_odd_function_is_named_with_its_reason(function, words):
+    result = labs.check("hw01.slide_row", function)
+    assert result.status == "failed"
+    with pytest.raises(labs.Failed, match=words):
+        labs.require("hw01.slide_row", function, seed=2048)
+
+
+def test_a_wrong_type_is_shown():
+    result = labs.check("hw01.slide_row", returns_a_tuple)
+    assert result.status == "failed" and "expected" in str(result)
+
+
+def test_not_attempted_is_no_failure_and_no_pass():
+    result = labs.check("hw01.slide_row", missing)
+    assert (result.status, result.cases) == ("not attempted", 0)
+    assert labs.check("hw01.1", spec.slide_row).status == "not attempted"  # the library's own
+    with pytest.raises(labs.Failed, match="not attempted"):
+        labs.require("hw01.slide_row", missing)
+
+
+def test_what_is_printed_is_told_and_does_no_harm():
+    result = labs.check("hw01.slide_row", talking)
+    assert result.passed and "here" in str(result)
+
+
+def test_no_function_and_no_source():
+    assert "is no function" in labs.check("hw01.slide_row", 3).reason
+    assert "cannot be read" in labs.check("hw01.slide_row", eval("lambda row: 0")).reason
+
+
+def test_use_falls_back_and_says_so(capsys):
+    assert labs.use("hw01.slide_row", missing) is spec.slide_row
+    assert "not attempted" in capsys.readouterr().out
+    assert labs.use("hw01.slide_row", mutating) is mutating
+
+
+def slide_row(row):
+    raise NotImplementedError
+
+
+def slide(board, action):
+    turns = [1, 2, 3, 0][action]
+    board = [list(row) for row in board]
+    for _ in range(turns):
+        board = [list(column) for column in zip(*board)][::-1]
+    rows = [slide_row(row) for row in board]
+    board = [row for row, _ in rows]
+    for _ in range((4 - turns) % 4):
+        board = [list(column) for column in zip(*board)][::-1]
+    return board, sum(reward for _, reward in rows)
+
+
+def test_a_missing_helper_is_replaced_and_said():
+    result = labs.check("hw01.slide", slide)
+    assert result.passed and result.stood_in == ["slide_row"]
+    assert "with the library's slide_row" in result.title
+
+
+def test_hints_and_names(capsys):
+    labs.hint("hw01.1", 1)
+    assert capsys.readouterr().out.strip() == say("hw01.slide_row.hint1")
+    for name in ("hw01.9", "hw01.nothing", "hw77.1", "slide_row", 3):
+        with pytest.raises(ValueError, match="no (exercise|lab)"):
+            labs.hint(name)
+    with pytest.raises(ValueError, match="ask for number 1 to 3"):
+        labs.hint("hw01.1", 4)
+    with pytest.raises(ValueError, match="no part"):
+        labs.check("hw01.1", slide_row, part="all")
+
+
+# ---------------------------------------------------------------- every exercise
+
+LABS = ("hw01",)
+EVERY = [exercise for lab in LABS for exercise in of_lab(lab).values()]
+
+
+@pytest.mark.parametrize("exercise", EVERY, ids=lambda exercise: exercise.name)
+def test_every_exercise_has_three_hints_and_words_for_its_mistakes(exercise):
+    for key in ("hint1", "hint2", "hint3", *exercise.mistakes):
+        assert say(f"{exercise.name}.{key}")
+
+
+@pytest.mark.parametrize("exercise", EVERY, ids=lambda exercise: exercise.name)
+@pytest.mark.parametrize("seed", [2048, 5])
+def test_the_librarys_version_passes(exercise, seed):
+    assert judged(exercise, seed=seed).passed
+
+
+@pytest.mark.parametrize("exercise", EVERY, ids=lambda exercise: exercise.name)
+def test_each_typical_mistake_is_told_from_the_others(exercise):
+    for key in exercise.mistakes:
+        assert judged(exercise, key).reason == say(f"{exercise.name}.{key}")
