@@ -56,6 +56,7 @@ from lib2048.play.players import (
     random_player,
 )
 from lib2048.play.statistics import Comparison, compare, compare_groups, interval, mean_ci95
+from lib2048.play.tournament import tournament
 from lib2048.show.drawing import (
     draw_board,
     draw_choice,
@@ -92,7 +93,7 @@ __all__ = [
     "heuristic_player", "initial", "interval", "is_over", "last_run", "line_values", "load",
     "mdp", "mean_ci95", "parse_network", "places", "player", "random_player", "reached",
     "record_game", "rollouts", "save", "slide", "solve", "spawn", "spec", "statistics_block",
-    "stream", "symmetries", "to_exponents", "to_tiles", "train", *_LAZY,
+    "stream", "symmetries", "to_exponents", "to_tiles", "tournament", "train", *_LAZY,
 ]  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""The command line: lib2048 play | train | solve | convert | fold | info | bench.
+"""The command line: lib2048 play | train | solve | convert | fold | tournament | info | bench.
 
 Progress and prose go to stderr; with --json, stdout holds one JSON object and nothing else.  A
 wrong argument or file gives one line on stderr and exit status 2, and nothing is written.
@@ -17,6 +17,7 @@ from lib2048.networks import files
 from lib2048.networks.convert import convert
 from lib2048.play.evaluation import TEST_SEED, check_games, evaluate
 from lib2048.play.players import NAMED, SearchPlayer, heuristic_player, player
+from lib2048.play.tournament import CSV, PAGE, tournament
 from lib2048.search.expectimax import check_limits
 from lib2048.train.folder import WEIGHTS
 from lib2048.train.run import Run
@@ -42,6 +43,7 @@ def _parser():
     fold = commands.add_parser("fold", help="fold contained tuples into the longer ones")
     fold.add_argument("source", metavar="SRC", help="a file of weights")
     fold.add_argument("destination", metavar="DST", help="the new file, .npz")
+    _add_tournament(commands)
     bench = commands.add_parser("bench", help="speed, as ratios within one run")
     bench.add_argument("--network", default="4x6")
     bench.add_argument("--stages", type=int, default=0, metavar="G", help="and in 2^G stages")
@@ -69,6 +71,15 @@ def _add_convert(commands):
     change.add_argument("source", metavar="SRC", help="a file of weights, known by its content")
     kinds = ".npz, .bin (TDL2048-Demo) or .w (TDL2048+)"
     change.add_argument("destination", metavar="DST", help=f"the new file: {kinds}")
+
+
+def _add_tournament(commands):
+    contest = commands.add_parser("tournament", help="let all submissions of a folder play")
+    contest.add_argument("folder", metavar="DIR", help="weights, and Python files with choose()")
+    contest.add_argument("--games", type=int, default=100, help="of each player")
+    contest.add_argument("--ms-per-move", type=float, metavar="T", help="time limit for a move")
+    contest.add_argument("--seed", type=int, default=TEST_SEED)
+    contest.add_argument("--out", required=True, help="folder for the leaderboard")
 
 
 def _add_train(commands):
@@ -182,6 +193,13 @@ def _fold(options):
     return found, f"{network!r}\nfolded: {folded!r}"
 
 
+def _tournament(options):
+    limits = {"games": options.games, "ms_per_move": options.ms_per_move, "seed": options.seed}
+    board = tournament(options.folder, options.out, progress=True, **limits)
+    found = {"folder": options.folder, "out": options.out} | board.as_dict()
+    return found, f"{board}\nwritten to {options.out}: {CSV}, {PAGE}"
+
+
 def _info(options):
     found = files.info(options.file)
     return found, "\n".join(f"{key}: {value}" for key, value in found.items())
@@ -196,7 +214,7 @@ def _bench(options):
 
 COMMANDS = {
     "play": _play, "train": _train, "solve": _solve, "convert": _convert, "fold": _fold,
-    "info": _info, "bench": _bench,
+    "tournament": _tournament, "info": _info, "bench": _bench,
 }  # fmt: skip
 
 

@@ -163,6 +163,7 @@ def memory_hint(tuples):
 # Written as a student would; the checks compare with them.
 
 
+@register_jitable
 def indexof(pattern, board):
     """Return the index of a tuple's cells on a board: Σ exponent of cell i · 16^i."""
     index = 0
@@ -171,6 +172,7 @@ def indexof(pattern, board):
     return index
 
 
+@register_jitable
 def estimate(network, board):
     """Return the value of a board: the sum over all tuples and their 8 images."""
     value = 0.0
@@ -180,6 +182,7 @@ def estimate(network, board):
     return value
 
 
+@register_jitable
 def update(network, board, amount):
     """Add an amount to a board's value, shared equally among its weights; return the new value."""
     share = amount / (8 * len(network.weights))
@@ -189,6 +192,7 @@ def update(network, board, amount):
     return estimate(network, board)
 
 
+@register_jitable
 def select_best_move(network, board):
     """Return the legal action of the largest reward + V(afterstate); −1 when none is legal."""
     best, best_value = -1, -np.inf
@@ -201,6 +205,7 @@ def select_best_move(network, board):
     return best
 
 
+@register_jitable
 def update_episode(network, path, alpha):
     """Let each afterstate of a path learn r + V of the next one, from the end; the last learns 0."""
     target = 0.0
@@ -212,6 +217,7 @@ def update_episode(network, path, alpha):
 # ---------------------------------------------------------------- with values of states
 
 
+@register_jitable
 def expected_value(network, afterstate):
     """Return the mean of V(state) over the spawns: in each empty cell a 2 (0.9) or a 4 (0.1)."""
     total, empty = 0.0, 0
@@ -229,6 +235,7 @@ def put(board, cell, exponent):
     return np.uint64(board) | (np.uint64(exponent) << np.uint64(4 * cell))
 
 
+@register_jitable
 def select_best_move_by_states(network, board):
     """Return the legal action of the largest reward + E[V(next state)]; −1 when none is legal."""
     best, best_value = -1, -np.inf
@@ -241,6 +248,7 @@ def select_best_move_by_states(network, board):
     return best
 
 
+@register_jitable
 def update_episode_of_states(network, path, alpha):
     """Let each state learn r + V of the next one, from the end; the dead state learns 0."""
     dead = path[len(path) - 1].next_state
