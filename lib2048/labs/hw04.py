@@ -9,6 +9,7 @@ from lib2048.labs.exercise import Exercise
 from lib2048.labs.tdl import Step, Tables, at, put
 
 NETWORK = "cells:0125,4569"  # small enough for a check
+NETWORKS = ("4x6", "cells:012345,456789,012456,345678", "cells:012456,45689a,12569a,012345")
 ALPHA = 0.25
 
 # ---------------------------------------------------------------- cases
@@ -62,8 +63,7 @@ def update_cases(random):
 
 
 def choice_cases(random):
-    """Return (network, board) pairs, one of them a lost board; the weights are small beside rewards.
-    """
+    """Return (network, board) pairs, one of them lost; the weights are small beside rewards."""
     network, steps = a_network(random, 3.0), a_game(random)
     boards = [steps[i].state for i in random.choice(len(steps), 12)]
     return [(network, board) for board in [*boards, steps[-1].next_state]]
@@ -89,8 +89,7 @@ def effect(function, network, *arguments):
 
 
 def change_alone(function, network, path, alpha):
-    """Return the changes of the weights; what the function returns, or makes of the path, is free.
-    """
+    """Return the changes of the weights; what is returned, or made of the path, is free."""
     return effect(function, network, list(path), alpha)["weights changed"]
 
 

@@ -123,7 +123,9 @@ def loop_of(select_best_move, update_episode, tuples):
                 ask_for(flat, board, work)
                 action = select_best_move(network, board)
                 if action < 0:
-                    break
+                    if not work[0].max():  # see memory_hint: the legal afterstates
+                        break
+                    raise ValueError("select_best_move found no action, and some are legal")
                 after, reward = slide(board, action)
                 if after == board:
                     raise ValueError("select_best_move returned an action that is not legal")
@@ -140,7 +142,9 @@ def loop_of(select_best_move, update_episode, tuples):
 
 
 def memory_hint(tuples):
-    """Return a function that asks the memory for the weights of a board's four afterstates.
+    """Return a function that asks the memory for the weights of a board's legal afterstates.
+
+    It leaves the afterstates in the first array of `work`, 0 for an illegal action.
 
     The tables are far larger than the processor's cache.  Asked for all at once, before anybody
     waits for one of them, the weights arrive together: this makes the loop twice as fast.
@@ -151,6 +155,8 @@ def memory_hint(tuples):
     def ask_for(weights, board, work):
         boards, images, positions = work
         boards[0], boards[1], boards[2], boards[3], _, _ = slide_all(board)
+        for action in range(4):
+            boards[action] *= np.uint64(boards[action] != board)
         image_boards(boards, np.uint64(0), images, WHOLE)
         look(images, positions, np.uint64(0))
         for position in positions:
@@ -207,7 +213,7 @@ def select_best_move(network, board):
 
 @register_jitable
 def update_episode(network, path, alpha):
-    """Let each afterstate of a path learn r + V of the next one, from the end; the last learns 0."""
+    """Let each afterstate learn r + V of the next one, from the end; the last one learns 0."""
     target = 0.0
     for t in range(len(path) - 1, -1, -1):
         error = target - estimate(network, path[t].afterstate)
@@ -257,20 +263,6 @@ def update_episode_of_states(network, path, alpha):
     for t in range(len(path) - 1, -1, -1):
         error = path[t].reward + target - estimate(network, path[t].state)
         target = update(network, path[t].state, alpha * error)
-
-
-FUNCTIONS = (
-    indexof, estimate, update, select_best_move, update_episode,
-    expected_value, select_best_move_by_states, update_episode_of_states,
-)  # fmt: skip
-
-
-def compiled_loop(functions, network, by_states=False):
-    """Compile a loop of functions, {name: compiled function}, for a network.  See `loop_of`."""
-    end = ("_by_states", "_of_states") if by_states else ("", "")
-    names = f"select_best_move{end[0]}", f"update_episode{end[1]}"
-    tuples = tuple(images[0] for images in network.isomorphic)
-    return loop_of(*(functions[name] for name in names), tuples)
 
 
 def play_games(loop, network, alpha, seed, first, count, learn=True):
