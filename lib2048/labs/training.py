@@ -73,7 +73,7 @@ class Training:
             with self._lock:
                 return self._child.ask(f"lib2048.labs.trainee:{task}", message, seconds)["answer"]
         except Ended as ended:
-            raise ValueError(say("training.ended", reason=ended.reason)) from None
+            raise ValueError(say("labs.stopped", reason=ended.reason)) from None
 
     # ------------------------------------------------------------ going
 
