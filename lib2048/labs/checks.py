@@ -10,6 +10,7 @@ from lib2048.labs.result import FAILED, NOT_ATTEMPTED, Checked, Failed
 from lib2048.machine.child import Child, Ended, source_of
 
 SECONDS = 10  # for one check; a looping function is ended then
+FIRST_SECONDS = 150  # for the library's own compiling before it
 MEMORY_MIB = 4096
 HINTS = 3
 
@@ -53,6 +54,7 @@ def check_text(exercise, text, part, seed):
         return _known[key]
     try:
         with _lock:
+            _child.ask("lib2048.labs.judge:prepare", {"exercise": exercise.name}, FIRST_SECONDS)
             reply = _child.ask("lib2048.labs.judge:judge", message, SECONDS, MEMORY_MIB)
     except Ended as ended:
         start(exercise.lab)

@@ -52,6 +52,21 @@ def judge(message):
     return found
 
 
+_ready = set()
+
+
+def prepare(message):
+    """Compile what the library's own version of an exercise needs, once in this process."""
+    if message["exercise"] not in _ready:
+        exercise = find(message["exercise"])
+        case = exercise.all_cases(0)[0]
+        _answer(exercise, exercise.truth, case)
+        if exercise.compiles:
+            _answer(exercise, checked(exercise.truth), case)
+        _ready.add(exercise.name)
+    return {}
+
+
 class _Judged:
     """One judgement: the function, its cases, what was found."""
 
