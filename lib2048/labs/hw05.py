@@ -248,6 +248,13 @@ def _one_at_the_end(values, waiting, lam, alpha, h, over):
     return learn_delayed(values, waiting, lam, alpha, h, False)
 
 
+def _last_forgotten(values, waiting, lam, alpha, h, over):
+    waiting = learn_delayed(values, waiting, lam, alpha, max(h, 1) if over else h, False)
+    while over and len(waiting) > 1:
+        waiting = learn_delayed(values, waiting, lam, alpha, len(waiting) - 1, False)
+    return [] if over else waiting
+
+
 def _counted(least, start=0):
     def wrong(lam):
         h = start
@@ -319,6 +326,7 @@ EXERCISES = [
             "too_late": _delayed(due=lambda n, h, over: n > h + 1 or over),
             "no_flush": _delayed(due=lambda n, h, over: n > h),
             "one_at_the_end": _one_at_the_end,
+            "last_forgotten": _last_forgotten,
             "own_error": _delayed(lambda errors, lam: errors[0]),
             "newest_error": _delayed(lambda errors, lam: errors[-1]),
             "backwards": _delayed(lambda errors, lam: weighted_error(errors[::-1], lam)),
