@@ -101,7 +101,7 @@ def returns_the_weights(weights, memory, positions, error, rate):
 
 def does_not_compile(weights, memory, positions, error, rate):
     for p in positions:
-        old = dict(E=memory[2 * p], A=memory[2 * p + 1])
+        old = dict(E=memory[2 * p], A=memory[2 * p + 1])  # noqa: C408  numba knows no keywords here
         weights[p] += rate * error * right_rate(old["E"], old["A"])
         memory[2 * p] += error
         memory[2 * p + 1] += abs(error)
