@@ -274,6 +274,10 @@ def _lessons(read=read, promote_E=False, below_too=False, first=False, plain=Fal
     return wrong
 
 
+def _own(V, stage, pattern):
+    return V.get((stage, pattern), 0)
+
+
 def _keeps_copying(V, stage, pattern):
     return V.get((stage - 1, pattern), 0) or V.get((stage, pattern), 0)
 
@@ -281,7 +285,7 @@ def _keeps_copying(V, stage, pattern):
 def _taught_below(V, E, A, stage, pattern, error, rate):
     if V.get((stage, pattern), 0) == 0 and stage > 0:
         stage -= 1
-    learn(V, E, A, stage, pattern, error, rate)
+    _lessons(_own)(V, E, A, stage, pattern, error, rate)
 
 
 def _moved(V, E, A, stage, pattern, error, rate):
@@ -341,7 +345,7 @@ EXERCISES = [
     Exercise(
         "hw07.read", "read(V, stage, pattern)", read, some_reads, outcome=only_read,
         mistakes={
-            "own_only": lambda V, stage, pattern: V.get((stage, pattern), 0),
+            "own_only": _own,
             "all_the_way": _all_the_way,
             "first_stage": lambda V, stage, pattern: (
                 V.get((stage, pattern), 0) or V.get((0, pattern), 0)),
@@ -356,7 +360,7 @@ EXERCISES = [
         "hw07.learn", "learn(V, E, A, stage, pattern, error, rate)", learn, uses=("read",),
         parts={"first": first_lessons, "later": later_lessons}, outcome=learned,
         mistakes={
-            "from_zero": _lessons(lambda V, stage, pattern: V.get((stage, pattern), 0)),
+            "from_zero": _lessons(_own),
             "keeps_copying": _lessons(_keeps_copying),
             "promotes_E": _lessons(promote_E=True),
             "below_too": _lessons(below_too=True),
