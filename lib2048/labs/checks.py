@@ -62,6 +62,18 @@ def check_text(exercise, text, part, seed):
     return _told(exercise, **reply["answer"], printed=reply["printed"])
 
 
+def ask_judge(task, message, seconds=SECONDS):
+    """Let the child that checks do another task; return its answer.
+
+    Raises ValueError, in words, when it gives none.
+    """
+    try:
+        with _lock:
+            return _child.ask(task, message, seconds, MEMORY_MIB)["answer"]
+    except Ended as ended:
+        raise ValueError(say("labs.stopped", reason=ended.reason)) from None
+
+
 def _failed(exercise, key, **words):
     reason = say(key, **{"function": exercise.function} | words)
     return Checked(exercise.name, FAILED, reason=reason)
@@ -100,6 +112,14 @@ def use(name, function):
         return function
     print(say("labs.used", function=exercise.name))
     return exercise.truth
+
+
+def attempt(function):
+    """Call a function of the student's without arguments; say so where it is not attempted."""
+    try:
+        return function()
+    except NotImplementedError:
+        print(f"○ {function.__name__}: {say('labs.not_attempted')}")
 
 
 def lab_seed():
