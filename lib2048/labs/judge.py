@@ -349,9 +349,14 @@ def _encoded(kind, value):
 
 
 def _text(value):
-    """Write a value as a beginner would: numbers without their numpy types."""
+    """Write a value as a beginner would: numbers without their numpy types, arrays as lists."""
     if isinstance(value, np.generic):
         value = value.item()
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    if type(value) is dict:
+        inside = ", ".join(f"{_text(key)}: {_text(one)}" for key, one in value.items())
+        return f"{{{inside}}}"[:MOST_TEXT]
     if isinstance(value, float):
         return f"{value:.7g}"
     if isinstance(value, (tuple, list)):
