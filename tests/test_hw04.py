@@ -8,7 +8,8 @@ import pytest
 from numba import njit
 
 from lib2048 import Network, Run, Settings, labs, slide
-from lib2048.labs import Training, at, autopsy, put, tdl, training
+from lib2048.labs import Training, at, put, tdl, training
+from lib2048.labs.autopsy import autopsy, planted
 from lib2048.labs.bugs import BUGS
 from lib2048.labs.messages import say
 
@@ -497,12 +498,12 @@ def test_marks_for_training_are_for_functions_that_train(monkeypatch):
 
 
 def test_every_student_gets_three_bugs_with_names_and_curves():
-    drawn = [tuple(autopsy.planted(f"student {n}").values()) for n in range(50)]
+    drawn = [tuple(planted(f"student {n}").values()) for n in range(50)]
     assert all(len({*bugs}) == 3 for bugs in drawn) and len({*drawn}) > 25
     assert {bug for bugs in drawn for bug in bugs} == {*BUGS} - {"none"}
-    axes = autopsy.autopsy("student 1")
+    axes = autopsy("student 1")
     assert len(axes.get_lines()) >= 4
-    answers = autopsy.planted("7")
+    answers = planted("7")
     labs.require_diagnosis("7", answers, "A")
     with pytest.raises(labs.Failed):
         labs.require_diagnosis("7", answers | {"A": answers["B"]}, "A")

@@ -172,7 +172,7 @@ def _stand_in(exercise, function, seed):
     return names
 
 
-def stand_in_for(lab, functions, seed=2048):
+def stand_in_for(lab, functions):
     """Put the library's version in the place of each stub of a lab; return the stubs' names.
 
     functions: {name: function} of a loaded text; what they call is looked at, too.
@@ -180,7 +180,7 @@ def stand_in_for(lab, functions, seed=2048):
     rooms, names = [functions, *(f.__globals__ for f in functions.values())], []
     for name, exercise in of_lab(lab).items():
         for room in (room for room in rooms if name in room):
-            if unattempted(exercise, room[name], seed):
+            if is_stub(exercise, room[name]):
                 room[name] = exercise.truth
                 names += [name] * (name not in names)
     return names
@@ -198,17 +198,13 @@ def _passes(exercise, function, seed):
     return True
 
 
-def unattempted(exercise, function, seed):
-    """Say whether a function is a stub still, or the library's own version."""
-    if function is exercise.truth:
-        return True
-    try:
-        _outcome(exercise, function, exercise.all_cases(seed)[0])
-    except NotImplementedError:
-        return True
-    except Exception:
-        return False
-    return False
+def is_stub(exercise, function):
+    """Say whether a function is the library's own, or does nothing but raise NotImplementedError.
+
+    The function is looked at, not called: it may never end.
+    """
+    code = getattr(function, "__code__", None)
+    return function is exercise.truth or (code and code.co_names == ("NotImplementedError",))
 
 
 # ---------------------------------------------------------------- one case

@@ -34,7 +34,8 @@ def trace(select_best_move, update_episode, turns=6, alpha=0.1, seed=1):
     message = {"source": source_of(functions), "turns": turns, "alpha": alpha, "seed": seed}
     found = ask_judge("lib2048.labs.trace:traced", message, SECONDS)
     print(f"state t = {found['rows'][0][0]}:\n{to_text(found['first'])}")
-    return pandas.DataFrame(found["rows"], columns=COLUMNS).set_index("t")
+    frame = pandas.DataFrame(found["rows"], columns=COLUMNS).set_index("t")
+    return frame.astype({"δ": float, "δ library": float})
 
 
 def traced(message):
