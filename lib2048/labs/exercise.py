@@ -22,8 +22,8 @@ class Exercise:
 
     outcome(function, *arguments) → what is compared, by default what the function returns; it may
     raise `Wrong`.  same(expected, got) → bool.  uses: exercises of the same lab that it may call.
-    compiles: whether numba has to compile it, too.  show: how each argument is drawn, by name:
-    "board" (uint64), "rows" (lists of tiles), "row" (one row of tiles), "text".  result: likewise,
+    compiles: whether numba has to compile it, too.  needs: packages beyond the core.  show: how each argument is drawn, by name:
+    "board" (uint64), "boards" (uint64[n]), "rows" (lists of tiles), "row" (one row of tiles), "text".  result: likewise,
     of what it returns.
     """
 
@@ -37,6 +37,7 @@ class Exercise:
     same: Callable = None
     uses: tuple = ()
     compiles: bool = False
+    needs: tuple = ()
     show: dict = field(default_factory=dict)
     result: str = "text"
 
