@@ -85,7 +85,6 @@ class Net:
         """Return the network: from (n, 16, 4, 4) to (n,)."""
         import torch
 
-        torch.set_num_threads(1)  # these networks are tiny
         layer = torch.nn.Linear(256, 1)
         weights = np.zeros(256)
         weights[:16] = self.scale  # plane 0 has the first 16 cells
@@ -122,11 +121,6 @@ def _turns(random, games=2):
     return turns
 
 
-def _batch(turns):
-    kinds = (np.uint64, np.float32, np.uint64, np.float32, np.uint64, np.bool_)
-    return Batch(*map(np.array, zip(*turns), kinds))
-
-
 def _states(random, count):
     states = np.array([turn[2] for turn in _turns(random) if not turn[-1]], np.uint64)
     return random.choice(states, count, replace=False)
@@ -142,7 +136,7 @@ def boards_to_encode(random):
 def going_on(random):
     """Return batches in which no game ends."""
     turns = [turn for turn in _turns(random) if not turn[-1]]
-    batches = [_batch([turns[i] for i in random.choice(len(turns), n)]) for n in (2, 3, 5, 5)]
+    batches = [Batch.of([turns[i] for i in random.choice(len(turns), n)]) for n in (2, 3, 5, 5)]
     return [(net, batch) for batch in batches for net in (ROOM, DRAWN)]
 
 
@@ -151,7 +145,7 @@ def with_ends(random):
     turns = _turns(random)
     ends, others = [t for t in turns if t[-1]], [t for t in turns if not t[-1]]
     picks = [[others[random.integers(len(others))], ends[i % 2], others[i]] for i in range(4)]
-    return [(net, _batch(rows)) for rows in picks for net in (ROOM, DRAWN)]
+    return [(net, Batch.of(rows)) for rows in picks for net in (ROOM, DRAWN)]
 
 
 def batches_to_learn(random):
@@ -381,7 +375,6 @@ EXERCISES = [
         needs=("torch",), uses=("encode",),
         mistakes={
             "no_reward": _by(lambda board, after, reward, value: value(after)),
-            "reward_only": _by(lambda board, after, reward, value: reward),
             "state": _by(lambda board, after, reward, value: reward + value(board)),
             "place": _place_in_list,
             "blocked": _blocked_too,

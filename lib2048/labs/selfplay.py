@@ -1,6 +1,6 @@
 """Many games in step, for a value function that wants to be asked about many boards at once."""
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -8,7 +8,8 @@ from lib2048.game.board import afterstates, initial, spawn
 from lib2048.game.rng import stream
 
 
-class Batch(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Batch:
     """One turn of many games: what came after an afterstate s′ₜ.
 
     afterstates: uint64[n], s′ₜ; rewards: float32[n], rₜ, what the action before s′ₜ paid; states:
@@ -22,6 +23,19 @@ class Batch(NamedTuple):
     next_rewards: np.ndarray
     next_afterstates: np.ndarray
     over: np.ndarray
+
+    @classmethod
+    def of(cls, turns):
+        """Make a batch of tuples (s′ₜ, rₜ, sₜ₊₁, rₜ₊₁, s′ₜ₊₁, over)."""
+        kinds = (np.uint64, np.float32, np.uint64, np.float32, np.uint64, np.bool_)
+        return cls(*map(np.array, zip(*turns), kinds))
+
+    def __len__(self):
+        return len(self.over)
+
+    def __repr__(self):
+        paid = f"rewards {self.rewards.tolist()}, next_rewards {self.next_rewards.tolist()}"
+        return f"<{len(self)} turns: {paid}, over {self.over.tolist()}>"
 
 
 class SelfPlay:
@@ -44,9 +58,7 @@ class SelfPlay:
         while self.actions < end:
             turns = self._turn()
             if turns:
-                columns = list(zip(*turns))
-                kinds = (np.uint64, np.float32, np.uint64, np.float32, np.uint64, np.bool_)
-                yield Batch(*map(np.array, columns, kinds))
+                yield Batch.of(turns)
 
     def _new(self):
         board, luck = initial(stream(self.seed, self.begun))
