@@ -184,9 +184,9 @@ def _check_planes(planes, n):
     if shape == (n, 4, 4, 16):
         raise Wrong("channels_last")
     if shape != (n, 16, 4, 4):
-        raise Wrong("shape", {"got": shape, "n": n})
+        raise Wrong("shape", {"got": str(shape), "n": n})
     if planes.dtype != torch.float32:
-        raise Wrong("dtype", {"got": planes.dtype})
+        raise Wrong("dtype", {"got": str(planes.dtype)})
     if not bool(((planes == 0) | (planes == 1)).all()):
         raise Wrong("not_one")
 
@@ -205,7 +205,7 @@ def aimed(targets, net, batch):
     if not isinstance(found, torch.Tensor):
         raise Wrong("no_tensor", {"got": type(found).__name__})
     if tuple(found.shape) != batch.over.shape:
-        raise Wrong("shape", {"got": tuple(found.shape), "n": len(batch.over)})
+        raise Wrong("shape", {"got": str(tuple(found.shape)), "n": len(batch.over)})
     if found.requires_grad:
         raise Wrong("gradient")
     return found.tolist()
