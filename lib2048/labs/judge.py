@@ -238,12 +238,9 @@ def _alike(exercise, expected, got):
 
 
 def _compare(exercise, expected, got):
-    if exercise.same:
-        fine = exercise.same(expected, got)
-    else:
+    if not exercise.outcome:
         _check_type(exercise, expected, got)
-        fine = _equal(expected, got)
-    if not fine:
+    if not (exercise.same or _equal)(expected, got):
         failed = _Failed("labs.different")
         failed.shown = [*_shown("labs.expected", exercise.result, expected),
                         *_shown("labs.got", exercise.result, got)]  # fmt: skip
