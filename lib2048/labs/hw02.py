@@ -176,10 +176,10 @@ def boards_and_table(random):
 
 
 def not_full(random):
-    """Return boards with one, three and many empty cells."""
-    three = [[2, 4, 2, 4], [4, 0, 4, 2], [2, 4, 0, 4], [4, 2, 4, 0]]
+    """Return boards with one, two neighbouring and many empty cells."""
+    two = [[2, 4, 2, 4], [4, 2, 4, 2], [2, 4, 0, 0], [4, 2, 4, 2]]
     one = [[32768, 4, 2, 4], [4, 2, 4, 2], [2, 4, 2, 4], [4, 2, 4, 0]]
-    return [(boards_module.from_tiles(tiles),) for tiles in (three, one, [[0] * 4] * 4)]
+    return [(boards_module.from_tiles(tiles),) for tiles in (two, one, [[0] * 4] * 4)]
 
 
 # ---------------------------------------------------------------- chance

@@ -59,6 +59,7 @@ class _Judged:
     def __init__(self, exercise, message, found):
         self.exercise, self.message, self.found = exercise, message, found
         self.cases = exercise.all_cases(message["seed"], message["part"])
+        self.passed = {}  # of the helpers: each is tried once
 
     def run(self):
         function = self._loaded()
@@ -73,7 +74,9 @@ class _Judged:
     def _loaded(self):
         """Load the function, with the library's versions of what is missing among its helpers."""
         function = child.load(self.message["source"])["function"]
-        self.found["stood_in"] = _stand_in(self.exercise, function, self.message["seed"])
+        self.found["stood_in"] = _stand_in(
+            self.exercise, function, self.message["seed"], self.passed
+        )
         return function
 
     def _check_call(self, function):
@@ -130,6 +133,8 @@ class _Judged:
         try:
             fast = checked(function)
             _outcome(self.exercise, fast, self.cases[0])
+        except Wrong:
+            pass  # it compiles; what is wrong is said below
         except Exception as error:
             words = {"function": self.exercise.function, "error": essence(error)}
             raise _Failed("labs.does_not_compile", **words) from None
@@ -155,24 +160,31 @@ def _how_it_differs(expected, got):
 # ---------------------------------------------------------------- what it calls
 
 
-def _stand_in(exercise, function, seed):
-    """Put the library's version in the place of each helper that fails; return their names."""
+def _stand_in(exercise, function, seed, passed):
+    """Put the library's version in the place of each helper that fails; return their names.
+
+    passed: {name of a helper: whether it passes}, of those that have been tried.
+    """
     names, room = [], function.__globals__
     for name in exercise.uses:
         other, helper = of_lab(exercise.lab)[name], room.get(name)
         plain = getattr(helper, "py_func", helper)
         if name not in used_names(function.__code__) or plain is None:
             continue
-        if plain is other.truth or not _passes(other, plain, seed):
+        if plain is not other.truth and name not in passed:
+            passed[name] = _passes(other, plain, seed, passed)
+        if plain is other.truth or not passed[name]:
             room[name] = other.truth
             names.append(name)
+        else:
+            _stand_in(other, plain, seed, passed)  # among its own helpers
     return names
 
 
-def _passes(exercise, function, seed):
+def _passes(exercise, function, seed, passed):
     """Say whether a helper is right on every case, as plain Python."""
     try:
-        _stand_in(exercise, function, seed)
+        _stand_in(exercise, function, seed, passed)
         for case in exercise.all_cases(seed):
             _compare(exercise, _outcome(exercise, exercise.truth, case),
                      _outcome(exercise, function, case))  # fmt: skip
