@@ -54,7 +54,7 @@ class Training:
 
     def _begin(self, text, network, alpha, seed, by_states, folder):
         self._child, self.history, self._lock = Child(), History(), threading.Lock()
-        self._folder, self._thread, self.seed = folder, None, seed
+        self._folder, self._thread, self._failed, self.seed = folder, None, None, seed
         self._stop, self.seconds = threading.Event(), 0.0
         self.digest = hashlib.sha256(text.encode()).hexdigest()[:12]
         message = {"source": text, "network": network, "alpha": float(alpha), "seed": int(seed),
@@ -73,7 +73,7 @@ class Training:
             with self._lock:
                 return self._child.ask(f"lib2048.labs.trainee:{task}", message, seconds)["answer"]
         except Ended as ended:
-            raise ValueError(say("training.ended", reason=ended.reason)) from None
+            raise ValueError(say("labs.stopped", reason=ended.reason)) from None
 
     # ------------------------------------------------------------ going
 
@@ -134,7 +134,10 @@ class Training:
         self._thread.start()
 
     def _in_background(self, games):
-        self._train(self.history.count + games, lambda: None)
+        try:
+            self._train(self.history.count + games, lambda: None)
+        except ValueError as error:  # told by `wait`
+            self._failed = error
         self._stop.clear()
 
     def stop(self):
@@ -144,9 +147,14 @@ class Training:
             self._thread.join()
 
     def wait(self):
-        """Wait for the training in the background; return the `History`."""
+        """Wait for the training in the background; return the `History`.
+
+        Raises ValueError when a function raised there, or did not end.
+        """
         if self._thread:
             self._thread.join()
+        if self._failed:
+            raise self._failed
         return self.history
 
     def play(self, games=1000, seed=TEST_SEED):
