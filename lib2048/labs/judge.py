@@ -379,6 +379,8 @@ def _text(value):
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, np.ndarray):
+        if value.size > MOST_TEXT:  # a table: each number as text would take a second
+            return repr(value)[:MOST_TEXT]
         value = value.tolist()
     if type(value) is dict:
         inside = ", ".join(f"{_text(key)}: {_text(one)}" for key, one in value.items())
