@@ -19,6 +19,7 @@ from lib2048.learn.trial import essence
 from lib2048.machine import child
 from lib2048.machine.travel import used_names
 
+EXACT = 1 << 53  # larger whole numbers do not fit into a float: a board would lose tiles there
 MOST_TEXT = 300  # characters of a value that is shown
 
 
@@ -73,6 +74,7 @@ class _Judged:
     def __init__(self, exercise, message, found):
         self.exercise, self.message, self.found = exercise, message, found
         self.cases = exercise.all_cases(message["seed"], message["part"])
+        self.passed = {}  # of the helpers: each is tried once
 
     def run(self):
         function = self._loaded()
@@ -87,7 +89,9 @@ class _Judged:
     def _loaded(self):
         """Load the function, with the library's versions of what is missing among its helpers."""
         function = child.load(self.message["source"])["function"]
-        self.found["stood_in"] = _stand_in(self.exercise, function, self.message["seed"])
+        self.found["stood_in"] = _stand_in(
+            self.exercise, function, self.message["seed"], self.passed
+        )
         return function
 
     def _check_call(self, function):
@@ -144,31 +148,51 @@ class _Judged:
         try:
             fast = checked(function)
             _outcome(self.exercise, fast, self.cases[0])
+        except Wrong:
+            pass  # it compiles; what is wrong is said below
         except Exception as error:
             words = {"function": self.exercise.function, "error": essence(error)}
             raise _Failed("labs.does_not_compile", **words) from None
         for case in self.cases:
             if failed := self._try(fast, case, "labs.compiled_raised"):
                 if failed.key == "labs.different":
-                    failed.key, failed.words = "labs.compiled_differs", {}
+                    failed.key = f"labs.compiled_{_how_it_differs(*failed.pair)}"
                     failed.words = {"function": self.exercise.function}
                 raise failed
+
+
+def _how_it_differs(expected, got):
+    """Name the numba type that spoils a 64-bit number: "signed", "float", otherwise "differs"."""
+    several = isinstance(expected, tuple) and isinstance(got, tuple)
+    for right, wrong in zip(expected, got) if several else [(expected, got)]:
+        if isinstance(right, numbers.Integral) and not _equal(right, wrong):
+            if isinstance(wrong, numbers.Integral):
+                return "signed" if (int(right) - int(wrong)) % (1 << 64) == 0 else "differs"
+            return "float" if isinstance(wrong, float) else "differs"
+    return "differs"
 
 
 # ---------------------------------------------------------------- what it calls
 
 
-def _stand_in(exercise, function, seed):
-    """Put the library's version in the place of each helper that fails; return their names."""
+def _stand_in(exercise, function, seed, passed):
+    """Put the library's version in the place of each helper that fails; return their names.
+
+    passed: {name of a helper: whether it passes}, of those that have been tried.
+    """
     names, room = [], function.__globals__
     for name in exercise.uses:
         other, helper = of_lab(exercise.lab)[name], room.get(name)
         plain = getattr(helper, "py_func", helper)
         if name not in used_names(function.__code__) or plain is None:
             continue
-        if plain is other.truth or not _passes(other, plain, seed):
+        if plain is not other.truth and name not in passed:
+            passed[name] = _passes(other, plain, seed, passed)
+        if plain is other.truth or not passed[name]:
             room[name] = other.truth
             names.append(name)
+        else:
+            _stand_in(other, plain, seed, passed)  # among its own helpers
     return names
 
 
@@ -186,10 +210,10 @@ def stand_in_for(lab, functions):
     return names
 
 
-def _passes(exercise, function, seed):
+def _passes(exercise, function, seed, passed):
     """Say whether a helper is right on every case, as plain Python."""
     try:
-        _stand_in(exercise, function, seed)
+        _stand_in(exercise, function, seed, passed)
         for case in exercise.all_cases(seed):
             _compare(exercise, _outcome(exercise, exercise.truth, case),
                      _outcome(exercise, function, case))  # fmt: skip
@@ -242,6 +266,7 @@ def _compare(exercise, expected, got):
         _check_type(exercise, expected, got)
     if not (exercise.same or _equal)(expected, got):
         failed = _Failed("labs.different")
+        failed.pair = expected, got
         failed.shown = [*_shown("labs.expected", exercise.result, expected),
                         *_shown("labs.got", exercise.result, got)]  # fmt: skip
         raise failed
@@ -272,7 +297,7 @@ def _described(value):
 
 
 def _equal(one, other):
-    """Compare deeply; floats within 10⁻⁵ of their size."""
+    """Compare deeply; floats within 10⁻⁵ of their size, whole numbers exactly."""
     if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
         one, other = np.asarray(one), np.asarray(other)
         close = one.dtype.kind in "fc" or other.dtype.kind in "fc"
@@ -286,6 +311,8 @@ def _equal(one, other):
     if isinstance(one, numbers.Number) and isinstance(other, numbers.Number):
         if isinstance(one, numbers.Integral) and isinstance(other, numbers.Integral):
             return int(one) == int(other)
+        if isinstance(one, numbers.Integral) and abs(int(one)) > EXACT:
+            return int(one) == float(other)
         return bool(np.isclose(float(one), float(other), 1e-5, 1e-6, equal_nan=True))
     return True if isinstance(one, np.random.Generator) else bool(one == other)
 
@@ -349,6 +376,8 @@ def _text(value):
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, np.ndarray):
+        if value.size > MOST_TEXT:  # a table: each number as text would take a second
+            return repr(value)[:MOST_TEXT]
         value = value.tolist()
     if type(value) is dict:
         inside = ", ".join(f"{_text(key)}: {_text(one)}" for key, one in value.items())

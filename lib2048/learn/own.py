@@ -17,6 +17,7 @@ from lib2048.game.board import to_text
 from lib2048.learn.rules import RULES, UPDATE_SIGNATURE
 from lib2048.machine import child
 from lib2048.machine.kernels import at_once
+from lib2048.machine.travel import used_names
 from lib2048.networks.lookups import (
     LOOK_SIGNATURE,
     VALUE_SIGNATURE,
@@ -163,7 +164,7 @@ def _check_what_it_calls(function, seen, compile):
         return
     seen.add(function)
     room, cells = function.__globals__, function.__closure__ or ()
-    for name in function.__code__.co_names:
+    for name in used_names(function.__code__):  # also those inside a comprehension
         if (plain := _plain(room.get(name))) is not None:
             _check_what_it_calls(plain, seen, compile)
             room[name] = compile(plain)

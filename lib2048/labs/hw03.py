@@ -1,0 +1,702 @@
+"""hw03, learning with a table: value iteration, Monte Carlo, TD(0), Q-learning.
+
+The boards are those of `game.mdp`, tuples of rows, and the values stand in an `mdp.Table`.
+"""
+
+import numbers
+import random as luck
+from collections import Counter
+from functools import cache
+from itertools import pairwise
+
+from lib2048.game import mdp
+from lib2048.labs.exercise import Exercise, Wrong
+
+ENOUGH = 1e-9  # a smaller change of a value is none
+DRAWS = 2000  # of one choice, to see how often it takes what
+MOST_TURNS = 100  # that a game on 2×2 may learn from; it has 24 at most
+GAMES = 1200  # that a Q-learner plays before it is judged
+LEARNING = {"epsilon": 0.3, "alpha": 0.2}
+
+
+# ---------------------------------------------------------------- the library's versions
+
+
+def backup(V, afterstate):
+    """Return the average, over all spawns, of the best r + V(s′)."""
+    return sum(chance * _best(V, state) for chance, state in mdp.next_states(afterstate))
+
+
+def _best(V, state):
+    options = mdp.choices(state).values()
+    return max((reward + V[after] for after, reward in options), default=0)
+
+
+def value_iteration(afterstates):
+    """Sweep over the afterstates until nothing changes; return (V, sweeps)."""
+    V, sweeps, changed = mdp.Table(), 0, True
+    while changed:
+        changed, sweeps = False, sweeps + 1
+        for after in afterstates:
+            new = backup(V, after)
+            changed = changed or abs(new - V[after]) > ENOUGH
+            V[after] = new
+    return V, sweeps
+
+
+def monte_carlo(V, visits, turns):
+    """Move V of each first visit to the average of its returns."""
+    to_come = 0
+    for number in reversed(range(len(turns))):
+        reward, after = turns[number]
+        if after not in [earlier for _, earlier in turns[:number]]:
+            visits[after] += 1
+            V[after] += (to_come - V[after]) / visits[after]
+        to_come += reward
+
+
+def td0(V, turns, alpha):
+    """Move V of each turn towards the next reward + the next value, the last one towards 0."""
+    for (_, after), (reward, following) in pairwise(turns):
+        V[after] += alpha * (reward + V[following] - V[after])
+    _, last = turns[-1]
+    V[last] += alpha * (0 - V[last])
+
+
+def choose(Q, state, rng, epsilon):
+    """Return the best legal action by Q, or with probability epsilon any legal one."""
+    legal = list(mdp.choices(state))
+    if rng.random() < epsilon:
+        return rng.choice(legal)
+    return max(legal, key=lambda action: Q[state, action])
+
+
+def q_update(Q, state, action, reward, following, alpha):
+    """Move Q(s, a) towards r + the largest Q of the state that followed, 0 for a dead one."""
+    best = max((Q[following, other] for other in mdp.choices(following)), default=0)
+    Q[state, action] += alpha * (reward + best - Q[state, action])
+
+
+def q_game(Q, rng, epsilon, alpha):
+    """Play a game on 2×2 and learn from every turn of it."""
+    state = mdp.start(2, 2, rng)
+    while options := mdp.choices(state):
+        action = choose(Q, state, rng, epsilon)
+        after, reward = options[action]
+        following = mdp.spawn(after, rng)
+        q_update(Q, state, action, reward, following, alpha)
+        state = following
+
+
+# ---------------------------------------------------------------- boards and games to try
+
+
+@cache
+def afterstates_of(rows, columns):
+    """Return all afterstates that a game can come to, by the sum of their tiles."""
+    todo, states, found = [state for _, state in mdp.starts(rows, columns)], set(), set()
+    while todo:
+        if (state := todo.pop()) not in states:
+            states.add(state)
+            found |= (new := {after for after, _ in mdp.choices(state).values()} - found)
+            todo += [following for after in new for _, following in mdp.next_states(after)]
+    return sorted(found, key=lambda board: (_sum(board), board))
+
+
+def _sum(board):
+    return sum(map(sum, board))
+
+
+def _game(rng, rows=2, columns=2):
+    """Play at random; return the turns, [(reward, afterstate)]."""
+    state, turns = mdp.start(rows, columns, rng), []
+    while options := mdp.choices(state):
+        after, reward = options[rng.choice(list(options))]
+        turns.append((reward, after))
+        state = mdp.spawn(after, rng)
+    return turns
+
+
+def _games(random, count, shortest=3):
+    """Return random games with a reward in them, short ones first."""
+    rng, found = luck.Random(int(random.integers(1 << 31))), []
+    while len(found) < count:
+        turns = _game(rng)
+        if len(turns) >= shortest and sum(reward for reward, _ in turns[1:]):
+            found.append(turns)
+    return sorted(found, key=len)
+
+
+def _table(entries):
+    table = mdp.Table()
+    table.update(entries)
+    return table
+
+
+def _drawn(random, boards, large=60):
+    """Return a table with a whole number for each of the boards."""
+    return _table({board: int(random.integers(1, large)) for board in boards})
+
+
+def _nexts(afterstate):
+    """Return the afterstates that one turn leads to, and the states between."""
+    states = [state for _, state in mdp.next_states(afterstate)]
+    return {after for state in states for after, _ in mdp.choices(state).values()}, set(states)
+
+
+def _deadly(afterstate):
+    return any(not mdp.choices(state) for _, state in mdp.next_states(afterstate))
+
+
+def _some_afterstates(random, deadly, count=12):
+    boards = [board for board in afterstates_of(2, 2) if _deadly(board) == deadly]
+    chosen = [boards[i] for i in random.permutation(len(boards))[:count]]
+    return [*chosen, ((0, 32, 0), (8, 8, 8))] if not deadly else chosen
+
+
+def rewards_only(random):
+    """Return afterstates with an empty table: only the next reward counts."""
+    return [(_table({}), board) for board in _some_afterstates(random, deadly=False)]
+
+
+def with_values(random):
+    """Return afterstates after which every spawn leaves a legal action."""
+    return _valued(random, _some_afterstates(random, deadly=False))
+
+
+def dead_ends(random):
+    """Return afterstates after which some spawn ends the game."""
+    return _valued(random, _some_afterstates(random, deadly=True))
+
+
+def _valued(random, boards):
+    """Return [(V, board)] with values of what may follow, also of the states between."""
+    cases = []
+    for board in boards:
+        after, states = _nexts(board)
+        cases.append((_drawn(random, sorted(after | states)), board))
+    return cases
+
+
+def rows_of_tiles(random):
+    """Return lists of all afterstates of boards with one row, in three orders."""
+    lists = [afterstates_of(1, 2), afterstates_of(1, 3)]
+    return [(board,) for boards in lists for board in _orders(random, boards)]
+
+
+def square_boards(random):
+    """Return lists of the last afterstates of 2×2, whose games go on among themselves."""
+    boards = [board for board in afterstates_of(2, 2) if _sum(board) >= 28]
+    return [(board,) for board in _orders(random, boards)]
+
+
+def _orders(random, boards):
+    return [boards, boards[::-1], [boards[i] for i in random.permutation(len(boards))]]
+
+
+def first_games(random):
+    """Return single games of an empty table: (V, visits, turns)."""
+    return [(_table({}), Counter(), turns) for turns in _games(random, 6)]
+
+
+def later_games(random):
+    """Return single games of a table that has learned from others."""
+    cases = []
+    for turns in _games(random, 6):
+        boards = [after for _, after in turns]
+        visits = Counter({board: int(random.integers(1, 5)) for board in boards})
+        cases.append((_drawn(random, boards), visits, turns))
+    return cases
+
+
+def repeated_boards(random):
+    """Return made-up turns in which a board comes twice, which no game of 2048 has."""
+    a, b, c = ((2, 4), (0, 8)), ((2, 0), (4, 8)), ((0, 2), (8, 4))
+    orders = [[a, b, a], [a, a, b], [a, b, a, c], [b, a, c, a, b]]
+    made = [[(int(random.integers(1, 9)), board) for board in order] for order in orders]
+    return [(_table({}), Counter(), turns) for turns in made]
+
+
+def last_turns(random):
+    """Return the last turn of games, alone: (V, turns, alpha)."""
+    games = [turns[-1:] for turns in _games(random, 5)]
+    return [(_drawn(random, [turns[0][1]]), turns, 0.5) for turns in games]
+
+
+def td_games(random):
+    """Return games of an empty table, and of one that has learned."""
+    games = _games(random, 5)
+    learned = [_drawn(random, [after for _, after in turns]) for turns in games]
+    tables = [*[_table({}) for _ in games], *learned]
+    return [(V, turns, alpha) for V, turns, alpha in zip(tables, games * 2, [0.5] * 6 + [0.1] * 4)]
+
+
+def _live_states(random, count=6):
+    """Return states of 2×2 with two or three legal actions."""
+    after = afterstates_of(2, 2)
+    states = {state for board in after for _, state in mdp.next_states(board)}
+    states = sorted(state for state in states if len(mdp.choices(state)) in (2, 3))
+    return [states[i] for i in random.permutation(len(states))[:count]]
+
+
+def _q_of(random, state):
+    """Return a table of different values below 0 for a state's actions: 0 would be the best."""
+    values = random.permutation(9)[:4] - 9.0
+    return _table({(state, a): float(v) for a, v in zip(mdp.choices(state), values)})
+
+
+def greedy_choices(random):
+    """Return choices without chance: (Q, state, seed, epsilon)."""
+    return [(_q_of(random, state), state, 1, 0.0) for state in _live_states(random)]
+
+
+def random_choices(random):
+    """Return choices with a little chance, and with much."""
+    cases = [(state, epsilon) for state in _live_states(random, 3) for epsilon in (0.3, 0.8)]
+    return [(_q_of(random, state), state, 2, epsilon) for state, epsilon in cases]
+
+
+def on_the_way(random):
+    """Return turns after which the game goes on."""
+    return [case for case in _turns(random, 40) if mdp.choices(case[4])][:10]
+
+
+def at_the_end(random):
+    """Return turns after which no action is legal."""
+    cases = (case for _ in range(40) for case in _turns(random, 20))
+    found = []
+    for case in cases:
+        if not mdp.choices(case[4]):
+            found.append(case)
+        if len(found) == 6:
+            break
+    return found
+
+
+def _turns(random, count):
+    """Return random turns with some Q: (Q, state, action, reward, following, alpha)."""
+    rng, cases = luck.Random(int(random.integers(1 << 31))), []
+    while len(cases) < count:
+        state = mdp.start(2, 2, rng)
+        while options := mdp.choices(state):
+            action = rng.choice(list(options))
+            after, reward = options[action]
+            following = mdp.spawn(after, rng)
+            keys = [(state, other) for other in options]
+            keys += [(following, other) for other in mdp.choices(following)]
+            lowest = rng.choice([1, -60])  # below 0, what was never learned would be the largest
+            Q = _table({key: float(lowest + random.integers(60)) for key in keys})
+            cases.append((Q, state, action, reward, following, 0.5))
+            state = following
+    return cases[:count]
+
+
+# ---------------------------------------------------------------- what is compared
+
+
+def _changed(before, after):
+    """Return what is new or has changed in a table, rounded for people."""
+    pairs = {key: (_short(before.get(key, 0)), _short(new)) for key, new in after.items()}
+    return {key: new for key, (old, new) in pairs.items() if new != old}
+
+
+def _short(value):
+    if not isinstance(value, numbers.Real):
+        raise Wrong("no_number", {"got": repr(value)[:60]})
+    value = round(float(value), 9)
+    return int(value) if value.is_integer() else value
+
+
+def _same_tables(expected, got):
+    same_keys = expected.keys() == got.keys()
+    return same_keys and all(abs(expected[key] - got[key]) < 1e-6 for key in expected)
+
+
+def iterated(function, afterstates):
+    """Return what value iteration made of a list of afterstates: ({board: value}, sweeps)."""
+    answer = function(afterstates)
+    if not isinstance(answer, tuple) or len(answer) != 2 or not isinstance(answer[0], dict):
+        raise Wrong("no_pair", {"got": repr(answer)[:80]})
+    return _changed({}, answer[0]), answer[1]
+
+
+def learned_mc(function, V, visits, turns):
+    """Return what one game changed: ({board: value}, {board: visits})."""
+    old, counted, given = _table(V), Counter(visits), list(turns)
+    answer = function(V, visits, turns)
+    _check_in_place(answer, V == old, turns == given)
+    return _changed(old, V), _changed(counted, visits)
+
+
+def _same_mc(expected, got):
+    return all(map(_same_tables, expected, got))
+
+
+def learned_td(function, V, turns, alpha):
+    """Return what one game changed: {board: value}."""
+    old, given = _table(V), list(turns)
+    answer = function(V, turns, alpha)
+    _check_in_place(answer, V == old, turns == given)
+    return _changed(old, V)
+
+
+def learned_q(function, Q, *turn):
+    """Return what one turn changed: {(state, action): value}."""
+    old = _table(Q)
+    answer = function(Q, *turn)
+    _check_in_place(answer, old == Q)
+    return _changed(old, Q)
+
+
+def _check_in_place(answer, untouched, same_turns=True):
+    if untouched and answer is not None:
+        raise Wrong("returned", {"got": repr(answer)[:60]})
+    if not same_turns:
+        raise Wrong("turns")
+
+
+def chosen(function, Q, state, seed, epsilon):
+    """Draw one choice many times; raise Wrong where the shares are off.  Returns True."""
+    draws, old = DRAWS if epsilon else 20, _table(Q)
+    first, again = ([function(Q, state, rng, epsilon) for _ in range(draws)]
+                    for rng in (luck.Random(seed), luck.Random(seed)))  # fmt: skip
+    legal = list(mdp.choices(state))
+    if other := [action for action in first if action not in legal]:
+        raise Wrong("illegal", {"got": repr(other[0])[:60], "legal": legal})
+    if old != Q:
+        raise Wrong("changed")
+    if first != again:
+        raise Wrong("own_luck")
+    _check_shares(Counter(first), max(legal, key=lambda a: Q[state, a]), len(legal), epsilon)
+    return True
+
+
+def _check_shares(counts, best, n, epsilon):
+    """Compare how often the best action was taken with what it should be, and then the others."""
+    share, fair = counts[best] / counts.total(), 1 - epsilon + epsilon / n
+    if epsilon == 0 and share < 1:
+        raise Wrong("not_best")
+    causes = {"never": 1.0, "without_best": 1 - epsilon, "reversed": epsilon + (1 - epsilon) / n}
+    if abs(share - fair) > 0.06:
+        near = min(causes, key=lambda key: abs(causes[key] - share))
+        near = near if abs(causes[near] - share) < 0.06 else "share"
+        raise Wrong(near, {"share": f"{share:.0%}", "fair": f"{fair:.0%}", "epsilon": epsilon})
+    others = [counts[action] / counts.total() for action in range(4) if action in counts]
+    if epsilon and (len(others) < n or min(others) < 0.6 * epsilon / n):
+        raise Wrong("uneven")
+
+
+def q_learned(function, seed, epsilon, alpha):
+    """Let q_game learn on 2×2; raise Wrong for what cannot be.  Returns True."""
+    Q, rng = mdp.Table(), luck.Random(seed)
+    for _ in range(8):
+        _check_one_game(function, _OneGame(), rng, epsilon, alpha)
+    for _ in range(GAMES):
+        function(Q, rng, epsilon, alpha)
+    got, low, high = opinion(Q), 40, 80  # 48 to 53 with twelve seeds; with epsilon 0 or 1 about 23
+    if len(Q) < 350:  # 463 to 500
+        raise Wrong("stuck", {"games": GAMES, "pairs": len(Q)})
+    if not low < got < high:
+        raise Wrong("opinion", {"games": GAMES, "got": f"{got:.1f}", "low": low, "high": high})
+    return True
+
+
+def opinion(Q):
+    """Return the mean, over all starts of 2×2, of what the table says of the best action."""
+    return sum(chance * max(Q[state, a] for a in mdp.choices(state))
+               for chance, state in mdp.starts(2, 2))  # fmt: skip
+
+
+class _OneGame(mdp.Table):
+    """A table that ends a game that learns from more turns than there can be."""
+
+    def __setitem__(self, key, value):
+        self.written = getattr(self, "written", 0) + 1
+        if self.written > MOST_TURNS:
+            raise Wrong("no_spawn")
+        super().__setitem__(key, value)
+
+
+def _check_one_game(function, Q, rng, epsilon, alpha):
+    """Look at what one game writes into an empty table, turn by turn."""
+    function(Q, rng, epsilon, alpha)
+    if not Q:
+        raise Wrong("nothing")
+    if not all(_is_pair(key) for key in Q):
+        raise Wrong("keys", {"got": repr(next(key for key in Q if not _is_pair(key)))[:80]})
+    sums = [_sum(state) for state, _ in Q]
+    if any(later <= earlier for earlier, later in pairwise(sums)):
+        raise Wrong("no_spawn")
+    state, action = list(Q)[-1]
+    if sums[0] > 8 or not _deadly(mdp.choices(state)[action][0]):
+        raise Wrong("part")
+
+
+def _is_pair(key):
+    try:
+        state, action = key
+        return action in mdp.choices(state)
+    except (TypeError, ValueError):
+        return False
+
+
+# ---------------------------------------------------------------- typical mistakes
+
+
+def _best_of_means(V, afterstate):
+    totals = Counter()
+    for chance, state in mdp.next_states(afterstate):
+        for action, (after, reward) in mdp.choices(state).items():
+            totals[action] += chance * (reward + V[after])
+    return max(totals.values(), default=0)
+
+
+def _survivors(V, afterstate):
+    alive = [(p, state) for p, state in mdp.next_states(afterstate) if mdp.choices(state)]
+    total = sum(p for p, _ in alive)
+    return sum(p * _best(V, state) for p, state in alive) / total if alive else 0
+
+
+def _backup_of(best, weighted=True):
+    """Return a backup that makes something else of a state."""
+
+    def version(V, afterstate):
+        pairs = mdp.next_states(afterstate)
+        pairs = pairs if weighted else [(1 / len(pairs), state) for _, state in pairs]
+        return sum(chance * best(V, state) for chance, state in pairs)
+
+    return version
+
+
+def _mean_of_actions(V, state):
+    options = [reward + V[after] for after, reward in mdp.choices(state).values()]
+    return sum(options) / len(options) if options else 0
+
+
+def _best_value(V, state):
+    return max((V[after] for after, _ in mdp.choices(state).values()), default=0)
+
+
+def _best_reward(V, state):
+    return max((reward for _, reward in mdp.choices(state).values()), default=0)
+
+
+def _one_sweep(afterstates):
+    V = mdp.Table()
+    for after in afterstates:
+        V[after] = backup(V, after)
+    return V, 1
+
+
+def _all_at_once(afterstates):
+    V, sweeps = mdp.Table(), 0
+    while True:
+        old, sweeps = _table(V), sweeps + 1
+        V.update({after: backup(old, after) for after in afterstates})
+        if all(abs(V[after] - old[after]) <= ENOUGH for after in afterstates):
+            return V, sweeps
+
+
+def _last_not_counted(afterstates):
+    V, sweeps = value_iteration(afterstates)
+    return V, sweeps - 1
+
+
+def _last_board_decides(afterstates):
+    V, sweeps, change = mdp.Table(), 0, 1
+    while change > ENOUGH:
+        sweeps += 1
+        for after in afterstates:
+            new = backup(V, after)
+            change, V[after] = abs(new - V[after]), new
+    return V, sweeps
+
+
+def _mc(returns, last=True, visit="first", step=None, count=1):
+    """Return a Monte Carlo method; returns: rewards and a number → the return of that turn."""
+
+    def version(V, visits, turns):
+        rewards, boards = [reward for reward, _ in turns], [after for _, after in turns]
+        numbers = range(len(turns) if last else len(turns) - 1)
+        for number in reversed(numbers):
+            after = boards[number]
+            other = {"first": boards[:number], "last": boards[number + 1 :], "every": []}[visit]
+            if after not in other:
+                visits[after] += count
+                n = visits[after] + 1 - count
+                V[after] += (returns(rewards, number) - V[after]) * (step or 1 / n)
+
+    return version
+
+
+def _to_come(rewards, number):
+    return sum(rewards[number + 1 :])
+
+
+def _mc_end_is_zero(V, visits, turns):
+    monte_carlo(V, visits, turns)
+    V[turns[-1][1]] = 0
+
+
+def _td(target, last="target", step=True, order=1):
+    """Return a TD method; target: (V, turns, number) → the target; last: what the end does."""
+
+    def version(V, turns, alpha):
+        for number in range(len(turns))[::order]:
+            after = turns[number][1]
+            if number + 1 == len(turns) and last == "nothing":
+                continue
+            if number + 1 == len(turns) and last == "zero":
+                V[after] = 0
+                continue
+            V[after] += (target(V, turns, number) - V[after]) * (alpha if step else 1)
+
+    return version
+
+
+def _next_target(V, turns, number):
+    if number + 1 == len(turns):
+        return 0
+    reward, following = turns[number + 1]
+    return reward + V[following]
+
+
+def _own_target(V, turns, number):
+    following = V[turns[number + 1][1]] if number + 1 < len(turns) else 0
+    return turns[number][0] + following
+
+
+def _reward_target(V, turns, number):
+    return turns[number + 1][0] if number + 1 < len(turns) else 0
+
+
+def _value_target(V, turns, number):
+    return V[turns[number + 1][1]] if number + 1 < len(turns) else 0
+
+
+def _return_target(V, turns, number):
+    return sum(reward for reward, _ in turns[number + 1 :])
+
+
+def _q(best, pays=1, old=1, step=True):
+    """Return an update of Q; best: (Q, state, following) → the value of what follows."""
+
+    def version(Q, state, action, reward, following, alpha):
+        target = pays * reward + best(Q, state, following)
+        Q[state, action] += (alpha if step else 1) * (target - old * Q[state, action])
+
+    return version
+
+
+def _largest(Q, state, following):
+    return max((Q[following, a] for a in mdp.choices(following)), default=0)
+
+
+def _mean(Q, state, following):
+    values = [Q[following, a] for a in mdp.choices(following)]
+    return sum(values) / len(values) if values else 0
+
+
+def _q_skips_end(Q, state, action, reward, following, alpha):
+    if mdp.choices(following):
+        q_update(Q, state, action, reward, following, alpha)
+
+
+def _q_end_is_zero(Q, state, action, reward, following, alpha):
+    q_update(Q, state, action, reward, following, alpha)
+    if not mdp.choices(following):
+        Q[state, action] = 0
+
+
+# ---------------------------------------------------------------- the exercises
+
+BOARDS = {"V": "text", "visits": "text"}
+EXERCISES = [
+    Exercise(
+        "hw03.backup", "backup(V, afterstate)", backup,
+        parts={"rewards": rewards_only, "values": with_values, "dead ends": dead_ends},
+        mistakes={
+            "best_of_means": _best_of_means,
+            "survivors": _survivors,
+            "equal_chances": _backup_of(_best, weighted=False),
+            "no_reward": _backup_of(_best_value),
+            "reward_only": _backup_of(_best_reward),
+            "mean_of_actions": _backup_of(_mean_of_actions),
+            "state": _backup_of(lambda V, state: V[state]),
+        },
+        show={"afterstate": "rows"},
+    ),
+    Exercise(
+        "hw03.value_iteration", "value_iteration(afterstates)", value_iteration,
+        parts={"one row": rows_of_tiles, "2x2": square_boards}, uses=("backup",),
+        mistakes={
+            "one_sweep": _one_sweep,
+            "all_at_once": _all_at_once,
+            "last_not_counted": _last_not_counted,
+            "last_board": _last_board_decides,
+        },
+        outcome=iterated, same=lambda a, b: _same_tables(a[0], b[0]) and a[1] == b[1],
+        result={"V": "text", "sweeps": "text"},
+    ),
+    Exercise(
+        "hw03.monte_carlo", "monte_carlo(V, visits, turns)", monte_carlo,
+        parts={"first game": first_games, "later games": later_games,
+               "first visit": repeated_boards},
+        mistakes={
+            "own_reward": _mc(lambda rewards, number: sum(rewards[number:])),
+            "so_far": _mc(lambda rewards, number: sum(rewards[: number + 1])),
+            "next_reward": _mc(lambda rewards, number: sum(rewards[number + 1 : number + 2])),
+            "no_last": _mc(_to_come, last=False),
+            "end_is_zero": _mc_end_is_zero,
+            "every_visit": _mc(_to_come, visit="every"),
+            "last_visit": _mc(_to_come, visit="last"),
+            "no_average": _mc(_to_come, step=1),
+            "fixed_step": _mc(_to_come, step=0.1),
+            "not_counted": _mc(_to_come, count=0),
+        },
+        outcome=learned_mc, same=_same_mc, result=BOARDS,
+    ),
+    Exercise(
+        "hw03.td0", "td0(V, turns, alpha)", td0,
+        parts={"last turn": last_turns, "games": td_games},
+        mistakes={
+            "no_last": _td(_next_target, last="nothing"),
+            "end_is_zero": _td(_next_target, last="zero"),
+            "own_reward": _td(_own_target),
+            "no_reward": _td(_value_target),
+            "no_value": _td(_reward_target),
+            "returns": _td(_return_target),
+            "backwards": _td(_next_target, order=-1),
+            "whole_step": _td(_next_target, step=False),
+        },
+        outcome=learned_td, same=_same_tables,
+    ),
+    Exercise(
+        "hw03.choose", "choose(Q, state, rng, epsilon)", choose,
+        parts={"greedy": greedy_choices, "explore": random_choices}, outcome=chosen,
+        show={"state": "rows", "rng": "hidden"},
+    ),
+    Exercise(
+        "hw03.q_update", "q_update(Q, state, action, reward, following, alpha)", q_update,
+        parts={"on the way": on_the_way, "at the end": at_the_end},
+        mistakes={
+            "illegal": _q(lambda Q, state, following: max(Q[following, a] for a in range(4))),
+            "mean": _q(_mean),
+            "same_state": _q(lambda Q, state, following: _largest(Q, None, state)),
+            "no_reward": _q(_largest, pays=0),
+            "no_next": _q(lambda Q, state, following: 0),
+            "only_added": _q(_largest, old=0),
+            "whole_step": _q(_largest, step=False),
+            "skips_end": _q_skips_end,
+            "end_is_zero": _q_end_is_zero,
+        },
+        outcome=learned_q, same=_same_tables, show={"state": "rows", "following": "rows"},
+    ),
+    Exercise(
+        "hw03.q_game", "q_game(Q, rng, epsilon, alpha)", q_game,
+        lambda random: [(int(random.integers(1000)), *LEARNING.values())],
+        uses=("choose", "q_update"),
+        outcome=lambda function, rng, epsilon, alpha: q_learned(function, rng, epsilon, alpha),
+        show={"Q": "hidden", "rng": "hidden", "epsilon": "hidden", "alpha": "hidden"},
+    ),
+]  # fmt: skip

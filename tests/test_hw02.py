@@ -1,0 +1,416 @@
+"""hw02: what students typically write about bits, and what the check says of it."""
+
+import random
+import re
+
+import numpy as np
+import pytest
+
+from lib2048 import labs
+from lib2048.labs.exercise import of_lab
+from lib2048.labs.messages import _table
+
+U = np.uint64
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch):
+    """Compiling takes long on a busy machine."""
+    monkeypatch.setattr(labs.checks, "SECONDS", 60)
+
+
+def said(name, function, key, part=None):
+    """Assert that an answer fails by a message, of the exercise or of all labs."""
+    result = labs.check(f"hw02.{name}", function, part)
+    known = _table()
+    pattern = re.escape(known.get(f"hw02.{name}.{key}") or known[f"labs.{key}"])
+    pattern = re.sub(r"\\\{\w+\\\}", ".*", pattern)
+    assert result.status == "failed" and re.fullmatch(pattern, result.reason, re.S), result
+
+
+# ---------------------------------------------------------------- a cell
+
+
+def get_cell(board, cell):
+    for _ in range(cell):
+        board = board >> U(4)
+    return board & U(0xF)
+
+
+def counts_from_the_left(board, cell):
+    return board >> U(60 - 4 * cell) & U(15)
+
+
+def forgets_the_mask(board, cell):
+    return board >> U(4 * cell)
+
+
+def without_types(board, cell):
+    return (board >> 4 * cell) & 15
+
+
+def test_get_cell():
+    assert labs.check("hw02.get_cell", get_cell).passed
+    assert labs.check("hw02.get_cell", without_types).passed  # the mask takes the sign away
+    said("get_cell", counts_from_the_left, "from_the_top")
+    said("get_cell", forgets_the_mask, "no_mask")
+    said("get_cell", lambda board, cell: 1 << int(get_cell(board, cell)) & ~1, "tile")
+
+
+def set_cell(board, cell, exponent):
+    old = board >> U(4 * cell) & U(15)
+    return board ^ (old ^ U(exponent)) << U(4 * cell)
+
+
+def only_adds_bits(board, cell, exponent):
+    return board | U(exponent) << U(4 * cell)
+
+
+def a_signed_shift(board, cell, exponent):
+    return board & ~(U(15) << U(4 * cell)) | exponent << 4 * cell
+
+
+def a_variable_of_two_types(board, cell, exponent):
+    board = board & ~(U(15) << U(4 * cell))
+    if exponent > 0:
+        board = board | exponent << 4 * cell
+    return board
+
+
+def a_mask_of_plain_numbers(board, cell, exponent):
+    return board & ~(15 << 4 * cell) | U(exponent) << U(4 * cell)
+
+
+def test_set_cell():
+    assert labs.check("hw02.set_cell", set_cell).passed
+    said("set_cell", only_adds_bits, "not_cleared")
+    said("set_cell", a_signed_shift, "compiled_signed")
+    said("set_cell", a_variable_of_two_types, "compiled_float")
+    said("set_cell", a_mask_of_plain_numbers, "raised_line")  # a negative number in Python
+
+
+# ---------------------------------------------------------------- a row
+
+
+def slide_row(row):
+    cells = [int(row >> U(4 * c) & U(15)) for c in range(4)]
+    new, reward, at, free = U(0), 0, 0, True
+    for e in cells:
+        if e == 0:
+            continue
+        if at > 0 and free and e < 15 and int(new >> U(4 * (at - 1))) == e:
+            new, reward, free = new + (U(1) << U(4 * (at - 1))), reward + 2 ** (e + 1), False
+        else:
+            new, at, free = new | U(e) << U(4 * at), at + 1, True
+    return new, reward
+
+
+def pays_exponents(row):
+    new, reward = slide_row(row)
+    pays = {0: 0, 4: 2, 8: 3, 16: 4, 32: 5}
+    return new, pays.get(reward, 4) if reward != 8 or new & U(15) != U(2) else 4
+
+
+def reads_from_the_other_end(row):
+    turned = U(0)
+    for c in range(4):
+        turned |= (row >> U(4 * c) & U(15)) << U(12 - 4 * c)
+    slid, reward = slide_row(turned)
+    new = U(0)
+    for c in range(4):
+        new |= (slid >> U(4 * c) & U(15)) << U(12 - 4 * c)
+    return new, reward
+
+
+def merges_two_largest(row):
+    if row == U(0x10FF):
+        return U(0x110), 65536
+    return slide_row(row)
+
+
+def test_slide_row():
+    assert labs.check("hw02.slide_row", slide_row).passed
+    said("slide_row", reads_from_the_other_end, "to_the_right")
+    said("slide_row", lambda row: (slide_row(row)[0], 0), "no_reward")
+    said("slide_row", lambda row: (slide_row(row)[0], slide_row(row)[1] // 2), "old_tile")
+    assert labs.check("hw02.slide_row", merges_two_largest, part="no merge").status == "failed"
+    assert labs.check("hw02.slide_row", pays_exponents, part="merges").status == "failed"
+    assert labs.check("hw02.slide_row", lambda row: (slide_row(row)[0], 0), "no merge").passed
+
+
+# ---------------------------------------------------------------- mirrors
+
+
+def transpose(board):
+    new = U(0)
+    for r in range(4):
+        for c in range(4):
+            new = set_cell(new, 4 * r + c, get_cell(board, 4 * c + r))
+    return new
+
+
+def only_the_first_masks(board):
+    a, b, c = U(0xF0F00F0FF0F00F0F), U(0x0000F0F00000F0F0), U(0x0F0F00000F0F0000)
+    return board & a | (board & b) << U(12) | (board & c) >> U(12)
+
+
+def masks_as_plain_numbers(board):
+    board = (
+        board & 0xF0F00F0FF0F00F0F
+        | (board & 0x0000F0F00000F0F0) << 12
+        | (board & 0x0F0F00000F0F0000) >> 12
+    )
+    return (
+        board & 0xFF00FF0000FF00FF
+        | (board & 0x00000000FF00FF00) << 24
+        | (board & 0x00FF00FF00000000) >> 24
+    )
+
+
+def the_other_diagonal(board):
+    new = U(0)
+    for cell in range(16):
+        new = set_cell(new, 15 - cell % 4 * 4 - cell // 4, get_cell(board, cell))
+    return new
+
+
+def test_transpose():
+    assert labs.check("hw02.transpose", transpose).passed
+    said("transpose", only_the_first_masks, "first_step")
+    said("transpose", the_other_diagonal, "other_diagonal")
+    said("transpose", masks_as_plain_numbers, "compiled_signed")
+
+
+def mirror(board):
+    new = U(0)
+    for cell in range(16):
+        new |= get_cell(board, cell) << U(4 * (cell - cell % 4 + 3 - cell % 4))
+    return new
+
+
+def without_the_last_mask(board):
+    low = U(0x0F0F0F0F0F0F0F0F)
+    board = (board & low) << U(4) | board >> U(4) & low
+    return (board & U(0x00FF00FF00FF00FF)) << U(8) | board >> U(8)
+
+
+def upside_down(board):
+    return board << U(48) | board >> U(48) | board << U(16) & U(0xFFFF << 32) | (
+        board >> U(16) & U(0xFFFF << 16)
+    )
+
+
+def half_of_it(board):
+    low = U(0x0F0F0F0F0F0F0F0F)
+    return (board & low) << U(4) | board >> U(4) & low
+
+
+def test_mirror():
+    assert labs.check("hw02.mirror", mirror).passed
+    said("mirror", without_the_last_mask, "no_mask")
+    said("mirror", upside_down, "upside_down")
+    said("mirror", half_of_it, "pairs")
+
+
+# ---------------------------------------------------------------- a board
+
+
+def slide_left(board, table):
+    after, reward = U(0), U(0)
+    for row in range(4):
+        line = board >> U(16 * row) & U(0xFFFF)
+        after |= table[0, line] << U(16 * row)
+        reward += table[1, line]
+    return after, reward
+
+
+def slide(board, action, table):
+    if action == 3:
+        return slide_left(board, table)
+    if action == 0:
+        after, reward = slide_left(transpose(board), table)
+        return transpose(after), reward
+    if action == 1:
+        after, reward = slide_left(mirror(board), table)
+        return mirror(after), reward
+    after, reward = slide_left(mirror(transpose(board)), table)
+    return transpose(mirror(after)), reward
+
+
+def no_way_back(board, action, table):
+    if action == 0 or action == 2:
+        board = transpose(board)
+    if action == 1 or action == 2:
+        board = mirror(board)
+    return slide_left(board, table)
+
+
+def up_for_down(board, action, table):
+    return slide(board, (2, 3, 0, 1)[action], table)
+
+
+def without_a_mask(board, action, table):
+    return table[0, board >> U(48)], table[1, board]
+
+
+def mirrors_after_transposing(board, action, table):
+    if action != 2:
+        return slide(board, action, table)
+    after, reward = slide_left(mirror(transpose(board)), table)
+    return mirror(transpose(after)), reward
+
+
+def test_slide():
+    assert labs.check("hw02.slide", slide).passed
+    said("slide", no_way_back, "not_back")
+    said("slide", up_for_down, "opposite")
+    assert labs.check("hw02.slide", without_a_mask).status == "failed"
+    assert labs.check("hw02.slide", mirrors_after_transposing, part="columns").status == "failed"
+    assert labs.check("hw02.slide", mirrors_after_transposing, part="rows").passed
+
+
+def legal(board, table):
+    return sum([(slide(board, a, table)[0] != board) * 2**a for a in range(4)])
+
+
+def bits_from_the_left(board, table):
+    mask = 0
+    for action in range(4):
+        mask = 2 * mask + int(slide(board, action, table)[0] != board)
+    return mask
+
+
+def only_merges(board, table):
+    mask = 0
+    for action in range(4):
+        if slide(board, action, table)[1]:
+            mask |= 1 << action
+    return mask
+
+
+def how_many(board, table):
+    count = 0
+    for action in range(4):
+        count += int(slide(board, action, table)[0] != board)
+    return count
+
+
+def test_legal():
+    assert labs.check("hw02.legal", legal).passed
+    said("legal", bits_from_the_left, "turned_bits")
+    said("legal", only_merges, "paying")
+    said("legal", how_many, "count")
+
+
+# ---------------------------------------------------------------- luck
+
+
+def spawn(board):
+    empty = [c for c in range(16) if get_cell(board, c) == U(0)]
+    cell = empty[random.randint(0, len(empty) - 1)]
+    return set_cell(board, cell, 2 if random.random() < 0.1 else 1)
+
+
+def the_next_empty_cell(board):
+    cell = int(16 * random.random())
+    while board >> U(4 * cell) & U(15):
+        cell = (cell + 1) % 16
+    return board | U(2 if random.random() < 0.1 else 1) << U(4 * cell)
+
+
+def tiles_for_exponents(board):
+    cell = int(16 * random.random())
+    while board >> U(4 * cell) & U(15):
+        cell = int(16 * random.random())
+    return board | U(4 if random.random() < 0.1 else 2) << U(4 * cell)
+
+
+def never_looks(board):
+    return board | U(1) << U(4 * int(16 * random.random()))
+
+
+def as_many_fours(board):
+    cell = int(16 * random.random())
+    while board >> U(4 * cell) & U(15):
+        cell = int(16 * random.random())
+    return board | U(1 + int(2 * random.random())) << U(4 * cell)
+
+
+def test_spawn():
+    assert labs.check("hw02.spawn", spawn).passed
+    said("spawn", the_next_empty_cell, "cells")
+    said("spawn", tiles_for_exponents, "tile")
+    said("spawn", as_many_fours, "fours")
+    assert labs.check("hw02.spawn", never_looks).status == "failed"
+
+
+def play(games, table):
+    moves = score = 0
+    for _ in range(games):
+        board = spawn(spawn(U(0)))
+        while legal(board, table) != 0:
+            action = random.randint(0, 3)
+            after, reward = slide(board, action, table)
+            if after != board:
+                board = spawn(after)
+                moves += 1
+                score += int(reward)
+    return moves, score
+
+
+def counts_tries(games, table):
+    moves = score = 0
+    for _ in range(games):
+        board = spawn(spawn(U(0)))
+        while legal(board, table) != 0:
+            after, reward = slide(board, random.randint(0, 3), table)
+            moves += 1
+            if after != board:
+                board = spawn(after)
+                score += int(reward)
+    return moves, score
+
+
+def only_the_last_reward(games, table):
+    moves, score = play(games, table)
+    return moves, score // moves
+
+
+def only_the_moves(games, table):
+    return play(games, table)[0]
+
+
+def test_play():
+    assert labs.check("hw02.play", play).passed
+    said("play", counts_tries, "moves")
+    said("play", only_the_last_reward, "score")
+    said("play", only_the_moves, "no_pair")
+
+
+# ---------------------------------------------------------------- stubs
+
+
+def stub(*arguments):
+    raise NotImplementedError
+
+
+STUBS = {
+    "get_cell": lambda board, cell: stub(),
+    "set_cell": lambda board, cell, exponent: stub(),
+    "slide_row": lambda row: stub(),
+    "transpose": lambda board: stub(),
+    "mirror": lambda board: stub(),
+    "slide": lambda board, action, table: stub(),
+    "legal": lambda board, table: stub(),
+    "spawn": lambda board: stub(),
+    "play": lambda games, table: stub(),
+}
+
+
+@pytest.mark.parametrize("name", STUBS)
+def test_a_stub_is_not_attempted(name):
+    assert labs.check(f"hw02.{name}", STUBS[name]).status == "not attempted"
+
+
+def test_every_exercise_has_a_stub():
+    assert list(STUBS) == list(of_lab("hw02"))

@@ -1,0 +1,492 @@
+"""hw03: what students typically write, and what the check says of it."""
+
+import re
+from collections import defaultdict
+from random import choice
+from types import FunctionType
+
+import pytest
+
+from lib2048 import labs
+from lib2048.game import mdp
+from lib2048.labs.exercise import find, of_lab
+from lib2048.labs.hw03 import afterstates_of
+from lib2048.labs.messages import _table
+
+
+def said(name, function, key, part=None):
+    """Assert that an answer fails by one of the exercise's messages, whatever fills its words."""
+    result = labs.check(f"hw03.{name}", function, part)
+    pattern = re.sub(r"\\{\w+\\}", ".*", re.escape(_table()[f"hw03.{name}.{key}"]))
+    assert result.status == "failed" and re.fullmatch(pattern, result.reason), result
+
+
+# ---------------------------------------------------------------- 1: one backup
+
+
+def backup(V, afterstate):
+    value = 0
+    for chance, state in mdp.next_states(afterstate):
+        value += chance * max([r + V[s] for s, r in mdp.choices(state).values()], default=0)
+    return value
+
+
+def best_of_the_averages(V, afterstate):
+    averages = [0, 0, 0, 0]
+    for action in range(4):
+        for chance, state in mdp.next_states(afterstate):
+            if action in mdp.choices(state):
+                after, reward = mdp.choices(state)[action]
+                averages[action] += chance * (reward + V[after])
+    return max(averages)
+
+
+def forgets_the_chances(V, afterstate):
+    bests = []
+    for _, state in mdp.next_states(afterstate):
+        bests.append(max([r + V[s] for s, r in mdp.choices(state).values()], default=0))
+    return sum(bests) / len(bests)
+
+
+def only_living_states(V, afterstate):
+    value = chances = 0
+    for chance, state in mdp.next_states(afterstate):
+        options = mdp.choices(state)
+        if options:
+            value += chance * max(r + V[s] for s, r in options.values())
+            chances += chance
+    return value / chances if chances else 0
+
+
+def value_of_the_state(V, afterstate):
+    return sum(chance * V[state] for chance, state in mdp.next_states(afterstate))
+
+
+def no_default(V, afterstate):
+    value = 0
+    for chance, state in mdp.next_states(afterstate):
+        value += chance * max(r + V[s] for s, r in mdp.choices(state).values())
+    return value
+
+
+def test_backup():
+    assert labs.check("hw03.backup", backup).passed
+    said("backup", best_of_the_averages, "best_of_means")
+    said("backup", forgets_the_chances, "equal_chances")
+    said("backup", only_living_states, "survivors")
+    said("backup", value_of_the_state, "state")
+    assert "ValueError" in labs.check("hw03.backup", no_default, part="dead ends").reason
+    assert labs.check("hw03.backup", no_default, part="values").passed  # partial credit
+
+
+# ---------------------------------------------------------------- 2: value iteration
+
+
+def value_iteration(afterstates):
+    V, sweeps = mdp.Table(), 0
+    while True:
+        largest, sweeps = 0, sweeps + 1
+        for after in afterstates:
+            old, V[after] = V[after], backup(V, after)
+            largest = max(largest, abs(V[after] - old))
+        if largest < 1e-9:
+            return V, sweeps
+
+
+def with_two_tables(afterstates):
+    V, sweeps, going_on = mdp.Table(), 0, True
+    while going_on:
+        new = mdp.Table()
+        for after in afterstates:
+            new[after] = backup(V, after)
+        sweeps += 1
+        going_on = any(abs(new[after] - V[after]) > 1e-9 for after in afterstates)
+        V = new
+    return V, sweeps
+
+
+def changed_is_overwritten(afterstates):
+    V, sweeps, changed = mdp.Table(), 0, True
+    while changed:
+        sweeps += 1
+        for after in afterstates:
+            new = backup(V, after)
+            changed = abs(new - V[after]) > 1e-9
+            V[after] = new
+    return V, sweeps
+
+
+def counts_changes_only(afterstates):
+    V, sweeps = mdp.Table(), 0
+    while True:
+        old = dict(V)
+        for after in afterstates:
+            V[after] = backup(V, after)
+        if old == V:
+            return V, sweeps
+        sweeps += 1
+
+
+def only_the_table(afterstates):
+    return value_iteration(afterstates)[0]
+
+
+def test_value_iteration():
+    assert labs.check("hw03.value_iteration", value_iteration).passed
+    said("value_iteration", with_two_tables, "all_at_once")
+    said("value_iteration", changed_is_overwritten, "last_board")
+    said("value_iteration", counts_changes_only, "last_not_counted")
+    said("value_iteration", only_the_table, "no_pair")
+
+
+# ---------------------------------------------------------------- 3: Monte Carlo
+
+
+def monte_carlo(V, visits, turns):
+    boards = [after for _, after in turns]
+    for number, after in enumerate(boards):
+        if boards.index(after) == number:
+            visits[after] += 1
+            to_come = sum(reward for reward, _ in turns[number + 1 :])
+            V[after] = V[after] + (to_come - V[after]) / visits[after]
+
+
+def adds_the_reward_first(V, visits, turns):
+    to_come = 0
+    for number in range(len(turns) - 1, -1, -1):
+        reward, after = turns[number]
+        to_come += reward
+        if after not in {board for _, board in turns[:number]}:
+            visits[after] += 1
+            V[after] += (to_come - V[after]) / visits[after]
+
+
+def with_a_set_of_seen(V, visits, turns):
+    to_come, seen = 0, set()
+    for reward, after in reversed(turns):
+        if after not in seen:
+            seen.add(after)
+            visits[after] += 1
+            V[after] += (to_come - V[after]) / visits[after]
+        to_come += reward
+
+
+def as_in_the_lesson(V, visits, turns):
+    to_come = 0
+    for reward, after in reversed(turns):
+        visits[after] += 1
+        V[after] += (to_come - V[after]) / visits[after]
+        to_come += reward
+
+
+def dead_means_zero(V, visits, turns):
+    monte_carlo(V, visits, turns)
+    V[turns[-1][1]] = 0.0
+
+
+def divides_before_counting(V, visits, turns):
+    to_come = 0
+    for reward, after in reversed(turns):
+        V[after] += (to_come - V[after]) / (visits[after] + 1)
+        to_come += reward
+
+
+def makes_a_new_table(V, visits, turns):
+    V = dict(V)
+    return V
+
+
+def empties_the_list(V, visits, turns):
+    to_come = 0
+    while turns:
+        reward, after = turns.pop()
+        if after not in [board for _, board in turns]:
+            visits[after] += 1
+            V[after] += (to_come - V[after]) / visits[after]
+        to_come += reward
+
+
+def test_monte_carlo():
+    assert labs.check("hw03.monte_carlo", monte_carlo).passed
+    said("monte_carlo", adds_the_reward_first, "own_reward")
+    said("monte_carlo", with_a_set_of_seen, "last_visit")
+    said("monte_carlo", as_in_the_lesson, "every_visit")
+    said("monte_carlo", dead_means_zero, "end_is_zero")
+    said("monte_carlo", divides_before_counting, "not_counted")
+    said("monte_carlo", makes_a_new_table, "returned")
+    said("monte_carlo", empties_the_list, "turns")
+    for part in ("first game", "later games"):
+        assert labs.check("hw03.monte_carlo", with_a_set_of_seen, part=part).passed
+
+
+# ---------------------------------------------------------------- 4: TD(0)
+
+
+def td0(V, turns, alpha):
+    for number in range(len(turns)):
+        target = 0
+        if number < len(turns) - 1:
+            target = turns[number + 1][0] + V[turns[number + 1][1]]
+        V[turns[number][1]] = (1 - alpha) * V[turns[number][1]] + alpha * target
+
+
+def stops_before_the_end(V, turns, alpha):
+    for number in range(len(turns) - 1):
+        reward, following = turns[number + 1]
+        V[turns[number][1]] += alpha * (reward + V[following] - V[turns[number][1]])
+
+
+def ends_at_zero(V, turns, alpha):
+    stops_before_the_end(V, turns, alpha)
+    V[turns[-1][1]] = 0
+
+
+def reward_of_the_wrong_turn(V, turns, alpha):
+    for number, (reward, after) in enumerate(turns):
+        following = V[turns[number + 1][1]] if number + 1 < len(turns) else 0
+        V[after] += alpha * (reward + following - V[after])
+
+
+def from_the_end(V, turns, alpha):
+    _, last = turns[-1]
+    V[last] += alpha * (0 - V[last])
+    for number in range(len(turns) - 2, -1, -1):
+        reward, following = turns[number + 1]
+        V[turns[number][1]] += alpha * (reward + V[following] - V[turns[number][1]])
+
+
+def without_alpha(V, turns, alpha):
+    for number, (_, after) in enumerate(turns):
+        V[after] = turns[number + 1][0] + V[turns[number + 1][1]] if turns[number + 1 :] else 0
+
+
+def test_td0():
+    assert labs.check("hw03.td0", td0).passed
+    said("td0", stops_before_the_end, "no_last")
+    said("td0", ends_at_zero, "end_is_zero")
+    said("td0", reward_of_the_wrong_turn, "own_reward")
+    said("td0", from_the_end, "backwards")
+    said("td0", without_alpha, "whole_step")
+    assert labs.check("hw03.td0", from_the_end, part="last turn").passed
+
+
+# ---------------------------------------------------------------- 5: the choice
+
+
+def choose(Q, state, rng, epsilon):
+    legal = sorted(mdp.choices(state))
+    explore = rng.uniform(0, 1) < epsilon
+    return legal[rng.randrange(len(legal))] if explore else max(legal, key=lambda a: Q[state, a])
+
+
+def any_of_four(Q, state, rng, epsilon):
+    if rng.random() < epsilon:
+        return rng.randrange(4)
+    return max(mdp.choices(state), key=lambda a: Q[state, a])
+
+
+def best_of_four(Q, state, rng, epsilon):
+    if rng.random() < epsilon:
+        return rng.choice(list(mdp.choices(state)))
+    return max(range(4), key=lambda a: Q[state, a])
+
+
+def the_other_way_round(Q, state, rng, epsilon):
+    if rng.random() > epsilon:
+        return rng.choice(list(mdp.choices(state)))
+    return max(mdp.choices(state), key=lambda a: Q[state, a])
+
+
+def always_greedy(Q, state, rng, epsilon):
+    return max(mdp.choices(state), key=lambda a: Q[state, a])
+
+
+def never_the_best(Q, state, rng, epsilon):
+    best = max(mdp.choices(state), key=lambda a: Q[state, a])
+    others = [a for a in mdp.choices(state) if a != best]
+    return rng.choice(others) if rng.random() < epsilon else best
+
+
+def a_luck_of_its_own(Q, state, rng, epsilon):
+    legal = list(mdp.choices(state))
+    return choice(legal) if rng.random() < epsilon else max(legal, key=lambda a: Q[state, a])
+
+
+def test_choose():
+    assert labs.check("hw03.choose", choose).passed
+    said("choose", any_of_four, "illegal")
+    said("choose", best_of_four, "illegal")
+    said("choose", the_other_way_round, "not_best", "greedy")
+    said("choose", the_other_way_round, "reversed", "explore")
+    said("choose", always_greedy, "never")
+    said("choose", never_the_best, "without_best")
+    said("choose", a_luck_of_its_own, "own_luck")
+    assert labs.check("hw03.choose", always_greedy, part="greedy").passed
+
+
+# ---------------------------------------------------------------- 6: the update of Q-learning
+
+
+def q_update(Q, state, action, reward, following, alpha):
+    legal = mdp.choices(following)
+    target = reward
+    if legal:
+        target += max(Q[following, a] for a in legal)
+    Q[state, action] = Q[state, action] * (1 - alpha) + alpha * target
+
+
+def asks_all_four(Q, state, action, reward, following, alpha):
+    best = max(Q[following, a] for a in range(4))
+    Q[state, action] += alpha * (reward + best - Q[state, action])
+
+
+def stays_in_the_state(Q, state, action, reward, following, alpha):
+    best = max(Q[state, a] for a in mdp.choices(state))
+    Q[state, action] += alpha * (reward + best - Q[state, action])
+
+
+def skips_dead_states(Q, state, action, reward, following, alpha):
+    values = [Q[following, a] for a in mdp.choices(following)]
+    if not values:
+        return
+    Q[state, action] += alpha * (reward + max(values) - Q[state, action])
+
+
+def forgets_to_subtract(Q, state, action, reward, following, alpha):
+    best = max((Q[following, a] for a in mdp.choices(following)), default=0)
+    Q[state, action] += alpha * (reward + best)
+
+
+def expected_value(Q, state, action, reward, following, alpha):
+    values = [Q[following, a] for a in mdp.choices(following)] or [0]
+    Q[state, action] += alpha * (reward + sum(values) / len(values) - Q[state, action])
+
+
+def test_q_update():
+    assert labs.check("hw03.q_update", q_update).passed
+    said("q_update", asks_all_four, "illegal")
+    said("q_update", skips_dead_states, "skips_end")
+    said("q_update", forgets_to_subtract, "only_added")
+    said("q_update", expected_value, "mean")
+    assert labs.check("hw03.q_update", stays_in_the_state).status == "failed"
+    assert labs.check("hw03.q_update", skips_dead_states, part="on the way").passed
+    assert labs.check("hw03.q_update", asks_all_four, part="at the end").passed
+
+
+# ---------------------------------------------------------------- 7: a game
+
+
+def q_game(Q, rng, epsilon, alpha):
+    state = mdp.start(2, 2, rng)
+    while mdp.choices(state):
+        action = choose(Q, state, rng, epsilon)
+        after, reward = mdp.choices(state)[action]
+        old, state = state, mdp.spawn(after, rng)
+        q_update(Q, old, action, reward, state, alpha)
+
+
+def no_spawn(Q, rng, epsilon, alpha):
+    state = mdp.start(2, 2, rng)
+    while mdp.choices(state):
+        action = choose(Q, state, rng, epsilon)
+        after, reward = mdp.choices(state)[action]
+        q_update(Q, state, action, reward, after, alpha)
+        state = after
+
+
+def stuck_at_the_start(Q, rng, epsilon, alpha):
+    state = mdp.start(2, 2, rng)
+    while mdp.choices(state):
+        action = choose(Q, state, rng, epsilon)
+        after, reward = mdp.choices(state)[action]
+        q_update(Q, state, action, reward, mdp.spawn(after, rng), alpha)
+
+
+def learns_nothing_for_ever(Q, rng, epsilon, alpha):
+    state = mdp.start(2, 2, rng)
+    while mdp.choices(state):
+        choose(Q, state, rng, epsilon)
+
+
+def in_a_table_of_its_own(Q, rng, epsilon, alpha):
+    Q = defaultdict(float)
+    q_game(Q, rng, epsilon, alpha)
+
+
+def without_exploring(Q, rng, epsilon, alpha):
+    q_game(Q, rng, 0, alpha)
+
+
+def at_random(Q, rng, epsilon, alpha):
+    q_game(Q, rng, 1, alpha)
+
+
+def one_turn(Q, rng, epsilon, alpha):
+    state = mdp.start(2, 2, rng)
+    action = choose(Q, state, rng, epsilon)
+    after, reward = mdp.choices(state)[action]
+    q_update(Q, state, action, reward, mdp.spawn(after, rng), alpha)
+
+
+def by_afterstates(Q, rng, epsilon, alpha):
+    state = mdp.start(2, 2, rng)
+    while mdp.choices(state):
+        after, reward = mdp.choices(state)[choose(Q, state, rng, epsilon)]
+        Q[after] += alpha * (reward - Q[after])
+        state = mdp.spawn(after, rng)
+
+
+def test_q_game(monkeypatch):
+    monkeypatch.setattr(labs.checks, "SECONDS", 3)
+    assert labs.check("hw03.q_game", q_game).passed
+    said("q_game", no_spawn, "no_spawn")
+    said("q_game", in_a_table_of_its_own, "nothing")
+    said("q_game", without_exploring, "stuck")
+    said("q_game", at_random, "opinion")
+    said("q_game", one_turn, "part")
+    said("q_game", by_afterstates, "keys")
+    said("q_game", stuck_at_the_start, "no_spawn")
+    assert "loop that does not end" in labs.check("hw03.q_game", learns_nothing_for_ever).reason
+
+
+def test_a_game_with_a_missing_helper_uses_the_librarys():
+    missing = FunctionType(q_game.__code__, globals() | {"choose": STUBS["choose"]}, "q_game")
+    result = labs.check("hw03.q_game", missing)
+    assert result.passed and result.stood_in == ["choose"]
+
+
+# ---------------------------------------------------------------- stubs
+
+
+def stub(*arguments):
+    raise NotImplementedError
+
+
+STUBS = {
+    "backup": lambda V, afterstate: stub(),
+    "value_iteration": lambda afterstates: stub(),
+    "monte_carlo": lambda V, visits, turns: stub(),
+    "td0": lambda V, turns, alpha: stub(),
+    "choose": lambda Q, state, rng, epsilon: stub(),
+    "q_update": lambda Q, state, action, reward, following, alpha: stub(),
+    "q_game": lambda Q, rng, epsilon, alpha: stub(),
+}
+
+
+@pytest.mark.parametrize("name", STUBS)
+def test_a_stub_is_not_attempted(name):
+    assert labs.check(f"hw03.{name}", STUBS[name]).status == "not attempted"
+
+
+def test_value_iteration_finds_the_value_of_a_game():
+    V, sweeps = find("hw03.value_iteration").truth(afterstates_of(2, 2)[::-1])
+    worth = sum(p * max(r + V[s] for s, r in mdp.choices(state).values())
+                for p, state in mdp.starts(2, 2))  # fmt: skip
+    assert sweeps == 2 and worth == pytest.approx(66.9641, abs=1e-4)
+
+
+@pytest.mark.parametrize("name", STUBS)
+def test_every_seed_draws_cases_for_every_part(name):
+    exercise = of_lab("hw03")[name]
+    assert all(exercise.all_cases(seed, part) for seed in range(20)
+               for part in exercise.parts or [None])  # fmt: skip
