@@ -68,9 +68,17 @@ class Exercise:
         parts = self.parts or {None: self.cases}
         if part is not None and part not in parts:
             raise ValueError(f"{self.name} has no part {part!r}: use {', '.join(self.parts)}")
+        if (cases := _drawn.get((self.name, seed, part))) is None:
+            cases = _drawn[self.name, seed, part] = self._draw(parts, seed, part)
+        return cases
+
+    def _draw(self, parts, seed, part):
         chosen = [part] if part is not None else list(parts)
         random = {name: np.random.default_rng([seed, at]) for at, name in enumerate(parts)}
         return [case for name in chosen for case in parts[name](random[name])]
+
+
+_drawn = {}  # cases that were drawn already; whoever tries a function on them gives it copies
 
 
 class Wrong(Exception):

@@ -65,20 +65,23 @@ def update_cases(random):
 def choice_cases(random):
     """Return (network, board) pairs, one of them lost; the weights are small beside rewards."""
     network, steps = a_network(random, 3.0), a_game(random)
-    boards = [steps[i].state for i in random.permutation(len(steps))[:80]]
+    boards = [steps[i].state for i in random.permutation(len(steps))[:40]]
     clear = [board for board in boards if _gap(network, board) > 0.5]
-    clear.sort(key=lambda board: -_ways_to_choose(network, board))
-    return [(network, board) for board in [*clear[:12], steps[-1].next_state]]
+    found = {board: _choices(network, board) for board in clear}
+    apart = [[board for board, best in found.items() if best[i] != best[j]][:3]
+             for i, j in ((0, 1), (2, 3), (1, 3))]  # fmt: skip
+    chosen = dict.fromkeys([*clear[:4], *apart[0], *apart[1], *apart[2]])
+    return [(network, board) for board in [*chosen, steps[-1].next_state]]
 
 
-def _ways_to_choose(network, board):
-    """Return how many actions are best: by values of either kind, with the rewards or without."""
-    best = set()
+def _choices(network, board):
+    """Return the best action by V(afterstate) without and with the reward, and by V(state)."""
+    best = []
     for value in (tdl.estimate, tdl.expected_value):
         for counts in (0, 1):
-            options = [(counts * r + value(network, after), a) for a, after, r in afterstates(board)]
-            best.add(max(options)[1])
-    return len(best)
+            worths = {a: counts * r + value(network, s) for a, s, r in afterstates(board)}
+            best.append(max(worths, key=worths.get))
+    return best
 
 
 def _gap(network, board):

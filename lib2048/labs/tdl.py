@@ -57,10 +57,14 @@ class Step(NamedTuple):
     next_state: np.uint64
 
 
-@register_jitable
 def at(board, cell):
     """Return the exponent in a cell: 0 for empty, 1 for a 2, 11 for a 2048.  cell: 0..15."""
-    return np.int64((np.uint64(board) >> np.uint64(4 * cell)) & np.uint64(15))
+    return (int(board) >> (4 * int(cell))) & 15
+
+
+@overload(at)
+def _compiled_at(board, cell):
+    return lambda board, cell: np.int64((np.uint64(board) >> np.uint64(4 * cell)) & np.uint64(15))
 
 
 @overload(slide)
