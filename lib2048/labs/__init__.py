@@ -8,5 +8,6 @@ version of what is not attempted.
 from lib2048.labs.checks import check, hint, require, start, use
 from lib2048.labs.messages import translate
 from lib2048.labs.result import Checked, Failed
+from lib2048.labs.seeds import variant
 
-__all__ = ["Checked", "Failed", "check", "hint", "require", "start", "translate", "use"]
+__all__ = ["Checked", "Failed", "check", "hint", "require", "start", "translate", "use", "variant"]
