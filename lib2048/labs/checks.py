@@ -62,6 +62,15 @@ def check_text(exercise, text, part, seed):
     return _told(exercise, **reply["answer"], printed=reply["printed"])
 
 
+def try_text(text):
+    """Run the text of a module with FUNCTIONS to its end.  Raises ValueError where it has none."""
+    try:
+        with _lock:
+            _child.ask("lib2048.labs.judge:loads", {"source": text}, SECONDS, MEMORY_MIB)
+    except Ended as ended:
+        raise ValueError(ended.reason) from None
+
+
 def _failed(exercise, key, **words):
     reason = say(key, **{"function": exercise.function} | words)
     return Checked(exercise.name, FAILED, reason=reason)

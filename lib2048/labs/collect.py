@@ -26,7 +26,7 @@ BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, Runtime
 
 # Moodle: "Ada Lovelace_12345_assignsubmission_file_/hw01.zip", one folder a student, or all of it
 # as one file name.  The number is that of "Participant 12345" in the grading worksheet.
-MOODLE = re.compile(r"(?P<name>.+)_(?P<id>\d+)_assignsubmission_(?P<kind>file|onlinetext)_?(?P<file>.*)")
+MOODLE = re.compile(r"(?P<name>.+)_(?P<id>\d+)_assignsubmission_(file|onlinetext)_?(?P<file>.*)")
 # Canvas: "lovelaceada_LATE_12345_67890_hw01-1.zip": the user's ID, the submission's, and behind
 # the name which attempt it was.
 CANVAS = re.compile(r"(?P<name>[^_]+)_(?P<late>LATE_)?(?P<id>\d+)_(?P<submission>\d+)_(?P<file>.+)")
@@ -172,15 +172,21 @@ def _interpret(one, data, name):
         with zipfile.ZipFile(BytesIO(data)) as archive:
             _open_pack(one, archive, name)
     elif name.endswith(".ipynb") or data.lstrip()[:1] == b"{" and not name.endswith(".json"):
-        notebook = parse(data, name)
+        notebook = _parsed(data, name)
         one.lab, one.who.number = lab_of(notebook), student_of(notebook)
         one.files = {f"{one.lab}.ipynb": data}
-        one.who.notes.append(say("hand_in.bare"))
     elif any(is_of(kind, name) for kind in KINDS):
         one.files = {name: data}
         return
     if one.lab is None:
         raise _Refused(say("hand_in.foreign", name=one.who.file))
+
+
+def _parsed(data, name):
+    try:
+        return parse(data, name)
+    except ValueError as error:
+        raise _Refused(str(error)) from None
 
 
 def _open_pack(one, archive, name):
@@ -198,20 +204,18 @@ def _open_pack(one, archive, name):
             files[inner.name] = _bytes(archive, info)
         if sum(map(len, files.values())) > MOST_MB * 10**6:
             raise _Refused(say("hand_in.large", name=name, most=MOST_MB))
+    hashes = {name: sha256(data).hexdigest() for name, data in files.items()}
     _look_at_notebook(one, files, name)
     if isinstance(about, dict):
         one.who.number = str(about.get("student") or one.who.number)[:60]
-        hashes = {name: sha256(data).hexdigest() for name, data in files.items()}
         if about.get("hash") != hash_of(hashes):
             one.who.notes.append(say("hand_in.changed_since"))
-    else:
-        one.who.notes.append(say("hand_in.bare"))
 
 
 def _look_at_notebook(one, files, name):
     """Find the lab's notebook among the files of a pack and put it first, by its usual name."""
     for inner in [inner for inner in files if inner.endswith(".ipynb")]:
-        notebook = parse(files[inner], f"{name}: {inner}")
+        notebook = _parsed(files[inner], f"{name}: {inner}")
         if lab := lab_of(notebook):
             data = files.pop(inner)
             one.lab, one.who.number = lab, student_of(notebook)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from lib2048.labs.exercise import of_lab
 from lib2048.labs.messages import say
-from lib2048.labs.release import full, nbgrader, released, resources
+from lib2048.labs.release import full, nbgrader, quietly, released, resources
 from lib2048.labs.seeds import class_seed
 from lib2048.machine.files import write_text
 from lib2048.machine.kernels import LIBRARY
@@ -126,9 +126,10 @@ def _save_cells(course, notebook, lab):
     """Write a lab's cells into the gradebook, as nbgrader does when it generates an assignment."""
     from nbgrader.preprocessors import SaveCells
 
-    with course.gradebook() as book:
+    with quietly(), course.gradebook() as book:
         book.update_or_create_assignment(lab)
     try:
-        SaveCells().preprocess(notebook, resources(lab, database=course.database))
+        with quietly():
+            SaveCells().preprocess(notebook, resources(lab, database=course.database))
     except RuntimeError:
         raise ValueError(say("grading.cells_changed", lab=lab, course=course.folder)) from None

@@ -13,7 +13,6 @@ import sys
 import tempfile
 import time
 import traceback
-import warnings
 from collections import Counter
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -24,7 +23,7 @@ from lib2048.labs.course import open_course
 from lib2048.labs.exercise import cell_seconds, of_lab
 from lib2048.labs.messages import say
 from lib2048.labs.notebook import parse
-from lib2048.labs.release import nbgrader, resources
+from lib2048.labs.release import nbgrader, quietly, resources
 from lib2048.labs.result import RESULT
 from lib2048.machine.files import write_text
 
@@ -52,6 +51,8 @@ def grade(lab, folder, processes=2, again=False, limits=None, tell=lambda line: 
     of_lab(lab)
     nbgrader()
     course = open_course(folder)
+    if not course.students(lab):
+        raise ValueError(say("grading.no_hand_ins", course=folder, lab=lab))
     task = _Grading(course, lab, processes, limits, tell)
     chosen = {student: path for student, path in course.students(lab).items()
               if again or not task.is_done(student, path)}  # fmt: skip
@@ -141,7 +142,8 @@ class _Grading:
         self.enter(student, read_record(path))
         _for_marks(notebook)
         about = resources(self.lab, student, self.course.database)
-        SaveAutoGrades().preprocess(notebook, about)
+        with quietly():
+            SaveAutoGrades().preprocess(notebook, about)
         folder = self.folder(student)
         shutil.rmtree(folder, ignore_errors=True)
         shutil.copytree(path, folder, ignore=shutil.ignore_patterns("*.ipynb", RECORD))
@@ -150,7 +152,7 @@ class _Grading:
     def enter(self, student, record):
         """Enter a student and the hand-in into the gradebook."""
         who = {"last_name": record.name, "lms_user_id": record.student} if record else {}
-        with self.course.gradebook() as book:
+        with quietly(), self.course.gradebook() as book:
             book.update_or_create_student(student, **who)
             book.update_or_create_submission(self.lab, student)
 

@@ -52,6 +52,12 @@ def judge(message):
     return found
 
 
+def loads(message):
+    """Run a text of `child.source_of` to its end, and call nothing of it.  message: source."""
+    child.load(message["source"])
+    return {}
+
+
 class _Judged:
     """One judgement: the function, its cases, what was found."""
 

@@ -118,9 +118,9 @@ def _beside(folder):
 
 def _missing(lab, notebook, files):
     """Say in words what is missing."""
-    functions, answers = not_attempted(notebook)
+    untouched = zip(("functions", "answers"), not_attempted(notebook))
     lines = [say(f"hand_in.missing_{kind}", names=", ".join(map(str, names)))
-             for kind, names in (("functions", functions), ("answers", answers)) if names]  # fmt: skip
+             for kind, names in untouched if names]  # fmt: skip
     there = {kind for kind in KINDS if any(is_of(kind, name) for name in files)}
     return lines + [say(f"hand_in.missing_{kind}") for kind in hand_in(lab) if kind not in there]
 

@@ -1,6 +1,8 @@
 """From a source lab to what students get, by nbgrader's steps; nothing is executed."""
 
+import contextlib
 import copy
+import warnings
 
 from lib2048.labs.messages import say
 from lib2048.labs.notebook import NO_ANSWER, NOT_ATTEMPTED
@@ -11,11 +13,20 @@ KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": 
 def nbgrader():
     """Return the package nbgrader.  Raises ValueError where the extra `grading` is missing."""
     try:
-        import nbgrader
-        import nbgrader.preprocessors  # noqa: F401
+        with quietly():
+            import nbgrader
+            import nbgrader.preprocessors  # noqa: F401
     except ImportError:
         raise ValueError(say("grading.no_nbgrader")) from None
     return nbgrader
+
+
+@contextlib.contextmanager
+def quietly():
+    """Leave out the warnings of nbgrader and what it builds on, which no grader can act upon."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
 
 
 def full(source, lab):
@@ -47,8 +58,9 @@ def released(source, lab):
 def _through(steps, notebook, lab):
     """Return a copy of a notebook that went through nbgrader's preprocessors."""
     notebook = copy.deepcopy(notebook)
-    for step in steps:
-        notebook, _ = step.preprocess(notebook, resources(lab))
+    with quietly():
+        for step in steps:
+            notebook, _ = step.preprocess(notebook, resources(lab))
     return notebook
 
 

@@ -4,7 +4,6 @@ The cells run in a Jupyter kernel with the rights of whoever grades; docs/gradin
 take those away.
 """
 
-import asyncio
 import contextlib
 import math
 import time
