@@ -2,6 +2,7 @@
 
 import csv
 import json
+import sys
 
 import handins
 import pytest
@@ -65,7 +66,7 @@ def tampered(student):
 
 
 HAND_INS = {
-    "101": handins.solution("S101"),
+    "101": handins.without_games(handins.solution("S101")),
     "102": tampered("S102"),
     "103": handins.changed("S103", slide_row=MERGES_TWICE),
     "104": handins.changed("S104", slide=UPSIDE_DOWN, spawn=HALF_ARE_FOURS),
@@ -101,7 +102,8 @@ def course(tmp_path_factory):
     handins.download(folder / "class.zip", entries)
     generate("hw01", folder, sources=handins.SOURCE.parents[1], lab_seed=7)
     collect(folder / "class.zip", folder)
-    grading.grade("hw01", folder, limits=Limits(cell=15, all=60))
+    limits = Limits(cell=8, all=300, granted=dict.fromkeys(AUTOMATIC, 60))  # it may be busy here
+    grading.grade("hw01", folder, limits=limits)
     return folder
 
 
@@ -134,7 +136,7 @@ NOTES = {
     "103": "hw01.slide was checked with the library's version of slide_row",
     "104": "hw01.legal_actions was checked with the library's version of slide.",
     "105": "ended the kernel",
-    "106": "took longer than 15 s",
+    "106": "took longer than 8 s",
     "107": "The notebook is empty",
     "108": "damaged",
 }
@@ -168,6 +170,7 @@ def test_each_gets_one_page_of_feedback(course):
     pages = {path.parts[-3]: path.read_text(encoding="utf-8")
              for path in marks.feedback("hw01", course)}  # fmt: skip
     assert sorted(pages) == sorted(LOST)
+    assert "has yet to mark: prediction, who-scores-more" in pages["103"]
     assert "ended the kernel" in pages["105"] and "damaged" in pages["108"]
     assert not any("HIDDEN" in page or "labs.require" in page for page in pages.values())
 
@@ -211,3 +214,56 @@ def test_of_two_cells_with_one_name_the_last_counts(full):
     found, notes = grading.restored(notebook, full, "hw01")
     assert names(found).count("slide_row") == 1 and "slide_row" in notes[0]
     assert "tiles" in found.cells[names(found).index("slide_row")].source
+
+
+# ---------------------------------------------------------------- wrong commands
+
+
+def test_what_the_graders_commands_refuse(tmp_path, one_line_error, monkeypatch):
+    def refused(*arguments):
+        return one_line_error("labs", *arguments)
+
+    for command in ("grade", "export", "feedback"):
+        assert "no course in there" in refused(command, "hw01", tmp_path)
+    assert "no such source lab" in refused("generate", "hw01", tmp_path, "--from", tmp_path)
+    (tmp_path / "course.toml").write_text("seed = 1\n")
+    assert "course.toml cannot be read" in refused("grade", "hw01", tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["course.toml"]
+    (tmp_path / "course.toml").write_text("seed = 1\nlab_seed = 2\n")
+    assert "nobody's hw01 in there" in refused("grade", "hw01", tmp_path)
+    assert "no hw01 graded in there" in refused("export", "hw01", tmp_path)
+    (tmp_path / "submitted" / "1" / "hw01").mkdir(parents=True)
+    assert "holds no source of hw01" in refused("grade", "hw01", tmp_path)
+    for numbers in (["--processes", "0"], ["--patience", "0.1"], ["--patience", "nan"]):
+        assert "at least 1 process" in refused("grade", "hw01", tmp_path, *numbers)
+    monkeypatch.setitem(sys.modules, "nbgrader", None)
+    assert "nbgrader, which is not installed" in refused("grade", "hw01", tmp_path)
+
+
+def test_cells_that_came_or_went_are_refused_once_hand_ins_are_graded(course, tmp_path):
+    source = handins.solution()
+    gone = [cell for cell in source["cells"] if handins.grade_id(cell) != "spawn-test"]
+    path = tmp_path / "hw01" / "hw01.ipynb"
+    path.parent.mkdir()
+    path.write_bytes(handins.data(source | {"cells": gone}))
+    before = (course / "source" / "hw01" / "hw01.ipynb").read_bytes()
+    with pytest.raises(ValueError, match="other graded cells"):
+        generate("hw01", course, sources=tmp_path, lab_seed=99)
+    assert (course / "source" / "hw01" / "hw01.ipynb").read_bytes() == before
+    assert courses.open_course(course).lab_seed == 7
+
+
+def test_a_courses_seeds_reach_the_notebook(course):
+    task = grading._Grading(courses.open_course(course), "hw01", 1, Limits(), print)
+    found = task.environment()
+    assert (found["LIB2048_LAB_SEED"], found["LIB2048_CLASS_SEED"]) == ("7", "2048")
+    assert found["LIB2048_QUICK"] == "1"
+
+
+def test_a_cell_may_be_granted_more_and_patience_counts_for_all():
+    limits = Limits(cell=20, all=60, granted={"trained": 90, "short": 5})
+    cell = type("Cell", (), {"metadata": {"nbgrader": {"grade_id": "trained"}}})
+    other = type("Cell", (), {"metadata": {}})
+    assert (limits.of(cell), limits.of(other), limits.total) == (90, 20, 130)
+    twice = Limits(20, 60, limits.granted, patience=2)
+    assert (twice.of(cell), twice.of(other), twice.total) == (180, 40, 260)

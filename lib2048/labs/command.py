@@ -39,6 +39,8 @@ def _add_graders(labs):
     grade = _course(_lab(labs, "grade", "grade all hand-ins of a lab"))
     grade.add_argument("--processes", type=int, default=2, help="kernels at a time")
     grade.add_argument("--again", action="store_true", help="also what is graded already")
+    grade.add_argument("--patience", type=float, default=1, metavar="X",
+                       help="times the limits of time, for a slow or busy machine")  # fmt: skip
     export = _course(_lab(labs, "export", "write the grades as CSV"))
     export.add_argument("--out", help="by default COURSE/grades-LAB.csv")
     _course(_lab(labs, "feedback", "write one HTML page a student"))
@@ -103,9 +105,7 @@ def _grade(options):
     from lib2048.labs.grading import grade
     from lib2048.labs.marks import rows, summary
 
-    if options.processes < 1:
-        raise ValueError(f"--processes {options.processes}: at least 1")
-    done = grade(options.lab, options.course, options.processes, options.again,
+    done = grade(options.lab, options.course, options.processes, options.again, options.patience,
                  tell=lambda line: print(line, file=sys.stderr, flush=True))  # fmt: skip
     data = {"lab": options.lab, "graded": len(done), "seconds": sum(one.seconds for one in done)}
     data |= summary(rows(open_course(options.course), options.lab))

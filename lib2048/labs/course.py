@@ -101,25 +101,30 @@ def generate(lab, folder, sources=SOURCES, seed=None, lab_seed=None):
     source = nbformat.reads(text, as_version=4)
     release = released(source, lab)
     course = _with_seeds(Path(folder), seed, lab_seed)
+    course.folder.mkdir(parents=True, exist_ok=True)
     _save_cells(course, full(source, lab), lab)
+    _write_settings(course)
     write_text(course.folder / "source" / lab / f"{lab}.ipynb", text)
     write_text(course.folder / "release" / lab / f"{lab}.ipynb", nbformat.writes(release) + "\n")
     return course
 
 
 def _with_seeds(folder, seed, lab_seed):
-    """Return the course of a folder, which is made where it is new; seeds that are given win."""
+    """Return the course of a folder, old or new; seeds that are given win."""
     new = not (folder / "course.toml").exists()
     old = Course(folder, class_seed(), secrets.randbelow(10**9)) if new else open_course(folder)
-    course = Course(folder, old.seed if seed is None else seed,
-                    old.lab_seed if lab_seed is None else lab_seed)  # fmt: skip
+    return Course(folder, old.seed if seed is None else seed,
+                  old.lab_seed if lab_seed is None else lab_seed)  # fmt: skip
+
+
+def _write_settings(course):
+    folder = course.folder
     write_text(
         folder / "course.toml",
         f"seed = {course.seed}  # of `make class`: what students' checks and variants draw from\n"
         f"lab_seed = {course.lab_seed}  # the grader's own: what hidden checks draw from\n",
     )
     write_text(folder / "nbgrader_config.py", CONFIG)
-    return course
 
 
 def _save_cells(course, notebook, lab):

@@ -41,33 +41,39 @@ class Graded:
     lab_seed: int = 0
 
 
-def grade(lab, folder, processes=2, again=False, limits=None, tell=lambda line: None):
+def grade(lab, folder, processes=2, again=False, patience=1, limits=None, tell=lambda line: None):
     """Grade all hand-ins of a lab that are new or have changed.
 
-    folder: of the course; processes: kernels at a time; again: all of them, new or not; limits:
-    `running.Limits`; tell: called with a line about each.  Returns a list of `Graded`.  Raises
-    ValueError where the course or the lab's source is missing.
+    folder: of the course; processes: kernels at a time; again: all of them, new or not; patience:
+    by which the limits of time are multiplied, 1 or more; limits: others, a `running.Limits`;
+    tell: called with a line about each.  Returns a list of `Graded`.  Raises ValueError where the
+    course, its hand-ins or the lab's source are missing.
     """
+    if processes < 1 or not 1 <= patience <= 100:
+        raise ValueError(say("grading.bad_numbers", processes=processes, patience=patience))
     of_lab(lab)
     nbgrader()
     course = open_course(folder)
     if not course.students(lab):
         raise ValueError(say("grading.no_hand_ins", course=folder, lab=lab))
-    task = _Grading(course, lab, processes, limits, tell)
+    task = _Grading(course, lab, processes, limits or _limits(lab, patience), tell)
     chosen = {student: path for student, path in course.students(lab).items()
               if again or not task.is_done(student, path)}  # fmt: skip
     return asyncio.run(task.all(chosen))
+
+
+def _limits(lab, patience):
+    from lib2048.labs.running import Limits
+
+    return Limits(granted=cell_seconds(lab), patience=patience)
 
 
 class _Grading:
     """The grading of one lab."""
 
     def __init__(self, course, lab, processes, limits, tell):
-        from lib2048.labs.running import Limits
-
-        self.course, self.lab, self.tell = course, lab, tell
+        self.course, self.lab, self.tell, self.limits = course, lab, tell, limits
         self.full = course.full(lab)
-        self.limits = limits or Limits(granted=cell_seconds(lab))
         self.free = asyncio.Semaphore(processes)
 
     def folder(self, student):

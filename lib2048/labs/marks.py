@@ -185,13 +185,19 @@ def _page(exporter, course, lab, row):
     with quietly():
         notebook, _ = ClearHiddenTests(enforce_metadata=False).preprocess(notebook, about)
         _hide_tracebacks(notebook)
-        if row.graded.notes:
-            lines = [f"### {say('grading.feedback_title')}", *(f"- {n}" for n in row.graded.notes)]
+        if notes := row.graded.notes + _yet_to_come(row):
+            lines = [f"### {say('grading.feedback_title')}", *(f"- {note}" for note in notes)]
             notebook.cells.insert(0, nbformat.v4.new_markdown_cell("\n".join(lines)))
         page, _ = exporter.from_notebook_node(notebook, about)
     return page
 
 
+
+
+def _yet_to_come(row):
+    """Return a note on answers that a person has not marked yet; the page shows 0 for them."""
+    names = [mark.name for mark in row.marks if mark.points is None]
+    return [say("grading.yet_to_come", names=", ".join(names))] if names else []
 
 
 def _hide_tracebacks(notebook):
