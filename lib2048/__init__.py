@@ -38,6 +38,7 @@ from lib2048.game.spec import ACTIONS
 from lib2048.learn.examples import fit, places
 from lib2048.learn.settings import Settings
 from lib2048.machine.data import data
+from lib2048.networks.convert import convert
 from lib2048.networks.files import load, save
 from lib2048.networks.heuristic import Weights, heuristic_network, line_values
 from lib2048.networks.names import parse_network
@@ -55,6 +56,7 @@ from lib2048.play.players import (
     random_player,
 )
 from lib2048.play.statistics import Comparison, compare, compare_groups, interval, mean_ci95
+from lib2048.play.tournament import tournament
 from lib2048.show.drawing import (
     draw_board,
     draw_choice,
@@ -85,13 +87,13 @@ __all__ = [
     "ACTIONS", "BoardKind", "Comparison", "Experience", "History", "Ladder", "Network",
     "NetworkPlayer", "Result", "Run", "SearchPlayer", "Settings", "SmallGame", "ValuePlayer",
     "Weights", "actions_in", "afterstates", "as_written", "board", "board_table", "budget",
-    "collect", "compare", "compare_groups", "data", "draw_board", "draw_choice", "draw_pattern",
-    "draw_row", "draw_time", "draw_tree", "draw_tuple", "draw_tuples", "evaluate",
+    "collect", "compare", "compare_groups", "convert", "data", "draw_board", "draw_choice",
+    "draw_pattern", "draw_row", "draw_time", "draw_tree", "draw_tuple", "draw_tuples", "evaluate",
     "first_legal_player", "fit", "from_tiles", "greedy_player", "heuristic_network",
     "heuristic_player", "initial", "interval", "is_over", "last_run", "line_values", "load",
     "mdp", "mean_ci95", "parse_network", "places", "player", "random_player", "reached",
     "record_game", "rollouts", "save", "slide", "solve", "spawn", "spec", "statistics_block",
-    "stream", "symmetries", "to_exponents", "to_tiles", "train", *_LAZY,
+    "stream", "symmetries", "to_exponents", "to_tiles", "tournament", "train", *_LAZY,
 ]  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""The command line: lib2048 play | train | solve | fold | info | bench | labs.
+"""The command line: play | train | solve | convert | fold | tournament | info | bench | labs.
 
 Progress and prose go to stderr; with --json, stdout holds one JSON object and nothing else.  A
 wrong argument or file gives one line on stderr and exit status 2, and nothing is written.
@@ -15,8 +15,10 @@ from lib2048.exact import SmallGame
 from lib2048.labs import command as labs
 from lib2048.learn.settings import FIELDS, Settings
 from lib2048.networks import files
+from lib2048.networks.convert import convert
 from lib2048.play.evaluation import TEST_SEED, check_games, evaluate
 from lib2048.play.players import NAMED, SearchPlayer, heuristic_player, player
+from lib2048.play.tournament import CSV, PAGE, tournament
 from lib2048.search.expectimax import check_limits
 from lib2048.train.folder import WEIGHTS
 from lib2048.train.run import Run
@@ -38,9 +40,11 @@ def _parser():
     exact.add_argument("size", help="rows x columns: 2x2, 2x3, 3x3, 2x4, …")
     describe = commands.add_parser("info", help="describe a file of weights")
     describe.add_argument("file")
+    _add_convert(commands)
     fold = commands.add_parser("fold", help="fold contained tuples into the longer ones")
     fold.add_argument("source", metavar="SRC", help="a file of weights")
     fold.add_argument("destination", metavar="DST", help="the new file, .npz")
+    _add_tournament(commands)
     bench = commands.add_parser("bench", help="speed, as ratios within one run")
     bench.add_argument("--network", default="4x6")
     bench.add_argument("--stages", type=int, default=0, metavar="G", help="and in 2^G stages")
@@ -61,6 +65,22 @@ def _add_play(commands):
     far.add_argument("--ms-per-move", type=float, metavar="T", help="or a time limit for a move")
     play.add_argument("--table-mib", type=int, help="memory of the transposition table")
     play.add_argument("--reduce", action="store_true", help="look less far behind a spawned 4")
+
+
+def _add_convert(commands):
+    change = commands.add_parser("convert", help="bring weights from another program, or to one")
+    change.add_argument("source", metavar="SRC", help="a file of weights, known by its content")
+    kinds = ".npz, .bin (TDL2048-Demo) or .w (TDL2048+)"
+    change.add_argument("destination", metavar="DST", help=f"the new file: {kinds}")
+
+
+def _add_tournament(commands):
+    contest = commands.add_parser("tournament", help="let all submissions of a folder play")
+    contest.add_argument("folder", metavar="DIR", help="weights, and Python files with choose()")
+    contest.add_argument("--games", type=int, default=100, help="of each player")
+    contest.add_argument("--ms-per-move", type=float, metavar="T", help="time limit for a move")
+    contest.add_argument("--seed", type=int, default=TEST_SEED)
+    contest.add_argument("--out", required=True, help="folder for the leaderboard")
 
 
 def _add_train(commands):
@@ -156,6 +176,13 @@ def _solve(options):
     return found | {"value": optimal.start, "moves": optimal.moves}, f"{game!r}\n{optimal!r}"
 
 
+def _convert(options):
+    done = convert(options.source, options.destination)
+    text = f"network {done['network']}, {', '.join(done['kept'])}: {done['from']} → {done['to']}"
+    without = f"; left out: {', '.join(done['left_out'])}" if done["left_out"] else ""
+    return done, text + without
+
+
 def _fold(options):
     """Write the folded network of a file, with what the file says of itself."""
     if Path(options.destination).suffix != ".npz":
@@ -165,6 +192,13 @@ def _fold(options):
     files.save(folded, options.destination, **about["info"], folded_from=network.name)
     found = {"network": folded.name, "folded_from": network.name, "weights": options.destination}
     return found, f"{network!r}\nfolded: {folded!r}"
+
+
+def _tournament(options):
+    limits = {"games": options.games, "ms_per_move": options.ms_per_move, "seed": options.seed}
+    board = tournament(options.folder, options.out, progress=True, **limits)
+    found = {"folder": options.folder, "out": options.out} | board.as_dict()
+    return found, f"{board}\nwritten to {options.out}: {CSV}, {PAGE}"
 
 
 def _info(options):
@@ -180,7 +214,8 @@ def _bench(options):
 
 
 COMMANDS = {
-    "play": _play, "train": _train, "solve": _solve, "fold": _fold, "info": _info, "bench": _bench,
+    "play": _play, "train": _train, "solve": _solve, "convert": _convert, "fold": _fold,
+    "tournament": _tournament, "info": _info, "bench": _bench,
     "labs": labs.run,
 }  # fmt: skip
 

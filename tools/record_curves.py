@@ -1,7 +1,8 @@
 """Record the learning curves of data/curves: python tools/record_curves.py RUNS_FOLDER
 
 Each run goes through the command line, exactly as a reader would type it; finished ones are
-skipped, so the script can be stopped and started again.  About 20 minutes on two cores.
+skipped, so the script can be stopped and started again.  About 20 minutes on two
+cores, and half an hour more for the values of states.
 """
 
 import json
@@ -16,6 +17,7 @@ SEEDS = (1, 2, 3)
 TILES = (1024, 2048, 4096, 8192)
 TEST_GAMES, TEST_SEED = 10_000, 2048  # luck that no training run has had
 TD0 = "train --network 4x6 --rule td --alpha 0.1 --games 100000 --order {kind} --seed {seed}"
+STATE = "train --network 4x6 --rule td --form state --order backward --games 100000 --seed {seed}"
 FORMS = "train --network 4-22 --rule td --alpha 0.1 --actions 10000000 --form {kind} --seed {seed}"
 
 
@@ -51,6 +53,7 @@ def main(runs):
         for kind in ("afterstate", "state", "q"):
             record(f"forms_4-22_{kind}_seed{seed}", FORMS.format(kind=kind, seed=seed), runs)
     pd.DataFrame(rows).to_csv(CURVES / "td0_4x6_tests.csv", index=False)
+    record("state_4x6_seed1", STATE.format(seed=1), runs)
 
 
 if __name__ == "__main__":

@@ -5,9 +5,18 @@ with its likely cause; `hint(name, 1)` helps; `use(name, function)` falls back t
 version of what is not attempted.
 """
 
-from lib2048.labs.checks import check, hint, require, start, use
+from lib2048.labs.autopsy import autopsy, planted, require_diagnosis
+from lib2048.labs.checks import attempt, check, hint, require, start, use
 from lib2048.labs.messages import translate
+from lib2048.labs.performance import performance, require_performance
 from lib2048.labs.result import Checked, Failed
 from lib2048.labs.seeds import variant
+from lib2048.labs.tdl import Step, Tables, at, new_tables, put
+from lib2048.labs.trace import trace
+from lib2048.labs.training import Training
 
-__all__ = ["Checked", "Failed", "check", "hint", "require", "start", "translate", "use", "variant"]
+__all__ = [
+    "Checked", "Failed", "Step", "Tables", "Training", "at", "attempt", "autopsy", "check", "hint",
+    "new_tables", "performance", "planted", "put", "require", "require_diagnosis",
+    "require_performance", "start", "trace", "translate", "use", "variant",
+]  # fmt: skip

@@ -10,6 +10,7 @@ from lib2048.labs.seeds import lab_seed
 from lib2048.machine.child import Child, Ended, source_of
 
 SECONDS = 10  # for one check; a looping function is ended then
+FIRST_SECONDS = 150  # for the library's own compiling before it
 MEMORY_MIB = 4096
 HINTS = 3
 
@@ -53,6 +54,7 @@ def check_text(exercise, text, part, seed):
         return _known[key]
     try:
         with _lock:
+            _child.ask("lib2048.labs.judge:prepare", {"exercise": exercise.name}, FIRST_SECONDS)
             reply = _child.ask("lib2048.labs.judge:judge", message, SECONDS, MEMORY_MIB)
     except Ended as ended:
         start(exercise.lab)
@@ -62,13 +64,16 @@ def check_text(exercise, text, part, seed):
     return _told(exercise, **reply["answer"], printed=reply["printed"])
 
 
-def try_text(text):
-    """Run the text of a module with FUNCTIONS to its end.  Raises ValueError where it has none."""
+def ask_judge(task, message, seconds=SECONDS):
+    """Let the child that checks do another task; return its answer.
+
+    Raises ValueError, in words, when it gives none.
+    """
     try:
         with _lock:
-            _child.ask("lib2048.labs.judge:loads", {"source": text}, SECONDS, MEMORY_MIB)
+            return _child.ask(task, message, seconds, MEMORY_MIB)["answer"]
     except Ended as ended:
-        raise ValueError(ended.reason) from None
+        raise ValueError(say("labs.stopped", reason=ended.reason)) from None
 
 
 def _failed(exercise, key, **words):
@@ -109,3 +114,11 @@ def use(name, function):
         return function
     print(say("labs.used", function=exercise.name))
     return exercise.truth
+
+
+def attempt(function):
+    """Call a function of the student's without arguments; say so where it is not attempted."""
+    try:
+        return function()
+    except NotImplementedError:
+        print(f"○ {function.__name__}: {say('labs.not_attempted')}")

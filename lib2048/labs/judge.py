@@ -58,6 +58,21 @@ def loads(message):
     return {}
 
 
+_ready = set()
+
+
+def prepare(message):
+    """Compile what the library's own version of an exercise needs, once in this process."""
+    if message["exercise"] not in _ready:
+        exercise = find(message["exercise"])
+        case = exercise.all_cases(0)[0]
+        _answer(exercise, exercise.truth, case)
+        if exercise.compiles:
+            _answer(exercise, checked(exercise.truth), case)
+        _ready.add(exercise.name)
+    return {}
+
+
 class _Judged:
     """One judgement: the function, its cases, what was found."""
 
@@ -163,6 +178,20 @@ def _stand_in(exercise, function, seed):
     return names
 
 
+def stand_in_for(lab, functions):
+    """Put the library's version in the place of each stub of a lab; return the stubs' names.
+
+    functions: {name: function} of a loaded text; what they call is looked at, too.
+    """
+    rooms, names = [functions, *(f.__globals__ for f in functions.values())], []
+    for name, exercise in of_lab(lab).items():
+        for room in (room for room in rooms if name in room):
+            if is_stub(exercise, room[name]):
+                room[name] = exercise.truth
+                names += [name] * (name not in names)
+    return names
+
+
 def _passes(exercise, function, seed):
     """Say whether a helper is right on every case, as plain Python."""
     try:
@@ -173,6 +202,15 @@ def _passes(exercise, function, seed):
     except Exception:
         return False
     return True
+
+
+def is_stub(exercise, function):
+    """Say whether a function is the library's own, or does nothing but raise NotImplementedError.
+
+    The function is looked at, not called: it may never end.
+    """
+    code = getattr(function, "__code__", None)
+    return function is exercise.truth or (code and code.co_names == ("NotImplementedError",))
 
 
 # ---------------------------------------------------------------- one case
@@ -313,9 +351,14 @@ def _encoded(kind, value):
 
 
 def _text(value):
-    """Write a value as a beginner would: numbers without their numpy types."""
+    """Write a value as a beginner would: numbers without their numpy types, arrays as lists."""
     if isinstance(value, np.generic):
         value = value.item()
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    if type(value) is dict:
+        inside = ", ".join(f"{_text(key)}: {_text(one)}" for key, one in value.items())
+        return f"{{{inside}}}"[:MOST_TEXT]
     if isinstance(value, float):
         return f"{value:.7g}"
     if isinstance(value, (tuple, list)):

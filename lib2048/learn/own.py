@@ -147,28 +147,30 @@ def _digest(text):
 # ---------------------------------------------------------------- compiled, with checks
 
 
-def checked(function):
+def checked(function, **options):
     """Let numba compile a function of a loaded text, and all that it calls, with checks.
 
-    Plain functions that it calls are compiled, too, as a beginner would expect.
+    Plain functions that it calls are compiled, too, as a beginner would expect.  options: of
+    numba.njit, beside boundscheck.
     """
-    _check_what_it_calls(function, set())
-    return numba.njit(boundscheck=True)(function)
+    compile = numba.njit(boundscheck=True, **options)
+    _check_what_it_calls(function, set(), compile)
+    return compile(function)
 
 
-def _check_what_it_calls(function, seen):
+def _check_what_it_calls(function, seen, compile):
     if function in seen:
         return
     seen.add(function)
     room, cells = function.__globals__, function.__closure__ or ()
     for name in function.__code__.co_names:
         if (plain := _plain(room.get(name))) is not None:
-            _check_what_it_calls(plain, seen)
-            room[name] = numba.njit(boundscheck=True)(plain)
+            _check_what_it_calls(plain, seen, compile)
+            room[name] = compile(plain)
     for cell in cells:
         if (plain := _plain(cell.cell_contents)) is not None:
-            _check_what_it_calls(plain, seen)
-            cell.cell_contents = numba.njit(boundscheck=True)(plain)
+            _check_what_it_calls(plain, seen, compile)
+            cell.cell_contents = compile(plain)
 
 
 def _plain(thing):

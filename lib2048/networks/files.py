@@ -1,7 +1,8 @@
 """Networks on disk, and what a rule keeps beside their weights.
 
 A network is stored as an .npz: a packed bitmask of its non-zero weights and their values, in
-plain order (see `Network.table`), with the network's name, its form and a hash.
+plain order (see `Network.table`), with the network's name, its form and a hash.  The files of
+other programs (see `foreign`) become the same arrays when they are read.
 """
 
 import hashlib
@@ -12,7 +13,8 @@ from pathlib import Path
 import numpy as np
 
 from lib2048.machine.files import read_arrays, write_arrays
-from lib2048.networks.network import Network
+from lib2048.networks import foreign
+from lib2048.networks.network import Geometry, Network
 from lib2048.networks.stages import TOP
 
 FORMAT = 1
@@ -25,7 +27,12 @@ NETWORK_ARRAYS = (
 def network_arrays(network):
     """Return a network as a dict of arrays, sparse and in plain order."""
     blocks = _blocks_in_use(network)
-    mask, values = _sparse(network, network.weights, blocks)
+    arrays = _described(network, blocks, *_sparse(network, network.weights, blocks))
+    return arrays | ({"own": np.array(network.own.digest)} if network.own_order else {})
+
+
+def _described(network, blocks, mask, values):
+    """Return what a file holds of a network; network: `Geometry`."""
     return {
         "format": np.array(FORMAT),
         "network": np.array(network.name),
@@ -36,8 +43,31 @@ def network_arrays(network):
         "mask": mask,
         "weights": values,
         "sha256": np.array(_digest(mask, values)),
-        **({"own": np.array(network.own.digest)} if network.own_order else {}),
     }
+
+
+def tables_arrays(tables):
+    """Return what a file holds of the weights V of `foreign.Tables`, as `network_arrays` does."""
+    network = Geometry(foreign.name_of(tables.tuples))
+    about = {"info": np.array(json.dumps({"from": foreign.PROGRAMS[tables.kind]}))}
+    return _described(network, [0], *sparse_table(tables, 0)) | about
+
+
+def sparse_table(tables, column):
+    """Return (packed mask of the numbers whose bits are not all 0, those numbers).
+
+    tables: `foreign.Tables`; column: 0 for V, 1 for E, 2 for A.  -0.0 has a bit: it is kept.
+    """
+    size = sum(16 ** len(cells) for cells in tables.tuples)
+    mask, values = np.empty(size // 8, np.uint8), np.empty(size, np.float32)
+    start = used = 0
+    for piece in (p for n in range(len(tables.tuples)) for p in tables.pieces(n, column)):
+        here = piece.view(np.uint32) != 0
+        some = piece[here]
+        mask[start : start + len(here) // 8] = np.packbits(here)
+        values[used : used + len(some)] = some
+        start, used = start + len(here) // 8, used + len(some)
+    return mask, values[:used]
 
 
 def _blocks_in_use(network):
@@ -105,12 +135,15 @@ def restore_memory(network, memory, arrays, path):
 
 
 def _digest(mask, values):
-    return hashlib.sha256(mask.tobytes() + values.tobytes()).hexdigest()
+    digest = hashlib.sha256()
+    for array in (mask, values):
+        digest.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8))  # no second copy
+    return digest.hexdigest()
 
 
 def network_from(arrays, path):
     """Make a network out of what `network_arrays` returned; path: named in errors."""
-    _check(arrays, path)
+    check(arrays, path)
     if "own" in arrays:
         raise ValueError(
             f"{path}: its weights lie where an index of somebody's own has them: go on with that "
@@ -129,6 +162,11 @@ def _fill_weights(network, arrays, path):
     _fill(network, network.weights, arrays["mask"], values, blocks, path)
 
 
+def geometry_of(arrays):
+    """Return the `Geometry` of the network that a file holds."""
+    return Geometry(*_geometry(arrays))
+
+
 def _geometry(arrays):
     """Return the arguments of the `Network` that a file holds."""
     stages = [arrays.get("stages", 0), arrays.get("top", TOP), arrays.get("promotion", False)]
@@ -143,7 +181,7 @@ def _stages(network):
 
 def restore(network, arrays, path):
     """Set a network's weights to what `network_arrays` returned, without a second copy."""
-    _check(arrays, path)
+    check(arrays, path)
     name, form, _, *stages = _geometry(arrays)
     if (name, form) != (network.name, network.form):
         raise ValueError(f"{path}: holds weights of network {name}")
@@ -164,7 +202,8 @@ def _clear(numbers, piece=1 << 22):
             part[:] = 0
 
 
-def _check(arrays, path):
+def check(arrays, path):
+    """Raise ValueError, in one line, for arrays that are no network's, or damaged."""
     missing = {"format", "network", "form", "mask", "weights", "sha256"} - set(arrays)
     if missing:
         raise ValueError(f"{path}: not a file of weights: it lacks {', '.join(sorted(missing))}")
@@ -216,13 +255,13 @@ def pruned(arrays, keep):
 
 
 def load(path, name=None, fold=False):
-    """Load a network that `save` wrote.
+    """Load a network that `save` wrote, or the weights of TDL2048-Demo (.bin) or TDL2048+ (.w).
 
     name: the network it must be, or None for any; fold: fold the tuples that are contained in
     longer ones, if there are any, for playing (see `Network.folded`).  Returns `Network`.  Raises
     ValueError, in one line, for a missing, truncated, foreign or pickled file, or another network.
     """
-    arrays = read_arrays(path, NETWORK_ARRAYS)
+    arrays = _read(path, NETWORK_ARRAYS)
     found = str(arrays.get("network", name))
     if name is not None and found != name:
         raise ValueError(f"{path}: holds weights of network {found}, not of {name}")
@@ -231,9 +270,16 @@ def load(path, name=None, fold=False):
     return network.folded() if fold and several else network
 
 
+def _read(path, names):
+    """Read a file's arrays, or make them of what another program wrote."""
+    if foreign.kind(path) not in foreign.PROGRAMS:
+        return read_arrays(path, names)
+    return tables_arrays(foreign.read(path))
+
+
 def info(path):
     """Describe a file of weights: dict of network, form, non-zero weights, hash and its info."""
-    arrays = read_arrays(path, {*NETWORK_ARRAYS, "info"})
+    arrays = _read(path, {*NETWORK_ARRAYS, "info"})
     network_keys = {"network", "form", "weights", "sha256"}
     if not network_keys <= set(arrays):
         raise ValueError(f"{path}: not a file of weights written by lib2048")

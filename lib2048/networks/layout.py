@@ -32,6 +32,13 @@ def layout(tuples):
     return size, bits
 
 
+def plain_layout(tuples):
+    """Return what `layout` does for tables in plain order, one behind the other, as in files."""
+    ends = np.cumsum([0, *(16 ** len(cells) for cells in tuples)]).tolist()
+    bits = [[(cell, bit) for cell in cells for bit in range(4)] for cells in tuples]
+    return ends[-1], list(zip(bits, ends))
+
+
 def _region(tuples, group):
     """Return how many weights a group of tuples has."""
     return len(group) * 16 ** len(tuples[group[0]])

@@ -115,8 +115,10 @@ def _terms(bits):
 LOOK_SIGNATURE = types.void(types.uint64[::1], types.uint32[::1], types.uint64)
 
 
-def look_source(tuples):
+def look_source(tuples, layout=layout):
     """Return the text of the function that computes a network's positions.
+
+    layout: where the weights lie, `layout` or `plain_layout`.
 
     The function look(images, positions, at) writes, for look-up l = 8·tuple + image of board a,
     position uint32 at positions[at + 4l + a].
@@ -137,12 +139,13 @@ def _cut(shift, mask):
 
 
 @functools.cache
-def look_kernel(tuples):
+def look_kernel(tuples, layout=layout):
     """Compile (or load from the cache) the positions of a network's look-ups.
 
-    tuples: tuple of tuples of cells.  Returns a compiled function of LOOK_SIGNATURE.
+    tuples: tuple of tuples of cells; layout: as in `look_source`.  Returns a compiled function of
+    LOOK_SIGNATURE.
     """
-    source = look_source(tuples)
+    source = look_source(tuples, layout)
     name = f"look_{hashlib.sha256(source.encode()).hexdigest()[:12]}"
     names = {"np": np, "__name__": __name__}  # numba rebuilds cached functions in this module
     exec(compile(source, f"<{name}>", "exec"), names)

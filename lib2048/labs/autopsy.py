@@ -1,0 +1,43 @@
+"""hw04's bug autopsy: three learning curves with a planted bug each, drawn by student number."""
+
+from lib2048.labs.bugs import BUGS
+from lib2048.labs.messages import say
+from lib2048.labs.result import Failed
+from lib2048.labs.seeds import variant
+from lib2048.machine.data import data
+
+LETTERS = "ABC"
+CHOICE = [bug for bug in BUGS if bug != "none"]
+
+
+def autopsy(student):
+    """Plot the curves of three planted bugs beside the right one; list the bugs there are.
+
+    student: your number; everybody gets bugs of their own.  Returns the axes.
+    """
+    import pandas
+
+    from lib2048.show.plotting import plot_curves, subplots
+
+    table = pandas.read_csv(data("curves/hw04_bugs.csv"))
+    curves = {"no bug": _of(table, "none")}
+    curves |= {letter: _of(table, bug) for letter, bug in planted(student).items()}
+    figure, ax = subplots()
+    plot_curves(curves, x="games", ax=ax)
+    print("\n".join(f"{bug:20} {say(f'autopsy.{bug}')}" for bug in CHOICE))
+    return ax
+
+
+def _of(table, bug):
+    return [rows for _, rows in table[table.bug == bug].groupby("seed")]
+
+
+def planted(student):
+    """Return {letter: bug} of a student."""
+    return dict(zip(LETTERS, variant(student).choose("bugs", CHOICE, len(LETTERS))))
+
+
+def require_diagnosis(student, answers, letter):
+    """Raise `Failed` where a student named another bug; for a grader's cells."""
+    if answers.get(letter) != planted(student)[letter]:
+        raise Failed(say("autopsy.wrong", letter=letter))

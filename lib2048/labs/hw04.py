@@ -1,0 +1,327 @@
+"""hw04, the TDL2048 lab: the five functions of an n-tuple network that learns by TD(0)."""
+
+import numpy as np
+
+from lib2048.game.board import afterstates, initial, slide, spawn
+from lib2048.game.rng import stream
+from lib2048.labs import tdl
+from lib2048.labs.exercise import Exercise
+from lib2048.labs.tdl import Step, Tables, at, put
+
+NETWORK = "cells:0125,4569"  # small enough for a check
+NETWORKS = ("4x6", "cells:012345,456789,012456,345678", "cells:012456,45689a,12569a,012345")
+ALPHA = 0.25
+
+# ---------------------------------------------------------------- cases
+
+
+def a_network(random, spread=100.0):
+    """Return small `Tables` with random weights."""
+    tables = tdl.new_tables(NETWORK)
+    tables.weights[:] = random.normal(0, spread, tables.weights.shape)
+    return tables
+
+
+def a_game(random, turns=10_000):
+    """Play a game by random actions; return its `Step`s, at most so many, the last ones."""
+    board, luck = initial(stream(2048, int(random.integers(1 << 31))))
+    steps = []
+    while options := afterstates(board):
+        action, after, reward = options[random.integers(len(options))]
+        following, luck = spawn(after, luck)
+        steps.append(Step(np.uint64(board), action, float(reward), after, np.uint64(following)))
+        board = following
+    return steps[-turns:]
+
+
+def some_boards(random, count=12):
+    """Return boards without a symmetry: no weight of theirs is looked up twice."""
+    steps = a_game(random)
+    chosen = [steps[i].afterstate for i in sorted(random.choice(len(steps), 3 * count))]
+    places = [[tdl.indexof(p, b) for p in tdl.isomorphic(((0, 1, 2, 5),))[0]] for b in chosen]
+    more = [[tdl.indexof(p, b) for p in tdl.isomorphic(((4, 5, 6, 9),))[0]] for b in chosen]
+    unlike = [b for b, one, two in zip(chosen, places, more) if len({*one}) == len({*two}) == 8]
+    return unlike[:count]
+
+
+def index_cases(random):
+    """Return (pattern, board) pairs, the cells in and out of order."""
+    patterns = [(0, 1, 2, 3), (3, 2, 1, 0), (0, 1, 2, 4, 5, 6), (9, 10, 8, 5, 6, 4)]
+    return [(pattern, board) for board in some_boards(random, 6) for pattern in patterns]
+
+
+def value_cases(random):
+    """Return (network, board) pairs."""
+    network = a_network(random)
+    return [(network, board) for board in some_boards(random)]
+
+
+def update_cases(random):
+    """Return (network, board, amount) triples."""
+    amounts = [1.0, -32.0, 100.0, 0.5]
+    return [(*case, amount) for case, amount in zip(value_cases(random), amounts)]
+
+
+def choice_cases(random):
+    """Return (network, board) pairs, one of them lost; the weights are small beside rewards."""
+    network, steps = a_network(random, 3.0), a_game(random)
+    boards = [steps[i].state for i in random.choice(len(steps), 12)]
+    return [(network, board) for board in [*boards, steps[-1].next_state]]
+
+
+def path_cases(random):
+    """Return (network, path, alpha) triples: the ends of games, the shortest of one action."""
+    network = a_network(random)
+    return [(network, a_game(random, turns), ALPHA) for turns in (1, 2, 3, 8)]
+
+
+# ---------------------------------------------------------------- what is compared
+
+
+def effect(function, network, *arguments):
+    """Return what a function returned, and {(tuple, index): change} of the weights."""
+    before = network.weights.copy()
+    answer = function(network, *arguments)
+    rows, places = np.nonzero(network.weights != before)
+    change = (network.weights - before)[rows, places]
+    changes = {(int(k), int(i)): float(x) for k, i, x in zip(rows, places, change)}
+    return {"returned": answer, "weights changed": changes}
+
+
+def change_alone(function, network, path, alpha):
+    """Return the changes of the weights; what is returned, or made of the path, is free."""
+    return effect(function, network, list(path), alpha)["weights changed"]
+
+
+# ---------------------------------------------------------------- typical mistakes
+
+
+def _sum_of(images_of=lambda images: images, index=tdl.indexof):
+    def estimate(network, board):
+        return sum(
+            float(network.weights[k, index(pattern, board)])
+            for k, images in enumerate(network.isomorphic)
+            for pattern in images_of(images)
+        )
+
+    return estimate
+
+
+def _updates(share, again=True, images_of=lambda images: images):
+    def update(network, board, amount):
+        for k, images in enumerate(network.isomorphic):
+            for pattern in images_of(images):
+                network.weights[k, tdl.indexof(pattern, board)] += share(amount, network)
+        return tdl.estimate(network, board) if again else None
+
+    return update
+
+
+def _set_weights(network, board, amount):
+    for k, images in enumerate(network.isomorphic):
+        for pattern in images:
+            network.weights[k, tdl.indexof(pattern, board)] = amount / (8 * len(network.weights))
+    return tdl.estimate(network, board)
+
+
+def _old_value(network, board, amount):
+    value = tdl.estimate(network, board)
+    tdl.update(network, board, amount)
+    return value
+
+
+def _chooses(worth, best=max, none=-1):
+    """Return a choice by worth(network, board, after, reward)."""
+
+    def select_best_move(network, board):
+        options = afterstates(board)
+        if not options:
+            return none
+        return best(options, key=lambda option: worth(network, board, *option[1:]))[0]
+
+    return select_best_move
+
+
+def _first_is_best(network, board):
+    """Begin with the value 0: where all are worth less, the first action is never beaten."""
+    best, best_value = 0, 0.0
+    for action, after, reward in afterstates(board):
+        if reward + tdl.estimate(network, after) > best_value:
+            best, best_value = action, reward + tdl.estimate(network, after)
+    return best
+
+
+def _ignores_legality(network, board):
+    values = [reward + tdl.estimate(network, after)
+              for after, reward in (slide(board, action) for action in range(4))]  # fmt: skip
+    return int(np.argmax(values))
+
+
+def _learns(target_of, boards=lambda step: step.afterstate, backward=True, amount=None, skip=0):
+    """Return an update of an episode: target_of(network, path, t, value of the entry after t)."""
+
+    def update_episode(network, path, alpha):
+        order = range(len(path) - 1 - skip, -1, -1) if backward else range(len(path))
+        for t in order:
+            following = boards(path[t + 1]) if t + 1 < len(path) else None
+            value = 0.0 if following is None else tdl.estimate(network, following)
+            error = target_of(network, path, t, value) - tdl.estimate(network, boards(path[t]))
+            tdl.update(network, boards(path[t]), amount(error, alpha) if amount else alpha * error)
+
+    return update_episode
+
+
+def _next_reward(network, path, t, value):
+    return (path[t + 1].reward if t + 1 < len(path) else 0.0) + value
+
+
+def _own_reward(network, path, t, value):
+    return path[t].reward + value
+
+
+def _of_state(step):
+    return step.state
+
+
+def _clipped(error, alpha):
+    return alpha * min(max(error, -1.0), 1.0)
+
+
+def _expects(two=0.9, four=0.1, divide=True):
+    def expected_value(network, afterstate):
+        empty = [cell for cell in range(16) if at(afterstate, cell) == 0]
+        total = sum(
+            two * tdl.estimate(network, put(afterstate, cell, 1))
+            + four * tdl.estimate(network, put(afterstate, cell, 2))
+            for cell in empty
+        )
+        return total / len(empty) if divide else total
+
+    return expected_value
+
+
+def _dead_adds_zero(network, path, alpha):
+    """The slip of a report: an update by 0 teaches nothing, and the last error starts one late."""
+    tdl.update(network, path[-1].state, 0.0)
+    _learns(_own_reward, _of_state, skip=1)(network, path, alpha)
+
+
+# ---------------------------------------------------------------- the exercises
+
+UP_TO = ("indexof", "estimate", "update", "select_best_move", "update_episode")
+HIDDEN = {"network": "hidden", "path": "hidden"}
+
+EXERCISES = [
+    Exercise(
+        "hw04.indexof", "indexof(pattern, board)", tdl.indexof, index_cases, compiles=True,
+        mistakes={
+            "reversed": lambda pattern, board: tdl.indexof(pattern[::-1], board),
+            "one_bit": lambda pattern, board: sum(
+                at(board, cell) << i for i, cell in enumerate(pattern)),
+            "plain_sum": lambda pattern, board: sum(at(board, cell) for cell in pattern),
+            "tiles": lambda pattern, board: sum(
+                (1 << at(board, c) if at(board, c) else 0) << 4 * i
+                for i, c in enumerate(pattern)),
+            "cells": lambda pattern, board: tdl.indexof(range(len(pattern)), board),
+            "shift_by_cell": lambda pattern, board: sum(
+                at(board, cell) << 4 * cell for cell in pattern),
+        },
+        show={"board": "board"},
+    ),
+    Exercise(
+        "hw04.estimate", "estimate(network, board)", tdl.estimate, value_cases,
+        uses=UP_TO[:1], compiles=True,
+        mistakes={
+            "no_symmetry": _sum_of(lambda images: images[:1]),
+            "four_images": _sum_of(lambda images: images[:4]),
+            "mean": lambda network, board: tdl.estimate(network, board) / 16,
+            "first_tuple": lambda network, board: tdl.estimate(
+                Tables(network.weights[:1], network.isomorphic[:1]), board),
+        },
+        show=HIDDEN | {"board": "board"},
+    ),
+    Exercise(
+        "hw04.update", "update(network, board, amount)", tdl.update, update_cases,
+        uses=UP_TO[:2], compiles=True, outcome=effect,
+        mistakes={
+            "not_split": _updates(lambda amount, network: amount),
+            "by_eight": _updates(lambda amount, network: amount / 8),
+            "by_tuples": _updates(lambda amount, network: amount / len(network.weights)),
+            "no_symmetry": _updates(lambda amount, network: amount / len(network.weights),
+                                    images_of=lambda images: images[:1]),
+            "set": _set_weights,
+            "no_return": _updates(lambda amount, network: amount / 16, again=False),
+            "old_value": _old_value,
+        },
+        show=HIDDEN | {"board": "board"},
+    ),
+    Exercise(
+        "hw04.select_best_move", "select_best_move(network, board)", tdl.select_best_move,
+        choice_cases, uses=UP_TO[:2], compiles=True,
+        mistakes={
+            "no_reward": _chooses(lambda network, s, after, r: tdl.estimate(network, after)),
+            "reward_only": _chooses(lambda network, s, after, r: r),
+            "worst": _chooses(lambda network, s, after, r: r + tdl.estimate(network, after), min),
+            "starts_at_0": _first_is_best,
+            "illegal": _ignores_legality,
+            "none_is_0": _chooses(
+                lambda network, s, after, r: r + tdl.estimate(network, after), none=0),
+        },
+        show=HIDDEN | {"board": "board"},
+    ),
+    Exercise(
+        "hw04.update_episode", "update_episode(network, path, alpha)", tdl.update_episode,
+        uses=UP_TO[:3], compiles=True, outcome=change_alone,
+        parts={"last afterstate": lambda random: path_cases(random)[:1],
+               "whole path": lambda random: path_cases(random)[1:]},
+        mistakes={
+            "last_not_taught": _learns(_next_reward, skip=1),
+            "own_reward": _learns(_own_reward),
+            "no_reward": _learns(lambda network, path, t, value: value),
+            "forward": _learns(_next_reward, backward=False),
+            "of_states": _learns(_own_reward, _of_state),
+            "no_alpha": _learns(_next_reward, amount=lambda error, alpha: error),
+            "clipped": _learns(_next_reward, amount=_clipped),
+            "target_added": _learns(lambda network, path, t, value: _next_reward(
+                network, path, t, value) + tdl.estimate(network, path[t].afterstate)),
+        },
+        show=HIDDEN,
+    ),
+    Exercise(
+        "hw04.expected_value", "expected_value(network, afterstate)", tdl.expected_value,
+        value_cases, uses=UP_TO[:2], compiles=True,
+        mistakes={
+            "even_chances": _expects(0.5, 0.5),
+            "only_twos": _expects(1.0, 0.0),
+            "exchanged": _expects(0.1, 0.9),
+            "not_divided": _expects(divide=False),
+            "afterstate_itself": lambda network, afterstate: tdl.estimate(network, afterstate),
+        },
+        show=HIDDEN | {"afterstate": "board"},
+    ),
+    Exercise(
+        "hw04.select_best_move_by_states", "select_best_move_by_states(network, board)",
+        tdl.select_best_move_by_states, choice_cases,
+        uses=("indexof", "estimate", "expected_value"), compiles=True,
+        mistakes={
+            "no_reward": _chooses(lambda network, s, after, r: tdl.expected_value(network, after)),
+            "of_afterstate": _chooses(
+                lambda network, s, after, r: r + tdl.estimate(network, after)),
+            "none_is_0": _chooses(
+                lambda network, s, after, r: r + tdl.expected_value(network, after), none=0),
+        },
+        show=HIDDEN | {"board": "board"},
+    ),
+    Exercise(
+        "hw04.update_episode_of_states", "update_episode_of_states(network, path, alpha)",
+        tdl.update_episode_of_states, path_cases, uses=UP_TO[:3], compiles=True,
+        outcome=change_alone,
+        mistakes={
+            "dead_not_taught": _learns(_own_reward, _of_state),
+            "adds_zero": _dead_adds_zero,
+            "of_afterstates": _learns(_next_reward),
+            "no_reward": _learns(lambda network, path, t, value: value, _of_state),
+        },
+        show=HIDDEN,
+    ),
+]  # fmt: skip

@@ -1,0 +1,177 @@
+"""From one program's file of weights to another's: ours, TDL2048-Demo's and that of TDL2048+."""
+
+from pathlib import Path
+
+import numpy as np
+
+from lib2048.machine.files import read_arrays, write_arrays, write_atomic
+from lib2048.machine.memory import check_memory
+from lib2048.networks import files, foreign
+
+OURS = ".npz"
+NAMES = {OURS: "lib2048 .npz"} | foreign.PROGRAMS
+TC = tuple(f"memory{column}{part}" for column in (0, 1) for part in ("_mask", ""))  # E and A
+SHARED = "memory_shared"  # there in a file whose E and A count shares of errors, see `convert`
+AUTOSTEP = "memory2"  # what Autostep keeps has a third column: its first two are no E and A
+
+
+def convert(src, dst):
+    """Write the weights of one program's file as another's, bit for bit.
+
+    src: a .npz of lib2048, a .bin of TDL2048-Demo or a .w of TDL2048+, told by its content; dst:
+    the new file, told by its suffix; one that exists is replaced.  E and A of TC are kept beside
+    the weights by .npz and .w; a .bin leaves them out.  Returns a dict: from, to, network, kept,
+    left_out, weights (the new file).
+
+    TDL2048+ counts in E and A the share of an error that one look-up gets, a run of ours the whole
+    error.  From a checkpoint of ours they are divided by the look-ups, so that TC goes on there as
+    it would here; from a .w they stay as they are.
+
+    Raises ValueError, in one line and before anything is written, for a file that is missing,
+    foreign, truncated or damaged, holds nan, or is a network that the other program does not know
+    (stages, values of states or actions, an optimistic start, a small board, an index of one's
+    own); MemoryError and OSError where there is no room for it.
+    """
+    to, found = _checked_kinds(src, dst)
+    tables = _Stored(src, to) if found == OURS else foreign.read(src)
+    if to == foreign.PLUS:
+        _check_once(tables)
+    if to == OURS:
+        write_arrays(dst, _arrays(tables))
+    else:
+        size = foreign.nbytes(tables, to)
+        write_atomic(dst, lambda file: foreign.write(file, tables, to), size)
+    return _report(tables, found, to, dst)
+
+
+def _report(tables, found, to, dst):
+    all_of_it = list("VEA"[: tables.columns])
+    kept = all_of_it[:1] if to == foreign.DEMO else all_of_it
+    return {
+        "from": NAMES[found],
+        "to": NAMES[to],
+        "network": foreign.name_of(tables.tuples),
+        "kept": kept,
+        "left_out": all_of_it[len(kept) :],
+        "weights": str(dst),
+    }
+
+
+def _checked_kinds(src, dst):
+    """Return (the kind to write, the kind of the source)."""
+    to, said, found = Path(dst).suffix, Path(src).suffix, foreign.kind(src)
+    if to not in NAMES:
+        endings = f"{OURS}, {foreign.DEMO} (TDL2048-Demo) or {foreign.PLUS} (TDL2048+)"
+        raise ValueError(f"{dst}: let its name end in {endings}")
+    if found is None:
+        raise ValueError(f"{src}: not a file of weights: none of {', '.join(NAMES.values())}")
+    if said in NAMES and said != found:
+        raise ValueError(f"{src}: begins like a {NAMES[found]}, not like a {NAMES[said]}")
+    if to == found:
+        raise ValueError(f"{src}: is a {NAMES[to]} already: nothing to convert")
+    return to, found
+
+
+def _check_once(tables):
+    """TDL2048+ keeps its tables by their names."""
+    for number, cells in enumerate(tables.tuples):
+        if cells in tables.tuples[:number]:
+            name = foreign.word(cells)
+            raise ValueError(f"{tables.path}: tuple {name} is there twice: TDL2048+ takes one")
+
+
+# ---------------------------------------------------------------- to .npz
+
+
+def _arrays(tables):
+    """Return what a .npz holds of a foreign file."""
+    weights = sum(16 ** len(cells) for cells in tables.tuples)
+    check_memory(str(tables.path), 4 * weights * tables.columns, "close other programs")
+    arrays = files.tables_arrays(tables)
+    for column in range(1, tables.columns):
+        mask, values = files.sparse_table(tables, column)
+        arrays |= {f"memory{column - 1}_mask": mask, f"memory{column - 1}": values}
+        arrays[SHARED] = np.array(True)
+    if tables.widths and tables.widths != list(map(len, tables.tuples)):
+        arrays["widths"] = np.array(tables.widths, np.uint16)
+    return arrays
+
+
+# ---------------------------------------------------------------- from .npz
+
+
+class _Stored:
+    """The tables of a .npz, as `foreign.Tables` has those of the other programs.
+
+    Memory: what the file holds, and one piece of a table.
+    """
+
+    kind = OURS
+
+    def __init__(self, path, to):
+        arrays = read_arrays(path, {*files.NETWORK_ARRAYS, "widths", SHARED, AUTOSTEP, *TC})
+        files.check(arrays, path)
+        self.path, geometry = path, files.geometry_of(arrays)
+        _check_writable(arrays, geometry, path, to)
+        self.tuples, self.size = geometry.tuples, geometry.size
+        unit = np.float32(arrays["unit"]) if "unit" in arrays else None  # of a compact file
+        self._sparse = [(arrays["mask"], arrays["weights"], unit)]
+        if AUTOSTEP not in arrays and set(TC) <= set(arrays):
+            share = None if SHARED in arrays else np.float32(1 / geometry.lookups_per_board)
+            self._sparse += [(arrays[TC[at]], arrays[TC[at + 1]], share) for at in (0, 2)]
+        self.widths = self._checked_widths(arrays.get("widths"))
+        self._check()
+
+    @property
+    def columns(self):
+        """How many numbers there are for a weight: 1, or 3 with E and A of TC."""
+        return len(self._sparse)
+
+    def _checked_widths(self, widths):
+        if widths is None or widths.dtype != np.uint16 or widths.shape != (len(self.tuples),):
+            return None
+        return widths.tolist()
+
+    def _check(self):
+        for mask, values, _ in self._sparse:
+            kinds = mask.dtype, values.dtype.kind
+            if kinds != (np.uint8, "f") or mask.shape != (self.size // 8,) or values.ndim != 1:
+                raise ValueError(f"{self.path}: its weights do not fit its network")
+            if int(np.bitwise_count(mask).sum()) != len(values):
+                raise ValueError(f"{self.path}: its weights do not fit its network")
+        foreign.check_finite(self)
+
+    def pieces(self, number, column):
+        """Yield a table, float32, piece by piece; see `foreign.Tables.pieces`."""
+        mask, values, unit = self._sparse[column]
+        first = sum(16 ** len(cells) for cells in self.tuples[:number]) // 8
+        last = first + 16 ** len(self.tuples[number]) // 8
+        used = int(np.bitwise_count(mask[:first]).sum())
+        step = foreign.PIECE // 8
+        for start in range(first, last, step):
+            here = np.unpackbits(mask[start : min(last, start + step)]).view(bool)
+            count = np.count_nonzero(here)
+            piece = np.zeros(len(here), np.float32)
+            piece[here] = values[used : used + count]
+            yield piece if unit is None else piece * unit
+            used += count
+
+
+def _check_writable(arrays, network, path, to):
+    """Refuse what the tables alone do not say: the other programs know nothing else."""
+    why = {
+        "its weights lie where an index of somebody's own has them": "own" in arrays,
+        f"it holds values of {_plural(network.form)}, not of afterstates":
+            network.form != "afterstate",
+        f"it has {network.stages.count} stages": network.stages.count > 1,
+        f"it starts optimistically, with {network.optimistic:g} beside its weights":
+            network.optimistic != 0,
+        f"it plays on a board of {network.name.partition('@')[2]}": "@" in network.name,
+    }  # fmt: skip
+    for reason, true in why.items():
+        if true:
+            raise ValueError(f"{path}: cannot be written as {NAMES[to]}: {reason}")
+
+
+def _plural(form):
+    return {"state": "states", "q": "actions"}.get(form, form)

@@ -1,0 +1,341 @@
+"""A guest: a player that somebody else wrote as a Python file, in a process of its own.
+
+The file defines `choose(board)`, which takes a board (np.uint64) and returns an action, 0..3, and
+perhaps `NAME`, a string.  All its games are played inside its own process; what comes out is the
+list of its actions, written down as they are taken.  The tournament plays that list again by its
+own rules and random numbers, so nothing that a guest changes on its side changes a score.
+
+This protects against accidents, not against malice; see `machine.child`.
+"""
+
+import contextlib
+import faulthandler
+import importlib.machinery
+import importlib.util
+import itertools
+import json
+import os
+import re
+import sys
+import tempfile
+import threading
+import time
+import traceback
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+
+from lib2048.game.board import afterstates, initial, max_exponent, slide, spawn
+from lib2048.game.rng import stream
+from lib2048.machine.child import Ended, ask
+
+ACTION_NAMES = "Up", "Right", "Down", "Left"
+MOST_TEXT = 200  # characters of a reason, MOST_NAME of a name
+MOST_NAME = 40
+FILES = LOG, WATCH = "games.txt", "watch.txt"
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How long a guest may think, and how much memory it may take.
+
+    ms_per_move: a move that takes longer is late; late_moves: a game ends at that one; extra_s:
+    how much longer a single move may take before its process is ended; moves: a game may take that
+    many moves' time in all; import_s: how long loading its file may take; memory_mib: how much
+    memory its process may take beyond the library's own; failures: so many games in a row that end
+    by the guest's own fault end its tournament.
+    """
+
+    ms_per_move: float = 100
+    late_moves: int = 10
+    extra_s: float = 10
+    moves: int = 20_000
+    import_s: float = 30
+    memory_mib: int = 2048
+    failures: int = 3
+
+    @property
+    def move_s(self):
+        """Seconds after which a move's process is ended."""
+        return self.extra_s + self.ms_per_move / 1000
+
+    @property
+    def game_s(self):
+        """Seconds that a game may take in all."""
+        return self.move_s + self.moves * self.ms_per_move / 1000
+
+    def seconds(self, games):
+        """Return how long a process may live that is to play that many games."""
+        rules = 60  # which may have to be compiled first
+        return rules + min(self.import_s + games * self.game_s, 1e8)
+
+
+@dataclass(frozen=True)
+class Game:
+    """One game of a guest: score, moves and exponent of its largest tile by the tournament's rules.
+
+    seconds: time that it thought; late: moves that took too long; why: how the guest ended its
+    game, in words, "" where it played to the end.
+    """
+
+    score: int
+    moves: int
+    largest: int
+    seconds: float
+    late: int
+    why: str
+
+
+# ---------------------------------------------------------------- the tournament's side
+
+
+def play_file(path, games, seed, limits=Limits(), progress=lambda done: None):  # noqa: B008
+    """Let a Python file's player play games 0, 1, … of a seed; return (its name, [`Game`]).
+
+    There are fewer games where it was stopped (`Limits.failures`).  progress is called, in another
+    thread, with the number of games that are over.  Raises `Ended`, with the reason, when the file
+    cannot be loaded.  A process that ends is started again for the next game.
+    """
+    name, played = "", []
+    while len(played) < games and not is_out(played, limits):
+        try:
+            name, some = _some_games(path, played, games, seed, limits, progress)
+        except Ended as ended:
+            if not played:
+                raise
+            some = [_replayed("", {"why": ended.reason}, seed, len(played))]
+        played += some
+    return name, played
+
+
+def is_out(played, limits):
+    """Say whether the last games all ended by the guest's own fault, too many to go on."""
+    last = played[-limits.failures :]
+    return len(last) == limits.failures and all(game.why for game in last)
+
+
+def _some_games(path, played, games, seed, limits, progress):
+    """Return (name, games) of one process, from the game after those played; at least one."""
+    first, count = len(played), games - len(played)
+    running = len(list(itertools.takewhile(lambda game: game.why, reversed(played))))
+    with tempfile.TemporaryDirectory() as folder:
+        message = {"file": os.path.abspath(path), "folder": folder, "seed": seed, "first": first}
+        message |= {"count": count, "failures": running, "limits": asdict(limits)}
+        with _followed(Path(folder, LOG), lambda done: progress(first + done)):
+            why = _asked(message, limits.seconds(count), limits.memory_mib)
+        return _read(Path(folder), path, why, seed, first, limits)
+
+
+def _asked(message, seconds, memory_mib):
+    """Start a process that plays; return why it ended before its games did, "" if it did not."""
+    try:
+        return ask(f"{__name__}:serve", message, seconds, memory_mib)["answer"]["why"]
+    except Ended as ended:
+        return ended.reason
+
+
+def _read(folder, file, why, seed, first, limits):
+    """Return (name, games) as a process wrote them down; one that broke off ends by `why`."""
+    name, *lines = _text(folder / LOG).split("\n")
+    if frames := _text(folder / WATCH):
+        limit = limits.move_s if lines else limits.import_s
+        why = f"took longer than {limit:g} s{_line(frames, file)}: is there a loop without end?"
+    if not lines:  # not even loaded
+        raise Ended(why)
+    *over, open_game = (line.partition(" ") for line in lines)
+    games = [(actions, json.loads(about)) for actions, _, about in over]
+    games += [(open_game[0], {"why": why})] if why else []
+    return name, [_replayed(*game, seed, first + n) for n, game in enumerate(games)]
+
+
+def _replayed(actions, about, seed, number):
+    """Return the `Game` that actions make by our own rules and random numbers.
+
+    actions: their digits; about: seconds, late and why, as the guest's process noted them.
+    """
+    board, random = initial(stream(seed, number))
+    score = moves = 0
+    for action in actions:
+        after, reward = slide(board, int(action))
+        if after == board:
+            about = about | {"why": "took actions against the rules: has it changed the library?"}
+            break
+        score, moves = score + reward, moves + 1
+        board, random = spawn(after, random)
+    largest = max_exponent(board)
+    return Game(score, moves, largest, about.get("seconds", 0), about.get("late", 0), about["why"])
+
+
+def _text(path):
+    return path.read_text("utf-8", "replace") if path.exists() else ""
+
+
+def _line(frames, file):
+    """Return " (line N)", where in a file its process was, by what faulthandler wrote; or ""."""
+    name = Path(file).name.encode("ascii", "backslashreplace").decode()
+    found = re.search(rf'{re.escape(name)}", line ([0-9]+) in', frames)
+    return f" (line {found[1]})" if found else ""
+
+
+@contextlib.contextmanager
+def _followed(log, progress):
+    """Tell progress, twice a second, how many games a log holds."""
+    over = threading.Event()
+
+    def follow():
+        while not over.wait(0.5):
+            progress(max(0, _text(log).count("\n") - 1))
+
+    follower = threading.Thread(target=follow, daemon=True)
+    follower.start()
+    try:
+        yield
+    finally:
+        over.set()
+        follower.join()
+
+
+# ---------------------------------------------------------------- inside the guest's process
+
+
+class _Failure(Exception):
+    """Say how a guest ended its game by its own fault."""
+
+
+def serve(message):
+    """Play a guest's games and write them down; return {"why": the reason if it did not load}.
+
+    A task of `child.ask`.  The log's first line is the name; then comes a line a game: its actions,
+    each written as soon as it is taken, a space, and what else there is to say, as JSON.
+    """
+    _compile_the_rules()
+    folder, limits = message["folder"], Limits(**message["limits"])
+    with contextlib.ExitStack() as files:
+        log, watch = (files.enter_context(open(f"{folder}/{name}", "wb", 0)) for name in FILES)
+        guest = _Guest(message["file"], limits, log, watch)
+        try:
+            guest.load()
+        except _Failure as failure:
+            return {"why": str(failure)}
+        guest.play(message["seed"], message["first"], message["count"], message["failures"])
+        faulthandler.cancel_dump_traceback_later()
+    return {"why": ""}
+
+
+def _compile_the_rules():
+    """Load what the rules need, or compile it, before any clock runs."""
+    board, random = initial(stream(0, 0))
+    afterstates(board), spawn(board, random)
+
+
+class _Guest:
+    """A loaded file that plays; files of open bytes: log for its games, watch for its loops."""
+
+    def __init__(self, file, limits, log, watch):
+        self.file, self.limits, self.log, self.watch = file, limits, log, watch
+        self.watched, self.now = 0.0, time.perf_counter  # taken now: a guest may change `time`
+
+    def load(self):
+        """Run the file and write down its name.  Raises _Failure."""
+        faulthandler.dump_traceback_later(self.limits.import_s, exit=True, file=self.watch)
+        try:
+            module = _module(self.file)
+        except BaseException as error:
+            raise _Failure(self._what(error)) from None
+        self.choose = getattr(module, "choose", None)
+        if not callable(self.choose):
+            raise _Failure("has no function choose(board)")
+        self.log.write(f"{plain(getattr(module, 'NAME', ''))}\n".encode())
+
+    def play(self, seed, first, count, failures):
+        """Play games; failures: how many ended by the guest's own fault just before the first."""
+        for number in range(first, first + count):
+            about = self._game(seed, number)
+            self.log.write(f" {json.dumps(about)}\n".encode())
+            failures = failures + 1 if about["why"] else 0
+            if failures >= self.limits.failures:
+                return
+
+    def _game(self, seed, number):
+        """Play a game, its actions going to the log; return {"seconds", "late", "why"}."""
+        self.seconds, self.late = 0.0, 0
+        board, random = initial(stream(seed, number))
+        try:
+            while legal := {action: after for action, after, _ in afterstates(board)}:
+                action = self._action(board, legal)
+                self.log.write(b"%d" % action)
+                board, random = spawn(legal[action], random)
+        except _Failure as failure:
+            return {"seconds": self.seconds, "late": self.late, "why": str(failure)}
+        return {"seconds": self.seconds, "late": self.late, "why": ""}
+
+    def _action(self, board, legal):
+        """Ask for an action and look at it.  Raises _Failure."""
+        begin = self._watch()
+        try:
+            action = self.choose(board)
+        except BaseException as error:
+            raise _Failure(self._what(error)) from None
+        self._count(self.now() - begin)
+        if isinstance(action, bool) or not isinstance(action, (int, np.integer)):
+            kind = "None" if action is None else f"a {type(action).__name__}"
+            raise _Failure(f"returned {kind}: an action is a whole number, 0 to 3")
+        if action not in legal:
+            raise _Failure(_illegal(int(action)))
+        return int(action)
+
+    def _watch(self):
+        """End the process if a move hangs, even in compiled code; return the time."""
+        now = self.now()
+        if now - self.watched > 1:  # each call starts a thread, 0.1 ms: not for every move
+            self.watched, seconds = now, self.limits.move_s + 1
+            faulthandler.dump_traceback_later(seconds, exit=True, file=self.watch)
+        return now
+
+    def _count(self, seconds):
+        """Count the time of a move.  Raises _Failure where a game has had enough of it."""
+        limits = self.limits
+        self.seconds += seconds
+        self.late += 1000 * seconds > limits.ms_per_move
+        if self.late >= limits.late_moves:
+            raise _Failure(f"took longer than {limits.ms_per_move:g} ms for {self.late} moves")
+        if self.seconds > limits.game_s:
+            raise _Failure(f"took longer than {limits.game_s:g} s for a game")
+
+    def _what(self, error):
+        """Say in a sentence what was raised, and by which line of the file."""
+        if isinstance(error, MemoryError):
+            return f"used more than {self.limits.memory_mib} MiB of memory"
+        what = f"{type(error).__name__}: {error}".removesuffix(": ")
+        if isinstance(error, RecursionError):
+            what = "recursed without end"
+        frames = traceback.extract_tb(error.__traceback__)
+        lines = [frame.lineno for frame in frames if frame.filename == self.file]
+        return plain(f"{what} (line {lines[-1]})" if lines else what, MOST_TEXT)
+
+
+def _module(file):
+    """Run a Python file in its own folder and return it as a module."""
+    sys.path[:] = map(os.path.abspath, sys.path)  # "" would become that folder, and hide modules
+    sys.dont_write_bytecode = True  # nothing is to appear beside the submissions
+    os.chdir(os.path.dirname(file))
+    loader = importlib.machinery.SourceFileLoader("guest", file)
+    spec = importlib.util.spec_from_loader("guest", loader)
+    module = sys.modules["guest"] = importlib.util.module_from_spec(spec)
+    loader.exec_module(module)
+    return module
+
+
+def plain(text, most=MOST_NAME):
+    """Return a text in one line, of that many characters at most and all of them printable."""
+    words = " ".join(text.split()) if isinstance(text, str) else ""
+    words = "".join(letter if letter.isprintable() else "\ufffd" for letter in words)
+    return words if len(words) <= most else f"{words[: most - 1]}…"
+
+
+def _illegal(action):
+    if 0 <= action <= 3:
+        return f"took {ACTION_NAMES[action]} where it moves no tile"
+    number = action if abs(action) < 1000 else "a large number"
+    return f"returned {number}: an action is 0, 1, 2 or 3"

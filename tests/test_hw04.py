@@ -1,0 +1,509 @@
+"""hw04: the plain loop learns what the fast one learns, and typical wrong answers are told."""
+
+import time
+
+import numba
+import numpy as np
+import pytest
+from numba import njit
+
+from lib2048 import Network, Run, Settings, labs, slide
+from lib2048.labs import Training, at, put, tdl, training
+from lib2048.labs.autopsy import autopsy, planted
+from lib2048.labs.bugs import BUGS
+from lib2048.labs.messages import say
+
+SMALL = "cells:0123,4567"
+
+# ---------------------------------------------------------------- a student's own functions
+
+
+def indexof(pattern, board):
+    index = 0
+    for i, cell in enumerate(pattern):
+        index += at(board, cell) * 16**i
+    return index
+
+
+def estimate(network, board):
+    total = 0.0
+    for k in range(len(network.isomorphic)):
+        for image in network.isomorphic[k]:
+            total += network.weights[k, indexof(image, board)]
+    return total
+
+
+def update(network, board, amount):
+    for k in range(len(network.isomorphic)):
+        for image in network.isomorphic[k]:
+            network.weights[k, indexof(image, board)] += amount / 8 / len(network.isomorphic)
+    return estimate(network, board)
+
+
+def select_best_move(network, board):
+    best, largest = -1, 0.0
+    for action in range(4):
+        after, reward = slide(board, action)
+        if after == board:
+            continue
+        value = reward + estimate(network, after)
+        if best == -1 or value > largest:
+            best, largest = action, value
+    return best
+
+
+def update_episode(network, path, alpha):
+    value, reward = 0.0, 0.0
+    while len(path) > 0:
+        step = path.pop()
+        error = reward + value - estimate(network, step.afterstate)
+        value, reward = update(network, step.afterstate, alpha * error), step.reward
+
+
+FIVE = (indexof, estimate, update, select_best_move, update_episode)
+
+
+@pytest.mark.parametrize("function", FIVE, ids=lambda function: function.__name__)
+def test_a_students_own_way_passes(function):
+    result = labs.check(f"hw04.{function.__name__}", function)
+    assert result.passed, result
+
+
+# ---------------------------------------------------------------- bit for bit
+
+
+@njit
+def estimate32(network, board):
+    """Sum the weights in the library's order: look-up l in part l mod 4, all in float32."""
+    parts, place = np.zeros(4, np.float32), 0
+    for k, images in enumerate(network.isomorphic):
+        for pattern in images:
+            parts[place % 4] += network.weights[k, tdl.indexof(pattern, board)]
+            place += 1
+    return (parts[0] + parts[1]) + (parts[2] + parts[3])
+
+
+@njit
+def update32(network, board, amount):
+    for k, images in enumerate(network.isomorphic):
+        for pattern in images:
+            index = tdl.indexof(pattern, board)
+            network.weights[k, index] += np.float32(amount / np.float32(16))
+    return estimate32(network, board)
+
+
+@njit
+def select32(network, board):
+    best, best_value = -1, np.float32(-np.inf)
+    for action in range(4):
+        after, reward = slide(board, action)
+        if after != board:
+            value = estimate32(network, after) + np.float32(reward)
+            if value > best_value:
+                best, best_value = action, value
+    return best
+
+
+@njit
+def learn32(network, path, alpha):
+    target = np.float32(0)
+    for t in range(len(path) - 1, -1, -1):
+        error = np.float32(target - estimate32(network, path[t].afterstate))
+        new = update32(network, path[t].afterstate, np.float32(alpha) * error)
+        target = new + np.float32(path[t].reward)
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="100 games in plain Python take minutes")
+def test_the_plain_loop_learns_what_the_fast_one_learns_bit_for_bit():
+    network, tables = Network(SMALL), tdl.new_tables(SMALL)
+    settings = Settings(network=SMALL, alpha=0.125, seed=3, order="backward", lanes=1)
+    run = Run(settings, network=network)
+    run.go(games=300, progress=False)
+    loop = tdl.loop_of(select32, learn32, network.tuples)
+    results = tdl.play_games(loop, tables, 0.125, 3, 0, 300)
+    assert results[:, 1].tolist() == run.history.scores.tolist()
+    assert results[:, 2].tolist() == run.history.lengths.tolist()
+    assert results[:, 3].tolist() == run.history.largest.tolist()
+    for k in range(2):
+        assert tables.weights[k].tobytes() == network.table(k).tobytes()
+    assert tables.weights.any()
+
+
+# ---------------------------------------------------------------- typical wrong answers
+
+
+def counts_from_the_right(pattern, board):
+    index = 0
+    for cell in pattern:
+        index = index * 16 + at(board, cell)
+    return index
+
+
+def forgets_to_shift(pattern, board):
+    index = 0
+    for cell in pattern:
+        index += at(board, cell)
+    return index
+
+
+def joins_tiles(pattern, board):
+    index = 0
+    for i in range(len(pattern)):
+        exponent = at(board, pattern[i])
+        tile = 2**exponent if exponent else 0
+        index += tile * 16**i
+    return index
+
+
+def looks_up_one_image(network, board):
+    value = 0.0
+    for k in range(len(network.weights)):
+        value += network.weights[k, tdl.indexof(network.isomorphic[k][0], board)]
+    return value
+
+
+def forgets_the_mirrors(network, board):
+    value = 0.0
+    for k in range(len(network.weights)):
+        for i in range(4):
+            value += network.weights[k, tdl.indexof(network.isomorphic[k][i], board)]
+    return value
+
+
+def averages(network, board):
+    return tdl.estimate(network, board) / (8 * len(network.weights))
+
+
+def does_not_split(network, board, amount):
+    for k in range(len(network.weights)):
+        for image in network.isomorphic[k]:
+            network.weights[k, tdl.indexof(image, board)] += amount
+    return tdl.estimate(network, board)
+
+
+def splits_by_eight(network, board, amount):
+    for k in range(len(network.weights)):
+        for image in network.isomorphic[k]:
+            network.weights[k, tdl.indexof(image, board)] += amount / 8
+    return tdl.estimate(network, board)
+
+
+def returns_nothing(network, board, amount):
+    tdl.update(network, board, amount)
+
+
+def learns_one_image(network, board, amount):
+    for k in range(len(network.weights)):
+        index = tdl.indexof(network.isomorphic[k][0], board)
+        network.weights[k, index] += amount / len(network.weights)
+    return tdl.estimate(network, board)
+
+
+def forgets_the_reward(network, board):
+    best, largest = -1, -np.inf
+    for action in range(4):
+        after, reward = slide(board, action)
+        if after != board and tdl.estimate(network, after) > largest:
+            best, largest = action, tdl.estimate(network, after)
+    return best
+
+
+def takes_what_is_not_legal(network, board):
+    worth = []
+    for action in range(4):
+        after, reward = slide(board, action)
+        worth.append(reward + tdl.estimate(network, after))
+    return worth.index(max(worth))
+
+
+def takes_the_worst(network, board):
+    worst, least = -1, np.inf
+    for action in range(4):
+        after, reward = slide(board, action)
+        if after != board and reward + tdl.estimate(network, after) < least:
+            worst, least = action, reward + tdl.estimate(network, after)
+    return worst
+
+
+def goes_forward(network, path, alpha):
+    for t in range(len(path)):
+        target = 0.0
+        if t < len(path) - 1:
+            target = path[t + 1].reward + tdl.estimate(network, path[t + 1].afterstate)
+        error = target - tdl.estimate(network, path[t].afterstate)
+        tdl.update(network, path[t].afterstate, alpha * error)
+
+
+def forgets_the_last(network, path, alpha):
+    for t in range(len(path) - 2, -1, -1):
+        following = path[t + 1]
+        target = following.reward + tdl.estimate(network, following.afterstate)
+        error = target - tdl.estimate(network, path[t].afterstate)
+        tdl.update(network, path[t].afterstate, alpha * error)
+
+
+def takes_its_own_reward(network, path, alpha):
+    value = 0.0
+    for step in path[::-1]:
+        error = step.reward + value - tdl.estimate(network, step.afterstate)
+        value = tdl.update(network, step.afterstate, alpha * error)
+
+
+def teaches_states(network, path, alpha):
+    value = 0.0
+    for step in path[::-1]:
+        error = step.reward + value - tdl.estimate(network, step.state)
+        value = tdl.update(network, step.state, alpha * error)
+
+
+def clips(network, path, alpha):
+    target = 0.0
+    for step in path[::-1]:
+        error = np.clip(target - tdl.estimate(network, step.afterstate), -1, 1)
+        target = step.reward + tdl.update(network, step.afterstate, alpha * error)
+
+
+def half_and_half(network, afterstate):
+    values = []
+    for cell in range(16):
+        if at(afterstate, cell) == 0:
+            for exponent in (1, 2):
+                values.append(tdl.estimate(network, put(afterstate, cell, exponent)))
+    return sum(values) / len(values)
+
+
+def sums_up(network, afterstate):
+    total = 0.0
+    for cell in range(16):
+        if at(afterstate, cell) == 0:
+            total += 0.9 * tdl.estimate(network, put(afterstate, cell, 1))
+            total += 0.1 * tdl.estimate(network, put(afterstate, cell, 2))
+    return total
+
+
+def counts_2s_alone(network, afterstate):
+    cells = [cell for cell in range(16) if at(afterstate, cell) == 0]
+    return sum(tdl.estimate(network, put(afterstate, c, 1)) for c in cells) / len(cells)
+
+
+def values_afterstates(network, board):
+    best, largest = -1, -np.inf
+    for action in range(4):
+        after, reward = slide(board, action)
+        if after != board and reward + tdl.estimate(network, after) > largest:
+            best, largest = action, reward + tdl.estimate(network, after)
+    return best
+
+
+def pays_nothing(network, board):
+    best, largest = -1, -np.inf
+    for action in range(4):
+        after, _ = slide(board, action)
+        if after != board and tdl.expected_value(network, after) > largest:
+            best, largest = action, tdl.expected_value(network, after)
+    return best
+
+
+def never_gives_up(network, board):
+    return max(0, tdl.select_best_move_by_states(network, board))
+
+
+def adds_zero(network, path, alpha):
+    tdl.update(network, path[-1].state, 0)
+    for i in range(len(path) - 2, -1, -1):
+        target = path[i].reward + tdl.estimate(network, path[i + 1].state)
+        error = target - tdl.estimate(network, path[i].state)
+        tdl.update(network, path[i].state, alpha * error)
+
+
+def skips_the_dead_state(network, path, alpha):
+    value = 0.0
+    for step in reversed(path):
+        error = step.reward + value - tdl.estimate(network, step.state)
+        value = tdl.update(network, step.state, alpha * error)
+
+
+def learns_afterstates(network, path, alpha):
+    tdl.update_episode(network, path, alpha)
+
+
+WRONG = {
+    "indexof": {counts_from_the_right: "reversed", forgets_to_shift: "plain_sum",
+                joins_tiles: "tiles"},
+    "estimate": {looks_up_one_image: "no_symmetry", forgets_the_mirrors: "four_images",
+                 averages: "mean"},
+    "update": {does_not_split: "not_split", splits_by_eight: "by_eight",
+               returns_nothing: "no_return", learns_one_image: "no_symmetry"},
+    "select_best_move": {forgets_the_reward: "no_reward", takes_what_is_not_legal: "illegal",
+                         takes_the_worst: "worst"},
+    "update_episode": {goes_forward: "forward", forgets_the_last: "last_not_taught",
+                       takes_its_own_reward: "own_reward", teaches_states: "of_states",
+                       clips: "clipped"},
+    "expected_value": {half_and_half: "even_chances", sums_up: "not_divided",
+                       counts_2s_alone: "only_twos"},
+    "select_best_move_by_states": {values_afterstates: "of_afterstate", pays_nothing: "no_reward",
+                                   never_gives_up: "none_is_0"},
+    "update_episode_of_states": {adds_zero: "adds_zero", skips_the_dead_state: "dead_not_taught",
+                                 learns_afterstates: "of_afterstates"},
+}  # fmt: skip
+CASES = [(name, wrong, key) for name, answers in WRONG.items() for wrong, key in answers.items()]
+
+
+@pytest.mark.parametrize("name, wrong, key", CASES, ids=lambda x: getattr(x, "__name__", None))
+def test_a_typical_wrong_answer_is_told_its_cause(name, wrong, key):
+    result = labs.check(f"hw04.{name}", wrong)
+    assert (result.status, result.reason) == ("failed", say(f"hw04.{name}.{key}"))
+
+
+def takes_text(network, board):
+    return float(str(board)[0]) + len({1: 2})
+
+
+def too_deep(network, board):
+    return f"{board}" and tdl.estimate(network, board) if len(f"{board}") else 0.0
+
+
+def test_what_numba_cannot_compile_is_said():
+    result = labs.check("hw04.estimate", too_deep)
+    assert "numba cannot compile it" in result.reason and "Traceback" not in result.reason
+
+
+# ---------------------------------------------------------------- training
+
+
+@pytest.fixture
+def own(request):
+    """Return a function that begins trainings, and end them all."""
+    begun = []
+
+    def begin(*functions, **options):
+        begun.append(Training(*functions, network=SMALL, **options))
+        return begun[-1]
+
+    yield begin
+    for each in begun:
+        each.close()
+
+
+def missing(pattern, board):
+    raise NotImplementedError
+
+
+def test_training_goes_on_exactly_from_where_it_was(own, tmp_path):
+    straight = own(select_best_move, update_episode)
+    straight.go(60, progress=False)
+    assert straight.title == say("training.yours") and straight.stood_in == []
+    first = own(select_best_move, update_episode, folder=tmp_path)
+    first.go(25, progress=False)
+    first.close()
+    second = own(select_best_move, update_episode, folder=tmp_path)
+    assert second.history.count == 25
+    second.go(35, progress=False)
+    assert second.history.scores.tolist() == straight.history.scores.tolist()
+    assert second.play(20).scores.tolist() == straight.play(20).scores.tolist()
+    assert {"config.json", "weights.npz"} <= {path.name for path in tmp_path.iterdir()}
+    with pytest.raises(ValueError, match="functions of your own"):
+        own(select_best_move, tdl.update_episode, folder=tmp_path)
+
+
+def test_training_in_the_background_is_stopped_and_goes_on(own):
+    run = own(select_best_move, update_episode)
+    run.start(1_000_000)
+    while not run.history.count and run._thread.is_alive():
+        time.sleep(0.05)
+    run.stop()
+    count = run.history.count
+    assert 0 < count < 1_000_000
+    run.start(10)
+    assert run.wait().count == count + 10
+
+
+def loops(network, board):
+    while board != 1:
+        board = board | np.uint64(2)
+    return 0
+
+
+def always_right(network, board):
+    return 1
+
+
+def gives_up(network, board):
+    return -1
+
+
+def leaves_the_tables(network, path, alpha):
+    network.weights[0, 1 << 20] = 1.0
+
+
+BAD = {loops: "took longer than 3 s", always_right: "not legal", gives_up: "some are legal"}
+
+
+@pytest.mark.parametrize("choose, words", BAD.items(), ids=lambda x: getattr(x, "__name__", ""))
+def test_a_bad_choice_ends_the_training_and_is_named(own, monkeypatch, choose, words):
+    monkeypatch.setattr(training, "LATE_SECONDS", 3)
+    run = own(choose, update_episode)
+    with pytest.raises(ValueError, match=words):
+        run.go(10, progress=False)
+
+
+def test_a_wrong_index_ends_the_training_and_is_named(own):
+    with pytest.raises(ValueError, match="IndexError"):
+        own(select_best_move, leaves_the_tables).go(10, progress=False)
+
+
+def test_whose_functions_trained_is_said_in_the_title(own, tmp_path):
+    file = tmp_path / "player.py"
+    stub = "def {}:\n    raise NotImplementedError"
+    lines = ["from lib2048.labs.tdl import estimate, update, update_episode"]
+    calls = "indexof(pattern, board)", "select_best_move(network, board)"
+    lines += [stub.format(call) for call in calls]
+    file.write_text("\n".join(lines))
+    run = Training.of_file(file, SMALL)
+    assert run.go(5, progress=False).count == 5
+    run.close()
+    assert "indexof" in run.title and "select_best_move" in run.title and "library" in run.title
+    with pytest.raises(ValueError, match="cannot be read"):
+        Training.of_file(tmp_path / "none.py", SMALL)
+    with pytest.raises(ValueError, match="tuples of one length"):
+        Training(select_best_move, update_episode, network="42-33-4-22-3")
+
+
+def test_the_trace_shows_yours_beside_the_librarys(capsys):
+    mine = labs.trace(select_best_move, update_episode, turns=4)
+    assert mine["V(s′)"].tolist() == pytest.approx(mine["V(s′) library"].tolist())
+    assert mine["δ"].tolist() == pytest.approx(mine["δ library"].tolist())
+    wrong = labs.trace(forgets_the_reward, forgets_the_last, turns=4)
+    assert np.isnan(wrong["δ"].iloc[-1]) and wrong["δ library"].iloc[-1] < 0
+
+
+# ---------------------------------------------------------------- marks
+
+
+def teaches_nothing(network, path, alpha):
+    pass
+
+
+def test_marks_for_training_are_for_functions_that_train(monkeypatch):
+    monkeypatch.setenv("LIB2048_GRADE_GAMES", "400")
+    for level in ("half", "most", "full"):
+        labs.require_performance(select_best_move, update_episode, level)
+    with pytest.raises(labs.Failed, match="were needed"):
+        labs.require_performance(select_best_move, teaches_nothing, "half")
+    with pytest.raises(labs.Failed, match="not attempted"):
+        labs.require_performance(select_best_move, tdl.update_episode, "half")
+    monkeypatch.setenv("LIB2048_GRADE_GAMES", "7")
+    with pytest.raises(ValueError, match="no reference"):
+        labs.require_performance(select_best_move, update_episode, "half")
+
+
+def test_every_student_gets_three_bugs_with_names_and_curves():
+    drawn = [tuple(planted(f"student {n}").values()) for n in range(50)]
+    assert all(len({*bugs}) == 3 for bugs in drawn) and len({*drawn}) > 25
+    assert {bug for bugs in drawn for bug in bugs} == {*BUGS} - {"none"}
+    axes = autopsy("student 1")
+    assert len(axes.get_lines()) >= 4
+    answers = planted("7")
+    labs.require_diagnosis("7", answers, "A")
+    with pytest.raises(labs.Failed):
+        labs.require_diagnosis("7", answers | {"A": answers["B"]}, "A")
