@@ -167,7 +167,7 @@ def test_hints_and_names(capsys):
 
 # ---------------------------------------------------------------- every exercise
 
-LABS = ("hw01", "hw04", "hw05", "hw06", "hw07")
+LABS = ("hw01", "hw04", "hw05", "hw06", "hw07", "hw08", "hw09")
 EVERY = [exercise for lab in LABS for exercise in of_lab(lab).values()]
 
 

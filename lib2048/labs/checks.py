@@ -13,15 +13,35 @@ SECONDS = 10  # for one check; a looping function is ended then
 FIRST_SECONDS = 150  # for the library's own compiling before it
 MEMORY_MIB = 4096
 HINTS = 3
+EXTRAS = {"torch": "deep"}  # which of the project's extras brings a package
+READY = {"torch": "lib2048.labs.withtorch"}  # and what to import before the clock runs
 
 _child, _lock, _known = Child(), threading.Lock(), {}
 
 
 def start(lab):
-    """Make ready for a lab: the process that checks starts meanwhile.  lab: "hw01"."""
-    of_lab(lab)
+    """Make ready for a lab: the process that checks starts meanwhile.  lab: "hw01".
+
+    Raises ModuleNotFoundError, and says what to install, if the lab needs more than is there.
+    """
+    exercises = of_lab(lab).values()
+    for exercise in exercises:
+        if exercise.missing:
+            raise ModuleNotFoundError(_needs(exercise))
     with _lock:
         _child.warm("lib2048.labs.judge")
+        _bring({name for exercise in exercises for name in exercise.needs})
+
+
+def _bring(packages):
+    """Let the child import packages now: off the clock, and outside its limit of memory."""
+    for name in packages:
+        _child.warm(READY[name])
+
+
+def _needs(exercise):
+    package = exercise.missing[0]
+    return say("labs.needs", lab=exercise.lab, package=package, extra=EXTRAS[package])
 
 
 def check(name, function, part=None, seed=None):
@@ -38,6 +58,8 @@ def check(name, function, part=None, seed=None):
         return Checked(exercise.name, NOT_ATTEMPTED)
     if not callable(function):
         return _failed(exercise, "labs.no_function", what=repr(function)[:100])
+    if exercise.missing:
+        return Checked(exercise.name, FAILED, reason=_needs(exercise))
     try:
         text = source_of({"function": function})
     except ValueError as error:
@@ -54,6 +76,7 @@ def check_text(exercise, text, part, seed):
         return _known[key]
     try:
         with _lock:
+            _bring(exercise.needs)
             _child.ask("lib2048.labs.judge:prepare", {"exercise": exercise.name}, FIRST_SECONDS)
             reply = _child.ask("lib2048.labs.judge:judge", message, SECONDS, MEMORY_MIB)
     except Ended as ended:

@@ -1,7 +1,7 @@
 """What an exercise of a lab is, and where to find one."""
 
 import functools
-import importlib
+import importlib.util
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -22,9 +22,10 @@ class Exercise:
 
     outcome(function, *arguments) → what is compared, by default what the function returns; it may
     raise `Wrong`.  same(expected, got) → bool.  uses: exercises of the same lab that it may call.
-    compiles: whether numba has to compile it, too.  show: how each argument is drawn, by name:
-    "board" (uint64), "rows" (lists of tiles), "row" (one row of tiles), "text".  result: likewise,
-    of what it returns.
+    compiles: whether numba has to compile it, too.  needs: packages beyond the core, known to
+    `checks.EXTRAS`.  show: how each argument is drawn, by name: "board" (uint64), "boards"
+    (uint64[n]), "rows" (lists of tiles), "row" (one row of tiles), "text".  result: likewise, of
+    what it returns.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Exercise:
     same: Callable = None
     uses: tuple = ()
     compiles: bool = False
+    needs: tuple = ()
     show: dict = field(default_factory=dict)
     result: str = "text"
 
@@ -44,6 +46,11 @@ class Exercise:
     def lab(self):
         """The lab's name: hw01."""
         return self.name.partition(".")[0]
+
+    @property
+    def missing(self):
+        """The packages that it needs and that are not installed, as a list."""
+        return [name for name in self.needs if importlib.util.find_spec(name) is None]
 
     @property
     def function(self):

@@ -319,11 +319,14 @@ def _raised(exercise, error, key):
 
 
 def _given(exercise, case):
-    return [
-        [name, kind, _encoded(kind, value)]
-        for name, value in zip(exercise.parameters, case)
-        if (kind := exercise.show.get(name, "text")) != "hidden"
-    ]
+    shown = []
+    for name, value in zip(exercise.parameters, case):
+        kind = exercise.show.get(name, "text")
+        if kind == "boards":
+            shown += [[f"{name}[{i}]", "board", _encoded("board", b)] for i, b in enumerate(value)]
+        elif kind != "hidden":
+            shown.append([name, kind, _encoded(kind, value)])
+    return shown
 
 
 def _shown(label, kind, value):

@@ -1,0 +1,274 @@
+"""hw09 as typical students answer it: what is right passes, what is wrong gets the right hint."""
+
+import sys
+
+import numpy as np
+import pytest
+
+from lib2048 import afterstates, labs, to_exponents
+from lib2048.labs import checks, hw09
+from lib2048.labs.exercise import Exercise, of_lab
+from lib2048.labs.messages import say
+from lib2048.labs.selfplay import SelfPlay
+
+torch = pytest.importorskip("torch")
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch):
+    monkeypatch.setattr(checks, "SECONDS", 30)
+
+
+# ---------------------------------------------------------------- encode
+
+
+def encode(boards):
+    planes = torch.zeros(len(boards), 16, 4, 4)
+    for i, board in enumerate(boards):
+        for cell, exponent in enumerate(to_exponents(board)):
+            planes[i, int(exponent), cell // 4, cell % 4] = 1
+    return planes
+
+
+def encode_tiles_only(boards):
+    planes = torch.zeros(len(boards), 16, 4, 4)
+    for i, board in enumerate(boards):
+        for cell, exponent in enumerate(to_exponents(board)):
+            if exponent:
+                planes[i, int(exponent) - 1, cell // 4, cell % 4] = 1
+    return planes
+
+
+def encode_last(boards):
+    exponents = torch.tensor(np.array([to_exponents(board) for board in boards]), dtype=torch.long)
+    return torch.nn.functional.one_hot(exponents, 16).reshape(-1, 4, 4, 16).float()
+
+
+def encode_reshaped(boards):
+    exponents = torch.tensor(np.array([to_exponents(board) for board in boards]), dtype=torch.long)
+    return torch.nn.functional.one_hot(exponents, 16).reshape(-1, 16, 4, 4).float()
+
+
+def encode_columns(boards):
+    planes = torch.zeros(len(boards), 16, 4, 4)
+    for i, board in enumerate(boards):
+        for cell, exponent in enumerate(to_exponents(board)):
+            planes[i, int(exponent), cell % 4, cell // 4] = 1
+    return planes
+
+
+def encode_whole(boards):
+    return encode(boards).long()
+
+
+def encode_numpy(boards):
+    return encode(boards).numpy()
+
+
+# ---------------------------------------------------------------- targets
+
+
+def targets(network, batch):
+    values = network(encode(batch.next_afterstates)).detach()
+    values += torch.from_numpy(batch.next_rewards)
+    values[torch.from_numpy(batch.over)] = 0
+    return values
+
+
+def targets_with_gradient(network, batch):
+    values = network(encode(batch.next_afterstates)) + torch.from_numpy(batch.next_rewards)
+    return values * torch.from_numpy(~batch.over)
+
+
+def targets_without_end(network, batch):
+    with torch.no_grad():
+        return torch.tensor(batch.next_rewards) + network(encode(batch.next_afterstates))
+
+
+def targets_of_the_reward_before(network, batch):
+    with torch.no_grad():
+        values = torch.tensor(batch.rewards) + network(encode(batch.next_afterstates))
+    values[batch.over] = 0
+    return values
+
+
+def targets_of_states(network, batch):
+    with torch.no_grad():
+        values = torch.tensor(batch.next_rewards) + network(encode(batch.states))
+    values[batch.over] = 0
+    return values
+
+
+# ---------------------------------------------------------------- step
+
+
+def step(network, optimiser, planes, target):
+    optimiser.zero_grad()
+    error = ((network(planes) - target) ** 2).mean()
+    error.backward()
+    optimiser.step()
+    return float(error)
+
+
+def step_that_adds_up(network, optimiser, planes, target):
+    error = ((network(planes) - target) ** 2).mean()
+    error.backward()
+    optimiser.step()
+    return float(error)
+
+
+def step_without_step(network, optimiser, planes, target):
+    optimiser.zero_grad()
+    error = ((network(planes) - target) ** 2).mean()
+    error.backward()
+    return float(error)
+
+
+def step_of_a_sum(network, optimiser, planes, target):
+    optimiser.zero_grad()
+    error = ((network(planes) - target) ** 2).sum()
+    error.backward()
+    optimiser.step()
+    return float(error)
+
+
+def step_with_a_tensor(network, optimiser, planes, target):
+    optimiser.zero_grad()
+    error = ((network(planes) - target) ** 2).mean()
+    error.backward()
+    optimiser.step()
+    return error
+
+
+# ---------------------------------------------------------------- choose
+
+
+def choose(network, board):
+    best, most = None, None
+    for action, after, reward in afterstates(board):
+        with torch.no_grad():
+            worth = reward + float(network(encode([after]))[0])
+        if most is None or worth > most:
+            best, most = action, worth
+    return best
+
+
+def choose_without_rewards(network, board):
+    legal = afterstates(board)
+    values = network(encode([after for _, after, _ in legal]))
+    return legal[int(values.argmax())][0]
+
+
+def choose_a_place(network, board):
+    legal = afterstates(board)
+    values = network(encode([after for _, after, _ in legal]))
+    return int((values + torch.tensor([float(reward) for *_, reward in legal])).argmax())
+
+
+def choose_by_the_state(network, board):
+    here = float(network(encode([board]))[0])
+    worth = {action: reward + here for action, _, reward in afterstates(board)}
+    return max(worth, key=worth.get)
+
+
+RIGHT = {"encode": encode, "targets": targets, "step": step, "choose": choose}
+WRONG = [
+    ("encode", encode_tiles_only, "no_empty"),
+    ("encode", encode_last, "channels_last"),
+    ("encode", encode_reshaped, "reshaped"),
+    ("encode", encode_columns, "turned"),
+    ("targets", targets_with_gradient, "gradient"),
+    ("targets", targets_without_end, "terminal"),
+    ("targets", targets_of_the_reward_before, "reward"),
+    ("targets", targets_of_states, "state"),
+    ("step", step_that_adds_up, "no_zero_grad"),
+    ("step", step_without_step, "no_step"),
+    ("step", step_of_a_sum, "sum"),
+    ("step", step_with_a_tensor, "tensor"),
+    ("choose", choose_without_rewards, "no_reward"),
+    ("choose", choose_a_place, "place"),
+    ("choose", choose_by_the_state, "state"),
+]
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_a_right_answer_passes(name):
+    result = labs.check(f"hw09.{name}", RIGHT[name])
+    assert result.passed and not result.stood_in
+
+
+@pytest.mark.parametrize("name, wrong, key", WRONG, ids=lambda x: getattr(x, "__name__", x))
+def test_a_wrong_answer_gets_its_hint(name, wrong, key):
+    result = labs.check(f"hw09.{name}", wrong, seed=11)
+    assert result.status == "failed"
+    assert result.reason == say(f"hw09.{name}.{key}")
+
+
+def test_what_torch_cannot_use_is_named():
+    assert "float32" in labs.check("hw09.encode", encode_whole).reason
+    assert "returned a ndarray" in labs.check("hw09.encode", encode_numpy).reason
+
+
+def test_a_missing_function_is_not_attempted():
+    def missing(boards):
+        raise NotImplementedError
+
+    assert labs.check("hw09.encode", missing).status == "not attempted"
+
+
+def test_each_part_of_the_targets_sees_its_own_slip():
+    assert labs.check("hw09.targets", targets_without_end, part="going on").passed
+    assert labs.check("hw09.targets", targets_without_end, part="ends").status == "failed"
+
+
+def test_without_torch_one_line_says_what_to_install(monkeypatch):
+    monkeypatch.setattr(Exercise, "missing", ["torch"])
+    line = 'hw09 needs torch, which is not installed here: pip install -e ".[deep]"'
+    assert labs.check("hw09.encode", encode).reason == line
+    with pytest.raises(ModuleNotFoundError, match="hw09 needs torch"):
+        labs.start("hw09")
+
+
+def test_the_exercises_need_no_torch_to_be_listed():
+    loaded = {name: sys.modules.pop(name) for name in list(sys.modules) if name == "torch"}
+    try:
+        for exercise in of_lab("hw09").values():
+            exercise.all_cases(3)
+        assert "torch" not in sys.modules
+    finally:
+        sys.modules.update(loaded)
+
+
+# ---------------------------------------------------------------- games in step
+
+
+def test_games_in_step_follow_the_rules():
+    play, last = SelfPlay(lambda boards: boards % np.uint64(97), games=3, seed=5), {}
+    for batch in play.batches(600):
+        for after, state, reward, following, over in zip(
+            batch.afterstates, batch.states, batch.next_rewards, batch.next_afterstates, batch.over
+        ):
+            legal = [(a, r) for _, a, r in afterstates(state)]
+            assert bin(int(after) ^ int(state)).count("1") == 1  # one tile has come
+            assert (following, reward) in legal if not over else not legal
+            last[int(following)] = float(reward)
+        known = [
+            last.get(int(after), paid) for after, paid in zip(batch.afterstates, batch.rewards)
+        ]
+        assert known == batch.rewards.tolist()
+    assert play.actions >= 600 and play.scores
+
+
+def test_games_in_step_take_the_largest_reward_and_value():
+    play = SelfPlay(lambda boards: np.zeros(len(boards)), games=2, seed=1)
+    for batch in play.batches(100):
+        for state, reward, over in zip(batch.states, batch.next_rewards, batch.over):
+            assert over or reward == max(r for _, _, r in afterstates(state))
+
+
+def test_the_choice_of_the_lab_is_the_choice_in_step():
+    network, board = hw09.DRAWN.make(), np.uint64(0x0001001200230034)
+    values = lambda boards: np.array(hw09._values(network, boards))  # noqa: E731
+    legal = afterstates(board)
+    worth = values([after for _, after, _ in legal]) + [reward for *_, reward in legal]
+    assert hw09.choose(network, board) == legal[int(np.argmax(worth))][0]
