@@ -41,6 +41,14 @@ def test_the_student_is_what_the_cell_says(text, number):
     assert student_of(handins.untouched(text)) == number
 
 
+def test_the_student_may_be_a_line_of_code():
+    notebook = handins.untouched("")
+    notebook["cells"][1]["source"] = 'STUDENT = "s77"  # yours'
+    assert student_of(notebook) == "s77"
+    notebook["cells"][1]["source"] = 'STUDENT = "0000"'
+    assert student_of(notebook) == ""
+
+
 def test_what_is_not_attempted():
     functions, answers = not_attempted(handins.untouched())
     assert functions == ["slide_row", "slide", "legal_actions", "spawn", "play"]

@@ -41,6 +41,10 @@ def _add_graders(labs):
     grade.add_argument("--again", action="store_true", help="also what is graded already")
     grade.add_argument("--patience", type=float, default=1, metavar="X",
                        help="times the limits of time, for a slow or busy machine")  # fmt: skip
+    train = grade.add_mutually_exclusive_group()
+    train.add_argument("--games", type=int, default=20_000, help="that hidden cells of hw04 train")
+    train.add_argument("--full", dest="games", action="store_const", const=100_000,
+                       help="as many as a student's report shows")  # fmt: skip
     export = _course(_lab(labs, "export", "write the grades as CSV"))
     export.add_argument("--out", help="by default COURSE/grades-LAB.csv")
     _course(_lab(labs, "feedback", "write one HTML page a student"))
@@ -105,8 +109,10 @@ def _grade(options):
     from lib2048.labs.grading import grade
     from lib2048.labs.marks import rows, summary
 
-    done = grade(options.lab, options.course, options.processes, options.again, options.patience,
-                 tell=lambda line: print(line, file=sys.stderr, flush=True))  # fmt: skip
+    done = grade(
+        options.lab, options.course, options.processes, options.again, options.patience,
+        options.games, tell=lambda line: print(line, file=sys.stderr, flush=True),
+    )  # fmt: skip
     data = {"lab": options.lab, "graded": len(done), "seconds": sum(one.seconds for one in done)}
     data |= summary(rows(open_course(options.course), options.lab))
     return data, say("grading.graded", **data)

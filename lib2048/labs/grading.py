@@ -23,6 +23,7 @@ from lib2048.labs.course import open_course
 from lib2048.labs.exercise import cell_seconds, of_lab
 from lib2048.labs.messages import say
 from lib2048.labs.notebook import parse
+from lib2048.labs.performance import GAMES, reference_of
 from lib2048.labs.release import nbgrader, quietly, resources
 from lib2048.labs.result import RESULT
 from lib2048.machine.files import write_text
@@ -41,35 +42,45 @@ class Graded:
     lab_seed: int = 0
 
 
-def grade(lab, folder, processes=2, again=False, patience=1, limits=None, tell=lambda line: None):
+def grade(
+    lab, folder, processes=2, again=False, patience=1, games=GAMES, limits=None,
+    tell=lambda line: None,
+):  # fmt: skip
     """Grade all hand-ins of a lab that are new or have changed.
 
     folder: of the course; processes: kernels at a time; again: all of them, new or not; patience:
-    by which the limits of time are multiplied, 1 or more; limits: others, a `running.Limits`;
-    tell: called with a line about each.  Returns a list of `Graded`.  Raises ValueError where the
-    course, its hand-ins or the lab's source are missing.
+    by which the limits of time are multiplied, 1 or more; games: that hidden cells train; limits:
+    of time, a `running.Limits`; tell: called with a line about each.  Returns a list of `Graded`.
+    Raises ValueError where the course, its hand-ins or the lab's source are missing.
     """
     if processes < 1 or not 1 <= patience <= 100:
         raise ValueError(say("grading.bad_numbers", processes=processes, patience=patience))
+    reference_of("4x6", games)  # refuses a number that nothing can be compared with
     of_lab(lab)
     nbgrader()
     course = open_course(folder)
     if not course.students(lab):
         raise ValueError(say("grading.no_hand_ins", course=folder, lab=lab))
-    task = _Grading(course, lab, processes, limits or _limits(lab, patience), tell)
+    task = _Grading(course, lab, processes, limits or _limits(lab, patience, games), tell)
+    task.games = games
     chosen = {student: path for student, path in course.students(lab).items()
               if again or not task.is_done(student, path)}  # fmt: skip
     return asyncio.run(task.all(chosen))
 
 
-def _limits(lab, patience):
+def _limits(lab, patience, games):
+    """Return the limits of a lab, whose training cells get more where they train more games."""
     from lib2048.labs.running import Limits
 
-    return Limits(granted=cell_seconds(lab), patience=patience)
+    more = max(1, games / GAMES)
+    granted = {name: seconds * more for name, seconds in cell_seconds(lab).items()}
+    return Limits(granted=granted, patience=patience)
 
 
 class _Grading:
     """The grading of one lab."""
+
+    games = GAMES
 
     def __init__(self, course, lab, processes, limits, tell):
         self.course, self.lab, self.tell, self.limits = course, lab, tell, limits
@@ -138,7 +149,8 @@ class _Grading:
         """Return what the kernel's environment says: small budgets, and whose seeds."""
         seeds = {"LIB2048_LAB_SEED": self.course.lab_seed, "LIB2048_CLASS_SEED": self.course.seed}
         more = {name: str(seed) for name, seed in seeds.items()}
-        return os.environ | more | {"LIB2048_QUICK": "1", "NBGRADER_EXECUTION": "autograde"}
+        more |= {"LIB2048_QUICK": "1", "LIB2048_GRADE_GAMES": str(self.games)}
+        return os.environ | more | {"NBGRADER_EXECUTION": "autograde"}
 
     def save(self, notebook, path, student):
         """Write the marks into the gradebook, and the notebook where nbgrader looks for it."""

@@ -9,6 +9,7 @@ from lib2048.labs.messages import say
 
 NOT_ATTEMPTED = "raise NotImplementedError"
 NO_ANSWER = "YOUR ANSWER HERE"
+NOBODY = "0000"
 
 
 def parse(data, name):
@@ -52,7 +53,14 @@ def lab_of(notebook):
 
 
 def student_of(notebook):
-    """Return the student's number or name, as the cell `student` says it, "" for none."""
+    """Return the student's number or name, "" for none.
+
+    It stands in the cell `student`, or in a line STUDENT = "123" of code, where "0000" is none.
+    """
+    code = "\n".join(source(cell) for cell in notebook["cells"] if cell["cell_type"] == "code")
+    line = re.search(r"""^STUDENT = ["'](.*?)["']""", code, re.MULTILINE)
+    if line and line[1] != NOBODY:
+        return line[1].strip()[:60]
     cells = [cell for cell in notebook["cells"] if grading(cell).get("grade_id") == "student"]
     text = "\n".join(source(cell) for cell in cells).replace(NO_ANSWER, "")
     words = re.findall(r"[\w.@-]+", text)
