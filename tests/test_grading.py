@@ -267,3 +267,11 @@ def test_a_cell_may_be_granted_more_and_patience_counts_for_all():
     assert (limits.of(cell), limits.of(other), limits.total) == (90, 20, 130)
     twice = Limits(20, 60, limits.granted, patience=2)
     assert (twice.of(cell), twice.of(other), twice.total) == (180, 40, 260)
+
+
+def test_a_labs_limits_grow_with_the_games_that_it_trains(monkeypatch):
+    wants = {"any": 40, "trained": 100}
+    monkeypatch.setattr(grading, "cell_seconds", lambda lab: wants)
+    assert grading._limits("hw04", 1, grading.GAMES) == Limits(40, 120, {"trained": 100}, 1)
+    full = grading._limits("hw04", 2, 5 * grading.GAMES)
+    assert full == Limits(40, 120, {"trained": 500}, 2) and "any" in wants

@@ -102,7 +102,10 @@ def hand_in(lab):
 
 
 def cell_seconds(lab):
-    """Return the graded cells that may take longer than others: CELL_SECONDS, {name: seconds}."""
+    """Return which cells may take longer than those of other labs: CELL_SECONDS, {name: seconds}.
+
+    name: of a graded cell, or "any" for each cell of the lab.
+    """
     return getattr(_module(lab), "CELL_SECONDS", {})
 
 

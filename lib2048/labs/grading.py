@@ -70,11 +70,12 @@ def grade(
 
 def _limits(lab, patience, games):
     """Return the limits of a lab, whose training cells get more where they train more games."""
-    from lib2048.labs.running import Limits
+    from lib2048.labs.running import ALL_SECONDS, CELL_SECONDS, Limits
 
-    more = max(1, games / GAMES)
-    granted = {name: seconds * more for name, seconds in cell_seconds(lab).items()}
-    return Limits(granted=granted, patience=patience)
+    more, granted = max(1, games / GAMES), dict(cell_seconds(lab))
+    cell = granted.pop("any", CELL_SECONDS)
+    granted = {name: seconds * more for name, seconds in granted.items()}
+    return Limits(cell, ALL_SECONDS * cell / CELL_SECONDS, granted, patience)
 
 
 class _Grading:
