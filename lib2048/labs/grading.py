@@ -142,7 +142,8 @@ class _Grading:
         notebook, notes = restored(handed_in, self.full, self.lab)
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as scratch:
             shutil.copytree(path, scratch, dirs_exist_ok=True)
-            notes += await run(notebook, scratch, self.environment(), self.limits)
+            limits = self.limits.when_busy()
+            notes += await run(notebook, scratch, self.environment(), limits)
         done.notes += notes + _stood_in(notebook)
         return notebook
 

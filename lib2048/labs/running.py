@@ -7,7 +7,7 @@ take those away.
 import contextlib
 import math
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import psutil
 from nbclient import NotebookClient
@@ -18,6 +18,7 @@ from lib2048.labs.messages import say
 
 CELL_SECONDS = 20  # no cell takes longer, unless its lab says so
 ALL_SECONDS = 60  # nor do all cells together, beyond what single cells are granted
+MOST_BUSY = 5  # times longer, on a machine that is busy with other things
 START_SECONDS = 120  # for a kernel, on a machine where many start
 MOST_OUTPUT = 500_000  # characters that one hand-in may show
 MOST_OUTPUTS = 2_000
@@ -55,6 +56,11 @@ class Limits:
         """Return the seconds of one cell."""
         name = cell.metadata.get("nbgrader", {}).get("grade_id")
         return max(self.granted.get(name, 0), self.cell) * self.patience
+
+    def when_busy(self):
+        """Return these limits for how busy the machine is now: with two tasks a core, twice."""
+        load = psutil.getloadavg()[0] / (psutil.cpu_count() or 1)
+        return replace(self, patience=self.patience * min(max(1, load), MOST_BUSY))
 
     @property
     def total(self):
