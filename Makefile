@@ -1,10 +1,12 @@
 # Everything runs in .venv, which is made when first needed and again when pyproject.toml changes.
 # Settings: make test WORKERS=4 · make lab LAB=--no-browser · make notebooks ONLY="01 05"
-#           make lab PYTHON=python3.12
+#           make lab PYTHON=python3.12 · make class SEED=7 OUT=class.zip · make release ONLY=hw01
 PYTHON  ?= python3
 WORKERS ?= 2
 LAB     ?=
 ONLY    ?=
+SEED    ?=
+OUT     ?=
 KERNELS := $(addprefix tests/test_,board.py ntuple.py learning.py rules.py stages.py stages_play.py starts.py \
              expectimax.py folding.py small_boards.py)
 
@@ -12,7 +14,7 @@ BIN   := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test bounds notebooks check lint bench clean
+.PHONY: help lab test bounds notebooks check release class lint bench clean
 
 help: ## say what each command does
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 18
@@ -29,8 +31,16 @@ bounds: $(READY) ## run the tests of the kernels with every index checked
 notebooks: $(READY) ## run the lessons in place, at their full budgets, and keep their outputs
 	$(BIN)/python tools/lessons.py $(ONLY)
 
-check: $(READY) ## check the stored lessons without running them
+check: $(READY) ## check the stored lessons, and that the labs' releases are those of their sources
 	$(BIN)/python tools/lessons.py --check $(ONLY)
+	$(if $(ONLY),,$(BIN)/python tools/labs.py --check)
+
+release: $(READY) ## generate what students get of each lab from its source
+	$(BIN)/python tools/labs.py $(ONLY)
+
+class: $(READY) ## build one zip file for the students of a class: make class SEED=7
+	$(if $(SEED),,$(error say which class: make class SEED=7))
+	$(BIN)/python tools/make_class.py --seed $(SEED) $(if $(OUT),--out $(OUT))
 
 lint: $(READY) ## check style (ruff) and layers (import-linter)
 	$(BIN)/ruff check .

@@ -1,4 +1,4 @@
-"""The command line: lib2048 play | train | solve | convert | fold | tournament | info | bench.
+"""The command line: play | train | solve | convert | fold | tournament | info | bench | labs.
 
 Progress and prose go to stderr; with --json, stdout holds one JSON object and nothing else.  A
 wrong argument or file gives one line on stderr and exit status 2, and nothing is written.
@@ -12,6 +12,7 @@ from pathlib import Path
 
 from lib2048 import __version__
 from lib2048.exact import SmallGame
+from lib2048.labs import command as labs
 from lib2048.learn.settings import FIELDS, Settings
 from lib2048.networks import files
 from lib2048.networks.convert import convert
@@ -47,7 +48,7 @@ def _parser():
     bench = commands.add_parser("bench", help="speed, as ratios within one run")
     bench.add_argument("--network", default="4x6")
     bench.add_argument("--stages", type=int, default=0, metavar="G", help="and in 2^G stages")
-    for command in commands.choices.values():
+    for command in [*commands.choices.values(), *labs.add(commands, _Parser)]:
         command.add_argument("--json", action="store_true", default=False,
                              help="one JSON object on stdout")  # fmt: skip
     return top
@@ -215,6 +216,7 @@ def _bench(options):
 COMMANDS = {
     "play": _play, "train": _train, "solve": _solve, "convert": _convert, "fold": _fold,
     "tournament": _tournament, "info": _info, "bench": _bench,
+    "labs": labs.run,
 }  # fmt: skip
 
 

@@ -10,6 +10,7 @@ from lib2048.labs.checks import attempt, check, hint, require, start, use
 from lib2048.labs.messages import translate
 from lib2048.labs.performance import performance, require_performance
 from lib2048.labs.result import Checked, Failed
+from lib2048.labs.seeds import variant
 from lib2048.labs.tdl import Step, Tables, at, new_tables, put
 from lib2048.labs.trace import trace
 from lib2048.labs.training import Training
@@ -17,5 +18,5 @@ from lib2048.labs.training import Training
 __all__ = [
     "Checked", "Failed", "Step", "Tables", "Training", "at", "attempt", "autopsy", "check", "hint",
     "new_tables", "performance", "planted", "put", "require", "require_diagnosis",
-    "require_performance", "start", "trace", "translate", "use",
+    "require_performance", "start", "trace", "translate", "use", "variant",
 ]  # fmt: skip

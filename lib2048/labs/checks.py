@@ -1,12 +1,12 @@
 """What a student calls: check, hint, use; and require, which a grader calls."""
 
 import hashlib
-import os
 import threading
 
 from lib2048.labs.exercise import find, of_lab
 from lib2048.labs.messages import known, say
 from lib2048.labs.result import FAILED, NOT_ATTEMPTED, Checked, Failed
+from lib2048.labs.seeds import lab_seed
 from lib2048.machine.child import Child, Ended, source_of
 
 SECONDS = 10  # for one check; a looping function is ended then
@@ -48,8 +48,8 @@ def check(name, function, part=None, seed=None):
     """Check a student's function on some dozen cases.
 
     name: of the exercise, "hw04.update", or its number, "hw04.3"; function: plain Python; part:
-    of the exercise's cases, by default all; seed: that the cases are drawn from, by default 2048
-    or the variable LIB2048_LAB_SEED.  Returns `Checked`: `.status` is "not attempted", "passed" or
+    of the exercise's cases, by default all; seed: that the cases are drawn from, by default
+    LIB2048_LAB_SEED or the class's.  Returns `Checked`: `.status` is "not attempted", "passed" or
     "failed"; a notebook shows it with the smallest failing case drawn.  The function runs in a
     process of its own, which is ended after 10 s.  Raises ValueError for an unknown exercise.
     """
@@ -145,8 +145,3 @@ def attempt(function):
         return function()
     except NotImplementedError:
         print(f"○ {function.__name__}: {say('labs.not_attempted')}")
-
-
-def lab_seed():
-    """Return the seed that cases are drawn from: LIB2048_LAB_SEED, or 2048."""
-    return int(os.environ.get("LIB2048_LAB_SEED", 2048))

@@ -97,8 +97,24 @@ def of_lab(lab):
 
 @functools.cache
 def _read(lab):
-    found = importlib.import_module(f"lib2048.labs.{lab}").EXERCISES
-    return {exercise.function: exercise for exercise in found}
+    return {exercise.function: exercise for exercise in _module(lab).EXERCISES}
+
+
+def _module(lab):
+    return importlib.import_module(f"lib2048.labs.{lab}")
+
+
+def hand_in(lab):
+    """Return what is handed in with a lab's notebook: its HAND_IN, of report, curve, config."""
+    return getattr(_module(lab), "HAND_IN", ())
+
+
+def cell_seconds(lab):
+    """Return which cells may take longer than those of other labs: CELL_SECONDS, {name: seconds}.
+
+    name: of a graded cell, or "any" for each cell of the lab.
+    """
+    return getattr(_module(lab), "CELL_SECONDS", {})
 
 
 def find(name):

@@ -260,6 +260,10 @@ def _dead_adds_zero(network, path, alpha):
 UP_TO = ("indexof", "estimate", "update", "select_best_move", "update_episode")
 HIDDEN = {"network": "hidden", "path": "hidden"}
 
+HAND_IN = ("report", "curve", "config")
+# Several cells compile; the named one trains 20 000 games, which the next two cells use again.
+CELL_SECONDS = {"any": 60, "performance-half": 150}
+
 EXERCISES = [
     Exercise(
         "hw04.indexof", "indexof(pattern, board)", tdl.indexof, index_cases, compiles=True,

@@ -1,0 +1,62 @@
+"""Hand-ins of hw01 for tests: right, untouched, changed; and what an LMS makes of them."""
+
+import json
+import zipfile
+from pathlib import Path
+
+HOMEWORK = Path(__file__).resolve().parents[1] / "notebooks" / "homework"
+SOURCE = HOMEWORK / "source" / "hw01" / "hw01.ipynb"
+RELEASE = HOMEWORK / "release" / "hw01" / "hw01.ipynb"
+
+
+def solution(student="S1"):
+    """Return a notebook with all solutions, as a dict."""
+    notebook = json.loads(SOURCE.read_text(encoding="utf-8"))
+    cell(notebook, "student")["source"] = student
+    return notebook
+
+
+def untouched(student="S1"):
+    """Return a notebook as it is given out, as a dict."""
+    notebook = json.loads(RELEASE.read_text(encoding="utf-8"))
+    cell(notebook, "student")["source"] = student
+    return notebook
+
+
+def cell(notebook, name):
+    """Return the cell of this name."""
+    [found] = [cell for cell in notebook["cells"] if grade_id(cell) == name]
+    return found
+
+
+def grade_id(cell):
+    """Return nbgrader's name of a cell, None for none."""
+    return cell["metadata"].get("nbgrader", {}).get("grade_id")
+
+
+def without_games(notebook):
+    """Take the cell out that plays the games: it takes the longest, and gives no marks."""
+    kept = [cell for cell in notebook["cells"] if "compare(scores" not in "".join(cell["source"])]
+    return notebook | {"cells": kept}
+
+
+def changed(student, **texts):
+    """Return the solution with some cells replaced."""
+    notebook = without_games(solution(student))
+    for name, text in texts.items():
+        cell(notebook, name)["source"] = text
+    return notebook
+
+
+def data(notebook):
+    """Return the bytes of a notebook's file."""
+    return json.dumps(notebook).encode()
+
+
+def download(path, entries):
+    """Write a zip file as an LMS gives it; entries: [(name, bytes, "2026-03-01 12:00"), …]."""
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content, *when in entries:
+            hour, minute = map(int, (when or ["12:00"])[0].split(":"))
+            archive.writestr(zipfile.ZipInfo(name, (2026, 3, 1, hour, minute, 0)), content)
+    return path

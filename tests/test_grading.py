@@ -1,0 +1,284 @@
+"""A class of hw01 from the download to the CSV: everyone gets the own mark, whatever others do."""
+
+import csv
+import json
+import sys
+
+import handins
+import pytest
+
+from lib2048.labs import course as courses
+from lib2048.labs import grading, marks
+from lib2048.labs.collect import collect
+from lib2048.labs.course import generate
+from lib2048.labs.pack import pack
+from lib2048.labs.running import Limits
+
+pytest.importorskip("nbgrader")
+
+AUTOMATIC = {
+    "slide_row-no-merge": 1, "slide_row-merges": 4, "slide-rows": 2, "slide-columns": 3,
+    "legal_actions-test": 2, "spawn-test": 2, "play-test": 2,
+}  # fmt: skip
+FULL = sum(AUTOMATIC.values())
+
+MERGES_TWICE = '''
+def slide_row(row):
+    tiles, new, reward = [tile for tile in row if tile], [], 0
+    for tile in tiles:
+        new.append(tile)
+        while len(new) > 1 and new[-1] == new[-2] and new[-1] < 32768:
+            new[-2:] = [2 * new[-1]]
+            reward += new[-1]
+    return new + [0] * (len(row) - len(new)), reward
+'''
+UPSIDE_DOWN = '''
+def slide(board, action):
+    turns = [3, 2, 1, 0][action]
+    for _ in range(turns):
+        board = [list(column) for column in zip(*board)][::-1]
+    rows = [slide_row(row) for row in board]
+    board = [row for row, _ in rows]
+    for _ in range(4 - turns):
+        board = [list(column) for column in zip(*board)][::-1]
+    return board, sum(reward for _, reward in rows)
+'''
+HALF_ARE_FOURS = '''
+def spawn(board, rng):
+    empty = [(r, c) for r in range(len(board)) for c in range(len(board[0])) if not board[r][c]]
+    r, c = rng.choice(empty)
+    new = [row[:] for row in board]
+    new[r][c] = rng.choice([2, 4])
+    return new
+'''
+CRASH = "import os\nos._exit(3)"
+LOOP = "while True:\n    pass"
+
+
+def tampered(student):
+    """Return an untouched notebook whose test cells say that they are passed, with 100 marks."""
+    notebook = handins.without_games(handins.untouched(student))
+    for name in AUTOMATIC:
+        handins.cell(notebook, name)["source"] = "None"
+        handins.cell(notebook, name)["metadata"]["nbgrader"]["points"] = 100
+    handins.cell(notebook, "play-test")["metadata"]["nbgrader"]["grade"] = False
+    return notebook
+
+
+HAND_INS = {
+    "101": handins.without_games(handins.solution("S101")),
+    "102": tampered("S102"),
+    "103": handins.changed("S103", slide_row=MERGES_TWICE),
+    "104": handins.changed("S104", slide=UPSIDE_DOWN, spawn=HALF_ARE_FOURS),
+    "105": handins.changed("S105", legal_actions=CRASH),
+    "106": handins.changed("S106", slide=LOOP),
+    "107": {"cells": [], "metadata": {"lib2048": {"lab": "hw01"}}, "nbformat": 4},
+}
+LOST = {  # what each loses of the full marks
+    "101": [], "102": list(AUTOMATIC), "103": ["slide_row-merges"],
+    "104": ["slide-columns", "spawn-test"],
+    "105": ["legal_actions-test", "spawn-test", "play-test"],
+    "106": ["slide-rows", "slide-columns", "legal_actions-test", "spawn-test", "play-test"],
+    "107": list(AUTOMATIC), "108": list(AUTOMATIC),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory):
+    """Grade a class of eight, and return the folder of the course."""
+    folder = tmp_path_factory.mktemp("course")
+    entries, good = [], None
+    for student, notebook in HAND_INS.items():
+        path = folder / "desk" / student / "hw01.ipynb"
+        path.parent.mkdir(parents=True)
+        path.write_bytes(handins.data(notebook))
+        file, content = "hw01.ipynb", path.read_bytes()
+        if student != "107":
+            packed = pack("hw01", path.parent, path.parent / "hw01.zip")
+            file, content = "hw01.zip", packed.path.read_bytes()
+            good = content
+        entries.append((f"A Student_{student}_assignsubmission_file_/{file}", content))
+    entries.append(("A Student_108_assignsubmission_file_/hw01.zip", good[:500]))
+    handins.download(folder / "class.zip", entries)
+    generate("hw01", folder, sources=handins.SOURCE.parents[1], lab_seed=7)
+    collect(folder / "class.zip", folder)
+    limits = Limits(cell=8, all=300, granted=dict.fromkeys(AUTOMATIC, 60))  # it may be busy here
+    grading.grade("hw01", folder, limits=limits)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def grades(course):
+    """Export the grades, and return {student: {column: text}}."""
+    with open(marks.export("hw01", course), encoding="utf-8", newline="") as file:
+        return {line["Identifier"]: line for line in csv.DictReader(file)}
+
+
+@pytest.mark.parametrize("student, lost", LOST.items())
+def test_everyone_gets_the_own_mark(grades, student, lost):
+    line = grades[f"Participant {student}"]
+    for name, points in AUTOMATIC.items():
+        assert line[f"{name} ({points})"] == ("0" if name in lost else str(points)), name
+    assert line["By checks"] == str(FULL - sum(AUTOMATIC[name] for name in lost))
+
+
+def test_predictions_need_a_person_and_what_is_untouched_none(grades):
+    for name in ("prediction (2)", "who-scores-more (2)"):
+        assert grades["Participant 101"][name] == "needs a person"
+        assert grades["Participant 102"][name] == "0"
+    assert grades["Participant 101"]["Grade"] == ""
+    assert grades["Participant 102"]["Grade"] == "0" and grades["Participant 102"]["Of"] == "20"
+
+
+NOTES = {
+    "101": "",
+    "102": "",
+    "103": "hw01.slide was checked with the library's version of slide_row",
+    "104": "hw01.legal_actions was checked with the library's version of slide.",
+    "105": "ended the kernel",
+    "106": "took longer than",
+    "107": "The notebook is empty",
+    "108": "damaged",
+}
+
+
+@pytest.mark.parametrize("student, words", NOTES.items())
+def test_the_note_says_what_happened(grades, student, words):
+    note = grades[f"Participant {student}"]["Note"]
+    assert words in note if words else note == ""
+
+
+def test_grading_again_takes_only_what_is_new(course):
+    assert grading.grade("hw01", course) == []
+    record = json.loads((course / "autograded" / "106" / "hw01" / "graded.json").read_text())
+    assert record["lab_seed"] == 7 and "took longer" in record["notes"][0]
+
+
+def test_a_person_gives_the_rest_of_the_marks(course, grades):
+    with courses.open_course(course).gradebook() as book:
+        for name in ("student", "prediction", "who-scores-more"):
+            grade = book.find_grade(name, "hw01", "hw01", "101")
+            grade.manual_score, grade.needs_manual_grade = min(1.5, grade.max_score), False
+        book.db.commit()
+    marks.export("hw01", course, course / "second.csv")
+    with open(course / "second.csv", encoding="utf-8", newline="") as file:
+        [line] = [row for row in csv.DictReader(file) if row["Identifier"] == "Participant 101"]
+    assert line["prediction (2)"] == "1.5" and line["Grade"] == str(FULL + 3)
+
+
+def test_each_gets_one_page_of_feedback(course):
+    pages = {path.parts[-3]: path.read_text(encoding="utf-8")
+             for path in marks.feedback("hw01", course)}  # fmt: skip
+    assert sorted(pages) == sorted(LOST)
+    assert "has yet to mark: prediction, who-scores-more" in pages["103"]
+    assert "ended the kernel" in pages["105"] and "damaged" in pages["108"]
+    assert not any("HIDDEN" in page or "labs.require" in page for page in pages.values())
+
+
+# ---------------------------------------------------------------- what is put back
+
+
+@pytest.fixture(scope="module")
+def full(course):
+    return courses.open_course(course).full("hw01")
+
+
+def names(notebook):
+    return [cell.metadata.get("nbgrader", {}).get("grade_id") for cell in notebook.cells]
+
+
+def test_test_cells_are_put_back_where_they_were(full):
+    notebook = handins.solution()
+    gone = {"slide-rows", "play-test", "prediction"}
+    notebook["cells"] = [c for c in notebook["cells"] if handins.grade_id(c) not in gone]
+    found, notes = grading.restored(notebook, full, "hw01")
+    order = [name for name in names(found) if name]
+    assert order == [name for name in names(full) if name]
+    assert all(name in notes[0] for name in gone)
+    back = found.cells[names(found).index("slide-rows")]
+    assert "labs.require" in back.source and back.metadata.nbgrader.points == 2
+
+
+def test_cells_without_metadata_are_known_by_their_ids(full):
+    notebook = handins.solution()
+    for cell in notebook["cells"]:
+        cell["metadata"] = {}
+    found, notes = grading.restored(notebook, full, "hw01")
+    assert names(found) == names(full) and notes == []
+
+
+def test_of_two_cells_with_one_name_the_last_counts(full):
+    notebook = handins.solution()
+    first = handins.cell(notebook, "slide_row")
+    notebook["cells"].insert(0, first | {"source": "def slide_row(row):\n    return 1"})
+    found, notes = grading.restored(notebook, full, "hw01")
+    assert names(found).count("slide_row") == 1 and "slide_row" in notes[0]
+    assert "tiles" in found.cells[names(found).index("slide_row")].source
+
+
+# ---------------------------------------------------------------- wrong commands
+
+
+def test_what_the_graders_commands_refuse(tmp_path, one_line_error, monkeypatch):
+    def refused(*arguments):
+        return one_line_error("labs", *arguments)
+
+    for command in ("grade", "export", "feedback"):
+        assert "no course in there" in refused(command, "hw01", tmp_path)
+    assert "no such source lab" in refused("generate", "hw01", tmp_path, "--from", tmp_path)
+    (tmp_path / "course.toml").write_text("seed = 1\n")
+    assert "course.toml cannot be read" in refused("grade", "hw01", tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["course.toml"]
+    (tmp_path / "course.toml").write_text("seed = 1\nlab_seed = 2\n")
+    assert "nobody's hw01 in there" in refused("grade", "hw01", tmp_path)
+    assert "no hw01 graded in there" in refused("export", "hw01", tmp_path)
+    (tmp_path / "submitted" / "1" / "hw01").mkdir(parents=True)
+    assert "holds no source of hw01" in refused("grade", "hw01", tmp_path)
+    for numbers in (["--processes", "0"], ["--patience", "0.1"], ["--patience", "nan"]):
+        assert "at least 1 process" in refused("grade", "hw01", tmp_path, *numbers)
+    monkeypatch.setitem(sys.modules, "nbgrader", None)
+    assert "nbgrader, which is not installed" in refused("grade", "hw01", tmp_path)
+
+
+def test_cells_that_came_or_went_are_refused_once_hand_ins_are_graded(course, tmp_path):
+    source = handins.solution()
+    gone = [cell for cell in source["cells"] if handins.grade_id(cell) != "spawn-test"]
+    path = tmp_path / "hw01" / "hw01.ipynb"
+    path.parent.mkdir()
+    path.write_bytes(handins.data(source | {"cells": gone}))
+    before = (course / "source" / "hw01" / "hw01.ipynb").read_bytes()
+    with pytest.raises(ValueError, match="other graded cells"):
+        generate("hw01", course, sources=tmp_path, lab_seed=99)
+    assert (course / "source" / "hw01" / "hw01.ipynb").read_bytes() == before
+    assert courses.open_course(course).lab_seed == 7
+
+
+def test_a_courses_seeds_reach_the_notebook(course):
+    task = grading._Grading(courses.open_course(course), "hw01", 1, Limits(), print)
+    found = task.environment()
+    assert (found["LIB2048_LAB_SEED"], found["LIB2048_CLASS_SEED"]) == ("7", "2048")
+    assert found["LIB2048_QUICK"] == "1"
+
+
+def test_a_cell_may_be_granted_more_and_patience_counts_for_all():
+    limits = Limits(cell=20, all=60, granted={"trained": 90, "short": 5})
+    cell = type("Cell", (), {"metadata": {"nbgrader": {"grade_id": "trained"}}})
+    other = type("Cell", (), {"metadata": {}})
+    assert (limits.of(cell), limits.of(other), limits.total) == (90, 20, 130)
+    twice = Limits(20, 60, limits.granted, patience=2)
+    assert (twice.of(cell), twice.of(other), twice.total) == (180, 40, 260)
+
+
+def test_a_busy_machine_gets_more_time(monkeypatch):
+    monkeypatch.setattr("psutil.cpu_count", lambda: 2)
+    for load, times in ((0.5, 1), (2.0, 1), (6.0, 3), (50.0, 5)):
+        monkeypatch.setattr("psutil.getloadavg", lambda load=load: (load, 0, 0))
+        assert Limits(20, 60, patience=2).when_busy().total == 120 * times
+
+
+def test_a_labs_limits_grow_with_the_games_that_it_trains(monkeypatch):
+    wants = {"any": 40, "trained": 100}
+    monkeypatch.setattr(grading, "cell_seconds", lambda lab: wants)
+    assert grading._limits("hw04", 1, grading.GAMES) == Limits(40, 120, {"trained": 100}, 1)
+    full = grading._limits("hw04", 2, 5 * grading.GAMES)
+    assert full == Limits(40, 120, {"trained": 500}, 2) and "any" in wants

@@ -1,0 +1,182 @@
+"""The labs: sources keep to their rules, releases are theirs, and run with nothing attempted."""
+
+import json
+
+import handins
+import labs
+import lessons
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+from lib2048.labs.result import RESULT
+
+pytest.importorskip("nbgrader")
+STORED = labs.labs()
+
+
+@pytest.mark.parametrize("check", labs.CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("lab", STORED)
+def test_stored_lab(lab, check):
+    assert list(check(lab, nbformat.read(labs.path_of(lab), as_version=4))) == []
+
+
+def test_every_release_has_its_source():
+    assert sorted(path.name for path in labs.RELEASE.iterdir()) == STORED
+
+
+@pytest.mark.parametrize("lab", STORED)
+def test_a_release_runs_to_its_end_and_every_check_says_not_attempted(lab, monkeypatch, tmp_path):
+    monkeypatch.setenv("LIB2048_QUICK", "1")
+    notebook = nbformat.read(labs.path_of(lab, labs.RELEASE), as_version=4)
+    place = {"metadata": {"path": str(tmp_path)}}
+    NotebookClient(notebook, timeout=120, kernel_name="python3", resources=place).execute()
+    tests = [cell for cell in notebook.cells if labs.is_test(cell) and "check(" in cell.source]
+    assert tests
+    for cell in tests:
+        [shown] = [out.data[RESULT] for out in cell.outputs if RESULT in out.get("data", {})]
+        assert shown["status"] == "not attempted", labs.name(cell)
+
+
+def test_the_notebook_tests_run_sources_and_no_releases(pytester_root):
+    collected = pytester_root("notebooks/homework", "--collect-only", "-q")
+    assert "source/hw01/hw01.ipynb" in collected and "release" not in collected
+
+
+@pytest.fixture
+def pytester_root():
+    """Return a function that runs pytest at the root and returns what it prints."""
+    import subprocess
+    import sys
+
+    def run(*arguments):
+        command = [sys.executable, "-m", "pytest", *arguments]
+        return subprocess.run(command, cwd=lessons.ROOT, capture_output=True, text=True).stdout
+
+    return run
+
+
+# ---------------------------------------------------------------- planted faults are found
+
+
+def source(tmp_path, monkeypatch):
+    """Return hw01's source, with the folders set so that it can be stored beside the real one."""
+    monkeypatch.setattr(labs, "SOURCE", tmp_path / "source")
+    monkeypatch.setattr(labs, "RELEASE", tmp_path / "release")
+    return nbformat.read(handins.SOURCE, as_version=4)
+
+
+def stored(notebook, generate=True):
+    """Store a source, and its release, and return what is complained about."""
+    path = labs.path_of("hw01")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(lessons.to_text(notebook), encoding="utf-8")
+    if generate:
+        labs.generate("hw01")
+    return labs.complaints("hw01")
+
+
+def by_name(notebook, name):
+    return next(cell for cell in notebook.cells if labs.name(cell) == name)
+
+
+def retitle(notebook):
+    notebook.cells[0].source = notebook.cells[0].source.replace("75 minutes of work", "an evening")
+
+
+def more_points(notebook):
+    by_name(notebook, "slide-rows").metadata.nbgrader.points = 9
+
+
+def same_name(notebook):
+    by_name(notebook, "slide-rows").metadata.nbgrader.grade_id = "slide-columns"
+
+
+def leave_nothing_hidden(notebook):
+    cell = by_name(notebook, "slide-rows")
+    cell.source = cell.source.split("### BEGIN")[0]
+
+
+def show_no_check(notebook):
+    cell = by_name(notebook, "slide-rows")
+    cell.source = cell.source[cell.source.index("### BEGIN") :]
+
+
+def check_another_lab(notebook):
+    cell = by_name(notebook, "slide-rows")
+    cell.source = cell.source.replace("hw01.slide", "hw02.slide")
+
+
+def answer_beside_the_markers(notebook):
+    by_name(notebook, "prediction").source += "\nThe answer is 4 4."
+
+
+def forget_handing_in(notebook):
+    notebook.cells[-1].source = "Well done."
+
+
+def long_cells(notebook):
+    for cell in notebook.cells:
+        if cell.cell_type == "code" and not labs.is_test(cell):
+            cell.source = "\n".join(["x = 1"] * 26) + "\n" + cell.source
+
+
+def no_rubric(notebook):
+    cell = by_name(notebook, "prediction")
+    cell.source = cell.source.replace("*", "")
+
+
+FAULTS = {
+    retitle: "minutes of work",
+    more_points: "**Marks** 27, of which 23 by checks and 4 by a person",
+    leave_nothing_hidden: "a test hides a require",
+    show_no_check: "a test shows a check",
+    check_another_lab: "a test checks another lab",
+    answer_beside_the_markers: "more than YOUR ANSWER HERE is left",
+    forget_handing_in: "lib2048 labs pack hw01",
+    long_cells: "lines, more than 25",
+    no_rubric: "no rubric in italics",
+}
+
+
+@pytest.mark.parametrize("fault, words", FAULTS.items(), ids=lambda x: getattr(x, "__name__", ""))
+def test_a_planted_fault_is_told(fault, words, tmp_path, monkeypatch):
+    notebook = source(tmp_path, monkeypatch)
+    fault(notebook)
+    assert any(words in line for line in stored(notebook))
+
+
+def test_two_cells_of_one_name_are_told(tmp_path, monkeypatch):
+    notebook = source(tmp_path, monkeypatch)
+    same_name(notebook)
+    assert list(labs.names_apart("hw01", notebook)) == ["2 cells are called 'slide-columns'"]
+
+
+def test_a_release_that_is_not_the_sources_is_told(tmp_path, monkeypatch):
+    notebook = source(tmp_path, monkeypatch)
+    assert stored(notebook) == []
+    release = labs.path_of("hw01", labs.RELEASE)
+    before = release.read_bytes()
+    assert stored(notebook) == [] and release.read_bytes() == before  # again: the same bytes
+    notebook.cells[4].source += " Take your time."
+    [line] = stored(notebook, generate=False)
+    assert line == "its release is not that of the source: make release"
+
+
+def test_a_test_called_as_its_solution_is_renamed_and_outputs_go(tmp_path, monkeypatch):
+    notebook = source(tmp_path, monkeypatch)
+    by_name(notebook, "spawn-test").metadata.nbgrader.grade_id = "spawn"
+    shown = nbformat.v4.new_output("stream", text="seen")
+    by_name(notebook, "slide_row").update(outputs=[shown], execution_count=7)
+    assert stored(notebook) == []
+    assert labs.path_of("hw01").read_bytes() == handins.SOURCE.read_bytes()
+
+
+def test_a_release_holds_stubs_docstrings_and_no_solution():
+    release = json.loads(handins.RELEASE.read_text(encoding="utf-8"))
+    text = "".join(handins.cell(release, "slide_row")["source"])
+    head, docstring, stub = text.splitlines()
+    assert head == "def slide_row(row):" and "Slide a row" in docstring
+    assert stub == "    raise NotImplementedError"
+    assert "".join(handins.cell(release, "spawn-test")["source"]) == 'check("hw01.spawn", spawn)'
+    assert release["metadata"]["lib2048"] == {"lab": "hw01"}

@@ -1,0 +1,132 @@
+"""Build one zip file for the students of a class.
+
+    python tools/make_class.py --seed 7 [--out class-7.zip]
+
+It holds the wheel of the library, the tables, the lessons without outputs, the released labs and a
+README.  It holds no source labs, no hidden tests and no trained networks.  The seed is written into
+the wheel; it changes the boards of the checks and what labs draw by student number.
+"""
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+from pathlib import Path
+
+import labs
+import lessons
+import nbformat
+
+ROOT = lessons.ROOT
+FOLDER = "2048-course"  # everything in the zip lies in this one
+TABLES = (".csv", ".json", ".md")
+DATE = (2026, 1, 1, 0, 0, 0)  # of every file, so that the same seed gives the same zip
+PIP = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-cache-dir", "--quiet"]
+
+
+def make(seed: int, out: Path) -> Path:
+    """Write the zip of a class and return its path."""
+    with tempfile.TemporaryDirectory() as scratch:
+        wheel = build_wheel(Path(scratch), seed)
+        files = {wheel.name: wheel.read_bytes(), "README.md": readme(wheel.name, seed)}
+    files |= tables() | lessons_without_outputs() | released_labs()
+    files |= {name: (ROOT / name).read_bytes() for name in ("LICENSE", "LICENSE-text")}
+    part = out.with_name(f".{out.name}.part")
+    with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in sorted(files.items()):
+            archive.writestr(entry(f"{FOLDER}/{name}"), data)
+    os.replace(part, out)
+    return out
+
+
+def entry(name: str) -> zipfile.ZipInfo:
+    """Return the head of a file in a zip, with a date and rights that never change."""
+    info = zipfile.ZipInfo(name, DATE)
+    info.compress_type, info.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
+    return info
+
+
+def build_wheel(folder: Path, seed: int) -> Path:
+    """Build the library's wheel for a class from a copy of the tree; return its path."""
+    litter = shutil.ignore_patterns("__pycache__", "*.npz", "weights")
+    for name in ("lib2048", "data"):
+        shutil.copytree(ROOT / name, folder / name, ignore=litter)
+    shutil.copy(ROOT / "LICENSE", folder)
+    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    numbered = f'version = "{version()}+class.{seed}"'  # so that pip tells classes apart
+    project = project.replace(f'version = "{version()}"', numbered)
+    (folder / "pyproject.toml").write_text(project, encoding="utf-8")
+    (folder / "lib2048" / "labs" / "class.toml").write_text(f"seed = {seed}\n", encoding="utf-8")
+    here = ["--no-deps", "--no-build-isolation", "--no-index", "--wheel-dir", folder / "dist"]
+    dated = os.environ | {"SOURCE_DATE_EPOCH": "1767225600"}
+    subprocess.run([*PIP, "wheel", *here, folder], check=True, env=dated)
+    [path] = (folder / "dist").glob("*.whl")
+    return path
+
+
+def version() -> str:
+    """Return the library's version."""
+    from lib2048 import __version__
+
+    return __version__
+
+
+def readme(wheel: str, seed: int) -> bytes:
+    """Return the README for students."""
+    text = Path(__file__).with_name("class_readme.md").read_text(encoding="utf-8")
+    return text.replace("{wheel}", wheel).replace("{seed}", str(seed)).encode()
+
+
+def tables() -> dict[str, bytes]:
+    """Return the published tables and the recorded curves."""
+    paths = [path for path in (ROOT / "data").rglob("*") if path.suffix in TABLES]
+    return {path.relative_to(ROOT).as_posix(): path.read_bytes()
+            for path in paths if "weights" not in path.parts}  # fmt: skip
+
+
+def lessons_without_outputs() -> dict[str, bytes]:
+    """Return the lessons as somebody finds them who has run nothing yet."""
+    found = {}
+    for path in lessons.lessons():
+        notebook = nbformat.read(path, as_version=4)
+        for _, cell in lessons.code_cells(notebook):
+            cell.outputs, cell.execution_count = [], None
+        found[f"notebooks/{path.name}"] = lessons.to_text(notebook).encode()
+    return found
+
+
+def released_labs() -> dict[str, bytes]:
+    """Return what students get of the labs; refuse one that is not its source's."""
+    found = {}
+    for lab in labs.labs():
+        path = labs.path_of(lab, labs.RELEASE)
+        if not path.exists() or path.read_text(encoding="utf-8") != labs.release_of(lab):
+            raise ValueError(f"the release of {lab} is not that of its source: make release")
+        found[path.relative_to(ROOT).as_posix()] = path.read_bytes()
+    return found
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command and return its exit status."""
+    parser = argparse.ArgumentParser(description="Build one zip file for the students of a class.")
+    parser.add_argument("--seed", type=int, required=True, help="the class's number, from 0")
+    parser.add_argument("--out", type=Path, help="the file to write: class-SEED.zip")
+    options = parser.parse_args(arguments)
+    out = options.out or Path(f"class-{options.seed}.zip")
+    if options.seed < 0:
+        parser.error(f"--seed {options.seed}: a seed is a whole number from 0")
+    if out.is_dir() or not out.resolve().parent.is_dir():
+        parser.error(f"--out {out}: name a file in a folder that exists")
+    try:
+        path = make(options.seed, out)
+    except ValueError as error:
+        parser.error(str(error))
+    print(f"{path}: {path.stat().st_size / 1e6:.1f} MB, the class's seed is {options.seed}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
