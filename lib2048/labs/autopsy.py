@@ -39,5 +39,7 @@ def planted(student):
 
 def require_diagnosis(student, answers, letter):
     """Raise `Failed` where a student named another bug; for a grader's cells."""
-    if answers.get(letter) != planted(student)[letter]:
+    if not isinstance(answers, dict) or answers.get(letter) not in CHOICE:
+        raise Failed(say("autopsy.no_name", letter=letter, names=", ".join(CHOICE)))
+    if answers[letter] != planted(student)[letter]:
         raise Failed(say("autopsy.wrong", letter=letter))

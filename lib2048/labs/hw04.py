@@ -255,6 +255,14 @@ def _dead_adds_zero(network, path, alpha):
     _learns(_own_reward, _of_state, skip=1)(network, path, alpha)
 
 
+def _dead_in_target(network, path, alpha):
+    dead = path[-1].next_state
+    target = tdl.update(network, dead, -alpha * tdl.estimate(network, dead))
+    for step in path[::-1]:
+        error = step.reward + target - tdl.estimate(network, step.state)
+        target = tdl.update(network, step.state, alpha * error)
+
+
 # ---------------------------------------------------------------- the exercises
 
 UP_TO = ("indexof", "estimate", "update", "select_best_move", "update_episode")
@@ -372,6 +380,7 @@ EXERCISES = [
         mistakes={
             "dead_not_taught": _learns(_own_reward, _of_state),
             "adds_zero": _dead_adds_zero,
+            "dead_in_target": _dead_in_target,
             "of_afterstates": _learns(_next_reward),
             "no_reward": _learns(lambda network, path, t, value: value, _of_state),
         },

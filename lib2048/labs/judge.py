@@ -284,6 +284,9 @@ def _check_type(exercise, expected, got):
     if _kind(expected) != _kind(got):
         words = {"expected": _described(expected), "got": _described(got)}
         raise _Failed("labs.wrong_type", function=exercise.function, **words)
+    if isinstance(expected, tuple) and len(expected) == len(got):
+        for one, other in zip(expected, got):
+            _check_type(exercise, one, other)
 
 
 def _kind(value):
@@ -369,8 +372,10 @@ def _encoded(kind, value):
         if kind == "board":
             return {"board": int(value)}
         if kind == "rows":
-            return {"rows": [[int(tile) for tile in row] for row in value]}
-        if kind == "row":
+            rows = [[int(tile) for tile in row] for row in value]
+            if len({len(row) for row in rows} - {0}) == 1 and all(rows):  # it can be drawn
+                return {"rows": rows}
+        if kind == "row" and len(value):
             return {"rows": [[int(tile) for tile in value]]}
     except (TypeError, ValueError):
         pass

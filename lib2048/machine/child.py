@@ -13,12 +13,14 @@ import importlib
 import itertools
 import json
 import linecache
+import math
 import os
 import queue
 import signal
 import subprocess
 import sys
 import threading
+import time
 import traceback
 import weakref
 
@@ -34,6 +36,7 @@ except ImportError:  # on Windows
 __all__ = ["Child", "Ended", "ask", "load", "source_of"]
 
 PRINTED = 2000  # characters of what the child printed
+PATIENCE = 5  # a function may take so many times its seconds while others use the processor
 START_SECONDS = 60  # a slow machine needs long to import numba for the first time
 YOUR_CODE = "<your code"  # how the file names of loaded texts begin
 _numbers = itertools.count(1)
@@ -95,7 +98,7 @@ class Child:
         """Call a function there and return what it answers.
 
         task: "package.module:function", called with `message`, a dict that JSON can hold; it
-        returns another.  seconds: how long that call may take, imports not counted; memory_mib:
+        returns another.  seconds: of the processor that the call may take, imports not counted; memory_mib:
         how much memory it may take beyond what those imports did (not on Windows, and macOS may
         ignore it).  Returns {"answer": what it returned, "printed": the first 2000 characters of
         what it printed}.  Raises `Ended` when there is no answer.
@@ -142,18 +145,42 @@ class Child:
 
     def _reply(self, seconds):
         """Wait for the reply to the newest order, a dict.  Raises Ended when none comes."""
-        limit = START_SECONDS
+        limit, clock = START_SECONDS, None
         late = f"did not start within {START_SECONDS} s: is the computer busy?"
-        try:
-            while not (line := self._lines.get(timeout=limit)).startswith(b"{"):
-                if line == READY:
-                    limit = seconds
-                    late = f"took longer than {seconds:g} s: is there a loop that does not end?"
-                if not line:
-                    raise Ended(_death(self._process.wait(limit)))
-        except (queue.Empty, subprocess.TimeoutExpired):
-            raise Ended(late) from None
-        return json.loads(line)
+        while True:
+            try:
+                line = self._lines.get(timeout=limit)
+            except queue.Empty:
+                limit = clock.left() if clock else 0
+                if limit <= 0:
+                    raise Ended(late) from None
+                continue
+            if line.startswith(b"{"):
+                return json.loads(line)
+            if line == READY:
+                limit, clock = seconds, _Clock(self._process.pid, seconds)
+                late = f"took longer than {seconds:g} s: is there a loop that does not end?"
+            if not line:
+                raise Ended(_death(self._process, late, limit))
+
+
+class _Clock:
+    """Counts a child's seconds of the processor: on a busy machine its own are fewer than ours."""
+
+    def __init__(self, pid, seconds):
+        self._child, self._seconds = psutil.Process(pid), seconds
+        self._before, self._begin = self._used(), time.perf_counter()
+
+    def _used(self):
+        with contextlib.suppress(psutil.Error):
+            return sum(self._child.cpu_times()[:2])
+        return math.inf
+
+    def left(self):
+        """Return how long to wait still: 0 when its seconds are used, or many more went by."""
+        if time.perf_counter() - self._begin > PATIENCE * self._seconds:
+            return 0  # it sleeps, or waits for something
+        return max(0, self._seconds - (self._used() - self._before))
 
 
 def _end(process):
@@ -217,8 +244,12 @@ class _Printed:
         return text
 
 
-def _death(status):
+def _death(process, late, limit):
     """Say how a process ended that gave no answer."""
+    try:
+        status = process.wait(limit)
+    except subprocess.TimeoutExpired:
+        return late
     crashes = [-getattr(signal, name, 0) for name in ("SIGSEGV", "SIGBUS")]
     if status in [*crashes, 0xC0000005, 0xC00000FD]:  # the last two are those of Windows
         return "ended the process (segmentation fault): did it write outside an array?"
@@ -283,7 +314,7 @@ def _carry_out(module, name, order, out):
 def _limited_time(seconds):
     """End this process late after its time, even when the one that asked is gone."""
     alarm = getattr(signal, "alarm", lambda seconds: None)  # Windows has none
-    alarm(int(seconds) + 10)
+    alarm(PATIENCE * int(seconds) + 10)
     yield
     alarm(0)
 
