@@ -98,10 +98,10 @@ class Child:
         """Call a function there and return what it answers.
 
         task: "package.module:function", called with `message`, a dict that JSON can hold; it
-        returns another.  seconds: of the processor that the call may take, imports not counted; memory_mib:
-        how much memory it may take beyond what those imports did (not on Windows, and macOS may
-        ignore it).  Returns {"answer": what it returned, "printed": the first 2000 characters of
-        what it printed}.  Raises `Ended` when there is no answer.
+        returns another.  seconds: of the processor that the call may take, imports not counted;
+        memory_mib: how much memory it may take beyond what those imports did (not on Windows, and
+        macOS may ignore it).  Returns {"answer": what it returned, "printed": the first 2000
+        characters of what it printed}.  Raises `Ended` when there is no answer.
         """
         limits = {"seconds": seconds, "memory_mib": memory_mib}
         try:
