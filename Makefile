@@ -22,7 +22,7 @@ help: ## say what each command does
 lab: $(READY) ## open JupyterLab on the first lesson
 	$(BIN)/jupyter lab $(LAB) notebooks/00_start_here.ipynb
 
-test: $(READY) ## run the unit tests and every notebook (ten minutes at most, on two cores)
+test: $(READY) ## run the unit tests and every notebook (twenty minutes or so, on two cores)
 	LIB2048_QUICK=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile tests notebooks
 
 bounds: $(READY) ## run the tests of the kernels with every index checked
