@@ -95,6 +95,7 @@ class Values:
 
 
 FIFTY = Values("50 for every board", lambda board: 50.0)
+BELOW = Values("−50 for every board", lambda board: -50.0)  # as a network may say
 ROOM = Values("10 for each empty cell", lambda board: 10.0 * count_empty(board))
 CORNER = Values(
     "5 for each exponent in the upper row", lambda board: 5.0 * to_exponents(board)[:4].sum()
@@ -142,7 +143,8 @@ def _drawn(random, which, count, least=1, most=16):
 def open_states(random):
     """Return cases of states in which some action is legal, with a value function each."""
     states = _drawn(random, 0, 16, least=0)
-    return [(state, SOME_VALUES[i % 4]) for i, state in enumerate(states)]
+    cases = [(state, SOME_VALUES[i % 4]) for i, state in enumerate(states)]
+    return cases + [(state, BELOW) for state in states[:4]]
 
 
 def dead_states(random):
@@ -339,6 +341,7 @@ EXERCISES = [
         mistakes={
             "no_reward": _best_of(lambda value, after, reward: value(after)),
             "reward_only": _best_of(lambda value, after, reward: reward),
+            "starts_at_0": _best_of(_with_reward, over=lambda found: max([0.0, *found])),
             "dead_end": _best_of(_with_reward, -np.inf),
             "lowest": _best_of(_with_reward, LOWEST),
             "stuck": _stuck_too,

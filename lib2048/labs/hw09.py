@@ -158,9 +158,13 @@ def batches_to_learn(random):
     return cases
 
 
+LOST = from_tiles([[2, 4, 2, 4], [4, 2, 4, 2], [2, 4, 2, 4], [4, 2, 4, 2]])
+
+
 def positions(random):
-    """Return networks with states."""
-    return [(net, board) for board in _states(random, 12) for net in (DRAWN, ROOM)]
+    """Return networks with states, one of them lost."""
+    boards = [*_states(random, 12), LOST]
+    return [(net, board) for board in boards for net in (DRAWN, ROOM)]
 
 
 # ---------------------------------------------------------------- how it is judged
@@ -228,6 +232,8 @@ def chosen(choose, net, board):
     """Return the action that was chosen; any of several equally good ones counts as the first."""
     network = net.make()
     action, worth = choose(network, board), _worths(network, board)
+    if not worth:
+        return action
     first = max(worth, key=worth.get)
     equal = isinstance(action, int) and np.isclose(worth.get(action, np.nan), worth[first], 1e-5)
     return first if equal else action
