@@ -131,9 +131,14 @@ def hint(name, number=1):
 
 
 def use(name, function):
-    """Return the student's function; the library's version, and say so, if it is not attempted."""
-    exercise = find(name)
-    if check(name, function).status != NOT_ATTEMPTED:
+    """Return the student's function; the library's version, and say so, if it is not attempted.
+
+    A function that fails its check stays the student's own, and that is said, too.
+    """
+    exercise, status = find(name), check(name, function).status
+    if status != NOT_ATTEMPTED:
+        if status == FAILED:
+            print(say("labs.fails", function=exercise.name))
         return function
     print(say("labs.used", function=exercise.name))
     return exercise.truth

@@ -70,8 +70,13 @@ def choice_cases(random):
     found = {board: _choices(network, board) for board in clear}
     apart = [[board for board, best in found.items() if best[i] != best[j]][:3]
              for i, j in ((0, 1), (2, 3), (1, 3))]  # fmt: skip
-    chosen = dict.fromkeys([*clear[:4], *apart[0], *apart[1], *apart[2]])
+    below = [board for board in clear if _largest(network, board) < 0][:2]
+    chosen = dict.fromkeys([*clear[:4], *below, *apart[0], *apart[1], *apart[2]])
     return [(network, board) for board in [*chosen, steps[-1].next_state]]
+
+
+def _largest(network, board):
+    return max(r + tdl.estimate(network, after) for _, after, r in afterstates(board))
 
 
 def _choices(network, board):
@@ -194,6 +199,14 @@ def _chooses(worth, best=max, none=-1):
 def _first_is_best(network, board):
     """Begin with the value 0: where all are worth less, the first action is never beaten."""
     best, best_value = 0, 0.0
+    for action, after, reward in afterstates(board):
+        if reward + tdl.estimate(network, after) > best_value:
+            best, best_value = action, reward + tdl.estimate(network, after)
+    return best
+
+
+def _none_below_0(network, board):
+    best, best_value = -1, 0.0
     for action, after, reward in afterstates(board):
         if reward + tdl.estimate(network, after) > best_value:
             best, best_value = action, reward + tdl.estimate(network, after)
@@ -324,6 +337,7 @@ EXERCISES = [
             "reward_only": _chooses(lambda network, s, after, r: r),
             "worst": _chooses(lambda network, s, after, r: r + tdl.estimate(network, after), min),
             "starts_at_0": _first_is_best,
+            "none_below_0": _none_below_0,
             "illegal": _ignores_legality,
             "none_is_0": _chooses(
                 lambda network, s, after, r: r + tdl.estimate(network, after), none=0),

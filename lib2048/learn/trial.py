@@ -237,4 +237,8 @@ def essence(error):
     useful = [line for line in lines if line and not line.startswith("Failed in nopython mode")]
     place = re.search(rf'File "({child.YOUR_CODE}[^"]*)", line ([0-9]+)', text)
     line = linecache.getline(place[1], int(place[2])).strip() if place else ""
-    return (useful or [type(error).__name__])[0] + (f" (in the line: {line})" if line else "")
+    reason = (useful or [type(error).__name__])[0]
+    missing = re.match(r"No implementation of function Function\(<[\w -]*function (\w+)", reason)
+    if missing:
+        reason = f"it knows no `{missing[1]}` for what it is given here; a plain loop will do"
+    return reason + (f" (in the line: {line})" if line else "")
