@@ -155,12 +155,16 @@ def choose(network, board):
 
 def choose_without_rewards(network, board):
     legal = afterstates(board)
+    if not legal:
+        return None
     values = network(encode([after for _, after, _ in legal]))
     return legal[int(values.argmax())][0]
 
 
 def choose_a_place(network, board):
     legal = afterstates(board)
+    if not legal:
+        return None
     values = network(encode([after for _, after, _ in legal]))
     return int((values + torch.tensor([float(reward) for *_, reward in legal])).argmax())
 
@@ -168,7 +172,7 @@ def choose_a_place(network, board):
 def choose_by_the_state(network, board):
     here = float(network(encode([board]))[0])
     worth = {action: reward + here for action, _, reward in afterstates(board)}
-    return max(worth, key=worth.get)
+    return max(worth, key=worth.get, default=None)
 
 
 RIGHT = {"encode": encode, "targets": targets, "step": step, "choose": choose}

@@ -123,7 +123,7 @@ class Child:
             self._ending()
 
     def _send(self, order):
-        text = json.dumps(order).encode()
+        text = json.dumps(order | {"path": _path()}).encode()
         if self._process is None:
             self._start()
         self._orders.put(text + b"\n")
@@ -139,8 +139,7 @@ class Child:
         )
         self._lines, self._printed = _lines(process.stdout), _Printed(process.stderr)
         self._orders = _writer(process.stdin)
-        path = [entry for entry in sys.path if isinstance(entry, str)]
-        self._orders.put(json.dumps(path).encode() + b"\n")
+        self._orders.put(json.dumps(_path()).encode() + b"\n")
         self._ending = weakref.finalize(self, _end, process)
 
     def _reply(self, seconds):
@@ -181,6 +180,11 @@ class _Clock:
         if time.perf_counter() - self._begin > PATIENCE * self._seconds:
             return 0  # it sleeps, or waits for something
         return max(0, self._seconds - (self._used() - self._before))
+
+
+def _path():
+    """Return where Python looks for modules now: the child is to look there, too."""
+    return [entry for entry in sys.path if isinstance(entry, str)]
 
 
 def _end(process):
@@ -286,6 +290,7 @@ def _serve(orders, answers):
 
 
 def _answer(order, out):
+    sys.path[:] = order["path"]
     module, name = order["task"].split(":")
     if "message" not in order:  # a call to get ready
         with contextlib.suppress(Exception):  # said when it is asked for something
