@@ -49,7 +49,7 @@ class Trainee:
         fast = []
         for name, function in zip(NAMES[self.by_states], functions):
             try:
-                fast.append(checked(function, forceinline=True))
+                fast.append(checked(function, forceinline=True, error_model="numpy"))
             except Exception as error:
                 raise ValueError(f"`{name}` does not compile: {essence(error)}") from None
         try:
