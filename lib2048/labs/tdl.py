@@ -91,6 +91,14 @@ def new_tables(network):
     return Tables(weights, isomorphic(tuples))
 
 
+def tables_of(network):
+    """Return the `Tables` of a `Network` of the library's, with a copy of its weights."""
+    tables = new_tables(network.name)
+    for k, row in enumerate(tables.weights):
+        row[:] = network.table(k)
+    return tables
+
+
 def isomorphic(tuples):
     """Return for each tuple its 8 images: a tuple of tuples of cells.
 

@@ -59,10 +59,7 @@ def _a_game(turns, seed):
     end = steps[-turns - 1 :]
     path = [tdl.Step(s.board, s.action, float(s.reward), s.afterstate, following.board)
             for s, following in zip(end, end[1:])]  # fmt: skip
-    tables = tdl.new_tables(NETWORK)
-    for k, row in enumerate(tables.weights):
-        row[:] = network.table(k)
-    return tables, path, len(steps) - 1 - turns
+    return tdl.tables_of(network), path, len(steps) - 1 - turns
 
 
 def _told(functions, estimate, tables, path, alpha):

@@ -72,8 +72,7 @@ class Trainee:
             network = Network(self.name, self.form)
             files.restore(network, arrays, folder.path)
             self.history = History(rows=arrays["history"])
-            for k, row in enumerate(self.tables.weights):
-                row[:] = network.table(k)
+            self.tables = tdl.tables_of(network)
         return folder
 
     @property

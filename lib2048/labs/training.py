@@ -4,7 +4,6 @@ The process gives back the results of about half a second at a time, so progress
 button works, and a function that never ends is ended and named.
 """
 
-import hashlib
 import threading
 import time
 
@@ -56,7 +55,6 @@ class Training:
         self._child, self.history, self._lock = Child(), History(), threading.Lock()
         self._folder, self._thread, self._failed, self.seed = folder, None, None, seed
         self._stop, self.seconds = threading.Event(), 0.0
-        self.digest = hashlib.sha256(text.encode()).hexdigest()[:12]
         message = {"source": text, "network": network, "alpha": float(alpha), "seed": int(seed),
                    "by_states": by_states, "folder": None if folder is None else str(folder)}
         reply = self._ask("begin", message, COMPILE_SECONDS)
