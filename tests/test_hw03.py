@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from random import choice
+from random import Random, choice
 from types import FunctionType
 
 import pytest
@@ -307,6 +307,20 @@ def never_the_best(Q, state, rng, epsilon):
     return rng.choice(others) if rng.random() < epsilon else best
 
 
+def by_reward_and_q(Q, state, rng, epsilon):
+    options = mdp.choices(state)
+    if rng.random() < epsilon:
+        return rng.choice(list(options))
+    return max(options, key=lambda action: options[action][1] + Q[state, action])
+
+
+def among_the_known(Q, state, rng, epsilon):
+    legal = list(mdp.choices(state))
+    if rng.random() < epsilon:
+        return rng.choice(legal)
+    return max([a for a in legal if (state, a) in Q] or legal, key=lambda a: Q[state, a])
+
+
 def a_luck_of_its_own(Q, state, rng, epsilon):
     legal = list(mdp.choices(state))
     return choice(legal) if rng.random() < epsilon else max(legal, key=lambda a: Q[state, a])
@@ -321,6 +335,8 @@ def test_choose():
     said("choose", always_greedy, "never")
     said("choose", never_the_best, "without_best")
     said("choose", a_luck_of_its_own, "own_luck")
+    said("choose", by_reward_and_q, "with_reward", "greedy")
+    said("choose", among_the_known, "known_only", "greedy")
     assert labs.check("hw03.choose", always_greedy, part="greedy").passed
 
 
@@ -408,6 +424,36 @@ def learns_nothing_for_ever(Q, rng, epsilon, alpha):
         choose(Q, state, rng, epsilon)
 
 
+def never_ends(Q, rng, epsilon, alpha):
+    state = mdp.start(2, 2, rng)
+    while mdp.choices(state):
+        pass
+
+
+def two_spawns(Q, rng, epsilon, alpha):
+    state = mdp.start(2, 2, rng)
+    while mdp.choices(state):
+        action = choose(Q, state, rng, epsilon)
+        after, reward = mdp.choices(state)[action]
+        q_update(Q, state, action, reward, mdp.spawn(after, rng), alpha)
+        state = mdp.spawn(after, rng)
+
+
+def with_luck_of_its_own(Q, rng, epsilon, alpha):
+    q_game(Q, Random(), epsilon, alpha)
+
+
+def afterwards(Q, rng, epsilon, alpha):
+    state, turns = mdp.start(2, 2, rng), []
+    while mdp.choices(state):
+        action = choose(Q, state, rng, epsilon)
+        after, reward = mdp.choices(state)[action]
+        turns.append((state, action, reward, mdp.spawn(after, rng)))
+        state = turns[-1][-1]
+    for turn in reversed(turns):
+        q_update(Q, *turn, alpha)
+
+
 def in_a_table_of_its_own(Q, rng, epsilon, alpha):
     Q = defaultdict(float)
     q_game(Q, rng, epsilon, alpha)
@@ -439,14 +485,18 @@ def by_afterstates(Q, rng, epsilon, alpha):
 def test_q_game(monkeypatch):
     monkeypatch.setattr(labs.checks, "SECONDS", 3)
     assert labs.check("hw03.q_game", q_game).passed
-    said("q_game", no_spawn, "no_spawn")
-    said("q_game", in_a_table_of_its_own, "nothing")
-    said("q_game", without_exploring, "stuck")
-    said("q_game", at_random, "opinion")
+    said("q_game", no_spawn, "afterstate")
+    said("q_game", in_a_table_of_its_own, "other_table")
+    said("q_game", without_exploring, "settings")
+    said("q_game", at_random, "settings")
     said("q_game", one_turn, "part")
-    said("q_game", by_afterstates, "keys")
-    said("q_game", stuck_at_the_start, "no_spawn")
-    assert "loop that does not end" in labs.check("hw03.q_game", learns_nothing_for_ever).reason
+    said("q_game", by_afterstates, "not_called")
+    said("q_game", stuck_at_the_start, "goes_on_elsewhere")
+    said("q_game", two_spawns, "goes_on_elsewhere")
+    said("q_game", with_luck_of_its_own, "own_luck")
+    said("q_game", afterwards, "one_each")
+    said("q_game", learns_nothing_for_ever, "not_called")
+    assert "loop that does not end" in labs.check("hw03.q_game", never_ends).reason
 
 
 def test_a_game_with_a_missing_helper_uses_the_librarys():

@@ -5,8 +5,9 @@ with its likely cause; `hint(name, 1)` helps; `use(name, function)` falls back t
 version of what is not attempted.
 """
 
-from lib2048.labs.autopsy import autopsy, planted, require_diagnosis
+from lib2048.labs.autopsy import autopsy, check_diagnosis, planted, require_diagnosis
 from lib2048.labs.checks import attempt, check, hint, require, start, use
+from lib2048.labs.hw04 import network_of
 from lib2048.labs.messages import translate
 from lib2048.labs.performance import performance, require_performance
 from lib2048.labs.result import Checked, Failed
@@ -16,7 +17,8 @@ from lib2048.labs.trace import trace
 from lib2048.labs.training import Training
 
 __all__ = [
-    "Checked", "Failed", "Step", "Tables", "Training", "at", "attempt", "autopsy", "check", "hint",
-    "new_tables", "performance", "planted", "put", "require", "require_diagnosis",
-    "require_performance", "start", "trace", "translate", "use", "variant",
+    "Checked", "Failed", "Step", "Tables", "Training", "at", "attempt", "autopsy", "check",
+    "check_diagnosis", "hint", "network_of", "new_tables", "performance", "planted", "put",
+    "require", "require_diagnosis", "require_performance", "start", "trace", "translate", "use",
+    "variant",
 ]  # fmt: skip

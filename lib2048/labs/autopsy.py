@@ -1,6 +1,7 @@
 """hw04's bug autopsy: three learning curves with a planted bug each, drawn by student number."""
 
 from lib2048.labs.bugs import BUGS
+from lib2048.labs.checks import attempt
 from lib2048.labs.messages import say
 from lib2048.labs.result import Failed
 from lib2048.labs.seeds import variant
@@ -35,6 +36,18 @@ def _of(table, bug):
 def planted(student):
     """Return {letter: bug} of a student."""
     return dict(zip(LETTERS, variant(student).choose("bugs", CHOICE, len(LETTERS))))
+
+
+def check_diagnosis(diagnosis, letter):
+    """Say which bug a diagnosis names, and whether there is such a name; not whether it is right.
+
+    diagnosis: a function without arguments that returns {letter: bug}.
+    """
+    answers = attempt(diagnosis)
+    if answers is not None:
+        bug = answers.get(letter) if isinstance(answers, dict) else None
+        key = "named" if bug in CHOICE else "no_name"
+        print(say(f"autopsy.{key}", letter=letter, bug=bug, names=", ".join(CHOICE)))
 
 
 def require_diagnosis(student, answers, letter):

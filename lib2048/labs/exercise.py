@@ -24,8 +24,9 @@ class Exercise:
     raise `Wrong`.  same(expected, got) → bool.  uses: exercises of the same lab that it may call.
     compiles: whether numba has to compile it, too.  needs: packages beyond the core, known to
     `checks.EXTRAS`.  show: how each argument is drawn, by name: "board" (uint64), "boards"
-    (uint64[n]), "rows" (lists of tiles), "row" (one row of tiles), "text".  result: likewise, of
-    what it returns.
+    (uint64[n]), "rows" (lists of tiles), "row" (one row of tiles), "text", "hidden".  result:
+    likewise, of what it returns.  given(case) → {label: text}: what else is said of a case;
+    tell(case, outcome) → text: how an outcome is said, instead of being shown.
     """
 
     name: str
@@ -41,6 +42,8 @@ class Exercise:
     needs: tuple = ()
     show: dict = field(default_factory=dict)
     result: str = "text"
+    given: Callable = None
+    tell: Callable = None
 
     @property
     def lab(self):

@@ -6,6 +6,7 @@ The boards are those of `game.mdp`, tuples of rows, and the values stand in an `
 import numbers
 import random as luck
 from collections import Counter
+from contextlib import suppress
 from functools import cache
 from itertools import pairwise
 
@@ -15,7 +16,7 @@ from lib2048.labs.exercise import Exercise, Wrong
 ENOUGH = 1e-9  # a smaller change of a value is none
 DRAWS = 2000  # of one choice, to see how often it takes what
 MOST_TURNS = 100  # that a game on 2×2 may learn from; it has 24 at most
-GAMES = 1200  # that a Q-learner plays before it is judged
+GAMES = 12  # in which a Q-learner is watched
 LEARNING = {"epsilon": 0.3, "alpha": 0.2}
 
 
@@ -228,7 +229,8 @@ def td_games(random):
     games = _games(random, 5)
     learned = [_drawn(random, [after for _, after in turns]) for turns in games]
     tables = [*[_table({}) for _ in games], *learned]
-    return [(V, turns, alpha) for V, turns, alpha in zip(tables, games * 2, [0.5] * 6 + [0.1] * 4)]
+    cases = [(V, turns, alpha) for V, turns, alpha in zip(tables, games * 2, [0.5] * 6 + [0.1] * 4)]
+    return cases + [(V, turns, 0.5) for V, _, turns in repeated_boards(random)]
 
 
 def _live_states(random, count=6):
@@ -236,18 +238,32 @@ def _live_states(random, count=6):
     after = afterstates_of(2, 2)
     states = {state for board in after for _, state in mdp.next_states(board)}
     states = sorted(state for state in states if len(mdp.choices(state)) in (2, 3))
-    return [states[i] for i in random.permutation(len(states))[:count]]
+    states = [states[i] for i in random.permutation(len(states))]
+    return sorted(states[: 4 * count], key=_same_pay)[:count]  # the reward tempts in most of them
 
 
-def _q_of(random, state):
-    """Return a table of different values below 0 for a state's actions: 0 would be the best."""
-    values = random.permutation(9)[:4] - 9.0
-    return _table({(state, a): float(v) for a, v in zip(mdp.choices(state), values)})
+def _same_pay(state):
+    return len({reward for _, reward in mdp.choices(state).values()}) == 1
+
+
+def _q_of(random, state, known=4):
+    """Return a table of different values below 0 for a state's actions: 0 would be the best.
+
+    The larger the reward, the smaller the value: r + Q finds another action.  known: how many of
+    the actions are in the table.
+    """
+    options = mdp.choices(state)
+    values = sorted(random.permutation(9)[: len(options)] / 10 - 1.0, reverse=True)
+    by_reward = sorted(options, key=lambda action: options[action][1])
+    entries = [((state, a), float(v)) for a, v in zip(by_reward, values)]
+    return _table(dict(entries[:known]))
 
 
 def greedy_choices(random):
-    """Return choices without chance: (Q, state, seed, epsilon)."""
-    return [(_q_of(random, state), state, 1, 0.0) for state in _live_states(random)]
+    """Return choices without chance: (Q, state, seed, epsilon); in two Q misses an action."""
+    states = _live_states(random)
+    known = [4] * (len(states) - 2) + [1, 1]
+    return [(_q_of(random, state, n), state, 1, 0.0) for state, n in zip(states, known)]
 
 
 def random_choices(random):
@@ -286,7 +302,7 @@ def _turns(random, count):
             keys += [(following, other) for other in mdp.choices(following)]
             lowest = rng.choice([1, -60])  # below 0, what was never learned would be the largest
             Q = _table({key: float(lowest + random.integers(60)) for key in keys})
-            cases.append((Q, state, action, reward, following, 0.5))
+            cases.append((Q, state, action, reward, following, rng.choice([0.5, 0.25])))
             state = following
     return cases[:count]
 
@@ -355,6 +371,85 @@ def _check_in_place(answer, untouched, same_turns=True):
         raise Wrong("turns")
 
 
+def given_game(case):
+    """Return what a picture says of a game: rewards, what the table knew, the visits."""
+    V, *visits, turns = case if isinstance(case[2], list) else case[:2]
+    words = {"rewards": _row(reward for reward, _ in turns),
+             "boards": " ".join(_letters(turns)),
+             "V before": _row(V.get(after, 0) for _, after in turns)}  # fmt: skip
+    if visits:
+        words["visits before"] = _row(visits[0][after] for _, after in turns)
+    return words if len(set(_letters(turns))) < len(turns) else words | {"boards": "all different"}
+
+
+def _letters(turns):
+    boards = list(dict.fromkeys(after for _, after in turns))
+    return [f"{boards.index(after) + 1}" for _, after in turns]
+
+
+def _row(numbers):
+    return ", ".join(f"{_short(number):.7g}" for number in numbers)
+
+
+def tell_td(case, changed):
+    """Say what V of a game's boards is now."""
+    V, turns, _ = case
+    return _told(V, turns, changed)
+
+
+def tell_mc(case, outcome):
+    """Say what V of a game's boards is now, and how often each was visited."""
+    V, visits, turns = case
+    return f"{_told(V, turns, outcome[0])}; visits {_told(visits, turns, outcome[1])}"
+
+
+def _told(old, turns, changed):
+    others = changed.keys() - {after for _, after in turns}
+    text = _row(changed.get(after, old.get(after, 0)) for _, after in turns)
+    return f"{text} …" if others else text
+
+
+def given_turn(case):
+    """Return what a picture says of a turn: Q of its action, and of those that follow."""
+    Q, state, action, reward, following, alpha = case
+    after = {a: _short(Q.get((following, a), 0)) for a in mdp.choices(following)}
+    return {"action": f"{action}", "reward": f"{reward}", "alpha": f"{alpha:g}",
+            "Q before": f"{_short(Q.get((state, action), 0)):g}",
+            "Q of the next actions": ", ".join(f"{a}: {q:g}" for a, q in after.items()) or "–"}
+
+
+def tell_turn(case, changed):
+    """Say what Q of the turn's action is now, and what else was changed."""
+    Q, state, action, *_ = case
+    text = f"{changed.get((state, action), Q.get((state, action), 0)):.7g}"
+    others = {key: value for key, value in changed.items() if key != (state, action)}
+    return f"{text}; {others}" if others else text
+
+
+def given_choice(case):
+    """Return what a picture says of a choice: Q and the reward of the legal actions."""
+    Q, state, _, epsilon = case
+    known = (f"{a}: {Q[state, a]:g}" if (state, a) in Q else f"{a}: –" for a in mdp.choices(state))
+    rewards = (f"{a}: {reward}" for a, (_, reward) in mdp.choices(state).items())
+    return {"Q": ", ".join(known), "rewards": ", ".join(rewards), "epsilon": f"{epsilon:g}"}
+
+
+def given_list(case):
+    """Return what a picture says of a list of afterstates: how many there are."""
+    return {"afterstates": f"{len(case[0])}: {_short_text(case[0])}"}
+
+
+def tell_iterated(case, outcome):
+    """Say what value iteration came to: how many values, some of them, and the sweeps."""
+    V, sweeps = outcome
+    return f"{_short_text(V)} ({len(V)}); sweeps: {sweeps}"
+
+
+def _short_text(many, most=160):
+    text = str(many)
+    return text if len(text) <= most else f"{text[:most].rsplit(',', 1)[0]}, …"
+
+
 def chosen(function, Q, state, seed, epsilon):
     """Draw one choice many times; raise Wrong where the shares are off.  Returns True."""
     draws, old = DRAWS if epsilon else 20, _table(Q)
@@ -367,77 +462,122 @@ def chosen(function, Q, state, seed, epsilon):
         raise Wrong("changed")
     if first != again:
         raise Wrong("own_luck")
-    _check_shares(Counter(first), max(legal, key=lambda a: Q[state, a]), len(legal), epsilon)
+    if epsilon == 0:
+        _check_greedy(Q, state, first)
+    else:
+        best = max(legal, key=lambda a: Q[state, a])
+        _check_shares(Counter(first), best, len(legal), epsilon)
     return True
+
+
+def _check_greedy(Q, state, taken):
+    """Raise Wrong where another action than one with the largest Q was taken."""
+    options = mdp.choices(state)
+    worth = {action: Q.get((state, action), 0) for action in options}
+    if all(worth[action] == max(worth.values()) for action in taken):
+        return
+    known = [action for action in options if (state, action) in Q]
+    if set(taken) == {max(options, key=lambda action: options[action][1] + worth[action])}:
+        raise Wrong("with_reward")
+    if len(known) < len(options) and set(taken) <= set(known):
+        raise Wrong("known_only")
+    raise Wrong("not_best")
 
 
 def _check_shares(counts, best, n, epsilon):
     """Compare how often the best action was taken with what it should be, and then the others."""
     share, fair = counts[best] / counts.total(), 1 - epsilon + epsilon / n
-    if epsilon == 0 and share < 1:
-        raise Wrong("not_best")
     causes = {"never": 1.0, "without_best": 1 - epsilon, "reversed": epsilon + (1 - epsilon) / n}
     if abs(share - fair) > 0.06:
         near = min(causes, key=lambda key: abs(causes[key] - share))
         near = near if abs(causes[near] - share) < 0.06 else "share"
         raise Wrong(near, {"share": f"{share:.0%}", "fair": f"{fair:.0%}", "epsilon": epsilon})
     others = [counts[action] / counts.total() for action in range(4) if action in counts]
-    if epsilon and (len(others) < n or min(others) < 0.6 * epsilon / n):
+    if len(others) < n or min(others) < 0.6 * epsilon / n:
         raise Wrong("uneven")
 
 
 def q_learned(function, seed, epsilon, alpha):
-    """Let q_game learn on 2×2; raise Wrong for what cannot be.  Returns True."""
-    Q, rng = mdp.Table(), luck.Random(seed)
-    for _ in range(8):
-        _check_one_game(function, _OneGame(), rng, epsilon, alpha)
-    for _ in range(GAMES):
-        function(Q, rng, epsilon, alpha)
-    got, low, high = opinion(Q), 40, 80  # 48 to 53 with twelve seeds; with epsilon 0 or 1 about 23
-    if len(Q) < 350:  # 463 to 500
-        raise Wrong("stuck", {"games": GAMES, "pairs": len(Q)})
-    if not low < got < high:
-        raise Wrong("opinion", {"games": GAMES, "got": f"{got:.1f}", "low": low, "high": high})
+    """Watch q_game play some games on 2×2; raise Wrong for what cannot be.  Returns True."""
+    first, again = ([_watched(function, mdp.Table(), rng, epsilon, alpha) for _ in range(GAMES)]
+                    for rng in (luck.Random(seed), luck.Random(seed)))  # fmt: skip
+    for calls in first:
+        _check_turns(calls, epsilon, alpha)
+    if first != again:
+        raise Wrong("own_luck")
     return True
 
 
-def opinion(Q):
-    """Return the mean, over all starts of 2×2, of what the table says of the best action."""
-    return sum(chance * max(Q[state, a] for a in mdp.choices(state))
-               for chance, state in mdp.starts(2, 2))  # fmt: skip
+def _watched(function, Q, rng, epsilon, alpha):
+    """Let a function play a game; return its calls, [("choose", Q, …), ("q_update", Q, …)].
+
+    A game that has more turns than there can be is ended.
+    """
+    room, calls = function.__globals__, []
+    own = {name: room[name] for name in ("choose", "q_update") if name in room}
+
+    def note(name, *arguments):
+        if len(calls) == 2 * MOST_TURNS:
+            raise _TooLong
+        calls.append((name, arguments[0] is Q, *arguments[1:]))
+
+    def choose(Q, state, rng, epsilon):
+        action = own["choose"](Q, state, rng, epsilon)
+        note("choose", Q, state, action, epsilon)
+        return action
+
+    def q_update(Q, state, action, reward, following, alpha):
+        note("q_update", Q, state, action, reward, following, alpha)
+        return own["q_update"](Q, state, action, reward, following, alpha)
+
+    room.update({name: {"choose": choose, "q_update": q_update}[name] for name in own})
+    try:
+        with suppress(_TooLong):
+            function(Q, rng, epsilon, alpha)
+    finally:
+        room.update(own)
+    return calls
 
 
-class _OneGame(mdp.Table):
-    """A table that ends a game that learns from more turns than there can be."""
-
-    def __setitem__(self, key, value):
-        self.written = getattr(self, "written", 0) + 1
-        if self.written > MOST_TURNS:
-            raise Wrong("no_spawn")
-        super().__setitem__(key, value)
+class _TooLong(Exception):
+    """Ends a game that would never end."""
 
 
-def _check_one_game(function, Q, rng, epsilon, alpha):
-    """Look at what one game writes into an empty table, turn by turn."""
-    function(Q, rng, epsilon, alpha)
-    if not Q:
-        raise Wrong("nothing")
-    if not all(_is_pair(key) for key in Q):
-        raise Wrong("keys", {"got": repr(next(key for key in Q if not _is_pair(key)))[:80]})
-    sums = [_sum(state) for state, _ in Q]
-    if any(later <= earlier for earlier, later in pairwise(sums)):
+def _check_turns(calls, epsilon, alpha):
+    """Raise Wrong for the first thing that is odd in a game's calls."""
+    names = [call[0] for call in calls]
+    for name in ("choose", "q_update"):
+        if name not in names:
+            raise Wrong("not_called", {"name": name})
+    if not all(call[1] for call in calls):
+        raise Wrong("other_table")
+    if names != ["choose", "q_update"] * (len(names) // 2):
+        raise Wrong("one_each")
+    expected = None
+    for (_, _, state, action, given), (_, _, *learned) in zip(calls[::2], calls[1::2]):
+        if given != epsilon or learned[4] != alpha:
+            raise Wrong("settings", {"epsilon": epsilon, "alpha": alpha})
+        if expected is not None and state != expected:
+            raise Wrong("goes_on_elsewhere")
+        expected = _check_turn(state, action, learned)
+    if len(calls) == 2 * MOST_TURNS:
         raise Wrong("no_spawn")
-    state, action = list(Q)[-1]
-    if sums[0] > 8 or not _deadly(mdp.choices(state)[action][0]):
+    if mdp.choices(expected) or _sum(calls[0][2]) > 8:
         raise Wrong("part")
 
 
-def _is_pair(key):
-    try:
-        state, action = key
-        return action in mdp.choices(state)
-    except (TypeError, ValueError):
-        return False
+def _check_turn(state, action, learned):
+    """Check what `q_update` was told of a turn; return the state that follows."""
+    after, reward = mdp.choices(state)[action]
+    if learned[0] != state or learned[1] != action:
+        raise Wrong("keys", {"got": f"{learned[0]}, {learned[1]}"[:80]})
+    if learned[2] != reward:
+        raise Wrong("reward", {"got": repr(learned[2])[:40], "reward": reward})
+    if learned[3] == after:
+        raise Wrong("afterstate")
+    if learned[3] not in [following for _, following in mdp.next_states(after)]:
+        raise Wrong("no_spawn")
+    return learned[3]
 
 
 # ---------------------------------------------------------------- typical mistakes
@@ -471,6 +611,11 @@ def _backup_of(best, weighted=True):
 def _mean_of_actions(V, state):
     options = [reward + V[after] for after, reward in mdp.choices(state).values()]
     return sum(options) / len(options) if options else 0
+
+
+def _greedy_reward(V, state):
+    after, reward = max(mdp.choices(state).values(), key=lambda pair: pair[1], default=(None, 0))
+    return reward + V[after] if after else 0
 
 
 def _best_value(V, state):
@@ -533,12 +678,30 @@ def _to_come(rewards, number):
     return sum(rewards[number + 1 :])
 
 
+def _mc_first_ever(V, visits, turns):
+    old = Counter(visits)
+    new = [(reward, after if not old[after] else None) for reward, after in turns]
+    monte_carlo(V, visits, new)
+    V.pop(None, None)
+    visits.pop(None, None)
+
+
+def _mc_counts_all(V, visits, turns):
+    to_come = 0
+    for number in reversed(range(len(turns))):
+        reward, after = turns[number]
+        visits[after] += 1
+        if after not in [earlier for _, earlier in turns[:number]]:
+            V[after] += (to_come - V[after]) / visits[after]
+        to_come += reward
+
+
 def _mc_end_is_zero(V, visits, turns):
     monte_carlo(V, visits, turns)
     V[turns[-1][1]] = 0
 
 
-def _td(target, last="target", step=True, order=1):
+def _td(target, last="target", step=True, order=1, old=1):
     """Return a TD method; target: (V, turns, number) → the target; last: what the end does."""
 
     def version(V, turns, alpha):
@@ -549,9 +712,16 @@ def _td(target, last="target", step=True, order=1):
             if number + 1 == len(turns) and last == "zero":
                 V[after] = 0
                 continue
-            V[after] += (target(V, turns, number) - V[after]) * (alpha if step else 1)
+            error = target(V, turns, number) - old * V[after]
+            V[after] += error * (alpha if step else 1)
 
     return version
+
+
+def _td_frozen(V, turns, alpha):
+    old = _table(V)
+    for number, (_, after) in enumerate(turns):
+        V[after] += alpha * (_next_target(old, turns, number) - old[after])
 
 
 def _next_target(V, turns, number):
@@ -592,6 +762,15 @@ def _largest(Q, state, following):
     return max((Q[following, a] for a in mdp.choices(following)), default=0)
 
 
+def _largest_with_reward(Q, state, following):
+    options = mdp.choices(following).items()
+    return max((reward + Q[following, a] for a, (_, reward) in options), default=0)
+
+
+def _q_same_action(Q, state, action, reward, following, alpha):
+    Q[state, action] += alpha * (reward + Q[following, action] - Q[state, action])
+
+
 def _mean(Q, state, following):
     values = [Q[following, a] for a in mdp.choices(following)]
     return sum(values) / len(values) if values else 0
@@ -610,7 +789,6 @@ def _q_end_is_zero(Q, state, action, reward, following, alpha):
 
 # ---------------------------------------------------------------- the exercises
 
-BOARDS = {"V": "text", "visits": "text"}
 EXERCISES = [
     Exercise(
         "hw03.backup", "backup(V, afterstate)", backup,
@@ -622,6 +800,7 @@ EXERCISES = [
             "no_reward": _backup_of(_best_value),
             "reward_only": _backup_of(_best_reward),
             "mean_of_actions": _backup_of(_mean_of_actions),
+            "greedy_reward": _backup_of(_greedy_reward),
             "state": _backup_of(lambda V, state: V[state]),
         },
         show={"afterstate": "rows"},
@@ -636,7 +815,7 @@ EXERCISES = [
             "last_board": _last_board_decides,
         },
         outcome=iterated, same=lambda a, b: _same_tables(a[0], b[0]) and a[1] == b[1],
-        result={"V": "text", "sweeps": "text"},
+        given=given_list, tell=tell_iterated, show={"afterstates": "hidden"},
     ),
     Exercise(
         "hw03.monte_carlo", "monte_carlo(V, visits, turns)", monte_carlo,
@@ -652,9 +831,13 @@ EXERCISES = [
             "last_visit": _mc(_to_come, visit="last"),
             "no_average": _mc(_to_come, step=1),
             "fixed_step": _mc(_to_come, step=0.1),
+            "half_step": _mc(_to_come, step=0.5),
+            "first_ever": _mc_first_ever,
+            "counts_all": _mc_counts_all,
             "not_counted": _mc(_to_come, count=0),
         },
-        outcome=learned_mc, same=_same_mc, result=BOARDS,
+        outcome=learned_mc, same=_same_mc, given=given_game, tell=tell_mc,
+        show={"V": "hidden", "visits": "hidden", "turns": "hidden"},
     ),
     Exercise(
         "hw03.td0", "td0(V, turns, alpha)", td0,
@@ -668,13 +851,18 @@ EXERCISES = [
             "returns": _td(_return_target),
             "backwards": _td(_next_target, order=-1),
             "whole_step": _td(_next_target, step=False),
+            "only_added": _td(_next_target, old=0),
+            "fixed_alpha": lambda V, turns, alpha: td0(V, turns, 0.1),
+            "frozen": _td_frozen,
         },
-        outcome=learned_td, same=_same_tables,
+        outcome=learned_td, same=_same_tables, given=given_game, tell=tell_td,
+        show={"V": "hidden", "turns": "hidden"},
     ),
     Exercise(
         "hw03.choose", "choose(Q, state, rng, epsilon)", choose,
         parts={"greedy": greedy_choices, "explore": random_choices}, outcome=chosen,
-        show={"state": "rows", "rng": "hidden"},
+        given=given_choice,
+        show=dict.fromkeys(("Q", "rng", "epsilon"), "hidden") | {"state": "rows"},
     ),
     Exercise(
         "hw03.q_update", "q_update(Q, state, action, reward, following, alpha)", q_update,
@@ -687,10 +875,16 @@ EXERCISES = [
             "no_next": _q(lambda Q, state, following: 0),
             "only_added": _q(_largest, old=0),
             "whole_step": _q(_largest, step=False),
+            "same_action": _q_same_action,
+            "reward_twice": _q(_largest_with_reward),
+            "exchanged": lambda Q, state, action, reward, following, alpha: q_update(
+                Q, state, action, reward, following, 1 - alpha),
             "skips_end": _q_skips_end,
             "end_is_zero": _q_end_is_zero,
         },
-        outcome=learned_q, same=_same_tables, show={"state": "rows", "following": "rows"},
+        outcome=learned_q, same=_same_tables, given=given_turn, tell=tell_turn,
+        show=dict.fromkeys(("Q", "action", "reward", "alpha"), "hidden")
+        | {"state": "rows", "following": "rows"},
     ),
     Exercise(
         "hw03.q_game", "q_game(Q, rng, epsilon, alpha)", q_game,

@@ -2,15 +2,26 @@
 
 import numpy as np
 
-from lib2048.game.board import afterstates, initial, slide, spawn
+from lib2048.game.board import afterstates, from_tiles, initial, slide, spawn
 from lib2048.game.rng import stream
 from lib2048.labs import tdl
 from lib2048.labs.exercise import Exercise
+from lib2048.labs.messages import say
+from lib2048.labs.seeds import variant
 from lib2048.labs.tdl import Step, Tables, at, put
 
 NETWORK = "cells:0125,4569"  # small enough for a check
 NETWORKS = ("4x6", "cells:012345,456789,012456,345678", "cells:012456,45689a,12569a,012345")
 ALPHA = 0.25
+
+
+def network_of(student):
+    """Return the name of the network that a student trains: each of `NETWORKS` has its share.
+
+    student: number or name, see `seeds.variant`.
+    """
+    return variant(student).choose("tuples", NETWORKS, 1)[0]
+
 
 # ---------------------------------------------------------------- cases
 
@@ -57,9 +68,17 @@ def value_cases(random):
 
 
 def update_cases(random):
-    """Return (network, board, amount) triples."""
+    """Return (network, board, amount) triples, the last two of a board that is its own mirror."""
     amounts = [1.0, -32.0, 100.0, 0.5]
-    return [(*case, amount) for case, amount in zip(value_cases(random), amounts)]
+    cases = [(*case, amount) for case, amount in zip(value_cases(random), amounts)]
+    mirrored = [(cases[0][0], _mirrored(random), amount) for amount in (20.0, -7.0)]
+    return cases + mirrored
+
+
+def _mirrored(random):
+    """Return a board that is its own mirror image: its weights are looked up twice."""
+    half = random.permutation(np.arange(1, 9)).reshape(4, 2)
+    return np.uint64(from_tiles(2 ** np.hstack([half, half[:, ::-1]])))
 
 
 def choice_cases(random):
@@ -71,7 +90,8 @@ def choice_cases(random):
     apart = [[board for board, best in found.items() if best[i] != best[j]][:3]
              for i, j in ((0, 1), (2, 3), (1, 3))]  # fmt: skip
     below = [board for board in clear if _largest(network, board) < 0][:2]
-    chosen = dict.fromkeys([*clear[:4], *below, *apart[0], *apart[1], *apart[2]])
+    tempting = [board for board in clear if _ignores_legality(network, board) != found[board][1]]
+    chosen = dict.fromkeys([*clear[:4], *below, *tempting[:2], *apart[0], *apart[1], *apart[2]])
     return [(network, board) for board in [*chosen, steps[-1].next_state]]
 
 
@@ -110,27 +130,30 @@ def path_cases(random):
 # ---------------------------------------------------------------- what is compared
 
 
-def effect(function, network, *arguments):
-    """Return what a function returned, and {(tuple, index): change} of the weights."""
+def effect(function, network, board, amount):
+    """Return what `update` returned, and {(tuple, index): change} of the weights."""
     before = network.weights.copy()
-    answer = function(network, *arguments)
-    rows, places = np.nonzero(network.weights != before)
-    change = (network.weights - before)[rows, places]
-    changes = {(int(k), int(i)): float(x) for k, i, x in zip(rows, places, change)}
-    return {"returned": answer, "weights changed": changes}
+    answer = function(network, board, amount)
+    return {"returned": answer, "weights changed": _changes(before, network.weights)}
 
 
 def change_alone(function, network, path, alpha):
     """Return the changes of the weights; what is returned, or made of the path, is free."""
-    return effect(function, network, list(path), alpha)["weights changed"]
+    before = network.weights.copy()
+    function(network, list(path), alpha)
+    return {"returned": None, "weights changed": _changes(before, network.weights)}
+
+
+def _changes(before, after):
+    rows, places = np.nonzero(after != before)
+    change = (after - before)[rows, places]
+    return {(int(k), int(i)): float(x) for k, i, x in zip(rows, places, change)}
 
 
 def close(expected, got):
     """Compare what was computed in float32, in one order or another: up to 0.01 points."""
     if not isinstance(expected, dict):
         return _same_number(expected, got)
-    if "returned" not in expected:
-        return _same_changes(expected, got)
     same = _same_changes(expected["weights changed"], got["weights changed"])
     return same and _same_number(expected["returned"], got["returned"])
 
@@ -145,6 +168,61 @@ def _same_changes(expected, got):
     """Compare changes of weights; one of less than 0.001 may be lost in rounding."""
     places = expected.keys() | got.keys()
     return all(abs(expected.get(place, 0) - got.get(place, 0)) < 1e-3 for place in places)
+
+
+# ---------------------------------------------------------------- how it is told
+
+
+def given_update(case):
+    """Return what a picture says of a case of `update`, beside the board."""
+    network, board, amount = case
+    return {"amount": f"{amount:g}", say("hw04.tell.before"): f"{tdl.estimate(network, board):.2f}"}
+
+
+def tell_update(case, outcome):
+    """Say what an update did: how many weights moved, by how much, and what it returned."""
+    changes, returned = outcome["weights changed"].values(), outcome["returned"]
+    sizes = [f"{size:+.4g}" for size in (min(changes, default=0), max(changes, default=0))]
+    value = f"{returned:.2f}" if isinstance(returned, (int, float, np.number)) else repr(returned)
+    words = {"count": len(changes), "size": " … ".join(dict.fromkeys(sizes)), "value": value[:40]}
+    return say("hw04.tell.update", **words)
+
+
+def given_path(boards):
+    """Return given(case): the rewards, and the values of the boards before learning."""
+
+    def given(case):
+        network, path, alpha = case
+        rewards = ", ".join(f"{step.reward:.0f}" for step in path)
+        values = _values(network, boards(path))
+        return {"alpha": f"{alpha:g}", "rewards": rewards, say("hw04.tell.before"): values}
+
+    return given
+
+
+def tell_values(boards):
+    """Return tell(case, outcome): the values of the boards after learning."""
+
+    def tell(case, outcome):
+        network, path, _ = case
+        learned = Tables(network.weights.copy(), network.isomorphic)
+        for place, change in outcome["weights changed"].items():
+            learned.weights[place] += change
+        return say("hw04.tell.values", values=_values(learned, boards(path)))
+
+    return tell
+
+
+def _values(network, boards):
+    return ", ".join(f"{tdl.estimate(network, board):.1f}" for board in boards)
+
+
+def _afterstates_of(path):
+    return [step.afterstate for step in path]
+
+
+def _states_of(path):
+    return [*[step.state for step in path], path[-1].next_state]
 
 
 # ---------------------------------------------------------------- typical mistakes
@@ -178,10 +256,32 @@ def _set_weights(network, board, amount):
     return tdl.estimate(network, board)
 
 
-def _old_value(network, board, amount):
-    value = tdl.estimate(network, board)
-    tdl.update(network, board, amount)
+def _returns(value_of):
+    """Return an update that answers value_of(old value, amount)."""
+
+    def update(network, board, amount):
+        value = tdl.estimate(network, board)
+        tdl.update(network, board, amount)
+        return value_of(value, amount)
+
+    return update
+
+
+def _sums_while_updating(network, board, amount):
+    value = 0.0
+    for k, images in enumerate(network.isomorphic):
+        for pattern in images:
+            place = k, tdl.indexof(pattern, board)
+            network.weights[place] += amount / (8 * len(network.weights))
+            value += network.weights[place]
     return value
+
+
+def _once_each(network, board, amount):
+    for k, images in enumerate(network.isomorphic):
+        for index in {tdl.indexof(pattern, board) for pattern in images}:
+            network.weights[k, index] += amount / (8 * len(network.weights))
+    return tdl.estimate(network, board)
 
 
 def _chooses(worth, best=max, none=-1):
@@ -219,16 +319,34 @@ def _ignores_legality(network, board):
     return int(np.argmax(values))
 
 
-def _learns(target_of, boards=lambda step: step.afterstate, backward=True, amount=None, skip=0):
-    """Return an update of an episode: target_of(network, path, t, value of the entry after t)."""
+def _learns(target_of, boards=lambda step: step.afterstate, turns=reversed, amount=None,
+            fresh=True):  # fmt: skip
+    """Return an update of an episode: target_of(network, path, t, value of the entry after t).
+
+    turns: of range(len(path)), those that learn, in their order; fresh: whether the value after t
+    has learned already, where it is later in the path.
+    """
 
     def update_episode(network, path, alpha):
-        order = range(len(path) - 1 - skip, -1, -1) if backward else range(len(path))
-        for t in order:
+        old = 0.0
+        for t in turns(range(len(path))):
             following = boards(path[t + 1]) if t + 1 < len(path) else None
             value = 0.0 if following is None else tdl.estimate(network, following)
-            error = target_of(network, path, t, value) - tdl.estimate(network, boards(path[t]))
+            target = target_of(network, path, t, value if fresh else old)
+            old = tdl.estimate(network, boards(path[t]))
+            error = target - old
             tdl.update(network, boards(path[t]), amount(error, alpha) if amount else alpha * error)
+
+    return update_episode
+
+
+def _dead_first(learn):
+    """Return an update of an episode that teaches the dead state 0, and then does as another."""
+
+    def update_episode(network, path, alpha):
+        dead = path[-1].next_state
+        tdl.update(network, dead, -alpha * tdl.estimate(network, dead))
+        learn(network, path, alpha)
 
     return update_episode
 
@@ -241,6 +359,24 @@ def _own_reward(network, path, t, value):
     return path[t].reward + value
 
 
+def _next_state(network, path, t, value):
+    if t + 1 == len(path):
+        return 0.0
+    return path[t + 1].reward + tdl.estimate(network, path[t + 1].state)
+
+
+def _all_but_last(turns):
+    return turns[-2::-1]
+
+
+def _all_but_first(turns):
+    return turns[:0:-1]
+
+
+def _last_alone(turns):
+    return turns[-1:]
+
+
 def _of_state(step):
     return step.state
 
@@ -249,15 +385,15 @@ def _clipped(error, alpha):
     return alpha * min(max(error, -1.0), 1.0)
 
 
-def _expects(two=0.9, four=0.1, divide=True):
+def _expects(two=0.9, four=0.1, exponents=(1, 2), divisor=lambda empty: empty):
     def expected_value(network, afterstate):
         empty = [cell for cell in range(16) if at(afterstate, cell) == 0]
         total = sum(
-            two * tdl.estimate(network, put(afterstate, cell, 1))
-            + four * tdl.estimate(network, put(afterstate, cell, 2))
+            two * tdl.estimate(network, put(afterstate, cell, exponents[0]))
+            + four * tdl.estimate(network, put(afterstate, cell, exponents[1]))
             for cell in empty
         )
-        return total / len(empty) if divide else total
+        return total / divisor(len(empty))
 
     return expected_value
 
@@ -265,7 +401,7 @@ def _expects(two=0.9, four=0.1, divide=True):
 def _dead_adds_zero(network, path, alpha):
     """The slip of a report: an update by 0 teaches nothing, and the last error starts one late."""
     tdl.update(network, path[-1].state, 0.0)
-    _learns(_own_reward, _of_state, skip=1)(network, path, alpha)
+    _learns(_own_reward, _of_state, _all_but_last)(network, path, alpha)
 
 
 def _dead_in_target(network, path, alpha):
@@ -282,8 +418,9 @@ UP_TO = ("indexof", "estimate", "update", "select_best_move", "update_episode")
 HIDDEN = {"network": "hidden", "path": "hidden"}
 
 HAND_IN = ("report", "curve", "config")
-# Several cells compile; the named one trains 20 000 games, which the next two cells use again.
-CELL_SECONDS = {"any": 60, "performance-half": 150}
+# Several cells compile.  The first of the named ones trains 20 000 games, which the other two use
+# again, and the last may train a second seed.
+CELL_SECONDS = {"any": 60, "performance-half": 150, "performance-full": 150}
 
 EXERCISES = [
     Exercise(
@@ -324,10 +461,15 @@ EXERCISES = [
             "no_symmetry": _updates(lambda amount, network: amount / len(network.weights),
                                     images_of=lambda images: images[:1]),
             "set": _set_weights,
+            "precedence": _updates(lambda amount, network: amount / 8 * len(network.weights)),
+            "by_32": _updates(lambda amount, network: amount / 32),
+            "once_each": _once_each,
             "no_return": _updates(lambda amount, network: amount / 16, again=False),
-            "old_value": _old_value,
+            "old_value": _returns(lambda value, amount: value),
+            "adds_amount": _returns(lambda value, amount: value + amount),
+            "sums_too_early": _sums_while_updating,
         },
-        show=HIDDEN | {"board": "board"},
+        show=HIDDEN | {"amount": "hidden", "board": "board"}, given=given_update, tell=tell_update,
     ),
     Exercise(
         "hw04.select_best_move", "select_best_move(network, board)", tdl.select_best_move,
@@ -350,17 +492,23 @@ EXERCISES = [
         parts={"last afterstate": lambda random: path_cases(random)[:1],
                "whole path": lambda random: path_cases(random)[1:]},
         mistakes={
-            "last_not_taught": _learns(_next_reward, skip=1),
+            "last_not_taught": _learns(_next_reward, turns=_all_but_last),
+            "first_missing": _learns(_next_reward, turns=_all_but_first),
+            "last_alone": _learns(_next_reward, turns=_last_alone),
             "own_reward": _learns(_own_reward),
             "no_reward": _learns(lambda network, path, t, value: value),
-            "forward": _learns(_next_reward, backward=False),
+            "next_state": _learns(_next_state),
+            "old_value": _learns(_next_reward, fresh=False),
+            "forward": _learns(_next_reward, turns=list),
             "of_states": _learns(_own_reward, _of_state),
             "no_alpha": _learns(_next_reward, amount=lambda error, alpha: error),
+            "sign": _learns(_next_reward, amount=lambda error, alpha: -alpha * error),
             "clipped": _learns(_next_reward, amount=_clipped),
             "target_added": _learns(lambda network, path, t, value: _next_reward(
                 network, path, t, value) + tdl.estimate(network, path[t].afterstate)),
         },
-        show=HIDDEN,
+        show=HIDDEN | {"alpha": "hidden"}, given=given_path(_afterstates_of),
+        tell=tell_values(_afterstates_of),
     ),
     Exercise(
         "hw04.expected_value", "expected_value(network, afterstate)", tdl.expected_value,
@@ -369,7 +517,10 @@ EXERCISES = [
             "even_chances": _expects(0.5, 0.5),
             "only_twos": _expects(1.0, 0.0),
             "exchanged": _expects(0.1, 0.9),
-            "not_divided": _expects(divide=False),
+            "not_divided": _expects(divisor=lambda empty: 1),
+            "by_16": _expects(divisor=lambda empty: 16),
+            "by_twice": _expects(divisor=lambda empty: 2 * empty),
+            "tiles_put": _expects(exponents=(2, 4)),
             "afterstate_itself": lambda network, afterstate: tdl.estimate(network, afterstate),
         },
         show=HIDDEN | {"afterstate": "board"},
@@ -396,8 +547,15 @@ EXERCISES = [
             "adds_zero": _dead_adds_zero,
             "dead_in_target": _dead_in_target,
             "of_afterstates": _learns(_next_reward),
-            "no_reward": _learns(lambda network, path, t, value: value, _of_state),
+            "no_reward": _dead_first(_learns(lambda network, path, t, value: value, _of_state)),
+            "next_reward": _dead_first(_learns(_next_reward, _of_state)),
+            "old_value": _dead_first(_learns(_own_reward, _of_state, fresh=False)),
+            "forward": _dead_first(_learns(_own_reward, _of_state, list)),
+            "first_missing": _dead_first(_learns(_own_reward, _of_state, _all_but_first)),
+            "sign": _dead_first(_learns(
+                _own_reward, _of_state, amount=lambda error, alpha: -alpha * error)),
         },
-        show=HIDDEN,
+        show=HIDDEN | {"alpha": "hidden"}, given=given_path(_states_of),
+        tell=tell_values(_states_of),
     ),
 ]  # fmt: skip

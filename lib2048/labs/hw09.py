@@ -162,9 +162,12 @@ LOST = from_tiles([[2, 4, 2, 4], [4, 2, 4, 2], [2, 4, 2, 4], [4, 2, 4, 2]])
 
 
 def positions(random):
-    """Return networks with states, one of them lost."""
-    boards = [*_states(random, 12), LOST]
-    return [(net, board) for board in boards for net in (DRAWN, ROOM)]
+    """Return networks with states, one of them lost; in some of them the reward decides."""
+    boards = [*_states(random, 40)]
+    decided = [(net, board) for board in boards for net in (DRAWN, ROOM)
+               if choose(net.make(), board) != BY_VALUE(net.make(), board)]  # fmt: skip
+    boards = [*boards[:12], LOST]
+    return [*decided[:3], *((net, board) for board in boards for net in (DRAWN, ROOM))]
 
 
 # ---------------------------------------------------------------- how it is judged
@@ -323,8 +326,12 @@ def _by(worth):
     return choose
 
 
+BY_VALUE = _by(lambda board, after, reward, value: value(after))
+
+
 def _place_in_list(network, board):
-    return list(_worths(network, board)).index(choose(network, board))
+    legal = list(_worths(network, board))
+    return legal.index(choose(network, board)) if legal else None
 
 
 def _blocked_too(network, board):
@@ -383,7 +390,7 @@ EXERCISES = [
         "hw09.choose", "choose(network, board)", choose, positions, outcome=chosen,
         needs=("torch",), uses=("encode",),
         mistakes={
-            "no_reward": _by(lambda board, after, reward, value: value(after)),
+            "no_reward": BY_VALUE,
             "state": _by(lambda board, after, reward, value: reward + value(board)),
             "place": _place_in_list,
             "blocked": _blocked_too,

@@ -113,7 +113,10 @@ class _Judged:
         """Return the `_Failed` of one case, None for none."""
         try:
             answer = _outcome(self.exercise, function, case)
-            _compare(self.exercise, _outcome(self.exercise, self.exercise.truth, case), answer)
+            expected = _outcome(self.exercise, self.exercise.truth, case)
+            _compare(self.exercise, expected, answer, case)
+            if how == "labs.raised":
+                _check_whole(self.exercise, expected, answer)
         except (KeyboardInterrupt, SystemExit, RecursionError, MemoryError):
             raise
         except NotImplementedError:
@@ -207,13 +210,19 @@ def stand_in_for(lab, functions):
 
     functions: {name: function} of a loaded text; what they call is looked at, too.
     """
-    rooms, names = [functions, *(f.__globals__ for f in functions.values())], []
+    rooms, names = [functions, *(f.__globals__ for f in functions.values() if _is_loaded(f))], []
     for name, exercise in of_lab(lab).items():
         for room in (room for room in rooms if name in room):
             if is_stub(exercise, room[name]):
                 room[name] = exercise.truth
                 names += [name] * (name not in names)
     return names
+
+
+def _is_loaded(function):
+    """Say whether a function was defined in a loaded text, and not imported there."""
+    code = getattr(function, "__code__", None)
+    return code is not None and code.co_filename.startswith(child.YOUR_CODE)
 
 
 def _passes(exercise, function, seed, passed):
@@ -267,15 +276,27 @@ def _alike(exercise, expected, got):
     return True
 
 
-def _compare(exercise, expected, got):
+def _compare(exercise, expected, got, case=None):
     if not exercise.outcome:
         _check_type(exercise, expected, got)
     if not (exercise.same or _equal)(expected, got):
         failed = _Failed("labs.different")
         failed.pair = expected, got
-        failed.shown = [*_shown("labs.expected", exercise.result, expected),
-                        *_shown("labs.got", exercise.result, got)]  # fmt: skip
+        failed.shown = [*_told(exercise, case, "labs.expected", expected),
+                        *_told(exercise, case, "labs.got", got)]  # fmt: skip
         raise failed
+
+
+def _told(exercise, case, label, outcome):
+    if exercise.tell is None or case is None:
+        return _shown(label, exercise.result, outcome)
+    return [[label, "text", {"text": exercise.tell(case, outcome)}]]
+
+
+def _check_whole(exercise, expected, got):
+    """Refuse 3.0 for 3: a float is no index, and no board."""
+    if isinstance(expected, numbers.Integral) and not isinstance(got, numbers.Integral):
+        raise _Failed("labs.not_whole", function=exercise.function, got=_text(got))
 
 
 def _check_type(exercise, expected, got):
@@ -353,7 +374,8 @@ def _given(exercise, case):
             shown += [[f"{name}[{i}]", "board", _encoded("board", b)] for i, b in enumerate(value)]
         elif kind != "hidden":
             shown.append([name, kind, _encoded(kind, value)])
-    return shown
+    more = exercise.given(case) if exercise.given else {}
+    return shown + [[name, "text", {"text": text}] for name, text in more.items()]
 
 
 def _shown(label, kind, value):
@@ -404,4 +426,3 @@ def _text(value):
 def _size(case):
     """Return how large a case is: the one with the fewest and smallest tiles is shown."""
     return len(_text(case)), _text(case)
-

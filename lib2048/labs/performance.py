@@ -20,21 +20,19 @@ _trained = {}
 
 
 def performance(select_best_move, update_episode, network="4x6", seed=None):
-    """Train two functions of hw04 under the grader's seed; return (score, reference, spread).
+    """Train two functions of hw04 under the grader's seed; return the score.
 
-    score: the mean of the second half of the training games; reference: what the library's
-    functions reach, the mean of five seeds; spread: their standard deviation.  20 000 games, or
-    LIB2048_GRADE_GAMES: one of those in data/curves/hw04_reference.csv.
+    It is the mean of the second half of the training games: 20 000, or LIB2048_GRADE_GAMES, one of
+    those in data/curves/hw04_reference.csv.  Raises `Failed`, in words, where there is no score.
     """
     games, seed = grade_games(), lab_seed() + 1 if seed is None else seed
-    reference, spread = reference_of(network, games)
     key = source_of({"choose": select_best_move, "learn": update_episode}), network, games, seed
     if key not in _trained:  # once for all cells of a grader's
         training = Training(select_best_move, update_episode, network, seed=seed)
         _trained[key] = _reached(training, games)
     if isinstance(_trained[key], Failed):
         raise _trained[key]
-    return _trained[key], reference, spread
+    return _trained[key]
 
 
 def _reached(training, games):
@@ -53,10 +51,15 @@ def _reached(training, games):
 def require_performance(select_best_move, update_episode, level, network="4x6"):
     """Raise `Failed` where functions reach too little when they are trained; for a grader's cells.
 
-    level: "half" of the reference, "most" (80 %), or "full", from two standard deviations below it.
+    level: "half" of the reference (the mean of five seeds of the library), "most" (80 %), or
+    "full", from two standard deviations of the seeds below it.  One seed in twenty falls lower than
+    that with functions that are right, so there, just below, a second seed is tried.
     """
-    score, reference, spread = performance(select_best_move, update_episode, network)
+    reference, spread = reference_of(network, grade_games())
     least = {"half": reference / 2, "most": 0.8 * reference, "full": reference - 2 * spread}[level]
+    score = performance(select_best_move, update_episode, network)
+    if level == "full" and least - 2 * spread <= score < least:
+        score = performance(select_best_move, update_episode, network, lab_seed() + 2)
     words = {"score": f"{score:,.0f}", "least": f"{least:,.0f}", "reference": f"{reference:,.0f}"}
     if not score >= least:
         raise Failed(say("performance.too_low", **words))
