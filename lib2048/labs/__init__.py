@@ -6,7 +6,7 @@ version of what is not attempted.
 """
 
 from lib2048.labs.autopsy import autopsy, check_diagnosis, planted, require_diagnosis
-from lib2048.labs.checks import attempt, check, hint, require, start, use
+from lib2048.labs.checks import attempt, check, compiled, hint, require, start, use
 from lib2048.labs.hw04 import network_of
 from lib2048.labs.messages import translate
 from lib2048.labs.performance import performance, require_performance
@@ -18,7 +18,7 @@ from lib2048.labs.training import Training
 
 __all__ = [
     "Checked", "Failed", "Step", "Tables", "Training", "at", "attempt", "autopsy", "check",
-    "check_diagnosis", "hint", "network_of", "new_tables", "performance", "planted", "put",
-    "require", "require_diagnosis", "require_performance", "start", "trace", "translate", "use",
-    "variant",
+    "check_diagnosis", "compiled", "hint", "network_of", "new_tables", "performance", "planted",
+    "put", "require", "require_diagnosis", "require_performance", "start", "trace", "translate",
+    "use", "variant",
 ]  # fmt: skip

@@ -7,7 +7,8 @@ from lib2048.labs.exercise import find, of_lab
 from lib2048.labs.messages import known, say
 from lib2048.labs.result import FAILED, NOT_ATTEMPTED, Checked, Failed
 from lib2048.labs.seeds import lab_seed
-from lib2048.machine.child import Child, Ended, source_of
+from lib2048.learn.own import checked
+from lib2048.machine.child import Child, Ended, load, source_of
 
 SECONDS = 10  # for one check; a looping function is ended then
 FIRST_SECONDS = 150  # for the library's own compiling before it
@@ -142,6 +143,16 @@ def use(name, function):
         return function
     print(say("labs.used", function=exercise.name))
     return exercise.truth
+
+
+def compiled(function, **options):
+    """Return a function compiled by numba, with all plain functions that it calls.
+
+    They stay what they are in the notebook.  options: of numba.njit.  Raises ValueError for a
+    function whose source cannot be found.
+    """
+    own = load(source_of({"function": getattr(function, "py_func", function)}))["function"]
+    return checked(own, **{"boundscheck": False} | options)
 
 
 def attempt(function):

@@ -155,7 +155,8 @@ def _check_shares(fours, cells, empty):
     wide = 6 * (1 / empty * (1 - 1 / empty) / 2000) ** 0.5
     shares = [count / 2000 for count in cells.values()] + [0.0] * (empty - len(cells))
     if max(abs(share - 1 / empty) for share in shares) > wide:
-        raise Wrong("cells", {"most": f"{max(shares):.0%}", "fair": f"{1 / empty:.0%}"})
+        words = {"most": max(shares), "least": min(shares), "fair": 1 / empty}
+        raise Wrong("cells", {name: f"{share:.0%}" for name, share in words.items()})
 
 
 def spawn_cases(random):

@@ -18,6 +18,7 @@ from lib2048.labs.exercise import Exercise, Wrong
 U = np.uint64
 SPAWNS = 2000
 GAMES = 400
+MOST_SPAWNS = 2000  # of one game
 MOVES, SCORE = (118, 38), (1095, 535)  # of a random game: mean and standard deviation
 TABLE = np.stack([boards_module.SLIDES & U(0xFFFF), boards_module.SLIDES >> U(32)])
 
@@ -149,7 +150,7 @@ def rows(merging):
     def cases(random):
         tiles = [row for (row,) in [*hw01.plain_rows(random), *hw01.merging_rows(random)]]
         chosen = [row for row in tiles if (spec.slide_row(row)[1] > 0) == merging]
-        chosen += [[32768, 32768, 0, 2]] * (not merging) + [[0, 16384, 16384, 2]] * merging
+        chosen += [[32768, 32768, 0, 0]] * (not merging) + [[0, 16384, 16384, 2]] * merging
         return [(_packed_row(row),) for row in chosen]
 
     return cases
@@ -215,19 +216,57 @@ def _new_cell(before, after):
 def played(function, games, table):
     """Play games; raise Wrong where moves and score are not those of random play.
 
-    As plain Python it plays one game, compiled all of them.
+    As plain Python it plays one game, every spawn of which is looked at; compiled all of them.
     """
     if function is play:
         return True
     luck.seed(1)
-    games = games if hasattr(function, "py_func") else 1
-    answer = function(games, table)
-    if not isinstance(answer, tuple) or len(answer) != 2:
-        raise Wrong("no_pair", {"got": repr(answer)[:60]})
-    for key, got, (mean, spread) in zip(("moves", "score"), answer, (MOVES, SCORE)):
+    if not hasattr(function, "py_func"):
+        _check_game(function, table)
+        return True
+    for key, got, (mean, spread) in zip(("moves", "score"), function(games, table), (MOVES, SCORE)):
         if abs(got / games - mean) > 8 * spread / games**0.5:
             raise Wrong(key, {"got": f"{got / games:,.0f}"})
     return True
+
+
+def _check_game(function, table):
+    """Watch a game by its spawns; raise Wrong for what is against the rules."""
+    spawns, room = [], function.__globals__
+    own = room.get("spawn")
+
+    def spawn(board):
+        after = own(board)
+        if len(spawns) < MOST_SPAWNS:
+            spawns.append((int(board), int(after)))
+        return after
+
+    room["spawn"] = spawn
+    try:
+        answer = function(1, table)
+    finally:
+        room["spawn"] = own
+    if not isinstance(answer, tuple) or len(answer) != 2:
+        raise Wrong("no_pair", {"got": repr(answer)[:60]})
+    _check_spawns(spawns, answer)
+
+
+def _check_spawns(spawns, answer):
+    """Raise Wrong where the spawns, (board, board with the tile), do not make a whole game."""
+    if len(spawns) < 2 or spawns[0][0] != 0 or spawns[1][0] != spawns[0][1]:
+        raise Wrong("start")
+    board, score = spawns[1][1], 0
+    for before, after in spawns[2:]:
+        rewards = [reward for _, slid, reward in boards_module.afterstates(U(board))
+                   if int(slid) == before]  # fmt: skip
+        if not rewards:
+            raise Wrong("not_legal")
+        board, score = after, score + rewards[0]
+    if boards_module.afterstates(U(board)):
+        raise Wrong("too_soon")
+    for key, got, right in zip(("moves", "score"), answer, (len(spawns) - 2, score)):
+        if got != right:
+            raise Wrong(f"count_{key}", {"got": repr(got)[:40], "right": right})
 
 
 # ---------------------------------------------------------------- typical mistakes
@@ -304,6 +343,22 @@ def _slid(board, action, table, there=True, back=True, first=False):
     return (U(transpose(after)) if upright and back else after), reward
 
 
+def _slid_wrongly_there(board, action, table):
+    """Mirror first, and transpose after it."""
+    if action != 2:
+        return slide(board, action, table)
+    after, reward = slide(transpose(mirror(U(board))), 3, table)
+    return transpose(mirror(U(after))), reward
+
+
+def _slid_wrongly_back(board, action, table):
+    """Undo the steps in the order in which they were done."""
+    if action != 2:
+        return slide(board, action, table)
+    after, reward = slide(mirror(transpose(U(board))), 3, table)
+    return mirror(transpose(U(after))), reward
+
+
 def _masks(bit_of):
     """Return a `legal` by a function (board, action, table) → the bit to be set, or None."""
 
@@ -351,6 +406,7 @@ EXERCISES = [
         "hw02.slide_row", "slide_row(row)", slide_row,
         parts={"no merge": rows(False), "merges": rows(True)},
         mistakes={
+            "largest": _largest_wraps,
             "to_the_right": _as_tiles(_to_the_right),
             "merged_twice": _as_tiles(hw01._slides(hw01._merged_again)),
             "from_the_right": _as_tiles(hw01._slides(hw01._merged_from_the_right)),
@@ -360,9 +416,9 @@ EXERCISES = [
                 lambda tiles: hw01._merged_once(tiles, lambda tile: tile.bit_length() - 1))),
             "old_tile": _as_tiles(hw01._slides(
                 lambda tiles: hw01._merged_once(tiles, lambda tile: tile // 2))),
-            "largest": _largest_wraps,
         },
-        show={"row": "board"}, result={"row": "board", "reward": "text"}, compiles=True,
+        show={"row": "packed row"}, result={"row": "packed row", "reward": "text"},
+        uses=("get_cell", "set_cell"), compiles=True,
     ),
     Exercise(
         "hw02.transpose", "transpose(board)", transpose, boards_alone,
@@ -394,6 +450,8 @@ EXERCISES = [
             "no_mirror": lambda board, action, table: _slid(board, action, table, there=False),
             "first_reward": lambda board, action, table: _slid(board, action, table, first=True),
             "opposite": lambda board, action, table: _slid(board, (action + 2) % 4, table),
+            "order_there": _slid_wrongly_there,
+            "order_back": _slid_wrongly_back,
             "no_transpose": lambda board, action, table: _slid(board, (3, 1)[action in (1, 2)],
                                                                table),
         },
@@ -407,6 +465,8 @@ EXERCISES = [
             "paying": _masks(_paying),
             "all": lambda board, table: 15,
             "count": lambda board, table: int(legal(board, table)).bit_count(),
+            "sum": lambda board, table: sum(
+                a for a in range(4) if slide(board, a, table)[0] != board),
         },
         show=TABLES, compiles=True,
     ),

@@ -13,6 +13,7 @@ import traceback
 
 import numpy as np
 
+from lib2048.game.board import to_tiles
 from lib2048.labs.exercise import Wrong, find, of_lab
 from lib2048.learn.own import checked
 from lib2048.learn.trial import essence
@@ -94,7 +95,7 @@ class _Judged:
 
     def _loaded(self):
         """Load the function, with the library's versions of what is missing among its helpers."""
-        function = child.load(self.message["source"])["function"]
+        function = _uncompiled(child.load(self.message["source"])["function"])
         self.found["stood_in"] = _stand_in(
             self.exercise, function, self.message["seed"], self.passed
         )
@@ -182,6 +183,15 @@ def _how_it_differs(expected, got):
 
 
 # ---------------------------------------------------------------- what it calls
+
+
+def _uncompiled(function):
+    """Return a loaded function as plain Python, and what it calls as well."""
+    function = getattr(function, "py_func", function)
+    if room := function.__globals__ if _is_loaded(function) else {}:
+        plain = {name: getattr(thing, "py_func", thing) for name, thing in room.items()}
+        room.update({name: thing for name, thing in plain.items() if _is_loaded(thing)})
+    return function
 
 
 def _stand_in(exercise, function, seed, passed):
@@ -323,7 +333,7 @@ def _described(value):
         return f"an array of shape {value.shape} and {value.dtype}"
     if isinstance(value, tuple):
         return f"a tuple of {len(value)}: {_text(value)}"
-    return f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}: {_text(value)}"
+    return f"{'an' if kind[0] in 'aeio' else 'a'} {kind}: {_text(value)}"
 
 
 def _equal(one, other):
@@ -362,7 +372,8 @@ def _raised(exercise, error, key):
     yours = [frame for frame in frames if frame.filename.startswith(child.YOUR_CODE)]
     words = {"function": exercise.function, "error": f"{type(error).__name__}: {error}"[:MOST_TEXT]}
     if key == "labs.raised" and yours:
-        return _Failed("labs.raised_line", **words, line=yours[-1].line)
+        key = "labs.overflow" if isinstance(error, OverflowError) else "labs.raised_line"
+        return _Failed(key, **words, line=yours[-1].line)
     return _Failed(key, **words)
 
 
@@ -391,8 +402,10 @@ def _shown(label, kind, value):
 def _encoded(kind, value):
     """Return a value so that JSON can hold it; what does not fit its kind becomes a text."""
     try:
-        if kind == "board":
+        if kind == "board" and 0 <= int(value) < 1 << 64:
             return {"board": int(value)}
+        if kind == "packed row" and 0 <= int(value) < 1 << 16:
+            return {"rows": [to_tiles(np.uint64(value))[0]]}
         if kind == "rows":
             rows = [[int(tile) for tile in row] for row in value]
             if len({len(row) for row in rows} - {0}) == 1 and all(rows):  # it can be drawn

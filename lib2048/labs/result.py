@@ -47,6 +47,7 @@ class Checked:
         words = {"cases": self.cases, "wrong": self.wrong}
         key = {NOT_ATTEMPTED: "not_attempted", PASSED: "passed"}.get(self.status)
         key = key or ("failed" if self.wrong else "failed_at_once")
+        key += "_one" if self.cases == 1 and key in ("passed", "failed") else ""
         names = ", ".join(self.stood_in)
         more = f" · {say('labs.stood_in', names=names)}" if names and self.cases else ""
         return f"{MARKS[self.status]} {self.name}: {say(f'labs.{key}', **words)}{more}"

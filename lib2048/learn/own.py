@@ -152,9 +152,9 @@ def checked(function, **options):
     """Let numba compile a function of a loaded text, and all that it calls, with checks.
 
     Plain functions that it calls are compiled, too, as a beginner would expect.  options: of
-    numba.njit, beside boundscheck.
+    numba.njit.
     """
-    compile = numba.njit(boundscheck=True, **options)
+    compile = numba.njit(**{"boundscheck": True} | options)
     _check_what_it_calls(function, set(), compile)
     return compile(function)
 

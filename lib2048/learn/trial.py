@@ -5,6 +5,7 @@ compiled, as it will run.  What goes wrong is said in words, with the board that
 """
 
 import linecache
+import operator
 import re
 import traceback
 
@@ -230,6 +231,12 @@ def _check_positions(network, board, index, plain):
         )
 
 
+MIXED = (
+    ". A np.uint64 and a plain number together make a float64, and so does a name that holds one "
+    "of them first and the other later: write np.uint64(…) for the plain one"
+)
+
+
 def essence(error):
     """Return what a beginner can use of numba's message: its reason, and the line it means."""
     text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
@@ -238,7 +245,17 @@ def essence(error):
     place = re.search(rf'File "({child.YOUR_CODE}[^"]*)", line ([0-9]+)', text)
     line = linecache.getline(place[1], int(place[2])).strip() if place else ""
     reason = (useful or [type(error).__name__])[0]
-    missing = re.match(r"No implementation of function Function\(<[\w -]*function (\w+)", reason)
-    if missing:
-        reason = f"it knows no `{missing[1]}` for what it is given here; a plain loop will do"
+    reason = re.sub(r"\s*Raised from <your code.*", "", reason)
+    if missing := re.match(r"No implementation of function Function\(<(.*?)function (\w+)", reason):
+        reason = _not_known(missing[2], text)
     return reason + (f" (in the line: {line})" if line else "")
+
+
+def _not_known(name, text):
+    """Say what numba has no version of: an operator with its types, or a function."""
+    if not hasattr(operator, name):
+        return f"it knows no `{name}` for what it is given here; a plain loop will do"
+    given = re.search(rf">>> {name}\((.*?)\)", text)
+    types = given[1] if given else "what it is given here"
+    mixed = "float64" in types and "int64" in types
+    return f"it cannot do `{name}` with ({types}){MIXED if mixed else ''}"
