@@ -154,10 +154,12 @@ def first_lessons(random):
 def later_lessons(random):
     """Return lessons of weights that have learned before."""
     cases = []
-    for _ in range(14):
+    for number in range(14):
         V, stage = _weights(random), int(random.integers(0, 4))
         V[stage, "p"] = int(random.choice([-9, 11, 25]))
         E, A = _memory(random, V, None)
+        if number % 4 == 3:  # it has learned, and come back to 0
+            V |= {(stage, "p"): 0, (stage - 1, "p"): 16} if stage else {(stage, "p"): 0}
         cases.append((V, E, A, stage, "p", int(random.choice([-8, 3, 8])), 0.5))
     return cases
 
@@ -253,7 +255,9 @@ def _all_the_way(V, stage, pattern):
     return V.get((stage, pattern), 0)
 
 
-def _lessons(read=read, promote_E=False, below_too=False, first=False, plain=False):
+def _lessons(
+    read=read, promote_E=False, forget_E=False, below_too=False, first=False, plain=False
+):
     """Return a `learn` with one thing changed; first: E and A take the error in first."""
 
     def wrong(V, E, A, stage, pattern, error, rate):
@@ -262,6 +266,8 @@ def _lessons(read=read, promote_E=False, below_too=False, first=False, plain=Fal
         V[key] = read(V, stage, pattern)
         if promote_E and fresh:
             E[key], A[key] = E.get(below, 0), A.get(below, 0)
+        if forget_E and fresh:
+            E[key], A[key] = 0, 0
         if first:
             E[key], A[key] = E.get(key, 0) + error, A.get(key, 0) + abs(error)
         own = abs(E[key]) / A[key] if A.get(key, 0) and not plain else 1
@@ -363,6 +369,7 @@ EXERCISES = [
             "from_zero": _lessons(_own),
             "keeps_copying": _lessons(_keeps_copying),
             "promotes_E": _lessons(promote_E=True),
+            "forgets_E": _lessons(forget_E=True),
             "below_too": _lessons(below_too=True),
             "taught_below": _taught_below,
             "moved": _moved,

@@ -82,17 +82,28 @@ class Net:
     seed: int = None
     scale: float = 10.0
 
+    @property
+    def weights(self):
+        """The weights, one for each cell of each plane: plane 0 has the first 16."""
+        if self.seed is None:
+            return np.repeat([self.scale, 0.0], [16, 240])
+        return np.random.default_rng(self.seed).integers(-9, 10, 256) * self.scale
+
+    def choice(self, board, reward_counts):
+        """Return the action with the largest reward_counts · reward + value, without torch."""
+        weights, worth = self.weights, {}
+        for action, after, reward in afterstates(board):
+            value = weights[16 * to_exponents(after).astype(int) + np.arange(16)].sum()
+            worth[action] = reward_counts * reward + value
+        return max(worth, key=worth.get, default=None)
+
     def make(self):
         """Return the network: from (n, 16, 4, 4) to (n,)."""
         import torch
 
         layer = torch.nn.Linear(256, 1)
-        weights = np.zeros(256)
-        weights[:16] = self.scale  # plane 0 has the first 16 cells
-        if self.seed is not None:
-            weights = np.random.default_rng(self.seed).integers(-9, 10, 256) * self.scale
         with torch.no_grad():
-            layer.weight[:] = torch.tensor(weights)
+            layer.weight[:] = torch.tensor(self.weights)
             layer.bias.fill_(0.5)
         return torch.nn.Sequential(torch.nn.Flatten(), layer, torch.nn.Flatten(0))
 
@@ -166,7 +177,7 @@ def positions(random):
     """Return networks with states, one of them lost; in some of them the reward decides."""
     boards = [*_states(random, 40)]
     decided = [(net, board) for board in boards for net in (DRAWN, ROOM)
-               if choose(net.make(), board) != BY_VALUE(net.make(), board)]  # fmt: skip
+               if net.choice(board, 1) != net.choice(board, 0)]  # fmt: skip
     boards = [*boards[:12], LOST]
     return [*decided[:3], *((net, board) for board in boards for net in (DRAWN, ROOM))]
 
