@@ -158,7 +158,7 @@ def test_a_release_that_is_not_the_sources_is_told(tmp_path, monkeypatch):
     release = labs.path_of("hw01", labs.RELEASE)
     before = release.read_bytes()
     assert stored(notebook) == [] and release.read_bytes() == before  # again: the same bytes
-    notebook.cells[4].source += " Take your time."
+    notebook.cells[0].source += " Take your time."
     [line] = stored(notebook, generate=False)
     assert line == "its release is not that of the source: make release"
 

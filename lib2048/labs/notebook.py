@@ -55,17 +55,12 @@ def lab_of(notebook):
 def student_of(notebook):
     """Return the student's number or name, "" for none.
 
-    It stands in the cell `student`, or in a line STUDENT = "123" of code, where "0000" is none.
+    It stands in a line of code, STUDENT = "123", where "0000" is none.
     """
     code = "\n".join(source(cell) for cell in notebook["cells"] if cell["cell_type"] == "code")
-    line = re.search(r"""^STUDENT = ["'](.*?)["']""", code, re.MULTILINE)
-    if line and line[1] != NOBODY:
-        return line[1].strip()[:60]
-    cells = [cell for cell in notebook["cells"] if grading(cell).get("grade_id") == "student"]
-    text = "\n".join(source(cell) for cell in cells).replace(NO_ANSWER, "")
-    words = re.findall(r"[\w.@-]+", text)
-    numbers = [word for word in words if any(letter.isdigit() for letter in word)]
-    return (numbers[0] if numbers else " ".join(words)[:60]).strip(".")
+    line = re.search(r"""^STUDENT *= *(["']?)(.*?)\1 *(#.*)?$""", code, re.MULTILINE)
+    name = line[2].strip()[:60] if line else ""
+    return "" if name == NOBODY else name
 
 
 def not_attempted(notebook):
@@ -73,7 +68,7 @@ def not_attempted(notebook):
     names = ([], [])
     for cell in notebook["cells"]:
         mine = grading(cell)
-        if not mine.get("solution") or mine.get("grade_id") == "student":
+        if not mine.get("solution"):
             continue
         if NOT_ATTEMPTED in source(cell) and cell["cell_type"] == "code":
             names[0].append(mine.get("grade_id"))
