@@ -1,6 +1,7 @@
 """Checks of labs: what they say of right, missing and wrong answers, whatever these do."""
 
 import random
+import textwrap
 
 import pytest
 
@@ -235,3 +236,12 @@ def test_the_librarys_version_passes(exercise, seed):
 def test_each_typical_mistake_is_told_from_the_others(exercise, seed):
     for key in exercise.mistakes:
         assert judged(exercise, key, seed=seed).reason == say(f"{exercise.name}.{key}")
+
+
+@pytest.mark.parametrize("exercise", EVERY, ids=lambda exercise: exercise.name)
+def test_a_third_hint_of_several_lines_is_code_up_to_its_last_words(exercise):
+    """What a student copies has to be Python; a sentence may follow it."""
+    lines = say(f"{exercise.name}.hint3").replace("…", "...").split("\n")
+    code = [line for line in lines if not line[:1].isupper() or line.startswith(("E,", "V", "Q["))]
+    if len(lines) > 1:
+        compile("def hint():\n" + textwrap.indent("\n".join(code), "    "), "hint", "exec")
