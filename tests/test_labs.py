@@ -129,6 +129,8 @@ def test_use_falls_back_and_says_so(capsys):
     assert labs.use("hw01.slide_row", missing) is spec.slide_row
     assert "not attempted" in capsys.readouterr().out
     assert labs.use("hw01.slide_row", mutating) is mutating
+    assert labs.use("hw01.slide_row", crashing) is spec.slide_row  # it would end the notebook, too
+    assert "until it is mended" in capsys.readouterr().out
 
 
 def slide_row(row):

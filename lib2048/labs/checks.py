@@ -83,7 +83,8 @@ def check_text(exercise, text, part, seed):
     except Ended as ended:
         start(exercise.lab)
         reason = ended.reason if ended.reason.endswith("?") else f"{ended.reason}."
-        _known[key] = _failed(exercise, "labs.child", reason=reason)
+        reason = say("labs.child", function=exercise.function, reason=reason)
+        _known[key] = Checked(exercise.name, FAILED, reason=reason, ended=True)
         return _known[key]
     return _told(exercise, **reply["answer"], printed=reply["printed"])
 
@@ -132,17 +133,18 @@ def hint(name, number=1):
 
 
 def use(name, function):
-    """Return the student's function; the library's version, and say so, if it is not attempted.
+    """Return the student's function; the library's version, and say so, if there is none to use.
 
-    A function that fails its check stays the student's own, and that is said, too.
+    That is one which is not attempted, and one which never ends or ends its process.  Another one
+    that fails its check stays the student's own, and that is said, too.
     """
-    exercise, status = find(name), check(name, function).status
-    if status != NOT_ATTEMPTED:
-        if status == FAILED:
-            print(say("labs.fails", function=exercise.name))
-        return function
-    print(say("labs.used", function=exercise.name))
-    return exercise.truth
+    exercise, result = find(name), check(name, function)
+    if result.ended or result.status == NOT_ATTEMPTED:
+        print(say("labs.used_for_ended" if result.ended else "labs.used", function=exercise.name))
+        return exercise.truth
+    if not result.passed:
+        print(say("labs.fails", function=exercise.name))
+    return function
 
 
 def compiled(function, **options):

@@ -24,7 +24,8 @@ class Checked:
     name: of the exercise; status: "not attempted", "passed" or "failed"; cases: how many were
     tried; reason: what went wrong, in words, "" for nothing; shown: [label, kind, value] of the
     smallest failing case; stood_in: functions of the library that the answer called instead of
-    missing or wrong ones; printed: what the function printed.
+    missing or wrong ones; printed: what the function printed; ended: whether the function had to be
+    stopped, or ended its process.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Checked:
     shown: list = field(default_factory=list)
     stood_in: list = field(default_factory=list)
     printed: str = ""
+    ended: bool = False
 
     @property
     def passed(self):
