@@ -4,6 +4,7 @@ import numpy as np
 
 from lib2048.game.board import afterstates, from_tiles, initial, slide, spawn
 from lib2048.game.rng import stream
+from lib2048.game.spec import ACTIONS
 from lib2048.labs import tdl
 from lib2048.labs.exercise import Exercise
 from lib2048.labs.messages import say
@@ -92,7 +93,8 @@ def choice_cases(random):
     below = [board for board in clear if _largest(network, board) < 0][:2]
     tempting = [board for board in clear if _ignores_legality(network, board) != found[board][1]]
     chosen = dict.fromkeys([*clear[:4], *below, *tempting[:2], *apart[0], *apart[1], *apart[2]])
-    return [(network, board) for board in [*chosen, steps[-1].next_state]]
+    far_below = Tables(network.weights - np.float32(512), network.isomorphic)  # 16 look-ups
+    return [*((network, board) for board in [*chosen, steps[-1].next_state]), (far_below, clear[0])]
 
 
 def _largest(network, board):
@@ -124,7 +126,15 @@ def _gap(network, board):
 def path_cases(random):
     """Return (network, path, alpha) triples: the ends of games, the shortest of one action."""
     network = a_network(random)
-    return [(network, a_game(random, turns), ALPHA) for turns in (1, 2, 3, 8)]
+    return [(network, a_game(random, turns), ALPHA) for turns in (2, 3, 8)]
+
+
+def last_cases(random):
+    """Return the last steps of games, alone; the last one of them paid a reward."""
+    network = a_network(random)
+    games = [a_game(random, 1) for _ in range(40)]
+    paid = [path for path in games if path[0].reward > 0]
+    return [(network, path, ALPHA) for path in (games[0], *paid[:2])]
 
 
 # ---------------------------------------------------------------- what is compared
@@ -186,6 +196,19 @@ def tell_update(case, outcome):
     value = f"{returned:.2f}" if isinstance(returned, (int, float, np.number)) else repr(returned)
     words = {"count": len(changes), "size": " … ".join(dict.fromkeys(sizes)), "value": value[:40]}
     return say("hw04.tell.update", **words)
+
+
+def given_choice(value_of, name):
+    """Return given(case): the reward and the value of each legal action."""
+
+    def given(case):
+        network, board = case
+        options = [(ACTIONS[action], reward, value_of(network, after))
+                   for action, after, reward in afterstates(board)]  # fmt: skip
+        words = (f"{action} {reward} + {value:.1f}" for action, reward, value in options)
+        return {f"r + {name}": ", ".join(words)}
+
+    return given
 
 
 def given_path(boards):
@@ -484,13 +507,12 @@ EXERCISES = [
             "none_is_0": _chooses(
                 lambda network, s, after, r: r + tdl.estimate(network, after), none=0),
         },
-        show=HIDDEN | {"board": "board"},
+        show=HIDDEN | {"board": "board"}, given=given_choice(tdl.estimate, "V(s′)"),
     ),
     Exercise(
         "hw04.update_episode", "update_episode(network, path, alpha)", tdl.update_episode,
         uses=UP_TO[:3], compiles=True, outcome=change_alone, same=close,
-        parts={"last afterstate": lambda random: path_cases(random)[:1],
-               "whole path": lambda random: path_cases(random)[1:]},
+        parts={"last afterstate": last_cases, "whole path": path_cases},
         mistakes={
             "last_not_taught": _learns(_next_reward, turns=_all_but_last),
             "first_missing": _learns(_next_reward, turns=_all_but_first),
@@ -537,10 +559,12 @@ EXERCISES = [
                 lambda network, s, after, r: r + tdl.expected_value(network, after), none=0),
         },
         show=HIDDEN | {"board": "board"},
+        given=given_choice(tdl.expected_value, "E[V(s″)]"),
     ),
     Exercise(
         "hw04.update_episode_of_states", "update_episode_of_states(network, path, alpha)",
-        tdl.update_episode_of_states, path_cases, uses=UP_TO[:3], compiles=True,
+        tdl.update_episode_of_states,
+        lambda random: [*last_cases(random), *path_cases(random)], uses=UP_TO[:3], compiles=True,
         outcome=change_alone, same=close,
         mistakes={
             "dead_not_taught": _learns(_own_reward, _of_state),

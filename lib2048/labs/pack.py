@@ -62,7 +62,7 @@ def pack(lab, folder=".", out=None, student=None):
     student = student or student_of(notebook)
     if not student:
         raise ValueError(say("hand_in.no_student", name=path.name))
-    files = {f"{lab}.ipynb": to_bytes(notebook)} | _beside(path.parent)
+    files = {f"{lab}.ipynb": to_bytes(notebook)} | _of_run(path.parent) | _beside(path.parent)
     data, notes = _small_enough(lab, student, files, notebook)
     out = Path(out or f"{lab}-{_plain(student)}.zip")
     if out.is_dir():
@@ -116,12 +116,24 @@ def _beside(folder):
     return {path.name: path.read_bytes() for path in sorted(paths)}
 
 
+def _of_run(folder):
+    """Return the curve and the config of the longest run in FOLDER/runs, {name: bytes}."""
+    curves = folder.glob("runs/*/history.csv")
+    longest = max(curves, key=lambda path: path.stat().st_size, default=None)
+    if longest is None:
+        return {}
+    beside = [longest, longest.with_name("config.json")]
+    return {path.name: path.read_bytes() for path in beside if path.is_file()}
+
+
 def _missing(lab, notebook, files):
-    """Say in words what is missing."""
-    untouched = zip(("functions", "answers"), not_attempted(notebook))
+    """Say in words what is missing; the report may be a file, or an answer in the notebook."""
+    functions, answers = not_attempted(notebook)
+    untouched = ("functions", functions), ("answers", answers)
     lines = [say(f"hand_in.missing_{kind}", names=", ".join(map(str, names)))
              for kind, names in untouched if names]  # fmt: skip
     there = {kind for kind in KINDS if any(is_of(kind, name) for name in files)}
+    there |= {"report"} - {*answers}
     return lines + [say(f"hand_in.missing_{kind}") for kind in hand_in(lab) if kind not in there]
 
 

@@ -33,6 +33,12 @@ from lib2048.networks.names import parse_network
 GAME, SCORE, ACTIONS, LARGEST = range(4)  # columns of the results, as in records.RESULT_COLUMNS
 
 
+NO_ACTION = (
+    "select_best_move found no action, and some are legal. If that comes after some games, the "
+    "values are no numbers any more: the steps are too large"
+)
+
+
 class Tables(NamedTuple):
     """A network as the lab has it.
 
@@ -137,7 +143,7 @@ def loop_of(select_best_move, update_episode, tuples):
                 if action < 0:
                     if not work[0].max():  # see memory_hint: the legal afterstates
                         break
-                    raise ValueError("select_best_move found no action, and some are legal")
+                    raise ValueError(NO_ACTION)
                 after, reward = slide(board, action)
                 if after == board:
                     raise ValueError("select_best_move returned an action that is not legal")

@@ -4,8 +4,10 @@ The process gives back the results of about half a second at a time, so progress
 button works, and a function that never ends is ended and named.
 """
 
+import os
 import threading
 import time
+import weakref
 
 import numpy as np
 
@@ -17,6 +19,7 @@ from lib2048.train.watching import Stopped, amount, progress_bar, stop_asked
 
 COMPILE_SECONDS, PIECE_SECONDS, LATE_SECONDS = 150, 0.5, 20
 CHECKPOINT_SECONDS = 60
+_of_folder = weakref.WeakValueDictionary()  # one training has a folder at a time
 
 
 class Training:
@@ -52,6 +55,10 @@ class Training:
         return made
 
     def _begin(self, text, network, alpha, seed, by_states, folder):
+        if folder is not None:
+            if (older := _of_folder.get(os.path.abspath(folder))) is not None:
+                older.close()  # its cell ran again: the run goes on here
+            _of_folder[os.path.abspath(folder)] = self
         self._child, self.history, self._lock = Child(), History(), threading.Lock()
         self._folder, self._thread, self._failed, self.seed = folder, None, None, seed
         self._stop, self.seconds = threading.Event(), 0.0
@@ -97,6 +104,8 @@ class Training:
         goes on from there.  Raises ValueError when a function raises, or does not end.
         """
         end = self.history.count + games
+        if games <= 0:
+            return self.history
         with stop_asked(self._stop) as pressed:
             with progress_bar(progress, self, "games", games) as show:
                 self._train(end, show)
@@ -166,6 +175,7 @@ class Training:
 
     def close(self):
         """End the process; what was not saved in a folder is gone."""
+        self.stop()
         self._child.close()
 
     def __repr__(self):

@@ -4,6 +4,7 @@ Each is called on some hundred boards as plain Python, where every mistake can b
 compiled, as it will run.  What goes wrong is said in words, with the board that shows it.
 """
 
+import builtins
 import linecache
 import operator
 import re
@@ -248,7 +249,20 @@ def essence(error):
     reason = re.sub(r"\s*Raised from <your code.*", "", reason)
     if missing := re.match(r"No implementation of function Function\(<(.*?)function (\w+)", reason):
         reason = _not_known(missing[2], text)
+    if "yield in a closure" in reason or "generator" in reason:
+        reason = "it knows no generator, as in sum(… for …): a plain loop will do"
+    if missing := re.match(r"Untyped global name '(\w+)'", reason):
+        reason = _no_global(missing[1])
     return reason + (f" (in the line: {line})" if line else "")
+
+
+def _no_global(name):
+    """Say of a name what numba cannot use, and what will do instead."""
+    if name == "reversed":
+        return "it knows no `reversed`: range(n - 1, -1, -1) goes backwards, and so does list[::-1]"
+    if hasattr(builtins, name):
+        return f"it knows no `{name}`: a plain loop will do"
+    return f"it cannot use `{name}`: only numbers, arrays, tuples and plain functions"
 
 
 def _not_known(name, text):
