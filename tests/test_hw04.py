@@ -389,7 +389,7 @@ def missing(pattern, board):
     raise NotImplementedError
 
 
-def test_training_goes_on_exactly_from_where_it_was(own, tmp_path):
+def test_training_goes_on_exactly_from_where_it_was(own, tmp_path, capsys):
     straight = own(select_best_move, update_episode)
     straight.go(60, progress=False)
     assert straight.title == say("training.yours") and straight.stood_in == []
@@ -402,8 +402,8 @@ def test_training_goes_on_exactly_from_where_it_was(own, tmp_path):
     assert second.history.scores.tolist() == straight.history.scores.tolist()
     assert second.play(20).scores.tolist() == straight.play(20).scores.tolist()
     assert {"config.json", "weights.npz"} <= {path.name for path in tmp_path.iterdir()}
-    with pytest.raises(ValueError, match="functions of your own"):
-        own(select_best_move, tdl.update_episode, folder=tmp_path)
+    other = own(select_best_move, tdl.update_episode, folder=tmp_path)
+    assert other.history.count == 0 and f"{tmp_path}-2" in capsys.readouterr().out
 
 
 def test_training_in_the_background_is_stopped_and_goes_on(own):

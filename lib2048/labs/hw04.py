@@ -11,8 +11,10 @@ from lib2048.labs.messages import say
 from lib2048.labs.seeds import variant
 from lib2048.labs.tdl import Step, Tables, at, put
 
-NETWORK = "cells:0125,4569"  # small enough for a check
-NETWORKS = ("4x6", "cells:012345,456789,012456,345678", "cells:012456,45689a,12569a,012345")
+TUPLES = (0, 1, 2, 5), (4, 5, 6, 9), (0, 1, 2, 3)
+NETWORK = "cells:0125,4569,0123"  # small enough for a check
+NETWORKS = ("4x6", "cells:012345,456789,012456,345678", "cells:012345,012456,456789,01259d")
+LOOKUPS = 8 * len(TUPLES)
 ALPHA = 0.25
 
 
@@ -49,11 +51,14 @@ def a_game(random, turns=10_000):
 def some_boards(random, count=12):
     """Return boards without a symmetry: no weight of theirs is looked up twice."""
     steps = a_game(random)
-    chosen = [steps[i].afterstate for i in sorted(random.choice(len(steps), 3 * count))]
-    places = [[tdl.indexof(p, b) for p in tdl.isomorphic(((0, 1, 2, 5),))[0]] for b in chosen]
-    more = [[tdl.indexof(p, b) for p in tdl.isomorphic(((4, 5, 6, 9),))[0]] for b in chosen]
-    unlike = [b for b, one, two in zip(chosen, places, more) if len({*one}) == len({*two}) == 8]
-    return unlike[:count]
+    chosen = [steps[i].afterstate for i in sorted(random.choice(len(steps), 4 * count))]
+    return [board for board in chosen if not _is_symmetric(board)][:count]
+
+
+def _is_symmetric(board):
+    """Say whether two images of a tuple meet the same weight."""
+    images = tdl.isomorphic(TUPLES)
+    return any(len({tdl.indexof(image, board) for image in some}) < 8 for some in images)
 
 
 def index_cases(random):
@@ -83,54 +88,56 @@ def _mirrored(random):
 
 
 def choice_cases(random):
-    """Return (network, board) pairs, one of them lost; the weights are small beside rewards."""
-    network, steps = a_network(random, 3.0), a_game(random)
-    boards = [steps[i].state for i in random.permutation(len(steps))[:40]]
-    clear = [board for board in boards if _gap(network, board) > 0.5]
-    found = {board: _choices(network, board) for board in clear}
-    apart = [[board for board, best in found.items() if best[i] != best[j]][:3]
-             for i, j in ((0, 1), (2, 3), (1, 3))]  # fmt: skip
-    below = [board for board in clear if _largest(network, board) < 0][:2]
-    tempting = [board for board in clear if _ignores_legality(network, board) != found[board][1]]
-    chosen = dict.fromkeys([*clear[:4], *below, *tempting[:2], *apart[0], *apart[1], *apart[2]])
-    far_below = Tables(network.weights - np.float32(512), network.isomorphic)  # 16 look-ups
-    return [*((network, board) for board in [*chosen, steps[-1].next_state]), (far_below, clear[0])]
+    """Return (network, board) pairs, one of them lost; the weights are small beside rewards.
 
-
-def _largest(network, board):
-    return max(r + tdl.estimate(network, after) for _, after, r in afterstates(board))
-
-
-def _choices(network, board):
-    """Return the best action by V(afterstate) without and with the reward, and by V(state)."""
-    best = []
-    for value in (tdl.estimate, tdl.expected_value):
-        for counts in (0, 1):
-            worths = {a: counts * r + value(network, s) for a, s, r in afterstates(board)}
-            best.append(max(worths, key=worths.get))
-    return best
-
-
-def _gap(network, board):
-    """Return how far the best action is above the second best: a tie would be decided by rounding.
-
-    Counted both ways: with values of afterstates, and of states.
+    Each way to go wrong that `_tells` names would choose otherwise on two of the boards.  In the
+    last two all values are far below 0.
     """
-    gaps = []
-    for value in (tdl.estimate, tdl.expected_value):
-        worths = sorted(r + value(network, after) for _, after, r in afterstates(board))
-        gaps.append(np.inf if len(worths) < 2 else worths[-1] - worths[-2])
-    return min(gaps)
+    network, found, left = a_network(random, 3.0), [], {}
+    steps = [step for _ in range(3) for step in a_game(random)]
+    for i in random.permutation(len(steps))[:150]:
+        if (told := _tells(network, steps[i].state)) is None:
+            continue
+        left = left or dict.fromkeys(told, 2)
+        if len(found) < 4 or any(left[name] for name in told if told[name]):
+            found.append(steps[i].state)
+            left = {name: max(count - told[name], 0) for name, count in left.items()}
+        if not any(left.values()):
+            break
+    below = Tables(network.weights - np.float32(512), network.isomorphic)
+    low = [(below, board) for board in found if tdl.select_best_move(below, board) != 0]
+    return [*((network, board) for board in (*found, steps[-1].next_state)), *low[:2]]
+
+
+def _tells(network, board):
+    """Return {a way to go wrong: whether it chooses another action}; None for a near tie.
+
+    Both for values of afterstates and of states: a near tie would be decided by rounding.
+    """
+    options, told = afterstates(board), {}
+    legal, best = [action for action, _, _ in options], {}
+    for name, value_of in (("", tdl.estimate), (" of states", tdl.expected_value)):
+        values = [value_of(network, after) for _, after, _ in options]
+        worths = sorted((r + v, a) for (a, _, r), v in zip(options, values))
+        if len(worths) < 2 or worths[-1][0] - worths[-2][0] < 0.5:
+            return None
+        best[name] = worths[-1][1]
+        told[f"no reward{name}"] = legal[int(np.argmax(values))] != best[name]
+        told[f"place{name}"] = legal.index(best[name]) != best[name]
+    told["other values"] = best[""] != best[" of states"]
+    told["not the first"] = best[""] != 0
+    told["illegal"] = _ignores_legality(network, board) != best[""]
+    return told
 
 
 def path_cases(random):
-    """Return (network, path, alpha) triples: the ends of games, the shortest of one action."""
+    """Return (network, path, alpha) triples: the ends of games."""
     network = a_network(random)
     return [(network, a_game(random, turns), ALPHA) for turns in (2, 3, 8)]
 
 
 def last_cases(random):
-    """Return the last steps of games, alone; the last one of them paid a reward."""
+    """Return the last steps of games, alone; some of them paid a reward."""
     network = a_network(random)
     games = [a_game(random, 1) for _ in range(40)]
     paid = [path for path in games if path[0].reward > 0]
@@ -211,14 +218,14 @@ def given_choice(value_of, name):
     return given
 
 
-def given_path(boards):
+def given_path(boards, before="before"):
     """Return given(case): the rewards, and the values of the boards before learning."""
 
     def given(case):
         network, path, alpha = case
         rewards = ", ".join(f"{step.reward:.0f}" for step in path)
         values = _values(network, boards(path))
-        return {"alpha": f"{alpha:g}", "rewards": rewards, say("hw04.tell.before"): values}
+        return {"alpha": f"{alpha:g}", "rewards": rewards, say(f"hw04.tell.{before}"): values}
 
     return given
 
@@ -300,6 +307,17 @@ def _sums_while_updating(network, board, amount):
     return value
 
 
+def _first_weight(network, board, amount):
+    network.weights[0, tdl.indexof(network.isomorphic[0][0], board)] += amount / LOOKUPS
+    return tdl.estimate(network, board)
+
+
+def _first_tuple(network, board, amount):
+    for image in network.isomorphic[0]:
+        network.weights[0, tdl.indexof(image, board)] += amount / LOOKUPS
+    return tdl.estimate(network, board)
+
+
 def _once_each(network, board, amount):
     for k, images in enumerate(network.isomorphic):
         for index in {tdl.indexof(pattern, board) for pattern in images}:
@@ -334,6 +352,24 @@ def _none_below_0(network, board):
         if reward + tdl.estimate(network, after) > best_value:
             best, best_value = action, reward + tdl.estimate(network, after)
     return best
+
+
+def _legal(board):
+    return [action for action, _, _ in afterstates(board)]
+
+
+def _place_in_list(network, board):
+    best = tdl.select_best_move(network, board)
+    return _legal(board).index(best) if best >= 0 else -1
+
+
+def _gives_up(network, board):
+    return tdl.select_best_move(network, board) if len(_legal(board)) == 4 else -1
+
+
+def _merges_only(network, board):
+    worth = {a: r + tdl.estimate(network, after) for a, after, r in afterstates(board) if r > 0}
+    return max(worth, key=worth.get, default=-1)
 
 
 def _ignores_legality(network, board):
@@ -388,6 +424,25 @@ def _next_state(network, path, t, value):
     return path[t + 1].reward + tdl.estimate(network, path[t + 1].state)
 
 
+def _last_own_reward(network, path, t, value):
+    return path[t].reward if t + 1 == len(path) else _next_reward(network, path, t, value)
+
+
+def _forward_carry(network, path, alpha):
+    target = 0.0
+    for step in path:
+        error = target - tdl.estimate(network, step.afterstate)
+        target = step.reward + tdl.update(network, step.afterstate, alpha * error)
+
+
+def _saved(network, path, alpha):
+    values = [tdl.estimate(network, step.afterstate) for step in path]
+    rewards = [step.reward for step in path]
+    targets = [r + v for r, v in zip(rewards[1:], values[1:])] + [0.0]
+    for step, target, value in zip(path, targets, values):
+        tdl.update(network, step.afterstate, alpha * (target - value))
+
+
 def _all_but_last(turns):
     return turns[-2::-1]
 
@@ -421,10 +476,21 @@ def _expects(two=0.9, four=0.1, exponents=(1, 2), divisor=lambda empty: empty):
     return expected_value
 
 
+def _first_empty_cell(network, afterstate):
+    cell = next(cell for cell in range(16) if at(afterstate, cell) == 0)
+    two, four = (tdl.estimate(network, put(afterstate, cell, exponent)) for exponent in (1, 2))
+    return 0.9 * two + 0.1 * four
+
+
 def _dead_adds_zero(network, path, alpha):
     """The slip of a report: an update by 0 teaches nothing, and the last error starts one late."""
     tdl.update(network, path[-1].state, 0.0)
     _learns(_own_reward, _of_state, _all_but_last)(network, path, alpha)
+
+
+def _dead_whole(network, path, alpha):
+    tdl.update(network, path[-1].next_state, -tdl.estimate(network, path[-1].next_state))
+    _learns(_own_reward, _of_state)(network, path, alpha)
 
 
 def _dead_in_target(network, path, alpha):
@@ -457,6 +523,9 @@ EXERCISES = [
                 (1 << at(board, c) if at(board, c) else 0) << 4 * i
                 for i, c in enumerate(pattern)),
             "cells": lambda pattern, board: tdl.indexof(range(len(pattern)), board),
+            "first_cell": lambda pattern, board: at(board, pattern[0]),
+            "empty_is_1": lambda pattern, board: sum(
+                (1 << at(board, c)) << 4 * i for i, c in enumerate(pattern)),
             "shift_by_cell": lambda pattern, board: sum(
                 at(board, cell) << 4 * cell for cell in pattern),
         },
@@ -468,7 +537,9 @@ EXERCISES = [
         mistakes={
             "no_symmetry": _sum_of(lambda images: images[:1]),
             "four_images": _sum_of(lambda images: images[:4]),
-            "mean": lambda network, board: tdl.estimate(network, board) / 16,
+            "mean": lambda network, board: tdl.estimate(network, board) / LOOKUPS,
+            "sum_of_indices": lambda network, board: float(sum(
+                tdl.indexof(image, board) for images in network.isomorphic for image in images)),
             "first_tuple": lambda network, board: tdl.estimate(
                 Tables(network.weights[:1], network.isomorphic[:1]), board),
         },
@@ -487,7 +558,15 @@ EXERCISES = [
             "precedence": _updates(lambda amount, network: amount / 8 * len(network.weights)),
             "by_32": _updates(lambda amount, network: amount / 32),
             "once_each": _once_each,
-            "no_return": _updates(lambda amount, network: amount / 16, again=False),
+            "divided_again": _updates(lambda amount, network: amount / LOOKUPS / len(TUPLES)),
+            "divided_twice": _updates(lambda amount, network: amount / LOOKUPS**2),
+            "floor": _updates(lambda amount, network: amount // LOOKUPS),
+            "sign": _updates(lambda amount, network: -amount / LOOKUPS),
+            "first_weight": _first_weight,
+            "first_tuple": _first_tuple,
+            "no_return": _updates(lambda amount, network: amount / LOOKUPS, again=False),
+            "amount": _returns(lambda value, amount: amount),
+            "amount_twice": _returns(lambda value, amount: value + 2 * amount),
             "old_value": _returns(lambda value, amount: value),
             "adds_amount": _returns(lambda value, amount: value + amount),
             "sums_too_early": _sums_while_updating,
@@ -504,6 +583,11 @@ EXERCISES = [
             "starts_at_0": _first_is_best,
             "none_below_0": _none_below_0,
             "illegal": _ignores_legality,
+            "merges_only": _merges_only,
+            "place": _place_in_list,
+            "first_legal": lambda network, board: min(_legal(board), default=-1),
+            "last_legal": lambda network, board: max(_legal(board), default=-1),
+            "gives_up": _gives_up,
             "none_is_0": _chooses(
                 lambda network, s, after, r: r + tdl.estimate(network, after), none=0),
         },
@@ -526,6 +610,15 @@ EXERCISES = [
             "no_alpha": _learns(_next_reward, amount=lambda error, alpha: error),
             "sign": _learns(_next_reward, amount=lambda error, alpha: -alpha * error),
             "clipped": _learns(_next_reward, amount=_clipped),
+            "fixed_alpha": _learns(_next_reward, amount=lambda error, alpha: 0.1 * error),
+            "divided_again": _learns(
+                _next_reward, amount=lambda error, alpha: alpha * error / LOOKUPS),
+            "by_32": _learns(_next_reward, amount=lambda error, alpha: alpha * error / 32),
+            "returns": _learns(lambda network, path, t, value: sum(
+                step.reward for step in path[t + 1 :])),
+            "last_own_reward": _learns(_last_own_reward),
+            "forward_carry": _forward_carry,
+            "saved": _saved,
             "target_added": _learns(lambda network, path, t, value: _next_reward(
                 network, path, t, value) + tdl.estimate(network, path[t].afterstate)),
         },
@@ -540,6 +633,7 @@ EXERCISES = [
             "only_twos": _expects(1.0, 0.0),
             "exchanged": _expects(0.1, 0.9),
             "not_divided": _expects(divisor=lambda empty: 1),
+            "first_cell": _first_empty_cell,
             "by_16": _expects(divisor=lambda empty: 16),
             "by_twice": _expects(divisor=lambda empty: 2 * empty),
             "tiles_put": _expects(exponents=(2, 4)),
@@ -555,6 +649,11 @@ EXERCISES = [
             "no_reward": _chooses(lambda network, s, after, r: tdl.expected_value(network, after)),
             "of_afterstate": _chooses(
                 lambda network, s, after, r: r + tdl.estimate(network, after)),
+            "place": lambda network, board: (
+                _legal(board).index(best)
+                if (best := tdl.select_best_move_by_states(network, board)) >= 0 else -1),
+            "worst": _chooses(
+                lambda network, s, after, r: r + tdl.expected_value(network, after), min),
             "none_is_0": _chooses(
                 lambda network, s, after, r: r + tdl.expected_value(network, after), none=0),
         },
@@ -573,13 +672,18 @@ EXERCISES = [
             "of_afterstates": _learns(_next_reward),
             "no_reward": _dead_first(_learns(lambda network, path, t, value: value, _of_state)),
             "next_reward": _dead_first(_learns(_next_reward, _of_state)),
+            "as_in_part_1": _learns(_next_reward, _of_state),
+            "last_missing": _dead_first(_learns(_own_reward, _of_state, _all_but_last)),
+            "dead_whole": _dead_whole,
+            "fixed_alpha": _dead_first(
+                _learns(_own_reward, _of_state, amount=lambda error, alpha: 0.1 * error)),
             "old_value": _dead_first(_learns(_own_reward, _of_state, fresh=False)),
             "forward": _dead_first(_learns(_own_reward, _of_state, list)),
             "first_missing": _dead_first(_learns(_own_reward, _of_state, _all_but_first)),
             "sign": _dead_first(_learns(
                 _own_reward, _of_state, amount=lambda error, alpha: -alpha * error)),
         },
-        show=HIDDEN | {"alpha": "hidden"}, given=given_path(_states_of),
+        show=HIDDEN | {"alpha": "hidden"}, given=given_path(_states_of, "before_dead"),
         tell=tell_values(_states_of),
     ),
 ]  # fmt: skip

@@ -115,9 +115,9 @@ class _Judged:
         try:
             answer = _outcome(self.exercise, function, case)
             expected = _outcome(self.exercise, self.exercise.truth, case)
-            _compare(self.exercise, expected, answer, case)
             if how == "labs.raised":
                 _check_whole(self.exercise, expected, answer)
+            _compare(self.exercise, expected, answer, case)
         except (KeyboardInterrupt, SystemExit, RecursionError, MemoryError):
             raise
         except NotImplementedError:
@@ -203,8 +203,10 @@ def _stand_in(exercise, function, seed, passed):
     for name in exercise.uses:
         other, helper = of_lab(exercise.lab)[name], room.get(name)
         plain = getattr(helper, "py_func", helper)
-        if name not in used_names(function.__code__) or plain is None:
+        if name not in used_names(function.__code__):
             continue
+        if plain is None:  # it is not there at all
+            passed[name] = False
         if plain is not other.truth and name not in passed:
             passed[name] = _passes(other, plain, seed, passed)
         if plain is other.truth or not passed[name]:
@@ -305,7 +307,7 @@ def _told(exercise, case, label, outcome):
 
 def _check_whole(exercise, expected, got):
     """Refuse 3.0 for 3: a float is no index, and no board."""
-    if isinstance(expected, numbers.Integral) and not isinstance(got, numbers.Integral):
+    if isinstance(expected, numbers.Integral) and isinstance(got, (float, np.floating)):
         raise _Failed("labs.not_whole", function=exercise.function, got=_text(got))
 
 

@@ -52,6 +52,11 @@ def lab_of(notebook):
     return next((lab for lab in found if lab in LABS), None)
 
 
+def grade_id(cell):
+    """Return nbgrader's name of a cell, None for none."""
+    return grading(cell).get("grade_id")
+
+
 def student_of(notebook):
     """Return the student's number or name, "" for none.
 

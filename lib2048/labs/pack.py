@@ -12,6 +12,7 @@ from pathlib import Path
 from lib2048.labs.exercise import hand_in, of_lab
 from lib2048.labs.messages import say
 from lib2048.labs.notebook import (
+    grade_id,
     lab_of,
     not_attempted,
     parse,
@@ -117,12 +118,13 @@ def _beside(folder):
 
 
 def _of_run(folder):
-    """Return the curve and the config of the longest run in FOLDER/runs, {name: bytes}."""
+    """Return the curve and the config of the newest run of V(afterstate) in FOLDER/runs."""
     curves = folder.glob("runs/*/history.csv")
-    longest = max(curves, key=lambda path: path.stat().st_size, default=None)
-    if longest is None:
+    curves = [path for path in curves if "states" not in path.parent.name]
+    newest = max(curves, key=lambda path: path.stat().st_mtime, default=None)
+    if newest is None:
         return {}
-    beside = [longest, longest.with_name("config.json")]
+    beside = [newest, newest.with_name("config.json")]
     return {path.name: path.read_bytes() for path in beside if path.is_file()}
 
 
@@ -133,7 +135,8 @@ def _missing(lab, notebook, files):
     lines = [say(f"hand_in.missing_{kind}", names=", ".join(map(str, names)))
              for kind, names in untouched if names]  # fmt: skip
     there = {kind for kind in KINDS if any(is_of(kind, name) for name in files)}
-    there |= {"report"} - {*answers}
+    if "report" in map(grade_id, notebook["cells"]) and "report" not in answers:
+        there.add("report")
     return lines + [say(f"hand_in.missing_{kind}") for kind in hand_in(lab) if kind not in there]
 
 

@@ -29,7 +29,8 @@ class Training:
     and the library's stand in for those that are not attempted.  network: as in `Network`, tuples
     of one length; alpha: the rate, of the whole value; seed: of the games; by_states: whether the
     values belong to states (and the functions are the two of that part); folder: where to keep
-    the run, which goes on from there the next time; None for nowhere.
+    the run, which goes on from there the next time (a run of other functions there stays, and this
+    one gets a folder of its own beside it); None for nowhere.
 
     history: `History`; stood_in: names of the library's functions that stand in; seconds: of
     training so far.  Raises ValueError, in words, for functions that do not compile or end.
@@ -68,6 +69,8 @@ class Training:
         if reply["problem"]:
             self.close()
             raise ValueError(reply["problem"])
+        if (kept := reply["folder"]) and kept != os.path.normpath(folder):
+            print(say("training.other_folder", folder=folder, kept=kept))
         self.stood_in, rows = reply["stood_in"], np.array(reply["rows"]).reshape(-1, 6)
         self.history = History(rows=rows, rate=alpha)
         self.seconds = float(rows[-1, 3]) if len(rows) else 0.0

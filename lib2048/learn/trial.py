@@ -249,6 +249,8 @@ def essence(error):
     reason = re.sub(r"\s*Raised from <your code.*", "", reason)
     if missing := re.match(r"No implementation of function Function\(<(.*?)function (\w+)", reason):
         reason = _not_known(missing[2], text)
+    if "'NoneType' object has no attribute 'args'" in reason:
+        reason = "a name holds None first and a number later: begin with a number, such as -1"
     if "yield in a closure" in reason or "generator" in reason:
         reason = "it knows no generator, as in sum(… for …): a plain loop will do"
     if missing := re.match(r"Untyped global name '(\w+)'", reason):

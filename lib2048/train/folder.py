@@ -33,6 +33,11 @@ class RunFolder:
         here = set(self.path.iterdir()) if self.path.exists() else set()
         return here <= self._leftovers()
 
+    @property
+    def is_of_others(self):
+        """Whether it holds a run of the same settings by other functions."""
+        return not self._is_free and self._old_config()[1] != self.functions
+
     def check(self, resume):
         """Raise ValueError when it holds another run, or a run and resume is False."""
         if self._is_free:
