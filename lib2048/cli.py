@@ -1,7 +1,8 @@
 """The command line: play | train | solve | convert | fold | tournament | info | bench | labs.
 
 Progress and prose go to stderr; with --json, stdout holds one JSON object and nothing else.  A
-wrong argument or file gives one line on stderr and exit status 2, and nothing is written.
+wrong argument or file gives one line on stderr and exit status 2, and nothing is written.  The
+status is 1 where a check of homework failed.
 """
 
 import argparse
@@ -232,7 +233,7 @@ def main(arguments=None):
         print("lib2048: stopped", file=sys.stderr)
         return 130
     print(json.dumps(data) if options.json else text)
-    return 0
+    return 1 if data.get("failed") else 0
 
 
 if __name__ == "__main__":

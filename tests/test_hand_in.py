@@ -334,7 +334,7 @@ if __name__ == "__main__":
 def test_a_players_file_is_checked_without_jupyter(tmp_path, capsys):
     (tmp_path / "helpers.py").write_text("def packed(row):\n    return [x for x in row if x]\n")
     (tmp_path / "player.py").write_text(PLAYER)
-    assert main(["labs", "check", "hw01", str(tmp_path / "player.py"), "--json"]) == 0
+    assert main(["labs", "check", "hw01", str(tmp_path / "player.py"), "--json"]) == 1
     found = json.loads(capsys.readouterr().out)
     status = {check["name"]: check["status"] for check in found["checks"]}
     assert status == {
@@ -343,6 +343,8 @@ def test_a_players_file_is_checked_without_jupyter(tmp_path, capsys):
         "hw01.play": "not attempted",
     }  # fmt: skip
     assert "All four actions are called legal" in str(found)
+    assert main(["labs", "check", "hw01", str(tmp_path / "player.py"), "--only", "slide"]) == 0
+    assert capsys.readouterr().out.count("hw01.") == 1  # not attempted: nothing failed
 
 
 def test_a_players_file_that_does_not_run_is_refused_once(tmp_path, one_line_error, monkeypatch):

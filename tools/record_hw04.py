@@ -1,9 +1,9 @@
 """Record what lab hw04 compares with: nice python tools/record_hw04.py
 
 data/curves/hw04_bugs.csv: the curve of each learner of `labs.bugs`, 20 000 games on 4x6, a row
-for each 1 000 games.  data/curves/hw04_reference.csv: for each network that the lab gives out, the
-mean score of the second half of 400, 2 000 and 20 000 training games, five seeds, by the library's
-own loop.
+for each 1 000 games; the bug's name is coded, see `autopsy.code`.
+data/curves/hw04_reference.csv: for each network that the lab gives out, the mean score of the
+second half of 400, 2 000 and 20 000 training games, five seeds, by the library's own loop.
 Rows that are there already are skipped.  About 40 minutes on one core.
 """
 
@@ -12,6 +12,7 @@ from pathlib import Path
 import pandas as pd
 
 from lib2048 import Network, Run, Settings
+from lib2048.labs.autopsy import code
 from lib2048.labs.bugs import BUGS, text_of
 from lib2048.labs.hw04 import NETWORKS
 from lib2048.labs.training import Training
@@ -30,7 +31,7 @@ def curve_of(bug, seed):
     training = Training.of_text(text_of(bug), alpha=ALPHA, seed=seed)
     table = training.go(GAMES, progress=False).table()
     training.close()
-    named = {"bug": bug, "seed": seed}
+    named = {"bug": code(bug), "seed": seed}
     return [named | {name: row[name] for name in ("games", "actions", "mean")} for row in table]
 
 
@@ -49,7 +50,7 @@ def main():
         rows = pd.read_csv(CURVES / name).to_dict("records") if (CURVES / name).exists() else []
         known = {tuple(row.values())[:2] for row in rows}
         for which in plan:
-            if which not in known:
+            if which not in known and (code(which[0]), which[1]) not in known:
                 rows += record(*which)
                 pd.DataFrame(rows).to_csv(CURVES / name, index=False)
 

@@ -1,5 +1,7 @@
 """hw04's bug autopsy: three learning curves with a planted bug each, drawn by student number."""
 
+import hashlib
+
 from lib2048.labs.bugs import BUGS
 from lib2048.labs.checks import attempt
 from lib2048.labs.messages import say
@@ -30,7 +32,12 @@ def autopsy(student):
 
 
 def _of(table, bug):
-    return [rows for _, rows in table[table.bug == bug].groupby("seed")]
+    return [rows for _, rows in table[table.bug == code(bug)].groupby("seed")]
+
+
+def code(bug):
+    """Return what a bug is called in the table of curves: nobody shall read it there by chance."""
+    return hashlib.sha256(f"hw04 {bug}".encode()).hexdigest()[:8]
 
 
 def planted(student):

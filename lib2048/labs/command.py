@@ -18,6 +18,7 @@ def add(commands, parser_class):
 def _add_students(labs):
     check = _lab(labs, "check", "check the functions of a lab in a Python file")
     check.add_argument("file", help="a Python file, such as player.py")
+    check.add_argument("--only", metavar="NAME", help="one function, such as update")
     check.add_argument("--seed", type=int, help="that the cases are drawn from")
     pack = _lab(labs, "pack", "make the one file to hand in, and say what is missing")
     pack.add_argument("folder", nargs="?", default=".", help="where the notebook lies")
@@ -68,11 +69,13 @@ def run(options):
 
 def _check(options):
     from lib2048.labs.player import check_file
+    from lib2048.labs.result import FAILED
 
-    results = check_file(options.lab, options.file, options.seed)
+    results = check_file(options.lab, options.file, options.seed, options.only)
     found = [{"name": one.name, "status": one.status, "cases": one.cases, "reason": one.reason}
              for one in results]  # fmt: skip
-    data = {"lab": options.lab, "passed": sum(one.passed for one in results), "checks": found}
+    data = {"lab": options.lab, "passed": sum(one.passed for one in results),
+            "failed": sum(one.status == FAILED for one in results), "checks": found}  # fmt: skip
     return data, "\n\n".join(map(str, results))
 
 

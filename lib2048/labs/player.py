@@ -5,7 +5,7 @@ from pathlib import Path
 
 from lib2048.labs import checks
 from lib2048.labs.checks import check_text, start
-from lib2048.labs.exercise import of_lab
+from lib2048.labs.exercise import find, of_lab
 from lib2048.labs.seeds import lab_seed
 
 # What stands behind the file's own text: one of its names, or a function that says it is missing.
@@ -18,14 +18,18 @@ FUNCTIONS = {{"function": globals().get({name!r}, _missing)}}
 """
 
 
-def check_file(lab, path, seed=None):
+def check_file(lab, path, seed=None, only=None):
     """Check a lab's functions in a Python file; return a list of `Checked`, one an exercise.
+
+    only: the name of one function; None: all of the lab.
 
     The file runs in the process of the checks, within their limits.  A function that it lacks is
     "not attempted".  Raises ValueError for a file that cannot be read, is no Python, or does not
     run to its end.
     """
     exercises, path = of_lab(lab), Path(path)
+    if only is not None:
+        exercises = {find(f"{lab}.{only}").function: find(f"{lab}.{only}")}
     text = _text(path)
     seed = lab_seed() if seed is None else seed
     sys.path.append(str(path.resolve().parent))  # it may import what lies beside it
