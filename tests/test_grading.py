@@ -5,12 +5,14 @@ import json
 import sys
 
 import handins
+import nbformat
 import pytest
 
 from lib2048.labs import course as courses
 from lib2048.labs import grading, marks
 from lib2048.labs.collect import collect
 from lib2048.labs.course import generate
+from lib2048.labs.notebook import AS_HANDED_IN
 from lib2048.labs.pack import pack
 from lib2048.labs.running import Limits
 
@@ -282,3 +284,20 @@ def test_a_labs_limits_grow_with_the_games_that_it_trains(monkeypatch):
     assert grading._limits("hw04", 1, grading.GAMES) == Limits(40, 120, {"trained": 100}, 1)
     full = grading._limits("hw04", 2, 5 * grading.GAMES)
     assert full == Limits(40, 120, {"trained": 500}, 2) and "any" in wants
+
+
+def test_long_cells_without_marks_stay_as_they_were_handed_in():
+    full = nbformat.from_dict(handins.solution("s1"))
+    full.cells[1].metadata["tags"] = [AS_HANDED_IN]
+    handed_in = handins.solution("s1")
+    picture = {"image/png": "aGk=", "text/html": "<script>"}
+    handed_in["cells"][1]["outputs"] = [
+        {"output_type": "stream", "name": "stdout", "text": "so it was"},
+        {"output_type": "display_data", "data": picture, "metadata": {"x": 1}},
+        {"output_type": "error", "ename": "E", "evalue": "", "traceback": []},
+    ]
+    handed_in["cells"][-2]["metadata"]["tags"] = [AS_HANDED_IN]  # a student's own idea
+    notebook, _ = grading.restored(handed_in, full, "hw01")
+    kept = [cell for cell in notebook.cells if AS_HANDED_IN in cell.metadata.get("tags", [])]
+    assert [cell.source for cell in kept] == ["".join(handed_in["cells"][1]["source"])]
+    assert [dict(out.get("data", {})) for out in kept[0].outputs] == [{}, {"image/png": "aGk="}]

@@ -30,7 +30,7 @@ SOURCE, RELEASE = HOMEWORK / "source", HOMEWORK / "release"
 
 LARGEST_FILE = 300_000  # bytes
 LONGEST_CELL, MEDIAN_LINES = 25, 6
-KNOWN_TAGS = {"parameters", "hide-input"}
+KNOWN_TAGS = {"parameters", "hide-input", "as-handed-in"}
 BEGIN, END = "### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS"
 MARKERS = ("BEGIN SOLUTION", "END SOLUTION", "BEGIN HIDDEN", "END HIDDEN", "labs.require")
 

@@ -22,13 +22,14 @@ from lib2048.labs.collect import RECORD, read_record
 from lib2048.labs.course import open_course
 from lib2048.labs.exercise import cell_seconds, of_lab
 from lib2048.labs.messages import say
-from lib2048.labs.notebook import parse
+from lib2048.labs.notebook import AS_HANDED_IN, parse
 from lib2048.labs.performance import GAMES, reference_of
 from lib2048.labs.release import nbgrader, quietly, resources
 from lib2048.labs.result import RESULT
 from lib2048.machine.files import write_text
 
 GRADED = "graded.json"
+SHOWN = ("text/plain", "image/png")  # of what a hand-in's long cells had shown
 
 
 @dataclass
@@ -205,7 +206,9 @@ def restored(handed_in, full, lab):
     known = {cell.metadata.nbgrader.grade_id: cell for cell in full.cells
              if "nbgrader" in cell.metadata}  # fmt: skip
     ids = {cell.id: name for name, cell in known.items()}
-    cells = [_restored(cell, known, ids) for cell in handed_in["cells"]]
+    long = {cell.id for cell in full.cells if AS_HANDED_IN in cell.metadata.get("tags", [])}
+    cells = [_as_handed_in(cell) if cell.get("id") in long else _restored(cell, known, ids)
+             for cell in handed_in["cells"]]  # fmt: skip
     notes = _forget_doubles(cells)
     notes += _put_back(cells, known) if handed_in["cells"] else [say("grading.empty")]
     cells += [_clean(cell) for cell in known.values()] if not handed_in["cells"] else []
@@ -239,6 +242,23 @@ def _restored(cell, known, ids):
         new = _clean(NotebookNode(cell_type=kind, source=source(cell), metadata=NotebookNode()))
     if new.cell_type != "code" and isinstance(cell.get("attachments"), dict):
         new.attachments = NotebookNode(cell["attachments"])
+    return new
+
+
+def _as_handed_in(cell):
+    """Return a cell that does not run again, with the texts and pictures that it showed."""
+    from nbformat import NotebookNode, from_dict
+
+    from lib2048.labs.notebook import source
+
+    new = _clean(NotebookNode(cell_type="code", source=source(cell), metadata=NotebookNode()))
+    new.metadata["tags"] = [AS_HANDED_IN]
+    for output in cell.get("outputs", []):
+        if output.get("output_type") == "stream":
+            new.outputs.append(from_dict(output))
+        elif output.get("output_type") in ("display_data", "execute_result"):
+            shown = {kind: output["data"][kind] for kind in SHOWN if kind in output["data"]}
+            new.outputs.append(from_dict(output | {"data": shown, "metadata": {}}))
     return new
 
 

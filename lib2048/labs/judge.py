@@ -155,20 +155,32 @@ class _Judged:
         return _alike(self.exercise, _answer(self.exercise, version, case), answer)
 
     def _try_compiled(self, function):
-        try:
-            fast = checked(function)
-            _outcome(self.exercise, fast, self.cases[0])
-        except Wrong:
-            pass  # it compiles; what is wrong is said below
-        except Exception as error:
-            words = {"function": self.exercise.function, "error": essence(error)}
-            raise _Failed("labs.does_not_compile", **words) from None
+        fast = self._compiled(function)
         for case in self.cases:
             if failed := self._try(fast, case, "labs.compiled_raised"):
                 if failed.key == "labs.different":
                     failed.key = f"labs.compiled_{_how_it_differs(*failed.pair)}"
                     failed.words = {"function": self.exercise.function}
                 raise failed
+
+
+    def _compiled(self, function):
+        """Compile a function, and try it on one case; once for a text with the same helpers."""
+        key = self.exercise.name, self.message["source"], tuple(self.found["stood_in"])
+        if key not in _fast:
+            try:
+                fast = checked(function)
+                _outcome(self.exercise, fast, self.cases[0])
+            except Wrong:
+                pass  # it compiles; what is wrong is said when all cases are tried
+            except Exception as error:
+                words = {"function": self.exercise.function, "error": essence(error)}
+                raise _Failed("labs.does_not_compile", **words) from None
+            _fast[key] = fast
+        return _fast[key]
+
+
+_fast = {}  # functions that were compiled in this process
 
 
 def _how_it_differs(expected, got):

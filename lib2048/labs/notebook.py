@@ -9,6 +9,7 @@ from lib2048.labs.messages import say
 
 NOT_ATTEMPTED = "raise NotImplementedError"
 NO_ANSWER = "YOUR ANSWER HERE"
+AS_HANDED_IN = "as-handed-in"  # the tag of long cells without marks: a grader runs them not again
 NOBODY = "0000"
 
 

@@ -15,6 +15,7 @@ from nbclient.exceptions import CellTimeoutError, DeadKernelError
 from nbformat.v4 import new_output
 
 from lib2048.labs.messages import say
+from lib2048.labs.notebook import AS_HANDED_IN
 
 CELL_SECONDS = 20  # no cell takes longer, unless its lab says so
 ALL_SECONDS = 60  # nor do all cells together, beyond what single cells are granted
@@ -84,7 +85,8 @@ async def run(notebook, folder, environment, limits):
         extra_arguments=["--log-level=CRITICAL", "--HistoryManager.hist_file=:memory:"],
         timeout_func=lambda cell: _left(end, limits.of(cell)),  # the `end` of then
     )  # fmt: skip
-    cells = [n for n, cell in enumerate(notebook.cells) if cell.cell_type == "code"]
+    cells = [n for n, cell in enumerate(notebook.cells)
+             if cell.cell_type == "code" and AS_HANDED_IN not in cell.metadata.get("tags", [])]
     async with _kernel(client, environment):
         end = time.monotonic() + limits.total
         for k, n in enumerate(cells):
