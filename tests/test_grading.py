@@ -2,10 +2,14 @@
 
 import csv
 import json
+import signal
+import subprocess
 import sys
+import time
 
 import handins
 import nbformat
+import psutil
 import pytest
 
 from lib2048.labs import course as courses
@@ -301,3 +305,19 @@ def test_long_cells_without_marks_stay_as_they_were_handed_in():
     kept = [cell for cell in notebook.cells if AS_HANDED_IN in cell.metadata.get("tags", [])]
     assert [cell.source for cell in kept] == ["".join(handed_in["cells"][1]["source"])]
     assert [dict(out.get("data", {})) for out in kept[0].outputs] == [{}, {"image/png": "aGk="}]
+
+
+def test_ctrl_c_ends_the_grading_and_who_was_being_graded_is_not(tmp_path):
+    notebook = handins.changed("S1", slide_row="while True:\n    pass")
+    path = handins.download(tmp_path / "one.zip", [("s1.ipynb", handins.data(notebook))])
+    generate("hw01", tmp_path / "course", seed=7, lab_seed=7)
+    collect(path, tmp_path / "course", "hw01")
+    command = [sys.executable, "-m", "lib2048.cli", "labs", "grade", "hw01", tmp_path / "course"]
+    grader = psutil.Popen(command, stderr=subprocess.PIPE)
+    while not (kernels := grader.children()):
+        time.sleep(0.1)
+    time.sleep(3)
+    grader.send_signal(signal.SIGINT)
+    assert (b"stopped" in grader.communicate(timeout=60)[1]) and grader.returncode == 130
+    assert not list((tmp_path / "course").glob("autograded/**/graded.json"))
+    assert not any(kernel.is_running() for kernel in kernels)

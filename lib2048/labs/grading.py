@@ -66,7 +66,10 @@ def grade(
     task.games = games
     chosen = {student: path for student, path in course.students(lab).items()
               if again or not task.is_done(student, path)}  # fmt: skip
-    return asyncio.run(task.all(chosen))
+    try:
+        return asyncio.run(task.all(chosen))
+    except asyncio.CancelledError:  # by Ctrl-C: who was being graded is not graded yet
+        raise KeyboardInterrupt from None
 
 
 def _limits(lab, patience, games):
@@ -98,6 +101,7 @@ class _Grading:
         return old and (old.hash, old.lab_seed) == (_hash(path), self.course.lab_seed)
 
     async def all(self, chosen):
+        self.stop = asyncio.current_task().cancel
         return list(await asyncio.gather(*(self.one(*pair) for pair in chosen.items())))
 
     async def one(self, student, path):
@@ -144,7 +148,7 @@ class _Grading:
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as scratch:
             shutil.copytree(path, scratch, dirs_exist_ok=True)
             limits = self.limits.when_busy()
-            notes += await run(notebook, scratch, self.environment(), limits)
+            notes += await run(notebook, scratch, self.environment(), limits, self.stop)
         done.notes += notes + _stood_in(notebook)
         return notebook
 

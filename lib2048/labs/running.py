@@ -4,8 +4,11 @@ The cells run in a Jupyter kernel with the rights of whoever grades; docs/gradin
 take those away.
 """
 
+import asyncio
+import atexit
 import contextlib
 import math
+import signal
 import time
 from dataclasses import dataclass, field, replace
 
@@ -70,11 +73,12 @@ class Limits:
         return (self.all + more) * self.patience
 
 
-async def run(notebook, folder, environment, limits):
+async def run(notebook, folder, environment, limits, stop):
     """Run a notebook's cells in place, each after an error of another, and stop at a time-out.
 
-    folder: where its kernel works; environment: of the kernel; limits: `Limits`.  Returns notes,
-    one for what ended it early.  Cells that did not run hold an error that says so.
+    folder: where its kernel works; environment: of the kernel; limits: `Limits`; stop(): what
+    Ctrl-C calls.  Returns notes, one for what ended it early.  Cells that did not run hold an error
+    that says so.
     """
     end = math.inf
     client = _Client(
@@ -87,12 +91,14 @@ async def run(notebook, folder, environment, limits):
     )  # fmt: skip
     cells = [n for n, cell in enumerate(notebook.cells)
              if cell.cell_type == "code" and AS_HANDED_IN not in cell.metadata.get("tags", [])]
-    async with _kernel(client, environment):
+    async with _kernel(client, environment, stop):
         end = time.monotonic() + limits.total
         for k, n in enumerate(cells):
             try:
                 await client.async_execute_cell(notebook.cells[n], n)
             except (CellTimeoutError, DeadKernelError) as error:
+                if asyncio.current_task().cancelling():  # nbclient takes it for a dead kernel
+                    raise asyncio.CancelledError from None
                 note = _ended(notebook.cells[n], error, k + 1, limits, end)
                 not_run([notebook.cells[m] for m in cells[k + 1 :]])
                 return [note]
@@ -103,13 +109,23 @@ def _left(end, most):
     return max(1, math.ceil(min(most, end - time.monotonic())))
 
 
+def _when_stopped(stop):
+    """Let Ctrl-C call `stop`; nbclient has just taken it for itself, and would end one kernel."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        with contextlib.suppress(NotImplementedError, RuntimeError):  # Windows; another thread
+            asyncio.get_running_loop().remove_signal_handler(number)
+            asyncio.get_running_loop().add_signal_handler(number, stop)
+
+
 @contextlib.asynccontextmanager
-async def _kernel(client, environment):
+async def _kernel(client, environment, stop):
     """Start a kernel, and end it with all the processes that it started."""
+    asyncio.get_running_loop().call_soon(_when_stopped, stop)  # when the kernel begins to start
     async with client.async_setup_kernel(env=environment):
         try:
             yield
         finally:
+            atexit.unregister(client._cleanup_kernel)  # which has nothing left to do then
             process = getattr(client.km.provisioner, "pid", None)
             with contextlib.suppress(psutil.Error):
                 children = psutil.Process(process).children(recursive=True) if process else []
