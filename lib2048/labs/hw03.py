@@ -8,85 +8,17 @@ import random as luck
 from collections import Counter
 from contextlib import suppress
 from functools import cache
-from itertools import pairwise
 
 from lib2048.game import mdp
+from lib2048.labs import hw03_mistakes as wrong
+from lib2048.labs import tabular
 from lib2048.labs.exercise import Exercise, Wrong
+from lib2048.labs.tabular import filled
 
-ENOUGH = 1e-9  # a smaller change of a value is none
 DRAWS = 2000  # of one choice, to see how often it takes what
 MOST_TURNS = 100  # that a game on 2×2 may learn from; it has 24 at most
 GAMES = 12  # in which a Q-learner is watched
 LEARNING = {"epsilon": 0.3, "alpha": 0.2}
-
-
-# ---------------------------------------------------------------- the library's versions
-
-
-def backup(V, afterstate):
-    """Return the average, over all spawns, of the best r + V(s′)."""
-    return sum(chance * _best(V, state) for chance, state in mdp.next_states(afterstate))
-
-
-def _best(V, state):
-    options = mdp.choices(state).values()
-    return max((reward + V[after] for after, reward in options), default=0)
-
-
-def value_iteration(afterstates):
-    """Sweep over the afterstates until nothing changes; return (V, sweeps)."""
-    V, sweeps, changed = mdp.Table(), 0, True
-    while changed:
-        changed, sweeps = False, sweeps + 1
-        for after in afterstates:
-            new = backup(V, after)
-            changed = changed or abs(new - V[after]) > ENOUGH
-            V[after] = new
-    return V, sweeps
-
-
-def monte_carlo(V, visits, turns):
-    """Move V of each first visit to the average of its returns."""
-    to_come = 0
-    for number in reversed(range(len(turns))):
-        reward, after = turns[number]
-        if after not in [earlier for _, earlier in turns[:number]]:
-            visits[after] += 1
-            V[after] += (to_come - V[after]) / visits[after]
-        to_come += reward
-
-
-def td0(V, turns, alpha):
-    """Move V of each turn towards the next reward + the next value, the last one towards 0."""
-    for (_, after), (reward, following) in pairwise(turns):
-        V[after] += alpha * (reward + V[following] - V[after])
-    _, last = turns[-1]
-    V[last] += alpha * (0 - V[last])
-
-
-def choose(Q, state, rng, epsilon):
-    """Return the best legal action by Q, or with probability epsilon any legal one."""
-    legal = list(mdp.choices(state))
-    if rng.random() < epsilon:
-        return rng.choice(legal)
-    return max(legal, key=lambda action: Q[state, action])
-
-
-def q_update(Q, state, action, reward, following, alpha):
-    """Move Q(s, a) towards r + the largest Q of the state that followed, 0 for a dead one."""
-    best = max((Q[following, other] for other in mdp.choices(following)), default=0)
-    Q[state, action] += alpha * (reward + best - Q[state, action])
-
-
-def q_game(Q, rng, epsilon, alpha):
-    """Play a game on 2×2 and learn from every turn of it."""
-    state = mdp.start(2, 2, rng)
-    while options := mdp.choices(state):
-        action = choose(Q, state, rng, epsilon)
-        after, reward = options[action]
-        following = mdp.spawn(after, rng)
-        q_update(Q, state, action, reward, following, alpha)
-        state = following
 
 
 # ---------------------------------------------------------------- boards and games to try
@@ -128,15 +60,9 @@ def _games(random, count, shortest=3):
     return sorted(found, key=len)
 
 
-def _table(entries):
-    table = mdp.Table()
-    table.update(entries)
-    return table
-
-
 def _drawn(random, boards, large=60):
     """Return a table with a whole number for each of the boards."""
-    return _table({board: int(random.integers(1, large)) for board in boards})
+    return filled({board: int(random.integers(1, large)) for board in boards})
 
 
 def _nexts(afterstate):
@@ -157,7 +83,7 @@ def _some_afterstates(random, deadly, count=12):
 
 def rewards_only(random):
     """Return afterstates with an empty table: only the next reward counts."""
-    return [(_table({}), board) for board in _some_afterstates(random, deadly=False)]
+    return [(filled({}), board) for board in _some_afterstates(random, deadly=False)]
 
 
 def with_values(random):
@@ -197,7 +123,7 @@ def _orders(random, boards):
 
 def first_games(random):
     """Return single games of an empty table: (V, visits, turns)."""
-    return [(_table({}), Counter(), turns) for turns in _games(random, 6)]
+    return [(filled({}), Counter(), turns) for turns in _games(random, 6)]
 
 
 def later_games(random):
@@ -215,7 +141,7 @@ def repeated_boards(random):
     a, b, c = ((2, 4), (0, 8)), ((2, 0), (4, 8)), ((0, 2), (8, 4))
     orders = [[a, b, a], [a, a, b], [a, b, a, c], [b, a, c, a, b]]
     made = [[(int(random.integers(1, 9)), board) for board in order] for order in orders]
-    return [(_table({}), Counter(), turns) for turns in made]
+    return [(filled({}), Counter(), turns) for turns in made]
 
 
 def last_turns(random):
@@ -228,7 +154,7 @@ def td_games(random):
     """Return games of an empty table, and of one that has learned."""
     games = _games(random, 5)
     learned = [_drawn(random, [after for _, after in turns]) for turns in games]
-    tables = [*[_table({}) for _ in games], *learned]
+    tables = [*[filled({}) for _ in games], *learned]
     cases = [(V, turns, alpha) for V, turns, alpha in zip(tables, games * 2, [0.5] * 6 + [0.1] * 4)]
     return cases + [(V, turns, 0.5) for V, _, turns in repeated_boards(random)]
 
@@ -256,7 +182,7 @@ def _q_of(random, state, known=4):
     values = sorted(random.permutation(9)[: len(options)] / 10 - 1.0, reverse=True)
     by_reward = sorted(options, key=lambda action: options[action][1])
     entries = [((state, a), float(v)) for a, v in zip(by_reward, values)]
-    return _table(dict(entries[:known]))
+    return filled(dict(entries[:known]))
 
 
 def greedy_choices(random):
@@ -301,7 +227,7 @@ def _turns(random, count):
             keys = [(state, other) for other in options]
             keys += [(following, other) for other in mdp.choices(following)]
             lowest = rng.choice([1, -60])  # below 0, what was never learned would be the largest
-            Q = _table({key: float(lowest + random.integers(60)) for key in keys})
+            Q = filled({key: float(lowest + random.integers(60)) for key in keys})
             cases.append((Q, state, action, reward, following, rng.choice([0.5, 0.25])))
             state = following
     return cases[:count]
@@ -338,7 +264,7 @@ def iterated(function, afterstates):
 
 def learned_mc(function, V, visits, turns):
     """Return what one game changed: ({board: value}, {board: visits})."""
-    old, counted, given = _table(V), Counter(visits), list(turns)
+    old, counted, given = filled(V), Counter(visits), list(turns)
     answer = function(V, visits, turns)
     _check_in_place(answer, V == old, turns == given)
     return _changed(old, V), _changed(counted, visits)
@@ -350,7 +276,7 @@ def _same_mc(expected, got):
 
 def learned_td(function, V, turns, alpha):
     """Return what one game changed: {board: value}."""
-    old, given = _table(V), list(turns)
+    old, given = filled(V), list(turns)
     answer = function(V, turns, alpha)
     _check_in_place(answer, V == old, turns == given)
     return _changed(old, V)
@@ -358,7 +284,7 @@ def learned_td(function, V, turns, alpha):
 
 def learned_q(function, Q, *turn):
     """Return what one turn changed: {(state, action): value}."""
-    old = _table(Q)
+    old = filled(Q)
     answer = function(Q, *turn)
     _check_in_place(answer, old == Q)
     return _changed(old, Q)
@@ -413,9 +339,13 @@ def given_turn(case):
     """Return what a picture says of a turn: Q of its action, and of those that follow."""
     Q, state, action, reward, following, alpha = case
     after = {a: _short(Q.get((following, a), 0)) for a in mdp.choices(following)}
-    return {"action": f"{action}", "reward": f"{reward}", "alpha": f"{alpha:g}",
-            "Q before": f"{_short(Q.get((state, action), 0)):g}",
-            "Q of the next actions": ", ".join(f"{a}: {q:g}" for a, q in after.items()) or "–"}
+    return {
+        "action": f"{action}",
+        "reward": f"{reward}",
+        "alpha": f"{alpha:g}",
+        "Q before": f"{_short(Q.get((state, action), 0)):g}",
+        "Q of the next actions": ", ".join(f"{a}: {q:g}" for a, q in after.items()) or "–",
+    }
 
 
 def tell_turn(case, changed):
@@ -452,7 +382,7 @@ def _short_text(many, most=160):
 
 def chosen(function, Q, state, seed, epsilon):
     """Draw one choice many times; raise Wrong where the shares are off.  Returns True."""
-    draws, old = DRAWS if epsilon else 20, _table(Q)
+    draws, old = DRAWS if epsilon else 20, filled(Q)
     first, again = ([function(Q, state, rng, epsilon) for _ in range(draws)]
                     for rng in (luck.Random(seed), luck.Random(seed)))  # fmt: skip
     legal = list(mdp.choices(state))
@@ -580,314 +510,107 @@ def _check_turn(state, action, learned):
     return learned[3]
 
 
-# ---------------------------------------------------------------- typical mistakes
-
-
-def _best_of_means(V, afterstate):
-    totals = Counter()
-    for chance, state in mdp.next_states(afterstate):
-        for action, (after, reward) in mdp.choices(state).items():
-            totals[action] += chance * (reward + V[after])
-    return max(totals.values(), default=0)
-
-
-def _survivors(V, afterstate):
-    alive = [(p, state) for p, state in mdp.next_states(afterstate) if mdp.choices(state)]
-    total = sum(p for p, _ in alive)
-    return sum(p * _best(V, state) for p, state in alive) / total if alive else 0
-
-
-def _backup_of(best, weighted=True):
-    """Return a backup that makes something else of a state."""
-
-    def version(V, afterstate):
-        pairs = mdp.next_states(afterstate)
-        pairs = pairs if weighted else [(1 / len(pairs), state) for _, state in pairs]
-        return sum(chance * best(V, state) for chance, state in pairs)
-
-    return version
-
-
-def _mean_of_actions(V, state):
-    options = [reward + V[after] for after, reward in mdp.choices(state).values()]
-    return sum(options) / len(options) if options else 0
-
-
-def _greedy_reward(V, state):
-    after, reward = max(mdp.choices(state).values(), key=lambda pair: pair[1], default=(None, 0))
-    return reward + V[after] if after else 0
-
-
-def _best_value(V, state):
-    return max((V[after] for after, _ in mdp.choices(state).values()), default=0)
-
-
-def _best_reward(V, state):
-    return max((reward for _, reward in mdp.choices(state).values()), default=0)
-
-
-def _one_sweep(afterstates):
-    V = mdp.Table()
-    for after in afterstates:
-        V[after] = backup(V, after)
-    return V, 1
-
-
-def _all_at_once(afterstates):
-    V, sweeps = mdp.Table(), 0
-    while True:
-        old, sweeps = _table(V), sweeps + 1
-        V.update({after: backup(old, after) for after in afterstates})
-        if all(abs(V[after] - old[after]) <= ENOUGH for after in afterstates):
-            return V, sweeps
-
-
-def _last_not_counted(afterstates):
-    V, sweeps = value_iteration(afterstates)
-    return V, sweeps - 1
-
-
-def _last_board_decides(afterstates):
-    V, sweeps, change = mdp.Table(), 0, 1
-    while change > ENOUGH:
-        sweeps += 1
-        for after in afterstates:
-            new = backup(V, after)
-            change, V[after] = abs(new - V[after]), new
-    return V, sweeps
-
-
-def _mc(returns, last=True, visit="first", step=None, count=1):
-    """Return a Monte Carlo method; returns: rewards and a number → the return of that turn."""
-
-    def version(V, visits, turns):
-        rewards, boards = [reward for reward, _ in turns], [after for _, after in turns]
-        numbers = range(len(turns) if last else len(turns) - 1)
-        for number in reversed(numbers):
-            after = boards[number]
-            other = {"first": boards[:number], "last": boards[number + 1 :], "every": []}[visit]
-            if after not in other:
-                visits[after] += count
-                n = visits[after] + 1 - count
-                V[after] += (returns(rewards, number) - V[after]) * (step or 1 / n)
-
-    return version
-
-
-def _to_come(rewards, number):
-    return sum(rewards[number + 1 :])
-
-
-def _mc_first_ever(V, visits, turns):
-    old = Counter(visits)
-    new = [(reward, after if not old[after] else None) for reward, after in turns]
-    monte_carlo(V, visits, new)
-    V.pop(None, None)
-    visits.pop(None, None)
-
-
-def _mc_counts_all(V, visits, turns):
-    to_come = 0
-    for number in reversed(range(len(turns))):
-        reward, after = turns[number]
-        visits[after] += 1
-        if after not in [earlier for _, earlier in turns[:number]]:
-            V[after] += (to_come - V[after]) / visits[after]
-        to_come += reward
-
-
-def _mc_end_is_zero(V, visits, turns):
-    monte_carlo(V, visits, turns)
-    V[turns[-1][1]] = 0
-
-
-def _td(target, last="target", step=True, order=1, old=1):
-    """Return a TD method; target: (V, turns, number) → the target; last: what the end does."""
-
-    def version(V, turns, alpha):
-        for number in range(len(turns))[::order]:
-            after = turns[number][1]
-            if number + 1 == len(turns) and last == "nothing":
-                continue
-            if number + 1 == len(turns) and last == "zero":
-                V[after] = 0
-                continue
-            error = target(V, turns, number) - old * V[after]
-            V[after] += error * (alpha if step else 1)
-
-    return version
-
-
-def _td_frozen(V, turns, alpha):
-    old = _table(V)
-    for number, (_, after) in enumerate(turns):
-        V[after] += alpha * (_next_target(old, turns, number) - old[after])
-
-
-def _next_target(V, turns, number):
-    if number + 1 == len(turns):
-        return 0
-    reward, following = turns[number + 1]
-    return reward + V[following]
-
-
-def _own_target(V, turns, number):
-    following = V[turns[number + 1][1]] if number + 1 < len(turns) else 0
-    return turns[number][0] + following
-
-
-def _reward_target(V, turns, number):
-    return turns[number + 1][0] if number + 1 < len(turns) else 0
-
-
-def _value_target(V, turns, number):
-    return V[turns[number + 1][1]] if number + 1 < len(turns) else 0
-
-
-def _return_target(V, turns, number):
-    return sum(reward for reward, _ in turns[number + 1 :])
-
-
-def _q(best, pays=1, old=1, step=True):
-    """Return an update of Q; best: (Q, state, following) → the value of what follows."""
-
-    def version(Q, state, action, reward, following, alpha):
-        target = pays * reward + best(Q, state, following)
-        Q[state, action] += (alpha if step else 1) * (target - old * Q[state, action])
-
-    return version
-
-
-def _largest(Q, state, following):
-    return max((Q[following, a] for a in mdp.choices(following)), default=0)
-
-
-def _largest_with_reward(Q, state, following):
-    options = mdp.choices(following).items()
-    return max((reward + Q[following, a] for a, (_, reward) in options), default=0)
-
-
-def _q_same_action(Q, state, action, reward, following, alpha):
-    Q[state, action] += alpha * (reward + Q[following, action] - Q[state, action])
-
-
-def _mean(Q, state, following):
-    values = [Q[following, a] for a in mdp.choices(following)]
-    return sum(values) / len(values) if values else 0
-
-
-def _q_skips_end(Q, state, action, reward, following, alpha):
-    if mdp.choices(following):
-        q_update(Q, state, action, reward, following, alpha)
-
-
-def _q_end_is_zero(Q, state, action, reward, following, alpha):
-    q_update(Q, state, action, reward, following, alpha)
-    if not mdp.choices(following):
-        Q[state, action] = 0
-
-
 # ---------------------------------------------------------------- the exercises
 
 EXERCISES = [
     Exercise(
-        "hw03.backup", "backup(V, afterstate)", backup,
+        "hw03.backup", "backup(V, afterstate)", tabular.backup,
         parts={"rewards": rewards_only, "values": with_values, "dead ends": dead_ends},
         mistakes={
-            "best_of_means": _best_of_means,
-            "survivors": _survivors,
-            "equal_chances": _backup_of(_best, weighted=False),
-            "no_reward": _backup_of(_best_value),
-            "reward_only": _backup_of(_best_reward),
-            "mean_of_actions": _backup_of(_mean_of_actions),
-            "greedy_reward": _backup_of(_greedy_reward),
-            "state": _backup_of(lambda V, state: V[state]),
+            "best_of_means": wrong.best_of_means,
+            "survivors": wrong.survivors,
+            "equal_chances": wrong.backup_of(tabular.best_of, weighted=False),
+            "no_reward": wrong.backup_of(wrong.best_value),
+            "reward_only": wrong.backup_of(wrong.best_reward),
+            "mean_of_actions": wrong.backup_of(wrong.mean_of_actions),
+            "greedy_reward": wrong.backup_of(wrong.greedy_reward),
+            "state": wrong.backup_of(lambda V, state: V[state]),
         },
         show={"afterstate": "rows"},
     ),
     Exercise(
-        "hw03.value_iteration", "value_iteration(afterstates)", value_iteration,
+        "hw03.value_iteration", "value_iteration(afterstates)", tabular.value_iteration,
         parts={"one row": rows_of_tiles, "2x2": square_boards}, uses=("backup",),
         mistakes={
-            "one_sweep": _one_sweep,
-            "all_at_once": _all_at_once,
-            "last_not_counted": _last_not_counted,
-            "last_board": _last_board_decides,
+            "one_sweep": wrong.one_sweep,
+            "all_at_once": wrong.all_at_once,
+            "last_not_counted": wrong.last_not_counted,
+            "last_board": wrong.last_board_decides,
         },
         outcome=iterated, same=lambda a, b: _same_tables(a[0], b[0]) and a[1] == b[1],
         given=given_list, tell=tell_iterated, show={"afterstates": "hidden"},
     ),
     Exercise(
-        "hw03.monte_carlo", "monte_carlo(V, visits, turns)", monte_carlo,
+        "hw03.monte_carlo", "monte_carlo(V, visits, turns)", tabular.monte_carlo,
         parts={"first game": first_games, "later games": later_games,
                "first visit": repeated_boards},
         mistakes={
-            "own_reward": _mc(lambda rewards, number: sum(rewards[number:])),
-            "so_far": _mc(lambda rewards, number: sum(rewards[: number + 1])),
-            "next_reward": _mc(lambda rewards, number: sum(rewards[number + 1 : number + 2])),
-            "no_last": _mc(_to_come, last=False),
-            "end_is_zero": _mc_end_is_zero,
-            "every_visit": _mc(_to_come, visit="every"),
-            "last_visit": _mc(_to_come, visit="last"),
-            "no_average": _mc(_to_come, step=1),
-            "fixed_step": _mc(_to_come, step=0.1),
-            "half_step": _mc(_to_come, step=0.5),
-            "first_ever": _mc_first_ever,
-            "counts_all": _mc_counts_all,
-            "not_counted": _mc(_to_come, count=0),
+            "own_reward": wrong.mc(lambda rewards, number: sum(rewards[number:])),
+            "so_far": wrong.mc(lambda rewards, number: sum(rewards[: number + 1])),
+            "next_reward": wrong.mc(lambda rewards, number: sum(rewards[number + 1 : number + 2])),
+            "no_last": wrong.mc(wrong.to_come, last=False),
+            "end_is_zero": wrong.mc_end_is_zero,
+            "every_visit": wrong.mc(wrong.to_come, visit="every"),
+            "last_visit": wrong.mc(wrong.to_come, visit="last"),
+            "no_average": wrong.mc(wrong.to_come, step=1),
+            "fixed_step": wrong.mc(wrong.to_come, step=0.1),
+            "half_step": wrong.mc(wrong.to_come, step=0.5),
+            "first_ever": wrong.mc_first_ever,
+            "counts_all": wrong.mc_counts_all,
+            "not_counted": wrong.mc(wrong.to_come, count=0),
         },
         outcome=learned_mc, same=_same_mc, given=given_game, tell=tell_mc,
         show={"V": "hidden", "visits": "hidden", "turns": "hidden"},
     ),
     Exercise(
-        "hw03.td0", "td0(V, turns, alpha)", td0,
+        "hw03.td0", "td0(V, turns, alpha)", tabular.td0,
         parts={"last turn": last_turns, "games": td_games},
         mistakes={
-            "no_last": _td(_next_target, last="nothing"),
-            "end_is_zero": _td(_next_target, last="zero"),
-            "own_reward": _td(_own_target),
-            "no_reward": _td(_value_target),
-            "no_value": _td(_reward_target),
-            "returns": _td(_return_target),
-            "backwards": _td(_next_target, order=-1),
-            "whole_step": _td(_next_target, step=False),
-            "only_added": _td(_next_target, old=0),
-            "fixed_alpha": lambda V, turns, alpha: td0(V, turns, 0.1),
-            "frozen": _td_frozen,
+            "no_last": wrong.td(wrong.next_target, last="nothing"),
+            "end_is_zero": wrong.td(wrong.next_target, last="zero"),
+            "own_reward": wrong.td(wrong.own_target),
+            "no_reward": wrong.td(wrong.value_target),
+            "no_value": wrong.td(wrong.reward_target),
+            "returns": wrong.td(wrong.return_target),
+            "backwards": wrong.td(wrong.next_target, order=-1),
+            "whole_step": wrong.td(wrong.next_target, step=False),
+            "only_added": wrong.td(wrong.next_target, old=0),
+            "fixed_alpha": lambda V, turns, alpha: tabular.td0(V, turns, 0.1),
+            "frozen": wrong.td_frozen,
         },
         outcome=learned_td, same=_same_tables, given=given_game, tell=tell_td,
         show={"V": "hidden", "turns": "hidden"},
     ),
     Exercise(
-        "hw03.choose", "choose(Q, state, rng, epsilon)", choose,
+        "hw03.choose", "choose(Q, state, rng, epsilon)", tabular.choose,
         parts={"greedy": greedy_choices, "explore": random_choices}, outcome=chosen,
         given=given_choice,
         show=dict.fromkeys(("Q", "rng", "epsilon"), "hidden") | {"state": "rows"},
     ),
     Exercise(
-        "hw03.q_update", "q_update(Q, state, action, reward, following, alpha)", q_update,
+        "hw03.q_update", "q_update(Q, state, action, reward, following, alpha)", tabular.q_update,
         parts={"on the way": on_the_way, "at the end": at_the_end},
         mistakes={
-            "illegal": _q(lambda Q, state, following: max(Q[following, a] for a in range(4))),
-            "mean": _q(_mean),
-            "same_state": _q(lambda Q, state, following: _largest(Q, None, state)),
-            "no_reward": _q(_largest, pays=0),
-            "no_next": _q(lambda Q, state, following: 0),
-            "only_added": _q(_largest, old=0),
-            "whole_step": _q(_largest, step=False),
-            "same_action": _q_same_action,
-            "reward_twice": _q(_largest_with_reward),
-            "exchanged": lambda Q, state, action, reward, following, alpha: q_update(
+            "illegal": wrong.q(lambda Q, state, following: max(Q[following, a] for a in range(4))),
+            "mean": wrong.q(wrong.mean),
+            "same_state": wrong.q(lambda Q, state, following: wrong.largest(Q, None, state)),
+            "no_reward": wrong.q(wrong.largest, pays=0),
+            "no_next": wrong.q(lambda Q, state, following: 0),
+            "only_added": wrong.q(wrong.largest, old=0),
+            "whole_step": wrong.q(wrong.largest, step=False),
+            "same_action": wrong.q_same_action,
+            "reward_twice": wrong.q(wrong.largest_with_reward),
+            "exchanged": lambda Q, state, action, reward, following, alpha: tabular.q_update(
                 Q, state, action, reward, following, 1 - alpha),
-            "skips_end": _q_skips_end,
-            "end_is_zero": _q_end_is_zero,
+            "skips_end": wrong.q_skips_end,
+            "end_is_zero": wrong.q_end_is_zero,
         },
         outcome=learned_q, same=_same_tables, given=given_turn, tell=tell_turn,
         show=dict.fromkeys(("Q", "action", "reward", "alpha"), "hidden")
         | {"state": "rows", "following": "rows"},
     ),
     Exercise(
-        "hw03.q_game", "q_game(Q, rng, epsilon, alpha)", q_game,
+        "hw03.q_game", "q_game(Q, rng, epsilon, alpha)", tabular.q_game,
         lambda random: [(int(random.integers(1000)), *LEARNING.values())],
         uses=("choose", "q_update"),
         outcome=lambda function, rng, epsilon, alpha: q_learned(function, rng, epsilon, alpha),

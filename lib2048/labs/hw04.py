@@ -2,19 +2,19 @@
 
 import numpy as np
 
-from lib2048.game.board import afterstates, from_tiles, initial, slide, spawn
+from lib2048.game.board import afterstates, from_tiles, initial, spawn
 from lib2048.game.rng import stream
 from lib2048.game.spec import ACTIONS
+from lib2048.labs import hw04_mistakes as wrong
 from lib2048.labs import tdl
 from lib2048.labs.exercise import Exercise
+from lib2048.labs.hw04_mistakes import LOOKUPS, TUPLES
 from lib2048.labs.messages import say
 from lib2048.labs.seeds import variant
-from lib2048.labs.tdl import Step, Tables, at, put
+from lib2048.labs.tdl import Step, Tables, at
 
-TUPLES = (0, 1, 2, 5), (4, 5, 6, 9), (0, 1, 2, 3)
 NETWORK = "cells:0125,4569,0123"  # small enough for a check
 NETWORKS = ("4x6", "cells:012345,456789,012456,345678", "cells:012345,012456,456789,01259d")
-LOOKUPS = 8 * len(TUPLES)
 ALPHA = 0.25
 
 
@@ -126,7 +126,7 @@ def _tells(network, board):
         told[f"place{name}"] = legal.index(best[name]) != best[name]
     told["other values"] = best[""] != best[" of states"]
     told["not the first"] = best[""] != 0
-    told["illegal"] = _ignores_legality(network, board) != best[""]
+    told["illegal"] = wrong.ignores_legality(network, board) != best[""]
     return told
 
 
@@ -255,252 +255,6 @@ def _states_of(path):
     return [*[step.state for step in path], path[-1].next_state]
 
 
-# ---------------------------------------------------------------- typical mistakes
-
-
-def _sum_of(images_of=lambda images: images, index=tdl.indexof):
-    def estimate(network, board):
-        return sum(
-            float(network.weights[k, index(pattern, board)])
-            for k, images in enumerate(network.isomorphic)
-            for pattern in images_of(images)
-        )
-
-    return estimate
-
-
-def _updates(share, again=True, images_of=lambda images: images):
-    def update(network, board, amount):
-        for k, images in enumerate(network.isomorphic):
-            for pattern in images_of(images):
-                network.weights[k, tdl.indexof(pattern, board)] += share(amount, network)
-        return tdl.estimate(network, board) if again else None
-
-    return update
-
-
-def _set_weights(network, board, amount):
-    for k, images in enumerate(network.isomorphic):
-        for pattern in images:
-            network.weights[k, tdl.indexof(pattern, board)] = amount / (8 * len(network.weights))
-    return tdl.estimate(network, board)
-
-
-def _returns(value_of):
-    """Return an update that answers value_of(old value, amount)."""
-
-    def update(network, board, amount):
-        value = tdl.estimate(network, board)
-        tdl.update(network, board, amount)
-        return value_of(value, amount)
-
-    return update
-
-
-def _sums_while_updating(network, board, amount):
-    value = 0.0
-    for k, images in enumerate(network.isomorphic):
-        for pattern in images:
-            place = k, tdl.indexof(pattern, board)
-            network.weights[place] += amount / (8 * len(network.weights))
-            value += network.weights[place]
-    return value
-
-
-def _first_weight(network, board, amount):
-    network.weights[0, tdl.indexof(network.isomorphic[0][0], board)] += amount / LOOKUPS
-    return tdl.estimate(network, board)
-
-
-def _first_tuple(network, board, amount):
-    for image in network.isomorphic[0]:
-        network.weights[0, tdl.indexof(image, board)] += amount / LOOKUPS
-    return tdl.estimate(network, board)
-
-
-def _once_each(network, board, amount):
-    for k, images in enumerate(network.isomorphic):
-        for index in {tdl.indexof(pattern, board) for pattern in images}:
-            network.weights[k, index] += amount / (8 * len(network.weights))
-    return tdl.estimate(network, board)
-
-
-def _chooses(worth, best=max, none=-1):
-    """Return a choice by worth(network, board, after, reward)."""
-
-    def select_best_move(network, board):
-        options = afterstates(board)
-        if not options:
-            return none
-        return best(options, key=lambda option: worth(network, board, *option[1:]))[0]
-
-    return select_best_move
-
-
-def _first_is_best(network, board):
-    """Begin with the value 0: where all are worth less, the first action is never beaten."""
-    best, best_value = 0, 0.0
-    for action, after, reward in afterstates(board):
-        if reward + tdl.estimate(network, after) > best_value:
-            best, best_value = action, reward + tdl.estimate(network, after)
-    return best
-
-
-def _none_below_0(network, board):
-    best, best_value = -1, 0.0
-    for action, after, reward in afterstates(board):
-        if reward + tdl.estimate(network, after) > best_value:
-            best, best_value = action, reward + tdl.estimate(network, after)
-    return best
-
-
-def _legal(board):
-    return [action for action, _, _ in afterstates(board)]
-
-
-def _place_in_list(network, board):
-    best = tdl.select_best_move(network, board)
-    return _legal(board).index(best) if best >= 0 else -1
-
-
-def _gives_up(network, board):
-    return tdl.select_best_move(network, board) if len(_legal(board)) == 4 else -1
-
-
-def _merges_only(network, board):
-    worth = {a: r + tdl.estimate(network, after) for a, after, r in afterstates(board) if r > 0}
-    return max(worth, key=worth.get, default=-1)
-
-
-def _ignores_legality(network, board):
-    values = [reward + tdl.estimate(network, after)
-              for after, reward in (slide(board, action) for action in range(4))]  # fmt: skip
-    return int(np.argmax(values))
-
-
-def _learns(target_of, boards=lambda step: step.afterstate, turns=reversed, amount=None,
-            fresh=True):  # fmt: skip
-    """Return an update of an episode: target_of(network, path, t, value of the entry after t).
-
-    turns: of range(len(path)), those that learn, in their order; fresh: whether the value after t
-    has learned already, where it is later in the path.
-    """
-
-    def update_episode(network, path, alpha):
-        old = 0.0
-        for t in turns(range(len(path))):
-            following = boards(path[t + 1]) if t + 1 < len(path) else None
-            value = 0.0 if following is None else tdl.estimate(network, following)
-            target = target_of(network, path, t, value if fresh else old)
-            old = tdl.estimate(network, boards(path[t]))
-            error = target - old
-            tdl.update(network, boards(path[t]), amount(error, alpha) if amount else alpha * error)
-
-    return update_episode
-
-
-def _dead_first(learn):
-    """Return an update of an episode that teaches the dead state 0, and then does as another."""
-
-    def update_episode(network, path, alpha):
-        dead = path[-1].next_state
-        tdl.update(network, dead, -alpha * tdl.estimate(network, dead))
-        learn(network, path, alpha)
-
-    return update_episode
-
-
-def _next_reward(network, path, t, value):
-    return (path[t + 1].reward if t + 1 < len(path) else 0.0) + value
-
-
-def _own_reward(network, path, t, value):
-    return path[t].reward + value
-
-
-def _next_state(network, path, t, value):
-    if t + 1 == len(path):
-        return 0.0
-    return path[t + 1].reward + tdl.estimate(network, path[t + 1].state)
-
-
-def _last_own_reward(network, path, t, value):
-    return path[t].reward if t + 1 == len(path) else _next_reward(network, path, t, value)
-
-
-def _forward_carry(network, path, alpha):
-    target = 0.0
-    for step in path:
-        error = target - tdl.estimate(network, step.afterstate)
-        target = step.reward + tdl.update(network, step.afterstate, alpha * error)
-
-
-def _saved(network, path, alpha):
-    values = [tdl.estimate(network, step.afterstate) for step in path]
-    rewards = [step.reward for step in path]
-    targets = [r + v for r, v in zip(rewards[1:], values[1:])] + [0.0]
-    for step, target, value in zip(path, targets, values):
-        tdl.update(network, step.afterstate, alpha * (target - value))
-
-
-def _all_but_last(turns):
-    return turns[-2::-1]
-
-
-def _all_but_first(turns):
-    return turns[:0:-1]
-
-
-def _last_alone(turns):
-    return turns[-1:]
-
-
-def _of_state(step):
-    return step.state
-
-
-def _clipped(error, alpha):
-    return alpha * min(max(error, -1.0), 1.0)
-
-
-def _expects(two=0.9, four=0.1, exponents=(1, 2), divisor=lambda empty: empty):
-    def expected_value(network, afterstate):
-        empty = [cell for cell in range(16) if at(afterstate, cell) == 0]
-        total = sum(
-            two * tdl.estimate(network, put(afterstate, cell, exponents[0]))
-            + four * tdl.estimate(network, put(afterstate, cell, exponents[1]))
-            for cell in empty
-        )
-        return total / divisor(len(empty))
-
-    return expected_value
-
-
-def _first_empty_cell(network, afterstate):
-    cell = next(cell for cell in range(16) if at(afterstate, cell) == 0)
-    two, four = (tdl.estimate(network, put(afterstate, cell, exponent)) for exponent in (1, 2))
-    return 0.9 * two + 0.1 * four
-
-
-def _dead_adds_zero(network, path, alpha):
-    """The slip of a report: an update by 0 teaches nothing, and the last error starts one late."""
-    tdl.update(network, path[-1].state, 0.0)
-    _learns(_own_reward, _of_state, _all_but_last)(network, path, alpha)
-
-
-def _dead_whole(network, path, alpha):
-    tdl.update(network, path[-1].next_state, -tdl.estimate(network, path[-1].next_state))
-    _learns(_own_reward, _of_state)(network, path, alpha)
-
-
-def _dead_in_target(network, path, alpha):
-    dead = path[-1].next_state
-    target = tdl.update(network, dead, -alpha * tdl.estimate(network, dead))
-    for step in path[::-1]:
-        error = step.reward + target - tdl.estimate(network, step.state)
-        target = tdl.update(network, step.state, alpha * error)
-
-
 # ---------------------------------------------------------------- the exercises
 
 UP_TO = ("indexof", "estimate", "update", "select_best_move", "update_episode")
@@ -535,8 +289,8 @@ EXERCISES = [
         "hw04.estimate", "estimate(network, board)", tdl.estimate, value_cases,
         uses=UP_TO[:1], compiles=True, same=close,
         mistakes={
-            "no_symmetry": _sum_of(lambda images: images[:1]),
-            "four_images": _sum_of(lambda images: images[:4]),
+            "no_symmetry": wrong.sum_of(lambda images: images[:1]),
+            "four_images": wrong.sum_of(lambda images: images[:4]),
             "mean": lambda network, board: tdl.estimate(network, board) / LOOKUPS,
             "sum_of_indices": lambda network, board: float(sum(
                 tdl.indexof(image, board) for images in network.isomorphic for image in images)),
@@ -549,27 +303,27 @@ EXERCISES = [
         "hw04.update", "update(network, board, amount)", tdl.update, update_cases,
         uses=UP_TO[:2], compiles=True, outcome=effect, same=close,
         mistakes={
-            "not_split": _updates(lambda amount, network: amount),
-            "by_eight": _updates(lambda amount, network: amount / 8),
-            "by_tuples": _updates(lambda amount, network: amount / len(network.weights)),
-            "no_symmetry": _updates(lambda amount, network: amount / len(network.weights),
+            "not_split": wrong.updates(lambda amount, network: amount),
+            "by_eight": wrong.updates(lambda amount, network: amount / 8),
+            "by_tuples": wrong.updates(lambda amount, network: amount / len(network.weights)),
+            "no_symmetry": wrong.updates(lambda amount, network: amount / len(network.weights),
                                     images_of=lambda images: images[:1]),
-            "set": _set_weights,
-            "precedence": _updates(lambda amount, network: amount / 8 * len(network.weights)),
-            "by_32": _updates(lambda amount, network: amount / 32),
-            "once_each": _once_each,
-            "divided_again": _updates(lambda amount, network: amount / LOOKUPS / len(TUPLES)),
-            "divided_twice": _updates(lambda amount, network: amount / LOOKUPS**2),
-            "floor": _updates(lambda amount, network: amount // LOOKUPS),
-            "sign": _updates(lambda amount, network: -amount / LOOKUPS),
-            "first_weight": _first_weight,
-            "first_tuple": _first_tuple,
-            "no_return": _updates(lambda amount, network: amount / LOOKUPS, again=False),
-            "amount": _returns(lambda value, amount: amount),
-            "amount_twice": _returns(lambda value, amount: value + 2 * amount),
-            "old_value": _returns(lambda value, amount: value),
-            "adds_amount": _returns(lambda value, amount: value + amount),
-            "sums_too_early": _sums_while_updating,
+            "set": wrong.set_weights,
+            "precedence": wrong.updates(lambda amount, network: amount / 8 * len(network.weights)),
+            "by_32": wrong.updates(lambda amount, network: amount / 32),
+            "once_each": wrong.once_each,
+            "divided_again": wrong.updates(lambda amount, network: amount / LOOKUPS / len(TUPLES)),
+            "divided_twice": wrong.updates(lambda amount, network: amount / LOOKUPS**2),
+            "floor": wrong.updates(lambda amount, network: amount // LOOKUPS),
+            "sign": wrong.updates(lambda amount, network: -amount / LOOKUPS),
+            "first_weight": wrong.first_weight,
+            "first_tuple": wrong.first_tuple,
+            "no_return": wrong.updates(lambda amount, network: amount / LOOKUPS, again=False),
+            "amount": wrong.returns(lambda value, amount: amount),
+            "amount_twice": wrong.returns(lambda value, amount: value + 2 * amount),
+            "old_value": wrong.returns(lambda value, amount: value),
+            "adds_amount": wrong.returns(lambda value, amount: value + amount),
+            "sums_too_early": wrong.sums_while_updating,
         },
         show=HIDDEN | {"amount": "hidden", "board": "board"}, given=given_update, tell=tell_update,
     ),
@@ -577,18 +331,19 @@ EXERCISES = [
         "hw04.select_best_move", "select_best_move(network, board)", tdl.select_best_move,
         choice_cases, uses=UP_TO[:2], compiles=True,
         mistakes={
-            "no_reward": _chooses(lambda network, s, after, r: tdl.estimate(network, after)),
-            "reward_only": _chooses(lambda network, s, after, r: r),
-            "worst": _chooses(lambda network, s, after, r: r + tdl.estimate(network, after), min),
-            "starts_at_0": _first_is_best,
-            "none_below_0": _none_below_0,
-            "illegal": _ignores_legality,
-            "merges_only": _merges_only,
-            "place": _place_in_list,
-            "first_legal": lambda network, board: min(_legal(board), default=-1),
-            "last_legal": lambda network, board: max(_legal(board), default=-1),
-            "gives_up": _gives_up,
-            "none_is_0": _chooses(
+            "no_reward": wrong.chooses(lambda network, s, after, r: tdl.estimate(network, after)),
+            "reward_only": wrong.chooses(lambda network, s, after, r: r),
+            "worst": wrong.chooses(
+                lambda network, s, after, r: r + tdl.estimate(network, after), min),
+            "starts_at_0": wrong.first_is_best,
+            "none_below_0": wrong.none_below_0,
+            "illegal": wrong.ignores_legality,
+            "merges_only": wrong.merges_only,
+            "place": wrong.place_in_list,
+            "first_legal": lambda network, board: min(wrong.legal(board), default=-1),
+            "last_legal": lambda network, board: max(wrong.legal(board), default=-1),
+            "gives_up": wrong.gives_up,
+            "none_is_0": wrong.chooses(
                 lambda network, s, after, r: r + tdl.estimate(network, after), none=0),
         },
         show=HIDDEN | {"board": "board"}, given=given_choice(tdl.estimate, "V(s′)"),
@@ -598,28 +353,29 @@ EXERCISES = [
         uses=UP_TO[:3], compiles=True, outcome=change_alone, same=close,
         parts={"last afterstate": last_cases, "whole path": path_cases},
         mistakes={
-            "last_not_taught": _learns(_next_reward, turns=_all_but_last),
-            "first_missing": _learns(_next_reward, turns=_all_but_first),
-            "last_alone": _learns(_next_reward, turns=_last_alone),
-            "own_reward": _learns(_own_reward),
-            "no_reward": _learns(lambda network, path, t, value: value),
-            "next_state": _learns(_next_state),
-            "old_value": _learns(_next_reward, fresh=False),
-            "forward": _learns(_next_reward, turns=list),
-            "of_states": _learns(_own_reward, _of_state),
-            "no_alpha": _learns(_next_reward, amount=lambda error, alpha: error),
-            "sign": _learns(_next_reward, amount=lambda error, alpha: -alpha * error),
-            "clipped": _learns(_next_reward, amount=_clipped),
-            "fixed_alpha": _learns(_next_reward, amount=lambda error, alpha: 0.1 * error),
-            "divided_again": _learns(
-                _next_reward, amount=lambda error, alpha: alpha * error / LOOKUPS),
-            "by_32": _learns(_next_reward, amount=lambda error, alpha: alpha * error / 32),
-            "returns": _learns(lambda network, path, t, value: sum(
+            "last_not_taught": wrong.learns(wrong.next_reward, turns=wrong.all_but_last),
+            "first_missing": wrong.learns(wrong.next_reward, turns=wrong.all_but_first),
+            "last_alone": wrong.learns(wrong.next_reward, turns=wrong.last_alone),
+            "own_reward": wrong.learns(wrong.own_reward),
+            "no_reward": wrong.learns(lambda network, path, t, value: value),
+            "next_state": wrong.learns(wrong.next_state),
+            "old_value": wrong.learns(wrong.next_reward, fresh=False),
+            "forward": wrong.learns(wrong.next_reward, turns=list),
+            "of_states": wrong.learns(wrong.own_reward, lambda step: step.state),
+            "no_alpha": wrong.learns(wrong.next_reward, amount=lambda error, alpha: error),
+            "sign": wrong.learns(wrong.next_reward, amount=lambda error, alpha: -alpha * error),
+            "clipped": wrong.learns(wrong.next_reward, amount=wrong.clipped),
+            "fixed_alpha": wrong.learns(wrong.next_reward, amount=lambda error, alpha: 0.1 * error),
+            "divided_again": wrong.learns(
+                wrong.next_reward, amount=lambda error, alpha: alpha * error / LOOKUPS),
+            "by_32": wrong.learns(
+                wrong.next_reward, amount=lambda error, alpha: alpha * error / 32),
+            "returns": wrong.learns(lambda network, path, t, value: sum(
                 step.reward for step in path[t + 1 :])),
-            "last_own_reward": _learns(_last_own_reward),
-            "forward_carry": _forward_carry,
-            "saved": _saved,
-            "target_added": _learns(lambda network, path, t, value: _next_reward(
+            "last_own_reward": wrong.learns(wrong.last_own_reward),
+            "forward_carry": wrong.forward_carry,
+            "saved": wrong.saved,
+            "target_added": wrong.learns(lambda network, path, t, value: wrong.next_reward(
                 network, path, t, value) + tdl.estimate(network, path[t].afterstate)),
         },
         show=HIDDEN | {"alpha": "hidden"}, given=given_path(_afterstates_of),
@@ -629,14 +385,14 @@ EXERCISES = [
         "hw04.expected_value", "expected_value(network, afterstate)", tdl.expected_value,
         value_cases, uses=UP_TO[:2], compiles=True, same=close,
         mistakes={
-            "even_chances": _expects(0.5, 0.5),
-            "only_twos": _expects(1.0, 0.0),
-            "exchanged": _expects(0.1, 0.9),
-            "not_divided": _expects(divisor=lambda empty: 1),
-            "first_cell": _first_empty_cell,
-            "by_16": _expects(divisor=lambda empty: 16),
-            "by_twice": _expects(divisor=lambda empty: 2 * empty),
-            "tiles_put": _expects(exponents=(2, 4)),
+            "even_chances": wrong.expects(0.5, 0.5),
+            "only_twos": wrong.expects(1.0, 0.0),
+            "exchanged": wrong.expects(0.1, 0.9),
+            "not_divided": wrong.expects(divisor=lambda empty: 1),
+            "first_cell": wrong.first_empty_cell,
+            "by_16": wrong.expects(divisor=lambda empty: 16),
+            "by_twice": wrong.expects(divisor=lambda empty: 2 * empty),
+            "tiles_put": wrong.expects(exponents=(2, 4)),
             "afterstate_itself": lambda network, afterstate: tdl.estimate(network, afterstate),
         },
         show=HIDDEN | {"afterstate": "board"},
@@ -646,15 +402,16 @@ EXERCISES = [
         tdl.select_best_move_by_states, choice_cases,
         uses=("indexof", "estimate", "expected_value"), compiles=True,
         mistakes={
-            "no_reward": _chooses(lambda network, s, after, r: tdl.expected_value(network, after)),
-            "of_afterstate": _chooses(
+            "no_reward": wrong.chooses(
+                lambda network, s, after, r: tdl.expected_value(network, after)),
+            "of_afterstate": wrong.chooses(
                 lambda network, s, after, r: r + tdl.estimate(network, after)),
             "place": lambda network, board: (
-                _legal(board).index(best)
+                wrong.legal(board).index(best)
                 if (best := tdl.select_best_move_by_states(network, board)) >= 0 else -1),
-            "worst": _chooses(
+            "worst": wrong.chooses(
                 lambda network, s, after, r: r + tdl.expected_value(network, after), min),
-            "none_is_0": _chooses(
+            "none_is_0": wrong.chooses(
                 lambda network, s, after, r: r + tdl.expected_value(network, after), none=0),
         },
         show=HIDDEN | {"board": "board"},
@@ -666,22 +423,20 @@ EXERCISES = [
         lambda random: [*last_cases(random), *path_cases(random)], uses=UP_TO[:3], compiles=True,
         outcome=change_alone, same=close,
         mistakes={
-            "dead_not_taught": _learns(_own_reward, _of_state),
-            "adds_zero": _dead_adds_zero,
-            "dead_in_target": _dead_in_target,
-            "of_afterstates": _learns(_next_reward),
-            "no_reward": _dead_first(_learns(lambda network, path, t, value: value, _of_state)),
-            "next_reward": _dead_first(_learns(_next_reward, _of_state)),
-            "as_in_part_1": _learns(_next_reward, _of_state),
-            "last_missing": _dead_first(_learns(_own_reward, _of_state, _all_but_last)),
-            "dead_whole": _dead_whole,
-            "fixed_alpha": _dead_first(
-                _learns(_own_reward, _of_state, amount=lambda error, alpha: 0.1 * error)),
-            "old_value": _dead_first(_learns(_own_reward, _of_state, fresh=False)),
-            "forward": _dead_first(_learns(_own_reward, _of_state, list)),
-            "first_missing": _dead_first(_learns(_own_reward, _of_state, _all_but_first)),
-            "sign": _dead_first(_learns(
-                _own_reward, _of_state, amount=lambda error, alpha: -alpha * error)),
+            "dead_not_taught": wrong.learns(wrong.own_reward, lambda step: step.state),
+            "adds_zero": wrong.dead_adds_zero,
+            "dead_in_target": wrong.dead_in_target,
+            "of_afterstates": wrong.learns(wrong.next_reward),
+            "no_reward": wrong.with_states(lambda network, path, t, value: value),
+            "next_reward": wrong.with_states(wrong.next_reward),
+            "as_in_part_1": wrong.learns(wrong.next_reward, lambda step: step.state),
+            "last_missing": wrong.with_states(turns=wrong.all_but_last),
+            "dead_whole": wrong.dead_whole,
+            "fixed_alpha": wrong.with_states(amount=lambda error, alpha: 0.1 * error),
+            "old_value": wrong.with_states(fresh=False),
+            "forward": wrong.with_states(turns=list),
+            "first_missing": wrong.with_states(turns=wrong.all_but_first),
+            "sign": wrong.with_states(amount=lambda error, alpha: -alpha * error),
         },
         show=HIDDEN | {"alpha": "hidden"}, given=given_path(_states_of, "before_dead"),
         tell=tell_values(_states_of),
