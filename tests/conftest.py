@@ -1,5 +1,6 @@
 """What several test files share; `reference` is the plain-Python twin that they compare with."""
 
+import signal
 import sys
 from pathlib import Path
 
@@ -11,6 +12,11 @@ settings.register_profile("here", derandomize=True, deadline=None)
 settings.load_profile("here")
 
 sys.path.insert(0, str(Path(__file__).parent))  # so that tests can `import reference`
+
+# A shell lets what it starts in the background ignore Ctrl-C, and its children inherit that; some
+# tests send it.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture
