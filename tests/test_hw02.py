@@ -2,12 +2,15 @@
 
 import random
 import re
+from types import FunctionType
 
 import numpy as np
 import pytest
+from numba import njit
 
-from lib2048 import labs
+from lib2048 import from_tiles, labs
 from lib2048.labs.exercise import of_lab
+from lib2048.labs.hw02 import TABLE
 from lib2048.labs.messages import _table
 
 U = np.uint64
@@ -447,3 +450,20 @@ def test_a_stub_is_not_attempted(name):
 
 def test_every_exercise_has_a_stub():
     assert list(STUBS) == list(of_lab("hw02"))
+
+
+# ---------------------------------------------------------------- compiled copies
+
+
+def test_compiled_copies_leave_the_functions_as_they_are():
+    fast = labs.compiled(slide)
+    board = from_tiles([[2, 2, 4, 0], [0] * 4, [4, 0, 0, 4], [0] * 4])
+    for action in range(4):
+        assert fast(U(board), action, TABLE) == slide(U(board), action, TABLE)
+    assert not hasattr(slide, "py_func") and not hasattr(transpose, "py_func")
+    assert hasattr(fast, "py_func")
+
+
+def test_a_helper_that_was_compiled_already_is_tried_as_plain_python():
+    helped = FunctionType(mirror.__code__, globals() | {"get_cell": njit(get_cell)}, "mirror")
+    assert labs.check("hw02.mirror", helped).passed
