@@ -9,7 +9,7 @@ from lib2048.labs.autopsy import autopsy, check_diagnosis, planted, require_diag
 from lib2048.labs.checks import attempt, check, compiled, hint, require, start, use
 from lib2048.labs.hw04 import network_of
 from lib2048.labs.messages import translate
-from lib2048.labs.performance import performance, require_performance
+from lib2048.labs.performance import require_performance
 from lib2048.labs.result import Checked, Failed
 from lib2048.labs.seeds import variant
 from lib2048.labs.tdl import Step, Tables, at, new_tables, put
@@ -18,7 +18,7 @@ from lib2048.labs.training import Training
 
 __all__ = [
     "Checked", "Failed", "Step", "Tables", "Training", "at", "attempt", "autopsy", "check",
-    "check_diagnosis", "compiled", "hint", "network_of", "new_tables", "performance", "planted",
+    "check_diagnosis", "compiled", "hint", "network_of", "new_tables", "planted",
     "put", "require", "require_diagnosis", "require_performance", "start", "trace", "translate",
     "use", "variant",
 ]  # fmt: skip
