@@ -52,14 +52,19 @@ def check_diagnosis(diagnosis, letter):
     """
     answers = attempt(diagnosis)
     if answers is not None:
-        bug = answers.get(letter) if isinstance(answers, dict) else None
+        bug = _named(answers, letter)
         key = "named" if bug in CHOICE else "no_name"
         print(say(f"autopsy.{key}", letter=letter, bug=bug, names=", ".join(CHOICE)))
 
 
 def require_diagnosis(student, answers, letter):
     """Raise `Failed` where a student named another bug; for a grader's cells."""
-    if not isinstance(answers, dict) or answers.get(letter) not in CHOICE:
+    bug = _named(answers, letter)
+    if bug not in CHOICE:
         raise Failed(say("autopsy.no_name", letter=letter, names=", ".join(CHOICE)))
-    if answers[letter] != planted(student)[letter]:
+    if bug != planted(student)[letter]:
         raise Failed(say("autopsy.wrong", letter=letter))
+
+
+def _named(answers, letter):
+    return answers.get(letter) if isinstance(answers, dict) else None

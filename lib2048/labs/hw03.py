@@ -12,7 +12,7 @@ from functools import cache
 from lib2048.game import mdp
 from lib2048.labs import hw03_mistakes as wrong
 from lib2048.labs import tabular
-from lib2048.labs.exercise import Exercise, Wrong
+from lib2048.labs.exercise import Exercise, Wrong, standing_in
 from lib2048.labs.tabular import filled
 
 DRAWS = 2000  # of one choice, to see how often it takes what
@@ -443,8 +443,7 @@ def _watched(function, Q, rng, epsilon, alpha):
 
     A game that has more turns than there can be is ended.
     """
-    room, calls = function.__globals__, []
-    own = {name: room[name] for name in ("choose", "q_update") if name in room}
+    own, calls = dict(function.__globals__), []
 
     def note(name, *arguments):
         if len(calls) == 2 * MOST_TURNS:
@@ -460,12 +459,8 @@ def _watched(function, Q, rng, epsilon, alpha):
         note("q_update", Q, state, action, reward, following, alpha)
         return own["q_update"](Q, state, action, reward, following, alpha)
 
-    room.update({name: {"choose": choose, "q_update": q_update}[name] for name in own})
-    try:
-        with suppress(_TooLong):
-            function(Q, rng, epsilon, alpha)
-    finally:
-        room.update(own)
+    with standing_in(function, choose=choose, q_update=q_update), suppress(_TooLong):
+        function(Q, rng, epsilon, alpha)
     return calls
 
 

@@ -106,9 +106,9 @@ class Training:
         The Stop button ends it within a second and raises `Stopped`; nothing is lost, and `go`
         goes on from there.  Raises ValueError when a function raises, or does not end.
         """
-        end = self.history.count + games
         if games <= 0:
             return self.history
+        end = self.history.count + games
         with stop_asked(self._stop) as pressed:
             with progress_bar(progress, self, "games", games) as show:
                 self._train(end, show)
