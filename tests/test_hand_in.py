@@ -3,6 +3,7 @@
 import hashlib
 import io
 import json
+import os
 import zipfile
 from types import SimpleNamespace
 
@@ -121,6 +122,21 @@ def refusals(tmp_path):
     yield "report.pdf alone takes 5.1 MB", ["hw01", large]
     yield "is a folder: name a file", ["hw01", large, "--out", large, "--student", "1"]
     yield "invalid choice: 'hw99'", ["hw99", large]
+
+
+def test_the_newest_run_of_afterstates_is_packed(tmp_path):
+    folder = store(tmp_path / "desk", handins.solution("s1"))
+    forms = {"a": "afterstate", "b": "afterstate", "c": "state"}
+    for age, (name, form) in enumerate(forms.items()):
+        run = folder / "runs" / name
+        run.mkdir(parents=True)
+        (run / "config.json").write_text(json.dumps({"form": form}))
+        (run / "history.csv").write_text(name)
+        os.utime(run / "history.csv", (age, age))
+    done = pack("hw01", folder, tmp_path / "out.zip")
+    assert done.files == ["config.json", "history.csv", "hw01.ipynb"]
+    with zipfile.ZipFile(done.path) as archive:
+        assert archive.read("history.csv") == b"b"
 
 
 def test_what_pack_refuses(tmp_path, one_line_error):

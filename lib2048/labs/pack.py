@@ -119,13 +119,11 @@ def _beside(folder):
 
 def _of_run(folder):
     """Return the curve and the config of the newest run of V(afterstate) in FOLDER/runs."""
-    curves = folder.glob("runs/*/history.csv")
-    curves = [path for path in curves if "states" not in path.parent.name]
-    newest = max(curves, key=lambda path: path.stat().st_mtime, default=None)
-    if newest is None:
-        return {}
-    beside = [newest, newest.with_name("config.json")]
-    return {path.name: path.read_bytes() for path in beside if path.is_file()}
+    pairs = [(path, path.with_name("config.json")) for path in folder.glob("runs/*/history.csv")]
+    pairs = [pair for pair in pairs if pair[1].is_file()]
+    pairs = [pair for pair in pairs if b'"afterstate"' in pair[1].read_bytes()]
+    newest = max(pairs, key=lambda pair: pair[0].stat().st_mtime, default=())
+    return {path.name: path.read_bytes() for path in newest}
 
 
 def _missing(lab, notebook, files):
