@@ -24,7 +24,7 @@ from lib2048.learn.records import (
 )
 from lib2048.learn.rules import RULES, new_memory
 from lib2048.learn.settings import rule_of
-from lib2048.learn.starts import new_starts
+from lib2048.learn.starts import new_starts, restore_starts, starts_state
 from lib2048.machine.memory import apart, records
 from lib2048.networks.lookups import BOARDS_AT_ONCE, unplanes, value_kernel
 
@@ -97,8 +97,7 @@ class Games:
         lanes = {f"lane_{name}": self.lanes[name].copy() for name in KEPT}
         episodes = np.concatenate(self._episodes())
         past = {f"past_{name}": episodes[name].copy() for name in PAST.names}
-        starts = {name: array.copy() for name, array in self.starts._asdict().items()}
-        starts["trail"] = self.starts.trail[:, : self._turns()].copy()
+        starts = starts_state(self.starts, self._turns())
         return {**lanes, **past, **starts, "counters": self.counters.copy()}
 
     def restore(self, state):
@@ -111,9 +110,7 @@ class Games:
                 episode[name] = state[f"past_{name}"][start : start + len(episode)]
             start += len(episode)
         self.counters[:] = state["counters"]
-        for name, array in self.starts._asdict().items():
-            kept = state.get(name, array)
-            (array[:, : kept.shape[1]] if kept.ndim > 1 else array)[:] = kept
+        restore_starts(self.starts, state)
 
     def _turns(self):
         """The turns of the longest game in progress, those before a restart included."""

@@ -75,7 +75,7 @@ def largest_exponent(board):
 
 
 @part
-def _record(lane, counters, results):
+def record(lane, counters, results):
     """Write a finished game's row of the results."""
     row = counters[ROWS]
     results[row, 0], results[row, 1] = lane.number, lane.score
@@ -206,7 +206,7 @@ def play_kernel(functions, weights, memory, rule, lanes, counters, starts, work,
         else:
             if rule.learn and rule.backward:
                 learn_backward(functions, weights, memory, rule, g, lane.length, work)
-            _record(lane, counters, results)
+            record(lane, counters, results)
             _begin(lane, g, counters, rule, starts, limits)
         if lane.number >= 0:
             expand(functions, weights, rule, lane, g, work)

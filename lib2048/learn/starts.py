@@ -61,6 +61,22 @@ def new_starts(kind, stages, lanes, longest, zeros=np.zeros):
     )
 
 
+def starts_state(starts, turns):
+    """Return what a resume needs of `Starts`, as a dict of arrays.
+
+    turns: so many of the longest game in progress, those before a restart included.
+    """
+    state = {name: array.copy() for name, array in starts._asdict().items()}
+    return state | {"trail": starts.trail[:, :turns].copy()}
+
+
+def restore_starts(starts, state):
+    """Take up what `starts_state` returned."""
+    for name, array in starts._asdict().items():
+        kept = state.get(name, array)
+        (array[:, : kept.shape[1]] if kept.ndim > 1 else array)[:] = kept
+
+
 def check_starts(name, stages):
     """Return the number of a way to begin.  Raises ValueError, in one line, for an unknown one.
 

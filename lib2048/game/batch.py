@@ -1,0 +1,93 @@
+"""Many boards one action on, each by itself: for games in step, environments and neural networks.
+
+`frontier` works on *sets* of boards; here board i stays number i.
+"""
+
+import numpy as np
+
+from lib2048.game.board import WHOLE, slide_all_in, symmetries_kernel
+from lib2048.machine.kernels import kernel, part
+
+ILLEGAL = np.float32(-np.inf)  # in place of the reward of an action that moves nothing
+KINDS = 16  # of cells: empty, 2, 4, … 32768
+CELLS = 16
+
+
+@part
+def slide_into(board, grid, after, rewards):
+    """Write a board's four afterstates (uint64[4]) and rewards (float32[4]); see `options`."""
+    up, right, down, left, along, across = slide_all_in(board, grid)
+    after[0], after[1], after[2], after[3] = up, right, down, left
+    for action in range(4):
+        pays = across if action & 1 else along
+        rewards[action] = ILLEGAL if after[action] == board else np.float32(pays)
+
+
+@kernel
+def _options(boards, grid, after, rewards):
+    for i in range(len(boards)):
+        slide_into(boards[i], grid, after[i], rewards[i])
+
+
+@kernel
+def _one_hot(boards, out):
+    for i in range(len(boards)):
+        board = boards[i]
+        for cell in range(CELLS):
+            out[i, cell, board & np.uint64(15)] = 1
+            board >>= np.uint64(4)
+
+
+@kernel
+def _images(boards, grid, out):
+    for i in range(len(boards)):
+        out[i] = symmetries_kernel(boards[i], grid)
+
+
+def options(boards, grid=WHOLE):
+    """Return what the four actions make of many boards.
+
+    boards: uint64[n].  Returns (afterstates uint64[n, 4], rewards float32[n, 4]); the reward of an
+    illegal action is ILLEGAL, −∞, so that the largest reward + value is always a legal one.
+    """
+    boards = as_boards(boards)
+    after = np.empty((len(boards), 4), np.uint64)
+    rewards = np.empty((len(boards), 4), np.float32)
+    _options(boards, grid, after, rewards)
+    return after, rewards
+
+
+def one_hot(boards):
+    """Encode boards as uint8[n, 4, 4, 16]: a 1 for what stands in a cell, 0 empty, 1 a 2, ….
+
+    This is the 4×4×16 binary input of Guei et al. (2016) and Matsuzaki (2021, Fig. 4).
+    """
+    boards = as_boards(boards)
+    out = np.zeros((len(boards), CELLS, KINDS), np.uint8)
+    _one_hot(boards, out)
+    return out.reshape(-1, 4, 4, KINDS)
+
+
+def from_one_hot(planes):
+    """Return the boards that `one_hot` encoded: [n, 4, 4, 16] → uint64[n].
+
+    Raises ValueError when a cell holds no tile, or several.
+    """
+    planes = np.asarray(planes).reshape(-1, CELLS, KINDS)
+    if not (np.count_nonzero(planes, axis=2) == 1).all():
+        raise ValueError("each cell of an encoded board has one 1 among its 16 numbers")
+    exponents = planes.argmax(axis=2).astype(np.uint64)
+    return (exponents << np.arange(0, 64, 4, dtype=np.uint64)).sum(axis=1, dtype=np.uint64)
+
+
+def images(boards, grid=WHOLE):
+    """Return the eight symmetric boards of many: uint64[n, 8], each board itself first."""
+    boards = as_boards(boards)
+    out = np.empty((len(boards), 8), np.uint64)
+    _images(boards, grid, out)
+    return out
+
+
+def as_boards(boards):
+    """Return boards as a contiguous uint64[n]."""
+    return np.ascontiguousarray(boards, np.uint64).reshape(-1)

@@ -1,0 +1,236 @@
+"""Many games in step: one action in each, then the next, for players that are asked about many
+boards at once, such as neural networks."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from lib2048.game.batch import ILLEGAL, slide_into
+from lib2048.game.board import WHOLE, spawn_kernel
+from lib2048.game.rng import seed_bits, stream_kernel
+from lib2048.learn.loop import record
+from lib2048.learn.records import (
+    ACTIONS,
+    COUNTERS,
+    LONGEST_GAME,
+    NEXT_GAME,
+    RESULT_COLUMNS,
+    ROWS,
+    TURN,
+)
+from lib2048.learn.starts import (
+    RESTART,
+    STARTS,
+    new_starts,
+    restore_starts,
+    start_kernel,
+    starts_state,
+)
+from lib2048.machine.kernels import kernel, part
+from lib2048.machine.memory import records
+
+FOREVER = np.iinfo(np.int64).max
+ZERO = np.uint64(0)
+
+PLACE = np.dtype(
+    [
+        ("board", np.uint64),  # the state whose action comes next
+        ("random", np.uint64),  # the game's random state
+        ("number", np.int64),  # the game's number, −1 where none is left
+        ("score", np.int64),  # points since its start
+        ("length", np.int64),  # actions since its start
+        ("start", np.int64),  # where it began; see starts.start_kernel
+        ("last", np.uint64),  # its last afterstate, 0 before the first
+        ("final", np.uint64),  # the afterstate with which a game ended here in this turn, or 0
+        ("action", np.int64),  # the action that was chosen in this turn
+    ],
+    align=True,
+)
+
+
+class Limits(NamedTuple):
+    """How far one call goes, with whose luck, and where games begin."""
+
+    seed: np.uint64
+    last_game: int  # games below this number are begun
+    last_action: int
+    start: int  # the number of one of starts.STARTS
+
+
+class Lockstep:
+    """Games that are played in step: every turn each of them takes one action.
+
+    count: how many at once; seed: game n of all has the luck of (seed, n), as everywhere;
+    first_game, last_game: the numbers of the first game and of the one behind the last; a game
+    that is over is followed by the next, until none is left.  starts: one of `starts.STARTS`;
+    grid: the board's size.
+
+    places: PLACE[count], the games in progress; afterstates: uint64[count, 4] and rewards:
+    float32[count, 4], what the four actions lead to, −∞ for an illegal one (in a place without
+    a game all are).  `act` plays one turn.
+    """
+
+    def __init__(
+        self, count, seed, first_game=0, last_game=FOREVER, starts="initial", grid=WHOLE
+    ):  # fmt: skip
+        self.places = records(count, PLACE)
+        self.places["number"] = self.places["start"] = -1
+        self.afterstates = np.zeros((count, 4), np.uint64)
+        self.rewards = np.full((count, 4), ILLEGAL)
+        self.counters = np.zeros(len(COUNTERS), np.int64)
+        self.counters[NEXT_GAME], self.grid = first_game, grid
+        kind = STARTS.index(starts)
+        self.starts = new_starts(kind, 1, count, LONGEST_GAME)
+        self._limits = Limits(seed_bits(seed), last_game, FOREVER, kind)
+        _begin_all(self.places, self.afterstates, self.rewards, self.counters, *self._rest())
+
+    def _rest(self, last_action=FOREVER):
+        return self.starts, self._limits._replace(last_action=int(last_action)), self.grid
+
+    @property
+    def actions(self):
+        """The number of actions so far."""
+        return int(self.counters[ACTIONS])
+
+    @property
+    def boards(self):
+        """The states whose actions come next: uint64[count]."""
+        return self.places["board"]
+
+    @property
+    def live(self):
+        """Which places hold a game: bool[count]."""
+        return self.places["number"] >= 0
+
+    @property
+    def between_turns(self):
+        """Whether the last turn is complete, and the actions of the next may be chosen."""
+        return self.counters[TURN] == 0
+
+    def worths(self, values_of, pays=1.0):
+        """Return reward + value of every action: float32[count, 4], −∞ where it is illegal.
+
+        values_of: a function from afterstates, uint64[m], to m numbers, asked once.
+        """
+        worths, legal = pays * self.rewards, np.isfinite(self.rewards)
+        worths[legal] += np.asarray(values_of(self.afterstates[legal]), np.float32)
+        return worths
+
+    def act(self, actions=None, last_action=FOREVER, rows=None):
+        """Play one turn: one action in each game, in their order.
+
+        actions: int[count], legal ones; None goes on with a turn that a limit has interrupted.
+        last_action: stop when `actions` is this number; rows: stop when so many games are over;
+        by default the turn is played to its end.  Returns int64[k, 5], the games that ended; see
+        records.RESULT_COLUMNS.
+        """
+        if actions is not None:
+            self.places["action"] = actions
+            self.places["final"] = 0
+        results = np.zeros((len(self.places) if rows is None else rows, len(RESULT_COLUMNS)),
+                           np.int64)  # fmt: skip
+        self.counters[ROWS] = 0
+        _act(self.places, self.afterstates, self.rewards, self.counters, results,
+             *self._rest(last_action))  # fmt: skip
+        return results[: self.counters[ROWS]]
+
+    def state(self):
+        """Return all that a resume needs, as a dict of plain arrays."""
+        places = {f"place_{name}": self.places[name].copy() for name in PLACE.names}
+        turns = 1 + int((self.places["start"] + self.places["length"]).max())
+        return {**places, **starts_state(self.starts, turns), "counters": self.counters.copy()}
+
+    def restore(self, state):
+        """Take up a state that `state` returned for as many games."""
+        for name in PLACE.names:
+            self.places[name] = state[f"place_{name}"]
+        self.counters[:] = state["counters"]
+        restore_starts(self.starts, state)
+        _look_all(self.places, self.grid, self.afterstates, self.rewards)
+
+
+def play_in_step(decide, first_game, count, seed):
+    """Play games by number, all at once; return int64[count, 5], see records.RESULT_COLUMNS.
+
+    decide: a function from a `Lockstep` to the action of each place.
+    """
+    games, parts = Lockstep(count, seed, first_game, first_game + count), []
+    while games.live.any():
+        parts.append(games.act(decide(games)))
+    results = np.concatenate(parts)
+    return results[np.argsort(results[:, 0])]
+
+
+# ---------------------------------------------------------------- kernels
+
+
+@part
+def _begin(g, places, after, rewards, counters, starts, limits, grid):
+    """Give a place the next game, or leave it empty when none is left."""
+    place, number = places[g], counters[NEXT_GAME]
+    length = place.length
+    place.number, place.board = -1, ZERO
+    place.score, place.length, place.last = 0, 0, ZERO
+    rewards[g] = ILLEGAL
+    if number < limits.last_game:
+        counters[NEXT_GAME] = number + 1
+        place.number = number
+        place.board, place.random, place.start = start_kernel(
+            limits.start, stream_kernel(limits.seed, number), number, grid,
+            place.start, length, g, starts.pool, starts.entered, starts.trail,
+        )  # fmt: skip
+        if limits.start == RESTART:
+            starts.trail[g, place.start] = place.board
+        slide_into(place.board, grid, after[g], rewards[g])
+
+
+@kernel
+def _begin_all(places, after, rewards, counters, starts, limits, grid):
+    for g in range(len(places)):
+        _begin(g, places, after, rewards, counters, starts, limits, grid)
+
+
+@kernel
+def _look_all(places, grid, after, rewards):
+    for g in range(len(places)):
+        rewards[g] = ILLEGAL
+        if places[g].number >= 0:
+            slide_into(places[g].board, grid, after[g], rewards[g])
+
+
+@part
+def _move(place, after, reward, grid):
+    place.last = after
+    place.score += np.int64(reward)
+    place.length += 1
+    place.board, place.random = spawn_kernel(after, place.random, grid)
+
+
+@part
+def _is_over(rewards):
+    over = True
+    for action in range(4):
+        over = over and rewards[action] == ILLEGAL
+    return over
+
+
+@kernel
+def _act(places, after, rewards, counters, results, starts, limits, grid):
+    g = counters[TURN]
+    while g < len(places) and counters[ROWS] < len(results):
+        place = places[g]
+        if place.number >= 0:
+            if counters[ACTIONS] >= limits.last_action:
+                break
+            action = place.action
+            _move(place, after[g, action], rewards[g, action], grid)
+            counters[ACTIONS] += 1
+            slide_into(place.board, grid, after[g], rewards[g])
+            if limits.start == RESTART:
+                starts.trail[g, place.start + place.length] = place.board
+            if _is_over(rewards[g]):
+                place.final = place.last
+                record(place, counters, results)
+                _begin(g, places, after, rewards, counters, starts, limits, grid)
+        g += 1
+    counters[TURN] = 0 if g == len(places) else g
