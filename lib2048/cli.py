@@ -15,10 +15,10 @@ from lib2048 import __version__
 from lib2048.exact import SmallGame
 from lib2048.labs import command as labs
 from lib2048.learn.settings import FIELDS, Settings
-from lib2048.networks import files
+from lib2048.networks import files, neural
 from lib2048.networks.convert import convert
 from lib2048.play.evaluation import TEST_SEED, check_games, evaluate
-from lib2048.play.players import NAMED, SearchPlayer, heuristic_player, player
+from lib2048.play.players import NAMED, heuristic_player, network_player, player
 from lib2048.play.tournament import CSV, PAGE, tournament
 from lib2048.search.expectimax import check_limits
 from lib2048.train.folder import WEIGHTS
@@ -32,7 +32,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _parser():
-    top = _Parser(prog="lib2048", description="Play and learn 2048 with n-tuple networks.")
+    top = _Parser(prog="lib2048", description="Play and learn 2048: n-tuple, neural networks.")
     top.add_argument("--version", action="version", version=f"lib2048 {__version__}")
     commands = top.add_subparsers(dest="command", required=True, parser_class=_Parser)
     _add_play(commands)
@@ -98,8 +98,9 @@ def _add_setting(parser, name, about):
     """Add what a field of `Settings` says of itself; a flag alone means no."""
     flag = about.get("flag") or "--" + name.replace("_", "-")
     how = {"dest": name, "help": about["text"]}
-    if flag.startswith("--no-"):
-        parser.add_argument(flag, action="store_const", const=False, **how)
+    if flag.startswith("--no-") or flag == "--augment":
+        value = not flag.startswith("--no-")
+        parser.add_argument(flag, action="store_const", const=value, **how)
     else:
         needed = name == "network"
         kind = about["kind"] or str
@@ -123,8 +124,7 @@ def _player(options):
     if options.player == "heuristic":
         return heuristic_player(depth, **limits)
     if options.player not in NAMED:
-        network = files.load(options.player)
-        return player(network) if depth == 1 else SearchPlayer(network, depth, **limits)
+        return network_player(files.load(options.player), depth, **limits)
     if depth != 1:
         raise ValueError(f"{options.player} does not look ahead: leave the depth or time out")
     return player(options.player)
@@ -138,7 +138,8 @@ def _train(options):
     except Stopped as stopped:
         history = run.history
         print(f"lib2048: {stopped}; go on with: --resume --out {options.out}", file=sys.stderr)
-    return _train_report(options, history), f"{history.statistics()}\n{history!r}"
+    weights = f"weights{neural.SUFFIX}" if settings.neural else WEIGHTS
+    return _train_report(options, history, weights), f"{history.statistics()}\n{history!r}"
 
 
 def _settings(options):
@@ -152,7 +153,7 @@ def _settings(options):
     return settings
 
 
-def _train_report(options, history):
+def _train_report(options, history, weights):
     actions = history.actions
     return {
         "run": options.out,
@@ -162,7 +163,7 @@ def _train_report(options, history):
         "seconds": history.took,
         "actions_per_s": actions / max(history.took, 1e-9),
         "mean_last": history.mean_last() if history.count else None,
-        "weights": f"{options.out}/{WEIGHTS}" if not history.stopped else None,
+        "weights": f"{options.out}/{weights}" if not history.stopped else None,
     }
 
 

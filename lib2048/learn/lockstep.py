@@ -8,6 +8,7 @@ import numpy as np
 from lib2048.game.batch import ILLEGAL, slide_into
 from lib2048.game.board import WHOLE, spawn_kernel
 from lib2048.game.rng import seed_bits, stream_kernel
+from lib2048.learn.games import FOREVER
 from lib2048.learn.loop import record
 from lib2048.learn.records import (
     ACTIONS,
@@ -29,7 +30,6 @@ from lib2048.learn.starts import (
 from lib2048.machine.kernels import kernel, part
 from lib2048.machine.memory import records
 
-FOREVER = np.iinfo(np.int64).max
 ZERO = np.uint64(0)
 
 PLACE = np.dtype(

@@ -12,15 +12,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lib2048.learn import batches
 from lib2048.learn.records import LONGEST_GAME, Rule
 from lib2048.learn.rules import RULES, horizon
 from lib2048.learn.starts import STARTS, check_starts
+from lib2048.networks import neural
 from lib2048.networks.network import FORMS, Geometry, Network
 from lib2048.networks.stages import MOST_MARKS, TOP
 
 ORDERS = ("forward", "backward")
 MOST_THREADS = 1024
-MOST_LANES = 64
+MOST_LANES, MOST_LANES_OF_TABLES = 1 << 16, 64
+LEARNING_RATE = 0.001  # of Adam, where nothing else is said
 
 
 def option(default, text, kind=None, meta=None, flag=None, budget=False):
@@ -57,11 +60,19 @@ class Settings:
     eval_every: play eval_games test games every so many actions, at 1-ply and at eval_depth; they
     learn nothing and take no part in the clock.
 
+    For neural networks only (see `deep.learner`): batch: which positions are trained together,
+    'batch1K', 'game', 'shuffle64', …; symmetry: how a board's images are used, 'simple', 'ave',
+    'max' or 'min'; augment: learn all eight images of each position; learning_rate: Adam's;
+    average: above 0, test games are played by (and the run's file holds) a moving average of the
+    weights, of which each step keeps this share; precision: 'float32' or 'bfloat16'; device:
+    'cpu', 'cuda', ….  Their threads share the work of one network, and lanes are the games in step.
+    What only look-up tables have is refused there.
+
     Raises ValueError, in one line, for a setting that makes no sense, alone or with the others.
     """
 
     network: str = dataclasses.field(
-        metadata={"text": "4x6, 8x6, 42-33, cells:012345,…", "kind": str, "meta": "NAME"}
+        metadata={"text": "4x6, 42-33, cells:012345,… or cnn22ss, …", "kind": str, "meta": "NAME"}
     )
     form: str = option("afterstate", "what a value belongs to: " + ", ".join(FORMS))
     optimistic: float = option(0.0, "points that every board is worth beside its weights",
@@ -81,7 +92,16 @@ class Settings:
     starts: str = option("initial", "where games begin: " + ", ".join(STARTS))
     seed: int = option(1, "of the games' luck", int)
     threads: int = option(1, "that learn on the same tables", int)
-    lanes: int = option(2, None)
+    lanes: int | None = option(None, None)
+    batch: str | None = option(None, "neural: positions trained together, batch1K by default")
+    symmetry: str | None = option(None, "neural: " + ", ".join(neural.SYMMETRIES))
+    augment: bool | None = option(None, "neural: learn all eight images", flag="--augment")
+    learning_rate: float | None = option(None, f"neural: of Adam, {LEARNING_RATE} by default",
+                                         float, "X")  # fmt: skip
+    average: float | None = option(None, "neural: play tests by a moving average of the weights, "
+                                   "of which each step keeps this share", float, "X")  # fmt: skip
+    precision: str | None = option(None, "neural: float32 or bfloat16")
+    device: str | None = option(None, "neural: cpu, cuda, …", budget=True)
     games: int | None = option(None, "how many to play", int, "N", budget=True)
     actions: int | None = option(None, "or how many actions", int, "N", budget=True)
     seconds: float | None = option(None, None, budget=True)
@@ -92,14 +112,24 @@ class Settings:
     eval_depth: int = option(1, "at 1-ply, and at D-ply", int, "D", budget=True)
 
     def __post_init__(self):
-        if self.promotion is None:
-            object.__setattr__(self, "promotion", bool(self.stages))
-        _check_rate(self)
-        if getattr(self, self.rate_name) is None:
-            object.__setattr__(self, self.rate_name, RULES[self.rule].default)
+        _check_kind(self)
+        if not self.neural:
+            _check_rate(self)
+        for name, value in self._defaults().items():
+            if getattr(self, name) is None:
+                object.__setattr__(self, name, value)
+        check_rate(self.rate_name, self.rate)
         _check_learning(self)
-        check_starts(self.starts, self.geometry().stages.count)
+        check_starts(self.starts, 1 if self.neural else self.geometry().stages.count)
         _check_numbers(self)
+
+    def _defaults(self):
+        """Return what is meant by the settings of this kind of network that are left out."""
+        if self.neural:
+            in_step = batches.parse(self.batch or NEURAL_ONLY["batch"]).games
+            return NEURAL_ONLY | {"promotion": False, "lanes": in_step}
+        rate = {self.rate_name: RULES[self.rule].default}
+        return rate | {"promotion": bool(self.stages), "lanes": 2}
 
     @classmethod
     def of(cls, network, **options):
@@ -119,9 +149,14 @@ class Settings:
     # ------------------------------------------------------------ what follows from them
 
     @property
+    def neural(self):
+        """Whether the network is a neural one."""
+        return neural.is_neural(self.network)
+
+    @property
     def rate_name(self):
-        """What the rule's rate is called: alpha, beta or mu."""
-        return RULES[self.rule].rate
+        """What the rule's rate is called: alpha, beta or mu; for a neural network learning_rate."""
+        return "learning_rate" if self.neural else RULES[self.rule].rate
 
     @property
     def rate(self):
@@ -135,11 +170,15 @@ class Settings:
         return next(((name, n) for name, n in given.items() if n is not None), None)
 
     def geometry(self):
-        """Return all of the network but its weights: `Geometry`."""
+        """Return all of the network but its weights: `Geometry`, or `neural.Outline`."""
+        if self.neural:
+            return neural.Outline(self.network.lower(), self.symmetry)
         return Geometry(*self._network())
 
     def new_network(self):
-        """Return the network, all weights 0."""
+        """Return the network: tables of zeros, or a neural one with weights drawn by the seed."""
+        if self.neural:
+            return neural.room("network").new_network(self)
         return Network(*self._network())
 
     def _network(self):
@@ -149,7 +188,8 @@ class Settings:
 
     def config(self):
         """Return the settings as config.json holds them: a dict of plain values."""
-        config = {n: x for n, x in vars(self).items() if x is not None and n not in _UNSAID}
+        unsaid = {*_UNSAID, *(TABLES_ONLY if self.neural else ())}
+        config = {n: x for n, x in vars(self).items() if x is not None and n not in unsaid}
         return {_SAID.get(name, name): value for name, value in config.items()}
 
     @classmethod
@@ -178,6 +218,14 @@ class Settings:
 FIELDS = {field.name: field for field in dataclasses.fields(Settings)}
 BUDGETS = ("games", "actions", "seconds")
 NETWORK_OPTIONS = ("network", "form", "optimistic", "stages", "top", "promotion")
+TABLES_ONLY = (
+    "form", "optimistic", "stages", "top", "promotion", "rule", "alpha", "beta", "mu", "lam",
+    "delay", "order", "epsilon",
+)  # fmt: skip
+NEURAL_ONLY = {
+    "batch": "batch1K", "symmetry": "simple", "augment": False, "learning_rate": LEARNING_RATE,
+    "average": 0.0, "precision": "float32", "device": "cpu",
+}  # fmt: skip
 _SAID = {"lam": "lambda"}  # a name that Python keeps for itself
 _UNSAID = ("seconds", "checkpoint_every")  # they decide no result
 
@@ -195,6 +243,20 @@ def check_rate(name, rate):
         raise ValueError(f"{name} {rate}: use a rate above 0 and up to 1")
 
 
+def _check_kind(settings):
+    """Raise ValueError for a setting that belongs to the other kind of network."""
+    if settings.neural:
+        names, unset, kind = TABLES_ONLY, {n: FIELDS[n].default for n in TABLES_ONLY}, "n-tuple"
+    else:
+        names, unset, kind = NEURAL_ONLY, {}, "neural"
+    for name in names:
+        value = getattr(settings, name)
+        if value not in (unset.get(name), None) and (name, value) != ("promotion", False):
+            said = _SAID.get(name, name).replace("_", "-")
+            raise ValueError(f"{said} {value}: is for {kind} networks, and {settings.network} is "
+                             "none: leave it out")  # fmt: skip
+
+
 def _check_rate(settings):
     if settings.rule not in RULES:
         raise ValueError(f"unknown rule {settings.rule!r}: use {', '.join(RULES)}")
@@ -203,8 +265,6 @@ def _check_rate(settings):
         if rate is not None and kind.rate != settings.rate_name:
             rule = f"the rule {settings.rule}: it takes {settings.rate_name}"
             raise ValueError(f"{kind.rate} is no rate of {rule}")
-    if settings.rate is not None:
-        check_rate(settings.rate_name, settings.rate)
 
 
 def _check_learning(settings):
@@ -222,13 +282,14 @@ def _check_learning(settings):
 def _check_numbers(settings):
     _check_range(settings, "epsilon", 0, 1, numbers.Real, "a share from 0 to 1")
     _check_whole(settings, "threads", MOST_THREADS)
-    _check_whole(settings, "lanes", MOST_LANES)
+    _check_whole(settings, "lanes", MOST_LANES if settings.neural else MOST_LANES_OF_TABLES)
     if not is_number(settings.seed, numbers.Integral):
         raise ValueError(f"seed {settings.seed!r}: use a whole number")
     for name in ("games", "actions", "seconds", "eval_every", "eval_games"):
         check_budget(name, getattr(settings, name))
     if sum(getattr(settings, name) is not None for name in BUDGETS) > 1:
         raise ValueError(f"say how long to train by one of {', '.join(BUDGETS)}")
+    _check_range(settings, "average", 0, 0.99999, numbers.Real, "a share from 0 to 0.99999")
     _check_range(settings, "checkpoint_every", 0, math.inf, numbers.Real, "seconds, 0 or more")
     _check_range(settings, "eval_depth", 1, 16, numbers.Integral, "1 to 16 plies")
 
@@ -239,7 +300,7 @@ def _check_whole(settings, name, most):
 
 def _check_range(settings, name, low, high, kind, what):
     value = getattr(settings, name)
-    if not (is_number(value, kind) and low <= value <= high):
+    if value is not None and not (is_number(value, kind) and low <= value <= high):
         raise ValueError(f"{name} {value}: use {what}")
 
 

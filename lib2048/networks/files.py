@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from lib2048.machine.files import read_arrays, write_arrays
-from lib2048.networks import foreign
+from lib2048.networks import foreign, neural
 from lib2048.networks.network import Geometry, Network
 from lib2048.networks.stages import TOP
 
@@ -216,10 +216,13 @@ def check(arrays, path):
 def save(network, path, compact=False, **info):
     """Save a network as .npz.
 
-    path: str or Path ending in .npz; compact: round the weights to 11 bits and compress the file,
-    to less than half its size; info: anything JSON can hold, kept beside the weights.
-    Raises ValueError for another suffix, OSError when the disk is full.
+    path: str or Path ending in .npz, or in .safetensors for a neural network; compact: round the
+    weights to 11 bits and compress the file, to half its size or less; info: anything JSON can
+    hold, kept beside the weights.  Raises ValueError for another suffix, OSError when the disk is
+    full.
     """
+    if hasattr(network, "module"):
+        return neural.room("files").save(network, path, half=compact, **info)
     if Path(path).suffix != ".npz":
         raise ValueError(f"{path}: weights are saved as .npz")
     network.needs_order("a file of weights")
@@ -257,12 +260,18 @@ def pruned(arrays, keep):
 def load(path, name=None, fold=False):
     """Load a network that `save` wrote, or the weights of TDL2048-Demo (.bin) or TDL2048+ (.w).
 
-    name: the network it must be, or None for any; fold: fold the tuples that are contained in
-    longer ones, if there are any, for playing (see `Network.folded`).  Returns `Network`.  Raises
-    ValueError, in one line, for a missing, truncated, foreign or pickled file, or another network.
+    A file .safetensors holds a neural network, see `deep.load`.  name: the network it must be, or
+    None for any; fold: fold the tuples that are contained in longer ones, if there are any, for
+    playing (see `Network.folded`).  Returns `Network`.  Raises ValueError, in one line, for a
+    missing, truncated, foreign or pickled file, or another network.
     """
+    if Path(path).suffix == neural.SUFFIX:
+        return neural.room("files").load(path, name)
     arrays = _read(path, NETWORK_ARRAYS)
     found = str(arrays.get("network", name))
+    if neural.is_neural(found):
+        raise ValueError(f"{path}: holds a run of the neural network {found}: take the file "
+                         f"weights{neural.SUFFIX} beside it")  # fmt: skip
     if name is not None and found != name:
         raise ValueError(f"{path}: holds weights of network {found}, not of {name}")
     network = network_from(arrays, path)
@@ -279,6 +288,8 @@ def _read(path, names):
 
 def info(path):
     """Describe a file of weights: dict of network, form, non-zero weights, hash and its info."""
+    if Path(path).suffix == neural.SUFFIX:
+        return neural.room("files").info(path)
     arrays = _read(path, {*NETWORK_ARRAYS, "info"})
     network_keys = {"network", "form", "weights", "sha256"}
     if not network_keys <= set(arrays):

@@ -13,17 +13,14 @@ from numba import types
 
 from lib2048.game.board import (
     afterstates,
-    initial,
     initial_kernel,
-    max_exponent,
-    slide,
     slide_all,
     slide_one,
-    spawn,
     spawn_kernel,
 )
 from lib2048.game.rng import below, draw, seed_bits, stream, stream_kernel
 from lib2048.learn.games import FOREVER, Games, choose_action, functions_of
+from lib2048.learn.lockstep import play_in_step
 from lib2048.learn.loop import largest_exponent
 from lib2048.learn.records import RESULT_COLUMNS
 from lib2048.learn.settings import rule_of
@@ -291,6 +288,7 @@ class ValuePlayer:
     def __init__(self, values, depth=1, seconds=None, name=None, **limits):
         self.search = BatchSearch(values, depth, seconds, **limits)
         self.name = name or getattr(values, "__name__", "values")
+        self.games_at_once = {1: 200, 2: 50}.get(depth, 10)  # between two looks at the Stop button
 
     def decide(self, board):
         """Return (action or None, {action: reward + value}) of a board, searched."""
@@ -306,26 +304,17 @@ class ValuePlayer:
 
     def play_games(self, first_game, count, seed):
         """Play games by number; return int64[count, 5], see records.RESULT_COLUMNS."""
-        results = np.zeros((count, len(RESULT_COLUMNS)), np.int64)
-        results[:, 0] = range(first_game, first_game + count)
-        starts = [initial(stream(seed, first_game + row)) for row in range(count)]
-        games = {row: [board, random] for row, (board, random) in enumerate(starts)}
-        while games:
-            decisions = self.search.decide_all([board for board, _ in games.values()])
-            for row, (action, _, _) in zip(list(games), decisions, strict=True):
-                self._move(games, row, action, results[row])
-        return results
+        one_ply = self.search.plies == 1 and self.search.seconds is None
+        return play_in_step(self._best if one_ply else self._searched, first_game, count, seed)
 
-    @staticmethod
-    def _move(games, row, action, result):
-        board, random = games[row]
-        if action is None:
-            result[3] = max_exponent(board)
-            del games[row]
-            return
-        after, reward = slide(board, action)
-        result[1:3] += reward, 1
-        games[row] = spawn(after, random)
+    def _best(self, games):
+        """Return the action with the largest reward + value of each game."""
+        return games.worths(self.search.values_of, self.search.pays).argmax(axis=1)
+
+    def _searched(self, games):
+        actions = np.zeros(len(games.boards), np.int64)
+        actions[games.live] = [a for a, _, _ in self.search.decide_all(games.boards[games.live])]
+        return actions
 
     def __repr__(self):
         return f"<player {self.name}>"
@@ -356,14 +345,30 @@ NAMED = {
 }
 
 
+def network_player(network, depth=1, seconds=None, table_mib=None, reduce=False):
+    """Return the player of a network, look-up tables or neural, that looks ahead so far.
+
+    Raises ValueError for limits that this kind of network does not have.
+    """
+    if not isinstance(network, Network):
+        if table_mib is not None or reduce:
+            raise ValueError(f"{network.name}: the search over a neural network has no table and "
+                             "no reduced depth: leave these options out")  # fmt: skip
+        symmetric = network.symmetry != "simple"
+        return ValuePlayer(network.values, depth, seconds, network.name, symmetric=symmetric)
+    if depth == 1 and seconds is None:
+        return NetworkPlayer(network)
+    return SearchPlayer(network, depth, seconds, table_mib=table_mib, reduce=reduce)
+
+
 def player(what):
     """Make a player out of a name, a network, or a player.
 
-    what: 'random', 'greedy', 'first-legal', 'heuristic', a `Network`, or anything with `choose` and
+    what: 'random', 'greedy', 'first-legal', 'heuristic', a network, or anything with `choose` and
     `play_games`.  Raises ValueError for an unknown name.
     """
-    if isinstance(what, Network):
-        return NetworkPlayer(what)
+    if isinstance(what, Network) or hasattr(what, "module"):
+        return network_player(what)
     if isinstance(what, str) and what in NAMED:
         return NAMED[what]()
     if hasattr(what, "choose") and hasattr(what, "play_games"):

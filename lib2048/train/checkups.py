@@ -2,7 +2,7 @@
 
 from lib2048.learn.games import FOREVER
 from lib2048.play.evaluation import evaluate
-from lib2048.play.players import NetworkPlayer, SearchPlayer
+from lib2048.play.players import network_player
 from lib2048.train.history import TILES
 
 EVALUATION_SEED = 1 << 40  # added to a run's seed: test games have luck that no training game has
@@ -25,10 +25,8 @@ class Checkups:
 
     def _players(self):
         """Return {plies: player}."""
-        players = {1: NetworkPlayer(self._network)}
-        if self.every and self.depth > 1:
-            players[self.depth] = SearchPlayer(self._network, self.depth)
-        return players
+        depths = {1, self.depth} if self.every else {1}
+        return {depth: network_player(self._network, depth) for depth in sorted(depths)}
 
     def due(self, actions):
         """Say whether test games belong to this number of actions."""

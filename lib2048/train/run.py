@@ -5,31 +5,19 @@ import inspect
 import math
 import threading
 import time
-from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
 
-from lib2048.learn.games import FOREVER, new_crew
-from lib2048.learn.rules import RULES, new_memory
-from lib2048.learn.settings import (
-    BUDGETS,
-    NETWORK_OPTIONS,
-    Settings,
-    check_budget,
-    check_rate,
-    shared_rate,
-)
-from lib2048.machine.memory import check_memory
-from lib2048.networks import files
+from lib2048.learn.games import FOREVER
+from lib2048.learn.settings import BUDGETS, NETWORK_OPTIONS, Settings, check_budget, check_rate
 from lib2048.train.checkups import Checkups
 from lib2048.train.folder import WEIGHTS, RunFolder
 from lib2048.train.history import History, as_array, as_rows
+from lib2048.train.learners import new_learner
 from lib2048.train.watching import Stopped, amount, progress_bar, stop_asked
 
-SPARE_MIB = 512  # of memory, left free when a stage is begun
 CHUNK_SECONDS = 0.1  # between two looks at the Stop button
-FIRST_CHUNK = 20_000  # actions
 CHECKPOINT_PAUSE = 20  # at the least, in times of what writing the last one took
 ROWS = 100_000  # games that a chunk may finish
 
@@ -45,51 +33,6 @@ class _End(NamedTuple):
 
     def reached(self, run):
         return any(run.done(name) >= end for name, end in self._asdict().items())
-
-
-# ---------------------------------------------------------------- what a rule keeps
-
-
-class _Tables:
-    """One of the numbers that a rule keeps beside each weight, in the network's own geometry."""
-
-    def __init__(self, network, numbers):
-        self._network, self._numbers = network, numbers
-
-    def __getitem__(self, number):
-        """Return a copy of those of one tuple: float32[16^n], as `Network.table` has its weights.
-
-        number: of the tuple, or (number of the tuple, stage or action).
-        """
-        where = number if isinstance(number, tuple) else (number,)
-        return self._numbers[self._network.positions(*where)]
-
-    def __len__(self):
-        return len(self._network.tuples)
-
-    @property
-    def flat(self):
-        """A copy of all of them, in the order of `Network.weights`: float32[size]."""
-        return self._numbers.copy()
-
-
-class _Memory(Mapping):
-    """What a rule keeps beside the weights, by name: see `Run.memory`."""
-
-    def __init__(self, network, rule, memory):
-        self._network, self._names, self._memory = network, RULES[rule].keeps, memory
-
-    def __getitem__(self, name):
-        if name not in self._names:
-            raise KeyError(name)
-        column = self._names.index(name)
-        return _Tables(self._network, self._memory[column :: len(self._names)])
-
-    def __iter__(self):
-        return iter(self._names)
-
-    def __len__(self):
-        return len(self._names)
 
 
 # ---------------------------------------------------------------- the run
@@ -111,16 +54,15 @@ class Run:
         self.settings = settings
         self.network = settings.new_network() if network is None else network
         _check_fits(settings, self.network)
-        own = self.network.own.said if self.network.own else {}
+        own = getattr(self.network, "own", None)
+        own = own.said if own else {}
         self.folder = None if folder is None else RunFolder(folder, settings, own)
         if self.folder:  # first of all: a refusal waits for nothing to be compiled
             self.folder.check(resume)
-        self._checkups = Checkups(settings, self.network)
-        check_rule_memory(self.network, settings.rule)
-        self._memory = new_memory(self.network.size, settings.rule)
-        self._crew = new_crew(self.network, settings, self._memory)
+        self.learner = new_learner(self.network, settings)
+        self._checkups = Checkups(settings, self.learner.tested)
         self._rate, self.history = settings.rate, History()
-        self.history.visits = self._crew.visits
+        self.history.visits = self.learner.visits
         self._before, self._started = 0.0, None  # the clock: seconds so far, and since when
         self._stop, self._going, self._ended = threading.Event(), threading.Lock(), None
         if self.folder:
@@ -131,7 +73,7 @@ class Run:
     @property
     def actions(self):
         """The number of actions so far."""
-        return self._crew.actions
+        return self.learner.actions
 
     @property
     def seconds(self):
@@ -160,7 +102,7 @@ class Run:
         memory["E"][k] is a copy of the numbers of tuple k, in the order of `Network.table`, and
         memory["E"][k, stage] that of a stage.
         """
-        return _Memory(self.network, self.settings.rule, self._memory)
+        return self.learner.memory
 
     def __repr__(self):
         return f"<run: {self.network.name} by {self.settings.rule}, {self.history!r}>"
@@ -220,8 +162,8 @@ class Run:
 
     def _go(self, end, show):
         self.history.stopped = False
-        self._crew.play(0, 0, 1)  # compiles, before the clock starts
-        chunk, saver = FIRST_CHUNK * self.settings.threads, _Saver(self)
+        self.learner.play(0, 0, 1)  # compiles, before the clock starts
+        chunk, saver = self.learner.first_chunk, _Saver(self)
         self._started = time.perf_counter()
         try:
             while not end.reached(self):
@@ -245,17 +187,17 @@ class Run:
         limit = min(end.actions, self.actions + chunk, self._checkups.next_after(self.actions))
         rows = min(ROWS, end.games - self.history.count)
         rate = self._rate
-        self._crew.set_rate(shared_rate(self.network, self.settings.rule, rate))
+        self.learner.set_rate(rate)
         results = self._played(int(limit), int(rows))
         self._keep(results, rate)
 
     def _played(self, last_action, rows):
         try:
-            return self._crew.play(FOREVER, last_action, rows)[0]
+            return self.learner.play(FOREVER, last_action, rows)[0]
         except Exception as error:
-            if self.network.own is None:
+            self._ended = self.learner.blame(error)
+            if self._ended is None:
                 raise
-            self._ended = self.network.own.blame(error, self._crew.boards)
             self.history.stopped = True
             self._close(whole=False)
             raise ValueError(self._ended) from None
@@ -263,22 +205,18 @@ class Run:
     def _keep(self, results, rate):
         self.history.add(results, self.seconds, rate)
         self._mark()
-        if not self._crew.finite:
+        if not self.learner.finite:
             rate = self.settings.rate_name
             raise FloatingPointError(f"the weights grew without bound: train with a smaller {rate}")
 
     def _mark(self):
         self.history.actions, self.history.took = self.actions, self.seconds
-        self.history.visits = self._crew.visits
+        self.history.visits = self.learner.visits
 
     def _check_room(self):
         """Before another stage may be reached, see that there is memory for it; else stop here."""
-        missing = self.network.stages.count - np.count_nonzero(self.history.visits)
-        if not self.network.stages.marks or not missing:
-            return
         try:
-            need = stage_bytes(self.network, self.settings.rule) + (SPARE_MIB << 20)
-            check_memory("the next stage", need, "take a smaller network, or fewer stages")
+            self.learner.check_room()
         except MemoryError as error:
             self.history.stopped = True
             self._close(whole=False)
@@ -306,6 +244,7 @@ class Run:
         if self.folder is None:
             return
         if whole and not self.history.stopped:
+            self.learner.export(self.folder.path)
             self.folder.finish(self.arrays(), self.history.texts())
         else:
             self.save()
@@ -317,9 +256,7 @@ class Run:
     def arrays(self):
         """Return the whole run as a dict of arrays: network, games in progress, history."""
         return {
-            **files.network_arrays(self.network),
-            **files.memory_arrays(self.network, self._memory),
-            **self._crew.state(),
+            **self.learner.arrays(),
             "history": self.history.rows,
             "evaluations": as_array(self.history.evaluations),
             "seconds": np.array(self.seconds),
@@ -333,9 +270,7 @@ class Run:
         path = self.folder.path
         if not {"history", "seconds"} <= set(arrays):
             raise ValueError(f"{path}: its {WEIGHTS} is no run that can go on")
-        files.restore(self.network, arrays, path)
-        files.restore_memory(self.network, self._memory, arrays, path)
-        self._crew.restore(arrays)
+        self.learner.restore(arrays, path)
         self._rate = float(arrays.get("rate", self.settings.rate))
         self.history = History(rows=arrays["history"], rate=self._rate)
         self.history.evaluations = as_rows(arrays.get("evaluations", np.zeros((0, 0))))
@@ -370,17 +305,6 @@ def _check_fits(settings, network):
     for name, value in made.items():
         if asked[name] != value:
             raise ValueError(f"this network has {name} {value!r}, the settings say {asked[name]!r}")
-
-
-def check_rule_memory(network, rule):
-    """Raise MemoryError when a network and what the rule keeps beside its weights do not fit."""
-    if RULES[rule].memory:
-        check_memory(f"training {network.name} by {rule}", stage_bytes(network, rule))
-
-
-def stage_bytes(network, rule):
-    """Return what one stage takes with what the rule keeps beside its weights, in bytes."""
-    return network.stage_nbytes * (1 + RULES[rule].memory)
 
 
 # ---------------------------------------------------------------- in one call

@@ -63,7 +63,8 @@ def progress_bar(wanted, run, unit, total):
         def show():
             bar.update(min(run.done(unit) - start, total) - bar.n)
             mean, rate = run.history.mean_last(), run.actions / max(run.seconds, 1e-9)
-            bar.set_postfix_str(f"{rate / 1e6:.1f} M actions/s, last mean {mean:,.0f}")
+            speed = f"{rate / 1e6:.1f} M" if rate > 1e5 else f"{rate / 1e3:.1f} k"
+            bar.set_postfix_str(f"{speed} actions/s, last mean {mean:,.0f}")
 
         yield show
 

@@ -1,0 +1,157 @@
+"""TD learning of afterstate values by a neural network (Matsuzaki 2021, section 3).
+
+Thousands of games are played in step.  A turn asks the network once, about all afterstates of all
+games; each game takes the action with the largest r + V(s′), and that sum is the target of the
+afterstate before it, V(s′ₜ) ← rₜ₊₁ + V(s′ₜ₊₁) (Eq. 1), or 0 where the game is over.
+"""
+
+import copy
+
+import numpy as np
+import torch
+from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
+
+from lib2048.deep import files
+from lib2048.game.batch import images
+from lib2048.learn.batches import Queue, parse
+from lib2048.learn.lockstep import Lockstep
+from lib2048.machine.memory import check_memory
+
+ADAM = {"betas": (0.9, 0.999), "eps": 1e-7}  # TensorFlow's defaults, as in the paper
+BYTES = {"weight": 24, "board": 60_000}  # that training takes, about: with gradients and moments
+
+
+class ValueLearner:
+    """What a `Run` trains a value network by: self-play, a queue of positions, Adam.
+
+    network: `ValueNetwork`, which learns in place; settings: `Settings`.  Raises MemoryError for a
+    batch that does not fit.
+    """
+
+    first_chunk = 256  # actions, before the run knows how many take a tenth of a second
+    memory = {}  # of rules that tables learn by
+
+    def __init__(self, network, settings):
+        self.network, self.settings, self.mode = network, settings, parse(settings.batch)
+        boards = self.mode.size * (8 if settings.augment else 1)
+        check_memory(f"training {network.name} by batches of {boards:,} boards",
+                     BYTES["weight"] * network.size + BYTES["board"] * boards,
+                     "take a smaller batch")  # fmt: skip
+        self.games = Lockstep(settings.lanes, settings.seed, starts=settings.starts)
+        self.queue, self.losses = Queue(self.mode, settings.seed), []
+        self.optimiser = torch.optim.Adam(network.module.parameters(), settings.rate, **ADAM,
+                                          fused=True)  # fmt: skip
+        self.tested, self._average = network, None
+        if settings.average:
+            decay = get_ema_multi_avg_fn(settings.average)
+            self._average = AveragedModel(network.module, multi_avg_fn=decay)
+            self.tested = copy.copy(network)
+            self.tested.module = self._average.module
+
+    # ------------------------------------------------------------ what a run asks
+
+    @property
+    def actions(self):
+        """The number of actions so far."""
+        return self.games.actions
+
+    @property
+    def visits(self):
+        """How many actions led into each stage: there is one."""
+        return np.array([self.actions])
+
+    @property
+    def finite(self):
+        """Whether the last error was a number."""
+        return not self.losses or np.isfinite(self.losses[-1][1])
+
+    def set_rate(self, rate):
+        """Let Adam's learning rate be this from now on."""
+        for group in self.optimiser.param_groups:
+            group["lr"] = rate
+
+    def blame(self, error):
+        """Return None: an error is nobody's own function."""
+
+    def check_room(self):
+        """Do nothing: all memory is taken at the beginning."""
+
+    def play(self, last_game, last_action, rows):
+        """Play and learn until `actions` is last_action, or so many rows of games are over.
+
+        Returns (results int64[k, 5], whether games are left); see records.RESULT_COLUMNS.
+        last_game is there for the sake of other learners: here there is always another game.
+        """
+        torch.set_num_threads(self.settings.threads)
+        found = []
+        while self.actions < last_action and sum(map(len, found)) < rows:
+            actions = self._choose() if self.games.between_turns else None
+            missing = rows - sum(map(len, found))
+            found.append(self.games.act(actions, last_action, min(missing, len(self.games.places))))
+            if self.games.between_turns:
+                self._learn()
+        return np.concatenate([np.zeros((0, 5), np.int64), *found]), True
+
+    # ------------------------------------------------------------ a turn
+
+    def _choose(self):
+        """Return the best action of each game; its r + V is the target of the afterstate before."""
+        worths = self.games.worths(self.network.values)
+        actions = worths.argmax(axis=1)
+        best, last = worths[np.arange(len(worths)), actions], self.games.places["last"]
+        known = np.flatnonzero(last)
+        self.queue.add(last[known], best[known], known)
+        return actions
+
+    def _learn(self):
+        """Teach the afterstates with which games ended in this turn 0, and train what is ready."""
+        final = self.games.places["final"]
+        over = np.flatnonzero(final)
+        self.queue.add(final[over], np.zeros(len(over)), over)
+        for boards, targets in self.queue.ready(over):
+            self.losses.append((self.actions, self.step(boards, targets)))
+
+    def step(self, boards, targets):
+        """Take one step of Adam against the mean squared error; return that error, in points².
+
+        boards: uint64[n]; targets: float32[n], in points.
+        """
+        if self.settings.augment:
+            boards, targets = images(boards).reshape(-1), np.repeat(targets, 8)
+        wanted = torch.from_numpy(np.ascontiguousarray(targets, np.float32))
+        loss = torch.nn.functional.mse_loss(
+            self.network.forward(boards), wanted.to(self.network.device)
+        )
+        self.optimiser.zero_grad()
+        loss.backward()
+        self.optimiser.step()
+        if self._average is not None:
+            self._average.update_parameters(self.network.module)
+        return loss.item()
+
+    # ------------------------------------------------------------ on disk
+
+    def arrays(self):
+        """Return all that a resume needs, as a dict of arrays."""
+        return {
+            **files.network_arrays(self.network),
+            **files.average_arrays(self._average),
+            **files.optimiser_arrays(self.optimiser),
+            **self.games.state(),
+            **self.queue.state(),
+            "losses": np.array(self.losses, np.float64).reshape(-1, 2),
+        }
+
+    def restore(self, arrays, path):
+        """Take up what `arrays` returned; path: named in errors."""
+        files.restore(self.network, arrays, path)
+        files.restore_average(self._average, arrays)
+        files.restore_optimiser(self.optimiser, arrays)
+        self.games.restore(arrays)
+        self.queue.restore(arrays)
+        self.losses = [(int(actions), loss) for actions, loss in arrays["losses"]]
+
+    def export(self, folder):
+        """Write the network by itself, as `weights.safetensors`."""
+        files.save(self.tested, folder / files.WEIGHTS, actions=self.actions,
+                   seed=int(self.settings.seed))  # fmt: skip

@@ -1,0 +1,105 @@
+"""A torch module as a network of this library: boards in, values out."""
+
+import contextlib
+
+import numpy as np
+import torch
+
+from lib2048.deep.architectures import make, weight_count
+from lib2048.game.batch import images, one_hot
+from lib2048.networks.neural import OWN, SYMMETRIES, is_neural
+
+AT_ONCE = 8192  # boards of one call
+PRECISIONS = ("float32", "bfloat16")
+
+
+class ValueNetwork:
+    """A neural network that values afterstates.
+
+    what: a name, see `make`, or a torch module of your own that takes (n, 16, 4, 4) and returns n
+    numbers; name: what your own is called; seed: of the initial weights; symmetry: 'simple' asks
+    for the board as it is, 'ave', 'max' and 'min' take that of its eight images' values (Matsuzaki
+    2021, section 3.2); device: 'cpu', 'cuda', …; precision: 'float32', or 'bfloat16' for the
+    layers before the last one.  Raises ValueError for what does not exist here.
+    """
+
+    def __init__(self, what, name=None, seed=0, symmetry="simple", device="cpu",
+                 precision="float32"):  # fmt: skip
+        check_options(symmetry, device, precision)
+        own = not isinstance(what, str)
+        self.name = OWN + (name or type(what).__name__).removeprefix(OWN) if own else what.lower()
+        self.symmetry, self.precision, self.device = symmetry, precision, torch.device(device)
+        module = what if own else make(what, seed)
+        self.module = module.to(self.device)
+
+    def arguments(self):
+        """Return what decides it beside its weights, by name; see `neural.Outline`."""
+        return {"name": self.name, "symmetry": self.symmetry}
+
+    @property
+    def size(self):
+        """The number of weights."""
+        return weight_count(self.module)
+
+    def encode(self, boards):
+        """Encode boards, uint64[n], as a float tensor (n, 16, 4, 4) on the network's device."""
+        planes = torch.from_numpy(one_hot(boards)).permute(0, 3, 1, 2)
+        kind = torch.float32 if self.precision == "float32" else torch.bfloat16
+        return planes.to(self.device).to(kind)
+
+    def forward(self, boards):
+        """Return the module's values of boards as a float32 tensor through which gradients flow."""
+        with self._cast():
+            return self.module(self.encode(boards)).reshape(-1).float()
+
+    def values(self, boards):
+        """Return the values of afterstates: uint64[n] → float32[n], in points."""
+        boards = np.asarray(boards, np.uint64)
+        if self.symmetry == "simple":
+            return self._ask(boards)
+        found = self._ask(images(boards).reshape(-1)).reshape(-1, 8)
+        return {"ave": np.mean, "max": np.max, "min": np.min}[self.symmetry](found, axis=1)
+
+    def value(self, board):
+        """Return the value of one afterstate, in points."""
+        return float(self.values([board])[0])
+
+    @torch.inference_mode()
+    def _ask(self, boards):
+        parts = [boards[at : at + AT_ONCE] for at in range(0, len(boards), AT_ONCE)]
+        found = [self.forward(part).cpu().numpy() for part in parts]
+        return np.concatenate([np.zeros(0, np.float32), *found])
+
+    def _cast(self):
+        if self.precision == "float32":
+            return contextlib.nullcontext()
+        return torch.autocast(self.device.type, torch.bfloat16)
+
+    def __repr__(self):
+        return f"<network {self.name}: {self.size:,} weights>"
+
+
+def check_options(symmetry, device, precision):
+    """Raise ValueError, in one line, for what does not exist, or not on this machine."""
+    if symmetry not in SYMMETRIES:
+        raise ValueError(f"unknown symmetry {symmetry!r}: use {', '.join(SYMMETRIES)}")
+    if precision not in PRECISIONS:
+        raise ValueError(f"unknown precision {precision!r}: use {', '.join(PRECISIONS)}")
+    check_device(device)
+
+
+def check_device(device):
+    """Raise ValueError, in one line, for a device that torch does not have here."""
+    try:
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError, ImportError) as error:
+        reason = str(error).strip().splitlines()[0]
+        raise ValueError(f"device {device!r}: torch has none here ({reason}); use cpu") from None
+
+
+def new_network(settings):
+    """Return the network that settings name, with its initial weights."""
+    if settings.network.startswith(OWN) or not is_neural(settings.network):
+        raise ValueError(f"network {settings.network}: give the module itself, Run(…, network=…)")
+    return ValueNetwork(settings.network, seed=settings.seed, symmetry=settings.symmetry,
+                        device=settings.device, precision=settings.precision)  # fmt: skip

@@ -1,0 +1,105 @@
+"""Which positions are trained together: the batch modes of Matsuzaki (2021, Experiment 1).
+
+Self-play puts positions with their targets into a queue; a mode says when the trainer takes some:
+
+* game: all positions of a game, when it is over.
+* batch1K, batch64, batch256, …: so many, as soon as they are there.
+* shuffle1K, shuffle64, …: five times so many, shuffled, as five batches.
+* position: one at a time.
+"""
+
+import re
+from typing import NamedTuple
+
+import numpy as np
+
+from lib2048.game.rng import stream
+
+SHUFFLED = 5  # batches that are shuffled together
+GAMES_OF_THE_PAPER = 5  # its generators
+MOST_IN_STEP = 256
+
+
+class Mode(NamedTuple):
+    """A batch mode: its name, positions of a batch (0: a game's), and how many are shuffled."""
+
+    name: str
+    size: int
+    together: int
+
+    @property
+    def games(self):
+        """How many games are played in step, where nothing else is said."""
+        return min(MOST_IN_STEP, self.size) if self.size else GAMES_OF_THE_PAPER
+
+
+def parse(name):
+    """Return the `Mode` of a name.  Raises ValueError, in one line, for another."""
+    if name in ("game", "position"):
+        return Mode(name, int(name == "position"), 1)
+    found = re.fullmatch(r"(batch|shuffle)([1-9][0-9]{0,8})(K?)", str(name))
+    if not found:
+        raise ValueError(f"unknown batch {name!r}: use game, position, batch1K, batch64, "
+                         "shuffle1K, shuffle64, or another number of positions")  # fmt: skip
+    kind, number, thousands = found.groups()
+    size = int(number) * (1024 if thousands else 1)
+    return Mode(name, size, SHUFFLED if kind == "shuffle" else 1)
+
+
+class Queue:
+    """Positions with their targets that wait to be trained.
+
+    boards: uint64[n]; targets: float32[n]; places: int64[n], the place of each one's game.
+    """
+
+    def __init__(self, mode, seed):
+        self.mode, self.seed, self.taken = mode, seed, 0
+        self.boards, self.targets = np.zeros(0, np.uint64), np.zeros(0, np.float32)
+        self.places = np.zeros(0, np.int64)
+
+    def add(self, boards, targets, places):
+        """Append positions, in the order of their games' places."""
+        self.boards = np.concatenate([self.boards, boards])
+        self.targets = np.concatenate([self.targets, np.asarray(targets, np.float32)])
+        self.places = np.concatenate([self.places, places])
+
+    def ready(self, over):
+        """Yield (boards, targets) of all batches that are complete, and take them out.
+
+        over: int64[k], the places where a game has ended.
+        """
+        if self.mode.size:
+            yield from self._full()
+        else:
+            for place in over:
+                yield self._take(self.places == place)
+
+    def _full(self):
+        size, whole = self.mode.size, self.mode.size * self.mode.together
+        while len(self.boards) >= whole:
+            boards, targets = self._take(np.arange(len(self.boards)) < whole)
+            order = self._order(whole)
+            for at in range(0, whole, size):
+                yield boards[order[at : at + size]], targets[order[at : at + size]]
+
+    def _order(self, count):
+        if self.mode.together == 1:
+            return np.arange(count)
+        return np.random.default_rng(int(stream(self.seed, -2 - self.taken))).permutation(count)
+
+    def _take(self, which):
+        self.taken += 1
+        taken, rest = (self.boards[which], self.targets[which]), ~which
+        self.boards, self.targets = self.boards[rest], self.targets[rest]
+        self.places = self.places[rest]
+        return taken
+
+    def state(self):
+        """Return all that a resume needs, as a dict of arrays."""
+        return {"queue_boards": self.boards, "queue_targets": self.targets,
+                "queue_places": self.places, "queue_taken": np.array(self.taken)}  # fmt: skip
+
+    def restore(self, state):
+        """Take up what `state` returned."""
+        self.boards, self.targets = state["queue_boards"], state["queue_targets"]
+        self.places, self.taken = state["queue_places"], int(state["queue_taken"])

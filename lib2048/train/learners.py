@@ -1,0 +1,152 @@
+"""What a run drives: the learner of its kind of network.
+
+A learner plays games and learns from them until it is told to stop.  It has `network`, `tested`
+(the network that test games are played by), `actions`, `visits`, `finite`, `memory`, `first_chunk`,
+`play`, `set_rate`, `blame`, `check_room`, `arrays`, `restore` and `export`; how boards are valued
+and weights are changed is its own affair.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from lib2048.learn.games import new_crew
+from lib2048.learn.rules import RULES, new_memory
+from lib2048.learn.settings import shared_rate
+from lib2048.machine.memory import check_memory
+from lib2048.networks import files, neural
+
+SPARE_MIB = 512  # of memory, left free when a stage is begun
+FIRST_CHUNK = 20_000  # actions of a thread, before their speed is known
+
+
+def new_learner(network, settings):
+    """Return the learner that trains a network by its settings.
+
+    Raises MemoryError when what it needs does not fit.
+    """
+    if settings.neural:
+        return neural.room("learner").ValueLearner(network, settings)
+    return TableLearner(network, settings)
+
+
+class TableLearner:
+    """Trains look-up tables: a crew of games in the one episode loop, and what its rule keeps."""
+
+    def __init__(self, network, settings):
+        self.network = self.tested = network
+        self.rule = settings.rule
+        check_rule_memory(network, settings.rule)
+        self._memory = new_memory(network.size, settings.rule)
+        self._crew = new_crew(network, settings, self._memory)
+        self.first_chunk = FIRST_CHUNK * settings.threads
+        self.play = self._crew.play
+
+    @property
+    def actions(self):
+        """The number of actions so far."""
+        return self._crew.actions
+
+    @property
+    def visits(self):
+        """How many actions led into each stage: int64[stages]."""
+        return self._crew.visits
+
+    @property
+    def finite(self):
+        """Whether the values that were looked up last are numbers."""
+        return self._crew.finite
+
+    @property
+    def memory(self):
+        """What the rule keeps beside the weights; see `Run.memory`."""
+        return _Memory(self.network, self.rule, self._memory)
+
+    def set_rate(self, rate):
+        """Learn at this rate from now on."""
+        self._crew.set_rate(shared_rate(self.network, self.rule, rate))
+
+    def blame(self, error):
+        """Return what is wrong with the reader's own functions, None where there are none."""
+        own = self.network.own
+        return None if own is None else own.blame(error, self._crew.boards)
+
+    def check_room(self):
+        """Raise MemoryError when there is no room for a stage that may be reached."""
+        missing = self.network.stages.count - np.count_nonzero(self.visits)
+        if self.network.stages.marks and missing:
+            need = stage_bytes(self.network, self.rule) + (SPARE_MIB << 20)
+            check_memory("the next stage", need, "take a smaller network, or fewer stages")
+
+    def arrays(self):
+        """Return all that a resume needs, as a dict of arrays."""
+        return {
+            **files.network_arrays(self.network),
+            **files.memory_arrays(self.network, self._memory),
+            **self._crew.state(),
+        }
+
+    def restore(self, arrays, path):
+        """Take up what `arrays` returned; path: named in errors."""
+        files.restore(self.network, arrays, path)
+        files.restore_memory(self.network, self._memory, arrays, path)
+        self._crew.restore(arrays)
+
+    def export(self, folder):
+        """Write nothing: the run's own file of weights is what others read."""
+
+
+def check_rule_memory(network, rule):
+    """Raise MemoryError when a network and what the rule keeps beside its weights do not fit."""
+    if RULES[rule].memory:
+        check_memory(f"training {network.name} by {rule}", stage_bytes(network, rule))
+
+
+def stage_bytes(network, rule):
+    """Return what one stage takes with what the rule keeps beside its weights, in bytes."""
+    return network.stage_nbytes * (1 + RULES[rule].memory)
+
+
+# ---------------------------------------------------------------- what a rule keeps
+
+
+class _Tables:
+    """One of the numbers that a rule keeps beside each weight, in the network's own geometry."""
+
+    def __init__(self, network, numbers):
+        self._network, self._numbers = network, numbers
+
+    def __getitem__(self, number):
+        """Return a copy of those of one tuple: float32[16^n], as `Network.table` has its weights.
+
+        number: of the tuple, or (number of the tuple, stage or action).
+        """
+        where = number if isinstance(number, tuple) else (number,)
+        return self._numbers[self._network.positions(*where)]
+
+    def __len__(self):
+        return len(self._network.tuples)
+
+    @property
+    def flat(self):
+        """A copy of all of them, in the order of `Network.weights`: float32[size]."""
+        return self._numbers.copy()
+
+
+class _Memory(Mapping):
+    """What a rule keeps beside the weights, by name: see `Run.memory`."""
+
+    def __init__(self, network, rule, memory):
+        self._network, self._names, self._memory = network, RULES[rule].keeps, memory
+
+    def __getitem__(self, name):
+        if name not in self._names:
+            raise KeyError(name)
+        column = self._names.index(name)
+        return _Tables(self._network, self._memory[column :: len(self._names)])
+
+    def __iter__(self):
+        return iter(self._names)
+
+    def __len__(self):
+        return len(self._names)
