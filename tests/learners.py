@@ -10,12 +10,13 @@ from lib2048 import Network, train
 from lib2048.learn.games import Games, functions_of
 from lib2048.learn.rules import RULES, new_memory
 from lib2048.learn.settings import Settings, rule_of
+from lib2048.train import learners as learning
 from lib2048.train import run as training
 from lib2048.train.watching import Stopped
 
 SMALL = "cells:0123,4567"
 ORDERS = ("forward", "backward")
-STEP = training.FIRST_CHUNK  # actions of the first chunk, after which a test can stop
+STEP = learning.FIRST_CHUNK  # actions of the first chunk, after which a test can stop
 
 
 def games_on(network, rule="td", rate=0.5, seed=3, lanes=2, learn=True, decay=0.0, **options):

@@ -331,12 +331,13 @@ class Learner:
             following = (before.start + 1) % 2**self.network.marks
             if following and self.entered[following]:
                 return following, *choice(self.entered[following][-1000:], state)
-        if self.starts == "restart" and before and len(before.steps) > 10:
+        if self.starts.startswith("restart") and before and len(before.steps) > 10:
             end = before.start + len(before.steps)
             middle = (before.start + end) // 2
             return middle, before.boards[middle - before.start], state
-        if self.starts in JUMPS and game % 5:
-            return game % 5, *jump(JUMPS[self.starts][game % 5], state)
+        jumps = self.starts.removeprefix("restart-")
+        if jumps in JUMPS and game % 5:
+            return game % 5, *jump(JUMPS[jumps][game % 5], state)
         return 0, *initial(state)
 
     def take_turn(self, lane):

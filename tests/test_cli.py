@@ -14,7 +14,7 @@ from lib2048 import Network, SearchPlayer, benchmark, save
 from lib2048.cli import main
 from lib2048.networks import files as storage
 from lib2048.play.evaluation import evaluate
-from lib2048.train import run
+from lib2048.train import learners
 
 SMALL = "cells:0123,4567"
 PLAY_KEYS = {"player", "games", "mean", "ci95", "max", "moves", "moves_per_s", "reached"}
@@ -199,7 +199,7 @@ def test_stages_and_starts_train(answer, tmp_path, words):
 def test_training_without_room_for_a_stage_ends_with_2(answer, capsys, tmp_path, monkeypatch):
     arguments = ["train", "--network", SMALL, "--stages", 2, "--actions", 100, "--out", tmp_path]
     with monkeypatch.context() as patch:
-        patch.setattr(run, "SPARE_MIB", 1 << 30)
+        patch.setattr(learners, "SPARE_MIB", 1 << 30)
         assert main([str(argument) for argument in arguments]) == 2
     said = capsys.readouterr()
     last = said.err.split("\r")[-1]  # behind the progress

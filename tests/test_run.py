@@ -63,7 +63,7 @@ def test_games_end_when_so_many_are_over_and_the_others_stay_in_progress():
     run = new(lanes=3)
     _, history = going(run, {"games": 4})
     unfinished = run.actions - history.lengths.sum()
-    assert history.count == 4 and unfinished == run._crew.members[0].lanes["length"].sum() > 0
+    assert history.count == 4 and unfinished == run.learner._crew.members[0].lanes["length"].sum() > 0
 
 
 def test_a_second_train_begins_anew_and_a_run_goes_on():
@@ -276,7 +276,7 @@ def test_memory_is_what_the_rule_keeps_in_the_networks_geometry():
         assert (sizes[which][~learned] == 0).mean() > 0.99
     where = run.network.positions(1)
     np.testing.assert_array_equal(sizes[1], sizes.flat[where])
-    np.testing.assert_array_equal(sizes[1], run._memory[1::2][where])
+    np.testing.assert_array_equal(sizes[1], run.learner._memory[1::2][where])
 
 
 def test_memory_is_a_copy_made_when_asked():
@@ -304,7 +304,7 @@ def test_memory_of_a_stage():
     tables = [run.memory["A"][0, stage] for stage in range(4)]
     assert all(table.any() for table in tables)
     assert [table.sum() for table in tables] == [
-        run._memory[1::2][run.network.positions(0, stage)].sum() for stage in range(4)
+        run.learner._memory[1::2][run.network.positions(0, stage)].sum() for stage in range(4)
     ]
 
 

@@ -20,6 +20,7 @@ from lib2048.learn.starts import (
     remember,
     start_kernel,
 )
+from lib2048.train import learners
 from lib2048.train import run as training
 
 NAME = "cells:012,345"
@@ -252,7 +253,7 @@ def test_two_threads_keep_the_rules_of_each_start(monkeypatch, tmp_path, starts)
         assert begun == {0}
     elif starts == "carousel":
         assert begun <= set(range(8)) and len(begun) > 3
-    elif starts == "restart":
+    elif starts.startswith("restart"):
         assert len(begun) > 20
     else:
         assert begun == {0, 1, 2, 3, 4}
@@ -314,7 +315,7 @@ def test_starts_that_make_no_sense_are_refused(tmp_path, starts, stages_, words)
 
 
 def test_starts_are_numbered_in_their_order():
-    assert [check_starts(name, 4) for name in STARTS] == [0, 1, 2, 3, 4]
+    assert [check_starts(name, 4) for name in STARTS] == list(range(7))
 
 
 @pytest.mark.parametrize("changes", [{"starts": "restart"}, {"marks": 2}, {"promotion": False}])
@@ -357,7 +358,7 @@ def test_without_room_for_a_stage_training_stops_where_it_can_go_on(
     with monkeypatch.context() as patch:
         little_memory(patch, at)
         if not at:
-            patch.setattr(training, "SPARE_MIB", 1 << 30)
+            patch.setattr(learners, "SPARE_MIB", 1 << 30)
         with pytest.raises(MemoryError, match="stopped where it can go on") as error:
             train(networks[0], out=tmp_path, **settings)
     assert "\n" not in str(error.value) and "fewer stages" in str(error.value)
@@ -377,5 +378,5 @@ def test_room_is_no_matter_once_every_stage_was_reached(monkeypatch):
 def test_room_is_no_matter_without_stages(monkeypatch):
     network = Network(NAME)
     little_memory(monkeypatch, 0)
-    monkeypatch.setattr(training, "SPARE_MIB", 1 << 30)
+    monkeypatch.setattr(learners, "SPARE_MIB", 1 << 30)
     assert train(network, actions=STEP + 1, progress=False).actions == STEP + 1

@@ -256,17 +256,17 @@ class Tiny(torch.nn.Module):
 def test_on_2x2_values_approach_what_its_own_play_is_worth():
     from lib2048.learn.lockstep import Lockstep
 
-    settings = Settings(network="cnn22sss", batch="batch64", learning_rate=0.003, seed=2)
+    settings = Settings(network="cnn22sss", batch="batch16", learning_rate=0.003, seed=2)
     network = ValueNetwork(Tiny(), "tiny")
     one, game = ValueLearner(network, settings), SmallGame(2, 2, progress=False)
-    one.games = Lockstep(64, 2, grid=grid(2, 2))
+    one.games = Lockstep(16, 2, grid=grid(2, 2))
     before = game.marks(network.values)
-    one.play(0, 100_000, 10**6)
+    one.play(0, 80_000, 10**6)
     one.set_rate(0.0003)
-    one.play(0, 130_000, 10**6)
+    one.play(0, 160_000, 10**6)
     after = game.marks(network.values)
-    assert after["own error"] < 10 < 25 < before["own error"]  # points; a game makes about 65
-    assert after["share"] > 0.8
+    assert after["own error"] < 6 < 12 < before["own error"]  # points; a game makes about 65
+    assert before["share"] < 0.5 and after["share"] > 0.95
 
 
 # ---------------------------------------------------------------- the same Run
@@ -339,7 +339,8 @@ def test_half_the_size_and_nearly_the_same_values(tmp_path, network):
 @pytest.mark.parametrize(
     ("settings", "words"),
     [({"stages": 2}, "stages"), ({"rule": "tc"}, "rule tc"), ({"lam": 0.5}, "lambda"),
-     ({"form": "q"}, "form q"), ({"starts": "carousel"}, "carousel"), ({"order": "backward"}, "order"),
+     ({"form": "q"}, "form q"), ({"starts": "carousel"}, "carousel"),
+     ({"order": "backward"}, "order"),
      ({"epsilon": 0.1}, "epsilon"), ({"alpha": 0.1}, "alpha"), ({"batch": "some"}, "unknown batch"),
      ({"learning_rate": 2.0}, "learning_rate"), ({"delay": False}, "delay")],
     ids=lambda x: str(x)[:30],

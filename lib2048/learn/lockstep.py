@@ -20,9 +20,9 @@ from lib2048.learn.records import (
     TURN,
 )
 from lib2048.learn.starts import (
-    RESTART,
     STARTS,
     new_starts,
+    restarts,
     restore_starts,
     start_kernel,
     starts_state,
@@ -179,7 +179,7 @@ def _begin(g, places, after, rewards, counters, starts, limits, grid):
             limits.start, stream_kernel(limits.seed, number), number, grid,
             place.start, length, g, starts.pool, starts.entered, starts.trail,
         )  # fmt: skip
-        if limits.start == RESTART:
+        if restarts(limits.start):
             starts.trail[g, place.start] = place.board
         slide_into(place.board, grid, after[g], rewards[g])
 
@@ -226,7 +226,7 @@ def _act(places, after, rewards, counters, results, starts, limits, grid):
             _move(place, after[g, action], rewards[g, action], grid)
             counters[ACTIONS] += 1
             slide_into(place.board, grid, after[g], rewards[g])
-            if limits.start == RESTART:
+            if restarts(limits.start):
                 starts.trail[g, place.start + place.length] = place.board
             if _is_over(rewards[g]):
                 place.final = place.last

@@ -31,7 +31,7 @@ from lib2048.learn.records import (
     Rule,
     Work,
 )
-from lib2048.learn.starts import CAROUSEL, RESTART, Starts, remember, start_kernel
+from lib2048.learn.starts import CAROUSEL, Starts, remember, restarts, start_kernel
 from lib2048.machine.kernels import compiled, kernel, numba_type, part
 from lib2048.machine.native import borrowed, prefetch
 from lib2048.networks.lookups import promote
@@ -57,10 +57,10 @@ def _begin(lane, g, counters, rule, starts, limits):
             rule.start, stream_kernel(limits.seed, number), number, rule.grid,
             lane.start, length, g, starts.pool, starts.entered, starts.trail,
         )  # fmt: skip
-        lane.watched = rule.start == RESTART or rule.stages.marks > ZERO
+        lane.watched = restarts(rule.start) or rule.stages.marks > ZERO
         if rule.stages.marks:
             lane.stage = stage_kernel(lane.board, rule.stages.marks, rule.stages.lowest)
-        if rule.start == RESTART:
+        if restarts(rule.start):
             starts.trail[g, lane.start] = lane.board
 
 
@@ -126,7 +126,7 @@ def _keep_track(lane, g, stage, start, starts):
     """Count the stage that an action led into, and keep what later games may begin from."""
     if start == CAROUSEL and stage > lane.stage:
         remember(starts.pool, starts.entered, stage, lane.board)
-    elif start == RESTART:
+    elif restarts(start):
         starts.trail[g, lane.start + lane.length] = lane.board
     lane.stage = stage
     starts.visits[stage] += 1

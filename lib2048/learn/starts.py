@@ -7,6 +7,7 @@
   2017; 2021, section 3.5).
 * s-jump, l-jump: from one of five boards in turn that already hold large tiles (Matsuzaki 2021,
   section 3.5).
+* restart-s-jump, restart-l-jump: as restart, and where that would begin anew, as the jumps do.
 
 The paper's carousel keeps a state when the game passed from stage x − 1 to x.  Here it may come
 from any lower stage: with equal tiles carried down, the stage of a lone 32768 (8 of 16) is never
@@ -20,10 +21,12 @@ from numba import types
 
 from lib2048.game.board import EMPTY, initial_kernel, place, spawn_kernel
 from lib2048.game.rng import below, draw
-from lib2048.machine.kernels import kernel
+from lib2048.machine.kernels import kernel, part
 
-STARTS = ("initial", "carousel", "restart", "s-jump", "l-jump")
-INITIAL, CAROUSEL, RESTART, S_JUMP, L_JUMP = range(5)
+STARTS = (
+    "initial", "carousel", "restart", "s-jump", "l-jump", "restart-s-jump", "restart-l-jump",
+)  # fmt: skip
+INITIAL, CAROUSEL, RESTART, S_JUMP, L_JUMP, RESTART_S_JUMP, RESTART_L_JUMP = range(7)
 KEPT = 1000  # states of each stage that the carousel chooses from
 SHORT = 10  # actions: after an episode of that length or less, no restart
 JUMPS = np.array(  # exponents of the two tiles on each board, 0 for one that spawns
@@ -52,7 +55,7 @@ def new_starts(kind, stages, lanes, longest, zeros=np.zeros):
     makes the arrays.
     """
     rows = (stages, KEPT) if kind == CAROUSEL else (1, 1)
-    turns = longest if kind == RESTART else 1
+    turns = longest if restarts(kind) else 1
     return Starts(
         pool=zeros(rows, np.uint64),
         entered=zeros(stages, np.int64),
@@ -89,13 +92,20 @@ def check_starts(name, stages):
     return STARTS.index(name)
 
 
+@part
+def restarts(kind):
+    """Say whether episodes may begin in the middle of the one before: they leave a trail."""
+    return kind == RESTART or kind >= RESTART_S_JUMP
+
+
 @kernel
 def start_kernel(kind, random, number, grid, start, length, g, pool, entered, trail):
     """Begin an episode; return (board, next random state, where it begins).
 
     start, length: where lane g's last episode began, −1 when there was none, and its actions.
     Where it begins is 0 for the initial state, else a stage (carousel), a turn of the game
-    (restart) or which of the five boards (jumps).
+    (restart) or which of the five boards (jumps; where it may be restarted, its turns count on
+    from that number).
     """
     if kind == CAROUSEL:
         stage = start + 1
@@ -103,12 +113,11 @@ def start_kernel(kind, random, number, grid, start, length, g, pool, entered, tr
             random, bits = draw(random)
             kept = min(entered[stage], KEPT)
             return pool[stage, below(bits, np.uint64(kept))], random, stage
-    elif kind == RESTART:
-        if length > SHORT:
-            turn = (start + start + length) // 2
-            return trail[g, turn], random, turn
-    elif kind != INITIAL and number % 5:
-        board, random = _jump(kind - S_JUMP, number % 5, random, grid)
+    if restarts(kind) and length > SHORT:
+        turn = (start + start + length) // 2
+        return trail[g, turn], random, turn
+    if kind >= S_JUMP and number % 5:
+        board, random = _jump((kind - S_JUMP) % 2, number % 5, random, grid)
         return board, random, number % 5
     board, random = initial_kernel(random, grid)
     return board, random, 0
