@@ -1,0 +1,230 @@
+"""Approximate dynamic programming over four features of a tidy board (Amar & Dedieu 2017, 4.2).
+
+J~(x) = Σ_k θ_k φ_k(x).  It plays the action u with the largest E[J~(x_{t+1}) | x_t, u], over all
+tiles that may spawn, and fits J~ of the states it visited to what their games returned.
+
+What the source leaves open, and what is chosen here:
+
+* The features are 1 where cells do not increase along a line that leaves a corner with the
+  largest tile of the four corners: the edge up or down, the edge across, the diagonal.  Empty
+  cells count as 0.  Where several corners hold that tile, one of them is enough.
+* The return y is the sum of the tiles on the last board, the reward of its policy network; there
+  is no feature that is always 1.
+* The printed update of θ has lost its signs.  'gradient' is one step of the mean squared error's
+  gradient, θ ← θ − η · mean 2 φ (θ·φ − y); 'least squares' moves to the batch's exact minimum by
+  a share, θ ← (1 − η) θ + η θ*, which is what the printed (1 − η) θ + η … looks like.
+* Four numbers of 0 or 1 leave many actions equal.  One of the best is drawn.
+"""
+
+import numpy as np
+
+from lib2048.deep.gamebatch import GameBatch
+from lib2048.deep.moves import decision, draw_actions, luck_of, play_whole
+from lib2048.game.batch import ILLEGAL, as_boards
+from lib2048.game.board import WHOLE, slide_all_in
+from lib2048.game.spec import FOUR_CHANCE
+from lib2048.learn.lockstep import FOREVER
+from lib2048.machine.kernels import kernel, part
+
+FEATURES = ("corner", "vertical", "horizontal", "diagonal")
+FITS = ("gradient", "least squares")
+SIDE, FOUR = 4, np.uint64(4)
+ZERO, FIFTEEN = np.uint64(0), np.uint64(15)
+TIE = 1e-9  # of the best value: actions that are worth as much are equal
+
+
+class ADP:
+    """A player by J~: the weights θ of FEATURES, how it plays by them, and how it learns them.
+
+    grid: the board's size.  theta: float64[4], 1 at first, as in the source.
+    """
+
+    name = "ADP"
+
+    def __init__(self, grid=WHOLE):
+        self.theta, self.grid = np.ones(len(FEATURES)), grid
+
+    # ------------------------------------------------------------ values
+
+    def values(self, boards):
+        """Return J~ of states: uint64[n] → float64[n]."""
+        return features(boards, self.grid) @ self.theta
+
+    def expected(self, boards):
+        """Return E[J~(next state)] of each action: uint64[n] → float64[n, 4], −∞ if illegal."""
+        boards = as_boards(boards)
+        out = np.empty((len(boards), 4))
+        _expected(boards, self.theta, self.grid, out)
+        return out
+
+    # ------------------------------------------------------------ playing
+
+    def choose(self, board):
+        """Return the action (0..3) on a board, the first of equals, or None if none is legal."""
+        worths = self.expected([board])
+        return int(_best(worths).argmax()) if np.isfinite(worths).any() else None
+
+    def decide_all(self, games, seed):
+        """Return the action of each place of a `Lockstep`, drawn from the best: int64[count]."""
+        luck = luck_of(seed, games.places["number"], games.places["length"])
+        return draw_actions(_best(self.expected(games.boards)), luck)
+
+    def play_games(self, first_game, count, seed):
+        """Play games by number; return int64[count, 5], see records.RESULT_COLUMNS."""
+        return play_whole(lambda games: self.decide_all(games, seed), first_game, count, seed,
+                          self.grid)  # fmt: skip
+
+    # ------------------------------------------------------------ learning
+
+    def learn(self, batches, games=10, rate=0.05, fit="gradient", seed=1):
+        """Play batches of games, and fit θ after each.
+
+        rate: η, above 0 and up to 1; fit: 'gradient' or 'least squares'.  Game n has the luck of
+        (seed, n).  Returns a list of dicts, a row for each batch: games, actions, mean score,
+        length, tile_sum, root mean squared error before the fit, and theta after it.  Raises
+        ValueError for numbers without sense.
+        """
+        if fit not in FITS or batches < 1 or games < 1 or not 0 < rate <= 1:
+            raise ValueError(f"fit {fit!r}, batches {batches}, games {games}, rate {rate}: use "
+                             f"{' or '.join(FITS)}, 1 or more, and a rate up to 1")  # fmt: skip
+        rows, actions, decide = [], 0, decision(self, seed)
+        for number in range(batches):
+            batch = GameBatch(games, seed, number * games, self.grid)
+            while not batch.over:
+                batch.turn(decide, FOREVER, games)
+            actions += batch.games.actions
+            rows.append(self._row(batch, actions) | {"error": self._fit(batch, rate, fit)})
+            rows[-1]["theta"] = self.theta.tolist()
+        return rows
+
+    def _fit(self, batch, rate, fit):
+        """Fit θ to a batch; return the error before."""
+        boards, _, rewards = batch.moves()
+        live = rewards != ILLEGAL
+        phi = features(boards[live], self.grid).astype(np.float64)
+        returns = np.broadcast_to(batch.tile_sums, live.shape)[live]
+        error = phi @ self.theta - returns
+        if fit == "gradient":
+            self.theta = self.theta - rate * 2 * (error @ phi) / len(phi)
+        else:
+            best = np.linalg.lstsq(phi, returns.astype(np.float64), rcond=None)[0]
+            self.theta = (1 - rate) * self.theta + rate * best
+        return float(np.sqrt(np.mean(error**2)))
+
+    @staticmethod
+    def _row(batch, actions):
+        games, results = len(batch.results), batch.results
+        means = {"score": results[:, 1].mean(), "length": results[:, 2].mean()}
+        row = {"games": batch.first + games, "actions": actions, "tile_sum": batch.tile_sums.mean()}
+        return {name: float(x) for name, x in (row | means).items()}
+
+    def __repr__(self):
+        weights = ", ".join(f"{name} {x:.3g}" for name, x in zip(FEATURES, self.theta))
+        return f"<player {self.name}: {weights}>"
+
+
+def features(boards, grid=WHOLE):
+    """Return the four features of boards: uint64[n] → uint8[n, 4], in the order of FEATURES."""
+    boards = as_boards(boards)
+    out = np.zeros((len(boards), len(FEATURES)), np.uint8)
+    _features_all(boards, grid, out)
+    return out
+
+
+def _best(worths):
+    """Return 1 for each action that is worth as much as the best, else 0: float64[n, 4]."""
+    best = worths.max(axis=1, keepdims=True)
+    return np.isfinite(worths) & (worths >= best - TIE * np.abs(best))
+
+
+# ---------------------------------------------------------------- kernels
+
+
+@part
+def _cell(board, row, column):
+    return (board >> (FOUR * np.uint64(SIDE * row + column))) & FIFTEEN
+
+
+@part
+def _size(grid):
+    """Return (rows, columns) of a grid."""
+    return SIDE - np.int64(grid.down) // 16, SIDE - np.int64(grid.right) // 4
+
+
+@part
+def _falls(board, row, column, down, across, steps):
+    """Say whether cells do not increase in so many steps from one on."""
+    falls = True
+    before = _cell(board, row, column)
+    for _ in range(steps):
+        row += down
+        column += across
+        here = _cell(board, row, column)
+        falls = falls and here <= before
+        before = here
+    return falls
+
+
+@part
+def _largest(board):
+    largest = ZERO
+    while board:
+        largest = max(largest, board & FIFTEEN)
+        board >>= FOUR
+    return largest
+
+
+@kernel
+def _features(board, grid):
+    """Return the four features as the lowest bits of an int64, corner first."""
+    rows, columns = _size(grid)
+    largest = ZERO
+    for row in (0, rows - 1):
+        for column in (0, columns - 1):
+            largest = max(largest, _cell(board, row, column))
+    found = np.int64(largest == _largest(board))
+    for row in (0, rows - 1):
+        for column in (0, columns - 1):
+            if _cell(board, row, column) == largest:
+                down, across = 1 if row == 0 else -1, 1 if column == 0 else -1
+                along = min(rows, columns) - 1
+                found |= np.int64(_falls(board, row, column, down, 0, rows - 1)) << 1
+                found |= np.int64(_falls(board, row, column, 0, across, columns - 1)) << 2
+                found |= np.int64(_falls(board, row, column, down, across, along)) << 3
+    return found
+
+
+@kernel
+def _features_all(boards, grid, out):
+    for i in range(len(boards)):
+        found = _features(boards[i], grid)
+        for k in range(4):
+            out[i, k] = (found >> k) & 1
+
+
+@kernel
+def _expected(boards, theta, grid, out):
+    """Average J~ over the spawns on each afterstate: a 2 or a 4, in each empty cell."""
+    values = np.zeros(16)  # J~ by the four features
+    for found in range(16):
+        for k in range(4):
+            values[found] += theta[k] * ((found >> k) & 1)
+    for i in range(len(boards)):
+        up, right, down, left, _, _ = slide_all_in(boards[i], grid)
+        after = (up, right, down, left)
+        for action in range(4):
+            out[i, action] = -np.inf
+            if after[action] != boards[i]:
+                out[i, action] = _over_spawns(after[action], values, grid)
+
+
+@kernel
+def _over_spawns(after, values, grid):
+    total, empty = 0.0, 0
+    for cell in range(16):
+        shift = FOUR * np.uint64(cell)
+        if (grid.cells >> shift) & np.uint64(1) and (after >> shift) & FIFTEEN == ZERO:
+            empty += 1
+            total += (1 - FOUR_CHANCE) * values[_features(after | np.uint64(1) << shift, grid)]
+            total += FOUR_CHANCE * values[_features(after | np.uint64(2) << shift, grid)]
+    return total / empty

@@ -1,0 +1,165 @@
+"""Monte-Carlo tree search over any prior of actions, such as a policy network (Amar & Dedieu 2017,
+section 5, of which only the idea is public; the rule of choice is that of AlphaGo, PUCT).
+
+A tree's nodes are states.  From a node the search takes the action with the largest
+
+    Q(s, a) + c σ P(s, a) √N(s) / (1 + N(s, a)),
+
+where P is the prior, N counts visits, Q is the mean of the points that were made from s on, the
+action's own reward among them, and σ is the deviation of the points that were made from the root
+on, so that c needs no scale.  Then chance spawns a tile; a state that is new becomes a leaf, worth
+what play by the prior still makes there (a rollout), or what a value function says.
+"""
+
+import numbers
+
+import numpy as np
+
+from lib2048.deep.moves import play_whole
+from lib2048.deep.tree import backup, new_trees, play_on, root_statistics, search_states, select
+from lib2048.game.batch import as_boards, options
+from lib2048.game.board import WHOLE
+from lib2048.learn.settings import is_number
+
+
+class MCTS:
+    """A search with a budget of simulations a move, in many trees at once.
+
+    prior: a function from states uint64[n] to weights of their actions, float[n, 4], such as
+    `PolicyNetwork.probabilities`; illegal actions are left out.  simulations: a move; leaves: of a
+    tree that are evaluated together, 1 to `simulations`.  explore: c.  values: a function from
+    states uint64[n] to what is still to come there, float[n], in place of rollouts; turns: after
+    which a rollout is broken off, None for never.  grid: the board's size.
+
+    Raises ValueError, in one line, for numbers that make no sense.
+    """
+
+    def __init__(self, prior, simulations=100, leaves=8, explore=1.0, values=None, turns=None,
+                 grid=WHOLE):  # fmt: skip
+        _check("simulations", simulations, numbers.Integral, 1)
+        _check("leaves", leaves, numbers.Integral, 1)
+        _check("explore", explore, numbers.Real, 0)
+        if turns is not None:
+            _check("turns", turns, numbers.Integral, 0)
+        self.prior, self.values_of, self.grid = prior, values, grid
+        self.simulations, self.leaves = int(simulations), int(min(leaves, simulations))
+        self.explore, self.turns = float(explore), np.inf if turns is None else turns
+
+    def search(self, boards, seed=0, numbers=None, turns=None):
+        """Search the trees of states, uint64[n], on each of which an action is legal.
+
+        seed, numbers, turns: with the numbers of the game and of its turn, int[n], they are the
+        luck of each tree.  Returns (visits int64[n, 4], whose sum is `simulations`, and
+        Q float64[n, 4], −∞ without a visit).
+        """
+        boards = as_boards(boards)
+        states = search_states(seed, *(np.zeros(len(boards), np.int64) if x is None else x
+                                       for x in (numbers, turns)))  # fmt: skip
+        trees = new_trees(boards, states, self.priors(boards), self.simulations + 1, self.grid)
+        for done in range(0, self.simulations, self.leaves):
+            together = min(self.leaves, self.simulations - done)
+            self._simulate(trees, together)
+        return root_statistics(trees)
+
+    def _simulate(self, trees, together):
+        """Walk down each tree so many times, evaluate what was found, and count it."""
+        leaves = select(trees, together, self.explore, self.grid)
+        flat, which = np.unique(leaves.boards, return_inverse=True)
+        priors = self.priors(flat)[which.reshape(-1)]
+        if self.values_of is None:
+            worth = self.rollouts(leaves.boards, leaves.randoms)
+        else:
+            worth = self._worth(flat)[which.reshape(-1)]
+        backup(trees, leaves, priors, worth, self.grid)
+
+    def priors(self, boards):
+        """Return the prior of states, illegal actions at 0, rescaled: float64[n, 4]."""
+        legal = np.isfinite(options(boards, self.grid)[1])
+        weights = np.asarray(self.prior(boards), np.float64)
+        if weights.shape != legal.shape:
+            raise ValueError(f"a prior returns four numbers a board: ({len(boards)}, 4) here, "
+                             f"not {weights.shape}")  # fmt: skip
+        weights = np.where(legal, weights, 0.0)
+        weights = np.where(weights.sum(axis=1, keepdims=True) > 0, weights, legal)
+        return weights / np.maximum(weights.sum(axis=1, keepdims=True), 1e-300)
+
+    def _worth(self, boards):
+        values = np.asarray(self.values_of(boards), np.float64)
+        if values.shape != boards.shape:
+            raise ValueError(f"a value function returns one number a board: {len(boards)} here")
+        return np.where(np.isfinite(options(boards, self.grid)[1]).any(axis=1), values, 0.0)
+
+    def rollouts(self, boards, randoms):
+        """Return the points that play by the prior makes from each state on: float64[n].
+
+        boards: uint64[n]; randoms: uint64[n], the random states of the games that are played.
+        """
+        boards, randoms, points = boards.copy(), randoms.copy(), np.zeros(len(boards))
+        live, turn = np.arange(len(boards)), 0
+        while turn < self.turns:
+            after, rewards = options(boards[live], self.grid)
+            going = np.isfinite(rewards).any(axis=1)
+            live, after, rewards = live[going], after[going], rewards[going]
+            if not len(live):
+                break
+            weights = np.asarray(self.prior(boards[live]), np.float64)
+            play_on(live, weights, after, rewards, boards, randoms, points, self.grid)
+            turn += 1
+        return points
+
+
+class MCTSPlayer:
+    """The player of a search: the action that it visited most, of equals that of the larger Q.
+
+    search: `MCTS`; name: what it is called; seed: of the searches of `choose`.
+    """
+
+    def __init__(self, search, name="MCTS", seed=0):
+        self.search, self.name = search, f"{name}, {search.simulations} simulations"
+        self.games_at_once = 32  # that `evaluate` asks for at once
+        self._seed, self._asked = seed, 0
+
+    def decide(self, board):
+        """Return (action or None, {action: Q, its reward included}) of a board, searched."""
+        boards = np.array([board], np.uint64)
+        if not np.isfinite(options(boards, self.search.grid)[1]).any():
+            return None, {}
+        self._asked += 1
+        visits, worths = self.search.search(boards, self._seed, [-1], [self._asked])
+        found = {a: float(worths[0, a]) for a in range(4) if visits[0, a]}
+        return int(_most_visited(visits, worths)[0]), found
+
+    def choose(self, board):
+        """Return the action (0..3) on a board, or None when none is legal."""
+        return self.decide(board)[0]
+
+    def decide_all(self, games, seed):
+        """Return the action of each place of a `Lockstep`: int64[count]."""
+        live, actions = games.live, np.zeros(len(games.places), np.int64)
+        places = games.places[live]
+        found = self.search.search(places["board"], seed, places["number"], places["length"])
+        actions[live] = _most_visited(*found)
+        return actions
+
+    def play_games(self, first_game, count, seed):
+        """Play games by number; return int64[count, 5], see records.RESULT_COLUMNS."""
+        return play_whole(lambda games: self.decide_all(games, seed), first_game, count, seed,
+                          self.search.grid)  # fmt: skip
+
+    def __repr__(self):
+        return f"<player {self.name}>"
+
+
+def uniform(boards):
+    """Return the prior that prefers no action: float64[n, 4]."""
+    return np.ones((len(boards), 4))
+
+
+def _most_visited(visits, worths):
+    return np.lexsort((-worths, -visits), axis=1)[:, 0]
+
+
+def _check(name, value, kind, lowest):
+    if not (is_number(value, kind) and value >= lowest):
+        what = "a whole number" if kind is numbers.Integral else "a number"
+        raise ValueError(f"{name} {value!r}: use {what}, {lowest} or more")

@@ -1,0 +1,283 @@
+"""REINFORCE for a policy network: play a batch of games, then make what led to the better ones
+likelier (Amar & Dedieu 2017, section 3), and, as options, what goes beyond the source.
+
+The gradient of R · log p_a with respect to the logits is R · (A − P), where P = softmax(logits)
+and A is 1 for the action taken and 0 elsewhere: log p_a = logit_a − log Σ exp(logit_i), and the
+derivative of the sum's logarithm is P.  It is the same for actions that were drawn and for those
+of ε-greedy.  The source has A − log P for drawn ones (section 3.2.3), which is no gradient: it
+does not sum to 0 over the actions, though adding a number to all logits changes nothing.
+"""
+
+import numbers
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from lib2048.deep import files
+from lib2048.deep.critic import Critic
+from lib2048.deep.gamebatch import TINY, GameBatch, standardised, to_go
+from lib2048.deep.moves import draw_actions, luck_of
+from lib2048.deep.policy import AT_ONCE, HIDDEN, distance_to_certainty
+from lib2048.game.batch import ILLEGAL
+from lib2048.game.rng import seed_bits
+from lib2048.learn.records import RESULT_COLUMNS
+from lib2048.learn.settings import is_number
+
+PLAYS = ("probabilistic", "epsilon-greedy")
+RETURNS = ("sum", "to-go", "critic")
+OPTIMISERS = {
+    "rmsprop": lambda weights, rate: torch.optim.RMSprop(weights, rate, alpha=0.99, eps=1e-5),
+    "adam": lambda weights, rate: torch.optim.Adam(weights, rate),
+}
+BATCH_COLUMNS = ("games", "actions", "score", "length", "tile_sum", "distance", "entropy")
+
+
+@dataclass(frozen=True, kw_only=True)
+class PolicySettings:
+    """How a policy network learns; the defaults are the source's.
+
+    seed: of the games' luck and of all draws.  play: 'probabilistic' draws actions by their
+    probabilities, 'epsilon-greedy' takes the most likely one, or, with probability epsilon, any
+    legal one.  batch: games that are played before the weights change.  optimiser: 'rmsprop' or
+    'adam', with its learning_rate.
+
+    Beyond the source: returns 'to-go' counts the points from a move on instead of the last
+    board's tiles, those k moves later times discount^k, compared with other games at the same
+    turn; 'critic' compares them with a `Critic`, lam being its λ.  entropy: weight of a bonus for
+    being unsure; half_life: batches after which the learning rate has halved, None for never;
+    steps: of the optimiser for each batch, each with as many of its moves, shuffled.
+
+    Raises ValueError, in one line, for a setting that makes no sense.
+    """
+
+    seed: int = 1
+    play: str = "probabilistic"
+    batch: int = 10
+    learning_rate: float = 0.01
+    epsilon: float = 0.1
+    optimiser: str = "rmsprop"
+    returns: str = "sum"
+    discount: float = 1.0
+    lam: float = 1.0
+    entropy: float = 0.0
+    half_life: float | None = None
+    steps: int = 1
+
+    def __post_init__(self):
+        for name, known in (("play", PLAYS), ("returns", RETURNS), ("optimiser", OPTIMISERS)):
+            if getattr(self, name) not in known:
+                given = f"unknown {name} {getattr(self, name)!r}"
+                raise ValueError(f"{given}: use {' or '.join(known)}")
+        for name, lowest in (("batch", 2), ("steps", 1)):
+            _check(self, name, numbers.Integral, lambda x: x >= lowest, f"{lowest} or more")  # noqa: B023
+        _check(self, "seed", numbers.Integral, lambda x: True, "a whole number")
+        _check(self, "learning_rate", numbers.Real, lambda x: 0 < x <= 1, "above 0 and up to 1")
+        for name in ("epsilon", "discount", "lam"):
+            _check(self, name, numbers.Real, lambda x: 0 <= x <= 1, "a number from 0 to 1")
+        _check(self, "entropy", numbers.Real, lambda x: x >= 0, "0 or more")
+        if self.half_life is not None:
+            _check(self, "half_life", numbers.Real, lambda x: x > 0, "batches, above 0, or None")
+
+
+def _check(settings, name, kind, fits, what):
+    value = getattr(settings, name)
+    if not (is_number(value, kind) and fits(value)):
+        raise ValueError(f"{name} {value!r}: use {what}")
+
+
+class PolicyLearner:
+    """What a `Run` trains a policy network by: games in step, and a step of learning a batch.
+
+    network: `PolicyNetwork`, which learns in place; settings: `PolicySettings`.
+
+    batches: float64[k, 7], a row of BATCH_COLUMNS for each batch: games and actions so far, and
+    the means over its games of score, length, tiles on the last board, distance to certainty
+    and entropy (in nats); the last two are first averaged over each game.
+    """
+
+    first_chunk = 500  # actions, before the run knows how many take a tenth of a second
+
+    def __init__(self, network, settings):
+        self.network, self.settings = network, settings
+        weights = network.module.parameters()
+        self.optimiser = OPTIMISERS[settings.optimiser](weights, settings.learning_rate)
+        self.schedule = torch.optim.lr_scheduler.LambdaLR(self.optimiser, self._share_of_rate)
+        self.critic = None
+        if settings.returns == "critic":
+            self.critic = Critic(HIDDEN, settings.seed, settings.discount, settings.lam)
+        self.batches = np.zeros((0, len(BATCH_COLUMNS)))
+        self._before = 0  # actions of the batches that are over
+        self._begin()
+
+    # ------------------------------------------------------------ what a run asks
+
+    @property
+    def actions(self):
+        """The number of actions so far."""
+        return self._before + self._batch.games.actions
+
+    @property
+    def visits(self):
+        """How many actions led into each stage: there is one."""
+        return np.array([self.actions])
+
+    @property
+    def finite(self):
+        """Whether all weights are numbers."""
+        return all(bool(weights.isfinite().all()) for weights in self.network.module.parameters())
+
+    def set_rate(self, rate):
+        """Let the learning rate be this, for the first batch, from now on; see half_life."""
+        self.schedule.base_lrs = [float(rate)]
+        self.optimiser.param_groups[0]["lr"] = rate * self._share_of_rate(len(self.batches))
+
+    def _share_of_rate(self, batches):
+        half_life = self.settings.half_life
+        return 0.5 ** (batches / half_life) if half_life else 1.0
+
+    def play(self, last_game, last_action, rows):
+        """Play and learn until `actions` is last_action, or so many rows of games are over.
+
+        No batch is begun with a game of last_game or above.  Returns (results int64[k, 5],
+        whether games are left); see records.RESULT_COLUMNS.
+        """
+        found = [np.zeros((0, len(RESULT_COLUMNS)), np.int64)]
+        while self.actions < last_action and rows and self._batch.first < last_game:
+            found.append(self._batch.turn(self._decide, last_action - self._before, rows))
+            rows -= len(found[-1])
+            if self._batch.over:
+                self._learn()
+        return np.concatenate(found), self._batch.first < last_game
+
+    def _begin(self):
+        count = self.settings.batch
+        first = len(self.batches) * count
+        self._batch = GameBatch(count, self.settings.seed, first, self.network.grid)
+
+    def _decide(self, games):
+        """Return the action of each place: int64[count]."""
+        live, actions = games.live, np.zeros(len(games.places), np.int64)
+        places, legal = games.places[live], np.isfinite(games.rewards[live])
+        weights = self.network.masked(places["board"], legal)
+        if self.settings.play == "epsilon-greedy":
+            weights = epsilon_greedy(weights, legal, self.settings.epsilon)
+        luck = luck_of(self.settings.seed, places["number"], places["length"])
+        actions[live] = draw_actions(weights, luck)
+        return actions
+
+    # ------------------------------------------------------------ learning from a batch
+
+    def _learn(self):
+        """Take the steps of a batch, write its row of `batches`, and begin the next."""
+        boards, actions, rewards = self._batch.moves()
+        live = rewards != ILLEGAL
+        moves = boards[live], actions[live], self._advantages(boards, rewards, live)[live]
+        sure = np.zeros((len(moves[0]), 2))
+        for part in self._parts(len(sure)):
+            sure[part] = self.step(*(array[part] for array in moves))
+        self._note(sure, np.nonzero(live)[1])
+        self._before += self._batch.games.actions
+        self._begin()
+        self.schedule.step()
+
+    def _advantages(self, boards, rewards, live):
+        """Return what each move counts: float64[turns, games]."""
+        if self.settings.returns == "sum":
+            return np.broadcast_to(standardised(self._batch.tile_sums), live.shape)
+        if self.critic:
+            found = self.critic.learn(boards, rewards, live)
+            return (found - found[live].mean()) / (found[live].std() + TINY)
+        return standardised(to_go(rewards, self.settings.discount), live)
+
+    def _parts(self, count):
+        """Return the moves of each step: all, or a share of them, shuffled."""
+        if self.settings.steps == 1:
+            return [np.arange(count)]
+        shuffle = np.random.default_rng([int(seed_bits(self.settings.seed)), len(self.batches)])
+        return np.array_split(shuffle.permutation(count), self.settings.steps)
+
+    def step(self, boards, actions, advantages):
+        """Take one step of the optimiser.
+
+        boards: uint64[n]; actions: int[n], taken there; advantages: float[n], what each counts.
+        Returns each move's distance to certainty and entropy before the step: float64[n, 2].
+        """
+        self.optimiser.zero_grad()
+        sure = np.zeros((len(boards), 2))
+        for at in range(0, len(boards), AT_ONCE):
+            part = slice(at, at + AT_ONCE)
+            policy = self.network.distribution(boards[part])
+            surrogate(policy, actions[part], advantages[part], self.settings.entropy).backward()
+            with torch.no_grad():
+                sure[part, 0] = distance_to_certainty(policy.probs.numpy())
+                sure[part, 1] = policy.entropy().numpy()
+        self.optimiser.step()
+        return sure
+
+    def _note(self, sure, games):
+        """Write the row of a batch; games: int64[n], which of its games each move belongs to."""
+        results, count = self._batch.results, self.settings.batch
+        moves = np.bincount(games, minlength=count)
+        sure = [np.mean(np.bincount(games, column, count) / moves) for column in sure.T]
+        done = (len(self.batches) + 1) * count, self._before + results[:, 2].sum()
+        row = *done, results[:, 1].mean(), results[:, 2].mean(), self._batch.tile_sums.mean(), *sure
+        self.batches = np.vstack([self.batches, row])
+
+    # ------------------------------------------------------------ on disk
+
+    def arrays(self):
+        """Return all that a resume needs, as a dict of arrays."""
+        return {
+            **files.network_arrays(self.network),
+            **files.optimiser_arrays(self.optimiser),
+            **self._batch.state(),
+            "batches": self.batches.copy(),
+            "batch_before": np.array(self._before),
+            "batch_rate": np.array(self.schedule.base_lrs),
+            **(self.critic.arrays() if self.critic else {}),
+        }
+
+    def restore(self, arrays, path):
+        """Take up what `arrays` returned; path: named in errors.
+
+        Raises ValueError, in one line, for another network, or a batch of another size.
+        """
+        kept, count = arrays.get("batch_tile_sums", ()), self.settings.batch
+        if len(kept) != count:
+            raise ValueError(f"{path}: holds a batch of {len(kept)} games, not of {count}")
+        files.restore(self.network, arrays, path)
+        files.restore_optimiser(self.optimiser, arrays)
+        self.batches, self._before = np.array(arrays["batches"]), int(arrays["batch_before"])
+        self.schedule.last_epoch = len(self.batches)
+        if self.critic:
+            self.critic.restore(arrays, path, len(self.batches))
+        self._begin()
+        self._batch.restore(arrays)
+        self.set_rate(float(arrays["batch_rate"][0]))
+
+
+# ---------------------------------------------------------------- the formulas
+
+
+def epsilon_greedy(probabilities, legal, epsilon):
+    """Return how likely ε-greedy takes each action: float[n, 4].
+
+    probabilities: float[n, 4]; legal: bool[n, 4].  The most likely one with 1 − ε, and any legal
+    one, itself among them, with ε.
+    """
+    best = probabilities.argmax(axis=1)[:, None] == np.arange(probabilities.shape[1])
+    return (1 - epsilon) * best + epsilon * legal / legal.sum(axis=1, keepdims=True)
+
+
+def surrogate(policy, actions, advantages, entropy=0.0):
+    """Return −Σ (advantage · log p(action) + entropy · H), whose descent is policy gradient.
+
+    policy: a Categorical of n rows; actions: int[n]; advantages: float[n].  The sum is over all
+    moves, as the source's matrices have it; both optimisers divide by its size anyway.
+    """
+    taken = policy.log_prob(torch.as_tensor(actions))
+    gain = torch.as_tensor(advantages).to(taken) * taken
+    if entropy:
+        gain = gain + entropy * policy.entropy()
+    return -gain.sum()
