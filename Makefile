@@ -48,6 +48,8 @@ lint: $(READY) ## check style (ruff) and layers (import-linter)
 
 bench: $(READY) ## measure the speed of play and of training on this machine
 	$(BIN)/lib2048 bench
+	$(BIN)/lib2048 bench --network cnn22
+	$(BIN)/lib2048 bench --network cnn22ss
 
 clean: ## remove what the tools leave behind (to start over, remove .venv too)
 	rm -rf build *.egg-info .pytest_cache .ruff_cache .import_linter_cache .hypothesis

@@ -209,6 +209,10 @@ def _info(options):
 
 
 def _bench(options):
+    if neural.is_neural(options.network):
+        bench = neural.room("bench")
+        figures = bench.Bench(options.network).run()
+        return figures, bench.report(figures)
     from lib2048.benchmark import Bench, report
 
     figures = Bench(options.network, options.stages).run()

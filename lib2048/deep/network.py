@@ -49,8 +49,12 @@ class ValueNetwork:
 
     def forward(self, boards):
         """Return the module's values of boards as a float32 tensor through which gradients flow."""
+        return self.pass_through(self.encode(boards))
+
+    def pass_through(self, planes):
+        """Return the module's values of encoded boards (n, 16, 4, 4): see `forward`."""
         with self._cast():
-            return self.module(self.encode(boards)).reshape(-1).float()
+            return self.module(planes).reshape(-1).float()
 
     def values(self, boards):
         """Return the values of afterstates: uint64[n] → float32[n], in points."""

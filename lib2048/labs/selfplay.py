@@ -4,8 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lib2048.game.board import afterstates, initial, spawn
-from lib2048.game.rng import stream
+from lib2048.learn.lockstep import Lockstep
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,46 +47,42 @@ class SelfPlay:
     """
 
     def __init__(self, values, games=64, seed=0):
-        self.values, self.seed, self.begun = values, seed, 0
-        self.scores, self.actions = [], 0
-        self._games = [self._new() for _ in range(games)]
+        self.values, self.scores = values, []
+        self._games, self._paid = Lockstep(games, seed), np.zeros(games, np.float32)
+
+    @property
+    def actions(self):
+        """The number of actions so far."""
+        return self._games.actions
 
     def batches(self, actions):
         """Play so many more actions, to the end of a turn, and yield a `Batch` a turn."""
         end = self.actions + actions
         while self.actions < end:
-            turns = self._turn()
-            if turns:
-                yield Batch.of(turns)
-
-    def _new(self):
-        board, luck = initial(stream(self.seed, self.begun))
-        self.begun += 1
-        return {"board": board, "luck": luck, "last": None, "score": 0}
+            batch = self._turn()
+            if len(batch):
+                yield batch
 
     def _turn(self):
         """Play one action in each game; return the turns that are known now."""
-        options = [afterstates(game["board"]) for game in self._games]
-        worths, turns = self._worths(options), []
-        for place, (game, legal, worth) in enumerate(zip(self._games, options, worths)):
-            _, after, reward = legal[int(np.argmax(worth))] if legal else (None, 0, 0)
-            if game["last"]:
-                turns.append((*game["last"], game["board"], reward, after, not legal))
-            if legal:
-                self._act(game, after, reward)
-            else:
-                self.scores.append(game["score"])
-                self._games[place] = self._new()
-        return turns
+        games = self._games
+        actions = games.worths(self.values).argmax(axis=1)
+        chosen = np.arange(len(actions)), actions
+        batch = self._known(games.rewards[chosen], games.afterstates[chosen])
+        self._paid = games.rewards[chosen].copy()
+        self.scores += games.act(actions)[:, 1].tolist()
+        return batch
 
-    def _worths(self, options):
-        """Return reward + value of each game's actions, as a list of arrays."""
-        legal = [option for one in options for option in one]
-        worth = np.asarray(self.values(np.array([after for _, after, _ in legal], np.uint64)))
-        worth = worth + np.array([reward for _, _, reward in legal], np.float32)
-        return np.split(worth, np.cumsum([len(one) for one in options])[:-1])
-
-    def _act(self, game, after, reward):
-        game["last"], game["score"] = (after, reward), game["score"] + reward
-        game["board"], game["luck"] = spawn(after, game["luck"])
-        self.actions += 1
+    def _known(self, rewards, afterstates):
+        """Return the turns of the games that go on, then of those that ended in the last turn."""
+        places = self._games.places
+        on, over = np.flatnonzero(places["last"]), np.flatnonzero(places["final"])
+        nothing, both = np.zeros(len(over)), np.concatenate([on, over])
+        return Batch(
+            np.concatenate([places["last"][on], places["final"][over]]),
+            self._paid[both],
+            np.concatenate([places["board"][on], places["lost"][over]]),
+            np.concatenate([rewards[on], nothing.astype(np.float32)]),
+            np.concatenate([afterstates[on], nothing.astype(np.uint64)]),
+            np.repeat([False, True], [len(on), len(over)]),
+        )

@@ -42,6 +42,7 @@ PLACE = np.dtype(
         ("start", np.int64),  # where it began; see starts.start_kernel
         ("last", np.uint64),  # its last afterstate, 0 before the first
         ("final", np.uint64),  # the afterstate with which a game ended here in this turn, or 0
+        ("lost", np.uint64),  # and the state without a legal action that came of it
         ("action", np.int64),  # the action that was chosen in this turn
     ],
     align=True,
@@ -143,7 +144,7 @@ class Lockstep:
     def restore(self, state):
         """Take up a state that `state` returned for as many games."""
         for name in PLACE.names:
-            self.places[name] = state[f"place_{name}"]
+            self.places[name] = state.get(f"place_{name}", 0)
         self.counters[:] = state["counters"]
         restore_starts(self.starts, state)
         _look_all(self.places, self.grid, self.afterstates, self.rewards)
@@ -229,7 +230,7 @@ def _act(places, after, rewards, counters, results, starts, limits, grid):
             if restarts(limits.start):
                 starts.trail[g, place.start + place.length] = place.board
             if _is_over(rewards[g]):
-                place.final = place.last
+                place.final, place.lost = place.last, place.board
                 record(place, counters, results)
                 _begin(g, places, after, rewards, counters, starts, limits, grid)
         g += 1
