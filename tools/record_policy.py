@@ -1,0 +1,190 @@
+"""Record how policy networks learn: nice python tools/record_policy.py FOLDER [NAME …]
+
+Each run of RUNS, once for each of its seeds, leaves in FOLDER
+
+NAME-seedN.csv   a row for each batch of games: games and actions so far, seconds of processor
+                 time, means over its games (score, length, tile_sum, distance to certainty,
+                 entropy), share of its games that reached 256, 512, 1024 and 2048
+NAME-seedN-game.csv     distance to certainty at each move of one game, after learning
+NAME-seedN.json  its settings, the command, and what 1000 test games give, with the most likely
+                 action and with drawn ones
+NAME-seedN.safetensors  the weights
+
+What is there already is skipped.  Other parts of the record are ADP (`adp`), warm starts (`warm`)
+and searches (`mcts`), which need the weights of the runs `beyond` and `slower`; `random` is what
+all of it is compared with.  About an hour of one core in all.
+"""
+
+import csv
+import json
+import sys
+import time
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+import torch
+from safetensors.torch import load_file, save_file
+
+from lib2048 import evaluate, load
+from lib2048.deep.adp import ADP
+from lib2048.deep.mcts import MCTS, MCTSPlayer
+from lib2048.deep.moves import record_games
+from lib2048.deep.policy import distance_to_certainty, new_policy_network
+from lib2048.deep.policy_settings import PolicySettings
+from lib2048.deep.reinforce import BATCH_COLUMNS, PolicyLearner
+from lib2048.deep.warm import warm_start
+from lib2048.learn.lockstep import FOREVER
+from lib2048.play.evaluation import reached
+
+TILES = (256, 512, 1024, 2048)
+GREEDY = {"play": "epsilon-greedy", "epsilon": 0.1}
+SLOWER = {"learning_rate": 0.001}
+BEYOND = {"returns": "critic", "discount": 0.99, "lam": 0.8, "optimiser": "adam", "batch": 32,
+          "learning_rate": 0.001, "entropy": 0.05, "steps": 4}  # fmt: skip
+RUNS = {  # name: (settings, batches, seeds)
+    "source": ({}, 700, (1, 2, 3)),
+    "source-greedy": (GREEDY, 600, (1, 2, 3)),
+    "slower": (SLOWER, 700, (1, 2, 3)),
+    "slower-greedy": (GREEDY | SLOWER, 600, (1, 2, 3)),
+    "entropy": (SLOWER | {"entropy": 0.05}, 700, (1,)),
+    "to-go": (SLOWER | {"returns": "to-go", "discount": 0.99}, 700, (1,)),
+    "beyond": (BEYOND | {"half_life": 400.0}, 800, (1,)),
+}
+TEACHERS = {"adp": 2000, "heuristic": 100, "42-33": 200}  # games each of which is recorded
+COLUMNS = ("batch", "games", "actions", "seconds", *BATCH_COLUMNS[2:],
+           *(f"reached_{tile}" for tile in TILES))  # fmt: skip
+
+
+def tested(player, games=1000):
+    """Return what test games give, as a dict."""
+    result = evaluate(player, games)
+    shares = result.reached()
+    numbers = {"mean": result.mean, "ci95": result.ci95, "max": result.max, "games": games,
+               "moves_per_s": result.moves_per_s}  # fmt: skip
+    return {name: round(x, 1) for name, x in numbers.items()} | {
+        f"reached_{tile}": shares.get(tile, 0.0) for tile in TILES
+    }
+
+
+def both(network, games=1000):
+    """Return what a policy gives in test games, taken at its likeliest and drawn."""
+    return {"most likely": tested(network.player(), games),
+            "drawn": tested(network.player(explore=True), games)}  # fmt: skip
+
+
+def learned(learner, batches):
+    """Let a learner learn; return a row of COLUMNS for each batch."""
+    rows, begin = [], time.process_time()
+    for number in range(1, batches + 1):
+        results, _ = learner.play(FOREVER, FOREVER, learner.settings.batch)
+        games, actions, *means = learner.batches[-1].tolist()
+        shares = [reached(results[:, 3]).get(tile, 0.0) for tile in TILES]
+        spent = round(time.process_time() - begin, 2)
+        means = [round(mean, 4) for mean in means]
+        rows.append([number, int(games), int(actions), spent, *means, *shares])
+    return rows
+
+
+def write(path, columns, rows):
+    with open(path, "w", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows(rows)
+
+
+def say(path, **what):
+    """Keep what is known of a run beside its rows."""
+    what["command"] = f"python tools/record_policy.py FOLDER {path.name.split('-seed')[0]}"
+    path.with_suffix(".json").write_text(json.dumps(what, indent=1) + "\n")
+    print(path.name, json.dumps(what), flush=True)
+
+
+def record_run(folder, name):
+    options, batches, seeds = RUNS[name]
+    for seed in seeds:
+        path = folder / f"{name}-seed{seed}"
+        if path.with_suffix(".json").exists():
+            continue
+        network, settings = new_policy_network(seed), PolicySettings(seed=seed, **options)
+        learner = PolicyLearner(network, settings)
+        write(path.with_suffix(".csv"), COLUMNS, learned(learner, batches))
+        save_file(network.module.state_dict(), path.with_suffix(".safetensors"))
+        write(folder / f"{name}-seed{seed}-game.csv", ("move", "distance"), one_game(network))
+        say(path, settings=asdict(settings), batches=len(learner.batches), **both(network))
+
+
+def one_game(network):
+    """Return the distance to certainty at each move of one game of drawn actions."""
+    moves = record_games(network.player(explore=True), 1)
+    distances = distance_to_certainty(network.probabilities(moves.boards))
+    return list(enumerate(distances.round(4).tolist()))
+
+
+def record_adp(folder):
+    for fit, rate in (("gradient", 0.05), ("least squares", 0.1)):
+        for seed in (1, 2, 3):
+            player = ADP()
+            rows = player.learn(200, 10, rate, fit, seed)
+            path = folder / f"adp-{fit.replace(' ', '-')}-seed{seed}"
+            write(path.with_suffix(".csv"), rows[0], [row.values() for row in rows])
+            say(path, fit=fit, rate=rate, theta=player.theta.tolist(), before=tested(ADP()),
+                after=tested(player))  # fmt: skip
+
+
+def teacher(name):
+    """Return a player whose moves are recorded, or its rule for games in step."""
+    weights = Path(__file__).resolve().parents[1] / "data" / "weights"
+    known = {"adp": ADP, "heuristic": lambda: name, "42-33": lambda: load(weights / f"{name}.npz")}
+    return known[name]()
+
+
+def record_warm(folder):
+    """Learn the moves of a player, then go on by what is best beyond the source."""
+    for name, games in TEACHERS.items():
+        path, network = folder / f"warm-{name}-seed1", new_policy_network(1)
+        moves = record_games(teacher(name), games, seed=1)
+        begin = time.process_time()
+        rows = warm_start(network, moves, epochs=4)
+        write(path.with_suffix(".csv"), rows[0], [row.values() for row in rows])
+        save_file(network.module.state_dict(), path.with_suffix(".safetensors"))
+        spent = round(time.process_time() - begin, 1)
+        say(path, teacher=name, games=games, moves=len(moves.boards), seconds=spent,
+            teacher_mean=float(moves.results[:, 1].mean()), **both(network))  # fmt: skip
+
+
+def record_mcts(folder):
+    """Search over learned policies, in a handful of games."""
+    for name in ("slower", "beyond"):
+        network = new_policy_network(1)
+        network.module.load_state_dict(load_file(folder / f"{name}-seed1.safetensors"))
+        for simulations, turns in ((25, 20), (100, 20), (25, None)):
+            search = MCTS(network.probabilities, simulations, turns=turns)
+            begin = time.process_time()
+            results = MCTSPlayer(search).play_games(0, 8, 2048)
+            spent = time.process_time() - begin
+            kind = f"mcts-{name}-{simulations}-{'end' if turns is None else turns}-seed1"
+            say(folder / kind, simulations=simulations, turns=turns, games=len(results),
+                scores=results[:, 1].tolist(), mean=float(results[:, 1].mean()),
+                reached=reached(results[:, 3]), seconds=round(spent, 1),
+                moves_per_s=round(results[:, 2].sum() / spent, 2))  # fmt: skip
+
+
+def record_random(folder):
+    say(folder / "random", **tested("random", 10_000))
+
+
+PARTS = {"random": record_random, "adp": record_adp, "warm": record_warm, "mcts": record_mcts}
+
+
+def main(folder, *names):
+    torch.set_num_threads(1)
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in names or (*RUNS, *PARTS):
+        PARTS[name](folder) if name in PARTS else record_run(folder, name)
+
+
+if __name__ == "__main__":
+    np.seterr(all="raise", under="ignore")
+    main(*sys.argv[1:])
