@@ -68,6 +68,8 @@ def test_module_imports_only_what_is_listed(path):
     everywhere = core | {"ipython", "nbclient", "nbconvert", "nbformat"}  # others bring them
     everywhere |= names(EXTRAS["course"]) | names(EXTRAS["deep"]) | names(EXTRAS["grading"])
     assert distributions(imported(path, top_level_only=False)) <= everywhere
+    if path.parent.name == "deep":
+        core |= names(EXTRAS["deep"])
     if path.name not in ("plotting.py", "widgets.py", "withtorch.py", "running.py"):
         assert distributions(imported(path, top_level_only=True)) <= core
 

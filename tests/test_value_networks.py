@@ -13,6 +13,7 @@ from lib2048.game.batch import from_one_hot, images, one_hot, options  # noqa: E
 from lib2048.game.board import afterstates, grid, symmetries  # noqa: E402
 from lib2048.learn.batches import Queue, parse  # noqa: E402
 from lib2048.machine.data import data  # noqa: E402
+from lib2048.networks import neural  # noqa: E402
 from lib2048.play.experience import collect  # noqa: E402
 from lib2048.search.batched import BatchSearch  # noqa: E402
 
@@ -357,7 +358,7 @@ def test_what_a_neural_network_does_not_have_is_refused(settings, words):
     ids=str,
 )  # fmt: skip
 def test_what_tables_do_not_have_is_refused(settings):
-    with pytest.raises(ValueError, match="neural"):
+    with pytest.raises(ValueError, match="is for value .*networks, and 4x6 is none"):
         Settings(network="4x6", **settings)
 
 
@@ -395,8 +396,6 @@ def test_a_damaged_file_is_refused_in_one_line(tmp_path, network, damage):
 
 
 def test_without_torch_the_message_says_what_to_install(monkeypatch):
-    from lib2048.networks import neural
-
     monkeypatch.setattr(neural.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(ValueError, match=r'pip install -e "\.\[deep\]"'):
         Settings(**SMALL).new_network()

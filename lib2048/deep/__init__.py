@@ -12,5 +12,6 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 from lib2048.deep.architectures import make  # noqa: E402
 from lib2048.deep.files import load, save  # noqa: E402
 from lib2048.deep.network import ValueNetwork  # noqa: E402
+from lib2048.deep.policy import PolicyNetwork, new_policy_network  # noqa: E402
 
-__all__ = ["ValueNetwork", "load", "make", "save"]
+__all__ = ["PolicyNetwork", "ValueNetwork", "load", "make", "new_policy_network", "save"]

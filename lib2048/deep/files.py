@@ -10,8 +10,9 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save as pack
 
 from lib2048.deep.network import ValueNetwork
+from lib2048.deep.policy import new_policy_network
 from lib2048.machine.files import write_atomic
-from lib2048.networks.neural import OWN, SUFFIX, VALUE_NETWORKS
+from lib2048.networks.neural import OWN, SUFFIX, is_neural, kind_of
 
 FORMAT = "lib2048 1"
 WEIGHTS = "weights" + SUFFIX
@@ -29,8 +30,8 @@ def save(network, path, half=False, **info):
                for name, tensor in network.module.state_dict().items()}  # fmt: skip
     if half:
         tensors = {name: tensor.half() for name, tensor in tensors.items()}
-    about = {"format": FORMAT, "network": network.name, "symmetry": network.symmetry,
-             "sha256": _digest(tensors), "info": json.dumps(info)}  # fmt: skip
+    about = {"format": FORMAT, "sha256": _digest(tensors), "info": json.dumps(info),
+             "network": network.name, "options": json.dumps(_options(network))}  # fmt: skip
     packed = pack(tensors, about)
     write_atomic(path, lambda file: file.write(packed), len(packed))
 
@@ -39,21 +40,29 @@ def load(path, name=None, module=None, device="cpu", precision="float32"):
     """Load a neural network that `save` wrote.
 
     name: the network it must be, or None for any; module: the torch module that takes the weights
-    of a network of your own.  Returns `ValueNetwork`.  Raises ValueError, in one line, for a
-    missing, damaged or foreign file, or another architecture.
+    of a network of your own.  Returns `ValueNetwork` or `PolicyNetwork`.  Raises ValueError, in
+    one line, for a missing, damaged or foreign file, or another architecture.
     """
     about, tensors = _read(path)
     found = about["network"]
     if name is not None and found != name.lower():
         raise ValueError(f"{path}: holds weights of network {found}, not of {name}")
-    if module is None and found not in VALUE_NETWORKS:
+    if module is None and (found.startswith(OWN) or not is_neural(found)):
         raise ValueError(f"{path}: holds weights of {found}: give the module that takes them, "
                          "deep.load(…, module=…)")  # fmt: skip
-    own = None if module is None else found.removeprefix(OWN)
-    network = ValueNetwork(found if module is None else module, own, 0, about["symmetry"], device,
-                           precision)  # fmt: skip
+    if kind_of(found) == "policy":
+        network = new_policy_network()
+    else:
+        own = None if module is None else found.removeprefix(OWN)
+        network = ValueNetwork(found if module is None else module, own, device=device,
+                               precision=precision, **json.loads(about["options"]))  # fmt: skip
     _fill(network, tensors, path)
     return network
+
+
+def _options(network):
+    """Return what decides a network beside its name and its weights."""
+    return {name: value for name, value in network.arguments().items() if name != "name"}
 
 
 def info(path):
@@ -61,7 +70,7 @@ def info(path):
     about, tensors = _read(path)
     return {
         "network": about["network"],
-        "symmetry": about["symmetry"],
+        **json.loads(about["options"]),
         "weights": sum(tensor.numel() for tensor in tensors.values()),
         "dtype": str(next(iter(tensors.values())).dtype).removeprefix("torch."),
         "sha256": about["sha256"],

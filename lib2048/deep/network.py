@@ -7,10 +7,10 @@ import torch
 
 from lib2048.deep.architectures import make, weight_count
 from lib2048.game.batch import images, one_hot
-from lib2048.networks.neural import OWN, SYMMETRIES, is_neural
+from lib2048.networks.neural import OWN, PRECISIONS, SYMMETRIES
+from lib2048.play.players import ValuePlayer
 
 AT_ONCE = 8192  # boards of one call
-PRECISIONS = ("float32", "bfloat16")
 
 
 class ValueNetwork:
@@ -35,6 +35,11 @@ class ValueNetwork:
     def arguments(self):
         """Return what decides it beside its weights, by name; see `neural.Outline`."""
         return {"name": self.name, "symmetry": self.symmetry}
+
+    def player(self, depth=1, seconds=None):
+        """Return the player that looks ahead so far, in plies or in seconds a move."""
+        symmetric = self.symmetry != "simple"
+        return ValuePlayer(self.values, depth, seconds, self.name, symmetric=symmetric)
 
     @property
     def size(self):
@@ -99,11 +104,3 @@ def check_device(device):
     except (RuntimeError, AssertionError, ImportError) as error:
         reason = str(error).strip().splitlines()[0]
         raise ValueError(f"device {device!r}: torch has none here ({reason}); use cpu") from None
-
-
-def new_network(settings):
-    """Return the network that settings name, with its initial weights."""
-    if settings.network.startswith(OWN) or not is_neural(settings.network):
-        raise ValueError(f"network {settings.network}: give the module itself, Run(…, network=…)")
-    return ValueNetwork(settings.network, seed=settings.seed, symmetry=settings.symmetry,
-                        device=settings.device, precision=settings.precision)  # fmt: skip

@@ -6,6 +6,8 @@ Self-play puts positions with their targets into a queue; a mode says when the t
 * batch1K, batch64, batch256, …: so many, as soon as they are there.
 * shuffle1K, shuffle64, …: five times so many, shuffled, as five batches.
 * position: one at a time.
+
+A policy network learns from whole games: games10 is ten of them at once (Amar & Dedieu 2017).
 """
 
 import re
@@ -33,8 +35,17 @@ class Mode(NamedTuple):
         return min(MOST_IN_STEP, self.size) if self.size else GAMES_OF_THE_PAPER
 
 
-def parse(name):
-    """Return the `Mode` of a name.  Raises ValueError, in one line, for another."""
+def parse(name, kind="value"):
+    """Return the `Mode` of a name, for a kind of network.
+
+    Raises ValueError, in one line, for another.
+    """
+    if kind == "policy":
+        found = re.fullmatch("games([1-9][0-9]{0,5})", str(name))
+        if not found or found[1] == "1":
+            raise ValueError(f"unknown batch {name!r}: a policy network learns from games, two or "
+                             "more at once, such as games10")  # fmt: skip
+        return Mode(name, int(found[1]), 1)
     if name in ("game", "position"):
         return Mode(name, int(name == "position"), 1)
     found = re.fullmatch(r"(batch|shuffle)([1-9][0-9]{0,8})(K?)", str(name))

@@ -23,7 +23,6 @@ from lib2048.networks.stages import MOST_MARKS, TOP
 ORDERS = ("forward", "backward")
 MOST_THREADS = 1024
 MOST_LANES, MOST_LANES_OF_TABLES = 1 << 16, 64
-LEARNING_RATE = 0.001  # of Adam, where nothing else is said
 
 
 def option(default, text, kind=None, meta=None, flag=None, budget=False):
@@ -60,13 +59,20 @@ class Settings:
     eval_every: play eval_games test games every so many actions, at 1-ply and at eval_depth; they
     learn nothing and take no part in the clock.
 
-    For neural networks only (see `deep.learner`): batch: which positions are trained together,
+    For value networks (see `deep.learner`): batch: which positions are trained together,
     'batch1K', 'game', 'shuffle64', …; symmetry: how a board's images are used, 'simple', 'ave',
     'max' or 'min'; augment: learn all eight images of each position; learning_rate: Adam's;
     average: above 0, test games are played by (and the run's file holds) a moving average of the
     weights, of which each step keeps this share; precision: 'float32' or 'bfloat16'; device:
     'cpu', 'cuda', ….  Their threads share the work of one network, and lanes are the games in step.
-    What only look-up tables have is refused there.
+
+    For a policy network (see `deep.reinforce`): batch: games of a step, as in 'games10'; epsilon:
+    0 draws actions by their probabilities, above 0 is ε-greedy; optimiser: 'rmsprop' or 'adam',
+    its learning_rate, and half_life, the batches in which that halves; returns: 'sum' of the last
+    board's tiles, points 'to-go' or, by a 'critic' with λ = lam, advantages; discount of later
+    points; entropy: weight of a bonus for being unsure; steps: of the optimiser for each batch.
+
+    What belongs to another kind of network is refused.
 
     Raises ValueError, in one line, for a setting that makes no sense, alone or with the others.
     """
@@ -93,15 +99,20 @@ class Settings:
     seed: int = option(1, "of the games' luck", int)
     threads: int = option(1, "that learn on the same tables", int)
     lanes: int | None = option(None, None)
-    batch: str | None = option(None, "neural: positions trained together, batch1K by default")
-    symmetry: str | None = option(None, "neural: " + ", ".join(neural.SYMMETRIES))
-    augment: bool | None = option(None, "neural: learn all eight images", flag="--augment")
-    learning_rate: float | None = option(None, f"neural: of Adam, {LEARNING_RATE} by default",
-                                         float, "X")  # fmt: skip
-    average: float | None = option(None, "neural: play tests by a moving average of the weights, "
-                                   "of which each step keeps this share", float, "X")  # fmt: skip
-    precision: str | None = option(None, "neural: float32 or bfloat16")
-    device: str | None = option(None, "neural: cpu, cuda, …", budget=True)
+    batch: str | None = option(None, "neural: what is learned at once: batch1K, game, …, games10")
+    learning_rate: float | None = option(None, "neural: of the optimiser", float, "X")
+    symmetry: str | None = option(None, "value networks: " + ", ".join(neural.SYMMETRIES))
+    augment: bool | None = option(None, "value networks: learn all images", flag="--augment")
+    average: float | None = option(None, "value networks: test and keep a moving average of the "
+                                   "weights; each step keeps this share", float, "X")  # fmt: skip
+    precision: str | None = option(None, "value networks: " + ", ".join(neural.PRECISIONS))
+    device: str | None = option(None, "value networks: cpu, cuda, …", budget=True)
+    returns: str | None = option(None, "policy: " + ", ".join(neural.RETURNS))
+    discount: float | None = option(None, "policy: of later points", float, "X")
+    entropy: float | None = option(None, "policy: weight of a bonus for being unsure", float, "X")
+    optimiser: str | None = option(None, "policy: " + ", ".join(neural.OPTIMISERS))
+    half_life: float | None = option(None, "policy: batches that halve the rate", float, "X")
+    steps: int | None = option(None, "policy: of the optimiser for each batch", int, "N")
     games: int | None = option(None, "how many to play", int, "N", budget=True)
     actions: int | None = option(None, "or how many actions", int, "N", budget=True)
     seconds: float | None = option(None, None, budget=True)
@@ -120,14 +131,17 @@ class Settings:
                 object.__setattr__(self, name, value)
         check_rate(self.rate_name, self.rate)
         _check_learning(self)
+        if self.kind == "policy" and self.starts != "initial":
+            raise ValueError(f"starts {self.starts}: a policy network learns from whole games")
         check_starts(self.starts, 1 if self.neural else self.geometry().stages.count)
         _check_numbers(self)
 
     def _defaults(self):
         """Return what is meant by the settings of this kind of network that are left out."""
         if self.neural:
-            in_step = batches.parse(self.batch or NEURAL_ONLY["batch"]).games
-            return NEURAL_ONLY | {"promotion": False, "lanes": in_step}
+            own = OF_KIND[self.kind]
+            in_step = batches.parse(self.batch or own["batch"], self.kind).games
+            return own | {"promotion": False, "lanes": in_step}
         rate = {self.rate_name: RULES[self.rule].default}
         return rate | {"promotion": bool(self.stages), "lanes": 2}
 
@@ -149,9 +163,14 @@ class Settings:
     # ------------------------------------------------------------ what follows from them
 
     @property
+    def kind(self):
+        """What kind of network it is: 'n-tuple', 'value' or 'policy'."""
+        return neural.kind_of(self.network)
+
+    @property
     def neural(self):
         """Whether the network is a neural one."""
-        return neural.is_neural(self.network)
+        return self.kind != "n-tuple"
 
     @property
     def rate_name(self):
@@ -178,7 +197,7 @@ class Settings:
     def new_network(self):
         """Return the network: tables of zeros, or a neural one with weights drawn by the seed."""
         if self.neural:
-            return neural.room("network").new_network(self)
+            return neural.room("learners").new_network(self)
         return Network(*self._network())
 
     def _network(self):
@@ -188,7 +207,7 @@ class Settings:
 
     def config(self):
         """Return the settings as config.json holds them: a dict of plain values."""
-        unsaid = {*_UNSAID, *(TABLES_ONLY if self.neural else ())}
+        unsaid = {*_UNSAID, *_OWNED} - OF_KIND[self.kind].keys()
         config = {n: x for n, x in vars(self).items() if x is not None and n not in unsaid}
         return {_SAID.get(name, name): value for name, value in config.items()}
 
@@ -218,14 +237,23 @@ class Settings:
 FIELDS = {field.name: field for field in dataclasses.fields(Settings)}
 BUDGETS = ("games", "actions", "seconds")
 NETWORK_OPTIONS = ("network", "form", "optimistic", "stages", "top", "promotion")
-TABLES_ONLY = (
+_TABLES = (
     "form", "optimistic", "stages", "top", "promotion", "rule", "alpha", "beta", "mu", "lam",
     "delay", "order", "epsilon",
 )  # fmt: skip
-NEURAL_ONLY = {
-    "batch": "batch1K", "symmetry": "simple", "augment": False, "learning_rate": LEARNING_RATE,
-    "average": 0.0, "precision": "float32", "device": "cpu",
+OF_KIND = {  # what a kind of network has to itself, and what is meant where nothing is said
+    "n-tuple": {name: FIELDS[name].default for name in _TABLES},
+    "value": {
+        "batch": "batch1K", "learning_rate": 0.001, "symmetry": "simple", "augment": False,
+        "average": 0.0, "precision": "float32", "device": "cpu",
+    },
+    "policy": {
+        "batch": "games10", "learning_rate": 0.01, "returns": "sum", "discount": 1.0,
+        "entropy": 0.0, "optimiser": "rmsprop", "half_life": None, "steps": 1, "epsilon": 0.0,
+        "lam": 0.0,
+    },
 }  # fmt: skip
+_OWNED = set().union(*OF_KIND.values())
 _SAID = {"lam": "lambda"}  # a name that Python keeps for itself
 _UNSAID = ("seconds", "checkpoint_every")  # they decide no result
 
@@ -244,16 +272,13 @@ def check_rate(name, rate):
 
 
 def _check_kind(settings):
-    """Raise ValueError for a setting that belongs to the other kind of network."""
-    if settings.neural:
-        names, unset, kind = TABLES_ONLY, {n: FIELDS[n].default for n in TABLES_ONLY}, "n-tuple"
-    else:
-        names, unset, kind = NEURAL_ONLY, {}, "neural"
-    for name in names:
+    """Raise ValueError for a setting that belongs to another kind of network."""
+    for name in sorted(_OWNED - OF_KIND[settings.kind].keys()):
         value = getattr(settings, name)
-        if value not in (unset.get(name), None) and (name, value) != ("promotion", False):
+        if value != FIELDS[name].default and (name, value) != ("promotion", False):
             said = _SAID.get(name, name).replace("_", "-")
-            raise ValueError(f"{said} {value}: is for {kind} networks, and {settings.network} is "
+            kinds = " and ".join(kind for kind, own in OF_KIND.items() if name in own)
+            raise ValueError(f"{said} {value}: is for {kinds} networks, and {settings.network} is "
                              "none: leave it out")  # fmt: skip
 
 
@@ -289,7 +314,14 @@ def _check_numbers(settings):
         check_budget(name, getattr(settings, name))
     if sum(getattr(settings, name) is not None for name in BUDGETS) > 1:
         raise ValueError(f"say how long to train by one of {', '.join(BUDGETS)}")
+    for name, known in neural.CHOICES.items():
+        if getattr(settings, name) not in (None, *known):
+            raise ValueError(f"unknown {name} {getattr(settings, name)!r}: use {', '.join(known)}")
     _check_range(settings, "average", 0, 0.99999, numbers.Real, "a share from 0 to 0.99999")
+    _check_range(settings, "discount", 0, 1, numbers.Real, "a number from 0 to 1")
+    _check_range(settings, "entropy", 0, math.inf, numbers.Real, "0 or more")
+    _check_range(settings, "half_life", 1e-9, math.inf, numbers.Real, "batches, above 0")
+    _check_range(settings, "steps", 1, 1 << 20, numbers.Integral, "1 or more")
     _check_range(settings, "checkpoint_every", 0, math.inf, numbers.Real, "seconds, 0 or more")
     _check_range(settings, "eval_depth", 1, 16, numbers.Integral, "1 to 16 plies")
 

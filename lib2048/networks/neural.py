@@ -6,15 +6,29 @@
 import importlib
 import importlib.util
 
+POLICY = "policy"
 VALUE_NETWORKS = ("cnn22", "cnn22s", "cnn22ss", "cnn22sss", "cnn22acg", "cnn12", "mlp")
 OWN = "own:"  # begins the name of a reader's own module
 SUFFIX = ".safetensors"
 SYMMETRIES = ("simple", "ave", "max", "min")
+PRECISIONS = ("float32", "bfloat16")
+RETURNS = ("sum", "to-go", "critic")
+OPTIMISERS = ("rmsprop", "adam")
+CHOICES = {
+    "symmetry": SYMMETRIES, "precision": PRECISIONS, "returns": RETURNS, "optimiser": OPTIMISERS,
+}  # fmt: skip
+
+
+def kind_of(name):
+    """Return what kind of network a name is of: 'n-tuple', 'value' or 'policy'."""
+    if name.lower() == POLICY:
+        return "policy"
+    return "value" if name.lower() in VALUE_NETWORKS or name.startswith(OWN) else "n-tuple"
 
 
 def is_neural(name):
     """Say whether a network's name is that of a neural network."""
-    return name.lower() in VALUE_NETWORKS or name.startswith(OWN)
+    return kind_of(name) != "n-tuple"
 
 
 def room(module):
@@ -29,13 +43,14 @@ def room(module):
 class Outline:
     """All of a neural network but its weights: what `Geometry` is for look-up tables.
 
-    name: 'cnn22' or another of VALUE_NETWORKS, or 'own:' and the name of a reader's own module;
-    symmetry: how a board's eight images are used, see `ValueNetwork`.
+    name: 'policy', 'cnn22' or another of VALUE_NETWORKS, or 'own:' and the name of a reader's own
+    module; symmetry: how a value network uses a board's eight images, see `ValueNetwork`.
     """
 
-    def __init__(self, name, symmetry="simple"):
+    def __init__(self, name, symmetry=None):
         self.name, self.symmetry = name, symmetry
 
     def arguments(self):
         """Return what it was made from, by name."""
-        return {"name": self.name, "symmetry": self.symmetry}
+        made = {"name": self.name, "symmetry": self.symmetry}
+        return {name: value for name, value in made.items() if value is not None}

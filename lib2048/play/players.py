@@ -354,8 +354,7 @@ def network_player(network, depth=1, seconds=None, table_mib=None, reduce=False)
         if table_mib is not None or reduce:
             raise ValueError(f"{network.name}: the search over a neural network has no table and "
                              "no reduced depth: leave these options out")  # fmt: skip
-        symmetric = network.symmetry != "simple"
-        return ValuePlayer(network.values, depth, seconds, network.name, symmetric=symmetric)
+        return network.player(depth, seconds)
     if depth == 1 and seconds is None:
         return NetworkPlayer(network)
     return SearchPlayer(network, depth, seconds, table_mib=table_mib, reduce=reduce)

@@ -26,7 +26,7 @@ def new_learner(network, settings):
     Raises MemoryError when what it needs does not fit.
     """
     if settings.neural:
-        return neural.room("learner").ValueLearner(network, settings)
+        return neural.room("learners").new_learner(network, settings)
     return TableLearner(network, settings)
 
 
