@@ -94,7 +94,7 @@ def test_the_player_takes_the_most_likely_action_and_the_explorer_others(boards)
 
 @pytest.mark.parametrize("explore", [False, True])
 def test_the_luck_of_a_game_is_its_number_and_the_seed(explore):
-    player = new_policy_network(1).player(explore)
+    player = new_policy_network(1).player(explore=explore)
     together = player.play_games(0, 6, 9)
     apart = np.concatenate([player.play_games(0, 2, 9), player.play_games(2, 4, 9)])
     np.testing.assert_array_equal(together, apart)

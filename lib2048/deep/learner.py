@@ -12,6 +12,7 @@ import torch
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from lib2048.deep import files
+from lib2048.deep.neural_learner import NeuralLearner
 from lib2048.game.batch import images
 from lib2048.learn.batches import Queue, parse
 from lib2048.learn.lockstep import Lockstep
@@ -21,7 +22,7 @@ ADAM = {"betas": (0.9, 0.999), "eps": 1e-7}  # TensorFlow's defaults, as in the 
 BYTES = {"weight": 24, "board": 60_000}  # that training takes, about: with gradients and moments
 
 
-class ValueLearner:
+class ValueLearner(NeuralLearner):
     """What a `Run` trains a value network by: self-play, a queue of positions, Adam.
 
     network: `ValueNetwork`, which learns in place; settings: `Settings`.  Raises MemoryError for a
@@ -29,7 +30,6 @@ class ValueLearner:
     """
 
     first_chunk = 256  # actions, before the run knows how many take a tenth of a second
-    memory = {}  # of rules that tables learn by
 
     def __init__(self, network, settings):
         self.network, self.settings, self.mode = network, settings, parse(settings.batch)
@@ -56,11 +56,6 @@ class ValueLearner:
         return self.games.actions
 
     @property
-    def visits(self):
-        """How many actions led into each stage: there is one."""
-        return np.array([self.actions])
-
-    @property
     def finite(self):
         """Whether the last error was a number."""
         return not self.losses or np.isfinite(self.losses[-1][1])
@@ -69,12 +64,6 @@ class ValueLearner:
         """Let Adam's learning rate be this from now on."""
         for group in self.optimiser.param_groups:
             group["lr"] = rate
-
-    def blame(self, error):
-        """Return None: an error is nobody's own function."""
-
-    def check_room(self):
-        """Do nothing: all memory is taken at the beginning."""
 
     def play(self, last_game, last_action, rows):
         """Play and learn until `actions` is last_action, or so many rows of games are over.
@@ -150,8 +139,3 @@ class ValueLearner:
         self.games.restore(arrays)
         self.queue.restore(arrays)
         self.losses = [(int(actions), loss) for actions, loss in arrays["losses"]]
-
-    def export(self, folder):
-        """Write the network by itself, as `weights.safetensors`."""
-        files.save(self.tested, folder / files.WEIGHTS, actions=self.actions,
-                   seed=int(self.settings.seed))  # fmt: skip

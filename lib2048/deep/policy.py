@@ -47,6 +47,10 @@ class PolicyNetwork:
     def __init__(self, module, name=NAME, grid=WHOLE):
         self.module, self.name, self.grid = module, name, grid
 
+    def arguments(self):
+        """Return what decides it beside its weights, by name; see `neural.Outline`."""
+        return {"name": self.name}
+
     @property
     def size(self):
         """The number of weights."""
@@ -89,8 +93,14 @@ class PolicyNetwork:
             found.append(self.logits(boards[part], legal[part]).softmax(1).numpy())
         return np.where(legal.any(axis=1, keepdims=True), np.concatenate(found), 0)
 
-    def player(self, explore=False, seed=0):
-        """Return the player that takes the most likely action, or, to explore, a drawn one."""
+    def player(self, depth=1, seconds=None, explore=False, seed=0):
+        """Return the player that takes the most likely action, or, to explore, a drawn one.
+
+        Raises ValueError for a depth or a time: what looks ahead by a policy is `MCTS`.
+        """
+        if depth != 1 or seconds is not None:
+            raise ValueError(f"{self.name}: a policy network says no values to search over; "
+                             "leave the depth or time out, or see deep.mcts")  # fmt: skip
         return ProbabilityPlayer(self.masked, explore, self.name, self.grid, seed)
 
     def __repr__(self):

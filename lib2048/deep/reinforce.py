@@ -15,6 +15,7 @@ from lib2048.deep import files
 from lib2048.deep.critic import Critic
 from lib2048.deep.gamebatch import TINY, GameBatch, standardised, to_go
 from lib2048.deep.moves import draw_actions, luck_of
+from lib2048.deep.neural_learner import NeuralLearner
 from lib2048.deep.policy import AT_ONCE, HIDDEN, distance_to_certainty
 from lib2048.game.batch import ILLEGAL
 from lib2048.game.rng import seed_bits
@@ -27,7 +28,7 @@ OPTIMISERS = {
 BATCH_COLUMNS = ("games", "actions", "score", "length", "tile_sum", "distance", "entropy")
 
 
-class PolicyLearner:
+class PolicyLearner(NeuralLearner):
     """What a `Run` trains a policy network by: games in step, and a step of learning a batch.
 
     network: `PolicyNetwork`, which learns in place; settings: `PolicySettings`.
@@ -40,7 +41,8 @@ class PolicyLearner:
     first_chunk = 500  # actions, before the run knows how many take a tenth of a second
 
     def __init__(self, network, settings):
-        self.network, self.settings = network, settings
+        self.network = self.tested = network
+        self.settings = settings
         weights = network.module.parameters()
         self.optimiser = OPTIMISERS[settings.optimiser](weights, settings.learning_rate)
         self.schedule = torch.optim.lr_scheduler.LambdaLR(self.optimiser, self._share_of_rate)
@@ -57,11 +59,6 @@ class PolicyLearner:
     def actions(self):
         """The number of actions so far."""
         return self._before + self._batch.games.actions
-
-    @property
-    def visits(self):
-        """How many actions led into each stage: there is one."""
-        return np.array([self.actions])
 
     @property
     def finite(self):
