@@ -7,7 +7,7 @@ LAB     ?=
 ONLY    ?=
 SEED    ?=
 OUT     ?=
-KERNELS := $(addprefix tests/test_,board.py ntuple.py learning.py rules.py stages.py stages_play.py starts.py \
+KERNELS := $(addprefix tests/test_,board.py lockstep.py ntuple.py learning.py rules.py stages.py stages_play.py starts.py \
              expectimax.py folding.py small_boards.py)
 
 BIN   := .venv/bin

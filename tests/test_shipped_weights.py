@@ -8,7 +8,7 @@ from lib2048 import evaluate, load
 from lib2048.networks import files as storage
 
 FOLDER = Path(__file__).resolve().parents[1] / "data" / "weights"
-FILES = sorted(FOLDER.glob("*.npz"))
+FILES = sorted(path for path in FOLDER.iterdir() if path.suffix in (".npz", ".safetensors"))
 
 
 def test_there_are_some():
@@ -19,9 +19,10 @@ def test_there_are_some():
 def test_a_file_is_small_and_says_where_it_comes_from(path):
     assert path.stat().st_size <= 50 * 2**20
     about = storage.info(path)["info"]
-    assert {"rule", "actions", "seed", "sources"} <= set(about["config"])
+    assert {"network", "actions", "seed", "sources"} <= set(about["config"])
     for scored in (about["this_file"], about["whole_network"]):
-        assert {"games", "mean", "ci95"} == set(scored["1-ply"]) == set(scored["3-ply"])
+        assert len(scored) == 2 and "1-ply" in scored
+        assert all(set(row) == {"games", "mean", "ci95"} for row in scored.values())
     assert path.name in (FOLDER / "README.md").read_text()
 
 
