@@ -109,6 +109,9 @@ def test_recorded_moves_play_the_games_again():
     starts = np.concatenate([[0], moves.ends[:-1]])
     np.testing.assert_array_equal(np.add.reduceat(paid, starts), moves.results[:, 1])
     np.testing.assert_array_equal(np.diff(moves.ends, prepend=0), moves.results[:, 2])
+    few = moves.first(3)
+    assert few.ends.tolist() == [3, 6, 9, 12] and len(few.actions) == 12
+    np.testing.assert_array_equal(few.boards[3:6], moves.boards[moves.ends[0] :][:3])
 
 
 # ---------------------------------------------------------------- a warm start

@@ -1,4 +1,4 @@
-"""Record how policy networks learn: nice python tools/record_policy.py FOLDER [NAME …]
+"""Record how policy networks learn: nice python tools/record_policy.py FOLDER [NAME[-seedN] …]
 
 Each run of RUNS, once for each of its seeds, leaves in FOLDER
 
@@ -11,8 +11,8 @@ NAME-seedN.json  its settings, the command, and what 1000 test games give, with 
 NAME-seedN.safetensors  the weights
 
 What is there already is skipped.  Other parts of the record are ADP (`adp`), warm starts (`warm`)
-and searches (`mcts`), which need the weights of the runs `beyond` and `slower`; `random` is what
-all of it is compared with.  About an hour of one core in all.
+and searches (`mcts`), which need the weights of the runs `beyond` and `slower`; `warm-beyond`
+needs those of `warm`, and `random` is what all of it is compared with.  About an hour of one core in all.
 """
 
 import csv
@@ -50,8 +50,15 @@ RUNS = {  # name: (settings, batches, seeds)
     "entropy": (SLOWER | {"entropy": 0.05}, 700, (1,)),
     "to-go": (SLOWER | {"returns": "to-go", "discount": 0.99}, 700, (1,)),
     "beyond": (BEYOND | {"half_life": 400.0}, 800, (1,)),
+    "warm-beyond": (BEYOND | {"half_life": 100.0}, 200, (1,)),
 }
-TEACHERS = {"adp": 2000, "heuristic": 100, "42-33": 200}  # games each of which is recorded
+FROM = {"warm-beyond": "warm-42-33-early"}  # whose weights another run begins with
+TEACHERS = {  # name: (player, games that are recorded, moves of each)
+    "adp": ("adp", 2000, FOREVER),
+    "heuristic": ("heuristic", 300, FOREVER),
+    "42-33": ("42-33", 200, FOREVER),
+    "42-33-early": ("42-33", 600, 1000),
+}
 COLUMNS = ("batch", "games", "actions", "seconds", *BATCH_COLUMNS[2:],
            *(f"reached_{tile}" for tile in TILES))  # fmt: skip
 
@@ -101,12 +108,15 @@ def say(path, **what):
 
 
 def record_run(folder, name):
+    name, _, only = name.partition("-seed")
     options, batches, seeds = RUNS[name]
-    for seed in seeds:
+    for seed in [int(only)] if only else seeds:
         path = folder / f"{name}-seed{seed}"
         if path.with_suffix(".json").exists():
             continue
         network, settings = new_policy_network(seed), PolicySettings(seed=seed, **options)
+        if name in FROM:
+            network.module.load_state_dict(load_file(folder / f"{FROM[name]}-seed1.safetensors"))
         learner = PolicyLearner(network, settings)
         write(path.with_suffix(".csv"), COLUMNS, learned(learner, batches))
         save_file(network.module.state_dict(), path.with_suffix(".safetensors"))
@@ -140,16 +150,18 @@ def teacher(name):
 
 
 def record_warm(folder):
-    """Learn the moves of a player, then go on by what is best beyond the source."""
-    for name, games in TEACHERS.items():
+    """Learn the moves of a player."""
+    for name, (player, games, turns) in TEACHERS.items():
         path, network = folder / f"warm-{name}-seed1", new_policy_network(1)
-        moves = record_games(teacher(name), games, seed=1)
+        if path.with_suffix(".json").exists():
+            continue
+        moves = record_games(teacher(player), games, seed=1).first(turns)
         begin = time.process_time()
         rows = warm_start(network, moves, epochs=4)
         write(path.with_suffix(".csv"), rows[0], [row.values() for row in rows])
         save_file(network.module.state_dict(), path.with_suffix(".safetensors"))
         spent = round(time.process_time() - begin, 1)
-        say(path, teacher=name, games=games, moves=len(moves.boards), seconds=spent,
+        say(path, teacher=player, games=games, moves=len(moves.boards), seconds=spent,
             teacher_mean=float(moves.results[:, 1].mean()), **both(network))  # fmt: skip
 
 
@@ -158,7 +170,7 @@ def record_mcts(folder):
     for name in ("slower", "beyond"):
         network = new_policy_network(1)
         network.module.load_state_dict(load_file(folder / f"{name}-seed1.safetensors"))
-        for simulations, turns in ((25, 20), (100, 20), (25, None)):
+        for simulations, turns in ((16, 10), (16, 40), (64, 40)):
             search = MCTS(network.probabilities, simulations, turns=turns)
             begin = time.process_time()
             results = MCTSPlayer(search).play_games(0, 8, 2048)
@@ -174,15 +186,17 @@ def record_random(folder):
     say(folder / "random", **tested("random", 10_000))
 
 
-PARTS = {"random": record_random, "adp": record_adp, "warm": record_warm, "mcts": record_mcts}
+FIRST = {"random": record_random, "adp": record_adp, "warm": record_warm}
+LAST = {"mcts": record_mcts}
 
 
 def main(folder, *names):
     torch.set_num_threads(1)
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    for name in names or (*RUNS, *PARTS):
-        PARTS[name](folder) if name in PARTS else record_run(folder, name)
+    parts = FIRST | LAST
+    for name in names or (*FIRST, *RUNS, *LAST):
+        parts[name](folder) if name in parts else record_run(folder, name)
 
 
 if __name__ == "__main__":

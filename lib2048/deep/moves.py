@@ -82,6 +82,13 @@ class Moves(NamedTuple):
     ends: np.ndarray
     results: np.ndarray
 
+    def first(self, turns):
+        """Return the first moves of each game, so many at most; the results stay as they are."""
+        lengths = np.diff(self.ends, prepend=0)
+        number = np.arange(len(self.boards)) - np.repeat(self.ends - lengths, lengths)
+        early, ends = number < turns, np.cumsum(np.minimum(lengths, turns))
+        return Moves(self.boards[early], self.actions[early], ends, self.results)
+
     def __repr__(self):
         mean = self.results[:, 1].mean()
         return f"<{len(self.boards):,} moves of {len(self.ends):,} games, mean {mean:,.0f} points>"
