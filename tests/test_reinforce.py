@@ -5,12 +5,11 @@ import pytest
 import torch
 from torch.distributions import Categorical
 
-from lib2048 import SmallGame
+from lib2048 import Run, Settings, SmallGame, load
 from lib2048.deep.critic import advantages
 from lib2048.deep.gamebatch import standardised, to_go
 from lib2048.deep.moves import record_games
 from lib2048.deep.policy import new_policy_network
-from lib2048.deep.policy_settings import PolicySettings
 from lib2048.deep.reinforce import PolicyLearner, epsilon_greedy, surrogate
 from lib2048.game.batch import options
 from lib2048.game.board import grid, initial, slide, spawn, tile_sum
@@ -29,6 +28,11 @@ def boards():
 
 def legal_of(boards):
     return np.isfinite(options(boards)[1])
+
+
+def policy(**options):
+    """Return settings by which a policy network learns."""
+    return Settings(network="policy", **options)
 
 
 # ---------------------------------------------------------------- gradients
@@ -100,7 +104,7 @@ def test_epsilon_greedy_takes_the_best_or_any_and_learns_by_R_times_A_minus_P(bo
     assert (how[~legal] == 0).all()
 
     network = new_policy_network(1)
-    settings = PolicySettings(play="epsilon-greedy", epsilon=0.2, batch=4)
+    settings = policy(epsilon=0.2, batch="games4")
     states, actions, advantages = first_step(PolicyLearner(network, settings), 4)
     network = new_policy_network(1)
     greedy = network.probabilities(states).argmax(axis=1)
@@ -122,7 +126,7 @@ def test_epsilon_greedy_takes_the_best_or_any_and_learns_by_R_times_A_minus_P(bo
 
 def learner_of(seed=1, hidden=(16,), board=TWO, **options):
     network = new_policy_network(seed, hidden, board)
-    return PolicyLearner(network, PolicySettings(seed=seed, **options))
+    return PolicyLearner(network, policy(seed=seed, **options))
 
 
 def weights_of(learner):
@@ -138,7 +142,7 @@ def first_step(learner, games):
 
 
 def test_a_batch_learns_from_standardised_tile_sums():
-    learner, twin = learner_of(board=grid(), batch=6), learner_of(board=grid(), batch=6)
+    learner, twin = (learner_of(board=grid(), batch="games6") for _ in range(2))
     moves = record_games(learner.network.player(explore=True), 6, seed=1)  # the same games
     results, _ = twin.play(FOREVER, FOREVER, 6)
     np.testing.assert_array_equal(results[np.argsort(results[:, 0])], moves.results)
@@ -191,8 +195,8 @@ def test_advantages_with_lambda_1_are_returns_minus_values():
 
 
 OPTIONS = [
-    {"batch": 10, "learning_rate": 0.003},
-    {"batch": 20, "returns": "critic", "optimiser": "adam", "learning_rate": 0.003,
+    {"batch": "games10", "learning_rate": 0.003},
+    {"batch": "games20", "returns": "critic", "optimiser": "adam", "learning_rate": 0.003,
      "entropy": 0.02, "discount": 0.99, "lam": 0.9, "steps": 2},
 ]  # fmt: skip
 
@@ -208,7 +212,7 @@ def test_learning_on_2x2_closes_a_share_of_the_gap_to_optimal_play(options, shar
 
 
 def test_it_stops_exactly_and_goes_on_with_the_same_games():
-    whole, pieces = learner_of(batch=5), learner_of(batch=5)
+    whole, pieces = learner_of(batch="games5"), learner_of(batch="games5")
     expected, _ = whole.play(FOREVER, 400, FOREVER)
     found = []
     for end in [0, 1, 2, 3, 17, 17, 101, 250, 399, 400]:
@@ -220,7 +224,7 @@ def test_it_stops_exactly_and_goes_on_with_the_same_games():
 
 
 def test_it_stops_at_a_number_of_games_and_begins_none_beyond_the_last():
-    whole, pieces = learner_of(batch=5), learner_of(batch=5)
+    whole, pieces = learner_of(batch="games5"), learner_of(batch="games5")
     expected, more = whole.play(20, FOREVER, 1000)
     found = [pieces.play(20, FOREVER, rows)[0] for rows in (1, 3, 1, 7, 8)]
     assert list(map(len, found)) == [1, 3, 1, 7, 8] and not more
@@ -230,7 +234,7 @@ def test_it_stops_at_a_number_of_games_and_begins_none_beyond_the_last():
     assert whole.play(20, FOREVER, 10)[0].shape == (0, 5)
 
 
-@pytest.mark.parametrize("options", [OPTIONS[0], OPTIONS[1] | {"half_life": 3.0, "batch": 7}])
+@pytest.mark.parametrize("options", [OPTIONS[0], OPTIONS[1] | {"half_life": 3.0, "batch": "games7"}])
 @pytest.mark.parametrize("pause", [3, 150, 155, 333])
 def test_a_resume_goes_on_bit_for_bit(options, pause):
     whole = learner_of(**options)
@@ -249,7 +253,7 @@ def test_a_resume_goes_on_bit_for_bit(options, pause):
 
 
 def test_the_rate_is_set_and_halved():
-    learner = learner_of(batch=2, half_life=4.0)
+    learner = learner_of(batch="games2", half_life=4.0)
     rate = lambda: learner.optimiser.param_groups[0]["lr"]  # noqa: E731
     assert rate() == 0.01
     learner.play(FOREVER, FOREVER, 8)
@@ -270,18 +274,17 @@ def test_weights_that_are_no_numbers_are_seen():
 # ---------------------------------------------------------------- what is refused
 
 REFUSED = [
-    (lambda: PolicySettings(batch=1), "batch 1: use 2 or more"),
-    (lambda: PolicySettings(learning_rate=0), "learning_rate 0: use above 0 and up to 1"),
-    (lambda: PolicySettings(epsilon=1.5), "epsilon 1.5: use a number from 0 to 1"),
-    (lambda: PolicySettings(entropy=-1), "entropy -1: use 0 or more"),
-    (lambda: PolicySettings(entropy=float("nan")), "entropy nan: use 0 or more"),
-    (lambda: PolicySettings(half_life=0), "half_life 0: use batches, above 0, or None"),
-    (lambda: PolicySettings(steps=0.5), "steps 0.5: use 1 or more"),
-    (lambda: PolicySettings(seed="x"), "seed 'x': use a whole number"),
-    (lambda: PolicySettings(play="best"), "unknown play 'best': use probabilistic or epsilon"),
-    (lambda: PolicySettings(returns="all"), "unknown returns 'all': use sum or to-go or critic"),
-    (lambda: PolicySettings(optimiser="sgd"), "unknown optimiser 'sgd': use rmsprop or adam"),
-    (lambda: learner_of(batch=3).restore(learner_of(batch=4).arrays(), "run"),
+    (lambda: policy(batch="games1"), "unknown batch 'games1'"),
+    (lambda: policy(learning_rate=0), "learning_rate 0: use a rate above 0 and up to 1"),
+    (lambda: policy(epsilon=1.5), "epsilon 1.5: use a share from 0 to 1"),
+    (lambda: policy(entropy=-1), "entropy -1: use 0 or more"),
+    (lambda: policy(entropy=float("nan")), "entropy nan: use 0 or more"),
+    (lambda: policy(half_life=0), "half_life 0: use batches, above 0"),
+    (lambda: policy(steps=0.5), "steps 0.5: use 1 or more"),
+    (lambda: policy(starts="restart"), "starts restart: a policy network learns from whole games"),
+    (lambda: policy(returns="all"), "unknown returns 'all': use sum, to-go, critic"),
+    (lambda: policy(optimiser="sgd"), "unknown optimiser 'sgd': use rmsprop, adam"),
+    (lambda: learner_of(batch="games3").restore(learner_of(batch="games4").arrays(), "run"),
      "run: holds a batch of 4 games, not of 3"),
     (lambda: learner_of(hidden=(4,)).restore(learner_of(hidden=(5,)).arrays(), "run"),
      "run: its weights do not fit network policy"),
@@ -293,3 +296,23 @@ def test_what_makes_no_sense_is_refused_in_one_line(call, said):
     with pytest.raises(ValueError) as error:
         call()
     assert said in str(error.value) and "\n" not in str(error.value)
+
+
+# ---------------------------------------------------------------- the same Run
+
+
+def test_a_run_stops_goes_on_and_leaves_a_network_that_plays_the_same(tmp_path):
+    whole, first = Run(policy(games=40)), Run(policy(games=40), tmp_path)
+    whole.go(progress=False)
+    first.go(actions=1234, progress=False)
+    again = Run(policy(games=40), tmp_path, resume=True)
+    again.go(progress=False)
+    assert (again.history.scores == whole.history.scores).all() and again.history.count == 40
+    found = load(tmp_path / "weights.safetensors")
+    boards = record_games("random", 1, seed=6).boards
+    np.testing.assert_array_equal(found.probabilities(boards), whole.network.probabilities(boards))
+
+
+def test_a_policy_does_not_look_ahead():
+    with pytest.raises(ValueError, match="no values to search over"):
+        new_policy_network(1).player(depth=2)

@@ -12,36 +12,35 @@ NAME-seedN.safetensors  the weights
 
 What is there already is skipped.  Other parts of the record are ADP (`adp`), warm starts (`warm`)
 and searches (`mcts`), which need the weights of the runs `beyond` and `slower`; `warm-beyond`
-needs those of `warm`, and `random` is what all of it is compared with.  About an hour of one core in all.
+needs those of `warm`, and `random` is what all of it is compared with.  About an hour of one core
+in all.
 """
 
 import csv
 import json
 import sys
 import time
-from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
 import torch
 from safetensors.torch import load_file, save_file
 
-from lib2048 import evaluate, load
+from lib2048 import Settings, evaluate, load
 from lib2048.deep.adp import ADP
 from lib2048.deep.mcts import MCTS, MCTSPlayer
 from lib2048.deep.moves import record_games
 from lib2048.deep.policy import distance_to_certainty, new_policy_network
-from lib2048.deep.policy_settings import PolicySettings
 from lib2048.deep.reinforce import BATCH_COLUMNS, PolicyLearner
 from lib2048.deep.warm import warm_start
 from lib2048.learn.lockstep import FOREVER
 from lib2048.play.evaluation import reached
 
 TILES = (256, 512, 1024, 2048)
-GREEDY = {"play": "epsilon-greedy", "epsilon": 0.1}
+GREEDY = {"epsilon": 0.1}
 SLOWER = {"learning_rate": 0.001}
-BEYOND = {"returns": "critic", "discount": 0.99, "lam": 0.8, "optimiser": "adam", "batch": 32,
-          "learning_rate": 0.001, "entropy": 0.05, "steps": 4}  # fmt: skip
+BEYOND = {"batch": "games32", "returns": "critic", "discount": 0.99, "lam": 0.8, "entropy": 0.05,
+          "optimiser": "adam", "learning_rate": 0.001, "steps": 4}  # fmt: skip
 RUNS = {  # name: (settings, batches, seeds)
     "source": ({}, 700, (1, 2, 3)),
     "source-greedy": (GREEDY, 600, (1, 2, 3)),
@@ -84,7 +83,7 @@ def learned(learner, batches):
     """Let a learner learn; return a row of COLUMNS for each batch."""
     rows, begin = [], time.process_time()
     for number in range(1, batches + 1):
-        results, _ = learner.play(FOREVER, FOREVER, learner.settings.batch)
+        results, _ = learner.play(FOREVER, FOREVER, learner.games)
         games, actions, *means = learner.batches[-1].tolist()
         shares = [reached(results[:, 3]).get(tile, 0.0) for tile in TILES]
         spent = round(time.process_time() - begin, 2)
@@ -114,14 +113,15 @@ def record_run(folder, name):
         path = folder / f"{name}-seed{seed}"
         if path.with_suffix(".json").exists():
             continue
-        network, settings = new_policy_network(seed), PolicySettings(seed=seed, **options)
+        network = new_policy_network(seed)
+        settings = Settings(network="policy", seed=seed, **options)
         if name in FROM:
             network.module.load_state_dict(load_file(folder / f"{FROM[name]}-seed1.safetensors"))
         learner = PolicyLearner(network, settings)
         write(path.with_suffix(".csv"), COLUMNS, learned(learner, batches))
         save_file(network.module.state_dict(), path.with_suffix(".safetensors"))
         write(folder / f"{name}-seed{seed}-game.csv", ("move", "distance"), one_game(network))
-        say(path, settings=asdict(settings), batches=len(learner.batches), **both(network))
+        say(path, settings=settings.config(), batches=len(learner.batches), **both(network))
 
 
 def one_game(network):

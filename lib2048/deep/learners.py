@@ -3,9 +3,7 @@
 from lib2048.deep.learner import ValueLearner
 from lib2048.deep.network import ValueNetwork
 from lib2048.deep.policy import new_policy_network
-from lib2048.deep.policy_settings import PolicySettings
 from lib2048.deep.reinforce import PolicyLearner
-from lib2048.learn import batches
 from lib2048.networks.neural import OWN
 
 
@@ -21,16 +19,5 @@ def new_network(settings):
 
 def new_learner(network, settings):
     """Return the learner of a network; see `train.learners`."""
-    if settings.kind == "policy":
-        return PolicyLearner(network, policy_settings(settings))
-    return ValueLearner(network, settings)
-
-
-def policy_settings(settings):
-    """Return what a policy's learner takes out of `Settings`."""
-    names = ("seed", "learning_rate", "epsilon", "optimiser", "returns", "discount", "lam",
-             "entropy", "half_life", "steps")  # fmt: skip
-    taken = {name: getattr(settings, name) for name in names}
-    play = "epsilon-greedy" if settings.epsilon else "probabilistic"
-    games = batches.parse(settings.batch, settings.kind).size
-    return PolicySettings(play=play, batch=games, **taken)
+    kind = PolicyLearner if settings.kind == "policy" else ValueLearner
+    return kind(network, settings)

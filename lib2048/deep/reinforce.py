@@ -19,6 +19,7 @@ from lib2048.deep.neural_learner import NeuralLearner
 from lib2048.deep.policy import AT_ONCE, HIDDEN, distance_to_certainty
 from lib2048.game.batch import ILLEGAL
 from lib2048.game.rng import seed_bits
+from lib2048.learn.batches import parse
 from lib2048.learn.records import RESULT_COLUMNS
 
 OPTIMISERS = {
@@ -31,7 +32,7 @@ BATCH_COLUMNS = ("games", "actions", "score", "length", "tile_sum", "distance", 
 class PolicyLearner(NeuralLearner):
     """What a `Run` trains a policy network by: games in step, and a step of learning a batch.
 
-    network: `PolicyNetwork`, which learns in place; settings: `PolicySettings`.
+    network: `PolicyNetwork`, which learns in place; settings: `Settings`.
 
     batches: float64[k, 7], a row of BATCH_COLUMNS for each batch: games and actions so far, and
     the means over its games of score, length, tiles on the last board, distance to certainty
@@ -42,7 +43,7 @@ class PolicyLearner(NeuralLearner):
 
     def __init__(self, network, settings):
         self.network = self.tested = network
-        self.settings = settings
+        self.settings, self.games = settings, parse(settings.batch, settings.kind).size
         weights = network.module.parameters()
         self.optimiser = OPTIMISERS[settings.optimiser](weights, settings.learning_rate)
         self.schedule = torch.optim.lr_scheduler.LambdaLR(self.optimiser, self._share_of_rate)
@@ -89,7 +90,7 @@ class PolicyLearner(NeuralLearner):
         return np.concatenate(found), self._batch.first < last_game
 
     def _begin(self):
-        count = self.settings.batch
+        count = self.games
         first = len(self.batches) * count
         self._batch = GameBatch(count, self.settings.seed, first, self.network.grid)
 
@@ -98,7 +99,7 @@ class PolicyLearner(NeuralLearner):
         live, actions = games.live, np.zeros(len(games.places), np.int64)
         places, legal = games.places[live], np.isfinite(games.rewards[live])
         weights = self.network.masked(places["board"], legal)
-        if self.settings.play == "epsilon-greedy":
+        if self.settings.epsilon:
             weights = epsilon_greedy(weights, legal, self.settings.epsilon)
         luck = luck_of(self.settings.seed, places["number"], places["length"])
         actions[live] = draw_actions(weights, luck)
@@ -155,7 +156,7 @@ class PolicyLearner(NeuralLearner):
 
     def _note(self, sure, games):
         """Write the row of a batch; games: int64[n], which of its games each move belongs to."""
-        results, count = self._batch.results, self.settings.batch
+        results, count = self._batch.results, self.games
         moves = np.bincount(games, minlength=count)
         sure = [np.mean(np.bincount(games, column, count) / moves) for column in sure.T]
         done = (len(self.batches) + 1) * count, self._before + results[:, 2].sum()
@@ -181,7 +182,7 @@ class PolicyLearner(NeuralLearner):
 
         Raises ValueError, in one line, for another network, or a batch of another size.
         """
-        kept, count = arrays.get("batch_tile_sums", ()), self.settings.batch
+        kept, count = arrays.get("batch_tile_sums", ()), self.games
         if len(kept) != count:
             raise ValueError(f"{path}: holds a batch of {len(kept)} games, not of {count}")
         files.restore(self.network, arrays, path)
