@@ -234,7 +234,10 @@ def test_it_stops_at_a_number_of_games_and_begins_none_beyond_the_last():
     assert whole.play(20, FOREVER, 10)[0].shape == (0, 5)
 
 
-@pytest.mark.parametrize("options", [OPTIONS[0], OPTIONS[1] | {"half_life": 3.0, "batch": "games7"}])
+MORE = {"half_life": 3.0, "batch": "games7"}
+
+
+@pytest.mark.parametrize("options", [OPTIONS[0], OPTIONS[1] | MORE])
 @pytest.mark.parametrize("pause", [3, 150, 155, 333])
 def test_a_resume_goes_on_bit_for_bit(options, pause):
     whole = learner_of(**options)
