@@ -19,11 +19,11 @@ What the source leaves open, and what is chosen here:
 import numpy as np
 
 from lib2048.deep.gamebatch import GameBatch
-from lib2048.deep.moves import decision, draw_actions, luck_of, play_whole
+from lib2048.deep.moves import decision, draw_actions, luck_of
 from lib2048.game.batch import ILLEGAL, as_boards
 from lib2048.game.board import WHOLE, slide_all_in
 from lib2048.game.spec import FOUR_CHANCE
-from lib2048.learn.lockstep import FOREVER
+from lib2048.learn.lockstep import FOREVER, play_in_step
 from lib2048.machine.kernels import kernel, part
 
 FEATURES = ("corner", "vertical", "horizontal", "diagonal")
@@ -71,7 +71,7 @@ class ADP:
 
     def play_games(self, first_game, count, seed):
         """Play games by number; return int64[count, 5], see records.RESULT_COLUMNS."""
-        return play_whole(lambda games: self.decide_all(games, seed), first_game, count, seed,
+        return play_in_step(lambda games: self.decide_all(games, seed), first_game, count, seed,
                           self.grid)  # fmt: skip
 
     # ------------------------------------------------------------ learning

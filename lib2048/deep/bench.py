@@ -53,7 +53,7 @@ class Bench:
             begin = time.perf_counter()
             learner.play(0, learner.actions + self.actions, 10**6)
             took = time.perf_counter() - begin
-        least = _floor(learner.network, [a for a, in asked], [b for b, _ in taught])
+        least = _floor(learner.network, [a for (a,) in asked], [b for b, _ in taught])
         rate, floor = 3600 * self.actions / took, 3600 * self.actions / least
         return rate, floor, rate / floor
 

@@ -3,11 +3,8 @@
 import numpy as np
 
 from lib2048.game.batch import ILLEGAL
-from lib2048.game.board import spawn_kernel
 from lib2048.game.frontier import tile_sums
-from lib2048.game.rng import GOLDEN
 from lib2048.learn.lockstep import Lockstep
-from lib2048.machine.kernels import kernel
 
 TINY = 1e-8  # added to a deviation: games that are all equal teach nothing
 
@@ -49,9 +46,7 @@ class GameBatch:
 
     def _count_tiles(self, over):
         """Note the tiles of the games that ended in this turn."""
-        places, boards = self.games.places[over], np.empty(len(over), np.uint64)
-        _last_boards(places["final"], places["random"], self.games.grid, boards)
-        self.tile_sums[over] = tile_sums(boards)
+        self.tile_sums[over] = tile_sums(self.games.places["lost"][over])
 
     def moves(self):
         """Return (boards, actions, rewards), each [turns, count]; see `turns`."""
@@ -73,13 +68,6 @@ class GameBatch:
         self.turns = list(zip(*kept))
         self.tile_sums[:] = state["batch_tile_sums"]
         self.results[:] = state["batch_results"]
-
-
-@kernel
-def _last_boards(finals, randoms, grid, out):
-    """Spawn the last tile of each game again: its random state is one step behind that draw."""
-    for i in range(len(out)):
-        out[i], _ = spawn_kernel(finals[i], randoms[i] - GOLDEN, grid)
 
 
 # ---------------------------------------------------------------- returns

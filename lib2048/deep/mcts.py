@@ -15,10 +15,10 @@ import numbers
 
 import numpy as np
 
-from lib2048.deep.moves import play_whole
 from lib2048.deep.tree import backup, new_trees, play_on, root_statistics, search_states, select
 from lib2048.game.batch import as_boards, options
 from lib2048.game.board import WHOLE
+from lib2048.learn.lockstep import play_in_step
 from lib2048.learn.settings import is_number
 
 
@@ -143,7 +143,7 @@ class MCTSPlayer:
 
     def play_games(self, first_game, count, seed):
         """Play games by number; return int64[count, 5], see records.RESULT_COLUMNS."""
-        return play_whole(lambda games: self.decide_all(games, seed), first_game, count, seed,
+        return play_in_step(lambda games: self.decide_all(games, seed), first_game, count, seed,
                           self.search.grid)  # fmt: skip
 
     def __repr__(self):

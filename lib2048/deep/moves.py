@@ -6,8 +6,7 @@ import numpy as np
 
 from lib2048.game.board import WHOLE
 from lib2048.game.rng import GOLDEN, mix, seed_bits, stream_kernel
-from lib2048.learn.lockstep import Lockstep
-from lib2048.learn.records import RESULT_COLUMNS
+from lib2048.learn.lockstep import play_in_step
 from lib2048.machine.kernels import kernel
 from lib2048.networks.network import Network
 from lib2048.play.evaluation import TEST_SEED, check_games
@@ -94,21 +93,6 @@ class Moves(NamedTuple):
         return f"<{len(self.boards):,} moves of {len(self.ends):,} games, mean {mean:,.0f} points>"
 
 
-def play_whole(decide, first_game, count, seed, grid=WHOLE, watch=lambda games, actions: None):
-    """Play games by number, all in step; return int64[count, 5], see records.RESULT_COLUMNS.
-
-    decide: a function from a `Lockstep` to the action of each place; watch: is shown both.
-    """
-    games = Lockstep(count, seed, first_game, first_game + count, grid=grid)
-    parts = [np.zeros((0, len(RESULT_COLUMNS)), np.int64)]
-    while games.live.any():
-        actions = decide(games)
-        watch(games, actions)
-        parts.append(games.act(actions))
-    results = np.concatenate(parts)
-    return results[np.argsort(results[:, 0])]
-
-
 def record_games(who, games, seed=TEST_SEED, first_game=0, grid=WHOLE):
     """Let a player play games, all in step, and keep their `Moves`.
 
@@ -124,7 +108,7 @@ def record_games(who, games, seed=TEST_SEED, first_game=0, grid=WHOLE):
             raise ValueError(f"{who!r} has taken an action that is not legal")
         turns.append((games.boards[live], actions[live], games.places["number"][live]))
 
-    results = play_whole(decide, first_game, games, seed, grid, keep)
+    results = play_in_step(decide, first_game, games, seed, grid, keep)
     boards, actions, numbers = map(np.concatenate, zip(*turns))
     order = np.argsort(numbers, kind="stable")
     return Moves(boards[order], actions[order], np.cumsum(results[:, 2]), results)

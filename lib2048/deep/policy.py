@@ -8,9 +8,10 @@ import torch
 from torch import nn
 from torch.distributions import Categorical
 
-from lib2048.deep.moves import draw_actions, luck_of, play_whole
+from lib2048.deep.moves import draw_actions, luck_of
 from lib2048.game.batch import CELLS, KINDS, one_hot, options
 from lib2048.game.board import WHOLE
+from lib2048.learn.lockstep import play_in_step
 
 ACTIONS = 4
 HIDDEN = (200, 100)  # units of the two hidden layers
@@ -146,7 +147,7 @@ class ProbabilityPlayer:
 
     def play_games(self, first_game, count, seed):
         """Play games by number; return int64[count, 5], see records.RESULT_COLUMNS."""
-        return play_whole(lambda games: self.decide_all(games, seed), first_game, count, seed,
+        return play_in_step(lambda games: self.decide_all(games, seed), first_game, count, seed,
                           self.grid)  # fmt: skip
 
     def __repr__(self):

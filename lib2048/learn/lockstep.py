@@ -150,14 +150,19 @@ class Lockstep:
         _look_all(self.places, self.grid, self.afterstates, self.rewards)
 
 
-def play_in_step(decide, first_game, count, seed):
+def play_in_step(decide, first_game, count, seed, grid=WHOLE, watch=None):
     """Play games by number, all at once; return int64[count, 5], see records.RESULT_COLUMNS.
 
-    decide: a function from a `Lockstep` to the action of each place.
+    decide: a function from a `Lockstep` to the action of each place; watch: is shown both, before
+    the actions are taken.
     """
-    games, parts = Lockstep(count, seed, first_game, first_game + count), []
+    games = Lockstep(count, seed, first_game, first_game + count, grid=grid)
+    parts = [np.zeros((0, len(RESULT_COLUMNS)), np.int64)]
     while games.live.any():
-        parts.append(games.act(decide(games)))
+        actions = decide(games)
+        if watch is not None:
+            watch(games, actions)
+        parts.append(games.act(actions))
     results = np.concatenate(parts)
     return results[np.argsort(results[:, 0])]
 

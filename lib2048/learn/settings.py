@@ -296,7 +296,8 @@ def _check_learning(settings):
     rule, lam, order = settings.rule, settings.lam, settings.order
     if order not in ORDERS:
         raise ValueError(f"unknown order {order!r}: use {' or '.join(ORDERS)}")
-    if not (is_number(lam) and 0 <= lam < 1):
+    most = 1 if settings.kind == "policy" else 1 - 2**-53
+    if not (is_number(lam) and 0 <= lam <= most):
         raise ValueError(f"lambda {lam}: use a number from 0 up to, but not including, 1")
     if lam > 0 and not RULES[rule].decays:
         raise ValueError(f"lambda {lam}: the rule {rule} is defined for 0 only")

@@ -17,7 +17,7 @@ from numba import types
 from numba.core.caching import CompileResultCacheImpl, FunctionCache
 
 LIBRARY = Path(__file__).parents[1]
-ROOMS = ("machine", "game", "networks", "learn", "search", "play")  # that hold kernels
+ROOMS = ("machine", "game", "networks", "learn", "search", "play", "deep")  # that hold kernels
 
 
 def source_hash(*rooms):
