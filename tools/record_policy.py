@@ -46,15 +46,15 @@ RUNS = {  # name: (settings, batches, seeds)
     "source-greedy": (GREEDY, 600, (1, 2, 3)),
     "slower": (SLOWER, 700, (1, 2, 3)),
     "slower-greedy": (GREEDY | SLOWER, 600, (1, 2, 3)),
-    "entropy": (SLOWER | {"entropy": 0.05}, 700, (1,)),
-    "to-go": (SLOWER | {"returns": "to-go", "discount": 0.99}, 700, (1,)),
-    "beyond": (BEYOND | {"half_life": 400.0}, 800, (1,)),
+    "entropy": (SLOWER | {"entropy": 0.05}, 700, (1, 2, 3)),
+    "to-go": (SLOWER | {"returns": "to-go", "discount": 0.99}, 700, (1, 2, 3)),
+    "beyond": (BEYOND | {"half_life": 400.0}, 800, (1, 2, 3)),
     "warm-beyond": (BEYOND | {"half_life": 100.0}, 200, (1,)),
 }
 FROM = {"warm-beyond": "warm-42-33-early"}  # whose weights another run begins with
 TEACHERS = {  # name: (player, games that are recorded, moves of each)
     "adp": ("adp", 2000, FOREVER),
-    "heuristic": ("heuristic", 300, FOREVER),
+    "heuristic": ("heuristic", 100, FOREVER),
     "42-33": ("42-33", 200, FOREVER),
     "42-33-early": ("42-33", 600, 1000),
 }
