@@ -11,6 +11,7 @@ come from, from the ground up:
 * search: looking ahead over any value function
 * play: from a board to an action, from games to a result with its interval
 * train: a run that begins, goes, stops, changes and goes on
+* deep: value networks and policy networks; needs torch
 * show: boards, plots, widgets
 
 and exact (small boards solved), benchmark (speed), cli (the command).
@@ -43,6 +44,7 @@ from lib2048.networks.files import load, save
 from lib2048.networks.heuristic import Weights, heuristic_network, line_values
 from lib2048.networks.names import parse_network
 from lib2048.networks.network import Network
+from lib2048.networks.neural import room
 from lib2048.play.evaluation import Result, evaluate, reached, record_game, statistics_block
 from lib2048.play.experience import Experience, collect, rollouts
 from lib2048.play.players import (
@@ -93,15 +95,17 @@ __all__ = [
     "heuristic_player", "initial", "interval", "is_over", "last_run", "line_values", "load",
     "mdp", "mean_ci95", "parse_network", "places", "player", "random_player", "reached",
     "record_game", "rollouts", "save", "slide", "solve", "spawn", "spec", "statistics_block",
-    "stream", "symmetries", "to_exponents", "to_tiles", "tournament", "train", *_LAZY,
+    "stream", "symmetries", "to_exponents", "to_tiles", "tournament", "train", "deep", *_LAZY,
 ]  # fmt: skip
 
 
 def __getattr__(name):
+    if name == "deep":
+        return room("")
     if name in _LAZY:
         return getattr(importlib.import_module(f"lib2048.{_LAZY[name]}"), name)
     raise AttributeError(f"module 'lib2048' has no attribute {name!r}")
 
 
 def __dir__():
-    return sorted({*globals(), *_LAZY})
+    return sorted({*globals(), "deep", *_LAZY})

@@ -101,7 +101,9 @@ def write(path, columns, rows):
 
 def say(path, **what):
     """Keep what is known of a run beside its rows."""
-    what["command"] = f"python tools/record_policy.py FOLDER {path.name.split('-seed')[0]}"
+    name = path.name.split("-seed")[0]
+    part = name if name in RUNS else name.split("-")[0]
+    what["command"] = f"python tools/record_policy.py FOLDER {part}"
     path.with_suffix(".json").write_text(json.dumps(what, indent=1) + "\n")
     print(path.name, json.dumps(what), flush=True)
 

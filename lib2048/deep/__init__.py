@@ -9,9 +9,22 @@ import os
 # Two threads that wait for each other awake lose a factor of three as soon as anything else runs.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
+from lib2048.deep.adp import ADP  # noqa: E402
 from lib2048.deep.architectures import make  # noqa: E402
 from lib2048.deep.files import load, save  # noqa: E402
+from lib2048.deep.mcts import MCTS, MCTSPlayer, uniform  # noqa: E402
+from lib2048.deep.moves import record_games  # noqa: E402
 from lib2048.deep.network import ValueNetwork  # noqa: E402
-from lib2048.deep.policy import PolicyNetwork, new_policy_network  # noqa: E402
+from lib2048.deep.policy import (  # noqa: E402
+    PolicyNetwork,
+    distance_to_certainty,
+    new_policy_network,
+)
+from lib2048.deep.reinforce import BATCH_COLUMNS  # noqa: E402
+from lib2048.deep.warm import warm_start  # noqa: E402
 
-__all__ = ["PolicyNetwork", "ValueNetwork", "load", "make", "new_policy_network", "save"]
+__all__ = [
+    "ADP", "BATCH_COLUMNS", "MCTS", "MCTSPlayer", "PolicyNetwork", "ValueNetwork",
+    "distance_to_certainty", "load", "make", "new_policy_network", "record_games", "save",
+    "uniform", "warm_start",
+]  # fmt: skip

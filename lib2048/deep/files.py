@@ -89,7 +89,7 @@ def _read(path):
     except (SafetensorError, OSError):
         reason = f"it is truncated, or no {SUFFIX}"
         raise ValueError(f"{path}: not a file of weights: {reason}") from None
-    if about.get("format") != FORMAT or not tensors:
+    if about.get("format") != FORMAT or "options" not in about or not tensors:
         raise ValueError(f"{path}: not a file of weights written by lib2048")
     if about["sha256"] != _digest(tensors):
         raise ValueError(f"{path}: damaged: its weights do not match its hash")

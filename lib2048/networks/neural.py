@@ -32,12 +32,15 @@ def is_neural(name):
 
 
 def room(module):
-    """Return a module of `lib2048.deep`.  Raises ValueError, in one line, without torch."""
+    """Return a module of `lib2048.deep`, or with "" all of it.
+
+    Raises ValueError, in one line, without torch.
+    """
     for package in ("torch", "safetensors"):
         if importlib.util.find_spec(package) is None:
             raise ValueError(f"neural networks need {package}, which is not installed: "
                              'pip install -e ".[deep]"')  # fmt: skip
-    return importlib.import_module(f"lib2048.deep.{module}")
+    return importlib.import_module(f"lib2048.deep.{module}".rstrip("."))
 
 
 class Outline:

@@ -281,12 +281,13 @@ class ValuePlayer:
     """A player that looks ahead over any value function, such as a network of torch.
 
     values: a function from afterstates, uint64[n], to their values; the limits are those of
-    `expectimax.BatchSearch`: depth (in plies), or seconds a move.  Many games are played in step,
-    so that the function is asked about all of them at once.
+    `expectimax.BatchSearch`: depth (in plies), or seconds a move; symmetric says that the function
+    values the images of a board alike, which saves asking about all of them.  Many games are
+    played in step, so that the function is asked about all of them at once.
     """
 
-    def __init__(self, values, depth=1, seconds=None, name=None, **limits):
-        self.search = BatchSearch(values, depth, seconds, **limits)
+    def __init__(self, values, depth=1, seconds=None, name=None, symmetric=False, **limits):
+        self.search = BatchSearch(values, depth, seconds, symmetric, **limits)
         self.name = name or getattr(values, "__name__", "values")
         self.games_at_once = {1: 200, 2: 50}.get(depth, 10)  # between two looks at the Stop button
 
