@@ -79,7 +79,7 @@ _LAZY = {
     name: module
     for module, names in {
         "show.plotting": "plot_curves plot_game plot_heat plot_intervals plot_ladder plot_layers "
-        "plot_scores plot_stages plot_tiles plot_tradeoff style subplots tile_table",
+        "plot_scores plot_stages plot_tiles plot_tradeoff show_figure style subplots tile_table",
         "show.widgets": "ExploreWidget PlayWidget ReplayWidget",
     }.items()
     for name in names.split()

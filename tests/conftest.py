@@ -20,6 +20,18 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 
 @pytest.fixture
+def refused():
+    """Return a check: a call raises ValueError, in one line with these words in it."""
+
+    def check(call, said):
+        with pytest.raises(ValueError) as error:
+            call()
+        assert said in str(error.value) and "\n" not in str(error.value)
+
+    return check
+
+
+@pytest.fixture
 def one_line_error(capsys):
     """Return a check: the command refuses in one line on stderr and says nothing else."""
     from lib2048.cli import main

@@ -20,11 +20,10 @@ from lib2048.deep.policy import (  # noqa: E402
     distance_to_certainty,
     new_policy_network,
 )
-from lib2048.deep.reinforce import BATCH_COLUMNS  # noqa: E402
 from lib2048.deep.warm import warm_start  # noqa: E402
 
 __all__ = [
-    "ADP", "BATCH_COLUMNS", "MCTS", "MCTSPlayer", "PolicyNetwork", "ValueNetwork",
+    "ADP", "MCTS", "MCTSPlayer", "PolicyNetwork", "ValueNetwork",
     "distance_to_certainty", "load", "make", "new_policy_network", "record_games", "save",
     "uniform", "warm_start",
 ]  # fmt: skip

@@ -23,6 +23,7 @@ from lib2048.deep.moves import decision, draw_actions, luck_of
 from lib2048.game.batch import ILLEGAL, as_boards
 from lib2048.game.board import WHOLE, slide_all_in
 from lib2048.game.spec import FOUR_CHANCE
+from lib2048.learn.loop import largest_exponent
 from lib2048.learn.lockstep import FOREVER, play_in_step
 from lib2048.machine.kernels import kernel, part
 
@@ -165,15 +166,6 @@ def _falls(board, row, column, down, across, steps):
     return falls
 
 
-@part
-def _largest(board):
-    largest = ZERO
-    while board:
-        largest = max(largest, board & FIFTEEN)
-        board >>= FOUR
-    return largest
-
-
 @kernel
 def _features(board, grid):
     """Return the four features as the lowest bits of an int64, corner first."""
@@ -182,7 +174,7 @@ def _features(board, grid):
     for row in (0, rows - 1):
         for column in (0, columns - 1):
             largest = max(largest, _cell(board, row, column))
-    found = np.int64(largest == _largest(board))
+    found = np.int64(largest == largest_exponent(board))
     for row in (0, rows - 1):
         for column in (0, columns - 1):
             if _cell(board, row, column) == largest:

@@ -15,8 +15,8 @@ class Patches(nn.Module):
     """A layer of convolutions whose filters look at `height` × `width` cells: no padding, stride 1.
 
     It takes and returns (n, rows, columns, channels).  It computes what torch's Conv2d does, as one
-    product of matrices over all patches: on boards as small as ours that is faster, by half in
-    bfloat16.  weights: linear.weight, (filters, height · width · channels).
+    product of matrices over all patches: in bfloat16 a step of training takes two thirds of the
+    time (`benchmarks/README.md`), in float32 about the same.  weights: linear.weight, (filters, height · width · channels).
     """
 
     def __init__(self, channels, filters, height=2, width=2):

@@ -29,6 +29,7 @@ class ValueLearner(NeuralLearner):
     batch that does not fit.
     """
 
+    batch_columns = ("actions", "mse")  # so far, and the batch's mean squared error in points²
     first_chunk = 256  # actions, before the run knows how many take a tenth of a second
 
     def __init__(self, network, settings):
@@ -38,7 +39,7 @@ class ValueLearner(NeuralLearner):
                      BYTES["weight"] * network.size + BYTES["board"] * boards,
                      "take a smaller batch")  # fmt: skip
         self.games = Lockstep(settings.lanes, settings.seed, starts=settings.starts)
-        self.queue, self.losses = Queue(self.mode, settings.seed), []
+        self.queue, self.batches = Queue(self.mode, settings.seed), []
         self.optimiser = torch.optim.Adam(network.module.parameters(), settings.rate, **ADAM,
                                           fused=True)  # fmt: skip
         self.tested, self._average = network, None
@@ -58,7 +59,7 @@ class ValueLearner(NeuralLearner):
     @property
     def finite(self):
         """Whether the last error was a number."""
-        return not self.losses or np.isfinite(self.losses[-1][1])
+        return not self.batches or np.isfinite(self.batches[-1][1])
 
     def set_rate(self, rate):
         """Let Adam's learning rate be this from now on."""
@@ -98,7 +99,7 @@ class ValueLearner(NeuralLearner):
         over = np.flatnonzero(final)
         self.queue.add(final[over], np.zeros(len(over)), over)
         for boards, targets in self.queue.ready(over):
-            self.losses.append((self.actions, self.step(boards, targets)))
+            self.batches.append((self.actions, self.step(boards, targets)))
 
     def step(self, boards, targets):
         """Take one step of Adam against the mean squared error; return that error, in points².
@@ -128,7 +129,7 @@ class ValueLearner(NeuralLearner):
             **files.optimiser_arrays(self.optimiser),
             **self.games.state(),
             **self.queue.state(),
-            "losses": np.array(self.losses, np.float64).reshape(-1, 2),
+            "batches": np.array(self.batches, np.float64).reshape(-1, 2),
         }
 
     def restore(self, arrays, path):
@@ -138,4 +139,4 @@ class ValueLearner(NeuralLearner):
         files.restore_optimiser(self.optimiser, arrays)
         self.games.restore(arrays)
         self.queue.restore(arrays)
-        self.losses = [(int(actions), loss) for actions, loss in arrays["losses"]]
+        self.batches = [(int(actions), loss) for actions, loss in arrays["batches"]]

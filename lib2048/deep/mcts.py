@@ -102,7 +102,7 @@ class MCTS:
             live, after, rewards = live[going], after[going], rewards[going]
             if not len(live):
                 break
-            weights = np.asarray(self.prior(boards[live]), np.float64)
+            weights = np.array(self.prior(boards[live]), np.float64)  # a copy, to be written over
             play_on(live, weights, after, rewards, boards, randoms, points, self.grid)
             turn += 1
         return points

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lib2048.game.board import WHOLE
-from lib2048.game.rng import GOLDEN, mix, seed_bits, stream_kernel
+from lib2048.game.rng import seed_bits, turn_kernel, unit
 from lib2048.learn.lockstep import play_in_step
 from lib2048.machine.kernels import kernel
 from lib2048.networks.network import Network
@@ -31,9 +31,7 @@ def luck_of(seed, numbers, turns):
 @kernel
 def _luck(seed, numbers, turns, luck):
     for i in range(len(luck)):
-        state = stream_kernel(mix(seed ^ np.uint64(DRAWS)), numbers[i])
-        bits = mix(state + GOLDEN * np.uint64(turns[i]))
-        luck[i] = np.float64(bits >> np.uint64(11)) * 2.0**-53
+        luck[i] = unit(turn_kernel(seed, DRAWS, numbers[i], turns[i]))
 
 
 def draw_actions(weights, luck):

@@ -7,7 +7,7 @@ import torch
 
 from lib2048.deep.architectures import make, weight_count
 from lib2048.game.batch import images, one_hot
-from lib2048.networks.neural import OWN, PRECISIONS, SYMMETRIES
+from lib2048.networks.neural import OWN, check_choices
 from lib2048.play.players import ValuePlayer
 
 AT_ONCE = 8192  # boards of one call
@@ -90,10 +90,7 @@ class ValueNetwork:
 
 def check_options(symmetry, device, precision):
     """Raise ValueError, in one line, for what does not exist, or not on this machine."""
-    if symmetry not in SYMMETRIES:
-        raise ValueError(f"unknown symmetry {symmetry!r}: use {', '.join(SYMMETRIES)}")
-    if precision not in PRECISIONS:
-        raise ValueError(f"unknown precision {precision!r}: use {', '.join(PRECISIONS)}")
+    check_choices(symmetry=symmetry, precision=precision)
     check_device(device)
 
 

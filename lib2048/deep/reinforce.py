@@ -39,6 +39,7 @@ class PolicyLearner(NeuralLearner):
     and entropy (in nats); the last two are first averaged over each game.
     """
 
+    batch_columns = BATCH_COLUMNS
     first_chunk = 500  # actions, before the run knows how many take a tenth of a second
 
     def __init__(self, network, settings):

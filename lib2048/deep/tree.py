@@ -8,7 +8,7 @@ from numba import types
 from lib2048.deep.moves import draw_one
 from lib2048.game.batch import ILLEGAL, slide_into
 from lib2048.game.board import spawn_kernel
-from lib2048.game.rng import GOLDEN, draw, mix, seed_bits, stream_kernel
+from lib2048.game.rng import draw, mix, seed_bits, turn_kernel, unit
 from lib2048.machine.kernels import kernel
 
 SEARCHES = 0x7EE  # mixed into a seed: searches have luck that no game has
@@ -91,23 +91,13 @@ def root_statistics(trees):
     return visits, np.where(visits > 0, points / np.maximum(visits, 1), -np.inf)
 
 
-def play_on(live, weights, after, rewards, boards, randoms, points, grid):
-    """Let games take one turn: an action drawn by weights, and a tile.
-
-    live: int64[n], the places of the games in boards, randoms (uint64) and points (float64);
-    weights, after, rewards: [n, 4], of their actions.
-    """
-    _play_on(live, weights, after, rewards, boards, randoms, points, grid)
-
-
 # ---------------------------------------------------------------- kernels
 
 
 @kernel
 def _states(seed, numbers, turns, out):
     for i in range(len(out)):
-        state = stream_kernel(mix(seed ^ np.uint64(SEARCHES)), numbers[i])
-        out[i] = mix(state + GOLDEN * np.uint64(turns[i]))
+        out[i] = turn_kernel(seed, SEARCHES, numbers[i], turns[i])
 
 
 @kernel
@@ -209,7 +199,12 @@ def _backup(trees, leaves, priors, worth, grid):
 
 
 @kernel
-def _play_on(live, weights, after, rewards, boards, randoms, points, grid):
+def play_on(live, weights, after, rewards, boards, randoms, points, grid):
+    """Let games take one turn: an action drawn by weights, and a tile.
+
+    live: int64[n], the places of the games in boards, randoms (uint64) and points (float64);
+    weights, after, rewards: [n, 4], of their actions; the weights are written over.
+    """
     for i in range(len(live)):
         place = live[i]
         randoms[place], bits = draw(randoms[place])
@@ -219,6 +214,6 @@ def _play_on(live, weights, after, rewards, boards, randoms, points, grid):
         if weights[i].sum() <= 0:
             for action in range(4):
                 weights[i, action] = rewards[i, action] != ILLEGAL
-        action = draw_one(weights[i], np.float64(bits >> np.uint64(11)) * 2.0**-53)
+        action = draw_one(weights[i], unit(bits))
         points[place] += rewards[i, action]
         boards[place], randoms[place] = spawn_kernel(after[i, action], randoms[place], grid)

@@ -57,6 +57,23 @@ def draw(state):
 
 
 @kernel
+def turn_kernel(seed, purpose, number, turn):
+    """Return a random state apart from those of the spawns, for one turn of one game.
+
+    seed: uint64; purpose: a number that keeps this luck apart from other luck; number, turn: of
+    the game, and of its turn.  Returns uint64.
+    """
+    state = stream_kernel(mix(seed ^ np.uint64(purpose)), number)
+    return mix(state + GOLDEN * np.uint64(turn))
+
+
+@kernel
+def unit(bits):
+    """Turn 64 random bits into a number in [0, 1), by their upper 53: float64."""
+    return np.float64(bits >> np.uint64(11)) * 2.0**-53
+
+
+@kernel
 def below(bits, n):
     """Turn 64 random bits into an integer from 0 to n − 1, by their upper half.
 

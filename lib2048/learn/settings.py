@@ -315,9 +315,7 @@ def _check_numbers(settings):
         check_budget(name, getattr(settings, name))
     if sum(getattr(settings, name) is not None for name in BUDGETS) > 1:
         raise ValueError(f"say how long to train by one of {', '.join(BUDGETS)}")
-    for name, known in neural.CHOICES.items():
-        if getattr(settings, name) not in (None, *known):
-            raise ValueError(f"unknown {name} {getattr(settings, name)!r}: use {', '.join(known)}")
+    neural.check_choices(**{name: getattr(settings, name) for name in neural.CHOICES})
     _check_range(settings, "average", 0, 0.99999, numbers.Real, "a share from 0 to 0.99999")
     _check_range(settings, "discount", 0, 1, numbers.Real, "a number from 0 to 1")
     _check_range(settings, "entropy", 0, math.inf, numbers.Real, "0 or more")

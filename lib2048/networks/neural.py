@@ -26,6 +26,13 @@ def kind_of(name):
     return "value" if name.lower() in VALUE_NETWORKS or name.startswith(OWN) else "n-tuple"
 
 
+def check_choices(**chosen):
+    """Raise ValueError, in one line, for an option of CHOICES that is unknown; None is allowed."""
+    for name, choice in chosen.items():
+        if choice not in (None, *CHOICES[name]):
+            raise ValueError(f"unknown {name} {choice!r}: use {', '.join(CHOICES[name])}")
+
+
 def is_neural(name):
     """Say whether a network's name is that of a neural network."""
     return kind_of(name) != "n-tuple"

@@ -36,6 +36,7 @@ __all__ = [
     "plot_tiles",
     "plot_tradeoff",
     "short",
+    "show_figure",
     "style",
     "subplots",
     "tile_table",
@@ -120,6 +121,14 @@ def subplots(rows=1, columns=1, width=WIDTH, height=None):
 
 def _axes(ax, height=HEIGHT):
     return ax if ax is not None else plt.subplots(figsize=(WIDTH, height))[1]
+
+
+def show_figure(ax, finding):
+    """Show the figure of an ax under the cell, once, with its finding as the alt text."""
+    from IPython.display import display
+
+    display(ax.figure, metadata={"image/png": {"alt": finding}})
+    plt.close(ax.figure)
 
 
 # -------------------------------------------------------------------------------------- numbers

@@ -2,7 +2,7 @@
 
 A learner plays games and learns from them until it is told to stop.  It has `network`, `tested`
 (the network that test games are played by), `actions`, `visits`, `finite`, `memory`, `first_chunk`,
-`play`, `set_rate`, `blame`, `check_room`, `arrays`, `restore` and `export`; how boards are valued
+`batches` (rows of `batch_columns`, of those that learn by batches), `play`, `set_rate`, `blame`, `check_room`, `arrays`, `restore` and `export`; how boards are valued
 and weights are changed is its own affair.
 """
 
@@ -32,6 +32,8 @@ def new_learner(network, settings):
 
 class TableLearner:
     """Trains look-up tables: a crew of games in the one episode loop, and what its rule keeps."""
+
+    batches, batch_columns = (), ()
 
     def __init__(self, network, settings):
         self.network = self.tested = network

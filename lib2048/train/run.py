@@ -60,7 +60,7 @@ class Run:
         if self.folder:  # first of all: a refusal waits for nothing to be compiled
             self.folder.check(resume)
         self.learner = new_learner(self.network, settings)
-        self._checkups = Checkups(settings, self.learner.tested)
+        self._checkups = Checkups(settings, self.tested)
         self._rate, self.history = settings.rate, History()
         self.history.visits = self.learner.visits
         self._before, self._started = 0.0, None  # the clock: seconds so far, and since when
@@ -104,8 +104,26 @@ class Run:
         """
         return self.learner.memory
 
+    @property
+    def tested(self):
+        """The network that test games are played by: `network`, or its moving average."""
+        return self.learner.tested
+
+    @property
+    def batches(self):
+        """What each batch of a neural network told: a pandas frame, empty for look-up tables.
+
+        Value networks: actions (so far) and mse (mean squared error, points²); policy networks:
+        games and actions so far, means of score, length and tile_sum, and means over the games of
+        their distance to certainty and entropy.
+        """
+        import pandas
+
+        return pandas.DataFrame(self.learner.batches, columns=self.learner.batch_columns)
+
     def __repr__(self):
-        return f"<run: {self.network.name} by {self.settings.rule}, {self.history!r}>"
+        how = "" if self.settings.neural else f" by {self.settings.rule}"
+        return f"<run: {self.network.name}{how}, {self.history!r}>"
 
     # ------------------------------------------------------------ going
 
