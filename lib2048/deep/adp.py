@@ -23,8 +23,8 @@ from lib2048.deep.moves import decision, draw_actions, luck_of
 from lib2048.game.batch import ILLEGAL, as_boards
 from lib2048.game.board import WHOLE, slide_all_in
 from lib2048.game.spec import FOUR_CHANCE
-from lib2048.learn.loop import largest_exponent
 from lib2048.learn.lockstep import FOREVER, play_in_step
+from lib2048.learn.loop import largest_exponent
 from lib2048.machine.kernels import kernel, part
 
 FEATURES = ("corner", "vertical", "horizontal", "diagonal")

@@ -16,7 +16,8 @@ class Patches(nn.Module):
 
     It takes and returns (n, rows, columns, channels).  It computes what torch's Conv2d does, as one
     product of matrices over all patches: in bfloat16 a step of training takes two thirds of the
-    time (`benchmarks/README.md`), in float32 about the same.  weights: linear.weight, (filters, height · width · channels).
+    time (`benchmarks/README.md`), in float32 about the same.  weights:
+    linear.weight, (filters, height · width · channels).
     """
 
     def __init__(self, channels, filters, height=2, width=2):

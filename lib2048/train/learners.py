@@ -1,9 +1,10 @@
 """What a run drives: the learner of its kind of network.
 
 A learner plays games and learns from them until it is told to stop.  It has `network`, `tested`
-(the network that test games are played by), `actions`, `visits`, `finite`, `memory`, `first_chunk`,
-`batches` (rows of `batch_columns`, of those that learn by batches), `play`, `set_rate`, `blame`, `check_room`, `arrays`, `restore` and `export`; how boards are valued
-and weights are changed is its own affair.
+(the network that test games are played by), `actions`, `visits`, `finite`, `memory`, `batches`
+(rows of `batch_columns`, of those that learn by batches), `first_chunk`, `play`, `set_rate`,
+`blame`, `check_room`, `arrays`, `restore` and `export`; how boards are valued and weights are
+changed is its own affair.
 """
 
 from collections.abc import Mapping
