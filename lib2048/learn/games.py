@@ -107,7 +107,8 @@ class Games:
         start = 0
         for episode in self._episodes():
             for name in PAST.names:
-                episode[name] = state[f"past_{name}"][start : start + len(episode)]
+                if f"past_{name}" in state:  # runs of old remembered no value
+                    episode[name] = state[f"past_{name}"][start : start + len(episode)]
             start += len(episode)
         self.counters[:] = state["counters"]
         restore_starts(self.starts, state)
