@@ -14,7 +14,6 @@ from lib2048.show import drawing
 from lib2048.show.drawing import (
     ACCENT,
     EMPTY,
-    LARGE,
     TILE_COLOURS,
     Picture,
     draw_board,
@@ -78,14 +77,33 @@ def test_every_tile_has_the_colour_of_the_game():
     assert fills[:4] == ["#eee4da", "#ede0c8", "#f2b179", "#f59563"]
     assert fills[4:8] == ["#edcc61", "#edcf72", "#f65e3b", "#f67c5f"]
     assert fills[8:11] == ["#edc850", "#edc53f", "#edc22e"]
-    assert fills[11] == fills[15] == LARGE == "#3c3a32"
+    assert (fills[11], fills[15]) == ("#3c3a32", "#5b3a86")
     assert fills[12:15] == [EMPTY] * 3 == ["#cdc1b4"] * 3
 
 
-def test_two_and_four_are_dark_on_light_and_the_others_light():
-    ink = {node.text: node.get("fill") for _, _, node in elements(draw_board(BOARD), "text")}
-    assert ink["2"] == ink["4"] == "#776e65"
-    assert {ink[text] for text in ink if text not in ("2", "4")} == {"#f9f6f2"}
+def luminance(colour):
+    """Return the relative luminance of '#rrggbb', as WCAG 2 defines it."""
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+@pytest.mark.parametrize("exponent", range(1, 18))
+def test_every_number_can_be_read(exponent):
+    light, dark = sorted(map(luminance, tile_colour(2**exponent)), reverse=True)
+    assert (light + 0.05) / (dark + 0.05) >= 4.5
+
+
+def test_every_tile_up_to_65536_has_its_own_colour():
+    assert len({tile_colour(2**exponent) for exponent in range(1, 17)}) == 16
+
+
+def test_the_browser_has_the_same_colours():
+    rules = (Path(drawing.__file__).parent / "widgets/board.css").read_text(encoding="utf-8")
+    pattern = r'\[data-tile="(\d+)"\] \{ background: (#\w+); color: (#\w+); \}'
+    found = {int(tile): (back, ink) for tile, back, ink in re.findall(pattern, rules)}
+    assert found == {tile: tile_colour(tile) for tile in TILE_COLOURS}
+    assert re.search(r"\.cell \{[^}]*background: (#\w+)", rules)[1] == EMPTY
 
 
 def test_tiles_are_written_in_reading_order_and_empty_cells_are_blank():

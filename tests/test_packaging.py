@@ -65,12 +65,14 @@ MODULES = sorted((ROOT / "lib2048").rglob("*.py"))
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_module_imports_only_what_is_listed(path):
     core = names(PROJECT["dependencies"])
-    everywhere = core | {"ipython", "nbclient", "nbconvert", "nbformat"}  # others bring them
+    brought = {"ipython", "traitlets", "nbclient", "nbconvert", "nbformat"}  # by others
+    everywhere = core | brought
     everywhere |= names(EXTRAS["course"]) | names(EXTRAS["deep"]) | names(EXTRAS["grading"])
     assert distributions(imported(path, top_level_only=False)) <= everywhere
     if path.parent.name == "deep":
         core |= names(EXTRAS["deep"])
-    if path.name not in ("plotting.py", "widgets.py", "withtorch.py", "running.py"):
+    lazy = ("plotting.py", "withtorch.py", "running.py")
+    if path.name not in lazy and path.parent.name != "widgets":
         assert distributions(imported(path, top_level_only=True)) <= core
 
 
@@ -82,7 +84,7 @@ def distributions(packages):
 
 # ---- a light import ------------------------------------------------------------------------------
 
-HEAVY = ["torch", "dask", "matplotlib", "ipywidgets", "pandas", "IPython", "tqdm"]
+HEAVY = ["torch", "dask", "matplotlib", "ipywidgets", "anywidget", "pandas", "IPython", "tqdm"]
 # numba itself looks at the bare scipy, for its version; what costs time is what lies inside.
 HEAVY += ["scipy.special", "scipy.stats", "scipy.linalg", "scipy.sparse"]
 

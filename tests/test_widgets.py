@@ -1,15 +1,27 @@
-"""Widgets do with a press of a button what the rules say, and hide no error."""
+"""The kernel's side of the widgets: it follows the browser, answers in words, hides no error.
+
+What they do in a browser is in test_browser.py, and their rules in test_game_js.py.
+"""
+
+import json
+import os
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 pytest.importorskip("ipywidgets")
+pytest.importorskip("anywidget")
 
 from lib2048.game import board as rules  # noqa: E402
 from lib2048.game.rng import stream  # noqa: E402
+from lib2048.networks.network import Network  # noqa: E402
 from lib2048.play.evaluation import Step, record_game  # noqa: E402
-from lib2048.show.drawing import draw_board  # noqa: E402
-from lib2048.show.widgets import ExploreWidget, PlayWidget, ReplayWidget  # noqa: E402
+from lib2048.play.players import player  # noqa: E402
+from lib2048.show.widgets import ExploreWidget, PlayWidget, ReplayWidget, base  # noqa: E402
+from lib2048.show.widgets.game import to_hex  # noqa: E402
+
+ACTIONS = ["Up", "Right", "Down", "Left"]
 
 
 class Stubborn:
@@ -24,15 +36,31 @@ class Stubborn:
         return self.action
 
 
-def buttons(widget):
-    """Return every button inside a widget by its name."""
-    found, todo = {}, [widget]
-    while todo:
-        child = todo.pop()
-        todo.extend(getattr(child, "children", ()))
-        if type(child).__name__ == "Button":
-            found[child.description] = child
-    return found
+class Hopeful(Stubborn):
+    """A player whose values are no numbers."""
+
+    def values(self, board):
+        return {0: float("inf"), 1: float("nan"), 2: 3}
+
+
+class Broken:
+    """A player that cannot choose, sometimes."""
+
+    def __init__(self, times=0):
+        self.times = times
+
+    def choose(self, board):
+        self.times -= 1
+        if self.times < 0:
+            raise KeyError("no such pattern")
+        return legal(board)[0]
+
+
+class Stopped(Broken):
+    """A player that the Stop button meets."""
+
+    def choose(self, board):
+        raise KeyboardInterrupt
 
 
 def legal(board):
@@ -40,7 +68,7 @@ def legal(board):
 
 
 def pressed(widget, presses):
-    """Press the first legal action's button a few times; return the boards seen on the way."""
+    """Take the first legal action a few times; return the boards seen on the way."""
     boards = [int(widget.board)]
     for _ in range(presses):
         widget.act(legal(widget.board)[0])
@@ -53,25 +81,51 @@ def play_out(widget):
         widget.act(actions[0])
 
 
+class Browser:
+    """Stands for the browser: sends messages and keeps what comes; all of it has to be JSON."""
+
+    def __init__(self, widget, monkeypatch):
+        self.widget, self.answers, self.states = widget, [], []
+        monkeypatch.setattr(widget, "send", lambda m: self.answers.append(json.loads(dumped(m))))
+        monkeypatch.setattr(widget, "_send", lambda m, **_: self.states.append(m))
+
+    def say(self, **message):
+        """Send a message; return the last answer, if there is one."""
+        self.widget._handle_custom_msg(message, [])
+        return self.answers[-1] if self.answers else None
+
+
+def dumped(message):
+    return json.dumps(message, allow_nan=False)
+
+
+@pytest.fixture
+def browser(monkeypatch):
+    return lambda widget: Browser(widget, monkeypatch)
+
+
 # ------------------------------------------------------------------------------------------- play
 
 
 def test_a_game_begins_as_the_seed_says():
     widget = PlayWidget(seed=7)
     assert int(widget.board) == int(rules.initial(stream(7, 0))[0])
-    assert (widget.score, widget.actions) == (0, 0)
-    assert widget.image.value == draw_board(widget.board, size=300).svg.encode()
+    assert (widget.score, widget.actions, widget.seed) == (0, 0, 7)
+    assert widget.game == {
+        "seed": "7", "number": 0, "start": None, "actions": "", "helped": False
+    }  # fmt: skip
 
 
-def test_a_button_slides_and_spawns_and_counts():
+def test_an_action_slides_and_spawns_and_counts():
     widget = PlayWidget(seed=3)
     start, state = rules.initial(stream(3, 0))
     action = legal(start)[-1]
     afterstate, reward = rules.slide(start, action)
-    buttons(widget)[["Up", "Right", "Down", "Left"][action]].click()
+    widget.act(ACTIONS[action])
     assert int(widget.board) == int(rules.spawn(afterstate, state)[0])
     assert (widget.score, widget.actions) == (reward, 1)
-    assert "· 1 action<" in widget.tally.value
+    assert widget.game["actions"] == str(action)
+    assert widget.message == f"{ACTIONS[action]}: {reward} points."
 
 
 def test_the_score_is_the_sum_of_the_rewards():
@@ -83,14 +137,6 @@ def test_the_score_is_the_sum_of_the_rewards():
     assert widget.score == score > 0
 
 
-def test_an_action_may_be_named():
-    one, other = PlayWidget(), PlayWidget()
-    action = legal(one.board)[0]
-    one.act(action)
-    other.act(["Up", "Right", "Down", "Left"][action])
-    assert int(one.board) == int(other.board) and one.actions == 1
-
-
 def test_an_illegal_action_spawns_nothing_and_says_so():
     widget = PlayWidget(seed=1)
     while len(legal(widget.board)) == 4:
@@ -99,69 +145,266 @@ def test_an_illegal_action_spawns_nothing_and_says_so():
     wrong = next(action for action in range(4) if action not in legal(widget.board))
     widget.act(wrong)
     assert (int(widget.board), widget.score, widget.actions) == before
-    assert "not legal" in widget.message.value
+    assert "not legal" in widget.message
 
 
 def test_undo_goes_back_one_by_one_and_luck_repeats():
     widget = PlayWidget(seed=5)
     boards = pressed(widget, 3)
-    undo = buttons(widget)["Undo"]
-    undo.click()
+    widget.undo()
     assert int(widget.board) == boards[2] and widget.actions == 2
     pressed(widget, 1)
     assert int(widget.board) == boards[3]
     for _ in range(5):
-        undo.click()
-    assert int(widget.board) == boards[0] and widget.score == 0 and undo.disabled
+        widget.undo()
+    assert int(widget.board) == boards[0] and widget.score == widget.actions == 0
 
 
 def test_new_game_is_another_game_of_the_seed():
     widget = PlayWidget(seed=5)
     pressed(widget, 3)
-    buttons(widget)["New"].click()
+    widget.new_game()
     assert int(widget.board) == int(rules.initial(stream(5, 1))[0])
-    assert (widget.score, widget.actions) == (0, 0) and buttons(widget)["Undo"].disabled
+    assert (widget.score, widget.actions) == (0, 0)
 
 
-def test_a_hint_marks_the_button_of_the_players_action_until_the_next_press():
-    widget = PlayWidget(player=Stubborn(2))
-    buttons(widget)["Hint"].click()
-    styles = {name: button.button_style for name, button in buttons(widget).items()}
-    assert [name for name in styles if styles[name]] == ["Down"]
-    assert widget.message.value == "stubborn would choose Down."
-    pressed(widget, 1)
-    assert not any(button.button_style for button in buttons(widget).values())
-
-
-def test_without_a_player_there_is_no_hint_and_a_name_will_do():
-    assert "Hint" not in buttons(PlayWidget())
-    widget = PlayWidget(player="greedy")
-    widget.hint()
-    assert widget.message.value.startswith("greedy would choose")
+def test_a_game_may_begin_on_a_board_of_ones_own(refused):
+    tiles = [[2, 4, 0, 0], [0] * 4, [0] * 4, [0] * 4]
+    for board in (tiles, rules.from_tiles(tiles), int(rules.from_tiles(tiles))):
+        widget = PlayWidget(seed=3, board=board)
+        assert widget.board == rules.from_tiles(tiles) and widget.score == 0
+        widget.act("Down")
+        after, _ = rules.slide(rules.from_tiles(tiles), 2)
+        assert widget.board == rules.spawn(after, stream(3, 0))[0]
+    refused(lambda: PlayWidget(board=[[0] * 4] * 4), "at least two tiles")
+    refused(lambda: PlayWidget(board=[[8] * 4] + [[0] * 4] * 3), "no 2 and no 4")
+    refused(lambda: PlayWidget(board=[[32768] * 4] + [[2] * 4] * 3), "beside 3 as large")
+    refused(lambda: PlayWidget(board=[[3] * 4] * 4), "3 is not a tile")
 
 
 def test_the_end_is_said_and_nothing_moves_any_more():
     widget = PlayWidget(seed=4, player=Stubborn(0))
     play_out(widget)
-    assert widget.message.value.startswith("The game is over")
+    assert widget.message.startswith("The game is over")
     last = int(widget.board)
     widget.act("Left")
-    widget.hint()
-    assert int(widget.board) == last and widget.message.value.startswith("The game is over")
+    assert widget.hint() is None
+    assert int(widget.board) == last and widget.message.startswith("The game is over")
 
 
-def test_an_error_in_a_callback_is_shown_and_not_swallowed():
-    widget = PlayWidget(player=Stubborn(9))
-    with pytest.raises(IndexError):
-        widget.hint()
-    assert "IndexError" in widget.message.value and "Traceback" in widget.message.value
-    with pytest.raises(ValueError):
-        widget.act("up")
+# ------------------------------------------------------------------- what the browser tells of it
 
 
-def test_an_unknown_player_is_refused_in_one_line():
-    with pytest.raises(ValueError, match="unknown player 'deep blue'"):
-        PlayWidget(player="deep blue")
+def test_the_kernel_follows_the_game_of_the_browser(browser):
+    widget, other = PlayWidget(seed=5), PlayWidget(seed=5)
+    page = browser(widget)
+    for presses in (3, 1, 1):  # it goes on, and an undo between
+        pressed(other, presses)
+        page.say(kind="game", game=other.game)
+        assert widget.board == other.board and widget.score == other.score
+        other.undo()
+        page.say(kind="game", game=other.game)
+        assert widget.game == other.game and widget.actions == other.actions
+    assert page.states == [], "it would fight with the browser"
+
+
+def test_another_game_a_seed_of_any_size_and_a_position_are_followed(browser):
+    widget = PlayWidget()
+    page, board = browser(widget), rules.from_tiles([[2, 2, 4, 0], *[[0] * 4] * 3])
+    page.say(kind="game", game={**widget.game, "seed": str(2**70), "number": 4, "actions": ""})
+    assert widget.board == rules.initial(stream(2**70, 4))[0] and widget.seed == 2**70
+    start = {"start": to_hex(board), "actions": "3", "helped": True}
+    page.say(kind="game", game={**widget.game, **start})
+    assert widget.actions == 1 and widget.score == 4
+    widget.new_game()
+    assert widget.game["number"] == 5 and widget.game["start"] is None and not widget.game["helped"]
+
+
+@pytest.mark.parametrize(
+    "game", [{}, {"seed": "x"}, {"actions": "9"}, {"actions": "3" * 99}, {"start": "zz"}, None]
+)
+def test_what_is_no_game_is_answered_in_words(game, browser):
+    widget = PlayWidget(seed=5)
+    message = game if not game else {**widget.game, **game}
+    answer = browser(widget).say(kind="game", game=message)
+    assert answer["kind"] == "trouble" and "this is no game" in answer["error"]
+    assert "Traceback" in answer["details"]
+    widget.act(legal(widget.board)[0])  # and it goes on
+
+
+# ------------------------------------------------------------------------------- asking a player
+
+
+def test_a_hint_names_the_action_of_the_player():
+    widget = PlayWidget(player=Stubborn(legal(PlayWidget().board)[0]))
+    action = widget.hint()
+    assert action == widget.player.action
+    assert widget.message == f"stubborn would choose {ACTIONS[action]}."
+    assert widget.actions == 0
+
+
+def test_without_a_player_there_is_nobody_to_ask(refused):
+    widget = PlayWidget(player=None)
+    assert widget.players == [] and widget.player is None
+    refused(widget.hint, "there is nobody to ask")
+
+
+def test_an_unknown_player_is_refused_in_one_line(refused):
+    refused(lambda: PlayWidget(player="deep blue"), "unknown player 'deep blue'")
+
+
+@pytest.mark.parametrize("who", ["greedy", "heuristic", Network("4-22"), player("random")])
+def test_whoever_plays_can_be_asked(who, browser):
+    widget = PlayWidget(player=who)
+    answer = browser(widget).say(kind="advise", id="1", player=0, board=to_hex(widget.board))
+    assert answer["action"] in legal(widget.board) and answer["name"] == widget.players[0]
+    assert answer["board"] == to_hex(widget.board) and answer["id"] == "1"
+
+
+def test_values_are_those_of_the_player(browser):
+    network = Network("4-22", optimistic=1000)
+    widget = PlayWidget(seed=9, player=network)
+    answer = browser(widget).say(kind="advise", id="1", player=0, board=to_hex(widget.board))
+    values = player(network).values(widget.board)
+    assert answer["values"] == [values.get(action) for action in range(4)]
+    assert answer["action"] == player(network).choose(widget.board)
+
+
+def test_the_menu_offers_the_player_asked_for_and_the_named_ones(browser):
+    widget = PlayWidget(player="greedy")
+    assert widget.players == ["greedy", "heuristic", "random"]
+    page, board = browser(widget), to_hex(widget.board)
+    names = [page.say(kind="advise", id="1", player=n, board=board)["name"] for n in range(3)]
+    assert names == widget.players
+
+
+def test_by_default_the_shipped_network_is_asked_and_loaded_late(monkeypatch):
+    widget = PlayWidget()
+    assert widget.players == ["our network 42-33", "heuristic", "greedy", "random"]
+    assert widget._minds[0]._player is None and "Loading" in widget._minds[0].doing
+
+    def without(path):
+        raise FileNotFoundError("weights come with the repository")
+
+    monkeypatch.setattr("lib2048.show.widgets.mind.data", without)
+    assert PlayWidget().players == ["heuristic", "greedy", "random"]
+
+
+def test_the_browser_hears_at_once_what_is_being_done(browser):
+    widget = PlayWidget(player="greedy")
+    page = browser(widget)
+    page.say(kind="advise", id="7", player=0, board=to_hex(widget.board))
+    assert page.answers[0] == {"id": "7", "kind": "working", "doing": "greedy is thinking"}
+
+
+def test_playing_ahead_is_the_game_that_the_player_would_play(browser):
+    widget = PlayWidget(seed=6, player="heuristic")
+    state = f"{int(widget._game.here.state):x}"
+    ask = {"kind": "ahead", "id": "1", "player": 0, "state": state}
+    answer = browser(widget).say(**ask, board=to_hex(widget.board), count=5)
+    steps = record_game("heuristic", 6, 0)
+    assert answer["actions"] and not answer["over"]
+    taken = [int(action) for action in answer["actions"]]
+    assert taken == [step.action for step in steps[: len(taken)]]
+    best = [max(v for v in values if v is not None) for values in answer["values"]]
+    assert best == [s.reward + s.value for s in steps[: len(best)]]
+    assert widget.actions == 0, "it is the browser that plays"
+
+
+def test_playing_ahead_ends_with_the_game(browser):
+    widget = PlayWidget(seed=4, player="greedy")
+    page, over = browser(widget), False
+    while not over:
+        here = {"board": to_hex(widget.board), "state": f"{int(widget._game.here.state):x}"}
+        answer = page.say(kind="ahead", id="1", player=0, count=50, **here)
+        over = answer["over"]
+        for action in answer["actions"]:
+            widget.act(int(action))
+        assert over == rules.is_over(widget.board)
+    here["board"] = to_hex(widget.board)
+    answer = page.say(kind="ahead", id="1", player=0, count=9, **here)
+    assert answer["over"] and answer["actions"] == ""
+
+
+# ------------------------------------------------------------------------------------- bad players
+
+
+@pytest.mark.parametrize(
+    ("who", "says"),
+    [
+        (Stubborn(9), "stubborn chose 9, which is not legal here: "),
+        (Stubborn(None), "stubborn chose None, which is not legal here"),
+        (Stubborn("up"), "stubborn chose 'up', which is not legal here"),
+        (Broken(), "Broken failed with KeyError: 'no such pattern'"),
+        (Stopped(), "Stopped was interrupted."),
+        (Path("no/such/weights.npz"), "The weights of weights.npz are gone"),
+        ("gone.npz", "The weights of gone.npz are gone"),
+    ],
+)
+def test_a_player_that_fails_is_answered_in_words(who, says, browser):
+    widget = PlayWidget(player=who)
+    answer = browser(widget).say(kind="advise", id="1", player=0, board=to_hex(widget.board))
+    assert answer["error"].startswith(says) and "\n" not in answer["error"]
+    assert answer["kind"] == "answer" and answer["id"] == "1", "the browser waits for it"
+
+
+def test_an_action_that_is_not_legal_is_named(browser):
+    widget = PlayWidget(seed=1)
+    wrong = [action for action in range(4) if action not in legal(widget.board)]
+    while not wrong:
+        widget.act(legal(widget.board)[0])
+        wrong = [action for action in range(4) if action not in legal(widget.board)]
+    board = to_hex(widget.board)
+    widget = PlayWidget(player=Stubborn(wrong[0]))
+    answer = browser(widget).say(kind="advise", id="1", player=0, board=board)
+    assert answer["error"].startswith(f"stubborn chose {ACTIONS[wrong[0]]}, which is not legal")
+
+
+def test_the_players_error_reaches_a_cell_as_it_is():
+    with pytest.raises(KeyError, match="no such pattern"):
+        PlayWidget(player=Broken()).hint()
+    with pytest.raises(Exception, match="stubborn chose 9"):
+        PlayWidget(player=Stubborn(9)).hint()
+
+
+def test_what_was_played_before_an_error_counts(browser):
+    widget = PlayWidget(seed=2, player=Broken(times=3))
+    ask = {"board": to_hex(widget.board), "state": f"{int(widget._game.here.state):x}"}
+    answer = browser(widget).say(kind="ahead", id="1", player=0, count=9, **ask)
+    assert len(answer["actions"]) == 3 == len(answer["values"])
+    assert "no such pattern" in answer["error"] and "in choose" in answer["details"]
+
+
+def test_values_that_are_no_numbers_are_left_out(browser):
+    widget = PlayWidget(player=Hopeful(legal(PlayWidget().board)[0]))
+    answer = browser(widget).say(kind="advise", id="1", player=0, board=to_hex(widget.board))
+    assert answer["values"] == [None, None, 3, None]
+
+
+def test_a_damaged_or_foreign_file_of_weights_is_said_in_words(tmp_path, browser):
+    (tmp_path / "weights.npz").write_bytes(b"no weights")
+    for path in (tmp_path / "weights.npz", str(tmp_path / "weights.npz")):
+        widget = PlayWidget(player=path)
+        answer = browser(widget).say(kind="advise", id="1", player=0, board=to_hex(widget.board))
+        assert answer["error"].startswith("weights.npz failed with")
+
+
+def test_a_file_of_weights_is_loaded_when_asked(tmp_path, browser):
+    from lib2048.networks.files import save
+
+    save(Network("4-22", optimistic=10), tmp_path / "small.npz")
+    widget = PlayWidget(player=tmp_path / "small.npz")
+    assert widget.players[0] == "small.npz"
+    ask = {"kind": "advise", "id": "1", "player": 0, "board": to_hex(widget.board)}
+    assert "error" not in browser(widget).say(**ask)
+    os.remove(tmp_path / "small.npz")
+    assert "error" not in browser(widget).say(**ask), "it is loaded once"
+
+
+def test_a_network_of_a_smaller_board_is_refused_in_words(browser):
+    widget = PlayWidget(player=Network("cells:0145@2x2"))
+    answer = browser(widget).say(kind="advise", id="1", player=0, board=to_hex(widget.board))
+    assert "plays on a smaller board" in answer["error"]
 
 
 # ----------------------------------------------------------------------------------------- replay
@@ -169,46 +412,49 @@ def test_an_unknown_player_is_refused_in_one_line():
 
 @pytest.fixture(scope="module")
 def steps():
-    return record_game("greedy", seed=2)
+    return record_game("heuristic", seed=2)
 
 
-def test_a_replay_shows_the_step_under_the_slider(steps):
+def test_the_browser_gets_the_whole_game(steps):
+    record = ReplayWidget(steps).record
+    assert json.loads(dumped(record)) == record
+    assert record["actions"] == [step.action for step in steps] and record["actions"][-1] is None
+    assert record["rewards"] == [step.reward for step in steps]
+    assert record["values"] == pytest.approx([step.value for step in steps], abs=0.001)
+    for name, boards in (("boards", "board"), ("afterstates", "afterstate")):
+        hexes = [record[name][i : i + 16] for i in range(0, len(record[name]), 16)]
+        assert [int(text, 16) for text in hexes] == [int(getattr(s, boards)) for s in steps]
+
+
+def test_a_position_can_be_set_and_stays_in_the_game(steps):
     widget = ReplayWidget(steps)
-    first = widget.image.value
     widget.position = 40
-    assert widget.image.value != first
-    for board in (steps[40].board, steps[40].afterstate):
-        assert draw_board(board, size=200).body in bytes(widget.image.value).decode()
-    score = sum(step.reward for step in steps[:41])
-    assert f"action 41 of {len(steps) - 1} · score {score:,}".replace(",", "\u202f") in (
-        widget.message.value
-    )
-
-
-def test_the_slider_covers_the_game_and_ends_where_it_is_over(steps):
-    widget = ReplayWidget(steps)
+    assert widget.position == 40
     widget.position = 10**6
     assert widget.position == len(steps) - 1
-    assert "no action is legal" in bytes(widget.image.value).decode()
-    assert widget.message.value.startswith("the end of")
+    widget.position = -5
+    assert widget.position == 0
 
 
-def test_values_are_shown_where_there_are_any():
-    step = Step(np.uint64(0x11), 3, 4, np.uint64(0x2), 1000.4)
-    assert ReplayWidget([step]).message.value.endswith("value 1\u202f000 · together 1\u202f004")
-    assert "value" not in ReplayWidget([step._replace(value=None)]).message.value
+def test_the_kernel_knows_where_the_browser_is(steps, browser):
+    widget = ReplayWidget(steps)
+    page = browser(widget)
+    page.say(kind="position", position=12)
+    assert widget.position == 12 and page.states == []
+    assert page.say(kind="position", position="here")["kind"] == "trouble"
 
 
-def test_an_error_while_replaying_is_shown(steps):
-    widget = ReplayWidget([*steps[:2], steps[2]._replace(action=9)])
-    with pytest.raises(IndexError):
-        widget.position = 2
-    assert "IndexError" in widget.message.value
+def test_a_game_without_values_is_replayed_too():
+    step = Step(np.uint64(0x11), 3, 4, np.uint64(0x2), None)
+    assert ReplayWidget([step]).record["values"] == [None]
+    assert ReplayWidget([step._replace(value=float("-inf"))]).record["values"] == [None]
+    assert ReplayWidget(record_game("greedy")).record["values"][0] is None
 
 
-def test_nothing_to_replay_is_refused():
-    with pytest.raises(ValueError, match="no steps to replay"):
-        ReplayWidget([])
+def test_what_cannot_be_replayed_is_refused(steps, refused):
+    refused(lambda: ReplayWidget([]), "no steps to replay")
+    wrong = [*steps[:2], steps[2]._replace(action=9)]
+    refused(lambda: ReplayWidget(wrong), "step 2: 9 is no action")
 
 
 # ---------------------------------------------------------------------------------- still pictures
@@ -232,9 +478,53 @@ def test_the_number_of_moments_is_the_readers_choice(steps):
 def test_an_output_carries_a_picture_for_pages_without_a_kernel(steps):
     for widget in (PlayWidget(), ReplayWidget(steps)):
         bundle = widget._repr_mimebundle_()
-        assert bundle["text/html"] == widget.static()._repr_html_()
-        assert "application/vnd.jupyter.widget-view+json" in bundle
+        assert widget.static()._repr_html_() in bundle["text/html"]
+        assert "Run this cell" in bundle["text/html"]
+        assert base.VIEW in bundle
         assert len(bundle["text/html"]) < 20_000
+
+
+def test_the_picture_is_an_output_of_its_own_so_that_it_outlives_the_widget(monkeypatch):
+    shown, widget = [], PlayWidget()
+    monkeypatch.setattr(base, "display", lambda bundle, raw: shown.append(bundle))
+    widget._ipython_display_()
+    still, view = shown
+    assert base.VIEW not in still and "<img" in still["text/html"]
+    assert set(view) == {base.VIEW, "text/plain"}
+    assert view[base.VIEW]["model_id"] == widget.model_id
+
+
+def test_a_stored_lesson_keeps_the_picture_alone():
+    import lessons
+    from nbformat.v4 import new_output
+
+    bundle = PlayWidget()._repr_mimebundle_()
+    still = new_output("display_data", data={"text/html": bundle["text/html"], "text/plain": "p"})
+    view = new_output("display_data", data={base.VIEW: bundle[base.VIEW], "text/plain": "p"})
+    assert [lessons.lasts(output) for output in (still, view)] == [True, False]
+
+
+# --------------------------------------------------------------------------------- the front end
+
+
+def test_the_front_end_is_one_text_that_needs_nothing_else():
+    text = base.front_end()
+    assert "import " not in text.replace("important", "")
+    assert [line for line in text.splitlines() if line.startswith("export")] == [
+        "export default { render };"
+    ]
+    addresses = text.replace("http://www.w3.org/2000/svg", "") + base.style_sheet()
+    assert "http" not in addresses and "url(" not in addresses
+
+
+def test_every_module_is_part_of_it():
+    here = Path(base.__file__).parent
+    assert sorted(base.MODULES) == sorted(path.name for path in here.glob("*.js"))
+
+
+def test_no_trait_has_a_name_that_anywidget_takes():
+    for widget in (PlayWidget(), ReplayWidget(record_game("greedy"))):
+        assert not {"log"} & set(widget.keys)
 
 
 # ---------------------------------------------------------------------------------------- explore

@@ -31,7 +31,8 @@ __all__ = [
 ]
 
 PAGE, FRAME, EMPTY = "#faf8ef", "#bbada0", "#cdc1b4"
-DARK, LIGHT = "#776e65", "#f9f6f2"
+DARK = "#776e65"  # captions
+INK, LIGHT = "#2f2923", "#f9f6f2"  # numbers on light and on dark tiles: contrast at least 4.5
 ACCENT = "#0072b2"  # whatever is said *about* a board is blue: no tile is
 TILE_COLOURS = {
     2: "#eee4da",
@@ -45,8 +46,13 @@ TILE_COLOURS = {
     512: "#edc850",
     1024: "#edc53f",
     2048: "#edc22e",
+    4096: "#3c3a32",
+    8192: "#2e6b3a",
+    16384: "#0f6470",
+    32768: "#5b3a86",
+    65536: "#8a1c4a",
 }
-LARGE = "#3c3a32"  # 4096 and above
+LARGEST_COLOUR = "#3c3a32"  # above them
 
 PAD = 10  # between a picture and the edge of its card, in pixels
 FONT = 15  # captions: still readable when a phone shows 640 pixels in 390
@@ -181,7 +187,7 @@ def tile_colour(tile):
     """Return the background and the text colour of a tile (0: an empty cell), as '#rrggbb'."""
     if tile == 0:
         return EMPTY, DARK
-    return TILE_COLOURS.get(tile, LARGE), DARK if tile <= 4 else LIGHT
+    return TILE_COLOURS.get(tile, LARGEST_COLOUR), INK if tile <= 2048 else LIGHT
 
 
 def draw_board(board, caption=None, size=200, highlight=(), marks=None, arrow=None):

@@ -1,0 +1,98 @@
+"""What all boards on a page share: one front end, a still picture, errors in words."""
+
+import functools
+import re
+import traceback
+from pathlib import Path
+
+import anywidget
+from IPython.display import display
+
+HERE = Path(__file__).parent
+# Each imports only from those before it.
+MODULES = ("game.js", "board.js", "mind.js", "play.js", "replay.js", "widget.js")
+VIEW = "application/vnd.jupyter.widget-view+json"
+NOTE = "A picture of the widget. Run this cell (again) in JupyterLab, and it can be used."
+# In a reader's own saved notebook the widget of an earlier session is gone, and JupyterLab writes
+# "model not found" under this picture; the picture and its note say more.
+STYLE = (
+    "<style>.jp-OutputArea-child:has(.lib2048-still) + .jp-OutputArea-child "
+    ".jupyter-widgets:not(:has(*)) {display: none}</style>"
+)
+
+
+@functools.cache
+def front_end():
+    """Return the modules as one text, since anywidget takes one.
+
+    Each file is a plain ES module. They are written one after the other, without their imports and
+    the word `export`; nothing else is done to them, and no name of one is used by another.
+    """
+    texts = [(HERE / name).read_text(encoding="utf-8") for name in MODULES]
+    joined = re.sub(r"^import [^;]*;\n", "", "\n".join(texts), flags=re.MULTILINE)
+    return re.sub(r"^export (?!default)", "", joined, flags=re.MULTILINE)
+
+
+@functools.cache
+def style_sheet():
+    """Return the looks of all boards."""
+    return (HERE / "board.css").read_text(encoding="utf-8")
+
+
+class BoardWidget(anywidget.AnyWidget):
+    """A widget that plays in the browser, and is a picture where it cannot."""
+
+    _esm = front_end()
+    _css = style_sheet()
+
+    def __init__(self, **traits):
+        super().__init__(**traits)
+        self.on_msg(self._heard)
+
+    def static(self):
+        """Return a `Picture` that stands for the widget."""
+        raise NotImplementedError
+
+    def _repr_mimebundle_(self, **kwargs):
+        picture = self.static()
+        view = {"version_major": 2, "version_minor": 0, "model_id": self.model_id}
+        note = f"<p><small>{NOTE}</small></p>"
+        still = f'<div class="lib2048-still">{picture._repr_html_()}{note}</div>'
+        return {VIEW: view, "text/plain": repr(picture), "text/html": still}
+
+    def _ipython_display_(self):
+        """Show the picture and the widget, as two outputs: the widget hides the picture.
+
+        One output with both would be an error message in a saved notebook, since JupyterLab takes
+        the widget, finds that it is gone, and does not look at the picture.
+        """
+        bundle = self._repr_mimebundle_()
+        text = {"text/plain": bundle["text/plain"]}
+        display({**text, "text/html": bundle["text/html"] + STYLE}, raw=True)
+        display({**text, VIEW: bundle[VIEW]}, raw=True)
+
+    def _heard(self, _, message, buffers):
+        """Answer a message of the browser; whatever goes wrong is said in the widget."""
+        try:
+            self._answer(message)
+        except Exception as error:
+            self.send({"kind": "trouble", **trouble(error)})
+
+    def _answer(self, message):
+        raise NotImplementedError
+
+    def _take_over(self, **state):
+        """Set traits to what the browser says they are, without telling it."""
+        self.set_state(state)
+
+
+def trouble(error, who="This widget"):
+    """Say an error in words: {'error': one line, 'details': the traceback}."""
+    words = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    details = "".join(traceback.format_exception(error))
+    return {"error": f"{who} failed with {words}", "details": details}
+
+
+def points(number):
+    """Write a number with its thousands set apart."""
+    return f"{number:,.0f}".replace(",", "\u202f").replace("-", "−")

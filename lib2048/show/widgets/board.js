@@ -1,0 +1,174 @@
+// A board on the page: tiles that slide, merge and appear as people know it from the game, and what
+// every view needs: elements, keys that stay here, swipes.  It knows no kernel and no notebook.
+
+import { ACTIONS, inWords, tileOf } from "./game.js";
+
+const SLIDE = 100; // milliseconds, as in the original game
+const POP = 120;
+
+// ---------------------------------------------------------------- elements
+
+// Make an element; an attribute that is a function listens: { onclick: … }.
+export function make(tag, attributes = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (typeof value === "function") element[name] = value;
+    else if (value !== null && value !== false) element.setAttribute(name, value);
+  }
+  element.append(...children);
+  return element;
+}
+
+export function button(text, title, onclick, more = {}) {
+  return make("button", { type: "button", title, onclick, ...more }, text);
+}
+
+// A button that cannot be used stays focusable: were it `disabled`, a click on it would hand the
+// keyboard to the notebook.
+export function enable(element, enabled) {
+  element.setAttribute("aria-disabled", String(!enabled));
+}
+
+const THIN = "\u202f";
+
+// A number as people read it: thousands set apart, a real minus.
+export function points(number, digits = 0) {
+  const [whole, rest] = Math.abs(number).toFixed(digits).split(".");
+  const text = whole.replace(/\B(?=(\d{3})+$)/g, THIN) + (rest ? `.${rest}` : "");
+  return number < 0 && Number(number.toFixed(digits)) !== 0 ? `−${text}` : text;
+}
+
+export const counted = (n, word) => `${points(n)} ${word}${n === 1 ? "" : "s"}`;
+
+// A slider of actions a second, from 1 to 200: {element, rate()}.
+export function speedSlider(rate, changed = () => {}) {
+  const said = make("output", {});
+  const slider = make("input", {
+    type: "range", min: 0, max: 100, value: Math.round((100 * Math.log(rate)) / Math.log(200)),
+    "aria-label": "Speed in actions a second", oninput: () => say(),
+  });
+  const now = () => Math.round(200 ** (slider.value / 100));
+  const say = () => {
+    said.textContent = `${now()} actions/s`;
+    slider.setAttribute("aria-valuetext", said.textContent);
+    changed();
+  };
+  say();
+  return { element: make("label", { class: "lib-speed" }, slider, said), rate: now };
+}
+
+// ---------------------------------------------------------------- the board
+
+const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+
+function tileAt(cell, exponent) {
+  const tile = tileOf(exponent);
+  const face = make("span", { "data-tile": tile, "data-digits": String(tile).length }, String(tile));
+  const place = `--row:${cell >> 2};--column:${cell & 3}`;
+  return make("div", { class: "lib-tile", "data-cell": cell, style: place }, face);
+}
+
+export class Board {
+  constructor(name = "board") {
+    this.name = name;
+    this.tiles = make("div", { class: "lib-tiles" });
+    const empty = Array.from({ length: 16 }, () => make("div", { class: "lib-cell" }));
+    const cells = make("div", { class: "lib-cells" }, ...empty);
+    this.element = make("div", { class: "lib-board", role: "img" }, cells, this.tiles);
+  }
+
+  // Show a board as it is; fresh: the cell of the tile that came last.
+  show(cells, fresh = null) {
+    const tiles = cells.map((exponent, cell) => exponent && tileAt(cell, exponent));
+    this.tiles.replaceChildren(...tiles.filter((tile) => tile));
+    if (fresh !== null) this.at(fresh)?.classList.add("lib-fresh");
+    this.element.setAttribute("aria-label", `${this.name}: ${inWords(cells)}`);
+  }
+
+  at(cell) {
+    return this.tiles.querySelector(`[data-cell="${cell}"]`);
+  }
+
+  // Show what an action made of `before`; `turn` is what `next` of game.js returns.  The board is
+  // there at once; its tiles then travel to where they already are.
+  slide(before, turn, milliseconds = SLIDE) {
+    this.show(turn.cells, turn.cell);
+    if (still() || milliseconds < 20) return;
+    const merged = new Set(turn.travels.filter(({ merges }) => merges).map(({ to }) => to));
+    for (const { from, to } of turn.travels) {
+      if (merged.has(to)) this.ghost(before[from], from, to, milliseconds);
+      else this.travel(this.at(to), from, to, milliseconds);
+    }
+    merged.forEach((cell) => this.appear(cell, "pop", milliseconds));
+    if (turn.cell !== undefined) this.appear(turn.cell, "grow", milliseconds);
+  }
+
+  // A tile that merges travels as a copy and is gone when it arrives.
+  ghost(exponent, from, to, milliseconds) {
+    const tile = tileAt(to, exponent);
+    tile.classList.add("lib-ghost");
+    delete tile.dataset.cell;
+    this.tiles.prepend(tile);
+    this.travel(tile, from, to, milliseconds).onfinish = () => tile.remove();
+  }
+
+  travel(tile, from, to, duration) {
+    const [start, end] = [from, to].map((cell) => ({
+      transform: `translate(${110 * (cell & 3)}%, ${110 * (cell >> 2)}%)`,
+    }));
+    return tile.animate([start, end], { duration, easing: "ease-in-out" });
+  }
+
+  appear(cell, how, delay) {
+    const frames = how === "pop" ? [{ scale: 0.9, opacity: 0, offset: 0 }, { opacity: 1, offset: 0.01 },
+      { scale: 1.15, offset: 0.5 }, { scale: 1 }] : [{ scale: 0, opacity: 0 }, { scale: 1, opacity: 1 }];
+    this.at(cell).firstChild.animate(frames, { duration: POP, delay, fill: "backwards" });
+  }
+
+  // Put an arrow on the side of an action, or none: null.
+  point(action) {
+    this.element.dataset.points = action === null ? "" : ACTIONS[action];
+  }
+}
+
+// ---------------------------------------------------------------- keys and fingers
+
+const KEYS = {
+  arrowup: 0, arrowright: 1, arrowdown: 2, arrowleft: 3, w: 0, d: 1, s: 2, a: 3,
+};
+
+export const actionOf = (key) => KEYS[key.toLowerCase()];
+
+const WRITES = "input:not([type=range]):not([type=checkbox]), select, textarea";
+
+// Keep the keyboard here: the notebook never sees a key pressed inside `root`, since `d d` there
+// deletes a cell.  `pressed(key, event)` says whether it used a key; fields and menus keep theirs.
+export function holdKeys(root, pressed) {
+  root.tabIndex = 0;
+  root.dataset.lmSuppressShortcuts = "true"; // what JupyterLab looks for
+  root.onkeydown = (event) => {
+    event.stopPropagation();
+    const { target, ctrlKey, metaKey, altKey } = event;
+    if (ctrlKey || metaKey || altKey || target.matches(WRITES)) return;
+    if (target.matches("[type=range]") && event.key.startsWith("Arrow")) return;
+    if (target.matches("button") && ["Enter", " "].includes(event.key)) return;
+    if (pressed(event.key.toLowerCase(), event)) event.preventDefault(); // no scrolling
+  };
+  root.onkeyup = root.onkeypress = (event) => event.stopPropagation();
+}
+
+const SWIPE = 24; // pixels that a finger has to move
+
+export function onSwipe(element, swiped) {
+  let begin = null;
+  element.onpointerdown = (event) => (begin = event);
+  element.onpointercancel = () => (begin = null);
+  element.onpointerup = (event) => {
+    if (!begin) return;
+    const [x, y] = [event.clientX - begin.clientX, event.clientY - begin.clientY];
+    begin = null;
+    if (Math.max(Math.abs(x), Math.abs(y)) < SWIPE) return;
+    if (Math.abs(x) > Math.abs(y)) swiped(x > 0 ? 1 : 3);
+    else swiped(y > 0 ? 2 : 0);
+  };
+}

@@ -1,0 +1,116 @@
+"""The game to play, in the browser; the kernel follows it and thinks along."""
+
+import numpy as np
+from traitlets import Dict, List, Unicode
+
+from lib2048.game import board as rules
+from lib2048.game.spec import ACTIONS
+from lib2048.show.drawing import draw_board
+from lib2048.show.widgets.base import BoardWidget, points
+from lib2048.show.widgets.game import Game, possible
+from lib2048.show.widgets.mind import SHIPPED, asked, minds
+
+
+class PlayWidget(BoardWidget):
+    """Play 2048 by arrow keys, W A S D, swipes or buttons, with a player to ask beside the board.
+
+    seed: an integer; the n-th new game is game n of that seed, the same on every machine.
+    player: whom to ask for hints, values and autoplay: anything with `.choose(board)`, what
+    `players.player` takes (a name, a network), or the path of a file of weights, which is loaded
+    when it is first asked.  By default the network of data/weights; None: nobody.
+    board: a position to begin with (uint64, or four rows of tiles).
+    Raises ValueError for an unknown name and for a position to which no game can come.
+
+    It plays without the kernel. `.board`, `.score` and `.actions` tell where the game stands;
+    `.act(action)`, `.undo()`, `.new_game()` and `.hint()` do what the buttons do.
+    """
+
+    game = Dict().tag(sync=True, echo_update=False)  # decisions, see `Game.as_dict`
+    players = List().tag(sync=True)
+    message = Unicode().tag(sync=True)
+
+    def __init__(self, seed=1, player=SHIPPED, board=None):
+        self._minds = minds(player)
+        self._game = Game(seed, 0, None if board is None else _position(board))
+        players = [mind.name for mind in self._minds]
+        super().__init__(game=self._game.as_dict(), players=players)
+
+    board = property(lambda self: self._game.here.board, doc="The board: uint64.")
+    score = property(lambda self: self._game.here.score, doc="The points so far.")
+    actions = property(lambda self: len(self._game.turns) - 1, doc="The actions so far.")
+    seed = property(lambda self: self._game.seed, doc="The seed of the game.")
+
+    @property
+    def player(self):
+        """The player that was asked for; a file of weights is loaded now, if it is not yet."""
+        return self._minds[0].player if self._minds else None
+
+    def act(self, action):
+        """Take an action, 0..3 or its name; an action that changes nothing spawns nothing."""
+        action = ACTIONS.index(action) if action in ACTIONS else action
+        reward = self._game.act(action)
+        if reward is None:
+            text = f"{ACTIONS[action]} changes nothing: it is not legal, and no tile spawns."
+        else:
+            text = f"{ACTIONS[action]}: {points(reward)} points."
+        self._show(text)
+
+    def undo(self):
+        """Take the last action back; the same action will meet the same spawn again."""
+        self._game.undo()
+        self._show("Taken back.")
+
+    def new_game(self):
+        """Begin the next game of the seed."""
+        self._game = Game(self.seed, self._game.number + 1)
+        self._show("Slide the tiles: two equal ones merge.")
+
+    def hint(self):
+        """Return the action that the player would take, and mark it; None when the game is over."""
+        if not self._minds:
+            raise ValueError("there is nobody to ask: say PlayWidget(player=…)")
+        if rules.is_over(self.board):
+            self._show("")
+            return None
+        advice = self._minds[0].advise(self.board)
+        self.send({"kind": "advice", **advice})
+        self._show(f"{advice['name']} would choose {ACTIONS[advice['action']]}.")
+        return advice["action"]
+
+    def static(self):
+        """Return a `Picture` of the board and its tally."""
+        actions = "1 action" if self.actions == 1 else f"{points(self.actions)} actions"
+        return draw_board(self.board, f"score {points(self.score)} · {actions}")
+
+    def _show(self, text):
+        over = "The game is over: no action is legal." if rules.is_over(self.board) else ""
+        self.game, self.message = self._game.as_dict(), over or text
+
+    def _answer(self, message):
+        """Follow the game of the browser, or answer a question about a board."""
+        if message["kind"] == "game":
+            self._game = self._game.following(message["game"])
+            self._take_over(game=self._game.as_dict())
+        elif message["kind"] in ("advise", "ahead"):
+            self._think(message)
+
+    def _think(self, question):
+        mind, reply = self._minds[question["player"]], {"id": question["id"]}
+        self.send({**reply, "kind": "working", "doing": mind.doing})
+        try:
+            found = self._found(mind, question)
+        except (Exception, KeyboardInterrupt) as error:
+            found = mind.trouble(error)
+        self.send({**reply, "kind": "answer", **found})
+
+    @staticmethod
+    def _found(mind, question):
+        board, state = asked(question)
+        if question["kind"] == "advise":
+            return mind.advise(board)
+        return mind.ahead(board, state, question["count"])
+
+
+def _position(board):
+    integer = isinstance(board, (int, np.integer))
+    return possible(np.uint64(board) if integer else rules.from_tiles(board))

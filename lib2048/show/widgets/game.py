@@ -1,0 +1,112 @@
+"""The game that is played in the browser, as the kernel keeps it: the twin of game.js."""
+
+from os.path import commonprefix
+from typing import NamedTuple
+
+import numpy as np
+
+from lib2048.game import board as rules
+from lib2048.game.rng import stream
+
+
+class Turn(NamedTuple):
+    """Where a game stands."""
+
+    board: int
+    score: int
+    state: int  # of the random numbers: after an undo the same tile spawns again
+
+
+class Game:
+    """A game as a list of decisions, from which its boards and its score follow.
+
+    seed, number: game `number` of that seed, any integers; start: a board (uint64) for a game that
+    does not begin as the seed says; helped: whether a player took some of the actions.
+    """
+
+    def __init__(self, seed=1, number=0, start=None, helped=False):
+        self.seed, self.number, self.start, self.helped = int(seed), number, start, helped
+        board, state = start, stream(self.seed, number)
+        if start is None:
+            board, state = rules.initial(state)
+        self.turns, self._actions = [Turn(board, 0, state)], []
+
+    @property
+    def here(self):
+        """The `Turn` at which the game stands."""
+        return self.turns[-1]
+
+    @property
+    def actions(self):
+        """The actions so far, as a text of digits 0..3."""
+        return "".join(self._actions)
+
+    def act(self, action):
+        """Take an action (0..3); return its reward, or None when it is not legal."""
+        board, score, state = self.here
+        after, reward = rules.slide(board, action)
+        if int(after) == int(board):
+            return None
+        board, state = rules.spawn(after, state)
+        self.turns.append(Turn(board, score + reward, state))
+        self._actions.append(str(action))
+        return reward
+
+    def undo(self, to=None):
+        """Take actions back: the last one, or all after the first `to`."""
+        to = max(len(self._actions) - 1, 0) if to is None else to
+        del self._actions[to:], self.turns[to + 1 :]
+
+    def as_dict(self):
+        """Return the decisions as game.js has them: JSON."""
+        start = None if self.start is None else to_hex(self.start)
+        return {"seed": str(self.seed), "number": self.number, "start": start,
+                "actions": self.actions, "helped": self.helped}  # fmt: skip
+
+    def following(self, decisions):
+        """Return the game of these decisions; this one, changed, where it begins alike.
+
+        Raises ValueError for decisions that are no game's.
+        """
+        try:
+            mine = self.as_dict()
+            same = all(decisions[key] == mine[key] for key in ("seed", "number", "start"))
+            game, actions = self if same else from_dict(decisions), decisions["actions"]
+            game.helped = bool(decisions["helped"])
+            game.undo(to=len(commonprefix([game.actions, actions])))
+            if any(game.act(int(action)) is None for action in actions[len(game._actions) :]):
+                raise ValueError("one of its actions is not legal")
+        except (KeyError, TypeError, ValueError) as error:
+            raise ValueError(f"this is no game: {error!r}") from None
+        return game
+
+
+def from_dict(decisions):
+    """Return the game that begins as these decisions say, without their actions."""
+    start = decisions["start"]
+    start = None if start is None else from_hex(start)
+    return Game(int(decisions["seed"]), int(decisions["number"]), start)
+
+
+def to_hex(board):
+    """Write a board, or a random state, as 16 hexadecimal digits."""
+    return f"{int(board):016x}"
+
+
+def from_hex(text):
+    """Read what `to_hex` wrote: np.uint64."""
+    return np.uint64(int(text, 16))
+
+
+def possible(board):
+    """Return a board; raise ValueError, in words, where no game can come to it, as game.js does."""
+    tiles = sorted((int(e) for e in rules.to_exponents(board) if e), reverse=True)
+    if len(tiles) < 2:
+        raise ValueError("a game has at least two tiles on its board, at any time")
+    if tiles[-1] > 2:
+        raise ValueError("no 2 and no 4: the tile that came last is missing")
+    for larger, exponent in enumerate(tiles):
+        if exponent > 17 - larger:
+            raise ValueError(f"too many large tiles: beside {larger} as large, there was no room "
+                             f"to make another {1 << exponent}")  # fmt: skip
+    return board

@@ -1,0 +1,169 @@
+"""Whoever chooses actions for the board in the browser: asked about boards, answered in JSON."""
+
+import math
+import time
+from pathlib import Path
+
+import numpy as np
+
+from lib2048.game import board as rules
+from lib2048.game.spec import ACTIONS
+from lib2048.machine.data import data
+from lib2048.networks.files import load
+from lib2048.play.players import NAMED, network_player
+from lib2048.play.players import player as made
+from lib2048.show.widgets.base import trouble
+from lib2048.show.widgets.game import from_hex, to_hex
+
+SHIPPED = "shipped"  # the network of data/weights
+SHIPPED_FILE = "weights/42-33.npz"
+SUFFIXES = (".npz", ".safetensors", ".bin", ".w")
+AT_ONCE = 0.1  # seconds of playing ahead in one answer, so that the kernel is soon free again
+
+
+class PlayerError(Exception):
+    """Something that a player cannot do, in words."""
+
+
+class Mind:
+    """A player that answers in plain numbers and words, made when it is first asked.
+
+    name: what the menu says; make: a function without arguments that returns the player; begins:
+    what is said while that takes its time.
+    """
+
+    def __init__(self, name, make, begins=None):
+        self.name, self._make, self.begins, self._player = name, make, begins, None
+
+    @property
+    def doing(self):
+        """What is going on when it is asked now, in words."""
+        return f"{self.name} is thinking" if self._player or not self.begins else self.begins
+
+    @property
+    def player(self):
+        """The player itself."""
+        self._player = self._player or self._make()
+        return self._player
+
+    def advise(self, board):
+        """Return {'name', 'board', 'action', 'values': of the four actions, None for no value}."""
+        action, values = self._decide(board)
+        return {"name": self.name, "board": to_hex(board), "action": action, "values": values}
+
+    def ahead(self, board, state, count):
+        """Play on from a board and a random state, at most so many actions, for a short time.
+
+        Returns {'actions': a text of digits, 'values': of each turn, 'over': whether the game is}.
+        An error is part of the answer, after what was played before it.
+        """
+        actions, values, end, error = "", [], time.perf_counter() + AT_ONCE, {}
+        while len(actions) < count and not rules.is_over(board):
+            try:
+                action, worth = self._decide(board)
+            except Exception as what:
+                error = self.trouble(what)
+                break
+            board, state = rules.spawn(rules.slide(board, action)[0], state)
+            actions, values = actions + str(action), [*values, worth]
+            if time.perf_counter() > end:
+                break
+        return {"actions": actions, "values": values, "over": rules.is_over(board), **error}
+
+    def _decide(self, board):
+        """Return (action, values); raise PlayerError for an action that cannot be."""
+        who = self.player
+        if hasattr(who, "decide"):
+            action, values = who.decide(board)
+        else:
+            values = who.values(board) if hasattr(who, "values") else None
+            action = who.choose(board)
+        return self._checked(board, action), _plain(values)
+
+    def _checked(self, board, action):
+        legal = [action for action, _, _ in rules.afterstates(board)]
+        if action in legal:
+            return int(action)
+        said = ACTIONS[action] if action in range(4) else repr(action)
+        names = ", ".join(ACTIONS[a] for a in legal)
+        raise PlayerError(f"{self.name} chose {said}, which is not legal here: {names} would be")
+
+    def trouble(self, error):
+        """Say an error in words; see `base.trouble`."""
+        if isinstance(error, PlayerError):
+            return {"error": f"{error}."}
+        if isinstance(error, FileNotFoundError):
+            return {"error": f"The weights of {self.name} are gone ({error}): choose another "
+                             "player, or put the file back and ask again."}  # fmt: skip
+        if isinstance(error, KeyboardInterrupt):
+            return {"error": f"{self.name} was interrupted."}
+        return trouble(error, self.name)
+
+
+def _plain(values):
+    """Return {action: value} as a list of four, None where there is no number."""
+    if values is None:
+        return None
+    found = [values.get(action) for action in range(4)]
+    return [float(v) if v is not None and math.isfinite(v) else None for v in found]
+
+
+# ---------------------------------------------------------------- which players there are
+
+
+def minds(what):
+    """Return the `Mind`s that a board offers: the one that was asked for, then the named ones.
+
+    what: a player, a network, the path of a file of weights, a name as in `players.player`,
+    'shipped', or None for no help at all.  Raises ValueError for an unknown name.
+    """
+    if what is None:
+        return []
+    first = _mind(what)
+    others = [_named(name) for name in ("heuristic", "greedy", "random")]
+    return [mind for mind in (first, *others) if mind is first or mind.name != first.name]
+
+
+def _mind(what):
+    if isinstance(what, str) and what == SHIPPED:
+        return _shipped()
+    if isinstance(what, Path) or isinstance(what, str) and what.endswith(SUFFIXES):
+        path = Path(what)
+        return Mind(path.name, lambda: _loaded(path), f"Loading {path.name}")
+    if isinstance(what, str) and what in NAMED:
+        return _named(what)
+    who = what if hasattr(what, "choose") else made(what)
+    return Mind(getattr(who, "name", type(who).__name__), lambda: _on_four_by_four(who))
+
+
+def _loaded(path):
+    if not path.exists():
+        raise FileNotFoundError(f"there is no file {path}")
+    return network_player(load(path))
+
+
+def _named(name):
+    return Mind(name, lambda: made(name))
+
+
+def _shipped():
+    """Return the network of data/weights; an installed package has none and takes the heuristic."""
+    try:
+        mind = _mind(data(SHIPPED_FILE))
+    except FileNotFoundError:
+        return _named("heuristic")
+    mind.name = f"our network {data(SHIPPED_FILE).stem}"
+    return mind
+
+
+def _on_four_by_four(who):
+    grid = getattr(getattr(who, "network", None), "grid", rules.WHOLE)
+    if grid != rules.WHOLE:
+        raise PlayerError(f"{who.name} plays on a smaller board, and this one has 4 × 4 cells")
+    return who
+
+
+def asked(question):
+    """Return (board, random state or None) of a question of the browser."""
+    state = question.get("state")
+    return from_hex(question["board"]), None if state is None else np.uint64(int(state, 16))

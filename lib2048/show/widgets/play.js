@@ -1,0 +1,546 @@
+// The game to play, and whoever thinks with you beside it.  Rules, undo and animation need nothing
+// but this page; values, hints and autoplay are asked of a `Mind`.
+
+import {
+  ACTIONS, Game, isOver, next, placeInWords, readPosition, slides, tileOf, toHex,
+} from "./game.js";
+import {
+  Board, actionOf, button, counted, enable, holdKeys, make, onSwipe, points, speedSlider,
+} from "./board.js";
+import { Mind } from "./mind.js";
+
+const BEST = "lib2048 best score"; // where the browser keeps it
+const AHEAD = 2; // seconds of autoplay that are asked for before they are needed
+const TELL = 500; // milliseconds between two reports of a game that plays by itself
+const FULL = 10000; // points of lead that fill the bar
+
+const same = (a, b) => ["seed", "number", "start", "actions"].every((key) => a[key] === b[key]);
+
+class Play {
+  // decisions: of a `Game`; players: names, the first of them asked at first, none for no help;
+  // send: takes questions and news; changed: hears of every new state of the game.
+  constructor(root, { game = {}, players = [], send = null, changed = () => {} }) {
+    Object.assign(this, { root, players, changed, advice: null, auto: null });
+    this.game = new Game(game);
+    this.mind = new Mind(send ?? (() => {}), (words) => this.wait(words));
+    this.build();
+    holdKeys(root, (key, event) => this.pressed(key, event));
+    root.onpaste = (event) => this.pasted(event);
+    this.draw();
+    this.say(isOver(this.game.here.cells) ? "" : "Slide the tiles: two equal ones merge.");
+  }
+
+  // ---- what is on the page
+
+  build() {
+    this.board = new Board("2048");
+    this.frame = make("div", { class: "lib-frame" }, this.board.element);
+    onSwipe(this.board.element, (action) => this.act(action));
+    this.message = make("p", { class: "lib-message", "aria-live": "polite", role: "status" });
+    const side = make("div", { class: "lib-side" }, this.scores(), this.cross(), this.extras());
+    if (this.players.length) side.append(this.helper());
+    const columns = make("div", { class: "lib-columns lib-play" }, this.frame, side);
+    this.forms = make("div", {});
+    const helped = this.players.length ? " · H hint · P autoplay" : "";
+    const keys = `Arrows or W A S D slide · U undo · N new game · E edit${helped}`;
+    this.root.classList.add("lib2048");
+    this.root.setAttribute("role", "application");
+    this.root.setAttribute("aria-label", `2048. Keys: ${keys}`);
+    this.root.append(columns, this.forms, this.message, make("p", { class: "lib-keys" }, keys));
+  }
+
+  scores() {
+    this.tally = {};
+    const one = (name) => {
+      this.tally[name] = make("b");
+      return make("p", {}, make("span", {}, name), this.tally[name]);
+    };
+    return make("div", { class: "lib-scores" }, one("score"), one("best"), one("actions"));
+  }
+
+  cross() {
+    this.arrows = ACTIONS.map((name, action) => {
+      const worth = make("span", { class: "lib-worth" });
+      const style = `grid-area:${name.toLowerCase()}`;
+      const arrow = button("", name, () => this.act(action), { style });
+      arrow.append(name, worth);
+      return Object.assign(arrow, { worth });
+    });
+    return make("div", { class: "lib-cross" }, ...this.arrows);
+  }
+
+  extras() {
+    this.undoing = button("Undo", "Take the last action back", () => this.undo());
+    const fresh = button("New …", "Begin another game", () => this.askNew());
+    const edit = button("Edit …", "Edit or paste a position", () => this.askPosition());
+    return make("div", { class: "lib-row" }, this.undoing, fresh, edit);
+  }
+
+  helper() {
+    const options = this.players.map((name, n) => make("option", { value: n }, name));
+    const onchange = () => this.changePlayer();
+    this.menu = make("select", { "aria-label": "Player to ask", onchange }, ...options);
+    this.always = make("input", { type: "checkbox", onchange: () => this.think() });
+    const always = make("label", {}, this.always, "values after every action");
+    const hint = button("Hint", "Show the best action", () => this.hint());
+    this.autoplay = button("Autoplay", "Let the player play", () => this.toggle(), {
+      "aria-pressed": "false",
+    });
+    this.speed = speedSlider(10);
+    const row = (...children) => make("div", { class: "lib-row" }, ...children);
+    return make("div", { class: "lib-mind" }, row("Ask", this.menu, hint), row(always),
+      row(this.autoplay, this.speed.element), this.sureness());
+  }
+
+  sureness() {
+    this.bar = make("div", {});
+    this.meter = make("div", {
+      class: "lib-meter", role: "meter", "aria-label": "How sure the player is",
+      "aria-valuemin": 0, "aria-valuemax": FULL,
+    }, this.bar);
+    this.sure = make("p", { class: "lib-small" });
+    return make("div", {}, this.meter, this.sure);
+  }
+
+  // ---- drawing
+
+  draw() {
+    const { cells, cell } = this.game.here;
+    this.board.show(cells, cell ?? null);
+    this.refresh();
+  }
+
+  refresh() {
+    const { cells, score } = this.game.here;
+    const best = this.best();
+    const shown = { score: points(score), best: points(best), actions: points(this.game.length) };
+    Object.entries(shown).forEach(([name, text]) => (this.tally[name].textContent = text));
+    this.arrows.forEach((arrow, action) => enable(arrow, slides(cells, action)));
+    enable(this.undoing, this.game.length > 0);
+    this.root.dataset.board = toHex(cells);
+    this.root.dataset.actions = this.game.length;
+    this.showAdvice();
+  }
+
+  // The best score of your own games: not of positions you typed, nor with a player's actions.
+  best() {
+    const { start, helped, here } = this.game;
+    let best = 0;
+    try {
+      best = Number(localStorage.getItem(BEST)) || 0;
+      if (start === null && !helped && here.score > best) {
+        best = here.score;
+        localStorage.setItem(BEST, best);
+      }
+    } catch {
+      best = here.score; // a page that may not keep anything
+    }
+    return best;
+  }
+
+  say(words, trouble = false, details = "") {
+    const over = isOver(this.game.here.cells) && !trouble;
+    const end = `The game is over: no action is legal. ${counted(this.game.here.score, "point")}.`;
+    this.waited = false;
+    this.message.classList.toggle("lib-trouble", trouble);
+    this.message.textContent = over ? end : words;
+    if (!details) return;
+    const folded = make("details", {}, make("summary", {}, "Where it happened"));
+    folded.append(make("pre", {}, details));
+    this.message.append(folded);
+  }
+
+  wait(words) {
+    if (words || this.waited) this.say(words);
+    this.waited = Boolean(words);
+  }
+
+  // ---- playing
+
+  pressed(key, event) {
+    if (event.target.closest(".lib-form, .lib-fields")) return false;
+    const action = actionOf(key);
+    if (action !== undefined) this.act(action);
+    else if (key === "u" || key === "backspace") this.undo();
+    else if (key === "n") this.askNew();
+    else if (key === "e") this.askPosition();
+    else if (key === "h" && this.players.length) this.hint();
+    else if (key === "p" && this.players.length) this.toggle();
+    else return false;
+    return true;
+  }
+
+  act(action) {
+    this.halt();
+    this.closeForm();
+    const before = this.game.here.cells;
+    const turn = this.game.act(action);
+    if (!turn) return this.say(`${ACTIONS[action]} changes nothing: it is not legal, and no tile spawns.`);
+    this.advice = null;
+    this.board.slide(before, turn);
+    this.refresh();
+    this.say(`${ACTIONS[action]}: ${counted(turn.reward, "point")}, score ${points(turn.score)}. ` +
+      `A ${tileOf(turn.cells[turn.cell])} came in ${placeInWords(turn.cell)}.`);
+    this.tell();
+    if (this.always?.checked) this.think();
+  }
+
+  undo() {
+    this.halt();
+    this.closeForm();
+    if (!this.game.undo()) return this.say("There is nothing to take back.");
+    this.moved();
+    this.say("Taken back. The same action will meet the same tile again.");
+  }
+
+  // The game is where it was not before: draw it, tell of it.
+  moved() {
+    this.advice = null;
+    this.draw();
+    this.tell();
+    if (this.always?.checked) this.think();
+  }
+
+  tell() {
+    this.told = performance.now();
+    this.changed(this.game.decisions);
+  }
+
+  // Go where somebody else brought this game: the kernel, or another view of it.
+  adopt(decisions) {
+    if (same(decisions, this.game.decisions)) return;
+    this.halt();
+    this.closeForm();
+    const before = this.game.here.cells;
+    const { length, seed, number, start } = this.game;
+    this.game = new Game(decisions);
+    this.advice = null;
+    const one = this.game.length === length + 1 && same({ ...decisions, actions: "" },
+      { seed, number, start, actions: "" }) && this.game.turns[length].cells.join() === before.join();
+    this.draw();
+    if (one) this.board.slide(before, this.game.here);
+  }
+
+  // ---- forms: a new game, a position
+
+  get inProgress() {
+    return this.game.length > 0 && !isOver(this.game.here.cells);
+  }
+
+  warning() {
+    const { score } = this.game.here;
+    return this.inProgress ? `This throws away your game of ${counted(score, "point")}.` : "";
+  }
+
+  openForm(form, focused) {
+    this.halt();
+    this.closeForm(false);
+    this.forms.append(form);
+    focused.focus();
+  }
+
+  // The keyboard comes back to the board: were it left to a form that is gone, keys would reach
+  // the notebook.
+  closeForm(focus = true) {
+    const had = this.root.contains(document.activeElement) && this.forms.hasChildNodes();
+    this.forms.replaceChildren();
+    this.fields?.remove();
+    this.fields = null;
+    if (had && focus) this.root.focus();
+  }
+
+  askNew() {
+    const seed = make("input", { value: this.game.seed, inputmode: "numeric", "aria-label": "Seed" });
+    const number = make("input", {
+      type: "number", step: 1, value: this.game.number + 1, "aria-label": "Number of the game",
+    });
+    const start = () => this.begin(seed.value.trim(), Number(number.value));
+    const yes = make("button", { type: "submit" }, "Start");
+    const no = button("Keep playing", "Go on with this game", () => this.closeForm());
+    const row = make("div", { class: "lib-row" }, make("label", {}, "seed", seed),
+      make("label", {}, "game", number), yes, no);
+    const form = this.form(start, this.warning(), row);
+    this.openForm(form, yes);
+  }
+
+  form(submit, words, ...children) {
+    const onsubmit = (event) => {
+      event.preventDefault();
+      submit();
+    };
+    const onkeydown = (event) => event.key === "Escape" && this.closeForm();
+    const note = make("p", { hidden: words ? null : "" }, words);
+    return make("form", { class: "lib-form", onsubmit, onkeydown }, note, ...children);
+  }
+
+  begin(seed, number) {
+    if (!/^-?\d{1,40}$/.test(seed)) return this.say("A seed is a whole number.", true);
+    if (!Number.isSafeInteger(number)) return this.say("Games have whole numbers.", true);
+    this.game = new Game({ seed, number });
+    this.closeForm();
+    this.moved();
+    this.say(`Game ${number} of seed ${seed} begins.`);
+  }
+
+  askPosition(cells = this.game.here.cells) {
+    this.closeForm(false);
+    const fields = cells.map((exponent, cell) => this.field(exponent, cell));
+    const use = make("button", { type: "submit" }, "Play from here");
+    const no = button("Cancel", "Go on with this game", () => this.closeForm());
+    const how = make("p", { class: "lib-small" }, "Type the tiles, or paste a position into any cell: " +
+      "16 tiles, or the integer of a board. An empty cell may stay empty.");
+    const apply = () => this.place(fields.map(({ value }) => value.trim() || ".").join(" "));
+    const form = this.form(apply, this.warning(), how, make("div", { class: "lib-row" }, use, no));
+    const onkeydown = (event) => this.inFields(event, fields, apply);
+    const fieldset = make("div", { class: "lib-fields", onkeydown }, ...fields);
+    this.openForm(form, use);
+    this.fields = fieldset;
+    this.frame.append(fieldset);
+    fields[0].focus();
+    fields[0].select();
+  }
+
+  field(exponent, cell) {
+    return make("input", {
+      value: tileOf(exponent) || "", inputmode: "numeric", "data-field": cell, autocomplete: "off",
+      "aria-label": `Tile in ${placeInWords(cell)}`, onfocus: (event) => event.target.select(),
+    });
+  }
+
+  inFields(event, fields, apply) {
+    const step = { ArrowUp: -4, ArrowRight: 1, ArrowDown: 4, ArrowLeft: -1 }[event.key];
+    const at = fields.indexOf(event.target);
+    if (event.key === "Enter") apply();
+    else if (event.key === "Escape") this.closeForm();
+    else if (step && fields[at + step]) fields[at + step].focus();
+    else return;
+    event.preventDefault();
+  }
+
+  pasted(event) {
+    const text = event.clipboardData.getData("text").trim();
+    const field = event.target.closest("[data-field]");
+    if (/^\d{0,5}$/.test(text) || (event.target.matches("input") && !field)) return; // one tile
+    event.preventDefault();
+    event.stopPropagation();
+    try {
+      this.askPosition(readPosition(text));
+      this.say("Pasted: look at it, then play from here.");
+    } catch (error) {
+      this.say(`This position cannot be: ${error.message}.`, true);
+    }
+  }
+
+  place(text) {
+    try {
+      const start = toHex(readPosition(text));
+      const { seed, number } = this.game;
+      this.game = new Game({ seed, number, start });
+      this.closeForm();
+      this.moved();
+      this.say("The game goes on from this position; its score counts from here.");
+    } catch (error) {
+      this.say(`This position cannot be: ${error.message}.`, true);
+    }
+  }
+
+  // ---- asking a player
+
+  changePlayer() {
+    this.halt();
+    this.advice = null;
+    this.refresh();
+    if (this.always.checked) this.think();
+  }
+
+  get player() {
+    return Number(this.menu.value);
+  }
+
+  hint() {
+    this.halt();
+    this.think(true);
+  }
+
+  think(hint = false) {
+    if (!hint && !this.always.checked) {
+      this.advice = null;
+      return this.showAdvice();
+    }
+    const { cells } = this.game.here;
+    if (isOver(cells)) return this.say("");
+    const board = toHex(cells);
+    this.mind.ask({ kind: "advise", player: this.player, board }, (answer) => {
+      if (answer.error) return this.fail(answer);
+      this.advised({ ...answer, board }, hint);
+    });
+  }
+
+  // Take advice, also advice that the kernel gives unasked.
+  advised(advice, hint) {
+    this.advice = advice;
+    this.showAdvice();
+    if (hint && this.fits(advice)) this.say(`${advice.name} would choose ${ACTIONS[advice.action]}.`);
+  }
+
+  fits(advice) {
+    return advice?.board === toHex(this.game.here.cells);
+  }
+
+  showAdvice() {
+    if (!this.players.length) return;
+    const advice = this.fits(this.advice) ? this.advice : null;
+    const values = advice?.values ?? [null, null, null, null];
+    this.arrows.forEach((arrow, action) => {
+      const value = values[action];
+      arrow.worth.textContent = value === null ? "" : points(value, Math.abs(value) < 10 ? 2 : 0);
+      arrow.classList.toggle("lib-best", advice?.action === action);
+    });
+    this.board.point(advice ? advice.action : null);
+    this.showSureness(advice);
+  }
+
+  showSureness(advice) {
+    const { lead, words } = sureness(advice);
+    this.bar.style.width = `${Math.min(100, (100 * Math.log10(1 + lead)) / Math.log10(1 + FULL))}%`;
+    this.meter.setAttribute("aria-valuenow", Math.min(FULL, Math.round(lead)));
+    this.meter.setAttribute("aria-valuetext", words);
+    this.sure.textContent = words;
+  }
+
+  fail({ error, details = "" }) {
+    this.halt();
+    this.say(error, true, details);
+  }
+
+  // What the kernel says: an answer, advice nobody asked for, or trouble.
+  hear(message) {
+    if (message.kind === "advice") this.advised(message, false);
+    else if (message.kind === "trouble") this.fail(message);
+    else this.mind.hear(message);
+  }
+
+  lose() {
+    const why = "The kernel has ended or was restarted. You can play on here, but hints and autoplay " +
+      "need it: run this cell again.";
+    this.mind.lose(why);
+    this.halt();
+    this.say(why, true);
+  }
+
+  // ---- autoplay: the player sends actions ahead, the page plays them at its own pace
+
+  toggle() {
+    if (this.auto) return this.pause();
+    if (isOver(this.game.here.cells)) return this.say("");
+    this.closeForm();
+    this.game.helped = true;
+    this.auto = { queue: [], last: this.game.here, due: 0, then: performance.now(), over: false };
+    Object.assign(this.auto, { begun: this.auto.then, played: 0 });
+    this.autoplay.setAttribute("aria-pressed", "true");
+    this.message.setAttribute("aria-live", "off"); // nobody wants to hear 60 actions a second
+    this.say(`${this.players[this.player]} plays. Any key of the game takes over.`);
+    this.fetch();
+    this.auto.frame = requestAnimationFrame((now) => this.tick(now));
+  }
+
+  pause() {
+    this.halt();
+    this.say("Paused: it is your turn.");
+  }
+
+  // Ask for actions from where the queue ends.
+  fetch() {
+    const { auto } = this;
+    const wanted = Math.max(1, Math.ceil(AHEAD * this.speed.rate()));
+    if (auto.over || auto.asking || auto.queue.length >= wanted) return;
+    auto.asking = true;
+    const { cells, state } = auto.last;
+    const question = { kind: "ahead", player: this.player, count: wanted };
+    Object.assign(question, { board: toHex(cells), state: state.toString(16) });
+    this.mind.ask(question, (answer) => this.auto === auto && this.ahead(answer));
+  }
+
+  // Work out the boards of the actions that came.
+  ahead({ actions = "", values = [], over = false, error = null, details }) {
+    const { auto } = this;
+    auto.asking = false;
+    [...actions].forEach((action, n) => {
+      const turn = next(auto.last, Number(action));
+      auto.queue.push({ turn, values: values[n], board: toHex(auto.last.cells) });
+      auto.last = turn;
+    });
+    auto.over = over;
+    if (error) Object.assign(auto, { over: true, error: { error, details } });
+  }
+
+  tick(now) {
+    const { auto } = this;
+    if (!auto) return;
+    const rate = this.speed.rate();
+    auto.due = Math.min(auto.due + ((now - auto.then) * rate) / 1000, 1 + rate / 4);
+    auto.then = now;
+    this.playDue(rate);
+    this.fetch();
+    if (!auto.queue.length && auto.over) this.finish();
+    else auto.frame = requestAnimationFrame((time) => this.tick(time));
+  }
+
+  playDue(rate) {
+    const { auto, game } = this;
+    let before = null;
+    for (; auto.due >= 1 && auto.queue.length; auto.due--) {
+      before = game.here.cells;
+      game.turns.push(auto.queue.shift().turn);
+      auto.played++;
+    }
+    if (!before) return;
+    const [coming] = auto.queue;
+    const name = this.players[this.player];
+    this.advice = coming ? { ...coming, action: coming.turn.action, name } : null;
+    this.board.slide(before, game.here, rate > 12 ? 0 : Math.min(100, 600 / rate));
+    this.refresh();
+    if (performance.now() - this.told > TELL) this.tell();
+  }
+
+  finish() {
+    const { error } = this.auto;
+    this.halt();
+    if (error) this.fail(error);
+    else this.say("");
+  }
+
+  // Stop autoplay, if it is on, and every question that is out.
+  halt() {
+    this.mind.drop();
+    if (!this.auto) return;
+    cancelAnimationFrame(this.auto.frame);
+    this.auto = null;
+    this.autoplay.setAttribute("aria-pressed", "false");
+    this.message.setAttribute("aria-live", "polite");
+    this.tell();
+  }
+
+  close() {
+    this.halt();
+    this.mind.close();
+  }
+}
+
+// How sure a player is: the lead of its best action over the second best, and that in words.
+function sureness(advice) {
+  const how = "How sure: the lead of the best action over the second best, in points.";
+  if (!advice) return { lead: 0, words: how };
+  const values = (advice.values ?? []).flatMap((value, action) => value === null ? [] : [[value, action]]);
+  if (!values.length) return { lead: 0, words: `${advice.name} names an action, but gives no values.` };
+  if (values.length === 1) return { lead: FULL, words: "Only one action is legal." };
+  const [[best, action], [second, other]] = values.sort(([a], [b]) => b - a);
+  const lead = best - second;
+  const ahead = `${ACTIONS[action]} leads ${ACTIONS[other]} by ${points(lead, lead < 10 ? 2 : 0)} points`;
+  return { lead, words: `${ahead} (bar: logarithmic, full at ${points(FULL)}).` };
+}
+
+// Put a game on the page, inside `root`.  Returns {adopt, hear, say, lose, close}.
+export function play(root, options = {}) {
+  return new Play(root, options);
+}

@@ -1,0 +1,247 @@
+// A recorded game: its boards, its curve, and ways to move along them.
+
+import { ACTIONS, fromHex, slide } from "./game.js";
+import { Board, button, enable, holdKeys, make, points, speedSlider } from "./board.js";
+
+const LARGE = 20; // how many errors of a game count as large
+const WIDE = 1000; // the curve's own units
+const HIGH = 120;
+const STEPS = { arrowleft: -1, arrowright: 1, arrowdown: -1, arrowup: 1, pageup: -10, pagedown: 10 };
+
+class Replay {
+  // boards, afterstates: texts of 16 hexadecimal digits a step; actions: 0..3, or null at the end;
+  // rewards, values: numbers, null for no value; moved: hears of every new position.
+  constructor(root, { boards, afterstates, actions, rewards, values, position = 0, moved = () => {} }) {
+    Object.assign(this, { root, actions, rewards, values, moved, playing: null });
+    [this.boards, this.afterstates] = [boards, afterstates].map((text) => text.match(/.{16}/g));
+    this.last = actions.length - 1;
+    this.taken = actions.filter((action) => action !== null).length;
+    let score = 0;
+    this.scores = rewards.map((reward) => (score += reward));
+    const known = values.every((value) => value !== null);
+    this.expected = known ? values.map((value, i) => value + this.scores[i]) : null;
+    this.large = largeErrors(this.expected ?? []);
+    this.build();
+    holdKeys(root, (key, event) => this.pressed(key, event));
+    this.go(position, false);
+  }
+
+  build() {
+    this.board = new Board("board");
+    this.after = new Board("afterstate");
+    this.captions = [make("figcaption", {}), make("figcaption", {})];
+    const figure = (board, caption) => make("figure", {}, board.element, caption);
+    const pair = make("div", { class: "lib-pair" }, figure(this.board, this.captions[0]),
+      figure(this.after, this.captions[1]));
+    this.message = make("p", { class: "lib-message", "aria-live": "polite", role: "status" });
+    this.root.classList.add("lib2048");
+    this.root.setAttribute("role", "application");
+    const keys = "Left and Right step · Page Up and Page Down ten · Home · End · Space plays" +
+      (this.expected ? " · E next large error" : "");
+    this.root.setAttribute("aria-label", `A recorded game. Keys: ${keys}`);
+    this.root.append(pair, this.track(), this.controls(), this.message,
+      make("p", { class: "lib-keys" }, keys));
+  }
+
+  // ---- the curve
+
+  track() {
+    const [low, high] = this.range();
+    const x = (i) => (this.last ? (WIDE * i) / this.last : 0);
+    this.y = (value) => HIGH - 6 - ((HIGH - 12) * (value - low)) / (high - low || 1);
+    const path = (values) => "M" + values.map((value, i) => `${x(i).toFixed(1)} ${this.y(value).toFixed(1)}`).join("L");
+    const svg = drawing("svg", { viewBox: `0 0 ${WIDE} ${HIGH}`, preserveAspectRatio: "none", "aria-hidden": true });
+    svg.append(drawing("path", { class: "lib-score", d: path(this.scores) }));
+    if (this.expected) svg.append(drawing("path", { class: "lib-expected", d: path(this.expected) }));
+    this.marker = make("div", { class: "lib-marker" });
+    this.slider = make("div", {
+      class: "lib-track", role: "slider", tabindex: 0, "aria-label": "Position in the game",
+      "aria-valuemin": 0, "aria-valuemax": this.last,
+      onpointerdown: (event) => this.grab(event),
+      onpointermove: (event) => event.buttons && this.pointed(event),
+    }, svg, this.marker);
+    const lines = (this.expected ? "Solid: score + value, what the player expected in the end; " +
+      "its jumps are the errors. " : "") + "Dashed: score.";
+    return make("div", {}, this.slider, make("p", { class: "lib-small" }, `${lines} Click to jump.`));
+  }
+
+  range() {
+    const all = [0, ...this.scores, ...(this.expected ?? [])];
+    return [all.reduce((a, b) => Math.min(a, b)), all.reduce((a, b) => Math.max(a, b))];
+  }
+
+  grab(event) {
+    this.slider.setPointerCapture(event.pointerId);
+    this.pointed(event);
+  }
+
+  pointed(event) {
+    const { left, width } = this.slider.getBoundingClientRect();
+    this.pause();
+    this.go(Math.round((this.last * (event.clientX - left)) / width));
+  }
+
+  // ---- the controls
+
+  controls() {
+    const step = (by) => () => this.step(by);
+    this.back = button("◀", "One action back", step(-1));
+    this.ahead = button("▶", "One action on", step(1));
+    this.playButton = button("Play", "Play the game", () => this.toggle(), { "aria-pressed": "false" });
+    this.number = make("input", {
+      type: "number", min: 1, max: this.last + 1, "aria-label": "Number of the action",
+      onchange: () => this.typed(),
+    });
+    this.speed = speedSlider(4);
+    const row = make("div", { class: "lib-row" }, this.back, this.ahead, this.playButton,
+      this.speed.element, make("label", {}, "action", this.number));
+    if (this.expected) row.append(button("Next large error", "Where the curve jumps most", () => this.error()));
+    return row;
+  }
+
+  pressed(key, event) {
+    const by = STEPS[key] ?? { home: -this.last, end: this.last }[key];
+    if (by !== undefined) this.step(by);
+    else if (key === " ") this.toggle();
+    else if (key === "e" && this.expected) this.error();
+    else return false;
+    return true;
+  }
+
+  typed() {
+    const asked = Number(this.number.value);
+    const fits = Number.isInteger(asked) && asked >= 1 && asked <= this.last + 1;
+    if (fits) this.go(asked - 1);
+    else this.say(`There is no action ${this.number.value || "of no number"}: type 1 to ${this.last + 1}.`);
+  }
+
+  step(by) {
+    this.pause();
+    this.go(this.position + by);
+  }
+
+  // Go to the next of the large errors, and after the last of them to the first.
+  error() {
+    this.pause();
+    this.go(this.large.find((i) => i > this.position) ?? this.large[0] ?? 0);
+  }
+
+  // ---- where we are
+
+  go(position, tell = true) {
+    const before = this.position;
+    this.position = Math.max(0, Math.min(this.last, position));
+    const [cells, after] = [this.boards, this.afterstates].map((boards) => fromHex(boards[this.position]));
+    this.board.show(cells);
+    this.after.show(after);
+    if (before === this.position - 1) this.animate(before, cells);
+    this.mark();
+    this.caption();
+    this.say(this.line());
+    if (tell && before !== this.position) this.moved(this.position);
+  }
+
+  // Show the action that led here, where the rules know how its tiles travelled.
+  animate(before, cells) {
+    const action = this.actions[before];
+    const start = fromHex(this.boards[before]);
+    const { travels, cells: after } = slide(start, action);
+    const came = cells.findIndex((exponent, cell) => exponent !== after[cell]);
+    const rate = this.playing ? this.speed.rate() : 1;
+    if (after.every((exponent, cell) => exponent === cells[cell] || cell === came)) {
+      this.board.slide(start, { cells, travels, cell: came }, rate > 12 ? 0 : Math.min(100, 600 / rate));
+    }
+  }
+
+  mark() {
+    const curve = this.expected ?? this.scores;
+    this.marker.style.left = `${this.last ? (100 * this.position) / this.last : 0}%`;
+    this.marker.style.setProperty("--height", `${this.y(curve[this.position])}px`);
+    this.slider.setAttribute("aria-valuenow", this.position);
+    this.slider.setAttribute("aria-valuetext", this.line());
+    this.number.value = this.position + 1;
+    this.root.dataset.position = this.position;
+    enable(this.back, this.position > 0);
+    enable(this.ahead, this.position < this.last);
+  }
+
+  caption() {
+    const [action, reward] = [this.actions, this.rewards].map((list) => list[this.position]);
+    const value = this.values[this.position];
+    this.board.point(action);
+    this.after.element.parentNode.hidden = action === null;
+    this.captions[0].textContent = action === null ? "the end: no action is legal" : `board; ${ACTIONS[action]}, +${points(reward)}`;
+    this.captions[1].textContent = value === null ? "afterstate" : `afterstate, value ${points(value)}`;
+  }
+
+  line() {
+    const [i, value] = [this.position, this.values[this.position]];
+    const name = this.actions[i] === null ? "the end" : `action ${points(i + 1)}`;
+    const text = `${name} of ${points(this.taken)} · score ${points(this.scores[i])}`;
+    if (!this.expected) return value === null ? text : `${text} · value ${points(value)}`;
+    const together = `${text} · value ${points(value)} · together ${points(this.expected[i])}`;
+    return i ? `${together} · error ${signed(this.expected[i] - this.expected[i - 1])}` : together;
+  }
+
+  say(words) {
+    this.message.textContent = words;
+  }
+
+  // ---- playing
+
+  toggle() {
+    if (this.playing) return this.pause();
+    if (this.position === this.last) this.go(0);
+    this.playing = { due: 0, then: performance.now() };
+    this.playButton.textContent = "Pause";
+    this.playButton.setAttribute("aria-pressed", "true");
+    this.message.setAttribute("aria-live", "off");
+    this.playing.frame = requestAnimationFrame((now) => this.tick(now));
+  }
+
+  tick(now) {
+    const { playing } = this;
+    if (!playing) return;
+    const rate = this.speed.rate();
+    playing.due = Math.min(playing.due + ((now - playing.then) * rate) / 1000, 1 + rate / 4);
+    playing.then = now;
+    const by = Math.floor(playing.due);
+    playing.due -= by;
+    if (by) this.go(this.position + by);
+    if (this.position === this.last) this.pause();
+    else playing.frame = requestAnimationFrame((time) => this.tick(time));
+  }
+
+  pause() {
+    if (!this.playing) return;
+    cancelAnimationFrame(this.playing.frame);
+    this.playing = null;
+    this.playButton.textContent = "Play";
+    this.playButton.setAttribute("aria-pressed", "false");
+    this.message.setAttribute("aria-live", "polite");
+  }
+
+  close() {
+    this.pause();
+  }
+}
+
+// Where the curve of score + value jumps most: the TD errors of the game, the largest of them.
+export function largeErrors(expected) {
+  const errors = expected.map((value, i) => [i ? Math.abs(value - expected[i - 1]) : 0, i]);
+  const largest = errors.filter(([error]) => error > 0).sort(([a], [b]) => b - a).slice(0, LARGE);
+  return largest.map(([, i]) => i).sort((a, b) => a - b);
+}
+
+const signed = (number) => (number > 0 ? "+" : "") + points(number);
+
+function drawing(tag, attributes) {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  Object.entries(attributes).forEach(([name, value]) => element.setAttribute(name, value));
+  return element;
+}
+
+// Put a recorded game on the page, inside `root`.  Returns {go, close}.
+export function replay(root, steps) {
+  return new Replay(root, steps);
+}

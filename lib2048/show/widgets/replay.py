@@ -1,0 +1,80 @@
+"""Recorded games to leaf through, in the browser alone."""
+
+import math
+from itertools import accumulate
+
+from traitlets import Dict, Int, validate
+
+from lib2048.game import board as rules
+from lib2048.show.drawing import draw_row
+from lib2048.show.widgets.base import BoardWidget, points
+from lib2048.show.widgets.game import to_hex
+
+
+class ReplayWidget(BoardWidget):
+    """Leaf through a recorded game, watch it, or click on its curve to jump.
+
+    steps: a list of `Step`(board, action, reward, afterstate, value), as `record_game` returns it.
+    It shows the board, the action taken, the afterstate and its value (unless that is None), the
+    score so far, and the curve of score + value. A last step with action None is the end.
+    Raises ValueError for an empty list, and for an action that is none.
+
+    `.position` is the step that is shown, from 0 on; set it to jump.
+    """
+
+    record = Dict().tag(sync=True)
+    position = Int(0).tag(sync=True, echo_update=False)
+
+    def __init__(self, steps):
+        self.steps = list(steps)
+        if not self.steps:
+            raise ValueError("there are no steps to replay: the list is empty")
+        for number, step in enumerate(self.steps):
+            if step.action not in (0, 1, 2, 3, None):
+                raise ValueError(f"step {number}: {step.action!r} is no action: 0..3, or None")
+        self.scores = list(accumulate(int(step.reward) for step in self.steps))
+        super().__init__(record=_in_json(self.steps))
+
+    def static(self, moments=6):
+        """Return a `Picture` of key moments: the start, each new largest tile, the end.
+
+        moments: how many at most; of too many, the largest tiles are kept.
+        """
+        shown = self._key_moments(max(int(moments), 2))
+        captions = [f"{self._name(i)}\nscore {points(self.scores[i])}" for i in shown]
+        boards = [self.steps[i].afterstate for i in shown]
+        return draw_row(boards, captions, size=140, width=520)
+
+    def _key_moments(self, moments):
+        largest = [rules.max_exponent(step.afterstate) for step in self.steps]
+        new = [i for i in range(1, len(largest)) if largest[i] > largest[i - 1]]
+        last = len(self.steps) - 1
+        inner = [i for i in new if i < last][-(moments - 2) :] if moments > 2 else []
+        return sorted({0, *inner, last})
+
+    def _name(self, position):
+        return "the end" if self.steps[position].action is None else f"action {position + 1}"
+
+    @validate("position")
+    def _in_the_game(self, proposal):
+        return max(0, min(proposal["value"], len(self.steps) - 1))
+
+    def _answer(self, message):
+        if message["kind"] == "position":
+            self._take_over(position=int(message["position"]))
+
+
+def _in_json(steps):
+    """Return what replay.js shows of a game: boards as one text, 16 hexadecimal digits each."""
+    return {
+        "boards": "".join(to_hex(step.board) for step in steps),
+        "afterstates": "".join(to_hex(step.afterstate) for step in steps),
+        "actions": [None if step.action is None else int(step.action) for step in steps],
+        "rewards": [int(step.reward) for step in steps],
+        "values": [_number(step.value) for step in steps],
+    }
+
+
+def _number(value):
+    """Return a value as JSON has it: no infinities."""
+    return round(float(value), 3) if value is not None and math.isfinite(value) else None

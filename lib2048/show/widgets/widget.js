@@ -1,0 +1,56 @@
+// What Jupyter needs: anywidget calls `render` with a model, whose traits and messages are those of
+// board.py and replay.py.  Nothing else here knows of Jupyter.
+
+import { make } from "./board.js";
+import { play } from "./play.js";
+import { replay } from "./replay.js";
+
+const PAUSE = 200; // milliseconds before a position is reported
+
+function playing(model, root) {
+  const changed = (game) => {
+    model.set("game", game); // for other views of this game
+    try {
+      model.send({ kind: "game", game });
+    } catch {
+      view.lose(); // the board plays on
+    }
+  };
+  const send = (message) => model.send(message);
+  const view = play(root, { game: model.get("game"), players: model.get("players"), send, changed });
+  model.on("change:game", () => view.adopt(model.get("game")));
+  model.on("change:message", () => view.say(model.get("message")));
+  model.on("msg:custom", (message) => view.hear(message));
+  return view;
+}
+
+function replaying(model, root) {
+  let timer = null;
+  const tell = (position) => {
+    try {
+      model.send({ kind: "position", position });
+    } catch {
+      // no kernel: the replay needs none
+    }
+  };
+  const moved = (position) => {
+    clearTimeout(timer);
+    timer = setTimeout(() => tell(position), PAUSE);
+  };
+  const view = replay(root, { ...model.get("record"), position: model.get("position"), moved });
+  model.on("change:position", () => view.go(model.get("position"), false));
+  return view;
+}
+
+function render({ model, el }) {
+  const root = make("div");
+  el.append(root);
+  const view = model.get("record") ? replaying(model, root) : playing(model, root);
+  model.on("comm_live_update", () => {
+    // the notebook marks a view whose kernel is gone, after this
+    setTimeout(() => el.classList.contains("jupyter-widgets-disconnected") && view.lose?.());
+  });
+  return () => view.close();
+}
+
+export default { render };

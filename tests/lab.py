@@ -1,0 +1,152 @@
+"""A real JupyterLab on this machine, and a real browser in front of it.
+
+Nothing of the user's is read or written but the cache of compiled code, and nothing is fetched: the
+server listens on 127.0.0.1 only, and the browser is told that no other host exists.
+"""
+
+import os
+import secrets
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from contextlib import contextmanager
+
+import nbformat
+
+from lib2048.machine.kernels import CACHE, LIBRARY
+
+HOW = "install a browser (apt install chromium), and playwright into .venv (make)"
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
+START_SECONDS, IDLE_SECONDS = 60, 300
+# Without a word from us, JupyterLab asks its home page for news and updates.
+QUIET = {
+    "apputils-extension/notification": '{"fetchNews": "false", "checkForUpdates": false}',
+    "docmanager-extension/plugin": '{"autosave": false}',
+}
+OPTIONS = (
+    "--no-browser --allow-root --expose-app-in-browser --ServerApp.ip=127.0.0.1 "
+    "--ServerApp.port_retries=0 --LabApp.extension_manager=readonly --LabApp.news_url= "
+    f"--ServerApp.shutdown_no_activity_timeout={IDLE_SECONDS}"
+).split()
+
+KERNEL = "window.jupyterapp?.shell.currentWidget?.sessionContext.session?.kernel"
+
+
+def settings(home):
+    """Write JupyterLab's settings."""
+    for name, text in QUIET.items():
+        path = home / "config/lab/user-settings/@jupyterlab" / f"{name}.jupyterlab-settings"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+def environment(home):
+    """Return the environment of a user who has nothing yet, apart from compiled code."""
+    places = {"HOME": "", "JUPYTER_CONFIG_DIR": "config", "JUPYTER_DATA_DIR": "data",
+              "JUPYTER_RUNTIME_DIR": "runtime", "IPYTHONDIR": "ipython"}  # fmt: skip
+    ours = {name: str(home / place) for name, place in places.items()}
+    path = os.pathsep.join(filter(None, [str(LIBRARY.parent), os.environ.get("PYTHONPATH")]))
+    return {**os.environ, **ours, "NUMBA_CACHE_DIR": str(CACHE.parents[1]), "PYTHONPATH": path}
+
+
+def free_port():
+    """Return a port that nobody listens on."""
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return found.getsockname()[1]
+
+
+@contextmanager
+def server(folder):
+    """Run JupyterLab over a folder; yield the address to which a path and the token are added."""
+    home, port, token = folder / ".home", free_port(), secrets.token_hex(16)
+    settings(home)
+    ours = {"ServerApp.port": port, "ServerApp.root_dir": folder, "IdentityProvider.token": token}
+    command = [sys.executable, "-m", "jupyterlab", *OPTIONS]
+    command += [f"--{name}={value}" for name, value in ours.items()]
+    with (home / "server.txt").open("w") as log:
+        outputs = {"stdout": log, "stderr": log, "stdin": subprocess.DEVNULL}
+        process = subprocess.Popen(command, env=environment(home), cwd=folder, **outputs)
+        try:
+            until_it_answers(f"http://127.0.0.1:{port}/api?token={token}", process, home)
+            yield lambda path: f"http://127.0.0.1:{port}/doc/tree/{path}?token={token}"
+        finally:
+            end(process)
+
+
+def until_it_answers(address, process, home):
+    """Wait for the server; raise RuntimeError with what it said when it does not come."""
+    last = time.monotonic() + START_SECONDS
+    while time.monotonic() < last and process.poll() is None:
+        try:
+            return urllib.request.urlopen(address, timeout=5).close()
+        except OSError:
+            time.sleep(0.1)
+    raise RuntimeError((home / "server.txt").read_text())
+
+
+def end(process):
+    """Ask a process to end, its kernels with it; then make it."""
+    process.terminate()
+    try:
+        process.wait(20)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+@contextmanager
+def browser():
+    """Run a browser without a window, for which there is no host but this one."""
+    from playwright.sync_api import sync_playwright
+
+    alone = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=CHROMIUM, args=[alone])
+        try:
+            yield started
+        finally:
+            started.close()
+
+
+def notebook(path, *sources):
+    """Write a notebook of these code cells, ids and all."""
+    cells = [nbformat.v4.new_code_cell(source, id=f"cell-{n}") for n, source in enumerate(sources)]
+    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel}), path)
+
+
+class Page:
+    """A notebook that is open in the browser, and what went wrong on its page."""
+
+    def __init__(self, started, address, width=1200, height=900):
+        self.context = started.new_context(viewport={"width": width, "height": height})
+        self.page = self.context.new_page()
+        self.errors, self.requests = [], []
+        self.page.on("console", lambda said: said.type == "error" and self.errors.append(said.text))
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.page.on("request", lambda request: self.requests.append(request.url))
+        self.page.set_default_timeout(60_000)
+        self.page.goto(address)
+        self.page.wait_for_selector(".jp-Notebook .jp-Cell")
+        self.page.wait_for_function(f"{KERNEL}?.status === 'idle'")  # before, cells are not run
+
+    def command(self, name, arguments="{}"):
+        """Execute a command of JupyterLab, without waiting for its end."""
+        self.page.evaluate(f"void window.jupyterapp.commands.execute('{name}', {arguments})")
+
+    def run_all(self):
+        """Run all cells."""
+        self.command("notebook:run-all-cells")
+
+    def abroad(self):
+        """Return the requests that left this machine."""
+        ours = ("http://127.0.0.1:", "ws://127.0.0.1:", "blob:", "data:")
+        return [url for url in self.requests if not url.startswith(ours)]
+
+    def close(self):
+        """Close the page."""
+        self.context.close()

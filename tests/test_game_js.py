@@ -1,0 +1,172 @@
+"""The browser's rules (game.js) and the library's are the same game: boards, points and luck."""
+
+import json
+import random
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import lib2048
+from lib2048.game import board as rules
+from lib2048.game.rng import stream
+
+NODE = shutil.which("node")
+HERE, GAME = Path(__file__).parent, Path(lib2048.__file__).parent / "show/widgets/game.js"
+SEEDS = [1, 0, -1, 2048, 2**64 - 1, 2**70 + 3, *range(90, 114)]
+
+pytestmark = pytest.mark.skipif(NODE is None, reason="node is not installed: it runs game.js here")
+
+
+def asked(*questions):
+    """Ask game.js, in one process."""
+    command = [NODE, HERE / "game.mjs", GAME.as_uri()]
+    text = json.dumps(questions)
+    done = subprocess.run(command, input=text, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_the_modules_make_one_module_that_renders(tmp_path):
+    from lib2048.show.widgets.base import front_end
+
+    (tmp_path / "joined.mjs").write_text(front_end(), encoding="utf-8")
+    program = "const all = await import(process.argv[1]); console.log(typeof all.default.render)"
+    command = [NODE, "--input-type=module", "-e", program, (tmp_path / "joined.mjs").as_uri()]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert done.stdout.strip() == "function", done.stderr
+
+
+def to_hex(board):
+    return f"{int(board):016x}"
+
+
+def played(seed, number, actions):
+    """Play a game by the library; return the actions that were legal and what each turn came to."""
+    board, state = rules.initial(stream(seed, number))
+    taken, turns = "", [(to_hex(board), 0, int(state), legal(board))]
+    for action in actions:
+        after, reward = rules.slide(board, action)
+        if after != board:
+            board, state = rules.spawn(after, state)
+            taken += str(action)
+            turns.append((to_hex(board), turns[-1][1] + reward, int(state), legal(board)))
+    return taken, turns
+
+
+def legal(board):
+    return [action for action, _, _ in rules.afterstates(board)]
+
+
+def random_actions(seed, count):
+    return random.Random(seed).choices(range(4), k=count)
+
+
+def test_the_same_actions_from_the_same_seed_are_the_same_game():
+    games = [(seed, n % 5, random_actions(n, 150)) for n, seed in enumerate(SEEDS)]
+    texts = [
+        {"seed": str(s), "number": n, "actions": "".join(map(str, acts))} for s, n, acts in games
+    ]
+    answers = asked(*({"ask": "game", "game": game} for game in texts))
+    seen = 0
+    for (seed, number, actions), answer in zip(games, answers):
+        taken, turns = played(seed, number, actions)  # an action that is not legal is not taken
+        assert answer["actions"] == taken
+        found = [(t["board"], t["score"], int(t["state"]), t["legal"]) for t in answer["turns"]]
+        assert found == turns
+        seen += len(turns)
+    assert seen > 2000
+
+
+def test_full_games_end_where_the_library_says_so():
+    game = {"seed": "5", "number": 2, "actions": "0123" * 600}
+    [answer] = asked({"ask": "game", "game": game})
+    taken, turns = played(5, 2, [0, 1, 2, 3] * 600)
+    assert answer["actions"] == taken and answer["turns"][-1]["legal"] == [] == turns[-1][3]
+
+
+def test_any_board_slides_alike_the_largest_tiles_too():
+    rng = np.random.default_rng(3)
+    boards = rng.integers(0, 16, (400, 16)) * (rng.random((400, 16)) < 0.8)
+    boards[200:] = rng.integers(13, 16, (200, 16))  # 32768s do not merge
+    answers = asked(*({"ask": "slides", "cells": cells.tolist()} for cells in boards))
+    for cells, answer in zip(boards, answers):
+        board = np.uint64(sum(int(e) << 4 * i for i, e in enumerate(cells)))
+        found = [(to_hex(a), r) for a, r in (rules.slide(board, action) for action in range(4))]
+        assert [tuple(slid) for slid in answer] == found
+
+
+def test_streams_are_those_of_any_integer():
+    pairs = [(seed, number) for seed in SEEDS for number in (0, 1, -1, 10**9)]
+    answers = asked(*({"ask": "stream", "seed": str(s), "number": n} for s, n in pairs))
+    assert [int(answer) for answer in answers] == [int(stream(s, n)) for s, n in pairs]
+
+
+def test_luck_repeats_after_an_undo():
+    game = {"seed": "9", "number": 0, "actions": played(9, 0, random_actions(1, 40))[0]}
+    for_ever = {"ask": "undone", "game": game, "times": 99, "again": game["actions"]}
+    some = {"ask": "undone", "game": game, "times": 5, "again": game["actions"][-5:]}
+    boards = [turn[0] for turn in played(9, 0, map(int, game["actions"]))[1]]
+    assert asked(for_ever, some) == [boards, boards]
+
+
+def test_a_game_may_begin_on_any_board():
+    board = rules.from_tiles([[2, 4, 8, 16], [0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 2]])
+    game = {"seed": "3", "number": 1, "start": to_hex(board), "actions": "2"}
+    [answer] = asked({"ask": "game", "game": game})
+    after, _ = rules.slide(board, 2)
+    assert answer["turns"][0]["board"] == to_hex(board)
+    assert answer["turns"][1]["board"] == to_hex(rules.spawn(after, stream(3, 1))[0])
+
+
+BOARD = rules.from_tiles([[2, 2, 0, 8], [0, 4, 0, 4], [2, 0, 0, 0], [16, 8, 8, 2]])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[[2, 2, 0, 8], [0, 4, 0, 4], [2, 0, 0, 0], [16, 8, 8, 2]]",
+        "2 2 0 8 0 4 0 4 2 0 0 0 16 8 8 2",
+        rules.to_text(BOARD),
+        "2 2 . 8 / . 4 . 4 / 2 . . . / 16 8 8 2",
+        "2\t2\t0\t8\n0\t4\t0\t4\n2\t0\t0\t0\n16\t8\t8\t2\n",
+        str(int(BOARD)),
+        hex(BOARD),
+        repr(BOARD),
+    ],
+)
+def test_a_position_may_be_written_in_many_ways(text):
+    assert asked({"ask": "position", "text": text}) == [to_hex(BOARD)]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "16 cells, and here are 0"),
+        ("2 2 0", "16 cells, and here are 3"),
+        ("3 " + "0 " * 15, "3 is not a tile"),
+        ("1 " * 16, "1 is not a tile"),
+        ("-2 " + "0 " * 15, "-2 is not a tile"),
+        ("2.5 " + "0 " * 15, "2.5 is not a tile"),
+        ("65536 " + "2 " * 15, "65536 is not a tile: use 0 for an empty cell, or 2, 4, 8 … 32768"),
+        ("two " + "2 " * 15, "two is not a tile"),
+        ("0 " * 16, "at least two tiles"),
+        ("2 " + "0 " * 15, "at least two tiles"),
+        ("8 " * 4 + "0 " * 12, "no 2 and no 4"),
+        ("32768 " * 4 + "2 " * 12, "beside 3 as large, there was no room to make another 32768"),
+        ("16 " * 15 + "2", "beside 14 as large, there was no room to make another 16"),
+        (str(2**64), "not a tile"),
+    ],
+)
+def test_impossible_positions_are_refused_in_words(text, says):
+    [answer] = asked({"ask": "position", "text": text})
+    assert says in answer
+
+
+def test_the_fullest_board_that_can_be_is_not_refused():
+    tiles = [min(17 - i, 15) for i in range(16)]
+    text = " ".join(str(1 << e) for e in tiles)
+    # 15, 15, 15, 14, 13 … 3, 2: three of the largest do not merge here
+    assert len(asked({"ask": "position", "text": text})[0]) == 16
