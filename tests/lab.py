@@ -4,6 +4,7 @@ Nothing of the user's is read or written but the cache of compiled code, and not
 server listens on 127.0.0.1 only, and the browser is told that no other host exists.
 """
 
+import ast
 import os
 import secrets
 import shutil
@@ -20,7 +21,10 @@ from lib2048.machine.kernels import CACHE, LIBRARY
 
 HOW = "install a browser (apt install chromium), and playwright into .venv (make)"
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
-START_SECONDS, IDLE_SECONDS = 60, 300
+START_SECONDS, IDLE_SECONDS = 120, 300
+PATIENCE = 120_000  # milliseconds until a page is taken for dead
+# What JupyterLab complains of when a kernel restarts, and when a saved notebook is opened.
+ITS_OWN = ("Could not restore the debugger state", "widget model not found")
 # Without a word from us, JupyterLab asks its home page for news and updates.
 QUIET = {
     "apputils-extension/notification": '{"fetchNews": "false", "checkForUpdates": false}',
@@ -60,16 +64,16 @@ def free_port():
 
 
 @contextmanager
-def server(folder):
-    """Run JupyterLab over a folder; yield the address to which a path and the token are added."""
+def server(folder, **variables):
+    """Run JupyterLab over a folder; yield what makes an address of a notebook's name."""
     home, port, token = folder / ".home", free_port(), secrets.token_hex(16)
     settings(home)
     ours = {"ServerApp.port": port, "ServerApp.root_dir": folder, "IdentityProvider.token": token}
     command = [sys.executable, "-m", "jupyterlab", *OPTIONS]
     command += [f"--{name}={value}" for name, value in ours.items()]
     with (home / "server.txt").open("w") as log:
-        outputs = {"stdout": log, "stderr": log, "stdin": subprocess.DEVNULL}
-        process = subprocess.Popen(command, env=environment(home), cwd=folder, **outputs)
+        surroundings = {"env": environment(home) | variables, "cwd": folder}
+        process = subprocess.Popen(command, stdout=log, stderr=log, **surroundings)
         try:
             until_it_answers(f"http://127.0.0.1:{port}/api?token={token}", process, home)
             yield lambda path: f"http://127.0.0.1:{port}/doc/tree/{path}?token={token}"
@@ -126,13 +130,27 @@ class Page:
         self.context = started.new_context(viewport={"width": width, "height": height})
         self.page = self.context.new_page()
         self.errors, self.requests = [], []
-        self.page.on("console", lambda said: said.type == "error" and self.errors.append(said.text))
+        self.page.on("console", self.heard)
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
         self.page.on("request", lambda request: self.requests.append(request.url))
-        self.page.set_default_timeout(60_000)
+        self.page.set_default_timeout(PATIENCE)
         self.page.goto(address)
+        self.until_ready()
+
+    def heard(self, said):
+        """Keep an error, unless JupyterLab makes it by itself."""
+        if said.type == "error" and not any(words in said.text for words in ITS_OWN):
+            self.errors.append(said.text)
+
+    def until_ready(self):
+        """Wait for the notebook and its kernel: cells that are run before are not run."""
         self.page.wait_for_selector(".jp-Notebook .jp-Cell")
-        self.page.wait_for_function(f"{KERNEL}?.status === 'idle'")  # before, cells are not run
+        self.page.wait_for_function(f"{KERNEL}?.status === 'idle'")
+
+    def reload(self):
+        """Load the page again."""
+        self.page.reload()
+        self.until_ready()
 
     def command(self, name, arguments="{}"):
         """Execute a command of JupyterLab, without waiting for its end."""
@@ -141,6 +159,34 @@ class Page:
     def run_all(self):
         """Run all cells."""
         self.command("notebook:run-all-cells")
+
+    def save(self):
+        """Save the notebook."""
+        self.command("docmanager:save")
+        self.page.wait_for_function("!window.jupyterapp.shell.currentWidget.context.model.dirty")
+
+    def restart(self):
+        """Restart the kernel, as the menu does."""
+        self.command("notebook:restart-kernel")
+        self.page.click(".jp-Dialog .jp-mod-accept")
+
+    def start(self, code):
+        """Let the kernel execute code, without waiting for its end."""
+        self.page.evaluate(f"code => void {KERNEL}.requestExecute({{code}})", code)
+
+    def ask(self, expression):
+        """Return what the kernel makes of an expression: something that `repr` writes in full."""
+        ask = "{code: '', user_expressions: {it: expression}, store_history: false}"
+        found = self.page.evaluate(
+            f"async expression => (await {KERNEL}.requestExecute({ask}).done).content", expression
+        )["user_expressions"]["it"]
+        assert found["status"] == "ok", found
+        return ast.literal_eval(found["data"]["text/plain"])
+
+    def cells(self):
+        """Return (id, type) of every cell of the notebook."""
+        cells = "window.jupyterapp.shell.currentWidget.content.widgets"
+        return self.page.evaluate(f"{cells}.map(({{model}}) => [model.id, model.type])")
 
     def abroad(self):
         """Return the requests that left this machine."""

@@ -8,11 +8,12 @@ const POP = 120;
 
 // ---------------------------------------------------------------- elements
 
-// Make an element; an attribute that is a function listens: { onclick: … }.
+// Make an element; an attribute that is a function listens: { onclick: … }.  What it returns is
+// dropped, since `false` would cancel what the browser does by itself.
 export function make(tag, attributes = {}, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
-    if (typeof value === "function") element[name] = value;
+    if (typeof value === "function") element[name] = (event) => void value(event);
     else if (value !== null && value !== false) element.setAttribute(name, value);
   }
   element.append(...children);

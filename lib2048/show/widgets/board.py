@@ -1,5 +1,7 @@
 """The game to play, in the browser; the kernel follows it and thinks along."""
 
+from threading import RLock
+
 import numpy as np
 from traitlets import Dict, List, Unicode
 
@@ -31,6 +33,7 @@ class PlayWidget(BoardWidget):
 
     def __init__(self, seed=1, player=SHIPPED, board=None):
         self._minds = minds(player)
+        self._lock = RLock()  # JupyterLab may send the browser's messages to a second thread
         self._game = Game(seed, 0, None if board is None else _position(board))
         players = [mind.name for mind in self._minds]
         super().__init__(game=self._game.as_dict(), players=players)
@@ -48,22 +51,25 @@ class PlayWidget(BoardWidget):
     def act(self, action):
         """Take an action, 0..3 or its name; an action that changes nothing spawns nothing."""
         action = ACTIONS.index(action) if action in ACTIONS else action
-        reward = self._game.act(action)
-        if reward is None:
-            text = f"{ACTIONS[action]} changes nothing: it is not legal, and no tile spawns."
-        else:
-            text = f"{ACTIONS[action]}: {points(reward)} points."
-        self._show(text)
+        with self._lock:
+            reward = self._game.act(action)
+            if reward is None:
+                text = f"{ACTIONS[action]} changes nothing: it is not legal, and no tile spawns."
+            else:
+                text = f"{ACTIONS[action]}: {points(reward)} points."
+            self._show(text)
 
     def undo(self):
         """Take the last action back; the same action will meet the same spawn again."""
-        self._game.undo()
-        self._show("Taken back.")
+        with self._lock:
+            self._game.undo()
+            self._show("Taken back.")
 
     def new_game(self):
         """Begin the next game of the seed."""
-        self._game = Game(self.seed, self._game.number + 1)
-        self._show("Slide the tiles: two equal ones merge.")
+        with self._lock:
+            self._game = Game(self.seed, self._game.number + 1)
+            self._show("Slide the tiles: two equal ones merge.")
 
     def hint(self):
         """Return the action that the player would take, and mark it; None when the game is over."""
@@ -89,8 +95,9 @@ class PlayWidget(BoardWidget):
     def _answer(self, message):
         """Follow the game of the browser, or answer a question about a board."""
         if message["kind"] == "game":
-            self._game = self._game.following(message["game"])
-            self._take_over(game=self._game.as_dict())
+            with self._lock:
+                self._game = self._game.following(message["game"])
+                self._take_over(game=self._game.as_dict())
         elif message["kind"] in ("advise", "ahead"):
             self._think(message)
 

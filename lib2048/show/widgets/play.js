@@ -478,7 +478,7 @@ class Play {
     const { auto } = this;
     if (!auto) return;
     const rate = this.speed.rate();
-    auto.due = Math.min(auto.due + ((now - auto.then) * rate) / 1000, 1 + rate / 4);
+    auto.due = Math.min(auto.due + ((now - auto.then) * rate) / 1000, 1 + rate); // not for ever
     auto.then = now;
     this.playDue(rate);
     this.fetch();

@@ -46,10 +46,7 @@ function render({ model, el }) {
   const root = make("div");
   el.append(root);
   const view = model.get("record") ? replaying(model, root) : playing(model, root);
-  model.on("comm_live_update", () => {
-    // the notebook marks a view whose kernel is gone, after this
-    setTimeout(() => el.classList.contains("jupyter-widgets-disconnected") && view.lose?.());
-  });
+  model.on("comm_live_update", () => view.lose?.()); // after the start, it only ever dies
   return () => view.close();
 }
 

@@ -1,0 +1,588 @@
+"""The widgets in a real JupyterLab, in a real browser: what a first user met is tested here."""
+
+import itertools
+import json
+import random
+import re
+import shutil
+import statistics
+import time
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("jupyterlab")
+pytest.importorskip("anywidget")
+pytest.importorskip("playwright", reason="pip install -e '.[dev]'")
+
+import lab  # noqa: E402
+
+from lib2048.game import board as rules  # noqa: E402
+from lib2048.play.evaluation import record_game  # noqa: E402
+from lib2048.play.players import player  # noqa: E402
+from lib2048.show.widgets.base import front_end  # noqa: E402
+from lib2048.show.widgets.game import Game, from_hex, to_hex  # noqa: E402
+
+pytestmark = pytest.mark.skipif(lab.CHROMIUM is None, reason=lab.HOW)
+
+LESSON = Path(__file__).resolve().parents[1] / "notebooks/00_start_here.ipynb"
+ACTIONS = ["Up", "Right", "Down", "Left"]
+KEYS = {f"Arrow{name}": action for action, name in enumerate(ACTIONS)}
+KEYS |= {key: action for keys in ("wdsa", "WDSA") for action, key in enumerate(keys)}
+PLAYERS = """
+import time
+from pathlib import Path
+from lib2048 import PlayWidget, ReplayWidget, afterstates, record_game
+
+class Slow:
+    name = "slow"
+    def choose(self, board):
+        time.sleep(3)
+        return afterstates(board)[0][0]
+
+class Broken:
+    name = "broken"
+    def choose(self, board):
+        raise KeyError("no such pattern")
+
+game = PlayWidget(seed=3, player="heuristic")
+game
+"""
+CELLS = [
+    PLAYERS.strip(),
+    "replay = ReplayWidget(record_game('heuristic', seed=2))\nreplay",
+    "PlayWidget(player=Slow())",
+    "PlayWidget(player=Broken())",
+    "PlayWidget(player='gone.npz')",
+]
+GAME, REPLAY, SLOW, BROKEN, GONE = range(5)
+
+
+# ---- one server, one browser, one notebook -------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("lab")
+    lab.notebook(folder / "board.ipynb", *CELLS)
+    shutil.copy(LESSON, folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def at(folder):
+    with lab.server(folder, LIB2048_QUICK="1") as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    with lab.browser() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def notebook(at, chromium):
+    page = lab.Page(chromium, at("board.ipynb"))
+    page.run_all()
+    page.page.locator(".lib2048").nth(GONE).wait_for()
+    yield page
+    page.close()
+
+
+@pytest.fixture(autouse=True)
+def in_order(notebook):
+    """Every test leaves a page without errors, and a browser that has asked nobody else."""
+    yield
+    assert notebook.errors == [] == notebook.abroad()
+
+
+class Widget:
+    """One of the notebook's widgets, as its reader sees it."""
+
+    def __init__(self, notebook, number):
+        self.page = notebook.page
+        self.root = notebook.page.locator(".lib2048").nth(number)
+
+    def press(self, *keys):
+        """Press keys, the first of them on the widget itself."""
+        self.root.press(keys[0])
+        for key in keys[1:]:
+            self.page.keyboard.press(key)
+
+    def data(self, name):
+        return self.root.get_attribute(f"data-{name}")
+
+    def button(self, text):
+        return self.root.get_by_role("button", name=text, exact=True)
+
+    @property
+    def message(self):
+        return self.root.locator(".lib-message").inner_text()
+
+    def until(self, words):
+        """Wait until the message holds these words; return it."""
+        self.root.locator(".lib-message", has_text=words).wait_for()
+        return self.message
+
+
+@pytest.fixture
+def game(notebook):
+    return Widget(notebook, GAME)
+
+
+@pytest.fixture
+def replay(notebook):
+    return Widget(notebook, REPLAY)
+
+
+def as_in_the_library(notebook):
+    """Return the game of the first widget, played by the library."""
+    told = notebook.ask("game.game")
+    return Game(int(told["seed"]), told["number"]).following(told)
+
+
+def new_game(notebook, game):
+    """Begin another game and return it, as the library has it."""
+    game.press("n", "Enter")
+    number = int(notebook.ask("game.game['number']"))
+    return Game(3, number)
+
+
+def legal(board):
+    return [action for action, _, _ in rules.afterstates(board)]
+
+
+def play_on(game, twin, count):
+    """Press the key of a random legal action, so many times."""
+    for _ in range(count):
+        action = random.Random(int(twin.here.board)).choice(legal(twin.here.board))
+        twin.act(action)
+        game.press(list(KEYS)[action])
+
+
+STANDS = "e => [e.dataset.board, e.dataset.actions, e.querySelector('.lib-message').innerText]"
+
+
+# ---- play ----------------------------------------------------------------------------------------
+
+
+def test_a_game_is_played_by_keys_as_the_library_plays_it(notebook, game):
+    twin = Game(3, 0)
+    for key in random.Random(1).choices(list(KEYS), k=60):
+        game.press(key)
+        fine = twin.act(KEYS[key]) is not None
+        stands = to_hex(twin.here.board), str(len(twin.turns) - 1)
+        *where, message = game.root.evaluate(STANDS)
+        assert tuple(where) == stands
+        assert ACTIONS[KEYS[key]] in message and ("not legal" in message) != fine
+    score = game.root.locator(".lib-scores b").first.inner_text()
+    assert score.replace("\u202f", "") == str(twin.here.score)
+    assert notebook.ask("(game.game['actions'], game.score)") == (twin.actions, twin.here.score)
+
+
+def test_undo_takes_back_any_number_and_luck_repeats(notebook, game):
+    twin = as_in_the_library(notebook)
+    last, actions = game.data("board"), twin.actions
+    game.press(*"u" * (len(actions) + 3))
+    assert game.data("board") == to_hex(twin.turns[0].board) and game.data("actions") == "0"
+    for action in actions:
+        game.button(ACTIONS[int(action)]).click()
+    assert game.data("board") == last == to_hex(notebook.ask("int(game.board)"))
+
+
+def test_a_swipe_is_an_action(notebook, game):
+    twin = new_game(notebook, game)
+    box = game.root.locator(".lib-board").bounding_box()
+    x, y, mouse = box["x"] + 100, box["y"] + 100, game.page.mouse
+    for action, (right, down) in enumerate([(0, -1), (1, 0), (0, 1), (-1, 0)]):
+        mouse.move(x, y)
+        mouse.down()
+        mouse.move(x + 60 * right, y + 60 * down)
+        mouse.up()
+        twin.act(action)
+        assert game.data("board") == to_hex(twin.here.board)
+
+
+def test_a_new_game_asks_before_it_throws_one_away(notebook, game):
+    play_on(game, new_game(notebook, game), 3)
+    before = game.data("board")
+    game.press("n")
+    assert "throws away your game" in game.root.locator(".lib-form").inner_text()
+    game.page.keyboard.press("Escape")
+    assert game.data("board") == before
+    game.press("n")
+    game.root.get_by_label("Seed").fill("77")
+    game.root.get_by_label("Number of the game").fill("5")
+    game.button("Start").click()
+    assert game.data("board") == to_hex(Game(77, 5).here.board)
+    assert notebook.ask("(game.seed, game.actions)") == (77, 0)
+    game.press("n")
+    game.root.get_by_label("Seed").fill("luck")
+    game.button("Start").click()
+    assert game.message == "A seed is a whole number."
+    game.root.get_by_label("Seed").fill("3")
+    game.button("Start").click()
+
+
+def test_the_kernel_moves_the_board_too(notebook, game):
+    twin = new_game(notebook, game)
+    action = legal(twin.here.board)[0]
+    twin.act(action)
+    notebook.ask(f"game.act({action})")
+    game.page.wait_for_function("e => e.dataset.actions === '1'", arg=game.root.element_handle())
+    assert game.data("board") == to_hex(twin.here.board)
+
+
+def test_positions_are_pasted_and_impossible_ones_refused_in_words(notebook, game):
+    paste = """(root, text) => { const data = new DataTransfer(); data.setData('text', text);
+      root.dispatchEvent(new ClipboardEvent('paste', {clipboardData: data, bubbles: true})) }"""
+    before = game.data("board")
+    for text, says in [("[[8, 8], [8, 8]]", "16 cells"), ("7 " * 16, "7 is not a tile"),
+                       ("32768 " * 16, "no 2 and no 4")]:  # fmt: skip
+        game.root.evaluate(paste, text)
+        assert says in game.message and game.data("board") == before
+    tiles = [[2, 4, 8, 16], [0] * 4, [0] * 4, [32768, 0, 0, 2]]
+    game.root.evaluate(paste, str(tiles))
+    game.button("Play from here").click()
+    board = rules.from_tiles(tiles)
+    assert game.data("board") == to_hex(board)
+    assert notebook.ask("int(game.board)") == int(board)
+    game.press("ArrowDown")
+    after, _ = rules.slide(board, 2)
+    assert from_hex(game.data("board")) & after == after
+
+
+def test_a_position_is_edited_by_the_keyboard_alone(notebook, game):
+    new_game(notebook, game)
+    game.press("e")
+    for tile in ("2", "3", *["0"] * 14):
+        game.page.keyboard.type(tile)
+        game.page.keyboard.press("Tab")
+    game.root.locator("[data-field='0']").press("Enter")
+    assert game.message.startswith("This position cannot be: 3 is not a tile")
+    game.root.locator("[data-field='1']").press("Control+a")
+    game.page.keyboard.type("1024")
+    game.page.keyboard.press("Enter")
+    assert game.data("board") == to_hex(rules.from_tiles([[2, 1024, 0, 0], *[[0] * 4] * 3]))
+
+
+# ---- the keyboard stays here ---------------------------------------------------------------------
+
+TARGETS = [
+    (GAME, ".lib-board"),
+    (GAME, ".lib-message"),
+    (GAME, ".lib-scores"),
+    (GAME, "button:has-text('Undo')"),
+    (GAME, "select"),
+    (GAME, "input[type=range]"),
+    (GAME, "input[type=checkbox]"),
+    (REPLAY, ".lib-track"),
+    (REPLAY, "button:has-text('▶')"),
+    (REPLAY, "input[type=number]"),
+    (REPLAY, ".lib-board >> nth=0"),
+]
+
+
+@pytest.mark.parametrize(("number", "selector"), TARGETS)
+def test_no_key_reaches_the_notebook(number, selector, notebook):
+    before = notebook.cells()
+    target = Widget(notebook, number).root.locator(selector).first
+    target.click(force=True)
+    for key in "ddxbam":
+        notebook.page.keyboard.press(key)
+    target.evaluate("element => element.focus()")
+    for key in "ddxbam":
+        notebook.page.keyboard.press(key)
+    inside = "document.activeElement.closest('.lib2048') !== null"
+    assert notebook.page.evaluate(inside)
+    assert notebook.cells() == before
+
+
+def test_a_form_that_closes_keeps_the_keyboard(notebook, game):
+    before = notebook.cells()
+    for keys in (["n", "Escape"], ["n", "Enter"], ["e", "Escape"], ["e", "Enter"]):
+        game.press(*keys, "d", "d")
+    game.press("n")
+    game.button("Keep playing").click()
+    for key in "dd":
+        game.page.keyboard.press(key)
+    assert notebook.cells() == before
+
+
+# ---- a player beside it --------------------------------------------------------------------------
+
+
+def test_a_hint_is_the_players_choice(notebook, game):
+    twin = new_game(notebook, game)
+    play_on(game, twin, 5)
+    game.press("h")
+    action, values = player("heuristic").decide(twin.here.board)
+    assert game.until("would choose") == f"heuristic would choose {ACTIONS[action]}."
+    assert game.root.locator(".lib-cross .lib-best").inner_text().startswith(ACTIONS[action])
+    shown = game.root.locator(".lib-worth").all_inner_texts()
+    told = [f"{values[a]:,.0f}".replace(",", "\u202f") if a in values else "" for a in range(4)]
+    assert [text.replace("−", "-") for text in shown] == told
+    best, second, *_ = sorted(values.values(), reverse=True)
+    lead = int(game.root.get_by_role("meter").get_attribute("aria-valuenow"))
+    assert lead == min(10_000, round(best - second))
+
+
+def test_values_follow_every_action_where_that_is_wanted(notebook, game):
+    new_game(notebook, game)
+    game.root.get_by_label("values after every action").check()
+    for _ in range(3):
+        game.root.locator(".lib-best").wait_for()
+        name = game.root.locator(".lib-best").inner_text().split()[0]
+        game.press(f"Arrow{name}")
+    game.root.locator(".lib-best").wait_for()
+    game.root.get_by_label("values after every action").uncheck()
+    assert game.root.locator(".lib-best").count() == 0
+
+
+def test_autoplay_plays_the_players_game(notebook, game, capsys):
+    twin = new_game(notebook, game)
+    set_speed(game, 60)
+    game.press("p")
+    game.page.wait_for_function("e => e.dataset.actions > 20", arg=game.root.element_handle())
+    begin, first = time.perf_counter(), int(game.data("actions"))
+    time.sleep(3)
+    rate = (int(game.data("actions")) - first) / (time.perf_counter() - begin)
+    game.press("p")
+    with capsys.disabled():
+        print(f"\n  autoplay at 60 actions/s: {rate:.1f} actions/s")
+    assert game.message == "Paused: it is your turn."
+    actions = int(game.data("actions"))
+    steps = record_game("heuristic", 3, twin.number)[:actions]
+    for step in steps:
+        twin.act(step.action)
+    assert game.data("board") == to_hex(twin.here.board)
+    assert notebook.ask("game.game['actions']") == twin.actions
+    assert notebook.ask("game.game['helped']") is True
+
+
+def set_speed(widget, rate):
+    slider = "(e, rate) => { e.value = 100 * Math.log(rate) / Math.log(200); e.oninput() }"
+    widget.root.locator("input[type=range]").evaluate(slider, rate)
+
+
+def test_autoplay_ends_with_the_game_and_says_so(notebook, game):
+    new_game(notebook, game)
+    game.root.locator("select").select_option(label="random")
+    set_speed(game, 200)
+    game.press("p")
+    assert game.until("The game is over").startswith("The game is over: no action is legal.")
+    assert legal(from_hex(game.data("board"))) == []
+    game.root.locator("select").select_option(label="heuristic")
+
+
+def test_a_busy_kernel_makes_hints_late_and_nothing_else(notebook, game, folder):
+    twin = new_game(notebook, game)
+    notebook.start("while not Path('go').exists(): time.sleep(0.05)")
+    try:
+        play_on(game, twin, 4)
+        game.press("h")
+        game.until(re.compile("The kernel is busy|would choose"))  # JupyterLab may find a way
+        play_on(game, twin, 1)
+        game.press("h")
+        assert game.data("board") == to_hex(twin.here.board)
+    finally:
+        (folder / "go").touch()
+    assert game.until("would choose").startswith("heuristic would choose")
+    assert game.data("board") == to_hex(notebook.ask("int(game.board)"))
+
+
+@pytest.mark.parametrize(
+    ("number", "says"),
+    [
+        (SLOW, ["slow is thinking", "slow would choose"]),
+        (BROKEN, ["broken failed with KeyError: 'no such pattern'"]),
+        (GONE, ["The weights of gone.npz are gone"]),
+    ],
+)
+def test_slow_broken_and_missing_players_are_told_in_words(number, says, notebook):
+    widget = Widget(notebook, number)
+    for key, words in [("h", says), ("p", says[:1])]:
+        widget.press(key)
+        for text in words:
+            widget.until(text)
+    widget.press("u", "ArrowUp", "ArrowLeft")  # which ends what slow was asked for
+    assert int(widget.data("actions")) > 0, "the board still plays"
+
+
+# ---- a recorded game -----------------------------------------------------------------------------
+
+
+def test_a_click_on_the_curve_jumps(notebook, replay):
+    steps = record_game("heuristic", seed=2)
+    last = len(steps) - 1
+    track = replay.root.locator(".lib-track")
+    box = track.bounding_box()
+    track.click(position={"x": box["width"] / 2, "y": 30})
+    assert int(replay.data("position")) == pytest.approx(last / 2, abs=1)
+    step = steps[int(replay.data("position"))]
+    tiles = [tile for row in rules.to_tiles(step.board) for tile in row]
+    board = replay.root.locator(".lib-board").first
+    shown = board.evaluate("e => [...e.querySelectorAll('.lib-tile')].map(t => t.innerText)")
+    assert shown == [str(tile) for tile in tiles if tile]
+    replay.page.wait_for_timeout(400)  # it tells the kernel a little later
+    assert notebook.ask("replay.position") == int(replay.data("position"))
+    notebook.ask("setattr(replay, 'position', 7)")
+    replay.until("action 8 of")
+
+
+def test_keys_and_the_number_box_move_along_the_game(replay):
+    replay.press("Home", "ArrowRight", "ArrowRight", "PageDown", "ArrowLeft")
+    assert replay.data("position") == "11"
+    replay.root.get_by_label("Number of the action").fill("40")
+    replay.page.keyboard.press("Enter")
+    assert replay.data("position") == "39" and replay.message.startswith("action 40 of")
+    replay.root.get_by_label("Number of the action").fill("100000")
+    replay.page.keyboard.press("Enter")
+    assert replay.data("position") == "39" and "no action 100000" in replay.message
+    replay.press("End")
+    assert replay.message.startswith("the end of")
+
+
+def test_the_next_large_error_is_where_the_curve_jumps_most(replay):
+    steps = record_game("heuristic", seed=2)
+    scores = itertools.accumulate(step.reward for step in steps)
+    curve = [score + step.value for score, step in zip(scores, steps)]
+    jumps = {i: abs(b - a) for i, (a, b) in enumerate(itertools.pairwise(curve), 1)}
+    large = sorted(sorted(jumps, key=jumps.get)[-20:])
+    replay.press("Home")
+    for position in large[:5]:
+        replay.press("e")
+        assert int(replay.data("position")) == position
+
+
+def test_a_recorded_game_plays_itself(replay):
+    set_speed(replay, 200)
+    replay.press("Home", " ")
+    replay.page.wait_for_function("e => e.dataset.position > 50", arg=replay.root.element_handle())
+    replay.press(" ")
+    stands = replay.data("position")
+    replay.page.wait_for_timeout(100)
+    assert replay.data("position") == stands
+
+
+# ---- how it looks --------------------------------------------------------------------------------
+
+FITS = """root => root.scrollWidth <= root.clientWidth && [...root.querySelectorAll('*')].every(
+  element => element.getBoundingClientRect().right <= innerWidth)"""
+
+
+@pytest.mark.parametrize("theme", ["JupyterLab Dark", "JupyterLab Light"])
+def test_it_fits_a_phone_in_both_themes(theme, notebook):
+    notebook.command("apputils:change-theme", json.dumps({"theme": theme}))
+    light = str("Light" in theme).lower()
+    notebook.page.wait_for_selector(f"body[data-jp-theme-light='{light}']", state="attached")
+    notebook.page.set_viewport_size({"width": 400, "height": 900})
+    for root in notebook.page.locator(".lib2048").all():
+        assert root.evaluate(FITS)
+        assert root.locator(".lib-board").first.bounding_box()["width"] > 100
+    notebook.page.set_viewport_size({"width": 1200, "height": 900})
+
+
+def test_everything_to_press_has_a_name(notebook):
+    names = "e => (e.labels?.[0]?.innerText || e.getAttribute('aria-label') || e.innerText).trim()"
+    for element in notebook.page.locator(".lib2048 :is(button, input, select)").all():
+        assert element.evaluate(names)
+    for board in notebook.page.locator(".lib2048 .lib-board").all():
+        assert "empty" in board.get_attribute("aria-label")
+
+
+DRAWN = """root => { window.drawn = []; root.addEventListener('keydown', event => {
+  requestAnimationFrame(() => { const { port1, port2 } = new MessageChannel();
+    port1.onmessage = () => window.drawn.push(performance.now() - event.timeStamp);
+    port2.postMessage(0) }) }, true) }"""
+
+
+def test_a_key_press_is_soon_a_drawn_board(notebook, game, capsys):
+    """The time from the key's event to the end of the frame that draws the new board."""
+    twin = new_game(notebook, game)
+    game.root.evaluate(DRAWN)
+    for _ in range(40):
+        play_on(game, twin, 1)
+        game.page.wait_for_timeout(60)
+    drawn = game.page.evaluate("window.drawn")
+    assert len(drawn) == 40 and game.data("board") == to_hex(twin.here.board)
+    with capsys.disabled():
+        median, worst = statistics.median(drawn), max(drawn)
+        print(f"\n  key press to drawn board: median {median:.1f} ms, largest {worst:.1f} ms")
+
+
+# ---- a plain page, as in a book ------------------------------------------------------------------
+
+PLAIN = """
+const root = document.querySelector("#here"), asked = [];
+play(root, { game: { seed: "3" }, players: ["nobody"], send: (question) => asked.push(question) });
+"""
+
+
+def test_on_a_plain_page_it_plays_and_says_that_nobody_answers(chromium):
+    page = chromium.new_page()
+    page.set_content('<style></style><div id="here"></div>')
+    page.add_script_tag(type="module", content=front_end() + PLAIN)
+    twin, root = Game(3, 0), page.locator("#here")
+    root.focus()
+    for key in "wasdwasd":
+        page.keyboard.press(key)
+        twin.act(KEYS[key])
+    page.keyboard.press("h")
+    root.locator(".lib-message", has_text="The kernel is busy").wait_for()
+    page.keyboard.press("s")
+    twin.act(2)
+    assert root.get_attribute("data-board") == to_hex(twin.here.board)
+    page.close()
+
+
+# ---- reload, restart, lesson 00 ------------------------------------------------------------------
+
+
+def test_the_board_is_back_after_a_reload(notebook, game):
+    twin = new_game(notebook, game)
+    play_on(game, twin, 6)
+    notebook.save()
+    notebook.reload()
+    game.root.wait_for()
+    assert game.data("board") == to_hex(twin.here.board)
+    play_on(game, twin, 2)
+    assert game.data("board") == to_hex(twin.here.board) == to_hex(notebook.ask("int(game.board)"))
+
+
+def test_a_restarted_kernel_is_told_in_words_and_the_board_plays_on(notebook, game):
+    twin = as_in_the_library(notebook)
+    notebook.restart()
+    game.until("The kernel has ended or was restarted")
+    play_on(game, twin, 3)
+    assert game.data("board") == to_hex(twin.here.board)
+    game.press("h")
+    game.until("run this cell again")
+
+
+def test_a_saved_notebook_shows_pictures_and_what_to_do(notebook, folder):
+    notebook.save()
+    saved = json.loads((folder / "board.ipynb").read_text(encoding="utf-8"))
+    assert "widgets" not in saved["metadata"]
+    assert (folder / "board.ipynb").stat().st_size < 100_000
+    notebook.reload()
+    pictures = notebook.page.locator(".lib2048-still")
+    pictures.nth(GONE).wait_for()
+    notebook.page.wait_for_timeout(4000)  # JupyterLab looks for the widgets for two seconds
+    assert all(picture.locator("img").is_visible() for picture in pictures.all())
+    assert all("Run this cell" in picture.inner_text() for picture in pictures.all())
+    assert "model not found" not in notebook.page.locator(".jp-Notebook").inner_text()
+
+
+def test_lesson_00_runs_from_top_to_bottom(at, chromium):
+    lesson = lab.Page(chromium, at(LESSON.name))
+    lesson.run_all()
+    lesson.page.locator(".lib2048").nth(1).wait_for()
+    last = lesson.page.locator(".jp-CodeCell .jp-InputPrompt").last
+    lesson.page.wait_for_function("e => /\\d/.test(e.textContent)", arg=last.element_handle())
+    Widget(lesson, 0).press("ArrowUp", "ArrowLeft", "ArrowUp")
+    assert int(Widget(lesson, 0).data("actions")) > 0
+    assert lesson.page.locator("[data-mime-type='application/vnd.jupyter.error']").count() == 0
+    assert lesson.errors == [] == lesson.abroad()
+    lesson.close()
