@@ -103,7 +103,7 @@ def test_the_browser_has_the_same_colours():
     pattern = r'\[data-tile="(\d+)"\] \{ background: (#\w+); color: (#\w+); \}'
     found = {int(tile): (back, ink) for tile, back, ink in re.findall(pattern, rules)}
     assert found == {tile: tile_colour(tile) for tile in TILE_COLOURS}
-    assert re.search(r"\.cell \{[^}]*background: (#\w+)", rules)[1] == EMPTY
+    assert re.search(r"\.lib-cell \{[^}]*background: (#\w+)", rules)[1] == EMPTY
 
 
 def test_tiles_are_written_in_reading_order_and_empty_cells_are_blank():

@@ -12,7 +12,7 @@ HERE = Path(__file__).parent
 # Each imports only from those before it.
 MODULES = ("game.js", "board.js", "mind.js", "play.js", "replay.js", "widget.js")
 VIEW = "application/vnd.jupyter.widget-view+json"
-NOTE = "A picture of the widget. Run this cell (again) in JupyterLab, and it can be used."
+NOTE = "This is a picture. Run this cell (again) in JupyterLab, and you can use what it shows."
 # In a reader's own saved notebook the widget of an earlier session is gone, and JupyterLab writes
 # "model not found" under this picture; the picture and its note say more.
 STYLE = (
@@ -67,9 +67,9 @@ class BoardWidget(anywidget.AnyWidget):
         the widget, finds that it is gone, and does not look at the picture.
         """
         bundle = self._repr_mimebundle_()
-        text = {"text/plain": bundle["text/plain"]}
-        display({**text, "text/html": bundle["text/html"] + STYLE}, raw=True)
-        display({**text, VIEW: bundle[VIEW]}, raw=True)
+        view = {VIEW: bundle.pop(VIEW)}  # without a text, which would be all that is left of it
+        display(bundle | {"text/html": bundle["text/html"] + STYLE}, raw=True)
+        display(view, raw=True)
 
     def _heard(self, _, message, buffers):
         """Answer a message of the browser; whatever goes wrong is said in the widget."""
@@ -89,8 +89,16 @@ class BoardWidget(anywidget.AnyWidget):
 def trouble(error, who="This widget"):
     """Say an error in words: {'error': one line, 'details': the traceback}."""
     words = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    details = "".join(traceback.format_exception(error))
-    return {"error": f"{who} failed with {words}", "details": details}
+    lines = traceback.format_exception(type(error), error, _after_ours(error.__traceback__))
+    return {"error": f"{who} failed with {words}", "details": "".join(lines)}
+
+
+def _after_ours(trace):
+    """Return a traceback from where it leaves this folder, or all of it where it never does."""
+    rest = trace
+    while rest and Path(rest.tb_frame.f_code.co_filename).parent == HERE:
+        rest = rest.tb_next
+    return rest or trace
 
 
 def points(number):

@@ -24,6 +24,9 @@ export function button(text, title, onclick, more = {}) {
   return make("button", { type: "button", title, onclick, ...more }, text);
 }
 
+// How long tiles may travel at so many actions a second: not at all where there are many.
+export const slideTime = (rate) => (rate > 12 ? 0 : Math.min(SLIDE, 600 / rate));
+
 // A button that cannot be used stays focusable: were it `disabled`, a click on it would hand the
 // keyboard to the notebook.
 export function enable(element, enabled) {
@@ -64,10 +67,21 @@ const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
 function tileAt(cell, exponent) {
   const tile = tileOf(exponent);
-  const face = make("span", { "data-tile": tile, "data-digits": String(tile).length }, String(tile));
+  const digits = String(tile);
+  const face = make("span", { "data-tile": tile, "data-digits": digits.length }, digits);
   const place = `--row:${cell >> 2};--column:${cell & 3}`;
   return make("div", { class: "lib-tile", "data-cell": cell, style: place }, face);
 }
+
+const FRAMES = {
+  grow: [{ scale: 0, opacity: 0 }, { scale: 1, opacity: 1 }],
+  pop: [
+    { scale: 0.9, opacity: 0, offset: 0 },
+    { scale: 0.9, opacity: 1, offset: 0.01 },
+    { scale: 1.15, opacity: 1, offset: 0.5 },
+    { scale: 1, opacity: 1 },
+  ],
+};
 
 export class Board {
   constructor(name = "board") {
@@ -121,9 +135,8 @@ export class Board {
   }
 
   appear(cell, how, delay) {
-    const frames = how === "pop" ? [{ scale: 0.9, opacity: 0, offset: 0 }, { opacity: 1, offset: 0.01 },
-      { scale: 1.15, offset: 0.5 }, { scale: 1 }] : [{ scale: 0, opacity: 0 }, { scale: 1, opacity: 1 }];
-    this.at(cell).firstChild.animate(frames, { duration: POP, delay, fill: "backwards" });
+    const options = { duration: POP, delay, fill: "backwards" };
+    this.at(cell).firstChild.animate(FRAMES[how], options);
   }
 
   // Put an arrow on the side of an action, or none: null.

@@ -1,14 +1,15 @@
 // The rules of 2048 as pure functions, with the library's own luck: the same seed and the same
 // actions give the same game here and in lib2048 (tests/test_game_js.py plays both).
 //
-// A board is an array of 16 exponents, row by row: 0 is empty, 1 is a 2, 11 is a 2048.  An action is
-// 0..3: Up, Right, Down, Left.  A random state is a BigInt of 64 bits.
+// A board is an array of 16 exponents, row by row: 0 is empty, 1 is a 2, 11 is a 2048.  An action
+// is 0..3: Up, Right, Down, Left.  A random state is a BigInt of 64 bits.
 
 export const ACTIONS = ["Up", "Right", "Down", "Left"];
 export const LARGEST = 15; // two 32768 do not merge: the library keeps a cell in four bits
 const CELLS = [...Array(16).keys()];
 
-// ---------------------------------------------------------------- luck: SplitMix64, as in game/rng.py
+// ---------------------------------------------------------------- luck
+// SplitMix64, as in game/rng.py.
 
 const GOLDEN = 0x9e3779b97f4a7c15n;
 const FOUR_THRESHOLD = 429496730n; // 0.1 of 2^32, rounded
@@ -115,7 +116,7 @@ export function initial(state) {
 
 // ---------------------------------------------------------------- a game
 
-// A game is what was decided: {seed, number, start, actions, helped}.  Boards, score and luck follow.
+// A game is what was decided: {seed, number, start, actions, helped}; boards, score, luck follow.
 // seed: a whole number as text; start: a board as hexadecimal digits where it did not begin as the
 // seed says; actions: a text of digits 0..3; helped: whether a player took some of them.
 export class Game {

@@ -31,7 +31,8 @@ export class Mind {
 
   hear({ kind, id, ...answer }) {
     if (id !== this.asked?.id) return;
-    if (kind === "working") Object.assign(this.asked, { doing: answer.doing, since: performance.now() });
+    const since = performance.now();
+    if (kind === "working") Object.assign(this.asked, { doing: answer.doing, since });
     else this.end(answer);
   }
 

@@ -5,7 +5,7 @@ import {
   ACTIONS, Game, isOver, next, placeInWords, readPosition, slides, tileOf, toHex,
 } from "./game.js";
 import {
-  Board, actionOf, button, counted, enable, holdKeys, make, onSwipe, points, speedSlider,
+  Board, actionOf, button, counted, enable, holdKeys, make, onSwipe, points, slideTime, speedSlider,
 } from "./board.js";
 import { Mind } from "./mind.js";
 
@@ -39,14 +39,15 @@ class Play {
     this.message = make("p", { class: "lib-message", "aria-live": "polite", role: "status" });
     const side = make("div", { class: "lib-side" }, this.scores(), this.cross(), this.extras());
     if (this.players.length) side.append(this.helper());
-    const columns = make("div", { class: "lib-columns lib-play" }, this.frame, side);
-    this.forms = make("div", {});
+    this.forms = make("div");
+    const left = make("div", { class: "lib-left" }, this.frame, this.message, this.forms);
+    const columns = make("div", { class: "lib-columns lib-play" }, left, side);
     const helped = this.players.length ? " · H hint · P autoplay" : "";
     const keys = `Arrows or W A S D slide · U undo · N new game · E edit${helped}`;
     this.root.classList.add("lib2048");
     this.root.setAttribute("role", "application");
     this.root.setAttribute("aria-label", `2048. Keys: ${keys}`);
-    this.root.append(columns, this.forms, this.message, make("p", { class: "lib-keys" }, keys));
+    this.root.append(columns, make("p", { class: "lib-keys" }, keys));
   }
 
   scores() {
@@ -175,11 +176,12 @@ class Play {
     this.closeForm();
     const before = this.game.here.cells;
     const turn = this.game.act(action);
-    if (!turn) return this.say(`${ACTIONS[action]} changes nothing: it is not legal, and no tile spawns.`);
+    const name = ACTIONS[action];
+    if (!turn) return this.say(`${name} changes nothing: it is not legal, and no tile spawns.`);
     this.advice = null;
     this.board.slide(before, turn);
     this.refresh();
-    this.say(`${ACTIONS[action]}: ${counted(turn.reward, "point")}, score ${points(turn.score)}. ` +
+    this.say(`${name}: ${counted(turn.reward, "point")}, score ${points(turn.score)}. ` +
       `A ${tileOf(turn.cells[turn.cell])} came in ${placeInWords(turn.cell)}.`);
     this.tell();
     if (this.always?.checked) this.think();
@@ -212,13 +214,14 @@ class Play {
     this.halt();
     this.closeForm();
     const before = this.game.here.cells;
-    const { length, seed, number, start } = this.game;
+    const { length } = this.game;
     this.game = new Game(decisions);
     this.advice = null;
-    const one = this.game.length === length + 1 && same({ ...decisions, actions: "" },
-      { seed, number, start, actions: "" }) && this.game.turns[length].cells.join() === before.join();
     this.draw();
-    if (one) this.board.slide(before, this.game.here);
+    const one = this.game.length === length + 1;
+    if (one && this.game.turns[length].cells.join() === before.join()) {
+      this.board.slide(before, this.game.here);
+    }
   }
 
   // ---- forms: a new game, a position
@@ -250,7 +253,9 @@ class Play {
   }
 
   askNew() {
-    const seed = make("input", { value: this.game.seed, inputmode: "numeric", "aria-label": "Seed" });
+    const seed = make("input", {
+      value: this.game.seed, inputmode: "numeric", "aria-label": "Seed",
+    });
     const number = make("input", {
       type: "number", step: 1, value: this.game.number + 1, "aria-label": "Number of the game",
     });
@@ -287,8 +292,8 @@ class Play {
     const fields = cells.map((exponent, cell) => this.field(exponent, cell));
     const use = make("button", { type: "submit" }, "Play from here");
     const no = button("Cancel", "Go on with this game", () => this.closeForm());
-    const how = make("p", { class: "lib-small" }, "Type the tiles, or paste a position into any cell: " +
-      "16 tiles, or the integer of a board. An empty cell may stay empty.");
+    const how = make("p", { class: "lib-small" }, "Type the tiles, or paste a position into any " +
+      "cell: 16 tiles, or the integer of a board. An empty cell may stay empty.");
     const apply = () => this.place(fields.map(({ value }) => value.trim() || ".").join(" "));
     const form = this.form(apply, this.warning(), how, make("div", { class: "lib-row" }, use, no));
     const onkeydown = (event) => this.inFields(event, fields, apply);
@@ -380,7 +385,8 @@ class Play {
   advised(advice, hint) {
     this.advice = advice;
     this.showAdvice();
-    if (hint && this.fits(advice)) this.say(`${advice.name} would choose ${ACTIONS[advice.action]}.`);
+    if (!hint || !this.fits(advice)) return;
+    this.say(`${advice.name} would choose ${ACTIONS[advice.action]}.`);
   }
 
   fits(advice) {
@@ -421,8 +427,8 @@ class Play {
   }
 
   lose() {
-    const why = "The kernel has ended or was restarted. You can play on here, but hints and autoplay " +
-      "need it: run this cell again.";
+    const why = "The kernel has ended or was restarted. You can play on here, but hints and " +
+      "autoplay need it: run this cell again.";
     this.mind.lose(why);
     this.halt();
     this.say(why, true);
@@ -498,7 +504,7 @@ class Play {
     const [coming] = auto.queue;
     const name = this.players[this.player];
     this.advice = coming ? { ...coming, action: coming.turn.action, name } : null;
-    this.board.slide(before, game.here, rate > 12 ? 0 : Math.min(100, 600 / rate));
+    this.board.slide(before, game.here, slideTime(rate));
     this.refresh();
     if (performance.now() - this.told > TELL) this.tell();
   }
@@ -531,12 +537,15 @@ class Play {
 function sureness(advice) {
   const how = "How sure: the lead of the best action over the second best, in points.";
   if (!advice) return { lead: 0, words: how };
-  const values = (advice.values ?? []).flatMap((value, action) => value === null ? [] : [[value, action]]);
-  if (!values.length) return { lead: 0, words: `${advice.name} names an action, but gives no values.` };
+  const all = (advice.values ?? []).map((value, action) => [value, action]);
+  const values = all.filter(([value]) => value !== null);
+  const none = `${advice.name} names an action, but gives no values.`;
+  if (!values.length) return { lead: 0, words: none };
   if (values.length === 1) return { lead: FULL, words: "Only one action is legal." };
   const [[best, action], [second, other]] = values.sort(([a], [b]) => b - a);
   const lead = best - second;
-  const ahead = `${ACTIONS[action]} leads ${ACTIONS[other]} by ${points(lead, lead < 10 ? 2 : 0)} points`;
+  const by = points(lead, lead < 10 ? 2 : 0);
+  const ahead = `${ACTIONS[action]} leads ${ACTIONS[other]} by ${by} points`;
   return { lead, words: `${ahead} (bar: logarithmic, full at ${points(FULL)}).` };
 }
 

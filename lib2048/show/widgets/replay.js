@@ -1,17 +1,22 @@
 // A recorded game: its boards, its curve, and ways to move along them.
 
 import { ACTIONS, fromHex, slide } from "./game.js";
-import { Board, button, enable, holdKeys, make, points, speedSlider } from "./board.js";
+import {
+  Board, button, enable, holdKeys, make, points, slideTime, speedSlider,
+} from "./board.js";
 
 const LARGE = 20; // how many errors of a game count as large
 const WIDE = 1000; // the curve's own units
 const HIGH = 120;
-const STEPS = { arrowleft: -1, arrowright: 1, arrowdown: -1, arrowup: 1, pageup: -10, pagedown: 10 };
+const STEPS = {
+  arrowleft: -1, arrowright: 1, arrowdown: -1, arrowup: 1, pageup: -10, pagedown: 10,
+};
 
 class Replay {
   // boards, afterstates: texts of 16 hexadecimal digits a step; actions: 0..3, or null at the end;
   // rewards, values: numbers, null for no value; moved: hears of every new position.
-  constructor(root, { boards, afterstates, actions, rewards, values, position = 0, moved = () => {} }) {
+  constructor(root, { boards, afterstates, position = 0, moved = () => {}, ...record }) {
+    const { actions, rewards, values } = record;
     Object.assign(this, { root, actions, rewards, values, moved, playing: null });
     [this.boards, this.afterstates] = [boards, afterstates].map((text) => text.match(/.{16}/g));
     this.last = actions.length - 1;
@@ -49,10 +54,14 @@ class Replay {
     const [low, high] = this.range();
     const x = (i) => (this.last ? (WIDE * i) / this.last : 0);
     this.y = (value) => HIGH - 6 - ((HIGH - 12) * (value - low)) / (high - low || 1);
-    const path = (values) => "M" + values.map((value, i) => `${x(i).toFixed(1)} ${this.y(value).toFixed(1)}`).join("L");
-    const svg = drawing("svg", { viewBox: `0 0 ${WIDE} ${HIGH}`, preserveAspectRatio: "none", "aria-hidden": true });
-    svg.append(drawing("path", { class: "lib-score", d: path(this.scores) }));
-    if (this.expected) svg.append(drawing("path", { class: "lib-expected", d: path(this.expected) }));
+    const point = (value, i) => `${x(i).toFixed(1)} ${this.y(value).toFixed(1)}`;
+    const path = (values) => `M${values.map(point).join("L")}`;
+    const line = (name, values) => drawing("path", { class: name, d: path(values) });
+    const svg = drawing("svg", {
+      viewBox: `0 0 ${WIDE} ${HIGH}`, preserveAspectRatio: "none", "aria-hidden": true,
+    });
+    svg.append(line("lib-score", this.scores));
+    if (this.expected) svg.append(line("lib-expected", this.expected));
     this.marker = make("div", { class: "lib-marker" });
     this.slider = make("div", {
       class: "lib-track", role: "slider", tabindex: 0, "aria-label": "Position in the game",
@@ -62,7 +71,8 @@ class Replay {
     }, svg, this.marker);
     const lines = (this.expected ? "Solid: score + value, what the player expected in the end; " +
       "its jumps are the errors. " : "") + "Dashed: score.";
-    return make("div", {}, this.slider, make("p", { class: "lib-small" }, `${lines} Click to jump.`));
+    const note = make("p", { class: "lib-small" }, `${lines} Click to jump.`);
+    return make("div", {}, this.slider, note);
   }
 
   range() {
@@ -95,7 +105,8 @@ class Replay {
     this.speed = speedSlider(4);
     const row = make("div", { class: "lib-row" }, this.back, this.ahead, this.playButton,
       this.speed.element, make("label", {}, "action", this.number));
-    if (this.expected) row.append(button("Next large error", "Where the curve jumps most", () => this.error()));
+    const next = button("Next large error", "Where the curve jumps most", () => this.error());
+    if (this.expected) row.append(next);
     return row;
   }
 
@@ -112,7 +123,7 @@ class Replay {
     const asked = Number(this.number.value);
     const fits = Number.isInteger(asked) && asked >= 1 && asked <= this.last + 1;
     if (fits) this.go(asked - 1);
-    else this.say(`There is no action ${this.number.value || "of no number"}: type 1 to ${this.last + 1}.`);
+    else this.say(`There is no action ${this.number.value}: type 1 to ${this.last + 1}.`);
   }
 
   step(by) {
@@ -131,7 +142,7 @@ class Replay {
   go(position, tell = true) {
     const before = this.position;
     this.position = Math.max(0, Math.min(this.last, position));
-    const [cells, after] = [this.boards, this.afterstates].map((boards) => fromHex(boards[this.position]));
+    const [cells, after] = [this.boards, this.afterstates].map((all) => fromHex(all[this.position]));
     this.board.show(cells);
     this.after.show(after);
     if (before === this.position - 1) this.animate(before, cells);
@@ -147,10 +158,9 @@ class Replay {
     const start = fromHex(this.boards[before]);
     const { travels, cells: after } = slide(start, action);
     const came = cells.findIndex((exponent, cell) => exponent !== after[cell]);
+    if (after.some((exponent, cell) => exponent !== cells[cell] && cell !== came)) return;
     const rate = this.playing ? this.speed.rate() : 1;
-    if (after.every((exponent, cell) => exponent === cells[cell] || cell === came)) {
-      this.board.slide(start, { cells, travels, cell: came }, rate > 12 ? 0 : Math.min(100, 600 / rate));
-    }
+    this.board.slide(start, { cells, travels, cell: came }, slideTime(rate));
   }
 
   mark() {
@@ -170,8 +180,10 @@ class Replay {
     const value = this.values[this.position];
     this.board.point(action);
     this.after.element.parentNode.hidden = action === null;
-    this.captions[0].textContent = action === null ? "the end: no action is legal" : `board; ${ACTIONS[action]}, +${points(reward)}`;
-    this.captions[1].textContent = value === null ? "afterstate" : `afterstate, value ${points(value)}`;
+    const [end, said] = ["the end: no action is legal", `${ACTIONS[action]}, +${points(reward)}`];
+    this.captions[0].textContent = action === null ? end : `board; ${said}`;
+    const worth = value === null ? "" : `, value ${points(value)}`;
+    this.captions[1].textContent = `afterstate${worth}`;
   }
 
   line() {

@@ -17,7 +17,8 @@ function playing(model, root) {
     }
   };
   const send = (message) => model.send(message);
-  const view = play(root, { game: model.get("game"), players: model.get("players"), send, changed });
+  const [game, players] = [model.get("game"), model.get("players")];
+  const view = play(root, { game, players, send, changed });
   model.on("change:game", () => view.adopt(model.get("game")));
   model.on("change:message", () => view.say(model.get("message")));
   model.on("msg:custom", (message) => view.hear(message));
