@@ -57,7 +57,14 @@ from lib2048.play.players import (
     player,
     random_player,
 )
-from lib2048.play.statistics import Comparison, compare, compare_groups, interval, mean_ci95
+from lib2048.play.statistics import (
+    Comparison,
+    at_equal,
+    compare,
+    compare_groups,
+    interval,
+    mean_ci95,
+)
 from lib2048.play.tournament import tournament
 from lib2048.show.drawing import (
     draw_board,
@@ -88,14 +95,15 @@ _LAZY = {
 __all__ = [
     "ACTIONS", "BoardKind", "Comparison", "Experience", "History", "Ladder", "Network",
     "NetworkPlayer", "Result", "Run", "SearchPlayer", "Settings", "SmallGame", "ValuePlayer",
-    "Weights", "actions_in", "afterstates", "as_written", "board", "board_table", "budget",
-    "collect", "compare", "compare_groups", "convert", "data", "draw_board", "draw_choice",
-    "draw_pattern", "draw_row", "draw_time", "draw_tree", "draw_tuple", "draw_tuples", "evaluate",
-    "first_legal_player", "fit", "from_tiles", "greedy_player", "heuristic_network",
-    "heuristic_player", "initial", "interval", "is_over", "last_run", "line_values", "load",
-    "mdp", "mean_ci95", "parse_network", "places", "player", "random_player", "reached",
-    "record_game", "rollouts", "save", "slide", "solve", "spawn", "spec", "statistics_block",
-    "stream", "symmetries", "to_exponents", "to_tiles", "tournament", "train", "deep", *_LAZY,
+    "Weights", "actions_in", "afterstates", "as_written", "at_equal", "board", "board_table",
+    "budget", "collect", "compare", "compare_groups", "convert", "data", "draw_board",
+    "draw_choice", "draw_pattern", "draw_row", "draw_time", "draw_tree", "draw_tuple",
+    "draw_tuples", "evaluate", "first_legal_player", "fit", "from_tiles", "greedy_player",
+    "heuristic_network", "heuristic_player", "initial", "interval", "is_over", "last_run",
+    "line_values", "load", "mdp", "mean_ci95", "parse_network", "places", "player",
+    "random_player", "reached", "record_game", "rollouts", "save", "slide", "solve", "spawn",
+    "spec", "statistics_block", "stream", "symmetries", "to_exponents", "to_tiles", "tournament",
+    "train", "deep", *_LAZY,
 ]  # fmt: skip
 
 

@@ -157,6 +157,15 @@ def test_seeds_are_averaged_only_where_all_have_been():
     assert line.get_ydata()[-1] == pytest.approx((20 + 10) / 2)
 
 
+def test_each_seed_may_be_a_line_of_its_own_in_one_colour_under_one_label():
+    both = {"a": [frame([0, 10]), frame([10, 40, 50])], "b": frame([1])}
+    ax = plot_curves(both, each=True)
+    assert [list(line.get_ydata()) for line in ax.lines] == [[0, 10], [10, 40, 50], [1]]
+    assert [line.get_color() for line in ax.lines] == [COLOURS[0], COLOURS[0], COLOURS[1]]
+    assert [line.get_markevery() for line in ax.lines] == [[-1]] * 3
+    assert legend(ax) == ["a", "b"] and not ax.collections
+
+
 def test_one_frame_with_intervals_gets_them_as_its_band():
     ax = plot_curves({"a": frame([10, 20], ci95=[1.0, 2.0])})
     band = set(map(tuple, ax.collections[0].get_paths()[0].vertices))

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from lib2048 import Comparison, compare, compare_groups, interval, mean_ci95
+from lib2048 import Comparison, at_equal, compare, compare_groups, interval, mean_ci95
 
 # Student (1908), "The probable error of a mean", Biometrika 6: hours of sleep gained by ten
 # patients with each of two drugs.  As R's help page `?sleep` and textbooks have it:
@@ -288,6 +288,34 @@ def test_groups_that_are_refused():
         compare_groups(pd.concat([table, table]), "run", "mean", "plain")
     with pytest.raises(ValueError, match="nan"):
         compare_groups(table.replace(22, math.nan), "run", "mean", "plain")
+
+
+# ---------------------------------------------------------------- at equal actions
+
+
+def training():
+    """Return three runs that end at 40, 30 and 60 actions."""
+    rows = [("a", 1, 10, 0.0), ("a", 1, 40, 60.0), ("a", 2, 10, 5.0), ("a", 2, 30, 7.0)]
+    rows += [("b", 1, 20, 100.0), ("b", 1, 40, 300.0), ("b", 1, 60, 0.0)]
+    return pd.DataFrame(rows, columns=["run", "seed", "actions", "score"])
+
+
+def test_runs_are_compared_where_the_shortest_ends():
+    end, told = at_equal(training(), "actions", "score")
+    assert end == 30
+    assert told.to_numpy().tolist() == [["a", 1, 40.0], ["a", 2, 7.0], ["b", 1, 200.0]]
+    assert list(told) == ["run", "seed", "score"]
+    compare_groups(told, "run", "score", against="a")  # takes it as it is
+
+
+def test_runs_that_cannot_be_compared_are_refused():
+    with pytest.raises(ValueError, match="no column 'points'; there are run, seed, actions, score"):
+        at_equal(training(), "actions", "points")
+    with pytest.raises(ValueError, match="no column 'seed'"):
+        at_equal(training().drop(columns="seed"), "actions", "score")
+    late = training().replace({"actions": {20: 31}})
+    with pytest.raises(ValueError, match="one run begins at actions 31, another has ended at 30"):
+        at_equal(late, "actions", "score")
 
 
 # ---------------------------------------------------------------- many games of one player

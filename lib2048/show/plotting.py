@@ -179,14 +179,16 @@ def _format_axis(axis, column):
 
 @_styled
 def plot_curves(
-    curves, x="actions", y="mean", *, band=True, logx=False, recorded=None, reference=None, ax=None
-):
+    curves, x="actions", y="mean", *, band=True, each=False, logx=False, recorded=None,
+    reference=None, ax=None
+):  # fmt: skip
     """Draw learning curves; return ax.
 
     curves: {label: frame, `History`, or a list of them, one a seed}; or one of these alone.
     x, y: names of columns. Of several seeds the mean is drawn over the stretch that all of them
     cover, and between their lowest and highest a band (band=False: each seed as a thin line); of
-    one frame with a column ci95, the band is mean ± ci95.
+    one frame with a column ci95, the band is mean ± ci95. each: no means and no bands, but every
+    seed as a line of its own with a dot at its end: for seeds that do not resemble their mean.
     recorded: {command: frame or list of frames}: curves of an earlier run, grey and dashed, with
     the command that made them under the figure. reference: {label: number}: horizontal lines.
     logx: a logarithmic x-axis. Raises ValueError for an empty frame or one without the columns.
@@ -194,7 +196,11 @@ def plot_curves(
     ax = _axes(ax)
     curves = curves if isinstance(curves, dict) else {None: curves}
     for label, frames in curves.items():
-        _draw_curve(ax, _frames(frames, label, x, y), x, y, label, band)
+        frames = _frames(frames, label, x, y)
+        if each:
+            _draw_each(ax, frames, x, y, label)
+        else:
+            _draw_curve(ax, frames, x, y, label, band)
     for command, frames in (recorded or {}).items():
         _draw_recorded(ax, _frames(frames, command, x, y), x, y)
     for (label, level), dots in zip((reference or {}).items(), itertools.cycle(":-.")):
@@ -248,6 +254,13 @@ def _draw_curve(ax, frames, x, y, label, band):
     elif len(frames) > 1:
         for frame in frames:
             ax.plot(frame[x], frame[y], color=line.get_color(), alpha=0.4, linewidth=1)
+
+
+def _draw_each(ax, frames, x, y, label):
+    colour = ax._get_lines.get_next_color()
+    look = {"color": colour, "linewidth": 1.5, "marker": "o", "markevery": [-1]}
+    for frame, said in zip(frames, itertools.chain([label], itertools.repeat("_"))):
+        ax.plot(frame[x], frame[y], label=said, **look)
 
 
 def _draw_recorded(ax, frames, x, y):
