@@ -23,7 +23,7 @@ from learners import (
 )  # fmt: skip
 
 from lib2048 import Network, train
-from lib2048.machine.files import read_arrays
+from lib2048.machine.arrays import read_arrays
 from lib2048.machine.kernels import SOURCE_HASH
 from lib2048.networks import files as storage
 from lib2048.networks.network import FORMS

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 from lib2048 import evaluate, load, save
-from lib2048.machine.files import read_arrays
+from lib2048.machine.arrays import read_arrays
 from lib2048.networks.files import network_from, pruned
 from lib2048.networks.neural import SUFFIX
 from lib2048.play.players import network_player

@@ -4,7 +4,8 @@ import json
 from pathlib import Path
 
 from lib2048.learn.settings import Settings
-from lib2048.machine.files import read_arrays, write_arrays, write_text
+from lib2048.machine.arrays import read_arrays, write_arrays
+from lib2048.machine.files import write_text
 from lib2048.machine.kernels import SOURCE_HASH
 from lib2048.train.history import EVALUATIONS, HISTORY, STAGES
 
