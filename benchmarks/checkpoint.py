@@ -1,4 +1,4 @@
-"""What a checkpoint takes: python benchmarks/checkpoint.py --network 42-33 --stages 4 --actions 30000000
+"""What a checkpoint takes: python benchmarks/checkpoint.py --network 42-33 --actions 30000000
 
 A process of its own trains by TC, writes a checkpoint three times and says what that took of time
 and memory; another one takes the run up from it.  Peaks are VmHWM of /proc/self/status, reset
@@ -24,12 +24,14 @@ def status(name):
 
 
 def watched(work):
-    """Do some work; return (seconds, MiB before it, the peak of it above that)."""
+    """Do some work; return what it took: seconds, cpu_s, and in MiB before and above that."""
     before = status("VmRSS")
     Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew
-    begin = time.perf_counter()
+    begin, cpu = time.perf_counter(), time.process_time()
     work()
-    return round(time.perf_counter() - begin, 2), round(before), round(status("VmHWM") - before)
+    return {"seconds": round(time.perf_counter() - begin, 2),
+            "cpu_s": round(time.process_time() - cpu, 2),
+            "before_mib": round(before), "above_mib": round(status("VmHWM") - before)}  # fmt: skip
 
 
 def write(settings, folder):
@@ -40,10 +42,9 @@ def write(settings, folder):
     run.learner.play(0, 0, 1)
     run.go(actions=settings.actions // 2, progress=False)
     path = Path(folder, "checkpoint.npz")
-    found = [watched(run.save) for _ in range(3)]
+    found = min((watched(run.save) for _ in range(3)), key=lambda found: found["cpu_s"])
     blocks = len(run.arrays()["blocks"])
-    return {"step": "write", "seconds": min(took for took, _, _ in found), "stages": blocks,
-            "before_mib": found[-1][1], "above_mib": max(above for _, _, above in found),
+    return {"step": "write", "stages": blocks, **found,
             "file_mib": round(path.stat().st_size / MIB)}  # fmt: skip
 
 
@@ -52,10 +53,9 @@ def resume(settings, folder):
     from lib2048 import Run
 
     runs = []
-    took, before, above = watched(lambda: runs.append(Run(settings, folder, resume=True)))
-    taken = status("VmRSS") - before
-    return {"step": "resume", "seconds": took, "before_mib": before, "tables_mib": round(taken),
-            "above_mib": round(above - taken)}  # fmt: skip
+    found = watched(lambda: runs.append(Run(settings, folder, resume=True)))
+    taken = round(status("VmRSS") - found["before_mib"])
+    return {"step": "resume", **found, "tables_mib": taken, "above_mib": found["above_mib"] - taken}
 
 
 def main():

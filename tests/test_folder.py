@@ -63,15 +63,20 @@ def test_a_folder_with_something_else_is_refused_and_left_alone(tmp_path, name, 
     assert (tmp_path / name).read_text() == content
 
 
+def x_in(folder):
+    with folder.open(True) as arrays:
+        return arrays["x"]
+
+
 def test_the_checkpoint_goes_before_the_weights_and_away_at_the_end(tmp_path):
     folder = RunFolder(tmp_path, SETTINGS, {})
     folder.open(False)
     folder.finish({"x": np.array(1)}, {"history.csv": "games\n"})
-    assert folder.open(True)["x"] == 1
+    assert x_in(folder) == 1
     folder.save_checkpoint({"x": np.array(2)}, {"history.csv": "games\n"})
-    assert folder.open(True)["x"] == 2
+    assert x_in(folder) == 2
     folder.finish({"x": np.array(3)}, {"history.csv": "games\n"})
-    assert folder.open(True)["x"] == 3
+    assert x_in(folder) == 3
     assert not (tmp_path / "checkpoint.npz").exists()
 
 

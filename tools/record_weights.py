@@ -26,7 +26,8 @@ def both_of(run, keep):
     path = run / WEIGHTS
     if path.with_suffix(SUFFIX).exists():
         return (load(path.with_suffix(SUFFIX)),) * 2
-    return load(path, fold=True), network_from(pruned(read_arrays(path), keep), path)
+    whole = load(path, fold=True)  # which checks all of the file
+    return whole, network_from(pruned(read_arrays(path), keep), path)
 
 
 def scores(network):

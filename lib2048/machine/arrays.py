@@ -67,7 +67,7 @@ class Member:
 
 def member(arrays, name):
     """Return an array of a dict, or of an `Archive`, as a `Member`."""
-    found = arrays.member(name) if isinstance(arrays, Archive) else arrays[name]
+    found = arrays.member(name) if hasattr(arrays, "member") else arrays[name]
     if isinstance(found, Member):
         return found
     whole = np.asarray(found)
@@ -82,6 +82,30 @@ def _slices(whole):
 def _rows(shape):
     """Return how many rows of the first axis make a piece; 0 for an array without axes."""
     return max(1, PIECE // max(1, math.prod(shape[1:]))) if shape else 0
+
+
+class Part(Mapping):
+    """The arrays of a dict, or of an `Archive`, whose names begin alike; without that beginning."""
+
+    def __init__(self, arrays, start):
+        self._arrays, self._start = arrays, start
+
+    def __getitem__(self, name):
+        return self._arrays[self._start + name]
+
+    def __iter__(self):
+        begun = (name for name in self._arrays if name.startswith(self._start))
+        return (name.removeprefix(self._start) for name in begun)
+
+    def __len__(self):
+        return sum(1 for _ in self)
+
+    def __contains__(self, name):
+        return self._start + name in self._arrays
+
+    def member(self, name):
+        """Return an array as a `Member`."""
+        return member(self._arrays, self._start + name)
 
 
 class Flow:
@@ -184,6 +208,14 @@ def check_arrays(arrays, forms, path):
         _check_room(member(arrays, name), f"{path}: {name}")
     for name, form in here.items():
         form.check_numbers(member(arrays, name), f"{path}: {name}")
+
+
+def check_seal(arrays, before=()):
+    """Raise ValueError where arrays of a file are not those of its seal; see `Archive`.
+
+    Returns the names that it is over; none for arrays that are of no file.
+    """
+    return arrays.check_seal(before) if isinstance(arrays, Archive) else ()
 
 
 def _check_room(found, what):
@@ -289,6 +321,9 @@ class Archive(Mapping):
     def __len__(self):
         return len(self._entries)
 
+    def __contains__(self, name):
+        return name in self._entries
+
     def __enter__(self):
         return self
 
@@ -338,7 +373,7 @@ class Archive(Mapping):
             return ()
         check_arrays(self, {FORMAT_NAME: Form("i u", (), 1), SEAL: Form("U")}, self.path)
         if (number := int(self[FORMAT_NAME])) > FORMAT:
-            raise ValueError(f"{self.path}: format {number}; this version reads those up to {FORMAT}")
+            raise ValueError(f"{self.path}: format {number}; this version reads up to {FORMAT}")
         over = before if number == 1 else set(self) - {SEAL}
         if text(self, SEAL) != (self._first_seal(before) if number == 1 else self._seal(over)):
             raise ValueError(f"{self.path}: damaged: it does not match its hash")
@@ -359,12 +394,14 @@ class Archive(Mapping):
 
 def _entries(archive):
     """Return {name: entry} of a zip; raise ValueError for one that we would never have written."""
-    entries = {entry.filename.removesuffix(".npy"): entry for entry in archive.infolist()}
-    strange = [entry for name, entry in entries.items()
-               if entry.filename == name or entry.flag_bits & 1
-               or entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)]  # fmt: skip
-    if strange or len(entries) < len(archive.infolist()):
-        raise ValueError("a member that is no array, encrypted, there twice, or compressed by more")
+    every, plain = archive.infolist(), (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+    entries = {entry.filename.removesuffix(".npy"): entry for entry in every}
+    encrypted = any(entry.flag_bits & 1 for entry in every)
+    arrays = all(entry.filename.endswith(".npy") for entry in every)
+    if encrypted or not arrays or len(entries) < len(every):
+        raise ValueError("a member that is encrypted, no array, or there twice")
+    if not all(entry.compress_type in plain for entry in every):
+        raise ValueError("a member that is compressed in another way")
     return entries
 
 

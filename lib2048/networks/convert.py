@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lib2048.machine.arrays import Archive, Form, check_arrays, write_arrays
+from lib2048.machine.arrays import Archive, Form, check_arrays, check_seal, write_arrays
 from lib2048.machine.files import write_atomic
 from lib2048.networks import files, foreign
 
@@ -116,7 +116,7 @@ class _Stored:
             remembers = AUTOSTEP not in arrays and set().union(*TC) <= set(arrays)
             if remembers:
                 files.check_memory_arrays(geometry, len(TC), arrays, path)
-            files.check_seal(arrays)
+            check_seal(arrays, files.TABLES)
             unit = np.float32(arrays["unit"]) if "unit" in arrays else None  # of a compact file
             share = None if SHARED in arrays else np.float32(1 / geometry.lookups_per_board)
             kept = [(files.TABLES, unit), *((names, share) for names in TC if remembers)]

@@ -18,6 +18,7 @@ from lib2048.machine.arrays import (
     Form,
     Member,
     check_arrays,
+    check_seal,
     member,
     text,
     write_arrays,
@@ -175,11 +176,6 @@ def _stored_blocks(network, arrays, path):
     return blocks
 
 
-def check_seal(arrays):
-    """Raise ValueError where a file does not match its hash; return the names that it is over."""
-    return arrays.check_seal(TABLES) if isinstance(arrays, Archive) else ()
-
-
 # ---------------------------------------------------------------- taken up
 
 
@@ -203,26 +199,31 @@ def _stages(network):
 def network_from(arrays, path):
     """Make a network out of what `network_arrays` returned; path: named in errors."""
     check(arrays, path)
-    check_seal(arrays)
+    check_seal(arrays, TABLES)
     if "own" in arrays:
         raise ValueError(
             f"{path}: its weights lie where an index of somebody's own has them: go on with that "
             "run in Python, by Run(…, network=….with_functions(…))"
         )
     network = Network(*_geometry(arrays))
-    fill(network, arrays, path)
+    _fill(network, arrays, path)
     return network
 
 
 def restore(network, arrays, path):
     """Set a network's weights to what `network_arrays` returned, once all of it is checked."""
     check_fits(network, arrays, path)
-    check_seal(arrays)
+    check_seal(arrays, TABLES)
+    take_up(network, arrays, path)
+
+
+def take_up(network, arrays, path):
+    """Set a network's weights to arrays that were checked."""
     _clear(network.weights)
-    fill(network, arrays, path)
+    _fill(network, arrays, path)
 
 
-def fill(network, arrays, path):
+def _fill(network, arrays, path):
     """Set a network's weights, all 0 so far, to arrays that were checked."""
     values, blocks = member(arrays, "weights"), _stored_blocks(network, arrays, path)
     if "unit" in arrays:  # a compact file
@@ -239,10 +240,10 @@ def _scaled(values, unit):
 def restore_memory(network, memory, arrays, path):
     """Set a rule's memory, all 0 so far, to what `memory_arrays` returned."""
     check_memory_arrays(network, len(memory) // network.size, arrays, path)
-    fill_memory(network, memory, arrays, path)
+    take_up_memory(network, memory, arrays, path)
 
 
-def fill_memory(network, memory, arrays, path):
+def take_up_memory(network, memory, arrays, path):
     """Set a rule's memory, all 0 so far, to arrays that were checked."""
     wide, blocks = len(memory) // network.size, _stored_blocks(network, arrays, path)
     for column in range(wide):
@@ -350,7 +351,7 @@ def info(path):
         return neural.room("files").info(path)
     with _opened(path) as arrays:
         geometry, about = check(arrays, path), _info(arrays, path)
-        checked = check_seal(arrays)
+        checked = check_seal(arrays, TABLES)
         return {
             "network": geometry.name,
             "form": geometry.form,

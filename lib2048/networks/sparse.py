@@ -117,7 +117,7 @@ class Column:
         return piece
 
     def _pieces(self, blocks):
-        """Yield the numbers of some blocks in plain order: float32, in arrays that are used again."""
+        """Yield the numbers of some blocks in plain order: float32, in room that is used again."""
         for slab, room in self._rooms(blocks):
             if slab.low is None:
                 room[:] = self._plain(slab)
