@@ -22,6 +22,7 @@ from lib2048.networks.stages import MOST_MARKS, TOP
 
 ORDERS = ("forward", "backward")
 MOST_THREADS = 1024
+MOST_GAMES = 10**8  # that are tested at a time
 MOST_LANES, MOST_LANES_OF_TABLES = 1 << 16, 64
 
 
@@ -217,11 +218,12 @@ class Settings:
 
         Raises ValueError, in one line, for what no version has written.
         """
-        known = {_SAID.get(name, name): name for name in FIELDS}
-        try:
-            return cls(**{known[name]: value for name, value in dict(config).items()})
-        except (KeyError, TypeError) as error:
-            raise ValueError(f"holds a setting that this version does not know: {error}") from None
+        known, config = {_SAID.get(name, name): name for name in FIELDS}, dict(config)
+        strange = [name for name, x in config.items() if not _may_be(known.get(name), x)]
+        if strange or "network" not in config:
+            what = ", ".join(map(repr, strange)) or "no network"
+            raise ValueError(f"holds a setting that this version does not know: {what}")
+        return cls(**{known[name]: value for name, value in config.items()})
 
     def difference(self, other):
         """Say, as text, in which settings a run that goes on would differ; '' for none."""
@@ -258,6 +260,16 @@ _SAID = {"lam": "lambda"}  # a name that Python keeps for itself
 _UNSAID = ("seconds", "checkpoint_every")  # they decide no result
 
 # ---------------------------------------------------------------- checks
+
+
+def _may_be(name, value):
+    """Say whether a value of a file is of a kind that a field of some name takes."""
+    if isinstance(value, str) and not value.isprintable():
+        return False
+    whole = isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1 << 1000
+    kinds = (value, float(value)) if whole else (value,)
+    plain = whole or isinstance(value, (bool, float, str)) or value is None
+    return plain and name in FIELDS and any(isinstance(x, FIELDS[name].type) for x in kinds)
 
 
 def is_number(value, kind=numbers.Real):
@@ -311,8 +323,9 @@ def _check_numbers(settings):
     _check_whole(settings, "lanes", MOST_LANES if settings.neural else MOST_LANES_OF_TABLES)
     if not is_number(settings.seed, numbers.Integral):
         raise ValueError(f"seed {settings.seed!r}: use a whole number")
-    for name in ("games", "actions", "seconds", "eval_every", "eval_games"):
+    for name in ("games", "actions", "seconds", "eval_every"):
         check_budget(name, getattr(settings, name))
+    _check_whole(settings, "eval_games", MOST_GAMES)
     if sum(getattr(settings, name) is not None for name in BUDGETS) > 1:
         raise ValueError(f"say how long to train by one of {', '.join(BUDGETS)}")
     neural.check_choices(**{name: getattr(settings, name) for name in neural.CHOICES})

@@ -122,16 +122,22 @@ def check(arrays, path):
 
     arrays: what `network_arrays` returned, or an `Archive`; path: named in errors.
     """
-    check_arrays(arrays, ABOUT, path)
-    if neural.is_neural(name := text(arrays, "network")):
-        raise ValueError(f"{path}: holds a run of the neural network {name}: take the file "
-                         f"weights{neural.SUFFIX} beside it")  # fmt: skip
+    _check_about(arrays, path)
     try:
         geometry = geometry_of(arrays)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
     check_sparse(geometry, arrays, TABLES, path)
     return geometry
+
+
+def _check_about(arrays, path):
+    """Raise ValueError, in one line, for what no file says of a network of look-up tables."""
+    check_arrays(arrays, {"network": ABOUT["network"]}, path)
+    if neural.is_neural(name := text(arrays, "network")):
+        raise ValueError(f"{path}: holds a run of the neural network {name}: take the file "
+                         f"weights{neural.SUFFIX} beside it")  # fmt: skip
+    check_arrays(arrays, ABOUT, path)
 
 
 def check_sparse(geometry, arrays, names, path):
@@ -155,7 +161,7 @@ def check_memory_arrays(network, wide, arrays, path):
 
 def check_fits(network, arrays, path):
     """Raise ValueError, in one line, where arrays are not those of this very network."""
-    check_arrays(arrays, ABOUT, path)
+    _check_about(arrays, path)
     name, form, _, *stages = _geometry(arrays)
     if (name, form) != (network.name, network.form):
         raise ValueError(f"{path}: holds weights of network {name}")
@@ -324,9 +330,9 @@ def load(path, name=None, fold=False):
     if Path(path).suffix == neural.SUFFIX:
         return neural.room("files").load(path, name)
     with _opened(path) as arrays:
-        check_arrays(arrays, ABOUT, path)
+        _check_about(arrays, path)
         found = text(arrays, "network")
-        if name not in (None, found) and not neural.is_neural(found):
+        if name not in (None, found):
             raise ValueError(f"{path}: holds weights of network {found}, not of {name}")
         network = network_from(arrays, path)
     several = len(set(map(len, network.tuples))) > 1
