@@ -444,10 +444,7 @@ class Worker:
             path = path.rename(where.with_suffix(Path(name).suffix))
         how, sealed = damaged(path, random)
         said = {"number": number, "file": name, "damage": how, "sealed": sealed}
-        try:
-            what, text = used(self.bases, path, name)
-        except BaseException:
-            what, text = "traceback", traceback.format_exc()
+        what, text = self.tried(path, name).values()
         fine = what == "refused" or what == "digest" and (
             sealed or (what, text) == self.undamaged(name))  # fmt: skip
         for left in Path(self.place.name).glob(f"case{number}*"):
@@ -456,13 +453,42 @@ class Worker:
                        "fine": fine}  # fmt: skip
 
 
+    def sweep(self, name):
+        """Edit every array of a run's checkpoint in turn, sealed anew; yield what happened."""
+        raw = (self.bases.folder / name / "checkpoint.npz").read_bytes()
+        with np.load(io.BytesIO(raw)) as file:
+            arrays = dict(file)
+        small = [array for array in arrays if not array.startswith(("mask", "weights", "memory"))]
+        for array in small:
+            for word in FLOATS if arrays[array].dtype.kind == "f" else WORDS:
+                where = Path(self.place.name) / "edited"
+                shutil.copytree(self.bases.folder / name, where)
+                edited = arrays[array].copy()
+                if edited.dtype.kind in "iuf":
+                    with np.errstate(all="ignore"):
+                        edited[...] = np.array([word]).astype(edited.dtype)[0]
+                write_sealed(where / "checkpoint.npz", arrays | {array: edited})
+                yield {"array": array, "word": word} | self.tried(where / "checkpoint.npz", name)
+                shutil.rmtree(where)
+
+    def tried(self, path, name):
+        """Return {what, text} of a file, whatever it raises."""
+        try:
+            what, text = used(self.bases, path, name)
+        except BaseException:
+            what, text = "traceback", traceback.format_exc()
+        return {"what": what, "text": text}
+
+
 def work(seed, neural):
-    """Answer each number on stdin by a line of JSON on stdout."""
+    """Answer each line of stdin, a number or the name of a run, by lines of JSON on stdout."""
     faulthandler.enable()
     worker = Worker(seed, neural)
     print(json.dumps("ready"), flush=True)
-    for line in sys.stdin:
-        print(json.dumps(worker.case(int(line))), flush=True)
+    for line in map(str.strip, sys.stdin):
+        for row in [worker.case(int(line))] if line.isdigit() else worker.sweep(line):
+            print(json.dumps(row), flush=True)
+        print(json.dumps("done"), flush=True)
 
 
 # ---------------------------------------------------------------- all files
@@ -479,16 +505,15 @@ class Child:
         )  # fmt: skip
         assert json.loads(self.process.stdout.readline() or "null") == "ready", self.end()
 
-    def case(self, number):
-        """Return what happened with a file; a process that dies is what happened, too."""
-        self.process.stdin.write(f"{number}\n")
+    def asked(self, line):
+        """Yield what happened with a file, or a run's; a process that dies is that, too."""
+        self.process.stdin.write(f"{line}\n")
         self.process.stdin.flush()
-        line = self.process.stdout.readline()
-        if line:
-            return json.loads(line)
-        text = self.end()
-        return {"number": number, "what": f"died {self.process.returncode}", "text": text,
-                "fine": False}  # fmt: skip
+        while said := self.process.stdout.readline():
+            if json.loads(said) == "done":
+                return
+            yield json.loads(said)
+        yield {"number": line, "what": "died", "text": self.end(), "fine": False}
 
     def end(self):
         """End the process; return what it has said."""
@@ -504,9 +529,17 @@ def fuzz(files, seed=1, first=0, neural=False):
     """Use damaged files first … first + files − 1; return what happened, a list of dicts."""
     child, found = Child(seed, neural), []
     for number in range(first, first + files):
-        found.append(child.case(number))
-        if found[-1]["what"].startswith("died"):
+        found += child.asked(number)
+        if found[-1]["what"] == "died":
             child = Child(seed, neural)
+    child.end()
+    return found
+
+
+def edited(name, neural=False):
+    """Resume a run from edits of its checkpoint, array by array; return what happened."""
+    child = Child(1, neural)
+    found = list(child.asked(name))
     child.end()
     return found
 
