@@ -246,7 +246,7 @@ def test_files_of_format_1_are_read_by_their_own_hash(tmp_path):
 @pytest.mark.parametrize("read", [storage.load, storage.info, read_arrays])
 def test_what_is_no_file_is_refused_at_once(tmp_path, read):
     assert "no such file" in refusal(lambda: read(tmp_path / "none.npz"))
-    assert "is no file" in refusal(lambda: read(tmp_path))
+    assert "is a directory" in refusal(lambda: read(tmp_path))
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="a fifo, where there are such")
@@ -254,7 +254,7 @@ def test_what_is_no_file_is_refused_at_once(tmp_path, read):
 def test_a_fifo_does_not_block(tmp_path, suffix):
     os.mkfifo(tmp_path / f"a{suffix}")
     for read in (storage.load, storage.info):
-        assert "is no file" in refusal(lambda read=read: read(tmp_path / f"a{suffix}"))
+        assert "is no plain file" in refusal(lambda read=read: read(tmp_path / f"a{suffix}"))
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root reads all")
@@ -397,11 +397,12 @@ def test_fold_keeps_any_info(tmp_path, capsys):
     assert found == info | {"folded_from": "cells:012,12"}
 
 
-def test_weights_that_are_no_numbers_are_not_written(tmp_path):
+def test_weights_that_are_no_numbers_are_not_taken(tmp_path):
     network = Network("cells:0123")
     network.weights[3] = np.inf
-    line = refusal(lambda: storage.save(network, tmp_path / "a.npz"), FloatingPointError)
-    assert "nan or infinity" in line and not list(tmp_path.iterdir())
+    storage.save(network, tmp_path / "a.npz")
+    for read in (storage.load, storage.info):
+        assert "nan or infinity" in refusal(lambda read=read: read(tmp_path / "a.npz"))
 
 
 # ---------------------------------------------------------------- many of them

@@ -26,7 +26,8 @@ def save(network, path, half=False, **info):
 
     path: str or Path; half: as float16, half the size; info: anything JSON can hold, kept beside
     the weights.  Raises ValueError for another suffix, OSError when the disk is full,
-    FloatingPointError for weights that are nan or infinite.
+    FloatingPointError for weights that half a float cannot hold.  `load` refuses weights that are
+    nan or infinite.
     """
     save_with(network, path, info, half)
 
@@ -39,7 +40,7 @@ def save_with(network, path, info, half=False):
                for name, tensor in network.module.state_dict().items()}  # fmt: skip
     if half:
         tensors = {name: tensor.half() for name, tensor in tensors.items()}
-    _check_finite(network, tensors, f"network {network.name}", FloatingPointError)
+        _check_finite(network, tensors, f"network {network.name}", FloatingPointError)
     about = {"format": FORMAT, "info": json.dumps(info), "network": network.name,
              "options": json.dumps(_options(network))}  # fmt: skip
     packed = pack(tensors, about | {SEAL: _seal(about, tensors)})
@@ -68,6 +69,8 @@ def load(path, name=None, module=None, device="cpu", precision="float32"):
         raise ValueError(f"{path}: holds weights of {found}: give the module that takes them, "
                          "deep.load(…, module=…)")  # fmt: skip
     network = _new(about, module, device, precision, path)
+    _check_shapes(network, {name: tuple(x.shape) for name, x in tensors.items()}, path)
+    _check_seal(about, tensors, path)
     _fill(network, tensors, path)
     return network
 
@@ -80,7 +83,7 @@ def _new(about, module, device, precision, path):
     own = None if module is None else found.removeprefix(OWN)
     try:
         return ValueNetwork(found if module is None else module, own, device=device,
-                            precision=precision, **about["options"])  # fmt: skip
+                            precision=precision, **_object(about["options"], path))  # fmt: skip
     except (TypeError, ValueError) as error:
         raise ValueError(f"{path}: its options make no network: {error}") from None
 
@@ -93,19 +96,20 @@ def _options(network):
 def info(path):
     """Describe a file: dict of network, symmetry, number of weights, type, hash and its info."""
     about, tensors = _read(path)
+    _check_seal(about, tensors, path)
     return {
         "network": about["network"],
-        **about["options"],
+        **_object(about["options"], path),
         "weights": sum(tensor.numel() for tensor in tensors.values()),
         "dtype": str(next(iter(tensors.values())).dtype).removeprefix("torch."),
         "sha256": about[SEAL],
         "checked": "all" if about["format"] == FORMAT else "weights",
-        "info": about["info"],
+        "info": _object(about["info"], path),
     }
 
 
 def _read(path):
-    """Return (what the file says of itself, {name: tensor}), once all of it is checked."""
+    """Return (what the file says of itself, {name: tensor}), not yet compared with its hash."""
     open_file(path).close()  # says in one line what is no file
     try:
         with safe_open(path, "pt") as file:
@@ -117,12 +121,16 @@ def _read(path):
     except (SafetensorError, OSError, KeyError):
         reason = f"it is truncated, or no {SUFFIX}"
         raise ValueError(f"{path}: not a file of weights: {reason}") from None
-    if about[SEAL] not in (_seal(about, tensors), about["format"] == FIRST and _digest(tensors)):
-        raise ValueError(f"{path}: damaged: it does not match its hash")
     if not tensors:
         raise ValueError(f"{path}: not a file of weights written by lib2048")
-    texts = ("options", "info")
-    return about | {name: _object(about[name], path) for name in texts}, tensors
+    return about, tensors
+
+
+def _check_seal(about, tensors, path):
+    """Raise ValueError, in one line, where a file does not match its hash."""
+    first = about["format"] == FIRST
+    if about[SEAL] != (_digest(tensors) if first else _seal(about, tensors)):
+        raise ValueError(f"{path}: damaged: it does not match its hash")
 
 
 def _nbytes(tensor):

@@ -46,8 +46,10 @@ def open_file(path):
     would never end) or may not be read.
     """
     try:
-        if not stat.S_ISREG(os.stat(path).st_mode):
-            raise ValueError(f"{path}: is no file")
+        mode = os.stat(path).st_mode
+        if not stat.S_ISREG(mode):
+            what = "a directory" if stat.S_ISDIR(mode) else "no plain file"
+            raise ValueError(f"{path}: is {what}")
         return open(path, "rb")
     except FileNotFoundError:
         raise ValueError(f"{path}: no such file") from None

@@ -16,8 +16,8 @@ class Lock:
     """A file that the operating system locks for one holder, and unlocks when that is killed.
 
     path: of the file, whose folder must be there; while it is held the file says by whom.  On
-    Linux and macOS it is flock, on Windows a locked byte; where the file system has no locks,
-    everybody gets it.
+    Linux and macOS it is flock, on Windows a locked byte (tested on Linux); where a file system has
+    no locks, everybody gets it.
     """
 
     def __init__(self, path):

@@ -49,13 +49,14 @@ ABOUT = {  # what a file says of its network
 # ---------------------------------------------------------------- a network as arrays
 
 
-def network_arrays(network):
+def network_arrays(network, finite=False):
     """Return a network as a dict of arrays, sparse and in plain order.
 
-    Its tables are `Member`s, which read the network's weights when they are written.
+    Its tables are `Member`s, which read the network's weights when they are written; finite:
+    whether that raises FloatingPointError where one is nan or infinite.
     """
     blocks = _blocks_in_use(network)
-    arrays = _described(network, blocks, *Column(network, network.weights).members(blocks))
+    arrays = _described(network, blocks, *Column(network, network.weights).members(blocks, finite))
     return arrays | ({"own": np.array(network.own.digest)} if network.own_order else {})
 
 
@@ -102,10 +103,13 @@ def _blocks_in_use(network):
 
 
 def memory_arrays(network, memory):
-    """Return what a rule keeps beside a network's weights as a dict of arrays, sparse."""
+    """Return what a rule keeps beside a network's weights as a dict of arrays, sparse.
+
+    Its tables are `Member`s, which raise FloatingPointError where a number is nan or infinite.
+    """
     arrays, wide, blocks = {}, len(memory) // network.size, _blocks_in_use(network)
     for column in range(wide):
-        kept = Column(network, memory, wide, column).members(blocks)
+        kept = Column(network, memory, wide, column).members(blocks, finite=True)
         arrays |= dict(zip(memory_names(column), kept))
     return arrays
 
@@ -275,8 +279,8 @@ def save(network, path, compact=False, **info):
     path: str or Path ending in .npz, or in .safetensors for a neural network; compact: round the
     weights to 11 bits and compress the file, to half its size or less; info: anything JSON can
     hold, kept beside the weights.  Raises ValueError for another suffix, or when somebody trains
-    the network meanwhile; OSError when the disk is full; FloatingPointError for weights that are
-    nan or infinite.
+    the network meanwhile; OSError when the disk is full.  `load` refuses weights that are nan or
+    infinite.
     """
     save_with(network, path, info, compact)
 

@@ -100,21 +100,22 @@ class Column:
         """Say whether some number of a block is not 0."""
         return any(piece.any() for piece in _cut(self._in(block)))
 
-    def members(self, blocks):
+    def members(self, blocks, finite=False):
         """Return (packed mask of the numbers that are not 0, those numbers), as `Member`s.
 
-        Whoever reads the numbers meets FloatingPointError where one is nan or infinite.
+        finite: whoever reads the numbers meets FloatingPointError where one is nan or infinite.
         """
         found = (np.count_nonzero(part != 0) for n in blocks for part in _cut(self._in(n)))
         size = len(blocks) * self.network.block
-        mask, values = sparse(lambda: self._pieces(blocks), size, sum(found))
-        return mask, Member(values.dtype, values.shape, lambda: map(self._finite, values.pieces()))
+        pieces = self._finite_pieces if finite else self._pieces
+        return sparse(lambda: pieces(blocks), size, sum(found))
 
-    def _finite(self, piece):
-        if not np.isfinite(piece).all():
-            raise FloatingPointError(f"network {self.network.name}: among what it has learned is "
-                                     "nan or infinity, which no file takes")  # fmt: skip
-        return piece
+    def _finite_pieces(self, blocks):
+        for piece in self._pieces(blocks):
+            if not np.isfinite(piece).all():
+                raise FloatingPointError(f"network {self.network.name}: among what it has "
+                                         "learned is nan or infinity")  # fmt: skip
+            yield piece
 
     def _pieces(self, blocks):
         """Yield the numbers of some blocks in plain order: float32, in room that is used again."""

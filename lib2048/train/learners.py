@@ -85,7 +85,7 @@ class TableLearner:
     def arrays(self):
         """Return all that a resume needs, as a dict of arrays; its tables are `Member`s."""
         return {
-            **files.network_arrays(self.network),
+            **files.network_arrays(self.network, finite=True),
             **files.memory_arrays(self.network, self._memory),
             **self._crew.state(),
         }
