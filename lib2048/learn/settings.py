@@ -9,6 +9,7 @@ import dataclasses
 import math
 import numbers
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -164,6 +165,16 @@ class Settings:
                 )
         return cls(network=made.pop("name"), **(options | made))
 
+    @classmethod
+    def asked(cls, **options):
+        """Return the settings that somebody asks for, by the names of fields, with a budget."""
+        if "promotion" in options and not options.get("stages"):
+            raise ValueError("no promotion: there are no stages to promote weights between")
+        settings = cls(**options)
+        if settings.budget is None:
+            raise ValueError("say how long to train: so many games, or so many actions")
+        return settings
+
     # ------------------------------------------------------------ what follows from them
 
     @property
@@ -260,6 +271,30 @@ OF_KIND = {  # what a kind of network has to itself, and what is meant where not
 _OWNED = set().union(*OF_KIND.values())
 _SAID = {"lam": "lambda"}  # a name that Python keeps for itself
 _UNSAID = ("seconds", "checkpoint_every")  # they decide no result
+
+# ---------------------------------------------------------------- how they are asked for
+
+
+class Flag(NamedTuple):
+    """A long option: its field, the kind of what is said behind it, or what it means by itself."""
+
+    name: str
+    kind: type | None
+    meant: bool | None = None
+
+
+def flags():
+    """Return {long option: `Flag`} of the fields that the command line and lists of runs know."""
+    known = {name: field.metadata for name, field in FIELDS.items()}
+    return dict(_flag(name, about) for name, about in known.items() if about["text"] is not None)
+
+
+def _flag(name, about):
+    said = (about.get("flag") or name.replace("_", "-")).removeprefix("--")
+    if said.startswith("no-") or said == "augment":
+        return said, Flag(name, None, not said.startswith("no-"))
+    return said, Flag(name, about["kind"] or str)
+
 
 # ---------------------------------------------------------------- checks
 
