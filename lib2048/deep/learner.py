@@ -22,6 +22,16 @@ ADAM = {"betas": (0.9, 0.999), "eps": 1e-7}  # TensorFlow's defaults, as in the 
 BYTES = {"weight": 24, "board": 60_000}  # that training takes, about: with gradients and moments
 
 
+def boards_at_once(settings):
+    """Return how many boards one step of training takes; 0 for those of a whole game."""
+    return parse(settings.batch).size * (8 if settings.augment else 1)
+
+
+def training_bytes(size, settings):
+    """Return about how much memory training takes for a network of so many weights, in bytes."""
+    return BYTES["weight"] * size + BYTES["board"] * boards_at_once(settings)
+
+
 class ValueLearner(NeuralLearner):
     """What a `Run` trains a value network by: self-play, a queue of positions, Adam.
 
@@ -34,10 +44,8 @@ class ValueLearner(NeuralLearner):
 
     def __init__(self, network, settings):
         self.network, self.settings, self.mode = network, settings, parse(settings.batch)
-        boards = self.mode.size * (8 if settings.augment else 1)
-        check_memory(f"training {network.name} by batches of {boards:,} boards",
-                     BYTES["weight"] * network.size + BYTES["board"] * boards,
-                     "take a smaller batch")  # fmt: skip
+        what = f"training {network.name} by batches of {boards_at_once(settings):,} boards"
+        check_memory(what, training_bytes(network.size, settings), "take a smaller batch")
         self.games = Lockstep(settings.lanes, settings.seed, starts=settings.starts)
         self.queue, self.batches = Queue(self.mode, settings.seed), []
         self.optimiser = torch.optim.Adam(network.module.parameters(), settings.rate, **ADAM,

@@ -18,6 +18,7 @@ from lib2048.machine.memory import check_memory
 from lib2048.networks import files, neural
 
 SPARE_MIB = 512  # of memory, left free when a stage is begun
+PROCESS_MIB = 512  # of a process beside its tables: Python, compiled code, a checkpoint on its way
 FIRST_CHUNK = 20_000  # actions of a thread, before their speed is known
 
 
@@ -108,6 +109,18 @@ def check_rule_memory(network, rule):
 def stage_bytes(network, rule):
     """Return what one stage takes with what the rule keeps beside its weights, in bytes."""
     return network.stage_nbytes * (1 + RULES[rule].memory)
+
+
+def needed_bytes(settings):
+    """Return the most memory that a process needs which trains by these settings, in bytes.
+
+    Tables count with what the rule keeps beside them and with all their stages, as if all were
+    reached and no weight were left untouched.
+    """
+    if settings.neural:
+        return neural.room("learners").needed_bytes(settings)
+    tables = settings.geometry().nbytes * (1 + RULES[settings.rule].memory)
+    return tables + (PROCESS_MIB << 20)
 
 
 # ---------------------------------------------------------------- what a rule keeps
