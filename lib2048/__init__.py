@@ -13,6 +13,7 @@ come from, from the ground up:
 * train: a run that begins, goes, stops, changes and goes on
 * deep: value networks and policy networks; needs torch
 * show: boards, plots, widgets
+* sweep: many runs from one list; needs Dask
 
 and exact (small boards solved), benchmark (speed), cli (the command).
 """

@@ -1,8 +1,8 @@
-"""The command line: play | train | solve | convert | fold | tournament | info | bench | labs.
+"""The command line: play, train, sweep, solve, convert, fold, tournament, info, bench, labs.
 
 Progress and prose go to stderr; with --json, stdout holds one JSON object and nothing else.  A
 wrong argument or file gives one line on stderr and exit status 2, and nothing is written.  The
-status is 1 where a check of homework failed.
+status is 1 where a check of homework or a run of a sweep failed.
 """
 
 import argparse
@@ -14,13 +14,14 @@ from pathlib import Path
 from lib2048 import __version__
 from lib2048.exact import SmallGame
 from lib2048.labs import command as labs
-from lib2048.learn.settings import FIELDS, Settings
+from lib2048.learn.settings import FIELDS, Settings, flags
 from lib2048.networks import files, neural
 from lib2048.networks.convert import convert
 from lib2048.play.evaluation import TEST_SEED, check_games, evaluate
 from lib2048.play.players import NAMED, heuristic_player, network_player, player
 from lib2048.play.tournament import CSV, PAGE, tournament
 from lib2048.search.expectimax import check_limits
+from lib2048.sweep import command as sweep
 from lib2048.train.folder import WEIGHTS
 from lib2048.train.run import Run
 from lib2048.train.watching import Stopped
@@ -37,6 +38,7 @@ def _parser():
     commands = top.add_subparsers(dest="command", required=True, parser_class=_Parser)
     _add_play(commands)
     _add_train(commands)
+    sweep.add(commands)
     exact = commands.add_parser("solve", help="solve a small board exactly")
     exact.add_argument("size", help="rows x columns: 2x2, 2x3, 3x3, 2x4, …")
     describe = commands.add_parser("info", help="describe a file of weights")
@@ -86,25 +88,21 @@ def _add_tournament(commands):
 
 def _add_train(commands):
     learn = commands.add_parser("train", help="train a network", argument_default=argparse.SUPPRESS)
-    for name, field in FIELDS.items():
-        if field.metadata["text"] is not None:
-            _add_setting(learn, name, field.metadata)
+    for said, flag in flags().items():
+        _add_setting(learn, f"--{said}", flag, FIELDS[flag.name].metadata)
     learn.add_argument("--out", required=True, help="folder for the run")
     learn.add_argument("--resume", action="store_true", help="go on with the run in that folder",
                        default=False)  # fmt: skip
 
 
-def _add_setting(parser, name, about):
-    """Add what a field of `Settings` says of itself; a flag alone means no."""
-    flag = about.get("flag") or "--" + name.replace("_", "-")
-    how = {"dest": name, "help": about["text"]}
-    if flag.startswith("--no-") or flag == "--augment":
-        value = not flag.startswith("--no-")
-        parser.add_argument(flag, action="store_const", const=value, **how)
+def _add_setting(parser, said, flag, about):
+    """Add what a field of `Settings` says of itself."""
+    how = {"dest": flag.name, "help": about["text"]}
+    if flag.kind is None:
+        parser.add_argument(said, action="store_const", const=flag.meant, **how)
     else:
-        needed = name == "network"
-        kind = about["kind"] or str
-        parser.add_argument(flag, type=kind, metavar=about["meta"], required=needed, **how)
+        how |= {"type": flag.kind, "metavar": about["meta"], "required": flag.name == "network"}
+        parser.add_argument(said, **how)
 
 
 def _play(options):
@@ -131,7 +129,8 @@ def _player(options):
 
 
 def _train(options):
-    settings = _settings(options)
+    said = {name: value for name, value in vars(options).items() if name in FIELDS}
+    settings = Settings.asked(**said)
     run = Run(settings, options.out, resume=options.resume)
     try:
         history = run.go()
@@ -140,17 +139,6 @@ def _train(options):
         print(f"lib2048: {stopped}; go on with: --resume --out {options.out}", file=sys.stderr)
     weights = f"weights{neural.SUFFIX}" if settings.neural else WEIGHTS
     return _train_report(options, history, weights), f"{history.statistics()}\n{history!r}"
-
-
-def _settings(options):
-    """Return the settings that the options name, with a budget."""
-    given = {name: value for name, value in vars(options).items() if name in FIELDS}
-    if "promotion" in given and not given.get("stages"):
-        raise ValueError("no promotion: there are no stages to promote weights between")
-    settings = Settings(**given)
-    if settings.budget is None:
-        raise ValueError("say how long to train: --games N or --actions N")
-    return settings
 
 
 def _train_report(options, history, weights):
@@ -220,9 +208,8 @@ def _bench(options):
 
 
 COMMANDS = {
-    "play": _play, "train": _train, "solve": _solve, "convert": _convert, "fold": _fold,
-    "tournament": _tournament, "info": _info, "bench": _bench,
-    "labs": labs.run,
+    "play": _play, "train": _train, "sweep": sweep.run, "solve": _solve, "convert": _convert,
+    "fold": _fold, "tournament": _tournament, "info": _info, "bench": _bench, "labs": labs.run,
 }  # fmt: skip
 
 

@@ -1,0 +1,277 @@
+"""Carry out jobs on the workers of a Dask cluster: this machine's cores, or any others."""
+
+import contextlib
+import importlib.util
+import logging
+import socket
+import sys
+import threading
+import time
+import uuid
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from lib2048.machine.kernels import SOURCE_HASH
+from lib2048.sweep import shares
+from lib2048.sweep.lists import KINDS, check_names
+from lib2048.sweep.process import Died, in_process, one_line
+from lib2048.sweep.training import Training
+from lib2048.train.watching import Stopped, stop_asked
+
+RETRIES = 10  # of a job whose process was killed: each goes on from its checkpoint
+CONNECT_SECONDS = 5
+LOOK_SECONDS = 0.2
+KIND_OF = {job: kind for kind, job in KINDS.items()}
+
+# ---------------------------------------------------------------- what came of it
+
+
+class Outcome(NamedTuple):
+    """What came of a job: 'skipped' (it was finished before), 'finished', 'stopped' or 'failed'."""
+
+    label: str
+    state: str
+    why: str = ""
+    done: dict | None = None
+
+    def __str__(self):
+        return f"{self.label}: {self.state}" + (f", {self.why}" if self.why else "")
+
+
+@dataclass(frozen=True)
+class Report:
+    """What came of a sweep: an `Outcome` for each job, in the order of the list, and seconds."""
+
+    outcomes: list
+    seconds: float
+
+    def count(self, state):
+        """Return how many jobs ended in a state."""
+        return sum(outcome.state == state for outcome in self.outcomes)
+
+    def as_dict(self):
+        """Return the numbers, by the contract of the command line."""
+        counts = {state: self.count(state) for state in ("finished", "skipped", "failed")}
+        return {"runs": len(self.outcomes), **counts, "seconds": self.seconds}
+
+    def __str__(self):
+        states = [(self.count(state), state) for state in
+                  ("finished", "skipped", "stopped", "failed")]  # fmt: skip
+        words = ", ".join(f"{number} {state}" for number, state in states if number)
+        return f"{len(self.outcomes)} runs: {words}; {self.seconds:,.1f} s"
+
+
+# ---------------------------------------------------------------- a sweep
+
+
+def run_sweep(runs, folder, client=None, workers=None, memory=None, stop=None, progress=True):
+    """Carry out jobs, each in a folder of its own below `folder`; return the `Report`.
+
+    runs: what `read_list` returns, or [(name, `Settings` with a budget), …]; runs of one name and
+    several seeds become NAME-seed1, NAME-seed2, ….  What is finished is skipped, what was begun
+    goes on.  All with the smallest seed go first.
+
+    client: a `distributed.Client` of the cluster that shall do it, which stays open; by default
+    `workers` at a time on this machine, as many as it has cores for.  memory: bytes that all runs
+    of one machine may take together, by default what is free there; those that do not fit wait.
+    stop: a `threading.Event` that ends all runs with checkpoints; so do Ctrl-C, the Stop button
+    and a polite kill, which then raise `Stopped`, whose `run` is the report.
+
+    Raises, before anything is written or begun, ValueError for runs that make no sense, or for a
+    folder that holds another run under such a name; MemoryError when one would never fit.  A run
+    that fails later stops no other: its outcome says why.
+    """
+    begin = time.perf_counter()
+    jobs = [run if type(run) in KIND_OF else Training(*run) for run in runs]
+    states = check_jobs(jobs, folder, memory)
+    outcomes = {n: Outcome(jobs[n].label, "skipped") for n, state in enumerate(states)
+                if state == "finished"}  # fmt: skip
+    todo = sorted(outcomes.keys() ^ range(len(jobs)), key=lambda n: (jobs[n].turn, n))
+    stop = stop or threading.Event()
+    with stop_asked(stop) as pressed:
+        if todo:
+            orders = [_order(jobs[n], folder, memory) for n in todo]
+            with _connected(client, workers, jobs) as client:
+                outcomes |= zip(todo, _carry_out(orders, client, stop, progress), strict=True)
+    report = Report([outcomes[n] for n in range(len(jobs))], time.perf_counter() - begin)
+    if pressed.is_set() and report.count("stopped"):
+        raise Stopped(report, f"stopped: {report}")
+    return report
+
+
+def check_jobs(jobs, folder, memory=None):
+    """Return the state of each job: 'missing', 'begun' or 'finished'; raise as `run_sweep` does."""
+    check_names(jobs)
+    for job in jobs:
+        if memory is not None and job.nbytes > memory:
+            raise MemoryError(f"{job.label} {shares.too_much(job.nbytes, memory)}")
+    return [job.state(folder) for job in jobs]
+
+
+def _order(job, folder, memory):
+    """Return a job as it travels: a dict that JSON can hold."""
+    return {
+        "kind": KIND_OF[type(job)], "job": job.told(), "label": job.label,
+        "folder": str(Path(folder).absolute()), "nbytes": job.nbytes, "granted": memory,
+        "threads": job.threads, "sources": SOURCE_HASH,
+    }  # fmt: skip
+
+
+def _carry_out(orders, client, stop, progress):
+    """Return an `Outcome` of each order, in their order."""
+    from distributed import as_completed
+    from tqdm.auto import tqdm
+
+    _check_workers(client, orders)
+    Path(orders[0]["folder"]).mkdir(parents=True, exist_ok=True)
+    word = f"lib2048-stop-{uuid.uuid4().hex}"
+    futures = client.map(work, [order | {"stop": word} for order in orders], key="lib2048",
+                         pure=False, retries=RETRIES)  # fmt: skip
+    done = as_completed(futures)
+    with _passed_on(stop, client, word):
+        for _ in tqdm(done, total=len(futures), unit="run", leave=False, disable=not progress,
+                      file=sys.stderr):  # fmt: skip
+            pass
+        return [_outcome(order, future) for order, future in zip(orders, futures, strict=True)]
+
+
+def _outcome(order, future):
+    label = order["label"]
+    if future.status == "finished":
+        answer = future.result()
+        return Outcome(label, answer["state"], answer.get("why", ""), answer.get("done"))
+    if future.status != "error":
+        return Outcome(label, "failed", "its scheduler is gone: the same sweep again goes on")
+    error = future.exception()
+    if type(error).__name__ == "KilledWorker":
+        return Outcome(label, "failed", "its workers died, again and again")
+    return Outcome(label, "failed", str(error) if isinstance(error, Died) else one_line(error))
+
+
+@contextlib.contextmanager
+def _passed_on(stop, client, word):
+    """Meanwhile, tell all workers when `stop` is set: by an event of that name on the scheduler."""
+    from distributed import Event
+
+    over = threading.Event()
+
+    def pass_on():
+        while not over.wait(LOOK_SECONDS):
+            if stop.is_set():
+                with contextlib.suppress(Exception):  # no scheduler, no workers: nothing to stop
+                    Event(word, client).set()
+                return
+
+    thread = threading.Thread(target=pass_on, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+# ---------------------------------------------------------------- the cluster
+
+
+def check_dask():
+    """Raise ValueError, in one line, where Dask is not installed."""
+    if importlib.util.find_spec("distributed") is None:
+        raise ValueError('sweeps need distributed, which is not installed: '
+                         'pip install -e ".[cluster]"')  # fmt: skip
+
+
+@contextlib.contextmanager
+def connected(address):
+    """Yield a client of the scheduler at an address.  Raises OSError, in one line, for none."""
+    check_dask()
+    from distributed import Client
+
+    for name in ("distributed", "distributed.client"):  # what matters is said in one line
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    try:
+        client = Client(address, timeout=CONNECT_SECONDS)
+    except Exception as error:
+        reason = one_line(error)
+        raise OSError(f"scheduler {address}: no scheduler answers there ({reason})") from None
+    with client:
+        yield client
+
+
+@contextlib.contextmanager
+def _connected(client, workers, jobs):
+    """Yield the client that is given, or one of a cluster on this machine that ends with it.
+
+    Its workers are threads: they only wait for their runs, which are processes.  So it opens no
+    port through which somebody else on this machine could give it work.
+    """
+    if client is not None:
+        yield client
+        return
+    check_dask()
+    import dask
+    from dask.system import CPU_COUNT
+    from distributed import Client, LocalCluster
+
+    workers = workers or max(1, CPU_COUNT // max(job.threads for job in jobs))
+    here = "127.0.0.1:0"  # what listens all the same, to questions how it goes
+    with (
+        dask.config.set(LOCAL),
+        LocalCluster(n_workers=min(workers, len(jobs)), threads_per_worker=1, processes=False,
+                     memory_limit=0, dashboard_address=here, worker_dashboard_address=here,
+                     silence_logs=logging.CRITICAL) as cluster,
+        Client(cluster) as own,
+    ):  # fmt: skip
+        yield own
+
+
+LOCAL = {
+    "distributed.scheduler.http.routes": [],
+    "distributed.worker.http.routes": [],
+    "distributed.scheduler.worker-saturation": 1.0,  # no run waits behind another's worker
+}
+
+
+def _check_workers(client, orders):
+    """Raise, in one line, when a worker could not do what it may be given."""
+    largest = max(orders, key=lambda order: order["nbytes"])
+    facts = client.run(_facts, on_error="return")
+    for address, fact in sorted(facts.items()):
+        if not isinstance(fact, dict):
+            raise ValueError(f"worker {address}: {one_line(fact)}: is lib2048 installed there?")
+        if fact["sources"] != SOURCE_HASH:
+            raise ValueError(f"worker {address} has another version of lib2048's sources")
+        if largest["granted"] is None and largest["nbytes"] > fact["memory"]:
+            lack = shares.too_much(largest["nbytes"], fact["memory"])
+            raise MemoryError(f"{largest['label']} {lack} on {fact['host']}")
+
+
+def _facts():
+    """Say what a worker has."""
+    return {"host": socket.gethostname(), "sources": SOURCE_HASH, "memory": shares.most()}
+
+
+def work(order):
+    """Do a job; run by a worker.  Returns its answer, see `in_process`; raises `Died`."""
+    from distributed import Event, get_client, get_worker
+    from distributed.core import Status
+
+    worker, event = get_worker(), Event(order["stop"], get_client())
+    task = worker.state.tasks[worker.get_current_task()]
+
+    def stopped():
+        with contextlib.suppress(Exception):  # then there is nobody left who could say so
+            return event.is_set()
+        return False
+
+    def wanted():
+        here = worker.status in (Status.running, Status.paused)
+        return here and task.state != "cancelled" and not stopped()
+
+    if order["sources"] != SOURCE_HASH:
+        return {"state": "failed", "why": "its worker has another version of lib2048's sources"}
+    answer = in_process(order, wanted) if wanted() else {"state": "stopped"}
+    if answer["state"] == "stopped" and not stopped():
+        raise Died("its worker was told to end")  # so that another one goes on with it
+    return answer
