@@ -103,6 +103,8 @@ def run_sweep(runs, folder, client=None, workers=None, memory=None, stop=None, p
 def check_jobs(jobs, folder, memory=None):
     """Return the state of each job: 'missing', 'begun' or 'finished'; raise as `run_sweep` does."""
     check_names(jobs)
+    if Path(folder).exists() and not Path(folder).is_dir():
+        raise ValueError(f"{folder}: is no folder")
     for job in jobs:
         if memory is not None and job.nbytes > memory:
             raise MemoryError(f"{job.label} {shares.too_much(job.nbytes, memory)}")
