@@ -106,6 +106,8 @@ def serve():
     if line:
         threading.Thread(target=_end_with, args=(orders,), daemon=True).start()
         os.write(answers, json.dumps(_answer(json.loads(line))).encode())
+    sys.stderr.flush()
+    os._exit(0)  # threads that are still at work shall not keep it
 
 
 def _end_with(pipe):
