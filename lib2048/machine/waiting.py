@@ -49,6 +49,27 @@ def result(future, stop=None):
     return future.result()
 
 
+def new_pool(count):
+    """Return a pool of so many threads that all have begun.
+
+    Raises MemoryError, in one line, where the system does not give so many.
+    """
+    pool, all_here = ThreadPoolExecutor(count), threading.Barrier(count + 1)
+    try:
+        for _ in range(count):
+            pool.submit(all_here.wait)
+    except RuntimeError:
+        all_here.abort()
+        pool.shutdown(cancel_futures=True)
+        raise MemoryError(_too_many(count)) from None
+    all_here.wait()
+    return pool
+
+
+def _too_many(threads):
+    return f"{threads} threads: the system does not give so many: take fewer"
+
+
 class Crowd:
     """So many threads that do tasks until the end of a `with`, or until something goes wrong.
 
@@ -94,8 +115,7 @@ class Crowd:
         try:
             self._under_way.extend(map(self._pool.submit, tasks))
         except RuntimeError:
-            many = f"{self._threads} threads: the system does not give so many: take fewer"
-            raise MemoryError(many) from None
+            raise MemoryError(_too_many(self._threads)) from None
 
     def _give_up(self):
         running = [future for future in self._under_way if not future.cancel()]
