@@ -22,6 +22,7 @@ __version__ = "0.1.0"
 
 import importlib
 
+import lib2048.machine.process  # noqa: F401  first of all: Ctrl-C may come while the rest is read
 from lib2048.exact import SmallGame, board_table, solve
 from lib2048.game import board, mdp, spec
 from lib2048.game.board import (

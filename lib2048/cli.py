@@ -3,10 +3,16 @@
 Progress and prose go to stderr; with --json, stdout holds one JSON object and nothing else.  A
 wrong argument or file gives one line on stderr and exit status 2, and nothing is written.  The
 status is 1 where a check of homework or a run of a sweep failed.
+
+Ctrl-C ends everything within a second, with one line: training with status 0, a checkpoint and its
+report, all else with 130.  Where nobody reads the answer, as in `lib2048 info FILE | true`, the
+status is 141; both are what a shell says of such an end.
 """
 
 import argparse
 import json
+import math
+import os
 import re
 import sys
 from pathlib import Path
@@ -15,6 +21,8 @@ from lib2048 import __version__
 from lib2048.exact import SmallGame
 from lib2048.labs import command as labs
 from lib2048.learn.settings import FIELDS, Settings, flags
+from lib2048.machine import process
+from lib2048.machine.telling import one_line
 from lib2048.networks import files, neural
 from lib2048.networks.convert import convert
 from lib2048.play.evaluation import TEST_SEED, check_games, evaluate
@@ -26,10 +34,12 @@ from lib2048.train.folder import WEIGHTS
 from lib2048.train.run import Run
 from lib2048.train.watching import Stopped
 
+UNREAD = 141  # exit status
+
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message):
-        self.exit(2, f"lib2048: {message}\n")
+        self.exit(process.REFUSED, f"lib2048: {one_line(message)}\n")
 
 
 def _parser():
@@ -135,6 +145,7 @@ def _train(options):
     try:
         history = run.go()
     except Stopped as stopped:
+        process.stopped()
         history = run.history
         print(f"lib2048: {stopped}; go on with: --resume --out {options.out}", file=sys.stderr)
     weights = f"weights{neural.SUFFIX}" if settings.neural else WEIGHTS
@@ -150,7 +161,7 @@ def _train_report(options, history, weights):
         "actions": actions,
         "seconds": history.took,
         "actions_per_s": actions / max(history.took, 1e-9),
-        "mean_last": history.mean_last() if history.count else None,
+        "mean_last": None if math.isnan(mean := history.mean_last()) else mean,
         "weights": f"{options.out}/{weights}" if not history.stopped else None,
     }
 
@@ -214,18 +225,55 @@ COMMANDS = {
 
 
 def main(arguments=None):
-    """Run the command line; arguments: list of str, by default those of the process."""
-    options = _parser().parse_args(arguments)
+    """Run the command line; return its exit status.
+
+    arguments: list of str; None: those of the process, which is the command's own.
+    """
+    if arguments is not None:
+        return _main(arguments)
+    with process.watched():
+        return process.leave(_main(arguments))
+
+
+def _main(arguments):
     try:
+        options = _parser().parse_args(arguments)
         data, text = COMMANDS[options.command](options)
+        text = json.dumps(_finite(data)) if options.json else text
+        return _write(text + "\n") or (1 if data.get("failed") else 0)
+    except SystemExit as end:  # argparse has said what there was to say
+        raise SystemExit(_write("") or end.code) from None
     except (ValueError, MemoryError, OSError, FloatingPointError) as error:
-        print(f"lib2048: {error}", file=sys.stderr)
-        return 2
+        print(f"lib2048: {one_line(error)}", file=sys.stderr)
+        return process.REFUSED
     except KeyboardInterrupt:
+        process.stopped()
         print("lib2048: stopped", file=sys.stderr)
-        return 130
-    print(json.dumps(data) if options.json else text)
-    return 1 if data.get("failed") else 0
+        return process.STOPPED
+
+
+def _finite(data):
+    """Return data for JSON, which knows neither nan nor infinity: null for them."""
+    if isinstance(data, dict):
+        return {key: _finite(value) for key, value in data.items()}
+    if isinstance(data, (list, tuple)):
+        return [_finite(value) for value in data]
+    return None if isinstance(data, float) and not math.isfinite(data) else data
+
+
+def _write(text):
+    """Write a text to stdout; return the exit status where nobody reads it, else 0."""
+    if sys.stdout is None:
+        return 0
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the flush at the end
+        if isinstance(error, BrokenPipeError):
+            return UNREAD
+        raise OSError(f"the answer cannot be written: {error.strerror}") from None
+    return 0
 
 
 if __name__ == "__main__":

@@ -378,13 +378,46 @@ WRONG = {
     "solve too much": ["solve", "4x4"],
     "info on nothing": ["info", "nothing.npz"],
     "bench on nothing": ["bench", "--network", "9x9"],
+    "bench on what cannot be searched": ["bench", "--network", "cells:0145@2x2"],
+    "more games than there are": instead("--games", str(2**63)),
+    "25 digits": instead("--games", "9" * 25),
+    "25 digits of actions": ["train", "--network", SMALL, "--actions", "9" * 25, "--out", "run"],
+    "too many test games": [*TRAIN, "--eval-every", "10", "--eval-games", "100000001"],
+    "25 digits of test games": [*TRAIN, "--eval-every", "10", "--eval-games", "9" * 25],
+    "25 digits between test games": [*TRAIN, "--eval-every", "9" * 25],
+    "checkpoints never": [*TRAIN, "--checkpoint-every", "1e400"],
+    "too many threads": [*TRAIN, "--threads", "100000"],
+    "optimistic beyond float32": [*TRAIN, "--optimistic", "1e39"],
+    "optimistic infinite": [*TRAIN, "--optimistic", "inf"],
+    "no room for two tiles": instead("--network", "cells:0@1x1"),
+    "play on too many threads": ["play", "random", "--threads", "100000"],
+    "play too many games": ["play", "random", "--games", "100000001"],
+    "play 25 digits": ["play", "random", "--games", "9" * 25],
+    "a day a move": ["play", "heuristic", "--ms-per-move", "1e8"],
+    "for ever a move": ["play", "heuristic", "--ms-per-move", "inf"],
+    "a depth of 25 digits": ["play", "heuristic", "--depth", "9" * 25],
+    "a table of 25 digits": ["play", "heuristic", "--depth", "3", "--table-mib", "9" * 25],
+    "a tournament of 25 digits": ["tournament", ".", "--games", "9" * 25, "--out", "board"],
+    "a tournament for ever": ["tournament", ".", "--ms-per-move", "1e30", "--out", "board"],
+    "a line break in a file": ["info", "a\nb"],
+    "a line break in a player": ["play", "a\nb"],
+    "a line break in a network": instead("--network", "a\nb"),
+    "a line break in a command": ["a\nb"],
+    "a line break in an option": [*TRAIN, "a\nb"],
+    "a line break in a size": ["solve", "a\nb"],
+    "a line break in what is converted": ["convert", "a\nb", "c.npz"],
+    "more games than fit": ["play", "random", "--games", "100000000"],
 }
+LITTLE = ("more games than fit",)  # they need a machine with little memory
 
 
-@pytest.mark.parametrize("arguments", WRONG.values(), ids=WRONG)
+@pytest.mark.parametrize("name", WRONG)
 @pytest.mark.parametrize("more", [[], ["--json"]], ids=["", "json"])
-def test_a_wrong_argument_is_refused(one_line_error, tmp_path, monkeypatch, arguments, more):
+def test_a_wrong_argument_is_refused(one_line_error, tmp_path, monkeypatch, name, more):
     monkeypatch.chdir(tmp_path)
+    if name in LITTLE:
+        monkeypatch.setattr("lib2048.machine.memory.available", lambda: 1 << 30)
+    arguments = WRONG[name]
     one_line_error(*arguments, *(more if arguments else []))
     assert not contents(tmp_path)
 
@@ -482,6 +515,18 @@ def test_the_installed_command_exits_with_2(tmp_path):
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "lib2048: alpha 7.0: use a rate above 0 and up to 1\n"
     assert not contents(tmp_path)
+
+
+def test_games_that_all_began_elsewhere_have_no_mean(answer, tmp_path):
+    words = ["--starts", "l-jump", "--actions", 250, "--out", tmp_path / "run"]
+    found = answer("train", "--network", SMALL, *words)
+    assert found["games"] > 0 and found["mean_last"] is None
+
+
+def test_numbers_that_json_does_not_know_are_null(answer, monkeypatch):
+    found = {"a": float("nan"), "b": [1.5, float("inf")], "c": {"d": (float("-inf"), 2)}}
+    monkeypatch.setattr("lib2048.networks.files.info", lambda path: found)
+    assert answer("info", "file") == {"a": None, "b": [1.5, None], "c": {"d": [None, 2]}}
 
 
 def test_ctrl_c_in_play_ends_in_one_line(monkeypatch, capsys):

@@ -48,6 +48,7 @@ class ValueLearner(NeuralLearner):
         check_memory(what, training_bytes(network.size, settings), "take a smaller batch")
         self.games = Lockstep(settings.lanes, settings.seed, starts=settings.starts)
         self.queue, self.batches = Queue(self.mode, settings.seed), []
+        self._waiting = []  # batches that have to be trained before the next turn
         self.optimiser = torch.optim.Adam(network.module.parameters(), settings.rate, **ADAM,
                                           fused=True)  # fmt: skip
         self.tested, self._average = network, None
@@ -81,14 +82,15 @@ class ValueLearner(NeuralLearner):
         last_game is there for the sake of other learners: here there is always another game.
         """
         torch.set_num_threads(self.settings.threads)
-        found = []
-        while self.actions < last_action and sum(map(len, found)) < rows:
+        found, missing = [np.zeros((0, 5), np.int64)], rows
+        self._train()
+        while self.actions < last_action and missing and not self.stop.is_set():
             actions = self._choose() if self.games.between_turns else None
-            missing = rows - sum(map(len, found))
             found.append(self.games.act(actions, last_action, min(missing, len(self.games.places))))
+            missing -= len(found[-1])
             if self.games.between_turns:
                 self._learn()
-        return np.concatenate([np.zeros((0, 5), np.int64), *found]), True
+        return np.concatenate(found), True
 
     # ------------------------------------------------------------ a turn
 
@@ -106,8 +108,13 @@ class ValueLearner(NeuralLearner):
         final = self.games.places["final"]
         over = np.flatnonzero(final)
         self.queue.add(final[over], np.zeros(len(over)), over)
-        for boards, targets in self.queue.ready(over):
-            self.batches.append((self.actions, self.step(boards, targets)))
+        self._waiting = list(self.queue.ready(over))
+        self._train()
+
+    def _train(self):
+        """Train the batches that wait, as far as a run lets us."""
+        while self._waiting and not self.stop.is_set():
+            self.batches.append((self.actions, self.step(*self._waiting.pop(0))))
 
     def step(self, boards, targets):
         """Take one step of Adam against the mean squared error; return that error, in points².
@@ -137,6 +144,7 @@ class ValueLearner(NeuralLearner):
             **files.optimiser_arrays(self.optimiser),
             **self.games.state(),
             **self.queue.state(),
+            **self._waiting_arrays(),
             "batches": np.array(self.batches, np.float64).reshape(-1, 2),
         }
 
@@ -147,4 +155,19 @@ class ValueLearner(NeuralLearner):
         files.restore_optimiser(self.optimiser, arrays)
         self.games.restore(arrays)
         self.queue.restore(arrays)
+        self._waiting = _batches_of(arrays)
         self.batches = [(int(actions), loss) for actions, loss in arrays["batches"]]
+
+    def _waiting_arrays(self):
+        boards = [np.zeros(0, np.uint64), *(boards for boards, _ in self._waiting)]
+        targets = [np.zeros(0, np.float32), *(targets for _, targets in self._waiting)]
+        sizes = np.array([len(part) for part in boards[1:]], np.int64)
+        return {"waiting_boards": np.concatenate(boards), "waiting_sizes": sizes,
+                "waiting_targets": np.concatenate(targets)}  # fmt: skip
+
+
+def _batches_of(arrays):
+    """Return the batches that waited; an older checkpoint has none."""
+    ends = np.cumsum(arrays.get("waiting_sizes", ()), dtype=np.int64)[:-1]
+    boards, targets = arrays.get("waiting_boards", ()), arrays.get("waiting_targets", ())
+    return list(zip(np.split(boards, ends), np.split(targets, ends))) if len(boards) else []

@@ -1,7 +1,6 @@
 """Games in progress: one thread's, and those of several threads that learn on the same tables."""
 
 import threading
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
@@ -26,6 +25,7 @@ from lib2048.learn.rules import RULES, new_memory
 from lib2048.learn.settings import rule_of
 from lib2048.learn.starts import new_starts, restore_starts, starts_state
 from lib2048.machine.memory import apart, records
+from lib2048.machine.waiting import new_pool
 from lib2048.networks.lookups import BOARDS_AT_ONCE, unplanes, value_kernel
 
 FOREVER = np.iinfo(np.int64).max
@@ -132,7 +132,7 @@ class Crew:
 
     def __init__(self, members):
         self.members, self._lock, self._left, self._share = members, threading.Lock(), (), ()
-        self._pool = ThreadPoolExecutor(len(members)) if len(members) > 1 else None
+        self._pool = new_pool(len(members)) if len(members) > 1 else None
 
     @property
     def actions(self):

@@ -24,6 +24,7 @@ from lib2048.networks.stages import MOST_MARKS, TOP
 ORDERS = ("forward", "backward")
 ERRORS = ("fresh", "remembered")
 MOST_THREADS = 1024
+MOST_GAMES = 10**8  # that are tested at a time
 MOST_LANES, MOST_LANES_OF_TABLES = 1 << 16, 64
 
 
@@ -352,8 +353,9 @@ def _check_numbers(settings):
     _check_whole(settings, "lanes", MOST_LANES if settings.neural else MOST_LANES_OF_TABLES)
     if not is_number(settings.seed, numbers.Integral):
         raise ValueError(f"seed {settings.seed!r}: use a whole number")
-    for name in ("games", "actions", "seconds", "eval_every", "eval_games"):
+    for name in ("games", "actions", "seconds", "eval_every"):
         check_budget(name, getattr(settings, name))
+    _check_whole(settings, "eval_games", MOST_GAMES)
     if sum(getattr(settings, name) is not None for name in BUDGETS) > 1:
         raise ValueError(f"say how long to train by one of {', '.join(BUDGETS)}")
     neural.check_choices(**{name: getattr(settings, name) for name in neural.CHOICES})
@@ -381,7 +383,7 @@ def check_budget(name, number):
     kind = numbers.Real if name == "seconds" else numbers.Integral
     if number is not None and not (is_number(number, kind) and 0 < number < 1 << 62):
         what = "number" if name == "seconds" else "whole number"
-        raise ValueError(f"{name} {number}: use a {what} above 0")
+        raise ValueError(f"{name} {number}: use a {what} above 0, and below 2^62")
 
 
 # ---------------------------------------------------------------- for the loop

@@ -6,7 +6,6 @@ The exponents that stand in a tuple's cells, four bits each, make an index into 
 """
 
 import copy
-import math
 
 import numpy as np
 from numba import types
@@ -309,7 +308,8 @@ def _stages_of(network, marks, top, promotion):
 
 
 def _checked_start(optimistic):
-    if not (isinstance(optimistic, (int, float)) and math.isfinite(optimistic)):
+    largest = float(np.finfo(np.float32).max)  # nan is not at most that
+    if not (isinstance(optimistic, (int, float)) and abs(optimistic) <= largest):
         raise ValueError(f"optimistic {optimistic}: use a number of points")
     return float(np.float32(optimistic))
 

@@ -2,9 +2,10 @@
 
 A learner plays games and learns from them until it is told to stop.  It has `network`, `tested`
 (the network that test games are played by), `actions`, `visits`, `finite`, `memory`, `batches`
-(rows of `batch_columns`, of those that learn by batches), `first_chunk`, `play`, `set_rate`,
-`blame`, `check_room`, `arrays`, `restore` and `export`; how boards are valued and weights are
-changed is its own affair.
+(rows of `batch_columns`, of those that learn by batches), `first_chunk`, `prepare` (before the
+clock starts), `play`, `set_rate`, `blame`, `check_room`, `arrays`, `restore` and `export`; how
+boards are valued and weights are changed is its own affair.  The run gives it the event `stop`;
+one whose `play` may take longer than a tenth of a second looks at it.
 """
 
 from collections.abc import Mapping
@@ -12,6 +13,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from lib2048.learn.games import new_crew
+from lib2048.learn.loop import play_kernel
 from lib2048.learn.rules import RULES, new_memory
 from lib2048.learn.settings import shared_rate
 from lib2048.machine.memory import check_memory
@@ -65,6 +67,10 @@ class TableLearner:
     def memory(self):
         """What the rule keeps beside the weights; see `Run.memory`."""
         return _Memory(self.network, self.rule, self._memory)
+
+    def prepare(self):
+        """Compile, or load, what playing needs."""
+        play_kernel()
 
     def set_rate(self, rate):
         """Learn at this rate from now on."""
