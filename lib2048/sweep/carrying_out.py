@@ -15,7 +15,7 @@ from typing import NamedTuple
 from lib2048.machine.kernels import SOURCE_HASH
 from lib2048.sweep import shares
 from lib2048.sweep.lists import KINDS, check_names
-from lib2048.sweep.process import Died, in_process, one_line
+from lib2048.sweep.process import Died, in_process, reason_of
 from lib2048.sweep.training import Training
 from lib2048.train.watching import Stopped, stop_asked
 
@@ -148,7 +148,7 @@ def _outcome(order, future):
     error = future.exception()
     if type(error).__name__ == "KilledWorker":
         return Outcome(label, "failed", "its workers died, again and again")
-    return Outcome(label, "failed", str(error) if isinstance(error, Died) else one_line(error))
+    return Outcome(label, "failed", str(error) if isinstance(error, Died) else reason_of(error))
 
 
 @contextlib.contextmanager
@@ -195,7 +195,7 @@ def connected(address):
     try:
         client = Client(address, timeout=CONNECT_SECONDS)
     except Exception as error:
-        reason = one_line(error)
+        reason = reason_of(error)
         raise OSError(f"scheduler {address}: no scheduler answers there ({reason})") from None
     with client:
         yield client
@@ -241,7 +241,7 @@ def _check_workers(client, orders):
     facts = client.run(_facts, on_error="return")
     for address, fact in sorted(facts.items()):
         if not isinstance(fact, dict):
-            raise ValueError(f"worker {address}: {one_line(fact)}: is lib2048 installed there?")
+            raise ValueError(f"worker {address}: {reason_of(fact)}: is lib2048 installed there?")
         if fact["sources"] != SOURCE_HASH:
             raise ValueError(f"worker {address} has another version of lib2048's sources")
         if largest["granted"] is None and largest["nbytes"] > fact["memory"]:

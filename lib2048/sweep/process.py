@@ -130,10 +130,10 @@ def _answer(order):
     except Stopped:
         return {"state": "stopped"}
     except Exception as error:
-        return {"state": "failed", "why": one_line(error)}
+        return {"state": "failed", "why": reason_of(error)}
 
 
-def one_line(error):
+def reason_of(error):
     """Return what an exception says, in one line."""
     text = " ".join(str(error).split())
     return text if text and isinstance(error, EXPECTED) else f"{type(error).__name__}: {text}"
