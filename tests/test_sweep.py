@@ -11,6 +11,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+import dask
 import numpy as np
 import psutil
 import pytest
@@ -25,6 +26,7 @@ from lib2048.sweep import carrying_out, read_list, run_sweep, shares
 SHORT = Settings(network=SMALL, actions=20_000, checkpoint_every=0.0)
 TC = Settings(network=SMALL, rule="tc", lam=0.5, actions=20_000, checkpoint_every=0.0)
 ENDLESS = replace(SHORT, actions=1 << 50, checkpoint_every=0.1)
+ANY_PORT = "127.0.0.1:0"
 COMMAND = [sys.executable, "-m", "lib2048.cli", "sweep"]
 
 
@@ -60,7 +62,8 @@ def own_shares(tmp_path_factory):
 def client(own_shares):
     """Return a client of a cluster whose two workers are processes."""
     with (
-        LocalCluster(n_workers=2, threads_per_worker=1, memory_limit=0, dashboard_address=None,
+        dask.config.set({"distributed.deploy.lost-worker-timeout": "1h"}),  # a slow start is no end
+        LocalCluster(n_workers=2, threads_per_worker=1, memory_limit=0, dashboard_address=ANY_PORT,
                      silence_logs=50) as cluster,
         Client(cluster) as found,
     ):  # fmt: skip
@@ -305,6 +308,19 @@ def test_stop_ends_a_sweep_from_another_thread(client, tmp_path):
     thread.join()
     assert report.count("stopped") == 3 and "3 stopped" in str(report)
     assert len(list(tmp_path.glob("*/checkpoint.npz"))) == 2
+
+
+def test_a_sweep_without_workers_waits_and_can_be_stopped(tmp_path, capsys):
+    stop = threading.Event()
+    with (
+        LocalCluster(n_workers=0, processes=False, dashboard_address=ANY_PORT) as cluster,
+        Client(cluster) as nobody,
+    ):
+        timer = threading.Timer(0.5, stop.set)
+        timer.start()
+        report = run_sweep(seeds(ENDLESS, 3), tmp_path, nobody, stop=stop, progress=False)
+    assert str(report).startswith("3 runs: 3 stopped")
+    assert "no worker is there yet" in capsys.readouterr().err
 
 
 def test_runs_end_when_nobody_wants_them_any_longer(client, tmp_path):

@@ -131,18 +131,20 @@ def _carry_out(orders, client, stop, progress):
     futures = client.map(work, [order | {"stop": word} for order in orders], key="lib2048",
                          pure=False, retries=RETRIES)  # fmt: skip
     done = as_completed(futures)
-    with _passed_on(stop, client, word):
+    with _passed_on(stop, client, word, futures):
         for _ in tqdm(done, total=len(futures), unit="run", leave=False, disable=not progress,
                       file=sys.stderr):  # fmt: skip
             pass
-        return [_outcome(order, future) for order, future in zip(orders, futures, strict=True)]
+    return [_outcome(order, future, stop) for order, future in zip(orders, futures, strict=True)]
 
 
-def _outcome(order, future):
+def _outcome(order, future, stop):
     label = order["label"]
     if future.status == "finished":
         answer = future.result()
         return Outcome(label, answer["state"], answer.get("why", ""), answer.get("done"))
+    if future.status != "error" and stop.is_set():
+        return Outcome(label, "stopped")
     if future.status != "error":
         return Outcome(label, "failed", "its scheduler is gone: the same sweep again goes on")
     error = future.exception()
@@ -152,18 +154,18 @@ def _outcome(order, future):
 
 
 @contextlib.contextmanager
-def _passed_on(stop, client, word):
-    """Meanwhile, tell all workers when `stop` is set: by an event of that name on the scheduler."""
-    from distributed import Event
+def _passed_on(stop, client, word, futures):
+    """Meanwhile, when `stop` is set, tell all who are at work, and take back what nobody has begun.
 
+    word: the name of an event on the scheduler, which all workers look at; see `work`.
+    """
     over = threading.Event()
 
     def pass_on():
         while not over.wait(LOOK_SECONDS):
             if stop.is_set():
                 with contextlib.suppress(Exception):  # no scheduler, no workers: nothing to stop
-                    Event(word, client).set()
-                return
+                    _stop_all(client, word, futures)
 
     thread = threading.Thread(target=pass_on, daemon=True)
     thread.start()
@@ -172,6 +174,14 @@ def _passed_on(stop, client, word):
     finally:
         over.set()
         thread.join()
+
+
+def _stop_all(client, word, futures):
+    from distributed import Event
+
+    Event(word, client).set()
+    at_work = {key for keys in client.processing().values() for key in keys}
+    client.cancel([f for f in futures if f.status == "pending" and f.key not in at_work])
 
 
 # ---------------------------------------------------------------- the cluster
@@ -239,6 +249,8 @@ def _check_workers(client, orders):
     """Raise, in one line, when a worker could not do what it may be given."""
     largest = max(orders, key=lambda order: order["nbytes"])
     facts = client.run(_facts, on_error="return")
+    if not facts:
+        print("lib2048: no worker is there yet; waiting for one", file=sys.stderr)
     for address, fact in sorted(facts.items()):
         if not isinstance(fact, dict):
             raise ValueError(f"worker {address}: {reason_of(fact)}: is lib2048 installed there?")
@@ -256,15 +268,17 @@ def _facts():
 
 def work(order):
     """Do a job; run by a worker.  Returns its answer, see `in_process`; raises `Died`."""
-    from distributed import Event, get_client, get_worker
+    from distributed import get_worker
     from distributed.core import Status
+    from distributed.utils import sync
 
-    worker, event = get_worker(), Event(order["stop"], get_client())
+    worker = get_worker()
     task = worker.state.tasks[worker.get_current_task()]
 
     def stopped():
+        ask = worker.scheduler.event_is_set
         with contextlib.suppress(Exception):  # then there is nobody left who could say so
-            return event.is_set()
+            return sync(worker.loop, ask, name=order["stop"], callback_timeout=CONNECT_SECONDS)
         return False
 
     def wanted():
