@@ -190,7 +190,7 @@ def _fold(options):
         raise ValueError(f"{options.destination}: weights are saved as .npz")
     network = files.load(options.source)
     folded, about = network.folded(), files.info(options.source)
-    files.save(folded, options.destination, **about["info"], folded_from=network.name)
+    files.save_with(folded, options.destination, about["info"] | {"folded_from": network.name})
     found = {"network": folded.name, "folded_from": network.name, "weights": options.destination}
     return found, f"{network!r}\nfolded: {folded!r}"
 

@@ -10,6 +10,7 @@ from lib2048.deep import files
 from lib2048.deep.policy import AT_ONCE, make_policy
 from lib2048.game.batch import CELLS, KINDS, one_hot
 from lib2048.game.rng import stream
+from lib2048.machine.arrays import Part
 
 POINTS = 100.0  # of one unit of the network's answer
 BATCH = 1024  # states of one step
@@ -71,10 +72,15 @@ class Critic:
         own = files.network_arrays(self) | files.optimiser_arrays(self.optimiser)
         return {f"{NAME}.{name}": array for name, array in own.items()}
 
+    def check(self, arrays, path):
+        """Raise ValueError, in one line, where arrays are not what `arrays` returns."""
+        own = Part(arrays, NAME + ".")
+        files.check(self, own, path)
+        files.check_optimiser(self.optimiser, own, path)
+
     def restore(self, arrays, path, fitted):
-        """Take up what `arrays` returned after so many batches."""
-        own = {name.removeprefix(NAME + "."): array for name, array in arrays.items()
-               if name.startswith(NAME + ".")}  # fmt: skip
+        """Take up what `arrays` returned after so many batches, and `check` has seen."""
+        own = Part(arrays, NAME + ".")
         files.restore(self, own, path)
         files.restore_optimiser(self.optimiser, own)
         self.fitted = fitted

@@ -16,6 +16,7 @@ from lib2048.deep.neural_learner import NeuralLearner
 from lib2048.game.batch import images
 from lib2048.learn.batches import Queue, parse
 from lib2048.learn.lockstep import Lockstep
+from lib2048.machine.arrays import Form, check_arrays, check_seal
 from lib2048.machine.memory import check_memory
 
 ADAM = {"betas": (0.9, 0.999), "eps": 1e-7}  # TensorFlow's defaults, as in the paper
@@ -148,15 +149,35 @@ class ValueLearner(NeuralLearner):
             "batches": np.array(self.batches, np.float64).reshape(-1, 2),
         }
 
+    def check(self, arrays, path):
+        """Raise ValueError, in one line, where arrays are not what `arrays` returns."""
+        files.check(self.network, arrays, path)
+        files.check_average(self._average, arrays, path)
+        files.check_optimiser(self.optimiser, arrays, path)
+        self.games.check(arrays, path)
+        self.queue.check(arrays, path)
+        waiting = {
+            "waiting_boards": Form("uint64", (None,), old=True),
+            "waiting_targets": Form("float32", (None,), old=True),
+            "waiting_sizes": Form("int64", (None,), 1, old=True),
+        }
+        forms = {_batches_in(arrays): Form("float64", (None, 2), 0)} | waiting
+        check_arrays(arrays, forms, path)
+        if len({len(arrays.get(name, ())) for name in ("waiting_boards", "waiting_targets")}
+               | {int(np.sum(arrays.get("waiting_sizes", 0)))}) > 1:  # fmt: skip
+            raise ValueError(f"{path}: its batches in waiting do not fit each other")
+
     def restore(self, arrays, path):
-        """Take up what `arrays` returned; path: named in errors."""
+        """Take up what `arrays` returned, once all of it is checked; path: named in errors."""
+        self.check(arrays, path)
+        check_seal(arrays)
         files.restore(self.network, arrays, path)
         files.restore_average(self._average, arrays)
         files.restore_optimiser(self.optimiser, arrays)
         self.games.restore(arrays)
         self.queue.restore(arrays)
         self._waiting = _batches_of(arrays)
-        self.batches = [(int(actions), loss) for actions, loss in arrays["batches"]]
+        self.batches = [(int(actions), loss) for actions, loss in arrays[_batches_in(arrays)]]
 
     def _waiting_arrays(self):
         boards = [np.zeros(0, np.uint64), *(boards for boards, _ in self._waiting)]
@@ -171,3 +192,8 @@ def _batches_of(arrays):
     ends = np.cumsum(arrays.get("waiting_sizes", ()), dtype=np.int64)[:-1]
     boards, targets = arrays.get("waiting_boards", ()), arrays.get("waiting_targets", ())
     return list(zip(np.split(boards, ends), np.split(targets, ends))) if len(boards) else []
+
+
+def _batches_in(arrays):
+    """Return what the batches are called: in files of older versions, losses."""
+    return "losses" if "losses" in arrays else "batches"

@@ -22,7 +22,9 @@ from lib2048.deep.policy import AT_ONCE, HIDDEN, distance_to_certainty
 from lib2048.game.batch import ILLEGAL
 from lib2048.game.rng import seed_bits
 from lib2048.learn.batches import parse
+from lib2048.learn.games import MOST
 from lib2048.learn.records import RESULT_COLUMNS
+from lib2048.machine.arrays import Form, check_arrays, check_seal
 
 OPTIMISERS = {
     "rmsprop": lambda weights, rate: torch.optim.RMSprop(weights, rate, alpha=0.99, eps=1e-5),
@@ -98,9 +100,11 @@ class PolicyLearner(NeuralLearner):
         return np.concatenate(found), self._batch.first < last_game
 
     def _begin(self):
+        self._batch = self._new_batch(len(self.batches))
+
+    def _new_batch(self, number):
         count = self.games
-        first = len(self.batches) * count
-        self._batch = GameBatch(count, self.settings.seed, first, self.network.grid)
+        return GameBatch(count, self.settings.seed, number * count, self.network.grid)
 
     def _decide(self, games):
         """Return the action of each place: int64[count]."""
@@ -215,14 +219,28 @@ class PolicyLearner(NeuralLearner):
             **(self.critic.arrays() if self.critic else {}),
         }
 
-    def restore(self, arrays, path):
-        """Take up what `arrays` returned; path: named in errors.
+    def check(self, arrays, path):
+        """Raise ValueError, in one line, where arrays are not what `arrays` returns."""
+        forms = {
+            "batch_tile_sums": Form("int64", (None,), 0),
+            "batches": Form("float64", (None, len(BATCH_COLUMNS)), [0] * 5 + [-1] * 2),
+            "batch_before": Form("i u", (), 0, MOST),
+            "batch_rate": Form("f", (1,), 0, 1),
+        }
+        check_arrays(arrays, forms, path)
+        kept, count = len(arrays["batch_tile_sums"]), self.games
+        if kept != count:
+            raise ValueError(f"{path}: holds a batch of {kept} games, not of {count}")
+        files.check(self.network, arrays, path)
+        files.check_optimiser(self.optimiser, arrays, path)
+        self._new_batch(len(arrays["batches"])).check(arrays, path)
+        if self.critic:
+            self.critic.check(arrays, path)
 
-        Raises ValueError, in one line, for another network, or a batch of another size.
-        """
-        kept, count = arrays.get("batch_tile_sums", ()), self.games
-        if len(kept) != count:
-            raise ValueError(f"{path}: holds a batch of {len(kept)} games, not of {count}")
+    def restore(self, arrays, path):
+        """Take up what `arrays` returned, once all of it is checked; path: named in errors."""
+        self.check(arrays, path)
+        check_seal(arrays)
         files.restore(self.network, arrays, path)
         files.restore_optimiser(self.optimiser, arrays)
         self.batches, self._before = np.array(arrays["batches"]), int(arrays["batch_before"])

@@ -233,11 +233,12 @@ class Settings:
 
         Raises ValueError, in one line, for what no version has written.
         """
-        known = {_SAID.get(name, name): name for name in FIELDS}
-        try:
-            return cls(**{known[name]: value for name, value in dict(config).items()})
-        except (KeyError, TypeError) as error:
-            raise ValueError(f"holds a setting that this version does not know: {error}") from None
+        known, config = {_SAID.get(name, name): name for name in FIELDS}, dict(config)
+        strange = [name for name, x in config.items() if not _may_be(known.get(name), x)]
+        if strange or "network" not in config:
+            what = ", ".join(map(repr, strange)) or "no network"
+            raise ValueError(f"holds a setting that this version does not know: {what}")
+        return cls(**{known[name]: value for name, value in config.items()})
 
     def difference(self, other):
         """Say, as text, in which settings a run that goes on would differ; '' for none."""
@@ -298,6 +299,16 @@ def _flag(name, about):
 
 
 # ---------------------------------------------------------------- checks
+
+
+def _may_be(name, value):
+    """Say whether a value of a file is of a kind that a field of some name takes."""
+    if isinstance(value, str) and not value.isprintable():
+        return False
+    whole = isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1 << 1000
+    kinds = (value, float(value)) if whole else (value,)
+    plain = whole or isinstance(value, (bool, float, str)) or value is None
+    return plain and name in FIELDS and any(isinstance(x, FIELDS[name].type) for x in kinds)
 
 
 def is_number(value, kind=numbers.Real):

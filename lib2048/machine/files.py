@@ -3,13 +3,11 @@
 A killed run leaves the old file or the new one, never half of one.  Nothing is ever unpickled.
 """
 
+import json
 import os
 import shutil
-import zipfile
-import zlib
+import stat
 from pathlib import Path
-
-import numpy as np
 
 SPARE_BYTES = 64 << 20  # left free on the disk
 
@@ -41,22 +39,26 @@ def write_text(path, text):
     write_atomic(path, lambda file: file.write(text.encode()), len(text))
 
 
-def write_arrays(path, arrays, save=np.savez):
-    """Write a dict of arrays as .npz in one step; save: np.savez, or np.savez_compressed."""
-    size = sum(np.asarray(array).nbytes for array in arrays.values())
-    write_atomic(path, lambda file: save(file, **arrays), size)
+def open_file(path):
+    """Open a file to read its bytes.
 
-
-def read_arrays(path, names=None):
-    """Read an .npz as a dict of arrays: all of them, or those of `names` that it has.
-
-    Raises ValueError, in one line, for a file that is missing, truncated, foreign or pickled.
+    Raises ValueError, in one line, where there is none, it is no file (a folder, a fifo that
+    would never end) or may not be read.
     """
     try:
-        with open(path, "rb") as raw, np.load(raw, allow_pickle=False) as file:
-            return {name: file[name] for name in file.files if names is None or name in names}
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            raise ValueError(f"{path}: is no file")
+        return open(path, "rb")
     except FileNotFoundError:
         raise ValueError(f"{path}: no such file") from None
-    except (ValueError, OSError, EOFError, TypeError, KeyError, zipfile.BadZipFile, zlib.error):
-        reason = "it is truncated, or not written by lib2048"
-        raise ValueError(f"{path}: not a file of weights: {reason}") from None
+    except OSError as error:
+        raise ValueError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def read_json(path):
+    """Return what a file of JSON holds; raises ValueError, in one line, where it is none."""
+    try:
+        with open_file(path) as file:
+            return json.loads(file.read())
+    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError):
+        raise ValueError(f"{path}: is no JSON") from None

@@ -3,8 +3,8 @@
 A learner plays games and learns from them until it is told to stop.  It has `network`, `tested`
 (the network that test games are played by), `actions`, `visits`, `finite`, `memory`, `batches`
 (rows of `batch_columns`, of those that learn by batches), `first_chunk`, `prepare` (before the
-clock starts), `play`, `set_rate`, `blame`, `check_room`, `arrays`, `restore` and `export`; how
-boards are valued and weights are changed is its own affair.  The run gives it the event `stop`;
+clock starts), `play`, `set_rate`, `blame`, `check_room`, `arrays`, `check`, `restore` and `export`;
+how boards are valued and weights are changed is its own affair.  The run gives it the event `stop`;
 one whose `play` may take longer than a tenth of a second looks at it.
 """
 
@@ -16,6 +16,7 @@ from lib2048.learn.games import new_crew
 from lib2048.learn.loop import play_kernel
 from lib2048.learn.rules import RULES, new_memory
 from lib2048.learn.settings import shared_rate
+from lib2048.machine.arrays import check_seal
 from lib2048.machine.memory import check_memory
 from lib2048.networks import files, neural
 
@@ -89,17 +90,25 @@ class TableLearner:
             check_memory("the next stage", need, "take a smaller network, or fewer stages")
 
     def arrays(self):
-        """Return all that a resume needs, as a dict of arrays."""
+        """Return all that a resume needs, as a dict of arrays; its tables are `Member`s."""
         return {
             **files.network_arrays(self.network),
             **files.memory_arrays(self.network, self._memory),
             **self._crew.state(),
         }
 
+    def check(self, arrays, path):
+        """Raise ValueError, in one line, where arrays are not what `arrays` returns."""
+        files.check_fits(self.network, arrays, path)
+        files.check_memory_arrays(self.network, RULES[self.rule].memory, arrays, path)
+        self._crew.check(arrays, path)
+
     def restore(self, arrays, path):
-        """Take up what `arrays` returned; path: named in errors."""
-        files.restore(self.network, arrays, path)
-        files.restore_memory(self.network, self._memory, arrays, path)
+        """Take up what `arrays` returned, once all of it is checked; path: named in errors."""
+        self.check(arrays, path)
+        check_seal(arrays, files.TABLES)
+        files.take_up(self.network, arrays, path)
+        files.take_up_memory(self.network, self._memory, arrays, path)
         self._crew.restore(arrays)
 
     def export(self, folder):
