@@ -1,8 +1,9 @@
 """Networks on disk, and what a rule keeps beside their weights.
 
 A network is stored as an .npz: a packed bitmask of its non-zero weights and their values, in
-plain order (see `Network.table`), with the network's name, its form and a hash.  The files of
-other programs (see `foreign`) become the same arrays when they are read.
+plain order (see `Network.table`), with the network's name, its form and a hash over all of it
+(see `machine.arrays`).  Tables are written and read piece by piece.  The files of other programs
+(see `foreign`) become the same arrays when they are read.
 """
 
 import contextlib
@@ -273,8 +274,9 @@ def save(network, path, compact=False, **info):
 
     path: str or Path ending in .npz, or in .safetensors for a neural network; compact: round the
     weights to 11 bits and compress the file, to half its size or less; info: anything JSON can
-    hold, kept beside the weights.  Raises ValueError for another suffix, OSError when the disk is
-    full, FloatingPointError for weights that are nan or infinite.
+    hold, kept beside the weights.  Raises ValueError for another suffix, or when somebody trains
+    the network meanwhile; OSError when the disk is full; FloatingPointError for weights that are
+    nan or infinite.
     """
     save_with(network, path, info, compact)
 

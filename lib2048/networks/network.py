@@ -190,13 +190,6 @@ class Network(Geometry):
         self.needs_order("a table")
         return super().positions(tuple_number, block)
 
-    def pieces(self, block):
-        """Yield, piece by piece, where the weights of a block lie, in the order of files."""
-        if self.own_order:
-            yield np.arange(block * self.block, (block + 1) * self.block, dtype=np.uint32)
-        else:
-            yield from (self.positions(number, block) for number in range(len(self.tuples)))
-
     def table(self, tuple_number, block=0):
         """Return a copy of one tuple's weights in plain order: float32[16^n].
 
