@@ -89,7 +89,8 @@ def test_what_is_no_number_is_passed_over(free, text):
 
 
 def test_what_does_not_fit_into_a_container_is_refused(free, monkeypatch):
-    monkeypatch.setattr(memory, "available", lambda: free("0::/job", new("job", GIB, GIB // 2)))
+    left = free("0::/job", new("job", GIB, GIB // 2))
+    monkeypatch.setattr(memory, "available", lambda: left)
     memory.check_memory("half", GIB // 2)
     with pytest.raises(MemoryError, match="needs 513 MiB, and 512 MiB are free"):
         memory.check_memory("more", GIB // 2 + (1 << 20))

@@ -393,15 +393,15 @@ def config_of(folder):
 
 def test_ctrl_c_during_the_import_ends_it_in_one_line(tmp_path):
     (tmp_path / "psutil.py").write_text(
-        "import sys, time\nprint('here', file=sys.stderr, flush=True)\ntime.sleep(600)\n"
+        "import sys, time\nsys.stderr.write('here\\n')\ntime.sleep(600)\n"
     )
     path = os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])])
     command = started("--version", cwd=tmp_path, PYTHONPATH=path)
-    said = read_until(command, b"here")
+    said = read_until(command, b"here\n")
     assert end_of(command, said) == (130, "", "lib2048: stopped")
 
 
-@pytest.mark.parametrize("pause", [0.1, 0.5, 1, 2])
+@pytest.mark.parametrize("pause", [0.1, 1])
 def test_ctrl_c_during_the_first_compilation_harms_no_later_one(tmp_path, pause):
     words = "play", "random", "--games", "3", "--json"
     fresh = {"NUMBA_CACHE_DIR": str(tmp_path), "LIB2048_QUICK": ""}
@@ -425,7 +425,7 @@ from lib2048.machine import process
 def deaf(options):  # in a call of C that returns in its own time
     process.on_sudden_end(lambda: print("undone", flush=True))
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    print("here", file=sys.stderr, flush=True)
+    sys.stderr.write("here\\n")
     ctypes.CDLL(None).sleep(600)
 
 lib2048.cli.COMMANDS["info"] = deaf
@@ -436,7 +436,7 @@ lib2048.cli.main()
 def test_what_does_not_hear_ctrl_c_is_ended_and_leaves_nothing_half_done(tmp_path):
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     command = subprocess.Popen([sys.executable, "-c", STUCK], cwd=tmp_path, **pipes)
-    said = read_until(command, b"here")
+    said = read_until(command, b"here\n")
     assert end_of(command, said) == (130, "undone\n", "lib2048: stopped")
 
 

@@ -118,8 +118,10 @@ class _Cache(FunctionCache):
         found = None
         try:
             found = super().load_overload(sig, target_context)
-        except Exception as error:  # a damaged file can raise anything: compile anew
-            say(f"compiled code in {CACHE} cannot be read ({_essence(error)}): it is made anew")
+        except OSError:
+            pass  # what cannot be read is compiled, and if it cannot be kept, that is said
+        except Exception:  # a damaged file can raise anything
+            say(f"compiled code in {CACHE} is damaged: it is made anew")
             self._forget()
         if found is None:
             _say_compiling()
@@ -136,14 +138,9 @@ class _Cache(FunctionCache):
         try:
             super().save_overload(sig, data)
         except OSError as error:
-            say(f"compiled code cannot be kept in {CACHE} ({_essence(error)}), so each session "
+            say(f"compiled code cannot be kept in {CACHE} ({error.strerror}), so each session "
                 "compiles anew: make room there, or set NUMBA_CACHE_DIR to a folder that can be "
                 "written")  # fmt: skip
-
-
-def _essence(error):
-    """Return what is wrong without the name of a single file."""
-    return getattr(error, "strerror", None) or f"{type(error).__name__}: {error}"
 
 
 def _cached(dispatcher):

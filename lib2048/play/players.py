@@ -20,7 +20,7 @@ from lib2048.game.board import (
 )
 from lib2048.game.rng import below, draw, seed_bits, stream, stream_kernel
 from lib2048.learn.games import Games, choose_action, functions_of
-from lib2048.learn.lockstep import in_order, play_in_step
+from lib2048.learn.lockstep import Lockstep, in_order, play_in_step
 from lib2048.learn.loop import largest_exponent
 from lib2048.learn.records import RESULT_COLUMNS
 from lib2048.learn.settings import rule_of
@@ -317,9 +317,17 @@ class ValuePlayer:
 
     def play_games(self, first_game, count, seed):
         """Play games by number; return int64[count, 5], see records.RESULT_COLUMNS."""
+        return play_in_step(self._decide_all, first_game, count, seed, stop=self.stop)
+
+    def compile(self):
+        """Compile, or load, what playing needs, by one turn of a game that counts nowhere."""
+        games = Lockstep(1, 0)
+        games.act(self._decide_all(games))
+
+    @property
+    def _decide_all(self):
         one_ply = self.search.plies == 1 and self.search.seconds is None
-        decide = self._best if one_ply else self._searched
-        return play_in_step(decide, first_game, count, seed, stop=self.stop)
+        return self._best if one_ply else self._searched
 
     def _best(self, games):
         """Return the action with the largest reward + value of each game."""
