@@ -129,15 +129,13 @@ def stopped():
 
 
 def leave(status):
-    """Return an exit status; after Ctrl-C, end the process where threads are still at work.
+    """Return an exit status; after Ctrl-C, end the process with it.
 
-    Python would wait for them, and what they do is wanted by nobody.
+    Python would wait for threads that do what nobody wants any more, and take torch apart.
     """
-    import atexit
-    import threading
+    if _heard:
+        import atexit
 
-    others = set(threading.enumerate()) - {threading.current_thread()}
-    if _heard and not all(thread.daemon for thread in others):
         atexit._run_exitfuncs()
         for stream in (sys.stdout, sys.stderr):
             with contextlib.suppress(OSError, AttributeError):
