@@ -4,7 +4,6 @@ import contextlib
 import importlib.util
 import logging
 import socket
-import sys
 import threading
 import time
 import uuid
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lib2048.machine.kernels import SOURCE_HASH
+from lib2048.machine.telling import bar, say
 from lib2048.sweep import shares
 from lib2048.sweep.lists import KINDS, check_names
 from lib2048.sweep.process import Died, in_process, reason_of
@@ -123,18 +123,18 @@ def _order(job, folder, memory):
 def _carry_out(orders, client, stop, progress):
     """Return an `Outcome` of each order, in their order."""
     from distributed import as_completed
-    from tqdm.auto import tqdm
 
     _check_workers(client, orders)
     Path(orders[0]["folder"]).mkdir(parents=True, exist_ok=True)
     word = f"lib2048-stop-{uuid.uuid4().hex}"
     futures = client.map(work, [order | {"stop": word} for order in orders], key="lib2048",
                          pure=False, retries=RETRIES)  # fmt: skip
-    done = as_completed(futures)
-    with _passed_on(stop, client, word, futures):
-        for _ in tqdm(done, total=len(futures), unit="run", leave=False, disable=not progress,
-                      file=sys.stderr):  # fmt: skip
-            pass
+    with (
+        bar(progress, total=len(futures), unit="run") as shown,
+        _passed_on(stop, client, word, futures),
+    ):
+        for _ in as_completed(futures):
+            shown.update(1)
     return [_outcome(order, future, stop) for order, future in zip(orders, futures, strict=True)]
 
 
@@ -250,7 +250,7 @@ def _check_workers(client, orders):
     largest = max(orders, key=lambda order: order["nbytes"])
     facts = client.run(_facts, on_error="return")
     if not facts:
-        print("lib2048: no worker is there yet; waiting for one", file=sys.stderr)
+        say("no worker is there yet; waiting for one")
     for address, fact in sorted(facts.items()):
         if not isinstance(fact, dict):
             raise ValueError(f"worker {address}: {reason_of(fact)}: is lib2048 installed there?")
