@@ -22,6 +22,7 @@ from lib2048 import Run, Settings
 from lib2048.cli import main
 from lib2048.machine import memory
 from lib2048.sweep import carrying_out, read_list, run_sweep, shares
+from lib2048.train.folder import RunFolder
 
 SHORT = Settings(network=SMALL, actions=20_000, checkpoint_every=0.0)
 TC = Settings(network=SMALL, rule="tc", lam=0.5, actions=20_000, checkpoint_every=0.0)
@@ -45,8 +46,12 @@ def wait_for(condition):
 
 def processes_of(pid):
     """Return the processes in which runs go that a process started."""
-    below = psutil.Process(pid).children(recursive=True)
-    return [child for child in below if "lib2048.sweep.process" in " ".join(child.cmdline())]
+    found = []
+    for child in psutil.Process(pid).children(recursive=True):
+        with contextlib.suppress(psutil.Error):  # it has just ended
+            if "lib2048.sweep.process" in " ".join(child.cmdline()):
+                found.append(child)
+    return found
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -256,16 +261,19 @@ def test_a_killed_worker_loses_nothing(client, tmp_path):
 def test_a_killed_run_goes_on(tmp_path):
     settings = replace(SHORT, actions=2_000_000)
 
+    killed = []
+
     def kill():
+        wait_for(lambda: list(tmp_path.glob("a/*/checkpoint.npz")))
         for _ in range(2):
-            wait_for(lambda: list(tmp_path.glob("a/*/checkpoint.npz")))
-            wait_for(lambda: processes_of(os.getpid()))[0].kill()
+            killed.append(wait_for(lambda: set(processes_of(os.getpid())) - set(killed)).pop())
+            killed[-1].kill()
 
     thread = threading.Thread(target=kill)
     thread.start()
     report = run_sweep([("run", settings)], tmp_path / "a", progress=False)
     thread.join()
-    assert report.count("finished") == 1, report.outcomes
+    assert report.count("finished") == 1 and len(killed) == 2, report.outcomes
     by_hand(settings, tmp_path / "b")
     same_folders(settings, tmp_path / "a" / "run-seed1", tmp_path / "b")
 
@@ -341,6 +349,24 @@ def test_runs_die_with_the_process_that_started_them(tmp_path):
         process.communicate()
     assert len(children) == 1
     wait_for(lambda: not any(child.is_running() for child in children))
+
+
+def test_a_run_waits_for_another_process_in_its_folder(tmp_path):
+    folder, seen = RunFolder(tmp_path / "run-seed1", SHORT, {}), []
+
+    def let_go():
+        with folder.held():
+            held.set()
+            wait_for(lambda: shares.living())
+            time.sleep(0.5)
+            seen.extend(path.name for path in folder.path.glob("*.npz"))
+
+    held, thread = threading.Event(), threading.Thread(target=let_go)
+    thread.start()
+    held.wait()
+    report = run_sweep([("run", SHORT)], tmp_path, progress=False)
+    thread.join()
+    assert report.count("finished") == 1 and seen == [], report.outcomes
 
 
 # ---------------------------------------------------------------- memory

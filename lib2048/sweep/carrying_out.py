@@ -4,15 +4,16 @@ import contextlib
 import importlib.util
 import logging
 import socket
-import sys
 import threading
 import time
 import uuid
+from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 from lib2048.machine.kernels import SOURCE_HASH
+from lib2048.machine.telling import bar, say
 from lib2048.sweep import shares
 from lib2048.sweep.lists import KINDS, check_names
 from lib2048.sweep.process import Died, in_process, reason_of
@@ -123,34 +124,46 @@ def _order(job, folder, memory):
 def _carry_out(orders, client, stop, progress):
     """Return an `Outcome` of each order, in their order."""
     from distributed import as_completed
-    from tqdm.auto import tqdm
 
     _check_workers(client, orders)
     Path(orders[0]["folder"]).mkdir(parents=True, exist_ok=True)
     word = f"lib2048-stop-{uuid.uuid4().hex}"
     futures = client.map(work, [order | {"stop": word} for order in orders], key="lib2048",
                          pure=False, retries=RETRIES)  # fmt: skip
-    done = as_completed(futures)
-    with _passed_on(stop, client, word, futures):
-        for _ in tqdm(done, total=len(futures), unit="run", leave=False, disable=not progress,
-                      file=sys.stderr):  # fmt: skip
-            pass
-    return [_outcome(order, future, stop) for order, future in zip(orders, futures, strict=True)]
+    outcomes, done = {}, as_completed(futures)
+    retries = dict.fromkeys(futures, RETRIES)
+    labels = {future: order["label"] for future, order in zip(futures, orders, strict=True)}
+    with (
+        bar(progress, total=len(futures), unit="run") as shown,
+        _passed_on(stop, client, word, futures),
+    ):
+        for future in done:
+            if _to_be_retried(future) and retries[future]:
+                retries[future] -= 1
+                future.retry()
+                done.add(future)
+            else:
+                outcomes[future] = _outcome(labels[future], future, stop)
+                shown.update(1)
+    return [outcomes[future] for future in futures]
 
 
-def _outcome(order, future, stop):
-    label = order["label"]
-    if future.status == "finished":
+def _to_be_retried(future):
+    """Say whether Dask has given up a job because its workers died: a job never kills a worker."""
+    return future.status == "error" and type(future.exception()).__name__ == "KilledWorker"
+
+
+def _outcome(label, future, stop):
+    """Return what came of a job, fetched at once: an answer dies with its worker, too."""
+    try:
         answer = future.result()
         return Outcome(label, answer["state"], answer.get("why", ""), answer.get("done"))
-    if future.status != "error" and stop.is_set():
-        return Outcome(label, "stopped")
-    if future.status != "error":
-        return Outcome(label, "failed", "its scheduler is gone: the same sweep again goes on")
-    error = future.exception()
-    if type(error).__name__ == "KilledWorker":
-        return Outcome(label, "failed", "its workers died, again and again")
-    return Outcome(label, "failed", str(error) if isinstance(error, Died) else reason_of(error))
+    except CancelledError:
+        gone = "its scheduler is gone: the same sweep again goes on"
+        return Outcome(label, "stopped") if stop.is_set() else Outcome(label, "failed", gone)
+    except Exception as error:
+        why = str(error) if isinstance(error, Died) else reason_of(error)
+        return Outcome(label, "failed", why)
 
 
 @contextlib.contextmanager
@@ -181,7 +194,8 @@ def _stop_all(client, word, futures):
 
     Event(word, client).set()
     at_work = {key for keys in client.processing().values() for key in keys}
-    client.cancel([f for f in futures if f.status == "pending" and f.key not in at_work])
+    waiting = [future for future in futures if future.status in ("pending", "lost")]
+    client.cancel([future for future in waiting if future.key not in at_work])
 
 
 # ---------------------------------------------------------------- the cluster
@@ -250,7 +264,7 @@ def _check_workers(client, orders):
     largest = max(orders, key=lambda order: order["nbytes"])
     facts = client.run(_facts, on_error="return")
     if not facts:
-        print("lib2048: no worker is there yet; waiting for one", file=sys.stderr)
+        say("no worker is there yet; waiting for one")
     for address, fact in sorted(facts.items()):
         if not isinstance(fact, dict):
             raise ValueError(f"worker {address}: {reason_of(fact)}: is lib2048 installed there?")

@@ -4,6 +4,7 @@ import contextlib
 import re
 import sys
 
+from lib2048.machine import process
 from lib2048.sweep.carrying_out import check_jobs, connected, run_sweep
 from lib2048.sweep.lists import chosen, read_list
 from lib2048.train.watching import Stopped
@@ -48,6 +49,7 @@ def _report(jobs, folder, **how):
     try:
         return run_sweep(jobs, folder, **how)
     except Stopped as stopped:
+        process.stopped()
         print(f"lib2048: {stopped}; the same command goes on", file=sys.stderr)
         return stopped.run
 

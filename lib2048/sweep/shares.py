@@ -10,6 +10,7 @@ nor given away too early, whoever is killed: run, worker, scheduler or the one w
 
 import contextlib
 import itertools
+import math
 import os
 import re
 import socket
@@ -21,42 +22,22 @@ from typing import NamedTuple
 import psutil
 
 from lib2048.machine import memory
-
-try:
-    import fcntl
-except ImportError:  # on Windows
-    import msvcrt
-
-    fcntl = None
+from lib2048.machine.lock import Lock
 
 LOOK_SECONDS = 0.1  # between two looks whether the memory is there
 PATIENCE = 10  # seconds; what a run has left behind may take a moment to be free
-FAR = 1 << 30  # the byte that is locked where locks hide what they cover
 _numbers = itertools.count()
-
-# ---------------------------------------------------------------- locks
-
-
-def lock(file):
-    """Lock an open file until it is closed or this process ends; return False if another has it."""
-    try:
-        if fcntl:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        else:
-            file.seek(FAR)
-            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
-    except OSError:
-        return False
-    return True
 
 
 @contextlib.contextmanager
-def _locked(path):
-    """Hold the lock of a file, once whoever has it lets go."""
-    with open(path, "ab") as file:
-        while not lock(file):
-            time.sleep(LOOK_SECONDS)
+def _locked(path, wait=math.inf):
+    """Hold the lock of a file."""
+    lock = Lock(path)
+    lock.acquire(wait)
+    try:
         yield
+    finally:
+        lock.release()
 
 
 # ---------------------------------------------------------------- shares
@@ -102,11 +83,10 @@ def _living(place):
     """Return the shares of living processes, and remove the files of dead ones."""
     found = []
     for path in place.glob("share-*"):
-        with open(path, "rb") as file:
-            dead = lock(file)
-        if dead:
-            path.unlink()
-        else:
+        try:
+            with _locked(path, 0):  # and, behind it, the file is removed
+                pass
+        except ValueError:  # somebody has it
             found.append(Share(*map(int, re.findall("[0-9]+", path.name)[:2])))
     return found
 
@@ -126,16 +106,15 @@ def share(nbytes, granted=None):
     """
     place = folder()
     with _locked(place / "turn"):
-        file = _taken(place, nbytes, granted)
+        taken = _taken(place, nbytes, granted)
     try:
-        with file:
-            yield
+        yield
     finally:
-        Path(file.name).unlink(missing_ok=True)
+        taken.release()
 
 
 def _taken(place, nbytes, granted):
-    """Return the open, locked file of a share, as soon as there is room for it."""
+    """Return the lock of a share, taken as soon as there is room for it."""
     begin = time.monotonic()
     while True:
         with _locked(place / "ledger"):
@@ -156,9 +135,9 @@ def _left(others, granted):
 
 
 def _new(place, nbytes):
-    file = open(place / f"share-{nbytes}-{os.getpid()}-{next(_numbers)}", "xb")
-    lock(file)
-    return file
+    lock = Lock(place / f"share-{nbytes}-{os.getpid()}-{next(_numbers)}")
+    lock.acquire()
+    return lock
 
 
 def too_much(nbytes, left):

@@ -10,6 +10,7 @@ from lib2048.train.folder import RunFolder
 from lib2048.train.learners import needed_bytes
 from lib2048.train.run import Run
 
+PATIENCE = 60  # seconds, for a process in its folder that was given up and has not ended yet
 VALUES = {  # what stands behind a key: a class, and what it is called
     None: (bool, "true or false"),
     int: (numbers.Integral, "a whole number"),
@@ -84,7 +85,7 @@ class Training(NamedTuple):
 
         Raises what `Run.go` raises, `Stopped` among it.
         """
-        run = Run(self.settings, Path(folder, self.label), resume=True)
+        run = Run(self.settings, Path(folder, self.label), resume=True, wait=PATIENCE)
         history = run.go(progress=False)
         done = {"games": history.count, "actions": history.actions, "seconds": history.took}
         return done | {"mean_last": history.mean_last() if history.count else None}

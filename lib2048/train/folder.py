@@ -85,9 +85,7 @@ class RunFolder:
         self.check(resume=True)
         if self._is_free:
             return "missing"
-        if (self.path / CHECKPOINT).exists() or not (self.path / WEIGHTS).exists():
-            return "begun"
-        return self._state_of_the_finished(self._old_config()[0])
+        return self._state_of_the_finished(self._old_config()[0]) if self.is_finished else "begun"
 
     def _state_of_the_finished(self, old):
         (unit, number), (new_unit, new_number) = old.budget or ("games", 0), self.settings.budget
