@@ -12,6 +12,7 @@ import pytest
 
 from lib2048 import Network, SearchPlayer, benchmark, save
 from lib2048.cli import main
+from lib2048.machine.arrays import read_arrays
 from lib2048.networks import files as storage
 from lib2048.play.evaluation import evaluate
 from lib2048.train import learners
@@ -120,7 +121,7 @@ def test_train_answers_by_the_contract(answer, tmp_path):
     assert set(found) == TRAIN_KEYS
     assert (found["run"], found["network"], found["games"]) == (str(out), SMALL, 50)
     assert found["weights"] == str(out / "weights.npz")
-    history = storage.read_arrays(out / "weights.npz")["history"]
+    history = read_arrays(out / "weights.npz")["history"]
     assert found["actions"] >= history[:, 1].sum()
     assert found["mean_last"] == pytest.approx(history[:, 0].mean())
     assert storage.load(found["weights"]).weights.any()
@@ -198,8 +199,9 @@ def test_stages_and_starts_train(answer, tmp_path, words):
 
 def test_training_without_room_for_a_stage_ends_with_2(answer, capsys, tmp_path, monkeypatch):
     arguments = ["train", "--network", SMALL, "--stages", 2, "--actions", 100, "--out", tmp_path]
-    with monkeypatch.context() as patch:
-        patch.setattr(learners, "SPARE_MIB", 1 << 30)
+    with monkeypatch.context() as patch:  # there was room when it began
+        fill_up = lambda learner: patch.setattr(learners, "SPARE_MIB", 1 << 30)  # noqa: E731
+        patch.setattr(learners.TableLearner, "prepare", fill_up)
         assert main([str(argument) for argument in arguments]) == 2
     said = capsys.readouterr()
     last = said.err.split("\r")[-1]  # behind the progress
@@ -207,6 +209,14 @@ def test_training_without_room_for_a_stage_ends_with_2(answer, capsys, tmp_path,
     assert "stopped where it can go on" in last and "the next stage" in last
     assert (tmp_path / "checkpoint.npz").exists()
     assert answer(*arguments, "--resume")["actions"] == 100
+
+
+def test_training_without_room_for_a_stage_is_refused_before_it_begins(
+    one_line_error, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(learners, "SPARE_MIB", 1 << 30)
+    arguments = ["train", "--network", SMALL, "--stages", 2, "--actions", 100, "--out", tmp_path]
+    assert "the next stage" in one_line_error(*arguments) and not contents(tmp_path)
 
 
 def test_train_goes_on_and_reports_at_the_end(answer, tmp_path):
@@ -519,7 +529,7 @@ def test_the_installed_command_exits_with_2(tmp_path):
 
 def test_games_that_all_began_elsewhere_have_no_mean(answer, tmp_path):
     words = ["--starts", "l-jump", "--actions", 250, "--out", tmp_path / "run"]
-    found = answer("train", "--network", SMALL, *words)
+    found = answer("train", "--network", "cells:0123", *words)
     assert found["games"] > 0 and found["mean_last"] is None
 
 

@@ -21,7 +21,7 @@ from lib2048 import Network, NetworkPlayer, Run, Settings, evaluate, save
 from lib2048.learn.games import Games
 from lib2048.machine import process
 from lib2048.machine.kernels import kernel
-from lib2048.machine.waiting import Crowd, aside
+from lib2048.machine.waiting import Crowd, aside, new_pool
 from lib2048.train.learners import TableLearner
 from lib2048.train.watching import Stopped
 
@@ -139,12 +139,19 @@ def test_more_threads_than_the_system_gives_are_refused_in_one_line(monkeypatch)
     def refuse(thread):
         raise RuntimeError("can't start new thread")
 
-    with Crowd(7) as crowd:
-        monkeypatch.setattr(threading.Thread, "start", refuse)
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    for ask in (lambda: Crowd(7).do(lambda: 7), lambda: new_pool(7)):
         with pytest.raises(MemoryError, match="7 threads: .*take fewer") as error:
-            crowd.do(lambda: 7)
-        monkeypatch.undo()
-    assert "\n" not in str(error.value)
+            ask()
+        assert "\n" not in str(error.value)
+
+
+def test_a_pool_has_all_its_threads_from_the_beginning():
+    before = threading.active_count()
+    pool = new_pool(5)
+    assert threading.active_count() == before + 5
+    assert pool.submit(lambda: 7).result() == 7
+    pool.shutdown()
 
 
 # ---------------------------------------------------------------- compiling

@@ -58,11 +58,11 @@ def new_pool(count):
     try:
         for _ in range(count):
             pool.submit(all_here.wait)
-    except RuntimeError:
+        all_here.wait()
+    except BaseException as error:
         all_here.abort()
-        pool.shutdown(cancel_futures=True)
-        raise MemoryError(_too_many(count)) from None
-    all_here.wait()
+        pool.shutdown(wait=False, cancel_futures=True)
+        raise MemoryError(_too_many(count)) if isinstance(error, RuntimeError) else error from None
     return pool
 
 
