@@ -19,9 +19,12 @@ LIB2048 = [sys.executable, "-m", "lib2048.cli"]
 
 
 def quiet(*words):
-    """Run a command of the library."""
-    subprocess.run([*LIB2048, *map(str, words)], check=True, stdout=subprocess.DEVNULL,
-                   stderr=subprocess.DEVNULL)  # fmt: skip
+    """Run a command of the library.
+
+    In a session of its own, as the runs of a sweep are: Linux shares a busy machine out by them.
+    """
+    subprocess.run([*LIB2048, *map(str, words)], check=True, start_new_session=True,
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # fmt: skip
 
 
 def by_hand(folder, actions):
