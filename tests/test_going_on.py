@@ -76,7 +76,8 @@ RULES = [
     {"rule": "td", "alpha": 0.3, "lam": 0.5}, {"rule": "td", "lam": 0.9, "delay": False},
     {"rule": "tc"}, {"rule": "tc", "lam": 0.5}, {"rule": "tc", "lam": 0.5, "delay": False},
     {"rule": "tc", "lam": 0.99, "form": "q"}, {"rule": "tc", "order": "backward"},
-    {"rule": "autostep", "mu": 0.01},
+    {"rule": "autostep", "mu": 0.01}, {"error": "remembered"},
+    {"error": "remembered", "order": "backward", "alpha": 0.001},  # 0.1 grows without bound
 ]  # fmt: skip
 
 

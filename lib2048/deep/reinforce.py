@@ -8,6 +8,8 @@ of ε-greedy.  The source has A − log P for drawn ones (section 3.2.3), which 
 does not sum to 0 over the actions, though adding a number to all logits changes nothing.
 """
 
+import copy
+
 import numpy as np
 import torch
 
@@ -29,6 +31,10 @@ OPTIMISERS = {
     "adam": lambda weights, rate: torch.optim.Adam(weights, rate),
 }
 BATCH_COLUMNS = ("games", "actions", "score", "length", "tile_sum", "distance", "entropy")
+
+
+class _Interrupted(Exception):
+    """Someone stopped the run while it learned from a batch."""
 
 
 class PolicyLearner(NeuralLearner):
@@ -85,11 +91,12 @@ class PolicyLearner(NeuralLearner):
         whether games are left); see records.RESULT_COLUMNS.
         """
         found = [np.zeros((0, len(RESULT_COLUMNS)), np.int64)]
-        while self.actions < last_action and rows and self._batch.first < last_game:
+        self._learn_if_over()
+        while (self.actions < last_action and rows and self._batch.first < last_game
+               and not self.stop.is_set()):  # fmt: skip
             found.append(self._batch.turn(self._decide, last_action - self._before, rows))
             rows -= len(found[-1])
-            if self._batch.over:
-                self._learn()
+            self._learn_if_over()
         return np.concatenate(found), self._batch.first < last_game
 
     def _begin(self):
@@ -112,6 +119,35 @@ class PolicyLearner(NeuralLearner):
 
     # ------------------------------------------------------------ learning from a batch
 
+    def _learn_if_over(self):
+        """Learn from a batch whose games are over: all of it, or, when stopped, nothing."""
+        if not self._batch.over:
+            return
+        before = self._learned()
+        try:
+            self._learn()
+        except _Interrupted:
+            self._unlearn(before)
+
+    def _learned(self):
+        """Return a copy of all that a batch changes."""
+        return copy.deepcopy([part.state_dict() for part in self._parts_that_learn()])
+
+    def _parts_that_learn(self):
+        critic = [self.critic.module, self.critic.optimiser] if self.critic else []
+        return [self.network.module, self.optimiser, *critic]
+
+    def _unlearn(self, before):
+        for part, state in zip(self._parts_that_learn(), before):
+            part.load_state_dict(state)
+        if self.critic:
+            self.critic.fitted = len(self.batches)
+
+    def _look(self):
+        """Look at the Stop button between two calls of torch."""
+        if self.stop.is_set():
+            raise _Interrupted
+
     def _learn(self):
         """Take the steps of a batch, write its row of `batches`, and begin the next."""
         boards, actions, rewards = self._batch.moves()
@@ -130,7 +166,7 @@ class PolicyLearner(NeuralLearner):
         if self.settings.returns == "sum":
             return np.broadcast_to(standardised(self._batch.tile_sums), live.shape)
         if self.critic:
-            found = self.critic.learn(boards, rewards, live)
+            found = self.critic.learn(boards, rewards, live, self._look)
             return (found - found[live].mean()) / (found[live].std() + TINY)
         return standardised(to_go(rewards, self.settings.discount), live)
 
@@ -150,6 +186,7 @@ class PolicyLearner(NeuralLearner):
         self.optimiser.zero_grad()
         sure = np.zeros((len(boards), 2))
         for at in range(0, len(boards), AT_ONCE):
+            self._look()
             part = slice(at, at + AT_ONCE)
             policy = self.network.distribution(boards[part])
             surrogate(policy, actions[part], advantages[part], self.settings.entropy).backward()

@@ -1,7 +1,6 @@
 """Games in progress: one thread's, and those of several threads that learn on the same tables."""
 
 import threading
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
@@ -35,6 +34,7 @@ from lib2048.learn.starts import (
 )
 from lib2048.machine.arrays import Form, Part, check_arrays
 from lib2048.machine.memory import apart, records
+from lib2048.machine.waiting import new_pool
 from lib2048.networks.lookups import BOARDS_AT_ONCE, unplanes, value_kernel
 
 FOREVER = np.iinfo(np.int64).max
@@ -143,7 +143,7 @@ class Games:
         kept = (int(np.minimum(lengths, self.work.past.shape[1]).sum()),)
         limits = {"action": (0, 3), "reward": (0,)}
         return {
-            f"past_{name}": Form(PAST[name].name, kept, *limits.get(name, ()))
+            f"past_{name}": Form(PAST[name].name, kept, *limits.get(name, ()), old=name == "value")
             for name in PAST.names
         }
 
@@ -177,7 +177,8 @@ class Games:
         start = 0
         for episode in self._episodes():
             for name in PAST.names:
-                episode[name] = state[f"past_{name}"][start : start + len(episode)]
+                if f"past_{name}" in state:  # runs of old remembered no value
+                    episode[name] = state[f"past_{name}"][start : start + len(episode)]
             start += len(episode)
         self.counters[:] = state["counters"]
         restore_starts(self.starts, state)
@@ -201,7 +202,7 @@ class Crew:
 
     def __init__(self, members):
         self.members, self._lock, self._left, self._share = members, threading.Lock(), (), ()
-        self._pool = ThreadPoolExecutor(len(members)) if len(members) > 1 else None
+        self._pool = new_pool(len(members)) if len(members) > 1 else None
 
     @property
     def actions(self):

@@ -196,20 +196,25 @@ class Lockstep:
         _look_all(self.places, self.grid, self.afterstates, self.rewards)
 
 
-def play_in_step(decide, first_game, count, seed, grid=WHOLE, watch=None):
+def play_in_step(decide, first_game, count, seed, grid=WHOLE, watch=None, stop=(0,)):
     """Play games by number, all at once; return int64[count, 5], see records.RESULT_COLUMNS.
 
     decide: a function from a `Lockstep` to the action of each place; watch: is shown both, before
-    the actions are taken.
+    the actions are taken.  Another thread ends it after a turn by stop[0] = 1.
     """
     games = Lockstep(count, seed, first_game, first_game + count, grid=grid)
-    parts = [np.zeros((0, len(RESULT_COLUMNS)), np.int64)]
-    while games.live.any():
+    parts = []
+    while games.live.any() and not stop[0]:
         actions = decide(games)
         if watch is not None:
             watch(games, actions)
         parts.append(games.act(actions))
-    results = np.concatenate(parts)
+    return in_order(parts)
+
+
+def in_order(parts):
+    """Return results of games, a list of int64[k, 5], as one array, by the games' numbers."""
+    results = np.concatenate([np.zeros((0, len(RESULT_COLUMNS)), np.int64), *parts])
     return results[np.argsort(results[:, 0])]
 
 

@@ -9,6 +9,8 @@ import shutil
 import stat
 from pathlib import Path
 
+from lib2048.machine.process import on_sudden_end
+
 SPARE_BYTES = 64 << 20  # left free on the disk
 
 
@@ -22,8 +24,10 @@ def write_atomic(path, write, nbytes=0):
     path.parent.mkdir(parents=True, exist_ok=True)
     free = shutil.disk_usage(path.parent).free
     if free < nbytes + SPARE_BYTES:
-        raise OSError(f"{path}: {nbytes >> 20} MiB to write, {free >> 20} MiB free on this disk")
+        what = f"{nbytes >> 20} MiB to write, {free >> 20} MiB free on this disk"
+        raise OSError(f"{path}: {what}, of which {SPARE_BYTES >> 20} MiB stay free")
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    _parts.add(part)
     try:
         with open(part, "wb") as file:
             write(file)
@@ -31,6 +35,17 @@ def write_atomic(path, write, nbytes=0):
             os.fsync(file.fileno())
         os.replace(part, path)
     finally:
+        part.unlink(missing_ok=True)
+        _parts.discard(part)
+
+
+_parts = set()  # files that are being written
+
+
+@on_sudden_end
+def _remove_parts():
+    """Remove what is half written."""
+    for part in list(_parts):
         part.unlink(missing_ok=True)
 
 

@@ -76,6 +76,28 @@ class RunFolder:
             raise ValueError(f"{self.path}: holds a history, but neither {CHECKPOINT} nor "
                              f"{WEIGHTS}: put one back, or begin in another folder")  # fmt: skip
 
+    def state(self):
+        """Return 'missing', 'begun' or 'finished'; a run with a smaller budget is only begun.
+
+        Raises what `check` raises, and ValueError for a run that is finished by another budget or
+        other test games.
+        """
+        self.check(resume=True)
+        if self._is_free:
+            return "missing"
+        return self._state_of_the_finished(self._old_config()[0]) if self.is_finished else "begun"
+
+    def _state_of_the_finished(self, old):
+        (unit, number), (new_unit, new_number) = old.budget or ("games", 0), self.settings.budget
+        if unit == new_unit and number < new_number:
+            return "begun"
+        tests = ("eval_every", "eval_games", "eval_depth") if self.settings.eval_every else ()
+        for name in (unit, new_unit, *tests):
+            asked, made = getattr(self.settings, name), getattr(old, name)
+            if asked != made:
+                raise ValueError(f"{self.path}: is finished with {name} {made} instead of {asked}")
+        return "finished"
+
     def open(self, resume, wait=0.0):
         """Claim the folder; return the checkpoint's `Archive`, or None to begin from the start.
 

@@ -12,6 +12,7 @@ import numpy as np
 from lib2048.learn.games import FOREVER
 from lib2048.learn.settings import BUDGETS, NETWORK_OPTIONS, Settings, check_budget, check_rate
 from lib2048.machine.arrays import Form, check_arrays
+from lib2048.machine.waiting import aside
 from lib2048.train.checkups import Checkups
 from lib2048.train.folder import RunFolder
 from lib2048.train.history import History, as_array, as_rows, check_history
@@ -71,6 +72,7 @@ class Run:
         self.history.visits = self.learner.visits
         self._before, self._started = 0.0, None  # the clock: seconds so far, and since when
         self._stop, self._going, self._ended = threading.Event(), threading.Lock(), None
+        self.learner.stop = self._stop
         self._kept = None  # how far it was when its folder was finished
         if self.folder and (arrays := self.folder.open(resume, wait)):
             with arrays:
@@ -193,8 +195,12 @@ class Run:
         return unit, max(0, number - done), True
 
     def _go(self, end, show):
+        self.history.stopped = True
+        try:
+            aside(self.learner.prepare, self._stop)  # before the clock starts
+        except KeyboardInterrupt:
+            return
         self.history.stopped = False
-        self.learner.play(0, 0, 1)  # compiles, before the clock starts
         chunk, saver = self.learner.first_chunk, _Saver(self)
         self._started = time.perf_counter()
         try:
@@ -205,8 +211,7 @@ class Run:
                 begin, before = time.perf_counter(), self.actions
                 self._play(end, chunk)
                 show()
-                took = max(time.perf_counter() - begin, 1e-6)
-                chunk = max(1, min(2 * chunk, int((self.actions - before) * CHUNK_SECONDS / took)))
+                chunk = _next_chunk(chunk, self.actions - before, time.perf_counter() - begin)
                 saver.look()
             self._test()
         finally:
@@ -312,6 +317,15 @@ class Run:
         self._before = float(arrays["seconds"])
         self._mark()
         self._kept = self._extent() if self.folder.is_finished else None
+
+
+def _next_chunk(chunk, played, seconds):
+    """Return how many actions to play before the next look at the Stop button.
+
+    One that test games or the budget cut short says little of the speed: it makes none larger.
+    """
+    fits = int(played * CHUNK_SECONDS / max(seconds, 1e-6))
+    return max(1, min(chunk if played < chunk else 2 * chunk, fits))
 
 
 class _Saver:
