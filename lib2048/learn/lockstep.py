@@ -177,16 +177,14 @@ class Lockstep:
         return places
 
     def _check_turn(self, places, turn, path):
-        """Raise ValueError where no game goes on, one is none of these, or what it does illegal."""
+        """Raise ValueError where a game is none of these, or its chosen action is illegal."""
         after, rewards = np.zeros_like(self.afterstates), np.zeros_like(self.rewards)
         _look_all(places, self.grid, after, rewards)
         chosen = rewards[np.arange(len(places)), places["action"]]
         live = places["number"] >= 0
         left = live & (np.arange(len(places)) >= turn) & (turn > 0)
-        ended = (rewards[live] == ILLEGAL).all(axis=1).any() or not live.any()
-        others = (places["number"][live] < self._first).any()
-        if ended or others or (chosen[left] == ILLEGAL).any():
-            raise ValueError(f"{path}: its games are over, or others, or do what is illegal")
+        if (places["number"][live] < self._first).any() or (chosen[left] == ILLEGAL).any():
+            raise ValueError(f"{path}: its games are others, or an action in them is illegal")
 
     def restore(self, state):
         """Take up a state that `state` returned for as many games, and `check` has seen."""
