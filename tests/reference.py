@@ -287,15 +287,17 @@ class Learner:
     """Games take turns, an action each; a lane whose game is over takes the next number.
 
     decay: λ; horizon: h; delay: learn each entry once, by the sum of its h + 1 errors; optimistic:
-    what every board is worth beside its weights; marks, top, promotes: of the stages; starts:
+    what every board is worth beside its weights; remembered: V in an entry's error is the one from
+    when its action was chosen; marks, top, promotes: of the stages; starts:
     where games begin.
     """
 
     def __init__(
         self, tuples, form, backward, rate, seed, lanes=2, learn=True,
         coherent=False, decay=0.0, horizon=0, delay=True, optimistic=0.0,
-        marks=0, top=32768, promotes=False, starts="initial",
+        marks=0, top=32768, promotes=False, starts="initial", remembered=False,
     ):  # fmt: skip
+        self.remembered = remembered
         self.coherent, self.decay, self.horizon = coherent, np.float32(decay), horizon
         self.delay, self.lost = delay, -np.float32(optimistic)
         self.network = PlainNetwork(tuples, form, self.lost, marks, top, promotes)
@@ -343,12 +345,21 @@ class Learner:
     def take_turn(self, lane):
         worths = self.network.worths(lane.board, self.form)
         best = max(worths, key=worths.get, default=None)  # the first of equals
+        seen = F0 if best is None else self.worth_of(*self.entry(lane, best))
         if self.learn and not self.backward and lane.steps:
             self.learn_forward(lane, self.target(lane, worths, best), best is None)
         if best is None:
             self.finish(lane)
         else:
-            self.act(lane, best)
+            self.act(lane, best, seen)
+
+    def entry(self, lane, action):
+        """Return the board whose value is learned when an action is taken, and the action."""
+        after, _ = outcomes(lane.board)[action]
+        return (after if self.form == "afterstate" else lane.board), action
+
+    def worth_of(self, board, action, own=False):
+        return self.network.value(board, action if self.form == "q" else 0, own)
 
     def target(self, lane, worths, best):
         """What the last entry should be worth, seen from the state after it."""
@@ -378,21 +389,22 @@ class Learner:
         return errors[0] + self.decay * self.sum_from(errors[1:]) if errors else F0
 
     def error(self, step, target):
-        board, head, _ = step
-        return target - self.network.value(board, head if self.form == "q" else 0, own=True)
+        board, action, _, seen = step
+        return target - (seen if self.remembered else self.worth_of(board, action, own=True))
 
     def move(self, step, error, rate):
-        board, head, _ = step
+        board, head, *_ = step
         head = head if self.form == "q" else 0
         if self.coherent:
             self.network.add_coherently(board, head, error, rate)
         else:
             self.network.add(board, head, error * rate)
 
-    def act(self, lane, action):
+    def act(self, lane, action, seen):
+        """Take an action; seen: what its entry was worth when it was chosen."""
         after, reward = outcomes(lane.board)[action]
-        entry = after if self.form == "afterstate" else lane.board
-        lane.steps.append((entry, action, reward))
+        entry, _ = self.entry(lane, action)
+        lane.steps.append((entry, action, reward, seen))
         lane.score += reward
         self.actions += 1
         if self.learn and not self.backward:
@@ -414,10 +426,10 @@ class Learner:
     def learn_backward(self, steps):
         """From the last entry to the first, each towards the newest value of the one after it."""
         value, next_reward = self.lost, F0
-        for board, action, reward in reversed(steps):
+        for board, action, reward, seen in reversed(steps):
             pays = next_reward if self.form == "afterstate" else np.float32(reward)
-            step = board, action, reward
+            step = board, action, reward, seen
             self.network.promote(board)
             self.move(step, self.error(step, value + pays), self.rate)
-            value = self.network.value(board, action if self.form == "q" else 0, own=True)
+            value = self.worth_of(board, action, own=True)
             next_reward = np.float32(reward)

@@ -70,17 +70,17 @@ def lasting(games):
 
 def compare_with_plain(
     name, form, order, actions, alpha=0.5, lanes=2, learn=True,
-    rule="td", decay=0.0, delay=True, optimistic=0.0,
+    rule="td", decay=0.0, delay=True, optimistic=0.0, error="fresh",
 ):  # fmt: skip
     """Train twice, by the library and in plain Python; every weight and game must be the same."""
     network, seed = Network(name, form, optimistic), 5
-    settings = {"rule": rule, "decay": decay, "delay": delay}
+    settings = {"rule": rule, "decay": decay, "delay": delay, "error": error}
     games = learning(network, order, alpha, seed=seed, lanes=lanes, learn=learn, **settings)
     results, _ = games.play(FOREVER, actions, 10**4)
     rate = alpha / network.lookups_per_board
     plain = Learner(
         network.tuples, form, order == "backward", rate, seed, lanes, learn,
-        rule == "tc", decay, horizon(decay), delay, optimistic,
+        rule == "tc", decay, horizon(decay), delay, optimistic, remembered=error == "remembered",
     )  # fmt: skip
     plain.play(actions)
     assert plain.actions == games.actions == actions
@@ -127,6 +127,18 @@ def test_lambda_is_the_plain_learners_bit_for_bit(form, rule, delay, decay):
 @pytest.mark.parametrize("form", FORMS)
 def test_coherence_backward_is_the_plain_learners(form):
     compare_with_plain("cells:012,345", form, "backward", 700, alpha=1.0, rule="tc")
+
+
+@every_learner
+@pytest.mark.parametrize("rule", ["td", "tc"])
+def test_an_error_that_remembers_its_value_is_the_plain_learners(form, order, rule):
+    compare_with_plain(PAIRED, form, order, 700, 0.1, rule=rule, error="remembered")  # 0.5 diverges
+
+
+@pytest.mark.parametrize("delay", [True, False], ids=["delayed", "online"])
+def test_a_remembered_value_serves_lambda_too(delay):
+    settings = {"rule": "tc", "decay": 0.5, "delay": delay, "error": "remembered"}
+    compare_with_plain("cells:0123,456", "afterstate", "forward", 700, **settings)
 
 
 @every_learner

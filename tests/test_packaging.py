@@ -67,6 +67,7 @@ def test_module_imports_only_what_is_listed(path):
     core = names(PROJECT["dependencies"])
     everywhere = core | {"ipython", "nbclient", "nbconvert", "nbformat"}  # others bring them
     everywhere |= names(EXTRAS["course"]) | names(EXTRAS["deep"]) | names(EXTRAS["grading"])
+    everywhere |= names(EXTRAS["cluster"])
     assert distributions(imported(path, top_level_only=False)) <= everywhere
     if path.parent.name == "deep":
         core |= names(EXTRAS["deep"])
@@ -82,7 +83,7 @@ def distributions(packages):
 
 # ---- a light import ------------------------------------------------------------------------------
 
-HEAVY = ["torch", "dask", "matplotlib", "ipywidgets", "pandas", "IPython", "tqdm"]
+HEAVY = ["torch", "dask", "distributed", "matplotlib", "ipywidgets", "pandas", "IPython", "tqdm"]
 # numba itself looks at the bare scipy, for its version; what costs time is what lies inside.
 HEAVY += ["scipy.special", "scipy.stats", "scipy.linalg", "scipy.sparse"]
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from lib2048 import Comparison, at_equal, compare, compare_groups, interval, mean_ci95
+from lib2048.play.statistics import compare_printed
 
 # Student (1908), "The probable error of a mean", Biometrika 6: hours of sleep gained by ten
 # patients with each of two drugs.  As R's help page `?sleep` and textbooks have it:
@@ -131,6 +132,15 @@ def test_games_in_the_place_of_seeds_find_what_is_not_there():
         by_games += compare(*games.reshape(2, -1)).verdict != "not decided"
         by_seeds += compare(*games.mean(2)).verdict != "not decided"
     assert by_games > 0.4 * 400 and by_seeds < 0.08 * 400
+
+
+def test_printed_means_and_deviations_tell_what_their_seeds_tell():
+    printed = [(np.mean(one), np.std(one, ddof=1), len(one)) for one in (A, B)]
+    told, wanted = compare_printed(*printed), compare(A, B)
+    assert ends(told) == pytest.approx(ends(wanted))
+    assert told.percent == pytest.approx(wanted.percent)
+    with pytest.raises(ValueError, match="b has 1 seeds"):
+        compare_printed(printed[0], (5.0, 0.0, 1))
 
 
 # ---------------------------------------------------------------- seeds without spread

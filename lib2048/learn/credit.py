@@ -26,13 +26,21 @@ def learn(functions, weights, memory, rule, lane, g, over, worth, work):
     slot, known = lane.slot, np.uint64(lane.length)
     target = -rule.optimistic if over else worth
     target += np.float32(0) if rule.form == AFTERSTATE else work.past[g, slot].reward
-    value = functions.value(weights, work.entries, _place(functions, rule, g, slot),
-                            functions.lookups)  # fmt: skip
-    work.past[g, slot].error = target - value
+    at = _place(functions, rule, g, slot)
+    error = target - _value(functions, weights, rule, work.past[g, slot], at, work)
+    work.past[g, slot].error = error
     if rule.delay:
         _learn_late(functions, weights, memory, rule, g, slot, known, over, work)
     else:
-        _learn_at_once(functions, weights, memory, rule, g, slot, known, target - value, work)
+        _learn_at_once(functions, weights, memory, rule, g, slot, known, error, work)
+
+
+@part
+def _value(functions, weights, rule, entry, at, work):
+    """Return V in an entry's error: looked up now, or as it was when its action was chosen."""
+    if rule.remembered:
+        return entry.value
+    return functions.value(weights, work.entries, at, functions.lookups)
 
 
 @part
@@ -95,7 +103,7 @@ def learn_backward(functions, weights, memory, rule, g, length, work):
             read_through(weights, work.entries, at, n, rule.stages.below)
             promote(weights, work.entries, at, n, stage, rule.stages.below)
         target = next_value + (next_reward if rule.form == AFTERSTATE else entry.reward)
-        error = target - functions.value(weights, work.entries, at, n)
+        error = target - _value(functions, weights, rule, entry, at, work)
         functions.update(weights, memory, work.entries, at, n, error, rule.rate)
         next_value = functions.value(weights, work.entries, at, n)
         next_reward = entry.reward

@@ -24,6 +24,7 @@ from lib2048.learn.records import (
     LANES,
     NEXT_GAME,
     ROWS,
+    STATE,
     STRIDE,
     TURN,
     Functions,
@@ -88,11 +89,11 @@ def record(lane, counters, results):
 
 
 @part
-def _take(functions, weights, memory, rule, lane, g, action, counters, work):
+def _take(functions, weights, memory, rule, lane, g, action, worth, counters, work):
     """Take an action: note it for learning, count it, and let a tile spawn."""
     after, reward = lane.candidates[action], lane.rewards[action]
     if rule.learn:
-        _note(functions, weights, memory, rule, lane, g, action, work)
+        _note(functions, weights, memory, rule, lane, g, action, worth, work)
     if rule.form != AFTERSTATE:
         after, _ = slide_one(after, action)
     lane.score += np.int64(reward)
@@ -102,13 +103,17 @@ def _take(functions, weights, memory, rule, lane, g, action, counters, work):
 
 
 @part
-def _note(functions, weights, memory, rule, lane, g, action, work):
-    """Keep the entry whose value will be learned, with its look-ups unless it is a whole game."""
+def _note(functions, weights, memory, rule, lane, g, action, worth, work):
+    """Keep the entry whose value will be learned, with its look-ups unless it is a whole game.
+
+    worth: of the state, which is the entry's value where states have the values.
+    """
     slot, n = lane.slot + ONE, functions.lookups
     lane.slot = slot if slot < rule.slots else ZERO
     entry = work.past[g, np.uint64(lane.length) if rule.backward else lane.slot]
     entry.board, entry.action = lane.candidates[action], np.int64(action)
     entry.reward = lane.rewards[action]
+    entry.value = worth if rule.form == STATE else work.values[action]
     if rule.backward:
         return
     place = (g * rule.slots + lane.slot) * n
@@ -200,7 +205,7 @@ def play_kernel(functions, weights, memory, rule, lanes, counters, starts, work,
         if rule.learn and not rule.backward and lane.length > 0:
             learn(functions, weights, memory, rule, lane, g, action == OVER, worth, work)
         if action != OVER:
-            _take(functions, weights, memory, rule, lane, g, action, counters, work)
+            _take(functions, weights, memory, rule, lane, g, action, worth, counters, work)
             if lane.watched:
                 _keep_track(lane, g, lane.stages[action], rule.start, starts)
         else:

@@ -44,6 +44,7 @@ class Rule(NamedTuple):
     rate: np.float32  # α or β divided by the number of look-ups; μ for Autostep
     decay: np.float32  # λ
     slots: np.uint64  # h + 1: the afterstates that an error reaches
+    remembered: bool  # V in the error is that of when the action was chosen
     delay: bool  # learn each afterstate once, when all its errors are known
     memory: np.uint64  # numbers that the rule keeps beside each weight: see rules.RULES
     optimistic: np.float32  # V_init, what every board is worth beside the sum of its weights
@@ -86,6 +87,7 @@ PAST = np.dtype(
         ("board", np.uint64),  # a board whose value is learned: an entry
         ("action", np.int64),  # the action taken there
         ("reward", np.float32),  # its reward
+        ("value", np.float32),  # what it was worth when the action was chosen
         ("error", np.float32),  # its TD error, once it is known
     ],
     align=True,
@@ -121,6 +123,12 @@ def new_work(lanes, n, rule):
         trial_positions=apart(4 * n, np.uint32),
         past=records((lanes, slots), PAST),
     )
+
+
+def check_boards(boards, grid, what):
+    """Raise ValueError, in one line, where a board has a tile outside of its size."""
+    if (np.asarray(boards, np.uint64) & ~(grid.cells * np.uint64(15))).any():
+        raise ValueError(f"{what}: holds a board with a tile outside of it")
 
 
 FUNCTIONS = types.Tuple([numba_type(kind) for kind in Functions.__annotations__.values()])

@@ -9,6 +9,7 @@ import dataclasses
 import math
 import numbers
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,7 +22,9 @@ from lib2048.networks.network import FORMS, Geometry, Network
 from lib2048.networks.stages import MOST_MARKS, TOP
 
 ORDERS = ("forward", "backward")
+ERRORS = ("fresh", "remembered")
 MOST_THREADS = 1024
+MOST_GAMES = 10**8  # that are tested at a time
 MOST_LANES, MOST_LANES_OF_TABLES = 1 << 16, 64
 
 
@@ -50,6 +53,8 @@ class Settings:
     (1) are shared by a board's look-ups, mu (0.1) is a meta-rate.  lam: λ in [0, 1), td and tc
     only; delay: each afterstate learns once, h actions later, or online at every error.  order:
     'forward' learns during the episode, 'backward' from its end (as the lab program does).
+    error: V of an afterstate in its own error is 'fresh', looked up when it learns, or
+    'remembered' from when it was chosen, before the afterstate before it has learned.
     epsilon: how often any legal action is taken instead of the best; it is learned from, too.
     starts: where games begin: 'initial', 'carousel', 'restart', 's-jump', 'l-jump' (see `starts`).
     seed: any int; games have luck that no test game has.  threads: so many learn at once on the
@@ -94,11 +99,12 @@ class Settings:
                         "--lambda")  # fmt: skip
     delay: bool = option(True, "learn online at every error", flag="--no-delay")
     order: str = option("forward", ", ".join(ORDERS))
+    error: str = option("fresh", "which value stands in the error: " + ", ".join(ERRORS))
     epsilon: float = option(0.0, "share of random actions", float)
     starts: str = option("initial", "where games begin: " + ", ".join(STARTS))
     seed: int = option(1, "of the games' luck", int)
     threads: int = option(1, "that learn on the same tables", int)
-    lanes: int | None = option(None, None)
+    lanes: int | None = option(None, "games that take turns in a thread", int, "N")
     batch: str | None = option(None, "neural: what is learned at once: batch1K, game, …, games10")
     learning_rate: float | None = option(None, "neural: of the optimiser", float, "X")
     symmetry: str | None = option(None, "value networks: " + ", ".join(neural.SYMMETRIES))
@@ -160,6 +166,16 @@ class Settings:
                 )
         return cls(network=made.pop("name"), **(options | made))
 
+    @classmethod
+    def asked(cls, **options):
+        """Return the settings that somebody asks for, by the names of fields, with a budget."""
+        if "promotion" in options and not options.get("stages"):
+            raise ValueError("no promotion: there are no stages to promote weights between")
+        settings = cls(**options)
+        if settings.budget is None:
+            raise ValueError("say how long to train: so many games, or so many actions")
+        return settings
+
     # ------------------------------------------------------------ what follows from them
 
     @property
@@ -217,11 +233,12 @@ class Settings:
 
         Raises ValueError, in one line, for what no version has written.
         """
-        known = {_SAID.get(name, name): name for name in FIELDS}
-        try:
-            return cls(**{known[name]: value for name, value in dict(config).items()})
-        except (KeyError, TypeError) as error:
-            raise ValueError(f"holds a setting that this version does not know: {error}") from None
+        known, config = {_SAID.get(name, name): name for name in FIELDS}, dict(config)
+        strange = [name for name, x in config.items() if not _may_be(known.get(name), x)]
+        if strange or "network" not in config:
+            what = ", ".join(map(repr, strange)) or "no network"
+            raise ValueError(f"holds a setting that this version does not know: {what}")
+        return cls(**{known[name]: value for name, value in config.items()})
 
     def difference(self, other):
         """Say, as text, in which settings a run that goes on would differ; '' for none."""
@@ -239,7 +256,7 @@ BUDGETS = ("games", "actions", "seconds")
 NETWORK_OPTIONS = ("network", "form", "optimistic", "stages", "top", "promotion")
 _TABLES = (
     "form", "optimistic", "stages", "top", "promotion", "rule", "alpha", "beta", "mu", "lam",
-    "delay", "order", "epsilon",
+    "delay", "order", "error", "epsilon",
 )  # fmt: skip
 OF_KIND = {  # what a kind of network has to itself, and what is meant where nothing is said
     "n-tuple": {name: FIELDS[name].default for name in _TABLES},
@@ -257,7 +274,41 @@ _OWNED = set().union(*OF_KIND.values())
 _SAID = {"lam": "lambda"}  # a name that Python keeps for itself
 _UNSAID = ("seconds", "checkpoint_every")  # they decide no result
 
+# ---------------------------------------------------------------- how they are asked for
+
+
+class Flag(NamedTuple):
+    """A long option: its field, the kind of what is said behind it, or what it means by itself."""
+
+    name: str
+    kind: type | None
+    meant: bool | None = None
+
+
+def flags():
+    """Return {long option: `Flag`} of the fields that the command line and lists of runs know."""
+    known = {name: field.metadata for name, field in FIELDS.items()}
+    return dict(_flag(name, about) for name, about in known.items() if about["text"] is not None)
+
+
+def _flag(name, about):
+    said = (about.get("flag") or name.replace("_", "-")).removeprefix("--")
+    if said.startswith("no-") or said == "augment":
+        return said, Flag(name, None, not said.startswith("no-"))
+    return said, Flag(name, about["kind"] or str)
+
+
 # ---------------------------------------------------------------- checks
+
+
+def _may_be(name, value):
+    """Say whether a value of a file is of a kind that a field of some name takes."""
+    if isinstance(value, str) and not value.isprintable():
+        return False
+    whole = isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1 << 1000
+    kinds = (value, float(value)) if whole else (value,)
+    plain = whole or isinstance(value, (bool, float, str)) or value is None
+    return plain and name in FIELDS and any(isinstance(x, FIELDS[name].type) for x in kinds)
 
 
 def is_number(value, kind=numbers.Real):
@@ -296,6 +347,8 @@ def _check_learning(settings):
     rule, lam, order = settings.rule, settings.lam, settings.order
     if order not in ORDERS:
         raise ValueError(f"unknown order {order!r}: use {' or '.join(ORDERS)}")
+    if settings.error not in ERRORS:
+        raise ValueError(f"unknown error {settings.error!r}: use {' or '.join(ERRORS)}")
     most = 1 if settings.kind == "policy" else 1 - 2**-53
     if not (is_number(lam) and 0 <= lam <= most):
         raise ValueError(f"lambda {lam}: use a number from 0 up to, but not including, 1")
@@ -311,8 +364,9 @@ def _check_numbers(settings):
     _check_whole(settings, "lanes", MOST_LANES if settings.neural else MOST_LANES_OF_TABLES)
     if not is_number(settings.seed, numbers.Integral):
         raise ValueError(f"seed {settings.seed!r}: use a whole number")
-    for name in ("games", "actions", "seconds", "eval_every", "eval_games"):
+    for name in ("games", "actions", "seconds", "eval_every"):
         check_budget(name, getattr(settings, name))
+    _check_whole(settings, "eval_games", MOST_GAMES)
     if sum(getattr(settings, name) is not None for name in BUDGETS) > 1:
         raise ValueError(f"say how long to train by one of {', '.join(BUDGETS)}")
     neural.check_choices(**{name: getattr(settings, name) for name in neural.CHOICES})
@@ -340,7 +394,7 @@ def check_budget(name, number):
     kind = numbers.Real if name == "seconds" else numbers.Integral
     if number is not None and not (is_number(number, kind) and 0 < number < 1 << 62):
         what = "number" if name == "seconds" else "whole number"
-        raise ValueError(f"{name} {number}: use a {what} above 0")
+        raise ValueError(f"{name} {number}: use a {what} above 0, and below 2^62")
 
 
 # ---------------------------------------------------------------- for the loop
@@ -356,6 +410,7 @@ def rule_of(network, settings=None):
         "form": FORMS.index(network.form),
         "backward": settings.order == "backward",
         "learn": learn,
+        "remembered": settings.error == "remembered",
         "rate": shared_rate(network, settings.rule, settings.rate),
         "decay": settings.lam,
         "slots": min(horizon(settings.lam) + 1, LONGEST_GAME),

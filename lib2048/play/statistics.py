@@ -102,6 +102,19 @@ def compare(a, b, paired=False, level=0.95):
     return _judged(difference, math.sqrt(variance / n), n - 1, level, base)
 
 
+def compare_printed(a, b, level=0.95):
+    """Compare two methods by what a paper prints of each: (mean, standard deviation, seeds).
+
+    Returns the `Comparison` that `compare` makes of the seeds themselves.  Raises ValueError for
+    fewer than 2 seeds.
+    """
+    for name, (_, _, seeds) in (("a", a), ("b", b)):
+        if seeds < 2:
+            raise ValueError(f"{name} has {seeds} seeds: two are the least")
+    return _welch(*((mean, deviation**2, seeds) for mean, deviation, seeds in (a, b)),
+                  _share(level))  # fmt: skip
+
+
 def compare_groups(frame, by, value, against, level=0.95):
     """Compare the groups of a table with one of them, each by `compare`.
 

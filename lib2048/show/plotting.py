@@ -27,6 +27,7 @@ __all__ = [
     "COLOURS",
     "STYLE",
     "plot_curves",
+    "plot_differences",
     "plot_game",
     "plot_heat",
     "plot_intervals",
@@ -536,6 +537,30 @@ def _paired(names, values):
     return names, values
 
 
+@_styled
+def plot_differences(groups, xlabel="difference (%)", ax=None):
+    """Draw how far rows are above a reference, with 95 % intervals, a mark a group; return ax.
+
+    groups: {label: frame}, indexed by the names of the rows, with the columns percent and half
+    (half the width of the interval, in per cent too). A frame without rows is left out, with its
+    label; the first of the others says which rows there are. Raises ValueError where none has rows
+    or one lacks these columns.
+    """
+    groups = {label: frame for label, frame in groups.items() if len(frame)}
+    if not groups:
+        raise ValueError("there are no differences to draw")
+    names = list(next(iter(groups.values())).index)
+    ax = _axes(ax, 1.5 + 0.36 * len(names))
+    ax.axvline(0, color=GREY, linewidth=1.3)
+    for n, (label, frame) in enumerate(groups.items()):
+        _check_frame(frame, label, "percent", "half")
+        shown, beside = frame[frame.index.isin(names)], 0.26 * (n - (len(groups) - 1) / 2)
+        places = [names.index(name) + beside for name in shown.index]
+        look = {"fmt": "Dos^"[n % 4], "color": (COLOURS[-1], *COLOURS)[n % 4], "capsize": 3}
+        ax.errorbar(shown["percent"], places, xerr=shown["half"], label=label, **look)
+    ax.set_xlabel(xlabel)
+    _name_rows(ax, names)
+    return _legend_above(ax)
 @_styled
 def plot_tradeoff(groups, ax=None):
     """Draw what thinking longer buys: mean score against speed, a line a group; return ax.
