@@ -99,23 +99,14 @@ _LAZY = {
 __all__ = [
     "ACTIONS", "BoardKind", "Comparison", "Experience", "History", "Ladder", "Network",
     "NetworkPlayer", "Result", "Run", "SearchPlayer", "Settings", "SmallGame", "ValuePlayer",
-<<<<<<< HEAD
     "Weights", "actions_in", "afterstates", "as_written", "at_equal", "board", "board_table",
     "budget", "collect", "compare", "compare_groups", "convert", "data", "draw_board",
     "draw_choice", "draw_pattern", "draw_row", "draw_time", "draw_tree", "draw_tuple",
     "draw_tuples", "evaluate", "first_legal_player", "fit", "from_tiles", "greedy_player",
     "heuristic_network", "heuristic_player", "initial", "interval", "is_over", "last_run",
-    "line_values", "load", "mdp", "mean_ci95", "parse_network", "places", "player",
-    "random_player", "reached", "record_game", "rollouts", "save", "slide", "solve", "spawn",
-=======
-    "Weights", "actions_in", "afterstates", "as_written", "board", "board_table", "budget",
-    "collect", "compare", "compare_groups", "convert", "data", "draw_board", "draw_choice",
-    "draw_pattern", "draw_row", "draw_time", "draw_tree", "draw_tuple", "draw_tuples", "evaluate",
-    "first_legal_player", "fit", "from_tiles", "greedy_player", "heuristic_network",
-    "heuristic_player", "initial", "interval", "is_over", "last_run", "line_values", "load",
-    "mdp", "mean_ci95", "paper_variants", "parse_network", "places", "player", "random_player",
-    "reached", "record_game", "recorded_variants", "rollouts", "save", "slide", "solve", "spawn",
->>>>>>> origin/main
+    "line_values", "load", "mdp", "mean_ci95", "paper_variants", "parse_network", "places",
+    "player", "random_player", "reached", "record_game", "recorded_variants", "rollouts", "save",
+    "slide", "solve", "spawn",
     "spec", "statistics_block", "stream", "symmetries", "to_exponents", "to_tiles", "tournament",
     "train", "deep", *_LAZY,
 ]  # fmt: skip
