@@ -13,6 +13,7 @@ come from, from the ground up:
 * train: a run that begins, goes, stops, changes and goes on
 * deep: value networks and policy networks; needs torch
 * show: boards, plots, widgets
+* sweep: many runs from one list; needs Dask
 
 and exact (small boards solved), benchmark (speed), cli (the command).
 """
@@ -21,6 +22,7 @@ __version__ = "0.1.0"
 
 import importlib
 
+import lib2048.machine.process  # noqa: F401  first of all: Ctrl-C may come while the rest is read
 from lib2048.exact import SmallGame, board_table, solve
 from lib2048.game import board, mdp, spec
 from lib2048.game.board import (
@@ -57,7 +59,14 @@ from lib2048.play.players import (
     player,
     random_player,
 )
-from lib2048.play.statistics import Comparison, compare, compare_groups, interval, mean_ci95
+from lib2048.play.statistics import (
+    Comparison,
+    at_equal,
+    compare,
+    compare_groups,
+    interval,
+    mean_ci95,
+)
 from lib2048.play.tournament import tournament
 from lib2048.show.drawing import (
     draw_board,
@@ -73,13 +82,15 @@ from lib2048.show.timeline import draw_time
 from lib2048.train.budget import actions_in, as_written, budget
 from lib2048.train.history import History
 from lib2048.train.run import Run, last_run, train
+from lib2048.train.variants import paper_variants, recorded_variants
 
 # These need packages that the core does without; they are loaded when they are first used.
 _LAZY = {
     name: module
     for module, names in {
-        "show.plotting": "plot_curves plot_game plot_heat plot_intervals plot_ladder plot_layers "
-        "plot_scores plot_stages plot_tiles plot_tradeoff show_figure style subplots tile_table",
+        "show.plotting": "plot_curves plot_differences plot_game plot_heat plot_intervals "
+        "plot_ladder plot_layers plot_scores plot_stages plot_tiles plot_tradeoff show_figure "
+        "style subplots tile_table",
         "show.widgets": "ExploreWidget PlayWidget ReplayWidget",
     }.items()
     for name in names.split()
@@ -88,14 +99,16 @@ _LAZY = {
 __all__ = [
     "ACTIONS", "BoardKind", "Comparison", "Experience", "History", "Ladder", "Network",
     "NetworkPlayer", "Result", "Run", "SearchPlayer", "Settings", "SmallGame", "ValuePlayer",
-    "Weights", "actions_in", "afterstates", "as_written", "board", "board_table", "budget",
-    "collect", "compare", "compare_groups", "convert", "data", "draw_board", "draw_choice",
-    "draw_pattern", "draw_row", "draw_time", "draw_tree", "draw_tuple", "draw_tuples", "evaluate",
-    "first_legal_player", "fit", "from_tiles", "greedy_player", "heuristic_network",
-    "heuristic_player", "initial", "interval", "is_over", "last_run", "line_values", "load",
-    "mdp", "mean_ci95", "parse_network", "places", "player", "random_player", "reached",
-    "record_game", "rollouts", "save", "slide", "solve", "spawn", "spec", "statistics_block",
-    "stream", "symmetries", "to_exponents", "to_tiles", "tournament", "train", "deep", *_LAZY,
+    "Weights", "actions_in", "afterstates", "as_written", "at_equal", "board", "board_table",
+    "budget", "collect", "compare", "compare_groups", "convert", "data", "draw_board",
+    "draw_choice", "draw_pattern", "draw_row", "draw_time", "draw_tree", "draw_tuple",
+    "draw_tuples", "evaluate", "first_legal_player", "fit", "from_tiles", "greedy_player",
+    "heuristic_network", "heuristic_player", "initial", "interval", "is_over", "last_run",
+    "line_values", "load", "mdp", "mean_ci95", "paper_variants", "parse_network", "places",
+    "player", "random_player", "reached", "record_game", "recorded_variants", "rollouts", "save",
+    "slide", "solve", "spawn",
+    "spec", "statistics_block", "stream", "symmetries", "to_exponents", "to_tiles", "tournament",
+    "train", "deep", *_LAZY,
 ]  # fmt: skip
 
 

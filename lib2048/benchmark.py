@@ -74,6 +74,7 @@ class Bench:
         self.networks = {"td": Network(network), "tc": Network(network)}
         self.network = self.networks["td"]
         self.staged = {name: Network(network, stages=stages) for name in STAGED if stages}
+        self._searchers()  # refuses at once what cannot look ahead
         check_memory(f"a benchmark of {network}", (4 + 6 * len(self.staged)) * self.network.nbytes)
         self.memories = {rule: new_memory(self.network.size, rule) for rule in self.networks}
 
@@ -123,8 +124,7 @@ class Bench:
         The floor is the time that the look-ups of the different leaves would take in 1-ply play,
         four a move.  It can be beaten, since the leaves of one search share much of their memory.
         """
-        players = {"2-ply play": (2, None), "3-ply play": (3, None), "3-ply, no table": (3, 0)}
-        players = {n: SearchPlayer(self.network, k, table_mib=t) for n, (k, t) in players.items()}
+        players = self._searchers()
         games = {2: max(1, self.moves // 40_000), 3: 1}
         found = {name: [] for name in players}
         for _ in range(1 + self.rounds):
@@ -133,6 +133,10 @@ class Bench:
         medians = {name: np.median(rows[1:], axis=0) for name, rows in found.items()}
         keys = ("moves_per_s", "floor_per_s", "ratio")
         return {name: dict(zip(keys, row.tolist(), strict=True)) for name, row in medians.items()}
+
+    def _searchers(self):
+        players = {"2-ply play": (2, None), "3-ply play": (3, None), "3-ply, no table": (3, 0)}
+        return {n: SearchPlayer(self.network, k, table_mib=t) for n, (k, t) in players.items()}
 
     def _search(self, who, games, floor):
         who.forget()

@@ -1,12 +1,18 @@
-"""The command line: play | train | solve | convert | fold | tournament | info | bench | labs.
+"""The command line: play, train, sweep, solve, convert, fold, tournament, info, bench, labs.
 
 Progress and prose go to stderr; with --json, stdout holds one JSON object and nothing else.  A
 wrong argument or file gives one line on stderr and exit status 2, and nothing is written.  The
-status is 1 where a check of homework failed.
+status is 1 where a check of homework or a run of a sweep failed.
+
+Ctrl-C ends everything within a second, with one line: training with status 0, a checkpoint and its
+report, all else with 130.  Where nobody reads the answer, as in `lib2048 info FILE | true`, the
+status is 141; both are what a shell says of such an end.
 """
 
 import argparse
 import json
+import math
+import os
 import re
 import sys
 from pathlib import Path
@@ -14,21 +20,26 @@ from pathlib import Path
 from lib2048 import __version__
 from lib2048.exact import SmallGame
 from lib2048.labs import command as labs
-from lib2048.learn.settings import FIELDS, Settings
+from lib2048.learn.settings import FIELDS, Settings, flags
+from lib2048.machine import process
+from lib2048.machine.telling import one_line
 from lib2048.networks import files, neural
 from lib2048.networks.convert import convert
 from lib2048.play.evaluation import TEST_SEED, check_games, evaluate
 from lib2048.play.players import NAMED, heuristic_player, network_player, player
 from lib2048.play.tournament import CSV, PAGE, tournament
 from lib2048.search.expectimax import check_limits
+from lib2048.sweep import command as sweep
 from lib2048.train.folder import WEIGHTS
 from lib2048.train.run import Run
 from lib2048.train.watching import Stopped
 
+UNREAD = 141  # exit status
+
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message):
-        self.exit(2, f"lib2048: {message}\n")
+        self.exit(process.REFUSED, f"lib2048: {one_line(message)}\n")
 
 
 def _parser():
@@ -37,6 +48,7 @@ def _parser():
     commands = top.add_subparsers(dest="command", required=True, parser_class=_Parser)
     _add_play(commands)
     _add_train(commands)
+    sweep.add(commands)
     exact = commands.add_parser("solve", help="solve a small board exactly")
     exact.add_argument("size", help="rows x columns: 2x2, 2x3, 3x3, 2x4, …")
     describe = commands.add_parser("info", help="describe a file of weights")
@@ -86,25 +98,21 @@ def _add_tournament(commands):
 
 def _add_train(commands):
     learn = commands.add_parser("train", help="train a network", argument_default=argparse.SUPPRESS)
-    for name, field in FIELDS.items():
-        if field.metadata["text"] is not None:
-            _add_setting(learn, name, field.metadata)
+    for said, flag in flags().items():
+        _add_setting(learn, f"--{said}", flag, FIELDS[flag.name].metadata)
     learn.add_argument("--out", required=True, help="folder for the run")
     learn.add_argument("--resume", action="store_true", help="go on with the run in that folder",
                        default=False)  # fmt: skip
 
 
-def _add_setting(parser, name, about):
-    """Add what a field of `Settings` says of itself; a flag alone means no."""
-    flag = about.get("flag") or "--" + name.replace("_", "-")
-    how = {"dest": name, "help": about["text"]}
-    if flag.startswith("--no-") or flag == "--augment":
-        value = not flag.startswith("--no-")
-        parser.add_argument(flag, action="store_const", const=value, **how)
+def _add_setting(parser, said, flag, about):
+    """Add what a field of `Settings` says of itself."""
+    how = {"dest": flag.name, "help": about["text"]}
+    if flag.kind is None:
+        parser.add_argument(said, action="store_const", const=flag.meant, **how)
     else:
-        needed = name == "network"
-        kind = about["kind"] or str
-        parser.add_argument(flag, type=kind, metavar=about["meta"], required=needed, **how)
+        how |= {"type": flag.kind, "metavar": about["meta"], "required": flag.name == "network"}
+        parser.add_argument(said, **how)
 
 
 def _play(options):
@@ -131,26 +139,17 @@ def _player(options):
 
 
 def _train(options):
-    settings = _settings(options)
+    said = {name: value for name, value in vars(options).items() if name in FIELDS}
+    settings = Settings.asked(**said)
     run = Run(settings, options.out, resume=options.resume)
     try:
         history = run.go()
     except Stopped as stopped:
+        process.stopped()
         history = run.history
         print(f"lib2048: {stopped}; go on with: --resume --out {options.out}", file=sys.stderr)
     weights = f"weights{neural.SUFFIX}" if settings.neural else WEIGHTS
     return _train_report(options, history, weights), f"{history.statistics()}\n{history!r}"
-
-
-def _settings(options):
-    """Return the settings that the options name, with a budget."""
-    given = {name: value for name, value in vars(options).items() if name in FIELDS}
-    if "promotion" in given and not given.get("stages"):
-        raise ValueError("no promotion: there are no stages to promote weights between")
-    settings = Settings(**given)
-    if settings.budget is None:
-        raise ValueError("say how long to train: --games N or --actions N")
-    return settings
 
 
 def _train_report(options, history, weights):
@@ -162,7 +161,7 @@ def _train_report(options, history, weights):
         "actions": actions,
         "seconds": history.took,
         "actions_per_s": actions / max(history.took, 1e-9),
-        "mean_last": history.mean_last() if history.count else None,
+        "mean_last": None if math.isnan(mean := history.mean_last()) else mean,
         "weights": f"{options.out}/{weights}" if not history.stopped else None,
     }
 
@@ -191,7 +190,7 @@ def _fold(options):
         raise ValueError(f"{options.destination}: weights are saved as .npz")
     network = files.load(options.source)
     folded, about = network.folded(), files.info(options.source)
-    files.save(folded, options.destination, **about["info"], folded_from=network.name)
+    files.save_with(folded, options.destination, about["info"] | {"folded_from": network.name})
     found = {"network": folded.name, "folded_from": network.name, "weights": options.destination}
     return found, f"{network!r}\nfolded: {folded!r}"
 
@@ -220,25 +219,61 @@ def _bench(options):
 
 
 COMMANDS = {
-    "play": _play, "train": _train, "solve": _solve, "convert": _convert, "fold": _fold,
-    "tournament": _tournament, "info": _info, "bench": _bench,
-    "labs": labs.run,
+    "play": _play, "train": _train, "sweep": sweep.run, "solve": _solve, "convert": _convert,
+    "fold": _fold, "tournament": _tournament, "info": _info, "bench": _bench, "labs": labs.run,
 }  # fmt: skip
 
 
 def main(arguments=None):
-    """Run the command line; arguments: list of str, by default those of the process."""
-    options = _parser().parse_args(arguments)
+    """Run the command line; return its exit status.
+
+    arguments: list of str; None: those of the process, which is the command's own.
+    """
+    if arguments is not None:
+        return _main(arguments)
+    with process.watched():
+        return process.leave(_main(arguments))
+
+
+def _main(arguments):
     try:
+        options = _parser().parse_args(arguments)
         data, text = COMMANDS[options.command](options)
+        text = json.dumps(_finite(data)) if options.json else text
+        return _write(text + "\n") or (1 if data.get("failed") else 0)
+    except SystemExit as end:  # argparse has said what there was to say
+        raise SystemExit(_write("") or end.code) from None
     except (ValueError, MemoryError, OSError, FloatingPointError) as error:
-        print(f"lib2048: {error}", file=sys.stderr)
-        return 2
+        print(f"lib2048: {one_line(error)}", file=sys.stderr)
+        return process.REFUSED
     except KeyboardInterrupt:
+        process.stopped()
         print("lib2048: stopped", file=sys.stderr)
-        return 130
-    print(json.dumps(data) if options.json else text)
-    return 1 if data.get("failed") else 0
+        return process.STOPPED
+
+
+def _finite(data):
+    """Return data for JSON, which knows neither nan nor infinity: null for them."""
+    if isinstance(data, dict):
+        return {key: _finite(value) for key, value in data.items()}
+    if isinstance(data, (list, tuple)):
+        return [_finite(value) for value in data]
+    return None if isinstance(data, float) and not math.isfinite(data) else data
+
+
+def _write(text):
+    """Write a text to stdout; return the exit status where nobody reads it, else 0."""
+    if sys.stdout is None:
+        return 0
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the flush at the end
+        if isinstance(error, BrokenPipeError):
+            return UNREAD
+        raise OSError(f"the answer cannot be written: {error.strerror}") from None
+    return 0
 
 
 if __name__ == "__main__":

@@ -6,10 +6,8 @@ to the first, visits from the first to the last, each layer at once (see `fronti
 """
 
 import math
-import sys
 from collections.abc import Mapping
-from contextlib import contextmanager
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -19,6 +17,8 @@ from lib2048.game.frontier import SCORE_AND_MOVES, Choice
 from lib2048.game.mdp import frozen
 from lib2048.game.spec import FOUR_CHANCE
 from lib2048.machine.memory import check_memory
+from lib2048.machine.telling import bar
+from lib2048.machine.waiting import aside
 from lib2048.networks.network import Network
 
 FIRST_SUM = 4  # of two 2s
@@ -68,12 +68,16 @@ class SmallGame:
         start, layers, after = self._two_tiles(), [], []
         self.states = self.afterstates = self.terminal = 0
         sums = range(FIRST_SUM, 4 * 2 ** (self.rows * self.columns) - 3, 2)
-        with _bar(self.progress, len(sums), "layers") as step:
+
+        def add(total):
+            layers.append(self._states_of(start.get(total), after[-2:]))
+            after.append(frontier.afterstates_of(layers[-1], *self._like))
+            self._count(layers[-1], after[-1])
+
+        with _bar(self.progress, len(sums), "layers") as shown:
             for total in sums:
-                layers.append(self._states_of(start.get(total), after[-2:]))
-                after.append(frontier.afterstates_of(layers[-1], *self._like))
-                self._count(layers[-1], after[-1])
-                step(1)
+                aside(partial(add, total))
+                shown.update(1)
         ends = np.cumsum([0, *map(len, after)])
         self.boards, self._states, self._first = np.concatenate(after), layers, start
         self._slices = [slice(*pair) for pair in zip(ends[:-1], ends[1:])]
@@ -272,17 +276,22 @@ class Values:
         """Fill the values, from the last layer to the first; return those of the start."""
         game, later = self.game, [(np.zeros(0, np.uint64), np.zeros((0, 2)))] * 2
         start = np.zeros(2)
-        with _bar(game.progress, len(game.boards), "afterstates") as step:
+        with _bar(game.progress, len(game.boards), "afterstates") as shown:
             for layer in reversed(range(len(game._states))):
-                rows, states = game._slices[layer], game._states[layer]
-                after = game.boards[rows]
-                self._values[rows] = frontier.expected(after, *later, *game._like)
-                self._mark(after, self._values[rows])
-                later = [(states, self._chosen(states, layer)), later[0]]
+                states, rows = game._states[layer], game._slices[layer]
+                chosen = aside(partial(self._back_up_layer, layer, later))
+                later = [(states, chosen), later[0]]
                 boards, chances = self._starts(layer)
-                start += chances @ later[0][1][np.searchsorted(states, boards)]
-                step(len(after))
+                start += chances @ chosen[np.searchsorted(states, boards)]
+                shown.update(rows.stop - rows.start)
         return start
+
+    def _back_up_layer(self, layer, later):
+        """Fill the values of a layer's afterstates; return those of its states."""
+        game, rows = self.game, self.game._slices[layer]
+        self._values[rows] = frontier.expected(game.boards[rows], *later, *game._like)
+        self._mark(game.boards[rows], self._values[rows])
+        return self._chosen(game._states[layer], layer)
 
     def _chosen(self, states, layer):
         rows, game = self.game._slices[layer], self.game
@@ -353,15 +362,19 @@ class Values:
 
     def _carry_on(self, visits, shares):
         game = self.game
-        with _bar(game.progress, len(game.boards), "afterstates") as step:
-            for layer, (states, rows) in enumerate(zip(game._states, game._slices)):
-                chances = self._arriving(layer, visits)
-                ended = self._held(states) | frontier.terminal(states, game.grid)
-                np.add.at(shares, frontier.largest(states[ended]), chances[ended])
-                chances[ended] = 0
-                arguments = (game.boards[rows], self._preferred(rows), self._choice)
-                visits[rows] = frontier.visits_of(states, chances, *arguments, *game._like)
-                step(len(states[rows]))
+        with _bar(game.progress, len(game.boards), "afterstates") as shown:
+            for layer, rows in enumerate(game._slices):
+                aside(partial(self._carry_layer, layer, visits, shares))
+                shown.update(rows.stop - rows.start)
+
+    def _carry_layer(self, layer, visits, shares):
+        game, states, rows = self.game, self.game._states[layer], self.game._slices[layer]
+        chances = self._arriving(layer, visits)
+        ended = self._held(states) | frontier.terminal(states, game.grid)
+        np.add.at(shares, frontier.largest(states[ended]), chances[ended])
+        chances[ended] = 0
+        arguments = (game.boards[rows], self._preferred(rows), self._choice)
+        visits[rows] = frontier.visits_of(states, chances, *arguments, *game._like)
 
     def _arriving(self, layer, visits):
         """Return how likely a game comes to each state of a layer: from its start, by spawns."""
@@ -525,15 +538,8 @@ def _check_memory(rows, columns, symmetric):
     check_memory(f"solving {rows}x{columns}", needed, "take a smaller board")
 
 
-@contextmanager
 def _bar(progress, total, unit):
-    """Yield a function that moves tqdm's bar on, on stderr or in the notebook."""
-    if not progress:
-        yield lambda count: None
-        return
-    from tqdm.auto import tqdm
-
+    """Return a bar of progress, on stderr or in the notebook."""
     form = "{percentage:3.0f}%|{bar}| {n_fmt}/{total_fmt} {unit} [{elapsed}<{remaining}]"
-    options = {"unit": unit, "bar_format": form, "unit_scale": unit != "layers", "delay": 0.5}
-    with tqdm(total=total, file=sys.stderr, leave=False, **options) as bar:
-        yield bar.update
+    return bar(progress, total=total, unit=unit, bar_format=form, unit_scale=unit != "layers",
+               delay=0.5)  # fmt: skip

@@ -12,6 +12,7 @@ import pytest
 
 from lib2048 import Network, SearchPlayer, benchmark, save
 from lib2048.cli import main
+from lib2048.machine.arrays import read_arrays
 from lib2048.networks import files as storage
 from lib2048.play.evaluation import evaluate
 from lib2048.train import learners
@@ -120,7 +121,7 @@ def test_train_answers_by_the_contract(answer, tmp_path):
     assert set(found) == TRAIN_KEYS
     assert (found["run"], found["network"], found["games"]) == (str(out), SMALL, 50)
     assert found["weights"] == str(out / "weights.npz")
-    history = storage.read_arrays(out / "weights.npz")["history"]
+    history = read_arrays(out / "weights.npz")["history"]
     assert found["actions"] >= history[:, 1].sum()
     assert found["mean_last"] == pytest.approx(history[:, 0].mean())
     assert storage.load(found["weights"]).weights.any()
@@ -198,8 +199,9 @@ def test_stages_and_starts_train(answer, tmp_path, words):
 
 def test_training_without_room_for_a_stage_ends_with_2(answer, capsys, tmp_path, monkeypatch):
     arguments = ["train", "--network", SMALL, "--stages", 2, "--actions", 100, "--out", tmp_path]
-    with monkeypatch.context() as patch:
-        patch.setattr(learners, "SPARE_MIB", 1 << 30)
+    with monkeypatch.context() as patch:  # there was room when it began
+        fill_up = lambda learner: patch.setattr(learners, "SPARE_MIB", 1 << 30)  # noqa: E731
+        patch.setattr(learners.TableLearner, "prepare", fill_up)
         assert main([str(argument) for argument in arguments]) == 2
     said = capsys.readouterr()
     last = said.err.split("\r")[-1]  # behind the progress
@@ -207,6 +209,14 @@ def test_training_without_room_for_a_stage_ends_with_2(answer, capsys, tmp_path,
     assert "stopped where it can go on" in last and "the next stage" in last
     assert (tmp_path / "checkpoint.npz").exists()
     assert answer(*arguments, "--resume")["actions"] == 100
+
+
+def test_training_without_room_for_a_stage_is_refused_before_it_begins(
+    one_line_error, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(learners, "SPARE_MIB", 1 << 30)
+    arguments = ["train", "--network", SMALL, "--stages", 2, "--actions", 100, "--out", tmp_path]
+    assert "the next stage" in one_line_error(*arguments) and not contents(tmp_path)
 
 
 def test_train_goes_on_and_reports_at_the_end(answer, tmp_path):
@@ -378,13 +388,46 @@ WRONG = {
     "solve too much": ["solve", "4x4"],
     "info on nothing": ["info", "nothing.npz"],
     "bench on nothing": ["bench", "--network", "9x9"],
+    "bench on what cannot be searched": ["bench", "--network", "cells:0145@2x2"],
+    "more games than there are": instead("--games", str(2**63)),
+    "25 digits": instead("--games", "9" * 25),
+    "25 digits of actions": ["train", "--network", SMALL, "--actions", "9" * 25, "--out", "run"],
+    "too many test games": [*TRAIN, "--eval-every", "10", "--eval-games", "100000001"],
+    "25 digits of test games": [*TRAIN, "--eval-every", "10", "--eval-games", "9" * 25],
+    "25 digits between test games": [*TRAIN, "--eval-every", "9" * 25],
+    "checkpoints never": [*TRAIN, "--checkpoint-every", "1e400"],
+    "too many threads": [*TRAIN, "--threads", "100000"],
+    "optimistic beyond float32": [*TRAIN, "--optimistic", "1e39"],
+    "optimistic infinite": [*TRAIN, "--optimistic", "inf"],
+    "no room for two tiles": instead("--network", "cells:0@1x1"),
+    "play on too many threads": ["play", "random", "--threads", "100000"],
+    "play too many games": ["play", "random", "--games", "100000001"],
+    "play 25 digits": ["play", "random", "--games", "9" * 25],
+    "a day a move": ["play", "heuristic", "--ms-per-move", "1e8"],
+    "for ever a move": ["play", "heuristic", "--ms-per-move", "inf"],
+    "a depth of 25 digits": ["play", "heuristic", "--depth", "9" * 25],
+    "a table of 25 digits": ["play", "heuristic", "--depth", "3", "--table-mib", "9" * 25],
+    "a tournament of 25 digits": ["tournament", ".", "--games", "9" * 25, "--out", "board"],
+    "a tournament for ever": ["tournament", ".", "--ms-per-move", "1e30", "--out", "board"],
+    "a line break in a file": ["info", "a\nb"],
+    "a line break in a player": ["play", "a\nb"],
+    "a line break in a network": instead("--network", "a\nb"),
+    "a line break in a command": ["a\nb"],
+    "a line break in an option": [*TRAIN, "a\nb"],
+    "a line break in a size": ["solve", "a\nb"],
+    "a line break in what is converted": ["convert", "a\nb", "c.npz"],
+    "more games than fit": ["play", "random", "--games", "100000000"],
 }
+LITTLE = ("more games than fit",)  # they need a machine with little memory
 
 
-@pytest.mark.parametrize("arguments", WRONG.values(), ids=WRONG)
+@pytest.mark.parametrize("name", WRONG)
 @pytest.mark.parametrize("more", [[], ["--json"]], ids=["", "json"])
-def test_a_wrong_argument_is_refused(one_line_error, tmp_path, monkeypatch, arguments, more):
+def test_a_wrong_argument_is_refused(one_line_error, tmp_path, monkeypatch, name, more):
     monkeypatch.chdir(tmp_path)
+    if name in LITTLE:
+        monkeypatch.setattr("lib2048.machine.memory.available", lambda: 1 << 30)
+    arguments = WRONG[name]
     one_line_error(*arguments, *(more if arguments else []))
     assert not contents(tmp_path)
 
@@ -482,6 +525,18 @@ def test_the_installed_command_exits_with_2(tmp_path):
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "lib2048: alpha 7.0: use a rate above 0 and up to 1\n"
     assert not contents(tmp_path)
+
+
+def test_games_that_all_began_elsewhere_have_no_mean(answer, tmp_path):
+    words = ["--starts", "l-jump", "--actions", 250, "--out", tmp_path / "run"]
+    found = answer("train", "--network", "cells:0123", *words)
+    assert found["games"] > 0 and found["mean_last"] is None
+
+
+def test_numbers_that_json_does_not_know_are_null(answer, monkeypatch):
+    found = {"a": float("nan"), "b": [1.5, float("inf")], "c": {"d": (float("-inf"), 2)}}
+    monkeypatch.setattr("lib2048.networks.files.info", lambda path: found)
+    assert answer("info", "file") == {"a": None, "b": [1.5, None], "c": {"d": [None, 2]}}
 
 
 def test_ctrl_c_in_play_ends_in_one_line(monkeypatch, capsys):

@@ -20,7 +20,7 @@ import lib2048
 from lib2048 import Network, Run, Settings, convert
 from lib2048.cli import main
 from lib2048.game.board import symmetries, to_exponents
-from lib2048.machine.files import read_arrays, write_arrays
+from lib2048.machine.arrays import read_arrays, write_arrays
 from lib2048.networks import files, foreign
 
 TUPLES = "0123", "4567"

@@ -3,9 +3,6 @@
 import functools
 import os
 import random
-import signal
-import subprocess
-import sys
 import threading
 import time
 
@@ -276,27 +273,6 @@ def test_a_stopped_player_plays_on_when_asked_again(plies):
     player.stop[0] = 1
     games = [evaluate(who, 2, seed=3).scores.tolist() for who in (player, fresh)]
     assert games[0] == games[1]
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="signals differ")
-@pytest.mark.parametrize(
-    "words, sign",  # of life: what the progress bar counts
-    [
-        (("play", "heuristic", "--depth", "9", "--games", "1"), b"games"),
-        (("solve", "3x3"), b"layers"),
-    ],
-)
-def test_ctrl_c_ends_it_in_the_middle(words, sign):
-    program = [sys.executable, "-m", "lib2048.cli", *words]
-    with subprocess.Popen(program, stderr=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        begun = b""
-        while sign not in begun:
-            begun += process.stderr.read(1) or pytest.fail(begun.decode())
-        time.sleep(0.5)
-        process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=60)
-    assert process.returncode == 130, errors.decode()
-    assert "lib2048: stopped" in errors.decode()
 
 
 # ---------------------------------------------------------------- bad input

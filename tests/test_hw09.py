@@ -182,6 +182,7 @@ WRONG = [
     ("encode", encode_reshaped, "reshaped"),
     ("encode", encode_columns, "turned"),
     ("targets", targets_with_gradient, "gradient"),
+    ("targets", hw09.careless_targets, "gradient"),
     ("targets", targets_without_end, "terminal"),
     ("targets", targets_of_the_reward_before, "reward"),
     ("targets", targets_of_states, "state"),

@@ -179,8 +179,8 @@ FAULTS = {
         "cell 0: links to 07_gone.ipynb, which is not there",
     ),
     "foreign import": (
-        lambda nb: nb.cells[1].update(source="%matplotlib inline\nimport torch.nn as nn"),
-        "cell 1: imports torch.nn, which the lessons do not use",
+        lambda nb: nb.cells[1].update(source="%matplotlib inline\nimport sklearn.svm as svm"),
+        "cell 1: imports sklearn.svm, which the lessons do not use",
     ),
     "name that is not exported": (
         lambda nb: nb.cells[1].update(source="from lib2048 import no_such_name"),

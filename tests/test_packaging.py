@@ -68,6 +68,7 @@ def test_module_imports_only_what_is_listed(path):
     brought = {"ipython", "traitlets", "nbclient", "nbconvert", "nbformat"}  # by others
     everywhere = core | brought
     everywhere |= names(EXTRAS["course"]) | names(EXTRAS["deep"]) | names(EXTRAS["grading"])
+    everywhere |= names(EXTRAS["cluster"])
     assert distributions(imported(path, top_level_only=False)) <= everywhere
     if path.parent.name == "deep":
         core |= names(EXTRAS["deep"])
@@ -84,7 +85,8 @@ def distributions(packages):
 
 # ---- a light import ------------------------------------------------------------------------------
 
-HEAVY = ["torch", "dask", "matplotlib", "ipywidgets", "anywidget", "pandas", "IPython", "tqdm"]
+HEAVY = ["torch", "dask", "distributed", "matplotlib", "ipywidgets", "anywidget", "pandas"]
+HEAVY += ["IPython", "tqdm"]
 # numba itself looks at the bare scipy, for its version; what costs time is what lies inside.
 HEAVY += ["scipy.special", "scipy.stats", "scipy.linalg", "scipy.sparse"]
 

@@ -17,6 +17,7 @@ from lib2048.exact import SmallGame  # noqa: E402
 from lib2048.show.plotting import (
     COLOURS,
     plot_curves,
+    plot_differences,
     plot_game,
     plot_heat,
     plot_intervals,
@@ -157,6 +158,15 @@ def test_seeds_are_averaged_only_where_all_have_been():
     assert line.get_ydata()[-1] == pytest.approx((20 + 10) / 2)
 
 
+def test_each_seed_may_be_a_line_of_its_own_in_one_colour_under_one_label():
+    both = {"a": [frame([0, 10]), frame([10, 40, 50])], "b": frame([1])}
+    ax = plot_curves(both, each=True)
+    assert [list(line.get_ydata()) for line in ax.lines] == [[0, 10], [10, 40, 50], [1]]
+    assert [line.get_color() for line in ax.lines] == [COLOURS[0], COLOURS[0], COLOURS[1]]
+    assert [line.get_markevery() for line in ax.lines] == [[-1]] * 3
+    assert legend(ax) == ["a", "b"] and not ax.collections
+
+
 def test_one_frame_with_intervals_gets_them_as_its_band():
     ax = plot_curves({"a": frame([10, 20], ci95=[1.0, 2.0])})
     band = set(map(tuple, ax.collections[0].get_paths()[0].vertices))
@@ -279,6 +289,26 @@ def test_intervals_reach_as_far_as_they_say():
     assert ax.get_xlabel() == "mean score (points)" and tick_texts(ax.yaxis) == ["random", "greedy"]
 
 
+def differences(**rows):
+    return pd.DataFrame(list(rows.values()), list(rows), ["percent", "half"])
+
+
+def test_differences_stand_in_the_rows_of_the_first_group():
+    groups = {"paper": differences(a=(-20, 5), b=(10, 2)), "ours": differences(b=(30, 6), c=(9, 9))}
+    ax = plot_differences(groups)
+    assert legend(ax) == ["paper", "ours"] and tick_texts(ax.yaxis) == ["a", "b"]
+    paper, ours = [c.get_segments() for c in ax.collections]
+    assert [part[:, 0].tolist() for part in paper] == [[-25, -15], [8, 12]]
+    assert [part[:, 0].tolist() for part in ours] == [[24, 36]]
+    assert paper[1][0, 1] < 1 < ours[0][0, 1]  # side by side in row b
+
+
+def test_a_group_without_differences_is_not_in_the_legend():
+    groups = {"paper": differences(a=(-20, 5)), "ours": differences()}
+    ax = plot_differences(groups)
+    assert legend(ax) == ["paper"] and ax.collections[0].get_segments()[0][0, 1] == 0
+
+
 def test_a_tradeoff_names_its_players_on_a_logarithmic_axis():
     rows = {"name": ["1-ply", "2-ply"], "moves_per_s": [1e6, 1e4], "mean": [5, 9], "ci95": [1, 2]}
     ax = plot_tradeoff({"ours": pd.DataFrame(rows)})
@@ -379,6 +409,8 @@ def test_a_game_without_values_shows_the_score_alone():
         (lambda: plot_ladder(["a"], [1, 2]), "1 names need as many numbers, not 2"),
         (lambda: plot_intervals([], [], []), "0 names"),
         (lambda: plot_intervals(["a"], [1], []), "1 names need as many numbers, not 0"),
+        (lambda: plot_differences({"a": differences()}), "no differences"),
+        (lambda: plot_differences({"a": frame([1])}), "'a': no column 'percent'"),
         (lambda: plot_tradeoff({}), "no players"),
         (lambda: plot_tradeoff({"a": frame([1])}), "'a': no column 'name'"),
         (lambda: plot_heat([1, 2], "x", "y", "v"), "needs a matrix"),

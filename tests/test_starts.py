@@ -349,23 +349,25 @@ def little_memory(monkeypatch, run_actions):
 
 
 @pytest.mark.parametrize("starts", ["initial", "carousel"])
-@pytest.mark.parametrize("at", [0, STEP])
-def test_without_room_for_a_stage_training_stops_where_it_can_go_on(
-    monkeypatch, tmp_path, starts, at
-):
+def test_without_room_for_a_stage_training_stops_where_it_can_go_on(monkeypatch, tmp_path, starts):
     settings = {"actions": 2 * STEP, "rule": "tc", "progress": False, "starts": starts}
     networks = [Network("cells:0123", stages=4, top=16384) for _ in range(3)]
     with monkeypatch.context() as patch:
-        little_memory(patch, at)
-        if not at:
-            patch.setattr(learners, "SPARE_MIB", 1 << 30)
+        little_memory(patch, STEP)
         with pytest.raises(MemoryError, match="stopped where it can go on") as error:
             train(networks[0], out=tmp_path, **settings)
     assert "\n" not in str(error.value) and "fewer stages" in str(error.value)
     assert (tmp_path / "checkpoint.npz").exists() and not (tmp_path / "weights.npz").exists()
-    assert networks[0].weights.any() == bool(at)
+    assert networks[0].weights.any()
     resumed = networks[1], train(networks[1], out=tmp_path, resume=True, **settings)
     same_run(resumed, (networks[2], train(networks[2], **settings)))
+
+
+def test_without_room_for_a_stage_no_run_begins(monkeypatch, tmp_path):
+    monkeypatch.setattr(learners, "SPARE_MIB", 1 << 30)
+    with pytest.raises(MemoryError, match="^the next stage needs .*fewer stages$"):
+        train(staged(NAME, 2, 64), actions=STEP, out=tmp_path / "new", progress=False)
+    assert not (tmp_path / "new").exists()
 
 
 def test_room_is_no_matter_once_every_stage_was_reached(monkeypatch):

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from lib2048 import Comparison, compare, compare_groups, interval, mean_ci95
+from lib2048 import Comparison, at_equal, compare, compare_groups, interval, mean_ci95
+from lib2048.play.statistics import compare_printed
 
 # Student (1908), "The probable error of a mean", Biometrika 6: hours of sleep gained by ten
 # patients with each of two drugs.  As R's help page `?sleep` and textbooks have it:
@@ -131,6 +132,15 @@ def test_games_in_the_place_of_seeds_find_what_is_not_there():
         by_games += compare(*games.reshape(2, -1)).verdict != "not decided"
         by_seeds += compare(*games.mean(2)).verdict != "not decided"
     assert by_games > 0.4 * 400 and by_seeds < 0.08 * 400
+
+
+def test_printed_means_and_deviations_tell_what_their_seeds_tell():
+    printed = [(np.mean(one), np.std(one, ddof=1), len(one)) for one in (A, B)]
+    told, wanted = compare_printed(*printed), compare(A, B)
+    assert ends(told) == pytest.approx(ends(wanted))
+    assert told.percent == pytest.approx(wanted.percent)
+    with pytest.raises(ValueError, match="b has 1 seeds"):
+        compare_printed(printed[0], (5.0, 0.0, 1))
 
 
 # ---------------------------------------------------------------- seeds without spread
@@ -288,6 +298,34 @@ def test_groups_that_are_refused():
         compare_groups(pd.concat([table, table]), "run", "mean", "plain")
     with pytest.raises(ValueError, match="nan"):
         compare_groups(table.replace(22, math.nan), "run", "mean", "plain")
+
+
+# ---------------------------------------------------------------- at equal actions
+
+
+def training():
+    """Return three runs that end at 40, 30 and 60 actions."""
+    rows = [("a", 1, 10, 0.0), ("a", 1, 40, 60.0), ("a", 2, 10, 5.0), ("a", 2, 30, 7.0)]
+    rows += [("b", 1, 20, 100.0), ("b", 1, 40, 300.0), ("b", 1, 60, 0.0)]
+    return pd.DataFrame(rows, columns=["run", "seed", "actions", "score"])
+
+
+def test_runs_are_compared_where_the_shortest_ends():
+    end, told = at_equal(training(), "actions", "score")
+    assert end == 30
+    assert told.to_numpy().tolist() == [["a", 1, 40.0], ["a", 2, 7.0], ["b", 1, 200.0]]
+    assert list(told) == ["run", "seed", "score"]
+    compare_groups(told, "run", "score", against="a")  # takes it as it is
+
+
+def test_runs_that_cannot_be_compared_are_refused():
+    with pytest.raises(ValueError, match="no column 'points'; there are run, seed, actions, score"):
+        at_equal(training(), "actions", "points")
+    with pytest.raises(ValueError, match="no column 'seed'"):
+        at_equal(training().drop(columns="seed"), "actions", "score")
+    late = training().replace({"actions": {20: 31}})
+    with pytest.raises(ValueError, match="one run begins at actions 31, another has ended at 30"):
+        at_equal(late, "actions", "score")
 
 
 # ---------------------------------------------------------------- many games of one player

@@ -1,6 +1,7 @@
 """Collect what tools/record_policy.py recorded: python tools/collect_policy.py FOLDER
 
-Writes data/curves/policy_batches.csv and policy_tests.csv from whatever FOLDER holds so far.
+Writes data/curves/policy_batches.csv, policy_tests.csv and policy_searches.csv from whatever FOLDER
+holds so far.
 """
 
 import json
@@ -67,13 +68,24 @@ def taught(path, said):
     return {name: said.get(name, last.get(name)) for name in TEACHING}
 
 
+def searches(path):
+    """Yield a row for each game of a search."""
+    for game, score in enumerate(json.loads(path.read_text())["scores"]):
+        yield run_of(path) | {"game": game, "score": score}
+
+
+def store(name, rows):
+    rows = pd.DataFrame(rows).round(4)
+    rows.to_csv(CURVES / f"policy_{name}.csv", index=False, lineterminator="\n")
+
+
 def main(folder):
     folder = Path(folder)
-    rows = pd.concat([batches(path) for path in sorted(folder.glob("*.csv")) if learning(path)])
-    rows = rows[["run", "seed", *COUNTS, *MEANS]].round(4)
-    rows.to_csv(CURVES / "policy_batches.csv", index=False, lineterminator="\n")
-    rows = pd.DataFrame([row for path in sorted(folder.glob("*.json")) for row in tests(path)])
-    rows.round(4).to_csv(CURVES / "policy_tests.csv", index=False, lineterminator="\n")
+    learned = [batches(path) for path in sorted(folder.glob("*.csv")) if learning(path)]
+    store("batches", pd.concat(learned)[["run", "seed", *COUNTS, *MEANS]])
+    store("tests", [row for path in sorted(folder.glob("*.json")) for row in tests(path)])
+    searched = sorted(folder.glob("mcts-*.json"))
+    store("searches", [row for path in searched for row in searches(path)])
 
 
 if __name__ == "__main__":

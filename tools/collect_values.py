@@ -1,6 +1,7 @@
 """Collect what value networks have reached: python tools/collect_values.py RUNS
 
-RUNS: the folder that `tools/run_lists.py` filled, RUNS/LIST/NAME-seedN.  Writes into data/curves:
+RUNS: where `lib2048 sweep data/runs/LIST.toml --out RUNS/LIST` has left the runs of each list.
+Writes into data/curves:
 
 value_tests.csv    the test games on the way of all runs of the lists: `list`, `run`, `seed`, then
                    the columns of a run's evaluations.csv

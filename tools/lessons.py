@@ -44,7 +44,7 @@ CELL_SECONDS = 600  # a cell that takes longer hangs
 COMPARED = "nbval-check-output"
 KNOWN_TAGS = {COMPARED, "parameters", "hide-input", "hide-output", "hide-cell"}
 KEPT_METADATA = {"tags", "jupyter"}
-ALLOWED_IMPORTS = {"lib2048", "numpy", "pandas", "matplotlib", "numba", "IPython", "cma"}
+ALLOWED_IMPORTS = {"lib2048", "numpy", "pandas", "matplotlib", "numba", "torch", "IPython", "cma"}
 ALLOWED_IMPORTS |= sys.stdlib_module_names
 
 WIDGET = "application/vnd.jupyter.widget-view+json"

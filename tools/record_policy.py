@@ -28,13 +28,13 @@ from safetensors.torch import load_file, save_file
 
 from lib2048 import Settings, evaluate, load
 from lib2048.deep.adp import ADP
-from lib2048.deep.mcts import MCTS, MCTSPlayer
+from lib2048.deep.mcts import MCTS, MCTSPlayer, uniform
 from lib2048.deep.moves import record_games
 from lib2048.deep.policy import distance_to_certainty, new_policy_network
 from lib2048.deep.reinforce import BATCH_COLUMNS, PolicyLearner
 from lib2048.deep.warm import warm_start
 from lib2048.learn.lockstep import FOREVER
-from lib2048.play.evaluation import reached
+from lib2048.play.evaluation import TEST_SEED, reached
 
 TILES = (256, 512, 1024, 2048)
 GREEDY = {"epsilon": 0.1}
@@ -58,6 +58,12 @@ TEACHERS = {  # name: (player, games that are recorded, moves of each)
     "42-33": ("42-33", 200, FOREVER),
     "42-33-early": ("42-33", 600, 1000),
 }
+SEARCHES = {  # prior: simulations a move; without a network they are so cheap that many are tried
+    "slower": (16, 64),
+    "beyond": (16, 64),
+    "uniform": (16, 64, 256, 1024),
+}
+TURNS = 40  # of a rollout
 COLUMNS = ("batch", "games", "actions", "seconds", *BATCH_COLUMNS[2:],
            *(f"reached_{tile}" for tile in TILES))  # fmt: skip
 
@@ -168,20 +174,32 @@ def record_warm(folder):
 
 
 def record_mcts(folder):
-    """Search over learned policies, in a handful of games."""
-    for name in ("slower", "beyond"):
-        network = new_policy_network(1)
-        network.module.load_state_dict(load_file(folder / f"{name}-seed1.safetensors"))
-        for simulations, turns in ((16, 10), (16, 40), (64, 40)):
-            search = MCTS(network.probabilities, simulations, turns=turns)
-            begin = time.process_time()
-            results = MCTSPlayer(search).play_games(0, 8, 2048)
-            spent = time.process_time() - begin
-            kind = f"mcts-{name}-{simulations}-{'end' if turns is None else turns}-seed1"
-            say(folder / kind, simulations=simulations, turns=turns, games=len(results),
-                scores=results[:, 1].tolist(), mean=float(results[:, 1].mean()),
-                reached=reached(results[:, 3]), seconds=round(spent, 1),
-                moves_per_s=round(results[:, 2].sum() / spent, 2))  # fmt: skip
+    """Search by learned policies, and by none, in a few games."""
+    for name, budgets in SEARCHES.items():
+        prior = uniform if name == "uniform" else prior_of(folder / f"{name}-seed1.safetensors")
+        for simulations in budgets:
+            path = folder / f"mcts-{name}-{simulations}-seed1"
+            if not path.with_suffix(".json").exists():
+                record_search(path, MCTS(prior, simulations, turns=TURNS))
+
+
+def prior_of(path):
+    """Return the probabilities that a recorded policy gives to the actions of boards."""
+    network = new_policy_network(1)
+    network.module.load_state_dict(load_file(path))
+    return network.probabilities
+
+
+def record_search(path, search, games=32):
+    player = MCTSPlayer(search)
+    player.play_games(0, 1, 0)  # compiles, before the clock starts
+    begin = time.process_time()
+    results = player.play_games(0, games, TEST_SEED)
+    spent = time.process_time() - begin
+    say(path, simulations=search.simulations, turns=TURNS, games=games,
+        scores=results[:, 1].tolist(), mean=float(results[:, 1].mean()),
+        reached=reached(results[:, 3]), seconds=round(spent, 1),
+        moves_per_s=round(results[:, 2].sum() / spent, 2))  # fmt: skip
 
 
 def record_random(folder):

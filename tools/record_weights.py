@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 from lib2048 import evaluate, load, save
-from lib2048.machine.files import read_arrays
+from lib2048.machine.arrays import read_arrays
 from lib2048.networks.files import network_from, pruned
 from lib2048.networks.neural import SUFFIX
 from lib2048.play.players import network_player
@@ -26,7 +26,8 @@ def both_of(run, keep):
     path = run / WEIGHTS
     if path.with_suffix(SUFFIX).exists():
         return (load(path.with_suffix(SUFFIX)),) * 2
-    return load(path, fold=True), network_from(pruned(read_arrays(path), keep), path)
+    whole = load(path, fold=True)  # which checks all of the file
+    return whole, network_from(pruned(read_arrays(path), keep), path)
 
 
 def scores(network):

@@ -10,6 +10,7 @@ from lib2048.deep import files
 from lib2048.deep.policy import AT_ONCE, make_policy
 from lib2048.game.batch import CELLS, KINDS, one_hot
 from lib2048.game.rng import stream
+from lib2048.machine.arrays import Part
 
 POINTS = 100.0  # of one unit of the network's answer
 BATCH = 1024  # states of one step
@@ -41,24 +42,26 @@ class Critic:
         planes = torch.from_numpy(one_hot(boards).reshape(-1, CELLS * KINDS))
         return self.module(planes.float())[:, 0]
 
-    def learn(self, boards, rewards, live):
+    def learn(self, boards, rewards, live, look=lambda: None):
         """Judge the moves of a batch of games, and learn from them.
 
-        boards: uint64[turns, games]; rewards: float32; live: bool, of the same shape.  Returns the
-        advantage of each move: float64[turns, games].
+        boards: uint64[turns, games]; rewards: float32; live: bool, of the same shape; look: is
+        called between two steps, and may raise.  Returns the advantage of each move:
+        float64[turns, games].
         """
         values = np.zeros(live.shape)
         values[live] = self.values(boards[live])
         found = advantages(np.where(live, rewards, 0) / POINTS, values, live,
                            self.discount, self.lam)  # fmt: skip
-        self._fit(boards[live], (values + found)[live])
+        self._fit(boards[live], (values + found)[live], look)
         return found
 
-    def _fit(self, boards, targets):
+    def _fit(self, boards, targets, look):
         """Go once over all states, in a shuffled order."""
         shuffle = np.random.default_rng(int(stream(self.seed, -1 - self.fitted)))
         self.fitted += 1
         for part in np.array_split(shuffle.permutation(len(boards)), -(-len(boards) // BATCH)):
+            look()
             wanted = torch.from_numpy(targets[part].astype(np.float32))
             self.optimiser.zero_grad()
             nn.functional.mse_loss(self._ask(boards[part]), wanted).backward()
@@ -69,10 +72,15 @@ class Critic:
         own = files.network_arrays(self) | files.optimiser_arrays(self.optimiser)
         return {f"{NAME}.{name}": array for name, array in own.items()}
 
+    def check(self, arrays, path):
+        """Raise ValueError, in one line, where arrays are not what `arrays` returns."""
+        own = Part(arrays, NAME + ".")
+        files.check(self, own, path)
+        files.check_optimiser(self.optimiser, own, path)
+
     def restore(self, arrays, path, fitted):
-        """Take up what `arrays` returned after so many batches."""
-        own = {name.removeprefix(NAME + "."): array for name, array in arrays.items()
-               if name.startswith(NAME + ".")}  # fmt: skip
+        """Take up what `arrays` returned after so many batches, and `check` has seen."""
+        own = Part(arrays, NAME + ".")
         files.restore(self, own, path)
         files.restore_optimiser(self.optimiser, own)
         self.fitted = fitted

@@ -5,6 +5,8 @@ import numpy as np
 from lib2048.game.batch import ILLEGAL
 from lib2048.game.frontier import tile_sums
 from lib2048.learn.lockstep import Lockstep
+from lib2048.learn.records import check_boards
+from lib2048.machine.arrays import Form, check_arrays
 
 TINY = 1e-8  # added to a deviation: games that are all equal teach nothing
 
@@ -61,8 +63,24 @@ class GameBatch:
         own = {"batch_tile_sums": self.tile_sums.copy(), "batch_results": self.results.copy()}
         return {**self.games.state(), **kept, **own}
 
+    def check(self, state, path):
+        """Raise ValueError, in one line, where a state is not one that `state` returns."""
+        check_arrays(state, {"turn_boards": Form("uint64", (None, len(self.tile_sums)))}, path)
+        moves, count = state["turn_boards"].shape, len(self.tile_sums)
+        forms = {
+            "turn_actions": Form("int64", moves, 0, 3),
+            "turn_rewards": Form("float32", moves, finite=False),
+            "batch_tile_sums": Form("int64", (count,), 0),
+            "batch_results": Form("int64", self.results.shape, 0),
+        }
+        check_arrays(state, forms, path)
+        if (state["turn_rewards"][:1] == ILLEGAL).any():
+            raise ValueError(f"{path}: holds a game that was over before its first action")
+        check_boards(state["turn_boards"], self.games.grid, path)
+        self.games.check(state, path)
+
     def restore(self, state):
-        """Take up a state that `state` returned for as many games."""
+        """Take up a state that `state` returned for as many games, and `check` has seen."""
         self.games.restore(state)
         kept = (state[name] for name in ("turn_boards", "turn_actions", "turn_rewards"))
         self.turns = list(zip(*kept))

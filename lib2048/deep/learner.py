@@ -16,10 +16,21 @@ from lib2048.deep.neural_learner import NeuralLearner
 from lib2048.game.batch import images
 from lib2048.learn.batches import Queue, parse
 from lib2048.learn.lockstep import Lockstep
+from lib2048.machine.arrays import Form, check_arrays, check_seal
 from lib2048.machine.memory import check_memory
 
 ADAM = {"betas": (0.9, 0.999), "eps": 1e-7}  # TensorFlow's defaults, as in the paper
 BYTES = {"weight": 24, "board": 60_000}  # that training takes, about: with gradients and moments
+
+
+def boards_at_once(settings):
+    """Return how many boards one step of training takes; 0 for those of a whole game."""
+    return parse(settings.batch).size * (8 if settings.augment else 1)
+
+
+def training_bytes(size, settings):
+    """Return about how much memory training takes for a network of so many weights, in bytes."""
+    return BYTES["weight"] * size + BYTES["board"] * boards_at_once(settings)
 
 
 class ValueLearner(NeuralLearner):
@@ -34,12 +45,11 @@ class ValueLearner(NeuralLearner):
 
     def __init__(self, network, settings):
         self.network, self.settings, self.mode = network, settings, parse(settings.batch)
-        boards = self.mode.size * (8 if settings.augment else 1)
-        check_memory(f"training {network.name} by batches of {boards:,} boards",
-                     BYTES["weight"] * network.size + BYTES["board"] * boards,
-                     "take a smaller batch")  # fmt: skip
+        what = f"training {network.name} by batches of {boards_at_once(settings):,} boards"
+        check_memory(what, training_bytes(network.size, settings), "take a smaller batch")
         self.games = Lockstep(settings.lanes, settings.seed, starts=settings.starts)
         self.queue, self.batches = Queue(self.mode, settings.seed), []
+        self._waiting = []  # batches that have to be trained before the next turn
         self.optimiser = torch.optim.Adam(network.module.parameters(), settings.rate, **ADAM,
                                           fused=True)  # fmt: skip
         self.tested, self._average = network, None
@@ -73,14 +83,15 @@ class ValueLearner(NeuralLearner):
         last_game is there for the sake of other learners: here there is always another game.
         """
         torch.set_num_threads(self.settings.threads)
-        found = []
-        while self.actions < last_action and sum(map(len, found)) < rows:
+        found, missing = [np.zeros((0, 5), np.int64)], rows
+        self._train()
+        while self.actions < last_action and missing and not self.stop.is_set():
             actions = self._choose() if self.games.between_turns else None
-            missing = rows - sum(map(len, found))
             found.append(self.games.act(actions, last_action, min(missing, len(self.games.places))))
+            missing -= len(found[-1])
             if self.games.between_turns:
                 self._learn()
-        return np.concatenate([np.zeros((0, 5), np.int64), *found]), True
+        return np.concatenate(found), True
 
     # ------------------------------------------------------------ a turn
 
@@ -98,8 +109,13 @@ class ValueLearner(NeuralLearner):
         final = self.games.places["final"]
         over = np.flatnonzero(final)
         self.queue.add(final[over], np.zeros(len(over)), over)
-        for boards, targets in self.queue.ready(over):
-            self.batches.append((self.actions, self.step(boards, targets)))
+        self._waiting = list(self.queue.ready(over))
+        self._train()
+
+    def _train(self):
+        """Train the batches that wait, as far as a run lets us."""
+        while self._waiting and not self.stop.is_set():
+            self.batches.append((self.actions, self.step(*self._waiting.pop(0))))
 
     def step(self, boards, targets):
         """Take one step of Adam against the mean squared error; return that error, in points².
@@ -129,14 +145,55 @@ class ValueLearner(NeuralLearner):
             **files.optimiser_arrays(self.optimiser),
             **self.games.state(),
             **self.queue.state(),
+            **self._waiting_arrays(),
             "batches": np.array(self.batches, np.float64).reshape(-1, 2),
         }
 
+    def check(self, arrays, path):
+        """Raise ValueError, in one line, where arrays are not what `arrays` returns."""
+        files.check(self.network, arrays, path)
+        files.check_average(self._average, arrays, path)
+        files.check_optimiser(self.optimiser, arrays, path)
+        self.games.check(arrays, path)
+        self.queue.check(arrays, path)
+        waiting = {
+            "waiting_boards": Form("uint64", (None,), old=True),
+            "waiting_targets": Form("float32", (None,), old=True),
+            "waiting_sizes": Form("int64", (None,), 1, old=True),
+        }
+        forms = {_batches_in(arrays): Form("float64", (None, 2), 0)} | waiting
+        check_arrays(arrays, forms, path)
+        if len({len(arrays.get(name, ())) for name in ("waiting_boards", "waiting_targets")}
+               | {int(np.sum(arrays.get("waiting_sizes", 0)))}) > 1:  # fmt: skip
+            raise ValueError(f"{path}: its batches in waiting do not fit each other")
+
     def restore(self, arrays, path):
-        """Take up what `arrays` returned; path: named in errors."""
+        """Take up what `arrays` returned, once all of it is checked; path: named in errors."""
+        self.check(arrays, path)
+        check_seal(arrays)
         files.restore(self.network, arrays, path)
         files.restore_average(self._average, arrays)
         files.restore_optimiser(self.optimiser, arrays)
         self.games.restore(arrays)
         self.queue.restore(arrays)
-        self.batches = [(int(actions), loss) for actions, loss in arrays["batches"]]
+        self._waiting = _batches_of(arrays)
+        self.batches = [(int(actions), loss) for actions, loss in arrays[_batches_in(arrays)]]
+
+    def _waiting_arrays(self):
+        boards = [np.zeros(0, np.uint64), *(boards for boards, _ in self._waiting)]
+        targets = [np.zeros(0, np.float32), *(targets for _, targets in self._waiting)]
+        sizes = np.array([len(part) for part in boards[1:]], np.int64)
+        return {"waiting_boards": np.concatenate(boards), "waiting_sizes": sizes,
+                "waiting_targets": np.concatenate(targets)}  # fmt: skip
+
+
+def _batches_of(arrays):
+    """Return the batches that waited; an older checkpoint has none."""
+    ends = np.cumsum(arrays.get("waiting_sizes", ()), dtype=np.int64)[:-1]
+    boards, targets = arrays.get("waiting_boards", ()), arrays.get("waiting_targets", ())
+    return list(zip(np.split(boards, ends), np.split(targets, ends))) if len(boards) else []
+
+
+def _batches_in(arrays):
+    """Return what the batches are called: in files of older versions, losses."""
+    return "losses" if "losses" in arrays else "batches"

@@ -20,6 +20,7 @@ from lib2048.game.batch import as_boards, options
 from lib2048.game.board import WHOLE
 from lib2048.learn.lockstep import play_in_step
 from lib2048.learn.settings import is_number
+from lib2048.play.players import new_stop
 
 
 class MCTS:
@@ -117,7 +118,7 @@ class MCTSPlayer:
     def __init__(self, search, name="MCTS", seed=0):
         self.search, self.name = search, f"{name}, {search.simulations} simulations"
         self.games_at_once = 32  # that `evaluate` asks for at once
-        self._seed, self._asked = seed, 0
+        self._seed, self._asked, self.stop = seed, 0, new_stop()
 
     def decide(self, board):
         """Return (action or None, {action: Q, its reward included}) of a board, searched."""
@@ -144,7 +145,7 @@ class MCTSPlayer:
     def play_games(self, first_game, count, seed):
         """Play games by number; return int64[count, 5], see records.RESULT_COLUMNS."""
         return play_in_step(lambda games: self.decide_all(games, seed), first_game, count, seed,
-                          self.search.grid)  # fmt: skip
+                          self.search.grid, stop=self.stop)  # fmt: skip
 
     def __repr__(self):
         return f"<player {self.name}>"

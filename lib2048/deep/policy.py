@@ -12,6 +12,7 @@ from lib2048.deep.moves import draw_actions, luck_of
 from lib2048.game.batch import CELLS, KINDS, one_hot, options
 from lib2048.game.board import WHOLE
 from lib2048.learn.lockstep import play_in_step
+from lib2048.play.players import new_stop
 
 ACTIONS = 4
 HIDDEN = (200, 100)  # units of the two hidden layers
@@ -120,7 +121,7 @@ class ProbabilityPlayer:
     def __init__(self, masked, explore=False, name=NAME, grid=WHOLE, seed=0):
         self.masked, self.explore, self.grid = masked, explore, grid
         self.name = name + (", drawn" if explore else "")
-        self._seed, self._asked = seed, 0
+        self._seed, self._asked, self.stop = seed, 0, new_stop()
 
     def choose(self, board):
         """Return the action (0..3) on a board, or None when none is legal."""
@@ -148,7 +149,7 @@ class ProbabilityPlayer:
     def play_games(self, first_game, count, seed):
         """Play games by number; return int64[count, 5], see records.RESULT_COLUMNS."""
         return play_in_step(lambda games: self.decide_all(games, seed), first_game, count, seed,
-                          self.grid)  # fmt: skip
+                          self.grid, stop=self.stop)  # fmt: skip
 
     def __repr__(self):
         return f"<player {self.name}>"

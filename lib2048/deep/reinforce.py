@@ -8,6 +8,8 @@ of ε-greedy.  The source has A − log P for drawn ones (section 3.2.3), which 
 does not sum to 0 over the actions, though adding a number to all logits changes nothing.
 """
 
+import copy
+
 import numpy as np
 import torch
 
@@ -20,13 +22,19 @@ from lib2048.deep.policy import AT_ONCE, HIDDEN, distance_to_certainty
 from lib2048.game.batch import ILLEGAL
 from lib2048.game.rng import seed_bits
 from lib2048.learn.batches import parse
+from lib2048.learn.games import MOST
 from lib2048.learn.records import RESULT_COLUMNS
+from lib2048.machine.arrays import Form, check_arrays, check_seal
 
 OPTIMISERS = {
     "rmsprop": lambda weights, rate: torch.optim.RMSprop(weights, rate, alpha=0.99, eps=1e-5),
     "adam": lambda weights, rate: torch.optim.Adam(weights, rate),
 }
 BATCH_COLUMNS = ("games", "actions", "score", "length", "tile_sum", "distance", "entropy")
+
+
+class _Interrupted(Exception):
+    """Someone stopped the run while it learned from a batch."""
 
 
 class PolicyLearner(NeuralLearner):
@@ -83,17 +91,20 @@ class PolicyLearner(NeuralLearner):
         whether games are left); see records.RESULT_COLUMNS.
         """
         found = [np.zeros((0, len(RESULT_COLUMNS)), np.int64)]
-        while self.actions < last_action and rows and self._batch.first < last_game:
+        self._learn_if_over()
+        while (self.actions < last_action and rows and self._batch.first < last_game
+               and not self.stop.is_set()):  # fmt: skip
             found.append(self._batch.turn(self._decide, last_action - self._before, rows))
             rows -= len(found[-1])
-            if self._batch.over:
-                self._learn()
+            self._learn_if_over()
         return np.concatenate(found), self._batch.first < last_game
 
     def _begin(self):
+        self._batch = self._new_batch(len(self.batches))
+
+    def _new_batch(self, number):
         count = self.games
-        first = len(self.batches) * count
-        self._batch = GameBatch(count, self.settings.seed, first, self.network.grid)
+        return GameBatch(count, self.settings.seed, number * count, self.network.grid)
 
     def _decide(self, games):
         """Return the action of each place: int64[count]."""
@@ -107,6 +118,35 @@ class PolicyLearner(NeuralLearner):
         return actions
 
     # ------------------------------------------------------------ learning from a batch
+
+    def _learn_if_over(self):
+        """Learn from a batch whose games are over: all of it, or, when stopped, nothing."""
+        if not self._batch.over:
+            return
+        before = self._learned()
+        try:
+            self._learn()
+        except _Interrupted:
+            self._unlearn(before)
+
+    def _learned(self):
+        """Return a copy of all that a batch changes."""
+        return copy.deepcopy([part.state_dict() for part in self._parts_that_learn()])
+
+    def _parts_that_learn(self):
+        critic = [self.critic.module, self.critic.optimiser] if self.critic else []
+        return [self.network.module, self.optimiser, *critic]
+
+    def _unlearn(self, before):
+        for part, state in zip(self._parts_that_learn(), before):
+            part.load_state_dict(state)
+        if self.critic:
+            self.critic.fitted = len(self.batches)
+
+    def _look(self):
+        """Look at the Stop button between two calls of torch."""
+        if self.stop.is_set():
+            raise _Interrupted
 
     def _learn(self):
         """Take the steps of a batch, write its row of `batches`, and begin the next."""
@@ -126,7 +166,7 @@ class PolicyLearner(NeuralLearner):
         if self.settings.returns == "sum":
             return np.broadcast_to(standardised(self._batch.tile_sums), live.shape)
         if self.critic:
-            found = self.critic.learn(boards, rewards, live)
+            found = self.critic.learn(boards, rewards, live, self._look)
             return (found - found[live].mean()) / (found[live].std() + TINY)
         return standardised(to_go(rewards, self.settings.discount), live)
 
@@ -146,6 +186,7 @@ class PolicyLearner(NeuralLearner):
         self.optimiser.zero_grad()
         sure = np.zeros((len(boards), 2))
         for at in range(0, len(boards), AT_ONCE):
+            self._look()
             part = slice(at, at + AT_ONCE)
             policy = self.network.distribution(boards[part])
             surrogate(policy, actions[part], advantages[part], self.settings.entropy).backward()
@@ -178,14 +219,28 @@ class PolicyLearner(NeuralLearner):
             **(self.critic.arrays() if self.critic else {}),
         }
 
-    def restore(self, arrays, path):
-        """Take up what `arrays` returned; path: named in errors.
+    def check(self, arrays, path):
+        """Raise ValueError, in one line, where arrays are not what `arrays` returns."""
+        forms = {
+            "batch_tile_sums": Form("int64", (None,), 0),
+            "batches": Form("float64", (None, len(BATCH_COLUMNS)), [0] * 5 + [-1] * 2),
+            "batch_before": Form("i u", (), 0, MOST),
+            "batch_rate": Form("f", (1,), 0, 1),
+        }
+        check_arrays(arrays, forms, path)
+        kept, count = len(arrays["batch_tile_sums"]), self.games
+        if kept != count:
+            raise ValueError(f"{path}: holds a batch of {kept} games, not of {count}")
+        files.check(self.network, arrays, path)
+        files.check_optimiser(self.optimiser, arrays, path)
+        self._new_batch(len(arrays["batches"])).check(arrays, path)
+        if self.critic:
+            self.critic.check(arrays, path)
 
-        Raises ValueError, in one line, for another network, or a batch of another size.
-        """
-        kept, count = arrays.get("batch_tile_sums", ()), self.games
-        if len(kept) != count:
-            raise ValueError(f"{path}: holds a batch of {len(kept)} games, not of {count}")
+    def restore(self, arrays, path):
+        """Take up what `arrays` returned, once all of it is checked; path: named in errors."""
+        self.check(arrays, path)
+        check_seal(arrays)
         files.restore(self.network, arrays, path)
         files.restore_optimiser(self.optimiser, arrays)
         self.batches, self._before = np.array(arrays["batches"]), int(arrays["batch_before"])

@@ -31,10 +31,7 @@ def targets(network, batch):
     import torch
 
     with torch.no_grad():
-        values = network(encode(batch.next_afterstates))
-    return torch.where(
-        torch.tensor(batch.over), 0.0, torch.tensor(batch.next_rewards) + values
-    )  # fmt: skip
+        return careless_targets(network, batch)
 
 
 def step(network, optimiser, planes, target):
@@ -65,6 +62,14 @@ def _worths(network, board):
     legal = afterstates(board)
     values = _values(network, [after for _, after, _ in legal])
     return {action: reward + value for (action, _, reward), value in zip(legal, values)}
+
+
+def careless_targets(network, batch):
+    """Return the targets of a colleague who forgot `no_grad`: a gradient flows through them."""
+    import torch
+
+    after = torch.tensor(batch.next_rewards) + network(encode(batch.next_afterstates))
+    return torch.where(torch.tensor(batch.over), 0.0, after)
 
 
 # ---------------------------------------------------------------- networks of the cases

@@ -17,7 +17,7 @@ from lib2048.networks import files
 from lib2048.networks.names import parse_network
 from lib2048.networks.network import Network
 from lib2048.train.folder import RunFolder
-from lib2048.train.history import History
+from lib2048.train.history import History, check_history
 
 PIECE_SECONDS = 0.2  # about so long between two looks at the clock
 NAMES = {False: ("select_best_move", "update_episode"),
@@ -75,8 +75,10 @@ class Trainee:
         arrays = folder.open(resume=True)
         if arrays is not None:
             network = Network(self.name, self.form)
-            files.restore(network, arrays, folder.path)
-            self.history = History(rows=arrays["history"])
+            with arrays:
+                check_history(arrays, arrays.path)
+                files.restore(network, arrays, arrays.path)
+                self.history = History(rows=arrays["history"])
             self.tables = tdl.tables_of(network)
         return folder
 

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lib2048.game.rng import stream
+from lib2048.machine.arrays import Form, check_arrays
 
 SHUFFLED = 5  # batches that are shuffled together
 GAMES_OF_THE_PAPER = 5  # its generators
@@ -110,7 +111,14 @@ class Queue:
         return {"queue_boards": self.boards, "queue_targets": self.targets,
                 "queue_places": self.places, "queue_taken": np.array(self.taken)}  # fmt: skip
 
+    def check(self, state, path):
+        """Raise ValueError, in one line, where arrays are not what `state` returns."""
+        check_arrays(state, {"queue_boards": Form("uint64", (None,))}, path)
+        count = state["queue_boards"].shape
+        forms = {"queue_targets": Form("float32", count), "queue_places": Form("int64", count, 0)}
+        check_arrays(state, forms | {"queue_taken": Form("i u", (), 0)}, path)
+
     def restore(self, state):
-        """Take up what `state` returned."""
+        """Take up what `state` returned, and `check` has seen."""
         self.boards, self.targets = state["queue_boards"], state["queue_targets"]
         self.places, self.taken = state["queue_places"], int(state["queue_taken"])

@@ -1,12 +1,11 @@
 """Games in progress: one thread's, and those of several threads that learn on the same tables."""
 
 import threading
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
 from lib2048.game.rng import seed_bits
-from lib2048.learn.loop import choose_kernel, play_kernel
+from lib2048.learn.loop import BEFORE_FIRST, ONE, choose_kernel, play_kernel
 from lib2048.learn.records import (
     ACTIONS,
     COUNTERS,
@@ -20,15 +19,27 @@ from lib2048.learn.records import (
     STRIDE,
     Functions,
     Limits,
+    check_boards,
     new_work,
 )
 from lib2048.learn.rules import RULES, new_memory
 from lib2048.learn.settings import rule_of
-from lib2048.learn.starts import new_starts, restore_starts, starts_state
+from lib2048.learn.starts import (
+    check_trail,
+    new_starts,
+    restarts,
+    restore_starts,
+    starts_forms,
+    starts_state,
+)
+from lib2048.machine.arrays import Form, Part, check_arrays
 from lib2048.machine.memory import apart, records
+from lib2048.machine.waiting import new_pool
 from lib2048.networks.lookups import BOARDS_AT_ONCE, unplanes, value_kernel
 
 FOREVER = np.iinfo(np.int64).max
+MOST = 1 << 62  # of a count in a file
+LATER = ("stage", "late", "watched", "start")  # of a lane, which older files lack
 PIECES, LARGEST_PIECE = 8, 1 << 20  # of a crew's budget: so many a thread and round, and actions
 
 
@@ -100,10 +111,69 @@ class Games:
         starts = starts_state(self.starts, self._turns())
         return {**lanes, **past, **starts, "counters": self.counters.copy()}
 
+    def check(self, state, path):
+        """Raise ValueError, in one line, where a state is not one that `state` returns.
+
+        state: a dict of arrays, or an `Archive`; path: named in errors.
+        """
+        check_arrays(state, self._forms(), path)
+        own = Part(state, "lane_")
+        lanes = {name: np.asarray(own[name]) for name in KEPT if name in own}
+        self._check_lanes(lanes, path)
+        last = lanes.get("start", 0) + lanes["length"]
+        check_trail(self.rule.start, self.starts, state, last, path)
+        check_boards(state["trail"] if "trail" in state else (), self.rule.grid, path)
+        check_arrays(state, self._past_forms(lanes["length"]), path)
+
+    def _forms(self):
+        """Return what the arrays of a state must be, {name: `Form`}, but those of its past."""
+        count, last = len(self.lanes), self.rule.stages.count - 1
+        stride = int(self.counters[STRIDE])
+        limits = {"number": (-1, MOST), "score": (0, MOST), "length": (0, LONGEST_GAME - 1),
+                  "stage": (0, last), "late": (0, last), "watched": (0, 1),
+                  "start": (-1, LONGEST_GAME - 1)}  # fmt: skip
+        lanes = {f"lane_{name}": Form(LANE[name].name, (count,), *limits.get(name, ()),
+                                      old=name in LATER) for name in KEPT}  # fmt: skip
+        counters = Form("int64", (len(COUNTERS),), [0, 0, 0, 0, stride],
+                        [count - 1, MOST, MOST, MOST, stride])  # fmt: skip
+        return lanes | starts_forms(self.starts) | {"counters": counters}
+
+    def _past_forms(self, lengths):
+        """Return what the arrays of the past must be, of games of such lengths."""
+        kept = (int(np.minimum(lengths, self.work.past.shape[1]).sum()),)
+        limits = {"action": (0, 3), "reward": (0,)}
+        return {
+            f"past_{name}": Form(PAST[name].name, kept, *limits.get(name, ()), old=name == "value")
+            for name in PAST.names
+        }
+
+    def _check_lanes(self, lanes, path):
+        """Raise ValueError where what follows from the others is something else."""
+        live, rule = lanes["number"] >= 0, self.rule
+        check_boards(lanes["board"], rule.grid, path)
+        follows = {"slot": self._slots(lanes["length"])} | self._follows(lanes["board"])
+        wrong = [n for n, x in follows.items() if n in lanes and (lanes[n] != x)[live].any()]
+        if wrong:
+            raise ValueError(f"{path}: lane_{wrong[0]} is not what follows from the games")
+
+    def _slots(self, lengths):
+        """Return where the newest entry of games of such lengths is kept."""
+        begun = (lengths > 0) & self.rule.learn
+        return np.where(begun, (lengths.astype(np.uint64) - ONE) % self.rule.slots, BEFORE_FIRST)
+
+    def _follows(self, boards):
+        """Return what follows from the boards of live lanes, {name: array}."""
+        staged = self.rule.stages.marks > 0
+        stages = [self.rule.stages.of(board) if staged else 0 for board in boards]
+        watched = int(staged or restarts(self.rule.start))
+        return {"stage": np.array(stages, np.uint64), "watched": np.full(len(boards), watched)}
+
     def restore(self, state):
-        """Take up a state that `state` returned."""
+        """Take up a state that `state` returned, and `check` has seen."""
         for name in KEPT:
             self.lanes[name] = state.get(f"lane_{name}", 0)
+        for name, found in self._follows(self.lanes["board"]).items():
+            self.lanes[name] = np.where(self.lanes["number"] >= 0, found, self.lanes[name])
         start = 0
         for episode in self._episodes():
             for name in PAST.names:
@@ -132,7 +202,7 @@ class Crew:
 
     def __init__(self, members):
         self.members, self._lock, self._left, self._share = members, threading.Lock(), (), ()
-        self._pool = ThreadPoolExecutor(len(members)) if len(members) > 1 else None
+        self._pool = new_pool(len(members)) if len(members) > 1 else None
 
     @property
     def actions(self):
@@ -204,12 +274,21 @@ class Crew:
         states = [games.state() for games in self.members]
         return {f"{k}_{name}": part for k, one in enumerate(states) for name, part in one.items()}
 
+    def check(self, state, path):
+        """Raise ValueError, in one line, where a state is not one of as many threads."""
+        for games, own in self._own(state):
+            games.check(own, path)
+
     def restore(self, state):
-        """Take up a state that `state` returned for as many threads."""
+        """Take up a state that `state` returned for as many threads, and `check` has seen."""
+        for games, own in self._own(state):
+            games.restore(own)
+
+    def _own(self, state):
+        """Yield each of the members with what a state holds of it."""
         for k, games in enumerate(self.members):
             start = f"{k}_" if len(self.members) > 1 else ""
-            games.restore({name.removeprefix(start): part for name, part in state.items()
-                           if name.startswith(start)})  # fmt: skip
+            yield games, Part(state, start)
 
 
 def new_crew(network, settings, memory):

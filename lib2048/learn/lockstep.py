@@ -8,7 +8,7 @@ import numpy as np
 from lib2048.game.batch import ILLEGAL, slide_into
 from lib2048.game.board import WHOLE, spawn_kernel
 from lib2048.game.rng import seed_bits, stream_kernel
-from lib2048.learn.games import FOREVER
+from lib2048.learn.games import FOREVER, MOST
 from lib2048.learn.loop import record
 from lib2048.learn.records import (
     ACTIONS,
@@ -18,19 +18,24 @@ from lib2048.learn.records import (
     RESULT_COLUMNS,
     ROWS,
     TURN,
+    check_boards,
 )
 from lib2048.learn.starts import (
     STARTS,
+    check_trail,
     new_starts,
     restarts,
     restore_starts,
     start_kernel,
+    starts_forms,
     starts_state,
 )
+from lib2048.machine.arrays import Form, check_arrays
 from lib2048.machine.kernels import kernel, part
 from lib2048.machine.memory import records
 
 ZERO = np.uint64(0)
+LATER = ("start", "final", "lost", "action")  # of a place, which older files lack
 
 PLACE = np.dtype(
     [
@@ -79,7 +84,7 @@ class Lockstep:
         self.afterstates = np.zeros((count, 4), np.uint64)
         self.rewards = np.full((count, 4), ILLEGAL)
         self.counters = np.zeros(len(COUNTERS), np.int64)
-        self.counters[NEXT_GAME], self.grid = first_game, grid
+        self.counters[NEXT_GAME], self.grid, self._first = first_game, grid, first_game
         kind = STARTS.index(starts)
         self.starts = new_starts(kind, 1, count, LONGEST_GAME)
         self._limits = Limits(seed_bits(seed), last_game, FOREVER, kind)
@@ -141,29 +146,73 @@ class Lockstep:
         turns = 1 + int((self.places["start"] + self.places["length"]).max())
         return {**places, **starts_state(self.starts, turns), "counters": self.counters.copy()}
 
-    def restore(self, state):
-        """Take up a state that `state` returned for as many games."""
+    def check(self, state, path):
+        """Raise ValueError, in one line, where a state is not one that `state` returns.
+
+        state: a dict of arrays, or an `Archive`; path: named in errors.
+        """
+        check_arrays(state, self._forms(), path)
+        places = self._places_in(state)
+        check_boards(places["board"], self.grid, path)
+        check_boards(state["trail"] if "trail" in state else (), self.grid, path)
+        last = places["start"] + places["length"]
+        check_trail(self._limits.start, self.starts, state, last, path)
+        self._check_turn(places, int(state["counters"][TURN]), path)
+
+    def _forms(self):
+        """Return what the arrays of a state must be, {name: `Form`}."""
+        count, last_game = len(self.places), min(self._limits.last_game, MOST)
+        limits = {"number": (-1, last_game - 1), "score": (0, MOST), "action": (0, 3)}
+        limits |= {"length": (0, LONGEST_GAME - 1), "start": (-1, LONGEST_GAME - 1)}
+        places = {f"place_{name}": Form(PLACE[name].name, (count,), *limits.get(name, ()),
+                                        old=name in LATER) for name in PLACE.names}  # fmt: skip
+        most = [count - 1, last_game, MOST, MOST, MOST]
+        counters = Form("int64", (len(COUNTERS),), [0, self._first, 0, 0, 0], most)
+        return places | starts_forms(self.starts) | {"counters": counters}
+
+    def _places_in(self, state):
+        places = records(len(self.places), PLACE)
         for name in PLACE.names:
-            self.places[name] = state.get(f"place_{name}", 0)
+            places[name] = state.get(f"place_{name}", 0)
+        return places
+
+    def _check_turn(self, places, turn, path):
+        """Raise ValueError where a game is none of these, or its chosen action is illegal."""
+        after, rewards = np.zeros_like(self.afterstates), np.zeros_like(self.rewards)
+        _look_all(places, self.grid, after, rewards)
+        chosen = rewards[np.arange(len(places)), places["action"]]
+        live = places["number"] >= 0
+        left = live & (np.arange(len(places)) >= turn) & (turn > 0)
+        if (places["number"][live] < self._first).any() or (chosen[left] == ILLEGAL).any():
+            raise ValueError(f"{path}: its games are others, or an action in them is illegal")
+
+    def restore(self, state):
+        """Take up a state that `state` returned for as many games, and `check` has seen."""
+        self.places[:] = self._places_in(state)
         self.counters[:] = state["counters"]
         restore_starts(self.starts, state)
         _look_all(self.places, self.grid, self.afterstates, self.rewards)
 
 
-def play_in_step(decide, first_game, count, seed, grid=WHOLE, watch=None):
+def play_in_step(decide, first_game, count, seed, grid=WHOLE, watch=None, stop=(0,)):
     """Play games by number, all at once; return int64[count, 5], see records.RESULT_COLUMNS.
 
     decide: a function from a `Lockstep` to the action of each place; watch: is shown both, before
-    the actions are taken.
+    the actions are taken.  Another thread ends it after a turn by stop[0] = 1.
     """
     games = Lockstep(count, seed, first_game, first_game + count, grid=grid)
-    parts = [np.zeros((0, len(RESULT_COLUMNS)), np.int64)]
-    while games.live.any():
+    parts = []
+    while games.live.any() and not stop[0]:
         actions = decide(games)
         if watch is not None:
             watch(games, actions)
         parts.append(games.act(actions))
-    results = np.concatenate(parts)
+    return in_order(parts)
+
+
+def in_order(parts):
+    """Return results of games, a list of int64[k, 5], as one array, by the games' numbers."""
+    results = np.concatenate([np.zeros((0, len(RESULT_COLUMNS)), np.int64), *parts])
     return results[np.argsort(results[:, 0])]
 
 

@@ -10,13 +10,12 @@ import hashlib
 import inspect
 from types import FunctionType
 
-import numba
 import numpy as np
 
 from lib2048.game.board import to_text
 from lib2048.learn.rules import RULES, UPDATE_SIGNATURE
 from lib2048.machine import child
-from lib2048.machine.kernels import at_once
+from lib2048.machine.kernels import at_once, jit
 from lib2048.machine.travel import used_names
 from lib2048.networks.lookups import (
     LOOK_SIGNATURE,
@@ -154,7 +153,7 @@ def checked(function, **options):
     Plain functions that it calls are compiled, too, as a beginner would expect.  options: of
     numba.njit.
     """
-    compile = numba.njit(**{"boundscheck": True} | options)
+    compile = functools.partial(jit, **{"boundscheck": True} | options)
     _check_what_it_calls(function, set(), compile)
     return compile(function)
 

@@ -9,6 +9,7 @@ import dataclasses
 import math
 import numbers
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from lib2048.networks.stages import MOST_MARKS, TOP
 ORDERS = ("forward", "backward")
 ERRORS = ("fresh", "remembered")
 MOST_THREADS = 1024
+MOST_GAMES = 10**8  # that are tested at a time
 MOST_LANES, MOST_LANES_OF_TABLES = 1 << 16, 64
 
 
@@ -164,6 +166,16 @@ class Settings:
                 )
         return cls(network=made.pop("name"), **(options | made))
 
+    @classmethod
+    def asked(cls, **options):
+        """Return the settings that somebody asks for, by the names of fields, with a budget."""
+        if "promotion" in options and not options.get("stages"):
+            raise ValueError("no promotion: there are no stages to promote weights between")
+        settings = cls(**options)
+        if settings.budget is None:
+            raise ValueError("say how long to train: so many games, or so many actions")
+        return settings
+
     # ------------------------------------------------------------ what follows from them
 
     @property
@@ -221,11 +233,12 @@ class Settings:
 
         Raises ValueError, in one line, for what no version has written.
         """
-        known = {_SAID.get(name, name): name for name in FIELDS}
-        try:
-            return cls(**{known[name]: value for name, value in dict(config).items()})
-        except (KeyError, TypeError) as error:
-            raise ValueError(f"holds a setting that this version does not know: {error}") from None
+        known, config = {_SAID.get(name, name): name for name in FIELDS}, dict(config)
+        strange = [name for name, x in config.items() if not _may_be(known.get(name), x)]
+        if strange or "network" not in config:
+            what = ", ".join(map(repr, strange)) or "no network"
+            raise ValueError(f"holds a setting that this version does not know: {what}")
+        return cls(**{known[name]: value for name, value in config.items()})
 
     def difference(self, other):
         """Say, as text, in which settings a run that goes on would differ; '' for none."""
@@ -261,7 +274,41 @@ _OWNED = set().union(*OF_KIND.values())
 _SAID = {"lam": "lambda"}  # a name that Python keeps for itself
 _UNSAID = ("seconds", "checkpoint_every")  # they decide no result
 
+# ---------------------------------------------------------------- how they are asked for
+
+
+class Flag(NamedTuple):
+    """A long option: its field, the kind of what is said behind it, or what it means by itself."""
+
+    name: str
+    kind: type | None
+    meant: bool | None = None
+
+
+def flags():
+    """Return {long option: `Flag`} of the fields that the command line and lists of runs know."""
+    known = {name: field.metadata for name, field in FIELDS.items()}
+    return dict(_flag(name, about) for name, about in known.items() if about["text"] is not None)
+
+
+def _flag(name, about):
+    said = (about.get("flag") or name.replace("_", "-")).removeprefix("--")
+    if said.startswith("no-") or said == "augment":
+        return said, Flag(name, None, not said.startswith("no-"))
+    return said, Flag(name, about["kind"] or str)
+
+
 # ---------------------------------------------------------------- checks
+
+
+def _may_be(name, value):
+    """Say whether a value of a file is of a kind that a field of some name takes."""
+    if isinstance(value, str) and not value.isprintable():
+        return False
+    whole = isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1 << 1000
+    kinds = (value, float(value)) if whole else (value,)
+    plain = whole or isinstance(value, (bool, float, str)) or value is None
+    return plain and name in FIELDS and any(isinstance(x, FIELDS[name].type) for x in kinds)
 
 
 def is_number(value, kind=numbers.Real):
@@ -317,8 +364,9 @@ def _check_numbers(settings):
     _check_whole(settings, "lanes", MOST_LANES if settings.neural else MOST_LANES_OF_TABLES)
     if not is_number(settings.seed, numbers.Integral):
         raise ValueError(f"seed {settings.seed!r}: use a whole number")
-    for name in ("games", "actions", "seconds", "eval_every", "eval_games"):
+    for name in ("games", "actions", "seconds", "eval_every"):
         check_budget(name, getattr(settings, name))
+    _check_whole(settings, "eval_games", MOST_GAMES)
     if sum(getattr(settings, name) is not None for name in BUDGETS) > 1:
         raise ValueError(f"say how long to train by one of {', '.join(BUDGETS)}")
     neural.check_choices(**{name: getattr(settings, name) for name in neural.CHOICES})
@@ -346,7 +394,7 @@ def check_budget(name, number):
     kind = numbers.Real if name == "seconds" else numbers.Integral
     if number is not None and not (is_number(number, kind) and 0 < number < 1 << 62):
         what = "number" if name == "seconds" else "whole number"
-        raise ValueError(f"{name} {number}: use a {what} above 0")
+        raise ValueError(f"{name} {number}: use a {what} above 0, and below 2^62")
 
 
 # ---------------------------------------------------------------- for the loop

@@ -21,6 +21,7 @@ from numba import types
 
 from lib2048.game.board import EMPTY, initial_kernel, place, spawn_kernel
 from lib2048.game.rng import below, draw
+from lib2048.machine.arrays import Form
 from lib2048.machine.kernels import kernel, part
 
 STARTS = (
@@ -71,6 +72,28 @@ def starts_state(starts, turns):
     """
     state = {name: array.copy() for name, array in starts._asdict().items()}
     return state | {"trail": starts.trail[:, :turns].copy()}
+
+
+def starts_forms(starts):
+    """Return what the arrays of `starts_state` must be, {name: `Form`}."""
+    lanes = len(starts.trail)
+    return {
+        "pool": Form("uint64", starts.pool.shape, old=True),
+        "entered": Form("int64", starts.entered.shape, 0, old=True),
+        "trail": Form("uint64", (lanes, None), old=True),
+        "visits": Form("int64", starts.visits.shape, 0, old=True),
+    }
+
+
+def check_trail(kind, starts, state, last, what):
+    """Raise ValueError where a trail does not hold the turns that games may be restarted from.
+
+    kind: one of STARTS' numbers; last: int64[lanes], the last turn of each lane's game.
+    """
+    turns = state["trail"].shape[1] if "trail" in state else 1
+    longest = starts.trail.shape[1]
+    if turns > longest or restarts(kind) and not (last < min(turns, longest)).all():
+        raise ValueError(f"{what}: its trail has {turns} turns, which is not what its games need")
 
 
 def restore_starts(starts, state):

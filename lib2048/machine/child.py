@@ -26,6 +26,7 @@ import weakref
 
 import psutil
 
+from lib2048.machine import process as this_process
 from lib2048.machine.travel import source_of
 
 try:
@@ -51,6 +52,16 @@ class Ended(Exception):
 
 
 # ---------------------------------------------------------------- the process that asks
+
+_children = weakref.WeakSet()
+
+
+@this_process.on_sudden_end
+def _close_all():
+    """End the processes of all children."""
+    for one in list(_children):
+        one.close()
+
 
 # The child keeps the pipes of its orders and answers to itself, so that nothing a function reads
 # or prints can get in there: input() finds its end at once, and does not wait.
@@ -83,6 +94,7 @@ class Child:
 
     def __init__(self):
         self._process = self._lines = self._printed = None
+        _children.add(self)
 
     def __enter__(self):
         return self

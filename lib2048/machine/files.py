@@ -3,13 +3,13 @@
 A killed run leaves the old file or the new one, never half of one.  Nothing is ever unpickled.
 """
 
+import json
 import os
 import shutil
-import zipfile
-import zlib
+import stat
 from pathlib import Path
 
-import numpy as np
+from lib2048.machine.process import on_sudden_end
 
 SPARE_BYTES = 64 << 20  # left free on the disk
 
@@ -24,8 +24,10 @@ def write_atomic(path, write, nbytes=0):
     path.parent.mkdir(parents=True, exist_ok=True)
     free = shutil.disk_usage(path.parent).free
     if free < nbytes + SPARE_BYTES:
-        raise OSError(f"{path}: {nbytes >> 20} MiB to write, {free >> 20} MiB free on this disk")
+        what = f"{nbytes >> 20} MiB to write, {free >> 20} MiB free on this disk"
+        raise OSError(f"{path}: {what}, of which {SPARE_BYTES >> 20} MiB stay free")
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    _parts.add(part)
     try:
         with open(part, "wb") as file:
             write(file)
@@ -34,6 +36,17 @@ def write_atomic(path, write, nbytes=0):
         os.replace(part, path)
     finally:
         part.unlink(missing_ok=True)
+        _parts.discard(part)
+
+
+_parts = set()  # files that are being written
+
+
+@on_sudden_end
+def _remove_parts():
+    """Remove what is half written."""
+    for part in list(_parts):
+        part.unlink(missing_ok=True)
 
 
 def write_text(path, text):
@@ -41,22 +54,28 @@ def write_text(path, text):
     write_atomic(path, lambda file: file.write(text.encode()), len(text))
 
 
-def write_arrays(path, arrays, save=np.savez):
-    """Write a dict of arrays as .npz in one step; save: np.savez, or np.savez_compressed."""
-    size = sum(np.asarray(array).nbytes for array in arrays.values())
-    write_atomic(path, lambda file: save(file, **arrays), size)
+def open_file(path):
+    """Open a file to read its bytes.
 
-
-def read_arrays(path, names=None):
-    """Read an .npz as a dict of arrays: all of them, or those of `names` that it has.
-
-    Raises ValueError, in one line, for a file that is missing, truncated, foreign or pickled.
+    Raises ValueError, in one line, where there is none, it is no file (a folder, a fifo that
+    would never end) or may not be read.
     """
     try:
-        with open(path, "rb") as raw, np.load(raw, allow_pickle=False) as file:
-            return {name: file[name] for name in file.files if names is None or name in names}
+        mode = os.stat(path).st_mode
+        if not stat.S_ISREG(mode):
+            what = "a directory" if stat.S_ISDIR(mode) else "no plain file"
+            raise ValueError(f"{path}: is {what}")
+        return open(path, "rb")
     except FileNotFoundError:
         raise ValueError(f"{path}: no such file") from None
-    except (ValueError, OSError, EOFError, TypeError, KeyError, zipfile.BadZipFile, zlib.error):
-        reason = "it is truncated, or not written by lib2048"
-        raise ValueError(f"{path}: not a file of weights: {reason}") from None
+    except OSError as error:
+        raise ValueError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def read_json(path):
+    """Return what a file of JSON holds; raises ValueError, in one line, where it is none."""
+    try:
+        with open_file(path) as file:
+            return json.loads(file.read())
+    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError):
+        raise ValueError(f"{path}: is no JSON") from None

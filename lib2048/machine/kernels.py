@@ -15,45 +15,62 @@ import numba
 import numpy as np
 from numba import types
 from numba.core.caching import CompileResultCacheImpl, FunctionCache
+from numba.core.compiler_lock import global_compiler_lock
+
+from lib2048.machine.telling import say
+from lib2048.machine.waiting import aside
 
 LIBRARY = Path(__file__).parents[1]
-ROOMS = ("machine", "game", "networks", "learn", "search", "play", "deep")  # that hold kernels
+# What machine code depends on: the rooms that hold kernels, and how these are compiled.
+ROOMS = ("machine/kernels.py", "machine/native.py", "game", "networks", "learn", "search", "play",
+         "deep")  # fmt: skip
 
 
 def source_hash(*rooms):
-    """Return a short hash (12 hex digits) of the Python sources of some rooms, or of all."""
+    """Return a short hash (12 hex digits) of the Python sources of some rooms, or of all.
+
+    rooms: folders of the library, or files.
+    """
     digest = hashlib.sha256()
-    folders = [LIBRARY / room for room in rooms] or [LIBRARY]
-    for path in sorted(path for folder in folders for path in folder.rglob("*.py")):
+    for path in sorted(path for room in rooms or ("",) for path in _sources(LIBRARY / room)):
         digest.update(path.relative_to(LIBRARY).as_posix().encode())
         digest.update(path.read_bytes().replace(b"\r\n", b"\n"))
     return digest.hexdigest()[:12]
 
 
+def _sources(room):
+    return [room] if room.suffix else room.rglob("*.py")
+
+
 def _user_cache():
-    if "NUMBA_CACHE_DIR" in os.environ:
-        return Path(os.environ["NUMBA_CACHE_DIR"])
+    """Return the folder for what can be made again; never one beside the sources, see above.
+
+    Nor is it in the folder of all temporary files: what lies there may be anybody's, and this is
+    code that will run.
+    """
+    try:
+        return _asked_for("NUMBA_CACHE_DIR") or _usual_cache()
+    except RuntimeError:  # there is no home: a container's user without a name
+        return Path("/.cache")
+
+
+def _asked_for(variable):
+    """Return the folder that an environment variable names, None where it says nothing."""
+    return Path(os.environ[variable]).absolute() if os.environ.get(variable) else None
+
+
+def _usual_cache():
     if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local"))
+        return _asked_for("LOCALAPPDATA") or Path.home() / "AppData" / "Local"
     if sys.platform == "darwin":
         return Path.home() / "Library" / "Caches"
-    return Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
+    return _asked_for("XDG_CACHE_HOME") or Path.home() / ".cache"
 
 
 SOURCE_HASH = source_hash()
 # Code with and without checks of bounds is not the same code.
 _CHECKED = "-checked" if numba.config.BOUNDSCHECK else ""
 CACHE = _user_cache() / "lib2048" / (source_hash(*ROOMS) + _CHECKED)
-
-
-# ---------------------------------------------------------------- what is said of it
-
-
-@functools.cache
-def say(text):
-    """Print a line on stderr, once a process; nothing where there is no stderr."""
-    if sys.stderr is not None:
-        print(f"lib2048: {text}", file=sys.stderr, flush=True)
 
 
 def _say_compiling():
@@ -86,8 +103,10 @@ class _Entry(CompileResultCacheImpl):
     def __init__(self, function):
         self._locator = _Place(function.__module__)
         line = function.__code__.co_firstlineno
-        python = "{}{}".format(*sys.version_info)
-        self._filename_base = f"{function.__name__}-{line}.py{python}"
+        # numba writes the list of a function's files before the files: one that was killed in
+        # between must not leave the list of one version beside a file of another.
+        made_by = "py{}{}-{}".format(*sys.version_info[:2], numba.__version__)
+        self._filename_base = f"{function.__name__}-{line}.{made_by}"
 
 
 class _Cache(FunctionCache):
@@ -99,18 +118,29 @@ class _Cache(FunctionCache):
         found = None
         try:
             found = super().load_overload(sig, target_context)
-        except Exception as error:  # a damaged file can raise anything: compile anew
-            say(f"compiled code in {CACHE} cannot be read ({error})")
+        except OSError:
+            pass  # what cannot be read is compiled, and if it cannot be kept, that is said
+        except Exception:  # a damaged file can raise anything
+            say(f"compiled code in {CACHE} is damaged: it is made anew")
+            self._forget()
         if found is None:
             _say_compiling()
         return found
+
+    def _forget(self):
+        """Let the list of files be empty, so that new ones can be added."""
+        try:
+            self.flush()
+        except OSError:
+            self.disable()
 
     def save_overload(self, sig, data):
         try:
             super().save_overload(sig, data)
         except OSError as error:
-            say(f"compiled code cannot be kept ({error}), so each session compiles anew: "
-                "set NUMBA_CACHE_DIR to a folder that can be written")  # fmt: skip
+            say(f"compiled code cannot be kept in {CACHE} ({error.strerror}), so each session "
+                "compiles anew: make room there, or set NUMBA_CACHE_DIR to a folder that can be "
+                "written")  # fmt: skip
 
 
 def _cached(dispatcher):
@@ -123,14 +153,32 @@ def _cached(dispatcher):
 # ---------------------------------------------------------------- ways to make a kernel
 
 
+def jit(function, **options):
+    """Return a function that numba compiles when it is needed, and not in the main thread.
+
+    There Ctrl-C would end a compilation half made, or not be heard; so it ends the waiting.
+    options: of numba.njit.
+    """
+    made = numba.njit(**options)(function)
+    if not numba.config.DISABLE_JIT:
+        made.compile = functools.partial(_compiled_aside, made.compile)
+    return made
+
+
+def _compiled_aside(compile, signature):
+    if global_compiler_lock.is_locked():  # by this thread, which compiles what calls the function
+        return compile(signature)
+    return aside(lambda: compile(signature))
+
+
 def kernel(function):
     """Compile a function for the types that it is called with, on its first call."""
-    return _cached(numba.njit(nogil=True, error_model="numpy")(function))
+    return _cached(jit(function, nogil=True, error_model="numpy"))
 
 
 def part(function):
     """Compile a function into every kernel that calls it."""
-    return _cached(numba.njit(nogil=True, error_model="numpy", forceinline=True)(function))
+    return _cached(jit(function, nogil=True, error_model="numpy", forceinline=True))
 
 
 def compiled(signature):
@@ -158,7 +206,7 @@ def at_once(signature, function, cached=True, **options):
 
     cached: whether its machine code is kept for the next session; options: of numba.njit.
     """
-    made = numba.njit(nogil=True, error_model="numpy", **options)(function)
+    made = jit(function, nogil=True, error_model="numpy", **options)
     if numba.config.DISABLE_JIT:
         return made
     if cached:

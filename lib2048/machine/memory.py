@@ -1,5 +1,8 @@
 """Memory: what is free, before it is taken, and arrays that threads can write side by side."""
 
+from pathlib import Path
+from typing import NamedTuple
+
 import numba
 import numpy as np
 import psutil
@@ -7,9 +10,60 @@ import psutil
 LINES = 256  # bytes on both sides of a thread's own arrays
 
 
-def available():
-    """Return how many bytes of memory are free."""
-    return psutil.virtual_memory().available
+# ---------------------------------------------------------------- what is free
+
+
+def available(groups="/sys/fs/cgroup", own="/proc/self/cgroup"):
+    """Return how many bytes of memory are free: of the machine, and of each enclosing container.
+
+    A container is a control group of Linux, of either version: what it may still take is its
+    limit less its working set, which is what it uses but for pages of files that it can give
+    back.  groups: where the system shows them; own: the file that names those of this process.
+    """
+    return max(0, min([psutil.virtual_memory().available, *_rooms(Path(groups), Path(own))]))
+
+
+class _Names(NamedTuple):
+    """How a version of control groups calls its numbers."""
+
+    limit: str
+    used: str
+    given_back: str  # a line of memory.stat
+
+
+_NEW = _Names("memory.max", "memory.current", "inactive_file")
+_OLD = _Names("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
+
+
+def _rooms(groups, own):
+    """Yield what each group that encloses this process may still take."""
+    for line in _text(own).splitlines():
+        _, kinds, path = (line.split(":", 2) + ["", ""])[:3]
+        if not kinds or "memory" in kinds.split(","):
+            top, names = (groups / "memory", _OLD) if kinds else (groups, _NEW)
+            folder = top / path.strip("/")
+            # In a container the path may be that of the host, and only its top be there.
+            for group in (folder, *folder.parents):
+                yield from _room(group, names)
+                if group == top:
+                    break
+
+
+def _room(group, names):
+    """Yield what a group may still take, or nothing where it has no limit."""
+    limit, used = _text(group / names.limit), _text(group / names.used)
+    try:
+        stat = dict(line.split() for line in _text(group / "memory.stat").splitlines())
+        yield int(limit) - max(0, int(used) - int(stat.get(names.given_back, 0)))
+    except ValueError:  # "max", or nothing there
+        return
+
+
+def _text(path):
+    try:
+        return path.read_text()
+    except (OSError, UnicodeDecodeError):
+        return ""
 
 
 def check_memory(what, nbytes, advice="take a smaller network"):
@@ -18,6 +72,9 @@ def check_memory(what, nbytes, advice="take a smaller network"):
     if nbytes > free:
         need, here = f"{nbytes / 2**20:,.0f} MiB", f"{free / 2**20:,.0f} MiB"
         raise MemoryError(f"{what} needs {need}, and {here} are free: {advice}")
+
+
+# ---------------------------------------------------------------- arrays
 
 
 def reserve(what, count):

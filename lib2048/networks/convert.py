@@ -4,15 +4,16 @@ from pathlib import Path
 
 import numpy as np
 
-from lib2048.machine.files import read_arrays, write_arrays, write_atomic
-from lib2048.machine.memory import check_memory
+from lib2048.machine.arrays import Archive, Form, check_arrays, check_seal, write_arrays
+from lib2048.machine.files import write_atomic
 from lib2048.networks import files, foreign
 
 OURS = ".npz"
 NAMES = {OURS: "lib2048 .npz"} | foreign.PROGRAMS
-TC = tuple(f"memory{column}{part}" for column in (0, 1) for part in ("_mask", ""))  # E and A
+TC = [files.memory_names(column) for column in (0, 1)]  # E and A
 SHARED = "memory_shared"  # there in a file whose E and A count shares of errors, see `convert`
 AUTOSTEP = "memory2"  # what Autostep keeps has a third column: its first two are no E and A
+WIDTHS = "widths"
 
 
 def convert(src, dst):
@@ -85,15 +86,12 @@ def _check_once(tables):
 
 def _arrays(tables):
     """Return what a .npz holds of a foreign file."""
-    weights = sum(16 ** len(cells) for cells in tables.tuples)
-    check_memory(str(tables.path), 4 * weights * tables.columns, "close other programs")
     arrays = files.tables_arrays(tables)
     for column in range(1, tables.columns):
-        mask, values = files.sparse_table(tables, column)
-        arrays |= {f"memory{column - 1}_mask": mask, f"memory{column - 1}": values}
+        arrays |= dict(zip(TC[column - 1], files.sparse_table(tables, column)))
         arrays[SHARED] = np.array(True)
     if tables.widths and tables.widths != list(map(len, tables.tuples)):
-        arrays["widths"] = np.array(tables.widths, np.uint16)
+        arrays[WIDTHS] = np.array(tables.widths, np.uint16)
     return arrays
 
 
@@ -109,37 +107,26 @@ class _Stored:
     kind = OURS
 
     def __init__(self, path, to):
-        arrays = read_arrays(path, {*files.NETWORK_ARRAYS, "widths", SHARED, AUTOSTEP, *TC})
-        files.check(arrays, path)
-        self.path, geometry = path, files.geometry_of(arrays)
-        _check_writable(arrays, geometry, path, to)
-        self.tuples, self.size = geometry.tuples, geometry.size
-        unit = np.float32(arrays["unit"]) if "unit" in arrays else None  # of a compact file
-        self._sparse = [(arrays["mask"], arrays["weights"], unit)]
-        if AUTOSTEP not in arrays and set(TC) <= set(arrays):
+        with Archive(path) as arrays:
+            geometry = files.check(arrays, path)
+            self.path, self.tuples = path, geometry.tuples
+            _check_writable(arrays, geometry, path, to)
+            forms = {WIDTHS: Form("uint16", (len(self.tuples),), old=True)}
+            check_arrays(arrays, forms | {SHARED: Form("b", old=True)}, path)
+            remembers = AUTOSTEP not in arrays and set().union(*TC) <= set(arrays)
+            if remembers:
+                files.check_memory_arrays(geometry, len(TC), arrays, path)
+            check_seal(arrays, files.TABLES)
+            unit = np.float32(arrays["unit"]) if "unit" in arrays else None  # of a compact file
             share = None if SHARED in arrays else np.float32(1 / geometry.lookups_per_board)
-            self._sparse += [(arrays[TC[at]], arrays[TC[at + 1]], share) for at in (0, 2)]
-        self.widths = self._checked_widths(arrays.get("widths"))
-        self._check()
+            kept = [(files.TABLES, unit), *((names, share) for names in TC if remembers)]
+            self._sparse = [(*map(arrays.get, names), unit) for names, unit in kept]
+            self.widths = arrays[WIDTHS].tolist() if WIDTHS in arrays else None
 
     @property
     def columns(self):
         """How many numbers there are for a weight: 1, or 3 with E and A of TC."""
         return len(self._sparse)
-
-    def _checked_widths(self, widths):
-        if widths is None or widths.dtype != np.uint16 or widths.shape != (len(self.tuples),):
-            return None
-        return widths.tolist()
-
-    def _check(self):
-        for mask, values, _ in self._sparse:
-            kinds = mask.dtype, values.dtype.kind
-            if kinds != (np.uint8, "f") or mask.shape != (self.size // 8,) or values.ndim != 1:
-                raise ValueError(f"{self.path}: its weights do not fit its network")
-            if int(np.bitwise_count(mask).sum()) != len(values):
-                raise ValueError(f"{self.path}: its weights do not fit its network")
-        foreign.check_finite(self)
 
     def pieces(self, number, column):
         """Yield a table, float32, piece by piece; see `foreign.Tables.pieces`."""

@@ -1,40 +1,68 @@
 """Networks on disk, and what a rule keeps beside their weights.
 
 A network is stored as an .npz: a packed bitmask of its non-zero weights and their values, in
-plain order (see `Network.table`), with the network's name, its form and a hash.  The files of
-other programs (see `foreign`) become the same arrays when they are read.
+plain order (see `Network.table`), with the network's name, its form and a hash over all of it
+(see `machine.arrays`).  Tables are written and read piece by piece.  The files of other programs
+(see `foreign`) become the same arrays when they are read.
 """
 
+import contextlib
 import hashlib
-import itertools
 import json
 from pathlib import Path
 
 import numpy as np
 
-from lib2048.machine.files import read_arrays, write_arrays
+from lib2048.machine.arrays import (
+    SEAL,
+    Archive,
+    Form,
+    Member,
+    check_arrays,
+    check_seal,
+    member,
+    text,
+    write_arrays,
+)
 from lib2048.networks import foreign, neural
 from lib2048.networks.network import Geometry, Network
-from lib2048.networks.stages import TOP
+from lib2048.networks.sparse import Column, sparse
+from lib2048.networks.stages import MOST_MARKS, TOP
 
-FORMAT = 1
-NETWORK_ARRAYS = (
-    "format", "network", "form", "optimistic", "stages", "top", "promotion", "blocks", "unit",
-    "mask", "weights", "sha256", "own",
-)  # fmt: skip
+TABLES = ("mask", "weights")
+LARGEST = float(np.finfo(np.float32).max)
+TINY = float(np.finfo(np.float32).tiny)
+ABOUT = {  # what a file says of its network
+    "network": Form("U"),
+    "form": Form("U"),
+    "optimistic": Form("f i u", (), -LARGEST, LARGEST, old=True),
+    "stages": Form("i u", (), 0, MOST_MARKS, old=True),
+    "top": Form("i u", (), 0, TOP, old=True),
+    "promotion": Form("i u b", (), 0, 1, old=True),
+    "blocks": Form("uint8", (None,), old=True),
+    "unit": Form("f", (), TINY, 2.0**112, old=True),  # so that float16 in it stays finite
+    "own": Form("U", old=True),
+    "info": Form("U", old=True),
+}
 
 
-def network_arrays(network):
-    """Return a network as a dict of arrays, sparse and in plain order."""
+# ---------------------------------------------------------------- a network as arrays
+
+
+def network_arrays(network, finite=False):
+    """Return a network as a dict of arrays, sparse and in plain order.
+
+    Its tables are `Member`s, which read the network's weights when they are written; finite:
+    whether that raises FloatingPointError where one is nan or infinite.
+    """
     blocks = _blocks_in_use(network)
-    arrays = _described(network, blocks, *_sparse(network, network.weights, blocks))
+    arrays = _described(network, blocks, *Column(network, network.weights).members(blocks, finite))
     return arrays | ({"own": np.array(network.own.digest)} if network.own_order else {})
 
 
 def _described(network, blocks, mask, values):
     """Return what a file holds of a network; network: `Geometry`."""
     return {
-        "format": np.array(FORMAT),
         "network": np.array(network.name),
         "form": np.array(network.form),
         "optimistic": np.array(network.optimistic),
@@ -42,7 +70,6 @@ def _described(network, blocks, mask, values):
         "blocks": np.array(blocks, np.uint8),
         "mask": mask,
         "weights": values,
-        "sha256": np.array(_digest(mask, values)),
     }
 
 
@@ -54,112 +81,113 @@ def tables_arrays(tables):
 
 
 def sparse_table(tables, column):
-    """Return (packed mask of the numbers whose bits are not all 0, those numbers).
+    """Return (packed mask of the numbers whose bits are not all 0, those numbers), as `Member`s.
 
     tables: `foreign.Tables`; column: 0 for V, 1 for E, 2 for A.  -0.0 has a bit: it is kept.
     """
+
+    def pieces():
+        return (p for n in range(len(tables.tuples)) for p in tables.pieces(n, column))
+
+    def differs(piece):
+        return piece.view(np.uint32) != 0
+
     size = sum(16 ** len(cells) for cells in tables.tuples)
-    mask, values = np.empty(size // 8, np.uint8), np.empty(size, np.float32)
-    start = used = 0
-    for piece in (p for n in range(len(tables.tuples)) for p in tables.pieces(n, column)):
-        here = piece.view(np.uint32) != 0
-        some = piece[here]
-        mask[start : start + len(here) // 8] = np.packbits(here)
-        values[used : used + len(some)] = some
-        start, used = start + len(here) // 8, used + len(some)
-    return mask, values[:used]
+    return sparse(pieces, size, sum(np.count_nonzero(differs(p)) for p in pieces()), differs)
 
 
 def _blocks_in_use(network):
     """List the stages that some game has reached; without stages, all there is."""
-    if not network.stages.marks:
-        return list(range(network.blocks))
-    stages = network.weights.reshape(network.blocks, -1)
-    return [number for number, weights in enumerate(stages) if weights.any()]
+    weights, every = Column(network, network.weights), range(network.blocks)
+    return [block for block in every if not network.stages.marks or weights.used(block)]
 
 
-def _sparse(network, numbers, blocks):
-    """Return (packed mask of the numbers that are not 0, those numbers), in plain order.
+def memory_arrays(network, memory):
+    """Return what a rule keeps beside a network's weights as a dict of arrays, sparse.
 
-    numbers: float32[network.size], in the order of the weights; blocks: which to look at.
+    Its tables are `Member`s, which raise FloatingPointError where a number is nan or infinite.
     """
-    masks, values = [np.zeros(0, np.uint8)], [np.zeros(0, np.float32)]
-    for block in blocks:
-        for places in network.pieces(block):  # one table at a time: never a second copy
-            table = numbers[places]
-            del places  # as large as the table, and the next ones are about to be made
-            masks.append(np.packbits(table != 0))
-            values.append(table[table != 0])
-    return np.concatenate(masks), np.concatenate(values)
+    arrays, wide, blocks = {}, len(memory) // network.size, _blocks_in_use(network)
+    for column in range(wide):
+        kept = Column(network, memory, wide, column).members(blocks, finite=True)
+        arrays |= dict(zip(memory_names(column), kept))
+    return arrays
 
 
-def _fill(network, numbers, mask, values, blocks, path):
-    """Set the numbers that are not 0 to what `_sparse` returned."""
-    here = np.bitwise_count(mask).sum() if len(mask) else 0
-    if len(mask) != len(blocks) * network.block // 8 or here != len(values):
-        raise ValueError(f"{path}: its weights do not fit network {network.name}")
-    start = used = 0
-    for places in itertools.chain.from_iterable(map(network.pieces, blocks)):
-        size = len(places)
-        here = np.flatnonzero(np.unpackbits(mask[start : start + size // 8]))
-        numbers[places[here]] = values[used : used + len(here)]
-        start, used = start + size // 8, used + len(here)
+def memory_names(column):
+    """Return the names of the mask and the numbers of one column of a rule's memory."""
+    return f"memory{column}_mask", f"memory{column}"
+
+
+# ---------------------------------------------------------------- checked
+
+
+def check(arrays, path):
+    """Raise ValueError, in one line, for arrays that are no network's; return its `Geometry`.
+
+    arrays: what `network_arrays` returned, or an `Archive`; path: named in errors.
+    """
+    _check_about(arrays, path)
+    try:
+        geometry = geometry_of(arrays)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+    check_sparse(geometry, arrays, TABLES, path)
+    return geometry
+
+
+def _check_about(arrays, path):
+    """Raise ValueError, in one line, for what no file says of a network of look-up tables."""
+    check_arrays(arrays, {"network": ABOUT["network"]}, path)
+    if neural.is_neural(name := text(arrays, "network")):
+        raise ValueError(f"{path}: holds a run of the neural network {name}: take the file "
+                         f"weights{neural.SUFFIX} beside it")  # fmt: skip
+    check_arrays(arrays, ABOUT, path)
+
+
+def check_sparse(geometry, arrays, names, path):
+    """Raise ValueError, in one line, where a mask and its numbers do not fit a network."""
+    mask, values = names
+    size = len(_stored_blocks(geometry, arrays, path)) * geometry.block // 8
+    forms = {mask: Form("uint8", (size,)), values: Form("float32 float16", (None,))}
+    check_arrays(arrays, forms, path)
+    here = sum(int(np.bitwise_count(piece).sum()) for piece in member(arrays, mask).pieces())
+    if here != len(member(arrays, values)):
+        raise ValueError(f"{path}: its {values} do not fit network {geometry.name}")
+
+
+def check_memory_arrays(network, wide, arrays, path):
+    """Raise ValueError, in one line, where arrays are no memory of a rule with so many columns."""
+    for names in map(memory_names, range(wide)):
+        if not set(names) <= set(arrays):
+            raise ValueError(f"{path}: lacks what the rule kept beside the weights")
+        check_sparse(network, arrays, names, path)
+
+
+def check_fits(network, arrays, path):
+    """Raise ValueError, in one line, where arrays are not those of this very network."""
+    _check_about(arrays, path)
+    name, form, _, *stages = _geometry(arrays)
+    if (name, form) != (network.name, network.form):
+        raise ValueError(f"{path}: holds weights of network {name}")
+    if stages != _stages(network):
+        raise ValueError(f"{path}: holds weights of other stages")
+    if text(arrays, "own") != (network.own.digest if network.own_order else ""):
+        raise ValueError(f"{path}: holds weights that lie where another index has them")
+    check(arrays, path)
 
 
 def _stored_blocks(network, arrays, path):
     """Return the stages, or actions, that a file holds."""
     every = list(range(network.blocks))
-    blocks = [int(block) for block in arrays.get("blocks", every)]
-    if not (set(blocks) <= set(every) if network.stages.marks else blocks == every):
+    blocks = np.asarray(arrays["blocks"]).tolist() if "blocks" in arrays else every
+    some = blocks == sorted(set(blocks)) and set(blocks) <= set(every)
+    if not (some if network.stages.marks else blocks == every):
         raise ValueError(f"{path}: its weights do not fit network {network.name}")
     return blocks
 
 
-def memory_arrays(network, memory):
-    """Return what a rule keeps beside a network's weights as a dict of arrays, sparse."""
-    arrays, wide, blocks = {}, len(memory) // network.size, _blocks_in_use(network)
-    for column in range(wide):
-        mask, values = _sparse(network, memory[column::wide], blocks)
-        arrays |= {f"memory{column}_mask": mask, f"memory{column}": values}
-    return arrays
-
-
-def restore_memory(network, memory, arrays, path):
-    """Set a rule's memory, all 0 so far, to what `memory_arrays` returned."""
-    wide, blocks = len(memory) // network.size, _stored_blocks(network, arrays, path)
-    for column in range(wide):
-        if not {f"memory{column}_mask", f"memory{column}"} <= set(arrays):
-            raise ValueError(f"{path}: lacks what the rule kept beside the weights")
-        mask, values = arrays[f"memory{column}_mask"], arrays[f"memory{column}"]
-        _fill(network, memory[column::wide], mask, values, blocks, path)
-
-
-def _digest(mask, values):
-    digest = hashlib.sha256()
-    for array in (mask, values):
-        digest.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8))  # no second copy
-    return digest.hexdigest()
-
-
-def network_from(arrays, path):
-    """Make a network out of what `network_arrays` returned; path: named in errors."""
-    check(arrays, path)
-    if "own" in arrays:
-        raise ValueError(
-            f"{path}: its weights lie where an index of somebody's own has them: go on with that "
-            "run in Python, by Run(…, network=….with_functions(…))"
-        )
-    network = Network(*_geometry(arrays))
-    _fill_weights(network, arrays, path)
-    return network
-
-
-def _fill_weights(network, arrays, path):
-    """Set a network's weights, all 0 so far; those of a compact file count in its unit."""
-    blocks, values = _stored_blocks(network, arrays, path), arrays["weights"]
-    if "unit" in arrays:
-        values = values.astype(np.float32) * np.float32(arrays["unit"])
-    _fill(network, network.weights, arrays["mask"], values, blocks, path)
+# ---------------------------------------------------------------- taken up
 
 
 def geometry_of(arrays):
@@ -171,7 +199,7 @@ def _geometry(arrays):
     """Return the arguments of the `Network` that a file holds."""
     stages = [arrays.get("stages", 0), arrays.get("top", TOP), arrays.get("promotion", False)]
     start = float(arrays.get("optimistic", 0.0))
-    return str(arrays["network"]), str(arrays["form"]), start, *(int(x) for x in stages)
+    return text(arrays, "network"), text(arrays, "form"), start, *(int(x) for x in stages)
 
 
 def _stages(network):
@@ -179,19 +207,59 @@ def _stages(network):
     return [int(network.stages.marks), network.stages.top, int(network.promotes)]
 
 
-def restore(network, arrays, path):
-    """Set a network's weights to what `network_arrays` returned, without a second copy."""
+def network_from(arrays, path):
+    """Make a network out of what `network_arrays` returned; path: named in errors."""
     check(arrays, path)
-    name, form, _, *stages = _geometry(arrays)
-    if (name, form) != (network.name, network.form):
-        raise ValueError(f"{path}: holds weights of network {name}")
-    if stages != _stages(network):
-        raise ValueError(f"{path}: holds weights of other stages")
-    if str(arrays.get("own", "")) != (network.own.digest if network.own_order else ""):
-        raise ValueError(f"{path}: holds weights that lie where another index has them")
+    check_seal(arrays, TABLES)
+    if "own" in arrays:
+        raise ValueError(
+            f"{path}: its weights lie where an index of somebody's own has them: go on with that "
+            "run in Python, by Run(…, network=….with_functions(…))"
+        )
+    network = Network(*_geometry(arrays))
+    _fill(network, arrays, path)
+    return network
+
+
+def restore(network, arrays, path):
+    """Set a network's weights to what `network_arrays` returned, once all of it is checked."""
+    check_fits(network, arrays, path)
+    check_seal(arrays, TABLES)
+    take_up(network, arrays, path)
+
+
+def take_up(network, arrays, path):
+    """Set a network's weights to arrays that were checked."""
     _clear(network.weights)
+    _fill(network, arrays, path)
+
+
+def _fill(network, arrays, path):
+    """Set a network's weights, all 0 so far, to arrays that were checked."""
+    values, blocks = member(arrays, "weights"), _stored_blocks(network, arrays, path)
+    if "unit" in arrays:  # a compact file
+        values = _scaled(values, np.float32(arrays["unit"]))
     network.optimistic = float(arrays.get("optimistic", 0.0))
-    _fill_weights(network, arrays, path)
+    Column(network, network.weights).fill(member(arrays, "mask"), values, blocks)
+
+
+def _scaled(values, unit):
+    pieces = values.pieces
+    return Member(np.float32, values.shape, lambda: (p.astype(np.float32) * unit for p in pieces()))
+
+
+def restore_memory(network, memory, arrays, path):
+    """Set a rule's memory, all 0 so far, to what `memory_arrays` returned."""
+    check_memory_arrays(network, len(memory) // network.size, arrays, path)
+    take_up_memory(network, memory, arrays, path)
+
+
+def take_up_memory(network, memory, arrays, path):
+    """Set a rule's memory, all 0 so far, to arrays that were checked."""
+    wide, blocks = len(memory) // network.size, _stored_blocks(network, arrays, path)
+    for column in range(wide):
+        kept = (member(arrays, name) for name in memory_names(column))
+        Column(network, memory, wide, column).fill(*kept, blocks)
 
 
 def _clear(numbers, piece=1 << 22):
@@ -202,15 +270,7 @@ def _clear(numbers, piece=1 << 22):
             part[:] = 0
 
 
-def check(arrays, path):
-    """Raise ValueError, in one line, for arrays that are no network's, or damaged."""
-    missing = {"format", "network", "form", "mask", "weights", "sha256"} - set(arrays)
-    if missing:
-        raise ValueError(f"{path}: not a file of weights: it lacks {', '.join(sorted(missing))}")
-    if int(arrays["format"]) != FORMAT:
-        raise ValueError(f"{path}: format {arrays['format']}; this version reads format {FORMAT}")
-    if _digest(arrays["mask"], arrays["weights"]) != str(arrays["sha256"]):
-        raise ValueError(f"{path}: damaged: its weights do not match its hash")
+# ---------------------------------------------------------------- files
 
 
 def save(network, path, compact=False, **info):
@@ -218,30 +278,37 @@ def save(network, path, compact=False, **info):
 
     path: str or Path ending in .npz, or in .safetensors for a neural network; compact: round the
     weights to 11 bits and compress the file, to half its size or less; info: anything JSON can
-    hold, kept beside the weights.  Raises ValueError for another suffix, OSError when the disk is
-    full.
+    hold, kept beside the weights.  Raises ValueError for another suffix, or when somebody trains
+    the network meanwhile; OSError when the disk is full.  `load` refuses weights that are nan or
+    infinite.
     """
+    save_with(network, path, info, compact)
+
+
+def save_with(network, path, info, compact=False):
+    """Save a network as `save` does, with its info as a dict."""
     if hasattr(network, "module"):
-        return neural.room("files").save(network, path, half=compact, **info)
+        return neural.room("files").save_with(network, path, info, half=compact)
     if Path(path).suffix != ".npz":
         raise ValueError(f"{path}: weights are saved as .npz")
     network.needs_order("a file of weights")
     arrays = network_arrays(network) | {"info": np.array(json.dumps(info))}
-    if compact:
-        write_arrays(path, _rounded(arrays), np.savez_compressed)
-    else:
-        write_arrays(path, arrays)
+    write_arrays(path, _rounded(arrays) if compact else arrays, compress=compact)
 
 
 def _rounded(arrays):
     """Round the weights to float16, in a unit in which the largest of them fits."""
-    values, mask = arrays["weights"], arrays["mask"]
-    largest = np.abs(values).max(initial=1.0)
-    unit = np.float32(2.0 ** max(0, int(np.frexp(largest / 2.0**15)[1])))
-    values = (values / unit).astype(np.float16)
-    values[values == 0] = np.finfo(np.float16).smallest_subnormal  # the mask says: not 0
-    digest = np.array(_digest(mask, values))
-    return arrays | {"weights": values, "unit": np.array(unit), "sha256": digest}
+    values = member(arrays, "weights")
+    largest = max((float(np.abs(p).max()) for p in values.pieces() if len(p)), default=0.0)
+    unit = np.float32(2.0 ** max(0, int(np.frexp(np.float32(max(largest, 1.0) / 2.0**15))[1])))
+
+    def half(piece):
+        piece = (piece / unit).astype(np.float16)
+        piece[piece == 0] = np.finfo(np.float16).smallest_subnormal  # the mask says: not 0
+        return piece
+
+    small = Member(np.float16, values.shape, lambda: map(half, values.pieces()))
+    return arrays | {"weights": small, "unit": np.array(unit)}
 
 
 def pruned(arrays, keep):
@@ -249,12 +316,13 @@ def pruned(arrays, keep):
 
     keep: how many, by A, the sum of the sizes of the errors that a weight has met.
     """
-    sizes, learned = arrays["memory1"], np.unpackbits(arrays["memory1_mask"]).astype(bool)
+    bits = {name: np.unpackbits(np.asarray(arrays[name])) for name in ("mask", "memory1_mask")}
+    here, learned = (mask.astype(bool) for mask in bits.values())
+    sizes = np.asarray(arrays["memory1"])
     keep = min(keep, len(sizes))
     learned[learned] = sizes >= np.partition(sizes, -keep)[-keep]
-    here = np.unpackbits(arrays["mask"]).astype(bool)
-    values, mask = arrays["weights"][learned[here]], np.packbits(here & learned)
-    return arrays | {"weights": values, "mask": mask, "sha256": np.array(_digest(mask, values))}
+    values, mask = np.asarray(arrays["weights"])[learned[here]], np.packbits(here & learned)
+    return {**arrays, "weights": values, "mask": mask}
 
 
 def load(path, name=None, fold=False):
@@ -267,38 +335,57 @@ def load(path, name=None, fold=False):
     """
     if Path(path).suffix == neural.SUFFIX:
         return neural.room("files").load(path, name)
-    arrays = _read(path, NETWORK_ARRAYS)
-    found = str(arrays.get("network", name))
-    if neural.is_neural(found):
-        raise ValueError(f"{path}: holds a run of the neural network {found}: take the file "
-                         f"weights{neural.SUFFIX} beside it")  # fmt: skip
-    if name is not None and found != name:
-        raise ValueError(f"{path}: holds weights of network {found}, not of {name}")
-    network = network_from(arrays, path)
+    with _opened(path) as arrays:
+        _check_about(arrays, path)
+        found = text(arrays, "network")
+        if name not in (None, found):
+            raise ValueError(f"{path}: holds weights of network {found}, not of {name}")
+        network = network_from(arrays, path)
     several = len(set(map(len, network.tuples))) > 1
     return network.folded() if fold and several else network
 
 
-def _read(path, names):
-    """Read a file's arrays, or make them of what another program wrote."""
+def _opened(path):
+    """Return a with-statement's file: its `Archive`, or arrays of what another program wrote."""
     if foreign.kind(path) not in foreign.PROGRAMS:
-        return read_arrays(path, names)
-    return tables_arrays(foreign.read(path))
+        return Archive(path)
+    return contextlib.nullcontext(tables_arrays(foreign.read(path)))
 
 
 def info(path):
-    """Describe a file of weights: dict of network, form, non-zero weights, hash and its info."""
+    """Describe a file of weights, once all of it is checked.
+
+    Returns a dict: network, form, stages, nonzero_weights, sha256 (of what is checked: 'all', or
+    in files of older versions 'mask, weights'; that of the whole file for other programs' files),
+    checked, info.  Raises ValueError, in one line, for a damaged file.
+    """
     if Path(path).suffix == neural.SUFFIX:
         return neural.room("files").info(path)
-    arrays = _read(path, {*NETWORK_ARRAYS, "info"})
-    network_keys = {"network", "form", "weights", "sha256"}
-    if not network_keys <= set(arrays):
-        raise ValueError(f"{path}: not a file of weights written by lib2048")
-    return {
-        "network": str(arrays["network"]),
-        "form": str(arrays["form"]),
-        "stages": 1 << int(arrays.get("stages", 0)),
-        "nonzero_weights": len(arrays["weights"]),
-        "sha256": str(arrays["sha256"]),
-        "info": json.loads(str(arrays.get("info", "{}"))),
-    }
+    with _opened(path) as arrays:
+        geometry, about = check(arrays, path), _info(arrays, path)
+        checked = check_seal(arrays, TABLES)
+        return {
+            "network": geometry.name,
+            "form": geometry.form,
+            "stages": geometry.stages.count,
+            "nonzero_weights": len(member(arrays, "weights")),
+            "sha256": text(arrays, SEAL) or _digest(path),
+            "checked": ", ".join(TABLES) if checked == TABLES else "all",
+            "info": about,
+        }
+
+
+def _info(arrays, path):
+    """Return what somebody has kept beside the weights: a dict."""
+    try:
+        about = json.loads(text(arrays, "info", "{}"))
+    except (json.JSONDecodeError, RecursionError):
+        about = None
+    if not isinstance(about, dict):
+        raise ValueError(f"{path}: damaged: its info is no JSON object")
+    return about
+
+
+def _digest(path):
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from lib2048.machine.files import open_file
 from lib2048.networks.names import LONGEST_TUPLE, NAMED, parse_network
 
 PIECE = 1 << 20  # weights in memory at a time
@@ -42,7 +43,7 @@ class Tables(NamedTuple):
     def pieces(self, number, column):
         """Yield a table, float32 and at most PIECE at a time; column: 0 for V, 1 for E, 2 for A."""
         size = 16 ** len(self.tuples[number])
-        with open(self.path, "rb") as file:
+        with open_file(self.path) as file:
             file.seek(self.starts[number][column])
             for start in range(0, size, PIECE):
                 yield _floats(file, min(PIECE, size - start), self.path)
@@ -83,13 +84,8 @@ def kind(path):
 
     Raises ValueError, in one line, when it cannot be opened.
     """
-    try:
-        with open(path, "rb") as file:
-            first = file.read(8)
-    except FileNotFoundError:
-        raise ValueError(f"{path}: no such file") from None
-    except OSError as error:
-        raise ValueError(f"{path}: not a file of weights: {error.strerror}") from None
+    with open_file(path) as file:
+        first = file.read(8)
     if first.startswith(b"PK"):
         return ".npz"
     if first.startswith(b"\0"):
@@ -104,7 +100,7 @@ def read(path):
     that makes no network here, and for nan.
     """
     found = kind(path)
-    with open(path, "rb") as file:
+    with open_file(path) as file:
         reader = _Reader(file, path)
         tables = {DEMO: _read_demo, PLUS: _read_plus}[found](reader)
         if reader.left:

@@ -6,7 +6,6 @@ The exponents that stand in a tuple's cells, four bits each, make an index into 
 """
 
 import copy
-import math
 
 import numpy as np
 from numba import types
@@ -191,13 +190,6 @@ class Network(Geometry):
         self.needs_order("a table")
         return super().positions(tuple_number, block)
 
-    def pieces(self, block):
-        """Yield, piece by piece, where the weights of a block lie, in the order of files."""
-        if self.own_order:
-            yield np.arange(block * self.block, (block + 1) * self.block, dtype=np.uint32)
-        else:
-            yield from (self.positions(number, block) for number in range(len(self.tuples)))
-
     def table(self, tuple_number, block=0):
         """Return a copy of one tuple's weights in plain order: float32[16^n].
 
@@ -309,7 +301,8 @@ def _stages_of(network, marks, top, promotion):
 
 
 def _checked_start(optimistic):
-    if not (isinstance(optimistic, (int, float)) and math.isfinite(optimistic)):
+    largest = float(np.finfo(np.float32).max)  # nan is not at most that
+    if not (isinstance(optimistic, (int, float)) and abs(optimistic) <= largest):
         raise ValueError(f"optimistic {optimistic}: use a number of points")
     return float(np.float32(optimistic))
 

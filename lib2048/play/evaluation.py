@@ -1,7 +1,7 @@
 """How good is a player?  Many games, their mean and how far it can be trusted."""
 
+import functools
 import time
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -9,11 +9,15 @@ import numpy as np
 
 from lib2048.game.board import WHOLE, initial, slide, spawn
 from lib2048.game.rng import stream
+from lib2048.learn.settings import MOST_GAMES, MOST_THREADS
+from lib2048.machine.memory import check_memory
+from lib2048.machine.telling import bar
+from lib2048.machine.waiting import Crowd
 from lib2048.play.players import player
 from lib2048.play.statistics import mean_ci95
 
-GAMES_AT_ONCE = 200  # between two looks at the Stop button
-MOST_GAMES = 10**8
+GAMES_AT_ONCE = 200  # of a thread, before it takes the next
+GAME_BYTES = 24  # score, largest tile, and what it takes to sum them up
 TEST_SEED = 2048  # no default seed of training: a test has luck that no training game had
 
 
@@ -104,11 +108,14 @@ class Result:
 
 
 def check_games(games, threads):
-    """Raise ValueError, in one line, for numbers that make no sense."""
+    """Raise ValueError or MemoryError, in one line, for numbers that make no sense."""
     if games < 1 or threads < 1:
         raise ValueError(f"games {games}, threads {threads}: both must be at least 1")
     if games > MOST_GAMES:
         raise ValueError(f"games {games}: {MOST_GAMES} is the most at a time")
+    if threads > MOST_THREADS:
+        raise ValueError(f"threads {threads}: {MOST_THREADS} is the most")
+    check_memory(f"what {games:,} games end with", GAME_BYTES * games, "play fewer at a time")
 
 
 def evaluate(who, games=1000, seed=TEST_SEED, threads=1, progress=False, stop=None):
@@ -116,47 +123,31 @@ def evaluate(who, games=1000, seed=TEST_SEED, threads=1, progress=False, stop=No
 
     who: a player, a `Network`, or a name such as 'random'; games ≥ 1; threads ≥ 1.  Game n has the
     luck of (seed, n), whatever the threads.  Returns `Result`.  Raises ValueError for bad
-    numbers.  The Stop button, or an event `stop` that is set, ends it within a second and raises
-    KeyboardInterrupt.
+    numbers, MemoryError for more than fit.  The Stop button, or an event `stop` that is set, ends
+    it at once and raises KeyboardInterrupt; a player that has a `stop` (see `players`) then stops
+    playing, another ends the games that it has begun.
     """
     check_games(games, threads)
     who = player(who)
-    if hasattr(who, "stop"):
-        who.stop[0] = 0
-    warm_up = getattr(who, "compile", lambda: who.play_games(0, 1, seed))
-    warm_up()  # outside the clock
+    scores, largest, moves = np.zeros(games, np.int64), np.zeros(games, np.int64), 0
+    with Crowd(threads, stop, getattr(who, "stop", None)) as crowd:
+        crowd.do(getattr(who, "compile", lambda: who.play_games(0, 1, seed)))  # outside the clock
+        begin, at = time.perf_counter(), 0
+        with bar(progress, total=games, unit=" games", unit_scale=True) as shown:
+            for rows in crowd.results(_parts(who, games, seed)):
+                here = slice(at, at := at + len(rows))
+                scores[here], largest[here] = rows[:, 1], rows[:, 3]
+                moves += int(rows[:, 2].sum())
+                shown.update(len(rows))
+        seconds = time.perf_counter() - begin
+    return Result(who.name, scores[:at], largest[:at], moves, seconds)
+
+
+def _parts(who, games, seed):
+    """Yield the games as tasks, so many together as the player likes."""
     at_once = getattr(who, "games_at_once", GAMES_AT_ONCE)
-    parts, begin = [], time.perf_counter()
-    with ThreadPoolExecutor(threads) as pool:
-        try:
-            for start in range(0, games, at_once):
-                count = min(at_once, games - start)
-                parts.append(pool.submit(who.play_games, start, count, seed))
-            rows = [_result(part, stop) for part in _watched(parts, progress, at_once)]
-        except KeyboardInterrupt:
-            if hasattr(who, "stop"):
-                who.stop[0] = 1
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
-    seconds = time.perf_counter() - begin
-    rows = np.concatenate(rows)
-    return Result(who.name, rows[:, 1], rows[:, 3], int(rows[:, 2].sum()), seconds)
-
-
-def _result(part, stop):
-    """Wait for a part's games; raise KeyboardInterrupt as soon as the event `stop` is set."""
-    while stop is not None and not part.done():
-        if stop.wait(0.05):
-            raise KeyboardInterrupt
-    return part.result()
-
-
-def _watched(parts, progress, at_once):
-    if not progress:
-        return parts
-    from tqdm.auto import tqdm
-
-    return tqdm(parts, unit=" games", unit_scale=at_once, leave=False)
+    for start in range(0, games, at_once):
+        yield functools.partial(who.play_games, start, min(at_once, games - start), seed)
 
 
 class Step(NamedTuple):

@@ -2,11 +2,11 @@
 
 Every player has a name, `choose(board)` for one decision, and `play_games` for many games at
 full speed.  A player without a network is a *policy*, one compiled function; a network plays
-through the same loop that it learns by.
+through the same loop that it learns by.  A player whose games take long has a `stop`, int64[1]:
+as soon as another thread sets it to 1, `play_games` returns whatever it has.
 """
 
 import functools
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 from numba import types
@@ -19,12 +19,13 @@ from lib2048.game.board import (
     spawn_kernel,
 )
 from lib2048.game.rng import below, draw, seed_bits, stream, stream_kernel
-from lib2048.learn.games import FOREVER, Games, choose_action, functions_of
-from lib2048.learn.lockstep import play_in_step
+from lib2048.learn.games import Games, choose_action, functions_of
+from lib2048.learn.lockstep import Lockstep, in_order, play_in_step
 from lib2048.learn.loop import largest_exponent
 from lib2048.learn.records import RESULT_COLUMNS
 from lib2048.learn.settings import rule_of
 from lib2048.machine.kernels import compiled, kernel
+from lib2048.machine.waiting import Crowd
 from lib2048.networks.heuristic import Weights, heuristic_network
 from lib2048.networks.network import Network
 from lib2048.search.batched import BatchSearch
@@ -133,6 +134,13 @@ def policy_kernel(context):
 
 # ---------------------------------------------------------------- players
 
+PIECE = 100_000  # actions between two looks at `stop`
+
+
+def new_stop():
+    """Return the `stop` of a player, not set."""
+    return np.zeros(1, np.int64)
+
 
 class PolicyPlayer:
     """A player that needs no network.
@@ -182,7 +190,7 @@ class NetworkPlayer:
     """
 
     def __init__(self, network, name=None):
-        self.network, self.name = network, name or network.name
+        self.network, self.name, self.stop = network, name or network.name, new_stop()
         self.functions, self.rule = functions_of(network), rule_of(network)
 
     def values(self, board):
@@ -207,8 +215,11 @@ class NetworkPlayer:
     def play_games(self, first_game, count, seed):
         """Play games by number; return int64[count, 5], see records.RESULT_COLUMNS."""
         games = Games(self.network, self.rule, seed, self.functions, first_game=first_game)
-        results, _ = games.play(first_game + count, FOREVER, count)
-        return results[np.argsort(results[:, 0])]
+        found, more = [], True
+        while more and not self.stop[0]:
+            results, more = games.play(first_game + count, games.actions + PIECE, count)
+            found.append(results)
+        return in_order(found)
 
     def __repr__(self):
         return f"<player {self.name}>"
@@ -227,7 +238,7 @@ class SearchPlayer:
         far = f"{depth}-ply" if seconds is None else f"{1000 * seconds:g} ms"
         self.network, self.name = network, name or f"{network.name}, {far}"
         self.stop = self.search.stop
-        self.games_at_once = {1: 50, 2: 5}.get(depth, 1)  # between two looks at the Stop button
+        self.games_at_once = {1: 50, 2: 5}.get(depth, 1)
         self.forget()
 
     def forget(self):
@@ -246,7 +257,8 @@ class SearchPlayer:
         self.stop[0] = 0
         if self.search.limits.plies < 3:
             return self.search.decide(board)[:2]
-        return _interruptible(lambda: self.search.decide(board)[:2], self.stop)
+        with Crowd(1, flag=self.stop) as crowd:  # so that Ctrl-C is heard
+            return crowd.do(lambda: self.search.decide(board)[:2])
 
     def values(self, board):
         """Return {action: reward + value of its afterstate, searched} of the legal actions."""
@@ -288,8 +300,8 @@ class ValuePlayer:
 
     def __init__(self, values, depth=1, seconds=None, name=None, symmetric=False, **limits):
         self.search = BatchSearch(values, depth, seconds, symmetric, **limits)
-        self.name = name or getattr(values, "__name__", "values")
-        self.games_at_once = {1: 200, 2: 50}.get(depth, 10)  # between two looks at the Stop button
+        self.name, self.stop = name or getattr(values, "__name__", "values"), self.search.stop
+        self.games_at_once = {1: 200, 2: 50}.get(depth, 10)
 
     def decide(self, board):
         """Return (action or None, {action: reward + value}) of a board, searched."""
@@ -305,8 +317,17 @@ class ValuePlayer:
 
     def play_games(self, first_game, count, seed):
         """Play games by number; return int64[count, 5], see records.RESULT_COLUMNS."""
+        return play_in_step(self._decide_all, first_game, count, seed, stop=self.stop)
+
+    def compile(self):
+        """Compile, or load, what playing needs, by one turn of a game that counts nowhere."""
+        games = Lockstep(1, 0)
+        games.act(self._decide_all(games))
+
+    @property
+    def _decide_all(self):
         one_ply = self.search.plies == 1 and self.search.seconds is None
-        return play_in_step(self._best if one_ply else self._searched, first_game, count, seed)
+        return self._best if one_ply else self._searched
 
     def _best(self, games):
         """Return the action with the largest reward + value of each game."""
@@ -325,17 +346,6 @@ def heuristic_player(depth=1, seconds=None, weights=Weights(), **limits):  # noq
     """Return the player of the hand-made value function; see `heuristic` and `SearchPlayer`."""
     network, name = heuristic_network(weights), "heuristic" if depth == 1 else None
     return SearchPlayer(network, depth, seconds, name, pays=False, **limits)
-
-
-def _interruptible(task, stop):
-    """Run a task in a thread, so that Ctrl-C reaches us, and end it by stop[0] = 1."""
-    with ThreadPoolExecutor(1) as pool:
-        future = pool.submit(task)
-        try:
-            return future.result()
-        except KeyboardInterrupt:
-            stop[0] = 1
-            raise
 
 
 NAMED = {

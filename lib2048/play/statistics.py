@@ -102,6 +102,19 @@ def compare(a, b, paired=False, level=0.95):
     return _judged(difference, math.sqrt(variance / n), n - 1, level, base)
 
 
+def compare_printed(a, b, level=0.95):
+    """Compare two methods by what a paper prints of each: (mean, standard deviation, seeds).
+
+    Returns the `Comparison` that `compare` makes of the seeds themselves.  Raises ValueError for
+    fewer than 2 seeds.
+    """
+    for name, (_, _, seeds) in (("a", a), ("b", b)):
+        if seeds < 2:
+            raise ValueError(f"{name} has {seeds} seeds: two are the least")
+    return _welch(*((mean, deviation**2, seeds) for mean, deviation, seeds in (a, b)),
+                  _share(level))  # fmt: skip
+
+
 def compare_groups(frame, by, value, against, level=0.95):
     """Compare the groups of a table with one of them, each by `compare`.
 
@@ -122,6 +135,26 @@ def compare_groups(frame, by, value, against, level=0.95):
     said = f"{len(rows)} comparison{'s' * (len(rows) != 1)} with {against}"
     table = pd.DataFrame(list(rows.values()), pd.Index(list(rows), name=by), columns)
     return table.rename_axis(columns=said)
+
+
+def at_equal(frame, x, y, by=("run", "seed")):
+    """Return what runs had reached at the largest x that all of them have: (x, DataFrame).
+
+    frame: a DataFrame of training, in which x only grows; x, y: columns of numbers, such as actions
+    and score; by: columns that name a run.  The DataFrame has the columns of `by` and y, linear
+    between rows.  Raises ValueError for columns that the table lacks, and where one run begins
+    only after another has ended.
+    """
+    import pandas as pd
+
+    _check_columns(frame, (x, y, *by))
+    runs = frame.groupby(list(by), sort=False)
+    spans = runs[x].agg(["min", "max"])
+    begin, end = spans["min"].max(), spans["max"].min()
+    if begin > end:
+        raise ValueError(f"one run begins at {x} {begin:,}, another has ended at {end:,}")
+    rows = [(*name, float(np.interp(end, run[x], run[y]))) for name, run in runs]
+    return end, pd.DataFrame(rows, columns=[*by, y])
 
 
 # ---------------------------------------------------------------- Student's t
@@ -201,9 +234,7 @@ def _decimals(number):
 
 def _groups(frame, by, value, against):
     """Return {name: the group's numbers} in their order in the table, or raise ValueError."""
-    for column in (by, value):
-        if column not in frame:
-            raise ValueError(f"no column {column!r}; there are {', '.join(map(str, frame))}")
+    _check_columns(frame, (by, value))
     groups = dict(iter(frame.groupby(by, sort=False)))
     if against not in groups:
         raise ValueError(f"no group {against!r}; there are {', '.join(map(str, groups))}")
@@ -211,6 +242,12 @@ def _groups(frame, by, value, against):
         if "seed" in rows and rows["seed"].duplicated().any():
             raise ValueError(f"{name} holds a seed twice: pick one row a seed first")
     return {name: rows[value].to_numpy(np.float64) for name, rows in groups.items()}
+
+
+def _check_columns(frame, columns):
+    for column in columns:
+        if column not in frame:
+            raise ValueError(f"no column {column!r}; there are {', '.join(map(str, frame))}")
 
 
 def _row(group, base, level):

@@ -3,7 +3,6 @@
 A submission is a file: weights, or a Python file's player (see `guest`).
 """
 
-import contextlib
 import os
 import sys
 from pathlib import Path
@@ -13,6 +12,7 @@ import numpy as np
 from lib2048.game.board import WHOLE
 from lib2048.machine.child import Ended
 from lib2048.machine.files import write_text
+from lib2048.machine.telling import bar
 from lib2048.networks import files
 from lib2048.play.evaluation import TEST_SEED, Result, check_games, evaluate
 from lib2048.play.guest import Limits, is_out, plain, play_file
@@ -114,7 +114,7 @@ class _Tournament:
     def __call__(self, path, which):
         """Let a submission play; return its `Standing`, whatever it does."""
         name = plain(path.name, most=80)
-        if self.progress:
+        if self.progress and sys.stderr is not None:
             print(f"{which}: {name}", file=sys.stderr, flush=True)
         if not path.is_file():
             return Standing(name, note="is not a file: submissions are files")
@@ -147,7 +147,8 @@ class _Tournament:
         return Standing(name, result)
 
     def _guest(self, path, name):
-        with _bar(self.games, self.progress) as tell:
+        with bar(self.progress, total=self.games, unit=" games") as shown:
+            tell = lambda done: shown.update(done - shown.n)  # noqa: E731
             called, games = play_file(path, self.games, self.seed, self.limits, tell)
         scores, largest, moves = (
             np.array([getattr(game, field) for game in games], np.int64)
@@ -176,15 +177,3 @@ def _note(games, out):
 def _without(path, message):
     """Return a message in one line, without the path that it begins with."""
     return plain(message.removeprefix(f"{path}: "), MOST_NOTE)
-
-
-@contextlib.contextmanager
-def _bar(games, progress):
-    """Show a bar of games, if wanted; give the function that tells it how many are over."""
-    if not progress:
-        yield lambda done: None
-        return
-    from tqdm.auto import tqdm
-
-    with tqdm(total=games, unit=" games", leave=False) as bar:
-        yield lambda done: bar.update(done - bar.n)

@@ -12,20 +12,25 @@ from lib2048.game import frontier
 from lib2048.game.board import WHOLE, afterstates
 from lib2048.search.expectimax import MOST_PLIES, check_limits
 
+AT_ONCE = 8192  # leaves that are asked for before the next look at `stop`
+
 
 class BatchSearch:
     """An expectimax search over any value function, asked for many boards at once.
 
-    values: a function from afterstates, uint64[n], to their values, n numbers.  It is asked once
-    a depth, about all distinct leaves; so it may be slow at a single board, such as a network of
-    torch.  symmetric: whether it values the images of a board alike; then only one of them is
-    asked for.  plies, seconds, pays: as for `Search`; with a time limit, one more ply is begun if
-    it is expected to end in time.  Raises ValueError for numbers that make no sense.
+    values: a function from afterstates, uint64[n], to their values, n numbers.  It is asked about
+    all distinct leaves of a depth together, up to AT_ONCE of them; so it may be slow at a single
+    board, such as a network of torch.  symmetric: whether it values the images of a board alike;
+    then only one of them is asked for.  plies, seconds, pays: as for `Search`; with a time limit,
+    one more ply is begun if it is expected to end in time.  Raises ValueError for numbers that
+    make no sense.
+
+    stop: int64[1]; while another thread has set it to 1, a search raises KeyboardInterrupt.
     """
 
     def __init__(self, values, plies=None, seconds=None, symmetric=True, pays=True):
         check_limits(plies, seconds)
-        self.values_of, self.pays = values, float(pays)
+        self.values_of, self.pays, self.stop = values, float(pays), np.zeros(1, np.int64)
         self.plies, self.seconds = plies or MOST_PLIES, seconds
         self._like = (WHOLE, symmetric)
 
@@ -70,12 +75,16 @@ class BatchSearch:
         return states, frontier.afterstates_of(states, *self._like)
 
     def _ask(self, leaves):
-        if not len(leaves):
-            return np.zeros((0, 1))
+        parts = [leaves[at : at + AT_ONCE] for at in range(0, len(leaves), AT_ONCE)]
+        return np.concatenate([np.zeros(0), *map(self._ask_about, parts)])[:, None]
+
+    def _ask_about(self, leaves):
+        if self.stop[0]:
+            raise KeyboardInterrupt
         values = np.asarray(self.values_of(leaves), np.float64)
         if values.shape != leaves.shape:
             raise ValueError(f"a value function returns one number a board: {len(leaves)} here")
-        return values[:, None]
+        return values
 
     def _best_of(self, states, after, values):
         choice, gains = frontier.Choice(pays=self.pays), np.array([[self.pays, 0.0]])

@@ -39,6 +39,7 @@ from lib2048.networks.lookups import (
 from lib2048.networks.stages import Stages
 
 MOST_PLIES = 16
+MOST_SECONDS = 3600  # of a move
 TABLE_MIB = {1: 0, 2: 0, 3: 1}  # memory of the transposition table by plies: what a search
 LARGE_TABLE_MIB = 16  # fills, and not more, so that it stays close; for all deeper ones
 LEAF_BITS = 14  # 2^14 leaves of 20 bytes stay within a core's own cache
@@ -468,8 +469,8 @@ def check_limits(plies, seconds, table_mib=None):
         raise ValueError("say how far to look: plies, or seconds a move")
     if plies is not None and not 1 <= plies <= MOST_PLIES:
         raise ValueError(f"depth {plies}: use 1 to {MOST_PLIES} plies")
-    if seconds is not None and not 0 < seconds < 1e6:
-        raise ValueError(f"{seconds} seconds a move: use a time above 0")
+    if seconds is not None and not 0 < seconds <= MOST_SECONDS:
+        raise ValueError(f"{seconds} seconds a move: use a time above 0, and up to an hour")
     if not 0 <= table_mib <= 1 << 16:
         raise ValueError(f"a transposition table of {table_mib} MiB: use 0 to 65536")
     if table_mib > (free := available() >> 20):

@@ -27,6 +27,7 @@ __all__ = [
     "COLOURS",
     "STYLE",
     "plot_curves",
+    "plot_differences",
     "plot_game",
     "plot_heat",
     "plot_intervals",
@@ -179,14 +180,16 @@ def _format_axis(axis, column):
 
 @_styled
 def plot_curves(
-    curves, x="actions", y="mean", *, band=True, logx=False, recorded=None, reference=None, ax=None
-):
+    curves, x="actions", y="mean", *, band=True, each=False, logx=False, recorded=None,
+    reference=None, ax=None
+):  # fmt: skip
     """Draw learning curves; return ax.
 
     curves: {label: frame, `History`, or a list of them, one a seed}; or one of these alone.
     x, y: names of columns. Of several seeds the mean is drawn over the stretch that all of them
     cover, and between their lowest and highest a band (band=False: each seed as a thin line); of
-    one frame with a column ci95, the band is mean ± ci95.
+    one frame with a column ci95, the band is mean ± ci95. each: no means and no bands, but every
+    seed as a line of its own with a dot at its end: for seeds that do not resemble their mean.
     recorded: {command: frame or list of frames}: curves of an earlier run, grey and dashed, with
     the command that made them under the figure. reference: {label: number}: horizontal lines.
     logx: a logarithmic x-axis. Raises ValueError for an empty frame or one without the columns.
@@ -194,7 +197,11 @@ def plot_curves(
     ax = _axes(ax)
     curves = curves if isinstance(curves, dict) else {None: curves}
     for label, frames in curves.items():
-        _draw_curve(ax, _frames(frames, label, x, y), x, y, label, band)
+        frames = _frames(frames, label, x, y)
+        if each:
+            _draw_each(ax, frames, x, y, label)
+        else:
+            _draw_curve(ax, frames, x, y, label, band)
     for command, frames in (recorded or {}).items():
         _draw_recorded(ax, _frames(frames, command, x, y), x, y)
     for (label, level), dots in zip((reference or {}).items(), itertools.cycle(":-.")):
@@ -248,6 +255,13 @@ def _draw_curve(ax, frames, x, y, label, band):
     elif len(frames) > 1:
         for frame in frames:
             ax.plot(frame[x], frame[y], color=line.get_color(), alpha=0.4, linewidth=1)
+
+
+def _draw_each(ax, frames, x, y, label):
+    colour = ax._get_lines.get_next_color()
+    look = {"color": colour, "linewidth": 1.5, "marker": "o", "markevery": [-1]}
+    for frame, said in zip(frames, itertools.chain([label], itertools.repeat("_"))):
+        ax.plot(frame[x], frame[y], label=said, **look)
 
 
 def _draw_recorded(ax, frames, x, y):
@@ -523,6 +537,30 @@ def _paired(names, values):
     return names, values
 
 
+@_styled
+def plot_differences(groups, xlabel="difference (%)", ax=None):
+    """Draw how far rows are above a reference, with 95 % intervals, a mark a group; return ax.
+
+    groups: {label: frame}, indexed by the names of the rows, with the columns percent and half
+    (half the width of the interval, in per cent too). A frame without rows is left out, with its
+    label; the first of the others says which rows there are. Raises ValueError where none has rows
+    or one lacks these columns.
+    """
+    groups = {label: frame for label, frame in groups.items() if len(frame)}
+    if not groups:
+        raise ValueError("there are no differences to draw")
+    names = list(next(iter(groups.values())).index)
+    ax = _axes(ax, 1.5 + 0.36 * len(names))
+    ax.axvline(0, color=GREY, linewidth=1.3)
+    for n, (label, frame) in enumerate(groups.items()):
+        _check_frame(frame, label, "percent", "half")
+        shown, beside = frame[frame.index.isin(names)], 0.26 * (n - (len(groups) - 1) / 2)
+        places = [names.index(name) + beside for name in shown.index]
+        look = {"fmt": "Dos^"[n % 4], "color": (COLOURS[-1], *COLOURS)[n % 4], "capsize": 3}
+        ax.errorbar(shown["percent"], places, xerr=shown["half"], label=label, **look)
+    ax.set_xlabel(xlabel)
+    _name_rows(ax, names)
+    return _legend_above(ax)
 @_styled
 def plot_tradeoff(groups, ax=None):
     """Draw what thinking longer buys: mean score against speed, a line a group; return ax.

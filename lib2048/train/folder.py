@@ -1,14 +1,21 @@
 """Run folders: what a run leaves on disk, and what it goes on from."""
 
+import contextlib
 import json
 from pathlib import Path
 
+import psutil
+
 from lib2048.learn.settings import Settings
-from lib2048.machine.files import read_arrays, write_arrays, write_text
+from lib2048.machine.arrays import Archive, write_arrays
+from lib2048.machine.files import read_json, write_text
 from lib2048.machine.kernels import SOURCE_HASH
+from lib2048.machine.lock import Lock
+from lib2048.networks import neural
 from lib2048.train.history import EVALUATIONS, HISTORY, STAGES
 
-CONFIG, WEIGHTS, CHECKPOINT = "config.json", "weights.npz", "checkpoint.npz"
+CONFIG, WEIGHTS, CHECKPOINT, LOCK = "config.json", "weights.npz", "checkpoint.npz", ".run.lock"
+WRITTEN = (CONFIG, HISTORY, EVALUATIONS, STAGES, WEIGHTS, CHECKPOINT, f"weights{neural.SUFFIX}")
 
 
 class RunFolder:
@@ -16,10 +23,16 @@ class RunFolder:
 
     path: where; settings: `Settings`; functions: what the network's own functions are, see
     `own.Own.said`; {} for the library's.
+
+    One process at a time writes there: whoever opens it, trains or saves holds a lock meanwhile,
+    which a killed process leaves without harm.  Between two of these anybody else may go on with
+    the run; then this one is refused, since it would write over what the other has learned.
+    Reading needs no lock.
     """
 
     def __init__(self, path, settings, functions):
         self.path, self.settings, self.functions = Path(path), settings, functions
+        self._lock, self._inside, self._seen = Lock(self.path / LOCK), 0, {}
 
     @property
     def config(self):
@@ -31,15 +44,24 @@ class RunFolder:
     def _is_free(self):
         """Whether it holds nothing but what a killed run left half written."""
         here = set(self.path.iterdir()) if self.path.exists() else set()
-        return here <= self._leftovers()
+        return here <= self._leftovers() | {self.path / LOCK}
 
     @property
     def is_of_others(self):
         """Whether it holds a run of the same settings by other functions."""
         return not self._is_free and self._old_config()[1] != self.functions
 
+    @property
+    def is_finished(self):
+        """Whether it holds the weights of a run that is over."""
+        return (self.path / WEIGHTS).exists() and not (self.path / CHECKPOINT).exists()
+
+    # ------------------------------------------------------------ opened
+
     def check(self, resume):
         """Raise ValueError when it holds another run, or a run and resume is False."""
+        if self.path.exists() and not self.path.is_dir():
+            raise ValueError(f"{self.path}: is no folder")
         if self._is_free:
             return
         old, functions = self._old_config()
@@ -50,26 +72,89 @@ class RunFolder:
                              f"{_named(self.functions)}")  # fmt: skip
         if difference := old.difference(self.settings):
             raise ValueError(f"{self.path}: holds a run with {difference}")
+        if (self.path / HISTORY).exists() and not self._runs():
+            raise ValueError(f"{self.path}: holds a history, but neither {CHECKPOINT} nor "
+                             f"{WEIGHTS}: put one back, or begin in another folder")  # fmt: skip
 
-    def open(self, resume):
-        """Claim the folder; return the checkpoint's arrays, or None to begin from the start.
+    def state(self):
+        """Return 'missing', 'begun' or 'finished'; a run with a smaller budget is only begun.
 
-        Raises what `check` raises, before anything is written.
+        Raises what `check` raises, and ValueError for a run that is finished by another budget or
+        other test games.
+        """
+        self.check(resume=True)
+        if self._is_free:
+            return "missing"
+        return self._state_of_the_finished(self._old_config()[0]) if self.is_finished else "begun"
+
+    def _state_of_the_finished(self, old):
+        (unit, number), (new_unit, new_number) = old.budget or ("games", 0), self.settings.budget
+        if unit == new_unit and number < new_number:
+            return "begun"
+        tests = ("eval_every", "eval_games", "eval_depth") if self.settings.eval_every else ()
+        for name in (unit, new_unit, *tests):
+            asked, made = getattr(self.settings, name), getattr(old, name)
+            if asked != made:
+                raise ValueError(f"{self.path}: is finished with {name} {made} instead of {asked}")
+        return "finished"
+
+    def open(self, resume, wait=0.0):
+        """Claim the folder; return the checkpoint's `Archive`, or None to begin from the start.
+
+        wait: seconds, while another process is at work there.  Raises what `check` raises, and
+        ValueError where another process holds the folder, before anything is written.
         """
         self.check(resume)
-        new = self._is_free
-        self._sweep()
-        if new:
-            self._write_config()
-            return None
-        if (self.path / CHECKPOINT).exists():
-            return read_arrays(self.path / CHECKPOINT)
-        return read_arrays(self.path / WEIGHTS) if (self.path / WEIGHTS).exists() else None
+        self.path.mkdir(parents=True, exist_ok=True)
+        self._lock.acquire(wait)
+        try:
+            self.check(resume)
+            new = self._is_free
+            self._sweep()
+            if new:
+                self._write_config()
+            self._seen = self._runs()
+            return next((Archive(self.path / name) for name in self._seen), None)
+        finally:
+            self._lock.release()
+
+    @contextlib.contextmanager
+    def held(self):
+        """Hold the folder while a run goes on; within it `save_checkpoint` takes it no more.
+
+        Raises ValueError, in one line, where another process holds it, or has gone on with the
+        run since this one looked at it last.
+        """
+        self._inside += 1
+        try:
+            self._hold()
+            yield
+        finally:
+            self._inside -= 1
+            if not self._inside:
+                self._lock.release()
+
+    def _hold(self):
+        """Hold the folder, also where somebody has removed it meanwhile."""
+        if self._lock.held:
+            return
+        self._lock.release()
+        self.path.mkdir(parents=True, exist_ok=True)
+        self._lock.acquire()
+        if not self._is_free and self._runs() != self._seen:
+            raise ValueError(f"{self.path}: is no longer as this run has left it: take it up from "
+                             "there, by resume=True")  # fmt: skip
+
+    def _runs(self):
+        """Return what the run can go on from, the best first, and what tells it from others."""
+        paths = {name: self.path / name for name in (CHECKPOINT, WEIGHTS)}
+        about = {name: path.stat() for name, path in paths.items() if path.exists()}
+        return {n: (x.st_ino, x.st_mtime_ns, x.st_size) for n, x in about.items()}
 
     def _leftovers(self):
         """The files that a killed run of ours left half written."""
-        names = (CONFIG, HISTORY, EVALUATIONS, STAGES, WEIGHTS, CHECKPOINT)
-        return {part for name in names for part in self.path.glob(f".{name}.[0-9]*.part")}
+        parts = {part for name in WRITTEN for part in self.path.glob(f".{name}.[0-9]*.part")}
+        return {part for part in parts if not _lives(part.name.split(".")[-2])}
 
     def _sweep(self):
         for part in self._leftovers():
@@ -78,34 +163,47 @@ class RunFolder:
     def _old_config(self):
         """Return the settings and the functions that config.json names."""
         try:
-            config = json.loads((self.path / CONFIG).read_text())
-            functions = config.pop("functions", {})
+            config = dict(read_json(self.path / CONFIG))
+            functions = dict(config.pop("functions", {}))
             config.pop("sources", None)
-        except (OSError, ValueError, AttributeError, TypeError):
+        except (ValueError, TypeError):
             raise ValueError(f"{self.path}: is not empty and holds no run of ours") from None
         try:
             return Settings.from_config(config), functions
         except ValueError as error:
             raise ValueError(f"{self.path}/{CONFIG}: {error}") from None
 
-    def _write_config(self):
-        write_text(self.path / CONFIG, json.dumps(self.config, indent=2) + "\n")
+    # ------------------------------------------------------------ written
 
     def save_checkpoint(self, arrays, texts):
-        """Write a checkpoint (dict of arrays) and the texts up to it, {file name: text}."""
-        write_arrays(self.path / CHECKPOINT, arrays)
-        self._write_texts(texts)
+        """Write a checkpoint (dict of arrays and `Member`s) and the texts up to it."""
+        with self.held():
+            if not (self.path / CONFIG).exists():  # somebody has removed the folder
+                self._write_config()
+            write_arrays(self.path / CHECKPOINT, arrays)
+            self._write_texts(texts)
+
+    def finish(self, arrays, texts):
+        """Write the final weights and texts, {file name: text}, and remove the checkpoint."""
+        with self.held():
+            self._write_config()
+            write_arrays(self.path / WEIGHTS, arrays)
+            self._write_texts(texts)
+            (self.path / CHECKPOINT).unlink(missing_ok=True)
+            self._seen = self._runs()
+
+    def _write_config(self):
+        write_text(self.path / CONFIG, json.dumps(self.config, indent=2) + "\n")
 
     def _write_texts(self, texts):
         for name, text in texts.items():
             write_text(self.path / name, text)
+        self._seen = self._runs()
 
-    def finish(self, arrays, texts):
-        """Write the final weights and texts, and remove the checkpoint."""
-        self._write_config()
-        write_arrays(self.path / WEIGHTS, arrays)
-        self._write_texts(texts)
-        (self.path / CHECKPOINT).unlink(missing_ok=True)
+
+def _lives(pid):
+    """Say whether a process lives, one of any name that a file may have."""
+    return pid.isdecimal() and len(pid) < 10 and psutil.pid_exists(int(pid))
 
 
 def _named(functions):

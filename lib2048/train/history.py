@@ -5,11 +5,14 @@ import io
 
 import numpy as np
 
+from lib2048.game.board import LARGEST_EXPONENT
+from lib2048.machine.arrays import Form, check_arrays, member
 from lib2048.play.evaluation import reached, statistics_block
 from lib2048.play.statistics import mean_ci95
 
 BLOCK = 1000  # games in a row of a history
 COLUMNS = 6  # numbers that are kept of a game
+LARGEST = (2.0**53, 2.0**53, LARGEST_EXPONENT, 2.0**53, 2.0**53)  # of each, but the rate
 TILES = (512, 1024, 2048, 4096, 8192, 16384, 32768)
 HISTORY, EVALUATIONS, STAGES = "history.csv", "evaluations.csv", "stages.csv"
 
@@ -160,6 +163,26 @@ def as_array(evaluations):
     """Return what test games gave as float64[rows, EVALUATION_COLUMNS], for a checkpoint."""
     rows = [[row[name] for name in EVALUATION_COLUMNS] for row in evaluations]
     return np.array(rows, np.float64).reshape(len(rows), len(EVALUATION_COLUMNS))
+
+
+def check_history(arrays, path):
+    """Raise ValueError, in one line, where arrays hold no games, or no test games, of a history.
+
+    arrays: a dict or an `Archive`, with `History.rows` as history and `as_array` as evaluations.
+    """
+    check_arrays(arrays, {"history": Form("float64", (None, None), finite=False)}, path)
+    columns = member(arrays, "history").shape[1]
+    if not COLUMNS - 2 <= columns <= COLUMNS:
+        raise ValueError(f"{path}: its history has {columns} columns, not {COLUMNS}")
+    tests = len(EVALUATION_COLUMNS)
+    finite = [name not in ("mean", "ci95") for name in EVALUATION_COLUMNS]
+    forms = {
+        "history": Form("float64", (None, columns), 0, [*LARGEST, 1.0][:columns],
+                        [*[True] * (COLUMNS - 1), False][:columns]),
+        "evaluations": Form("float64", (None, tests), 0, [*[2.0**53] * 7, *[1.0] * (tests - 7)],
+                            finite, old=True),
+    }  # fmt: skip
+    check_arrays(arrays, forms, path)
 
 
 def as_rows(array):

@@ -2,9 +2,10 @@
 
 A learner plays games and learns from them until it is told to stop.  It has `network`, `tested`
 (the network that test games are played by), `actions`, `visits`, `finite`, `memory`, `batches`
-(rows of `batch_columns`, of those that learn by batches), `first_chunk`, `play`, `set_rate`,
-`blame`, `check_room`, `arrays`, `restore` and `export`; how boards are valued and weights are
-changed is its own affair.
+(rows of `batch_columns`, of those that learn by batches), `first_chunk`, `prepare` (before the
+clock starts), `play`, `set_rate`, `blame`, `check_room`, `arrays`, `check`, `restore` and `export`;
+how boards are valued and weights are changed is its own affair.  The run gives it the event `stop`;
+one whose `play` may take longer than a tenth of a second looks at it.
 """
 
 from collections.abc import Mapping
@@ -12,12 +13,15 @@ from collections.abc import Mapping
 import numpy as np
 
 from lib2048.learn.games import new_crew
+from lib2048.learn.loop import play_kernel
 from lib2048.learn.rules import RULES, new_memory
 from lib2048.learn.settings import shared_rate
+from lib2048.machine.arrays import check_seal
 from lib2048.machine.memory import check_memory
 from lib2048.networks import files, neural
 
 SPARE_MIB = 512  # of memory, left free when a stage is begun
+PROCESS_MIB = 512  # of a process beside its tables: Python, compiled code, a checkpoint on its way
 FIRST_CHUNK = 20_000  # actions of a thread, before their speed is known
 
 
@@ -65,6 +69,10 @@ class TableLearner:
         """What the rule keeps beside the weights; see `Run.memory`."""
         return _Memory(self.network, self.rule, self._memory)
 
+    def prepare(self):
+        """Compile, or load, what playing needs."""
+        play_kernel()
+
     def set_rate(self, rate):
         """Learn at this rate from now on."""
         self._crew.set_rate(shared_rate(self.network, self.rule, rate))
@@ -82,17 +90,25 @@ class TableLearner:
             check_memory("the next stage", need, "take a smaller network, or fewer stages")
 
     def arrays(self):
-        """Return all that a resume needs, as a dict of arrays."""
+        """Return all that a resume needs, as a dict of arrays; its tables are `Member`s."""
         return {
-            **files.network_arrays(self.network),
+            **files.network_arrays(self.network, finite=True),
             **files.memory_arrays(self.network, self._memory),
             **self._crew.state(),
         }
 
+    def check(self, arrays, path):
+        """Raise ValueError, in one line, where arrays are not what `arrays` returns."""
+        files.check_fits(self.network, arrays, path)
+        files.check_memory_arrays(self.network, RULES[self.rule].memory, arrays, path)
+        self._crew.check(arrays, path)
+
     def restore(self, arrays, path):
-        """Take up what `arrays` returned; path: named in errors."""
-        files.restore(self.network, arrays, path)
-        files.restore_memory(self.network, self._memory, arrays, path)
+        """Take up what `arrays` returned, once all of it is checked; path: named in errors."""
+        self.check(arrays, path)
+        check_seal(arrays, files.TABLES)
+        files.take_up(self.network, arrays, path)
+        files.take_up_memory(self.network, self._memory, arrays, path)
         self._crew.restore(arrays)
 
     def export(self, folder):
@@ -108,6 +124,18 @@ def check_rule_memory(network, rule):
 def stage_bytes(network, rule):
     """Return what one stage takes with what the rule keeps beside its weights, in bytes."""
     return network.stage_nbytes * (1 + RULES[rule].memory)
+
+
+def needed_bytes(settings):
+    """Return the most memory that a process needs which trains by these settings, in bytes.
+
+    Tables count with what the rule keeps beside them and with all their stages, as if all were
+    reached and no weight were left untouched.
+    """
+    if settings.neural:
+        return neural.room("learners").needed_bytes(settings)
+    tables = settings.geometry().nbytes * (1 + RULES[settings.rule].memory)
+    return tables + (PROCESS_MIB << 20)
 
 
 # ---------------------------------------------------------------- what a rule keeps

@@ -11,15 +11,18 @@ import numpy as np
 
 from lib2048.learn.games import FOREVER
 from lib2048.learn.settings import BUDGETS, NETWORK_OPTIONS, Settings, check_budget, check_rate
+from lib2048.machine.arrays import Form, check_arrays
+from lib2048.machine.waiting import aside
 from lib2048.train.checkups import Checkups
-from lib2048.train.folder import WEIGHTS, RunFolder
-from lib2048.train.history import History, as_array, as_rows
+from lib2048.train.folder import RunFolder
+from lib2048.train.history import History, as_array, as_rows, check_history
 from lib2048.train.learners import new_learner
 from lib2048.train.watching import Stopped, amount, progress_bar, stop_asked
 
 CHUNK_SECONDS = 0.1  # between two looks at the Stop button
 CHECKPOINT_PAUSE = 20  # at the least, in times of what writing the last one took
 ROWS = 100_000  # games that a chunk may finish
+OWN = {"seconds": Form("f i u", (), 0), "rate": Form("f i u", (), 0, 1, old=True)}  # in a file
 
 # ---------------------------------------------------------------- how far a run goes
 
@@ -43,14 +46,16 @@ class Run:
 
     settings: `Settings`; folder: where to keep config, history, weights and checkpoints, None for
     nowhere; network: one that exists and fits the settings, which learns in place, by functions of
-    its own if it has such; by default a new one; resume: go on from the folder's checkpoint.
+    its own if it has such; by default a new one; resume: go on from the folder's checkpoint; wait:
+    so many seconds where another process is at work in that folder.
 
     network, history: as they are now; memory: what the rule keeps beside the weights.  Raises,
-    before anything is written, ValueError for settings that do not fit the network or a folder
-    that holds another run, MemoryError when the tables do not fit.
+    before anything is written, ValueError for settings that do not fit the network, a folder that
+    holds another run or is in use, and a damaged checkpoint; MemoryError when the tables do not
+    fit.
     """
 
-    def __init__(self, settings, folder=None, network=None, resume=False):
+    def __init__(self, settings, folder=None, network=None, resume=False, wait=0.0):
         self.settings = settings
         self.network = settings.new_network() if network is None else network
         _check_fits(settings, self.network)
@@ -60,13 +65,18 @@ class Run:
         if self.folder:  # first of all: a refusal waits for nothing to be compiled
             self.folder.check(resume)
         self.learner = new_learner(self.network, settings)
+        if not resume:
+            self.learner.check_room()
         self._checkups = Checkups(settings, self.tested)
         self._rate, self.history = settings.rate, History()
         self.history.visits = self.learner.visits
         self._before, self._started = 0.0, None  # the clock: seconds so far, and since when
         self._stop, self._going, self._ended = threading.Event(), threading.Lock(), None
-        if self.folder:
-            self._restore(self.folder.open(resume))
+        self.learner.stop = self._stop
+        self._kept = None  # how far it was when its folder was finished
+        if self.folder and (arrays := self.folder.open(resume, wait)):
+            with arrays:
+                self._restore(arrays)
 
     # ------------------------------------------------------------ what it is now
 
@@ -148,7 +158,7 @@ class Run:
         if not self._going.acquire(blocking=False):
             raise ValueError("this run is going already: run.stop() ends that")
         try:
-            with stop_asked(self._stop) as pressed:
+            with self._folder_held(), stop_asked(self._stop) as pressed:
                 with progress_bar(progress, self, unit, total) as show:
                     self._go(_End(**{unit: end}), show)
                 self._close(whole)
@@ -158,6 +168,9 @@ class Run:
         if pressed.is_set() and self.history.stopped:
             raise Stopped(self, f"stopped at {amount(self.done(unit), end)} {unit}")
         return self.history
+
+    def _folder_held(self):
+        return self.folder.held() if self.folder else contextlib.nullcontext()
 
     def stop(self):
         """End `go` within a second, from any thread; without one going it does nothing."""
@@ -176,11 +189,18 @@ class Run:
             return unit, number, False
         unit, number = self.settings.budget
         done = 0 if unit == "seconds" else self.done(unit)
+        if self.folder and done > number:
+            raise ValueError(f"{self.folder.path}: has played {done:,} {unit} already, more than "
+                             f"the {number:,} that were asked for")  # fmt: skip
         return unit, max(0, number - done), True
 
     def _go(self, end, show):
+        self.history.stopped = True
+        try:
+            aside(self.learner.prepare, self._stop)  # before the clock starts
+        except KeyboardInterrupt:
+            return
         self.history.stopped = False
-        self.learner.play(0, 0, 1)  # compiles, before the clock starts
         chunk, saver = self.learner.first_chunk, _Saver(self)
         self._started = time.perf_counter()
         try:
@@ -191,8 +211,7 @@ class Run:
                 begin, before = time.perf_counter(), self.actions
                 self._play(end, chunk)
                 show()
-                took = max(time.perf_counter() - begin, 1e-6)
-                chunk = max(1, min(2 * chunk, int((self.actions - before) * CHUNK_SECONDS / took)))
+                chunk = _next_chunk(chunk, self.actions - before, time.perf_counter() - begin)
                 saver.look()
             self._test()
         finally:
@@ -261,11 +280,15 @@ class Run:
             self.history.stopped = self._stop.is_set()
         if self.folder is None:
             return
-        if whole and not self.history.stopped:
+        if not whole or self.history.stopped:
+            self.save()
+        elif self._kept != self._extent():
             self.learner.export(self.folder.path)
             self.folder.finish(self.arrays(), self.history.texts())
-        else:
-            self.save()
+            self._kept = self._extent()
+
+    def _extent(self):
+        return self.actions, self.history.count, len(self.history.evaluations)
 
     def save(self):
         """Write a checkpoint into the folder; `resume` goes on from there."""
@@ -282,18 +305,27 @@ class Run:
         }
 
     def _restore(self, arrays):
-        """Take up the run that `arrays` returned; None for nothing."""
-        if arrays is None:
-            return
-        path = self.folder.path
+        """Take up the run that `arrays` returned, once all of it is checked; arrays: `Archive`."""
         if not {"history", "seconds"} <= set(arrays):
-            raise ValueError(f"{path}: its {WEIGHTS} is no run that can go on")
-        self.learner.restore(arrays, path)
+            raise ValueError(f"{arrays.path}: is no run that can go on")
+        check_arrays(arrays, OWN, arrays.path)
+        check_history(arrays, arrays.path)
+        self.learner.restore(arrays, arrays.path)
         self._rate = float(arrays.get("rate", self.settings.rate))
         self.history = History(rows=arrays["history"], rate=self._rate)
         self.history.evaluations = as_rows(arrays.get("evaluations", np.zeros((0, 0))))
         self._before = float(arrays["seconds"])
         self._mark()
+        self._kept = self._extent() if self.folder.is_finished else None
+
+
+def _next_chunk(chunk, played, seconds):
+    """Return how many actions to play before the next look at the Stop button.
+
+    One that test games or the budget cut short says little of the speed: it makes none larger.
+    """
+    fits = int(played * CHUNK_SECONDS / max(seconds, 1e-6))
+    return max(1, min(chunk if played < chunk else 2 * chunk, fits))
 
 
 class _Saver:

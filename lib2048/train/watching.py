@@ -1,9 +1,10 @@
 """What a person at the keyboard sees of a run, and how they stop it."""
 
 import signal
-import sys
 import threading
 from contextlib import contextmanager
+
+from lib2048.machine.telling import bar
 
 
 class Stopped(KeyboardInterrupt):
@@ -51,22 +52,17 @@ def progress_bar(wanted, run, unit, total):
 
     unit: 'games', 'actions' or 'seconds', of which it is to go on for `total`.
     """
-    if not wanted:
-        yield lambda: None
-        return
-    from tqdm.auto import tqdm
-
     form = "{percentage:3.0f}%|{bar}| {n:.0f}/{total:.0f} {unit} [{elapsed}<{remaining}{postfix}]"
     start = run.done(unit)
-    with tqdm(total=total, unit=unit, bar_format=form, file=sys.stderr, leave=False) as bar:
+    with bar(wanted, total=total, unit=unit, bar_format=form) as shown:
 
         def show():
-            bar.update(min(run.done(unit) - start, total) - bar.n)
+            shown.update(min(run.done(unit) - start, total) - shown.n)
             mean, rate = run.history.mean_last(), run.actions / max(run.seconds, 1e-9)
             speed = f"{rate / 1e6:.1f} M" if rate > 1e5 else f"{rate / 1e3:.1f} k"
-            bar.set_postfix_str(f"{speed} actions/s, last mean {mean:,.0f}")
+            shown.set_postfix_str(f"{speed} actions/s, last mean {mean:,.0f}")
 
-        yield show
+        yield show if wanted else lambda: None
 
 
 def amount(number, of):

@@ -1,0 +1,148 @@
+"""The process of the command `lib2048`: what it begins with, and how Ctrl-C ends it.
+
+Importing this module is the first thing that the package does, and so it imports little itself.  In
+any other program it changes nothing; in the command it sees to it that
+
+* Ctrl-C ends the import, with one line, and later `watched` ends whatever does not end by itself;
+* stderr never fails, and every letter can be written somehow.
+"""
+
+import contextlib
+import os
+import signal
+import sys
+
+STOPPED = 130  # exit status, as a shell gives it to what Ctrl-C ended
+REFUSED = 2
+PATIENCE = 0.7  # seconds in which the main thread may end by itself
+_undo = []
+_watching = False  # whether this process is the command, past its beginning
+_heard = False  # whether it ends because of Ctrl-C
+
+
+def is_command():
+    """Say whether this process is `lib2048 …` or `python -m lib2048.cli …`."""
+    if sys.argv[:1] == ["-m"]:  # as long as the package is imported
+        return ("-m", "lib2048.cli") in zip(sys.orig_argv, sys.orig_argv[1:])
+    return os.path.splitext(os.path.basename("".join(sys.argv[:1])))[0] == "lib2048"
+
+
+def on_sudden_end(undo):
+    """Let a function be called before the process is ended at once: it leaves nothing half done."""
+    _undo.append(undo)
+    return undo
+
+
+# ---------------------------------------------------------------- the beginning
+
+
+def begin():
+    """Make ready before anything large is imported, other modules of ours included."""
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # and not ignored
+        signal.signal(signal.SIGINT, lambda *_: _end())
+    _open_streams()
+    from lib2048.machine.telling import steady_streams
+
+    steady_streams()
+    threads = os.environ.get("NUMBA_NUM_THREADS", "1").strip()
+    if threads.lstrip("-").isdecimal() and int(threads) < 1:
+        print(f"lib2048: NUMBA_NUM_THREADS={threads}: numba wants a number above 0, or none",
+              file=sys.stderr)  # fmt: skip
+        os._exit(REFUSED)
+
+
+def _open_streams():
+    """Let no file that is opened later take the place of a stream that was closed."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free
+
+
+# ---------------------------------------------------------------- the end
+
+
+@contextlib.contextmanager
+def watched():
+    """End the process for sure within a second after Ctrl-C, while this lasts.
+
+    Ctrl-C raises KeyboardInterrupt in the main thread, as usual.  Where that is deep in another
+    language (LLVM, torch, a kernel) and has not come to `stopped` after PATIENCE, another thread
+    ends the process.  Where Ctrl-C is ignored, or has a handler of its own, nothing changes.
+    """
+    if signal.getsignal(signal.SIGINT) in (signal.SIG_IGN, None):
+        yield
+        return
+    import socket
+    import threading
+
+    global _watching
+    _watching = True
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    near, far = socket.socketpair()
+    far.setblocking(False)
+    before = signal.set_wakeup_fd(far.fileno(), warn_on_full_buffer=False)
+    threading.Thread(target=_watch, args=(near,), daemon=True).start()
+    try:
+        yield
+    finally:
+        signal.set_wakeup_fd(before)
+        far.close()
+
+
+def _watch(near):
+    """Wait for Ctrl-C, and then for the main thread to end; see `watched`."""
+    import time
+
+    with near:
+        while numbers := near.recv(64):
+            usual = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+            if signal.SIGINT in numbers and usual:
+                time.sleep(PATIENCE)
+                if not _heard:
+                    _end()
+
+
+def _end():
+    """End the process at once, with one line."""
+    for undo in _undo:
+        with contextlib.suppress(Exception):
+            undo()
+    with contextlib.suppress(OSError):  # past sys.stderr, whose lock the main thread may hold
+        os.write(2, _over_the_bar() + b"lib2048: stopped\n")
+    os._exit(STOPPED)
+
+
+def _over_the_bar():
+    """Return what clears a line of progress, if there is one."""
+    tqdm = sys.modules.get("tqdm")
+    return b"\r" + b" " * 79 + b"\r" if tqdm and getattr(tqdm.tqdm, "_instances", ()) else b""
+
+
+def stopped():
+    """Say that the command ends by itself, because of Ctrl-C, which is not heard any more."""
+    global _heard
+    if _watching:
+        _heard = True
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def leave(status):
+    """Return an exit status; after Ctrl-C, end the process with it.
+
+    Python would wait for threads that do what nobody wants any more, and take torch apart.
+    """
+    if _heard:
+        import atexit
+
+        atexit._run_exitfuncs()
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(OSError, AttributeError):
+                stream.flush()
+        os._exit(status)
+    return status
+
+
+if is_command():
+    begin()

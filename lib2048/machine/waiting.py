@@ -1,0 +1,131 @@
+"""Work in other threads, while this one waits for it and hears Ctrl-C.
+
+Python looks at a signal between two of its own steps.  A thread that compiles, searches or waits
+for an answer of torch is inside of one for seconds, and numba, interrupted there, keeps half of
+what it was making.  So the thread that a person can interrupt only waits here.  What it waited for
+goes on in its own thread, until it looks at a flag or to its end, and its answer is dropped.
+"""
+
+import itertools
+import threading
+from collections import deque
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import wait as first_of
+
+LOOK = 0.05  # seconds between two looks at an event
+AHEAD = 2  # tasks of a thread that are handed out before the first of them is over
+
+
+def aside(task, stop=None):
+    """Return what a task returns, or raise what it raises; meanwhile Ctrl-C is heard.
+
+    task: a function without arguments; stop: a `threading.Event` that ends the waiting, too.
+    Either raises KeyboardInterrupt at once.  Only the main thread hears Ctrl-C: in another one,
+    without an event, the task is simply done.
+    """
+    if stop is None and threading.current_thread() is not threading.main_thread():
+        return task()
+    done = Future()
+    try:
+        threading.Thread(target=_do, args=(task, done)).start()
+    except RuntimeError:  # the system gives no thread
+        return task()
+    return result(done, stop)
+
+
+def _do(task, done):
+    try:
+        done.set_result(task())
+    except BaseException as error:
+        done.set_exception(error)
+
+
+def result(future, stop=None):
+    """Wait for a future's result; raise KeyboardInterrupt as soon as the event `stop` is set."""
+    while not future.done():
+        if stop is not None and stop.is_set():
+            raise KeyboardInterrupt
+        first_of([future], LOOK)
+    return future.result()
+
+
+def new_pool(count):
+    """Return a pool of so many threads that all have begun.
+
+    Raises MemoryError, in one line, where the system does not give so many.
+    """
+    pool, all_here = ThreadPoolExecutor(count), threading.Barrier(count + 1)
+    try:
+        for _ in range(count):
+            pool.submit(all_here.wait)
+        all_here.wait()
+    except BaseException as error:
+        all_here.abort()
+        pool.shutdown(wait=False, cancel_futures=True)
+        raise MemoryError(_too_many(count)) if isinstance(error, RuntimeError) else error from None
+    return pool
+
+
+def _too_many(threads):
+    return f"{threads} threads: the system does not give so many: take fewer"
+
+
+class Crowd:
+    """So many threads that do tasks until the end of a `with`, or until something goes wrong.
+
+    threads: how many; stop: an event that is as good as Ctrl-C, or None; flag: int64[1] that the
+    tasks look at and end by when it is not 0, or None.  Where the `with` ends by an exception,
+    Ctrl-C included, nobody waits for what is under way: the flag says 1 until it is over.
+    """
+
+    def __init__(self, threads, stop=None, flag=None):
+        self._pool, self._threads = ThreadPoolExecutor(threads), threads
+        self._stop, self._flag, self._under_way = stop, flag, deque()
+
+    def __enter__(self):
+        if self._flag is not None:
+            self._flag[0] = 0
+        return self
+
+    def __exit__(self, error, *_):
+        if error is not None:
+            self._give_up()
+        self._pool.shutdown(wait=error is None, cancel_futures=True)
+
+    def do(self, task):
+        """Return what one task returns."""
+        return next(self.results([task]))
+
+    def results(self, tasks):
+        """Yield what tasks return, in their order.
+
+        tasks: an iterable of functions without arguments, taken only as they are needed: 10⁸ of
+        them cost nothing before their time.  Raises MemoryError where the system gives no thread.
+        """
+        tasks = iter(tasks)
+        while True:
+            self._hand_out(itertools.islice(tasks, AHEAD * self._threads - len(self._under_way)))
+            if not self._under_way:
+                return
+            found = result(self._under_way[0], self._stop)
+            self._under_way.popleft()
+            yield found
+
+    def _hand_out(self, tasks):
+        try:
+            self._under_way.extend(map(self._pool.submit, tasks))
+        except RuntimeError:
+            raise MemoryError(_too_many(self._threads)) from None
+
+    def _give_up(self):
+        running = [future for future in self._under_way if not future.cancel()]
+        if self._flag is None or not running:
+            return
+        self._flag[0] = 1
+
+        def over(_):
+            if all(future.done() for future in running):
+                self._flag[0] = 0
+
+        for future in running:
+            future.add_done_callback(over)

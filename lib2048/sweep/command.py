@@ -1,0 +1,81 @@
+"""The command line of sweeps: lib2048 sweep LIST.toml --out DIR"""
+
+import contextlib
+import re
+import sys
+
+from lib2048.machine import process
+from lib2048.sweep.carrying_out import check_jobs, connected, run_sweep
+from lib2048.sweep.lists import chosen, read_list
+from lib2048.train.watching import Stopped
+
+MOST_WORKERS = 1024
+UNITS = {"": 0, "B": 0, "KIB": 10, "MIB": 20, "GIB": 30, "TIB": 40}
+
+
+def add(commands):
+    """Add the command to the command line; commands: of argparse."""
+    many = commands.add_parser("sweep", help="carry out a list of runs, several at a time")
+    many.add_argument("list", metavar="LIST", help="a TOML file, as in data/runs")
+    many.add_argument("--out", required=True, help="folder for the runs' folders, NAME-seedN")
+    where = many.add_mutually_exclusive_group()
+    where.add_argument("--workers", type=int, metavar="N", help="runs at a time on this machine; "
+                       "by default as many as it has cores for")  # fmt: skip
+    where.add_argument("--scheduler", metavar="ADDRESS", help="of a Dask cluster, tcp://…:8786")
+    many.add_argument("--only", action="append", metavar="NAME", help="this one, or NAME-seedN")
+    many.add_argument("--memory", metavar="SIZE", help="for all runs of a machine together, such "
+                      "as 12GiB; by default what is free there")  # fmt: skip
+    many.add_argument("--dry-run", action="store_true",
+                      help="only say what is to be done, and how much memory it takes")  # fmt: skip
+
+
+def run(options):
+    """Carry out the command; return (what --json prints, the text)."""
+    workers, memory = _workers(options.workers), _bytes(options.memory)
+    jobs = chosen(read_list(options.list), options.only)
+    if options.dry_run:
+        return _listed(jobs, check_jobs(jobs, options.out, memory))
+    check_jobs(jobs, options.out, memory)  # what is wrong with them is said before any connection
+    with connected(options.scheduler) if options.scheduler else contextlib.nullcontext() as client:
+        report = _report(jobs, options.out, client=client, workers=workers, memory=memory)
+    for outcome in report.outcomes:
+        if outcome.state == "failed":
+            print(f"lib2048: {outcome}", file=sys.stderr)
+    return report.as_dict(), str(report)
+
+
+def _report(jobs, folder, **how):
+    """Return the report of a sweep, of one that was stopped, too."""
+    try:
+        return run_sweep(jobs, folder, **how)
+    except Stopped as stopped:
+        process.stopped()
+        print(f"lib2048: {stopped}; the same command goes on", file=sys.stderr)
+        return stopped.run
+
+
+def _listed(jobs, states):
+    """Return what there is to do, as data and as text."""
+    rows = [{"name": job.label, "state": state, "bytes": job.nbytes, "threads": job.threads}
+            for job, state in zip(jobs, states, strict=True)]  # fmt: skip
+    counts = {"runs": len(jobs), "finished": 0, "skipped": states.count("finished"), "failed": 0}
+    wide = max(len(row["name"]) for row in rows)
+    lines = [f"{row['name']:{wide}}  {row['state']:8}  {row['bytes'] / 2**20:>7,.0f} MiB  "
+             f"threads {row['threads']}" for row in rows]  # fmt: skip
+    return counts | {"seconds": 0.0, "jobs": rows}, "\n".join(lines)
+
+
+def _workers(number):
+    if number is not None and not 1 <= number <= MOST_WORKERS:
+        raise ValueError(f"workers {number}: use a whole number from 1 to {MOST_WORKERS}")
+    return number
+
+
+def _bytes(text):
+    """Return the bytes of a size such as '12GiB', '1.5 GiB' or '800000000'; None for None."""
+    if text is None:
+        return None
+    said = re.fullmatch(r"([0-9]{1,15}(?:\.[0-9]{1,3})?) ?([KMGT]IB|B?)", text.strip().upper())
+    if said is None:
+        raise ValueError(f"memory {text!r}: write a size such as 12GiB or 800MiB")
+    return int(float(said[1]) * 2 ** UNITS[said[2]])

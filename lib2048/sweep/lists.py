@@ -1,0 +1,88 @@
+"""Lists of what is to be done: TOML files with a [defaults] table and tables such as [[run]]."""
+
+import re
+import tomllib
+from pathlib import Path
+
+from lib2048.sweep.training import Training
+
+KINDS = {"run": Training}  # what each kind of table asks for; a new one does what `Training` does
+DEFAULTS = "defaults"
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,99}")  # of a folder, on any system
+
+
+def read_list(path):
+    """Return the jobs of a list, in its order.
+
+    Raises OSError for a file that cannot be read, and ValueError, in one line, for one that is no
+    list, or asks for something that makes no sense.
+    """
+    told = _tables(Path(path))
+    defaults = told.pop(DEFAULTS, {})
+    try:
+        jobs = [job for kind, tables in told.items() for job in _read(kind, tables, defaults)]
+        check_names(jobs)
+    except (ValueError, MemoryError) as error:
+        raise ValueError(f"{path}: {error}") from None
+    return jobs
+
+
+def _tables(path):
+    """Return what the file holds: {kind: tables}."""
+    try:
+        told = tomllib.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:  # of TOML, or of its letters
+        reason = str(error).splitlines()[0]
+        raise ValueError(f"{path}: is no list of runs, which is TOML: {reason}") from None
+    unknown = [repr(name) for name in told if name not in (DEFAULTS, *KINDS)]
+    if unknown:
+        raise ValueError(f"{path}: unknown table {unknown[0]}: use [{DEFAULTS}] and {_known()}")
+    if not isinstance(told.get(DEFAULTS, {}), dict):
+        raise ValueError(f"{path}: {DEFAULTS} is no table: write [{DEFAULTS}]")
+    return told
+
+
+def _known():
+    return ", ".join(f"[[{kind}]]" for kind in KINDS)
+
+
+def _read(kind, tables, defaults):
+    """Return the jobs of all tables of a kind.  Raises ValueError that says which one is wrong."""
+    if not (isinstance(tables, list) and all(isinstance(table, dict) for table in tables)):
+        raise ValueError(f"{kind} is no list of tables: write [[{kind}]]")
+    jobs = []
+    for number, table in enumerate(tables, 1):
+        if not NAME.fullmatch(str(table.get("name", ""))):
+            raise ValueError(f"[[{kind}]] {number}: needs a name, of letters, digits and . _ + -")
+        try:
+            jobs += KINDS[kind].read(table, defaults)
+        except (ValueError, MemoryError) as error:
+            raise ValueError(f"[[{kind}]] {table['name']}: {error}") from None
+    return jobs
+
+
+def check_names(jobs):
+    """Raise ValueError, in one line, for no job at all, or two that would share a folder."""
+    if not jobs:
+        raise ValueError(f"there is nothing to do in it: write {_known()}")
+    seen = set()
+    for job in jobs:
+        label = job.label.lower()  # some disks do not tell A from a
+        if label in seen:
+            raise ValueError(f"two of the list are called {job.label}")
+        seen.add(label)
+
+
+def chosen(jobs, names):
+    """Return the jobs of some names, or of one seed ('tc-seed2'); names: None for all of them.
+
+    Raises ValueError, in one line, for a name that none of them has.
+    """
+    if names is None:
+        return jobs
+    known = {job.name for job in jobs} | {job.label for job in jobs}
+    for name in names:
+        if name not in known:
+            said = ", ".join(dict.fromkeys(job.name for job in jobs))
+            raise ValueError(f"there is no {name!r} in this list, only {said}")
+    return [job for job in jobs if {job.name, job.label} & set(names)]

@@ -1,0 +1,68 @@
+"""What Matsuzaki (2021, Section 3) varied in training, his results, and those of our own runs.
+
+He changed one thing at a time and trained each variant of CNN22 five times, for 24 hours.  Our
+lists of runs (`data/runs`) ask the same at equal numbers of positions.  A variant is compared with
+the reference of its experiment; data/curves/value_variants.csv says which row and run is what.
+"""
+
+from lib2048.machine.data import data
+from lib2048.play.statistics import compare, compare_printed
+
+ACTIONS, TRAININGS = 500_000, 5  # actions: of our runs; trainings: of each of the paper's
+
+
+def paper_variants():
+    """Return the paper's variants and their results: a pandas frame, indexed by variant.
+
+    experiment: 'batches', 'symmetry', 'networks' or 'starts'; against: its reference; changes: what
+    differs from that, in words; score: points; percent: above the reference (below: a minus); half:
+    half the width of the 95 % interval of that, in per cent; verdict: by the rule of `compare`,
+    from the printed means and deviations of five trainings.
+    """
+    variants = _read("curves/value_variants.csv")
+    printed = [_printed(*place) for place in zip(variants["table"], variants["row"], strict=True)]
+    return _judged(variants, printed, compare_printed, score=lambda found: found[0])
+
+
+def recorded_variants(tests=None, seeds=3):
+    """Return the same of our own runs, after half a million positions each.
+
+    A variant stands there once it and its reference have so many seeds.  tests: a frame such as
+    data/curves/value_tests.csv, which is the default.
+    """
+    tests = _read("curves/value_tests.csv") if tests is None else tests
+    tests = tests[(tests["plies"] == 1) & (tests["actions"] == ACTIONS)]
+    means = dict(iter(tests.groupby(tests["list"] + "/" + tests["run"])["mean"]))
+    variants = _read("curves/value_variants.csv")
+    found = [means.get(run, ()) for run in variants["run"]]
+    found = [one if len(one) >= seeds else None for one in found]
+    return _judged(variants, found, compare, score=lambda found: found.mean())
+
+
+def _judged(variants, found, judge, score):
+    """Return the frame of both: found is what judge takes of each row of variants, or None."""
+    import pandas
+
+    columns = ["variant", "experiment", "against", "changes", "score", "percent", "half", "verdict"]
+    rows, reference = [], None
+    for row, one in zip(variants.itertuples(), found, strict=True):
+        if isinstance(row.changes, float):  # empty: the first row of an experiment
+            against, reference = row.variant, one
+        elif one is not None and reference is not None:
+            told = judge(one, reference)
+            rows.append([row.variant, row.experiment, against, row.changes, score(one),
+                         told.percent, told.percent_half, told.verdict])  # fmt: skip
+    return pandas.DataFrame(rows, columns=columns).set_index("variant")
+
+
+def _printed(table, row):
+    """Return (mean, standard deviation, trainings) of a row of one of the paper's tables."""
+    found = _read(f"published/matsuzaki2021_{table}.csv").query(row)
+    [(mean, deviation)] = found[["score_mean", "score_sd"]].to_numpy()
+    return float(mean), float(deviation), TRAININGS
+
+
+def _read(name):
+    import pandas
+
+    return pandas.read_csv(data(name))

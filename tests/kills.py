@@ -1,0 +1,119 @@
+"""Runs that are killed by signal 9 at random times: python tests/kills.py --kills 100
+
+A chain is one run, begun and resumed by `lib2048 train` and killed again and again: while it
+starts, compiles, takes up its checkpoint, plays or writes.  After every kill the last checkpoint
+must be whole and no older than the one before; in the end the run must be, bit for bit, one that
+was never killed.
+"""
+
+import argparse
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+from lib2048 import Run, Settings
+from lib2048.learn.records import ROWS
+from lib2048.machine.arrays import Archive
+
+CHAINS = [
+    {"network": "cells:0123,4567"},
+    {"network": "cells:0123,4567", "rule": "tc", "lam": 0.5, "stages": 2, "top": 64,
+     "starts": "carousel"},
+    {"network": "cells:01234,4567", "rule": "autostep", "starts": "restart"},
+    {"network": "cells:0123,4567", "form": "q", "order": "backward"},
+    {"network": "cells:0145@2x2", "rule": "tc"},
+]  # fmt: skip
+FOREVER = 10**13  # actions
+FLAGS = {"lam": "lambda"}
+
+
+def start(options, folder):
+    """Begin or resume a run in a process of its own."""
+    said = [text for name, value in options.items()
+            for text in (f"--{FLAGS.get(name, name)}", str(value))]  # fmt: skip
+    command = [sys.executable, "-m", "lib2048.cli", "train", *said, "--actions", str(FOREVER)]
+    command += ["--checkpoint-every", "0.05", "--out", str(folder), "--resume"]
+    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+
+
+def written(folder):
+    """Return when the checkpoint was written last."""
+    path = folder / "checkpoint.npz"
+    return path.stat().st_mtime_ns if path.exists() else 0
+
+
+def kill(process, folder, random):
+    """Kill a process at a random time: any, or soon after a checkpoint; return what it said."""
+    before, end = written(folder), time.monotonic() + float(random.uniform(0, 8))
+    if random.random() < 0.6:
+        while written(folder) == before and process.poll() is None:
+            time.sleep(0.005)
+        end = time.monotonic() + float(random.uniform(0, 0.4))
+    while time.monotonic() < end and process.poll() is None:
+        time.sleep(0.001)
+    process.send_signal(signal.SIGKILL)
+    return process.communicate()[1].decode()
+
+
+def kept(folder):
+    """Return how many actions and games the folder's checkpoint has, once it is checked."""
+    if not (folder / "checkpoint.npz").exists():
+        return 0, 0
+    with Archive(folder / "checkpoint.npz") as archive:
+        archive.check_seal()
+        return int(archive["counters"][2]), len(archive["history"])
+
+
+def chain(options, kills, random, folder, say=lambda text: None):
+    """Kill a run so many times; raise AssertionError where something is lost or another."""
+    before = 0, 0
+    for number in range(kills):
+        process = start(options, folder)
+        said = kill(process, folder, random)
+        assert process.returncode == -signal.SIGKILL, said
+        now = kept(folder)
+        assert now >= before, (now, before)
+        before = now
+        say(f"kill {number + 1}: {now[0]:,} actions in {now[1]:,} games")
+    same_as_straight(options, before[0] + 5000, folder)
+
+
+def same_as_straight(options, actions, folder):
+    """Go on with a killed run; it must end as one that nobody has killed."""
+    settings = Settings(**options, actions=actions)
+    runs = [Run(settings, folder, resume=True), Run(settings)]
+    for run in runs:
+        run.go(progress=False)
+    one, other = ({n: np.asarray(array) for n, array in run.arrays().items()} for run in runs)
+    for arrays in (one, other):
+        arrays["counters"][ROWS] = 0  # games that ended in the last chunk
+    for name in one.keys() - {"seconds", "history"}:
+        np.testing.assert_array_equal(one[name], other[name], name)
+    columns = [0, 1, 2, 4, 5]  # without the clock
+    np.testing.assert_array_equal(one["history"][:, columns], other["history"][:, columns])
+    names = {path.name for path in folder.iterdir()} - {"stages.csv"}
+    assert names == {"config.json", "history.csv", "weights.npz"}, names
+
+
+def main():
+    """Kill runs of every kind in turn."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--kills", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    random, each = np.random.default_rng(options.seed), -(-options.kills // len(CHAINS))
+    with tempfile.TemporaryDirectory() as place:
+        for number, settings in enumerate(CHAINS):
+            print(settings, flush=True)
+            folder = Path(place) / str(number)
+            chain(settings, each, random, folder, lambda text: print(text, flush=True))
+    print(f"{each * len(CHAINS)} kills: nothing lost")
+
+
+if __name__ == "__main__":
+    main()

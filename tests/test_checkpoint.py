@@ -1,0 +1,162 @@
+"""Checkpoints: written and taken up piece by piece, and edited ones refused."""
+
+import tracemalloc
+
+import hostile
+import numpy as np
+import pytest
+from learners import SMALL, contents
+
+from lib2048 import Network, Run, Settings
+from lib2048.machine.arrays import member, read_arrays
+from lib2048.networks import sparse
+
+LARGE = "cells:01234,45678,2468a,3579b"  # 4 tables of 4 MiB, and as much again for E and for A
+TABLES = (3 * 16) << 20
+
+
+def learned(network, memory, share=0.9):
+    """Write numbers into tables, as a long training does."""
+    random = np.random.default_rng(1)
+    for numbers in (network.weights, memory):
+        here = random.random(len(numbers)) < share
+        numbers[here] = random.normal(0, 1, np.count_nonzero(here))
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Return a run of large tables, full of numbers, with a folder."""
+    run = Run(Settings(network=LARGE, rule="tc", actions=10**6), tmp_path)
+    run.go(actions=100, progress=False)
+    learned(run.network, run.learner._memory)
+    return run
+
+
+def peak_of(work):
+    """Return the most memory that some work takes beside what is there, in bytes."""
+    tracemalloc.start()
+    work()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return peak
+
+
+def test_writing_takes_a_table_and_no_more(run):
+    run.save()  # what is compiled, imported or kept once
+    assert peak_of(run.save) / 2**20 < 24
+
+
+def test_taking_up_takes_the_tables_and_one_table_more(run):
+    run.save()
+    found = []
+    peak = peak_of(lambda: found.append(Run(run.settings, run.folder.path, resume=True)))
+    assert (peak - TABLES) / 2**20 < 24
+    for name in ("weights", "_memory"):
+        one, other = (getattr(r.network if name == "weights" else r.learner, name)
+                      for r in (run, found[0]))  # fmt: skip
+        np.testing.assert_array_equal(one.view(np.uint32), other.view(np.uint32))
+
+
+def test_a_checkpoint_of_numbers_that_are_none_leaves_the_old_one(run):
+    run.save()
+    kept = contents(run.folder.path)
+    run.learner._memory[12345] = np.nan
+    with pytest.raises(FloatingPointError, match="nan or infinity"):
+        run.save()
+    assert contents(run.folder.path) == kept
+
+
+# ---------------------------------------------------------------- the order of tables
+
+NAMES = ["cells:0", "cells:012345", "cells:0123,4567,0124", "4-22-3", "cells:0145,124@2x3"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("wide", [1, 3])
+@pytest.mark.parametrize("at_once", [6, 3])  # cells: longer tuples are turned part by part
+def test_tables_are_turned_as_their_positions_say(monkeypatch, name, wide, at_once):
+    monkeypatch.setattr(sparse, "CELLS_AT_ONCE", at_once)
+    network = Network(name)
+    numbers = np.zeros(network.size * wide, np.float32)
+    places = np.random.default_rng(2).choice(len(numbers), min(len(numbers), 10**5), replace=False)
+    numbers[places] = np.arange(1, len(places) + 1)
+    for column in range(wide):
+        found = sparse.Column(network, numbers, wide, column)
+        mask, values = map(np.asarray, found.members([0]))
+        start = 0
+        for number, cells in enumerate(network.tuples):
+            here = slice(start // 8, (start + 16 ** len(cells)) // 8)
+            table = numbers[column::wide][network.positions(number)]
+            bits = np.unpackbits(mask[here]).astype(bool)
+            np.testing.assert_array_equal(bits, table != 0)
+            start += 16 ** len(cells)
+        assert start == 8 * len(mask) and len(values) == np.count_nonzero(numbers[column::wide])
+        again = np.zeros_like(numbers)
+        as_members = (member({"x": part}, "x") for part in (mask, values))
+        sparse.Column(network, again, wide, column).fill(*as_members, [0])
+        np.testing.assert_array_equal(again[column::wide], numbers[column::wide])
+
+
+# ---------------------------------------------------------------- edited ones
+
+
+@pytest.mark.parametrize("name", ["run-carousel", "run-restart"])
+def test_an_edited_checkpoint_neither_crashes_nor_says_two_lines(name):
+    found = hostile.edited(name)
+    assert {row["what"] for row in found} == {"refused", "digest"}, found
+    assert len(found) > 200
+
+
+EDITS = [
+    ("lane_slot", 2**40), ("lane_slot", 10**6), ("lane_slot", 7), ("lane_stage", 10**12),
+    ("lane_stage", 1), ("lane_number", -(2**40)), ("lane_length", 10**6), ("lane_start", 2**40),
+    ("lane_watched", 0), ("turn", 10**6), ("turn", -1), ("turn", 2), ("actions", -5),
+    ("stride", 7), ("past_action", 4), ("past_error", np.nan), ("entered", -1), ("seconds", -1),
+    ("rate", np.nan), ("rate", 7), ("largest", 40), ("memory1", np.inf),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "number"), EDITS, ids=str)
+def test_an_edit_that_is_sealed_anew_is_refused_in_one_line(tmp_path, name, number):
+    options = {"rule": "tc", "lam": 0.5, "stages": 2, "top": 32, "starts": "carousel"}
+    settings = Settings(network=SMALL, actions=10**6, **options)
+    Run(settings, tmp_path).go(actions=400, progress=False)
+    arrays = read_arrays(tmp_path / "checkpoint.npz")
+    columns = {"turn": ("counters", 0), "actions": ("counters", 2), "stride": ("counters", 4),
+               "largest": ("history", (0, 2))}  # fmt: skip
+    array, place = columns.get(name, (name, ...))
+    arrays[array][place] = number
+    hostile.write_sealed(tmp_path / "checkpoint.npz", arrays)
+    with pytest.raises(ValueError) as error:
+        Run(settings, tmp_path, resume=True)
+    line = str(error.value)
+    assert "checkpoint.npz" in line and "\n" not in line
+
+
+def test_a_checkpoint_without_counters_is_refused(tmp_path):
+    settings = Settings(network=SMALL, actions=10**6)
+    Run(settings, tmp_path).go(actions=400, progress=False)
+    arrays = read_arrays(tmp_path / "checkpoint.npz")
+    del arrays["counters"]
+    hostile.write_sealed(tmp_path / "checkpoint.npz", arrays)
+    with pytest.raises(ValueError, match="lacks counters"):
+        Run(settings, tmp_path, resume=True)
+
+
+def test_an_older_checkpoint_is_taken_up(tmp_path):
+    """One of format 1, without what older versions did not keep."""
+    settings = Settings(network=SMALL, rule="tc", actions=10**6)
+    whole = Run(settings, tmp_path)
+    whole.go(actions=400, progress=False)
+    arrays = read_arrays(tmp_path / "checkpoint.npz")
+    old = hostile.first_format(whole.network)
+    (tmp_path / "old.npz").write_bytes(old)
+    arrays |= read_arrays(tmp_path / "old.npz")
+    later = {"lane_late", "lane_watched", "lane_start", "lane_stage", "visits", "trail", "rate"}
+    arrays["history"] = arrays["history"][:, :4]
+    np.savez(tmp_path / "checkpoint.npz", **{n: x for n, x in arrays.items() if n not in later})
+    run = Run(settings, tmp_path, resume=True)
+    for each in (whole, run):
+        each.folder = None
+        each.go(actions=500, progress=False)
+    np.testing.assert_array_equal(run.network.weights, whole.network.weights)
