@@ -183,6 +183,13 @@ class Page:
         assert found["status"] == "ok", found
         return ast.literal_eval(found["data"]["text/plain"])
 
+    def until(self, expression, wanted):
+        """Wait until the kernel makes this of an expression: messages may come by two ways."""
+        last = time.monotonic() + PATIENCE / 1000
+        while (found := self.ask(expression)) != wanted and time.monotonic() < last:
+            self.page.wait_for_timeout(50)
+        assert found == wanted
+
     def cells(self):
         """Return (id, type) of every cell of the notebook."""
         cells = "window.jupyterapp.shell.currentWidget.content.widgets"

@@ -12,7 +12,7 @@ HERE = Path(__file__).parent
 # Each imports only from those before it.
 MODULES = ("game.js", "board.js", "mind.js", "play.js", "replay.js", "widget.js")
 VIEW = "application/vnd.jupyter.widget-view+json"
-NOTE = "This is a picture. Run this cell (again) in JupyterLab, and you can use what it shows."
+NOTE = "This is a picture of it. Run this cell in JupyterLab, and it comes alive."
 # In a reader's own saved notebook the widget of an earlier session is gone, and JupyterLab writes
 # "model not found" under this picture; the picture and its note say more.
 STYLE = (

@@ -175,7 +175,10 @@ const SWIPE = 24; // pixels that a finger has to move
 
 export function onSwipe(element, swiped) {
   let begin = null;
-  element.onpointerdown = (event) => (begin = event);
+  element.onpointerdown = (event) => {
+    begin = event;
+    element.setPointerCapture(event.pointerId); // it may end outside
+  };
   element.onpointercancel = () => (begin = null);
   element.onpointerup = (event) => {
     if (!begin) return;

@@ -136,6 +136,10 @@ export class Game {
     return this.turns.length - 1;
   }
 
+  get largest() {
+    return tileOf(Math.max(...this.here.cells));
+  }
+
   get actions() {
     return this.turns.slice(1).map((turn) => turn.action).join("");
   }

@@ -25,7 +25,8 @@ class Play {
     this.mind = new Mind(send ?? (() => {}), (words) => this.wait(words));
     this.build();
     holdKeys(root, (key, event) => this.pressed(key, event));
-    root.onpaste = (event) => this.pasted(event);
+    this.paste = (event) => root.contains(document.activeElement) && this.pasted(event);
+    document.addEventListener("paste", this.paste, true); // a focused board hears of none
     this.draw();
     this.say(isOver(this.game.here.cells) ? "" : "Slide the tiles: two equal ones merge.");
   }
@@ -34,7 +35,9 @@ class Play {
 
   build() {
     this.board = new Board("2048");
-    this.frame = make("div", { class: "lib-frame" }, this.board.element);
+    const over = make("span", {}, "Game over"); // the message says it to those who do not see it
+    this.over = make("div", { class: "lib-over", hidden: "", "aria-hidden": "true" }, over);
+    this.frame = make("div", { class: "lib-frame" }, this.board.element, this.over);
     onSwipe(this.board.element, (action) => this.act(action));
     this.message = make("p", { class: "lib-message", "aria-live": "polite", role: "status" });
     const side = make("div", { class: "lib-side" }, this.scores(), this.cross(), this.extras());
@@ -118,6 +121,7 @@ class Play {
     Object.entries(shown).forEach(([name, text]) => (this.tally[name].textContent = text));
     this.arrows.forEach((arrow, action) => enable(arrow, slides(cells, action)));
     enable(this.undoing, this.game.length > 0);
+    this.over.hidden = !isOver(cells);
     this.root.dataset.board = toHex(cells);
     this.root.dataset.actions = this.game.length;
     this.showAdvice();
@@ -175,16 +179,24 @@ class Play {
     this.halt();
     this.closeForm();
     const before = this.game.here.cells;
+    const largest = this.game.largest;
     const turn = this.game.act(action);
     const name = ACTIONS[action];
     if (!turn) return this.say(`${name} changes nothing: it is not legal, and no tile spawns.`);
     this.advice = null;
     this.board.slide(before, turn);
     this.refresh();
-    this.say(`${name}: ${counted(turn.reward, "point")}, score ${points(turn.score)}. ` +
+    this.say(this.record(largest) + `${name}: ${counted(turn.reward, "point")}, ` +
+      `score ${points(turn.score)}. ` +
       `A ${tileOf(turn.cells[turn.cell])} came in ${placeInWords(turn.cell)}.`);
     this.tell();
     if (this.always?.checked) this.think();
+  }
+
+  // What there is to celebrate after an action: `before` was the largest tile till then.
+  record(before) {
+    const { largest } = this.game;
+    return largest > before && largest >= 2048 ? `You made a ${largest}! ` : "";
   }
 
   undo() {
@@ -324,8 +336,10 @@ class Play {
 
   pasted(event) {
     const text = event.clipboardData.getData("text").trim();
-    const field = event.target.closest("[data-field]");
-    if (/^\d{0,5}$/.test(text) || (event.target.matches("input") && !field)) return; // one tile
+    const { activeElement: focused } = document;
+    const field = focused.closest("[data-field]");
+    if (focused.matches("input:not([type=range], [type=checkbox])") && !field) return; // a seed
+    if (field && /^\d{0,5}$/.test(text)) return; // one tile
     event.preventDefault();
     event.stopPropagation();
     try {
@@ -530,6 +544,7 @@ class Play {
   close() {
     this.halt();
     this.mind.close();
+    document.removeEventListener("paste", this.paste, true);
   }
 }
 

@@ -63,12 +63,13 @@ class Replay {
     svg.append(line("lib-score", this.scores));
     if (this.expected) svg.append(line("lib-expected", this.expected));
     this.marker = make("div", { class: "lib-marker" });
+    const label = (where, value) => make("span", { class: `lib-small ${where}` }, points(value));
     this.slider = make("div", {
       class: "lib-track", role: "slider", tabindex: 0, "aria-label": "Position in the game",
       "aria-valuemin": 0, "aria-valuemax": this.last,
       onpointerdown: (event) => this.grab(event),
       onpointermove: (event) => event.buttons && this.pointed(event),
-    }, svg, this.marker);
+    }, svg, label("lib-high", high), label("lib-low", low), this.marker);
     const lines = (this.expected ? "Solid: score + value, what the player expected in the end; " +
       "its jumps are the errors. " : "") + "Dashed: score.";
     const note = make("p", { class: "lib-small" }, `${lines} Click to jump.`);
