@@ -584,17 +584,26 @@ def test_a_key_press_is_soon_a_drawn_board(notebook, game, capsys):
 # ---- a plain page, as in a book ------------------------------------------------------------------
 
 PLAIN = """
-const root = document.querySelector("#here"), asked = [];
-play(root, { game: { seed: "3" }, players: ["nobody"], send: (question) => asked.push(question) });
+const root = document.querySelector("#here");
+window.asked = [];
+const send = (question) => window.asked.push(question);
+window.view = play(root, { game: { seed: "3" }, players: ["sloth"], send });
 """
 
 
-def test_on_a_plain_page_it_plays_and_says_that_nobody_answers(chromium):
+@pytest.fixture
+def plain(chromium):
     page = chromium.new_page()
-    page.set_content('<style></style><div id="here"></div>')
+    page.set_content('<div id="here"></div>')
     page.add_script_tag(type="module", content=front_end() + PLAIN)
-    twin, root = Game(3, 0), page.locator("#here")
-    root.focus()
+    page.wait_for_function("window.view")
+    page.locator("#here").focus()
+    yield page
+    page.close()
+
+
+def test_on_a_plain_page_it_plays_and_says_that_nobody_answers(plain):
+    page, twin, root = plain, Game(3, 0), plain.locator("#here")
     for key in "wasdwasd":
         page.keyboard.press(key)
         twin.act(KEYS[key])
@@ -603,7 +612,20 @@ def test_on_a_plain_page_it_plays_and_says_that_nobody_answers(chromium):
     page.keyboard.press("s")
     twin.act(2)
     assert root.get_attribute("data-board") == to_hex(twin.here.board)
-    page.close()
+
+
+def test_a_question_that_waits_for_an_older_one_says_so_too(plain):
+    waits = plain.locator(".lib-message", has_text=re.compile(r"sloth is thinking: \d+ s"))
+    plain.keyboard.press("h")
+    plain.evaluate("view.hear({ kind: 'working', id: asked[0].id, doing: 'sloth is thinking' })")
+    waits.wait_for()
+    plain.keyboard.press("a")  # and nobody waits for the answer any more
+    assert plain.locator(".lib-message").inner_text().startswith("Left")
+    plain.keyboard.press("h")
+    waits.wait_for()
+    assert len(plain.evaluate("asked")) == 1, "one at a time"
+    plain.evaluate("view.hear({ kind: 'answer', id: asked[0].id, action: 0, values: null })")
+    assert [question["kind"] for question in plain.evaluate("asked")] == ["advise"] * 2
 
 
 # ---- reload, restart, lesson 00 ------------------------------------------------------------------
@@ -656,6 +678,8 @@ def test_lesson_00_runs_from_top_to_bottom(at, chromium):
     lesson.page.wait_for_function("e => /\\d/.test(e.textContent)", arg=last.element_handle())
     Widget(lesson, 0).press("ArrowUp", "ArrowLeft", "ArrowUp")
     assert int(Widget(lesson, 0).data("actions")) > 0
+    Widget(lesson, 0).press("h")
+    Widget(lesson, 0).until("our network 42-33 would choose")
     assert lesson.page.locator("[data-mime-type='application/vnd.jupyter.error']").count() == 0
     assert lesson.errors == [] == lesson.abroad()
     lesson.close()

@@ -63,7 +63,7 @@ export class Mind {
   }
 
   say() {
-    if (!this.asked?.answered) return;
+    if (!this.asked?.answered && !this.waiting) return; // nobody wants to know any more
     const { doing, since } = this.asked;
     const waited = performance.now() - since;
     if (waited < PATIENCE) return;
