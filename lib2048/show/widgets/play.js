@@ -261,7 +261,7 @@ class Play {
     this.forms.replaceChildren();
     this.fields?.remove();
     this.fields = null;
-    if (had && focus) this.root.focus();
+    if (had && focus) this.root.focus({ preventScroll: true });
   }
 
   askNew() {
@@ -559,6 +559,8 @@ function sureness(advice) {
   if (values.length === 1) return { lead: FULL, words: "Only one action is legal." };
   const [[best, action], [second, other]] = values.sort(([a], [b]) => b - a);
   const lead = best - second;
+  const equal = `${ACTIONS[action]} and ${ACTIONS[other]} are worth the same to ${advice.name}.`;
+  if (lead === 0) return { lead, words: equal };
   const by = points(lead, lead < 10 ? 2 : 0);
   const ahead = `${ACTIONS[action]} leads ${ACTIONS[other]} by ${by} points`;
   return { lead, words: `${ahead} (bar: logarithmic, full at ${points(FULL)}).` };
