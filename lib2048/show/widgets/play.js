@@ -274,9 +274,9 @@ class Play {
     const start = () => this.begin(seed.value.trim(), Number(number.value));
     const yes = make("button", { type: "submit" }, "Start");
     const no = button("Keep playing", "Go on with this game", () => this.closeForm());
-    const row = make("div", { class: "lib-row" }, make("label", {}, "seed", seed),
-      make("label", {}, "game", number), yes, no);
-    const form = this.form(start, this.warning(), row);
+    const row = (...children) => make("div", { class: "lib-row" }, ...children);
+    const fields = row(make("label", {}, "seed", seed), make("label", {}, "game", number));
+    const form = this.form(start, this.warning(), fields, row(yes, no));
     this.openForm(form, yes);
   }
 

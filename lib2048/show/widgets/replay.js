@@ -189,8 +189,9 @@ class Replay {
 
   line() {
     const [i, value] = [this.position, this.values[this.position]];
-    const name = this.actions[i] === null ? "the end" : `action ${points(i + 1)}`;
-    const text = `${name} of ${points(this.taken)} · score ${points(this.scores[i])}`;
+    const [here, all] = [points(i + 1), points(this.taken)];
+    const name = this.actions[i] === null ? `the end after ${all} actions` : `action ${here} of ${all}`;
+    const text = `${name} · score ${points(this.scores[i])}`;
     if (!this.expected) return value === null ? text : `${text} · value ${points(value)}`;
     const together = `${text} · value ${points(value)} · together ${points(this.expected[i])}`;
     return i ? `${together} · error ${signed(this.expected[i] - this.expected[i - 1])}` : together;
