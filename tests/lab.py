@@ -22,7 +22,7 @@ from lib2048.machine.kernels import CACHE, LIBRARY
 HOW = "install a browser (apt install chromium), and playwright into .venv (make)"
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
 START_SECONDS, IDLE_SECONDS = 120, 300
-PATIENCE = 40_000  # milliseconds until a page is taken for dead
+PATIENCE = 120_000  # milliseconds until a page is taken for dead
 # What JupyterLab complains of when a kernel restarts, and when a saved notebook is opened.
 ITS_OWN = ("Could not restore the debugger state", "widget model not found")
 # Without a word from us, JupyterLab asks its home page for news and updates.
@@ -144,12 +144,7 @@ class Page:
 
     def until_ready(self):
         """Wait for the notebook and its kernel: cells that are run before are not run."""
-        try:
-            self.page.wait_for_selector(".jp-Notebook .jp-Cell")
-        except Exception:
-            self.page.screenshot(path="/tmp/shots/fail.png")
-            print(self.page.url, self.errors, self.requests[-15:], self.page.content()[:3000])
-            raise
+        self.page.wait_for_selector(".jp-Notebook .jp-Cell")
         self.page.wait_for_function(f"{KERNEL}?.status === 'idle'")
 
     def reload(self):

@@ -586,7 +586,7 @@ def test_it_fits_a_phone_and_can_be_read_in_both_themes(theme, notebook, game):
 
 
 def test_everything_to_press_has_a_name(notebook):
-    names = "e => (e.labels?.[0]?.innerText || e.getAttribute('aria-label') || e.innerText).trim()"
+    names = "e => e.ariaLabel || (e.labels?.[0] ?? e).textContent.trim()"
     for element in notebook.page.locator(".lib2048 :is(button, input, select)").all():
         assert element.evaluate(names)
     for board in notebook.page.locator(".lib2048 .lib-board").all():
