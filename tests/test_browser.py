@@ -590,7 +590,8 @@ def test_everything_to_press_has_a_name(notebook):
     for element in notebook.page.locator(".lib2048 :is(button, input, select)").all():
         assert element.evaluate(names)
     for board in notebook.page.locator(".lib2048 .lib-board").all():
-        assert "empty" in board.get_attribute("aria-label")
+        words = r"\w+: ((\d+|empty)[, ]*){16}"
+        assert re.fullmatch(words, board.get_attribute("aria-label"))
 
 
 DRAWN = """root => { window.drawn = []; root.addEventListener('keydown', event => {
