@@ -56,6 +56,11 @@ class RunFolder:
         """Whether it holds the weights of a run that is over."""
         return (self.path / WEIGHTS).exists() and not (self.path / CHECKPOINT).exists()
 
+    @property
+    def is_begun(self):
+        """Whether there is something in it that a run can go on from."""
+        return bool(self._runs())
+
     # ------------------------------------------------------------ opened
 
     def check(self, resume):
