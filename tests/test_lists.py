@@ -67,6 +67,12 @@ def test_a_list_is_a_run_for_each_seed(listed):
     ]
 
 
+def test_each_seed_begins_with_weights_of_its_own(listed):
+    jobs = listed(RUNS + 'from = "runs/a-seed{seed}/weights.npz"\nseeds = [3, 4]\n')
+    files = [job.settings.weights for job in jobs if job.name == "tc-0.5"]
+    assert files == ["runs/a-seed3/weights.npz", "runs/a-seed4/weights.npz"]
+
+
 def test_runs_are_chosen_by_name_and_by_seed(listed, refused):
     jobs = listed(RUNS)
     assert chosen(jobs, None) == jobs

@@ -42,7 +42,7 @@ class Training(NamedTuple):
         given = dict(filter(None, map(_setting, options.items())))
         if "network" not in given:
             raise ValueError('which network? write network = "4x6", or another')
-        return [cls(name, Settings.asked(**given, seed=seed)) for seed in seeds]
+        return [cls(name, Settings.asked(**_of_seed(given, seed), seed=seed)) for seed in seeds]
 
     @property
     def label(self):
@@ -99,6 +99,12 @@ def _checked_seeds(seeds):
     if not (whole and seeds):
         raise ValueError(f"seeds {seeds!r}: write a list of whole numbers, such as [1, 2, 3]")
     return seeds
+
+
+def _of_seed(given, seed):
+    """Return settings in which '{seed}' in the file of weights to begin with is this seed."""
+    weights = given.get("weights")
+    return given if weights is None else given | {"weights": weights.replace("{seed}", f"{seed}")}
 
 
 def _setting(option):
