@@ -80,7 +80,7 @@ def test_version_keeps_nobody_from_being_told_of_the_compiling(compiled):
 
 @pytest.fixture(scope="module")
 def compiled(tmp_path_factory):
-    """Return a folder with compiled code in cache/, and what --version and the first use have said."""
+    """Return a folder with compiled code in cache/, and what --version and the first use said."""
     folder = tmp_path_factory.mktemp("compiled")
     fresh = {"NUMBA_CACHE_DIR": str(folder / "cache"), "LIB2048_QUICK": None}
     return folder, *(done(words, folder, **fresh) for words in (["--version"], [*PLAY, "--json"]))
