@@ -43,8 +43,8 @@ class Collect(NamedTuple):
     """What is to be collected of a list: its table [collect].
 
     files: {what of FILLED: a file of data/curves, without .csv}; hours: of one core, that all of it
-    takes, None where nobody knows; every: of the rows of a history only each so manieth; on_the_way:
-    whether a run counts that is not finished, as far as it has come.
+    takes, None where nobody knows; every: of the rows of a history only one in so many; on_the_way:
+    whether a run that is not finished counts as far as it has come.
     """
 
     files: dict

@@ -107,7 +107,7 @@ class Playing(Task):
 
 
 def _searched(who, seconds):
-    """Return what a search tells of itself: the plies it reached, by moves, and how long it took."""
+    """Return what a search tells of itself: plies reached, by moves, and whether in time."""
     if not isinstance(who, SearchPlayer):
         return {"mean_plies": None, "within_1.2": None}
     depths = who.depths.sum(0)

@@ -64,8 +64,9 @@ class Shipping(Task):
         path = weights_of(self.network, folder)
         if path.suffix == SUFFIX:
             return NEURAL_BYTES
-        tables_ = 3 * network_bytes(self.network, folder)  # whole, small, and small as it is read
-        return PROCESS_BYTES + tables_ + (_file_bytes(path) if path.exists() else 0)
+        # The whole network, the small one, that one read again; masks and sizes while it is pruned.
+        networks = (3 + 2) * network_bytes(self.network, folder)
+        return PROCESS_BYTES + networks + (_file_bytes(path) if path.exists() else 0)
 
     def state(self, folder):
         """Return 'missing' or 'finished'; raises ValueError where its run is not there."""

@@ -1,4 +1,4 @@
-"""What stands in a table of a list: each key and its value, checked before anything is made of it."""
+"""What stands in a table of a list: each key and value, checked before they are made use of."""
 
 import difflib
 import numbers

@@ -41,10 +41,9 @@ class Checkups:
 
         stop: a `threading.Event`.  Raises KeyboardInterrupt when it is set.
         """
-        return [
-            test_row(actions, plies, self.games, evaluate(player, self.games, self._seed, stop=stop))
-            for plies, player in self._players().items()
-        ]
+        found = {plies: evaluate(player, self.games, self._seed, stop=stop)
+                 for plies, player in self._players().items()}  # fmt: skip
+        return [test_row(actions, plies, self.games, result) for plies, result in found.items()]
 
 
 def test_row(actions, plies, games, result):
