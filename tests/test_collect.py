@@ -3,6 +3,8 @@
 import json
 import subprocess
 import sys
+import threading
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +15,8 @@ import reproduce
 from learners import SMALL, contents
 
 from lib2048 import Settings, load
+from lib2048.cli import _parser
+from lib2048.learn.settings import FIELDS
 from lib2048.machine.kernels import SOURCE_HASH
 from lib2048.networks.files import info
 from lib2048.sweep import Training, read_list, run_sweep, testing
@@ -174,8 +178,28 @@ def test_what_shall_play_must_be_there(tmp_path, refused):
 def test_another_job_of_that_name_is_refused(swept, refused):
     folder = swept[0] / "others"
     other = Playing("two", "heuristic", games=4, depth=2)
-    refused(lambda: other.state(folder), "holds the same name with other settings")
+    refused(lambda: other.state(folder), "holds something of that name with other")
     refused(lambda: Solving("tc-seed1", "2x2").state(swept[0] / "runs"), "holds a run")
+
+
+def test_a_stop_leaves_nothing_half_done(tmp_path):
+    jobs = [Playing("long", "heuristic", games=100_000, depth=3)]
+    jobs.append(Training("run", SHORT, ((3, 100_000),)))
+    stop, path = threading.Event(), tmp_path / "run-seed1"
+    threading.Thread(target=lambda: wait_for((path / "done.json").exists) and stop.set()).start()
+    report = run_sweep(jobs, tmp_path, workers=2, stop=stop, progress=False)
+    assert report.count("stopped") == 2
+    assert [job.state(tmp_path) for job in jobs] == ["missing", "begun"]
+    assert list(tmp_path.rglob("*.part")) + list(tmp_path.rglob("tests.csv")) == []
+    few = jobs[1]._replace(tests=((3, 1),))
+    assert sweep([few], tmp_path).count("finished") == 1
+
+
+def wait_for(condition):
+    """Wait until something is so, and return it."""
+    while not (found := condition()):
+        time.sleep(0.05)
+    return found
 
 
 def test_memory_counts_the_network_that_plays_and_is_shipped(swept):
@@ -243,6 +267,24 @@ def test_rows_of_runs_that_are_lost_stay_as_they_are(swept, tmp_path):
     ]  # fmt: skip
 
 
+def test_a_run_on_its_way_counts_where_the_list_says_so(swept, tmp_path):
+    text = RUNS.replace("actions = 250_000", "actions = 500_000").replace("keep = false", "")
+    path = tmp_path / "runs.toml"
+    path.write_text(text)
+    collect.collect(swept[0], [path], tmp_path)
+    assert not (tmp_path / "curves").exists()
+    history = table(swept[0] / "runs" / "tc-seed1" / "history.csv")
+    for every, rows in ((1, len(history)), (2, len(history) // 2)):
+        more = f"[collect]\non-the-way = true\nevery = {every}"
+        path.write_text(text.replace("[collect]", more))
+        collect.collect(swept[0], [path], tmp_path / more[-1])
+        found = table(tmp_path / more[-1] / "curves" / "short_history.csv")
+        assert list(found.columns) == ["games", "actions", "mean", "run", "seed"]
+        mine = found.query("run == 'tc' and seed == 1")
+        assert mine["games"].tolist() == history["games"][every - 1 :: every].tolist()
+        assert len(mine) == rows
+
+
 def test_what_is_missing_or_of_others_is_left_out(swept, tmp_path, capsys):
     out, lists = swept
     path = tmp_path / "runs.toml"
@@ -264,6 +306,33 @@ def test_a_list_that_is_none_is_refused_in_one_line(tmp_path):
 
 
 # ---------------------------------------------------------------- those of data/curves
+
+
+def asked_by(command):
+    """Return the settings that a command line asks for."""
+    options = _parser().parse_args([*command.split()[1:], "--out", "none"])
+    return Settings.asked(**{name: x for name, x in vars(options).items() if name in FIELDS})
+
+
+def test_a_command_asks_for_what_its_list_does():
+    jobs = [job for path in (DATA / "runs").glob("*.toml") for job in read_list(path)
+            if isinstance(job, Training)]  # fmt: skip
+    assert [asked_by(collect.command_of(job.settings)) for job in jobs] == [
+        job.settings for job in jobs
+    ]
+
+
+def test_the_lists_ask_for_what_the_recorded_commands_did():
+    jobs = {job.about["run"] + str(job.settings.seed): job.settings
+            for name in ("rules", "rules_seeds", "late", "curves")
+            for job in read_list(DATA / "runs" / f"{name}.toml")}  # fmt: skip
+    rows = pd.concat(table(CURVES / f"{name}_42-33_tests.csv") for name in ("rules", "late"))
+    for row in rows.itertuples():
+        assert asked_by(row.command) == jobs[f"{row.run}{row.seed}"]
+    for note in CURVES.glob("*.json"):
+        command = json.loads(note.read_text())["command"]
+        assert asked_by(command) == jobs[note.stem.replace("_seed", "")], note.name
+
 
 
 def repeated(name, labels, folder):

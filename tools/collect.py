@@ -30,14 +30,15 @@ from lib2048.sweep.playing import Playing
 from lib2048.sweep.shipping import Shipping
 from lib2048.sweep.solving import Solving
 from lib2048.train.folder import CONFIG, TESTS
-from lib2048.train.history import EVALUATIONS, HISTORY, STAGES
+from lib2048.train.history import EVALUATION_COLUMNS, EVALUATIONS, HISTORY, STAGES
 
 DATA = Path(__file__).resolve().parents[1] / "data"
 RUN_FILES = {"tests": TESTS, "evaluations": EVALUATIONS, "history": HISTORY, "stages": STAGES}
 OF_HISTORY = ["games", "actions", "mean", "run", "seed"]  # a new file has these columns, no more
 KEY = ("list", "run", "seed", "optimistic", "order")  # by which rows of runs are sorted
 NAMES = ("list", "run", "seed")  # a row that does not say one of these may be of any
-SHORT = ("games", "mean", "ci95")  # of a test, in the order in which they stand in a row
+SHORT = ("games", "mean", "ci95")  # of a test; all others stand behind them in a row
+LONG = [name for name in EVALUATION_COLUMNS if name not in ("actions", "plies", *SHORT)]
 
 
 def main():
@@ -107,12 +108,12 @@ class Found(NamedTuple):
         return {"list": self.list} | self.job.about
 
     def rows(self, table):
-        """Return its rows of a table of `FILLED`, dicts."""
+        """Return its rows of a table of `FILLED`, dicts; none of what it has not come to yet."""
         if table == "rows":
             done = self.job.found(self.folder)
             return [row | {"sources": done["sources"]} for row in done["rows"]]
         if table == "runs":
-            return [self._summary()]
+            return [self._summary(done) for done in [testing.facts(self.path)] if done]
         named = {"run": self.job.name, "seed": self.job.settings.seed, "sources": self.sources}
         return [row | named for row in read_rows(self.path / RUN_FILES[table])[1]]
 
@@ -120,20 +121,20 @@ class Found(NamedTuple):
     def sources(self):
         return read_json(self.path / CONFIG)["sources"]
 
-    def _summary(self):
-        """Return the one row of a run."""
+    def _summary(self, done):
+        """Return the one row of a run; done: what its training came to."""
         row = {"run": self.job.name, "seed": self.job.settings.seed}
-        done = testing.facts(self.path) or {}
         row |= {"command": command_of(self.job.settings)} | {n: rounded(x) for n, x in done.items()}
         visits = [stage["actions"] for stage in read_rows(self.path / STAGES)[1]]
         row |= {"visits": " ".join(visits)} if visits else {}
         row["sources"] = self.sources
         tests = testing.rows(self.path)
-        for wanted in (SHORT, None):  # the others behind, where they were recorded later
-            row |= {f"{name}_{test['plies']}ply": value for test in tests
-                    for name, value in test.items() if (name in SHORT) == (wanted is SHORT)
-                    and name not in ("actions", "plies")}  # fmt: skip
-        return row
+        return row | in_columns(tests, SHORT) | in_columns(tests, LONG)
+
+
+def in_columns(tests, names):
+    """Return tests as columns of one row, such as mean_3ply."""
+    return {f"{name}_{test['plies']}ply": test[name] for test in tests for name in names}
 
 
 def rounded(number):
@@ -191,7 +192,8 @@ class Filled:
         for one in done:
             if isinstance(one.job, (Playing, Solving) if self.table == "rows" else Training):
                 every = wanted.every if self.table == "history" else 1
-                self.new.append((one.about, one.rows(self.table)[every - 1 :: every]))
+                if rows := one.rows(self.table)[every - 1 :: every]:
+                    self.new.append((one.about, rows))
 
     def columns(self, old):
         """Return the columns of the file; old: those that it has."""

@@ -54,8 +54,8 @@ class Task:
         if not (path / DONE).exists():
             return None
         done = read_json(path / DONE)
-        if done.get("job") != self.told():
-            raise ValueError(f"{path}: holds the same name with other settings: {done.get('job')}")
+        if not isinstance(done, dict) or done.get("job") != self.told():
+            raise ValueError(f"{path}: holds something of that name with other settings")
         return done
 
     def state(self, folder):

@@ -60,7 +60,7 @@ def rows(path):
         return []
     text = (Path(path) / TESTS).read_text(encoding="utf-8")
     return [row for row in csv.DictReader(io.StringIO(text))
-            if row["actions"] == str(done["actions"])]  # fmt: skip
+            if row.get("actions") == str(done["actions"])]  # fmt: skip
 
 
 def missing(path, tests):
@@ -73,8 +73,8 @@ def play(path, network, tests, actions, threads):
     """Play the tests that are missing; each is in the file as soon as it is over."""
     for plies, games in missing(path, tests):
         result = evaluate(network_player(network, plies), games, TEST_SEED, threads)
-        found = [*rows(path), test_row(actions, plies, games, result)]
-        _write(path, [row for row in found if (int(row["plies"]), int(row["games"])) in tests])
+        others = [row for row in rows(path) if int(row["plies"]) != plies]
+        _write(path, [*others, test_row(actions, plies, games, result)])
 
 
 def _write(path, found):
