@@ -36,8 +36,8 @@ tests = "long_tests"
 
 [defaults]
 network = "{SMALL}"
-actions = 250_000
-eval-every = 125_000
+actions = 3_000_000
+eval-every = 1_500_000
 eval-games = 5
 tests = {{1 = 20, 2 = 3}}
 
@@ -108,14 +108,14 @@ def test_tests_are_played_once_at_the_end(swept):
     path = swept[0] / "runs" / "tc-seed1"
     rows = table(path / "tests.csv")
     assert list(rows.columns) == list(table(path / "evaluations.csv").columns)
-    assert rows["actions"].tolist() == [250_000] * 2
+    assert rows["actions"].tolist() == [3_000_000] * 2
     assert rows[["plies", "games"]].values.tolist() == [[1, 20], [2, 3]]
     network = load(path / "weights.npz")
     by_hand = testing.evaluate(network, 20, testing.TEST_SEED)
     assert rows["mean"][0] == round(by_hand.mean, 1) and rows["max"][0] == by_hand.max
     assert rows["reached_512"][0] == by_hand.reached().get(512, 0.0)
     facts = testing.facts(path)
-    assert facts["actions"] == 250_000 and 50 < facts["peak_mib"] < 1000
+    assert facts["actions"] == 3_000_000 and 50 < facts["peak_mib"] < 1000
     assert facts["mean_last"] > 0 and facts["seconds"] > 0
 
 
@@ -129,7 +129,7 @@ def test_weights_that_are_not_kept_are_removed_and_the_run_is_finished(swept, re
         assert report.count("skipped") == len(report.outcomes)
     assert {file: file.stat().st_mtime_ns for file in out.rglob("*")} == stamps
     job = next(job for job in read_list(lists[0]) if job.name == "td")
-    longer = job._replace(settings=replace(job.settings, actions=500_000))
+    longer = job._replace(settings=replace(job.settings, actions=6_000_000))
     refused(lambda: longer.state(out / "runs"), "holds a history, but neither")
     other = job._replace(settings=replace(job.settings, alpha=0.2))
     refused(lambda: other.state(out / "runs"), "alpha 0.1 instead of 0.2")
@@ -215,7 +215,7 @@ def test_what_is_shipped_says_what_it_scores(swept, tmp_path):
     out, lists = swept
     collect.collect(out, lists, tmp_path)
     about = info(tmp_path / "weights" / "small.npz")
-    assert about["nonzero_weights"] == about["info"]["kept"] == 500
+    assert about["info"]["kept"] == 500 <= about["nonzero_weights"] < 510  # some are equal
     assert about["info"]["config"]["rule"] == "tc"
     assert set(about["info"]["whole_network"]) == set(about["info"]["this_file"]) == {"1-ply"}
 
@@ -239,17 +239,18 @@ def test_a_row_says_how_its_run_was_made_and_what_it_came_to(swept, tmp_path):
     rows = table(tmp_path / "curves" / "short_tests.csv")
     assert rows[["run", "seed"]].values.tolist() == [["tc", 1], ["tc", 2], ["td", 1]]
     assert rows["command"][1] == (
-        f"lib2048 train --network {SMALL} --stages 2 --rule tc --seed 2 --actions 250000 "
-        "--eval-every 125000 --eval-games 5"
+        f"lib2048 train --network {SMALL} --stages 2 --rule tc --seed 2 --actions 3000000 "
+        "--eval-every 1500000 --eval-games 5"
     )
-    assert (rows["sources"] == SOURCE_HASH).all() and (rows["actions"] == 250_000).all()
-    assert rows["visits"][0].split()[0] == "250000"
+    assert (rows["sources"] == SOURCE_HASH).all() and (rows["actions"] == 3_000_000).all()
+    assert sum(map(int, rows["visits"][0].split())) == 3_000_000
     last = table(out / "runs" / "tc-seed1" / "tests.csv").set_index("plies")
     for plies in (1, 2):
         for name in ("games", "mean", "ci95", "max", "reached_512", "reached_2048"):
             assert rows[f"{name}_{plies}ply"][0] == last[name][plies]
     way = table(tmp_path / "curves" / "short_evaluations.csv")
-    assert way.groupby(["run", "seed"])["actions"].apply(list).tolist() == [[125_000, 250_000]] * 3
+    steps = way.groupby(["run", "seed"])["actions"].apply(list).tolist()
+    assert steps == [[1_500_000, 3_000_000]] * 3
 
 
 def test_rows_of_runs_that_are_lost_stay_as_they_are(swept, tmp_path):
@@ -268,7 +269,7 @@ def test_rows_of_runs_that_are_lost_stay_as_they_are(swept, tmp_path):
 
 
 def test_a_run_on_its_way_counts_where_the_list_says_so(swept, tmp_path):
-    text = RUNS.replace("actions = 250_000", "actions = 500_000").replace("keep = false", "")
+    text = RUNS.replace("actions = 3_000_000", "actions = 6_000_000").replace("keep = false", "")
     path = tmp_path / "runs.toml"
     path.write_text(text)
     collect.collect(swept[0], [path], tmp_path)
@@ -282,7 +283,7 @@ def test_a_run_on_its_way_counts_where_the_list_says_so(swept, tmp_path):
         assert list(found.columns) == ["games", "actions", "mean", "run", "seed"]
         mine = found.query("run == 'tc' and seed == 1")
         assert mine["games"].tolist() == history["games"][every - 1 :: every].tolist()
-        assert len(mine) == rows
+        assert len(mine) == rows > 0
 
 
 def test_what_is_missing_or_of_others_is_left_out(swept, tmp_path, capsys):
