@@ -14,7 +14,7 @@ BIN   := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test bounds notebooks check release class lint bench clean
+.PHONY: help lab test bounds notebooks check release class reproduce lint bench clean
 
 help: ## say what each command does
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 18
@@ -41,6 +41,9 @@ release: $(READY) ## generate what students get of each lab from its source
 class: $(READY) ## build one zip file for the students of a class: make class SEED=7
 	$(if $(SEED),,$(error say which class: make class SEED=7))
 	$(BIN)/python tools/make_class.py --seed $(SEED) $(if $(OUT),--out $(OUT))
+
+reproduce: $(READY) ## say what is recorded, and how long each list of runs takes
+	@$(BIN)/python tools/reproduce.py $(ONLY)
 
 lint: $(READY) ## check style (ruff) and layers (import-linter)
 	$(BIN)/ruff check .

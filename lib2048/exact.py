@@ -46,7 +46,7 @@ class SmallGame:
     """
 
     def __init__(self, rows, columns, progress=True, symmetric=True):
-        _check_size(rows, columns)
+        check_size(rows, columns)
         _check_memory(rows, columns, symmetric)
         self.rows, self.columns, self.progress = int(rows), int(columns), progress
         self.grid, self.symmetric = boards_module.grid(self.rows, self.columns), symmetric
@@ -457,7 +457,7 @@ def board_table(board, start=0.0):
     Raises ValueError for another size.
     """
     rows, columns = (int(number) for number in board.split("x"))
-    _check_size(rows, columns)
+    check_size(rows, columns)
     if rows * columns > 6:
         raise ValueError(f"a table of all boards of {board} is too large: use at most six cells")
     cells = "".join(f"{4 * row + column:x}" for row in range(rows) for column in range(columns))
@@ -512,7 +512,8 @@ def _rows(names, boards):
 # ---------------------------------------------------------------- sizes, memory, progress
 
 
-def _check_size(rows, columns):
+def check_size(rows, columns):
+    """Raise ValueError, in one line, for a board that cannot be solved."""
     for size in (rows, columns):
         if not isinstance(size, (int, np.integer)) or size < 1:
             raise ValueError(f"a board of {rows!r} by {columns!r}: {POSSIBLE}")

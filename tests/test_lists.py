@@ -7,7 +7,10 @@ from pathlib import Path
 import pytest
 
 from lib2048 import Settings
-from lib2048.sweep import Training, chosen, read_list
+from lib2048.sweep import Training, chosen, read_collect, read_list
+from lib2048.sweep.playing import Playing
+from lib2048.sweep.shipping import Shipping
+from lib2048.sweep.solving import Solving
 
 LISTS = sorted((Path(__file__).parents[1] / "data" / "runs").glob("*.toml"))
 
@@ -30,7 +33,22 @@ def listed(tmp_path):
 @pytest.mark.parametrize("path", LISTS, ids=lambda path: path.stem)
 def test_every_run_of_a_list_makes_sense(path):
     jobs = read_list(path)
-    assert [Training.of(json.loads(json.dumps(job.told()))) for job in jobs] == jobs
+    assert [type(job).of(json.loads(json.dumps(job.told()))) for job in jobs] == jobs
+
+
+@pytest.mark.parametrize("path", LISTS, ids=lambda path: path.stem)
+def test_every_list_says_what_it_fills_and_how_long_it_takes(path):
+    wanted = read_collect(path)
+    assert wanted.hours > 0
+    assert wanted.files or all(isinstance(job, Shipping) for job in read_list(path))
+
+
+def test_what_plays_and_ships_names_runs_of_the_lists():
+    runs = {f"{path.stem}/{job.label}" for path in LISTS for job in read_list(path)}
+    named = {network for path in LISTS for job in read_list(path)
+             if (network := getattr(job, "network", None))}  # fmt: skip
+    assert named == {"curves/td0_4x6_backward-seed1", "tc_1e10/tc-seed1"}
+    assert named <= runs
 
 
 def test_each_list_is_named_in_the_readme():
@@ -67,6 +85,12 @@ def test_a_list_is_a_run_for_each_seed(listed):
     ]
 
 
+def test_each_seed_begins_with_weights_of_its_own(listed):
+    jobs = listed(RUNS + 'from = "runs/a-seed{seed}/weights.npz"\nseeds = [3, 4]\n')
+    files = [job.settings.weights for job in jobs if job.name == "tc-0.5"]
+    assert files == ["runs/a-seed3/weights.npz", "runs/a-seed4/weights.npz"]
+
+
 def test_runs_are_chosen_by_name_and_by_seed(listed, refused):
     jobs = listed(RUNS)
     assert chosen(jobs, None) == jobs
@@ -90,8 +114,64 @@ def test_memory_of_neural_networks_counts_their_batches(listed):
     assert 1 << 30 < few < many - 200_000_000
 
 
+def test_tests_and_what_is_kept_belong_to_a_run(listed):
+    text = '[defaults]\nnetwork = "4x6"\ngames = 9\ntests = {3 = 100, 1 = 1000}\n'
+    text += '[[run]]\nname = "a"\n[[run]]\nname = "b"\nkeep = false\ntests = {}'
+    one, two = listed(text)
+    assert (one.tests, one.keep) == (((1, 1000), (3, 100)), True)
+    assert (two.tests, two.keep) == ((), False)
+    assert one.nbytes - two.nbytes == 1 << 20  # the table of a 3-ply search
+
+
+KINDS = """
+[collect]
+rows = "found"
+[[play]]
+name = "deep"
+player = "td"
+network = "curves/td-seed1"
+depth = 4
+threads = 2
+games = 30
+[[play]]
+name = "by hand"
+player = "heuristic"
+ms-per-move = 1
+table-mib = 0
+reduce = true
+[[solve]]
+name = "exact"
+board = "2x3"
+[[solve]]
+name = "learned"
+board = "2x3"
+start = "explore"
+actions = [100, 1_000]
+seeds = [1, 2]
+[[ship]]
+name = "small"
+network = "curves/td-seed1"
+keep = 1_000
+""".replace("by hand", "by-hand")
+
+
+def test_a_list_holds_what_is_no_training(listed, tmp_path):
+    deep, by_hand, exact, one, two, small = listed(KINDS)
+    assert deep == Playing("deep", "td", 30, "curves/td-seed1", depth=4, threads=2)
+    assert by_hand == Playing("by-hand", "heuristic", ms_per_move=1, table_mib=0, reduce=True)
+    assert exact == Solving("exact", "2x3")
+    assert two == Solving("learned", "2x3", "explore", actions=(100, 1000), seed=2)
+    assert small == Shipping("small", "curves/td-seed1", 1000)
+    assert (one.label, two.label, one.turn, two.turn) == ("learned-seed1", "learned-seed2", 1, 2)
+    assert deep.needs(tmp_path) - by_hand.needs(tmp_path) == 2 * 16 << 20
+    assert by_hand.about["ms"] == 1 and by_hand.about["plies"] is None
+    assert deep.about == {"player": "td", "plies": 4, "ms": None, "table": True, "reduce": False}
+    assert one.needs(tmp_path) - exact.needs(tmp_path) == 4 * 16**6
+
+
 # ---------------------------------------------------------------- what is no list
 
+PLAY, SOLVE, SHIP = (f'[[{kind}]]\nname = "a"\n' for kind in ("play", "solve", "ship"))
 RUN = '[[run]]\nname = "a"\nnetwork = "4x6"\nactions = 9\n'
 WRONG = {
     "no TOML": ("[[run", "is TOML"),
@@ -125,6 +205,36 @@ WRONG = {
     "a number for a flag": (RUN + "no-delay = 1", "no-delay = 1: write true or false"),
     "no number": (RUN + "alpha = nan", "alpha nan"),
     "a network that cannot be": ('[[run]]\nname = "b"\nactions = 3\nnetwork = "4x9"', "b: "),
+    "tests that are none": (RUN + "tests = 3", "tests = 3: write a table of plies and games"),
+    "no plies": (RUN + "tests = {all = 3}", "a: tests all: plies are whole numbers from 1"),
+    "too many plies": (RUN + "tests = {17 = 3}", "a: tests 17: plies are whole numbers"),
+    "no games": (RUN + "tests = {1 = 0}", "a: games 0: use a whole number"),
+    "half a game": (RUN + "tests = {1 = 0.5}", "a: games 0.5: use a whole number"),
+    "a keep that is none": (RUN + 'keep = "no"', "keep = 'no': write true or false"),
+    "a player that nobody knows": (PLAY + 'player = "td"', "[[play]] a: player 'td': say which"),
+    "no player": (PLAY, "a: player '': say which network"),
+    "an unknown key of play": (PLAY + "plies = 3", "a: unknown key 'plies'"),
+    "a policy that looks ahead": (PLAY + 'player = "random"\ndepth = 2', "does not look ahead"),
+    "no depth": (PLAY + 'player = "heuristic"\ndepth = 0', "a: depth 0"),
+    "no game to play": (PLAY + 'player = "random"\ngames = 0', "a: games 0"),
+    "no thread": (PLAY + 'player = "random"\nthreads = 0', "a: threads 0"),
+    "no board": (SOLVE, "[[solve]] a: board '': write rows x columns"),
+    "a board that is too large": (SOLVE + 'board = "4x4"', "a: a 4x4 board has up to"),
+    "a start that nobody knows": (SOLVE + 'board = "2x2"\nstart = "high"', "unknown start 'high'"),
+    "no actions": (SOLVE + 'board = "2x2"\nstart = "zero"\nseeds = [1]', "say how long"),
+    "no action": (SOLVE + 'board = "2x2"\nstart = "zero"\nseeds = [1]\nactions = [0]', "above 0"),
+    "what is not learned": (SOLVE + 'board = "2x2"\nseeds = [1]', "seeds are of what is learned"),
+    "tuples off the board": (SOLVE + 'board = "2x2"\nstart = "zero"\nseeds = [1]\nactions = [9]\n'
+                             'tuples = "0123"', "[[solve]] a: "),
+    "no run to ship": (SHIP, "[[ship]] a: which run?"),
+    "a file to ship": (SHIP + 'network = "a.npz"', "a: which run?"),
+    "no weights to keep": (SHIP + 'network = "l/a-seed1"\nkeep = 0', "a: keep 0"),
+    "two names of two kinds": (RUN + PLAY.replace('"a"', '"a-seed1"') + 'player = "random"',
+                               "two of the list are called a-seed1"),
+    "an unknown key of collect": ("[collect]\nrun = 3\n" + RUN, "[collect]: unknown key 'run'"),
+    "no file to collect": ("[collect]\nruns = 3\n" + RUN, "[collect]: runs = 3: write a text"),
+    "a collect that is none": ("collect = 3\n" + RUN, "write [collect]"),
+    "none of the rows": ("[collect]\nevery = 0\n" + RUN, "[collect]: every = 0"),
     "too many weights": (RUN.replace("4x6", "8x6") + "stages = 5", "a: network 8x6 has"),
 }  # fmt: skip
 

@@ -128,7 +128,7 @@ def test_what_is_no_file_is_refused_at_once(tmp_path):
 def test_an_edited_checkpoint_neither_crashes_nor_says_two_lines(name):
     found = hostile.edited(name, neural=True)
     assert {row["what"] for row in found} == {"refused", "digest"}, found
-    assert len(found) > 200
+    assert len(found) > 50
 
 
 def test_no_damaged_file_ends_in_a_traceback_or_plays_with_other_weights():

@@ -415,7 +415,7 @@ def test_ctrl_c_during_the_import_ends_it_in_one_line(tmp_path):
 @pytest.mark.parametrize("pause", [0.1, 1])
 def test_ctrl_c_during_the_first_compilation_harms_no_later_one(tmp_path, pause):
     words = "play", "random", "--games", "3", "--json"
-    fresh = {"NUMBA_CACHE_DIR": str(tmp_path), "LIB2048_QUICK": ""}
+    fresh = {"NUMBA_CACHE_DIR": str(tmp_path / "cache"), "LIB2048_QUICK": ""}
     command = started(*words, cwd=tmp_path, **fresh)
     said = read_until(command, b"compiling")
     time.sleep(pause)

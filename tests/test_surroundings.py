@@ -74,14 +74,15 @@ def test_version_keeps_nobody_from_being_told_of_the_compiling(compiled):
     folder, version, first = compiled
     assert version.stderr == ""
     assert len([line for line in told(first.stderr) if "compiling" in line]) == 1
-    assert not told(done(PLAY, folder, NUMBA_CACHE_DIR=str(folder), LIB2048_QUICK=None).stderr)
+    again = done(PLAY, folder, NUMBA_CACHE_DIR=str(folder / "cache"), LIB2048_QUICK=None)
+    assert not told(again.stderr)
 
 
 @pytest.fixture(scope="module")
 def compiled(tmp_path_factory):
-    """Return a folder with compiled code, and what was said by --version and by the first use."""
+    """Return a folder with compiled code in cache/, and what --version and the first use said."""
     folder = tmp_path_factory.mktemp("compiled")
-    fresh = {"NUMBA_CACHE_DIR": str(folder), "LIB2048_QUICK": None}
+    fresh = {"NUMBA_CACHE_DIR": str(folder / "cache"), "LIB2048_QUICK": None}
     return folder, *(done(words, folder, **fresh) for words in (["--version"], [*PLAY, "--json"]))
 
 
@@ -89,11 +90,11 @@ def compiled(tmp_path_factory):
 def test_damaged_compiled_code_is_made_anew(tmp_path, compiled, size):
     """A power cut may leave files that are there and empty."""
     folder, _, first = compiled
-    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
-    for path in (tmp_path / "lib2048").rglob("*.nb?"):
+    cache = shutil.copytree(folder / "cache", tmp_path / "cache")
+    for path in cache.rglob("*.nb?"):
         path.write_bytes(path.read_bytes()[:size])
     for lines in ({"made anew"}, set()):
-        again = done([*PLAY, "--json"], tmp_path, NUMBA_CACHE_DIR=str(tmp_path), LIB2048_QUICK="1")
+        again = done([*PLAY, "--json"], tmp_path, NUMBA_CACHE_DIR=str(cache), LIB2048_QUICK="1")
         assert again.returncode == 0, again.stderr
         assert json.loads(again.stdout)["mean"] == json.loads(first.stdout)["mean"]
         assert {line[-9:] for line in told(again.stderr)} == lines

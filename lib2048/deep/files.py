@@ -63,16 +63,31 @@ def load(path, name=None, module=None, device="cpu", precision="float32"):
     """
     about, tensors = _read(path)
     found = about["network"]
-    if name is not None and found != name.lower():
-        raise ValueError(f"{path}: holds weights of network {found}, not of {name}")
+    _check_name(name, found, path)
     if module is None and (found.startswith(OWN) or not is_neural(found)):
         raise ValueError(f"{path}: holds weights of {found}: give the module that takes them, "
                          "deep.load(…, module=…)")  # fmt: skip
     network = _new(about, module, device, precision, path)
+    _take_up(network, about, tensors, path)
+    return network
+
+
+def begin_with(network, path):
+    """Set a network's weights to those of a file; raises what `load` raises."""
+    about, tensors = _read(path)
+    _check_name(network.name, about["network"], path)
+    _take_up(network, about, tensors, path)
+
+
+def _check_name(name, found, path):
+    if name is not None and found != name.lower():
+        raise ValueError(f"{path}: holds weights of network {found}, not of {name}")
+
+
+def _take_up(network, about, tensors, path):
     _check_shapes(network, {name: tuple(x.shape) for name, x in tensors.items()}, path)
     _check_seal(about, tensors, path)
     _fill(network, tensors, path)
-    return network
 
 
 def _new(about, module, device, precision, path):

@@ -78,6 +78,8 @@ class GameBatch:
             raise ValueError(f"{path}: holds a game that was over before its first action")
         check_boards(state["turn_boards"], self.games.grid, path)
         self.games.check(state, path)
+        if not (moves[0] or (state["place_number"] >= 0).any()):
+            raise ValueError(f"{path}: its games are over before their first action")
 
     def restore(self, state):
         """Take up a state that `state` returned for as many games, and `check` has seen."""

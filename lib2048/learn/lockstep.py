@@ -157,7 +157,7 @@ class Lockstep:
         check_boards(state["trail"] if "trail" in state else (), self.grid, path)
         last = places["start"] + places["length"]
         check_trail(self._limits.start, self.starts, state, last, path)
-        self._check_turn(places, int(state["counters"][TURN]), path)
+        self._check_turn(places, np.asarray(state["counters"]), path)
 
     def _forms(self):
         """Return what the arrays of a state must be, {name: `Form`}."""
@@ -176,15 +176,21 @@ class Lockstep:
             places[name] = state.get(f"place_{name}", 0)
         return places
 
-    def _check_turn(self, places, turn, path):
-        """Raise ValueError where a game is none of these, or its chosen action is illegal."""
+    def _check_turn(self, places, counters, path):
+        """Raise ValueError where a game is none of these, is over, or does what is illegal.
+
+        A place is empty only when no game is left to begin.
+        """
+        turn, more = counters[TURN], counters[NEXT_GAME] < self._limits.last_game
         after, rewards = np.zeros_like(self.afterstates), np.zeros_like(self.rewards)
         _look_all(places, self.grid, after, rewards)
         chosen = rewards[np.arange(len(places)), places["action"]]
         live = places["number"] >= 0
         left = live & (np.arange(len(places)) >= turn) & (turn > 0)
-        if (places["number"][live] < self._first).any() or (chosen[left] == ILLEGAL).any():
-            raise ValueError(f"{path}: its games are others, or an action in them is illegal")
+        others = (places["number"][live] < self._first).any() or (more and not live.all())
+        ended = (rewards[live] == ILLEGAL).all(axis=1).any()
+        if others or ended or (chosen[left] == ILLEGAL).any():
+            raise ValueError(f"{path}: its games are over, or others, or do what is illegal")
 
     def restore(self, state):
         """Take up a state that `state` returned for as many games, and `check` has seen."""

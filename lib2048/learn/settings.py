@@ -57,6 +57,8 @@ class Settings:
     'remembered' from when it was chosen, before the afterstate before it has learned.
     epsilon: how often any legal action is taken instead of the best; it is learned from, too.
     starts: where games begin: 'initial', 'carousel', 'restart', 's-jump', 'l-jump' (see `starts`).
+    weights: the file whose weights the network begins with; all else begins anew, what the rule
+    keeps beside the weights included ('from' on the command line and in config.json).
     seed: any int; games have luck that no test game has.  threads: so many learn at once on the
     same tables, without locks; one alone is deterministic.  lanes: games that take turns in a
     thread; 2 hides the time that memory takes, 1 learns from one game after the other.
@@ -102,6 +104,8 @@ class Settings:
     error: str = option("fresh", "which value stands in the error: " + ", ".join(ERRORS))
     epsilon: float = option(0.0, "share of random actions", float)
     starts: str = option("initial", "where games begin: " + ", ".join(STARTS))
+    weights: str | None = option(None, "begin with the weights of this file", str, "WEIGHTS",
+                                 "--from")  # fmt: skip
     seed: int = option(1, "of the games' luck", int)
     threads: int = option(1, "that learn on the same tables", int)
     lanes: int | None = option(None, "games that take turns in a thread", int, "N")
@@ -129,6 +133,8 @@ class Settings:
     eval_depth: int = option(1, "at 1-ply, and at D-ply", int, "D", budget=True)
 
     def __post_init__(self):
+        if self.weights is not None:
+            object.__setattr__(self, "weights", str(self.weights))
         _check_kind(self)
         if not self.neural:
             _check_rate(self)
@@ -271,7 +277,7 @@ OF_KIND = {  # what a kind of network has to itself, and what is meant where not
     },
 }  # fmt: skip
 _OWNED = set().union(*OF_KIND.values())
-_SAID = {"lam": "lambda"}  # a name that Python keeps for itself
+_SAID = {"lam": "lambda", "weights": "from"}  # names that Python keeps for itself
 _UNSAID = ("seconds", "checkpoint_every")  # they decide no result
 
 # ---------------------------------------------------------------- how they are asked for

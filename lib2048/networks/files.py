@@ -228,6 +228,22 @@ def restore(network, arrays, path):
     take_up(network, arrays, path)
 
 
+def begin_with(network, path):
+    """Set a network's weights to those of a file, whatever else of a run that holds.
+
+    Raises ValueError, in one line, for a file that is damaged, or of another network.
+    """
+    if hasattr(network, "module"):
+        return neural.room("files").begin_with(network, path)
+    with _opened(path) as arrays:
+        check_fits(network, arrays, path)
+        start = _geometry(arrays)[2]
+        if start != network.optimistic:
+            raise ValueError(f"{path}: its boards are worth {start:g} points beside their weights: "
+                             f"optimistic {network.optimistic:g} does not fit")  # fmt: skip
+        restore(network, arrays, path)
+
+
 def take_up(network, arrays, path):
     """Set a network's weights to arrays that were checked."""
     _clear(network.weights)

@@ -107,8 +107,8 @@ def check_jobs(jobs, folder, memory=None):
     if Path(folder).exists() and not Path(folder).is_dir():
         raise ValueError(f"{folder}: is no folder")
     for job in jobs:
-        if memory is not None and job.nbytes > memory:
-            raise MemoryError(f"{job.label} {shares.too_much(job.nbytes, memory)}")
+        if memory is not None and (need := job.needs(folder)) > memory:
+            raise MemoryError(f"{job.label} {shares.too_much(need, memory)}")
     return [job.state(folder) for job in jobs]
 
 
@@ -116,7 +116,7 @@ def _order(job, folder, memory):
     """Return a job as it travels: a dict that JSON can hold."""
     return {
         "kind": KIND_OF[type(job)], "job": job.told(), "label": job.label,
-        "folder": str(Path(folder).absolute()), "nbytes": job.nbytes, "granted": memory,
+        "folder": str(Path(folder).absolute()), "nbytes": job.needs(folder), "granted": memory,
         "threads": job.threads, "sources": SOURCE_HASH,
     }  # fmt: skip
 

@@ -34,7 +34,7 @@ def run(options):
     workers, memory = _workers(options.workers), _bytes(options.memory)
     jobs = chosen(read_list(options.list), options.only)
     if options.dry_run:
-        return _listed(jobs, check_jobs(jobs, options.out, memory))
+        return _listed(jobs, options.out, check_jobs(jobs, options.out, memory))
     check_jobs(jobs, options.out, memory)  # what is wrong with them is said before any connection
     with connected(options.scheduler) if options.scheduler else contextlib.nullcontext() as client:
         report = _report(jobs, options.out, client=client, workers=workers, memory=memory)
@@ -54,9 +54,9 @@ def _report(jobs, folder, **how):
         return stopped.run
 
 
-def _listed(jobs, states):
+def _listed(jobs, folder, states):
     """Return what there is to do, as data and as text."""
-    rows = [{"name": job.label, "state": state, "bytes": job.nbytes, "threads": job.threads}
+    rows = [{"name": job.label, "state": state, "bytes": job.needs(folder), "threads": job.threads}
             for job, state in zip(jobs, states, strict=True)]  # fmt: skip
     counts = {"runs": len(jobs), "finished": 0, "skipped": states.count("finished"), "failed": 0}
     wide = max(len(row["name"]) for row in rows)

@@ -1,13 +1,24 @@
-"""Lists of what is to be done: TOML files with a [defaults] table and tables such as [[run]]."""
+"""Lists of what is to be done: TOML files with a [defaults] table and tables such as [[run]].
+
+A table [collect] says which files of data/curves a list fills, and how long it takes.
+"""
 
 import re
 import tomllib
 from pathlib import Path
+from typing import NamedTuple
 
+from lib2048.sweep import tables
+from lib2048.sweep.playing import Playing
+from lib2048.sweep.shipping import Shipping
+from lib2048.sweep.solving import Solving
 from lib2048.sweep.training import Training
 
-KINDS = {"run": Training}  # what each kind of table asks for; a new one does what `Training` does
-DEFAULTS = "defaults"
+# What each kind of table asks for; a new one does what `Training` does.
+KINDS = {"run": Training, "play": Playing, "solve": Solving, "ship": Shipping}
+DEFAULTS, COLLECT = "defaults", "collect"
+FILLED = ("runs", "tests", "evaluations", "history", "stages", "each", "rows")
+COLLECT_KEYS = dict.fromkeys(FILLED, str) | {"hours": float, "every": int, "on-the-way": None}
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,99}")  # of a folder, on any system
 
 
@@ -18,13 +29,45 @@ def read_list(path):
     list, or asks for something that makes no sense.
     """
     told = _tables(Path(path))
-    defaults = told.pop(DEFAULTS, {})
+    defaults, collect = told.pop(DEFAULTS, {}), told.pop(COLLECT, {})
     try:
+        Collect.read(collect)
         jobs = [job for kind, tables in told.items() for job in _read(kind, tables, defaults)]
         check_names(jobs)
     except (ValueError, MemoryError) as error:
         raise ValueError(f"{path}: {error}") from None
     return jobs
+
+
+class Collect(NamedTuple):
+    """What is to be collected of a list: its table [collect].
+
+    files: {what of FILLED: a file of data/curves, without .csv}; hours: of one core, that all of it
+    takes, None where nobody knows; every: of the rows of a history only one in so many; on_the_way:
+    whether a run that is not finished counts as far as it has come.
+    """
+
+    files: dict
+    hours: float | None = None
+    every: int = 1
+    on_the_way: bool = False
+
+    @classmethod
+    def read(cls, table):
+        """Return what a table says; raises ValueError, in one line, for what makes no sense."""
+        try:
+            told = tables.options(table, COLLECT_KEYS)
+            if told.get("every", 1) < 1:
+                raise ValueError(f"every = {told['every']}: use 1 or more")
+        except ValueError as error:
+            raise ValueError(f"[{COLLECT}]: {error}") from None
+        files = {name: told.pop(name) for name in FILLED if name in told}
+        return cls(files, **told)
+
+
+def read_collect(path):
+    """Return the `Collect` of a list; raises what `read_list` raises."""
+    return Collect.read(_tables(Path(path)).get(COLLECT, {}))
 
 
 def _tables(path):
@@ -34,11 +77,13 @@ def _tables(path):
     except ValueError as error:  # of TOML, or of its letters
         reason = str(error).splitlines()[0]
         raise ValueError(f"{path}: is no list of runs, which is TOML: {reason}") from None
-    unknown = [repr(name) for name in told if name not in (DEFAULTS, *KINDS)]
+    unknown = [repr(name) for name in told if name not in (DEFAULTS, COLLECT, *KINDS)]
     if unknown:
-        raise ValueError(f"{path}: unknown table {unknown[0]}: use [{DEFAULTS}] and {_known()}")
-    if not isinstance(told.get(DEFAULTS, {}), dict):
-        raise ValueError(f"{path}: {DEFAULTS} is no table: write [{DEFAULTS}]")
+        raise ValueError(f"{path}: unknown table {unknown[0]}: use [{DEFAULTS}], [{COLLECT}] and "
+                         f"{_known()}")  # fmt: skip
+    for name in (DEFAULTS, COLLECT):
+        if not isinstance(told.get(name, {}), dict):
+            raise ValueError(f"{path}: {name} is no table: write [{name}]")
     return told
 
 

@@ -41,13 +41,14 @@ class Checkups:
 
         stop: a `threading.Event`.  Raises KeyboardInterrupt when it is set.
         """
-        return [
-            self._row(actions, plies, evaluate(player, self.games, self._seed, stop=stop))
-            for plies, player in self._players().items()
-        ]
+        found = {plies: evaluate(player, self.games, self._seed, stop=stop)
+                 for plies, player in self._players().items()}  # fmt: skip
+        return [test_row(actions, plies, self.games, result) for plies, result in found.items()]
 
-    def _row(self, actions, plies, result):
-        row = {"actions": actions, "plies": plies, "games": self.games}
-        row |= {"mean": round(result.mean, 1), "ci95": round(result.ci95, 1), "max": result.max}
-        row["moves_per_s"] = round(result.moves_per_s)
-        return row | {f"reached_{tile}": result.reached().get(tile, 0.0) for tile in TILES}
+
+def test_row(actions, plies, games, result):
+    """Return what test games gave as a row of EVALUATION_COLUMNS; result: `Result`."""
+    row = {"actions": actions, "plies": plies, "games": games}
+    row |= {"mean": round(result.mean, 1), "ci95": round(result.ci95, 1), "max": result.max}
+    row["moves_per_s"] = round(result.moves_per_s)
+    return row | {f"reached_{tile}": result.reached().get(tile, 0.0) for tile in TILES}

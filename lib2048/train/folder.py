@@ -15,7 +15,9 @@ from lib2048.networks import neural
 from lib2048.train.history import EVALUATIONS, HISTORY, STAGES
 
 CONFIG, WEIGHTS, CHECKPOINT, LOCK = "config.json", "weights.npz", "checkpoint.npz", ".run.lock"
-WRITTEN = (CONFIG, HISTORY, EVALUATIONS, STAGES, WEIGHTS, CHECKPOINT, f"weights{neural.SUFFIX}")
+DONE, TESTS = "done.json", "tests.csv"  # what a sweep keeps beside
+WRITTEN = (CONFIG, HISTORY, EVALUATIONS, STAGES, WEIGHTS, CHECKPOINT, DONE, TESTS,
+           f"weights{neural.SUFFIX}")  # fmt: skip
 
 
 class RunFolder:
@@ -56,10 +58,18 @@ class RunFolder:
         """Whether it holds the weights of a run that is over."""
         return (self.path / WEIGHTS).exists() and not (self.path / CHECKPOINT).exists()
 
+    @property
+    def is_begun(self):
+        """Whether there is something in it that a run can go on from."""
+        return bool(self._runs())
+
     # ------------------------------------------------------------ opened
 
-    def check(self, resume):
-        """Raise ValueError when it holds another run, or a run and resume is False."""
+    def check(self, resume, kept=True):
+        """Raise ValueError when it holds another run, or a run and resume is False.
+
+        kept: whether its weights must be there.
+        """
         if self.path.exists() and not self.path.is_dir():
             raise ValueError(f"{self.path}: is no folder")
         if self._is_free:
@@ -72,20 +82,28 @@ class RunFolder:
                              f"{_named(self.functions)}")  # fmt: skip
         if difference := old.difference(self.settings):
             raise ValueError(f"{self.path}: holds a run with {difference}")
-        if (self.path / HISTORY).exists() and not self._runs():
+        if kept and (self.path / HISTORY).exists() and not self._runs():
             raise ValueError(f"{self.path}: holds a history, but neither {CHECKPOINT} nor "
                              f"{WEIGHTS}: put one back, or begin in another folder")  # fmt: skip
 
-    def state(self):
+    def state(self, kept=True):
         """Return 'missing', 'begun' or 'finished'; a run with a smaller budget is only begun.
 
-        Raises what `check` raises, and ValueError for a run that is finished by another budget or
-        other test games.
+        kept: False where its weights may have been removed when it was over.  Raises what `check`
+        raises, and ValueError for a run that is finished by another budget or other test games.
         """
-        self.check(resume=True)
+        self.check(True, kept)
         if self._is_free:
             return "missing"
-        return self._state_of_the_finished(self._old_config()[0]) if self.is_finished else "begun"
+        over = self.is_finished or not (kept or self._runs())
+        return self._state_of_the_finished(self._old_config()[0]) if over else "begun"
+
+    def remove_weights(self):
+        """Remove the weights of a run that is over; its curves stay."""
+        with self.held():
+            for name in (WEIGHTS, f"weights{neural.SUFFIX}"):
+                (self.path / name).unlink(missing_ok=True)
+            self._seen = self._runs()
 
     def _state_of_the_finished(self, old):
         (unit, number), (new_unit, new_number) = old.budget or ("games", 0), self.settings.budget

@@ -13,6 +13,7 @@ from lib2048.learn.games import FOREVER
 from lib2048.learn.settings import BUDGETS, NETWORK_OPTIONS, Settings, check_budget, check_rate
 from lib2048.machine.arrays import Form, check_arrays
 from lib2048.machine.waiting import aside
+from lib2048.networks.files import begin_with
 from lib2048.train.checkups import Checkups
 from lib2048.train.folder import RunFolder
 from lib2048.train.history import History, as_array, as_rows, check_history
@@ -64,6 +65,8 @@ class Run:
         self.folder = None if folder is None else RunFolder(folder, settings, own)
         if self.folder:  # first of all: a refusal waits for nothing to be compiled
             self.folder.check(resume)
+        if settings.weights and not (self.folder and self.folder.is_begun):
+            begin_with(self.network, settings.weights)
         self.learner = new_learner(self.network, settings)
         if not resume:
             self.learner.check_room()

@@ -1,0 +1,129 @@
+"""The kind of job that a [[ship]] of a list asks for: a small file of a trained network.
+
+Of a run by TC the weights that have learned most (by A, the sum of their errors' sizes) are kept,
+rounded to 11 bits and compressed; a neural network is rounded to float16.  Then the whole network
+and what the small file holds play the same games; the file says what both have scored.
+"""
+
+import json
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from lib2048.machine.arrays import Archive, member, read_arrays
+from lib2048.machine.files import read_json
+from lib2048.networks.files import load, network_from, pruned, save
+from lib2048.networks.neural import SUFFIX
+from lib2048.play.evaluation import TEST_SEED, evaluate
+from lib2048.play.players import network_player
+from lib2048.sweep import tables
+from lib2048.sweep.task import (
+    NEURAL_BYTES,
+    PROCESS_BYTES,
+    Task,
+    check_there,
+    network_bytes,
+    weights_of,
+)
+from lib2048.train.folder import CONFIG
+
+KEYS = {"name": str, "network": str, "keep": int, "tests": dict}
+
+
+@dataclass(frozen=True)
+class Shipping(Task):
+    """A small file of the network of a run: NAME.npz, or NAME.safetensors, in its folder.
+
+    network: the run, LIST/NAME-seedN beside this list; keep: so many of its weights, by TC; tests:
+    what both play, ((plies, games), …).
+    """
+
+    network: str
+    keep: int | None = None
+    tests: tuple = ((1, 1000), (3, 100))
+
+    @classmethod
+    def read(cls, table, defaults):
+        """Return the one job of a table; raises ValueError, in one line, for what makes none."""
+        told = tables.options(defaults | table, KEYS)
+        if not told.get("network") or Path(told["network"]).suffix in (".npz", SUFFIX):
+            raise ValueError('which run? write network = "LIST/NAME-seedN"')
+        if told.get("keep", 1) < 1:
+            raise ValueError(f"keep {told['keep']}: use 1 or more weights")
+        if "tests" in told:
+            told["tests"] = tables.test_games(told["tests"])
+        return [cls(**told)]
+
+    @property
+    def about(self):
+        """What tells its file from others."""
+        return {"name": self.name}
+
+    def needs(self, folder):
+        """Return the most memory that its process takes; folder: that of the sweep."""
+        path = weights_of(self.network, folder)
+        if path.suffix == SUFFIX:
+            return NEURAL_BYTES
+        # The whole network, the small one, that one read again; masks and sizes while it is pruned.
+        networks = (3 + 2) * network_bytes(self.network, folder)
+        return PROCESS_BYTES + networks + (_file_bytes(path) if path.exists() else 0)
+
+    def state(self, folder):
+        """Return 'missing' or 'finished'; raises ValueError where its run is not there."""
+        state = super().state(folder)
+        if state == "missing":
+            check_there(self.network, folder)
+        return state
+
+    def file(self, folder):
+        """Return the path of the small file."""
+        suffix = weights_of(self.network, folder).suffix
+        return Path(folder, self.label, self.name + suffix)
+
+    def rows(self, folder):
+        """Prune, round, save; play; save with what was found, which is the one row."""
+        path, file = weights_of(self.network, folder), self.file(folder)
+        whole, small = self._both(path)
+        save(small, file, compact=True)
+        loaded, seconds = _timed_load(file)
+        about = {"config": read_json(path.parent / CONFIG)}
+        about |= {"seconds_to_load": seconds, "seed": TEST_SEED}
+        about |= {} if whole is small else {"kept": self.keep}
+        about |= {"this_file": self._scores(loaded), "whole_network": self._scores(whole)}
+        save(small, file, compact=True, **about)
+        return [json.loads(json.dumps(about))]
+
+    def _both(self, path):
+        """Return (the network of a run, what of it is to be saved)."""
+        if path.suffix == SUFFIX:
+            return (load(path),) * 2
+        whole = load(path, fold=True)  # which checks all of the file
+        if self.keep is None:
+            return whole, load(path)
+        return whole, network_from(pruned(read_arrays(path), self.keep), path)
+
+    def _scores(self, network):
+        """Return what a network scores, {"1-ply": {"games", "mean", "ci95"}, "3-ply": …}."""
+        found = {}
+        for plies, games in self.tests:
+            result = evaluate(network_player(network, plies), games, TEST_SEED).as_dict()
+            found[f"{plies}-ply"] = {name: _rounded(result[name])
+                                     for name in ("games", "mean", "ci95", "max")}  # fmt: skip
+        return found
+
+
+def _rounded(number):
+    return number if number is None else round(number, 1)
+
+
+def _file_bytes(path):
+    """Return the memory that the arrays of a file take when all of them are read."""
+    with Archive(path) as arrays:
+        return sum(member(arrays, name).nbytes for name in arrays)
+
+
+def _timed_load(path):
+    """Return (a network, folded where it can be, the seconds that this took)."""
+    begin = time.perf_counter()
+    network = load(path, fold=True)
+    return network, round(time.perf_counter() - begin, 1)

@@ -1,0 +1,157 @@
+"""The kind of job that a [[solve]] of a list asks for: small boards, whose exact values are known.
+
+Without a `start`: what a board is worth under five ways to play.  With one: how far TD(0) gets from
+there, by three marks, each time it has made so many `actions` (a run of its own for each number).
+"""
+
+import re
+from dataclasses import dataclass
+
+from lib2048.exact import SmallGame, board_table, check_size
+from lib2048.networks.network import Geometry, Network
+from lib2048.sweep import tables
+from lib2048.sweep.task import PROCESS_BYTES, Task
+from lib2048.train.run import train
+
+KEYS = {
+    "name": str, "board": str, "start": str, "tuples": str, "alpha": float, "actions": list,
+    "seeds": list,
+}  # fmt: skip
+STARTS = {"zero": (0, 0.0), "optimistic": (1, 0.0), "explore": (0, 0.1)}  # share of optimum, ε
+BOARD_BYTES = {8: 400 << 20, 9: 2200 << 20}  # of boards of so many cells, as measured
+
+
+@dataclass(frozen=True)
+class Solving(Task):
+    """A small board solved; or, with a start, learned by TD(0) and compared with that.
+
+    board: such as 3x3; start: of STARTS, from which values and with which ε; tuples: of the
+    network, None for a table with one weight for each board; alpha: its rate.
+    """
+
+    board: str
+    start: str | None = None
+    tuples: str | None = None
+    alpha: float = 0.1
+    actions: tuple = ()
+    seed: int | None = None
+
+    @classmethod
+    def read(cls, table, defaults):
+        """Return the jobs of a table, one a seed; raises ValueError for what makes none."""
+        told = tables.options(defaults | table, KEYS)
+        seeds = tables.check_seeds(told.pop("seeds")) if "seeds" in told else [None]
+        told["actions"] = tables.check_actions(told["actions"]) if "actions" in told else ()
+        jobs = [cls(**{"board": ""} | told, seed=seed) for seed in seeds]
+        jobs[0]._check()
+        return jobs
+
+    def _check(self):
+        if not re.fullmatch("[1-9]x[1-9]", self.board):
+            raise ValueError(f'board {self.board!r}: write rows x columns, as in "3x3"')
+        check_size(*self.size)
+        if self.start is None:
+            self._check_exact()
+        else:
+            self._check_learned()
+
+    def _check_exact(self):
+        if self.tuples or self.actions or self.seed is not None:
+            raise ValueError("tuples, actions and seeds are of what is learned: say from which "
+                             f"start, one of {', '.join(STARTS)}")  # fmt: skip
+
+    def _check_learned(self):
+        if self.start not in STARTS:
+            raise ValueError(f"unknown start {self.start!r}: use {', '.join(STARTS)}")
+        if not self.actions or self.seed is None:
+            raise ValueError("say how long, actions = [1000, 10_000], and with which seeds")
+        if not 0 < self.alpha <= 1:
+            raise ValueError(f"alpha {self.alpha}: use a rate above 0 and up to 1")
+        Geometry(self._network_name)
+
+    @property
+    def size(self):
+        """(rows, columns) of the board."""
+        return tuple(map(int, self.board.split("x")))
+
+    @property
+    def label(self):
+        """The name of its folder."""
+        return self.name if self.seed is None else f"{self.name}-seed{self.seed}"
+
+    @property
+    def turn(self):
+        """Its seed, since all jobs with one seed go first."""
+        return self.seed or 0
+
+    @property
+    def about(self):
+        """What tells its rows from those of others."""
+        if self.start is None:
+            return {"board": self.board}
+        kind = "shared" if self.tuples else "table"
+        return {"board": self.board, "network": kind, "start": self.start, "seed": self.seed}
+
+    @property
+    def _network_name(self):
+        rows, columns = self.size
+        cells = "".join(f"{4 * row + column:x}" for row in range(rows) for column in range(columns))
+        return f"cells:{self.tuples or cells}@{self.board}"
+
+    def needs(self, folder):
+        """Return the most memory that its process takes; folder: that of the sweep."""
+        rows, columns = self.size
+        solved = BOARD_BYTES.get(rows * columns, 0)
+        learned = 0 if self.start is None else solved + Geometry(self._network_name).nbytes
+        return PROCESS_BYTES + solved + learned
+
+    def rows(self, folder):
+        """Solve the board, and learn it where that is asked for; return the rows of the table."""
+        game = SmallGame(*self.size, progress=False)
+        if self.start is None:
+            return [self.about | row for row in exact_rows(game)]
+        return [self.about | {"actions": actions} | marks(game, self._trained(game, actions))
+                for actions in self.actions]  # fmt: skip
+
+    def _trained(self, game, actions):
+        """Return a network that has learned from values which are the same everywhere."""
+        share, epsilon = STARTS[self.start]
+        network = self._network(share * game.optimal().start)
+        train(network, alpha=self.alpha, actions=actions, epsilon=epsilon, seed=self.seed,
+              progress=False)  # fmt: skip
+        return network
+
+    def _network(self, value):
+        if self.tuples is None:
+            return board_table(self.board, value)
+        network = Network(self._network_name)
+        network.weights[:] = value / network.lookups_per_board
+        return network
+
+
+def exact_rows(game):
+    """Yield what a board is worth under each way to play; reach_k: a k-th of the largest tile."""
+    size = {"states": game.states, "afterstates": game.afterstates, "terminal": game.terminal}
+    top = 2 ** (game.rows * game.columns + 1)
+    for name, values in ways(game):
+        shares = values.largest()
+        row = size | {"play": name, "value": float(values.start), "moves": float(values.moves)}
+        yield row | {f"reach_{part}": float(sum(s for t, s in shares.items() if t >= top // part))
+                     for part in (1, 2, 4)}  # fmt: skip
+
+
+def ways(game):
+    """Yield each way to play, and its values."""
+    yield "optimal", game.optimal()
+    random = game.follow("random")
+    yield "random", random
+    yield "greedy", game.follow("greedy")
+    once = game.follow(random)
+    yield "random, improved once", once
+    yield "random, improved twice", game.follow(once)
+
+
+def marks(game, network):
+    """Return how far a network has got, see `SmallGame.marks`."""
+    found = {name.replace(" ", "_"): float(round(x, 4)) for name, x in game.marks(network).items()}
+    return {name: found[name] for name in ("share", "own_error", "best_error")}

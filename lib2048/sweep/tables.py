@@ -1,0 +1,80 @@
+"""What stands in a table of a list: each key and value, checked before they are made use of."""
+
+import difflib
+import numbers
+
+from lib2048.learn.settings import MOST_GAMES, is_number
+from lib2048.search.expectimax import LARGE_TABLE_MIB, MOST_PLIES, TABLE_MIB
+
+VALUES = {  # what stands behind a key: a class, and what it is called
+    None: (bool, "true or false"),
+    int: (numbers.Integral, "a whole number"),
+    float: (numbers.Real, "a number"),
+    str: (str, "a text in quotes"),
+    list: (list, "a list, such as [1000, 10_000]"),
+    dict: (dict, "a table of plies and games, such as {1 = 1000, 3 = 100}"),
+}
+
+
+def check_value(said, value, kind):
+    """Raise ValueError, in one line, where a value is not of the kind that its key wants."""
+    wanted, what = VALUES[kind]
+    if not isinstance(value, wanted) or (kind in (int, float) and isinstance(value, bool)):
+        raise ValueError(f"{said} = {value!r}: write {what}")
+
+
+def check_key(said, known):
+    """Raise ValueError, in one line, for a key that is none of those known."""
+    if said not in known:
+        close = difflib.get_close_matches(str(said), known, 1)
+        raise ValueError(f"unknown key {said!r}" + "".join(f": is it {word!r}?" for word in close))
+
+
+def options(table, known):
+    """Return what a table says, by names of Python; known: {key: kind, see VALUES}."""
+    for said, value in table.items():
+        check_key(said, known)
+        check_value(said, value, known[said])
+    return {said.replace("-", "_"): value for said, value in table.items()}
+
+
+def check_seeds(seeds):
+    """Return a list of seeds; raises ValueError, in one line, for anything else."""
+    return _whole_numbers("seeds", seeds, "[1, 2, 3]")
+
+
+def _whole_numbers(said, found, such):
+    whole = isinstance(found, list) and all(is_number(one, numbers.Integral) for one in found)
+    if not (whole and found):
+        raise ValueError(f"{said} {found!r}: write a list of whole numbers, such as {such}")
+    return found
+
+
+def check_actions(found):
+    """Return budgets, a tuple of whole numbers above 0; raises ValueError for anything else."""
+    _whole_numbers("actions", found, "[1000, 10_000]")
+    if min(found) < 1:
+        raise ValueError(f"actions {found!r}: use numbers above 0")
+    return tuple(found)
+
+
+def check_games(games):
+    """Raise ValueError, in one line, for a number of test games that makes no sense."""
+    if not (is_number(games, numbers.Integral) and 1 <= games <= MOST_GAMES):
+        raise ValueError(f"games {games!r}: use a whole number from 1 to {MOST_GAMES}")
+
+
+def test_games(told):
+    """Return test games as ((plies, games), …); told: such as {"1": 1000, "3": 100}."""
+    check_value("tests", told, dict)
+    for plies, games in told.items():
+        if not (plies.isdecimal() and plies.isascii() and 1 <= int(plies) <= MOST_PLIES):
+            raise ValueError(f"tests {plies}: plies are whole numbers from 1 to {MOST_PLIES}")
+        check_games(games)
+    return tuple(sorted((int(plies), games) for plies, games in told.items()))
+
+
+def search_bytes(plies, threads, table_mib=None):
+    """Return what the tables of a search take; plies: None for one that is limited by time."""
+    mib = TABLE_MIB.get(plies, LARGE_TABLE_MIB) if table_mib is None else table_mib
+    return threads * mib << 20

@@ -1,0 +1,114 @@
+"""Runs that begin with the weights of a file: `--from WEIGHTS`."""
+
+import json
+
+import numpy as np
+import pytest
+from learners import SMALL, STEP, same_run, stop_after, train_or_stop
+
+from lib2048 import Network, Run, Settings, load, save, train
+from lib2048.cli import main
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    """Return the weights of a run by TC."""
+    out = tmp_path_factory.mktemp("first")
+    train(Network(SMALL), rule="tc", actions=STEP, out=out, progress=False)
+    return out / "weights.npz"
+
+
+def begun(file, out=None, **more):
+    return Run(Settings(**{"network": SMALL, "rule": "tc", "weights": file} | more), out)
+
+
+def test_a_run_begins_with_the_weights_and_nothing_else(file):
+    run, first = begun(file), load(file)
+    np.testing.assert_array_equal(run.network.weights, first.weights)
+    assert first.weights.any() and not run.memory["E"][0].any() and not run.memory["A"][0].any()
+    assert run.actions == run.history.count == 0
+
+
+@pytest.mark.parametrize("rule", ["td", "tc"])
+def test_it_learns_as_the_network_of_the_file_would(file, rule):
+    run = begun(file, rule=rule, actions=STEP, seed=7)
+    history, other = run.go(progress=False), load(file)
+    same_run((run.network, history), (other, train(other, rule=rule, actions=STEP, seed=7,
+                                                   progress=False)))  # fmt: skip
+
+
+def test_it_goes_on_from_its_own_checkpoint_when_the_file_is_gone(monkeypatch, file, tmp_path):
+    copy = tmp_path / "copy.npz"
+    copy.write_bytes(file.read_bytes())
+    settings = {"rule": "tc", "weights": copy, "actions": 3 * STEP}
+    with monkeypatch.context() as patch:
+        stop_after(patch, STEP)
+        train_or_stop(Network(SMALL), out=tmp_path / "run", **settings)
+    whole = train_or_stop(Network(SMALL), **settings)
+    copy.unlink()
+    same_run(train_or_stop(Network(SMALL), out=tmp_path / "run", resume=True, **settings), whole)
+    config = json.loads((tmp_path / "run" / "config.json").read_text())
+    assert config["from"] == str(copy)
+
+
+def test_a_run_from_another_file_is_another_run(file, tmp_path):
+    begun(file, tmp_path, actions=STEP).go(progress=False)
+    for other in ({"weights": None}, {"weights": "b.npz"}):
+        with pytest.raises(ValueError, match="holds a run with from "):
+            Run(Settings(network=SMALL, rule="tc", **other), tmp_path, resume=True)
+
+
+OTHERS = {
+    "of network": {"network": "cells:0123"},
+    "of other stages": {"stages": 2},
+    "form": {"form": "q"},
+    "optimistic 50 does not fit": {"optimistic": 50.0},
+    "no such file": {"weights": "none.npz"},
+    "is a directory": {"weights": "."},
+}
+
+
+@pytest.mark.parametrize("said, other", OTHERS.items(), ids=OTHERS)
+def test_what_does_not_fit_is_refused_before_anything_is_written(file, tmp_path, said, other):
+    with pytest.raises(ValueError, match=said if said != "form" else "of network") as error:
+        begun(file, tmp_path / "run", **other)
+    assert "\n" not in str(error.value) and not (tmp_path / "run").exists()
+
+
+def test_a_damaged_file_is_refused_before_anything_is_written(file, tmp_path):
+    data = bytearray(file.read_bytes())
+    data[len(data) // 2] ^= 1
+    (tmp_path / "bad.npz").write_bytes(data)
+    with pytest.raises(ValueError, match="bad.npz: "):
+        begun(tmp_path / "bad.npz", tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_an_optimistic_network_goes_on_as_such(tmp_path):
+    network = Network(SMALL, optimistic=1000)
+    train(network, rule="tc", actions=STEP, out=tmp_path, progress=False)
+    run = begun(tmp_path / "weights.npz", rule="td", optimistic=1000.0)
+    np.testing.assert_array_equal(run.network.weights, network.weights)
+    history, other = run.go(actions=STEP, progress=False), load(tmp_path / "weights.npz")
+    assert other.optimistic == 1000
+    same_run((run.network, history), (other, train(other, actions=STEP, progress=False)))
+
+
+def test_a_neural_network_begins_with_a_file(tmp_path):
+    deep = pytest.importorskip("lib2048.deep")
+    network = deep.ValueNetwork("cnn22sss", seed=5)
+    save(network, tmp_path / "a.safetensors")
+    settings = Settings(network="cnn22sss", weights=tmp_path / "a.safetensors")
+    begun, given = (x.module.state_dict() for x in (Run(settings).network, network))
+    assert all((begun[name] == given[name]).all() for name in given)
+    for other in ("cnn22ss", "policy"):
+        with pytest.raises(ValueError, match="holds weights of network cnn22sss"):
+            Run(Settings(network=other, weights=tmp_path / "a.safetensors"))
+
+
+def test_the_command_takes_a_file_to_begin_with(file, tmp_path, capsys):
+    main(["train", "--network", SMALL, "--actions", "100", "--from", str(file), "--json",
+          "--out", str(tmp_path / "run")])  # fmt: skip
+    assert json.loads(capsys.readouterr().out)["actions"] == 100
+    config = json.loads((tmp_path / "run" / "config.json").read_text())
+    assert config["from"] == str(file)

@@ -1,0 +1,419 @@
+"""From a list to its files: jobs that are no training, tests at the end of a run, the collector."""
+
+import json
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import collect
+import pandas as pd
+import pytest
+import reproduce
+from learners import SMALL, contents
+
+from lib2048 import Settings, load
+from lib2048.cli import _parser
+from lib2048.learn.settings import FIELDS
+from lib2048.machine.kernels import SOURCE_HASH
+from lib2048.networks.files import info
+from lib2048.sweep import Training, read_list, run_sweep, testing
+from lib2048.sweep.playing import Playing
+from lib2048.sweep.solving import Solving
+
+DATA = Path(__file__).parents[1] / "data"
+CURVES = DATA / "curves"
+SHORT = Settings(network=SMALL, actions=20_000)
+RUNS = f"""
+[collect]
+runs = "short_tests"
+evaluations = "short_evaluations"
+history = "short_history"
+stages = "short_stages"
+tests = "long_tests"
+
+[defaults]
+network = "{SMALL}"
+actions = 3_000_000
+eval-every = 1_500_000
+eval-games = 5
+tests = {{1 = 20, 2 = 3}}
+
+[[run]]
+name = "tc"
+rule = "tc"
+stages = 2
+seeds = [1, 2]
+
+[[run]]
+name = "td"
+keep = false
+"""
+OTHERS = """
+[collect]
+rows = "players"
+[[play]]
+name = "one"
+player = "tc"
+network = "runs/tc-seed1"
+games = 20
+[[play]]
+name = "two"
+player = "heuristic"
+depth = 2
+games = 3
+"""
+WEIGHTS = """
+[[ship]]
+name = "small"
+network = "runs/tc-seed1"
+keep = 500
+tests = {1 = 20}
+"""
+
+
+def sweep(runs, folder):
+    """Carry out a list, or jobs; return the report."""
+    runs = read_list(runs) if isinstance(runs, Path) else runs
+    return run_sweep(runs, folder, workers=1, progress=False)
+
+
+@pytest.fixture(scope="module")
+def swept(tmp_path_factory):
+    """Return (the folder of all runs, their lists), carried out once."""
+    top = tmp_path_factory.mktemp("swept")
+    lists = []
+    for name, text in {"runs": RUNS, "others": OTHERS, "weights": WEIGHTS}.items():
+        lists.append(top / f"{name}.toml")
+        lists[-1].write_text(text)
+        report = sweep(lists[-1], top / "out" / name)
+        assert report.count("finished") == len(report.outcomes), report.outcomes
+    return top / "out", lists
+
+
+def table(path):
+    return pd.read_csv(path)
+
+
+def by_key(frame, *key):
+    return frame.set_index(list(key)).sort_index()
+
+
+# ---------------------------------------------------------------- tests at the end of a run
+
+
+def test_tests_are_played_once_at_the_end(swept):
+    path = swept[0] / "runs" / "tc-seed1"
+    rows = table(path / "tests.csv")
+    assert list(rows.columns) == list(table(path / "evaluations.csv").columns)
+    assert rows["actions"].tolist() == [3_000_000] * 2
+    assert rows[["plies", "games"]].values.tolist() == [[1, 20], [2, 3]]
+    network = load(path / "weights.npz")
+    by_hand = testing.evaluate(network, 20, testing.TEST_SEED)
+    assert rows["mean"][0] == round(by_hand.mean, 1) and rows["max"][0] == by_hand.max
+    assert rows["reached_512"][0] == by_hand.reached().get(512, 0.0)
+    facts = testing.facts(path)
+    assert facts["actions"] == 3_000_000 and 50 < facts["peak_mib"] < 1000
+    assert facts["mean_last"] > 0 and facts["seconds"] > 0
+
+
+def test_weights_that_are_not_kept_are_removed_and_the_run_is_finished(swept, refused):
+    out, lists = swept
+    path = out / "runs" / "td-seed1"
+    assert {"weights.npz", "checkpoint.npz"}.isdisjoint(contents(path))
+    stamps = {file: file.stat().st_mtime_ns for file in out.rglob("*")}
+    for file in lists:
+        report = sweep(file, out / file.stem)
+        assert report.count("skipped") == len(report.outcomes)
+    assert {file: file.stat().st_mtime_ns for file in out.rglob("*")} == stamps
+    job = next(job for job in read_list(lists[0]) if job.name == "td")
+    longer = job._replace(settings=replace(job.settings, actions=6_000_000))
+    refused(lambda: longer.state(out / "runs"), "holds a history, but neither")
+    other = job._replace(settings=replace(job.settings, alpha=0.2))
+    refused(lambda: other.state(out / "runs"), "alpha 0.1 instead of 0.2")
+
+
+def test_a_run_that_is_trained_plays_only_the_tests_that_are_missing(tmp_path):
+    job = Training("a", SHORT, ((1, 10),))
+    path = tmp_path / job.label
+    assert job.state(tmp_path) == "missing"
+    Training("a", SHORT).go(tmp_path)
+    before = contents(path)
+    assert (Training("a", SHORT).state(tmp_path), job.state(tmp_path)) == ("finished", "begun")
+    job.go(tmp_path)
+    assert job.state(tmp_path) == "finished"
+    speed = testing.rows(path)[0]["moves_per_s"]
+    marked = (path / "tests.csv").read_text().replace(f",{speed},", ",12345,")
+    (path / "tests.csv").write_text(marked)  # so that one sees whether it was played again
+    more = job._replace(tests=((1, 10), (2, 2)))
+    assert more.state(tmp_path) == "begun"
+    more.go(tmp_path)
+    assert [row["plies"] for row in testing.rows(path)] == ["1", "2"]
+    assert testing.rows(path)[0]["moves_per_s"] == "12345"
+    after = contents(path)
+    assert {name: after[name] for name in before} == before
+
+
+def test_tests_of_a_run_that_went_on_are_played_again(tmp_path):
+    short = Training("a", SHORT, ((1, 10),))
+    longer = short._replace(settings=replace(SHORT, actions=30_000))
+    short.go(tmp_path)
+    assert longer.state(tmp_path) == "begun"
+    assert longer.go(tmp_path)["actions"] == 30_000
+    assert [row["actions"] for row in testing.rows(tmp_path / short.label)] == ["30000"]
+
+
+# ---------------------------------------------------------------- what is no training
+
+
+def test_what_shall_play_must_be_there(tmp_path, refused):
+    job = Playing("a", "td", network="runs/td-seed1")
+    refused(lambda: sweep([job], tmp_path / "play"), "network runs/td-seed1: ")
+    refused(lambda: sweep([job], tmp_path / "play"), "is not there: sweep the list that makes it")
+    assert not (tmp_path / "play").exists()
+
+
+def test_another_job_of_that_name_is_refused(swept, refused):
+    folder = swept[0] / "others"
+    other = Playing("two", "heuristic", games=4, depth=2)
+    refused(lambda: other.state(folder), "holds something of that name with other")
+    refused(lambda: Solving("tc-seed1", "2x2").state(swept[0] / "runs"), "holds a run")
+
+
+def test_a_stop_leaves_nothing_half_done(tmp_path):
+    jobs = [Playing("long", "heuristic", games=100_000, depth=3)]
+    jobs.append(Training("run", SHORT, ((3, 100_000),)))
+    stop, path = threading.Event(), tmp_path / "run-seed1"
+    threading.Thread(target=lambda: wait_for((path / "done.json").exists) and stop.set()).start()
+    report = run_sweep(jobs, tmp_path, workers=2, stop=stop, progress=False)
+    assert report.count("stopped") == 2
+    assert [job.state(tmp_path) for job in jobs] == ["missing", "begun"]
+    assert list(tmp_path.rglob("*.part")) + list(tmp_path.rglob("tests.csv")) == []
+    few = jobs[1]._replace(tests=((3, 1),))
+    assert sweep([few], tmp_path).count("finished") == 1
+
+
+def wait_for(condition):
+    """Wait until something is so, and return it."""
+    while not (found := condition()):
+        time.sleep(0.05)
+    return found
+
+
+def test_memory_counts_the_network_that_plays_and_is_shipped(swept):
+    out, lists = swept
+    one, two = read_list(lists[1])
+    (small,) = read_list(lists[2])
+    weights = 4 * 4 * 2 * 16**4  # bytes: 16^4 weights, two tuples, four stages
+    assert one.needs(out / "others") - Playing("a", "greedy").needs(out) == weights
+    assert small.needs(out / "weights") > Playing("a", "greedy").needs(out) + 5 * weights
+
+
+def test_what_is_shipped_says_what_it_scores(swept, tmp_path):
+    out, lists = swept
+    collect.collect(out, lists, tmp_path)
+    about = info(tmp_path / "weights" / "small.npz")
+    assert about["info"]["kept"] == 500 <= about["nonzero_weights"] < 510  # some are equal
+    assert about["info"]["config"]["rule"] == "tc"
+    assert set(about["info"]["whole_network"]) == set(about["info"]["this_file"]) == {"1-ply"}
+
+
+# ---------------------------------------------------------------- the files
+
+
+def test_a_second_time_changes_nothing(swept, tmp_path):
+    out, lists = swept
+    collect.collect(out, lists, tmp_path)
+    first = {name: contents(tmp_path / name) for name in ("curves", "weights")}
+    names = ["long_tests", "players", *(f"short_{x}" for x in ("evaluations", "history", "stages"))]
+    assert set(first["curves"]) == {f"{name}.csv" for name in [*names, "short_tests"]}
+    collect.collect(out, lists, tmp_path)
+    assert {name: contents(tmp_path / name) for name in ("curves", "weights")} == first
+
+
+def test_a_row_says_how_its_run_was_made_and_what_it_came_to(swept, tmp_path):
+    out, lists = swept
+    collect.collect(out, lists, tmp_path)
+    rows = table(tmp_path / "curves" / "short_tests.csv")
+    assert rows[["run", "seed"]].values.tolist() == [["tc", 1], ["tc", 2], ["td", 1]]
+    assert rows["command"][1] == (
+        f"lib2048 train --network {SMALL} --stages 2 --rule tc --seed 2 --actions 3000000 "
+        "--eval-every 1500000 --eval-games 5"
+    )
+    assert (rows["sources"] == SOURCE_HASH).all() and (rows["actions"] == 3_000_000).all()
+    assert sum(map(int, rows["visits"][0].split())) == 3_000_000
+    last = table(out / "runs" / "tc-seed1" / "tests.csv").set_index("plies")
+    for plies in (1, 2):
+        for name in ("games", "mean", "ci95", "max", "reached_512", "reached_2048"):
+            assert rows[f"{name}_{plies}ply"][0] == last[name][plies]
+    way = table(tmp_path / "curves" / "short_evaluations.csv")
+    steps = way.groupby(["run", "seed"])["actions"].apply(list).tolist()
+    assert steps == [[1_500_000, 3_000_000]] * 3
+
+
+def test_rows_of_runs_that_are_lost_stay_as_they_are(swept, tmp_path):
+    out, lists = swept
+    file = tmp_path / "curves" / "short_tests.csv"
+    file.parent.mkdir()
+    file.write_text("seed,run,games_1ply,note\n7,lost,1e3,by hand\n2,tc,0.0,old\n")
+    collect.collect(out, lists[:1], tmp_path)
+    lines = file.read_text().splitlines()
+    assert lines[0].startswith("seed,run,games_1ply,note,command,")
+    lost = next(line for line in lines if ",lost," in line)
+    assert lost.rstrip(",") == "7,lost,1e3,by hand"
+    assert [line.split(",")[:3] for line in lines[2:]] == [
+        ["1", "tc", "20"], ["2", "tc", "20"], ["1", "td", "20"],
+    ]  # fmt: skip
+
+
+def test_a_run_on_its_way_counts_where_the_list_says_so(swept, tmp_path):
+    text = RUNS.replace("actions = 3_000_000", "actions = 6_000_000").replace("keep = false", "")
+    path = tmp_path / "runs.toml"
+    path.write_text(text)
+    collect.collect(swept[0], [path], tmp_path)
+    assert not (tmp_path / "curves").exists()
+    history = table(swept[0] / "runs" / "tc-seed1" / "history.csv")
+    for every, rows in ((1, len(history)), (2, len(history) // 2)):
+        more = f"[collect]\non-the-way = true\nevery = {every}"
+        path.write_text(text.replace("[collect]", more))
+        collect.collect(swept[0], [path], tmp_path / more[-1])
+        found = table(tmp_path / more[-1] / "curves" / "short_history.csv")
+        assert list(found.columns) == ["games", "actions", "mean", "run", "seed"]
+        mine = found.query("run == 'tc' and seed == 1")
+        assert mine["games"].tolist() == history["games"][every - 1 :: every].tolist()
+        assert len(mine) == rows > 0
+
+
+def test_what_is_missing_or_of_others_is_left_out(swept, tmp_path, capsys):
+    out, lists = swept
+    path = tmp_path / "runs.toml"
+    path.write_text(RUNS.replace('name = "td"', 'name = "td"\nalpha = 0.5'))
+    collect.collect(out, [path], tmp_path)
+    said = capsys.readouterr()
+    assert "left out: " in said.err and "alpha 0.1 instead of 0.5" in said.err
+    assert "runs: 2 of 3" in said.out
+    assert set(table(tmp_path / "curves" / "short_tests.csv")["run"]) == {"tc"}
+
+
+def test_a_list_that_is_none_is_refused_in_one_line(tmp_path):
+    (tmp_path / "bad.toml").write_text("[collect]\nrows = 3\n")
+    (tmp_path / "bad").mkdir()
+    command = [sys.executable, collect.__file__, str(tmp_path), str(tmp_path / "bad.toml")]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 1 and "[collect]: rows = 3" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+# ---------------------------------------------------------------- those of data/curves
+
+
+def asked_by(command):
+    """Return the settings that a command line asks for."""
+    options = _parser().parse_args([*command.split()[1:], "--out", "none"])
+    return Settings.asked(**{name: x for name, x in vars(options).items() if name in FIELDS})
+
+
+def test_a_command_asks_for_what_its_list_does():
+    jobs = [job for path in (DATA / "runs").glob("*.toml") for job in read_list(path)
+            if isinstance(job, Training)]  # fmt: skip
+    assert [asked_by(collect.command_of(job.settings)) for job in jobs] == [
+        job.settings for job in jobs
+    ]
+
+
+def test_the_lists_ask_for_what_the_recorded_commands_did():
+    jobs = {job.about["run"] + str(job.settings.seed): job.settings
+            for name in ("rules", "rules_seeds", "late", "curves")
+            for job in read_list(DATA / "runs" / f"{name}.toml")}  # fmt: skip
+    rows = pd.concat(table(CURVES / f"{name}_42-33_tests.csv") for name in ("rules", "late"))
+    for row in rows.itertuples():
+        assert asked_by(row.command) == jobs[f"{row.run}{row.seed}"]
+    for note in CURVES.glob("*.json"):
+        command = json.loads(note.read_text())["command"]
+        assert asked_by(command) == jobs[note.stem.replace("_seed", "")], note.name
+
+
+
+def repeated(name, labels, folder):
+    """Carry out some jobs of a list of the course and collect them; return the folder of files."""
+    path = DATA / "runs" / f"{name}.toml"
+    jobs = [job for job in read_list(path) if job.label in labels]
+    assert len(jobs) == len(labels)
+    assert sweep(jobs, folder / "out" / name).count("finished") == len(jobs)
+    collect.collect(folder / "out", [path], folder)
+    return folder / "curves"
+
+
+def test_the_forms_are_recorded_as_they_come_out(tmp_path):
+    curves = repeated("curves", {"forms_4-22_afterstate-seed1"}, tmp_path)
+    name = "forms_4-22_afterstate_seed1"
+    new, old = (table(folder / f"{name}.csv") for folder in (curves, CURVES))
+    columns = old.columns.drop("seconds")
+    pd.testing.assert_frame_equal(new[columns], old[columns])
+    new, old = (json.loads((folder / f"{name}.json").read_text()) for folder in (curves, CURVES))
+    for result in ("games", "actions", "mean_last"):
+        assert new["result"][result] == old["result"][result]
+    words = "--network 4-22 --alpha 0.1 --actions 10000000 --form afterstate --seed 1 --rule td"
+    assert set(new["command"].split()) <= {"lib2048", "train", *words.split()}
+
+
+def test_small_boards_are_recorded_as_they_come_out(tmp_path):
+    curves = repeated("small", {"2x2-table-explore-seed2"}, tmp_path)
+    key = ["board", "network", "start", "seed", "actions"]
+    new, old = (by_key(table(folder / "small_boards.csv"), *key) for folder in (curves, CURVES))
+    pd.testing.assert_frame_equal(new[old.columns], old.loc[new.index])
+    curves = repeated("exact", {"2x2", "2x3"}, tmp_path)
+    new, old = (by_key(table(folder / "exact.csv"), "board", "play") for folder in (curves, CURVES))
+    pd.testing.assert_frame_equal(new[old.columns], old.loc[new.index], rtol=1e-12)
+    assert len(new) == 10
+
+
+def test_what_is_recorded_stays_but_for_what_is_made_again(tmp_path):
+    (tmp_path / "curves").mkdir()
+    old = (CURVES / "exact.csv").read_text()
+    (tmp_path / "curves" / "exact.csv").write_text(old)
+    new = (repeated("exact", {"2x2"}, tmp_path) / "exact.csv").read_text().splitlines()
+    assert [line.rsplit(",", 1)[0] for line in new][6:] == old.splitlines()[6:]
+    assert [line.rsplit(",", 1)[1] for line in new] == ["sources", *[SOURCE_HASH] * 5, *[""] * 15]
+
+
+def test_a_depth_is_recorded_as_it_comes_out(tmp_path):
+    curves = repeated("depth", {"heuristic-1ply"}, tmp_path)
+    key = ["player", "plies"]
+    new, old = (table(folder / "depth_4x6.csv").query("plies == 1 and player == 'heuristic'")
+                for folder in (curves, CURVES))  # fmt: skip
+    columns = [*key, "table", "reduce", "games", "mean", "ci95", "reached_2048", "mean_plies"]
+    pd.testing.assert_frame_equal(new[columns].reset_index(drop=True),
+                                  old[columns].reset_index(drop=True))  # fmt: skip
+
+
+# ---------------------------------------------------------------- make reproduce
+
+
+def test_reproduce_lists_all_there_is(capsys, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["reproduce"])
+    reproduce.main()
+    lines = capsys.readouterr().out.splitlines()
+    lists = sorted(path.stem for path in (DATA / "runs").glob("*.toml"))
+    rows = [line.split() for line in lines[2 : 2 + len(lists)]]
+    assert [row[0] for row in rows] == lists
+    for row in rows:
+        runs, *states = (int(cell.replace("·", "0").replace(",", "")) for cell in row[2:])
+        assert runs == sum(states) > 0
+    assert rows[lists.index("exact")][2:] == ["4", "·", "·", "4", "·"]
+
+
+def test_reproduce_tells_todays_sources_from_older_ones(swept, tmp_path):
+    out, lists = swept
+    wanted = dict.fromkeys(reproduce.STATES, 0) | {"list": "runs", "core-hours": None, "runs": 3}
+    assert reproduce.row_of(lists[0], tmp_path / "none") == wanted | {"missing": 3}
+    collect.collect(out, lists, tmp_path)
+    file = tmp_path / "curves" / "short_tests.csv"
+    text = file.read_text().splitlines()
+    changed = [text[0], text[1].replace(SOURCE_HASH, "0" * 12), text[2], text[3]]
+    file.write_text("\n".join(changed) + "\n")
+    assert reproduce.row_of(lists[0], tmp_path) == wanted | {"current": 2, "older": 1}
+    assert reproduce.row_of(lists[1], tmp_path)["current"] == 2
+    assert reproduce.row_of(lists[2], tmp_path)["current"] == 1

@@ -1,0 +1,271 @@
+"""Collect what runs have found into data/curves: python tools/collect.py RUNS [LIST …]
+
+RUNS holds what `lib2048 sweep data/runs/LIST.toml --out RUNS/LIST` has left there, one folder a
+list.  The table [collect] of a list says which files it fills:
+
+runs         a row a run: its command, what its training came to, and its tests, a column a depth
+tests        the tests at its end, a row a depth;  evaluations: those on its way
+history      its training games, a row for each 1000;  stages: its actions in each stage
+each         a file of that name for each run: its whole history, and beside it how it was made
+rows         what each [[play]] or [[solve]] has found
+
+What belongs to a run that is there takes the place of its old rows; rows of runs whose folders are
+gone stay as they are.  New columns are appended.  What a [[ship]] has made goes to data/weights.
+"""
+
+import argparse
+import csv
+import io
+import json
+import shutil
+import sys
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+from lib2048.learn.settings import Settings, flags
+from lib2048.machine.files import read_json, write_atomic, write_text
+from lib2048.sweep import Training, read_collect, read_list, testing
+from lib2048.sweep.playing import Playing
+from lib2048.sweep.shipping import Shipping
+from lib2048.sweep.solving import Solving
+from lib2048.train.folder import CONFIG, TESTS
+from lib2048.train.history import EVALUATION_COLUMNS, EVALUATIONS, HISTORY, STAGES
+
+DATA = Path(__file__).resolve().parents[1] / "data"
+RUN_FILES = {"tests": TESTS, "evaluations": EVALUATIONS, "history": HISTORY, "stages": STAGES}
+OF_HISTORY = ["games", "actions", "mean", "run", "seed"]  # a new file has these columns, no more
+KEY = ("list", "run", "seed", "optimistic", "order")  # by which rows of runs are sorted
+NAMES = ("list", "run", "seed")  # a row that does not say one of these may be of any
+SHORT = ("games", "mean", "ci95")  # of a test; all others stand behind them in a row
+LONG = [name for name in EVALUATION_COLUMNS if name not in ("actions", "plies", *SHORT)]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("runs", type=Path, metavar="RUNS")
+    parser.add_argument("lists", nargs="*", metavar="LIST", help="only these of data/runs, or TOML")
+    parser.add_argument("--into", type=Path, default=DATA, help="instead of data/")
+    options = parser.parse_args()
+    try:
+        collect(options.runs, paths_of(options.lists), options.into)
+    except (ValueError, OSError) as error:
+        sys.exit(f"collect: {error}")
+
+
+def paths_of(lists):
+    """Return the files of some lists, by name or path; of all there are for none."""
+    return [Path(name) if name.endswith(".toml") else DATA / "runs" / f"{name}.toml"
+            for name in lists] or sorted((DATA / "runs").glob("*.toml"))  # fmt: skip
+
+
+def collect(runs, lists, into=DATA):
+    """Collect from the folders of some lists below `runs`, and say how much there was."""
+    files = {}
+    for path in lists:
+        if (folder := runs / path.stem).is_dir():
+            jobs, wanted = read_list(path), read_collect(path)
+            done = [Found(path.stem, job, folder) for job in jobs if is_done(job, folder, wanted)]
+            for table, file in wanted.files.items():
+                if table != "each":
+                    files.setdefault(file, Filled(table)).add(done, wanted)
+            for one in done:
+                keep_files(one, wanted, into)
+            print(f"{path.stem}: {len(done)} of {len(jobs)}")
+    for file, filled in files.items():
+        if filled.new:
+            write_merged(into / "curves" / f"{file}.csv", filled)
+
+
+def is_done(job, folder, wanted):
+    """Say whether a job's folder holds something to be collected; say it where it is another's."""
+    try:
+        state = job.state(folder)
+    except ValueError as error:
+        print(f"left out: {error}", file=sys.stderr)
+        return False
+    begun = wanted.on_the_way and state == "begun" and (folder / job.label / HISTORY).exists()
+    return state == "finished" or begun
+
+
+# ---------------------------------------------------------------- what a job has found
+
+
+class Found(NamedTuple):
+    """A job that is done: the name of its list, the job, the folder of the list."""
+
+    list: str
+    job: object
+    folder: Path
+
+    @property
+    def path(self):
+        return self.folder / self.job.label
+
+    @property
+    def about(self):
+        """What tells its rows from those of others."""
+        return {"list": self.list} | self.job.about
+
+    def rows(self, table):
+        """Return its rows of a table of `FILLED`, dicts; none of what it has not come to yet."""
+        if table == "rows":
+            done = self.job.found(self.folder)
+            return [row | {"sources": done["sources"]} for row in done["rows"]]
+        if table == "runs":
+            return [self._summary(done) for done in [testing.facts(self.path)] if done]
+        named = {"run": self.job.name, "seed": self.job.settings.seed, "sources": self.sources}
+        return [row | named for row in read_rows(self.path / RUN_FILES[table])[1]]
+
+    @property
+    def sources(self):
+        return read_json(self.path / CONFIG)["sources"]
+
+    def _summary(self, done):
+        """Return the one row of a run; done: what its training came to."""
+        row = {"run": self.job.name, "seed": self.job.settings.seed}
+        row |= {"command": command_of(self.job.settings)} | {n: rounded(x) for n, x in done.items()}
+        visits = [stage["actions"] for stage in read_rows(self.path / STAGES)[1]]
+        row |= {"visits": " ".join(visits)} if visits else {}
+        row["sources"] = self.sources
+        tests = testing.rows(self.path)
+        return row | in_columns(tests, SHORT) | in_columns(tests, LONG)
+
+
+def in_columns(tests, names):
+    """Return tests as columns of one row, such as mean_3ply."""
+    return {f"{name}_{test['plies']}ply": test[name] for test in tests for name in names}
+
+
+def rounded(number):
+    return round(number, 1) if isinstance(number, float) else number
+
+
+def command_of(settings):
+    """Return the command line that trains by these settings; what is meant anyway is left out."""
+    plain = Settings(network=settings.network, rule=settings.rule, stages=settings.stages)
+    meant = vars(plain) | {"rule": "td", "stages": 0, "network": None, "seed": None}
+    words = ["lib2048 train"]
+    for said, flag in flags().items():
+        if (value := getattr(settings, flag.name)) != meant[flag.name]:
+            words.append(f"--{said}" if flag.kind is None else f"--{said} {value}")
+    return " ".join(words)
+
+
+def keep_files(one, wanted, into):
+    """Write the files that are a job's own: its curve with how it was made, or its weights."""
+    if isinstance(one.job, Shipping):
+        file = one.job.file(one.folder)
+        with open(file, "rb") as source:
+            copied = partial(shutil.copyfileobj, source)
+            write_atomic(into / "weights" / file.name, copied, file.stat().st_size)
+    elif "each" in wanted.files:
+        place = into / "curves" / each_name(wanted, one.job)
+        write_text(f"{place}.csv", (one.path / HISTORY).read_text())
+        write_text(f"{place}.json", json.dumps(note_of(one), indent=2) + "\n")
+
+
+def each_name(wanted, job):
+    """Return the name of the file of one run."""
+    return wanted.files["each"].format(run=job.name, seed=job.settings.seed)
+
+
+def note_of(one):
+    """Return how a run was made: its command, its configuration, and what came of it."""
+    done = testing.facts(one.path) or {}
+    kept = {name: done.get(name) for name in ("games", "actions", "seconds", "mean_last")}
+    config = read_json(one.path / CONFIG)
+    return {"command": command_of(one.job.settings), "config": config, "result": kept}
+
+
+# ---------------------------------------------------------------- files
+
+
+class Filled:
+    """What is new in a file: [(what tells the rows, the rows)]; table: of `FILLED`."""
+
+    def __init__(self, table):
+        self.table, self.new = table, []
+
+    def add(self, done, wanted):
+        """Add what jobs have found."""
+        for one in done:
+            if isinstance(one.job, (Playing, Solving) if self.table == "rows" else Training):
+                every = wanted.every if self.table == "history" else 1
+                if rows := one.rows(self.table)[every - 1 :: every]:
+                    self.new.append((one.about, rows))
+
+    def columns(self, old):
+        """Return the columns of the file; old: those that it has."""
+        if self.table == "history":
+            return old or OF_HISTORY
+        new = (column for _, rows in self.new for row in rows for column in row)
+        return list(dict.fromkeys([*old, *new]))
+
+
+def write_merged(path, filled):
+    """Write a file: its old rows, and the new ones in place of those that belong to the same."""
+    old, rows = read_rows(path)
+    columns = filled.columns(old)
+    abouts = [as_row(about, [name for name in about if name in old]) for about, _ in filled.new]
+    new = [[as_row(about | row, columns) for row in found] for about, found in filled.new]
+    rows = merged(rows, list(zip(abouts, new, strict=True)))
+    if filled.table != "rows":
+        rows.sort(key=lambda row: [order_of(row.get(name, "")) for name in KEY if name in columns])
+    text = io.StringIO()
+    writer = csv.DictWriter(text, columns, restval="", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    write_text(path, text.getvalue())
+
+
+def merged(rows, new):
+    """Return rows with new ones where those stood that tell the same, or else behind them.
+
+    new: [(what tells the rows, by the columns of the file, and the rows)].
+    """
+    found, placed = [], set()
+    for row in rows:
+        owner = next((n for n, (about, _) in enumerate(new) if is_about(row, about)), None)
+        if owner is None:
+            found.append(row)
+        elif owner not in placed:
+            placed.add(owner)
+            found += new[owner][1]
+    return found + [row for n, (_, more) in enumerate(new) if n not in placed for row in more]
+
+
+def is_about(row, about):
+    """Say whether a row of a file is one of those that `about` tells, in the columns it has."""
+    return all(order_of(row[name]) == order_of(cell) or (name in NAMES and not row[name])
+               for name, cell in about.items())  # fmt: skip
+
+
+def order_of(cell):
+    """Return a cell as it is compared and sorted: numbers by what they are worth, then texts."""
+    try:
+        return 0, float(cell), ""
+    except ValueError:
+        return 1, 0.0, cell
+
+
+def as_row(row, columns):
+    """Return a row of a file, all of it text."""
+    return {name: as_cell(row.get(name)) for name in columns}
+
+
+def as_cell(value):
+    return "" if value is None else str(value)
+
+
+def read_rows(path):
+    """Return (columns, rows) of a CSV as text; nothing for a file that is not there."""
+    if not path.exists():
+        return [], []
+    with open(path, newline="", encoding="utf-8") as file:
+        reader = csv.DictReader(file)
+        return list(reader.fieldnames or []), list(reader)
+
+
+if __name__ == "__main__":
+    main()
