@@ -19,8 +19,9 @@ READY := .venv/.ready
 help: ## say what each command does
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 18
 
-lab: $(READY) ## open JupyterLab on the first lesson
-	$(BIN)/jupyter lab $(LAB) notebooks/00_start_here.ipynb
+lab: $(READY) ## open JupyterLab on your own copy of the first lesson, in my/
+	@$(BIN)/lib2048 lessons update
+	$(BIN)/jupyter lab $(LAB) my/00_start_here.ipynb
 
 test: $(READY) ## run the unit tests and every notebook (twenty minutes or so, on two cores)
 	LIB2048_QUICK=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile tests notebooks

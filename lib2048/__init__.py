@@ -14,6 +14,8 @@ come from, from the ground up:
 * deep: value networks and policy networks; needs torch
 * show: boards, plots, widgets
 * sweep: many runs from one list; needs Dask
+* labs: homework that checks itself
+* reader: the reader's copies of the notebooks, and their progress
 
 and exact (small boards solved), benchmark (speed), cli (the command).
 """
@@ -78,6 +80,7 @@ from lib2048.show.drawing import (
     draw_tuples,
 )
 from lib2048.show.ladder import BoardKind, Ladder
+from lib2048.show.predictions import mark_prediction, predict, predicted
 from lib2048.show.timeline import draw_time
 from lib2048.train.budget import actions_in, as_written, budget
 from lib2048.train.history import History
@@ -104,11 +107,11 @@ __all__ = [
     "draw_choice", "draw_pattern", "draw_row", "draw_time", "draw_tree", "draw_tuple",
     "draw_tuples", "evaluate", "first_legal_player", "fit", "from_tiles", "greedy_player",
     "heuristic_network", "heuristic_player", "initial", "interval", "is_over", "last_run",
-    "line_values", "load", "mdp", "mean_ci95", "paper_variants", "parse_network", "places",
-    "player", "random_player", "reached", "record_game", "recorded_variants", "rollouts", "save",
-    "slide", "solve", "spawn",
-    "spec", "statistics_block", "stream", "symmetries", "to_exponents", "to_tiles", "tournament",
-    "train", "deep", *_LAZY,
+    "line_values", "load", "mark_prediction", "mdp", "mean_ci95", "paper_variants",
+    "parse_network", "places", "player", "predict", "predicted", "random_player", "reached",
+    "record_game", "recorded_variants", "rollouts", "save", "slide", "solve", "spawn", "spec",
+    "statistics_block", "stream", "symmetries", "to_exponents", "to_tiles", "tournament", "train",
+    "deep", *_LAZY,
 ]  # fmt: skip
 
 

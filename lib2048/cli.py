@@ -1,4 +1,5 @@
-"""The command line: play, train, sweep, solve, convert, fold, tournament, info, bench, labs.
+"""The command line: play, train, sweep, solve, convert, fold, tournament, info, bench, labs,
+lessons, progress.
 
 Progress and prose go to stderr; with --json, stdout holds one JSON object and nothing else.  A
 wrong argument or file gives one line on stderr and exit status 2, and nothing is written.  The
@@ -28,6 +29,7 @@ from lib2048.networks.convert import convert
 from lib2048.play.evaluation import TEST_SEED, check_games, evaluate
 from lib2048.play.players import NAMED, heuristic_player, network_player, player
 from lib2048.play.tournament import CSV, PAGE, tournament
+from lib2048.reader import command as reader
 from lib2048.search.expectimax import check_limits
 from lib2048.sweep import command as sweep
 from lib2048.train.folder import WEIGHTS
@@ -61,7 +63,8 @@ def _parser():
     bench = commands.add_parser("bench", help="speed, as ratios within one run")
     bench.add_argument("--network", default="4x6")
     bench.add_argument("--stages", type=int, default=0, metavar="G", help="and in 2^G stages")
-    for command in [*commands.choices.values(), *labs.add(commands, _Parser)]:
+    inner = [*labs.add(commands, _Parser), *reader.add(commands, _Parser)]
+    for command in [*commands.choices.values(), *inner]:
         command.add_argument("--json", action="store_true", default=False,
                              help="one JSON object on stdout")  # fmt: skip
     return top
@@ -221,6 +224,7 @@ def _bench(options):
 COMMANDS = {
     "play": _play, "train": _train, "sweep": sweep.run, "solve": _solve, "convert": _convert,
     "fold": _fold, "tournament": _tournament, "info": _info, "bench": _bench, "labs": labs.run,
+    "lessons": reader.lessons, "progress": reader.progress,
 }  # fmt: skip
 
 

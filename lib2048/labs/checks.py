@@ -5,6 +5,7 @@ import threading
 
 from lib2048.labs.exercise import find, of_lab
 from lib2048.labs.messages import known, say
+from lib2048.labs.passed import keep_passed
 from lib2048.labs.result import FAILED, NOT_ATTEMPTED, Checked, Failed
 from lib2048.labs.seeds import lab_seed
 from lib2048.learn.own import checked
@@ -51,8 +52,9 @@ def check(name, function, part=None, seed=None):
     name: of the exercise, "hw04.update", or its number, "hw04.3"; function: plain Python; part:
     of the exercise's cases, by default all; seed: that the cases are drawn from, by default
     LIB2048_LAB_SEED or the class's.  Returns `Checked`: `.status` is "not attempted", "passed" or
-    "failed"; a notebook shows it with the smallest failing case drawn.  The function runs in a
-    process of its own, which is ended after 10 s.  Raises ValueError for an unknown exercise.
+    "failed"; a notebook shows it with the smallest failing case drawn.  What passed is kept for
+    `lib2048 progress`.  The function runs in a process of its own, which is ended after 10 s.
+    Raises ValueError for an unknown exercise.
     """
     exercise, seed = find(name), lab_seed() if seed is None else seed
     if function is exercise.truth:
@@ -86,7 +88,10 @@ def check_text(exercise, text, part, seed):
         reason = say("labs.child", function=exercise.function, reason=reason)
         _known[key] = Checked(exercise.name, FAILED, reason=reason, ended=True)
         return _known[key]
-    return _told(exercise, **reply["answer"], printed=reply["printed"])
+    result = _told(exercise, **reply["answer"], printed=reply["printed"])
+    if result.passed:
+        keep_passed(exercise, part)
+    return result
 
 
 def ask_judge(task, message, seconds=SECONDS):
