@@ -18,6 +18,7 @@ import os
 import re
 import statistics
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -127,7 +128,9 @@ def run(path: Path) -> NotebookNode:
         store_widget_state=False,
         coalesce_streams=True,
     )
-    client.execute(env={k: v for k, v in os.environ.items() if k != "LIB2048_QUICK"})
+    with tempfile.TemporaryDirectory() as nobody:  # who has predicted nothing
+        env = {k: v for k, v in os.environ.items() if k != "LIB2048_QUICK"}
+        client.execute(env=env | {"LIB2048_MY": nobody})
     refuse_warnings(notebook)
     return normalise(notebook, path.stem)
 
@@ -343,6 +346,22 @@ def nothing_from_the_appendix(path: Path, notebook: NotebookNode) -> Iterator[st
             yield f"cell {n}: uses {used.pop()}, which only A1 explains"
 
 
+def predictions_wait(path: Path, notebook: NotebookNode) -> Iterator[str]:
+    """A lesson numbers what it asks for, NN.1, NN.2 …, and has predicted nothing itself."""
+    asked = [said for _, cell in code_cells(notebook) for said in predictions(parsed(cell))]
+    wanted = [[f"{path.name[:2]}.{k + 1}", None] for k in range(len(asked))]
+    if asked != wanted:
+        yield f"its calls predict(…) hold {asked}, not {wanted}, in this order"
+
+
+def predictions(tree: ast.AST) -> list[list]:
+    """Return the arguments of every call of `predict`, "?" for what is no plain value."""
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    calls = [call for call in calls if getattr(call.func, "id", "") == "predict"]
+    calls.sort(key=lambda call: (call.lineno, call.col_offset))
+    return [[getattr(argument, "value", "?") for argument in call.args] for call in calls]
+
+
 def leads_on(path: Path, notebook: NotebookNode) -> Iterator[str]:
     """The last cell has a link to the next lesson, and every link to a lesson finds one."""
     for n, cell in enumerate(notebook.cells):
@@ -379,6 +398,7 @@ CHECKS = (
     opens_from_anywhere,
     few_and_short_cells,
     nothing_from_the_appendix,
+    predictions_wait,
     leads_on,
 )
 
