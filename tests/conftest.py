@@ -1,7 +1,9 @@
 """What several test files share; `reference` is the plain-Python twin that they compare with."""
 
+import os
 import signal
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,10 @@ settings.register_profile("here", derandomize=True, deadline=None)
 settings.load_profile("here")
 
 sys.path.insert(0, str(Path(__file__).parent))  # so that tests can `import reference`
+
+# What a test passes or predicts is not the developer's own.
+_reader = tempfile.TemporaryDirectory()
+os.environ["LIB2048_MY"] = _reader.name
 
 # A shell lets what it starts in the background ignore Ctrl-C, and its children inherit that; some
 # tests send it.

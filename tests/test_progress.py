@@ -1,0 +1,434 @@
+"""What is the reader's own: predictions, copies of the notebooks, and how far they have come."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+
+from lib2048 import labs, mark_prediction, plot_curves, plot_intervals, predict, predicted, spec
+from lib2048.cli import main
+from lib2048.labs.exercise import find, of_lab
+from lib2048.labs.passed import is_passed
+from lib2048.machine import mine, telling
+from lib2048.reader import copies
+from lib2048.reader import progress as room
+from lib2048.show import predictions
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(autouse=True)
+def reader(tmp_path, monkeypatch):
+    """Be a reader with nothing of their own yet; return the folder that will be theirs."""
+    monkeypatch.setenv("LIB2048_MY", str(tmp_path / "mine"))
+    monkeypatch.delenv("LIB2048_QUICK", raising=False)
+    monkeypatch.setattr(predictions, "_unkept", {})
+    telling.say.cache_clear()  # each test hears its own line
+    yield tmp_path / "mine"
+    plt.close("all")
+
+
+@pytest.fixture
+def course(tmp_path, monkeypatch):
+    """Stand in the folder of a small course: two lessons and a lab; return the folder."""
+    monkeypatch.delenv("LIB2048_MY")
+    folder = tmp_path / "course"
+    lesson(folder / "notebooks/00_start_here.ipynb", "# 00 · Start here: who?", ["1 + 1", "2"])
+    asks = ['predict("06.1", None)', 'x = predict(\n    "06.2", None)\npredicted("06.1")']
+    lesson(folder / "notebooks/06_td0.ipynb", "# 06 · TD(0): how far?", asks)
+    title = "# hw01 · The rules\n\nYou need [01](../../../00_start_here.ipynb)"
+    lesson(folder / "notebooks/homework/release/hw01/hw01.ipynb", title, ["pass"])
+    lesson(folder / "notebooks/homework/source/hw01/hw01.ipynb", "# hw01 · solved", ["pass"])
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def lesson(path, title, codes):
+    """Write a notebook that has run: its outputs hold the answers."""
+    ran = {"outputs": [{"output_type": "stream", "name": "stdout", "text": "the answer"}]}
+    cells = [{"cell_type": "markdown", "id": "t", "metadata": {}, "source": title}]
+    for n, code in enumerate(codes):
+        cell = {"cell_type": "code", "id": f"c{n}", "metadata": {}, "source": code}
+        cells.append(cell | ran | {"execution_count": n + 1})
+    notebook = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(notebook), encoding="utf-8")
+
+
+def record(reader):
+    return json.loads((reader / "progress.json").read_text(encoding="utf-8"))
+
+
+def command(capsys, *words):
+    """Run the command with --json and return its answer."""
+    assert main([*words, "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+# ---------------------------------------------------------------- predictions
+
+
+def test_a_prediction_is_kept_with_its_time(reader, capsys):
+    assert predict("06.1", 12000) == predicted("06.1") == 12000
+    assert capsys.readouterr().out == "06.1: you say 12,000. Now see what happens.\n"
+    entry = record(reader)["predictions"]["06.1"]
+    assert entry["first"] == entry["last"] and entry["last"]["value"] == 12000
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d\d:\d\d", entry["last"]["when"])
+
+
+def test_the_newest_counts_and_the_first_is_named(reader, capsys):
+    predict("06.1", 12000)
+    predict("06.1", 500)
+    assert predict("06.1", 30_000) == predicted("06.1") == 30_000
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert last == "06.1: you say 30,000 (at first 12,000). Now see what happens."
+    assert record(reader)["predictions"]["06.1"]["first"]["value"] == 12000
+
+
+def test_a_cell_that_runs_again_changes_nothing(reader, capsys):
+    predict("06.1", 12000)
+    before = (reader / "progress.json").read_bytes()
+    predict("06.1", 12000)
+    assert predict("06.1", None) == 12000
+    assert (reader / "progress.json").read_bytes() == before
+    assert capsys.readouterr().out.splitlines()[1:] == ["06.1: you said 12,000."] * 2
+
+
+def test_nothing_predicted_invites_and_writes_nothing(reader, capsys):
+    assert predict("06.1", None) is None and predicted("06.1") is None
+    said = capsys.readouterr().out
+    assert said.startswith("06.1 waits for your guess") and said.count("\n") == 1
+    assert not reader.exists()
+
+
+@pytest.mark.parametrize(
+    "value, kept",
+    [("more  slowly\n", "more slowly"), (0, 0), (-4, -4), (0.25, 0.25), (np.float32(2), 2.0),
+     (np.int64(7), 7)],
+)  # fmt: skip
+def test_numbers_and_short_words(reader, value, kept):
+    assert predict("A2.3", value) == kept and type(predicted("A2.3")) is type(kept)
+    assert record(reader)["predictions"]["A2.3"]["last"]["value"] == kept
+
+
+@pytest.mark.parametrize(
+    "value", [float("nan"), float("inf"), 10**400, True, "", " ", "w" * 81, [1], {}, 1j, b"1"]
+)
+def test_other_values_are_refused_in_one_line(reader, refused, value):
+    refused(lambda: predict("06.1", value), "prediction 06.1: a number is needed, or a few words")
+    assert not reader.exists()
+
+
+@pytest.mark.parametrize("name", [6.1, "6.1", "06", "06.1 ", "../06.1", None])
+def test_other_names_are_refused_in_one_line(refused, name):
+    refused(lambda: predict(name, 1), 'such as "06.1"')
+    refused(lambda: predicted(name), 'such as "06.1"')
+
+
+DAMAGED = [b"", b"{", b"[]", b"\xff", b'{"predictions": 3}', b'{"predictions": {"06.1": 3}}']
+
+
+@pytest.mark.parametrize("damage", DAMAGED)
+def test_a_damaged_record_is_left_alone_and_said_once(reader, capsys, damage):
+    reader.mkdir()
+    (reader / "progress.json").write_bytes(damage)
+    assert predict("06.1", 5) == predicted("06.1") == predict("06.1", 5) == 5  # in this session
+    told = capsys.readouterr().err
+    assert told.startswith("lib2048: your record cannot be kept or read") and told.count("\n") == 1
+    assert "progress.json" in told and (reader / "progress.json").read_bytes() == damage
+
+
+def test_an_entry_that_lacks_its_parts_is_no_prediction(reader):
+    reader.mkdir()
+    (reader / "progress.json").write_text('{"predictions": {"06.1": {"last": {"value": []}}}}')
+    assert predicted("06.1") is None
+    assert predict("06.1", 5) == 5 and record(reader)["predictions"]["06.1"]["first"]["value"] == 5
+
+
+def test_where_nothing_can_be_written_one_line_says_so(reader, capsys):
+    reader.write_text("a file where the folder belongs")
+    assert predict("06.1", 5) == 5 and predict("06.1", 6) == predicted("06.1") == 6
+    said = capsys.readouterr()
+    assert said.err.count("\n") == 1 and "(at first 5)" in said.out
+    assert reader.read_text() == "a file where the folder belongs"
+
+
+def test_two_writers_lose_nothing(reader, monkeypatch):
+    predict("06.1", 1)
+    program = 'from lib2048.machine import mine\nfor n in range(20):\n    mine.change("a", f"{n}", '
+    program += 'lambda old: {"value": old.get("value", 0) + 1})'
+    run = [subprocess.Popen([sys.executable, "-c", program], cwd=ROOT) for _ in range(2)]
+    assert [one.wait(120) for one in run] == [0, 0]
+    assert record(reader)["a"] == {f"{n}": {"value": 2} for n in range(20)}
+    assert predicted("06.1") == 1 and sorted(p.name for p in reader.iterdir()) == ["progress.json"]
+
+
+def test_tests_and_graders_keep_nothing(reader, monkeypatch):
+    monkeypatch.setenv("LIB2048_QUICK", "1")
+    assert predict("06.1", 5) == predicted("06.1") == 5
+    assert not reader.exists()
+
+
+def test_without_a_folder_of_copies_it_lies_in_the_users_data(course, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "share"))
+    monkeypatch.setattr(mine.sys, "platform", "linux")
+    predict("06.1", 5)
+    assert mine.place() == tmp_path / "share" / "lib2048" / "progress.json"
+    assert not (course / "my").exists()
+    (course / "my" / "homework").mkdir(parents=True)
+    monkeypatch.chdir(course / "my" / "homework")  # where a lab's notebook would run
+    predict("06.1", 6)
+    assert mine.place() == course / "my" / "progress.json" and mine.place().exists()
+
+
+# ---------------------------------------------------------------- in a figure
+
+
+@pytest.fixture
+def ax():
+    return plot_curves({"run": pd.DataFrame({"actions": [1, 2, 3], "mean": [0, 500, 1000]})})
+
+
+def drawn(ax):
+    return [text.get_text() for text in ax.texts], len(ax.get_lines())
+
+
+def test_no_prediction_no_mark(ax):
+    before = drawn(ax)
+    assert mark_prediction(ax, "06.1") is ax and drawn(ax) == before
+
+
+@pytest.mark.parametrize("value", [700, 1400, -300])
+def test_a_number_near_the_curve_is_drawn_as_a_line(ax, value):
+    predict("06.1", value)
+    mark_prediction(ax, "06.1")
+    assert ax.get_lines()[-1].get_ydata()[0] == value
+    low, high = ax.get_ylim()
+    assert low < value < high and low <= 0 and high >= 1000
+    assert drawn(ax) == ([f"you said {value}" if value != 1400 else "you said 1,400"], 2)
+
+
+@pytest.mark.parametrize("value, arrow", [(10**6, "↑"), (-(10**6), "↓")])
+def test_a_number_far_away_gets_an_arrow_and_the_curve_its_room(ax, value, arrow):
+    limits = ax.get_ylim()
+    predict("06.1", value)
+    mark_prediction(ax, "06.1")
+    assert drawn(ax) == ([f"{arrow} you said {value:,}"], 1) and ax.get_ylim() == limits
+    ax.figure.canvas.draw()
+
+
+def test_a_number_on_the_other_axis_and_on_a_logarithmic_one():
+    rows = plot_intervals(["a", "b"], [10, 20], [1, 1])
+    predict("06.1", 15.5)
+    assert mark_prediction(rows, "06.1", axis="x").get_lines()[-1].get_xdata()[0] == 15.5
+    predict("06.2", -1)  # there is no such place
+    frame = pd.DataFrame({"actions": [1, 10, 100], "mean": [0, 500, 1000]})
+    narrow = plot_curves({"run": frame}, logx=True)
+    assert drawn(mark_prediction(narrow, "06.2", axis="x"))[0] == ["← you said -1"]
+    predict("06.2", 300)
+    low, high = mark_prediction(narrow, "06.2", axis="x").get_xlim()
+    assert 0 < low < 1 and 300 < high < 1000
+    with pytest.raises(ValueError, match='axis is "x" or "y"'):
+        mark_prediction(narrow, "06.1", axis="z")
+
+
+def test_words_stand_above_the_figure(ax):
+    predict("06.1", "more slowly")
+    assert mark_prediction(ax, "06.1").get_title(loc="right") == "you said “more slowly”"
+    assert drawn(ax) == ([], 1)
+
+
+# ---------------------------------------------------------------- exercises that were passed
+
+
+def slide_row(row):
+    return spec.slide_row(row)
+
+
+def half_right(row):
+    return (list(row), 0) if sum(row) == 0 else ([0] * len(row), 0)
+
+
+def test_a_check_keeps_what_passed_and_nothing_else(reader):
+    exercise = find("hw01.slide_row")
+    assert labs.check(exercise.name, half_right).status == "failed" and not reader.exists()
+    assert labs.check(exercise.name, exercise.truth).status == "not attempted"
+    part = next(iter(exercise.parts))
+    assert labs.check(exercise.name, slide_row, part=part).passed
+    assert not is_passed(exercise, record(reader)["passed"][exercise.name])
+    assert labs.check(exercise.name, slide_row).passed
+    assert is_passed(exercise, record(reader)["passed"][exercise.name])
+    labs.check(exercise.name, half_right)  # what was passed stays so
+    assert list(record(reader)["passed"]) == [exercise.name]
+    assert is_passed(exercise, record(reader)["passed"][exercise.name])
+
+
+def test_all_parts_are_as_good_as_the_whole():
+    exercise = find("hw01.slide_row")
+    assert is_passed(exercise, {"parts": list(exercise.parts)})
+    assert not is_passed(exercise, {"parts": list(exercise.parts)[1:]})
+    assert not is_passed(exercise, {}) and not is_passed(of_lab("hw04")["update"], {"parts": []})
+
+
+# ---------------------------------------------------------------- copies
+
+
+def test_start_copies_lessons_and_labs_without_answers(course, capsys):
+    done = command(capsys, "lessons", "start")
+    names = ["00_start_here.ipynb", "06_td0.ipynb", "homework/release/hw01/hw01.ipynb"]
+    assert done["added"] == names and done["folder"] == str(course / "my")
+    assert done["open"] == str(course / "my" / "00_start_here.ipynb")
+    for name in names:
+        text = (course / "my" / name).read_text(encoding="utf-8")
+        assert "the answer" not in text and '"execution_count": null' in text
+    assert "the answer" in (course / "notebooks/06_td0.ipynb").read_text(encoding="utf-8")
+    assert main(["lessons", "start"]) == 0
+    said = capsys.readouterr().out
+    assert "my/ has all lessons and labs" in said and "lab my/00_start_here.ipynb" in said
+
+
+def test_a_copy_is_never_overwritten_and_a_newer_original_is_named(course, capsys):
+    command(capsys, "lessons", "start")
+    mine_of = course / "my" / "06_td0.ipynb"
+    own = mine_of.read_text(encoding="utf-8").replace("x = ", "y = ")
+    mine_of.write_text(own, encoding="utf-8")
+    lesson(course / "notebooks/07_new.ipynb", "# 07 · New", ["3"])
+    done = command(capsys, "lessons", "update")
+    assert (done["added"], done["newer"]) == (["07_new.ipynb"], [])  # the original is as it was
+    lesson(course / "notebooks/06_td0.ipynb", "# 06 · TD(0), better", ["4"])
+    done = command(capsys, "lessons", "update")
+    assert (done["added"], done["newer"], done["beside"]) == ([], ["06_td0.ipynb"], [])
+    assert not (course / "my" / "06_td0.new.ipynb").exists()
+    assert command(capsys, "lessons", "update", "--beside")["beside"] == ["06_td0.new.ipynb"]
+    assert command(capsys, "lessons", "update", "--beside")["kept"] == ["06_td0.new.ipynb"]
+    assert "better" in (course / "my" / "06_td0.new.ipynb").read_text(encoding="utf-8")
+    assert mine_of.read_text(encoding="utf-8") == own
+
+
+def test_an_original_that_only_ran_again_is_not_newer(course, capsys):
+    command(capsys, "lessons", "start")
+    path = course / "notebooks/06_td0.ipynb"
+    path.write_text(path.read_text(encoding="utf-8").replace("the answer", "41"), encoding="utf-8")
+    assert command(capsys, "lessons", "update")["newer"] == []
+
+
+def test_what_lies_there_is_left_alone(course, capsys, one_line_error):
+    (course / "my").mkdir()
+    (course / "my" / "06_td0.ipynb").write_bytes(b"half a noteb")
+    (course / "my" / "00_start_here.ipynb").symlink_to(course / "gone.ipynb")
+    done = command(capsys, "lessons", "start")
+    assert done["unread"] == ["00_start_here.ipynb", "06_td0.ipynb"]
+    assert (course / "my" / "06_td0.ipynb").read_bytes() == b"half a noteb"
+    assert not (course / "gone.ipynb").exists()
+    assert main(["progress"]) == 0
+
+
+def test_a_file_in_the_folders_place_is_said(course, one_line_error):
+    (course / "my").write_text("")
+    assert "my is no folder: move it away" in one_line_error("lessons", "start")
+
+
+@pytest.mark.parametrize("words", [["lessons", "start"], ["lessons", "update"], ["progress"]])
+def test_without_lessons_one_line_says_where_they_are(words, tmp_path, monkeypatch, one_line_error):
+    monkeypatch.setattr(mine, "LIBRARY", tmp_path / "site-packages" / "lib2048")
+    monkeypatch.chdir(tmp_path)
+    assert "lessons come with the repository" in one_line_error(*words)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_courses_own_notebooks_and_links_work_from_the_copies(reader):
+    done = copies.update()
+    names = {path.name for path in (ROOT / "notebooks").glob("*.ipynb")}
+    assert names <= set(done["added"]) and "homework/release/hw01/hw01.ipynb" in done["added"]
+    for path in reader.rglob("*.ipynb"):
+        text = path.read_text(encoding="utf-8")
+        assert '"image/png"' not in text and "homework/source" not in path.as_posix()
+        for target in re.findall(r"\]\(((?:[\w./-]+)\.ipynb)\)", text):
+            assert (path.parent / target).resolve().is_file(), (path, target)
+        assert not re.search(r"!\[[^]]*\]\((?!http|attachment)", text), path
+
+
+def test_git_does_not_see_the_readers_folder():
+    asked = ["git", "check-ignore", "my/06_td0.ipynb", "my/progress.json"]
+    done = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True)
+    if done.returncode == 128:
+        pytest.skip("this is no clone of git's")
+    assert done.stdout.split() == asked[2:]
+
+
+# ---------------------------------------------------------------- progress
+
+
+def run_cells(path, *names):
+    """Let cells of a copy have run, as JupyterLab saves it."""
+    notebook = json.loads(path.read_text(encoding="utf-8"))
+    for n, cell in enumerate(notebook["cells"]):
+        if cell["id"] in names:
+            cell["execution_count"] = n
+    path.write_text(json.dumps(notebook), encoding="utf-8")
+
+
+def test_progress_of_nobody_says_how_to_begin(course, capsys):
+    found = command(capsys, "progress")
+    assert [(one["name"], one["title"], one["run"], one["cells"]) for one in found["lessons"]] == [
+        ("00", "Start here", 0, 2), ("06", "TD(0)", 0, 2)]  # fmt: skip
+    assert found["lessons"][1]["asks"] == ["06.1", "06.2"] and found["next"]["name"] == "00"
+    assert main(["progress"]) == 0
+    assert "`lib2048 lessons start`" in capsys.readouterr().out
+
+
+def test_progress_counts_cells_predictions_and_exercises(course, capsys):
+    command(capsys, "lessons", "start")
+    run_cells(course / "my/00_start_here.ipynb", "c0", "c1", "t")
+    predict("06.2", 3)
+    predict("06.9", 3)  # which no lesson asks for
+    mine.change("passed", "hw01.slide_row", lambda old: {"parts": ["whole"]})
+    found = command(capsys, "progress")
+    assert found["lessons"][0]["run"] == 2 and found["lessons"][1]["said"] == ["06.2"]
+    [lab] = found["labs"]
+    assert lab["passed"] == ["hw01.slide_row"] and lab["exercises"] == [
+        one.name for one in of_lab("hw01").values()]  # fmt: skip
+    assert found["next"]["name"] == "06"
+    assert main(["progress"]) == 0
+    page = capsys.readouterr().out
+    assert re.search(r"✓ 00 Start here +2 of 2 +–\n", page)
+    assert re.search(r"● 06 TD\(0\) +0 of 2 +1 of 2\n", page)
+    assert re.search(rf"● hw01 The rules +1 of {len(lab['exercises'])}\n", page)
+    assert "go on with 06 TD(0) (0 of 2 cells have run, predictions to make: 06.1)" in page
+    assert "my/06_td0.ipynb" in page and max(map(len, page.splitlines())) < 90
+
+
+def steps(*marks):
+    """Return a `Progress` of lessons 00, 01 … with a lab behind 01 and an appendix: 0, ½ or 1."""
+    done = dict(zip(["00", "01", "hw01", "02", "A1"], marks))
+    lessons = [room.Lesson(name, "", f"{name}.ipynb", 10, int(10 * done[name]), [], [])
+               for name in ("00", "01", "02", "A1")]  # fmt: skip
+    passed = ["a", "b"][: int(2 * done["hw01"])]
+    lab = room.Lab("hw01", "", "hw01.ipynb", ["00", "01"], ["a", "b"], passed)
+    found = room.Progress(lessons, [lab], Path("my")).next
+    return found and found.name
+
+
+def test_the_next_step_goes_on_from_the_furthest_one():
+    assert steps(0, 0, 0, 0, 0) == "00"
+    assert steps(0.5, 0, 0, 0, 0) == "00"
+    assert steps(0.8, 0, 0, 0, 0) == "01"  # a cell left out is no lesson left out
+    assert steps(1, 1, 0, 0, 0) == "hw01"
+    assert steps(1, 1, 0.5, 0, 0) == "hw01"
+    assert steps(1, 1, 0, 0.5, 0) == "02"  # who has gone on is not called back at once
+    assert steps(0, 1, 0, 1, 0) == "00"
+    assert steps(0, 0, 0, 0, 1) == "00"  # an appendix may be read at any time
+    assert steps(1, 1, 1, 1, 0) == "A1"
+    assert steps(1, 1, 1, 1, 1) is None
+
+
+def test_progress_refuses_a_damaged_record_in_one_line(course, one_line_error):
+    (course / "my").mkdir()
+    (course / "my" / "progress.json").write_text("[1]")
+    assert "is no record of a reader" in one_line_error("progress")
