@@ -274,6 +274,7 @@ def test_all_parts_are_as_good_as_the_whole():
     assert is_passed(exercise, {"parts": list(exercise.parts)})
     assert not is_passed(exercise, {"parts": list(exercise.parts)[1:]})
     assert not is_passed(exercise, {}) and not is_passed(of_lab("hw04")["update"], {"parts": []})
+    assert not is_passed(exercise, {"parts": 5}) and not is_passed(exercise, {"parts": [[], 3]})
 
 
 # ---------------------------------------------------------------- copies
@@ -432,3 +433,11 @@ def test_progress_refuses_a_damaged_record_in_one_line(course, one_line_error):
     (course / "my").mkdir()
     (course / "my" / "progress.json").write_text("[1]")
     assert "is no record of a reader" in one_line_error("progress")
+
+
+def test_a_hand_in_is_the_readers_copy(course, capsys):
+    command(capsys, "lessons", "start")
+    path = course / "my/homework/release/hw01/hw01.ipynb"
+    text = path.read_text(encoding="utf-8").replace('"pass"', '"STUDENT = \\"77\\""')
+    path.write_text(text, encoding="utf-8")
+    assert command(capsys, "labs", "pack", "hw01")["student"] == "77"

@@ -83,7 +83,7 @@ def _find(lab, folder):
         return _checked(lab, folder)
     if not folder.is_dir():
         raise ValueError(say("hand_in.no_folder", folder=folder))
-    for usual in (f"{lab}.ipynb", f"{lab}/{lab}.ipynb",
+    for usual in (f"{lab}.ipynb", f"{lab}/{lab}.ipynb", f"my/homework/release/{lab}/{lab}.ipynb",
                   f"notebooks/homework/release/{lab}/{lab}.ipynb"):  # fmt: skip
         if (folder / usual).is_file():
             return _checked(lab, folder / usual)

@@ -12,7 +12,7 @@ def keep_passed(exercise, part):
 
 def _with(old, part):
     """Return an entry with one part more, and when that was; what has passed stays so."""
-    parts = old.get("parts", [])
+    parts = _parts(old)
     return old if part in parts else {"parts": [*parts, part], "when": mine.now()}
 
 
@@ -21,5 +21,11 @@ def is_passed(exercise, entry):
 
     entry: what `mine` keeps of it, {} for nothing.
     """
-    parts = set(entry.get("parts", []))
+    parts = set(_parts(entry))
     return WHOLE in parts or bool(exercise.parts) and parts >= set(exercise.parts)
+
+
+def _parts(entry):
+    """Return the parts that an entry names, whatever else somebody has written into it."""
+    parts = entry.get("parts")
+    return [part for part in parts if isinstance(part, str)] if isinstance(parts, list) else []

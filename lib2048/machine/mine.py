@@ -27,7 +27,7 @@ def course():
     around = [LIBRARY.parent]
     with contextlib.suppress(OSError):  # the present folder may have been removed
         around = [Path.cwd(), *Path.cwd().parents, *around]
-    return next((folder for folder in around if (folder / FIRST).is_file()), None)
+    return next((folder for folder in around if os.path.isfile(folder / FIRST)), None)
 
 
 def folder():
@@ -47,7 +47,7 @@ def place():
     Raises OSError where the system knows neither.
     """
     mine = folder()
-    if mine and (mine.is_dir() or os.environ.get("LIB2048_MY")):
+    if mine and (os.environ.get("LIB2048_MY") or os.path.isdir(mine)):
         return mine / RECORD
     return _user_data() / "lib2048" / RECORD
 

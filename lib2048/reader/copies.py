@@ -51,8 +51,10 @@ def version(notebook):
 
 def copy_of(notebook):
     """Return the version that a copy was made of, None where it does not say."""
-    about = notebook.get("metadata", {}).get("lib2048", {})
-    return about.get("copy_of") if isinstance(about, dict) else None
+    about = notebook
+    for key in ("metadata", "lib2048", "copy_of"):
+        about = about.get(key) if isinstance(about, dict) else None
+    return about
 
 
 def update(beside=False):

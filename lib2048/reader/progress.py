@@ -187,7 +187,7 @@ def _ran(copy):
         cells = read(copy)["cells"]
     except (OSError, ValueError):
         return set()
-    return {cell.get("id") for cell in cells if cell.get("execution_count")}
+    return {str(cell.get("id")) for cell in cells if cell.get("execution_count")}
 
 
 def _lab(file, path, passed):
