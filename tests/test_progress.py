@@ -390,6 +390,7 @@ def test_progress_counts_cells_predictions_and_exercises(course, capsys):
     predict("06.2", 3)
     predict("06.9", 3)  # which no lesson asks for
     mine.change("passed", "hw01.slide_row", lambda old: {"parts": ["whole"]})
+    capsys.readouterr()
     found = command(capsys, "progress")
     assert found["lessons"][0]["run"] == 2 and found["lessons"][1]["said"] == ["06.2"]
     [lab] = found["labs"]

@@ -135,7 +135,7 @@ def _make_room(ax, axis, value):
         return int(at > high)
     if not low <= at <= high:
         reach = np.array([min(low, at - margin), max(high, at + margin)])
-        reach = sorted(scale.inverted().transform(reach), reverse=ends[0] > ends[1])
+        reach = sorted(scale.inverted().transform(reach), reverse=bool(ends[0] > ends[1]))
         getattr(ax, f"set_{axis}lim")(reach)
     return None
 
