@@ -28,7 +28,8 @@ def test_readme_table_lists_the_stored_lessons():
 
 def test_make_lab_opens_a_lesson_that_exists():
     makefile = (lessons.ROOT / "Makefile").read_text(encoding="utf-8")
-    assert (lessons.ROOT / re.search(r"notebooks/\w+\.ipynb", makefile)[0]).exists()
+    opened = re.search(r"lab \$\(LAB\) my/(\w+\.ipynb)", makefile)[1]
+    assert (lessons.LESSONS / opened).exists() and "lib2048 lessons update" in makefile
 
 
 def test_minutes_are_those_of_the_readme():

@@ -87,8 +87,7 @@ def _said(value):
 def _line(name, before, now):
     """Return what is said to the reader."""
     if not now:
-        return (f"{name} waits for your guess: write it in place of None and run this cell again. "
-                "A guess that turns out wrong teaches most.")  # fmt: skip
+        return f"{name} waits for your guess: write it in place of None, and run this cell again."
     first, last = (_said(now[key]["value"]) for key in ("first", "last"))
     at_first = f" (at first {first})" if first != last else ""
     if before == now:
@@ -141,15 +140,18 @@ def _make_room(ax, axis, value):
 
 
 def _write(ax, axis, at, text, edge):
-    """Write beside the line: at its left end, or above the figure for an upright line.
+    """Write beside the line: at its right end, or above the figure for an upright line.
 
     at: the number, or the fraction of the axis where it is beyond an edge.
     """
     kind = "data" if edge is None else "axes fraction"
     note = {"color": YOURS, "fontsize": 11, "textcoords": "offset points", "annotation_clip": False}
-    if axis == "y":
-        note |= {"xycoords": ("axes fraction", kind), "va": "top" if edge == 1 else "bottom"}
-        ax.annotate(text, (0, at), (4, -2 if edge == 1 else 2), **note)
-    else:
+    note["bbox"] = {"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 0.5}
+    if axis == "x":
         note |= {"xycoords": (kind, "axes fraction"), "va": "bottom"}
         ax.annotate(text, (at, 1), (0, 2), ha={0: "left", 1: "right"}.get(edge, "center"), **note)
+        return
+    note |= {"xycoords": ("axes fraction", kind), "va": "top" if edge == 1 else "bottom"}
+    right = edge is None  # an arrow stands where rising curves leave room
+    ax.annotate(text, (right, at), (-4 if right else 4, -3 if edge == 1 else 3),
+                ha="right" if right else "left", **note)  # fmt: skip
