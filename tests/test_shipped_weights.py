@@ -21,14 +21,17 @@ def test_a_file_is_small_and_says_where_it_comes_from(path):
     about = storage.info(path)["info"]
     assert {"network", "actions", "seed", "sources"} <= set(about["config"])
     for scored in (about["this_file"], about["whole_network"]):
-        assert len(scored) == 2 and "1-ply" in scored
-        assert all(set(row) == {"games", "mean", "ci95"} for row in scored.values())
+        assert "1-ply" in scored
+        assert all({"games", "mean", "ci95"} <= set(row) for row in scored.values())
     assert path.name in (FOLDER / "README.md").read_text()
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_a_file_plays_as_it_says(path):
     """100 games have an interval of a tenth or so: twice that is far from any other player."""
+    if path.suffix == ".safetensors":
+        pytest.importorskip("torch")
     said = storage.info(path)["info"]["this_file"]["1-ply"]["mean"]
-    result = evaluate(load(path, fold=True), 100, seed=7)
+    games = 30 if path.suffix == ".safetensors" else 100  # a neural network takes its time
+    result = evaluate(load(path, fold=True), games, seed=7)
     assert abs(result.mean - said) < 2.5 * result.ci95
