@@ -47,7 +47,7 @@ def test_what_plays_and_ships_names_runs_of_the_lists():
     runs = {f"{path.stem}/{job.label}" for path in LISTS for job in read_list(path)}
     named = {network for path in LISTS for job in read_list(path)
              if (network := getattr(job, "network", None))}  # fmt: skip
-    assert named == {"curves/td0_4x6_backward-seed1", "tc_1e10/tc-seed1"}
+    assert named == {"curves/td0_4x6_backward-seed1", "tc_1e10/tc-seed1", "value_long/cnn22-seed1"}
     assert named <= runs
 
 
