@@ -18,7 +18,8 @@ from pathlib import Path
 
 import labs
 import lessons
-import nbformat
+
+from lib2048.labs.notebook import parse, to_bytes, without_outputs
 
 ROOT = lessons.ROOT
 FOLDER = "2048-course"  # everything in the zip lies in this one
@@ -89,13 +90,8 @@ def tables() -> dict[str, bytes]:
 
 def lessons_without_outputs() -> dict[str, bytes]:
     """Return the lessons as somebody finds them who has run nothing yet."""
-    found = {}
-    for path in lessons.lessons():
-        notebook = nbformat.read(path, as_version=4)
-        for _, cell in lessons.code_cells(notebook):
-            cell.outputs, cell.execution_count = [], None
-        found[f"notebooks/{path.name}"] = lessons.to_text(notebook).encode()
-    return found
+    return {f"notebooks/{path.name}": to_bytes(without_outputs(parse(path.read_bytes(), path.name)))
+            for path in lessons.lessons()}  # fmt: skip
 
 
 def released_labs() -> dict[str, bytes]:

@@ -241,7 +241,8 @@ def begin_with(network, path):
         if start != network.optimistic:
             raise ValueError(f"{path}: its boards are worth {start:g} points beside their weights: "
                              f"optimistic {network.optimistic:g} does not fit")  # fmt: skip
-        restore(network, arrays, path)
+        check_seal(arrays, TABLES)
+        take_up(network, arrays, path)
 
 
 def take_up(network, arrays, path):

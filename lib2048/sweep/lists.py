@@ -32,7 +32,7 @@ def read_list(path):
     defaults, collect = told.pop(DEFAULTS, {}), told.pop(COLLECT, {})
     try:
         Collect.read(collect)
-        jobs = [job for kind, tables in told.items() for job in _read(kind, tables, defaults)]
+        jobs = [job for kind, asked in told.items() for job in _read(kind, asked, defaults)]
         check_names(jobs)
     except (ValueError, MemoryError) as error:
         raise ValueError(f"{path}: {error}") from None
@@ -91,12 +91,12 @@ def _known():
     return ", ".join(f"[[{kind}]]" for kind in KINDS)
 
 
-def _read(kind, tables, defaults):
+def _read(kind, asked, defaults):
     """Return the jobs of all tables of a kind.  Raises ValueError that says which one is wrong."""
-    if not (isinstance(tables, list) and all(isinstance(table, dict) for table in tables)):
+    if not (isinstance(asked, list) and all(isinstance(table, dict) for table in asked)):
         raise ValueError(f"{kind} is no list of tables: write [[{kind}]]")
     jobs = []
-    for number, table in enumerate(tables, 1):
+    for number, table in enumerate(asked, 1):
         if not NAME.fullmatch(str(table.get("name", ""))):
             raise ValueError(f"[[{kind}]] {number}: needs a name, of letters, digits and . _ + -")
         try:

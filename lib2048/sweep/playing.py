@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lib2048.networks.files import load
-from lib2048.play.evaluation import TEST_SEED, evaluate
+from lib2048.play.evaluation import TEST_SEED, check_games, evaluate
 from lib2048.play.players import NAMED, SearchPlayer, heuristic_player, network_player, player
 from lib2048.search.expectimax import check_limits
 from lib2048.sweep import tables
@@ -48,9 +48,7 @@ class Playing(Task):
         return [job]
 
     def _check_numbers(self):
-        tables.check_games(self.games)
-        if self.threads < 1:
-            raise ValueError(f"threads {self.threads}: use 1 or more")
+        check_games(self.games, self.threads)
         check_limits(self.plies, self.seconds, self.table_mib)
         if not self.network and self.player != "heuristic" and self.plies != 1:
             raise ValueError(f"{self.player} does not look ahead: leave the depth or time out")

@@ -3,7 +3,8 @@
 import difflib
 import numbers
 
-from lib2048.learn.settings import MOST_GAMES, is_number
+from lib2048.learn.settings import is_number
+from lib2048.play.evaluation import check_games
 from lib2048.search.expectimax import LARGE_TABLE_MIB, MOST_PLIES, TABLE_MIB
 
 VALUES = {  # what stands behind a key: a class, and what it is called
@@ -58,19 +59,14 @@ def check_actions(found):
     return tuple(found)
 
 
-def check_games(games):
-    """Raise ValueError, in one line, for a number of test games that makes no sense."""
-    if not (is_number(games, numbers.Integral) and 1 <= games <= MOST_GAMES):
-        raise ValueError(f"games {games!r}: use a whole number from 1 to {MOST_GAMES}")
-
-
 def test_games(told):
     """Return test games as ((plies, games), …); told: such as {"1": 1000, "3": 100}."""
     check_value("tests", told, dict)
     for plies, games in told.items():
         if not (plies.isdecimal() and plies.isascii() and 1 <= int(plies) <= MOST_PLIES):
             raise ValueError(f"tests {plies}: plies are whole numbers from 1 to {MOST_PLIES}")
-        check_games(games)
+        check_value(f"tests {plies}", games, int)
+        check_games(games, threads=1)
     return tuple(sorted((int(plies), games) for plies, games in told.items()))
 
 
