@@ -80,7 +80,7 @@ class Training(Widget):
             self.page.wait_for_function("([e, text]) => e.innerText !== text", arg=[far, text])
 
     def chart(self, number):
-        return self.root.locator(".lib-chart").nth(number).get_attribute("aria-label")
+        return self.root.locator(".lib-plot").nth(number).get_attribute("aria-label")
 
 
 @pytest.fixture
@@ -102,7 +102,7 @@ def test_numbers_and_curves_grow_while_it_trains(notebook, one):
     score = one.chart(0)
     one.page.wait_for_function(
         "([e, before]) => e.ariaLabel !== before",
-        arg=[one.root.locator(".lib-chart").first.element_handle(), score],
+        arg=[one.root.locator(".lib-plot").first.element_handle(), score],
     )
     tally = one.card().locator(".lib-scores b").all_inner_texts()
     assert len(tally) == 3 and all(any(c.isdigit() for c in text) for text in tally)
@@ -150,7 +150,7 @@ def test_its_own_stop_works_while_a_cell_runs(notebook, one):
 
 
 def test_keys_read_zoom_and_move_the_curve(one):
-    chart = one.root.locator(".lib-chart").first
+    chart = one.root.locator(".lib-plot").first
     chart.press("ArrowLeft")
     assert "mean score of the last 1000 games at" in one.message
     last = one.message
@@ -178,7 +178,7 @@ def test_keys_read_zoom_and_move_the_curve(one):
 
 def test_no_key_reaches_the_notebook(notebook, one):
     before = notebook.cells()
-    targets = [".lib-chart >> nth=1", "input[type=range]", "input[type=number]", "select",
+    targets = [".lib-plot >> nth=1", "input[type=range]", "input[type=number]", "select",
                ".lib-message", "button >> nth=1", ".u-over >> nth=0"]  # fmt: skip
     for selector in targets:
         one.root.locator(selector).first.click(force=True)

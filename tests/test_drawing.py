@@ -260,7 +260,8 @@ def test_curves_share_their_scales_and_begin_at_nothing():
 
 def test_curves_without_points_say_so_and_too_many_are_refused(refused):
     assert "no game is over yet" in draw_curves({"td": []}, "actions", "points").text
-    refused(lambda: draw_curves({str(n): [] for n in range(5)}, "x", "y"), "there are colours for 4")
+    five = dict.fromkeys("abcde", [])
+    refused(lambda: draw_curves(five, "x", "y"), "5 curves: there are colours for 4")
 
 
 # ------------------------------------------------------------------------------------------- rows

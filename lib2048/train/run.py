@@ -161,6 +161,7 @@ class Run:
         end = self.done(unit) + total
         if not self._going.acquire(blocking=False):
             raise ValueError("this run is going already: run.stop() ends that")
+        self._stop.clear()  # of a stop that came when the last one had ended already
         try:
             with self._folder_held(), stop_asked(self._stop) as pressed:
                 with progress_bar(progress, self, unit, total) as show:

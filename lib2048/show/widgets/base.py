@@ -76,6 +76,8 @@ class BrowserWidget(anywidget.AnyWidget):
         One output with both would be an error message in a saved notebook, since JupyterLab takes
         the widget, finds that it is gone, and does not look at the picture.
         """
+        if self.comm is None:  # it was closed
+            return display(self.static())
         bundle = self._repr_mimebundle_()
         view = {VIEW: bundle.pop(VIEW)}  # without a text, which would be all that is left of it
         display(_styled(bundle), raw=True, display_id=self.model_id)

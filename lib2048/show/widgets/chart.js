@@ -27,12 +27,12 @@ export class Chart {
     this.heading = make("p", { class: "lib-small" }, title);
     this.whole = make("button", { type: "button", class: "lib-whole", hidden: "",
       onclick: () => this.zoom(null) }, "Whole curve");
-    this.place = make("div", { class: "lib-plot" });
-    this.element = make("div", { class: "lib-chart", role: "img", tabindex: 0 },
+    this.place = make("div", { class: "lib-plot", role: "img", tabindex: 0 });
+    this.element = make("div", { class: "lib-chart" },
       make("div", { class: "lib-row" }, this.heading, this.whole), this.place);
     this.describe();
     this.sized = new ResizeObserver(() => this.fit());
-    this.sized.observe(this.element);
+    this.sized.observe(this.place);
     this.themed = new MutationObserver(() => this.draw());
     [document.body, document.documentElement].forEach((e) => this.themed.observe(e, THEME));
   }
@@ -40,20 +40,20 @@ export class Chart {
   // Show other numbers: [x, y of the first line, y of the second, …], null where there is none.
   show(columns) {
     this.columns = columns;
-    if (this.plot) this.plot.setData(columns);
+    if (this.plot) this.refresh();
     else this.draw();
     this.describe();
   }
 
   rename(title) {
-    this.title = title;
+    this.title = this.heading.textContent = title;
     this.describe();
   }
 
   describe() {
     const last = this.names.map((name, n) => `${name} ${this.text(this.columns[n + 1].findLast(
       (y) => y !== null && y !== undefined))}`);
-    this.element.setAttribute("aria-label", `${this.title}: ${last.join(", ")}. ` +
+    this.place.setAttribute("aria-label", `${this.title}: ${last.join(", ")}. ` +
       "Left and Right read the curve, plus and minus zoom, Shift with Left and Right moves on, " +
       "0 shows all of it.");
   }
@@ -70,6 +70,12 @@ export class Chart {
     const width = this.place.clientWidth;
     if (width < 60) return; // not on the page yet
     this.plot = new uPlot({ ...this.options(), width, height: TALL }, this.columns, this.place);
+  }
+
+  // Take new numbers; without a pointer over it the legend says the last of them.
+  refresh() {
+    this.plot.setData(this.columns);
+    if (this.plot.cursor.left < 0) this.plot.setLegend({ idx: null }, false);
   }
 
   fit() {
@@ -129,9 +135,9 @@ export class Chart {
   // Show a part of the curve: [from, to] of x, or null for all of it, as it grows.
   zoom(part) {
     this.part = part;
-    if (part === null && document.activeElement === this.whole) this.element.focus();
+    if (part === null && document.activeElement === this.whole) this.place.focus();
     this.whole.hidden = part === null;
-    this.plot?.setData(this.columns);
+    if (this.plot) this.refresh();
   }
 
   // Use a key: say whether it was one of the chart's.

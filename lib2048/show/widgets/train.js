@@ -26,7 +26,9 @@ class Card {
       this.tally[name] = make("b", {}, "–");
       return make("p", {}, make("span", {}, name), this.tally[name]);
     };
-    this.reached = one("2048 reached");
+    const scores = make("div", { class: "lib-scores" }, one("mean score"), one("2048 reached"),
+      one("moves/s"));
+    this.reached = scores.children[1].firstChild;
     this.bar = make("progress", { max: 1, "aria-label": `How far ${run.name} is` });
     this.far = make("span", { class: "lib-small" });
     const name = make("p", { class: "lib-name" },
@@ -34,8 +36,6 @@ class Card {
       make("b", {}, run.name));
     const buttons = make("div", { class: "lib-row" }, this.toggleButton, this.stopButton);
     const far = make("div", { class: "lib-far" }, this.bar, this.far);
-    const scores = make("div", { class: "lib-scores" }, one("mean score"), this.reached,
-      one("moves/s"));
     this.element = make("section", { class: "lib-card", "aria-label": run.name }, name, buttons,
       scores, far, this.rates());
   }
@@ -113,7 +113,7 @@ class Card {
   // Write the numbers of the last point; at: where the share of a tile is in it, tile: its name.
   count(at, tile) {
     const last = this.points.at(-1);
-    this.reached.firstChild.textContent = `${tile} reached`;
+    this.reached.textContent = `${tile} reached`;
     if (!last) return;
     const values = [brief(last[MEAN_AT]), percent(last[at]), brief(this.speeds().at(-1) ?? 0)];
     Object.values(this.tally).forEach((place, n) => (place.textContent = values[n]));
@@ -140,7 +140,7 @@ class Train {
   // runs: [{name, rate: what it is called, tiles, fixed: what cannot be changed, in words}]; send:
   // takes orders.
   constructor(root, { runs, send }) {
-    Object.assign(this, { root, runs, send, orders: 0, waits: new Map(), lost: false });
+    Object.assign(this, { root, runs, send, orders: 0, waits: new Map(), lost: "" });
     this.cards = runs.map((run, n) => new Card(run, n, (order) => this.order({ run: n, ...order })));
     this.build();
     holdKeys(root, (key, event) => this.pressed(key, event));
@@ -183,7 +183,7 @@ class Train {
   }
 
   pressed(key, event) {
-    const chart = this.charts.find(({ element }) => element === event.target);
+    const chart = this.charts.find(({ place }) => place === event.target);
     if (chart?.pressed(key, event.shiftKey)) return true;
     if (key === "p") this.toggle();
     else if (key === "s") this.stop();
@@ -218,6 +218,7 @@ class Train {
   }
 
   busy() {
+    this.waited = true;
     this.say("The kernel is busy: it hears this when it is free.");
   }
 
@@ -231,6 +232,9 @@ class Train {
   heard(id) {
     clearTimeout(this.waits.get(id));
     this.waits.delete(id);
+    if (!this.waited || this.waits.size) return;
+    [this.waited, this.told] = [false, null];
+    this.tell();
   }
 
   lose() {

@@ -133,7 +133,7 @@ class Training:
 
     def _halt(self, phase, words):
         with self._lock:
-            if self.going:
+            if self.going and self.phase != "stopping":
                 self._become(phase, words)
                 self.run.stop()
 
@@ -142,14 +142,13 @@ class Training:
     def _train(self, before):
         if before:
             before.join()
+        rest = self._rest()
         try:
-            rest = self._rest()
-            if rest is not None:
-                self.run.go(**rest, progress=self._look)
+            history = rest is not None and self.run.go(**rest, progress=self._look)
         except Exception as error:
             self._ended("failed", *_in_words(error, self.name))
         else:
-            self._ended(*self._outcome())
+            self._ended(*self._outcome(history and history.stopped))
 
     def _look(self, run):
         """Tell what is new, now and then; between two chunks, so it should not take long."""
@@ -163,8 +162,8 @@ class Training:
                 self._keep()
                 self.tell()
 
-    def _outcome(self):
-        if not self.run.history.stopped:
+    def _outcome(self, stopped):
+        if not stopped:
             return "done", f"Done: {points(self._total)} {self.unit}."
         if self.phase == "pausing":
             return "paused", self._where("Paused") + " The network stands still: cells may use it."
