@@ -115,11 +115,11 @@ def test_a_pause_changes_nothing_of_what_is_learned(own, browser, monkeypatch):
 
 
 def test_two_runs_side_by_side_learn_what_each_learns_alone(browser):
-    widget = browser(new(rule="td"), new(rule="tc"), games=300).widget
+    widget = browser(new(rule="td"), new(rule="tc"), games=1100).widget
     widget.start()
     assert rested(widget) == ["done", "done"]
     for run in widget.runs:
-        other = trained(games=300, seed=SEED, rule=run.settings.rule)
+        other = trained(games=1100, seed=SEED, rule=run.settings.rule)
         same_run((run.network, run.history), other)
     frame = widget.frame
     assert list(frame.columns[:3]) == ["run", "games", "actions"]

@@ -18,11 +18,11 @@ export function brief(number) {
 }
 
 export class Chart {
-  // title: what y is, in words; names: of the lines; write: a number of y as text; most: the largest
-  // that y can be; group: charts of one group share their pointer; said: takes words for readers
-  // who do not see the chart.
-  constructor({ title, names, write = brief, most = null, x = "actions", group, said }) {
-    Object.assign(this, { title, names, write, most, x, group, said, part: null });
+  // title: what y is, in words; names: of the lines; write, tick: a number of y as text, here and at
+  // the axis; most: the largest that y can be; group: charts of one group share their pointer; said:
+  // takes words for readers who do not see the chart.
+  constructor({ title, names, group, said, write = brief, tick = brief, most = null, x = "actions" }) {
+    Object.assign(this, { title, names, write, tick, most, x, group, said, part: null });
     this.columns = [[], ...names.map(() => [])];
     this.heading = make("p", { class: "lib-small" }, title);
     this.whole = make("button", { type: "button", class: "lib-whole", hidden: "",
@@ -89,7 +89,7 @@ export class Chart {
     const own = (name) => looks.getPropertyValue(name).trim();
     const edge = { stroke: own("--edge") || "#8886", width: 1 };
     const axis = { stroke: looks.color, font: `12px ${looks.fontFamily}`, grid: edge, ticks: edge };
-    const values = (_, ticks) => ticks.map(brief);
+    const values = (_, ticks) => ticks.map((x) => brief(x));
     const line = (label, n) => ({
       label, stroke: own(`--line-${n}`), width: 2, dash: DASHES[n], spanGaps: true,
       points: { show: false }, value: (plot, y) => this.text(y ?? this.last(n)),
@@ -101,8 +101,8 @@ export class Chart {
         y: { range: (_, low, high) => [Math.min(0, low ?? 0), this.high(high)] },
       },
       axes: [
-        { ...axis, values, space: 70, size: 28 },
-        { ...axis, values: (_, ticks) => ticks.map(this.write), space: 32, size: 58 },
+        { ...axis, values, space: 60, size: 28 },
+        { ...axis, values: (_, ticks) => ticks.map((y) => this.tick(y)), space: 32, size: 58 },
       ],
       series: [x, ...this.names.map(line)],
       cursor: {

@@ -12,7 +12,7 @@ const STARTS = {
   ready: "Start", paused: "Go on", stopped: "Start again", done: "Train on", failed: "Try again",
 };
 
-const percent = (share) => `${points(100 * share, share < 0.1 ? 1 : 0)} %`;
+const percent = (share) => `${points(100 * share, share > 0 && share < 0.1 ? 1 : 0)} %`;
 
 // One run: its orders, its numbers.
 class Card {
@@ -115,7 +115,7 @@ class Card {
     const last = this.points.at(-1);
     this.reached.textContent = `${tile} reached`;
     if (!last) return;
-    const values = [brief(last[MEAN_AT]), percent(last[at]), brief(this.speeds().at(-1) ?? 0)];
+    const values = [points(last[MEAN_AT]), percent(last[at]), brief(this.speeds().at(-1) ?? 0)];
     Object.values(this.tally).forEach((place, n) => (place.textContent = values[n]));
   }
 
@@ -157,8 +157,8 @@ class Train {
     const said = (words) => this.say(words);
     const chart = (title, more = {}) => new Chart({ title, names, group, said, ...more });
     this.charts = [
-      chart("mean score of the last 1000 games"),
-      chart("games that reached 2048", { write: percent, most: 1 }),
+      chart("mean score of the last 1000 games", { write: points }),
+      chart("games that reached 2048", { write: percent, tick: percent, most: 1 }),
       chart("moves/s"),
     ];
     this.message = make("p", { class: "lib-message", "aria-live": "polite", role: "status" });

@@ -349,7 +349,7 @@ class TrainWidget(BrowserWidget):
             last = f", last mean {points(columns[-1][1])}" if columns else ""
             words.append(f"{training.name}: {training.status()['far']}{last}")
         picture = draw_curves(drawn, "actions", f"mean score of {BLOCK} games")
-        return picture.captioned("\n".join(words))
+        return picture.captioned("\n".join(words), wrap=False)
 
 
 def _budget(**given):
