@@ -5,6 +5,7 @@ import { make, points } from "./board.js";
 
 const DASHES = [[], [8, 4], [2, 3], [10, 3, 2, 3]]; // as in drawing.py: lines differ without colour
 const TALL = 170; // pixels
+const MOVES = ["mousemove", "mouseleave"]; // what charts of a group tell each other
 const THEME = { attributes: true, attributeFilter: ["data-jp-theme-light", "data-theme", "class"] };
 
 // A number as an axis has it: 2 500, 35 k, 12.5 M.
@@ -20,9 +21,10 @@ export function brief(number) {
 export class Chart {
   // title: what y is, in words; names: of the lines; write, tick: a number of y as text, here and at
   // the axis; most: the largest that y can be; group: charts of one group share their pointer; said:
-  // takes words for readers who do not see the chart.
-  constructor({ title, names, group, said, write = brief, tick = brief, most = null, x = "actions" }) {
-    Object.assign(this, { title, names, write, tick, most, x, group, said, part: null });
+  // takes words for readers who do not see the chart; zoomed: hears what part of x is shown.
+  constructor({ title, names, group, said, zoomed = () => {}, write = brief, tick = brief,
+    most = null, x = "actions" }) {
+    Object.assign(this, { title, names, group, said, zoomed, write, tick, most, x, part: null });
     this.columns = [[], ...names.map(() => [])];
     this.heading = make("p", { class: "lib-small" }, title);
     this.whole = make("button", { type: "button", class: "lib-whole", hidden: "",
@@ -106,7 +108,7 @@ export class Chart {
       ],
       series: [x, ...this.names.map(line)],
       cursor: {
-        sync: { key: this.group }, drag: { x: true, y: false, setScale: false },
+        sync: { key: this.group, filters: { pub: (event) => MOVES.includes(event) } }, drag: { x: true, y: false, setScale: false },
         bind: { dblclick: () => () => this.zoom(null) },
         dataIdx: (plot, n, at) => nearest(this.columns[n], at),
       },
@@ -134,6 +136,11 @@ export class Chart {
 
   // Show a part of the curve: [from, to] of x, or null for all of it, as it grows.
   zoom(part) {
+    this.adopt(part);
+    this.zoomed(part);
+  }
+
+  adopt(part) {
     this.part = part;
     if (part === null && document.activeElement === this.whole) this.place.focus();
     this.whole.hidden = part === null;

@@ -155,7 +155,8 @@ class Train {
     const group = Math.random().toString(36).slice(2);
     const names = this.runs.map(({ name }) => name);
     const said = (words) => this.say(words);
-    const chart = (title, more = {}) => new Chart({ title, names, group, said, ...more });
+    const zoomed = (part) => this.charts.forEach((chart) => chart.adopt(part));
+    const chart = (title, more = {}) => new Chart({ title, names, group, said, zoomed, ...more });
     this.charts = [
       chart("mean score of the last 1000 games", { write: points }),
       chart("games that reached 2048", { write: percent, tick: percent, most: 1 }),
