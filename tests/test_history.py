@@ -117,7 +117,7 @@ def test_the_latest_row_is_that_of_the_last_games():
     assert history.latest(2)["mean"] == 60.0
     row = history.latest()
     assert (row["games"], row["actions"], row["max"], row["rate"]) == (7, 999, 2000, 0.05)
-    assert row["mean"] == round(3520 / 7, 1) and row["reached_1024"] == round(2 / 7, 15)
+    assert row["mean"] == round(3520 / 7, 1) and row["reached_1024"] == 2 / 7
     assert History().latest() == {}
 
 
