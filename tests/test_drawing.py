@@ -18,6 +18,7 @@ from lib2048.show.drawing import (
     Picture,
     draw_board,
     draw_choice,
+    draw_curves,
     draw_pattern,
     draw_row,
     draw_tree,
@@ -237,6 +238,30 @@ def test_drawing_needs_the_standard_library_and_the_rules_only():
     names = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     names |= {a.name for node in ast.walk(tree) if isinstance(node, ast.Import) for a in node.names}
     assert {n for n in names if n not in sys.stdlib_module_names} == {"lib2048.game.spec"}
+
+
+# ----------------------------------------------------------------------------------------- curves
+
+
+def corners(picture):
+    """Return the points of each curve."""
+    paths = [node.get("d") for _, _, node in elements(picture, "path") if "L" in node.get("d")]
+    return [[tuple(map(float, p.split())) for p in path[1:].split("L")] for path in paths]
+
+
+def test_curves_share_their_scales_and_begin_at_nothing():
+    curves = {"td": [(0, 0), (50, 100)], "tc": [(50, 50), (100, 200)], "later": []}
+    picture = draw_curves(curves, "actions", "points", width=400, height=100)
+    td, tc = corners(picture)
+    assert td == [(0, 120), (200, 70)] and tc == [(200, 95), (400, 20)]
+    assert picture.text == "points, up to 200; actions, up to 100"
+    assert {"td", "tc", "later"} <= {node.text for _, _, node in elements(picture, "text")}
+
+
+def test_curves_without_points_say_so_and_too_many_are_refused(refused):
+    assert "no game is over yet" in draw_curves({"td": []}, "actions", "points").text
+    five = dict.fromkeys("abcde", [])
+    refused(lambda: draw_curves(five, "x", "y"), "5 curves: there are colours for 4")
 
 
 # ------------------------------------------------------------------------------------------- rows

@@ -2,6 +2,8 @@
 
 import csv
 import io
+import sys
+import threading
 import tracemalloc
 
 import numpy as np
@@ -107,3 +109,27 @@ def test_writing_a_long_history_copies_no_column_for_each_row(monkeypatch):
     monkeypatch.setattr(History, "rows", property(lambda self: looked.append(1) or whole(self)))
     assert history.texts()["history.csv"].count("\n") == 101
     assert len(looked) < 10
+
+
+def test_the_latest_row_is_that_of_the_last_games():
+    history = a_history()
+    history.actions = 999
+    assert history.latest(2)["mean"] == 60.0
+    row = history.latest()
+    assert (row["games"], row["actions"], row["max"], row["rate"]) == (7, 999, 2000, 0.05)
+    assert row["mean"] == round(3520 / 7, 1) and row["reached_1024"] == 2 / 7
+    assert History().latest() == {}
+
+
+def test_no_game_is_lost_when_a_cell_looks_while_a_thread_trains():
+    history, one, before = History(), games((100, 20, 6)), sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        adds = threading.Thread(target=lambda: [history.add(one, 0.0) for _ in range(5000)])
+        adds.start()
+        while adds.is_alive():
+            assert len(history.rows) <= history.count
+    finally:
+        sys.setswitchinterval(before)
+        adds.join()
+    assert len(history.rows) == history.count == 5000

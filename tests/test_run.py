@@ -193,6 +193,20 @@ def test_stop_reaches_the_test_games_too():
     assert not thread.is_alive() and run.actions == STEP and not run.history.evaluations
 
 
+def test_whoever_watches_is_called_between_two_chunks_and_may_stop_it():
+    run, seen = new(), []
+
+    def watch(watched):
+        assert watched is run
+        seen.append(run.history.actions)
+        if len(seen) == 3:
+            run.stop()
+
+    run.go(actions=100 * STEP, progress=watch)
+    assert seen == sorted(set(seen)) and len(seen) == 3
+    assert run.actions == seen[-1] and run.history.stopped
+
+
 def test_stop_without_a_run_going_does_nothing():
     run = new()
     run.stop()

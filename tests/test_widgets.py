@@ -3,6 +3,7 @@
 What they do in a browser is in test_browser.py, and their rules in test_game_js.py.
 """
 
+import hashlib
 import json
 import os
 import re
@@ -489,7 +490,7 @@ def test_an_output_carries_a_picture_for_pages_without_a_kernel(steps):
 
 def test_the_picture_is_an_output_of_its_own_so_that_it_outlives_the_widget(monkeypatch):
     shown, widget = [], PlayWidget()
-    monkeypatch.setattr(base, "display", lambda bundle, raw: shown.append(bundle))
+    monkeypatch.setattr(base, "display", lambda bundle, **_: shown.append(bundle))
     widget._ipython_display_()
     still, view = shown
     assert base.VIEW not in still and "<img" in still["text/html"]
@@ -516,13 +517,25 @@ def test_the_front_end_is_one_text_that_needs_nothing_else():
     assert [line for line in text.splitlines() if line.startswith("export")] == [
         "export default { render };"
     ]
-    addresses = text.replace("http://www.w3.org/2000/svg", "") + base.style_sheet()
+    for named in ("http://www.w3.org/2000/svg", "https://github.com/leeoniya/uPlot"):
+        text = text.replace(named, "")
+    addresses = text + base.style_sheet()
     assert "http" not in addresses and "url(" not in addresses
 
 
 def test_every_module_is_part_of_it():
     here = Path(base.__file__).parent
     assert sorted(base.MODULES) == sorted(path.name for path in here.glob("*.js"))
+
+
+def test_the_charts_are_drawn_by_uplot_as_its_authors_built_it():
+    files = [*base.VENDOR, "vendor/uPlot.LICENSE"]
+    hashes = [hashlib.sha256((base.HERE / name).read_bytes()).hexdigest() for name in files]
+    assert hashes == [
+        "19c8d4c6ad88929a79f4ae49d6f7161566dfd0ba3d15cc495e974f787eb78f1f",
+        "df630c6a8d6f8eeaff264b50f73ce5b114f646ffd9a0bb74f049b0a00135fa04",
+        "8f989229699b4fe2f1a0432d0e9edc338a8a911e250e2d1b01ecd770a5f5b1bd",
+    ]
 
 
 def test_no_trait_has_a_name_that_anywidget_takes():

@@ -22,6 +22,7 @@ __all__ = [
     "Picture",
     "draw_board",
     "draw_choice",
+    "draw_curves",
     "draw_pattern",
     "draw_row",
     "draw_tree",
@@ -339,6 +340,59 @@ def _link(label):
 
 def _picture(board, size):
     return board if isinstance(board, Picture) else draw_board(board, size=size)
+
+
+# --------------------------------------------------------------------------- curves
+
+CURVES = ((ACCENT, ""), ("#d55e00", "8 4"), ("#009e73", "2 3"), ("#cc79a7", "10 3 2 3"))
+
+
+def draw_curves(curves, xlabel, ylabel, width=520, height=150):
+    """Draw a few curves over one x, from 0 on: for places that have nothing but SVG.
+
+    curves: {name: [(x, y)]}, at most four; a curve may have no points yet. What can be measured on
+    a figure is for `plotting`; this shows the course of things.
+    Raises ValueError for more curves than there are colours.
+    """
+    if len(curves) > len(CURVES):
+        raise ValueError(f"{len(curves)} curves: there are colours for {len(CURVES)}")
+    every = [point for points in curves.values() for point in points]
+    most = [max([number for number in column if number], default=1) for column in zip(*every)]
+    right, top = most or (1, 1)
+    scale = width / right, height / top
+    body = [_rect(0, LINE, width, height, "none", 0, f' stroke="{FRAME}"')]
+    looks = dict(zip(curves, CURVES))
+    body += [_curve(points, scale, height + LINE, looks[name]) for name, points in curves.items()]
+    body += _names_of_curves(looks, width, height) if len(curves) > 1 else []
+    start, end = ' text-anchor="start"', ' text-anchor="end"'
+    high = f"{ylabel}, up to {_grouped(top)}" if most else f"{ylabel}: no game is over yet"
+    body += [_text(0, 8, high, FONT - 2, DARK, start)]
+    wide = f"{xlabel}, up to {_grouped(right)}" if most else xlabel
+    body += [_text(width, height + LINE + 10, wide, FONT - 2, DARK, end)]
+    return Picture("\n".join(body), width, height + 2 * LINE, f"{high}; {wide}")
+
+
+def _curve(points, scale, bottom, look):
+    colour, dash = look
+    where = "L".join(f"{_n(x * scale[0])} {_n(bottom - y * scale[1])}" for x, y in points)
+    line = f'stroke="{colour}" stroke-width="2" stroke-dasharray="{dash or "none"}"'
+    return f'<path d="M{where}" fill="none" {line}/>' if points else ""
+
+
+def _names_of_curves(looks, width, height):
+    """Return a legend in the lower right corner, a line for each curve."""
+    body = []
+    for n, (name, (colour, dash)) in enumerate(looks.items()):
+        y = height + LINE * (n - len(looks)) + 30
+        words = ' text-anchor="end"'
+        line = f'stroke="{colour}" stroke-width="2" stroke-dasharray="{dash or "none"}"'
+        body.append(_text(width - 40, y, name, FONT - 2, DARK, words))
+        body.append(f'<path d="M{_n(width - 34)} {_n(y)}h28" {line}/>')
+    return body
+
+
+def _grouped(number):
+    return f"{number:,.0f}".replace(",", THIN)
 
 
 # --------------------------------------------------------------------------- tuples and weights

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import threading
 
 import numpy as np
 
@@ -37,6 +38,7 @@ class History:
 
     def __init__(self, block=BLOCK, rows=None, rate=np.nan):
         self.block, self._rows = block, [] if rows is None else [_all_columns(rows, rate)]
+        self._lock = threading.Lock()  # a cell may look while a thread trains
         self.count = sum(map(len, self._rows))
         self.stopped, self.actions, self.took = False, 0, 0.0
         self.evaluations, self.visits = [], np.zeros(1, np.int64)
@@ -45,16 +47,18 @@ class History:
         """Append finished games (see records.RESULT_COLUMNS), all ended by `seconds`."""
         rows = results[:, [1, 2, 3, 3, 4, 4]].astype(np.float64)
         rows[:, 3], rows[:, 5] = seconds, rate
-        self.count += len(results)
-        self._rows.append(rows)
+        with self._lock:
+            self.count += len(results)
+            self._rows.append(rows)
 
     @property
     def rows(self):
         """All games as float64[games, 6]: score, actions, exponent of the largest tile, seconds,
         where it began, rate."""
-        if len(self._rows) != 1:
-            self._rows = [np.concatenate([np.zeros((0, COLUMNS)), *self._rows])]
-        return self._rows[0]
+        with self._lock:
+            if len(self._rows) != 1:
+                self._rows = [np.concatenate([np.zeros((0, COLUMNS)), *self._rows])]
+            return self._rows[0]
 
     scores = _column(0, np.int64, "Scores of the finished games, in points.")
     lengths = _column(1, np.int64, "Actions of the finished games.")
@@ -81,11 +85,20 @@ class History:
 
     def table(self):
         """Return the curve as a list of dicts, one for each block of whole games."""
-        rows, totals = self.rows, np.cumsum(self.rows[:, 1])
+        rows = self.rows
+        totals = np.cumsum(rows[:, 1])
         whole = np.flatnonzero(rows[:, 4] == 0)
         ends = range(self.block, len(whole) + 1, self.block)
         blocks = (whole[end - self.block : end] for end in ends)
         return [_block(rows[games], games[-1], totals[games[-1]]) for games in blocks]
+
+    def latest(self, games=BLOCK):
+        """Return the row of `table` that the last whole games make (all, if fewer), {} without any.
+
+        Its games and actions are all so far, those of unfinished games included.
+        """
+        rows = self.last(games)
+        return _block(rows, self.count - 1, self.actions) if len(rows) else {}
 
     @property
     def frame(self):

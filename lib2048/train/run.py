@@ -147,7 +147,8 @@ class Run:
         of this machine.  Without any, up to the budget of the settings, and then the run is
         finished: last test games are played, and its folder holds the weights instead of a
         checkpoint.  With one thread, go(a) and go(b) do what go(a + b) does, bit for bit.
-        progress: whether to show a bar.
+        progress: whether to show a bar; or a function, called with the run about ten times a
+        second, between two chunks of training.
 
         `stop()` ends it within a second.  So does the Stop button (or Ctrl-C), which then raises
         `Stopped`: the network keeps what it has learned, the history what happened, and a folder
@@ -160,6 +161,7 @@ class Run:
         end = self.done(unit) + total
         if not self._going.acquire(blocking=False):
             raise ValueError("this run is going already: run.stop() ends that")
+        self._stop.clear()  # of a stop that came when the last one had ended already
         try:
             with self._folder_held(), stop_asked(self._stop) as pressed:
                 with progress_bar(progress, self, unit, total) as show:

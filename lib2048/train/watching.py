@@ -1,5 +1,6 @@
 """What a person at the keyboard sees of a run, and how they stop it."""
 
+import functools
 import signal
 import threading
 from contextlib import contextmanager
@@ -50,8 +51,12 @@ def stop_asked(stop):
 def progress_bar(wanted, run, unit, total):
     """Yield a function that shows a run's progress; tqdm's bar, on stderr or in the notebook.
 
-    unit: 'games', 'actions' or 'seconds', of which it is to go on for `total`.
+    wanted: whether to show one, or a function to call with the run instead; unit: 'games',
+    'actions' or 'seconds', of which it is to go on for `total`.
     """
+    if callable(wanted):
+        yield functools.partial(wanted, run)
+        return
     form = "{percentage:3.0f}%|{bar}| {n:.0f}/{total:.0f} {unit} [{elapsed}<{remaining}{postfix}]"
     start = run.done(unit)
     with bar(wanted, total=total, unit=unit, bar_format=form) as shown:

@@ -1,4 +1,4 @@
-"""What all boards on a page share: one front end, a still picture, errors in words."""
+"""What all widgets on a page share: one front end, a still picture, errors in words."""
 
 import functools
 import re
@@ -6,11 +6,15 @@ import traceback
 from pathlib import Path
 
 import anywidget
-from IPython.display import display
+from IPython import get_ipython
+from IPython.display import display, update_display
 
 HERE = Path(__file__).parent
+# uPlot draws curves: https://github.com/leeoniya/uPlot, version 1.6.32, as its authors built it.
+VENDOR = ("vendor/uPlot.iife.min.js", "vendor/uPlot.min.css")
 # Each imports only from those before it.
-MODULES = ("game.js", "board.js", "mind.js", "play.js", "replay.js", "widget.js")
+MODULES = ("game.js", "board.js", "mind.js", "play.js", "replay.js", "chart.js", "train.js",
+           "widget.js")  # fmt: skip
 VIEW = "application/vnd.jupyter.widget-view+json"
 NOTE = "This is a picture of it. Run this cell in JupyterLab, and it comes alive."
 # In a reader's own saved notebook the widget of an earlier session is gone, and JupyterLab writes
@@ -26,21 +30,23 @@ def front_end():
     """Return the modules as one text, since anywidget takes one.
 
     Each file is a plain ES module. They are written one after the other, without their imports and
-    the word `export`; nothing else is done to them, and no name of one is used by another.
+    the word `export`; nothing else is done to them, and no name of one is used by another.  uPlot
+    comes first, as it is: all that it brings is the name `uPlot`.
     """
-    texts = [(HERE / name).read_text(encoding="utf-8") for name in MODULES]
+    texts = [(HERE / name).read_text(encoding="utf-8") for name in (VENDOR[0], *MODULES)]
     joined = re.sub(r"^import [^;]*;\n", "", "\n".join(texts), flags=re.MULTILINE)
     return re.sub(r"^export (?!default)", "", joined, flags=re.MULTILINE)
 
 
 @functools.cache
 def style_sheet():
-    """Return the looks of all boards."""
-    return (HERE / "board.css").read_text(encoding="utf-8")
+    """Return the looks of all widgets."""
+    names = (VENDOR[1], "board.css", "train.css")
+    return "\n".join((HERE / name).read_text(encoding="utf-8") for name in names)
 
 
-class BoardWidget(anywidget.AnyWidget):
-    """A widget that plays in the browser, and is a picture where it cannot."""
+class BrowserWidget(anywidget.AnyWidget):
+    """A widget that lives in the browser, and is a picture where it cannot."""
 
     _esm = front_end()
     _css = style_sheet()
@@ -54,11 +60,15 @@ class BoardWidget(anywidget.AnyWidget):
         raise NotImplementedError
 
     def _repr_mimebundle_(self, **kwargs):
-        picture = self.static()
         view = {"version_major": 2, "version_minor": 0, "model_id": self.model_id}
+        return {VIEW: view, **self._still()}
+
+    def _still(self):
+        """Return the picture and its note, as an output has them."""
+        picture = self.static()
         note = f"<p><small>{NOTE}</small></p>"
         still = f'<div class="lib2048-still">{picture._repr_html_()}{note}</div>'
-        return {VIEW: view, "text/plain": repr(picture), "text/html": still}
+        return {"text/plain": repr(picture), "text/html": still}
 
     def _ipython_display_(self):
         """Show the picture and the widget, as two outputs: the widget hides the picture.
@@ -66,10 +76,17 @@ class BoardWidget(anywidget.AnyWidget):
         One output with both would be an error message in a saved notebook, since JupyterLab takes
         the widget, finds that it is gone, and does not look at the picture.
         """
+        if self.comm is None:  # it was closed
+            return display(self.static())
         bundle = self._repr_mimebundle_()
         view = {VIEW: bundle.pop(VIEW)}  # without a text, which would be all that is left of it
-        display(bundle | {"text/html": bundle["text/html"] + STYLE}, raw=True)
+        display(_styled(bundle), raw=True, display_id=self.model_id)
         display(view, raw=True)
+
+    def _draw_again(self):
+        """Let the picture in the notebook be what `static` returns now."""
+        if get_ipython() is not None:
+            update_display(_styled(self._still()), raw=True, display_id=self.model_id)
 
     def _heard(self, _, message, buffers):
         """Answer a message of the browser; whatever goes wrong is said in the widget."""
@@ -84,6 +101,10 @@ class BoardWidget(anywidget.AnyWidget):
     def _take_over(self, **state):
         """Set traits to what the browser says they are, without telling it."""
         self.set_state(state)
+
+
+def _styled(bundle):
+    return bundle | {"text/html": bundle["text/html"] + STYLE}
 
 
 def trouble(error, who="This widget"):

@@ -8,12 +8,12 @@ from traitlets import Dict, List, Unicode
 from lib2048.game import board as rules
 from lib2048.game.spec import ACTIONS
 from lib2048.show.drawing import draw_board
-from lib2048.show.widgets.base import BoardWidget, points
+from lib2048.show.widgets.base import BrowserWidget, points
 from lib2048.show.widgets.game import Game, possible
 from lib2048.show.widgets.mind import SHIPPED, asked, minds
 
 
-class PlayWidget(BoardWidget):
+class PlayWidget(BrowserWidget):
     """Play 2048 by arrow keys, W A S D, swipes or buttons, with a player to ask beside the board.
 
     seed: an integer; the n-th new game is game n of that seed, the same on every machine.

@@ -7,11 +7,11 @@ from traitlets import Dict, Int, validate
 
 from lib2048.game import board as rules
 from lib2048.show.drawing import draw_row
-from lib2048.show.widgets.base import BoardWidget, points
+from lib2048.show.widgets.base import BrowserWidget, points
 from lib2048.show.widgets.game import to_hex
 
 
-class ReplayWidget(BoardWidget):
+class ReplayWidget(BrowserWidget):
     """Leaf through a recorded game, watch it, or click on its curve to jump.
 
     steps: a list of `Step`(board, action, reward, afterstate, value), as `record_game` returns it.

@@ -1,9 +1,10 @@
 // What Jupyter needs: anywidget calls `render` with a model, whose traits and messages are those of
-// board.py and replay.py.  Nothing else here knows of Jupyter.
+// board.py, replay.py and train.py.  Nothing else here knows of Jupyter.
 
 import { make } from "./board.js";
 import { play } from "./play.js";
 import { replay } from "./replay.js";
+import { train } from "./train.js";
 
 const PAUSE = 200; // milliseconds before a position is reported
 
@@ -43,10 +44,18 @@ function replaying(model, root) {
   return view;
 }
 
+function training(model, root) {
+  const send = (message) => model.send(message);
+  const view = train(root, { runs: model.get("about"), send });
+  model.on("msg:custom", (message) => view.hear(message));
+  return view;
+}
+
 function render({ model, el }) {
   const root = make("div");
   el.append(root);
-  const view = model.get("record") ? replaying(model, root) : playing(model, root);
+  const kind = model.get("about") ? training : model.get("record") ? replaying : playing;
+  const view = kind(model, root);
   model.on("comm_live_update", () => view.lose?.()); // after the start, it only ever dies
   return () => view.close();
 }

@@ -1,0 +1,295 @@
+// Runs that train in the kernel: buttons, the rate, and curves that grow.  Numbers come as messages,
+// only what is new of them; without a page nobody hears them, and the training goes on.
+
+import { button, enable, holdKeys, make, points } from "./board.js";
+import { brief, Chart, together } from "./chart.js";
+
+const [ACTIONS_AT, SECONDS_AT, MEAN_AT, SHARES_AT] = [0, 1, 3, 5]; // in a point, see POINT of train.py
+const SPEED_OVER = 1; // seconds over which moves/s are measured, at the least
+const WAIT = 700; // milliseconds until a kernel that has not answered is called busy
+const HELD = ["ready", "paused", "stopped", "done", "failed"];
+const STARTS = {
+  ready: "Start", paused: "Go on", stopped: "Start again", done: "Train on", failed: "Try again",
+};
+
+const percent = (share) => `${points(100 * share, share > 0 && share < 0.1 ? 1 : 0)} %`;
+
+// One run: its orders, its numbers.
+class Card {
+  constructor(run, n, order) {
+    Object.assign(this, { run, order, points: [], status: { phase: "ready" } });
+    this.toggleButton = button("Start", `Start, pause or go on with ${run.name}`,
+      () => this.toggle());
+    this.stopButton = button("Stop", `Stop ${run.name}`, () => this.stop());
+    this.tally = {};
+    const one = (name) => {
+      this.tally[name] = make("b", {}, "–");
+      return make("p", {}, make("span", {}, name), this.tally[name]);
+    };
+    const scores = make("div", { class: "lib-scores" }, one("mean score"), one("2048 reached"),
+      one("moves/s"));
+    this.reached = scores.children[1].firstChild;
+    this.bar = make("progress", { max: 1, "aria-label": `How far ${run.name} is` });
+    this.far = make("span", { class: "lib-small" });
+    const name = make("p", { class: "lib-name" },
+      make("span", { class: "lib-line", style: `--colour: var(--line-${n})`, "data-line": n }),
+      make("b", {}, run.name));
+    const buttons = make("div", { class: "lib-row" }, this.toggleButton, this.stopButton);
+    const far = make("div", { class: "lib-far" }, this.bar, this.far);
+    this.element = make("section", { class: "lib-card", "aria-label": run.name }, name, buttons,
+      scores, far, this.rates());
+  }
+
+  // ---- the rate: a number, and a slider from 0.0001 to 1
+
+  rates() {
+    const send = (rate) => this.order({ kind: "rate", rate });
+    const { rate } = this.run;
+    this.number = make("input", {
+      type: "number", min: 0, max: 1, step: "any", "aria-label": `${rate} of ${this.run.name}`,
+      onchange: () => send(Number(this.number.value)),
+    });
+    this.slider = make("input", {
+      type: "range", min: -80, max: 0, "aria-label": `${rate} of ${this.run.name}, logarithmic`,
+      oninput: () => (this.number.value = this.slid()), onchange: () => send(this.slid()),
+    });
+    const label = make("label", { class: "lib-rate" }, rate, this.number);
+    const row = make("div", { class: "lib-row" }, label, this.slider);
+    if (this.run.fixed) row.append(make("span", { class: "lib-small" }, this.run.fixed));
+    return row;
+  }
+
+  slid() {
+    return Number((10 ** (this.slider.value / 20)).toPrecision(2));
+  }
+
+  showRate(rate) {
+    if (rate === this.rate) return;
+    this.rate = rate;
+    this.number.value = rate;
+    this.slider.value = Math.round(20 * Math.log10(rate));
+    this.slider.setAttribute("aria-valuetext", rate);
+  }
+
+  // ---- orders
+
+  get held() {
+    return HELD.includes(this.status.phase);
+  }
+
+  toggle() {
+    if (this.held) this.order({ kind: "start" });
+    else if (["starting", "training"].includes(this.status.phase)) this.order({ kind: "pause" });
+  }
+
+  stop() {
+    if (!this.held || this.status.phase === "paused") this.order({ kind: "stop" });
+  }
+
+  // ---- news
+
+  // Take what is new; false when something before it is missing.
+  hear({ from, points: fresh, status }) {
+    if (from > this.points.length) return false;
+    this.points.length = from;
+    this.points.push(...fresh);
+    this.status = status;
+    this.refresh();
+    return true;
+  }
+
+  refresh() {
+    const { phase, share, far, rate } = this.status;
+    this.toggleButton.textContent = STARTS[phase] ?? "Pause";
+    enable(this.toggleButton, this.held || ["starting", "training"].includes(phase));
+    enable(this.stopButton, !this.held || phase === "paused");
+    this.bar.hidden = share === null;
+    this.bar.value = share ?? 0;
+    this.far.textContent = far;
+    this.element.dataset.phase = phase;
+    if (rate !== this.rate) this.showRate(rate);
+  }
+
+  // Write the numbers of the last point; at: where the share of a tile is in it, tile: its name.
+  count(at, tile) {
+    const last = this.points.at(-1);
+    this.reached.textContent = `${tile} reached`;
+    if (!last) return;
+    const values = [points(last[MEAN_AT]), percent(last[at]), brief(this.speeds().at(-1) ?? 0)];
+    Object.values(this.tally).forEach((place, n) => (place.textContent = values[n]));
+  }
+
+  column(at) {
+    return this.points.map((point) => point[at]);
+  }
+
+  // Moves/s before each point, over a second or more of training.
+  speeds() {
+    let begin = 0;
+    return this.points.map((point, i) => {
+      while (begin + 1 < i && point[SECONDS_AT] - this.points[begin + 1][SECONDS_AT] >= SPEED_OVER)
+        begin++;
+      const [actions, seconds] = [ACTIONS_AT, SECONDS_AT].map(
+        (at) => point[at] - (i ? this.points[begin][at] : 0));
+      return seconds > 0 ? actions / seconds : null;
+    });
+  }
+}
+
+class Train {
+  // runs: [{name, rate: what it is called, tiles, fixed: what cannot be changed, in words}]; send:
+  // takes orders.
+  constructor(root, { runs, send }) {
+    Object.assign(this, { root, runs, send, orders: 0, waits: new Map(), lost: "" });
+    this.cards = runs.map((run, n) => new Card(run, n, (order) => this.order({ run: n, ...order })));
+    this.build();
+    holdKeys(root, (key, event) => this.pressed(key, event));
+    this.order({ kind: "look" });
+  }
+
+  build() {
+    const { tiles } = this.runs[0];
+    const options = tiles.map((tile, n) => make("option", { value: n }, tile));
+    this.tile = make("select", { "aria-label": "Tile", onchange: () => this.draw() }, ...options);
+    this.tile.value = tiles.indexOf(2048);
+    const group = Math.random().toString(36).slice(2);
+    const names = this.runs.map(({ name }) => name);
+    const said = (words) => this.say(words);
+    const zoomed = (part) => this.charts.forEach((chart) => chart.adopt(part));
+    const chart = (title, more = {}) => new Chart({ title, names, group, said, zoomed, ...more });
+    this.charts = [
+      chart("mean score of the last 1000 games", { write: points }),
+      chart("games that reached 2048", { write: percent, tick: percent, most: 1 }),
+      chart("moves/s"),
+    ];
+    this.message = make("p", { class: "lib-message", "aria-live": "polite", role: "status" });
+    const cards = make("div", { class: "lib-cards" }, ...this.cards.map(({ element }) => element));
+    const choose = make("label", {}, "tile to reach", this.tile);
+    const [score, won, speed] = this.charts.map(({ element }) => element);
+    won.firstChild.append(choose);
+    const all = this.runs.length > 1 ? [this.both()] : [];
+    const keys = "P starts, pauses and goes on · S stops · drag over a curve to zoom";
+    this.root.classList.add("lib2048", "lib-train");
+    this.root.setAttribute("role", "application");
+    this.root.setAttribute("aria-label", `Training. Keys: ${keys}`);
+    this.root.append(...all, cards, this.message,
+      make("div", { class: "lib-charts" }, score, won, speed),
+      make("p", { class: "lib-keys" }, keys));
+  }
+
+  both() {
+    this.toggleAll = button("Start all", "Start, pause or go on with all runs", () => this.toggle());
+    const stop = button("Stop all", "Stop all runs", () => this.stop());
+    return make("div", { class: "lib-row lib-all" }, this.toggleAll, stop);
+  }
+
+  pressed(key, event) {
+    const chart = this.charts.find(({ place }) => place === event.target);
+    if (chart?.pressed(key, event.shiftKey)) return true;
+    if (key === "p") this.toggle();
+    else if (key === "s") this.stop();
+    else return false;
+    return true;
+  }
+
+  get resting() {
+    return this.cards.every(({ held }) => held);
+  }
+
+  toggle() {
+    const { resting } = this;
+    this.cards.filter(({ held }) => held === resting).forEach((card) => card.toggle());
+  }
+
+  stop() {
+    this.cards.forEach((card) => card.stop());
+  }
+
+  // ---- to the kernel and back
+
+  order(order) {
+    if (this.lost) return this.say(this.lost, true);
+    const id = `${++this.orders}`;
+    try {
+      this.send({ ...order, id });
+    } catch {
+      return this.lose();
+    }
+    this.waits.set(id, setTimeout(() => this.busy(), WAIT));
+  }
+
+  busy() {
+    this.waited = true;
+    this.say("The kernel is busy: it hears this when it is free.");
+  }
+
+  hear({ kind, run, id, ...news }) {
+    if (kind === "heard") this.heard(id);
+    else if (kind === "trouble") this.say(news.error, true, news.details);
+    else if (kind === "news" && this.cards[run].hear(news)) this.draw();
+    else if (kind === "news") this.order({ kind: "look" });
+  }
+
+  heard(id) {
+    clearTimeout(this.waits.get(id));
+    this.waits.delete(id);
+    if (!this.waited || this.waits.size) return;
+    [this.waited, this.told] = [false, null];
+    this.tell();
+  }
+
+  lose() {
+    this.lost = "The kernel has ended or was restarted, and the training with it. These are its " +
+      "last numbers. Run this cell again to begin anew.";
+    this.waits.forEach(clearTimeout);
+    this.cards.forEach(({ toggleButton, stopButton }) =>
+      [toggleButton, stopButton].forEach((pressed) => enable(pressed, false)));
+    this.say(this.lost, true);
+  }
+
+  // ---- what is on the page
+
+  draw() {
+    const at = SHARES_AT + Number(this.tile.value);
+    const tile = this.runs[0].tiles[this.tile.value];
+    this.cards.forEach((card) => card.count(at, tile));
+    const show = (chart, column) => chart.show(together(
+      this.cards.map((card) => [card.column(ACTIONS_AT), column(card)])));
+    this.charts[1].rename(`games that reached ${tile}`);
+    show(this.charts[0], (card) => card.column(MEAN_AT));
+    show(this.charts[1], (card) => card.column(at));
+    show(this.charts[2], (card) => card.speeds());
+    if (this.toggleAll) this.toggleAll.textContent = this.resting ? "Start all" : "Pause all";
+    this.tell();
+  }
+
+  // Say how the runs stand, when that has changed.
+  tell() {
+    const words = this.cards.map(({ status, run }) =>
+      (this.cards.length > 1 && status.phase !== "failed" ? `${run.name}: ` : "") + status.words);
+    const said = words.join(" ");
+    if (said === this.told) return;
+    this.told = said;
+    const failed = this.cards.filter(({ status }) => status.phase === "failed");
+    this.say(said, failed.length > 0, failed.map(({ status }) => status.details).join("\n").trim());
+  }
+
+  say(words, bad = false, details = "") {
+    this.message.classList.toggle("lib-trouble", bad);
+    this.message.textContent = words;
+    if (!details) return;
+    const folded = make("details", {}, make("summary", {}, "Where it happened"));
+    folded.append(make("pre", {}, details));
+    this.message.append(folded);
+  }
+
+  close() {
+    this.waits.forEach(clearTimeout);
+    this.charts.forEach((chart) => chart.close());
+  }
+}
+
+// Put runs on the page, inside `root`.  Returns {hear, lose, close}.
+export function train(root, options) {
+  return new Train(root, options);
+}

@@ -1,0 +1,448 @@
+"""Runs to start, hold and watch: they train in threads of the kernel, the browser draws them."""
+
+import atexit
+import math
+import threading
+import time
+import weakref
+
+from IPython import get_ipython
+from traitlets import List
+
+from lib2048.learn.settings import BUDGETS, check_budget
+from lib2048.show.drawing import draw_curves
+from lib2048.show.widgets.base import BrowserWidget, points, trouble
+from lib2048.train.history import BLOCK, TILES
+from lib2048.train.watching import amount
+
+LOOK = 0.2  # seconds between two messages with numbers, those of all runs together
+MOST = 512  # points of a curve
+MOST_RUNS = 4  # colours and dashes that are told apart
+ENDLESS = {"seconds": 1e9}  # thirty years
+PATIENCE = 5.0  # seconds that a run has to end in; it takes one, and the time of a checkpoint
+SHARES = tuple(f"reached_{tile}" for tile in TILES)
+POINT = ("actions", "seconds", "games", "mean", "ci95", *SHARES)  # the numbers of a point
+SYMBOLS = {"alpha": "α", "beta": "β", "mu": "μ", "lam": "λ", "learning_rate": "learning rate"}
+
+# ---------------------------------------------------------------- what is kept to be drawn
+
+
+class Curve:
+    """A learning curve of at most `MOST` points, however long a run is.
+
+    Each point tells of the last 1000 games before it, and of all actions so far.  So a curve of
+    too many drops every second one, and those that are left say what they said before.
+    """
+
+    def __init__(self, given=()):
+        self.points, self._gap, self._told = list(given), 0, 0
+
+    def add(self, point):
+        """Add a point; the last one gives way when it is too near to the one before it."""
+        before = self.points[-2][0] if len(self.points) > 1 else -math.inf
+        if self.points and (self.points[-1][0] >= point[0] or point[0] - before < self._gap):
+            self.points.pop()
+        self._told = min(self._told, len(self.points))
+        self.points.append(point)
+        if len(self.points) > MOST:
+            self.points, self._told = [*self.points[:-1:2], point], 0
+            self._gap = point[0] / len(self.points)
+
+    def news(self, everything=False):
+        """Return {'from': n, 'points': those from the n-th on} of what was not told before."""
+        begin = 0 if everything else self._told
+        self._told = len(self.points)
+        return {"from": begin, "points": self.points[begin:]}
+
+
+def _point(row):
+    """Return the numbers of a row of a history's table, as JSON has them."""
+    return [float(row[name]) if math.isfinite(row[name]) else None for name in POINT]
+
+
+def _past(history):
+    """Return points of what a run has done before, few enough that many more fit."""
+    table = history.table()
+    return [_point(row) for row in table[:: 1 + 2 * len(table) // MOST]]
+
+
+# ---------------------------------------------------------------- one run in its thread
+
+
+class Training:
+    """A run that trains in a thread of its own.
+
+    run: `Run`; name: what it is called; budget: {unit: how many} more, or {} for what its settings
+    say, and where they say nothing until it is stopped; every: seconds between two looks; told:
+    called, from any thread, with what is new: {'from', 'points', 'status'}; rested: called when the
+    thread is at its end.
+    `.phase` is 'ready', 'starting', 'training', 'pausing', 'paused', 'stopping', 'stopped', 'done'
+    or 'failed'.
+    """
+
+    GOING = ("starting", "training", "pausing", "stopping")
+
+    def __init__(self, run, name, budget, every, told, rested):
+        self.run, self.name, self.told, self.rested = run, name, told, rested
+        own = run.settings.budget
+        said = budget or (dict([own]) if own else ENDLESS)
+        [(self.unit, self._total)] = said.items()
+        self.endless = said is ENDLESS
+        self._own = not budget and self.unit in ("games", "actions")  # counted from its beginning
+        self._every, self._due, self._end = every, 0.0, None
+        self._thread, self._lock = None, threading.RLock()
+        self.curve = Curve(_past(run.history))
+        promise = "" if self.endless else f" {points(self._total)} {self.unit}"
+        self.phase, self.words, self.details = "ready", f"Ready to train{promise}.", ""
+
+    going = property(lambda self: self.phase in self.GOING, doc="Whether its thread is at work.")
+
+    # ------------------------------------------------------------ orders
+
+    def start(self):
+        """Train on: after a pause to the end that was set, otherwise by the whole budget."""
+        with self._lock:
+            if self.going:
+                return
+            if self.phase != "paused" or self._end is None:
+                self._end = self._new_end()
+            before, self._due = self._thread, 0.0
+            self._become("starting", "Starting. On a new machine this compiles for half a minute.")
+            self._thread = threading.Thread(target=self._train, args=(before,), daemon=True)
+            self._thread.start()
+
+    def pause(self):
+        """Hold the run where it is, within a second; its network then stands still."""
+        self._halt("pausing", "Pausing.")
+
+    def stop(self):
+        """End it, within a second; `start` trains on from there, by the whole budget."""
+        with self._lock:
+            if self.phase == "paused":
+                self._become("stopped", self._where("Stopped"))
+            self._halt("stopping", "Stopping.")
+
+    def join(self, seconds=None):
+        """Wait until its thread has ended, so many seconds at most; say whether it has."""
+        last = math.inf if seconds is None else time.monotonic() + seconds
+        while (thread := self._thread) and thread.is_alive() and time.monotonic() < last:
+            if self.phase in ("pausing", "stopping"):
+                self.run.stop()  # again: `go` may not have begun when it was asked
+            thread.join(0.05)
+        return not (thread and thread.is_alive())
+
+    def _halt(self, phase, words):
+        with self._lock:
+            if self.going and self.phase != "stopping":
+                self._become(phase, words)
+                self.run.stop()
+
+    # ------------------------------------------------------------ in the thread
+
+    def _train(self, before):
+        if before:
+            before.join()
+        rest = self._rest()
+        try:
+            history = rest is not None and self.run.go(**rest, progress=self._look)
+        except Exception as error:
+            self._ended("failed", *_in_words(error, self.name))
+        else:
+            self._ended(*self._outcome(history and history.stopped))
+
+    def _look(self, run):
+        """Tell what is new, now and then; between two chunks, so it should not take long."""
+        if self.phase in ("pausing", "stopping"):
+            run.stop()
+        if time.monotonic() >= self._due:
+            self._due = time.monotonic() + self._every
+            with self._lock:
+                if self.phase == "starting":
+                    self.phase, self.words = "training", "Training."
+                self._keep()
+                self.tell()
+
+    def _outcome(self, stopped):
+        if not stopped:
+            return "done", f"Done: {points(self._total)} {self.unit}."
+        if self.phase == "pausing":
+            return "paused", self._where("Paused") + " The network stands still: cells may use it."
+        return "stopped", self._where("Stopped") + " Start trains on from here."
+
+    def _ended(self, phase, words, details=""):
+        with self._lock:
+            self._keep()
+            self._become(phase, words, details)
+        self.rested()
+
+    def _keep(self):
+        if row := self.run.history.latest():
+            self.curve.add(_point(row | {"seconds": self.run.history.took}))
+
+    # ------------------------------------------------------------ how far
+
+    def _new_end(self):
+        return self._total if self._own else self.run.done(self.unit) + self._total
+
+    def _rest(self):
+        """Return what `Run.go` is to be told, None where nothing is left."""
+        if self._own:
+            return {}  # by its settings: at the end its folder holds the weights
+        rest = self._end - self.run.done(self.unit)
+        return {self.unit: rest} if rest > 0 else None
+
+    @property
+    def _done(self):
+        """How much of the budget is done."""
+        if self._end is None and not self._own:
+            return 0
+        return self.run.done(self.unit) - (0 if self._own else self._end - self._total)
+
+    def _where(self, what):
+        if self.endless:
+            return f"{what} after {points(self.run.actions)} actions."
+        return f"{what} at {amount(self._done, self._total)} {self.unit}."
+
+    # ------------------------------------------------------------ what is told
+
+    def status(self):
+        """Return where it stands, as JSON has it."""
+        history, share = self.run.history, None
+        far = f"{points(history.actions)} actions"
+        if not self.endless:
+            share = min(1.0, self._done / self._total)
+            far = f"{amount(self._done, self._total)} {self.unit}"
+        return {"phase": self.phase, "words": self.words, "details": self.details, "share": share,
+                "far": f"{far}, {points(history.count)} games", "rate": self.run.rate}  # fmt: skip
+
+    def tell(self, everything=False):
+        """Tell what is new."""
+        with self._lock:
+            self.told({**self.curve.news(everything), "status": self.status()})
+
+    def _become(self, phase, words, details=""):
+        self.phase, self.words, self.details = phase, words, details
+        self.tell()
+
+
+def _in_words(error, name):
+    """Return (what went wrong, the traceback where that may help)."""
+    if isinstance(error, (ValueError, MemoryError, FloatingPointError)) and str(error):
+        return f"{name} has ended: {error}.", ""
+    told = trouble(error, name)
+    return f"{told['error']}.", told["details"]
+
+
+# ---------------------------------------------------------------- the widget
+
+
+class TrainWidget(BrowserWidget):
+    """Start, pause and stop runs, change their rate, and watch their curves grow.
+
+    runs: one `Run`, or up to four side by side, each with a network of its own.  names: what they
+    are called, by default what their settings differ in.  One of actions, games and seconds: how
+    far each trains on; by default by the budget of its settings, and where these have none, until
+    it is stopped.
+    Raises ValueError for no run, runs that share a network, and a bad budget.
+
+    They train in threads of the kernel: cells can run meanwhile, and a page that is closed stops
+    nothing.  They end by Stop, when a running cell is interrupted, when this cell is run again, by
+    `close()`, and with the kernel.  `.start()`, `.pause()` and `.stop()` do what the buttons do,
+    `.wait()` waits for the end; `.run.rate = 0.01` changes the rate.  `.frame` is the history so
+    far, a row for each 1000 games.
+    """
+
+    about = List().tag(sync=True)
+
+    def __init__(self, *runs, names=None, actions=None, games=None, seconds=None):
+        budget = _budget(actions=actions, games=games, seconds=seconds)
+        _check_runs(runs)
+        names = _checked_names(names, runs)
+        self._trainings, every = [], LOOK * len(runs)
+        super().__init__(about=[_about(*pair) for pair in zip(runs, names)])
+        for n, (run, name) in enumerate(zip(runs, names)):
+            told = self._teller(n)
+            self._trainings.append(Training(run, name, budget, every, told, self._draw_again))
+        self._cell = _this_cell()
+        _watch_cells()
+        _open.add(self)
+
+    runs = property(lambda self: [t.run for t in self._trainings], doc="The runs.")
+    run = property(lambda self: self.runs[0], doc="The first of the runs.")
+    phases = property(lambda self: [t.phase for t in self._trainings], doc="See `Training`.")
+
+    @property
+    def frame(self):
+        """The history of all runs as a pandas frame: `History.frame`, and before it the name."""
+        import pandas
+
+        frames = [t.run.history.frame.assign(run=t.name) for t in self._trainings]
+        whole = pandas.concat(frames, ignore_index=True)
+        return whole[["run", *whole.columns.drop("run")]]
+
+    # ------------------------------------------------------------ orders
+
+    def start(self, number=None):
+        """Let a run train, or all of them."""
+        self._each("start", number)
+
+    def pause(self, number=None):
+        """Hold a run, or all of them, within a second."""
+        self._each("pause", number)
+
+    def stop(self, number=None):
+        """End the training of a run, or of all of them, within a second."""
+        self._each("stop", number)
+
+    def wait(self, seconds=None):
+        """Wait until all runs have ended or are held, so many seconds at most; say whether."""
+        last = math.inf if seconds is None else time.monotonic() + seconds
+        rests = [t.join(None if seconds is None else max(0.0, last - time.monotonic()))
+                 for t in self._trainings]  # fmt: skip
+        return all(rests)
+
+    def close(self):
+        """End the training, and the widget with it: its picture is what stays."""
+        _open.discard(self)
+        for training in getattr(self, "_trainings", ()):
+            training.stop()
+        for training in getattr(self, "_trainings", ()):
+            training.join(PATIENCE)
+        super().close()
+
+    def _each(self, order, number):
+        for training in self._trainings if number is None else [self._trainings[number]]:
+            getattr(training, order)()
+
+    # ------------------------------------------------------------ the browser
+
+    def _teller(self, number):
+        return lambda news: self.send({"kind": "news", "run": number, **news})
+
+    def _answer(self, message):
+        """Do what the browser orders, and tell it that it was heard."""
+        kind, number = message["kind"], message.get("run")
+        self.send({"kind": "heard", "id": message.get("id")})
+        if kind in ("start", "pause", "stop"):
+            self._each(kind, number)
+        elif kind == "rate":
+            self._set_rate(self._trainings[number], message["rate"])
+        elif kind == "look":
+            for training in self._trainings:
+                training.tell(everything=True)
+
+    def _set_rate(self, training, rate):
+        try:
+            training.run.rate = rate
+        except ValueError as error:
+            self.send({"kind": "trouble", "error": f"{error}."})
+        training.tell()
+
+    # ------------------------------------------------------------ the picture
+
+    def static(self):
+        """Return a `Picture` of the curves so far, and of where the runs stand."""
+        drawn, words = {}, []
+        for training in self._trainings:
+            columns = [(p[0], p[3]) for p in training.curve.points if p[3] is not None]
+            drawn[training.name] = columns
+            last = f", last mean {points(columns[-1][1])}" if columns else ""
+            words.append(f"{training.name}: {training.status()['far']}{last}")
+        picture = draw_curves(drawn, "actions", f"mean score of {BLOCK} games")
+        return picture.captioned("\n".join(words), wrap=False)
+
+
+def _budget(**given):
+    said = {unit: number for unit, number in given.items() if number is not None}
+    if len(said) > 1:
+        raise ValueError(f"say how long to train by one of {', '.join(BUDGETS)}")
+    for unit, number in said.items():
+        check_budget(unit, number)
+    return said
+
+
+def _check_runs(runs):
+    if not 0 < len(runs) <= MOST_RUNS:
+        raise ValueError(f"{len(runs)} runs: say one, or up to {MOST_RUNS} side by side")
+    if len({id(run.network) for run in runs}) < len(runs):
+        raise ValueError("two of these runs share a network: give each its own")
+
+
+def _checked_names(names, runs):
+    names = _names(runs) if names is None else [str(name) for name in names]
+    if len(names) != len(runs):
+        raise ValueError(f"{len(names)} names for {len(runs)} runs")
+    if len(set(names)) < len(names):
+        raise ValueError("two of these runs have the same name")
+    return names
+
+
+def _names(runs):
+    """Name runs by what their settings differ in, where that tells them apart."""
+    if len(runs) == 1:
+        return [" ".join(_said(runs[0], ["network", "rule"])) or "run"]
+    kinds = vars(runs[0].settings)
+    differ = [n for n in kinds if len({repr(getattr(r.settings, n)) for r in runs}) > 1]
+    names = [" ".join(_said(run, differ)) for run in runs]
+    return names if len(set(names)) == len(runs) else [f"run {n + 1}" for n in range(len(runs))]
+
+
+def _said(run, fields):
+    """Say some settings of a run in a few words each."""
+    plain = ("network", "rule", *(["rule"] if run.settings.neural else ()))
+    for field in fields:
+        value = getattr(run.settings, field)
+        if value is None or field == "rule" and run.settings.neural:
+            continue
+        yield str(value) if field in plain else f"{SYMBOLS.get(field, field)} {value}"
+
+
+def _about(run, name):
+    """Return what the browser has to know of a run, once."""
+    rate, fixed = run.settings.rate_name, run.settings.lam
+    return {"name": name, "rate": SYMBOLS.get(rate, rate), "tiles": list(TILES),
+            "fixed": f"λ {fixed:g} is fixed for the whole run" if fixed else ""}  # fmt: skip
+
+
+# ---------------------------------------------------------------- cells, and the end of the kernel
+
+_open = weakref.WeakSet()  # widgets
+_shells = weakref.WeakSet()  # that are watched
+
+
+def _this_cell():
+    """Return what tells the cell that is running from others: its id, or else its text."""
+    parent = getattr(get_ipython(), "get_parent", dict)() or {}
+    asked = parent.get("metadata", {}).get("cellId"), parent.get("content", {}).get("code")
+    return next(filter(None, asked), None)
+
+
+def _watch_cells():
+    shell = get_ipython()
+    if shell is not None and shell not in _shells:
+        _shells.add(shell)
+        shell.events.register("pre_run_cell", _before_cell)
+        shell.events.register("post_run_cell", _after_cell)
+
+
+def _before_cell(info):
+    """End the widgets of a cell that is run again."""
+    for widget in list(_open):
+        if widget._cell is not None and widget._cell in (info.cell_id, info.raw_cell):
+            widget.close()
+
+
+def _after_cell(result):
+    """Stop all training when a cell was interrupted; result: None of one that was cancelled."""
+    error = result and (result.error_in_exec or result.error_before_exec)
+    if result is None or isinstance(error, KeyboardInterrupt):
+        for widget in list(_open):
+            widget.stop()
+
+
+@atexit.register
+def _end_all():
+    for widget in list(_open):
+        widget.stop()
+    for widget in list(_open):
+        widget.wait(PATIENCE)

@@ -1,0 +1,259 @@
+"""Live training in a real JupyterLab, in a real browser: watched, changed, held, and ended."""
+
+import json
+
+import pytest
+
+pytest.importorskip("jupyterlab")
+pytest.importorskip("anywidget")
+pytest.importorskip("playwright", reason="pip install -e '.[dev]'")
+
+import lab  # noqa: E402
+from test_browser import FITS, PALE, Widget  # noqa: E402
+
+pytestmark = pytest.mark.skipif(lab.CHROMIUM is None, reason=lab.HOW)
+
+CELLS = [
+    "from lib2048 import Run, Settings, TrainWidget\n"
+    "import time\n"
+    "def new(rule):\n"
+    "    return Run(Settings(network='cells:0123,4567', rule=rule))",
+    "before = globals().get('widget')\nwidget = TrainWidget(new('td'))\nwidget",
+    "both = TrainWidget(new('td'), new('tc'), actions=10**12)\nboth",
+]
+FOREVER = "while True: time.sleep(0.02)"
+ONE, BOTH = range(2)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("lab")
+    lab.notebook(folder / "train.ipynb", *CELLS)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def at(folder):
+    with lab.server(folder) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    with lab.browser() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def notebook(at, chromium):
+    page = lab.Page(chromium, at("train.ipynb"))
+    page.run_all()
+    page.page.locator(".lib2048").nth(BOTH).wait_for()
+    yield page
+    page.close()
+
+
+@pytest.fixture(autouse=True)
+def in_order(notebook):
+    """Every test leaves a page without errors, and a browser that has asked nobody else."""
+    yield
+    assert notebook.errors == [] == notebook.abroad()
+
+
+class Training(Widget):
+    """A widget that trains."""
+
+    def card(self, number=0):
+        return self.root.locator(".lib-card").nth(number)
+
+    def until_phase(self, phase, number=0):
+        self.page.wait_for_function(
+            "([card, phase]) => card.dataset.phase === phase",
+            arg=[self.card(number).element_handle(), phase],
+        )
+
+    def until_it_grows(self, number=0):
+        """Wait until the page shows three other numbers of actions, one after the other."""
+        far = self.card(number).locator(".lib-far .lib-small").element_handle()
+        for _ in range(3):
+            text = far.inner_text()
+            self.page.wait_for_function("([e, text]) => e.innerText !== text", arg=[far, text])
+
+    def chart(self, number):
+        return self.root.locator(".lib-plot").nth(number).get_attribute("aria-label")
+
+
+@pytest.fixture
+def one(notebook):
+    return Training(notebook, ONE)
+
+
+@pytest.fixture
+def both(notebook):
+    return Training(notebook, BOTH)
+
+
+def test_numbers_and_curves_grow_while_it_trains(notebook, one):
+    assert "Ready to train" in one.message and "– " not in one.chart(0).split(":")[0]
+    one.button("Start").click()
+    one.until_phase("training")
+    one.until_it_grows()
+    assert one.root.locator(".lib-plot canvas").count() == 3
+    score = one.chart(0)
+    one.page.wait_for_function(
+        "([e, before]) => e.ariaLabel !== before",
+        arg=[one.root.locator(".lib-plot").first.element_handle(), score],
+    )
+    tally = one.card().locator(".lib-scores b").all_inner_texts()
+    assert len(tally) == 3 and all(any(c.isdigit() for c in text) for text in tally)
+    one.root.get_by_label("Tile", exact=True).select_option("512")
+    assert "games that reached 512" in one.chart(1)
+    one.root.get_by_label("Tile", exact=True).select_option("2048")
+
+
+def test_the_rate_is_changed_while_it_trains(notebook, one):
+    rate = one.root.get_by_label("α of cells:0123,4567 td", exact=True)
+    rate.fill("0.02")
+    rate.press("Enter")
+    notebook.until("widget.run.rate", 0.02)
+    one.until_it_grows()
+    rate.fill("7")
+    rate.press("Enter")
+    one.until("use a rate above 0")
+    notebook.ask("setattr(widget.run, 'rate', 0.05)")
+    one.page.wait_for_function("e => e.value === '0.05'", arg=rate.element_handle())
+    one.until_it_grows()
+
+
+def test_it_is_paused_by_a_key_and_goes_on_beside_a_busy_cell(notebook, one):
+    one.press("p")
+    one.until_phase("paused")
+    one.until("Paused after")
+    stands = notebook.ask("widget.run.actions")
+    notebook.start(FOREVER)
+    one.button("Go on").click()
+    one.until_phase("training")
+    one.until_it_grows()
+    one.page.evaluate(f"{lab.KERNEL}.interrupt()")
+    one.until_phase("stopped")
+    assert notebook.ask("widget.run.actions") > stands
+    notebook.until("widget.phases", ["stopped"])
+
+
+def test_its_own_stop_works_while_a_cell_runs(notebook, one):
+    one.button("Start again").click()
+    one.until_phase("training")
+    notebook.start("for _ in range(100): time.sleep(0.05)\nseen = widget.phases")
+    one.button("Stop").click()
+    one.until_phase("stopped")
+    notebook.until("seen", ["stopped"])
+
+
+def test_keys_read_zoom_and_move_the_curve(one):
+    chart = one.root.locator(".lib-plot").first
+    chart.press("ArrowLeft")
+    assert "mean score of the last 1000 games at" in one.message
+    last = one.message
+    one.page.keyboard.press("ArrowLeft")
+    assert one.message != last
+    whole = one.root.locator(".lib-whole").first
+    assert whole.is_hidden()
+    one.page.keyboard.press("+")
+    assert one.root.locator(".lib-whole:visible").count() == 3, "all show the same part"
+    one.page.keyboard.press("Shift+ArrowLeft")
+    one.page.keyboard.press("0")
+    assert whole.is_hidden()
+    box = chart.locator(".u-over").bounding_box()
+    mouse, y = one.page.mouse, box["y"] + 50
+    mouse.move(box["x"] + 50, y)
+    mouse.down()
+    mouse.move(box["x"] + 150, y, steps=4)
+    mouse.up()
+    assert whole.is_visible()
+    whole.click()
+    assert whole.is_hidden()
+    inside = "document.activeElement.closest('.lib2048') !== null"
+    assert one.page.evaluate(inside)
+
+
+def test_no_key_reaches_the_notebook(notebook, one):
+    before = notebook.cells()
+    targets = [".lib-plot >> nth=1", "input[type=range]", "input[type=number]", "select",
+               ".lib-message", "button >> nth=1", ".u-over >> nth=0"]  # fmt: skip
+    for selector in targets:
+        one.root.locator(selector).first.click(force=True)
+        for key in "ddxbam":
+            notebook.page.keyboard.press(key)
+    assert notebook.cells() == before
+
+
+def test_two_runs_train_side_by_side_and_a_page_that_is_closed_stops_nothing(
+    notebook, both, at, chromium
+):
+    both.button("Start all").click()
+    for number in range(2):
+        both.until_phase("training", number)
+        both.until_it_grows(number)
+    assert "td α 0.1" in both.chart(0) and "tc β 1.0" in both.chart(0)
+    notebook.save()
+    actions = notebook.ask("both.run.actions")
+    notebook.page.goto("about:blank")
+    notebook.page.goto(at("train.ipynb"))
+    notebook.until_ready()
+    for number in range(2):
+        both.until_phase("training", number)
+        both.until_it_grows(number)
+    assert notebook.ask("both.run.actions") > actions
+    assert "–" not in both.chart(0).split("Left and")[0]
+    both.button("Stop all").click()
+    for number in range(2):
+        both.until_phase("stopped", number)
+
+
+def test_running_its_cell_again_ends_the_old_one(notebook, one):
+    one.button("Start again").click()
+    one.until_phase("training")
+    notebook.command("notebook:run-all-cells")
+    notebook.until("(before.phases, widget.phases)", (["stopped"], ["ready"]))
+    one.until_phase("ready")
+
+
+@pytest.mark.parametrize("theme", ["JupyterLab Dark", "JupyterLab Light"])
+def test_it_fits_a_phone_and_can_be_read_in_both_themes(theme, notebook, both):
+    notebook.command("apputils:change-theme", json.dumps({"theme": theme}))
+    light = str("Light" in theme).lower()
+    notebook.page.wait_for_selector(f"body[data-jp-theme-light='{light}']", state="attached")
+    both.press("p")
+    for number in range(2):
+        both.until_phase("training", number)
+        both.until_it_grows(number)
+    both.press("p")
+    for number in range(2):
+        both.until_phase("paused", number)
+    for root in notebook.page.locator(".lib2048").all():
+        assert root.evaluate(PALE) == []
+    notebook.page.set_viewport_size({"width": 400, "height": 900})
+    notebook.page.wait_for_function("document.querySelector('.lib-plot canvas').clientWidth < 380")
+    for root in notebook.page.locator(".lib2048").all():
+        assert root.evaluate(FITS)
+    notebook.page.set_viewport_size({"width": 1200, "height": 900})
+
+
+def test_everything_to_press_has_a_name(notebook):
+    names = "e => e.ariaLabel || (e.labels?.[0] ?? e).textContent.trim()"
+    for element in notebook.page.locator(".lib2048 :is(button, input, select)").all():
+        assert element.evaluate(names)
+
+
+def test_a_saved_notebook_is_small_and_a_lost_kernel_is_told(notebook, folder, one):
+    notebook.until("both.phases", ["paused"] * 2)
+    notebook.save()
+    path = folder / "train.ipynb"
+    assert path.stat().st_size < 60_000
+    text = path.read_text(encoding="utf-8")
+    assert "lib2048-still" in text and "last mean" in text
+    assert "widgets" not in json.loads(text)["metadata"]
+    notebook.restart()
+    one.until("The kernel has ended or was restarted")
+    one.press("p")
+    one.until("Run this cell again")
