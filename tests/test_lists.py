@@ -217,7 +217,7 @@ WRONG = {
     "a policy that looks ahead": (PLAY + 'player = "random"\ndepth = 2', "does not look ahead"),
     "no depth": (PLAY + 'player = "heuristic"\ndepth = 0', "a: depth 0"),
     "no game to play": (PLAY + 'player = "random"\ngames = 0', "a: games 0"),
-    "no thread": (PLAY + 'player = "random"\nthreads = 0', "a: threads 0"),
+    "no thread": (PLAY + 'player = "random"\nthreads = 0', "threads 0: both must be at least 1"),
     "no board": (SOLVE, "[[solve]] a: board '': write rows x columns"),
     "a board that is too large": (SOLVE + 'board = "4x4"', "a: a 4x4 board has up to"),
     "a start that nobody knows": (SOLVE + 'board = "2x2"\nstart = "high"', "unknown start 'high'"),
