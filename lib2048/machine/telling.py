@@ -42,10 +42,10 @@ class _NoBar(contextlib.nullcontext):
     def __enter__(self):
         return self
 
-    def update(self, count):
+    def update(self, count, refresh=True):
         """Move on by a count, unseen."""
 
-    set_postfix_str = update
+    set_postfix_str = set_description_str = update
 
 
 def bar(wanted, **how):

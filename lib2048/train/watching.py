@@ -57,17 +57,37 @@ def progress_bar(wanted, run, unit, total):
     if callable(wanted):
         yield functools.partial(wanted, run)
         return
-    form = "{percentage:3.0f}%|{bar}| {n:.0f}/{total:.0f} {unit} [{elapsed}<{remaining}{postfix}]"
     start = run.done(unit)
-    with bar(wanted, total=total, unit=unit, bar_format=form) as shown:
+    with progress_line(wanted, unit, total) as tell:
 
         def show():
-            shown.update(min(run.done(unit) - start, total) - shown.n)
-            mean, rate = run.history.mean_last(), run.actions / max(run.seconds, 1e-9)
+            rate = run.actions / max(run.seconds, 1e-9)
             speed = f"{rate / 1e6:.1f} M" if rate > 1e5 else f"{rate / 1e3:.1f} k"
-            shown.set_postfix_str(f"{speed} actions/s, last mean {mean:,.0f}")
+            tell(run.done(unit) - start, f"{speed} actions/s, {last_mean(run)}")
 
         yield show if wanted else lambda: None
+
+
+@contextmanager
+def progress_line(wanted, unit, total):
+    """Yield a function of (how much is done, what else to say) that moves a line on.
+
+    It says amounts as people do: "9.7 of 20 M actions".
+    """
+    form = "{desc} {percentage:3.0f}%|{bar}| [{elapsed}<{remaining}{postfix}]"
+    with bar(wanted, total=total, bar_format=form) as shown:
+
+        def tell(done, text):
+            shown.set_description_str(f"{amount(done, total)} {unit}", refresh=False)
+            shown.update(min(done, total) - shown.n)
+            shown.set_postfix_str(text)
+
+        yield tell
+
+
+def last_mean(run):
+    """Say what a run's last 1000 training games were worth."""
+    return f"last mean {run.history.mean_last():,.0f}"
 
 
 def amount(number, of):

@@ -1,0 +1,116 @@
+"""Several ways to learn, several seeds of each, one table of test scores: which one is better?"""
+
+import threading
+from contextlib import contextmanager
+from functools import partial
+from itertools import product
+
+from lib2048.learn.settings import Settings
+from lib2048.machine.waiting import Crowd
+from lib2048.play.evaluation import check_games, evaluate
+from lib2048.play.statistics import compare_groups
+from lib2048.train.run import Run
+from lib2048.train.watching import Stopped, last_mean, progress_line
+
+FUNCTIONS = ("index", "value", "update")  # of one's own, see `Network.with_functions`
+
+
+class Race:
+    """What came of a race.
+
+    tests: DataFrame, a row a run: run, seed, score (the mean of its test games) and what `note`
+    said; histories: {name: [`History`, one a seed]}, as `plot_curves` takes them.
+    """
+
+    def __init__(self, rows):
+        import pandas as pd
+
+        self.tests = pd.DataFrame([row for row, _ in rows])
+        self.histories = {}
+        for row, history in rows:
+            self.histories.setdefault(row["run"], []).append(history)
+
+    def compare(self, against, value="score", level=0.95):
+        """Compare all others with one, seeds against seeds; see `compare_groups`."""
+        return compare_groups(self.tests, "run", value, against, level)
+
+    def __repr__(self):
+        means = self.tests.groupby("run", sort=False).score.mean()
+        return f"<race: {', '.join(f'{name} {mean:,.0f}' for name, mean in means.items())}>"
+
+
+def race(runs, seeds=(1, 2, 3), games=1000, note=None, threads=2, progress=True, **common):
+    """Train every one of several learners from every seed, and let each play the same test games.
+
+    runs: {name: {option: value}}, what each has to itself; common: what all of them share.
+    Options are those of `Settings`, the network and a budget among them, and index, value and
+    update, functions of one's own.  games: test games of each run; note: a function of (network,
+    history) that returns {column: value}, for what else is asked of a network before it is
+    forgotten.  threads: runs at a time; results do not depend on it.  progress: whether to show a
+    line: how many runs have ended, how far all are together, the mean of the one that spoke last.
+
+    Returns `Race`.  Raises ValueError, before anything is trained, for options that `Settings`
+    refuses and budgets that are missing or of different kinds; later what `Run.go` raises.  The
+    Stop button raises `Stopped`.
+    """
+    jobs = [_Job(name, common | own | {"seed": seed})
+            for (name, own), seed in product(runs.items(), seeds)]  # fmt: skip
+    if len({job.unit for job in jobs} | {None}) != 2:
+        raise ValueError("a race needs seeds, and runs with a budget each, all of them actions, "
+                         "games or seconds")  # fmt: skip
+    check_games(games, threads)
+    over = threading.Event()
+    try:
+        with _line(jobs, progress, over) as look, Crowd(threads) as crowd:
+            tasks = (partial(_row, job, look, games, note, over) for job in jobs)
+            return Race(list(crowd.results(tasks)))
+    except KeyboardInterrupt:
+        said = f"stopped: {sum(job.ended for job in jobs)} of {len(jobs)} runs had ended"
+        raise Stopped(None, said) from None
+    finally:
+        over.set()
+
+
+class _Job:
+    """One run of a race: its name, settings and functions, and how far it is."""
+
+    def __init__(self, name, options):
+        self.name = name
+        self.functions = {key: options.pop(key) for key in FUNCTIONS if key in options}
+        self.settings = Settings(**options)
+        self.unit, self.budget = self.settings.budget or (None, 0)
+        self.done, self.ended = 0, False
+
+    def network(self):
+        """Return its network, new, with functions of one's own where it has some."""
+        made = self.settings.new_network()
+        rule = self.settings.rule
+        return made.with_functions(rule=rule, **self.functions) if self.functions else made
+
+
+@contextmanager
+def _line(jobs, progress, over):
+    """Yield what a job and its run call on their way: it moves the line on, or ends the run."""
+    lock, total = threading.Lock(), sum(job.budget for job in jobs)
+    with progress_line(progress, jobs[0].unit, total) as tell:
+
+        def look(job, run):
+            if over.is_set():
+                run.stop()
+            with lock:
+                job.done = run.done(job.unit)
+                ended = sum(each.ended for each in jobs)
+                said = f"{ended} of {len(jobs)} runs, {last_mean(run)}"
+                tell(sum(each.done for each in jobs), said)
+
+        yield look
+
+
+def _row(job, look, games, note, over):
+    """Train and test; return (what the table holds of a run, its history)."""
+    network = job.network()
+    history = Run(job.settings, network=network).go(progress=partial(look, job))
+    score = evaluate(network, games, stop=over).mean
+    more = note(network, history) if note else {}
+    job.ended = True
+    return {"run": job.name, "seed": job.settings.seed, "score": score} | more, history
