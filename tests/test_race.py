@@ -33,12 +33,13 @@ def test_a_race_is_train_and_evaluate_for_every_run_and_seed(found):
             train(network, actions=ACTIONS, seed=seed, progress=False, **options)
             rows.append([name, seed, evaluate(network, 20).mean])
     assert found.tests[["run", "seed", "score"]].values.tolist() == rows
+    assert found.tests.columns.tolist() == ["run", "alpha", "seed", "score", "rule", "lam"]
     assert [history.actions for history in found.histories["TC"]] == [ACTIONS, ACTIONS]
 
 
 def test_how_many_run_at_a_time_changes_nothing(found):
-    assert raced(threads=1).tests.equals(found.tests)
-    assert raced(threads=3).tests.equals(found.tests)
+    assert raced(at_once=1).tests.equals(found.tests)
+    assert raced(at_once=3).tests.equals(found.tests)
 
 
 def test_it_compares_seeds_with_seeds(found):
@@ -71,7 +72,7 @@ def test_functions_of_ones_own_learn_in_a_race(found):
     ({"a": {}, "b": {"actions": None, "seconds": 1.0}}, {}, "a race needs"),
     (RUNS, {"alpha": -1.0}, "alpha"),
     (RUNS, {"games": 0}, "games 0"),
-    (RUNS, {"threads": 0}, "threads 0"),
+    (RUNS, {"at_once": 0}, "threads 0"),
 ])  # fmt: skip
 def test_what_makes_no_race_is_refused_before_anything_is_trained(monkeypatch, runs, more, words):
     monkeypatch.setattr(racing, "Run", None)
@@ -101,7 +102,7 @@ def test_the_line_says_how_far_all_are(monkeypatch):
             said.append((self.n, self.about, text))
 
     monkeypatch.setattr(watching, "bar", lambda wanted, **how: Line())
-    raced(threads=1)
+    raced(at_once=1)
     done, about, text = said[-1]
     assert (done, about) == (80_000, "80 of 80 k actions")
     assert text.startswith("3 of 4 runs, last mean ")

@@ -18,8 +18,9 @@ FUNCTIONS = ("index", "value", "update")  # of one's own, see `Network.with_func
 class Race:
     """What came of a race.
 
-    tests: DataFrame, a row a run: run, seed, score (the mean of its test games) and what `note`
-    said; histories: {name: [`History`, one a seed]}, as `plot_curves` takes them.
+    tests: DataFrame, a row a run: run (its name), the options that it had to itself, seed, score
+    (the mean of its test games) and what `note` said; histories: {name: [`History`, one a seed]},
+    as `plot_curves` takes them.
     """
 
     def __init__(self, rows):
@@ -39,29 +40,29 @@ class Race:
         return f"<race: {', '.join(f'{name} {mean:,.0f}' for name, mean in means.items())}>"
 
 
-def race(runs, seeds=(1, 2, 3), games=1000, note=None, threads=2, progress=True, **common):
+def race(runs, seeds=(1, 2, 3), games=1000, note=None, at_once=2, progress=True, **common):
     """Train every one of several learners from every seed, and let each play the same test games.
 
     runs: {name: {option: value}}, what each has to itself; common: what all of them share.
     Options are those of `Settings`, the network and a budget among them, and index, value and
     update, functions of one's own.  games: test games of each run; note: a function of (network,
     history) that returns {column: value}, for what else is asked of a network before it is
-    forgotten.  threads: runs at a time; results do not depend on it.  progress: whether to show a
+    forgotten.  at_once: runs at a time; results do not depend on it.  progress: whether to show a
     line: how many runs have ended, how far all are together, the mean of the one that spoke last.
 
     Returns `Race`.  Raises ValueError, before anything is trained, for options that `Settings`
     refuses and budgets that are missing or of different kinds; later what `Run.go` raises.  The
     Stop button raises `Stopped`.
     """
-    jobs = [_Job(name, common | own | {"seed": seed})
+    jobs = [_Job(name, own, common | own | {"seed": seed})
             for (name, own), seed in product(runs.items(), seeds)]  # fmt: skip
     if len({job.unit for job in jobs} | {None}) != 2:
         raise ValueError("a race needs seeds, and runs with a budget each, all of them actions, "
                          "games or seconds")  # fmt: skip
-    check_games(games, threads)
+    check_games(games, at_once)
     over = threading.Event()
     try:
-        with _line(jobs, progress, over) as look, Crowd(threads) as crowd:
+        with _line(jobs, progress, over) as look, Crowd(at_once) as crowd:
             tasks = (partial(_row, job, look, games, note, over) for job in jobs)
             return Race(list(crowd.results(tasks)))
     except KeyboardInterrupt:
@@ -72,10 +73,10 @@ def race(runs, seeds=(1, 2, 3), games=1000, note=None, threads=2, progress=True,
 
 
 class _Job:
-    """One run of a race: its name, settings and functions, and how far it is."""
+    """One run of a race: what it is called and has to itself, its settings, how far it is."""
 
-    def __init__(self, name, options):
-        self.name = name
+    def __init__(self, name, own, options):
+        self.about = {"run": name} | {key: x for key, x in own.items() if key not in FUNCTIONS}
         self.functions = {key: options.pop(key) for key in FUNCTIONS if key in options}
         self.settings = Settings(**options)
         self.unit, self.budget = self.settings.budget or (None, 0)
@@ -113,4 +114,4 @@ def _row(job, look, games, note, over):
     score = evaluate(network, games, stop=over).mean
     more = note(network, history) if note else {}
     job.ended = True
-    return {"run": job.name, "seed": job.settings.seed, "score": score} | more, history
+    return job.about | {"seed": job.settings.seed, "score": score} | more, history
