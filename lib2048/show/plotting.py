@@ -22,6 +22,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from lib2048.game.board import max_exponent
 from lib2048.game.frontier import tile_sums
+from lib2048.show.words import tell_notebook
 
 __all__ = [
     "COLOURS",
@@ -105,7 +106,9 @@ def _styled(function):
     @functools.wraps(function)
     def wrapper(*args, **kwargs):
         with style():
-            return function(*args, **kwargs)
+            found = function(*args, **kwargs)
+        tell_notebook(short)
+        return found
 
     return wrapper
 

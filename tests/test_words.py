@@ -1,0 +1,47 @@
+"""Alt texts: a figure in words, and a notebook whose every figure has one."""
+
+import matplotlib as mpl
+import nbformat
+import pandas as pd
+from nbclient import NotebookClient
+
+mpl.use("Agg")
+import matplotlib.pyplot as plt  # noqa: E402
+
+from lib2048.show.plotting import plot_curves, short, subplots  # noqa: E402
+from lib2048.show.words import describe, tell_notebook  # noqa: E402
+
+CURVE = pd.DataFrame({"actions": [1000, 2000, 3000], "mean": [200.0, 3000.0, 12_345.0]})
+
+
+def test_curves_are_told_with_their_ends():
+    ax = plot_curves({"TD": CURVE, "TC": CURVE.assign(mean=5)})
+    told = describe(ax.figure, short).replace("\u00a0", " ")
+    assert told == ("mean score (points) against actions taken in training; "
+                    "TD from 200 to 12.3 k, TC from 5 to 5")  # fmt: skip
+
+
+def test_a_title_and_several_axes_are_told():
+    figure, (left, right) = subplots(1, 2)
+    left.set(title="early", xlabel="score")
+    right.bar([1, 2], [3, 4], label="TD")
+    right.legend()
+    assert describe(figure) == "early: score. TD"
+
+
+def test_an_empty_figure_is_a_figure():
+    assert describe(plt.figure()) == "a figure"
+
+
+def test_plain_python_needs_no_notebook():
+    tell_notebook()
+
+
+def test_figures_of_a_notebook_have_their_words(tmp_path):
+    code = ("from lib2048 import subplots\n"
+            "figure, ax = subplots()\nax.set(xlabel='λ', ylabel='error (points)');")  # fmt: skip
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code) for _ in range(2)])
+    NotebookClient(notebook, timeout=120, resources={"metadata": {"path": tmp_path}}).execute()
+    for cell in notebook.cells:
+        [output] = [o for o in cell.outputs if "image/png" in o.get("data", {})]
+        assert output.metadata["image/png"]["alt"] == "error (points) against λ"
