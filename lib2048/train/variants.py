@@ -5,6 +5,8 @@ lists of runs (`data/runs`) ask the same at equal numbers of positions.  A varia
 the reference of its experiment; data/curves/value_variants.csv says which row and run is what.
 """
 
+from math import nan
+
 from lib2048.machine.data import data
 from lib2048.play.statistics import compare, compare_printed
 
@@ -15,13 +17,17 @@ def paper_variants():
     """Return the paper's variants and their results: a pandas frame, indexed by variant.
 
     experiment: 'batches', 'symmetry', 'networks' or 'starts'; against: its reference; changes: what
-    differs from that, in words; score: points; percent: above the reference (below: a minus); half:
-    half the width of the 95 % interval of that, in per cent; verdict: by the rule of `compare`,
-    from the printed means and deviations of five trainings.
+    differs from that, in words; score, reference: points of the two; percent: how far the score is
+    above the reference (below: a minus); half: half the width of the 95 % interval of that, in per
+    cent; verdict: by the rule of `compare`, from the printed means and deviations of five
+    trainings; per_hour: positions that it learned from in an hour, nan where nothing is printed.
     """
     variants = _read("curves/value_variants.csv")
-    printed = [_printed(*place) for place in zip(variants["table"], variants["row"], strict=True)]
-    return _judged(variants, printed, compare_printed, score=lambda found: found[0])
+    rows = [_row(*place) for place in zip(variants["table"], variants["row"], strict=True)]
+    printed = [(float(row.score_mean), float(row.score_sd), TRAININGS) for row in rows]
+    told = _judged(variants, printed, compare_printed, score=lambda found: found[0])
+    speeds = dict(zip(variants["variant"], (getattr(r, "positions_per_h", nan) for r in rows)))
+    return told.assign(per_hour=told.index.map(speeds))
 
 
 def recorded_variants(tests=None, seeds=3):
@@ -43,7 +49,8 @@ def _judged(variants, found, judge, score):
     """Return the frame of both: found is what judge takes of each row of variants, or None."""
     import pandas
 
-    columns = ["variant", "experiment", "against", "changes", "score", "percent", "half", "verdict"]
+    columns = ["variant", "experiment", "against", "changes", "score", "reference", "percent",
+               "half", "verdict"]  # fmt: skip
     rows, reference = [], None
     for row, one in zip(variants.itertuples(), found, strict=True):
         if isinstance(row.changes, float):  # empty: the first row of an experiment
@@ -51,15 +58,14 @@ def _judged(variants, found, judge, score):
         elif one is not None and reference is not None:
             told = judge(one, reference)
             rows.append([row.variant, row.experiment, against, row.changes, score(one),
-                         told.percent, told.percent_half, told.verdict])  # fmt: skip
+                         told.base, told.percent, told.percent_half, told.verdict])  # fmt: skip
     return pandas.DataFrame(rows, columns=columns).set_index("variant")
 
 
-def _printed(table, row):
-    """Return (mean, standard deviation, trainings) of a row of one of the paper's tables."""
-    found = _read(f"published/matsuzaki2021_{table}.csv").query(row)
-    [(mean, deviation)] = found[["score_mean", "score_sd"]].to_numpy()
-    return float(mean), float(deviation), TRAININGS
+def _row(table, row):
+    """Return a row of one of the paper's tables."""
+    [found] = _read(f"published/matsuzaki2021_{table}.csv").query(row).itertuples()
+    return found
 
 
 def _read(name):
