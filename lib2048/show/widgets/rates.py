@@ -20,6 +20,8 @@ class RateExplorer(NetworkExplorer):
     by default by `run.memory`; 'E' and 'A' give the rate, 'visits' says how often an entry was
     met.  (TC keeps no visits; an update of your own can, in the memory of a rule that has three.)
 
+    Raises ValueError for a run whose network has no tables, and for too many or few names.
+
     `.train(actions)` trains on.  Every entry is followed in networks of up to 4 million weights, in
     larger ones those that the boards look up.  Training is that of `Run.go`, bit for bit.
     """
@@ -27,7 +29,9 @@ class RateExplorer(NetworkExplorer):
     _told = (*NetworkExplorer._told, "curve")
 
     def __init__(self, run, boards=None, actions=None, keeps=None, cells=None):
-        self.run, self.traces = run, None
+        if not hasattr(run.network, "lookups"):
+            raise ValueError(f"{run.network.name} has no tables whose entries could be followed")
+        self.run = run
         self._keeps = tuple(run.memory if keeps is None else keeps)
         if len(self._keeps) != len(run.memory):
             raise ValueError(f"keeps: {len(run.memory)} names for what {run.settings.rule} keeps")
@@ -102,13 +106,15 @@ class RateExplorer(NetworkExplorer):
     def static(self):
         """Return a `Picture` of the tuple on the first board, and of how its entry's rate went."""
         found = self.look()
-        rates = (found["curve"] or {}).get("rate", [])
-        curve = [(x, y) for x, y in zip((found["curve"] or {})["actions"], rates) if y is not None]
+        told = found["curve"] or {}
+        pairs = zip(told.get("actions", []), told.get("rate", []))
+        curve = [(actions, rate) for actions, rate in pairs if rate is not None]
         if not curve:
             return super().static()
         curves = draw_curves({"rate": curve}, "actions", "its rate |E| / A", width=440)
         said = f"index {points(found['index'][found['place']])}\nrate now {curve[-1][1]:.3f}"
-        return draw_row([draw_tuple(self.cells, self.boards[0], caption=said), curves])
+        cells = found["cells"][found["place"]]
+        return draw_row([draw_tuple(cells, self.boards[0], caption=said), curves])
 
 
 # ---------------------------------------------------------------- what is written down

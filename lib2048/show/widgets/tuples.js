@@ -346,12 +346,7 @@ class Tuples {
       this.places[n].words.replaceChildren(...lines.map((line) => make("span", {}, line)));
     });
     if (!this.plots.length) return;
-    const here = this.tuple.length ? `The entry of cells ${this.tuple.join(", ")}: ` : "";
-    const why = this.match ? "it was not followed." : "choose a tuple of the network to see how it went.";
-    const known = answer?.curve;
-    this.entry.textContent = here + (known ? `index ${grouped(this.read(this.tuple))}.` : answer ||
-      !this.match ? why : "…");
-    if (answer || !this.match) this.plot(known);
+    if (answer || !this.match) this.plot(answer?.curve);
   }
 
   // Whether visits are known of the tuple that is chosen.
@@ -359,7 +354,12 @@ class Tuples {
     return this.counted.are && (this.match || !this.plots.length);
   }
 
+  // Show how the entry went that the chosen cells read.
   plot(curve) {
+    const entry = `Entry ${grouped(this.read(this.tuple))} of cells ${this.tuple.join(", ")}`;
+    this.entry.textContent = !this.match ? "Choose a tuple of the network to see how an entry went." :
+      curve ? `${entry} through training:` : `${entry} was not followed: only those that the ` +
+        "boards here look up were.";
     this.charts.forEach(({ lines }, n) =>
       this.plots[n].show([curve?.actions ?? [], ...lines.map((name) => curve?.[name] ?? [])]));
   }
@@ -378,9 +378,9 @@ class Tuples {
       `${grouped(this.read(tuple))}.` : "Click cells of the board to make a tuple.";
     const whose = match ? ` This is tuple ${match.table + 1} of ${this.network.name}.` : "";
     this.say(what + whose + impossible(this.cells));
-    this.sum.textContent = !this.network ? "There is no network here: an entry has no weight." :
-      match || !tuple.length ? this.network.words :
-        `These cells are no tuple of ${this.network.name}: it has no weights for them.`;
+    const none = this.trouble || "There is no network here: an entry has no weight.";
+    this.sum.textContent = !this.network ? none : match || !tuple.length ? this.network.words :
+      `These cells are no tuple of ${this.network.name}: it has no weights for them.`;
   }
 
   say(words, bad = false) {

@@ -92,9 +92,13 @@ class NetworkExplorer(BrowserWidget):
         return min(same, key=lambda at: self._places[at[0]][at[1]] != cells, default=(None, 0))
 
     def _weights(self, table, board, action):
-        found = self.network.lookups(board, action)[8 * table : 8 * table + 8]
-        value = float(self.network.values([board], action)[0])
-        return {"weights": [weight for *_, weight in found], "value": value}
+        network, mine = self.network, slice(8 * table, 8 * table + 8)
+        network.needs_order("an explorer")
+        if network.promotes:  # which reads some weights from the stage below
+            weights = [weight for *_, weight in network.lookups(board, action)[mine]]
+        else:
+            weights = network.weights[network.places(board, action)[mine]].tolist()
+        return {"weights": weights, "value": float(network.values([board], action)[0])}
 
     def _visited(self, found, board, patterns):
         return self._visits and self._visits.of(board, found["cells"], patterns)
@@ -149,8 +153,8 @@ class NetworkExplorer(BrowserWidget):
         """Return a `Picture` of the tuple on the first board, and of its eight placements."""
         found = self.look()
         index = f"index {points(found['index'][found['place']])}"
-        size = f"one of {points(16 ** len(self.cells))}"
-        first = draw_tuple(self.cells, self.boards[0], caption=f"{index}\n{size}", size=150)
+        size, cells = f"one of {points(16 ** len(self.cells))}", found["cells"][found["place"]]
+        first = draw_tuple(cells, self.boards[0], caption=f"{index}\n{size}", size=150)
         return draw_row([first, *self._eight_pictures(found)])
 
     def _eight_pictures(self, found):
@@ -234,12 +238,18 @@ class Visits:
         counts = dict.fromkeys(map(tuple, patterns), 0)
         for start in range(0, len(boards), AT_ONCE):
             part = boards[start : start + AT_ONCE]
+            read, same = np.empty_like(part), np.empty(len(part), bool)
             for cells in eight:
-                read = part & np.uint64(sum(15 << 4 * cell for cell in cells))
+                np.bitwise_and(part, _spread([15] * len(cells), cells), out=read)
                 for found in counts:
-                    wanted = np.uint64(sum(e << 4 * cell for e, cell in zip(found, cells)))
-                    counts[found] += int(np.count_nonzero(read == wanted))
+                    np.equal(read, _spread(found, cells), out=same)
+                    counts[found] += int(np.count_nonzero(same))
         return [counts[tuple(found)] for found in patterns]
 
     def __str__(self):
         return f"Visits: how often {points(len(self.boards))} boards look an entry up."
+
+
+def _spread(exponents, cells):
+    """Return a board with these exponents in these cells, and nothing elsewhere: uint64."""
+    return np.uint64(sum(exponent << 4 * cell for exponent, cell in zip(exponents, cells)))
