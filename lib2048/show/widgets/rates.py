@@ -124,11 +124,12 @@ class Traces:
     """Writes down, at moments of a training, the weights of entries and what is kept beside them.
 
     run: `Run`; places: uint32, sorted, where the entries lie in the weights; None: all of them.
-    Only what training has touched takes memory.
+    Only what has changed since the last moment takes memory.
     """
 
     def __init__(self, run, places=None):
         self._run, self._places, self.actions, self._moments = run, places, [], []
+        self._last = np.float32(0)
         self.take()
 
     def take(self):
@@ -136,9 +137,10 @@ class Traces:
         places = slice(None) if self._places is None else self._places
         kept = [numbers.at(places) for numbers in self._run.memory.values()]
         numbers = np.stack([self._run.network.weights[places], *kept], axis=1)
-        touched = np.flatnonzero(numbers.any(axis=1))
-        self._moments.append((touched.astype(np.uint32), numbers[touched]))
+        changed = np.flatnonzero((numbers != self._last).any(axis=1))
+        self._moments.append((changed.astype(np.uint32), numbers[changed]))
         self.actions.append(int(self._run.actions))
+        self._last = numbers
 
     def curve(self, place):
         """Return how an entry went: [actions, weights, what is kept …], None if not followed.
@@ -150,10 +152,12 @@ class Traces:
             at = int(np.searchsorted(self._places, place))
             if at == len(self._places) or self._places[at] != place:
                 return None
-        return [self.actions, *map(list, zip(*(self._row(*m, at) for m in self._moments)))]
+        return [self.actions, *map(list, zip(*self._rows(at)))]
 
-    @staticmethod
-    def _row(touched, numbers, at):
-        found = np.searchsorted(touched, at)
-        here = found < len(touched) and touched[found] == at
-        return numbers[found].tolist() if here else [None] * numbers.shape[1]
+    def _rows(self, at):
+        row = [None] * self._last.shape[1]
+        for changed, numbers in self._moments:
+            found = np.searchsorted(changed, at)
+            if found < len(changed) and changed[found] == at:
+                row = numbers[found].tolist()
+            yield row

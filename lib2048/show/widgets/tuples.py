@@ -163,7 +163,8 @@ class NetworkExplorer(BrowserWidget):
             said = [f"index {points(index)}"]
             said += [] if weight is None else [f"weight {weight:,.1f}".replace("-", "−")]
             said += [] if count is None else [f"visits {points(count)}"]
-            yield draw_tuple(cells, self.boards[0], None, "\n".join(said), 110)
+            picture = draw_tuple(cells, self.boards[0], None, size=110)
+            yield picture.captioned("\n".join(said), wrap=False)
 
 
 # ---------------------------------------------------------------- what was given
