@@ -321,7 +321,7 @@ def test_charts_are_of_what_the_rule_keeps(rule, lines):
 
 def test_the_picture_tells_the_rate(followed):
     last = followed.look()["curve"]["rate"][-1]
-    assert f"rate now {last:.3f}" in followed.static().text
+    assert f"rate now {100 * last:.1f} %" in followed.static().text
     assert "rate now" not in RateExplorer(new_run(rule="td", network="cells:01")).static().text
 
 

@@ -108,11 +108,11 @@ class RateExplorer(NetworkExplorer):
         found = self.look()
         told = found["curve"] or {}
         pairs = zip(told.get("actions", []), told.get("rate", []))
-        curve = [(actions, rate) for actions, rate in pairs if rate is not None]
+        curve = [(actions, 100 * rate) for actions, rate in pairs if rate is not None]
         if not curve:
             return super().static()
-        curves = draw_curves({"rate": curve}, "actions", "its rate |E| / A", width=440)
-        said = f"index {points(found['index'][found['place']])}\nrate now {curve[-1][1]:.3f}"
+        curves = draw_curves({"rate": curve}, "actions", "its rate |E| / A in %", width=440)
+        said = f"index {points(found['index'][found['place']])}\nrate now {curve[-1][1]:.1f} %"
         cells = found["cells"][found["place"]]
         return draw_row([draw_tuple(cells, self.boards[0], caption=said), curves])
 
