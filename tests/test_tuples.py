@@ -15,7 +15,7 @@ from lib2048.game import board as rules  # noqa: E402
 from lib2048.learn.examples import places  # noqa: E402
 from lib2048.networks.files import save  # noqa: E402
 from lib2048.play.evaluation import record_game  # noqa: E402
-from lib2048.show.widgets import rates  # noqa: E402
+from lib2048.show.widgets import rates, tuples  # noqa: E402
 from lib2048.show.widgets.game import to_hex  # noqa: E402
 
 GAME = record_game("greedy", seed=1)[:-1]
@@ -113,7 +113,7 @@ def test_what_makes_no_sense_is_refused(refused):
     refused(lambda: NetworkExplorer(q, seen=[1]), "belongs to an action")
 
 
-def test_files_that_cannot_be_read_are_told_in_the_widget(tmp_path):
+def test_files_that_cannot_be_read_are_told_in_the_widget(tmp_path, monkeypatch):
     network = random_network(name="cells:0123")
     save(network, tmp_path / "net.npz")
     found = NetworkExplorer(tmp_path / "net.npz").look()
@@ -125,6 +125,12 @@ def test_files_that_cannot_be_read_are_told_in_the_widget(tmp_path):
         assert told.startswith("Without weights") and says in told and explorer.network is None
         assert explorer.look()["weights"] is None
     assert "no n-tuple network" in NetworkExplorer(object()).tuples["trouble"]
+
+    def too_large(path):
+        raise MemoryError("network 9x9 needs 900 GiB")
+
+    monkeypatch.setattr(tuples, "load", too_large)
+    assert "network 9x9 needs 900 GiB." in NetworkExplorer("large.npz").tuples["trouble"]
 
 
 # ---------------------------------------------------------------- visits
