@@ -155,6 +155,10 @@ class _Tables:
         where = number if isinstance(number, tuple) else (number,)
         return self._numbers[self._network.positions(*where)]
 
+    def at(self, places):
+        """Return a copy of those of the weights at these places, as `Network.places` has them."""
+        return self._numbers[places].copy()
+
     def __len__(self):
         return len(self._network.tuples)
 

@@ -14,7 +14,7 @@ HERE = Path(__file__).parent
 VENDOR = ("vendor/uPlot.iife.min.js", "vendor/uPlot.min.css")
 # Each imports only from those before it.
 MODULES = ("game.js", "board.js", "mind.js", "play.js", "replay.js", "chart.js", "train.js",
-           "widget.js")  # fmt: skip
+           "tuples.js", "widget.js")  # fmt: skip
 VIEW = "application/vnd.jupyter.widget-view+json"
 NOTE = "This is a picture of it. Run this cell in JupyterLab, and it comes alive."
 # In a reader's own saved notebook the widget of an earlier session is gone, and JupyterLab writes
@@ -41,7 +41,7 @@ def front_end():
 @functools.cache
 def style_sheet():
     """Return the looks of all widgets."""
-    names = (VENDOR[1], "board.css", "train.css")
+    names = (VENDOR[1], "board.css", "train.css", "tuples.css")
     return "\n".join((HERE / name).read_text(encoding="utf-8") for name in names)
 
 

@@ -35,10 +35,13 @@ export function enable(element, enabled) {
 
 const THIN = "\u202f";
 
+// A text of digits, or a BigInt, with its thousands set apart.
+export const grouped = (digits) => String(digits).replace(/\B(?=(\d{3})+$)/g, THIN);
+
 // A number as people read it: thousands set apart, a real minus.
 export function points(number, digits = 0) {
   const [whole, rest] = Math.abs(number).toFixed(digits).split(".");
-  const text = whole.replace(/\B(?=(\d{3})+$)/g, THIN) + (rest ? `.${rest}` : "");
+  const text = grouped(whole) + (rest ? `.${rest}` : "");
   return number < 0 && Number(number.toFixed(digits)) !== 0 ? `−${text}` : text;
 }
 

@@ -172,16 +172,19 @@ export function next({ cells, state, score }, action) {
 
 // ---------------------------------------------------------------- positions that people type
 
-// Read a position: 16 tiles with anything between them, or the library's integer.
+// Read a position to which a game can come; see `readCells`.
+export const readPosition = (text) => possible(readCells(text));
+
+// Read a board: 16 tiles with anything between them, or the library's integer.
 // Returns the cells; throws an Error that says in words what is wrong.
-export function readPosition(text) {
+export function readCells(text) {
   const plain = text.trim().replace(/^(np\.)?uint64\((.*)\)$/, "$2");
   const packed = /^(0x[0-9a-f]+|\d+)$/i.test(plain) ? BigInt(plain) : null;
-  if (packed !== null && packed >> 64n === 0n) return possible(fromHex(packed.toString(16)));
+  if (packed !== null && packed >> 64n === 0n) return fromHex(packed.toString(16));
   const words = plain.split(/[\s,;|/[\]()]+/).filter((word) => word !== "");
   const cells = words.map(exponentOf);
   if (cells.length !== 16) throw new Error(`a board has 16 cells, and here are ${cells.length}`);
-  return possible(cells);
+  return cells;
 }
 
 function exponentOf(word) {

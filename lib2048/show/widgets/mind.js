@@ -68,7 +68,7 @@ export class Mind {
     const waited = performance.now() - since;
     if (waited < PATIENCE) return;
     if (doing) this.told(`${doing}: ${Math.round(waited / 1000)} s`);
-    else this.told("The kernel is busy: the answer comes when it is free. Play on.");
+    else this.told("The kernel is busy: the answer comes when it is free.");
   }
 
   close() {

@@ -1,10 +1,11 @@
 // What Jupyter needs: anywidget calls `render` with a model, whose traits and messages are those of
-// board.py, replay.py and train.py.  Nothing else here knows of Jupyter.
+// board.py, replay.py, train.py and tuples.py.  Nothing else here knows of Jupyter.
 
 import { make } from "./board.js";
 import { play } from "./play.js";
 import { replay } from "./replay.js";
 import { train } from "./train.js";
+import { tuples } from "./tuples.js";
 
 const PAUSE = 200; // milliseconds before a position is reported
 
@@ -51,11 +52,19 @@ function training(model, root) {
   return view;
 }
 
+function exploring(model, root) {
+  const send = (message) => model.send(message);
+  const view = tuples(root, { ...model.get("tuples"), send });
+  model.on("msg:custom", (message) => view.hear(message));
+  return view;
+}
+
 function render({ model, el }) {
   const root = make("div");
   el.append(root);
-  const kind = model.get("about") ? training : model.get("record") ? replaying : playing;
-  const view = kind(model, root);
+  const kinds = { about: training, record: replaying, tuples: exploring };
+  const kind = Object.keys(kinds).find((trait) => model.get(trait));
+  const view = (kinds[kind] ?? playing)(model, root);
   model.on("comm_live_update", () => view.lose?.()); // after the start, it only ever dies
   return () => view.close();
 }

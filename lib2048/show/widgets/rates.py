@@ -1,0 +1,163 @@
+"""How entries of a network go through training: their weights, and what TC keeps of them."""
+
+import numpy as np
+
+from lib2048.show.drawing import draw_curves, draw_row, draw_tuple
+from lib2048.show.widgets.base import points
+from lib2048.show.widgets.tuples import NetworkExplorer
+from lib2048.train.watching import progress_bar
+
+MOMENTS = 60  # of a training, at which its entries are written down
+FEW = 1 << 22  # weights: of a network with at most so many, every entry is followed
+NOISE = "noise alone: 1/√visits"
+
+
+class RateExplorer(NetworkExplorer):
+    """Choose an entry of a network, and see how it went through training: E, A, |E| / A, weight.
+
+    run: a `Run`, which is trained here; boards, cells: as in `NetworkExplorer`; actions: how far
+    it is trained at once.  keeps: what to call the numbers that its rule keeps beside each weight,
+    by default by `run.memory`; 'E' and 'A' give the rate, 'visits' says how often an entry was
+    met.  (TC keeps no visits; an update of your own can, in the memory of a rule that has three.)
+
+    Raises ValueError for a run whose network has no tables, and for too many or few names.
+
+    `.train(actions)` trains on.  Every entry is followed in networks of up to 4 million weights, in
+    larger ones those that the boards look up.  Training is that of `Run.go`, bit for bit.
+    """
+
+    _told = (*NetworkExplorer._told, "curve")
+
+    def __init__(self, run, boards=None, actions=None, keeps=None, cells=None):
+        if not hasattr(run.network, "lookups"):
+            raise ValueError(f"{run.network.name} has no tables whose entries could be followed")
+        self.run = run
+        self._keeps = tuple(run.memory if keeps is None else keeps)
+        if len(self._keeps) != len(run.memory):
+            raise ValueError(f"keeps: {len(run.memory)} names for what {run.settings.rule} keeps")
+        super().__init__(run.network, boards, cells=cells)
+        self.traces = Traces(run, None if run.network.size <= FEW else self._looked_up())
+        if actions is not None:
+            self.train(actions)
+
+    def _looked_up(self):
+        return np.unique([self.network.places(board) for board in self.boards])
+
+    def train(self, actions, moments=MOMENTS, progress=True):
+        """Train on by so many actions, and write the entries down so often, more often at first."""
+        begin = self.run.actions
+        shares = (np.arange(1, moments + 1) / moments) ** 2
+        ends = np.unique(begin + np.maximum(1, np.round(actions * shares)).astype(int))
+        with progress_bar(progress, self.run, "actions", int(actions)) as show:
+            for end in ends:
+                self.run.go(actions=int(end) - self.run.actions, progress=False)
+                self.traces.take()
+                show()
+        self.send({"kind": "changed"})
+        self._draw_again()
+
+    def _look(self, cells, board, action):
+        """Return what a tuple reads, and how that entry went.
+
+        'curve': {'actions', 'weight', what `keeps` names, and 'rate' where these are 'E' and 'A':
+        lists of numbers, None while the entry was untouched}, or None for one not followed.
+        """
+        found = super()._look(cells, board, action) | {"curve": None}
+        if found["table"] is None:
+            return found
+        places = self.network.places(board, action)[8 * found["table"] :][:8]
+        curve = self.traces.curve(places[found["place"]])
+        return found | {"curve": curve and self._named(curve), "visits": self._met(places)}
+
+    def _met(self, places):
+        if "visits" not in self._keeps:
+            return None
+        name = list(self.run.memory)[self._keeps.index("visits")]
+        return [int(count) for count in self.run.memory[name].at(places)]
+
+    def _named(self, curve):
+        actions, weight, *kept = curve
+        named = {"actions": actions, "weight": weight, **dict(zip(self._keeps, kept))}
+        if {"E", "A"} <= set(named):
+            named["rate"] = [abs(e) / a if a else None for e, a in zip(named["E"], named["A"])]
+        if "visits" in named:
+            named[NOISE] = [n**-0.5 if n else None for n in named["visits"]]
+        return named
+
+    # ------------------------------------------------------------ the browser
+
+    def _charts(self):
+        """Return the charts: {'title', 'lines': of a curve, 'most': the largest y or None}."""
+        kept, charts = set(self._keeps), []
+        if {"E", "A"} <= kept:
+            lines = ["rate", *([NOISE] if "visits" in kept else [])]
+            charts += [("its rate |E| / A", lines, 1), ("E and A, in points", ["E", "A"], None)]
+        charts.append(("its weight, in points", ["weight"], None))
+        charts += [(name, [name], None) for name in self._keeps if name not in ("E", "A")]
+        return [dict(zip(("title", "lines", "most"), chart)) for chart in charts]
+
+    def _counted(self):
+        if "visits" in self._keeps:
+            return {"are": True, "words": "Visits: how often training has met the entry so far."}
+        return {"are": False, "words": "This run keeps no count of how often an entry was visited."}
+
+    # ------------------------------------------------------------ the picture
+
+    def static(self):
+        """Return a `Picture` of the tuple on the first board, and of how its entry's rate went."""
+        found = self.look()
+        told = found["curve"] or {}
+        pairs = zip(told.get("actions", []), told.get("rate", []))
+        curve = [(actions, 100 * rate) for actions, rate in pairs if rate is not None]
+        if not curve:
+            return super().static()
+        curves = draw_curves({"rate": curve}, "actions", "its rate |E| / A in %", width=440)
+        said = f"index {points(found['index'][found['place']])}\nrate now {curve[-1][1]:.1f} %"
+        cells = found["cells"][found["place"]]
+        return draw_row([draw_tuple(cells, self.boards[0], caption=said), curves])
+
+
+# ---------------------------------------------------------------- what is written down
+
+
+class Traces:
+    """Writes down, at moments of a training, the weights of entries and what is kept beside them.
+
+    run: `Run`; places: uint32, sorted, where the entries lie in the weights; None: all of them.
+    Only what has changed since the last moment takes memory.
+    """
+
+    def __init__(self, run, places=None):
+        self._run, self._places, self.actions, self._moments = run, places, [], []
+        self._last = np.float32(0)
+        self.take()
+
+    def take(self):
+        """Write down how the entries stand now."""
+        places = slice(None) if self._places is None else self._places
+        kept = [numbers.at(places) for numbers in self._run.memory.values()]
+        numbers = np.stack([self._run.network.weights[places], *kept], axis=1)
+        changed = np.flatnonzero((numbers != self._last).any(axis=1))
+        self._moments.append((changed.astype(np.uint32), numbers[changed]))
+        self.actions.append(int(self._run.actions))
+        self._last = numbers
+
+    def curve(self, place):
+        """Return how an entry went: [actions, weights, what is kept …], None if not followed.
+
+        place: where its weight lies.  Each is a list of numbers, None where it was untouched.
+        """
+        at = int(place)
+        if self._places is not None:
+            at = int(np.searchsorted(self._places, place))
+            if at == len(self._places) or self._places[at] != place:
+                return None
+        return [self.actions, *map(list, zip(*self._rows(at)))]
+
+    def _rows(self, at):
+        row = [None] * self._last.shape[1]
+        for changed, numbers in self._moments:
+            found = np.searchsorted(changed, at)
+            if found < len(changed) and changed[found] == at:
+                row = numbers[found].tolist()
+            yield row

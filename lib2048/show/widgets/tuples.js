@@ -1,0 +1,479 @@
+// A tuple on a board: its size, its index digit by digit, its eight placements.  All that needs no
+// kernel; weights, visits and how an entry went through training are asked of one.
+
+import {
+  LARGEST, fromHex, placeInWords, possible, readCells, tileOf, toHex,
+} from "./game.js";
+import { Board, button, counted, enable, grouped, holdKeys, make, points } from "./board.js";
+import { Mind } from "./mind.js";
+import { Chart, brief } from "./chart.js";
+
+const WEIGHT_BYTES = 4n;
+const MOST_WEIGHTS = 4294967295n; // of a network of this library: a place fits 32 bits
+const UNITS = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+const GOES = { arrowup: -4, arrowright: 1, arrowdown: 4, arrowleft: -1 };
+
+class Tuples {
+  // boards: a text of 16 hexadecimal digits each; cells: the tuple at first; images: where each cell
+  // of the eight images stands on the board; inside: the board's cells; network: {name, words, form,
+  // places: of each tuple the eight, optimistic} or null; counted: {are, words}; charts: [{title,
+  // lines, most}]; trouble: words to begin with; send: takes questions.
+  constructor(root, { boards, cells, send, ...about }) {
+    Object.assign(this, { root, ...about, tuple: cells, at: 0, focused: 0 });
+    this.boards = boards.match(/.{16}/g).map(fromHex);
+    this.cells = [...this.boards[0]];
+    this.mind = new Mind(send ?? (() => {}), (words) => this.say(words));
+    this.build();
+    holdKeys(root, (key, event) => this.pressed(key, event));
+    this.fold();
+    this.draw();
+    if (this.trouble) this.say(this.trouble, true);
+  }
+
+  // ---- what is on the page
+
+  build() {
+    const left = make("div", { class: "lib-left" }, this.frame(), ...this.mover(), this.position());
+    const side = make("div", { class: "lib-side" }, this.chooser(), this.sizes(), this.digits());
+    this.message = make("p", { class: "lib-message", "aria-live": "polite", role: "status" });
+    this.sum = make("p", { class: "lib-small" });
+    const over = make("p", { class: "lib-small" }, this.counted.words);
+    this.placing = make("div", { class: "lib-places" }, ...this.cards());
+    const keys = "Arrows move · Space takes a cell in or out · + and − change its tile · " +
+      "Page Up and Page Down go to another board · C clears";
+    this.root.classList.add("lib2048", "lib-tuples");
+    this.root.setAttribute("role", "application");
+    this.root.setAttribute("aria-label", `A tuple on a board. Keys: ${keys}`);
+    this.root.append(make("div", { class: "lib-columns" }, left, side), this.message, this.placing,
+      this.sum, over, ...this.curves(), make("p", { class: "lib-keys" }, keys));
+  }
+
+  frame() {
+    this.board = new Board("board");
+    this.picks = [...Array(16).keys()].map((cell) => make("button", {
+      type: "button", class: "lib-pick", onclick: () => this.toggle(cell),
+      onfocus: () => this.focusOn(cell),
+    }, make("span", {})));
+    const cells = make("div", { class: "lib-cells lib-picks" }, ...this.picks);
+    return make("div", { class: "lib-frame" }, this.board.element, cells);
+  }
+
+  // Ways to another of the boards, where there are several.
+  mover() {
+    if (this.boards.length < 2) return [];
+    this.slider = make("input", {
+      type: "range", min: 1, max: this.boards.length, value: 1, "aria-label": "Number of the board",
+      oninput: () => this.go(this.slider.value - 1),
+    });
+    this.where = make("output", { class: "lib-small" });
+    const by = (step, text, title) => button(text, title, () => this.go(this.at + step));
+    return [make("div", { class: "lib-row lib-mover" }, by(-1, "◀", "The board before"),
+      by(1, "▶", "The next board"), this.slider, this.where)];
+  }
+
+  position() {
+    this.text = make("input", {
+      "aria-label": "Board: 16 tiles, to edit or paste", autocomplete: "off", spellcheck: "false",
+      onchange: () => this.typed(),
+    });
+    return make("label", { class: "lib-position" }, "tiles", this.text);
+  }
+
+  chooser() {
+    const clear = button("Clear", "A tuple without cells", () => this.choose([]));
+    const row = make("div", { class: "lib-row" });
+    if (this.network) row.append(this.tables());
+    if (this.network?.form === "q") row.append(this.actions());
+    row.append(clear);
+    return row;
+  }
+
+  tables() {
+    const { name, places } = this.network;
+    const options = places.map(([cells], t) =>
+      make("option", { value: t }, `${t + 1}: ${cells.map((c) => c.toString(16)).join("")}`));
+    this.menu = make("select", {
+      "aria-label": `Tuple of ${name}`,
+      onchange: () => this.menu.value !== "" && this.choose(places[this.menu.value][0]),
+    }, make("option", { value: "" }, "cells of your own"), ...options);
+    return make("label", {}, "tuple", this.menu);
+  }
+
+  actions() {
+    const options = ["Up", "Right", "Down", "Left"].map((name, a) =>
+      make("option", { value: a }, name));
+    this.action = make("select", { "aria-label": "Action", onchange: () => this.draw() },
+      ...options);
+    return this.action;
+  }
+
+  sizes() {
+    const options = [7, 8, 9, 10, 11, 12, 13, 14, 15].map((exponent) =>
+      make("option", { value: exponent }, tileOf(exponent)));
+    this.top = make("select", { "aria-label": "Largest tile", onchange: () => this.measure() },
+      ...options);
+    this.top.value = LARGEST;
+    this.size = make("p", { class: "lib-size" });
+    return make("div", {}, this.size, make("label", { class: "lib-small" }, "tiles up to", this.top));
+  }
+
+  digits() {
+    const head = ["digit", "cell", "tile", "counts", ""].map((text) => make("th", {}, text));
+    this.rows = make("tbody", {});
+    this.index = make("p", { class: "lib-size" });
+    const table = make("table", { class: "lib-digits" },
+      make("thead", {}, make("tr", {}, ...head)), this.rows);
+    return make("div", {}, table, this.index);
+  }
+
+  cards() {
+    this.places = [...Array(8).keys()].map((n) => {
+      const mini = make("span", { class: "lib-mini", "aria-hidden": "true" },
+        ...Array.from({ length: 16 }, () => make("i", {})));
+      const card = { mini, words: make("span", {}) };
+      card.element = make("button", {
+        type: "button", class: "lib-place", onclick: () => this.choose(this.eight()[n]),
+        onmouseenter: () => this.hint(n), onmouseleave: () => this.hint(null),
+        onfocus: () => this.hint(n), onblur: () => this.hint(null),
+      }, mini, card.words);
+      return card;
+    });
+    return this.places.map(({ element }) => element);
+  }
+
+  curves() {
+    const group = Math.random().toString(36).slice(2);
+    const zoomed = (part) => this.plots.forEach((plot) => plot.adopt(part));
+    const said = (words) => this.say(words);
+    this.plots = this.charts.map(({ title, lines, most }) =>
+      new Chart({ title, names: lines, most, group, zoomed, said, write: fine }));
+    if (!this.plots.length) return [];
+    this.entry = make("p", { class: "lib-size" });
+    const charts = this.plots.map(({ element }) => element);
+    return [this.entry, make("div", { class: "lib-charts" }, ...charts)];
+  }
+
+  // ---- keys
+
+  pressed(key, event) {
+    const plot = this.plots.find(({ place }) => place === event.target);
+    if (plot?.pressed(key, event.shiftKey)) return true;
+    const step = GOES[key];
+    if (key === "pageup" || key === "pagedown") this.go(this.at + (key === "pageup" ? -1 : 1));
+    else if (key === "c") this.choose([]);
+    else if (step) this.walk(step);
+    else if (key === " ") this.toggle(this.focused);
+    else if (key === "+" || key === "=") this.change(this.focused, 1);
+    else if (key === "-") this.change(this.focused, -1);
+    else return false;
+    return true;
+  }
+
+  // Move the keyboard to a neighbouring cell, or to where it was.
+  walk(step) {
+    const inside = document.activeElement.closest(".lib-pick");
+    const [row, column] = [this.focused >> 2, this.focused & 3];
+    const open = Math.abs(step) === 4 ? row + step / 4 : column + step;
+    if (inside && open >= 0 && open < 4) this.focusOn(this.focused + step);
+    this.picks[this.focused].focus();
+  }
+
+  focusOn(cell) {
+    this.focused = cell;
+    this.picks.forEach((pick, n) => (pick.tabIndex = n === cell ? 0 : -1));
+  }
+
+  // ---- the tuple
+
+  get match() {
+    const all = (this.network?.places ?? []).flatMap((eight, table) =>
+      eight.map((cells, place) => ({ table, place, cells })));
+    const { tuple } = this;
+    const same = all.filter(({ cells }) =>
+      cells.length === tuple.length && cells.every((cell) => tuple.includes(cell)));
+    return same.find(({ cells }) => cells.join() === tuple.join()) ?? same[0] ?? null;
+  }
+
+  // The eight placements of the tuple: the network's, or those of the chosen cells.
+  eight() {
+    const { match, tuple, images } = this;
+    if (match) return this.network.places[match.table];
+    return images.map((image) => tuple.map((cell) => image[cell]));
+  }
+
+  toggle(cell) {
+    if (!this.inside.includes(cell)) return;
+    const without = this.tuple.filter((other) => other !== cell);
+    this.focusOn(cell);
+    this.choose(without.length < this.tuple.length ? without : [...this.tuple, cell]);
+  }
+
+  choose(cells) {
+    this.tuple = [...cells];
+    this.fold();
+    this.draw();
+  }
+
+  // A network has its own order of these cells: the first digit of an index is its first cell's.
+  fold() {
+    const { match } = this;
+    if (match) this.tuple = [...match.cells];
+    if (this.menu) this.menu.value = match ? match.table : "";
+  }
+
+  // ---- the board
+
+  go(number) {
+    if (this.boards.length < 2) return;
+    this.at = Math.max(0, Math.min(this.boards.length - 1, number));
+    this.cells = [...this.boards[this.at]];
+    this.draw();
+  }
+
+  change(cell, by) {
+    const exponent = this.cells[cell] + by;
+    if (!this.inside.includes(cell) || exponent < 0 || exponent > LARGEST) return;
+    this.cells[cell] = exponent;
+    this.draw();
+  }
+
+  typed() {
+    try {
+      const cells = readCells(this.text.value);
+      if (cells.some((exponent, cell) => exponent && !this.inside.includes(cell))) {
+        throw new Error(`the boards of this network have ${this.inside.length} cells`);
+      }
+      this.cells = cells;
+      this.draw();
+    } catch (error) {
+      this.say(`This is no board: ${error.message}.`, true);
+    }
+  }
+
+  // ---- drawing
+
+  draw() {
+    this.board.show(this.cells);
+    this.text.value = inTiles(this.cells);
+    if (this.slider) this.slider.value = this.at + 1;
+    if (this.where) this.where.textContent = `${points(this.at + 1)} of ${points(this.boards.length)}`;
+    this.mark();
+    this.measure();
+    this.spell();
+    this.lay();
+    this.tell();
+    this.ask();
+  }
+
+  mark() {
+    this.picks.forEach((pick, cell) => {
+      const digit = this.tuple.indexOf(cell);
+      const taken = digit >= 0 ? `digit ${digit} of the tuple` : "not in the tuple";
+      pick.firstChild.textContent = digit >= 0 ? digit : "";
+      pick.setAttribute("aria-pressed", String(digit >= 0));
+      pick.setAttribute("aria-label",
+        `${placeInWords(cell)}: ${tileOf(this.cells[cell]) || "empty"}, ${taken}`);
+      enable(pick, this.inside.includes(cell));
+    });
+    this.focusOn(this.focused);
+    this.root.dataset.board = toHex(this.cells);
+    this.root.dataset.tuple = this.tuple.join(" ");
+  }
+
+  measure() {
+    const n = this.tuple.length;
+    const top = Number(this.top.value);
+    const all = 16n ** BigInt(n);
+    const some = BigInt(top + 1) ** BigInt(n);
+    const few = top < LARGEST ? `; with tiles up to ${tileOf(top)} only ${amountOf(top + 1, n)}, ` +
+      `${fine(Number((some * 100000n) / all) / 1000)} % of that` : "";
+    const words = !n ? "No cells yet: a tuple reads one or more." :
+      `${n}-tuple: ${amountOf(16, n)}${few}.`;
+    const large = all > MOST_WEIGHTS ? " That is more than a network here may have." : "";
+    this.size.textContent = words + large;
+  }
+
+  // The digits of the index, a row each; rows stay, so that the keyboard stays in them.
+  spell() {
+    const { tuple } = this;
+    while (this.rows.children.length > tuple.length) this.rows.lastChild.remove();
+    while (this.rows.children.length < tuple.length) this.rows.append(this.row());
+    [...this.rows.children].forEach((row, j) => {
+      const [digit, cell, tile, counts] = row.children;
+      const exponent = this.cells[tuple[j]];
+      digit.textContent = j;
+      cell.textContent = tuple[j];
+      tile.textContent = tileOf(exponent) || "empty";
+      counts.textContent = `${exponent} · ${power(16, j)}`;
+    });
+    this.root.dataset.index = String(this.read(tuple));
+    this.index.textContent = tuple.length ? `index ${grouped(this.read(tuple))}` : "";
+  }
+
+  row() {
+    const row = make("tr", {}, ...[0, 1, 2, 3].map(() => make("td", {})));
+    const here = () => this.tuple[[...this.rows.children].indexOf(row)];
+    const less = button("−", "A smaller tile", () => this.change(here(), -1));
+    const more = button("+", "A larger tile", () => this.change(here(), 1));
+    row.append(make("td", {}, less, more));
+    return row;
+  }
+
+  // The index of what a list of cells holds: a BigInt, since 16 cells take 64 bits.
+  read(cells) {
+    return cells.reduce((sum, cell, j) => sum + (BigInt(this.cells[cell]) << BigInt(4 * j)), 0n);
+  }
+
+  // The eight placements; their weights come later.
+  lay() {
+    const here = this.match?.place ?? 0;
+    const eight = this.eight();
+    this.placing.hidden = !this.tuple.length;
+    this.places.forEach(({ element, mini }, n) => {
+      [...mini.children].forEach((cell, at) => cell.classList.toggle("lib-on", eight[n].includes(at)));
+      element.setAttribute("aria-pressed", String(n === here));
+    });
+    this.fill(null);
+  }
+
+  // Write what is known of the eight entries; answer: null while it is not there.
+  fill(answer) {
+    const { weights, visits } = answer ?? {};
+    this.eight().forEach((cells, n) => {
+      const lines = [`index ${grouped(this.read(cells))}`];
+      if (this.match) lines.push(weights ? `weight ${weightOf(weights[n])}` : "weight …");
+      if (this.counts) lines.push(visits ? `visits ${points(visits[n])}` : "visits …");
+      this.places[n].words.replaceChildren(...lines.map((line) => make("span", {}, line)));
+    });
+    if (!this.plots.length) return;
+    if (answer || !this.match) this.plot(answer?.curve);
+  }
+
+  // Whether visits are known of the tuple that is chosen.
+  get counts() {
+    return this.counted.are && (this.match || !this.plots.length);
+  }
+
+  // Show how the entry went that the chosen cells read.
+  plot(curve) {
+    const entry = `Entry ${grouped(this.read(this.tuple))} of cells ${this.tuple.join(", ")}`;
+    this.entry.textContent = !this.match ? "Choose a tuple of the network to see how an entry went." :
+      curve ? `${entry} through training:` : `${entry} was not followed: only those that the ` +
+        "boards here look up were.";
+    this.charts.forEach(({ lines }, n) =>
+      this.plots[n].show([curve?.actions ?? [], ...lines.map((name) => curve?.[name] ?? [])]));
+  }
+
+  hint(n) {
+    const cells = n === null ? [] : this.eight()[n];
+    this.picks.forEach((pick, cell) => pick.classList.toggle("lib-there", cells.includes(cell)));
+  }
+
+  // ---- words
+
+  tell() {
+    const { tuple, match } = this;
+    const tiles = tuple.map((cell) => tileOf(this.cells[cell]) || "empty").join(", ");
+    const what = tuple.length ? `Cells ${tuple.join(", ")} hold ${tiles}: index ` +
+      `${grouped(this.read(tuple))}.` : "Click cells of the board to make a tuple.";
+    const whose = match ? ` This is tuple ${match.table + 1} of ${this.network.name}.` : "";
+    this.say(what + whose + impossible(this.cells));
+    const none = this.trouble || "There is no network here: an entry has no weight.";
+    this.sum.textContent = !this.network ? none : match || !tuple.length ? this.network.words :
+      `These cells are no tuple of ${this.network.name}: it has no weights for them.`;
+  }
+
+  say(words, bad = false) {
+    if (!words) return this.message.dataset.kept && this.say(this.message.dataset.kept);
+    if (!bad && !words.startsWith("The kernel is busy")) this.message.dataset.kept = words;
+    this.message.classList.toggle("lib-trouble", bad);
+    this.message.textContent = words;
+  }
+
+  // ---- asking
+
+  ask() {
+    this.key = null;
+    if (!this.tuple.length || !(this.match || this.counts)) return this.mind.drop();
+    const question = { kind: "look", board: toHex(this.cells), cells: this.tuple,
+      action: Number(this.action?.value ?? 0) };
+    const key = (this.key = JSON.stringify(question));
+    this.mind.ask(question, (answer) => key === this.key && this.answered(answer));
+  }
+
+  answered(answer) {
+    if (answer.error) return this.say(answer.error, true);
+    this.fill(answer);
+    this.root.dataset.answered = this.key;
+    if (answer.value === null) return;
+    const eight = answer.weights.reduce((sum, weight) => sum + weight, 0);
+    const { name, optimistic, places } = this.network;
+    const start = optimistic ? ` and V_init = ${points(optimistic)}` : "";
+    const stage = answer.stage ? ` (stage ${answer.stage})` : "";
+    this.sum.textContent = `These eight add up to ${weightOf(eight)}. All ` +
+      `${counted(8 * places.length, "look-up")}${start} make the value that ${name} gives this ` +
+      `board${stage}: ${weightOf(answer.value)}.`;
+  }
+
+  hear(message) {
+    if (message.kind === "changed") this.ask();
+    else if (message.kind === "trouble") this.say(message.error, true);
+    else this.mind.hear(message);
+  }
+
+  lose() {
+    const why = "The kernel has ended or was restarted. Tuples and indices are still worked out " +
+      "here, but weights and visits need it: run this cell again.";
+    this.mind.lose(why);
+    this.say(why, true);
+  }
+
+  close() {
+    this.mind.close();
+    this.plots.forEach((plot) => plot.close());
+  }
+}
+
+// ---------------------------------------------------------------- numbers and words
+
+const power = (base, n) => base + [...String(n)].map((digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit]).join("");
+
+// How many weights a tuple of n cells has where each has so many contents, and what they take.
+function amountOf(base, n) {
+  const weights = BigInt(base) ** BigInt(n);
+  return `${power(base, n)} = ${grouped(weights)} weights, ${memoryOf(weights * WEIGHT_BYTES)}`;
+}
+
+function memoryOf(bytes) {
+  const unit = Math.min(UNITS.length - 1, Math.floor((bytes.toString(2).length - 1) / 10));
+  return `${fine(Number((bytes * 100n) >> BigInt(10 * unit)) / 100)} ${UNITS[unit]}`;
+}
+
+// Three digits that say something, and no more.
+function fine(number) {
+  const size = Math.abs(number);
+  if (size >= 1000) return brief(number);
+  const text = String(Number(number.toPrecision(3)));
+  return text.includes("e") ? number.toFixed(4) : text.replace("-", "−");
+}
+
+const weightOf = (weight) => points(weight, Math.abs(weight) < 10 ? 3 : 1);
+
+const inTiles = (cells) => [0, 4, 8, 12].map((from) =>
+  cells.slice(from, from + 4).map((exponent) => tileOf(exponent)).join(" ")).join(" / ");
+
+// Why no game can come to a board, as a state or before a tile came; "" where one can.
+function impossible(cells) {
+  const empty = cells.indexOf(0);
+  try {
+    possible(empty < 0 ? cells : cells.map((exponent, cell) => (cell === empty ? 1 : exponent)));
+    return "";
+  } catch (error) {
+    return ` No game can come to this board (${error.message}); tables have entries for it all the same.`;
+  }
+}
+
+// Put a tuple on the page, inside `root`.  Returns {hear, lose, close}.
+export function tuples(root, options) {
+  return new Tuples(root, options);
+}

@@ -1,0 +1,256 @@
+"""What a tuple reads on a board, and which entries of a network that is; chosen in the browser."""
+
+from pathlib import Path
+
+import numpy as np
+from traitlets import Dict
+
+from lib2048.game import board as rules
+from lib2048.networks.files import load
+from lib2048.show.drawing import draw_row, draw_tuple
+from lib2048.show.widgets.base import BrowserWidget, points
+from lib2048.show.widgets.game import from_hex, to_hex
+
+CELLS = (0, 1, 2, 3, 4, 5)  # the tuple to begin with where there is no network
+BOARD = [[2, 16, 8, 4], [4, 8, 0, 0], [32, 2, 0, 0], [64, 4, 2, 0]]
+NUMBERED = np.uint64(0xFEDCBA9876543210)  # its cell p holds the number p
+AT_ONCE = 1 << 16  # boards that are compared together: they stay in the processor's cache
+NO_COUNT = "Nobody has counted over games here, so how often an entry was visited is not known."
+
+
+class NetworkExplorer(BrowserWidget):
+    """Choose cells of a board: the tuple's size, its index, its entries in a network's tables.
+
+    network: any n-tuple `Network`, the path of a file of weights, or None for sizes and indices
+    alone.  boards: what is looked at, a game that `record_game` kept (its afterstates), or boards
+    (uint64, or rows of tiles).  seen: boards over which visits are counted, uint64[n] or an
+    `Experience`: how often all of them, one by one, would look an entry up.  cells: the tuple to
+    begin with, by default the network's first.
+    Raises ValueError for what is no board, for a tuple without cells or with one twice, and for
+    visits of a Q network, whose entries belong to an action, too.
+
+    A network that cannot be loaded is told in the widget, which then does without.  Weights are
+    read when they are looked at: those of a network that has learned on are the new ones.
+    """
+
+    tuples = Dict().tag(sync=True)
+    _told = ("weights", "visits", "value")  # of what `look` returns, in an answer
+
+    def __init__(self, network=None, boards=None, seen=None, cells=None):
+        self.network, self.trouble = _loaded(network)
+        self._grid = getattr(self.network, "grid", rules.WHOLE)
+        images = rules.symmetries(NUMBERED & self._grid.cells * np.uint64(15), self._grid)
+        self._images = [rules.to_exponents(image).tolist() for image in images]
+        tuples = self.network.tuples if self.network else ()
+        self._places = [self._eight(cells) for cells in tuples]
+        self.boards = [self._checked(board) for board in _some(boards, self._form)]
+        self.cells = _tuple(cells if cells is not None else next(iter(tuples), CELLS), self._grid)
+        self._visits = None if seen is None else Visits(seen, self.network)
+        super().__init__(tuples=self._about())
+
+    @property
+    def _form(self):
+        return self.network.form if self.network else "afterstate"
+
+    def _eight(self, cells):
+        """Return where a tuple stands in the eight images of a board."""
+        return [tuple(image[cell] for cell in cells) for image in self._images]
+
+    def _checked(self, board):
+        if int(board) & ~(int(self._grid.cells) * 15):
+            raise ValueError(f"this board is larger than those of network {self.network.name}: "
+                             f"{rules.to_tiles(board)}")  # fmt: skip
+        return board
+
+    def look(self, cells=None, board=None, action=0):
+        """Return what a tuple reads: a dict.
+
+        cells: by default those to begin with; board: by default the first; action: of a Q network.
+        'table', 'place': which of the network's tuples it is, and which of its eight placements
+        (None, 0 for a tuple of one's own); 'cells': the eight; 'index': eight numbers; 'weights',
+        'value' (of the board): None without a table; 'visits': None where nobody has counted.
+        """
+        cells = _tuple(self.cells if cells is None else cells, self._grid)
+        board = self.boards[0] if board is None else self._checked(_board(board, self._form))
+        return self._look(cells, board, action)
+
+    def _look(self, cells, board, action):
+        table, place = self._found(cells)
+        eight = self._eight(cells) if table is None else self._places[table]
+        exponents = rules.to_exponents(board)
+        patterns = [[int(exponents[cell]) for cell in where] for where in eight]
+        told = {"table": table, "place": place, "cells": eight, "weights": None, "value": None}
+        told["index"] = [sum(e << 4 * j for j, e in enumerate(found)) for found in patterns]
+        if table is not None:
+            told |= self._weights(table, board, action)
+        return told | {"visits": self._visited(told, board, patterns)}
+
+    def _found(self, cells):
+        """Return (number of the tuple, of its placement) that reads these cells, in any order."""
+        stands = [(t, k) for t, eight in enumerate(self._places) for k in range(len(eight))]
+        same = [(t, k) for t, k in stands if set(self._places[t][k]) == set(cells)]
+        return min(same, key=lambda at: self._places[at[0]][at[1]] != cells, default=(None, 0))
+
+    def _weights(self, table, board, action):
+        network, mine = self.network, slice(8 * table, 8 * table + 8)
+        network.needs_order("an explorer")
+        if network.promotes:  # which reads some weights from the stage below
+            weights = [weight for *_, weight in network.lookups(board, action)[mine]]
+        else:
+            weights = network.weights[network.places(board, action)[mine]].tolist()
+        return {"weights": weights, "value": float(network.values([board], action)[0])}
+
+    def _visited(self, found, board, patterns):
+        return self._visits and self._visits.of(board, found["cells"], patterns)
+
+    # ------------------------------------------------------------ the browser
+
+    def _answer(self, message):
+        """Answer a question about a tuple on a board."""
+        reply = {"kind": "answer", "id": message["id"]}
+        try:
+            cells, board = message["cells"], from_hex(message["board"])
+            found = self.look(cells, board, message["action"])
+        except ValueError as error:  # such as tables whose order an index of one's own decides
+            return self.send({**reply, "error": f"{error}."})
+        told = {name: found[name] for name in self._told}
+        self.send({**reply, **told, "stage": self._stage(board)})
+
+    def _stage(self, board):
+        stages = self.network and self.network.stages
+        return stages.name(stages.of(board)) if stages and stages.marks else ""
+
+    def _about(self):
+        """Return what the browser has to know, once."""
+        return {
+            "boards": "".join(to_hex(board) for board in self.boards),
+            "cells": list(self.cells),
+            "images": self._images,
+            "inside": [p for p in range(16) if int(self._grid.cells) >> 4 * p & 1],
+            "network": self._about_network(),
+            "counted": self._counted(),
+            "trouble": self.trouble,
+            "charts": self._charts(),
+        }
+
+    def _about_network(self):
+        if self.network is None:
+            return None
+        words = repr(self.network).strip("<>").removeprefix("network ")
+        return {"name": self.network.name, "words": words, "form": self.network.form,
+                "places": self._places, "optimistic": self.network.optimistic}  # fmt: skip
+
+    def _counted(self):
+        """Say what visits were counted over, and whether they were."""
+        return {"are": self._visits is not None, "words": str(self._visits or NO_COUNT)}
+
+    def _charts(self):
+        return []
+
+    # ------------------------------------------------------------ the picture
+
+    def static(self):
+        """Return a `Picture` of the tuple on the first board, and of its eight placements."""
+        found = self.look()
+        index = f"index {points(found['index'][found['place']])}"
+        size, cells = f"one of {points(16 ** len(self.cells))}", found["cells"][found["place"]]
+        first = draw_tuple(cells, self.boards[0], caption=f"{index}\n{size}", size=150)
+        return draw_row([first, *self._eight_pictures(found)])
+
+    def _eight_pictures(self, found):
+        weights, visits = (found[name] or [None] * 8 for name in ("weights", "visits"))
+        for cells, index, weight, count in zip(found["cells"], found["index"], weights, visits):
+            said = [f"index {points(index)}"]
+            said += [] if weight is None else [f"weight {weight:,.1f}".replace("-", "−")]
+            said += [] if count is None else [f"visits {points(count)}"]
+            picture = draw_tuple(cells, self.boards[0], None, size=110)
+            yield picture.captioned("\n".join(said), wrap=False)
+
+
+# ---------------------------------------------------------------- what was given
+
+
+def _loaded(what):
+    """Return (a network or None, what went wrong with it in words)."""
+    name = what
+    try:
+        if isinstance(what, (str, Path)):
+            name, what = Path(what).name, load(what)
+    except (OSError, ValueError, MemoryError) as error:
+        return None, f"Without weights, since they cannot be read: {error}."
+    if what is None or hasattr(what, "lookups"):
+        return what, ""
+    return None, f"Without weights: {name} is no n-tuple network, it has no tables to look into."
+
+
+def _some(boards, form):
+    """Return boards as a list of uint64, at least one."""
+    if boards is None:
+        return [rules.from_tiles(BOARD)]
+    if isinstance(boards, (int, np.integer)):
+        boards = [boards]
+    turns = [turn for turn in boards if getattr(turn, "action", 0) is not None]  # not the end
+    if not turns:
+        raise ValueError("there are no boards to look at: the list is empty")
+    return [_board(turn, form) for turn in turns]
+
+
+def _board(what, form):
+    if hasattr(what, "afterstate"):
+        return what.afterstate if form == "afterstate" else what.board
+    return np.uint64(what) if isinstance(what, (int, np.integer)) else rules.from_tiles(what)
+
+
+def _tuple(cells, grid):
+    cells = tuple(int(cell) for cell in cells)
+    inside = [cell for cell in range(16) if int(grid.cells) >> 4 * cell & 1]
+    if not cells or len(set(cells)) < len(cells) or not set(cells) <= set(inside):
+        raise ValueError(f"a tuple has one or more cells of the board, none twice, not {cells}")
+    return cells
+
+
+# ---------------------------------------------------------------- how often
+
+
+class Visits:
+    """Counts how often boards look an entry up: exactly, and without a table of counts.
+
+    boards: uint64[n], or an `Experience`; network: whose entries they are, if anybody's.  With
+    stages, only boards of the same stage count.
+    """
+
+    def __init__(self, boards, network=None):
+        if getattr(network, "form", "") == "q":
+            raise ValueError("an entry of a Q network belongs to an action: boards do not say it")
+        self.boards = np.ascontiguousarray(getattr(boards, "afterstates", boards), np.uint64)
+        self._stages = network.stages if network is not None and network.stages.marks else None
+        if self._stages:
+            self._stage_of = np.array([self._stages.of(board) for board in self.boards])
+
+    def of(self, board, eight, patterns):
+        """Return how often each of a tuple's eight entries was visited: eight numbers.
+
+        board: whose stage it is; eight: the tuple's cells in the images of a board; patterns: for
+        each entry, the exponents in these cells.
+        """
+        boards = self.boards
+        if self._stages:
+            boards = boards[self._stage_of == self._stages.of(board)]
+        counts = dict.fromkeys(map(tuple, patterns), 0)
+        for start in range(0, len(boards), AT_ONCE):
+            part = boards[start : start + AT_ONCE]
+            read, same = np.empty_like(part), np.empty(len(part), bool)
+            for cells in eight:
+                np.bitwise_and(part, _spread([15] * len(cells), cells), out=read)
+                for found in counts:
+                    np.equal(read, _spread(found, cells), out=same)
+                    counts[found] += int(np.count_nonzero(same))
+        return [counts[tuple(found)] for found in patterns]
+
+    def __str__(self):
+        return f"Visits: how often {points(len(self.boards))} boards look an entry up."
+
+
+def _spread(exponents, cells):
+    """Return a board with these exponents in these cells, and nothing elsewhere: uint64."""
+    return np.uint64(sum(exponent << 4 * cell for exponent, cell in zip(exponents, cells)))

@@ -1,0 +1,313 @@
+"""The explorers of tuples and rates in a real JupyterLab, by mouse and by keyboard."""
+
+import json
+import re
+import statistics
+
+import pytest
+
+pytest.importorskip("jupyterlab")
+pytest.importorskip("anywidget")
+pytest.importorskip("playwright", reason="pip install -e '.[dev]'")
+
+import lab  # noqa: E402
+from test_browser import FITS, PALE, Widget  # noqa: E402
+
+from lib2048 import Network, NetworkExplorer, collect, fit, record_game  # noqa: E402
+from lib2048.game import board as rules  # noqa: E402
+from lib2048.show.widgets.game import from_hex, to_hex  # noqa: E402
+
+pytestmark = pytest.mark.skipif(lab.CHROMIUM is None, reason=lab.HOW)
+
+CELLS = [
+    "from lib2048 import *\n"
+    "games, game = collect('random', 200, seed=1), record_game('greedy', seed=1)\n"
+    "network = Network('4x6')\n"
+    "fit(network, games.afterstates, games.returns)\n"
+    "explorer = NetworkExplorer(network, game, seen=games)\nexplorer",
+    "run = Run(Settings(network='4-22', rule='tc', seed=1))\n"
+    "rates = RateExplorer(run, game[100:110], actions=50_000)\nrates",
+    "NetworkExplorer()",
+    "NetworkExplorer('gone.npz')",
+]
+NETWORK, RATES, ALONE, GONE = range(4)
+THIN = "\u202f"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("lab")
+    lab.notebook(folder / "tuples.ipynb", *CELLS)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def notebook(folder):
+    with lab.server(folder) as at, lab.browser() as chromium:
+        page = lab.Page(chromium, at("tuples.ipynb"), height=1600)
+        page.run_all()
+        page.page.locator(".lib2048").nth(GONE).wait_for()
+        yield page
+        page.close()
+
+
+@pytest.fixture(autouse=True)
+def in_order(notebook):
+    """Every test leaves a page without errors, and a browser that has asked nobody else."""
+    yield
+    assert notebook.errors == [] == notebook.abroad()
+
+
+@pytest.fixture(scope="module")
+def twin():
+    """The explorer of the notebook, here."""
+    games, network = collect("random", 200, seed=1), Network("4x6")
+    fit(network, games.afterstates, games.returns)
+    return NetworkExplorer(network, record_game("greedy", seed=1), seen=games)
+
+
+class Explorer(Widget):
+    """A widget of tuples."""
+
+    def pick(self, cell):
+        return self.root.locator(".lib-pick").nth(cell)
+
+    @property
+    def cells(self):
+        return [int(cell) for cell in self.data("tuple").split()]
+
+    def cards(self):
+        """Return (index, weight, visits) of each placement, as texts, when all are there."""
+        there = "e => !e.textContent.includes('…')"
+        places = self.root.locator(".lib-places")
+        self.page.wait_for_function(there, arg=places.element_handle())
+        texts = places.locator("button").all_inner_texts()
+        return [re.findall(r"(?:index|weight|visits) (.*)", text) for text in texts]
+
+    def chart(self, number):
+        return self.root.locator(".lib-plot").nth(number).get_attribute("aria-label")
+
+
+@pytest.fixture
+def explorer(notebook):
+    return Explorer(notebook, NETWORK)
+
+
+@pytest.fixture
+def alone(notebook):
+    return Explorer(notebook, ALONE)
+
+
+def written(found):
+    """Return what the eight cards say of what the library found."""
+    digits = [3 if abs(weight) < 10 else 1 for weight in found["weights"]]
+    weights = [f"{w:,.{d}f}".replace("-", "−") for w, d in zip(found["weights"], digits)]
+    rows = zip([f"{i:,}" for i in found["index"]], weights, [f"{n:,}" for n in found["visits"]])
+    return [[text.replace(",", THIN) for text in row] for row in rows]
+
+
+def agree(explorer, twin):
+    """Compare all that the page shows with the library's numbers."""
+    found = twin.look(explorer.cells, from_hex(explorer.data("board")))
+    assert int(explorer.data("index")) == found["index"][found["place"]]
+    assert explorer.cards() == written(found)
+    value = found["value"]
+    said = f"{value:,.{3 if abs(value) < 10 else 1}f}".replace(",", THIN).replace("-", "−")
+    assert said in explorer.root.locator(".lib-places + .lib-small").inner_text()
+
+
+def test_entries_are_those_of_the_network_on_every_board(explorer, twin):
+    agree(explorer, twin)
+    explorer.root.get_by_label("Number of the board").fill("120")
+    assert explorer.data("board") == to_hex(twin.boards[119])
+    agree(explorer, twin)
+    explorer.press("PageDown", "PageDown", "PageUp")
+    assert explorer.data("board") == to_hex(twin.boards[120])
+    for number in (1, 3):
+        explorer.root.get_by_label("Tuple of 4x6").select_option(str(number))
+        assert tuple(explorer.cells) == twin.network.tuples[number]
+        agree(explorer, twin)
+    explorer.root.locator(".lib-place").nth(6).click()
+    assert explorer.cells == list(twin.look(explorer.cells)["cells"][6])
+    agree(explorer, twin)
+
+
+def test_cells_are_chosen_by_mouse_and_by_keyboard(explorer, twin):
+    explorer.root.get_by_label("Tuple of 4x6").select_option("0")
+    explorer.button("Clear").click()
+    assert explorer.cells == [] and "Click cells" in explorer.message
+    for cell in (5, 1, 0):
+        explorer.pick(cell).click()
+    assert explorer.cells == [5, 1, 0] and "16³ = 4\u202f096 weights" in explorer.root.inner_text()
+    assert "no tuple of 4x6" in explorer.root.inner_text()
+    explorer.page.keyboard.press("c")
+    for keys in (" ", "ArrowRight ", "ArrowRight ", "ArrowRight ", "ArrowDown ", "ArrowLeft "):
+        for key in filter(None, re.split("( )", keys)):
+            explorer.page.keyboard.press(key)
+    assert set(explorer.cells) == {0, 1, 2, 3, 6, 7}, "a mirror image of the first tuple"
+    assert "tuple 1 of 4x6" in explorer.message
+    agree(explorer, twin)
+
+
+def test_digits_are_changed_and_the_index_follows(explorer, twin):
+    explorer.root.get_by_label("Tuple of 4x6").select_option("0")
+    explorer.root.get_by_label("Number of the board").fill("1")
+    before = int(explorer.data("index"))
+    row = explorer.root.locator(".lib-digits tbody tr").nth(2)
+    row.get_by_role("button", name="+").click()
+    assert int(explorer.data("index")) == before + 16**2
+    explorer.page.keyboard.press("Enter")  # on the same button, which is still there
+    assert int(explorer.data("index")) == before + 2 * 16**2
+    explorer.pick(4).focus()
+    explorer.page.keyboard.press("+")
+    assert int(explorer.data("index")) == before + 2 * 16**2 + 16**4
+    agree(explorer, twin)
+    row.get_by_role("button", name="−").click()
+    assert int(explorer.data("index")) == before + 16**2 + 16**4
+
+
+def test_boards_are_pasted_and_impossible_ones_told_in_words(explorer, alone):
+    for widget in (explorer, alone):
+        field = widget.root.get_by_label("Board: 16 tiles, to edit or paste")
+        for text, says in (("1 2 3", "1 is not a tile"), ("2 4 8", "16 cells, and here are 3")):
+            before = widget.data("board")
+            field.fill(text)
+            field.press("Enter")
+            assert says in widget.message and widget.data("board") == before
+        field.fill("32768 " * 16)
+        field.press("Enter")
+        assert "No game can come to this board" in widget.message
+        assert int(widget.data("index")) == 16**6 - 1
+        tiles = [[2, 16, 8, 4], [4, 8, 0, 0], [32, 2, 0, 0], [64, 4, 2, 0]]
+        field.fill(str(tiles))
+        field.press("Enter")
+        assert widget.data("board") == to_hex(rules.from_tiles(tiles))
+        assert "No game" not in widget.message and int(widget.data("index")) == 3285825
+
+
+def test_sizes_are_told_without_a_network(notebook, alone):
+    text = alone.root.inner_text()
+    assert "16⁶ = 16\u202f777\u202f216 weights, 64 MiB" in text
+    assert "no network here" in text and "Nobody has counted" in text and "weight …" not in text
+    alone.root.get_by_label("Largest tile").select_option("2048")
+    assert "12⁶ = 2\u202f985\u202f984 weights, 11.4 MiB" in alone.root.inner_text()
+    alone.button("Clear").click()
+    for cell in range(16):
+        alone.pick(cell).click()
+    text = alone.root.inner_text()
+    assert "18\u202f446\u202f744\u202f073\u202f709\u202f551\u202f616 weights, 64 EiB" in text
+    assert "more than a network here may have" in text
+    assert int(alone.data("index")) == int(from_hex(alone.data("board")))
+    gone = Explorer(notebook, GONE)
+    assert "gone.npz" in gone.message and len(gone.cards()) == 8
+
+
+def test_curves_are_those_of_the_chosen_entry(notebook):
+    rates = Explorer(notebook, RATES)
+    for tuple_number in (0, 4):
+        rates.root.get_by_label("Tuple of 4-22").select_option(str(tuple_number))
+        for place in (0, 5):
+            rates.root.locator(".lib-place").nth(place).click()
+            rates.cards()
+            curve = notebook.ask(f"rates.look({rates.cells})['curve']")
+            last = {name: numbers[-1] for name, numbers in curve.items()}
+            assert f"rate {number(last['rate'])}" in rates.chart(0)
+            assert f"E {number(last['E'])}, A {number(last['A'])}" in rates.chart(1)
+            assert f"weight {number(last['weight'])}" in rates.chart(2)
+    chart = rates.root.locator(".lib-plot").first
+    chart.press("ArrowLeft")
+    assert rates.message.startswith("its rate |E| / A at 50 k actions")
+    rates.button("Clear").click()
+    assert "Choose a tuple" in rates.root.inner_text() and "rate –" in rates.chart(0)
+    rates.root.get_by_label("Tuple of 4-22").select_option("0")
+    before = rates.chart(0)
+    notebook.start("rates.train(50_000, progress=False)")
+    changed = "([e, before]) => e.ariaLabel !== before"
+    rates.page.wait_for_function(changed, arg=[chart.element_handle(), before])
+    assert notebook.ask("rates.run.actions") == 100_000
+
+
+def number(value):
+    """Write a number as the charts do: three digits that say something, thousands apart."""
+    if value is None:
+        return "–"
+    text = f"{float(f'{value:.3g}'):g}"
+    if abs(value) >= 10_000:
+        text = f"{float(f'{value / 1000:.4g}'):g} k"
+    elif abs(value) >= 1000:
+        text = f"{value:,.0f}".replace(",", THIN)
+    return text.replace("-", "−")
+
+
+# ---- the keyboard, looks, time -------------------------------------------------------------------
+
+
+def test_no_key_reaches_the_notebook(notebook, explorer):
+    before = notebook.cells()
+    targets = [".lib-pick >> nth=3", ".lib-board >> nth=0", ".lib-message", "select >> nth=0",
+               ".lib-place >> nth=2", "input[type=range]", ".lib-digits button >> nth=0",
+               "button:has-text('Clear')"]  # fmt: skip
+    explorers = [(NETWORK, target) for target in targets] + [(RATES, ".u-over")]
+    for widget, selector in explorers:
+        target = Explorer(notebook, widget).root.locator(selector).first
+        target.click(force=True)
+        for key in "ddxbam":
+            notebook.page.keyboard.press(key)
+        assert notebook.page.evaluate("document.activeElement.closest('.lib2048') !== null")
+    assert notebook.cells() == before
+    explorer.root.get_by_label("Tuple of 4x6").select_option("0")
+
+
+@pytest.mark.parametrize("theme", ["JupyterLab Dark", "JupyterLab Light"])
+def test_it_fits_a_phone_and_can_be_read_in_both_themes(theme, notebook):
+    notebook.command("apputils:change-theme", json.dumps({"theme": theme}))
+    light = str("Light" in theme).lower()
+    notebook.page.wait_for_selector(f"body[data-jp-theme-light='{light}']", state="attached")
+    for root in notebook.page.locator(".lib2048").all():
+        assert root.evaluate(PALE) == []
+    notebook.page.set_viewport_size({"width": 400, "height": 1600})
+    notebook.page.wait_for_function("document.querySelector('.lib-plot canvas').clientWidth < 380")
+    for root in notebook.page.locator(".lib2048").all():
+        assert root.evaluate(FITS)
+    notebook.page.set_viewport_size({"width": 1200, "height": 1600})
+
+
+def test_everything_to_press_has_a_name(notebook):
+    names = "e => e.ariaLabel || (e.labels?.[0] ?? e).textContent.trim()"
+    for element in notebook.page.locator(".lib2048 :is(button, input, select)").all():
+        assert element.evaluate(names)
+
+
+ANSWERS = """root => new Promise(done => {
+  const [times, slider] = [[], root.querySelector("input[type=range]")];
+  const place = root.querySelector(".lib-places");
+  const next = () => {
+    if (times.length === 30) return done(times);
+    const begin = performance.now();
+    slider.value = 10 + 5 * times.length;
+    slider.oninput();
+    const look = () => {
+      if (place.textContent.includes("…")) return requestAnimationFrame(look);
+      times.push(performance.now() - begin);
+      next() };
+    requestAnimationFrame(look) };
+  next() })"""
+
+
+def test_the_time_from_the_slider_to_the_numbers_is_told(notebook, capsys):
+    for name, root in (("network", NETWORK), ("rates", RATES)):
+        times = Explorer(notebook, root).root.evaluate(ANSWERS)
+        with capsys.disabled():
+            print(f"\n  {name}: slider to numbers {statistics.median(times):.0f} ms (median)")
+    assert len(times) == 30
+
+
+def test_a_lost_kernel_is_told_and_indices_go_on(notebook, explorer):
+    notebook.restart()
+    explorer.until("The kernel has ended or was restarted")
+    explorer.root.get_by_label("Number of the board").fill("50")
+    board = record_game("greedy", seed=1)[49].afterstate
+    assert explorer.data("board") == to_hex(board)
+    explorer.until("run this cell again")
+    expected = NetworkExplorer(boards=[board]).look(explorer.cells)["index"]
+    assert int(explorer.data("index")) in expected

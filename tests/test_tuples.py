@@ -1,0 +1,335 @@
+"""The explorers of tuples and rates, on the kernel's side: their numbers are the library's."""
+
+import json
+
+import numpy as np
+import pytest
+
+pytest.importorskip("ipywidgets")
+pytest.importorskip("anywidget")
+
+from test_widgets import Browser  # noqa: E402
+
+from lib2048 import Network, NetworkExplorer, RateExplorer, Run, Settings, collect  # noqa: E402
+from lib2048.game import board as rules  # noqa: E402
+from lib2048.learn.examples import places  # noqa: E402
+from lib2048.networks.files import save  # noqa: E402
+from lib2048.play.evaluation import record_game  # noqa: E402
+from lib2048.show.widgets import rates, tuples  # noqa: E402
+from lib2048.show.widgets.game import to_hex  # noqa: E402
+
+GAME = record_game("greedy", seed=1)[:-1]
+FORMS = {
+    "afterstates": {"name": "4-22"},
+    "states": {"name": "cells:012,456", "form": "state"},
+    "actions": {"name": "cells:012,456", "form": "q"},
+    "stages": {"name": "cells:012,456", "stages": 2, "top": 32},
+    "no promotion": {"name": "cells:012,456", "stages": 2, "top": 32, "promotion": False},
+    "optimistic": {"name": "cells:0123", "optimistic": 100.0},
+}
+
+
+def random_network(seed=0, share=0.5, **how):
+    """Return a network of random weights, a share of them 0."""
+    network, random = Network(**how), np.random.default_rng(seed)
+    known = random.random(network.size) < share
+    network.weights[:] = np.where(known, random.normal(size=network.size), 0)
+    return network
+
+
+# ---------------------------------------------------------------- indices, weights, values
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_weights_and_values_are_those_of_the_network(form):
+    network = random_network(**FORMS[form])
+    explorer = NetworkExplorer(network, GAME)
+    for action in range(network.heads):
+        for board in explorer.boards[::40]:
+            for table, first in enumerate(network.tuples):
+                expected = network.lookups(board, action)[8 * table : 8 * table + 8]
+                found = explorer.look(first, board, action)
+                told = zip(found["cells"], found["index"], found["weights"])
+                assert [(table, *entry) for entry in told] == expected
+                assert (found["table"], found["place"]) == (table, 0)
+                assert found["value"] == network.values([board], action)[0]
+
+
+def test_boards_are_what_the_values_of_the_network_belong_to():
+    for form, kind in (("afterstate", "afterstate"), ("state", "board"), ("q", "board")):
+        explorer = NetworkExplorer(Network("cells:01", form=form), GAME)
+        assert explorer.boards == [getattr(step, kind) for step in GAME]
+    assert NetworkExplorer(None, record_game("greedy", seed=1)).boards[-1] == GAME[-1].afterstate
+
+
+def test_a_placement_is_found_in_any_order_of_its_cells():
+    network = random_network(name="4x6")
+    explorer, random = NetworkExplorer(network, GAME), np.random.default_rng(3)
+    expected = network.lookups(explorer.boards[50])
+    for table, cells, index, weight in expected:
+        exact = explorer.look(cells, explorer.boards[50])
+        place = exact["place"]
+        told = [exact[name][place] for name in ("cells", "index", "weights")]
+        assert [exact["table"], *told] == [table, cells, index, weight]
+        found = explorer.look(random.permutation(cells), explorer.boards[50])
+        assert found["table"] == table and set(found["cells"][found["place"]]) == set(cells)
+
+
+def test_cells_of_ones_own_have_indices_and_no_weights():
+    board = rules.from_tiles([[2, 16, 8, 4], [4, 8, 0, 0], [32, 2, 0, 0], [64, 4, 2, 0]])
+    for explorer in (NetworkExplorer(), NetworkExplorer(Network("4-22"))):
+        found = explorer.look((0, 1, 2, 3, 4, 5), board)
+        assert found["index"][0] == 3285825  # lesson 05 works it out by hand
+        assert found["cells"][1] == (3, 2, 1, 0, 7, 6)
+        assert found["table"] is found["weights"] is found["value"] is found["visits"] is None
+    whole = NetworkExplorer().look(range(16), board)
+    assert whole["index"][0] == int(board)
+
+
+def test_smaller_boards_stay_within_their_cells(refused):
+    network = random_network(name="cells:01,04,014@2x3")
+    explorer = NetworkExplorer(network, [0x120011])
+    expected = network.lookups(explorer.boards[0])[16:]
+    found = explorer.look((0, 1, 4))
+    assert list(zip(found["cells"], found["weights"])) == [(c, w) for _, c, _, w in expected]
+    assert explorer.tuples["inside"] == [0, 1, 2, 4, 5, 6]
+    refused(lambda: NetworkExplorer(network, [0x1000]), "larger than those of network")
+    refused(lambda: explorer.look((0, 3)), "cells of the board")
+
+
+def test_weights_are_read_when_they_are_looked_at():
+    network = Network("cells:01")
+    explorer = NetworkExplorer(network)
+    network.weights[:] = 3
+    assert explorer.look()["weights"] == [3.0] * 8 and explorer.look()["value"] == 24
+
+
+def test_what_makes_no_sense_is_refused(refused):
+    for cells in ((), (1, 1), (16,), (-1,)):
+        refused(lambda cells=cells: NetworkExplorer(cells=cells), "one or more cells of the board")
+    refused(lambda: NetworkExplorer(boards=[]), "no boards to look at")
+    refused(lambda: NetworkExplorer(boards=[[[3] * 4] * 4]), "3 is not a tile")
+    q = Network("cells:01", form="q")
+    refused(lambda: NetworkExplorer(q, seen=[1]), "belongs to an action")
+
+
+def test_files_that_cannot_be_read_are_told_in_the_widget(tmp_path, monkeypatch):
+    network = random_network(name="cells:0123")
+    save(network, tmp_path / "net.npz")
+    found = NetworkExplorer(tmp_path / "net.npz").look()
+    assert found["weights"] == NetworkExplorer(network).look()["weights"]
+    (tmp_path / "broken.npz").write_bytes((tmp_path / "net.npz").read_bytes()[:100])
+    for name, says in (("gone.npz", "gone.npz"), ("broken.npz", "broken.npz")):
+        explorer = NetworkExplorer(tmp_path / name)
+        told = explorer.tuples["trouble"]
+        assert told.startswith("Without weights") and says in told and explorer.network is None
+        assert explorer.look()["weights"] is None
+    assert "no n-tuple network" in NetworkExplorer(object()).tuples["trouble"]
+
+    def too_large(path):
+        raise MemoryError("network 9x9 needs 900 GiB")
+
+    monkeypatch.setattr(tuples, "load", too_large)
+    assert "network 9x9 needs 900 GiB." in NetworkExplorer("large.npz").tuples["trouble"]
+
+
+# ---------------------------------------------------------------- visits
+
+
+def test_visits_are_how_often_all_boards_look_an_entry_up():
+    games, network = collect("random", 60, seed=1), Network("4-22")
+    times = np.bincount(places(network, games.afterstates).ravel(), minlength=network.size)
+    explorer = NetworkExplorer(network, games.afterstates[::400], seen=games)
+    for board in explorer.boards:
+        expected = times[network.places(board)].reshape(-1, 8)
+        for table, cells in enumerate(network.tuples):
+            assert explorer.look(cells, board)["visits"] == expected[table].tolist()
+    assert f"{len(games.afterstates)}" in explorer.tuples["counted"]["words"].replace("\u202f", "")
+
+
+def test_visits_of_cells_of_ones_own_need_no_network():
+    games, cells = collect("random", 20, seed=1), (5, 2, 7)
+    own = Network("cells:527")  # the same tuple, as a network
+    times = np.bincount(places(own, games.afterstates).ravel(), minlength=own.size)
+    for board in games.afterstates[::300]:
+        found = NetworkExplorer(None, [board], seen=games.afterstates).look(cells)
+        assert found["visits"] == times[own.places(board)].tolist()
+    assert NetworkExplorer(own).look()["visits"] is None
+
+
+def test_visits_of_a_stage_are_those_of_its_boards():
+    games = collect("random", 60, seed=1).afterstates
+    network = Network("cells:0123", stages=2, top=32)
+    read = np.concatenate([network.places(board) for board in games])
+    times = np.bincount(read, minlength=network.size)
+    explorer = NetworkExplorer(network, games[[5, 60, 100]], seen=games)
+    assert len({network.stage(board) for board in explorer.boards}) > 1
+    for board in explorer.boards:
+        assert explorer.look(board=board)["visits"] == times[network.places(board)].tolist()
+    assert NetworkExplorer(network, seen=games[:1]).look()["visits"] == [0] * 8
+
+
+# ---------------------------------------------------------------- the browser
+
+
+@pytest.fixture
+def browser(monkeypatch):
+    return lambda widget: Browser(widget, monkeypatch)
+
+
+def question(board, cells, action=0):
+    return {"kind": "look", "id": "1", "board": to_hex(board), "cells": cells, "action": action}
+
+
+def test_a_question_is_answered_in_plain_numbers(browser):
+    games = collect("random", 5, seed=1)
+    network = random_network(name="cells:0123", stages=1, top=64)
+    explorer = NetworkExplorer(network, games.afterstates[-3:], seen=games)
+    found = explorer.look(board=games.afterstates[-1])
+    answer = browser(explorer).say(**question(games.afterstates[-1], [0, 1, 2, 3]))
+    assert answer == {"kind": "answer", "id": "1", "stage": "64", "weights": found["weights"],
+                      "visits": found["visits"], "value": found["value"]}  # fmt: skip
+    json.dumps(explorer.tuples, allow_nan=False)
+
+
+def test_what_cannot_be_looked_up_is_answered_in_words(browser):
+    def mine(board, positions):
+        for i in range(8):
+            positions[i] = (board >> np.uint64(4 * i)) & np.uint64(15)
+
+    network = Network("cells:01").with_functions(index=mine)
+    answer = browser(NetworkExplorer(network)).say(**question(17, [0, 1]))
+    assert "your own index decides" in answer["error"] and answer["id"] == "1"
+    answer = browser(NetworkExplorer(Network("cells:01"))).say(**question(17, [0, 16]))
+    assert "cells of the board" in answer["error"]
+
+
+def test_the_picture_shows_the_tuple_and_its_eight_entries():
+    network = random_network(name="4x6", share=1)
+    explorer = NetworkExplorer(network, GAME[50:], seen=collect("random", 5))
+    text, found = explorer.static().text.replace("\u202f", ""), explorer.look()
+    for index, weight, count in zip(found["index"], found["weights"], found["visits"]):
+        assert f"index {index} weight {weight:,.1f} visits {count}".replace("-", "−") in text
+    assert "weight" not in NetworkExplorer().static().text
+
+
+# ---------------------------------------------------------------- rates
+
+
+def new_run(**how):
+    settings = Settings(**{"network": "4-22", "rule": "tc", "seed": 3} | how)
+    return Run(settings)
+
+
+def counting(weights, memory, positions, error, beta):
+    share = beta / np.float32(len(positions))
+    for p in positions:
+        E, A = memory[3 * p], memory[3 * p + 1]
+        own = np.float32(1)
+        if A != 0:
+            own = abs(E) / A
+        weights[p] += error * share * own
+        memory[3 * p] = E + error
+        memory[3 * p + 1] = A + abs(error)
+        memory[3 * p + 2] += 1
+
+
+@pytest.fixture(scope="module")
+def followed():
+    explorer = RateExplorer(new_run(), GAME[100:110])
+    explorer.train(20_000, moments=5, progress=False)
+    return explorer
+
+
+def test_training_is_that_of_the_run_and_curves_are_its_numbers(followed):
+    run = new_run()
+    assert followed.traces.actions == [0, 800, 3200, 7200, 12800, 20000]
+    for n, actions in enumerate(followed.traces.actions):
+        if actions:
+            run.go(actions=actions - run.actions, progress=False)
+        for board in followed.boards[::3]:
+            for table, cells in enumerate(run.network.tuples):
+                found = followed.look(cells, board)
+                assert found["curve"]["actions"][n] == actions
+                told = [found["curve"][name][n] for name in ("weight", "E", "A", "rate")]
+                assert told == expected(run, table, found["index"][0])
+    assert np.array_equal(run.network.weights, followed.network.weights)
+
+
+def expected(run, table, index):
+    weight = run.network.table(table)[index]
+    E, A = (run.memory[name][table][index] for name in "EA")
+    untouched = not (weight or E or A)
+    rate = abs(float(E)) / float(A) if A else None
+    return [None] * 4 if untouched else [float(weight), float(E), float(A), rate]
+
+
+def test_every_placement_has_the_curve_of_its_own_entry(followed):
+    found = followed.look(followed.network.tuples[0])
+    for cells in found["cells"]:
+        other = followed.look(cells)
+        assert other["weights"] == found["weights"]
+        now = other["weights"][other["place"]]
+        assert (other["curve"]["weight"][-1] or 0) == now
+
+
+def test_large_networks_are_followed_where_the_boards_look(followed, monkeypatch):
+    monkeypatch.setattr(rates, "FEW", 1)
+    explorer = RateExplorer(new_run(), followed.boards)
+    explorer.train(20_000, moments=5, progress=False)
+    for cells in explorer.network.tuples:
+        for board in explorer.boards:
+            assert explorer.look(cells, board)["curve"] == followed.look(cells, board)["curve"]
+    strange = rules.from_tiles([[32768, 8192, 32768, 2]] * 4)
+    assert explorer.look(board=strange)["curve"] is None
+    assert followed.look(board=strange)["curve"]["weight"] == [None] * 6
+
+
+def test_visits_are_known_where_the_run_counts_them(followed):
+    network = Network("4-22").with_functions(update=counting, rule="autostep")
+    run = Run(Settings.of(network, rule="autostep", mu=1.0, seed=3), network=network)
+    explorer = RateExplorer(run, GAME[100:110], keeps=("E", "A", "visits"))
+    explorer.train(20_000, moments=5, progress=False)
+    assert np.array_equal(network.weights, followed.network.weights)
+    for cells in network.tuples:
+        found, without = explorer.look(cells), followed.look(cells)
+        for name in ("weight", "E", "A", "rate"):
+            assert found["curve"][name] == without["curve"][name]
+        flat = run.memory["trace"].flat[network.places(explorer.boards[0])].astype(int)
+        table = found["table"]
+        assert found["visits"] == flat[8 * table : 8 * table + 8].tolist()
+        assert without["visits"] is None
+    assert "no count" in followed.tuples["counted"]["words"]
+
+
+def test_going_on_adds_to_the_curves_and_tells_the_browser(browser):
+    explorer = RateExplorer(new_run(), GAME[100:102])
+    page = browser(explorer)
+    explorer.train(1_000, moments=2, progress=False)
+    explorer.train(1_000, moments=2, progress=False)
+    assert explorer.look()["curve"]["actions"] == [0, 250, 1000, 1250, 2000]
+    assert page.answers == [{"kind": "changed"}] * 2
+    answer = page.say(**question(explorer.boards[0], [0, 1, 2, 3]))
+    assert answer["curve"] == explorer.look()["curve"]
+
+
+@pytest.mark.parametrize(("rule", "lines"), [
+    ("td", [["weight"]]),
+    ("tc", [["rate"], ["E", "A"], ["weight"]]),
+    ("autostep", [["weight"], ["step"], ["largest"], ["trace"]]),
+])  # fmt: skip
+def test_charts_are_of_what_the_rule_keeps(rule, lines):
+    explorer = RateExplorer(new_run(rule=rule, network="cells:0123"), actions=500)
+    assert [chart["lines"] for chart in explorer.tuples["charts"]] == lines
+    for line in sum(lines, []):
+        assert len(explorer.look()["curve"][line]) == len(explorer.traces.actions)
+
+
+def test_the_picture_tells_the_rate(followed):
+    last = followed.look()["curve"]["rate"][-1]
+    assert f"rate now {100 * last:.1f} %" in followed.static().text
+    assert "rate now" not in RateExplorer(new_run(rule="td", network="cells:01")).static().text
+
+
+def test_runs_that_cannot_be_followed_are_refused(refused):
+    refused(lambda: RateExplorer(new_run(), keeps=("E",)), "2 names for what tc keeps")
