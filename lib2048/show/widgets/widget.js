@@ -1,7 +1,8 @@
 // What Jupyter needs: anywidget calls `render` with a model, whose traits and messages are those of
-// board.py, replay.py, train.py and tuples.py.  Nothing else here knows of Jupyter.
+// board.py, replay.py, train.py, curves.py and tuples.py.  Nothing else here knows of Jupyter.
 
 import { make } from "./board.js";
+import { explore } from "./curves.js";
 import { play } from "./play.js";
 import { replay } from "./replay.js";
 import { train } from "./train.js";
@@ -52,6 +53,14 @@ function training(model, root) {
   return view;
 }
 
+function charting(model, root) {
+  const send = (message) => model.send(message);
+  const view = explore(root, { catalogue: model.get("catalogue"), send });
+  model.on("change:catalogue", () => view.adopt(model.get("catalogue")));
+  model.on("msg:custom", (message) => view.hear(message));
+  return view;
+}
+
 function exploring(model, root) {
   const send = (message) => model.send(message);
   const view = tuples(root, { ...model.get("tuples"), send });
@@ -59,12 +68,14 @@ function exploring(model, root) {
   return view;
 }
 
+// by a trait of theirs
+const KINDS = { about: training, catalogue: charting, record: replaying, tuples: exploring };
+
 function render({ model, el }) {
   const root = make("div");
   el.append(root);
-  const kinds = { about: training, record: replaying, tuples: exploring };
-  const kind = Object.keys(kinds).find((trait) => model.get(trait));
-  const view = (kinds[kind] ?? playing)(model, root);
+  const own = Object.keys(KINDS).find((trait) => model.get(trait));
+  const view = (KINDS[own] ?? playing)(model, root);
   model.on("comm_live_update", () => view.lose?.()); // after the start, it only ever dies
   return () => view.close();
 }
