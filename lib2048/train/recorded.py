@@ -1,0 +1,337 @@
+"""Learning curves on disk: those that data/curves holds, and those of run folders that still grow.
+
+A run is known by where it is recorded (a list of data/runs, or a folder), by its name, and by its
+seed.  Its curves are those of its training games and of test games at some depths; a point of each
+is (actions, games, seconds, mean, ci95), all of training but the last two, and None where nobody
+wrote it down.
+"""
+
+import csv
+import functools
+import math
+import re
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from lib2048.learn.settings import Settings, flags
+from lib2048.machine.data import data
+from lib2048.machine.files import open_file, read_json
+from lib2048.train.folder import CONFIG, TESTS
+from lib2048.train.history import EVALUATIONS, HISTORY
+
+POINT = ("actions", "games", "seconds", "mean", "ci95")
+TRAINING = "training"  # the curve of the training games; those of test games are named by plies
+MOST_FOLDERS, MOST_BYTES = 500, 256 << 20
+KINDS = ("history", "evaluations", "tests", "runs")  # files with points, see sweep.lists.FILLED
+OF_RUN = re.compile(r"(.+)-seed-?\d+")  # how a sweep names the folder of a run
+OF_TEST = re.compile(r"mean_(\d+)ply")
+
+
+@dataclass
+class RecordedRun:
+    """A run with one seed: where it is recorded, its name, its `Settings` (None: nobody knows).
+
+    curves: {TRAINING or plies: points}, in the order in which they were read.
+    """
+
+    place: str
+    name: str
+    seed: int
+    settings: Settings | None = None
+    curves: dict = field(default_factory=dict)
+
+    def add(self, kind, point):
+        """Add a point; one that does not say when it was is of the end of the run."""
+        if point[0] is None:
+            last = max((p[0] for p in self.curves.get(TRAINING, ())), default=0.0)
+            point = (last, *point[1:])
+        self.curves.setdefault(kind, []).append(point)
+
+    def points(self, kind, begin=0):
+        """Return the points of a curve by rising actions, of those read from the begin-th on.
+
+        Where two have the same actions, the later one holds.  How many training games and seconds
+        a test came after is what the training games tell.
+        """
+        named = {point[0]: point for point in self.curves.get(kind, ())[begin:]}
+        return [self._timed(named[actions]) for actions in sorted(named)]
+
+    def _timed(self, point):
+        actions, *times, mean, ci95 = point
+        times = [self._when(n, actions) if x is None else x for n, x in enumerate(times, 1)]
+        return (actions, *times, mean, ci95)
+
+    def _when(self, column, actions):
+        """Return how many games or seconds some actions took; None where that cannot be told."""
+        told = [(0, 0.0)] + [(p[0], p[column]) for p in self.curves.get(TRAINING, ())
+                             if p[column] is not None]  # fmt: skip
+        if len(told) < 2:
+            return None
+        (before, at_before), (last, at_last) = told[-2:]
+        if actions > last:  # the games in progress have no row yet
+            slope = (at_last - at_before) / max(last - before, 1)
+            return at_last + slope * (actions - last) if actions <= 3 * last - 2 * before else None
+        return float(np.interp(actions, *zip(*told)))
+
+
+# ---------------------------------------------------------------- those of data/curves
+
+
+@functools.cache
+def recorded_lists():
+    """Return the names of the lists of data/runs that have curves in data/curves.
+
+    A list that only adds seeds to the files of another is part of that one.
+    """
+    names, taken = [], set()
+    for told in _lists().values():
+        whose = {(file, told.name if "list" in columns else "") for file, columns in told.columns()}
+        if not whose <= taken and any(True for _ in told.rows()):
+            names.append(told.name)
+        taken |= whose
+    return names
+
+
+@functools.cache
+def recorded(name):
+    """Return what a list of data/runs has recorded: a list of `RecordedRun`, in its order.
+
+    Raises ValueError for a name that is none.
+    """
+    if name not in recorded_lists():
+        raise ValueError(f"there is no list {name!r}: use {', '.join(recorded_lists())}")
+    told, found = _lists()[name], {}
+    others = [other for other in _lists().values() if other.files & told.files]
+    known = {key: run for other in [*others, told] for key, run in other.runs.items()}
+    for kind, key, row in told.rows():
+        if key not in found:
+            settings = _settings(known[key], key[1]) if key in known else None
+            found[key] = RecordedRun(name, *key, settings)
+        for of, point in _points(row, kind):
+            found[key].add(of, point)
+    order = {run: n for n, (run, _) in enumerate(reversed(told.runs))}
+    return sorted(found.values(), key=lambda run: (-order.get(run.name, -1), run.seed))
+
+
+@functools.cache
+def _lists():
+    return {path.stem: _List(path) for path in sorted(data("runs").glob("*.toml"))}
+
+
+class _List:
+    """A list of data/runs: `.runs` is {(run, seed): options}, `.files` those of data/curves."""
+
+    def __init__(self, path):
+        told = tomllib.loads(path.read_text(encoding="utf-8"))
+        self.name, self.runs, collect = path.stem, {}, told.get("collect", {})
+        for table in told.get("run", ()):
+            options = told.get("defaults", {}) | table
+            for seed in options.get("seeds", [1]):
+                self.runs[table["name"], seed] = options
+        parts = [(kind, collect[kind], None) for kind in KINDS if kind in collect]
+        if each := collect.get("each"):
+            parts = [("history", each.format(run=run, seed=seed), (run, seed))
+                     for run, seed in self.runs] + parts  # fmt: skip
+        self._parts = [part for part in parts if _path(part[1]).exists()]
+        self.files = {file for _, file, _ in self._parts}
+
+    def columns(self):
+        """Yield (file, its columns)."""
+        for file in self.files:
+            with open(_path(file), encoding="utf-8") as lines:
+                yield file, lines.readline().strip().split(",")
+
+    def rows(self):
+        """Yield (kind of file, (run, seed), row) of its rows."""
+        if not self._parts:
+            return
+        (run, seed), *_ = self.runs  # where a file does not say it, there is only this one
+        for kind, file, key in self._parts:
+            for row in Table(_path(file)).news()[0]:
+                if row.get("list", self.name) == self.name:
+                    own = (row.get("run") or run, int(row.get("seed") or seed))
+                    yield kind, key or own, row
+
+
+def _path(file):
+    return data("curves") / f"{file}.csv"
+
+
+def _settings(options, seed):
+    """Return the settings that a [[run]] of a list asks for."""
+    known, given = flags(), {}
+    for said, value in options.items():
+        flag = known.get(said)
+        if flag and flag.kind is not None:
+            given[flag.name] = value.replace("{seed}", f"{seed}") if said == "from" else value
+        elif flag and value:
+            given[flag.name] = flag.meant
+    return Settings(**given, seed=seed)
+
+
+def _points(row, kind):
+    """Yield (TRAINING or plies, point) of a row of a file of some kind."""
+    if kind == "runs":
+        for column in row:
+            if plies := OF_TEST.fullmatch(column):
+                mean, ci95 = _number(row, column), _number(row, f"ci95_{plies[1]}ply")
+                if mean is not None:
+                    yield int(plies[1]), (_number(row, "actions"), None, None, mean, ci95)
+    elif kind == "history":
+        if (mean := _number(row, "mean")) is not None:
+            yield TRAINING, tuple(_number(row, name) for name in POINT)
+    elif (mean := _number(row, "mean")) is not None:
+        plies = int(_number(row, "plies") or 1)
+        yield plies, (_number(row, "actions"), None, None, mean, _number(row, "ci95"))
+
+
+def _number(row, name):
+    """Return a number of a row, None where there is none; raises ValueError for another text."""
+    text = row.get(name)
+    number = float(text) if text else math.nan
+    return number if math.isfinite(number) else None
+
+
+# ---------------------------------------------------------------- those of a reader's own
+
+
+class RunsFolder:
+    """The runs below a folder: that of one run, of a sweep, or one with some of these in it.
+
+    `look` finds new ones and reads what is new of those that are there; `.runs` is {path:
+    `RecordedRun`}, and `.troubles` {path: what cannot be read, in words}.
+    Raises ValueError for a path that is no folder.
+    """
+
+    def __init__(self, path):
+        self.path, self.runs, self.troubles, self._tables = Path(path), {}, {}, {}
+        self._check()
+        self.look()
+
+    def _check(self):
+        if not self.path.is_dir():
+            what = "is no folder" if self.path.exists() else "no such folder"
+            raise ValueError(f"{self.path}: {what}")
+
+    def look(self):
+        """Read what is new.  Raises ValueError where the folder itself is gone."""
+        self._check()
+        for path in self._folders():
+            try:
+                self._read(path)
+                self.troubles.pop(path, None)
+            except ValueError as error:
+                self.troubles[path] = str(error)
+
+    def _folders(self):
+        if (self.path / CONFIG).is_file():
+            return [self.path]
+        found = [*self.path.glob(f"*/{CONFIG}"), *self.path.glob(f"*/*/{CONFIG}")]
+        return [path.parent for path in sorted(found)[:MOST_FOLDERS]]
+
+    def _read(self, path):
+        if path not in self._tables:
+            names = {HISTORY: "history", EVALUATIONS: "evaluations", TESTS: "tests"}
+            self._tables[path] = {kind: Table(path / name) for name, kind in names.items()}
+        news = {kind: table.news() for kind, table in self._tables[path].items()}
+        if any(anew for _, anew in news.values()) and path in self.runs:
+            del self.runs[path], self._tables[path]  # another run stands there now
+            return self._read(path)
+        if path not in self.runs:
+            self.runs[path] = self._new(path)
+        for kind, (rows, _) in news.items():
+            for of, point in (found for row in rows for found in _points(row, kind)):
+                self.runs[path].add(of, point)
+
+    def _new(self, path):
+        config = read_json(path / CONFIG)
+        if not isinstance(config, dict):
+            raise ValueError(f"{path / CONFIG}: holds no settings")
+        kept = {name: x for name, x in config.items() if name not in ("sources", "functions")}
+        try:
+            settings = Settings.from_config(kept)
+        except (ValueError, TypeError) as error:
+            raise ValueError(f"{path / CONFIG}: {error}") from None
+        named = OF_RUN.fullmatch(path.resolve().name)
+        name = named[1] if named else path.resolve().name
+        place = path if path == self.path else path.parent
+        return RecordedRun(place.resolve().name, name, settings.seed, settings)
+
+
+class Table:
+    """A CSV file that may grow, of which only what is new is read."""
+
+    def __init__(self, path):
+        self.path, self._seen, self._end, self._last, self._columns = Path(path), None, 0, b"", None
+
+    def news(self):
+        """Return (its new rows, dicts of text; whether it was written anew, with other rows).
+
+        Nothing is read of a file that has not changed; of one that is not there, there are no rows.
+        Raises ValueError, in one line, for one that is no table.
+        """
+        if (now := self._stamp()) == self._seen:
+            return [], False
+        anew = False
+        if now is not None:
+            with open_file(self.path) as file:
+                file.seek(self._end - len(self._last))
+                if anew := file.read(len(self._last)) != self._last:
+                    self._end, self._last, self._columns = 0, b"", None
+                    file.seek(0)
+                text = file.read(MOST_BYTES + 1)
+        rows = [] if now is None else self._rows(text)
+        self._seen = now
+        return rows, anew
+
+    def _stamp(self):
+        try:
+            now = self.path.stat()
+        except OSError:
+            return None
+        return now.st_size, now.st_mtime_ns, now.st_ino
+
+    def _rows(self, text):
+        if len(text) > MOST_BYTES:
+            raise ValueError(f"{self.path}: is too long, more than {MOST_BYTES >> 20} MiB")
+        text = text[: text.rfind(b"\n") + 1]  # a line that is still written is for the next time
+        try:
+            lines = list(csv.reader(text.decode().splitlines()))
+        except (UnicodeDecodeError, csv.Error):
+            raise ValueError(f"{self.path}: is no table") from None
+        if self._columns is None and lines:
+            self._columns = lines.pop(0)
+        if any(len(line) != len(self._columns) for line in lines):
+            raise ValueError(f"{self.path}: a row has not as many numbers as there are columns")
+        self._end += len(text)
+        self._last = (self._last + text)[-200:]
+        return [dict(zip(self._columns, line)) for line in lines]
+
+
+# ---------------------------------------------------------------- the papers' beside them
+
+
+@functools.cache
+def paper_points(place, name):
+    """Return what a paper has of a recorded run: [(plies, actions, mean, ci95 or None)].
+
+    data/curves/paper_points.csv says which rows of data/published belong to a run, and after how
+    many actions they were measured.
+    """
+    found = []
+    for told in Table(data("curves/paper_points.csv")).news()[0]:
+        if (told["list"], told["run"]) == (place, name):
+            rows = _published(told["table"]).query(told["row"])
+            found += [(int(row.depth_ply), float(told["actions"]), float(row.score_mean),
+                       getattr(row, "score_ci95", None)) for row in rows.itertuples()]  # fmt: skip
+    return found
+
+
+@functools.cache
+def _published(table):
+    import pandas
+
+    return pandas.read_csv(data(f"published/{table}.csv"))
