@@ -85,6 +85,7 @@ from lib2048.show.timeline import draw_time
 from lib2048.train.budget import actions_in, as_written, budget
 from lib2048.train.history import History
 from lib2048.train.race import Race, race
+from lib2048.train.recorded import recorded_lists
 from lib2048.train.run import Run, last_run, train
 from lib2048.train.variants import paper_variants, recorded_variants
 
@@ -95,7 +96,7 @@ _LAZY = {
         "show.plotting": "plot_curves plot_differences plot_game plot_heat plot_intervals "
         "plot_ladder plot_layers plot_scores plot_stages plot_tiles plot_tradeoff show_figure "
         "style subplots tile_table",
-        "show.widgets": "ExploreWidget PlayWidget ReplayWidget TrainWidget",
+        "show.widgets": "CurvesExplorer PlayWidget ReplayWidget TrainWidget",
     }.items()
     for name in names.split()
 }
@@ -110,8 +111,8 @@ __all__ = [
     "heuristic_network", "heuristic_player", "initial", "interval", "is_over", "last_run",
     "line_values", "load", "mark_prediction", "mdp", "mean_ci95", "paper_variants", "parse_network",
     "places", "player", "predict", "predicted", "race", "random_player", "reached", "record_game",
-    "recorded_variants", "rollouts", "save", "slide", "solve", "spawn", "spec", "statistics_block",
-    "stream", "symmetries", "to_exponents", "to_tiles", "tournament", "train",
+    "recorded_lists", "recorded_variants", "rollouts", "save", "slide", "solve", "spawn", "spec",
+    "statistics_block", "stream", "symmetries", "to_exponents", "to_tiles", "tournament", "train",
     "deep", *_LAZY,
 ]  # fmt: skip
 

@@ -20,7 +20,7 @@ from lib2048.game.rng import stream  # noqa: E402
 from lib2048.networks.network import Network  # noqa: E402
 from lib2048.play.evaluation import Step, record_game  # noqa: E402
 from lib2048.play.players import player  # noqa: E402
-from lib2048.show.widgets import ExploreWidget, PlayWidget, ReplayWidget, base  # noqa: E402
+from lib2048.show.widgets import PlayWidget, ReplayWidget, base  # noqa: E402
 from lib2048.show.widgets.game import to_hex  # noqa: E402
 
 ACTIONS = ["Up", "Right", "Down", "Left"]
@@ -541,46 +541,3 @@ def test_the_charts_are_drawn_by_uplot_as_its_authors_built_it():
 def test_no_trait_has_a_name_that_anywidget_takes():
     for widget in (PlayWidget(), ReplayWidget(record_game("greedy"))):
         assert not {"log"} & set(widget.keys)
-
-
-# ---------------------------------------------------------------------------------------- explore
-
-
-def line(height, kind="-"):
-    """Draw a line; height 0 is refused."""
-    plt = pytest.importorskip("matplotlib.pyplot")
-    if height == 0:
-        raise ValueError("no line has height 0")
-    ax = plt.figure().add_subplot()
-    ax.plot([0, 1], [0, height], kind)
-    return ax
-
-
-def test_a_choice_draws_the_figure_anew_and_leaves_none_open():
-    plt = pytest.importorskip("matplotlib.pyplot")
-    plt.close("all")
-    widget = ExploreWidget(line, height=[1, 2], kind=["-", ":"])
-    first = bytes(widget.image.value)
-    widget.choose(height=2, kind=":")
-    assert widget.chosen == {"height": 2, "kind": ":"}
-    assert first.startswith(b"\x89PNG") and bytes(widget.image.value) != first
-    assert plt.get_fignums() == []
-    widget.choose(height=1, kind="-")
-    assert bytes(widget.image.value) == first
-
-
-def test_a_figure_is_its_first_choice_where_no_kernel_runs():
-    widget = ExploreWidget(line, height=[1, 2])
-    first = widget._repr_mimebundle_()["image/png"]
-    widget.choose(height=2)
-    bundle = widget._repr_mimebundle_()
-    assert bundle["image/png"] == first and bundle["text/plain"] == "<figure: height 1>"
-
-
-def test_a_figure_that_cannot_be_drawn_shows_its_error():
-    widget = ExploreWidget(line, height=[1, 0])
-    with pytest.raises(ValueError, match="height 0"):
-        widget.choose(height=0)
-    assert "no line has height 0" in widget.message.value
-    with pytest.raises(ValueError, match="'kind': there is nothing"):
-        ExploreWidget(line, kind=[])

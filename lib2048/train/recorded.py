@@ -225,6 +225,11 @@ class RunsFolder:
                 self.troubles.pop(path, None)
             except ValueError as error:
                 self.troubles[path] = str(error)
+                self._forget(path)  # the next look reads all of it
+
+    def _forget(self, path):
+        self.runs.pop(path, None)
+        self._tables.pop(path, None)
 
     def _folders(self):
         if (self.path / CONFIG).is_file():
@@ -237,8 +242,8 @@ class RunsFolder:
             names = {HISTORY: "history", EVALUATIONS: "evaluations", TESTS: "tests"}
             self._tables[path] = {kind: Table(path / name) for name, kind in names.items()}
         news = {kind: table.news() for kind, table in self._tables[path].items()}
-        if any(anew for _, anew in news.values()) and path in self.runs:
-            del self.runs[path], self._tables[path]  # another run stands there now
+        if any(anew for _, anew in news.values()):  # another run stands there now
+            self._forget(path)
             return self._read(path)
         if path not in self.runs:
             self.runs[path] = self._new(path)

@@ -1,14 +1,16 @@
-"""What people touch: a game to play, recorded games, training to watch, figures with a choice.
+"""What people touch: a game to play, recorded games, training to watch, figures to explore.
 
 Boards live in the browser (`game.js` and its neighbours, no build step) and need no kernel to play;
 `board.py` and `replay.py` follow them.  Training (`train.py`) happens in the kernel, and the
-browser draws its curves.  Where there are no widgets (GitHub, the book) a picture stands for each:
-that is its `static()`, and every output carries it along.
+browser draws its curves, and those that are recorded or grow in a folder (`curves.py`).
+
+Where there are no widgets (GitHub, the book) a picture stands for each: that is its `static()`, and
+every output carries it along.
 """
 
 from lib2048.show.widgets.board import PlayWidget
-from lib2048.show.widgets.explore import ExploreWidget
+from lib2048.show.widgets.curves import CurvesExplorer
 from lib2048.show.widgets.replay import ReplayWidget
 from lib2048.show.widgets.train import TrainWidget
 
-__all__ = ["ExploreWidget", "PlayWidget", "ReplayWidget", "TrainWidget"]
+__all__ = ["CurvesExplorer", "PlayWidget", "ReplayWidget", "TrainWidget"]

@@ -1,8 +1,11 @@
 """What all widgets on a page share: one front end, a still picture, errors in words."""
 
+import base64
 import functools
+import io
 import re
 import traceback
+from html import escape
 from pathlib import Path
 
 import anywidget
@@ -13,8 +16,8 @@ HERE = Path(__file__).parent
 # uPlot draws curves: https://github.com/leeoniya/uPlot, version 1.6.32, as its authors built it.
 VENDOR = ("vendor/uPlot.iife.min.js", "vendor/uPlot.min.css")
 # Each imports only from those before it.
-MODULES = ("game.js", "board.js", "mind.js", "play.js", "replay.js", "chart.js", "train.js",
-           "widget.js")  # fmt: skip
+MODULES = ("game.js", "board.js", "mind.js", "play.js", "replay.js", "chart.js", "orders.js",
+           "train.js", "curves.js", "widget.js")  # fmt: skip
 VIEW = "application/vnd.jupyter.widget-view+json"
 NOTE = "This is a picture of it. Run this cell in JupyterLab, and it comes alive."
 # In a reader's own saved notebook the widget of an earlier session is gone, and JupyterLab writes
@@ -41,8 +44,27 @@ def front_end():
 @functools.cache
 def style_sheet():
     """Return the looks of all widgets."""
-    names = (VENDOR[1], "board.css", "train.css")
+    names = (VENDOR[1], "board.css", "train.css", "curves.css")
     return "\n".join((HERE / name).read_text(encoding="utf-8") for name in names)
+
+
+class Figure:
+    """A figure of matplotlib as a still picture: a PNG with words for those who cannot see it."""
+
+    def __init__(self, ax, text):
+        import matplotlib.pyplot as plt
+
+        file, self.text = io.BytesIO(), text
+        ax.figure.savefig(file, format="png", dpi=ax.figure.dpi)
+        plt.close(ax.figure)  # or the notebook would show it once more
+        self.png = file.getvalue()
+
+    def _repr_html_(self):
+        source = f"data:image/png;base64,{base64.b64encode(self.png).decode()}"
+        return f'<img src="{source}" alt="{escape(self.text)}" style="max-width:100%">'
+
+    def __repr__(self):
+        return f"<figure: {self.text}>"
 
 
 class BrowserWidget(anywidget.AnyWidget):

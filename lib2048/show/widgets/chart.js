@@ -4,6 +4,8 @@
 import { make, points } from "./board.js";
 
 const DASHES = [[], [8, 4], [2, 3], [10, 3, 2, 3]]; // as in drawing.py: lines differ without colour
+const LINEAR = [(x) => x, (x) => x];
+const LOGARITHMIC = [Math.log10, (x) => 10 ** x];
 const TALL = 170; // pixels
 const MOVES = ["mousemove", "mouseleave"]; // what charts of a group tell each other
 const THEME = { attributes: true, attributeFilter: ["data-jp-theme-light", "data-theme", "class"] };
@@ -22,9 +24,12 @@ export class Chart {
   // title: what y is, in words; names: of the lines; write, tick: a number of y as text, here and at
   // the axis; most: the largest that y can be; group: charts of one group share their pointer; said:
   // takes words for readers who do not see the chart; zoomed: hears what part of x is shown.
+  // looks: of the lines, in their order, {line: which colour and dash, width, alpha, dots: their size,
+  // alone: dots without a line, silent: not among the numbers}; bands: [[upper, lower]] columns.
   constructor({ title, names, group, said, zoomed = () => {}, write = brief, tick = brief,
-    most = null, x = "actions" }) {
+    most = null, x = "actions", log = false, looks = null, bands = [], tall = TALL }) {
     Object.assign(this, { title, names, group, said, zoomed, write, tick, most, x, part: null });
+    Object.assign(this, { log, bands, tall, looks: looks ?? names.map((_, n) => ({ line: n })) });
     this.columns = [[], ...names.map(() => [])];
     this.heading = make("p", { class: "lib-small" }, title);
     this.whole = make("button", { type: "button", class: "lib-whole", hidden: "",
@@ -47,17 +52,30 @@ export class Chart {
     this.describe();
   }
 
+  // Show other lines; a part of x that is shown stays.
+  become(lines, columns) {
+    Object.assign(this, lines, { columns, at: null });
+    this.heading.textContent = this.title;
+    this.draw();
+    this.describe();
+  }
+
   rename(title) {
     this.title = this.heading.textContent = title;
     this.describe();
   }
 
   describe() {
-    const last = this.names.map((name, n) => `${name} ${this.text(this.columns[n + 1].findLast(
-      (y) => y !== null && y !== undefined))}`);
+    const last = this.heard((n) => this.last(n));
     this.place.setAttribute("aria-label", `${this.title}: ${last.join(", ")}. ` +
       "Left and Right read the curve, plus and minus zoom, Shift with Left and Right moves on, " +
       "0 shows all of it.");
+  }
+
+  // The numbers of the lines that are not silent, in words.
+  heard(number) {
+    return this.names.map((name, n) => [name, n]).filter(([, n]) => !this.looks[n].silent)
+      .map(([name, n]) => `${name} ${this.text(number(n))}`);
   }
 
   text(y) {
@@ -71,7 +89,7 @@ export class Chart {
     this.plot = null;
     const width = this.place.clientWidth;
     if (width < 60) return; // not on the page yet
-    this.plot = new uPlot({ ...this.options(), width, height: TALL }, this.columns, this.place);
+    this.plot = new uPlot({ ...this.options(), width, height: this.tall }, this.columns, this.place);
   }
 
   // Take new numbers; without a pointer over it the legend says the last of them.
@@ -83,7 +101,7 @@ export class Chart {
   fit() {
     const width = this.place.clientWidth;
     if (!this.plot) this.draw();
-    else if (width >= 60 && width !== this.plot.width) this.plot.setSize({ width, height: TALL });
+    else if (width >= 60 && width !== this.plot.width) this.plot.setSize({ width, height: this.tall });
   }
 
   options() {
@@ -91,22 +109,33 @@ export class Chart {
     const own = (name) => looks.getPropertyValue(name).trim();
     const edge = { stroke: own("--edge") || "#8886", width: 1 };
     const axis = { stroke: looks.color, font: `12px ${looks.fontFamily}`, grid: edge, ticks: edge };
-    const values = (_, ticks) => ticks.map((x) => brief(x));
-    const line = (label, n) => ({
-      label, stroke: own(`--line-${n}`), width: 2, dash: DASHES[n], spanGaps: true,
-      points: { show: false }, value: (plot, y) => this.text(y ?? this.last(n)),
-    });
+    const values = (_, ticks) => named(ticks, this.log).map((x) => (x === null ? null : brief(x)));
+    const tens = this.log && { splits: (_, n, low, high) => tensOf(low, high), filter: (_, all) => all };
+    const line = (label, n) => {
+      const { line, width = 2, alpha = 1, dots, alone, silent } = this.looks[n];
+      const stroke = own(`--line-${line}`);
+      return {
+        label, stroke, width, alpha, dash: DASHES[line % DASHES.length], spanGaps: true,
+        class: silent ? "lib-silent" : null, ...(alone && { paths: () => null }),
+        points: { show: Boolean(dots), size: dots, width: 2, stroke, fill: alone ? back : stroke },
+        value: (plot, y) => this.text(y ?? this.last(n)),
+      };
+    };
+    const back = own("--back") || "white";
+    const band = (series) => ({ series, fill: `${own(`--line-${this.looks[series[0] - 1].line}`)}33` });
     const x = { label: this.x, value: (_, at) => brief(at ?? this.columns[0].at(-1) ?? 0) };
     return {
       scales: {
-        x: { time: false, range: (_, low, high) => this.part ?? whole(low, high) },
+        x: { time: false, distr: this.log ? 3 : 1,
+          range: (_, low, high) => this.part ?? whole(low, high, this.log) },
         y: { range: (_, low, high) => [Math.min(0, low ?? 0), this.high(high)] },
       },
       axes: [
-        { ...axis, values, space: 60, size: 28 },
+        { ...axis, ...tens, values, space: 60, size: 28 },
         { ...axis, values: (_, ticks) => ticks.map((y) => this.tick(y)), space: 32, size: 58 },
       ],
       series: [x, ...this.names.map(line)],
+      bands: this.bands.map(band),
       cursor: {
         sync: { key: this.group, filters: { pub: (event) => MOVES.includes(event) } }, drag: { x: true, y: false, setScale: false },
         bind: { dblclick: () => () => this.zoom(null) },
@@ -153,7 +182,7 @@ export class Chart {
     const { min, max } = this.plot?.scales.x ?? {};
     if (key === "0") this.zoom(null);
     else if (min === undefined || min === null) return false;
-    else if (step && shift) this.move((step * (max - min)) / 4, min, max);
+    else if (step && shift) this.move(step / 4, min, max);
     else if (step) this.read(step);
     else if (key === "+" || key === "=") this.closer(0.25, min, max);
     else if (key === "-") this.closer(-0.5, min, max);
@@ -161,17 +190,23 @@ export class Chart {
     return true;
   }
 
-  move(by, min, max) {
-    const [first, last] = [this.columns[0][0], this.columns[0].at(-1)];
-    const fits = Math.max(first - min, Math.min(last - max, by));
-    this.zoom([min + fits, max + fits]);
+  // The first and the last x, and what is shown of it, as the axis counts: in powers of ten, or not.
+  extent(min, max) {
+    const [there, back] = this.log ? LOGARITHMIC : LINEAR;
+    return [...[this.columns[0][0], this.columns[0].at(-1), min, max].map(there), back];
+  }
+
+  move(share, min, max) {
+    const [first, last, from, to, back] = this.extent(min, max);
+    const fits = Math.max(first - from, Math.min(last - to, share * (to - from)));
+    this.zoom([back(from + fits), back(to + fits)]);
   }
 
   closer(share, min, max) {
-    const by = share * (max - min);
-    const [first, last] = [this.columns[0][0], this.columns[0].at(-1)];
-    const part = [Math.max(first, min + by), Math.min(last, max - by)];
-    this.zoom(part[0] <= first && part[1] >= last ? null : part);
+    const [first, last, from, to, back] = this.extent(min, max);
+    const by = share * (to - from);
+    const part = [Math.max(first, from + by), Math.min(last, to - by)];
+    this.zoom(part[0] <= first && part[1] >= last ? null : part.map(back));
   }
 
   // Go to the next point that is shown, and say its numbers.
@@ -187,8 +222,7 @@ export class Chart {
     this.at = shown[Math.max(0, Math.min(shown.length - 1, next))];
     const x = this.columns[0][this.at];
     this.plot.setCursor({ left: this.plot.valToPos(x, "x"), top: 10 });
-    const numbers = this.names.map((name, n) => `${name} ` +
-      this.text(this.columns[n + 1][nearest(this.columns[n + 1], this.at)]));
+    const numbers = this.heard((n) => this.columns[n + 1][nearest(this.columns[n + 1], this.at)]);
     this.said(`${this.title} at ${brief(x)} ${this.x}: ${numbers.join(", ")}.`);
   }
 
@@ -201,7 +235,22 @@ export class Chart {
 }
 
 // What of x is shown where nothing else was asked for; a single point has the way to it.
-const whole = (low, high) => (low < high ? [low, high] : [0, high || 1]);
+function whole(low, high, log) {
+  if (low < high) return [low, high];
+  return log ? [(high || 1) / 2, (high || 1) * 2] : [0, high || 1];
+}
+
+// Where a logarithmic axis has its lines: at 1, 2 and 5 of each power of ten.
+function tensOf(low, high) {
+  const begin = Math.floor(Math.log10(low));
+  const powers = Array.from({ length: Math.ceil(Math.log10(high)) - begin + 1 },
+    (_, n) => 10 ** (begin + n));
+  return powers.flatMap((ten) => [ten, 2 * ten, 5 * ten]).filter((x) => x >= low && x <= high);
+}
+
+// The lines of an axis that have a number: of many of a logarithmic one only the powers of ten.
+const named = (ticks, log) => (!log || ticks.length <= 4 ? ticks
+  : ticks.map((x) => (Number.isInteger(Number(Math.log10(x).toFixed(9))) ? x : null)));
 
 // The index of the number nearest to place `at` of a column with gaps.
 function nearest(column, at) {

@@ -3,10 +3,10 @@
 
 import { button, enable, holdKeys, make, points } from "./board.js";
 import { brief, Chart, together } from "./chart.js";
+import { Orders } from "./orders.js";
 
 const [ACTIONS_AT, SECONDS_AT, MEAN_AT, SHARES_AT] = [0, 1, 3, 5]; // in a point, see POINT of train.py
 const SPEED_OVER = 1; // seconds over which moves/s are measured, at the least
-const WAIT = 700; // milliseconds until a kernel that has not answered is called busy
 const HELD = ["ready", "paused", "stopped", "done", "failed"];
 const STARTS = {
   ready: "Start", paused: "Go on", stopped: "Start again", done: "Train on", failed: "Try again",
@@ -140,7 +140,15 @@ class Train {
   // runs: [{name, rate: what it is called, tiles, fixed: what cannot be changed, in words}]; send:
   // takes orders.
   constructor(root, { runs, send }) {
-    Object.assign(this, { root, runs, send, orders: 0, waits: new Map(), lost: "" });
+    Object.assign(this, { root, runs, lost: "" });
+    this.orders = new Orders(send, {
+      busy: () => this.say("The kernel is busy: it hears this when it is free."),
+      free: () => {
+        this.told = null;
+        this.tell();
+      },
+      lost: () => this.lose(),
+    });
     this.cards = runs.map((run, n) => new Card(run, n, (order) => this.order({ run: n, ...order })));
     this.build();
     holdKeys(root, (key, event) => this.pressed(key, event));
@@ -208,40 +216,21 @@ class Train {
   // ---- to the kernel and back
 
   order(order) {
-    if (this.lost) return this.say(this.lost, true);
-    const id = `${++this.orders}`;
-    try {
-      this.send({ ...order, id });
-    } catch {
-      return this.lose();
-    }
-    this.waits.set(id, setTimeout(() => this.busy(), WAIT));
-  }
-
-  busy() {
-    this.waited = true;
-    this.say("The kernel is busy: it hears this when it is free.");
+    if (this.lost) this.say(this.lost, true);
+    else this.orders.give(order);
   }
 
   hear({ kind, run, id, ...news }) {
-    if (kind === "heard") this.heard(id);
+    if (kind === "heard") this.orders.heard(id);
     else if (kind === "trouble") this.say(news.error, true, news.details);
     else if (kind === "news" && this.cards[run].hear(news)) this.draw();
     else if (kind === "news") this.order({ kind: "look" });
   }
 
-  heard(id) {
-    clearTimeout(this.waits.get(id));
-    this.waits.delete(id);
-    if (!this.waited || this.waits.size) return;
-    [this.waited, this.told] = [false, null];
-    this.tell();
-  }
-
   lose() {
     this.lost = "The kernel has ended or was restarted, and the training with it. These are its " +
       "last numbers. Run this cell again to begin anew.";
-    this.waits.forEach(clearTimeout);
+    this.orders.close();
     this.cards.forEach(({ toggleButton, stopButton }) =>
       [toggleButton, stopButton].forEach((pressed) => enable(pressed, false)));
     this.say(this.lost, true);
@@ -284,7 +273,7 @@ class Train {
   }
 
   close() {
-    this.waits.forEach(clearTimeout);
+    this.orders.close();
     this.charts.forEach((chart) => chart.close());
   }
 }

@@ -236,59 +236,21 @@ def _in_words(error, name):
 # ---------------------------------------------------------------- the widget
 
 
-class TrainWidget(BrowserWidget):
-    """Start, pause and stop runs, change their rate, and watch their curves grow.
+class TrainingWidget(BrowserWidget):
+    """A widget that trains.
 
-    runs: one `Run`, or up to four side by side, each with a network of its own.  names: what they
-    are called, by default what their settings differ in.  One of actions, games and seconds: how
-    far each trains on; by default by the budget of its settings, and where these have none, until
-    it is stopped.
-    Raises ValueError for no run, runs that share a network, and a bad budget.
-
-    They train in threads of the kernel: cells can run meanwhile, and a page that is closed stops
-    nothing.  They end by Stop, when a running cell is interrupted, when this cell is run again, by
-    `close()`, and with the kernel.  `.start()`, `.pause()` and `.stop()` do what the buttons do,
-    `.wait()` waits for the end; `.run.rate = 0.01` changes the rate.  `.frame` is the history so
-    far, a row for each 1000 games.
+    It ends by `stop`, when a running cell is interrupted, when its cell is run again, by `close()`,
+    and with the kernel.
     """
 
-    about = List().tag(sync=True)
-
-    def __init__(self, *runs, names=None, actions=None, games=None, seconds=None):
-        budget = _budget(actions=actions, games=games, seconds=seconds)
-        _check_runs(runs)
-        names = _checked_names(names, runs)
-        self._trainings, every = [], LOOK * len(runs)
-        super().__init__(about=[_about(*pair) for pair in zip(runs, names)])
-        for n, (run, name) in enumerate(zip(runs, names)):
-            told = self._teller(n)
-            self._trainings.append(Training(run, name, budget, every, told, self._draw_again))
+    def __init__(self, **traits):
+        self._trainings = []
+        super().__init__(**traits)
         self._cell = _this_cell()
         _watch_cells()
         _open.add(self)
 
-    runs = property(lambda self: [t.run for t in self._trainings], doc="The runs.")
-    run = property(lambda self: self.runs[0], doc="The first of the runs.")
     phases = property(lambda self: [t.phase for t in self._trainings], doc="See `Training`.")
-
-    @property
-    def frame(self):
-        """The history of all runs as a pandas frame: `History.frame`, and before it the name."""
-        import pandas
-
-        frames = [t.run.history.frame.assign(run=t.name) for t in self._trainings]
-        whole = pandas.concat(frames, ignore_index=True)
-        return whole[["run", *whole.columns.drop("run")]]
-
-    # ------------------------------------------------------------ orders
-
-    def start(self, number=None):
-        """Let a run train, or all of them."""
-        self._each("start", number)
-
-    def pause(self, number=None):
-        """Hold a run, or all of them, within a second."""
-        self._each("pause", number)
 
     def stop(self, number=None):
         """End the training of a run, or of all of them, within a second."""
@@ -313,6 +275,57 @@ class TrainWidget(BrowserWidget):
     def _each(self, order, number):
         for training in self._trainings if number is None else [self._trainings[number]]:
             getattr(training, order)()
+
+
+class TrainWidget(TrainingWidget):
+    """Start, pause and stop runs, change their rate, and watch their curves grow.
+
+    runs: one `Run`, or up to four side by side, each with a network of its own.  names: what they
+    are called, by default what their settings differ in.  One of actions, games and seconds: how
+    far each trains on; by default by the budget of its settings, and where these have none, until
+    it is stopped.
+    Raises ValueError for no run, runs that share a network, and a bad budget.
+
+    They train in threads of the kernel: cells can run meanwhile, and a page that is closed stops
+    nothing.  They end by Stop, when a running cell is interrupted, when this cell is run again, by
+    `close()`, and with the kernel.  `.start()`, `.pause()` and `.stop()` do what the buttons do,
+    `.wait()` waits for the end; `.run.rate = 0.01` changes the rate.  `.frame` is the history so
+    far, a row for each 1000 games.
+    """
+
+    about = List().tag(sync=True)
+
+    def __init__(self, *runs, names=None, actions=None, games=None, seconds=None):
+        budget = _budget(actions=actions, games=games, seconds=seconds)
+        _check_runs(runs)
+        names = _checked_names(names, runs)
+        every = LOOK * len(runs)
+        super().__init__(about=[_about(*pair) for pair in zip(runs, names)])
+        for n, (run, name) in enumerate(zip(runs, names)):
+            told = self._teller(n)
+            self._trainings.append(Training(run, name, budget, every, told, self._draw_again))
+
+    runs = property(lambda self: [t.run for t in self._trainings], doc="The runs.")
+    run = property(lambda self: self.runs[0], doc="The first of the runs.")
+
+    @property
+    def frame(self):
+        """The history of all runs as a pandas frame: `History.frame`, and before it the name."""
+        import pandas
+
+        frames = [t.run.history.frame.assign(run=t.name) for t in self._trainings]
+        whole = pandas.concat(frames, ignore_index=True)
+        return whole[["run", *whole.columns.drop("run")]]
+
+    # ------------------------------------------------------------ orders
+
+    def start(self, number=None):
+        """Let a run train, or all of them."""
+        self._each("start", number)
+
+    def pause(self, number=None):
+        """Hold a run, or all of them, within a second."""
+        self._each("pause", number)
 
     # ------------------------------------------------------------ the browser
 

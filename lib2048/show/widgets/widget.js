@@ -1,7 +1,8 @@
 // What Jupyter needs: anywidget calls `render` with a model, whose traits and messages are those of
-// board.py, replay.py and train.py.  Nothing else here knows of Jupyter.
+// board.py, replay.py, train.py and curves.py.  Nothing else here knows of Jupyter.
 
 import { make } from "./board.js";
+import { explore } from "./curves.js";
 import { play } from "./play.js";
 import { replay } from "./replay.js";
 import { train } from "./train.js";
@@ -51,11 +52,21 @@ function training(model, root) {
   return view;
 }
 
+function exploring(model, root) {
+  const send = (message) => model.send(message);
+  const view = explore(root, { catalogue: model.get("catalogue"), send });
+  model.on("change:catalogue", () => view.adopt(model.get("catalogue")));
+  model.on("msg:custom", (message) => view.hear(message));
+  return view;
+}
+
+const KINDS = { about: training, catalogue: exploring, record: replaying }; // by a trait of theirs
+
 function render({ model, el }) {
   const root = make("div");
   el.append(root);
-  const kind = model.get("about") ? training : model.get("record") ? replaying : playing;
-  const view = kind(model, root);
+  const own = Object.keys(KINDS).find((trait) => model.get(trait));
+  const view = (KINDS[own] ?? playing)(model, root);
   model.on("comm_live_update", () => view.lose?.()); // after the start, it only ever dies
   return () => view.close();
 }

@@ -1,0 +1,511 @@
+// Learning curves to explore.  The kernel reads them; what is chosen, averaged, drawn and written as
+// CSV happens here.
+
+import { button, counted, enable, holdKeys, make, points } from "./board.js";
+import { Chart, together } from "./chart.js";
+import { Orders } from "./orders.js";
+
+const COLUMNS = ["actions", "games", "seconds", "mean", "ci95"]; // of a point, see recorded.py
+const AT_NOW = [0, 2, 1, 3, 4]; // where these are in a point of a run of now, see train.py
+const TRAINED = "training";
+const AXES = { actions: "actions", games: "games", seconds: "seconds of training" };
+const LOOK_EVERY = 2000; // milliseconds between two looks into folders that may grow
+const MENUS = ["place", "rule", "rate"]; // each leaves some of the rows that the one before it left
+const FEW = 20; // points of a curve that are shown as dots
+const TYPES = { csv: "text/csv", png: "image/png", svg: "image/svg+xml" };
+const [MEAN, HALF] = [3, 4];
+
+// ---------------------------------------------------------------- lines
+
+// A curve at some x, by straight lines between its points; its x rise.
+function along(xs, ys, at) {
+  let i = 0;
+  return at.map((x) => {
+    while (i < xs.length - 2 && xs[i + 1] < x) i++;
+    if (xs.length < 2 || x <= xs[i]) return ys[i];
+    const share = Math.min(1, (x - xs[i]) / (xs[i + 1] - xs[i]));
+    return ys[i] + share * (ys[i + 1] - ys[i]);
+  });
+}
+
+// The mean of some seeds' lines [xs, ys] over the stretch that all cover, the lowest and the highest:
+// [xs, means, lows, highs]; null where they have no stretch in common.
+export function average(lines) {
+  const begin = Math.max(...lines.map(([xs]) => xs[0]));
+  const end = Math.min(...lines.map(([xs]) => xs.at(-1)));
+  if (begin > end) return null;
+  const longest = lines.reduce((best, line) => (line[0].length > best[0].length ? line : best))[0];
+  const inside = longest.filter((x) => x > begin && x < end);
+  const at = begin < end ? [begin, ...inside, end] : [begin];
+  const all = lines.map(([xs, ys]) => along(xs, ys, at));
+  const over = (take) => at.map((_, i) => take(all.map((ys) => ys[i])));
+  const mean = (ys) => ys.reduce((sum, y) => sum + y, 0) / ys.length;
+  return [at, over(mean), over((ys) => Math.min(...ys)), over((ys) => Math.max(...ys))];
+}
+
+// ---------------------------------------------------------------- files
+
+function download(name, data) {
+  const url = URL.createObjectURL(new Blob([data], { type: TYPES[name.split(".").at(-1)] }));
+  make("a", { href: url, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 10_000);
+}
+
+const quoted = (text) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : `${text}`);
+
+// ---------------------------------------------------------------- on the page
+
+class Explorer {
+  constructor(root, { catalogue, send }) {
+    Object.assign(this, { root, curves: new Map(), lost: "", now: null, asked: new Set() });
+    this.orders = new Orders(send, {
+      busy: () => this.say("The kernel is busy: it hears this when it is free."),
+      free: () => this.tell(),
+      lost: () => this.lose(),
+    });
+    this.build();
+    this.view = catalogue.view;
+    this.adopt(catalogue, true);
+    holdKeys(root, (key, event) => event.target === this.chart.place
+      && this.chart.pressed(key, event.shiftKey));
+  }
+
+  // ---- what is there
+
+  // Take what the kernel knows of; new rows are drawn where there is room.
+  adopt(catalogue, first = false) {
+    const known = this.rows?.length ?? 0;
+    Object.assign(this, { catalogue, rows: catalogue.rows });
+    if (!first) {
+      const fresh = this.fitting().filter(({ row }) => row >= known).map(({ row }) => row);
+      this.view.rows = [...this.view.rows, ...fresh].slice(0, catalogue.most);
+    }
+    if (catalogue.grows && !this.timer) this.timer = setInterval(() => this.look(), LOOK_EVERY);
+    this.ask(first);
+    this.refresh();
+  }
+
+  // The rows that the menus leave, or those before one of them.
+  fitting(before = null) {
+    const asked = before === null ? MENUS : MENUS.slice(0, MENUS.indexOf(before));
+    return this.rows.filter((row) => asked.every(
+      (name) => this.view[name] === null || row[name] === this.view[name]));
+  }
+
+  get kind() {
+    return this.view.plies === null ? TRAINED : String(this.view.plies);
+  }
+
+  has(row) {
+    return row.kinds.includes(this.kind);
+  }
+
+  // ---- the page
+
+  build() {
+    const menu = (name, changed) => make("select", { "aria-label": name, onchange: changed });
+    this.menus = Object.fromEntries(MENUS.map((name) =>
+      [name, menu(name === "place" ? "list or folder" : name, () => this.filter(name))]));
+    this.depth = menu("games", () => {
+      const value = this.depth.value;
+      this.change({ plies: value === TRAINED ? null : Number(value) });
+    });
+    this.seeds = menu("seeds", () => {
+      const value = this.seeds.value;
+      this.change({ seeds: /\d/.test(value) ? Number(value) : value });
+    });
+    this.axis = menu("x axis", () => this.change({ x: this.axis.value }, true));
+    this.fill(this.axis, Object.entries(AXES));
+    const box = (text, change) => {
+      const tick = make("input", { type: "checkbox", onchange: () => change(tick.checked) });
+      return [tick, make("label", {}, tick, text)];
+    };
+    const [log, logLabel] = box("logarithmic", (on) => this.change({ log: on }, true));
+    const [paper, paperLabel] = box("the paper’s points", (on) => this.change({ paper: on }));
+    Object.assign(this, { log, paper, paperLabel });
+    this.list = make("div", { class: "lib-rows", role: "group", "aria-label": "Rows to draw" });
+    this.chart = new Chart({ title: "", names: [], tall: 260, said: (words) => this.say(words),
+      write: points, log: true });
+    this.message = make("p", { class: "lib-message", "aria-live": "polite", role: "status" });
+    const save = ["csv", "png", "svg"].map((kind) => button(kind.toUpperCase(),
+      `Download what is drawn as ${kind.toUpperCase()}`, () => this.save(kind)));
+    const labelled = (text, element) => make("label", {}, text, element);
+    const { place, rule, rate } = this.menus;
+    this.root.classList.add("lib2048", "lib-curves");
+    this.root.setAttribute("role", "application");
+    this.root.setAttribute("aria-label", "Learning curves to explore");
+    this.root.append(
+      make("div", { class: "lib-row" }, labelled("from", place), labelled("rule", rule),
+        labelled("rate", rate), labelled("show", this.depth), this.seeds),
+      this.list,
+      make("div", { class: "lib-row" }, labelled("over", this.axis), logLabel, paperLabel,
+        make("span", { class: "lib-row", role: "group", "aria-label": "Download" }, ...save)),
+      this.chart.element, this.runs(), this.message,
+      make("p", { class: "lib-keys" }, "drag over the curves to zoom · on the curves, Left and " +
+        "Right read them, + and − zoom, 0 shows all"));
+  }
+
+  // What runs a row now.
+  runs() {
+    this.chosen = make("select", { "aria-label": "Row to run" });
+    this.time = make("input", { type: "number", value: 10, "aria-label": "Seconds to run" });
+    this.start = button("Run", "Run this row now, from the beginning", () => this.begin());
+    this.end = button("Stop", "Stop the run", () => this.give({ kind: "stop" }));
+    enable(this.end, false);
+    this.bar = make("progress", { max: 1, value: 0, hidden: "", "aria-label": "How far it is" });
+    this.far = make("span", { class: "lib-small" });
+    const chosen = make("label", {}, "run", this.chosen, "now for");
+    return make("div", { class: "lib-row lib-now" }, chosen,
+      make("label", {}, this.time, "s"), this.start, this.end, this.bar, this.far);
+  }
+
+  fill(select, options) {
+    const made = options.map(([value, text]) => make("option", { value }, text));
+    select.replaceChildren(...made);
+  }
+
+  // ---- choices
+
+  filter(name) {
+    const picked = this.menus[name].value;
+    this.view[name] = picked === "" ? null : JSON.parse(picked);
+    ["rule", "rate"].forEach((other) => {
+      const there = this.fitting(other).some((row) => row[other] === this.view[other]);
+      if (!there) this.view[other] = null;
+    });
+    const rows = this.fitting();
+    const kinds = new Set(rows.flatMap(({ kinds }) => kinds));
+    if (!kinds.has(this.kind)) this.view.plies = kinds.has(TRAINED) ? null : Number([...kinds][0]);
+    const seeds = rows.flatMap((row) => row.seeds);
+    if (/\d/.test(this.view.seeds) && !seeds.includes(this.view.seeds)) this.view.seeds = "mean";
+    const drawn = rows.filter((row) => this.has(row)).slice(0, this.catalogue.most);
+    this.change({ rows: drawn.map(({ row }) => row) }, true);
+    const all = rows.length;
+    if (all > drawn.length) this.say(`${counted(all, "row")}; drawn are ${drawn.length}.`);
+  }
+
+  tick(row, on) {
+    const rows = this.view.rows.filter((other) => other !== row);
+    if (on && rows.length >= this.catalogue.most) {
+      this.refresh();
+      return this.say(`There are colours for ${this.catalogue.most} rows: take one away first.`);
+    }
+    this.change({ rows: on ? [...rows, row] : rows });
+  }
+
+  // Take a choice; whole: show the whole curves again.
+  change(choice, whole = false) {
+    Object.assign(this.view, choice);
+    if (whole) this.chart.part = null;
+    this.chart.whole.hidden = this.chart.part === null;
+    this.give({ kind: "view", view: this.view });
+    this.ask();
+    this.refresh();
+  }
+
+  // ---- the kernel
+
+  give(order) {
+    if (!this.lost) this.orders.give(order);
+    else if (!["view", "look"].includes(order.kind)) this.say(this.lost, true);
+  }
+
+  // Ask for the curves of rows that are not here yet.
+  ask(first = false) {
+    const rows = this.view.rows.filter((row) => !this.asked.has(row));
+    rows.forEach((row) => this.asked.add(row));
+    if (rows.length || first) this.give({ kind: "load", rows, first });
+  }
+
+  look() {
+    if (this.looking || this.lost || document.hidden || !this.root.isConnected) return;
+    this.looking = true;
+    this.give({ kind: "look" });
+  }
+
+  hear({ kind, id, ...news }) {
+    if (kind === "heard") this.orders.heard(id);
+    else if (kind === "curves") this.keep(news);
+    else if (kind === "now") this.hearNow(news);
+    else if (kind === "choice") this.choose(news.view);
+    else if (kind === "looked") this.looked(news);
+    else if (kind === "file") this.saved(news);
+    else if (kind === "trouble") this.say(news.error, true, news.details);
+  }
+
+  // Take what was chosen before the page was loaded again.
+  choose(view) {
+    if (JSON.stringify(view) === JSON.stringify(this.view)) return;
+    this.view = view;
+    this.ask();
+    this.refresh();
+  }
+
+  keep({ row, curves }) {
+    const missing = curves.some(({ seed, of, from, points: fresh }) => {
+      const key = `${row} ${seed} ${of}`;
+      const there = this.curves.get(key) ?? [];
+      if (from > there.length) return true;
+      this.curves.set(key, [...there.slice(0, from), ...fresh]);
+      return false;
+    });
+    if (missing) this.give({ kind: "load", rows: [row] });
+    if (this.view.rows.includes(row)) this.refresh();
+  }
+
+  looked({ troubles }) {
+    this.looking = false;
+    const said = troubles.join(" ");
+    if (said !== (this.troubles ?? "")) this.say(said, true);
+    this.troubles = said;
+  }
+
+  lose() {
+    this.lost = "The kernel has ended or was restarted. Curves that are here can still be explored; " +
+      "run this cell again for the others.";
+    this.orders.close();
+    clearInterval(this.timer);
+    [this.start, this.end].forEach((pressed) => enable(pressed, false));
+    this.say(this.lost, true);
+  }
+
+  // ---- a run now
+
+  begin() {
+    if (this.running || this.lost) return;
+    const row = Number(this.chosen.value);
+    this.give({ kind: "run", row, seconds: Number(this.time.value) });
+  }
+
+  get running() {
+    return ["starting", "training", "stopping"].includes(this.now?.status.phase);
+  }
+
+  hearNow({ name, from, points: fresh, status }) {
+    const there = this.now?.name === name ? this.now.points : [];
+    if (from > there.length) return this.give({ kind: "load", rows: [], first: true });
+    const own = fresh.map((point) => AT_NOW.map((at) => point[at]));
+    this.now = { name, status, points: [...there.slice(0, from), ...own] };
+    enable(this.start, !this.running);
+    enable(this.end, this.running);
+    this.bar.hidden = false;
+    this.bar.value = status.share ?? 0;
+    this.far.textContent = status.far;
+    if (status.words !== this.told) this.tell();
+    this.draw();
+  }
+
+  tell() {
+    const { words = "", phase, details } = this.now?.status ?? {};
+    this.told = words;
+    this.say(words && `${this.now.name}: ${words}`, phase === "failed", details);
+  }
+
+  // ---- files
+
+  save(kind) {
+    if (kind === "csv") return download("curves.csv", this.csv());
+    this.give({ kind: "picture", format: kind, view: this.view });
+    if (!this.lost) this.say("The picture is drawn.");
+  }
+
+  saved({ format, text }) {
+    download(`curves.${format}`, Uint8Array.from(atob(text), (c) => c.charCodeAt(0)));
+    this.say(`curves.${format} is drawn and saved.`);
+  }
+
+  // What is drawn, as tidy text: a line for each point of each seed.
+  csv() {
+    const said = (kind) => (kind === TRAINED ? "training games" : `${kind}-ply test games`);
+    const lines = [["run", "seed", "of", ...COLUMNS]];
+    for (const { row, label, seeds, paper } of this.drawn()) {
+      for (const { seed, points: all } of seeds)
+        all.forEach((point) => lines.push([label, seed, said(this.kind), ...point]));
+      paper.forEach(([actions, mean, ci95]) => lines.push([label, "", `the paper's ${said(this.kind)}`,
+        actions, "", "", mean, ci95]));
+    }
+    for (const { label, points: all } of this.nowDrawn())
+      all.forEach((point) => lines.push([label, "", said(TRAINED), ...point]));
+    return lines.map((line) => line.map((cell) => quoted(cell ?? "")).join(",")).join("\n") + "\n";
+  }
+
+  // ---- what is drawn
+
+  usable(all) {
+    const at = COLUMNS.indexOf(this.view.x);
+    return all.filter((point) => point[at] !== null && (point[at] > 0 || !this.view.log));
+  }
+
+  // The rows that are drawn: [{row, label, n: its colour, seeds: [{seed, points}], paper: points}].
+  drawn() {
+    const names = this.view.rows.map((row) => this.rows[row].name);
+    return this.view.rows.map((number, n) => {
+      const row = this.rows[number];
+      const twice = names.filter((name) => name === row.name).length > 1;
+      const chosen = row.seeds.filter((seed) => [seed, "mean", "each"].includes(this.view.seeds));
+      const seeds = chosen.map((seed) => ({ seed,
+        points: this.usable(this.curves.get(`${number} ${seed} ${this.kind}`) ?? []) }));
+      const paper = this.view.paper && this.view.x === "actions" ? row.paper : [];
+      return { row, n, label: twice ? `${row.name}, ${row.place}` : row.name,
+        seeds: seeds.filter(({ points: all }) => all.length),
+        paper: paper.filter(([of]) => of === this.kind).map(([, ...point]) => point) };
+    });
+  }
+
+  nowDrawn() {
+    const usable = this.now ? this.usable(this.now.points).filter((p) => p[MEAN] !== null) : [];
+    return usable.length ? [{ label: this.now.name, points: usable }] : [];
+  }
+
+  draw() {
+    const at = COLUMNS.indexOf(this.view.x);
+    const [lines, looks, names, bands] = [[], [], [], []];
+    const add = (name, xs, ys, look) => {
+      lines.push([xs, ys]);
+      names.push(name);
+      looks.push(look);
+      return lines.length;
+    };
+    const column = (all, of) => all.map((point) => point[of]);
+    const dotted = (xs) => (xs.length <= FEW ? 5 : 0);
+    const banded = (name, xs, ys, low, high, line) => {
+      add(name, xs, ys, { line, dots: dotted(xs) });
+      const edge = { line, width: 0, silent: true };
+      bands.push([add(name, xs, high, edge), add(name, xs, low, edge)]);
+    };
+    const single = (name, all, line) => {
+      const [xs, ys, half] = [at, MEAN, HALF].map((of) => column(all, of));
+      const beside = (sign) => ys.map((y, i) => y + sign * (half[i] ?? 0));
+      banded(name, xs, ys, beside(-1), beside(1), line);
+    };
+    const apart = [];
+    for (const { label, n, seeds, paper } of this.drawn()) {
+      if (this.view.seeds === "each") {
+        seeds.forEach(({ seed, points: all }) => add(`${label} seed ${seed}`, column(all, at),
+          column(all, MEAN), { line: n, width: 1.5, dots: dotted(all) }));
+      } else if (seeds.length === 1) single(label, seeds[0].points, n);
+      else if (seeds.length) {
+        const mean = average(seeds.map(({ points: all }) => [column(all, at), column(all, MEAN)]));
+        if (mean) banded(`${label}, ${seeds.length} seeds`, ...mean, n);
+        else apart.push(label);
+      }
+      if (paper.length) {
+        add(`${label}, paper`, column(paper, 0), column(paper, 1),
+          { line: n, alone: true, dots: 10 });
+      }
+    }
+    for (const { label, points: all } of this.nowDrawn()) single(label, all, this.catalogue.most);
+    const what = this.kind === TRAINED ? "training games, by the thousand"
+      : `${this.kind}-ply test games`;
+    const columns = lines.length ? together(lines) : [[]];
+    this.chart.become({ title: `mean score of ${what}`, names, looks, bands, log: this.view.log,
+      x: AXES[this.view.x] }, columns);
+    this.explain(apart);
+  }
+
+  // Say what cannot be drawn as it was chosen.
+  explain(apart) {
+    const drawn = this.drawn();
+    const here = ({ row }) => this.view.rows.every((n) => this.asked.has(n)) && this.has(row);
+    const empty = drawn.filter((one) => here(one) && !one.seeds.length
+      && [...this.curves.keys()].some((key) => key.startsWith(`${one.row.row} `)));
+    const x = AXES[this.view.x];
+    const words = [];
+    if (empty.length) {
+      const names = empty.map(({ label }) => label).join(", ");
+      words.push(this.view.x === "actions" ? `No such seed: ${names}.` : `Nobody wrote down the ${x}: ${names}.`);
+    }
+    if (apart.length) {
+      words.push(`The seeds have no stretch of ${x} in common, choose each seed: ${apart.join(", ")}.`);
+    }
+    if (!this.view.rows.length) words.push("Tick a row to draw it.");
+    const said = words.join(" ");
+    if (said !== (this.explained ?? "")) this.say(said);
+    this.explained = said;
+  }
+
+  refresh() {
+    this.showMenus();
+    this.showRows();
+    this.draw();
+  }
+
+  showMenus() {
+    for (const [name, select] of Object.entries(this.menus)) {
+      const rows = this.fitting(name);
+      const values = new Map();
+      for (const row of rows) {
+        if (row[name] === null) continue;
+        values.set(row[name], (values.get(row[name]) ?? new Set()).add(row.symbol));
+      }
+      const text = (value, symbols) => ({ rate: `${[...symbols].join(", ")} ${value}`,
+        rule: rows.find(({ rule }) => rule === value)?.said, place: value })[name];
+      const sorted = [...values].sort(([a], [b]) => (name === "rate" ? a - b : 0));
+      const options = sorted.map(([value, symbols]) => [JSON.stringify(value), text(value, symbols)]);
+      this.fill(select, [["", "all"], ...options]);
+      select.value = this.view[name] === null ? "" : JSON.stringify(this.view[name]);
+      select.parentElement.hidden = name === "place" && options.length < 2;
+    }
+    const rows = this.fitting();
+    const kinds = [...new Set(rows.flatMap((row) => row.kinds))].sort();
+    const kind = (of) => [of, of === TRAINED ? "training games" : `${of}-ply tests`];
+    this.fill(this.depth, kinds.reverse().map(kind));
+    this.depth.value = this.kind;
+    const seeds = [...new Set(rows.flatMap((row) => row.seeds))].sort((a, b) => a - b);
+    this.fill(this.seeds, [["mean", "mean of the seeds"], ["each", "each seed"],
+      ...seeds.map((seed) => [seed, `seed ${seed}`])]);
+    this.seeds.value = this.view.seeds;
+    this.axis.value = this.view.x;
+    this.log.checked = this.view.log;
+    this.paper.checked = this.view.paper;
+    this.paperLabel.hidden = !rows.some(({ paper }) => paper.length);
+  }
+
+  showRows() {
+    const rows = this.fitting();
+    const others = this.view.rows.filter((row) => !rows.includes(this.rows[row]));
+    const all = [...others.map((row) => this.rows[row]), ...rows];
+    const key = JSON.stringify([this.view.rows, this.kind, all.map(({ row, seeds }) => [row, seeds])]);
+    if (key === this.listed) return;
+    const focused = this.list.contains(document.activeElement) && document.activeElement.dataset.row;
+    this.listed = key;
+    this.list.replaceChildren(...all.map((row) => this.item(row)));
+    if (focused) this.list.querySelector(`[data-row="${focused}"]`)?.focus();
+    const before = this.chosen.value;
+    this.fill(this.chosen, this.view.rows.map((row) => [row, this.rows[row].name]));
+    if (before !== "" && this.view.rows.includes(Number(before))) this.chosen.value = before;
+  }
+
+  item(row) {
+    const n = this.view.rows.indexOf(row.row);
+    const tick = make("input", { type: "checkbox", "data-row": row.row,
+      onchange: () => this.tick(row.row, tick.checked) });
+    tick.checked = n >= 0;
+    const line = make("span", { class: "lib-line", style: `--colour: var(--line-${n})` });
+    if (n >= 0) line.dataset.line = n;
+    const missing = this.has(row) ? "" : " · has no such curve";
+    const about = make("span", { class: "lib-small" },
+      ` ${row.about ?? ""} · ${counted(row.seeds.length, "seed")}${missing}`);
+    return make("label", {}, tick, line, make("span", {}, make("b", {}, row.name), about));
+  }
+
+  say(words, bad = false, details = "") {
+    this.message.classList.toggle("lib-trouble", bad);
+    this.message.textContent = words;
+    if (!details) return;
+    const folded = make("details", {}, make("summary", {}, "Where it happened"));
+    folded.append(make("pre", {}, details));
+    this.message.append(folded);
+  }
+
+  close() {
+    clearInterval(this.timer);
+    this.orders.close();
+    this.chart.close();
+  }
+}
+
+// Put curves to explore on the page, inside `root`.  Returns {adopt, hear, lose, close}.
+export function explore(root, options) {
+  return new Explorer(root, options);
+}
