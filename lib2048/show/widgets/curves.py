@@ -271,8 +271,7 @@ class CurvesExplorer(TrainingWidget):
 
     def _on_look(self, message):
         """Look for what has grown; nothing is read of what has not."""
-        for folder in self._folders:
-            folder.look()
+        said = [words for folder in self._folders for words in self._look_into(folder)]
         if self._find_new():
             self._publish()
         loaded = {number for number, *_ in self._told}
@@ -282,8 +281,15 @@ class CurvesExplorer(TrainingWidget):
                         for news in self._news(row, run, kind)]  # fmt: skip
                 if told:
                     self.send({"kind": "curves", "row": row.number, "curves": told})
-        said = [words for folder in self._folders for words in folder.troubles.values()]
         self.send({"kind": "looked", "troubles": said[:3]})
+
+    def _look_into(self, folder):
+        """Read what is new in a folder; return what cannot be read, in words."""
+        try:
+            folder.look()
+        except ValueError as error:
+            return [f"{error}."]
+        return [f"{words}." for words in folder.troubles.values()]
 
     def _news(self, row, run, kind, everything=False):
         """Yield what is new of a curve: {'seed', 'of', 'from', 'points'}, as JSON has it."""
