@@ -1,0 +1,281 @@
+"""Learning curves to explore in a real JupyterLab, in a real browser: by mouse and by keyboard."""
+
+import csv
+import io
+import json
+import statistics
+
+import pytest
+
+pytest.importorskip("jupyterlab")
+pytest.importorskip("anywidget")
+pytest.importorskip("playwright", reason="pip install -e '.[dev]'")
+
+import lab  # noqa: E402
+from test_browser import FITS, PALE, Widget  # noqa: E402
+from test_recorded import write  # noqa: E402
+
+pytestmark = pytest.mark.skipif(lab.CHROMIUM is None, reason=lab.HOW)
+
+CELLS = [
+    "from lib2048 import CurvesExplorer\n"
+    "rules = CurvesExplorer('rules', 'late', place='rules', rows=['tc_1.0', 'td_0.1'], plies=1,\n"
+    "                       seeds=1)\nrules",
+    "own = CurvesExplorer('runs')\nown",
+]
+RULES, OWN = range(2)
+# Milliseconds from a change of a menu to the painted curves.
+REDRAWN = """async ([root, label, value]) => {
+    const menu = root.querySelector(`select[aria-label="${label}"]`);
+    const begin = performance.now();
+    menu.value = value;
+    menu.dispatchEvent(new Event("change", { bubbles: true }));
+    await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+    return performance.now() - begin;
+}"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("lab")
+    lab.notebook(folder / "curves.ipynb", *CELLS)
+    write(folder / "runs/td-seed1", rows=3)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def at(folder):
+    with lab.server(folder) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    with lab.browser() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def notebook(at, chromium):
+    page = lab.Page(chromium, at("curves.ipynb"))
+    page.run_all()
+    page.page.locator(".lib2048").nth(OWN).wait_for()
+    yield page
+    page.close()
+
+
+@pytest.fixture(autouse=True)
+def in_order(notebook):
+    """Every test leaves a page without errors, and a browser that has asked nobody else."""
+    yield
+    assert notebook.errors == [] == notebook.abroad()
+
+
+class Curves(Widget):
+    """A widget with curves."""
+
+    @property
+    def chart(self):
+        return self.root.locator(".lib-plot")
+
+    @property
+    def said(self):
+        """What the chart says to those who cannot see it."""
+        return self.chart.get_attribute("aria-label").split(". Left and Right")[0]
+
+    def until_it_says(self, words):
+        self.page.wait_for_function(
+            "([e, words]) => e.ariaLabel.includes(words)",
+            arg=[self.chart.element_handle(), words],
+        )
+
+    def menu(self, label):
+        return self.root.get_by_label(label, exact=True)
+
+    def row(self, name):
+        return self.root.get_by_role("checkbox", name=f"{name} ")
+
+    def downloaded(self, kind):
+        with self.page.expect_download() as download:
+            self.button(kind).click()
+        assert download.value.suggested_filename == f"curves.{kind.lower()}"
+        return download.value.path().read_bytes()
+
+
+@pytest.fixture
+def rules(notebook):
+    return Curves(notebook, RULES)
+
+
+@pytest.fixture
+def own(notebook):
+    return Curves(notebook, OWN)
+
+
+def test_it_shows_what_is_recorded_and_filters_it_by_mouse(notebook, rules):
+    rules.until_it_says("td_0.1")
+    ends = notebook.ask("[round(f['mean'].iloc[-1]) for _, [f], _ in rules.drawn()]")
+    numbers = "".join(c for c in rules.said if c.isdigit() or c in ".,:")
+    assert f"{ends[0]}," in numbers and "tc_1.0, paper 250\u202f393" in rules.said
+    assert rules.root.locator(".lib-plot canvas").count() == 1
+    rules.menu("rule").select_option(label="Autostep")
+    rules.until_it_says("autostep_0.7")
+    assert "tc_1.0" not in rules.said
+    rules.menu("rate").select_option(label="μ 0.1")
+    rules.until_it_says("autostep_0.1, paper 171\u202f396")
+    rules.menu("games").select_option("3")
+    rules.until_it_says("mean score of 3-ply test games: autostep_0.1 ")
+    rules.menu("list or folder").select_option(label="late")
+    rules.until_it_says("carousel, paper 432\u202f701")
+    notebook.until("rules.view['place']", "late")
+    rules.menu("list or folder").select_option(label="rules")
+    rules.row("tc_0.1").click()
+    rules.until_it_says("tc_1.0")
+    assert not rules.row("tc_0.1").is_checked()
+
+
+def test_hover_shows_the_librarys_numbers_and_a_drag_zooms(notebook, rules):
+    rules.menu("rule").select_option(label="TC")
+    rules.menu("rate").select_option(label="β 1")
+    rules.row("tc_online_1.0").uncheck()
+    rules.menu("games").select_option("training")
+    rules.menu("seeds").select_option("mean")
+    rules.menu("x axis").select_option("games")
+    rules.until_it_says("tc_1.0, 3 seeds")
+    box = rules.root.locator(".u-over").bounding_box()
+    rules.page.mouse.move(box["x"] + 1, box["y"] + 50)
+    shown = "[round(rules.drawn()[0][1][n]['mean'].iloc[0]) for n in range(3)]"
+    mean = round(statistics.mean(notebook.ask(shown)))
+    legend = rules.root.locator(".u-legend").inner_text()
+    near = [legend.replace("\u202f", "").find(str(mean + by)) for by in (-1, 0, 1)]
+    assert max(near) > 0, legend
+    mouse, y = rules.page.mouse, box["y"] + 50
+    mouse.move(box["x"] + 100, y)
+    mouse.down()
+    mouse.move(box["x"] + 300, y, steps=4)
+    mouse.up()
+    whole = rules.button("Whole curve")
+    assert whole.is_visible()
+    whole.click()
+    assert whole.is_hidden()
+
+
+def test_the_keyboard_alone_is_enough_and_no_key_reaches_the_notebook(notebook, rules):
+    before = notebook.cells()
+    row = rules.row("tc_online_1.0")
+    row.focus()
+    rules.page.keyboard.press("Space")
+    assert row.is_checked()
+    rules.until_it_says("tc_online_1.0")
+    rules.menu("seeds").focus()
+    rules.page.keyboard.press("ArrowDown")
+    rules.until_it_says("tc_1.0 seed 2")
+    rules.chart.press("ArrowRight")
+    assert "mean score of training games" in rules.message and "games:" in rules.message
+    first = rules.message
+    rules.page.keyboard.press("ArrowRight")
+    assert rules.message != first
+    rules.page.keyboard.press("+")
+    assert rules.button("Whole curve").is_visible()
+    rules.page.keyboard.press("0")
+    assert rules.button("Whole curve").is_hidden()
+    for key in "ddxbam":
+        rules.page.keyboard.press(key)
+    row.press("d")
+    row.press("d")
+    assert notebook.cells() == before
+
+
+def test_what_is_drawn_is_downloaded(notebook, rules):
+    text = rules.downloaded("CSV").decode()
+    rows = list(csv.DictReader(io.StringIO(text)))
+    notebook.until("len(rules.frame)", len(rows))
+    theirs = notebook.ask("rules.frame[['run', 'seed', 'mean']].to_numpy().tolist()")
+    assert [[r["run"], int(r["seed"]), float(r["mean"])] for r in rows] == theirs
+    assert rules.downloaded("PNG").startswith(b"\x89PNG")
+    assert b"<svg" in rules.downloaded("SVG")[:1000]
+
+
+def test_what_was_not_written_down_is_told(rules):
+    rules.menu("x axis").select_option("seconds")
+    rules.until("Nobody wrote down the seconds of training: tc_1.0")
+    rules.menu("x axis").select_option("actions")
+
+
+def test_a_folder_is_drawn_as_it_grows(notebook, folder, own):
+    own.until_it_says("td 3")
+    write(folder / "runs/td-seed1", rows=5)
+    own.until_it_says("td 5")
+    write(folder / "runs/tc-seed1", rows=2, mean=4.0)
+    own.until_it_says("tc 8")
+    (folder / "runs/tc-seed1/history.csv").write_text("a,b\n1\n")
+    own.until("a row has not as many numbers as there are columns")
+    assert "tc 8" in own.said
+    write(folder / "runs/tc-seed1", rows=2, mean=4.0)
+
+
+def test_a_row_runs_now_in_the_same_plot_and_stops(notebook, own):
+    own.menu("Row to run").select_option(label="td")
+    own.menu("Seconds to run").fill("0")
+    own.button("Run").click()
+    own.until("seconds 0: use 1 to 600.")
+    own.menu("Seconds to run").fill("300")
+    own.button("Run").click()
+    own.until_it_says("td now")
+    notebook.until("own.phases", ["training"])
+    own.button("Stop").click()
+    own.until("td now: Stopped at")
+    notebook.until("own.phases", ["stopped"])
+    assert notebook.ask("'td now' in set(own.frame['run'])")
+
+
+def test_how_long_a_redraw_takes_is_measured(rules, capsys):
+    root = rules.root.element_handle()
+    values = [("rule", '"td"'), ("games", "1"), ("games", "training"), ("rule", '"autostep"')]
+    values += [("seeds", "mean"), ("x axis", "games"), ("x axis", "actions"), ("rule", "")]
+    times = []
+    for _ in range(3):
+        for label, value in values:
+            times.append(rules.page.evaluate(REDRAWN, [root, label, value]))
+    with capsys.disabled():
+        print(f"\n  menu to curves: median {statistics.median(times):.0f} ms, "
+              f"largest {max(times):.0f} ms")  # fmt: skip
+    assert len(times) == 24
+
+
+@pytest.mark.parametrize("theme", ["JupyterLab Dark", "JupyterLab Light"])
+def test_it_fits_a_phone_and_can_be_read_in_both_themes(theme, notebook, rules, own):
+    notebook.command("apputils:change-theme", json.dumps({"theme": theme}))
+    light = str("Light" in theme).lower()
+    notebook.page.wait_for_selector(f"body[data-jp-theme-light='{light}']", state="attached")
+    for widget in (rules, own):
+        assert widget.root.evaluate(PALE) == []
+    notebook.page.set_viewport_size({"width": 400, "height": 900})
+    notebook.page.wait_for_function("document.querySelector('.lib-plot canvas').clientWidth < 380")
+    for widget in (rules, own):
+        assert widget.root.evaluate(FITS)
+    notebook.page.set_viewport_size({"width": 1200, "height": 900})
+
+
+def test_everything_to_press_has_a_name(notebook):
+    names = "e => e.ariaLabel || (e.labels?.[0] ?? e).textContent.trim()"
+    for element in notebook.page.locator(".lib2048 :is(button, input, select)").all():
+        assert element.evaluate(names)
+
+
+def test_a_page_that_is_loaded_again_shows_the_same_and_a_lost_kernel_is_told(notebook, rules, at):
+    rules.menu("rule").select_option(label="TC")
+    rules.menu("x axis").select_option("games")
+    notebook.until("rules.view['x']", "games")
+    notebook.save()
+    notebook.page.goto("about:blank")
+    notebook.page.goto(at("curves.ipynb"))
+    notebook.until_ready()
+    rules.until_it_says("tc_0.5")
+    notebook.page.wait_for_function(
+        "e => e.value === 'games'", arg=rules.menu("x axis").element_handle()
+    )
+    notebook.restart()
+    rules.until("The kernel has ended or was restarted")
+    rules.row("tc_0.5").uncheck()
+    assert "tc_0.5" not in rules.said, "what is here can still be explored"
