@@ -52,7 +52,7 @@ function training(model, root) {
   return view;
 }
 
-function exploring(model, root) {
+function charting(model, root) {
   const send = (message) => model.send(message);
   const view = explore(root, { catalogue: model.get("catalogue"), send });
   model.on("change:catalogue", () => view.adopt(model.get("catalogue")));
@@ -60,7 +60,7 @@ function exploring(model, root) {
   return view;
 }
 
-const KINDS = { about: training, catalogue: exploring, record: replaying }; // by a trait of theirs
+const KINDS = { about: training, catalogue: charting, record: replaying }; // by a trait of theirs
 
 function render({ model, el }) {
   const root = make("div");
