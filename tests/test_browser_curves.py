@@ -84,10 +84,7 @@ class Curves(Widget):
         return self.chart.get_attribute("aria-label").split(". Left and Right")[0]
 
     def until_it_says(self, words):
-        self.page.wait_for_function(
-            "([e, words]) => e.ariaLabel.includes(words)",
-            arg=[self.chart.element_handle(), words],
-        )
+        self.root.locator(f'.lib-plot[aria-label*="{words}"]').wait_for(state="attached")
 
     def menu(self, label):
         return self.root.get_by_label(label, exact=True)
@@ -272,9 +269,7 @@ def test_a_page_that_is_loaded_again_shows_the_same_and_a_lost_kernel_is_told(no
     notebook.page.goto(at("curves.ipynb"))
     notebook.until_ready()
     rules.until_it_says("tc_0.5")
-    notebook.page.wait_for_function(
-        "e => e.value === 'games'", arg=rules.menu("x axis").element_handle()
-    )
+    assert rules.menu("x axis").input_value() == "games"
     notebook.restart()
     rules.until("The kernel has ended or was restarted")
     rules.row("tc_0.5").uncheck()

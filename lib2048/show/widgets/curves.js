@@ -169,10 +169,7 @@ class Explorer {
   filter(name) {
     const picked = this.menus[name].value;
     this.view[name] = picked === "" ? null : JSON.parse(picked);
-    ["rule", "rate"].forEach((other) => {
-      const there = this.fitting(other).some((row) => row[other] === this.view[other]);
-      if (!there) this.view[other] = null;
-    });
+    MENUS.slice(MENUS.indexOf(name) + 1).forEach((later) => (this.view[later] = null));
     const rows = this.fitting();
     const kinds = new Set(rows.flatMap(({ kinds }) => kinds));
     if (!kinds.has(this.kind)) this.view.plies = kinds.has(TRAINED) ? null : Number([...kinds][0]);
@@ -255,9 +252,10 @@ class Explorer {
 
   looked({ troubles }) {
     this.looking = false;
-    const said = troubles.join(" ");
-    if (said !== (this.troubles ?? "")) this.say(said, true);
+    const [said, before] = [troubles.join(" "), this.troubles ?? ""];
     this.troubles = said;
+    if (said && said !== before) this.say(said, true);
+    else if (!said && before === this.message.textContent) this.say("");
   }
 
   lose() {
