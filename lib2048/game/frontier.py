@@ -259,9 +259,14 @@ def chosen(states, afterstates, values, preference, choice, gains, grid, symmetr
     With the values of one quantity as preference, and pays its gain, that is
     V*(s) = max_a [r + V(s')].
     """
-    out = np.zeros((len(states), values.shape[1]))
     index = index_of(afterstates)
-    options = _options(states, index, preference, choice, grid, symmetric)
+    options = options_of(states, index, preference, choice, grid, symmetric)
+    return carried_back(options, values, gains)
+
+
+def carried_back(options, values, gains):
+    """Carry values back over options, as `options_of` returns them; see `chosen`."""
+    out = np.zeros((len(options[0]), values.shape[1]))
     _complete(_choose(options, values, gains, out))
     return out
 
@@ -279,7 +284,7 @@ def _choose(options, values, gains, out):
 
 
 @kernel
-def _options(states, index, preference, choice, grid, symmetric):
+def options_of(states, index, preference, choice, grid, symmetric):
     """Return the options of many states, and how many afterstates are missing.
 
     Each state has four places for its legal actions: the afterstate's row (int64, -1 where a place
@@ -333,8 +338,14 @@ def visits_of(states, chances, afterstates, preference, choice, grid, symmetric=
     states: uint64[n] with chances float64[n]; the others as for `chosen`.  Returns float64[m]:
     how often each afterstate is expected.  What stands on terminal states goes nowhere.
     """
-    out, index = np.zeros(len(afterstates)), index_of(afterstates)
-    options = _options(states, index, preference, choice, grid, symmetric)
+    index = index_of(afterstates)
+    options = options_of(states, index, preference, choice, grid, symmetric)
+    return carried_on(options, chances, len(afterstates))
+
+
+def carried_on(options, chances, count):
+    """Carry probabilities on to `count` afterstates over options; see `visits_of`."""
+    out = np.zeros(count)
     _complete(_act(options, chances, out))
     return out
 

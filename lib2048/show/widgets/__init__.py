@@ -10,5 +10,6 @@ from lib2048.show.widgets.board import PlayWidget
 from lib2048.show.widgets.explore import ExploreWidget
 from lib2048.show.widgets.replay import ReplayWidget
 from lib2048.show.widgets.train import TrainWidget
+from lib2048.show.widgets.tree import TreeWidget
 
-__all__ = ["ExploreWidget", "PlayWidget", "ReplayWidget", "TrainWidget"]
+__all__ = ["ExploreWidget", "PlayWidget", "ReplayWidget", "TrainWidget", "TreeWidget"]

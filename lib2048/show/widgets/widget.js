@@ -1,10 +1,11 @@
 // What Jupyter needs: anywidget calls `render` with a model, whose traits and messages are those of
-// board.py, replay.py and train.py.  Nothing else here knows of Jupyter.
+// board.py, replay.py, train.py and tree.py.  Nothing else here knows of Jupyter.
 
 import { make } from "./board.js";
 import { play } from "./play.js";
 import { replay } from "./replay.js";
 import { train } from "./train.js";
+import { tree } from "./tree.js";
 
 const PAUSE = 200; // milliseconds before a position is reported
 
@@ -51,10 +52,29 @@ function training(model, root) {
   return view;
 }
 
+function searching(model, root) {
+  const send = (message) => model.send(message);
+  const changed = (position) => {
+    try {
+      send({ kind: "position", position });
+    } catch {
+      // no kernel: the question says so
+    }
+  };
+  const [about, position] = [model.get("tree"), model.get("position")];
+  const view = tree(root, { about, position, send, changed });
+  model.on("change:position", () => view.adopt(model.get("position")));
+  model.on("msg:custom", (message) => view.hear(message));
+  return view;
+}
+
+// What a widget is, by the trait that only it has.
+const KINDS = { about: training, record: replaying, tree: searching, game: playing };
+
 function render({ model, el }) {
   const root = make("div");
   el.append(root);
-  const kind = model.get("about") ? training : model.get("record") ? replaying : playing;
+  const [, kind] = Object.entries(KINDS).find(([trait]) => model.get(trait));
   const view = kind(model, root);
   model.on("comm_live_update", () => view.lose?.()); // after the start, it only ever dies
   return () => view.close();
