@@ -95,7 +95,8 @@ _LAZY = {
         "show.plotting": "plot_curves plot_differences plot_game plot_heat plot_intervals "
         "plot_ladder plot_layers plot_scores plot_stages plot_tiles plot_tradeoff show_figure "
         "style subplots tile_table",
-        "show.widgets": "ExploreWidget PlayWidget ReplayWidget TrainWidget TreeWidget",
+        "show.widgets": "ExploreWidget PlayWidget ReplayWidget SmallBoardWidget TrainWidget "
+        "TreeWidget",
     }.items()
     for name in names.split()
 }

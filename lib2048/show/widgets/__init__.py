@@ -9,7 +9,10 @@ that is its `static()`, and every output carries it along.
 from lib2048.show.widgets.board import PlayWidget
 from lib2048.show.widgets.explore import ExploreWidget
 from lib2048.show.widgets.replay import ReplayWidget
+from lib2048.show.widgets.small import SmallBoardWidget
 from lib2048.show.widgets.train import TrainWidget
 from lib2048.show.widgets.tree import TreeWidget
 
-__all__ = ["ExploreWidget", "PlayWidget", "ReplayWidget", "TrainWidget", "TreeWidget"]
+__all__ = [
+    "ExploreWidget", "PlayWidget", "ReplayWidget", "SmallBoardWidget", "TrainWidget", "TreeWidget",
+]  # fmt: skip

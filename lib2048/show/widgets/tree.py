@@ -41,7 +41,7 @@ class TreeWidget(BrowserWidget):
         about = self._about(player, plies)
         text = "".join(map(to_hex, boards))
         super().__init__(
-            tree={**about, "name": self._mind.name, "most": MOST_PLIES, "boards": text},
+            tree={**about, "name": _name(player, self._mind), "most": MOST_PLIES, "boards": text},
             position=to_hex(position(board)),
         )
 
@@ -116,6 +116,11 @@ class TreeWidget(BrowserWidget):
         if not branches or self.tree["plies"] == 1:
             return draw_board(self.board, "the position")
         return draw_tree(self.board, branches)
+
+
+def _name(player, mind):
+    """Return what is searched: a network's name, without how far its player looks."""
+    return getattr(getattr(player, "network", None), "name", mind.name)
 
 
 def _branch(tree, option):

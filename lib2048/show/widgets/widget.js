@@ -1,11 +1,12 @@
 // What Jupyter needs: anywidget calls `render` with a model, whose traits and messages are those of
-// board.py, replay.py, train.py and tree.py.  Nothing else here knows of Jupyter.
+// board.py, replay.py, train.py, tree.py and small.py.  Nothing else here knows of Jupyter.
 
 import { make } from "./board.js";
 import { play } from "./play.js";
 import { replay } from "./replay.js";
 import { train } from "./train.js";
 import { tree } from "./tree.js";
+import { small } from "./small.js";
 
 const PAUSE = 200; // milliseconds before a position is reported
 
@@ -52,7 +53,8 @@ function training(model, root) {
   return view;
 }
 
-function searching(model, root) {
+// One of the explorers that look at a position, begun by `show`; about: the trait that says of what.
+const exploring = (show, about) => (model, root) => {
   const send = (message) => model.send(message);
   const changed = (position) => {
     try {
@@ -61,15 +63,18 @@ function searching(model, root) {
       // no kernel: the question says so
     }
   };
-  const [about, position] = [model.get("tree"), model.get("position")];
-  const view = tree(root, { about, position, send, changed });
+  const position = model.get("position");
+  const view = show(root, { about: model.get(about), position, send, changed });
   model.on("change:position", () => view.adopt(model.get("position")));
   model.on("msg:custom", (message) => view.hear(message));
   return view;
-}
+};
 
 // What a widget is, by the trait that only it has.
-const KINDS = { about: training, record: replaying, tree: searching, game: playing };
+const KINDS = {
+  about: training, record: replaying, tree: exploring(tree, "tree"),
+  small: exploring(small, "small"), game: playing,
+};
 
 function render({ model, el }) {
   const root = make("div");
