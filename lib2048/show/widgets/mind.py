@@ -21,7 +21,7 @@ SUFFIXES = (".npz", ".safetensors", ".bin", ".w")
 AT_ONCE = 0.1  # seconds of playing ahead in one answer, so that the kernel is soon free again
 
 
-class PlayerError(Exception):
+class PlayerError(ValueError):
     """Something that a player cannot do, in words."""
 
 

@@ -9,7 +9,9 @@ import { Editor } from "./editor.js";
 import { Mind } from "./mind.js";
 
 const inPoints = (value) => points(value, value < 1000 ? 2 : 1);
-const odds = (chance) => `${points(100 * chance, chance > 0 && chance < 1 - 1e-12 ? 2 : 0)} %`;
+const sure = (chance) => chance === 0 || chance > 1 - 1e-12; // to the last digit
+const odds = (chance) =>
+  (chance > 0 && chance < 5e-5 ? "< 0.01 %" : `${points(100 * chance, sure(chance) ? 0 : 2)} %`);
 
 class Small extends Editor {
   // about: {rows, columns, name, tiles, best, own}; position: a packed board as hexadecimal digits.
@@ -190,7 +192,7 @@ class Small extends Editor {
       const { action, reward, best, own, optimal, chance } = option;
       const sum = (value) => `${points(reward)} + ${inPoints(value)} = ${inPoints(reward + value)}`;
       const lines = [`V*: ${sum(best)}`, `own: ${sum(own)}`,
-        chance ? `own policy takes it: ${odds(chance)}` : "own policy: not taken"];
+        chance ? `own takes it: ${odds(chance)}` : "own: not taken"];
       const title = optimal ? `${ACTIONS[action]} · best` : ACTIONS[action];
       const data = { "data-action": action, "data-best": reward + best, "data-own": reward + own };
       return this.card(title, option.board, lines, () => this.act(action), { best: optimal, data });

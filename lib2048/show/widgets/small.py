@@ -7,19 +7,20 @@ from traitlets import Dict, Unicode
 from lib2048.exact import MOST_ASKED, SmallGame, Values
 from lib2048.game import board as rules
 from lib2048.game import mdp
-from lib2048.show.drawing import draw_board, draw_choice
-from lib2048.show.widgets.base import BrowserWidget, points, trouble
+from lib2048.game.spec import ACTIONS
+from lib2048.show.drawing import THIN, draw_row
+from lib2048.show.widgets.base import BrowserWidget, trouble
 from lib2048.show.widgets.game import from_hex, to_hex
 
 
 class SmallBoardWidget(BrowserWidget):
     """Explore a small board: V*, what your own policy is worth, the odds, and every spawn.
 
-    game: a `SmallGame`, or the size of its board, such as (2, 3).
     policy: your policy, which is evaluated exactly: a function of a state as in `mdp` (a tuple of
     rows) that returns an action, 0..3, or {action: probability}; a player with `choose`; or what
     `SmallGame.follow` takes ('random', 'greedy', a network, a dictionary) or returns.
     board: the state to begin with, as rows of tiles or packed.
+    game: a `SmallGame`, or the size of its board; that of the policy, if it is evaluated already.
     Raises ValueError for another size, policy or board, in one line.
 
     The odds are those that a tile is ever on the board, from the state on; they are worked out for
@@ -30,7 +31,7 @@ class SmallBoardWidget(BrowserWidget):
     small = Dict().tag(sync=True)
     position = Unicode().tag(sync=True, echo_update=False)
 
-    def __init__(self, game=(2, 3), policy="greedy", board=None):
+    def __init__(self, policy="greedy", board=None, game=(2, 3)):
         self.own = _evaluated(game, policy)
         self.game = self.own.game
         self.best = self.game.optimal()
@@ -115,17 +116,27 @@ class SmallBoardWidget(BrowserWidget):
     # ---------------------------------------------------------------- the picture
 
     def static(self):
-        """Return a `Picture` of the state and its actions, each with reward + V*."""
-        said = f"V* {points(self.best.of(self.board))} · {self.own.name} {points(self._own())}"
-        legal = rules.afterstates(self.board, self.game.grid)
-        tiles = self.game.tiles
-        if not legal:
-            return draw_board(tiles(self.board), said)
-        rows = [(a, tiles(s), r, self.best.afterstate(s)) for a, s, r in legal]
-        return draw_choice(tiles(self.board), rows).captioned(said)
+        """Return a `Picture` of the state and its afterstates, each with reward + V*, and own V."""
+        said = f"to come\nV* {_text(self.best.of(self.board))}\nown {_text(self._own())}"
+        options = self._actions(self.board)
+        boards = [self.board, *(from_hex(option["board"]) for option in options)]
+        captions = [said, *map(_caption, options)]
+        return draw_row(map(self.game.tiles, boards), captions, size=100).captioned(
+            f"rewards included; own: {self.own.name}")  # fmt: skip
 
     def _own(self):
         return self.own.of(self.board)
+
+
+def _caption(option):
+    """Return what stands under an action's afterstate."""
+    reward, name = option["reward"], ACTIONS[option["action"]]
+    best, own = (_text(reward + option[kind]) for kind in ("best", "own"))
+    return f"{name}{' · best' if option['optimal'] else ''}\nV* {best}\nown {own}"
+
+
+def _text(value):
+    return f"{value:,.1f}".replace(",", THIN)
 
 
 def _in_words(error):
