@@ -546,7 +546,9 @@ def test_a_missing_board_is_an_error():
         pair = (nothing, values)
         frontier.expected(np.array([2], np.uint64), pair, pair, grid)
     with pytest.raises(KeyError):
-        frontier.visits_of(states, np.ones(1), nothing, np.zeros(0), Choice(), grid)
+        index = frontier.index_of(nothing)
+        options = frontier.options_of(states, index, np.zeros(0), Choice(), grid)
+        frontier.carried_on(options, np.ones(1), 0)
     with pytest.raises(KeyError):
         frontier.add_spawned(states, np.ones(1), 1, nothing, np.zeros(0), grid)
 

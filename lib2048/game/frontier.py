@@ -332,19 +332,13 @@ def _share(weights, legal, least, epsilon):
 # ---------------------------------------------------------------- probabilities, carried on
 
 
-def visits_of(states, chances, afterstates, preference, choice, grid, symmetric=True):
+def carried_on(options, chances, count):
     """Carry probabilities on over the actions that a choice takes.
 
-    states: uint64[n] with chances float64[n]; the others as for `chosen`.  Returns float64[m]:
-    how often each afterstate is expected.  What stands on terminal states goes nowhere.
+    options: of n states, as `options_of` returns them, with chances float64[n]; count: of the set
+    of afterstates that the options lead to.  Returns float64[count]: how often each is expected.
+    What stands on terminal states goes nowhere.  Raises KeyError when an afterstate is missing.
     """
-    index = index_of(afterstates)
-    options = options_of(states, index, preference, choice, grid, symmetric)
-    return carried_on(options, chances, len(afterstates))
-
-
-def carried_on(options, chances, count):
-    """Carry probabilities on to `count` afterstates over options; see `visits_of`."""
     out = np.zeros(count)
     _complete(_act(options, chances, out))
     return out

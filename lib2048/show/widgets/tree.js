@@ -113,14 +113,14 @@ class Tree extends Editor {
   }
 
   go(cells) {
-    this.adopt(toHex(cells));
+    this.here = cells;
+    this.grow();
     this.changed(toHex(cells));
   }
 
   // Go to a position that somebody else has set.
   adopt(position) {
-    this.here = fromHex(position);
-    this.grow();
+    if (position !== toHex(this.here)) this.go(fromHex(position));
   }
 
   // Begin a new tree, open at its root.
@@ -129,8 +129,11 @@ class Tree extends Editor {
     this.root.dataset.board = toHex(this.here);
     const fresh = new Map();
     this.coming = fresh;
+    this.tree.setAttribute("aria-busy", "true");
     const answer = await this.ask("");
-    if (!answer || this.coming !== fresh) return;
+    if (this.coming !== fresh) return;
+    this.tree.removeAttribute("aria-busy");
+    if (!answer) return;
     this.nodes = fresh;
     this.pays = answer.pays;
     const root = this.node("", { kind: "state", board: toHex(this.here), plies: this.plies });
@@ -297,7 +300,7 @@ class Tree extends Editor {
   }
 
   pressed(key, event) {
-    if (event.target.closest(".lib-form, .lib-fields, select")) return false;
+    if (event.target.closest(".lib-form, .lib-fields, select, input")) return false;
     const node = this.selected;
     if (key === "e") this.askPosition();
     else if (key === "m") this.meet();

@@ -57,6 +57,7 @@ function training(model, root) {
 const exploring = (show, about) => (model, root) => {
   const send = (message) => model.send(message);
   const changed = (position) => {
+    model.set("position", position); // for other views of it
     try {
       send({ kind: "position", position });
     } catch {
