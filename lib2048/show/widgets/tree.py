@@ -1,6 +1,7 @@
 """The search tree of a position, to open node by node."""
 
 import math
+from functools import cached_property
 
 import numpy as np
 from traitlets import Dict, Unicode
@@ -63,9 +64,10 @@ class TreeWidget(BrowserWidget):
         if plies not in range(1, MOST_PLIES + 1):
             raise ValueError(f"a tree of {plies!r} plies: use 1 to {MOST_PLIES}")
         if not self._mind.begins:
-            self._searched()
+            _ = self._searched
         return {"plies": plies, "reduce": bool(limits and limits.reduce)}
 
+    @cached_property
     def _searched(self):
         """Return (the network that is searched, whether rewards count)."""
         who = self._mind.player
@@ -80,7 +82,7 @@ class TreeWidget(BrowserWidget):
         """Return the `SearchTree` of a position; the last one is kept."""
         key = int(board), int(plies), bool(reduce)
         if self._grown[0] != key:
-            network, pays = self._searched()
+            network, pays = self._searched
             self._grown = key, SearchTree(network, position(board), *key[1:], pays)
         return self._grown[1]
 
