@@ -97,7 +97,7 @@ _LAZY = {
         "plot_ladder plot_layers plot_scores plot_stages plot_tiles plot_tradeoff show_figure "
         "style subplots tile_table",
         "show.widgets": "CurvesExplorer NetworkExplorer PlayWidget RateExplorer ReplayWidget "
-        "TrainWidget",
+        "SmallBoardWidget TrainWidget TreeWidget",
     }.items()
     for name in names.split()
 }

@@ -24,6 +24,7 @@ from lib2048.networks.network import Network
 FIRST_SUM = 4  # of two 2s
 NEEDED = {8: 0.4e9, 9: 2.2e9}  # bytes that boards of so many cells take, as measured
 NAMED = ("random", "greedy")
+MOST_ASKED = 6  # cells of a board whose every state a Python function is asked about
 POSSIBLE = "use up to 3x3, 2x4 or 4x2, or a single row or column of 2 to 4 cells"
 
 
@@ -121,7 +122,7 @@ class SmallGame:
         Bellman's equations: V*(s) = max_a [r + V*(s')], V*(s') = E V*(s).  Actions of equal value
         are taken equally often, which decides the number of moves.
         """
-        return Values(self, "optimal play", None, Choice())
+        return Values(self, "optimal play", _Best(self, Choice()))
 
     def follow(self, policy, epsilon=0.0):
         """Evaluate a policy: the `Values` of playing by it.
@@ -140,7 +141,21 @@ class SmallGame:
             raise ValueError(f"epsilon {epsilon!r}: use a number from 0 to 1")
         at_random = isinstance(policy, str) and policy == "random"
         choice = Choice(epsilon=1.0 if at_random else float(epsilon))
-        return Values(self, _label(policy, epsilon), self._preference(policy), choice)
+        how = _Best(self, choice, self._preference(policy))
+        return Values(self, _label(policy, epsilon), how)
+
+    def follow_function(self, function):
+        """Evaluate a policy that is a function of a state: the `Values` of playing by it.
+
+        function: gets a state as a tuple of rows (see `mdp`) and returns an action, 0..3, or
+        {action: probability}.  It is asked once about every state, so this is for boards of at most
+        six cells, and for a game with symmetric=False, since it may treat images differently.
+        Raises ValueError for other games, and for an answer that is no legal action.
+        """
+        if self.symmetric or self.rows * self.columns > MOST_ASKED:
+            raise ValueError(f"a function is asked about every state: use a game of at most "
+                             f"{MOST_ASKED} cells, with symmetric=False")  # fmt: skip
+        return Values(self, _label(function, 0.0), _Told(self, function))
 
     def marks(self, values_of):
         """Judge a learner's values of afterstates by the three marks that only exact boards allow.
@@ -162,10 +177,7 @@ class SmallGame:
         all but sure to succeed, rounding decides which are taken, and `moves` is good to about
         four digits.  Raises ValueError for a number that is no tile.
         """
-        exponent = int(boards_module.from_tiles([[tile, 0, 0, 0], *[[0] * 4] * 3]))
-        if not exponent:
-            raise ValueError("reach(0): use a tile, 2, 4, 8 … 32768")
-        return Values(self, f"play for {tile}", None, Choice(pays=0.0), exponent)
+        return Values(self, f"play for {tile}", _Best(self, Choice(pays=0.0)), _exponent(tile))
 
     def _preference(self, policy):
         """Return what a policy thinks of each afterstate: float64, as many as boards."""
@@ -244,9 +256,8 @@ class Values:
     images, and raise ValueError, in one line, for one that the game cannot lead to.
     """
 
-    def __init__(self, game, name, preference, choice, goal=None):
-        self.game, self.name, self._preference, self._choice = game, name, preference, choice
-        self._goal, self._forward = goal, None
+    def __init__(self, game, name, how, goal=None):
+        self.game, self.name, self._how, self._goal, self._forward = game, name, how, goal, None
         self._values = np.zeros((len(game.boards), 2))
         self._gains = SCORE_AND_MOVES if goal is None else np.array([[0.0, 0.0], [0.0, 1.0]])
         self.start, self.moves = map(float, self._back_up())
@@ -294,14 +305,9 @@ class Values:
         return self._chosen(game._states[layer], layer)
 
     def _chosen(self, states, layer):
-        rows, game = self.game._slices[layer], self.game
-        values, prefer = self._values[rows], self._preferred(rows)
-        arguments = (game.boards[rows], values, prefer, self._choice, self._gains)
-        return self._mark(states, frontier.chosen(states, *arguments, *game._like))
-
-    def _preferred(self, rows):
-        own = self._preference is None
-        return np.ascontiguousarray(self._values[rows, 0]) if own else self._preference[rows]
+        values = self._values[self.game._slices[layer]]
+        options = self._how.options(states, layer, values)
+        return self._mark(states, frontier.carried_back(options, values, self._gains))
 
     def _mark(self, boards, values):
         """Set the values of boards that have reached the goal to 1, with no actions to come."""
@@ -373,8 +379,8 @@ class Values:
         ended = self._held(states) | frontier.terminal(states, game.grid)
         np.add.at(shares, frontier.largest(states[ended]), chances[ended])
         chances[ended] = 0
-        arguments = (game.boards[rows], self._preferred(rows), self._choice)
-        visits[rows] = frontier.visits_of(states, chances, *arguments, *game._like)
+        options = self._how.options(states, layer, self._values[rows])
+        visits[rows] = frontier.carried_on(options, chances, rows.stop - rows.start)
 
     def _arriving(self, layer, visits):
         """Return how likely a game comes to each state of a layer: from its start, by spawns."""
@@ -417,6 +423,24 @@ class Values:
         slid = _slides(board, self.game.grid)
         return {a: float(pays * reward + self.afterstate(s)) for a, s, reward in slid}
 
+    def chances(self, board):
+        """Return {action: probability} of the legal actions of a state: what this play takes."""
+        board = self.game.pack(board)
+        name, layer = self.game._state(board)
+        values = self._values[self.game._slices[layer]]
+        *_, weights, _ = self._how.options(np.array([board]), layer, values)
+        slid = _slides(board, self.game.grid)
+        return {action: float(share) for (action, *_), share in zip(slid, weights[0])}
+
+    def odds(self, tile):
+        """Return the `Values` of the same play that say how likely a tile is ever on the board.
+
+        tile: 2, 4, 8 …  As for `reach`, `moves` are those up to then; but nobody plays for the tile
+        here.  Raises ValueError for a number that is no tile.
+        """
+        name, how = f"{self.name}: the odds of {tile}", self._how.fixed(self.afterstate_values)
+        return Values(self.game, name, how, _exponent(tile))
+
     def choose(self, board):
         """Return the action of the largest value in `actions`, the first of equals, or None.
 
@@ -444,6 +468,71 @@ class Values:
             tiles = self.game.tiles(boards[np.isnan(out)][0])
             raise ValueError(f"{tiles} is no afterstate of {self.game.name} that a start leads to")
         return out
+
+
+# ---------------------------------------------------------------- which actions are taken
+
+
+class _Best:
+    """Actions by the largest reward + preference, see `frontier.Choice`.
+
+    preference: float64, one for each of the game's boards; None: the values themselves.
+    """
+
+    def __init__(self, game, choice, preference=None):
+        self.game, self.choice, self.preference = game, choice, preference
+
+    def options(self, states, layer, values):
+        """Return the options of states of a layer, whose afterstates are worth `values`."""
+        rows, own = self.game._slices[layer], self.preference is None
+        prefer = np.ascontiguousarray(values[:, 0]) if own else self.preference[rows]
+        index = frontier.index_of(self.game.boards[rows])
+        return frontier.options_of(states, index, prefer, self.choice, *self.game._like)
+
+    def fixed(self, values):
+        """Return the same choice for other quantities than the values of it."""
+        own = self.preference is None
+        return _Best(self.game, self.choice, values.copy() if own else self.preference)
+
+
+class _Told:
+    """Actions by a function of a state, which is asked once about each."""
+
+    def __init__(self, game, function):
+        self.game, self.function, self.told = game, function, {}
+
+    def options(self, states, layer, values):
+        """Return the options of states of a layer; see `frontier.options_of`."""
+        rows = self.game._slices[layer]
+        index, none = frontier.index_of(self.game.boards[rows]), np.zeros(len(values))
+        options = frontier.options_of(states, index, none, Choice(), *self.game._like)
+        for state, weights in zip(states.tolist(), options[2]):
+            weights[:] = self._weights(state)
+        return options
+
+    def fixed(self, values):
+        """Return itself: it does not depend on any values."""
+        return self
+
+    def _weights(self, state):
+        """Return the probability of each legal action, in their order: four places."""
+        if state not in self.told:
+            legal = [action for action, *_ in _slides(np.uint64(state), self.game.grid)]
+            taken = self._answer(state, legal) if legal else {}
+            shares = [float(taken.get(action, 0)) for action in legal]
+            self.told[state] = shares + [0.0] * (4 - len(legal))
+        return self.told[state]
+
+    def _answer(self, state, legal):
+        board = frozen(self.game.tiles(state))
+        taken = answer = self.function(board)
+        if not isinstance(answer, Mapping):
+            taken = {answer: 1.0}
+        fine = set(taken) <= set(legal) and all(share >= 0 for share in taken.values())
+        if fine and abs(sum(taken.values()) - 1) < 1e-9:
+            return taken
+        raise ValueError(f"on {board} the policy says {answer!r}: it is to return a legal action "
+                         f"({', '.join(map(str, legal))}) or {{action: probability}}")  # fmt: skip
 
 
 # ---------------------------------------------------------------- a table of all boards
@@ -485,6 +574,14 @@ def _label(policy, epsilon):
     else:
         name = f"play by {getattr(policy, 'name', None) or getattr(policy, '__name__', 'values')}"
     return name + (f" with epsilon {epsilon}" if epsilon else "")
+
+
+def _exponent(tile):
+    """Return a tile's exponent; raise ValueError for a number that is no tile."""
+    exponent = int(boards_module.from_tiles([[tile, 0, 0, 0], *[[0] * 4] * 3]))
+    if not exponent:
+        raise ValueError("reach(0): use a tile, 2, 4, 8 … 32768")
+    return exponent
 
 
 def _answer(ask, boards):

@@ -12,7 +12,7 @@ import pytest
 from lib2048 import Network
 from lib2048.cli import main
 from lib2048.exact import SmallGame, solve
-from lib2048.game import board, frontier, spec
+from lib2048.game import board, frontier, mdp, spec
 from lib2048.game.frontier import SCORE_AND_MOVES, Choice
 
 SIZES = [(2, 2), (2, 3)]
@@ -331,6 +331,89 @@ def test_bad_policies(policy, word):
         game(2, 2).follow(policy)
 
 
+# ---------------------------------------------------------------- policies of a state, odds
+
+
+def by_reward(state):
+    """Take the largest reward; ties share."""
+    options = mdp.choices(state)
+    most = max(reward for _, reward in options.values())
+    top = [action for action, (_, reward) in options.items() if reward == most]
+    return dict.fromkeys(top, 1 / len(top))
+
+
+def first_legal(state):
+    """Take the first legal action: it treats images differently."""
+    return min(mdp.choices(state))
+
+
+@cache
+def whole(rows, columns):
+    """Return a game that keeps every image."""
+    return SmallGame(rows, columns, progress=False, symmetric=False)
+
+
+def test_a_function_of_a_state_is_a_policy():
+    exact, told = whole(2, 2).follow("greedy"), whole(2, 2).follow_function(by_reward)
+    assert close(told.start, exact.start) and close(told.moves, exact.moves)
+    assert told.afterstate_values == pytest.approx(exact.afterstate_values)
+    assert told.visits() == pytest.approx(exact.visits()) and told.largest() == exact.largest()
+    first = whole(2, 2).follow_function(first_legal)
+    assert close(first.start, mdp.worth(lambda state: {first_legal(state): 1}, 2, 2))
+    assert whole(2, 2).follow(first).start > first.start, "one step up"
+
+
+def test_what_a_play_takes():
+    state = ((8, 8), (2, 32))
+    random_play, optimal = game(2, 2).follow("random", 0.0), game(2, 2).optimal()
+    assert random_play.chances(state) == pytest.approx({1: 0.5, 3: 0.5})
+    assert optimal.chances(state) == {1: 1.0, 3: 0.0}
+    assert whole(2, 2).follow_function(first_legal).chances(state) == {1: 1.0, 3: 0.0}
+    assert optimal.chances(((2, 4), (4, 2))) == {}
+
+
+@pytest.mark.parametrize("tile", [4, 8, 16, 32])
+def test_odds_are_those_of_the_same_play(tile):
+    for values in (game(2, 2).optimal(), game(2, 2).follow("greedy"), game(2, 2).follow("random"),
+                   whole(2, 2).follow_function(first_legal)):  # fmt: skip
+        odds = values.odds(tile)
+        ends = sum(share for largest, share in values.largest().items() if largest >= tile)
+        assert odds.start == pytest.approx(ends, abs=1e-12)
+        for _, state in mdp.starts(2, 2)[:3]:
+            assert odds.of(state) == pytest.approx(plain_odds(values, state, tile), abs=1e-12)
+
+
+def plain_odds(values, state, tile):
+    """Return how likely a play comes to a tile, by its own probabilities alone."""
+
+    @cache
+    def of(state):
+        if max(max(row) for row in state) >= tile:
+            return 1.0
+        return sum(
+            share * chance * of(after)
+            for action, share in values.chances(state).items() if share
+            for chance, after in mdp.next_states(mdp.choices(state)[action][0])
+        )  # fmt: skip
+
+    return of(state)
+
+
+@pytest.mark.parametrize(
+    "function, said",
+    [(lambda state: 5, "says 5: it is to return a legal action"), (lambda state: None, "says None"),
+     (lambda state: {min(mdp.choices(state)): 0.5}, "probability"),
+     (lambda state: {4: 1.0}, "legal action")],
+)  # fmt: skip
+def test_what_a_function_may_say(function, said, refused):
+    refused(lambda: whole(2, 2).follow_function(function), said)
+
+
+def test_who_may_be_asked_about_every_state(refused):
+    refused(lambda: game(2, 2).follow_function(first_legal), "symmetric=False")
+    refused(lambda: game(2, 2).optimal().odds(3), "3")
+
+
 @pytest.mark.parametrize("epsilon", [-0.1, 1.1, math.nan, "some"])
 def test_bad_epsilon(epsilon):
     with pytest.raises(ValueError, match="epsilon .*use a number from 0 to 1"):
@@ -463,7 +546,9 @@ def test_a_missing_board_is_an_error():
         pair = (nothing, values)
         frontier.expected(np.array([2], np.uint64), pair, pair, grid)
     with pytest.raises(KeyError):
-        frontier.visits_of(states, np.ones(1), nothing, np.zeros(0), Choice(), grid)
+        index = frontier.index_of(nothing)
+        options = frontier.options_of(states, index, np.zeros(0), Choice(), grid)
+        frontier.carried_on(options, np.ones(1), 0)
     with pytest.raises(KeyError):
         frontier.add_spawned(states, np.ones(1), 1, nothing, np.zeros(0), grid)
 

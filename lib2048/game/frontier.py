@@ -259,9 +259,14 @@ def chosen(states, afterstates, values, preference, choice, gains, grid, symmetr
     With the values of one quantity as preference, and pays its gain, that is
     V*(s) = max_a [r + V(s')].
     """
-    out = np.zeros((len(states), values.shape[1]))
     index = index_of(afterstates)
-    options = _options(states, index, preference, choice, grid, symmetric)
+    options = options_of(states, index, preference, choice, grid, symmetric)
+    return carried_back(options, values, gains)
+
+
+def carried_back(options, values, gains):
+    """Carry values back over options, as `options_of` returns them; see `chosen`."""
+    out = np.zeros((len(options[0]), values.shape[1]))
     _complete(_choose(options, values, gains, out))
     return out
 
@@ -279,7 +284,7 @@ def _choose(options, values, gains, out):
 
 
 @kernel
-def _options(states, index, preference, choice, grid, symmetric):
+def options_of(states, index, preference, choice, grid, symmetric):
     """Return the options of many states, and how many afterstates are missing.
 
     Each state has four places for its legal actions: the afterstate's row (int64, -1 where a place
@@ -327,14 +332,14 @@ def _share(weights, legal, least, epsilon):
 # ---------------------------------------------------------------- probabilities, carried on
 
 
-def visits_of(states, chances, afterstates, preference, choice, grid, symmetric=True):
+def carried_on(options, chances, count):
     """Carry probabilities on over the actions that a choice takes.
 
-    states: uint64[n] with chances float64[n]; the others as for `chosen`.  Returns float64[m]:
-    how often each afterstate is expected.  What stands on terminal states goes nowhere.
+    options: of n states, as `options_of` returns them, with chances float64[n]; count: of the set
+    of afterstates that the options lead to.  Returns float64[count]: how often each is expected.
+    What stands on terminal states goes nowhere.  Raises KeyError when an afterstate is missing.
     """
-    out, index = np.zeros(len(afterstates)), index_of(afterstates)
-    options = _options(states, index, preference, choice, grid, symmetric)
+    out = np.zeros(count)
     _complete(_act(options, chances, out))
     return out
 

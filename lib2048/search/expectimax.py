@@ -94,7 +94,7 @@ REWARDS = ROOT + np.uint64(4)  # then 2 rewards of each state: of Up and Down, o
 
 
 @part
-def _slot(board, size):
+def table_slot(board, size):
     """Return the place of a board in a table of `size` entries."""
     mixed = (board ^ (board >> np.uint64(29))) * GOLDEN
     return ((mixed >> np.uint64(32)) * np.uint64(size)) >> np.uint64(32)
@@ -236,7 +236,7 @@ def chance_value(
     Meaningless once counters[ABORTED] is set.
     """
     board = canonical(afterstate, WHOLE)
-    slot, remember = _slot(board ^ np.uint64(plies), len(table) >> 1), len(table) > 2
+    slot, remember = table_slot(board ^ np.uint64(plies), len(table) >> 1), len(table) > 2
     counters[PROBES] += 1
     if remember and table[TWO * slot] == board and known[QUAD * slot + THREE] == plies:
         counters[HITS] += 1
@@ -406,6 +406,18 @@ def decide(context, board):
     """Choose on one board; return (action or 4, plies)."""
     weights, limits, memory, look, values_of = context
     return decide_kernel(look, values_of, weights, limits, memory, board)
+
+
+@compiled(types.float32(CONTEXT, types.uint64, types.int64))
+def value_of(context, afterstate, plies):
+    """Return the value of an afterstate with `plies` ≥ 1 plies below it."""
+    weights, limits, memory, look, values_of = context
+    memory.counters[ABORTED] = 0
+    return chance_value(
+        look, values_of, weights, limits, memory.table, memory.known, memory.leaves, memory.pool,
+        memory.boards, memory.positions, memory.values, memory.stamps, memory.counters,
+        memory.stop, afterstate, plies,
+    )  # fmt: skip
 
 
 class Search:

@@ -13,10 +13,12 @@ from lib2048.show.widgets.board import PlayWidget
 from lib2048.show.widgets.curves import CurvesExplorer
 from lib2048.show.widgets.rates import RateExplorer
 from lib2048.show.widgets.replay import ReplayWidget
+from lib2048.show.widgets.small import SmallBoardWidget
 from lib2048.show.widgets.train import TrainWidget
+from lib2048.show.widgets.tree import TreeWidget
 from lib2048.show.widgets.tuples import NetworkExplorer
 
 __all__ = [
     "CurvesExplorer", "NetworkExplorer", "PlayWidget", "RateExplorer", "ReplayWidget",
-    "TrainWidget",
+    "SmallBoardWidget", "TrainWidget", "TreeWidget",
 ]  # fmt: skip

@@ -16,8 +16,8 @@ HERE = Path(__file__).parent
 # uPlot draws curves: https://github.com/leeoniya/uPlot, version 1.6.32, as its authors built it.
 VENDOR = ("vendor/uPlot.iife.min.js", "vendor/uPlot.min.css")
 # Each imports only from those before it.
-MODULES = ("game.js", "board.js", "mind.js", "play.js", "replay.js", "chart.js", "orders.js",
-           "train.js", "curves.js", "tuples.js", "widget.js")  # fmt: skip
+MODULES = ("game.js", "board.js", "editor.js", "mind.js", "play.js", "replay.js", "chart.js",
+           "orders.js", "train.js", "curves.js", "tuples.js", "tree.js", "small.js", "widget.js")  # fmt: skip
 VIEW = "application/vnd.jupyter.widget-view+json"
 NOTE = "This is a picture of it. Run this cell in JupyterLab, and it comes alive."
 # In a reader's own saved notebook the widget of an earlier session is gone, and JupyterLab writes
@@ -44,7 +44,8 @@ def front_end():
 @functools.cache
 def style_sheet():
     """Return the looks of all widgets."""
-    names = (VENDOR[1], "board.css", "train.css", "curves.css", "tuples.css")
+    sheets = ("board.css", "train.css", "curves.css", "tuples.css", "explore.css")
+    names = (VENDOR[1], *sheets)
     return "\n".join((HERE / name).read_text(encoding="utf-8") for name in names)
 
 
@@ -119,6 +120,18 @@ class BrowserWidget(anywidget.AnyWidget):
 
     def _answer(self, message):
         raise NotImplementedError
+
+    def _reply(self, question, find, doing=None, says=None):
+        """Answer a question with the dict that `find` returns; an error is put into words.
+
+        doing: what is said while it is being found; says: turns an exception into {'error', …}.
+        """
+        self.send({"id": question["id"], "kind": "working", "doing": doing})
+        try:
+            found = find()
+        except (Exception, KeyboardInterrupt) as error:
+            found = (says or trouble)(error)
+        self.send({"id": question["id"], "kind": "answer", **found})
 
     def _take_over(self, **state):
         """Set traits to what the browser says they are, without telling it."""

@@ -68,10 +68,15 @@ export function speedSlider(rate, changed = () => {}) {
 
 const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
-function tileAt(cell, exponent) {
+// The face of a tile, whose looks go by its number.
+export function tileFace(exponent) {
   const tile = tileOf(exponent);
   const digits = String(tile);
-  const face = make("span", { "data-tile": tile, "data-digits": digits.length }, digits);
+  return make("span", { "data-tile": tile, "data-digits": digits.length }, digits);
+}
+
+function tileAt(cell, exponent) {
+  const face = tileFace(exponent);
   const place = `--row:${cell >> 2};--column:${cell & 3}`;
   return make("div", { class: "lib-tile", "data-cell": cell, style: place }, face);
 }

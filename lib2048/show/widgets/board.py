@@ -2,14 +2,13 @@
 
 from threading import RLock
 
-import numpy as np
 from traitlets import Dict, List, Unicode
 
 from lib2048.game import board as rules
 from lib2048.game.spec import ACTIONS
 from lib2048.show.drawing import draw_board
 from lib2048.show.widgets.base import BrowserWidget, points
-from lib2048.show.widgets.game import Game, possible
+from lib2048.show.widgets.game import Game, position
 from lib2048.show.widgets.mind import SHIPPED, asked, minds
 
 
@@ -34,7 +33,7 @@ class PlayWidget(BrowserWidget):
     def __init__(self, seed=1, player=SHIPPED, board=None):
         self._minds = minds(player)
         self._lock = RLock()  # JupyterLab may send the browser's messages to a second thread
-        self._game = Game(seed, 0, None if board is None else _position(board))
+        self._game = Game(seed, 0, None if board is None else position(board))
         players = [mind.name for mind in self._minds]
         super().__init__(game=self._game.as_dict(), players=players)
 
@@ -102,13 +101,8 @@ class PlayWidget(BrowserWidget):
             self._think(message)
 
     def _think(self, question):
-        mind, reply = self._minds[question["player"]], {"id": question["id"]}
-        self.send({**reply, "kind": "working", "doing": mind.doing})
-        try:
-            found = self._found(mind, question)
-        except (Exception, KeyboardInterrupt) as error:
-            found = mind.trouble(error)
-        self.send({**reply, "kind": "answer", **found})
+        mind = self._minds[question["player"]]
+        self._reply(question, lambda: self._found(mind, question), mind.doing, mind.trouble)
 
     @staticmethod
     def _found(mind, question):
@@ -116,8 +110,3 @@ class PlayWidget(BrowserWidget):
         if question["kind"] == "advise":
             return mind.advise(board)
         return mind.ahead(board, state, question["count"])
-
-
-def _position(board):
-    integer = isinstance(board, (int, np.integer))
-    return possible(np.uint64(board) if integer else rules.from_tiles(board))

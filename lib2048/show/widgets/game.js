@@ -47,13 +47,14 @@ export function fromHex(text) {
 export const tileOf = (exponent) => (exponent ? 2 ** exponent : 0);
 
 // A board in words, row by row, for those who do not see it.
-export function inWords(cells) {
-  const rows = [0, 4, 8, 12].map((first) => cells.slice(first, first + 4));
+export function inWords(cells, columns = 4) {
+  const firsts = [...cells.keys()].filter((cell) => cell % columns === 0);
+  const rows = firsts.map((first) => cells.slice(first, first + columns));
   return rows.map((row) => row.map((exponent) => tileOf(exponent) || "empty").join(" ")).join(", ");
 }
 
-export function placeInWords(cell) {
-  return `row ${(cell >> 2) + 1}, column ${(cell & 3) + 1}`;
+export function placeInWords(cell, columns = 4) {
+  return `row ${Math.floor(cell / columns) + 1}, column ${(cell % columns) + 1}`;
 }
 
 // ---------------------------------------------------------------- sliding and spawning
@@ -172,19 +173,24 @@ export function next({ cells, state, score }, action) {
 
 // ---------------------------------------------------------------- positions that people type
 
-// Read a position to which a game can come; see `readCells`.
-export const readPosition = (text) => possible(readCells(text));
+// Read a position to which a game can come; see `readBoard`.
+export const readPosition = (text) => possible(readBoard(text));
 
 // Read a board: 16 tiles with anything between them, or the library's integer.
 // Returns the cells; throws an Error that says in words what is wrong.
-export function readCells(text) {
+export function readBoard(text) {
   const plain = text.trim().replace(/^(np\.)?uint64\((.*)\)$/, "$2");
   const packed = /^(0x[0-9a-f]+|\d+)$/i.test(plain) ? BigInt(plain) : null;
   if (packed !== null && packed >> 64n === 0n) return fromHex(packed.toString(16));
-  const words = plain.split(/[\s,;|/[\]()]+/).filter((word) => word !== "");
+  return readCells(plain, 16);
+}
+
+// Read so many tiles with anything between them; see `readBoard`.
+export function readCells(text, count) {
+  const words = text.split(/[\s,;|/[\]()]+/).filter((word) => word !== "");
   const cells = words.map(exponentOf);
-  if (cells.length !== 16) throw new Error(`a board has 16 cells, and here are ${cells.length}`);
-  return cells;
+  if (cells.length === count) return cells;
+  throw new Error(`a board has ${count} cells, and here are ${cells.length}`);
 }
 
 function exponentOf(word) {

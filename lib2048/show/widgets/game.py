@@ -98,6 +98,12 @@ def from_hex(text):
     return np.uint64(int(text, 16))
 
 
+def position(board):
+    """Return a board that people give, uint64 or rows of tiles, as uint64; see `possible`."""
+    integer = isinstance(board, (int, np.integer))
+    return possible(np.uint64(board) if integer else rules.from_tiles(board))
+
+
 def possible(board):
     """Return a board; raise ValueError, in words, where no game can come to it, as game.js does."""
     tiles = sorted((int(e) for e in rules.to_exponents(board) if e), reverse=True)

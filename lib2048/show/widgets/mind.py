@@ -21,7 +21,7 @@ SUFFIXES = (".npz", ".safetensors", ".bin", ".w")
 AT_ONCE = 0.1  # seconds of playing ahead in one answer, so that the kernel is soon free again
 
 
-class PlayerError(Exception):
+class PlayerError(ValueError):
     """Something that a player cannot do, in words."""
 
 
@@ -119,12 +119,13 @@ def minds(what):
     """
     if what is None:
         return []
-    first = _mind(what)
+    first = mind_of(what)
     others = [_named(name) for name in ("heuristic", "greedy", "random")]
     return [mind for mind in (first, *others) if mind is first or mind.name != first.name]
 
 
-def _mind(what):
+def mind_of(what):
+    """Return the `Mind` of a player, a network, a file, a name, or SHIPPED; see `minds`."""
     if isinstance(what, str) and what == SHIPPED:
         return _shipped()
     if isinstance(what, Path) or isinstance(what, str) and what.endswith(SUFFIXES):
@@ -149,7 +150,7 @@ def _named(name):
 def _shipped():
     """Return the network of data/weights; an installed package has none and takes the heuristic."""
     try:
-        mind = _mind(data(SHIPPED_FILE))
+        mind = mind_of(data(SHIPPED_FILE))
     except FileNotFoundError:
         return _named("heuristic")
     mind.name = f"our network {data(SHIPPED_FILE).stem}"

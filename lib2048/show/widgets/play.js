@@ -2,11 +2,12 @@
 // but this page; values, hints and autoplay are asked of a `Mind`.
 
 import {
-  ACTIONS, Game, isOver, next, placeInWords, readPosition, slides, tileOf, toHex,
+  ACTIONS, Game, isOver, next, placeInWords, slides, tileOf, toHex,
 } from "./game.js";
 import {
   Board, actionOf, button, counted, enable, holdKeys, make, onSwipe, points, slideTime, speedSlider,
 } from "./board.js";
+import { Editor } from "./editor.js";
 import { Mind } from "./mind.js";
 
 const BEST = "lib2048 best score"; // where the browser keeps it
@@ -16,17 +17,17 @@ const FULL = 10000; // points of lead that fill the bar
 
 const same = (a, b) => ["seed", "number", "start", "actions"].every((key) => a[key] === b[key]);
 
-class Play {
+class Play extends Editor {
   // decisions: of a `Game`; players: names, the first of them asked at first, none for no help;
   // send: takes questions and news; changed: hears of every new state of the game.
   constructor(root, { game = {}, players = [], send = null, changed = () => {} }) {
+    super("Play from here", "Go on with this game");
     Object.assign(this, { root, players, changed, advice: null, auto: null });
     this.game = new Game(game);
     this.mind = new Mind(send ?? (() => {}), (words) => this.wait(words));
     this.build();
     holdKeys(root, (key, event) => this.pressed(key, event));
-    this.paste = (event) => root.contains(document.activeElement) && this.pasted(event);
-    document.addEventListener("paste", this.paste, true); // a focused board hears of none
+    this.hearPaste();
     this.draw();
     this.say(isOver(this.game.here.cells) ? "" : "Slide the tiles: two equal ones merge.");
   }
@@ -39,7 +40,6 @@ class Play {
     this.over = make("div", { class: "lib-over", hidden: "", "aria-hidden": "true" }, over);
     this.frame = make("div", { class: "lib-frame" }, this.board.element, this.over);
     onSwipe(this.board.element, (action) => this.act(action));
-    this.message = make("p", { class: "lib-message", "aria-live": "polite", role: "status" });
     const side = make("div", { class: "lib-side" }, this.scores(), this.cross(), this.extras());
     if (this.players.length) side.append(this.helper());
     this.forms = make("div");
@@ -146,18 +146,7 @@ class Play {
   say(words, trouble = false, details = "") {
     const over = isOver(this.game.here.cells) && !trouble;
     const end = `The game is over: no action is legal. ${counted(this.game.here.score, "point")}.`;
-    this.waited = false;
-    this.message.classList.toggle("lib-trouble", trouble);
-    this.message.textContent = over ? end : words;
-    if (!details) return;
-    const folded = make("details", {}, make("summary", {}, "Where it happened"));
-    folded.append(make("pre", {}, details));
-    this.message.append(folded);
-  }
-
-  wait(words) {
-    if (words || this.waited) this.say(words);
-    this.waited = Boolean(words);
+    this.put(over ? end : words, trouble, details);
   }
 
   // ---- playing
@@ -236,32 +225,19 @@ class Play {
     }
   }
 
-  // ---- forms: a new game, a position
+  // ---- a new game, a position
 
   get inProgress() {
     return this.game.length > 0 && !isOver(this.game.here.cells);
   }
 
+  get here() {
+    return this.game.here.cells;
+  }
+
   warning() {
     const { score } = this.game.here;
     return this.inProgress ? `This throws away your game of ${counted(score, "point")}.` : "";
-  }
-
-  openForm(form, focused) {
-    this.halt();
-    this.closeForm(false);
-    this.forms.append(form);
-    focused.focus();
-  }
-
-  // The keyboard comes back to the board: were it left to a form that is gone, keys would reach
-  // the notebook.
-  closeForm(focus = true) {
-    const had = this.root.contains(document.activeElement) && this.forms.hasChildNodes();
-    this.forms.replaceChildren();
-    this.fields?.remove();
-    this.fields = null;
-    if (had && focus) this.root.focus({ preventScroll: true });
   }
 
   askNew() {
@@ -280,16 +256,6 @@ class Play {
     this.openForm(form, yes);
   }
 
-  form(submit, words, ...children) {
-    const onsubmit = (event) => {
-      event.preventDefault();
-      submit();
-    };
-    const onkeydown = (event) => event.key === "Escape" && this.closeForm();
-    const note = make("p", { hidden: words ? null : "" }, words);
-    return make("form", { class: "lib-form", onsubmit, onkeydown }, note, ...children);
-  }
-
   begin(seed, number) {
     if (!/^-?\d{1,40}$/.test(seed)) return this.say("A seed is a whole number.", true);
     if (!Number.isSafeInteger(number)) return this.say("Games have whole numbers.", true);
@@ -299,68 +265,13 @@ class Play {
     this.say(`Game ${number} of seed ${seed} begins.`);
   }
 
-  askPosition(cells = this.game.here.cells) {
-    this.closeForm(false);
-    const fields = cells.map((exponent, cell) => this.field(exponent, cell));
-    const use = make("button", { type: "submit" }, "Play from here");
-    const no = button("Cancel", "Go on with this game", () => this.closeForm());
-    const how = make("p", { class: "lib-small" }, "Type the tiles, or paste a position into any " +
-      "cell: 16 tiles, or the integer of a board. An empty cell may stay empty.");
-    const apply = () => this.place(fields.map(({ value }) => value.trim() || ".").join(" "));
-    const form = this.form(apply, this.warning(), how, make("div", { class: "lib-row" }, use, no));
-    const onkeydown = (event) => this.inFields(event, fields, apply);
-    const fieldset = make("div", { class: "lib-fields", onkeydown }, ...fields);
-    this.openForm(form, use);
-    this.fields = fieldset;
-    this.frame.append(fieldset);
-    fields[0].focus();
-    fields[0].select();
-  }
-
-  field(exponent, cell) {
-    return make("input", {
-      value: tileOf(exponent) || "", inputmode: "numeric", "data-field": cell, autocomplete: "off",
-      "aria-label": `Tile in ${placeInWords(cell)}`, onfocus: (event) => event.target.select(),
-    });
-  }
-
-  inFields(event, fields, apply) {
-    const step = { ArrowUp: -4, ArrowRight: 1, ArrowDown: 4, ArrowLeft: -1 }[event.key];
-    const at = fields.indexOf(event.target);
-    if (event.key === "Enter") apply();
-    else if (event.key === "Escape") this.closeForm();
-    else if (step && fields[at + step]) fields[at + step].focus();
-    else return;
-    event.preventDefault();
-  }
-
-  pasted(event) {
-    const text = event.clipboardData.getData("text").trim();
-    const { activeElement: focused } = document;
-    const field = focused.closest("[data-field]");
-    if (focused.matches("input:not([type=range], [type=checkbox])") && !field) return; // a seed
-    if (field && /^\d{0,5}$/.test(text)) return; // one tile
-    event.preventDefault();
-    event.stopPropagation();
-    try {
-      this.askPosition(readPosition(text));
-      this.say("Pasted: look at it, then play from here.");
-    } catch (error) {
-      this.say(`This position cannot be: ${error.message}.`, true);
-    }
-  }
-
-  place(text) {
-    try {
-      const start = toHex(readPosition(text));
-      const { seed, number } = this.game;
-      this.game = new Game({ seed, number, start });
-      this.closeForm();
-      this.moved();
-      this.say("The game goes on from this position; its score counts from here.");
-    } catch (error) {
-      this.say(`This position cannot be: ${error.message}.`, true);
-    }
+  // Go on from a position that was typed or pasted.
+  use(cells) {
+    const { seed, number } = this.game;
+    this.game = new Game({ seed, number, start: toHex(cells) });
+    this.closeForm();
+    this.moved();
+    this.say("The game goes on from this position; its score counts from here.");
   }
 
   // ---- asking a player
@@ -544,7 +455,7 @@ class Play {
   close() {
     this.halt();
     this.mind.close();
-    document.removeEventListener("paste", this.paste, true);
+    this.deafen();
   }
 }
 

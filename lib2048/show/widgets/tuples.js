@@ -2,7 +2,7 @@
 // kernel; weights, visits and how an entry went through training are asked of one.
 
 import {
-  LARGEST, fromHex, placeInWords, possible, readCells, tileOf, toHex,
+  LARGEST, fromHex, placeInWords, possible, readBoard, tileOf, toHex,
 } from "./game.js";
 import { Board, button, counted, enable, grouped, holdKeys, make, points } from "./board.js";
 import { Mind } from "./mind.js";
@@ -239,7 +239,7 @@ class Tuples {
 
   typed() {
     try {
-      const cells = readCells(this.text.value);
+      const cells = readBoard(this.text.value);
       if (cells.some((exponent, cell) => exponent && !this.inside.includes(cell))) {
         throw new Error(`the boards of this network have ${this.inside.length} cells`);
       }

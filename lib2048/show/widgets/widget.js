@@ -1,11 +1,14 @@
 // What Jupyter needs: anywidget calls `render` with a model, whose traits and messages are those of
-// board.py, replay.py, train.py, curves.py and tuples.py.  Nothing else here knows of Jupyter.
+// board.py, replay.py, train.py, curves.py, tuples.py, tree.py and small.py.  Nothing else here knows
+// of Jupyter.
 
 import { make } from "./board.js";
 import { explore } from "./curves.js";
 import { play } from "./play.js";
 import { replay } from "./replay.js";
+import { small } from "./small.js";
 import { train } from "./train.js";
+import { tree } from "./tree.js";
 import { tuples } from "./tuples.js";
 
 const PAUSE = 200; // milliseconds before a position is reported
@@ -61,21 +64,42 @@ function charting(model, root) {
   return view;
 }
 
-function exploring(model, root) {
+function counting(model, root) {
   const send = (message) => model.send(message);
   const view = tuples(root, { ...model.get("tuples"), send });
   model.on("msg:custom", (message) => view.hear(message));
   return view;
 }
 
-// by a trait of theirs
-const KINDS = { about: training, catalogue: charting, record: replaying, tuples: exploring };
+// One of the explorers that look at a position, begun by `show`; about: the trait that says of what.
+const exploring = (show, about) => (model, root) => {
+  const send = (message) => model.send(message);
+  const changed = (position) => {
+    model.set("position", position); // for other views of it
+    try {
+      send({ kind: "position", position });
+    } catch {
+      // no kernel: the question says so
+    }
+  };
+  const position = model.get("position");
+  const view = show(root, { about: model.get(about), position, send, changed });
+  model.on("change:position", () => view.adopt(model.get("position")));
+  model.on("msg:custom", (message) => view.hear(message));
+  return view;
+};
+
+// What a widget is, by the trait that only it has.
+const KINDS = {
+  about: training, catalogue: charting, record: replaying, tuples: counting,
+  tree: exploring(tree, "tree"), small: exploring(small, "small"), game: playing,
+};
 
 function render({ model, el }) {
   const root = make("div");
   el.append(root);
-  const own = Object.keys(KINDS).find((trait) => model.get(trait));
-  const view = (KINDS[own] ?? playing)(model, root);
+  const [, kind] = Object.entries(KINDS).find(([trait]) => model.get(trait));
+  const view = kind(model, root);
   model.on("comm_live_update", () => view.lose?.()); // after the start, it only ever dies
   return () => view.close();
 }

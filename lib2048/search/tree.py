@@ -1,0 +1,252 @@
+"""The tree of a search, one node at a time: what it sees, where it stops, what its table knew.
+
+A *path* leads from the searched board to a node: actions (0..3) and spawns (cell:exponent) in turn,
+with a slash between them.  "3/5:1/0" is Left, then a 2 in cell 5, then Up; "" is the board itself.
+
+The search looks at afterstates in their smallest symmetric image (see `expectimax`).  Sums of
+float32 depend on their order, and so the last digit of a value on the image.  Every node therefore
+knows the image that the search sees: the reader sees boards as they lie on theirs, with the
+search's own numbers, to the last bit.
+"""
+
+from functools import cache, cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from lib2048.game import board as rules
+from lib2048.game.spec import ACTIONS, FOUR_CHANCE
+from lib2048.search.expectimax import COUNTERS, MEMORY, TABLE_MIB, Search, decide, table_slot
+from lib2048.search.expectimax import value_of as value_kernel
+
+MOST_PLIES = 3  # a tree of four has tens of thousands of afterstates: too many to walk through here
+CHANCES = {1: 1 - FOUR_CHANCE, 2: FOUR_CHANCE}
+STEPS = (-4, 1, 4, -1)  # from a cell to its neighbour in the direction of each action
+
+
+class Place(NamedTuple):
+    """Where a path leads.
+
+    board: uint64, as it lies on the reader's board; image: as the search has it, which is
+    symmetries(board)[turn]; plies: those that are still to be looked at from there.
+    """
+
+    board: np.uint64
+    image: np.uint64
+    turn: int
+    plies: int
+
+
+class Option(NamedTuple):
+    """An action of a decision node: worth = reward + value, as float32; value of the afterstate.
+
+    known: the path to the same afterstate, or its image, that the table remembered, or None.
+    """
+
+    action: int
+    afterstate: np.uint64
+    reward: int
+    value: np.float32
+    worth: np.float32
+    best: bool
+    known: str | None
+
+
+class Outcome(NamedTuple):
+    """A spawn after an afterstate: worth is that of the best action then, 0 in a dead end (None).
+
+    plies: how far the search looks from there on; one less than elsewhere where it is `reduced`.
+    """
+
+    cell: int
+    exponent: int
+    chance: float
+    state: np.uint64
+    worth: np.float32
+    action: int | None
+    plies: int
+    reduced: bool
+
+
+class SearchTree:
+    """The tree that a search of a board grows.
+
+    network: `Network` of afterstates on 4×4; plies: 1 to 3; reduce, pays: as for `Search`.  The
+    values are those of the weights at the moment that a node is opened.  Raises ValueError for
+    other plies, and for a network that cannot be searched.
+    """
+
+    def __init__(self, network, board, plies=3, reduce=False, pays=True):
+        if plies not in range(1, MOST_PLIES + 1):
+            raise ValueError(f"a tree of {plies} plies: use 1 to {MOST_PLIES}")
+        self.table_mib = max(1, TABLE_MIB[plies])
+        self.search = Search(network, plies, table_mib=self.table_mib, reduce=reduce, pays=pays)
+        self.network, self.plies, self.reduce, self.pays = network, plies, reduce, bool(pays)
+        self.root = Place(np.uint64(board), np.uint64(board), 0, plies)
+
+    # ---------------------------------------------------------------- nodes
+
+    def options(self, path=""):
+        """Return the `Option`s of a decision node: its legal actions."""
+        return self._options(path, self.at(path, decides=True), self.search.context())
+
+    def outcomes(self, path):
+        """Return the `Outcome`s of an afterstate; none where the search ends, by its horizon."""
+        place, context = self.at(path, decides=False), self.search.context()
+        cells = [cell for cell, e in enumerate(rules.to_exponents(place.board)) if not e]
+        spawns = [(cell, exponent) for cell in cells for exponent in CHANCES if place.plies]
+        return [self._outcome(path, place, *spawn, len(cells), context) for spawn in spawns]
+
+    def _options(self, path, place, context):
+        found = []
+        for action, after, reward in rules.afterstates(place.board):
+            below = self._act(place, action)
+            value = self._value(below, context)
+            worth = np.float32(reward * self.pays) + value
+            known = self.known.get(_joined(path, action))
+            found.append(Option(action, after, reward, value, worth, False, known))
+        if not found:
+            return found
+        best = min(found, key=lambda o: (-o.worth, _actions(place.turn)[o.action]))
+        return [option._replace(best=option is best) for option in found]
+
+    def _outcome(self, path, place, cell, exponent, empty, context):
+        below = self._spawn(place, cell, exponent)
+        options = self._options(_joined(path, f"{cell}:{exponent}"), below, context)
+        best = next((option for option in options if option.best), None)
+        worth, action = (best.worth, best.action) if best else (np.float32(0), None)
+        chance, reduced = CHANCES[exponent] / empty, below.plies < place.plies
+        return Outcome(cell, exponent, chance, below.board, worth, action, below.plies, reduced)
+
+    def _value(self, place, context):
+        if place.plies == 0:
+            return self.network.values(np.array([place.image]))[0]
+        return np.float32(value_kernel()(context, place.image, place.plies))
+
+    # ---------------------------------------------------------------- ways
+
+    def at(self, path, decides=None):
+        """Return the `Place` at the end of a path; ValueError where there is none.
+
+        decides: whether it has to be one to decide at, or an afterstate.
+        """
+        place, deciding = self.root, True
+        for step in filter(None, path.split("/")):
+            first, _, exponent = step.partition(":")
+            if deciding == bool(exponent):
+                raise ValueError(f"path {path!r}: actions and spawns come in turn")
+            deciding = bool(exponent)
+            place = (self._spawn(place, int(first), int(exponent)) if deciding
+                     else self._act(place, int(first)))  # fmt: skip
+        if decides not in (None, deciding):
+            raise ValueError(f"path {path!r} does not end at such a node")
+        return place
+
+    def _act(self, place, action):
+        board = rules.slide(place.board, action)[0]
+        if place.plies < 1 or board == place.board:
+            raise ValueError(f"action {ACTIONS[action]}: not legal, or behind the search's end")
+        image = rules.slide(place.image, _actions(place.turn)[action])[0]
+        if place.plies == 1:  # a leaf, which is looked up as it lies
+            return Place(board, image, place.turn, 0)
+        images = rules.symmetries(board).tolist()
+        image = int(rules.canonical(image, rules.WHOLE))
+        return Place(board, np.uint64(image), images.index(image), place.plies - 1)
+
+    def _spawn(self, place, cell, exponent):
+        tile, there = np.uint64(exponent), np.uint64(4 * _cells(place.turn)[cell])
+        if exponent not in CHANCES or place.board >> np.uint64(4 * cell) & np.uint64(15):
+            raise ValueError(f"no tile can spawn in cell {cell}")
+        below = self._below(place.plies, exponent)
+        board, image = place.board | tile << np.uint64(4 * cell), place.image | tile << there
+        return Place(board, image, place.turn, below)
+
+    def _below(self, plies, exponent):
+        return plies - 1 if self.reduce and exponent == 2 and plies > 1 else plies
+
+    # ---------------------------------------------------------------- the table
+
+    @cached_property
+    def known(self):
+        """{path of an afterstate that the table answers: path of where it was remembered}."""
+        return self._walked[0]
+
+    @property
+    def asked(self):
+        """How many questions the search puts to its table."""
+        return self._walked[1]
+
+    @cached_property
+    def _walked(self):
+        """Go through the tree as the search does, and keep what its table is asked and knows.
+
+        Like the table this keeps one afterstate in each place; a later one takes it over.
+        """
+        size, table, known, asked = (self.table_mib << 20) // 16, {}, {}, 0
+
+        def ask(path, place):
+            nonlocal asked
+            asked += 1
+            key = place.image, place.plies
+            slot = int(table_slot(place.image ^ np.uint64(place.plies), size))
+            if slot in table and table[slot][0] == key:
+                known[path] = table[slot][1]
+                return
+            if place.plies > 1:
+                for step, below in self._spawns_in_order(place):
+                    decide_at(_joined(path, step), below, range(4))
+            table[slot] = key, path
+
+        def decide_at(path, place, order):
+            if place.plies > 1:  # one ply: leaves, which the table is not asked for
+                shown = {theirs: ours for ours, theirs in enumerate(_actions(place.turn))}
+                legal = {action for action, _, _ in rules.afterstates(place.board)}
+                for action in (shown[theirs] for theirs in order):
+                    if action in legal:
+                        ask(_joined(path, action), self._act(place, action))
+
+        decide_at("", self.root, self._order_at_the_root())
+        return known, asked
+
+    def _spawns_in_order(self, place):
+        shown = {theirs: ours for ours, theirs in enumerate(_cells(place.turn))}
+        for theirs, e in enumerate(rules.to_exponents(place.image)):
+            for exponent in () if e else CHANCES:
+                step = f"{shown[theirs]}:{exponent}"
+                yield step, self._spawn(place, shown[theirs], exponent)
+
+    def _order_at_the_root(self):
+        """Return the actions, the best by one ply first: so the search takes them."""
+        one = Search(self.network, 1, pays=self.pays).decide(self.root.board)[1]
+        return sorted(one, key=lambda action: (-one[action], action))
+
+    # ---------------------------------------------------------------- the search itself
+
+    def work(self, table=True):
+        """Search once, with or without a table, and count: {name: count}, see COUNTERS.
+
+        'probes' are afterstates it has to value, 'hits' those that the table knew, 'nodes' those it
+        searched; 'leaves' counts repeated ones, 'looked_up' does not.
+        """
+        context = self.search.context(self.table_mib if table else 0)
+        decide()(context, self.root.board)
+        names = COUNTERS[COUNTERS.index("leaves") :]
+        return dict(zip(names, context[MEMORY].counters[-len(names) :].tolist(), strict=True))
+
+
+def _joined(path, step):
+    return f"{path}/{step}" if path else str(step)
+
+
+@cache
+def _cells(turn):
+    """Return where each cell goes in image number `turn` of `symmetries`."""
+    tiles = [int(rules.symmetries(np.uint64(1 << 4 * cell))[turn]) for cell in range(16)]
+    return [(tile.bit_length() - 1) // 4 for tile in tiles]
+
+
+@cache
+def _actions(turn):
+    """Return what each action is called in image number `turn`."""
+    cells = _cells(turn)
+    return [STEPS.index(cells[5 + step] - cells[5]) for step in STEPS]

@@ -1,0 +1,156 @@
+// What stands around a board that can be set: a message, forms, and a position that people type or
+// paste, as fields over the board.  Whoever has such a board extends `Editor`.
+
+import { placeInWords, readPosition, tileOf } from "./game.js";
+import { make } from "./board.js";
+
+// `root`, `frame` (around the board) and `forms` (where forms go) are set by who extends it; `here`
+// are the cells that the fields begin with, and `use(cells)` gets those that were chosen.
+export class Editor {
+  // useWords: what the button says; keepWords: what Cancel means.
+  constructor(useWords, keepWords, columns = 4) {
+    Object.assign(this, { useWords, keepWords, columns, fields: null });
+    this.message = make("p", { class: "lib-message", "aria-live": "polite", role: "status" });
+  }
+
+  // ---- what differs
+
+  halt() {} // stop what goes on by itself
+
+  warning() {
+    return ""; // what another position throws away
+  }
+
+  read(text) {
+    return readPosition(text);
+  }
+
+  // ---- words
+
+  put(words, trouble = false, details = "") {
+    this.waited = false;
+    this.message.classList.toggle("lib-trouble", trouble);
+    this.message.textContent = words;
+    if (!details) return;
+    const folded = make("details", {}, make("summary", {}, "Where it happened"));
+    folded.append(make("pre", {}, details));
+    this.message.append(folded);
+  }
+
+  say(words, trouble = false, details = "") {
+    this.put(words, trouble, details);
+  }
+
+  wait(words) {
+    if (words || this.waited) this.say(words);
+    this.waited = Boolean(words);
+  }
+
+  // ---- forms
+
+  openForm(form, focused) {
+    this.halt();
+    this.closeForm(false);
+    this.forms.append(form);
+    focused.focus();
+  }
+
+  // The keyboard comes back to the board: were it left to a form that is gone, keys would reach
+  // the notebook.
+  closeForm(focus = true) {
+    const had = this.root.contains(document.activeElement) && this.forms.hasChildNodes();
+    this.forms.replaceChildren();
+    this.fields?.remove();
+    this.fields = null;
+    if (had && focus) this.root.focus({ preventScroll: true });
+  }
+
+  form(submit, words, ...children) {
+    const onsubmit = (event) => {
+      event.preventDefault();
+      submit();
+    };
+    const onkeydown = (event) => event.key === "Escape" && this.closeForm();
+    const note = make("p", { hidden: words ? null : "" }, words);
+    return make("form", { class: "lib-form", onsubmit, onkeydown }, note, ...children);
+  }
+
+  // ---- a position
+
+  askPosition(cells = this.here) {
+    this.closeForm(false);
+    const fields = cells.map((exponent, cell) => this.field(exponent, cell));
+    const use = make("button", { type: "submit" }, this.useWords);
+    const no = make("button", {
+      type: "button", title: this.keepWords, onclick: () => this.closeForm(),
+    }, "Cancel");
+    const whole = cells.length === 16 ? ", or the integer of a board" : "";
+    const how = make("p", { class: "lib-small" }, "Type the tiles, or paste a position into any " +
+      `cell: ${cells.length} tiles${whole}. An empty cell may stay empty.`);
+    const apply = () => this.place(fields.map(({ value }) => value.trim() || ".").join(" "));
+    const form = this.form(apply, this.warning(), how, make("div", { class: "lib-row" }, use, no));
+    const onkeydown = (event) => this.inFields(event, fields, apply);
+    const style = `--columns: ${this.columns}; --rows: ${cells.length / this.columns}`;
+    const fieldset = make("div", { class: "lib-fields", style, onkeydown }, ...fields);
+    this.openForm(form, use);
+    this.fields = fieldset;
+    this.frame.append(fieldset);
+    fields[0].focus();
+    fields[0].select();
+  }
+
+  field(exponent, cell) {
+    return make("input", {
+      value: tileOf(exponent) || "", inputmode: "numeric", "data-field": cell, autocomplete: "off",
+      "aria-label": `Tile in ${placeInWords(cell, this.columns)}`,
+      onfocus: (event) => event.target.select(),
+    });
+  }
+
+  inFields(event, fields, apply) {
+    const { columns } = this;
+    const step = { ArrowUp: -columns, ArrowRight: 1, ArrowDown: columns, ArrowLeft: -1 }[event.key];
+    const at = fields.indexOf(event.target);
+    if (event.key === "Enter") apply();
+    else if (event.key === "Escape") this.closeForm();
+    else if (step && fields[at + step]) fields[at + step].focus();
+    else return;
+    event.preventDefault();
+  }
+
+  // ---- the clipboard
+
+  hearPaste() {
+    this.paste = (event) => this.root.contains(document.activeElement) && this.pasted(event);
+    document.addEventListener("paste", this.paste, true); // a focused board hears of none
+  }
+
+  deafen() {
+    document.removeEventListener("paste", this.paste, true);
+  }
+
+  pasted(event) {
+    const text = event.clipboardData.getData("text").trim();
+    const { activeElement: focused } = document;
+    const field = focused.closest("[data-field]");
+    if (focused.matches("input:not([type=range], [type=checkbox])") && !field) return; // a seed
+    if (field && /^\d{0,5}$/.test(text)) return; // one tile
+    event.preventDefault();
+    event.stopPropagation();
+    try {
+      this.askPosition(this.read(text));
+      const then = this.useWords[0].toLowerCase() + this.useWords.slice(1);
+      this.say(`Pasted: look at it, then ${then}.`);
+    } catch (error) {
+      this.say(`This position cannot be: ${error.message}.`, true);
+    }
+  }
+
+  place(text) {
+    try {
+      this.use(this.read(text));
+    } catch (error) {
+      this.say(`This position cannot be: ${error.message}.`, true);
+    }
+  }
+}

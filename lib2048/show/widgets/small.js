@@ -1,0 +1,272 @@
+// Exact small boards: choose a state, take an action, let luck spawn a tile.  The kernel says what
+// everything is worth; turns go back and forth on the page.
+
+import {
+  ACTIONS, fromHex, inWords, placeInWords, readCells, tileOf, toHex,
+} from "./game.js";
+import { actionOf, button, enable, holdKeys, make, points, tileFace } from "./board.js";
+import { Editor } from "./editor.js";
+import { Mind } from "./mind.js";
+
+const inPoints = (value) => points(value, value < 1000 ? 2 : 1);
+const sure = (chance) => chance === 0 || chance > 1 - 1e-12; // to the last digit
+const odds = (chance) =>
+  (chance > 0 && chance < 5e-5 ? "< 0.01 %" : `${points(100 * chance, sure(chance) ? 0 : 2)} %`);
+
+class Small extends Editor {
+  // about: {rows, columns, name, tiles, best, own}; position: a packed board as hexadecimal digits.
+  constructor(root, { about, position, send, changed }) {
+    super("Look at this", "Stay at this state", about.columns);
+    Object.assign(this, { root, about, changed, position, past: [] });
+    this.mind = new Mind(send, (words) => this.wait(words));
+    this.build();
+    holdKeys(root, (key, event) => this.pressed(key, event));
+    this.hearPaste();
+    this.look(position);
+  }
+
+  get here() {
+    return this.cells(this.position);
+  }
+
+  read(text) {
+    return readCells(text, this.about.rows * this.about.columns);
+  }
+
+  // ---- boards: packed into the upper left corner of 4×4
+
+  cells(position) {
+    const { rows, columns } = this.about;
+    return fromHex(position).filter((_, cell) => cell >> 2 < rows && (cell & 3) < columns);
+  }
+
+  packed(cells) {
+    const whole = Array(16).fill(0);
+    const { columns } = this.about;
+    cells.forEach((e, n) => (whole[4 * Math.floor(n / columns) + (n % columns)] = e));
+    return toHex(whole);
+  }
+
+  picture(position, fresh = null) {
+    const { columns } = this.about;
+    const cells = this.cells(position);
+    const faces = cells.map((exponent, cell) => {
+      const face = exponent ? tileFace(exponent) : make("span", { class: "lib-cell" });
+      return make("div", { class: cell === fresh ? "lib-tile lib-fresh" : "lib-tile" }, face);
+    });
+    return make("div", {
+      class: "lib-mini", style: `--columns: ${columns}`, role: "img",
+      "aria-label": `board: ${inWords(cells, columns)}`,
+    }, ...faces);
+  }
+
+  // ---- what is on the page
+
+  build() {
+    const { name, best, own } = this.about;
+    this.frame = make("div", { class: "lib-frame lib-large" });
+    this.caption = make("p", { class: "lib-caption" });
+    this.worth = make("p", { class: "lib-reason" });
+    this.forms = make("div");
+    this.backing = button("Back", "One step back", () => this.back());
+    const fresh = button("New start", "A random start", () => this.begin());
+    const edit = button("Edit …", "Edit or paste a state", () => this.askPosition());
+    const left = make("div", { class: "lib-left" }, this.frame, this.caption, this.worth,
+      make("div", { class: "lib-row" }, this.backing, fresh, edit), this.forms, this.message);
+    this.cards = make("div", { class: "lib-choices" });
+    this.table = make("div");
+    const side = make("div", { class: "lib-side" }, this.cards, this.table);
+    const keys = "Arrows take an action, or go along the spawns · Backspace back · N new · E edit";
+    const start = make("p", { class: "lib-small" },
+      `From a random start: ${inPoints(best)} points by optimal play, ${inPoints(own)} by ${name}.`);
+    this.root.classList.add("lib2048");
+    this.root.setAttribute("role", "group");
+    this.root.setAttribute("aria-label", `Exact small board. Keys: ${keys}`);
+    this.root.append(make("div", { class: "lib-columns" }, left, side), start,
+      make("p", { class: "lib-keys" }, keys));
+  }
+
+  // ---- where we are
+
+  // Look at a state; past: what Back leads to; then: what follows once the kernel has answered.
+  look(position, past = [], then = () => this.show()) {
+    this.mind.ask({ kind: "open", board: position }, (answer) => {
+      if (answer.error) return this.say(answer.error, true, answer.details);
+      Object.assign(this, { position, past, seen: answer, action: null });
+      this.say("");
+      then();
+    });
+  }
+
+  use(cells) {
+    this.look(this.packed(cells), [], () => {
+      this.closeForm();
+      this.moved();
+    });
+  }
+
+  moved() {
+    this.changed(this.position);
+    this.show();
+  }
+
+  // Go to a state that somebody else has set.
+  adopt(position) {
+    if (position !== this.position) this.look(position);
+  }
+
+  begin() {
+    const cells = this.here.map(() => 0);
+    for (let tile = 0; tile < 2; tile++) {
+      const empty = [...cells.keys()].filter((cell) => !cells[cell]);
+      cells[empty[Math.floor(Math.random() * empty.length)]] = Math.random() < 0.1 ? 2 : 1;
+    }
+    this.use(cells);
+  }
+
+  act(action) {
+    const found = this.seen?.actions.find((option) => option.action === action);
+    if (!found || this.action) {
+      const why = this.action ? "It is luck's turn: choose a spawn." :
+        `${ACTIONS[action]} changes nothing: it is not legal.`;
+      return this.say(why);
+    }
+    this.action = found;
+    this.say("");
+    this.show();
+  }
+
+  // Luck spawns a tile.
+  spawn({ board }) {
+    const { position, seen, past } = this;
+    this.look(board, [...past, { position, seen, action: this.action }], () => this.moved());
+  }
+
+  back() {
+    if (this.action) this.action = null;
+    else if (this.past.length) Object.assign(this, this.past.pop());
+    else return this.say("There is nothing to go back to.");
+    this.say("");
+    this.moved();
+  }
+
+  // ---- drawing
+
+  show() {
+    const inside = this.root.contains(document.activeElement);
+    const { action, seen, position } = this;
+    this.root.dataset.board = action?.board ?? position;
+    this.root.dataset.turn = action ? "luck" : seen.actions.length ? "you" : "over";
+    this.frame.replaceChildren(this.picture(action?.board ?? position));
+    enable(this.backing, Boolean(action) || this.past.length > 0);
+    this.cards.replaceChildren(...(action ? this.spawns(action) : this.options(seen)));
+    this.table.replaceChildren(...this.chances(action ?? seen));
+    this.tell(action, seen);
+    if (!inside || this.forms.hasChildNodes()) return;
+    (this.cards.querySelector("button") ?? this.root).focus({ preventScroll: true });
+  }
+
+  tell(action, seen) {
+    const { name } = this.about;
+    const { best, own } = action ?? seen;
+    this.root.dataset.best = best;
+    this.root.dataset.own = own;
+    const turn = action ? `Luck's turn, after ${ACTIONS[action.action]} (${points(action.reward)} ` +
+      "points)" : seen.actions.length ? "Your turn" : "The game is over: no action is legal";
+    this.caption.textContent = turn;
+    this.worth.textContent = `Still to come: V* = ${inPoints(best)} by optimal play, ` +
+      `${inPoints(own)} by ${name}.`;
+  }
+
+  card(title, position, lines, onclick, about) {
+    const { fresh = null, best = false, data } = about;
+    const texts = lines.map((line) => make("span", { class: "lib-line-of" }, line));
+    const element = make("button", {
+      type: "button", class: best ? "lib-choice lib-best" : "lib-choice", onclick, ...data,
+    }, make("b", {}, title), this.picture(position, fresh), ...texts);
+    return element;
+  }
+
+  options({ actions }) {
+    return actions.map((option) => {
+      const { action, reward, best, own, optimal, chance } = option;
+      const sum = (value) => `${points(reward)} + ${inPoints(value)} = ${inPoints(reward + value)}`;
+      const lines = [`V*: ${sum(best)}`, `own: ${sum(own)}`,
+        chance ? `own takes it: ${odds(chance)}` : "own: not taken"];
+      const title = optimal ? `${ACTIONS[action]} · best` : ACTIONS[action];
+      const data = { "data-action": action, "data-best": reward + best, "data-own": reward + own };
+      return this.card(title, option.board, lines, () => this.act(action), { best: optimal, data });
+    });
+  }
+
+  spawns({ spawns }) {
+    const { columns } = this.about;
+    return spawns.map((spawn) => {
+      const { cell, exponent, chance, best, own } = spawn;
+      const lines = [`V* ${inPoints(best)}`, `own ${inPoints(own)}`];
+      const data = {
+        "data-best": best, "data-own": own, "data-spawn": `${cell}:${exponent}`,
+        title: `a ${tileOf(exponent)} in ${placeInWords(cell, columns)}`,
+      };
+      return this.card(odds(chance), spawn.board, lines, () => this.spawn(spawn),
+        { fresh: cell, data });
+    });
+  }
+
+  chances({ odds: found }) {
+    const { tiles, name } = this.about;
+    if (!tiles.length) return [];
+    const cell = (kind, n) => make("td", { "data-odds": `${kind}:${tiles[n]}` },
+      odds(found[kind][n]));
+    const rows = tiles.map((tile, n) => make("tr", {}, make("th", { scope: "row" }, String(tile)),
+      cell("best", n), cell("own", n)));
+    const head = ["tile", "optimal play", name].map((text) => make("th", { scope: "col" }, text));
+    const caption = make("caption", {}, "The odds that a tile is ever on the board");
+    return [make("table", { class: "lib-table" }, caption,
+      make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...rows))];
+  }
+
+  // ---- keys
+
+  pressed(key, event) {
+    if (event.target.closest(".lib-form, .lib-fields")) return false;
+    const action = actionOf(key);
+    if (key === "backspace" || key === "u") this.back();
+    else if (key === "n") this.begin();
+    else if (key === "e") this.askPosition();
+    else if (action !== undefined && this.action) this.along(action);
+    else if (action !== undefined) this.act(action);
+    else return false;
+    return true;
+  }
+
+  along(action) {
+    const cards = [...this.cards.children];
+    const at = cards.indexOf(document.activeElement);
+    const to = at + (action === 1 || action === 2 ? 1 : -1);
+    cards[Math.max(0, Math.min(cards.length - 1, to))]?.focus();
+  }
+
+  // ---- the kernel
+
+  hear(message) {
+    if (message.kind === "trouble") this.say(message.error, true, message.details);
+    else this.mind.hear(message);
+  }
+
+  lose() {
+    const why = "The kernel has ended or was restarted: run this cell again.";
+    this.mind.lose(why);
+    this.say(why, true);
+  }
+
+  close() {
+    this.mind.close();
+    this.deafen();
+  }
+}
+
+// Put an exact small board on the page.  Returns {adopt, hear, lose, close}.
+export function small(root, options) {
+  return new Small(root, options);
+}

@@ -1,0 +1,166 @@
+"""Exact small boards: a state, what it is worth, and what luck may make of it."""
+
+from functools import cached_property
+
+from traitlets import Dict, Unicode
+
+from lib2048.exact import MOST_ASKED, SmallGame, Values
+from lib2048.game import board as rules
+from lib2048.game import mdp
+from lib2048.game.spec import ACTIONS
+from lib2048.show.drawing import THIN, draw_row
+from lib2048.show.widgets.base import BrowserWidget, trouble
+from lib2048.show.widgets.game import from_hex, to_hex
+
+
+class SmallBoardWidget(BrowserWidget):
+    """Explore a small board: V*, what your own policy is worth, the odds, and every spawn.
+
+    policy: your policy, which is evaluated exactly: a function of a state as in `mdp` (a tuple of
+    rows) that returns an action, 0..3, or {action: probability}; a player with `choose`; or what
+    `SmallGame.follow` takes ('random', 'greedy', a network, a dictionary) or returns.
+    board: the state to begin with, as rows of tiles or packed.
+    game: a `SmallGame`, or the size of its board; that of the policy, if it is evaluated already.
+    Raises ValueError for another size, policy or board, in one line.
+
+    The odds are those that a tile is ever on the board, from the state on; they are worked out for
+    boards of at most six cells. `.board` is the state; set it to look at another. `.best` and
+    `.own` are the `Values` of optimal play and of the policy.
+    """
+
+    small = Dict().tag(sync=True)
+    position = Unicode().tag(sync=True, echo_update=False)
+
+    def __init__(self, policy="greedy", board=None, game=(2, 3)):
+        self.own = _evaluated(game, policy)
+        self.game = self.own.game
+        self.best = self.game.optimal()
+        rows, columns = self.game.rows, self.game.columns
+        few = rows * columns <= MOST_ASKED
+        self._tiles = [2**e for e in range(3, rows * columns + 2)] if few else []
+        if board is None:
+            board = max(mdp.starts(rows, columns))[1]
+        super().__init__(small=self._about(), position=to_hex(self._state(board)))
+
+    @property
+    def board(self):
+        """The state: packed, uint64."""
+        return from_hex(self.position)
+
+    @board.setter
+    def board(self, board):
+        self.position = to_hex(self._state(board))
+
+    def _about(self):
+        return {
+            "rows": self.game.rows, "columns": self.game.columns, "name": self.own.name,
+            "tiles": self._tiles, "best": self.best.start, "own": self.own.start,
+        }  # fmt: skip
+
+    def _state(self, board):
+        """Return a state packed; raise ValueError for a board to which no game can come."""
+        packed = self.game.pack(board)
+        self.best.of(packed)
+        return packed
+
+    # ---------------------------------------------------------------- the browser
+
+    def _answer(self, message):
+        if message["kind"] == "position":
+            self._take_over(position=message["position"])
+        elif message["kind"] == "open":
+            self._reply(message, lambda: self._seen(from_hex(message["board"])), None, _in_words)
+
+    def _seen(self, board):
+        """Return all that is known of a state: its actions, their spawns, its odds."""
+        self._state(board)
+        return {
+            "best": self.best.of(board), "own": self.own.of(board),
+            "actions": self._actions(board), "odds": self._odds(lambda odds: odds.of(board)),
+        }  # fmt: skip
+
+    def _actions(self, board):
+        legal = rules.afterstates(board, self.game.grid)
+        optimal, taken = self.best.chances(board), self.own.chances(board)
+        return [
+            {"action": action, "reward": int(reward), "board": to_hex(after),
+             "best": self.best.afterstate(after), "own": self.own.afterstate(after),
+             "optimal": optimal[action] > 0, "chance": taken[action],
+             "spawns": self._spawns(after),
+             "odds": self._odds(lambda odds, after=after: odds.afterstate(after))}
+            for action, after, reward in legal
+        ]  # fmt: skip
+
+    def _spawns(self, after):
+        states = mdp.next_states(mdp.frozen(self.game.tiles(after)))
+        return [self._spawn(int(after), chance, self.game.pack(state)) for chance, state in states]
+
+    def _spawn(self, after, chance, state):
+        place = ((int(state) ^ after).bit_length() - 1) // 4
+        return {
+            "cell": place // 4 * self.game.columns + place % 4, "chance": chance,
+            "exponent": (int(state) ^ after) >> 4 * place, "board": to_hex(state),
+            "best": self.best.of(state), "own": self.own.of(state),
+        }  # fmt: skip
+
+    def _odds(self, asked):
+        """Return {'best', 'own': [what is asked of the `Values` of each tile's odds]}."""
+        return {name: [asked(values) for values in every] for name, every in self._by_tile.items()}
+
+    @cached_property
+    def _by_tile(self):
+        """The odds of every tile, worked out when they are first asked for."""
+        plays = {"best": self.best, "own": self.own}
+        return {name: [play.odds(t) for t in self._tiles] for name, play in plays.items()}
+
+    # ---------------------------------------------------------------- the picture
+
+    def static(self):
+        """Return a `Picture` of the state and its afterstates, each with reward + V*, and own V."""
+        said = f"to come\nV* {_text(self.best.of(self.board))}\nown {_text(self._own())}"
+        options = self._actions(self.board)
+        boards = [self.board, *(from_hex(option["board"]) for option in options)]
+        captions = [said, *map(_caption, options)]
+        return draw_row(map(self.game.tiles, boards), captions, size=100).captioned(
+            f"rewards included; own: {self.own.name}")  # fmt: skip
+
+    def _own(self):
+        return self.own.of(self.board)
+
+
+def _caption(option):
+    """Return what stands under an action's afterstate."""
+    reward, name = option["reward"], ACTIONS[option["action"]]
+    best, own = (_text(reward + option[kind]) for kind in ("best", "own"))
+    return f"{name}{' · best' if option['optimal'] else ''}\nV* {best}\nown {own}"
+
+
+def _text(value):
+    return f"{value:,.1f}".replace(",", THIN)
+
+
+def _in_words(error):
+    return {"error": f"{error}."} if isinstance(error, ValueError) else trouble(error)
+
+
+def _evaluated(game, policy):
+    """Return the `Values` of a policy."""
+    if isinstance(policy, Values):
+        return policy
+    asked = callable(policy) or hasattr(policy, "choose")
+    if hasattr(policy, "values") or getattr(policy, "network", None) is not None or not asked:
+        small = game if isinstance(game, SmallGame) else SmallGame(*game)
+        return small.follow(getattr(policy, "network", policy))
+    size = (game.rows, game.columns) if isinstance(game, SmallGame) else game
+    whole = SmallGame(*size, symmetric=False)
+    return whole.follow_function(policy if callable(policy) else _choosing(whole, policy))
+
+
+def _choosing(game, player):
+    """Return a player's choice as a function of a state."""
+
+    def function(state):
+        return player.choose(game.pack(state))
+
+    function.__name__ = getattr(player, "name", type(player).__name__)
+    return function

@@ -1,0 +1,384 @@
+// The search tree of a position: a click opens a node, and the kernel says what lies below it.
+// Paths are those of search/tree.py: "3/5:1/0" is Left, then a 2 in cell 5, then Up.
+
+import { ACTIONS, fromHex, placeInWords, tileOf, toHex } from "./game.js";
+import { Board, button, counted, enable, holdKeys, make, points } from "./board.js";
+import { Editor } from "./editor.js";
+import { Mind } from "./mind.js";
+
+const share = (chance) => `${points(100 * chance, chance < 0.095 ? 1 : 0)} %`;
+const worthIn = (value) =>
+  value === null ? "no number" : points(value, Math.abs(value) < 10000 ? 1 : 0);
+
+// A path in words.
+function way(path) {
+  if (!path) return "the position";
+  return path.split("/").map((step) => {
+    const [first, exponent] = step.split(":").map(Number);
+    return exponent ? `a ${tileOf(exponent)} in ${placeInWords(first)}` : ACTIONS[first];
+  }).join(", ");
+}
+
+// What the tree counts, and what it is called.
+const WORK = {
+  probes: "afterstates to be searched", hits: "answered by the table", nodes: "searched",
+  leaves: "leaves", looked_up: "of them looked up",
+};
+
+class Tree extends Editor {
+  // about: {plies, most, reduce, name, boards}; position: a board as hexadecimal digits; send:
+  // takes questions; changed: hears of every new position.
+  constructor(root, { about, position, send, changed }) {
+    super("Look at this", "Stay at this position");
+    Object.assign(this, { root, about, changed, plies: about.plies, nodes: new Map() });
+    this.here = fromHex(position);
+    this.mind = new Mind(send, (words) => this.wait(words));
+    this.build();
+    holdKeys(root, (key, event) => this.pressed(key, event));
+    this.hearPaste();
+    this.grow();
+  }
+
+  // ---- what is on the page
+
+  build() {
+    this.board = new Board("board");
+    this.frame = make("div", { class: "lib-frame" }, this.board.element);
+    this.caption = make("p", { class: "lib-caption" });
+    this.reason = make("p", { class: "lib-reason" });
+    this.forms = make("div");
+    const edit = button("Edit …", "Edit or paste a position", () => this.askPosition());
+    this.jump = button("Where it was met", "Go to where the table met this board", () => {
+      this.meet();
+    });
+    const row = (...children) => make("div", { class: "lib-row" }, ...children);
+    const left = make("div", { class: "lib-left" }, this.frame, this.caption, this.reason,
+      row(edit, this.jump), this.forms, this.message);
+    this.tree = make("ul", { class: "lib-tree", role: "tree", "aria-label": "Search tree" });
+    this.work = make("div");
+    const side = make("div", { class: "lib-side" }, this.limits(), ...this.turns(), this.tree,
+      this.work);
+    const keys = "Arrows move, open and close · Enter opens · M where it was met · E edit";
+    this.root.classList.add("lib2048");
+    this.root.setAttribute("role", "group");
+    this.root.setAttribute("aria-label", `Search tree of ${this.about.name}. Keys: ${keys}`);
+    this.root.append(make("div", { class: "lib-columns" }, left, side),
+      make("p", { class: "lib-keys" }, keys));
+  }
+
+  limits() {
+    const plies = Array.from({ length: this.about.most }, (_, n) => n + 1);
+    const options = plies.map((n) => make("option", {
+      value: n, selected: n === this.plies ? "" : null,
+    }, `${n}-ply`));
+    const changed = () => this.limit();
+    this.menu = make("select", { "aria-label": "How far to look", onchange: changed }, ...options);
+    this.reduce = make("input", { type: "checkbox", onchange: changed });
+    this.reduce.checked = this.about.reduce;
+    const less = make("label", {}, this.reduce, "one ply less behind a 4");
+    const name = make("span", { class: "lib-small" }, this.about.name);
+    return make("div", { class: "lib-row" }, this.menu, less, name);
+  }
+
+  // The turns of a recorded game, if there is one.
+  turns() {
+    const { boards } = this.about;
+    const last = boards.length / 16 - 1;
+    if (last < 1) return [];
+    const said = make("output", {}, `1 of ${last + 1}`);
+    const begins = Math.max(0, boards.match(/.{16}/g).indexOf(toHex(this.here)));
+    const go = () => {
+      const turn = Number(slider.value);
+      said.textContent = slider.ariaValueText = `${turn + 1} of ${last + 1}`;
+      this.go(fromHex(boards.slice(16 * turn, 16 * turn + 16)));
+    };
+    const slider = make("input", {
+      type: "range", min: 0, max: last, value: begins, "aria-label": "Turn of the game", oninput: go,
+    });
+    said.textContent = `${begins + 1} of ${last + 1}`;
+    return [make("label", { class: "lib-turns" }, "turn", slider, said)];
+  }
+
+  limit() {
+    this.plies = Number(this.menu.value);
+    this.grow();
+  }
+
+  // ---- the position
+
+  use(cells) {
+    this.closeForm();
+    this.go(cells);
+    this.say("");
+  }
+
+  go(cells) {
+    this.here = cells;
+    this.grow();
+    this.changed(toHex(cells));
+  }
+
+  // Go to a position that somebody else has set.
+  adopt(position) {
+    if (position !== toHex(this.here)) this.go(fromHex(position));
+  }
+
+  // Begin a new tree, open at its root.
+  async grow() {
+    this.board.show(this.here);
+    this.root.dataset.board = toHex(this.here);
+    const fresh = new Map();
+    this.coming = fresh;
+    this.tree.setAttribute("aria-busy", "true");
+    const answer = await this.ask("");
+    if (this.coming !== fresh) return;
+    this.tree.removeAttribute("aria-busy");
+    if (!answer) return;
+    this.nodes = fresh;
+    this.pays = answer.pays;
+    const root = this.node("", { kind: "state", board: toHex(this.here), plies: this.plies });
+    this.tree.replaceChildren(root.element);
+    this.fill(root, answer);
+    this.select(root, false);
+    this.showWork(answer.work);
+  }
+
+  showWork(work) {
+    const cells = (kind) => make("td", {}, points(work.bare[kind]));
+    const rows = Object.entries(WORK).map(([kind, words]) => make("tr", {},
+      make("th", { scope: "row" }, words), cells(kind),
+      make("td", { "data-work": kind }, points(work.table[kind]))));
+    const head = ["", "no table", "with its table"].map((text) =>
+      make("th", { scope: "col" }, text));
+    this.work.replaceChildren(make("table", { class: "lib-table" },
+      make("caption", {}, "The whole search"), make("thead", {}, make("tr", {}, ...head)),
+      make("tbody", {}, ...rows)));
+  }
+
+  // Ask what lies below a node; null where there is no answer.
+  ask(path) {
+    const { plies } = this;
+    const question = { kind: "open", path, plies, reduce: this.reduce.checked };
+    return new Promise((resolve) => {
+      this.mind.ask({ ...question, board: toHex(this.here) }, (answer) => {
+        if (answer.error) this.say(answer.error, true, answer.details);
+        resolve(answer.error ? null : answer);
+      });
+    });
+  }
+
+  // ---- nodes
+
+  // Make a node: kind 'state' (an action is to be chosen), 'after' or 'not legal'.
+  node(path, about) {
+    const opens = about.kind === "state" ? !about.dead : about.kind === "after" && about.plies > 0;
+    const level = path ? path.split("/").length + 1 : 1;
+    const line = make("div", { class: "lib-node" }, ...words(about, this.pays));
+    const group = make("ul", { role: "group", hidden: "" });
+    const element = make("li", {
+      role: "treeitem", tabindex: -1, "aria-level": level, "aria-selected": "false",
+      "aria-label": line.textContent.trim(), "data-path": path,
+      "aria-expanded": opens ? "false" : null, "data-worth": about.worth ?? null,
+      "data-kind": about.kind,
+    }, line, group);
+    const node = { path, ...about, element, group, opens, open: false, filled: false };
+    line.classList.toggle("lib-best", Boolean(about.best));
+    line.onclick = () => this.clicked(node);
+    element.onfocus = (event) => event.target === element && this.select(node, false);
+    this.nodes.set(path, node);
+    return node;
+  }
+
+  fill(node, { options, outcomes }) {
+    const join = (step) => (node.path ? `${node.path}/${step}` : String(step));
+    const children = options
+      ? ACTIONS.map((_, action) => this.option(join(action), action, node, options))
+      : outcomes.map((outcome) => this.node(join(`${outcome.cell}:${outcome.exponent}`), {
+          kind: "state", dead: outcome.action === null, ...outcome,
+        }));
+    node.group.replaceChildren(...children.map(({ element }) => element));
+    node.filled = true;
+    this.expand(node, true);
+  }
+
+  option(path, action, { board, plies }, options) {
+    const found = options.find((option) => option.action === action);
+    if (!found) return this.node(path, { kind: "not legal", action, board });
+    return this.node(path, { kind: "after", plies: plies - 1, ...found });
+  }
+
+  async open(node) {
+    if (!node.opens) return;
+    if (node.filled) return this.expand(node, true);
+    const { nodes } = this;
+    node.element.setAttribute("aria-busy", "true");
+    const answer = await this.ask(node.path);
+    node.element.removeAttribute("aria-busy");
+    if (answer && this.nodes === nodes) this.fill(node, answer);
+  }
+
+  expand(node, open) {
+    node.open = open;
+    node.group.hidden = !open;
+    node.element.setAttribute("aria-expanded", String(open));
+  }
+
+  clicked(node) {
+    this.select(node);
+    this.toggle(node);
+  }
+
+  toggle(node) {
+    if (node.open) this.expand(node, false);
+    else this.open(node);
+  }
+
+  // ---- the node that is looked at
+
+  select(node, focus = true) {
+    for (const { element } of this.nodes.values()) {
+      element.tabIndex = element === node.element ? 0 : -1;
+      element.setAttribute("aria-selected", String(element === node.element));
+    }
+    this.selected = node;
+    if (focus) node.element.focus({ preventScroll: true });
+    if (focus) scrollTo(this.tree, node.element.firstChild);
+    this.board.show(fromHex(node.board), node.cell ?? null);
+    this.board.point(node.kind === "state" ? this.bestOf(node) : null);
+    this.caption.textContent = node.path ? way(node.path) : "The position: your turn.";
+    this.reason.textContent = this.why(node);
+    enable(this.jump, Boolean(node.known));
+  }
+
+  bestOf(node) {
+    if (node.path) return node.action;
+    return [...this.nodes.values()].find(({ path, best }) => best && path.length === 1)?.action ??
+      null;
+  }
+
+  // Say what the search does at a node, and why it looks no further where it does not.
+  why(node) {
+    const { kind, plies } = node;
+    if (kind === "not legal") return `${ACTIONS[node.action]} would move nothing: not legal.`;
+    if (node.dead || (!node.path && this.bestOf(node) === null)) {
+      return "A dead end: no action is legal. No points follow, so it is worth 0.";
+    }
+    if (kind === "state") {
+      const less = node.reduced
+        ? " A 4 is unlikely, so the search looks one ply less deep behind it." : "";
+      return `Your turn: the largest of the four counts.${less}`;
+    }
+    if (node.known) {
+      const how = node.turned ? " (turned or mirrored)" : "";
+      return `The search stops here: its table knows this board${how} since ${way(node.known)}. ` +
+        "You can open it all the same.";
+    }
+    if (!plies) return "The search ends here: this is the network's own value.";
+    return `The mean over all spawns, with ${counted(plies, "more action")} looked at.`;
+  }
+
+  // Open the way to where the table met this board, and go there.
+  async meet() {
+    const { known } = this.selected;
+    if (!known) return;
+    const steps = known.split("/");
+    for (let n = 0; n < steps.length; n++) {
+      const node = this.nodes.get(steps.slice(0, n).join("/"));
+      if (!node) return;
+      await this.open(node);
+    }
+    const node = this.nodes.get(known);
+    if (node) this.select(node);
+  }
+
+  // ---- keys
+
+  shown() {
+    const all = [...this.tree.querySelectorAll("[role=treeitem]")];
+    const seen = all.filter((item) => !item.parentElement.closest("[role=group][hidden]"));
+    return seen.map((item) => this.nodes.get(item.dataset.path));
+  }
+
+  pressed(key, event) {
+    if (event.target.closest(".lib-form, .lib-fields, select, input")) return false;
+    const node = this.selected;
+    if (key === "e") this.askPosition();
+    else if (key === "m") this.meet();
+    else if (!node) return false;
+    else if (key === "enter" || key === " ") this.toggle(node);
+    else if (key === "arrowright") this.right(node);
+    else if (key === "arrowleft") this.left(node);
+    else if (["arrowup", "arrowdown", "home", "end"].includes(key)) this.along(key);
+    else return false;
+    return true;
+  }
+
+  right(node) {
+    if (!node.open) this.open(node);
+    else this.along("arrowdown");
+  }
+
+  left(node) {
+    const above = this.nodes.get(node.path.split("/").slice(0, -1).join("/"));
+    if (node.open) this.expand(node, false);
+    else if (node.path) this.select(above);
+  }
+
+  along(key) {
+    const shown = this.shown();
+    const at = shown.indexOf(this.selected);
+    const last = shown.length - 1;
+    const to = { arrowup: at - 1, arrowdown: at + 1, home: 0, end: last }[key];
+    if (shown[to]) this.select(shown[to]);
+  }
+
+  // ---- the kernel
+
+  hear(message) {
+    if (message.kind === "trouble") this.say(message.error, true, message.details);
+    else this.mind.hear(message);
+  }
+
+  lose() {
+    const why = "The kernel has ended or was restarted. What is open stays; to open more, run this " +
+      "cell again.";
+    this.mind.lose(why);
+    this.say(why, true);
+  }
+
+  close() {
+    this.mind.close();
+    this.deafen();
+  }
+}
+
+// Scroll a list to a line of it, and nothing else on the page.
+function scrollTo(list, line) {
+  const [outer, inner] = [list.getBoundingClientRect(), line.getBoundingClientRect()];
+  if (inner.top < outer.top) list.scrollTop += inner.top - outer.top;
+  if (inner.bottom > outer.bottom) list.scrollTop += inner.bottom - outer.bottom;
+}
+
+// The words of a node's line: what it is, its numbers, and what is special about it.
+function words(about, pays) {
+  const part = (text, name) => make("span", { class: name }, `${text} `);
+  if (about.kind === "not legal") return [part(`${ACTIONS[about.action]} not legal`, "lib-faint")];
+  if (about.kind === "after") return ofAction(about, pays, part);
+  if (!about.chance) return [part("The position", "lib-what")];
+  const what = `a ${tileOf(about.exponent)}, ${placeInWords(about.cell)}`;
+  const then = about.dead ? "dead end: 0" : `${ACTIONS[about.action]} ${worthIn(about.worth)}`;
+  const tags = about.reduced ? [part("one ply less", "lib-tag")] : [];
+  return [part(share(about.chance), "lib-chance"), part(what, "lib-what"), part(then), ...tags];
+}
+
+function ofAction({ action, reward, value, worth, best, known, plies }, pays, part) {
+  const sum = pays ? `${points(reward)} + ${worthIn(value)} = ` : "";
+  const tags = [best && "best", known && "met before", !plies && "the network's value"];
+  return [part(ACTIONS[action], "lib-what"), part(`${sum}${worthIn(worth)}`),
+    ...tags.filter(Boolean).map((tag) => part(tag, "lib-tag"))];
+}
+
+// Put the tree of a position on the page.  Returns {adopt, hear, lose, close}.
+export function tree(root, options) {
+  return new Tree(root, options);
+}

@@ -1,0 +1,160 @@
+"""The search tree of a position, to open node by node."""
+
+import math
+from functools import cached_property
+
+import numpy as np
+from traitlets import Dict, Unicode
+
+from lib2048.game import board as rules
+from lib2048.game.rng import stream
+from lib2048.networks.network import Network
+from lib2048.search.expectimax import Search
+from lib2048.search.tree import MOST_PLIES, SearchTree
+from lib2048.show.drawing import draw_board, draw_tree
+from lib2048.show.widgets.base import BrowserWidget
+from lib2048.show.widgets.game import from_hex, position, to_hex
+from lib2048.show.widgets.mind import SHIPPED, mind_of
+
+
+class TreeWidget(BrowserWidget):
+    """Open the search tree of a position: values, best actions, where the search stops and why.
+
+    player: whoever searches a network of look-up tables: a `SearchPlayer`, or a network or the path
+    of its file, or 'heuristic'.  By default the network of data/weights.
+    board: the position (uint64, or four rows of tiles); it can be edited and pasted.
+    plies: how far to look, 1 to 3; by default as far as the player does, but at most 3.
+    game: a recorded game, as `record_game` returns it, to choose positions from.
+    Raises ValueError for a player that does not search, and for a position that cannot be.
+
+    All numbers are the search's own (see `search.tree`). `.board` is the position; set it to look
+    at another.
+    """
+
+    tree = Dict().tag(sync=True)
+    position = Unicode().tag(sync=True, echo_update=False)
+
+    def __init__(self, player=SHIPPED, board=None, plies=None, game=None):
+        self._mind, self._grown = mind_of(player), (None, None)
+        boards = [step.board for step in game or []]
+        if board is None:
+            board = boards[0] if boards else rules.initial(stream(1, 0))[0]
+        about = self._about(player, plies)
+        text = "".join(map(to_hex, boards))
+        super().__init__(
+            tree={**about, "name": _name(player, self._mind), "most": MOST_PLIES, "boards": text},
+            position=to_hex(position(board)),
+        )
+
+    @property
+    def board(self):
+        """The position: uint64."""
+        return from_hex(self.position)
+
+    @board.setter
+    def board(self, board):
+        self.position = to_hex(position(board))
+
+    def _about(self, player, plies):
+        """Return how far the player looks; one that is at hand already is checked."""
+        search = getattr(player, "search", None)
+        limits = getattr(search, "limits", None)
+        far = min(limits.plies, MOST_PLIES) if limits else MOST_PLIES
+        plies = far if plies is None else plies
+        if plies not in range(1, MOST_PLIES + 1):
+            raise ValueError(f"a tree of {plies!r} plies: use 1 to {MOST_PLIES}")
+        if not self._mind.begins:
+            _ = self._searched
+        return {"plies": plies, "reduce": bool(limits and limits.reduce)}
+
+    @cached_property
+    def _searched(self):
+        """Return (the network that is searched, whether rewards count)."""
+        who = self._mind.player
+        search = getattr(who, "search", None)
+        network = getattr(who, "network", None)
+        if not isinstance(network, Network):
+            raise ValueError(f"{self._mind.name} does not search a network of look-up tables")
+        Search(network, 1)  # which says what is wrong with it
+        return network, bool(search.limits.pays) if isinstance(search, Search) else True
+
+    def _tree(self, board, plies, reduce):
+        """Return the `SearchTree` of a position; the last one is kept."""
+        key = int(board), int(plies), bool(reduce)
+        if self._grown[0] != key:
+            network, pays = self._searched
+            self._grown = key, SearchTree(network, position(board), *key[1:], pays)
+        return self._grown[1]
+
+    # ---------------------------------------------------------------- the browser
+
+    def _answer(self, message):
+        if message["kind"] == "position":
+            self._take_over(position=message["position"])
+        elif message["kind"] == "open":
+            mind = self._mind
+            self._reply(message, lambda: self._opened(message), mind.doing, mind.trouble)
+
+    def _opened(self, message):
+        """Return what lies below the node that a question names."""
+        tree = self._tree(from_hex(message["board"]), message["plies"], message["reduce"])
+        path = message["path"]
+        if not path:
+            work = {name: tree.work(table) for name, table in (("bare", False), ("table", True))}
+            return {"options": _options(tree, path), "work": work, "pays": tree.pays}
+        if ":" in path.split("/")[-1]:
+            return {"options": _options(tree, path)}
+        return {"outcomes": [_outcome(outcome) for outcome in tree.outcomes(path)]}
+
+    # ---------------------------------------------------------------- the picture
+
+    def static(self):
+        """Return a `Picture` of the two plies at the root, the worst spawns first."""
+        try:
+            tree = self._tree(self.board, self.tree["plies"], self.tree["reduce"])
+            branches = [_branch(tree, option) for option in tree.options()]
+        except Exception:  # the widget says what is wrong
+            return draw_board(self.board, "the position")
+        if not branches or self.tree["plies"] == 1:
+            return draw_board(self.board, "the position")
+        return draw_tree(self.board, branches)
+
+
+def _name(player, mind):
+    """Return what is searched: a network's name, without how far its player looks."""
+    return getattr(getattr(player, "network", None), "name", mind.name)
+
+
+def _branch(tree, option):
+    """Return an action as `draw_tree` has it."""
+    outcomes = sorted(tree.outcomes(str(option.action)), key=lambda outcome: outcome.worth)
+    spawns = [(o.chance, o.state, o.action, float(o.worth)) for o in outcomes]
+    return option.action, option.afterstate, option.reward * tree.pays, spawns
+
+
+def _options(tree, path):
+    return [_option(tree, option) for option in tree.options(path)]
+
+
+def _option(tree, option):
+    """Return an `Option` as JSON; turned: whether the table knew an image of it, not itself."""
+    known = option.known
+    turned = known is not None and tree.at(known).board != option.afterstate
+    return {
+        "action": option.action, "board": to_hex(option.afterstate), "reward": option.reward,
+        "value": _number(option.value), "worth": _number(option.worth), "best": option.best,
+        "known": known, "turned": bool(turned),
+    }  # fmt: skip
+
+
+def _outcome(outcome):
+    return {
+        "cell": outcome.cell, "exponent": outcome.exponent, "chance": outcome.chance,
+        "board": to_hex(outcome.state), "worth": _number(outcome.worth),
+        "action": outcome.action, "plies": outcome.plies, "reduced": outcome.reduced,
+    }  # fmt: skip
+
+
+def _number(value):
+    """Return a float32 as the same number in JSON, None where it is none."""
+    return float(np.float32(value)) if math.isfinite(value) else None

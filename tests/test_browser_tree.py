@@ -1,0 +1,395 @@
+"""The tree of a search and exact small boards, explored in a real JupyterLab, in a real browser."""
+
+import json
+import statistics
+
+import numpy as np
+import pytest
+
+pytest.importorskip("jupyterlab")
+pytest.importorskip("anywidget")
+pytest.importorskip("playwright", reason="pip install -e '.[dev]'")
+
+import lab  # noqa: E402
+from test_browser import FITS, PALE, Widget, paste  # noqa: E402
+
+from lib2048 import Network, SmallGame, record_game  # noqa: E402
+from lib2048.game import board as rules  # noqa: E402
+from lib2048.search.tree import SearchTree  # noqa: E402
+from lib2048.show.widgets.game import from_hex, to_hex  # noqa: E402
+
+pytestmark = pytest.mark.skipif(lab.CHROMIUM is None, reason=lab.HOW)
+
+TILES = [[4, 32, 128, 512], [2, 16, 8, 64], [0, 2, 4, 0], [0, 0, 2, 0]]
+TRAP = ((32, 16, 4), (8, 0, 4))
+CELLS = [
+    "import numpy as np\n"
+    "from lib2048 import Network, SmallBoardWidget, TreeWidget, from_tiles, record_game\n"
+    "network = Network('cells:0123,4567,0145')\n"
+    "network.weights[:] = 100 * np.random.default_rng(1).standard_normal(network.size, 'f4')",
+    f"tree = TreeWidget(network, from_tiles({TILES}))\ntree",
+    "game = TreeWidget(network, plies=2, game=record_game(network, 1))\ngame",
+    f"small = SmallBoardWidget('greedy', {TRAP})\nsmall",
+    "TreeWidget('gone.npz')",
+]
+TREE, GAME, SMALL, GONE = range(4)
+BOARD = rules.from_tiles(TILES)
+
+
+@pytest.fixture(scope="module")
+def network():
+    made = Network("cells:0123,4567,0145")
+    made.weights[:] = 100 * np.random.default_rng(1).standard_normal(made.size, np.float32)
+    return made
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("lab")
+    lab.notebook(folder / "explore.ipynb", *CELLS)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def notebook(folder):
+    with lab.server(folder) as at, lab.browser() as chromium:
+        page = lab.Page(chromium, at("explore.ipynb"))
+        page.run_all()
+        page.page.locator(".lib2048").nth(GONE).wait_for()
+        yield page
+        page.close()
+
+
+@pytest.fixture(autouse=True)
+def in_order(notebook):
+    """Every test leaves a page without errors, and a browser that has asked nobody else."""
+    yield
+    assert notebook.errors == [] == notebook.abroad()
+
+
+class Searched(Widget):
+    """The tree of a search."""
+
+    def item(self, path):
+        return self.root.locator(f"[role=treeitem][data-path='{path}']")
+
+    def line(self, path):
+        return self.item(path).locator("> .lib-node")
+
+    def until_open(self, path):
+        self.root.locator(f"[data-path='{path}'][aria-expanded=true]").wait_for()
+
+    def until_grown(self):
+        self.root.locator("[role=tree]:not([aria-busy])").wait_for()
+
+    def open(self, path):
+        self.line(path).click()
+        self.until_open(path)
+
+    @property
+    def at(self):
+        """The path of the node that has the keyboard."""
+        return self.page.evaluate("document.activeElement.dataset.path")
+
+    def worths(self, path):
+        """Return {step: worth} of what a node's children show."""
+        items = self.item(path).locator("> ul > li[data-worth]")
+        shown = items.evaluate_all("all => all.map(e => [e.dataset.path, e.dataset.worth])")
+        return {there.split("/")[-1]: float(worth) for there, worth in shown}
+
+    def work(self):
+        shown = self.root.locator("td[data-work]")
+        pairs = shown.evaluate_all("all => all.map(e => [e.dataset.work, e.innerText])")
+        return {kind: int(text.replace("\u202f", "")) for kind, text in pairs}
+
+
+class Board(Widget):
+    """An exact small board."""
+
+    def card(self, number=0):
+        return self.root.locator(".lib-choice").nth(number)
+
+    def shown(self, kind):
+        cards = self.root.locator(".lib-choice")
+        return cards.evaluate_all(f"all => all.map(e => Number(e.dataset.{kind}))")
+
+    def until_turn(self, turn, board=None):
+        where = f"[data-board='{board}']" if board else ""
+        self.page.locator(f".lib2048[data-turn={turn}]{where}").wait_for()
+
+
+@pytest.fixture
+def tree(notebook):
+    return Searched(notebook, TREE)
+
+
+@pytest.fixture
+def small(notebook):
+    return Board(notebook, SMALL)
+
+
+# ---- the tree ------------------------------------------------------------------------------------
+
+
+def test_a_click_opens_a_node_with_the_numbers_of_the_search(tree, network):
+    twin = SearchTree(network, BOARD, 3)
+    tree.until_open("")
+    options = twin.options()
+    assert tree.worths("") == {str(o.action): float(o.worth) for o in options}
+    best = next(option.action for option in options if option.best)
+    assert tree.line(str(best)).locator(".lib-tag", has_text="best").is_visible()
+    tree.open(str(best))
+    outcomes = twin.outcomes(str(best))
+    steps = {f"{o.cell}:{o.exponent}": float(o.worth) for o in outcomes}
+    assert tree.worths(str(best)) == steps
+    state = f"{best}/{next(iter(steps))}"
+    tree.open(state)
+    after = f"{state}/{outcomes[0].action}"
+    assert tree.worths(state) == {str(o.action): float(o.worth) for o in twin.options(state)}
+    tree.open(after)
+    spawns = twin.outcomes(after)
+    leaf = f"{after}/{spawns[0].cell}:{spawns[0].exponent}"
+    tree.open(leaf)
+    ends = twin.options(leaf)
+    assert tree.worths(leaf) == {str(o.action): float(o.worth) for o in ends}
+    tree.line(f"{leaf}/{ends[0].action}").click()
+    assert "The search ends here" in tree.root.locator(".lib-reason").inner_text()
+    assert tree.item(f"{leaf}/{ends[0].action}").get_attribute("aria-expanded") is None
+    tree.line(str(best)).click()  # closes it
+
+
+LEVELS = """all => all.every(({ ariaLevel, dataset }) =>
+  Number(ariaLevel) === dataset.path.split("/").filter((step) => step).length + 1)"""
+
+
+def test_it_is_a_tree_for_the_keyboard_alone(notebook, tree, network):
+    known = SearchTree(network, BOARD, 3).known
+    path = next(path for path in known if known[path] < path)
+    tree.item("").focus()
+    for step in range(1, len(path.split("/")) + 1):
+        if tree.item(tree.at).get_attribute("aria-expanded") == "false":
+            tree.page.keyboard.press("ArrowRight")
+        tree.until_open(tree.at)
+        wanted = "/".join(path.split("/")[:step])
+        while tree.at != wanted:
+            tree.page.keyboard.press("ArrowDown")
+    assert "its table knows this board" in tree.root.locator(".lib-reason").inner_text()
+    tree.page.keyboard.press("m")
+    tree.page.wait_for_function(f"document.activeElement.dataset.path === '{known[path]}'")
+    tree.page.keyboard.press("Home")
+    assert tree.at == ""
+    tree.page.keyboard.press("ArrowLeft")
+    assert tree.item("").get_attribute("aria-expanded") == "false"
+    tree.page.keyboard.press("Enter")
+    tree.page.keyboard.press("End")
+    assert tree.at.startswith("3")
+    assert tree.root.locator("[tabindex='0'][role=treeitem]").count() == 1
+    assert tree.root.locator("[role=treeitem]").evaluate_all(LEVELS)
+
+
+def test_plies_and_the_cut_change_the_tree_and_its_counts(tree, network):
+    menu, less = tree.root.locator("select"), tree.root.locator("input[type=checkbox]")
+    for plies, reduce in ((2, False), (3, True), (3, False)):
+        menu.select_option(str(plies))
+        less.set_checked(reduce)
+        twin = SearchTree(network, BOARD, plies, reduce)
+        wanted = twin.work()
+        leaves = f"{wanted['leaves']:,}".replace(",", "\u202f")
+        tree.root.locator("td[data-work=leaves]").get_by_text(leaves, exact=True).wait_for()
+        assert tree.work() == wanted
+        assert tree.worths("") == {str(o.action): float(o.worth) for o in twin.options()}
+
+
+def test_a_position_is_pasted_and_edited(notebook, tree):
+    paste(tree, "32768 " * 16)
+    assert "no 2 and no 4" in tree.message
+    paste(tree, "2 4 2 4  4 2 4 2  2 4 2 4  4 2 4 2")
+    tree.button("Look at this").click()
+    tree.root.locator(".lib-reason", has_text="A dead end").wait_for()
+    tree.press("e")
+    tree.page.keyboard.type("8")
+    tree.page.keyboard.press("Enter")
+    board = from_hex(tree.data("board"))
+    assert rules.to_tiles(board)[0] == [8, 4, 2, 4]
+    notebook.until("int(tree.board)", int(board))
+    notebook.ask(f"setattr(tree, 'board', {int(BOARD)})")
+    tree.page.locator(f".lib2048[data-board='{to_hex(BOARD)}']").wait_for()
+
+
+def test_positions_of_a_recorded_game(notebook, network):
+    game = Searched(notebook, GAME)
+    steps = record_game(network, 1)
+    turns = game.root.locator("input[type=range]")
+    turns.focus()
+    game.page.keyboard.press("End")
+    assert game.data("board") == to_hex(steps[-1].board)
+    game.root.locator(".lib-reason", has_text="A dead end").wait_for()
+    turns.evaluate("e => { e.value = 7; e.oninput() }")
+    twin = SearchTree(network, steps[7].board, 2)
+    notebook.until("int(game.board)", int(steps[7].board))
+    wanted = {str(o.action): float(o.worth) for o in twin.options()}
+    path, worth = next(iter(wanted.items()))
+    game.root.locator(f"[data-path='{path}'][data-worth='{worth!r}']").wait_for()
+    assert game.worths("") == wanted
+
+
+def test_a_file_that_is_gone_is_said_in_words(notebook):
+    gone = Widget(notebook, GONE)
+    assert "The weights of gone.npz are gone" in gone.until("gone")
+
+
+# ---- small boards --------------------------------------------------------------------------------
+
+
+def test_a_small_board_shows_what_the_solver_says(small):
+    game = SmallGame(2, 3, progress=False)
+    optimal, own = game.optimal(), game.follow("greedy")
+    small.until_turn("you", to_hex(game.pack(TRAP)))
+    assert small.shown("best") == list(optimal.actions(TRAP).values())
+    assert small.shown("own") == list(own.actions(TRAP).values())
+    assert float(small.data("best")) == optimal.of(TRAP)
+    odds = small.root.locator("[data-odds='best:128']").inner_text()
+    assert odds == f"{100 * optimal.odds(128).of(TRAP):.2f} %"
+    small.card(1).click()  # Right
+    small.until_turn("luck")
+    chances = small.root.locator(".lib-choice b").all_inner_texts()
+    assert chances == ["90.00 %", "10.00 %"]
+    next_state = small.card(0).get_attribute("data-spawn")
+    assert next_state == "3:1"
+    small.card(0).click()
+    state = ((32, 16, 4), (2, 8, 4))
+    small.until_turn("you", to_hex(game.pack(state)))
+    assert small.shown("best") == list(optimal.actions(state).values())
+
+
+def test_a_small_board_is_explored_by_keys_alone(notebook, small):
+    small.press("Backspace", "Backspace")
+    game = SmallGame(2, 3, progress=False)
+    small.until_turn("you", to_hex(game.pack(TRAP)))
+    small.page.keyboard.press("ArrowRight")
+    small.until_turn("luck")
+    small.page.keyboard.press("ArrowRight")
+    assert small.page.evaluate("document.activeElement.dataset.spawn") == "3:2"
+    small.page.keyboard.press("Enter")
+    state = to_hex(game.pack(((32, 16, 4), (4, 8, 4))))
+    small.until_turn("you", state)
+    notebook.until("int(small.board)", int(from_hex(state)))
+    small.page.keyboard.press("ArrowLeft")
+    small.until("Left changes nothing")
+    small.press("e")
+    for tile in ("4096", "2", "0", "0", "0", "0"):
+        small.page.keyboard.type(tile)
+        small.page.keyboard.press("Tab")
+    small.root.locator("[data-field='0']").press("Enter")
+    small.until("is no state of 2x3")
+    small.page.keyboard.press("Escape")
+    small.press("n")
+    small.page.wait_for_function(
+        "([e, state]) => e.dataset.board !== state", arg=[small.root.element_handle(), state]
+    )
+
+
+# ---- the notebook around, how it looks, how fast it is -------------------------------------------
+
+TARGETS = [
+    (TREE, ".lib-node"), (TREE, ".lib-board"), (TREE, "select"), (TREE, "input[type=checkbox]"),
+    (TREE, ".lib-table"), (GAME, "input[type=range]"), (SMALL, ".lib-choice"),
+    (SMALL, ".lib-mini"), (SMALL, ".lib-table"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("number", "selector"), TARGETS)
+def test_no_key_reaches_the_notebook(number, selector, notebook):
+    before = notebook.cells()
+    target = Widget(notebook, number).root.locator(selector).first
+    target.click(force=True)
+    for key in "ddxbam":
+        notebook.page.keyboard.press(key)
+    assert notebook.page.evaluate("document.activeElement.closest('.lib2048') !== null")
+    assert notebook.cells() == before
+
+
+@pytest.mark.parametrize("theme", ["JupyterLab Dark", "JupyterLab Light"])
+def test_it_fits_a_phone_and_can_be_read_in_both_themes(theme, notebook):
+    notebook.command("apputils:change-theme", json.dumps({"theme": theme}))
+    light = str("Light" in theme).lower()
+    notebook.page.wait_for_selector(f"body[data-jp-theme-light='{light}']", state="attached")
+    for root in notebook.page.locator(".lib2048").all():
+        assert root.evaluate(PALE) == []
+    notebook.page.set_viewport_size({"width": 400, "height": 900})
+    for root in notebook.page.locator(".lib2048").all():
+        assert root.evaluate(FITS)
+    notebook.page.set_viewport_size({"width": 1200, "height": 900})
+
+
+def test_everything_to_press_has_a_name(notebook):
+    names = "e => e.ariaLabel || (e.labels?.[0] ?? e).textContent.trim()"
+    pressed = ".lib2048 :is(button, input, select, [role=treeitem], [role=tree])"
+    for element in notebook.page.locator(pressed).all():
+        assert element.evaluate(names)
+
+
+# From a click, or a slider's move, to the end of the frame that draws the answer.
+DRAWN = """(act, done, root) => new Promise((resolve) => {
+  const begin = performance.now();
+  const watch = new MutationObserver(() => {
+    if (!done()) return;
+    watch.disconnect();
+    requestAnimationFrame(() => { const { port1, port2 } = new MessageChannel();
+      port1.onmessage = () => resolve(performance.now() - begin);
+      port2.postMessage(0) });
+  });
+  watch.observe(root, { subtree: true, childList: true, attributes: true });
+  act();
+})"""
+OPENED = (
+    """item => (""" + DRAWN + """)(() => item.querySelector(".lib-node").click(),
+  () => item.getAttribute("aria-expanded") === "true", item.closest(".lib2048"))"""
+)
+MOVED = (
+    """(root, turn) => (""" + DRAWN + """)(() => {
+    const slider = root.querySelector("[type=range]");
+    root.querySelector("[role=tree]").replaceChildren();
+    slider.value = turn;
+    slider.oninput() }, () => root.querySelector("[data-path='']"), root)"""
+)
+STEPPED = (
+    """root => (""" + DRAWN + """)(() => root.querySelector(".lib-choice").click(),
+  () => root.dataset.turn !== "luck", root)"""
+)
+
+
+def test_an_answer_is_soon_drawn(notebook, tree, small, capsys):
+    for plies in "23":  # a new tree, in which nothing is open yet
+        tree.root.locator("select").select_option(plies)
+        tree.until_grown()
+    opened = [tree.item(str(n)).evaluate(OPENED) for n in (1, 2, 3)]
+    states = tree.item("3").locator("> ul > li[aria-expanded=false]")
+    opened += [states.nth(0).evaluate(OPENED) for _ in range(6)]
+    moved = {}
+    game = Searched(notebook, GAME)
+    for plies in (2, 3):
+        game.root.locator("select").select_option(str(plies))
+        game.until_grown()
+        moved[plies] = [game.root.evaluate(MOVED, turn) for turn in range(5, 65, 3)]
+    stepped = []
+    notebook.ask("setattr(small, 'board', 0x11)")
+    small.until_turn("you", f"{0x11:016x}")
+    for _ in range(6):
+        small.card(0).click()
+        small.until_turn("luck")
+        stepped.append(small.root.evaluate(STEPPED))
+    figures = {"a node opened": opened, "a turn chosen, 2-ply": moved[2],
+               "a turn chosen, 3-ply": moved[3], "a spawn chosen": stepped}  # fmt: skip
+    assert all(len(times) >= 6 for times in figures.values())
+    with capsys.disabled():
+        for name, times in figures.items():
+            print(f"\n  {name}: median {statistics.median(times):.0f} ms, largest {max(times):.0f}")
+
+
+def test_a_restarted_kernel_is_told_in_words(notebook, tree, small):
+    notebook.restart()
+    tree.until("The kernel has ended or was restarted")
+    small.until("The kernel has ended or was restarted")
+    small.press("n")
+    small.until("run this cell again")
