@@ -17,7 +17,8 @@ HERE = Path(__file__).parent
 VENDOR = ("vendor/uPlot.iife.min.js", "vendor/uPlot.min.css")
 # Each imports only from those before it.
 MODULES = ("game.js", "board.js", "editor.js", "mind.js", "play.js", "replay.js", "chart.js",
-           "orders.js", "train.js", "curves.js", "tuples.js", "tree.js", "small.js", "widget.js")  # fmt: skip
+           "orders.js", "train.js", "curves.js", "tuples.js", "tree.js", "small.js",
+           "widget.js")  # fmt: skip
 VIEW = "application/vnd.jupyter.widget-view+json"
 NOTE = "This is a picture of it. Run this cell in JupyterLab, and it comes alive."
 # In a reader's own saved notebook the widget of an earlier session is gone, and JupyterLab writes
