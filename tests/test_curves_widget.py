@@ -173,7 +173,7 @@ def test_seeds_without_a_stretch_in_common_are_told(browser):
 def test_a_picture_stands_for_it_with_words():
     widget = CurvesExplorer("rules", rows=["tc_1.0", "td_0.1"], plies=1, seeds=1)
     html = widget._repr_mimebundle_()["text/html"]
-    assert "data:image/png;base64," in html and "tc_1.0 135\u202f012, td_0.1 98\u202f509" in html
+    assert "data:image/png;base64," in html and "td_0.1 from 43.5\u00a0k to 98.5\u00a0k" in html
     assert base.NOTE in html
 
 
@@ -182,7 +182,8 @@ def test_a_picture_stands_for_it_with_words():
 
 def test_what_grows_is_told_and_nothing_twice(browser, tmp_path):
     page = browser(tmp_path)
-    assert page.widget.catalogue["rows"] == [] and "none is there" in repr(page.widget.static())
+    assert page.widget.catalogue["rows"] == []
+    assert "nothing is recorded yet" in repr(page.widget.static())
     write(tmp_path / "td-seed1", rows=2)
     page.say(kind="look")
     assert [row["name"] for row in page.widget.catalogue["rows"]] == ["td"]

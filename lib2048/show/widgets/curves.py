@@ -10,9 +10,10 @@ import pandas as pd
 from traitlets import Dict
 
 from lib2048.learn.settings import BUDGETS, Settings
-from lib2048.show.plotting import COLOURS, GREY, plot_curves, style
-from lib2048.show.widgets.base import Figure, points
+from lib2048.show.plotting import COLOURS, GREY, plot_curves, short, style
+from lib2048.show.widgets.base import Figure
 from lib2048.show.widgets.train import LOOK, SYMBOLS, Curve, Training, TrainingWidget
+from lib2048.show.words import describe
 from lib2048.train.recorded import (
     POINT,
     TRAINING,
@@ -20,7 +21,7 @@ from lib2048.train.recorded import (
     paper_points,
     recorded,
     recorded_lists,
-)  # fmt: skip
+)
 from lib2048.train.run import Run
 
 MOST_ROWS = 6  # that are drawn at a time: there are so many colours, and one for the run of now
@@ -200,7 +201,8 @@ class CurvesExplorer(TrainingWidget):
         if now := self._now_frame():
             curves[now[0]] = [now[1]]
         if not curves:
-            return _nothing(ax)
+            ax.set(xticks=[], yticks=[], title="nothing is recorded yet")
+            return ax
         plot_curves(curves, x=x, logx=self.view["log"], each=seeds == "each", ax=ax)
         for (*_, paper), colour in zip(drawn, COLOURS, strict=False):
             for _, actions, mean, _ in paper:
@@ -214,11 +216,8 @@ class CurvesExplorer(TrainingWidget):
 
     def static(self):
         """Return a picture of what is drawn."""
-        ax, told = self.figure(), self.drawn()
-        said = [f"{label} {points(sum(f['mean'].iloc[-1] for f in frames) / len(frames))}"
-                for label, frames, _ in told]  # fmt: skip
-        ends = f"mean score at their ends: {', '.join(said)}" if said else "none is there yet"
-        return Figure(ax, f"Learning curves, {ends}")
+        ax = self.figure()
+        return Figure(ax, f"Learning curves: {describe(ax.figure, short)}")
 
     # ------------------------------------------------------------ a run now
 
@@ -324,12 +323,6 @@ class CurvesExplorer(TrainingWidget):
         self.stop()
 
 
-def _nothing(ax):
-    ax.set(xticks=[], yticks=[])
-    ax.text(0.5, 0.5, "nothing is recorded yet", ha="center", transform=ax.transAxes)
-    return ax
-
-
 class Row:
     """What a run of some name is, with all of its seeds."""
 
@@ -361,7 +354,7 @@ class Row:
         return {
             "row": self.number, "place": self.place, "name": self.name, "rule": self.rule,
             "said": RULES.get(self.rule, self.rule), "rate": self.rate, "symbol": symbol,
-            "about": self.settings and describe(self.settings), "seeds": sorted(self.runs),
+            "about": self.settings and in_short(self.settings), "seeds": sorted(self.runs),
             "kinds": list(map(str, self.kinds())),
             "paper": [[str(p[0]), *map(float, p[1:3])] for p in self.paper],
         }  # fmt: skip
@@ -371,7 +364,7 @@ def _rule(settings):
     return settings.kind if settings.neural else settings.rule
 
 
-def describe(settings):
+def in_short(settings):
     """Say in a line what a run is: '42-33, TC(0.5), β 1, 16 stages'."""
     symbol = SYMBOLS.get(settings.rate_name, settings.rate_name)
     rate = f"{symbol} {settings.rate:g}"
