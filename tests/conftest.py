@@ -54,3 +54,54 @@ def one_line_error(capsys):
         return said.err
 
     return check
+
+
+# ---- a page in a browser: a module's CELLS are its notebook, its `fill` adds files to the folder -
+
+
+@pytest.fixture(scope="module")
+def folder(request, tmp_path_factory):
+    """The folder that JupyterLab shows."""
+    import lab
+
+    folder = tmp_path_factory.mktemp("lab")
+    lab.notebook(folder / "page.ipynb", *request.module.CELLS)
+    getattr(request.module, "fill", lambda folder: None)(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def at(folder):
+    """What makes an address of the name of a notebook in the folder."""
+    import lab
+
+    with lab.server(folder, LIB2048_QUICK="1") as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    """A browser."""
+    import lab
+
+    with lab.browser() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def notebook(request, at, chromium):
+    """The module's notebook, run until its widget number LAST stands on the page."""
+    import lab
+
+    page = lab.Page(chromium, at("page.ipynb"), height=getattr(request.module, "HEIGHT", 900))
+    page.run_all()
+    page.page.locator(".lib2048").nth(request.module.LAST).wait_for()
+    yield page
+    page.close()
+
+
+@pytest.fixture
+def in_order(notebook):
+    """Every test leaves a page without errors, and a browser that has asked nobody else."""
+    yield
+    assert notebook.errors == [] == notebook.abroad()

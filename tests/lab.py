@@ -16,8 +16,12 @@ import urllib.request
 from contextlib import contextmanager
 
 import nbformat
+import pytest
 
 from lib2048.machine.kernels import CACHE, LIBRARY
+
+for needed in ("jupyterlab", "anywidget", "playwright"):
+    pytest.importorskip(needed, reason="pip install -e '.[all]'")
 
 HOW = "install a browser (apt install chromium), and playwright into .venv (make)"
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
@@ -203,3 +207,80 @@ class Page:
     def close(self):
         """Close the page."""
         self.context.close()
+
+
+# ---- a widget on a page --------------------------------------------------------------------------
+
+
+class Widget:
+    """One of the notebook's widgets, as its reader sees it."""
+
+    def __init__(self, notebook, number):
+        self.page = notebook.page
+        self.root = notebook.page.locator(".lib2048").nth(number)
+
+    def press(self, *keys):
+        """Press keys, the first of them on the widget itself."""
+        self.root.press(keys[0])
+        for key in keys[1:]:
+            self.page.keyboard.press(key)
+
+    def data(self, name):
+        return self.root.get_attribute(f"data-{name}")
+
+    def button(self, text):
+        return self.root.get_by_role("button", name=text, exact=True)
+
+    @property
+    def message(self):
+        return self.root.locator(".lib-message").inner_text()
+
+    def until(self, words):
+        """Wait until the message holds these words; return it."""
+        self.root.locator(".lib-message", has_text=words).wait_for()
+        return self.message
+
+
+FIELD = """() => document.body.append(Object.assign(document.createElement("input"), {
+  id: "elsewhere", style: "position: fixed; top: 0; z-index: 99" }))"""
+
+
+def paste(widget, text):
+    """Paste a text as a person does who has copied it from somewhere else."""
+    elsewhere = widget.page.locator("#elsewhere")
+    if not elsewhere.count():
+        widget.page.evaluate(FIELD)
+    elsewhere.fill(text)
+    elsewhere.press("Control+a")
+    elsewhere.press("Control+c")
+    widget.root.press("Control+v")
+
+
+# A widget is no wider than its page.
+FITS = """root => root.scrollWidth <= root.clientWidth && [...root.querySelectorAll('*')].every(
+  element => element.getBoundingClientRect().right <= innerWidth)"""
+
+
+# The texts that stand out too little from what is behind them; what cannot be pressed now may.
+PALE = """root => {
+  const channels = text => {
+    const [r, g, b, a = 1] = text.match(/[\\d.]+/g).map(Number);
+    return text.startsWith("color(") ? [255 * r, 255 * g, 255 * b, a] : [r, g, b, a] };
+  const over = ([r, g, b, a], back) => [r, g, b].map((c, i) => a * c + (1 - a) * back[i]);
+  const behind = element => {
+    if (!element) return [255, 255, 255];
+    const own = channels(getComputedStyle(element).backgroundColor);
+    return own[3] === 1 ? own.slice(0, 3) : over(own, behind(element.parentElement)) };
+  const light = colour => {
+    const [r, g, b] = colour.map(c => c / 255).map(c =>
+      c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b + 0.05 };
+  const contrast = element => {
+    const back = behind(element);
+    const two = [light(back), light(over(channels(getComputedStyle(element).color), back))];
+    return Math.max(...two) / Math.min(...two) };
+  const writes = element => element.matches("input:not([type=range], [type=checkbox]), select") ||
+    [...element.childNodes].some(node => node.nodeType === 3 && node.data.trim());
+  return [...root.querySelectorAll("*")]
+    .filter(element => writes(element) && !element.closest("[aria-disabled=true], svg"))
+    .map(element => [contrast(element), element.outerHTML]).filter(([found]) => found < 4.5) }"""

@@ -8,21 +8,17 @@ import shutil
 import statistics
 from pathlib import Path
 
+import lab
 import pytest
 
-pytest.importorskip("jupyterlab")
-pytest.importorskip("anywidget")
-pytest.importorskip("playwright", reason="pip install -e '.[dev]'")
+from lib2048.game import board as rules
+from lib2048.play.evaluation import record_game
+from lib2048.play.players import player
+from lib2048.show.widgets.base import front_end
+from lib2048.show.widgets.game import Game, from_hex, to_hex
 
-import lab  # noqa: E402
-
-from lib2048.game import board as rules  # noqa: E402
-from lib2048.play.evaluation import record_game  # noqa: E402
-from lib2048.play.players import player  # noqa: E402
-from lib2048.show.widgets.base import front_end  # noqa: E402
-from lib2048.show.widgets.game import Game, from_hex, to_hex  # noqa: E402
-
-pytestmark = pytest.mark.skipif(lab.CHROMIUM is None, reason=lab.HOW)
+pytestmark = [pytest.mark.skipif(lab.CHROMIUM is None, reason=lab.HOW),
+              pytest.mark.usefixtures("in_order")]  # fmt: skip
 
 LESSON = Path(__file__).resolve().parents[1] / "notebooks/00_start_here.ipynb"
 ACTIONS = ["Up", "Right", "Down", "Left"]
@@ -56,84 +52,21 @@ CELLS = [
     "game",
 ]
 GAME, REPLAY, SLOW, BROKEN, GONE, AGAIN = range(6)
+LAST = AGAIN
 
 
-# ---- one server, one browser, one notebook -------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("lab")
-    lab.notebook(folder / "board.ipynb", *CELLS)
+def fill(folder):
     shutil.copy(LESSON, folder)
-    return folder
-
-
-@pytest.fixture(scope="module")
-def at(folder):
-    with lab.server(folder, LIB2048_QUICK="1") as address:
-        yield address
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    with lab.browser() as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
-def notebook(at, chromium):
-    page = lab.Page(chromium, at("board.ipynb"))
-    page.run_all()
-    page.page.locator(".lib2048").nth(AGAIN).wait_for()
-    yield page
-    page.close()
-
-
-@pytest.fixture(autouse=True)
-def in_order(notebook):
-    """Every test leaves a page without errors, and a browser that has asked nobody else."""
-    yield
-    assert notebook.errors == [] == notebook.abroad()
-
-
-class Widget:
-    """One of the notebook's widgets, as its reader sees it."""
-
-    def __init__(self, notebook, number):
-        self.page = notebook.page
-        self.root = notebook.page.locator(".lib2048").nth(number)
-
-    def press(self, *keys):
-        """Press keys, the first of them on the widget itself."""
-        self.root.press(keys[0])
-        for key in keys[1:]:
-            self.page.keyboard.press(key)
-
-    def data(self, name):
-        return self.root.get_attribute(f"data-{name}")
-
-    def button(self, text):
-        return self.root.get_by_role("button", name=text, exact=True)
-
-    @property
-    def message(self):
-        return self.root.locator(".lib-message").inner_text()
-
-    def until(self, words):
-        """Wait until the message holds these words; return it."""
-        self.root.locator(".lib-message", has_text=words).wait_for()
-        return self.message
 
 
 @pytest.fixture
 def game(notebook):
-    return Widget(notebook, GAME)
+    return lab.Widget(notebook, GAME)
 
 
 @pytest.fixture
 def replay(notebook):
-    return Widget(notebook, REPLAY)
+    return lab.Widget(notebook, REPLAY)
 
 
 def as_in_the_library(notebook, game):
@@ -239,7 +172,7 @@ def test_the_kernel_moves_the_board_too(notebook, game):
 
 
 def test_a_game_that_is_shown_twice_is_one_game(notebook, game):
-    twin, again = new_game(notebook, game), Widget(notebook, AGAIN)
+    twin, again = new_game(notebook, game), lab.Widget(notebook, AGAIN)
     play_on(game, twin, 3)
     assert again.data("board") == game.data("board") == to_hex(twin.here.board)
     play_on(again, twin, 2)
@@ -249,29 +182,14 @@ def test_a_game_that_is_shown_twice_is_one_game(notebook, game):
     notebook.until("game.game['actions']", twin.actions)
 
 
-FIELD = """() => document.body.append(Object.assign(document.createElement("input"), {
-  id: "elsewhere", style: "position: fixed; top: 0; z-index: 99" }))"""
-
-
-def paste(game, text):
-    """Paste a text as a person does who has copied it from somewhere else."""
-    elsewhere = game.page.locator("#elsewhere")
-    if not elsewhere.count():
-        game.page.evaluate(FIELD)
-    elsewhere.fill(text)
-    elsewhere.press("Control+a")
-    elsewhere.press("Control+c")
-    game.root.press("Control+v")
-
-
 def test_positions_are_pasted_and_impossible_ones_refused_in_words(notebook, game):
     before = game.data("board")
     for text, says in [("[[8, 8], [8, 8]]", "16 cells"), ("7 " * 16, "7 is not a tile"),
                        ("32768 " * 16, "no 2 and no 4")]:  # fmt: skip
-        paste(game, text)
+        lab.paste(game, text)
         assert says in game.message and game.data("board") == before
     tiles = [[2, 4, 8, 16], [0] * 4, [0] * 4, [32768, 0, 0, 2]]
-    paste(game, str(tiles))
+    lab.paste(game, str(tiles))
     game.button("Play from here").click()
     board = rules.from_tiles(tiles)
     assert game.data("board") == to_hex(board)
@@ -315,7 +233,7 @@ TARGETS = [
 @pytest.mark.parametrize(("number", "selector"), TARGETS)
 def test_no_key_reaches_the_notebook(number, selector, notebook):
     before = notebook.cells()
-    target = Widget(notebook, number).root.locator(selector).first
+    target = lab.Widget(notebook, number).root.locator(selector).first
     target.click(force=True)
     for key in "ddxbam":
         notebook.page.keyboard.press(key)
@@ -438,7 +356,7 @@ def test_a_busy_kernel_makes_hints_late_and_nothing_else(notebook, game, folder)
     ],
 )
 def test_slow_broken_and_missing_players_are_told_in_words(number, says, notebook):
-    widget = Widget(notebook, number)
+    widget = lab.Widget(notebook, number)
     for key, words in [("h", says), ("p", says[:1])]:
         widget.press(key)
         for text in words:
@@ -464,12 +382,12 @@ def test_the_best_score_is_that_of_ones_own_games(notebook, game):
 
 def test_a_new_largest_tile_is_celebrated_and_the_end_is_on_the_board(notebook, game):
     over = game.root.locator(".lib-over")
-    paste(game, "1024 1024 4 2  4 2 4 2  2 4 2 4  4 2 4 2")
+    lab.paste(game, "1024 1024 4 2  4 2 4 2  2 4 2 4  4 2 4 2")
     game.button("Play from here").click()
     game.press("ArrowLeft")
     assert game.message.startswith("You made a 2048! Left: 2\u202f048 points")
     assert over.is_hidden()
-    paste(game, "2 4 2 4  4 2 4 2  2 4 2 4  4 2 4 2")
+    lab.paste(game, "2 4 2 4  4 2 4 2  2 4 2 4  4 2 4 2")
     game.button("Play from here").click()
     assert over.is_visible() and game.message.startswith("The game is over")
     new_game(notebook, game)
@@ -538,49 +456,21 @@ def test_a_recorded_game_plays_itself(replay):
 
 # ---- how it looks --------------------------------------------------------------------------------
 
-FITS = """root => root.scrollWidth <= root.clientWidth && [...root.querySelectorAll('*')].every(
-  element => element.getBoundingClientRect().right <= innerWidth)"""
-
-
-# The texts that stand out too little from what is behind them; what cannot be pressed now may.
-PALE = """root => {
-  const channels = text => {
-    const [r, g, b, a = 1] = text.match(/[\\d.]+/g).map(Number);
-    return text.startsWith("color(") ? [255 * r, 255 * g, 255 * b, a] : [r, g, b, a] };
-  const over = ([r, g, b, a], back) => [r, g, b].map((c, i) => a * c + (1 - a) * back[i]);
-  const behind = element => {
-    if (!element) return [255, 255, 255];
-    const own = channels(getComputedStyle(element).backgroundColor);
-    return own[3] === 1 ? own.slice(0, 3) : over(own, behind(element.parentElement)) };
-  const light = colour => {
-    const [r, g, b] = colour.map(c => c / 255).map(c =>
-      c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b + 0.05 };
-  const contrast = element => {
-    const back = behind(element);
-    const two = [light(back), light(over(channels(getComputedStyle(element).color), back))];
-    return Math.max(...two) / Math.min(...two) };
-  const writes = element => element.matches("input:not([type=range], [type=checkbox]), select") ||
-    [...element.childNodes].some(node => node.nodeType === 3 && node.data.trim());
-  return [...root.querySelectorAll("*")]
-    .filter(element => writes(element) && !element.closest("[aria-disabled=true], svg"))
-    .map(element => [contrast(element), element.outerHTML]).filter(([found]) => found < 4.5) }"""
-
 
 @pytest.mark.parametrize("theme", ["JupyterLab Dark", "JupyterLab Light"])
 def test_it_fits_a_phone_and_can_be_read_in_both_themes(theme, notebook, game):
     notebook.command("apputils:change-theme", json.dumps({"theme": theme}))
     light = str("Light" in theme).lower()
     notebook.page.wait_for_selector(f"body[data-jp-theme-light='{light}']", state="attached")
-    paste(game, " ".join(str(2**exponent) for exponent in [*range(15, 0, -1), 1]))
-    assert game.root.evaluate(PALE) == [], "the form of a position"
+    lab.paste(game, " ".join(str(2**exponent) for exponent in [*range(15, 0, -1), 1]))
+    assert game.root.evaluate(lab.PALE) == [], "the form of a position"
     game.button("Play from here").click()
-    paste(game, "nonsense")
+    lab.paste(game, "nonsense")
     for root in notebook.page.locator(".lib2048").all():
-        assert root.evaluate(PALE) == []
+        assert root.evaluate(lab.PALE) == []
     notebook.page.set_viewport_size({"width": 400, "height": 900})
     for root in notebook.page.locator(".lib2048").all():
-        assert root.evaluate(FITS)
+        assert root.evaluate(lab.FITS)
         assert root.locator(".lib-board").first.bounding_box()["width"] > 100
     notebook.page.set_viewport_size({"width": 1200, "height": 900})
 
@@ -688,9 +578,9 @@ def test_a_restarted_kernel_is_told_in_words_and_the_board_plays_on(notebook, ga
 
 def test_a_saved_notebook_shows_pictures_and_what_to_do(notebook, folder):
     notebook.save()
-    saved = json.loads((folder / "board.ipynb").read_text(encoding="utf-8"))
+    saved = json.loads((folder / "page.ipynb").read_text(encoding="utf-8"))
     assert "widgets" not in saved["metadata"]
-    assert (folder / "board.ipynb").stat().st_size < 100_000
+    assert (folder / "page.ipynb").stat().st_size < 100_000
     notebook.reload()
     pictures = notebook.page.locator(".lib2048-still")
     pictures.nth(AGAIN).wait_for()
@@ -709,10 +599,10 @@ def test_lesson_00_runs_from_top_to_bottom(at, chromium):
     lesson.page.locator(".lib2048").nth(1).wait_for()
     last = lesson.page.locator(".jp-CodeCell .jp-InputPrompt").last
     lesson.page.wait_for_function("e => /\\d/.test(e.textContent)", arg=last.element_handle())
-    Widget(lesson, 0).press("ArrowUp", "ArrowLeft", "ArrowUp")
-    assert int(Widget(lesson, 0).data("actions")) > 0
-    Widget(lesson, 0).press("h")
-    Widget(lesson, 0).until("our network 42-33 would choose")
+    lab.Widget(lesson, 0).press("ArrowUp", "ArrowLeft", "ArrowUp")
+    assert int(lab.Widget(lesson, 0).data("actions")) > 0
+    lab.Widget(lesson, 0).press("h")
+    lab.Widget(lesson, 0).until("our network 42-33 would choose")
     assert lesson.page.locator("[data-mime-type='application/vnd.jupyter.error']").count() == 0
     assert lesson.errors == [] == lesson.abroad()
     lesson.close()

@@ -5,17 +5,12 @@ import io
 import json
 import statistics
 
+import lab
 import pytest
+from test_recorded import write
 
-pytest.importorskip("jupyterlab")
-pytest.importorskip("anywidget")
-pytest.importorskip("playwright", reason="pip install -e '.[dev]'")
-
-import lab  # noqa: E402
-from test_browser import FITS, PALE, Widget  # noqa: E402
-from test_recorded import write  # noqa: E402
-
-pytestmark = pytest.mark.skipif(lab.CHROMIUM is None, reason=lab.HOW)
+pytestmark = [pytest.mark.skipif(lab.CHROMIUM is None, reason=lab.HOW),
+              pytest.mark.usefixtures("in_order")]  # fmt: skip
 
 CELLS = [
     "from lib2048 import CurvesExplorer\n"
@@ -24,6 +19,7 @@ CELLS = [
     "own = CurvesExplorer('runs')\nown",
 ]
 RULES, OWN = range(2)
+LAST = OWN
 # Milliseconds from a change of a menu to the painted curves.
 REDRAWN = """async ([root, label, value]) => {
     const menu = root.querySelector(`select[aria-label="${label}"]`);
@@ -35,43 +31,11 @@ REDRAWN = """async ([root, label, value]) => {
 }"""
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("lab")
-    lab.notebook(folder / "curves.ipynb", *CELLS)
+def fill(folder):
     write(folder / "runs/td-seed1", rows=3)
-    return folder
 
 
-@pytest.fixture(scope="module")
-def at(folder):
-    with lab.server(folder) as address:
-        yield address
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    with lab.browser() as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
-def notebook(at, chromium):
-    page = lab.Page(chromium, at("curves.ipynb"))
-    page.run_all()
-    page.page.locator(".lib2048").nth(OWN).wait_for()
-    yield page
-    page.close()
-
-
-@pytest.fixture(autouse=True)
-def in_order(notebook):
-    """Every test leaves a page without errors, and a browser that has asked nobody else."""
-    yield
-    assert notebook.errors == [] == notebook.abroad()
-
-
-class Curves(Widget):
+class Curves(lab.Widget):
     """A widget with curves."""
 
     @property
@@ -246,11 +210,11 @@ def test_it_fits_a_phone_and_can_be_read_in_both_themes(theme, notebook, rules, 
     light = str("Light" in theme).lower()
     notebook.page.wait_for_selector(f"body[data-jp-theme-light='{light}']", state="attached")
     for widget in (rules, own):
-        assert widget.root.evaluate(PALE) == []
+        assert widget.root.evaluate(lab.PALE) == []
     notebook.page.set_viewport_size({"width": 400, "height": 900})
     notebook.page.wait_for_function("document.querySelector('.lib-plot canvas').clientWidth < 380")
     for widget in (rules, own):
-        assert widget.root.evaluate(FITS)
+        assert widget.root.evaluate(lab.FITS)
     notebook.page.set_viewport_size({"width": 1200, "height": 900})
 
 
@@ -266,7 +230,7 @@ def test_a_page_that_is_loaded_again_shows_the_same_and_a_lost_kernel_is_told(no
     notebook.until("rules.view['x']", "games")
     notebook.save()
     notebook.page.goto("about:blank")
-    notebook.page.goto(at("curves.ipynb"))
+    notebook.page.goto(at("page.ipynb"))
     notebook.until_ready()
     rules.until_it_says("tc_0.5")
     assert rules.menu("x axis").input_value() == "games"

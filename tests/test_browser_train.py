@@ -2,16 +2,11 @@
 
 import json
 
+import lab
 import pytest
 
-pytest.importorskip("jupyterlab")
-pytest.importorskip("anywidget")
-pytest.importorskip("playwright", reason="pip install -e '.[dev]'")
-
-import lab  # noqa: E402
-from test_browser import FITS, PALE, Widget  # noqa: E402
-
-pytestmark = pytest.mark.skipif(lab.CHROMIUM is None, reason=lab.HOW)
+pytestmark = [pytest.mark.skipif(lab.CHROMIUM is None, reason=lab.HOW),
+              pytest.mark.usefixtures("in_order")]  # fmt: skip
 
 CELLS = [
     "from lib2048 import Run, Settings, TrainWidget\n"
@@ -23,44 +18,10 @@ CELLS = [
 ]
 FOREVER = "while True: time.sleep(0.02)"
 ONE, BOTH = range(2)
+LAST = BOTH
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("lab")
-    lab.notebook(folder / "train.ipynb", *CELLS)
-    return folder
-
-
-@pytest.fixture(scope="module")
-def at(folder):
-    with lab.server(folder) as address:
-        yield address
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    with lab.browser() as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
-def notebook(at, chromium):
-    page = lab.Page(chromium, at("train.ipynb"))
-    page.run_all()
-    page.page.locator(".lib2048").nth(BOTH).wait_for()
-    yield page
-    page.close()
-
-
-@pytest.fixture(autouse=True)
-def in_order(notebook):
-    """Every test leaves a page without errors, and a browser that has asked nobody else."""
-    yield
-    assert notebook.errors == [] == notebook.abroad()
-
-
-class Training(Widget):
+class Training(lab.Widget):
     """A widget that trains."""
 
     def card(self, number=0):
@@ -198,7 +159,7 @@ def test_two_runs_train_side_by_side_and_a_page_that_is_closed_stops_nothing(
     notebook.save()
     actions = notebook.ask("both.run.actions")
     notebook.page.goto("about:blank")
-    notebook.page.goto(at("train.ipynb"))
+    notebook.page.goto(at("page.ipynb"))
     notebook.until_ready()
     for number in range(2):
         both.until_phase("training", number)
@@ -231,11 +192,11 @@ def test_it_fits_a_phone_and_can_be_read_in_both_themes(theme, notebook, both):
     for number in range(2):
         both.until_phase("paused", number)
     for root in notebook.page.locator(".lib2048").all():
-        assert root.evaluate(PALE) == []
+        assert root.evaluate(lab.PALE) == []
     notebook.page.set_viewport_size({"width": 400, "height": 900})
     notebook.page.wait_for_function("document.querySelector('.lib-plot canvas').clientWidth < 380")
     for root in notebook.page.locator(".lib2048").all():
-        assert root.evaluate(FITS)
+        assert root.evaluate(lab.FITS)
     notebook.page.set_viewport_size({"width": 1200, "height": 900})
 
 
@@ -248,7 +209,7 @@ def test_everything_to_press_has_a_name(notebook):
 def test_a_saved_notebook_is_small_and_a_lost_kernel_is_told(notebook, folder, one):
     notebook.until("both.phases", ["paused"] * 2)
     notebook.save()
-    path = folder / "train.ipynb"
+    path = folder / "page.ipynb"
     assert path.stat().st_size < 60_000
     text = path.read_text(encoding="utf-8")
     assert "lib2048-still" in text and "last mean" in text

@@ -3,22 +3,17 @@
 import json
 import statistics
 
+import lab
 import numpy as np
 import pytest
 
-pytest.importorskip("jupyterlab")
-pytest.importorskip("anywidget")
-pytest.importorskip("playwright", reason="pip install -e '.[dev]'")
+from lib2048 import Network, SmallGame, record_game
+from lib2048.game import board as rules
+from lib2048.search.tree import SearchTree
+from lib2048.show.widgets.game import from_hex, to_hex
 
-import lab  # noqa: E402
-from test_browser import FITS, PALE, Widget, paste  # noqa: E402
-
-from lib2048 import Network, SmallGame, record_game  # noqa: E402
-from lib2048.game import board as rules  # noqa: E402
-from lib2048.search.tree import SearchTree  # noqa: E402
-from lib2048.show.widgets.game import from_hex, to_hex  # noqa: E402
-
-pytestmark = pytest.mark.skipif(lab.CHROMIUM is None, reason=lab.HOW)
+pytestmark = [pytest.mark.skipif(lab.CHROMIUM is None, reason=lab.HOW),
+              pytest.mark.usefixtures("in_order")]  # fmt: skip
 
 TILES = [[4, 32, 128, 512], [2, 16, 8, 64], [0, 2, 4, 0], [0, 0, 2, 0]]
 TRAP = ((32, 16, 4), (8, 0, 4))
@@ -33,6 +28,7 @@ CELLS = [
     "TreeWidget('gone.npz')",
 ]
 TREE, GAME, SMALL, GONE = range(4)
+LAST = GONE
 BOARD = rules.from_tiles(TILES)
 
 
@@ -43,31 +39,7 @@ def network():
     return made
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("lab")
-    lab.notebook(folder / "explore.ipynb", *CELLS)
-    return folder
-
-
-@pytest.fixture(scope="module")
-def notebook(folder):
-    with lab.server(folder) as at, lab.browser() as chromium:
-        page = lab.Page(chromium, at("explore.ipynb"))
-        page.run_all()
-        page.page.locator(".lib2048").nth(GONE).wait_for()
-        yield page
-        page.close()
-
-
-@pytest.fixture(autouse=True)
-def in_order(notebook):
-    """Every test leaves a page without errors, and a browser that has asked nobody else."""
-    yield
-    assert notebook.errors == [] == notebook.abroad()
-
-
-class Searched(Widget):
+class Searched(lab.Widget):
     """The tree of a search."""
 
     def item(self, path):
@@ -103,7 +75,7 @@ class Searched(Widget):
         return {kind: int(text.replace("\u202f", "")) for kind, text in pairs}
 
 
-class Board(Widget):
+class Board(lab.Widget):
     """An exact small board."""
 
     def card(self, number=0):
@@ -201,9 +173,9 @@ def test_plies_and_the_cut_change_the_tree_and_its_counts(tree, network):
 
 
 def test_a_position_is_pasted_and_edited(notebook, tree):
-    paste(tree, "32768 " * 16)
+    lab.paste(tree, "32768 " * 16)
     assert "no 2 and no 4" in tree.message
-    paste(tree, "2 4 2 4  4 2 4 2  2 4 2 4  4 2 4 2")
+    lab.paste(tree, "2 4 2 4  4 2 4 2  2 4 2 4  4 2 4 2")
     tree.button("Look at this").click()
     tree.root.locator(".lib-reason", has_text="A dead end").wait_for()
     tree.press("e")
@@ -234,7 +206,7 @@ def test_positions_of_a_recorded_game(notebook, network):
 
 
 def test_a_file_that_is_gone_is_said_in_words(notebook):
-    gone = Widget(notebook, GONE)
+    gone = lab.Widget(notebook, GONE)
     assert "The weights of gone.npz are gone" in gone.until("gone")
 
 
@@ -301,7 +273,7 @@ TARGETS = [
 @pytest.mark.parametrize(("number", "selector"), TARGETS)
 def test_no_key_reaches_the_notebook(number, selector, notebook):
     before = notebook.cells()
-    target = Widget(notebook, number).root.locator(selector).first
+    target = lab.Widget(notebook, number).root.locator(selector).first
     target.click(force=True)
     for key in "ddxbam":
         notebook.page.keyboard.press(key)
@@ -315,10 +287,10 @@ def test_it_fits_a_phone_and_can_be_read_in_both_themes(theme, notebook):
     light = str("Light" in theme).lower()
     notebook.page.wait_for_selector(f"body[data-jp-theme-light='{light}']", state="attached")
     for root in notebook.page.locator(".lib2048").all():
-        assert root.evaluate(PALE) == []
+        assert root.evaluate(lab.PALE) == []
     notebook.page.set_viewport_size({"width": 400, "height": 900})
     for root in notebook.page.locator(".lib2048").all():
-        assert root.evaluate(FITS)
+        assert root.evaluate(lab.FITS)
     notebook.page.set_viewport_size({"width": 1200, "height": 900})
 
 

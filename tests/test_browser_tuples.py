@@ -4,20 +4,15 @@ import json
 import re
 import statistics
 
+import lab
 import pytest
 
-pytest.importorskip("jupyterlab")
-pytest.importorskip("anywidget")
-pytest.importorskip("playwright", reason="pip install -e '.[dev]'")
+from lib2048 import Network, NetworkExplorer, collect, fit, record_game
+from lib2048.game import board as rules
+from lib2048.show.widgets.game import from_hex, to_hex
 
-import lab  # noqa: E402
-from test_browser import FITS, PALE, Widget  # noqa: E402
-
-from lib2048 import Network, NetworkExplorer, collect, fit, record_game  # noqa: E402
-from lib2048.game import board as rules  # noqa: E402
-from lib2048.show.widgets.game import from_hex, to_hex  # noqa: E402
-
-pytestmark = pytest.mark.skipif(lab.CHROMIUM is None, reason=lab.HOW)
+pytestmark = [pytest.mark.skipif(lab.CHROMIUM is None, reason=lab.HOW),
+              pytest.mark.usefixtures("in_order")]  # fmt: skip
 
 CELLS = [
     "from lib2048 import *\n"
@@ -31,31 +26,9 @@ CELLS = [
     "NetworkExplorer('gone.npz')",
 ]
 NETWORK, RATES, ALONE, GONE = range(4)
+LAST = GONE
+HEIGHT = 1600
 THIN = "\u202f"
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("lab")
-    lab.notebook(folder / "tuples.ipynb", *CELLS)
-    return folder
-
-
-@pytest.fixture(scope="module")
-def notebook(folder):
-    with lab.server(folder) as at, lab.browser() as chromium:
-        page = lab.Page(chromium, at("tuples.ipynb"), height=1600)
-        page.run_all()
-        page.page.locator(".lib2048").nth(GONE).wait_for()
-        yield page
-        page.close()
-
-
-@pytest.fixture(autouse=True)
-def in_order(notebook):
-    """Every test leaves a page without errors, and a browser that has asked nobody else."""
-    yield
-    assert notebook.errors == [] == notebook.abroad()
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +39,7 @@ def twin():
     return NetworkExplorer(network, record_game("greedy", seed=1), seen=games)
 
 
-class Explorer(Widget):
+class Explorer(lab.Widget):
     """A widget of tuples."""
 
     def pick(self, cell):
@@ -264,11 +237,11 @@ def test_it_fits_a_phone_and_can_be_read_in_both_themes(theme, notebook):
     light = str("Light" in theme).lower()
     notebook.page.wait_for_selector(f"body[data-jp-theme-light='{light}']", state="attached")
     for root in notebook.page.locator(".lib2048").all():
-        assert root.evaluate(PALE) == []
+        assert root.evaluate(lab.PALE) == []
     notebook.page.set_viewport_size({"width": 400, "height": 1600})
     notebook.page.wait_for_function("document.querySelector('.lib-plot canvas').clientWidth < 380")
     for root in notebook.page.locator(".lib2048").all():
-        assert root.evaluate(FITS)
+        assert root.evaluate(lab.FITS)
     notebook.page.set_viewport_size({"width": 1200, "height": 1600})
 
 
