@@ -8,7 +8,7 @@ from nbclient import NotebookClient
 mpl.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
 
-from lib2048.show.plotting import plot_curves, short, subplots  # noqa: E402
+from lib2048.show.plotting import plot_curves, plot_intervals, short, subplots  # noqa: E402
 from lib2048.show.words import describe, tell_notebook  # noqa: E402
 
 CURVE = pd.DataFrame({"actions": [1000, 2000, 3000], "mean": [200.0, 3000.0, 12_345.0]})
@@ -26,7 +26,13 @@ def test_a_title_and_several_axes_are_told():
     left.set(title="early", xlabel="score")
     right.bar([1, 2], [3, 4], label="TD")
     right.legend()
-    assert describe(figure) == "early: score. TD"
+    figure.suptitle("both")
+    assert describe(figure) == "both. early: score. TD"
+
+
+def test_names_beside_intervals_are_told():
+    ax = plot_intervals(["greedy", "random"], [3000, 1000], [50, 20])
+    assert describe(ax.figure).endswith("greedy, random")
 
 
 def test_an_empty_figure_is_a_figure():

@@ -1,10 +1,13 @@
 """What a figure shows, in words: the alt text of every figure that a notebook shows."""
 
+import re
 import sys
 
 import numpy as np
+from matplotlib.ticker import FixedLocator
 
 MOST = 8  # curves that are told of
+WORD = re.compile(r"[^\W\d_]{2}")  # not the k of 20 k
 
 
 def describe(figure, number=str):
@@ -12,7 +15,7 @@ def describe(figure, number=str):
 
     number: a function that writes a number as the axes do.
     """
-    told = [_axes(ax, number) for ax in figure.axes]
+    told = [figure.get_suptitle(), *(_axes(ax, number) for ax in figure.axes)]
     told += [", ".join(_texts(legend)) for legend in figure.legends]
     return ". ".join(text for text in told if text) or "a figure"
 
@@ -22,9 +25,17 @@ def _axes(ax, number):
     title = " ".join(filter(None, (ax.get_title(where) for where in ("left", "center", "right"))))
     about = " against ".join(filter(None, (ax.get_ylabel(), ax.get_xlabel())))
     curves = [_curve(line, number) for line in ax.lines if not line.get_label().startswith("_")]
-    told = ", ".join((curves or _texts(ax.get_legend()))[:MOST])
+    told = ", ".join((curves or _texts(ax.get_legend()) or _names(ax))[:MOST])
     head = ": ".join(filter(None, (title, about)))
     return "; ".join(filter(None, (head, told))).replace("\n", " ")
+
+
+def _names(ax):
+    """Return the names beside or below bars and intervals."""
+    fixed = [axis for axis in (ax.yaxis, ax.xaxis)
+             if isinstance(axis.get_major_locator(), FixedLocator)]  # fmt: skip
+    told = [text.get_text() for axis in fixed for text in axis.get_ticklabels()]
+    return told if any(WORD.search(text) for text in told) else []
 
 
 def _curve(line, number):
