@@ -127,6 +127,10 @@ FAULTS = {
         lambda nb: nb.cells[3].outputs.append(shown({"image/svg+xml": "<svg/>"})),
         "cell 3: its output is to be compared, and holds a picture",
     ),
+    "picture without words": (
+        lambda nb: nb.cells[1].outputs.append(shown({"image/png": "iVBORw0KGgo="})),
+        "cell 1: its picture says nothing to those who cannot see it",
+    ),
     "cell that never ran": (
         lambda nb: nb.cells[1].update(execution_count=None),
         "execution counts are [None, 2, 3]",
@@ -225,7 +229,7 @@ def test_planted_fault_is_found(fault, tmp_path):
 
 def test_large_file_is_found(tmp_path):
     notebook = good_lesson()
-    notebook.cells[1].outputs.append(shown({"image/png": "A" * lessons.LARGEST_FILE}))
+    notebook.cells[1].outputs.append(shown({"image/svg+xml": "A" * lessons.LARGEST_FILE}))
     [complaint] = lessons.complaints(store(notebook, tmp_path))
     assert f"more than {lessons.LARGEST_FILE}" in complaint
 

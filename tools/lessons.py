@@ -218,6 +218,15 @@ def is_picture(output: NotebookNode) -> bool:
     return any(k.startswith("image/") for k in kinds) or any("<svg" in t for t in texts(output))
 
 
+def pictures_in_words(path: Path, notebook: NotebookNode) -> Iterator[str]:
+    """Every picture has its words, for those who cannot see it."""
+    for n, cell in code_cells(notebook):
+        for output in filter(is_picture, cell.outputs):
+            told = output.get("metadata", {}).get("image/png", {}).get("alt")
+            if "image/png" in output.get("data", {}) and not told:
+                yield f"cell {n}: its picture says nothing to those who cannot see it (no alt text)"
+
+
 def run_in_order(path: Path, notebook: NotebookNode) -> Iterator[str]:
     """Every code cell ran once, from top to bottom, and none is empty."""
     counts = [cell.execution_count for _, cell in code_cells(notebook)]
@@ -389,6 +398,7 @@ CHECKS = (
     one_parameters_cell,
     tags_known,
     compared_cells_show_text,
+    pictures_in_words,
     run_in_order,
     no_errors,
     short_cells,
