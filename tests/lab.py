@@ -256,6 +256,19 @@ def paste(widget, text):
     widget.root.press("Control+v")
 
 
+# The small cells of boards that are no squares, or lie over one another.
+CROOKED = """root => {
+  const boxes = [...root.querySelectorAll(".lib-mini .lib-tile, .lib-placing i")]
+    .filter(e => e.offsetParent)
+    .map(e => [e.parentElement, e.getBoundingClientRect(), e.outerHTML]);
+  const over = (a, b) => a.left < b.right - 1 && b.left < a.right - 1
+    && a.top < b.bottom - 1 && b.top < a.bottom - 1;
+  return boxes.filter(([board, box], n) => box.width < 2
+    || Math.abs(box.width - box.height) > 1
+    || boxes.some(([other, there], m) => m !== n && other === board && over(box, there)))
+    .map(([, , text]) => text) }"""
+
+
 # A widget is no wider than its page.
 FITS = """root => root.scrollWidth <= root.clientWidth && [...root.querySelectorAll('*')].every(
   element => element.getBoundingClientRect().right <= innerWidth)"""

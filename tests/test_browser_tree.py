@@ -287,7 +287,7 @@ def test_it_fits_a_phone_and_can_be_read_in_both_themes(theme, notebook):
     light = str("Light" in theme).lower()
     notebook.page.wait_for_selector(f"body[data-jp-theme-light='{light}']", state="attached")
     for root in notebook.page.locator(".lib2048").all():
-        assert root.evaluate(lab.PALE) == []
+        assert root.evaluate(lab.PALE) == [] == root.evaluate(lab.CROOKED)
     notebook.page.set_viewport_size({"width": 400, "height": 900})
     for root in notebook.page.locator(".lib2048").all():
         assert root.evaluate(lab.FITS)

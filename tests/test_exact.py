@@ -547,7 +547,7 @@ def test_a_missing_board_is_an_error():
         frontier.expected(np.array([2], np.uint64), pair, pair, grid)
     with pytest.raises(KeyError):
         index = frontier.index_of(nothing)
-        options = frontier.options_of(states, index, np.zeros(0), Choice(), grid)
+        options = frontier.options_of(states, index, np.zeros(0), Choice(), grid, False)
         frontier.carried_on(options, np.ones(1), 0)
     with pytest.raises(KeyError):
         frontier.add_spawned(states, np.ones(1), 1, nothing, np.zeros(0), grid)

@@ -100,6 +100,11 @@ def test_a_cell_that_runs_again_changes_nothing(reader, capsys):
     assert capsys.readouterr().out.splitlines()[1:] == ["06.1: you said 12,000."] * 2
 
 
+def test_a_comma_in_a_number_is_told(reader, refused):
+    refused(lambda: predict("06.1", 12, 000), "prediction 06.1: one number is needed")
+    assert not reader.exists()
+
+
 def test_nothing_predicted_invites_and_writes_nothing(reader, capsys):
     assert predict("06.1", None) is None and predicted("06.1") is None
     said = capsys.readouterr().out
@@ -110,7 +115,7 @@ def test_nothing_predicted_invites_and_writes_nothing(reader, capsys):
 @pytest.mark.parametrize(
     "value, kept",
     [("more  slowly\n", "more slowly"), (0, 0), (-4, -4), (0.25, 0.25), (np.float32(2), 2.0),
-     (np.int64(7), 7)],
+     (np.int64(7), 7), ("12 000", 12000), ("12,000", 12000), ("0.5", 0.5), ("30 %", 30)],
 )  # fmt: skip
 def test_numbers_and_short_words(reader, value, kept):
     assert predict("A2.3", value) == kept and type(predicted("A2.3")) is type(kept)

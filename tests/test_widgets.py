@@ -4,6 +4,7 @@ What they do in a browser is in test_browser.py, and their rules in test_game_js
 """
 
 import hashlib
+import itertools
 import json
 import os
 import re
@@ -526,6 +527,16 @@ def test_the_front_end_is_one_text_that_needs_nothing_else():
 def test_every_module_is_part_of_it():
     here = Path(base.__file__).parent
     assert sorted(base.MODULES) == sorted(path.name for path in here.glob("*.js"))
+
+
+def test_sheets_have_classes_of_their_own():
+    """All sheets are one: a class of two widgets would look like both."""
+    rules = {path.name: re.sub(r"/\*.*?\*/|\{[^}]*\}", " ", path.read_text(), flags=re.DOTALL)
+             for path in base.HERE.glob("*.css")}  # fmt: skip
+    owned = {name: set(re.findall(r"\.(lib-[\w-]+)", text)) for name, text in rules.items()}
+    shared = owned.pop("board.css") | {"lib-line"}  # a line's sample, in every chart's legend
+    for one, other in itertools.combinations(owned, 2):
+        assert owned[one] & owned[other] <= shared, (one, other)
 
 
 def test_the_charts_are_drawn_by_uplot_as_its_authors_built_it():

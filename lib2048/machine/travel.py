@@ -14,6 +14,7 @@ import itertools
 import linecache
 import math
 import sys
+import threading
 import types
 from pathlib import Path
 
@@ -42,6 +43,7 @@ def __array(shape, kind, order, writeable, text):
 """
 # Without a name numba knows the functions for what they are, made on the way: it would otherwise
 # import a module of that name, and not find a function that calls itself.
+PARSING = threading.Lock()  # `ast.parse` of Python 3.11 fails in one of two threads that are in it
 ROOM = '{"__name__": None, "__builtins__": __builtins__}'
 
 
@@ -54,8 +56,9 @@ def source_of(functions):
     arrays go with them.  Raises ValueError, in one line, for all else, and where no source is.
     """
     luggage = _Luggage()
-    names = {key: luggage.entry(key, function) for key, function in functions.items()}
-    luggage.settle()
+    with PARSING:
+        names = {key: luggage.entry(key, function) for key, function in functions.items()}
+        luggage.settle()
     pairs = ", ".join(f"{key!r}: {name}" for key, name in names.items())
     return "\n".join([HEADER, *luggage.lines, f"FUNCTIONS = {{{pairs}}}\n"])
 

@@ -9,11 +9,12 @@ from lib2048.machine import mine
 SECTION = "predictions"
 YOURS = "#8b1a62"  # of the reader's mark; no curve has it
 LONGEST = 80  # characters of an answer in words
+NUMBER = re.compile(r"-?(\d+|\d{1,3}([ ,_\u202f]\d{3})+)(\.\d+)? *%?")  # 12 000, 0.5, 30 %
 
 _unkept = {}  # what could not be written: it counts in this session
 
 
-def predict(name, value=None):
+def predict(name, value=None, *more):
     """Keep the reader's prediction, print one line about it, and return it.
 
     name: lesson and number, "06.1"; value: a number, or a few words ("more slowly").  Said again,
@@ -25,6 +26,9 @@ def predict(name, value=None):
     Linux); the variable LIB2048_MY names another.  Where it cannot be written, one line says so
     and it counts in this session.  Raises ValueError for another name or value, in one line.
     """
+    if more:
+        raise ValueError(f"prediction {name}: one number is needed; 12,000 is two of them, so "
+                         "write 12000 or 12_000")  # fmt: skip
     before = _entry(name)
     now = before if value is None else _keep(name, _plain(name, value), before)
     print(_line(name, before, now))
@@ -69,6 +73,9 @@ def _keep(name, value, before):
 def _plain(name, value):
     """Return a number of Python's, or words in one line."""
     value = value.item() if isinstance(value, np.generic) else value
+    if isinstance(value, str) and NUMBER.fullmatch(value.strip()):
+        value = float(re.sub(r"[^-\d.]", "", value))
+        value = int(value) if value.is_integer() else value
     if isinstance(value, str) and 0 < len(text := " ".join(value.split())) <= LONGEST:
         return text
     if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e18:

@@ -4,7 +4,6 @@ import re
 import sys
 
 import numpy as np
-from matplotlib.ticker import FixedLocator
 
 MOST = 8  # curves that are told of
 WORD = re.compile(r"[^\W\d_]{2}")  # not the k of 20 k
@@ -32,6 +31,8 @@ def _axes(ax, number):
 
 def _names(ax):
     """Return the names beside or below bars and intervals."""
+    from matplotlib.ticker import FixedLocator
+
     fixed = [axis for axis in (ax.yaxis, ax.xaxis)
              if isinstance(axis.get_major_locator(), FixedLocator)]  # fmt: skip
     told = [text.get_text() for axis in fixed for text in axis.get_ticklabels()]

@@ -3,6 +3,7 @@
 
 import { make, points } from "./board.js";
 
+const ELSEWHERE = 0.05; // of an x, from which on a number says at which x it was
 const DASHES = [[], [8, 4], [2, 3], [10, 3, 2, 3]]; // as in drawing.py: lines differ without colour
 const LINEAR = [(x) => x, (x) => x];
 const LOGARITHMIC = [Math.log10, (x) => 10 ** x];
@@ -66,20 +67,26 @@ export class Chart {
   }
 
   describe() {
-    const last = this.heard((n) => this.last(n));
+    const last = this.heard((n) => this.worth(n));
     this.place.setAttribute("aria-label", `${this.title}: ${last.join(", ")}. ` +
       "Left and Right read the curve, plus and minus zoom, Shift with Left and Right moves on, " +
       "0 shows all of it.");
   }
 
-  // The numbers of the lines that are not silent, in words.
-  heard(number) {
+  // The numbers of the lines that are not silent, in words; worth: what is said of the n-th.
+  heard(worth) {
     return this.names.map((name, n) => [name, n]).filter(([, n]) => !this.looks[n].silent)
-      .map(([name, n]) => `${name} ${this.text(number(n))}`);
+      .map(([name, n]) => `${name} ${worth(n)}`);
   }
 
-  text(y) {
-    return y === null || y === undefined ? "–" : this.write(y);
+  // The number of the n-th line nearest to a place of the columns, by default their end; one that
+  // lies elsewhere says where.
+  worth(n, at = this.columns[0].length - 1) {
+    const [x, y] = [this.columns[0], this.columns[n + 1]];
+    const there = nearest(y, at);
+    if (y[there] === null || y[there] === undefined) return "–";
+    const apart = Math.abs(x[there] - x[at]) > ELSEWHERE * Math.abs(x[at]);
+    return this.write(y[there]) + (apart ? ` at ${brief(x[there])}` : "");
   }
 
   // ---- drawing
@@ -118,7 +125,7 @@ export class Chart {
         label, stroke, width, alpha, dash: DASHES[line % DASHES.length], spanGaps: true,
         class: silent ? "lib-silent" : null, ...(alone && { paths: () => null }),
         points: { show: Boolean(dots), size: dots, width: 2, stroke, fill: alone ? back : stroke },
-        value: (plot, y) => this.text(y ?? this.last(n)),
+        value: (plot, y, series, at) => this.worth(n, at ?? undefined),
       };
     };
     const back = own("--back") || "white";
@@ -148,10 +155,6 @@ export class Chart {
   high(most) {
     const above = (most > 0 ? most : 1) * 1.08;
     return this.most === null ? above : Math.min(this.most, above);
-  }
-
-  last(n) {
-    return this.columns[n + 1].findLast((y) => y !== null && y !== undefined);
   }
 
   // ---- zoom and pan
@@ -222,7 +225,7 @@ export class Chart {
     this.at = shown[Math.max(0, Math.min(shown.length - 1, next))];
     const x = this.columns[0][this.at];
     this.plot.setCursor({ left: this.plot.valToPos(x, "x"), top: 10 });
-    const numbers = this.heard((n) => this.columns[n + 1][nearest(this.columns[n + 1], this.at)]);
+    const numbers = this.heard((n) => this.worth(n, this.at));
     this.said(`${this.title} at ${brief(x)} ${this.x}: ${numbers.join(", ")}.`);
   }
 

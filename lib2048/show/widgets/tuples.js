@@ -128,7 +128,7 @@ class Tuples {
 
   cards() {
     this.places = [...Array(8).keys()].map((n) => {
-      const mini = make("span", { class: "lib-mini", "aria-hidden": "true" },
+      const mini = make("span", { class: "lib-placing", "aria-hidden": "true" },
         ...Array.from({ length: 16 }, () => make("i", {})));
       const card = { mini, words: make("span", {}) };
       card.element = make("button", {
