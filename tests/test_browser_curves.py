@@ -76,8 +76,9 @@ def own(notebook):
 def test_it_shows_what_is_recorded_and_filters_it_by_mouse(notebook, rules):
     rules.until_it_says("td_0.1")
     ends = notebook.ask("[round(f['mean'].iloc[-1]) for _, [f], _ in rules.drawn()]")
-    numbers = "".join(c for c in rules.said if c.isdigit() or c in ".,:")
-    assert f"{ends[0]}," in numbers and "tc_1.0, paper 250\u202f393" in rules.said
+    last = f"{ends[0]:,}".replace(",", "\u202f")
+    assert f"tc_1.0 {last} at 300 M" in rules.said  # the paper's numbers are of 10 G actions
+    assert "tc_1.0, paper 250\u202f393," in rules.said
     assert rules.root.locator(".lib-plot canvas").count() == 1
     rules.menu("rule").select_option(label="Autostep")
     rules.until_it_says("autostep_0.7")
