@@ -102,7 +102,7 @@ def test_it_is_paused_by_a_key_and_goes_on_beside_a_busy_cell(notebook, one):
 
 
 def test_its_own_stop_works_while_a_cell_runs(notebook, one):
-    one.button("Start again").click()
+    one.button("Train on").click()
     one.until_phase("training")
     notebook.start("for _ in range(100): time.sleep(0.05)\nseen = widget.phases")
     one.button("Stop").click()
@@ -172,7 +172,7 @@ def test_two_runs_train_side_by_side_and_a_page_that_is_closed_stops_nothing(
 
 
 def test_running_its_cell_again_ends_the_old_one(notebook, one):
-    one.button("Start again").click()
+    one.button("Train on").click()
     one.until_phase("training")
     notebook.command("notebook:run-all-cells")
     notebook.until("(before.phases, widget.phases)", (["stopped"], ["ready"]))

@@ -271,6 +271,8 @@ def test_every_placement_has_the_curve_of_its_own_entry(followed):
         assert other["weights"] == found["weights"]
         now = other["weights"][other["place"]]
         assert (other["curve"]["weight"][-1] or 0) == now
+        assert other["rates"] == found["rates"]
+        assert other["rates"][other["place"]] == other["curve"]["rate"][-1]
 
 
 def test_large_networks_are_followed_where_the_boards_look(followed, monkeypatch):

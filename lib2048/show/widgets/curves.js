@@ -184,6 +184,7 @@ class Explorer {
   tick(row, on) {
     const rows = this.view.rows.filter((other) => other !== row);
     if (on && rows.length >= this.catalogue.most) {
+      this.listed = null; // the box that was ticked is to be drawn again
       this.refresh();
       return this.say(`There are colours for ${this.catalogue.most} rows: take one away first.`);
     }

@@ -139,8 +139,7 @@ export class Editor {
     event.stopPropagation();
     try {
       this.askPosition(this.read(text));
-      const then = this.useWords[0].toLowerCase() + this.useWords.slice(1);
-      this.say(`Pasted: look at it, then ${then}.`);
+      this.say(`Pasted. Press “${this.useWords}” to use it.`);
     } catch (error) {
       this.say(`This position cannot be: ${error.message}.`, true);
     }

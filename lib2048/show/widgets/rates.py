@@ -59,6 +59,7 @@ class RateExplorer(NetworkExplorer):
     def _look(self, cells, board, action):
         """Return what a tuple reads, and how that entry went.
 
+        'rates': of the eight entries now, None without 'E' and 'A' among what `keeps` names;
         'curve': {'actions', 'weight', what `keeps` names, and 'rate' where these are 'E' and 'A':
         lists of numbers, None while the entry was untouched}, or None for one not followed.
         """
@@ -67,7 +68,16 @@ class RateExplorer(NetworkExplorer):
             return found
         places = self.network.places(board, action)[8 * found["table"] :][:8]
         curve = self.traces.curve(places[found["place"]])
-        return found | {"curve": curve and self._named(curve), "visits": self._met(places)}
+        return found | {"curve": curve and self._named(curve), "visits": self._met(places),
+                        "rates": self._rates(places)}  # fmt: skip
+
+    def _rates(self, places):
+        """Return |E| / A of entries as they are now, None where A is 0 or neither is kept."""
+        if not {"E", "A"} <= set(self._keeps):
+            return None
+        tables = list(self.run.memory.values())
+        errors, sizes = (tables[self._keeps.index(name)].at(places) for name in "EA")
+        return [abs(float(e)) / float(a) if a else None for e, a in zip(errors, sizes)]
 
     def _met(self, places):
         if "visits" not in self._keeps:

@@ -9,7 +9,7 @@ const [ACTIONS_AT, SECONDS_AT, MEAN_AT, SHARES_AT] = [0, 1, 3, 5]; // in a point
 const SPEED_OVER = 1; // seconds over which moves/s are measured, at the least
 const HELD = ["ready", "paused", "stopped", "done", "failed"];
 const STARTS = {
-  ready: "Start", paused: "Go on", stopped: "Start again", done: "Train on", failed: "Try again",
+  ready: "Start", paused: "Go on", stopped: "Train on", done: "Train on", failed: "Try again",
 };
 
 const percent = (share) => `${points(100 * share, share > 0 && share < 0.1 ? 1 : 0)} %`;
@@ -31,9 +31,10 @@ class Card {
     this.reached = scores.children[1].firstChild;
     this.bar = make("progress", { max: 1, "aria-label": `How far ${run.name} is` });
     this.far = make("span", { class: "lib-small" });
+    this.name = make("b", {}, run.name);
     const name = make("p", { class: "lib-name" },
       make("span", { class: "lib-line", style: `--colour: var(--line-${n})`, "data-line": n }),
-      make("b", {}, run.name));
+      this.name);
     const buttons = make("div", { class: "lib-row" }, this.toggleButton, this.stopButton);
     const far = make("div", { class: "lib-far" }, this.bar, this.far);
     this.element = make("section", { class: "lib-card", "aria-label": run.name }, name, buttons,
@@ -66,6 +67,8 @@ class Card {
   showRate(rate) {
     if (rate === this.rate) return;
     this.rate = rate;
+    this.first ??= rate;
+    this.name.textContent = this.run.name + (rate === this.first ? "" : `, now ${this.run.rate} ${rate}`);
     this.number.value = rate;
     this.slider.value = Math.round(20 * Math.log10(rate));
     this.slider.setAttribute("aria-valuetext", rate);
@@ -223,8 +226,14 @@ class Train {
   hear({ kind, run, id, ...news }) {
     if (kind === "heard") this.orders.heard(id);
     else if (kind === "trouble") this.say(news.error, true, news.details);
-    else if (kind === "news" && this.cards[run].hear(news)) this.draw();
+    else if (kind === "news" && this.took(this.cards[run], news)) this.draw();
     else if (kind === "news") this.order({ kind: "look" });
+  }
+
+  // Let a card take news; a new rate ends what was said of one that was refused.
+  took(card, news) {
+    if (news.status.rate !== card.rate) this.told = null;
+    return card.hear(news);
   }
 
   lose() {

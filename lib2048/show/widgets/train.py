@@ -167,7 +167,7 @@ class Training:
             return "done", f"Done: {points(self._total)} {self.unit}."
         if self.phase == "pausing":
             return "paused", self._where("Paused") + " The network stands still: cells may use it."
-        return "stopped", self._where("Stopped") + " Start trains on from here."
+        return "stopped", self._where("Stopped") + " Train on goes on from here."
 
     def _ended(self, phase, words, details=""):
         with self._lock:
@@ -212,6 +212,8 @@ class Training:
         if not self.endless:
             share = min(1.0, self._done / self._total)
             far = f"{amount(self._done, self._total)} {self.unit}"
+            if self.run.done(self.unit) > self._done:  # it has been trained before
+                far += f" more; in all {points(history.actions)} actions"
         return {"phase": self.phase, "words": self.words, "details": self.details, "share": share,
                 "far": f"{far}, {points(history.count)} games", "rate": self.run.rate}  # fmt: skip
 

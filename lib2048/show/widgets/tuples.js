@@ -39,13 +39,15 @@ class Tuples {
     this.sum = make("p", { class: "lib-small" });
     const over = make("p", { class: "lib-small" }, this.counted.words);
     this.placing = make("div", { class: "lib-places" }, ...this.cards());
+    this.heading = make("p", { class: "lib-small" },
+      "The eight entries that it reads, one in each turned or mirrored place. Press one:");
     const keys = "Arrows move · Space takes a cell in or out · + and − change its tile · " +
       "Page Up and Page Down go to another board · C clears";
     this.root.classList.add("lib2048", "lib-tuples");
     this.root.setAttribute("role", "application");
     this.root.setAttribute("aria-label", `A tuple on a board. Keys: ${keys}`);
-    this.root.append(make("div", { class: "lib-columns" }, left, side), this.message, this.placing,
-      this.sum, over, ...this.curves(), make("p", { class: "lib-keys" }, keys));
+    this.root.append(make("div", { class: "lib-columns" }, left, side), this.message, this.heading,
+      this.placing, this.sum, over, ...this.curves(), make("p", { class: "lib-keys" }, keys));
   }
 
   frame() {
@@ -256,7 +258,9 @@ class Tuples {
     this.board.show(this.cells);
     this.text.value = inTiles(this.cells);
     if (this.slider) this.slider.value = this.at + 1;
-    if (this.where) this.where.textContent = `${points(this.at + 1)} of ${points(this.boards.length)}`;
+    const own = this.boards.length && this.cells.join() !== this.boards[this.at].join();
+    if (this.where) this.where.textContent = `${points(this.at + 1)} of ` +
+      `${points(this.boards.length)}${own ? ", changed" : ""}`;
     this.mark();
     this.measure();
     this.spell();
@@ -328,7 +332,7 @@ class Tuples {
   lay() {
     const here = this.match?.place ?? 0;
     const eight = this.eight();
-    this.placing.hidden = !this.tuple.length;
+    this.placing.hidden = this.heading.hidden = !this.tuple.length;
     this.places.forEach(({ element, mini }, n) => {
       [...mini.children].forEach((cell, at) => cell.classList.toggle("lib-on", eight[n].includes(at)));
       element.setAttribute("aria-pressed", String(n === here));
@@ -338,10 +342,11 @@ class Tuples {
 
   // Write what is known of the eight entries; answer: null while it is not there.
   fill(answer) {
-    const { weights, visits } = answer ?? {};
+    const { weights, visits, rates } = answer ?? {};
     this.eight().forEach((cells, n) => {
       const lines = [`index ${grouped(this.read(cells))}`];
       if (this.match) lines.push(weights ? `weight ${weightOf(weights[n])}` : "weight …");
+      if (rates) lines.push(`rate ${rates[n] === null ? "–" : `${fine(100 * rates[n])} %`}`);
       if (this.counts) lines.push(visits ? `visits ${points(visits[n])}` : "visits …");
       this.places[n].words.replaceChildren(...lines.map((line) => make("span", {}, line)));
     });
