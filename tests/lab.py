@@ -5,6 +5,7 @@ server listens on 127.0.0.1 only, and the browser is told that no other host exi
 """
 
 import ast
+import json
 import os
 import secrets
 import shutil
@@ -194,6 +195,12 @@ class Page:
             self.page.wait_for_timeout(50)
         assert found == wanted
 
+    def theme(self, name):
+        """Choose a theme of JupyterLab, and wait until the page has it."""
+        self.command("apputils:change-theme", json.dumps({"theme": name}))
+        light = str("Light" in name).lower()
+        self.page.wait_for_selector(f"body[data-jp-theme-light='{light}']", state="attached")
+
     def cells(self):
         """Return (id, type) of every cell of the notebook."""
         cells = "window.jupyterapp.shell.currentWidget.content.widgets"
@@ -224,6 +231,19 @@ class Widget:
         self.root.press(keys[0])
         for key in keys[1:]:
             self.page.keyboard.press(key)
+
+    def keeps_keys(self, selector):
+        """Click a part of it and press keys that JupyterLab has a use for; return that part."""
+        part = self.root.locator(selector).first
+        part.click(force=True)
+        for key in "ddxbam":
+            self.page.keyboard.press(key)
+        assert self.page.evaluate("document.activeElement.closest('.lib2048') !== null"), selector
+        return part
+
+    def chart(self, number):
+        """What a chart says to those who cannot see it."""
+        return self.root.locator(".lib-plot").nth(number).get_attribute("aria-label")
 
     def data(self, name):
         return self.root.get_attribute(f"data-{name}")

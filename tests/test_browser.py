@@ -233,10 +233,7 @@ TARGETS = [
 @pytest.mark.parametrize(("number", "selector"), TARGETS)
 def test_no_key_reaches_the_notebook(number, selector, notebook):
     before = notebook.cells()
-    target = lab.Widget(notebook, number).root.locator(selector).first
-    target.click(force=True)
-    for key in "ddxbam":
-        notebook.page.keyboard.press(key)
+    target = lab.Widget(notebook, number).keeps_keys(selector)
     target.evaluate("element => element.focus()")
     for key in "ddxbam":
         notebook.page.keyboard.press(key)
@@ -459,9 +456,7 @@ def test_a_recorded_game_plays_itself(replay):
 
 @pytest.mark.parametrize("theme", ["JupyterLab Dark", "JupyterLab Light"])
 def test_it_fits_a_phone_and_can_be_read_in_both_themes(theme, notebook, game):
-    notebook.command("apputils:change-theme", json.dumps({"theme": theme}))
-    light = str("Light" in theme).lower()
-    notebook.page.wait_for_selector(f"body[data-jp-theme-light='{light}']", state="attached")
+    notebook.theme(theme)
     lab.paste(game, " ".join(str(2**exponent) for exponent in [*range(15, 0, -1), 1]))
     assert game.root.evaluate(lab.PALE) == [], "the form of a position"
     game.button("Play from here").click()

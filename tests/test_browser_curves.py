@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 import statistics
 
 import lab
@@ -207,9 +206,7 @@ def test_how_long_a_redraw_takes_is_measured(rules, capsys):
 
 @pytest.mark.parametrize("theme", ["JupyterLab Dark", "JupyterLab Light"])
 def test_it_fits_a_phone_and_can_be_read_in_both_themes(theme, notebook, rules, own):
-    notebook.command("apputils:change-theme", json.dumps({"theme": theme}))
-    light = str("Light" in theme).lower()
-    notebook.page.wait_for_selector(f"body[data-jp-theme-light='{light}']", state="attached")
+    notebook.theme(theme)
     for widget in (rules, own):
         assert widget.root.evaluate(lab.PALE) == []
     notebook.page.set_viewport_size({"width": 400, "height": 900})

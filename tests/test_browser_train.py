@@ -40,9 +40,6 @@ class Training(lab.Widget):
             text = far.inner_text()
             self.page.wait_for_function("([e, text]) => e.innerText !== text", arg=[far, text])
 
-    def chart(self, number):
-        return self.root.locator(".lib-plot").nth(number).get_attribute("aria-label")
-
 
 @pytest.fixture
 def one(notebook):
@@ -142,9 +139,7 @@ def test_no_key_reaches_the_notebook(notebook, one):
     targets = [".lib-plot >> nth=1", "input[type=range]", "input[type=number]", "select",
                ".lib-message", "button >> nth=1", ".u-over >> nth=0"]  # fmt: skip
     for selector in targets:
-        one.root.locator(selector).first.click(force=True)
-        for key in "ddxbam":
-            notebook.page.keyboard.press(key)
+        one.keeps_keys(selector)
     assert notebook.cells() == before
 
 
@@ -181,9 +176,7 @@ def test_running_its_cell_again_ends_the_old_one(notebook, one):
 
 @pytest.mark.parametrize("theme", ["JupyterLab Dark", "JupyterLab Light"])
 def test_it_fits_a_phone_and_can_be_read_in_both_themes(theme, notebook, both):
-    notebook.command("apputils:change-theme", json.dumps({"theme": theme}))
-    light = str("Light" in theme).lower()
-    notebook.page.wait_for_selector(f"body[data-jp-theme-light='{light}']", state="attached")
+    notebook.theme(theme)
     both.press("p")
     for number in range(2):
         both.until_phase("training", number)

@@ -1,6 +1,5 @@
 """The tree of a search and exact small boards, explored in a real JupyterLab, in a real browser."""
 
-import json
 import statistics
 
 import lab
@@ -273,19 +272,13 @@ TARGETS = [
 @pytest.mark.parametrize(("number", "selector"), TARGETS)
 def test_no_key_reaches_the_notebook(number, selector, notebook):
     before = notebook.cells()
-    target = lab.Widget(notebook, number).root.locator(selector).first
-    target.click(force=True)
-    for key in "ddxbam":
-        notebook.page.keyboard.press(key)
-    assert notebook.page.evaluate("document.activeElement.closest('.lib2048') !== null")
+    lab.Widget(notebook, number).keeps_keys(selector)
     assert notebook.cells() == before
 
 
 @pytest.mark.parametrize("theme", ["JupyterLab Dark", "JupyterLab Light"])
 def test_it_fits_a_phone_and_can_be_read_in_both_themes(theme, notebook):
-    notebook.command("apputils:change-theme", json.dumps({"theme": theme}))
-    light = str("Light" in theme).lower()
-    notebook.page.wait_for_selector(f"body[data-jp-theme-light='{light}']", state="attached")
+    notebook.theme(theme)
     for root in notebook.page.locator(".lib2048").all():
         assert root.evaluate(lab.PALE) == [] == root.evaluate(lab.CROOKED)
     notebook.page.set_viewport_size({"width": 400, "height": 900})

@@ -1,6 +1,5 @@
 """The explorers of tuples and rates in a real JupyterLab, by mouse and by keyboard."""
 
-import json
 import re
 import statistics
 
@@ -56,9 +55,6 @@ class Explorer(lab.Widget):
         self.page.wait_for_function(there, arg=places.element_handle())
         texts = places.locator("button").all_inner_texts()
         return [re.findall(r"(?:index|weight|visits) (.*)", text) for text in texts]
-
-    def chart(self, number):
-        return self.root.locator(".lib-plot").nth(number).get_attribute("aria-label")
 
 
 @pytest.fixture
@@ -222,20 +218,14 @@ def test_no_key_reaches_the_notebook(notebook, explorer):
                "button:has-text('Clear')"]  # fmt: skip
     explorers = [(NETWORK, target) for target in targets] + [(RATES, ".u-over")]
     for widget, selector in explorers:
-        target = Explorer(notebook, widget).root.locator(selector).first
-        target.click(force=True)
-        for key in "ddxbam":
-            notebook.page.keyboard.press(key)
-        assert notebook.page.evaluate("document.activeElement.closest('.lib2048') !== null")
+        lab.Widget(notebook, widget).keeps_keys(selector)
     assert notebook.cells() == before
     explorer.root.get_by_label("Tuple of 4x6").select_option("0")
 
 
 @pytest.mark.parametrize("theme", ["JupyterLab Dark", "JupyterLab Light"])
 def test_it_fits_a_phone_and_can_be_read_in_both_themes(theme, notebook):
-    notebook.command("apputils:change-theme", json.dumps({"theme": theme}))
-    light = str("Light" in theme).lower()
-    notebook.page.wait_for_selector(f"body[data-jp-theme-light='{light}']", state="attached")
+    notebook.theme(theme)
     for root in notebook.page.locator(".lib2048").all():
         assert root.evaluate(lab.PALE) == [] == root.evaluate(lab.CROOKED)
     notebook.page.set_viewport_size({"width": 400, "height": 1600})

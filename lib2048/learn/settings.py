@@ -290,6 +290,18 @@ class Flag(NamedTuple):
     kind: type | None
     meant: bool | None = None
 
+    def given(self, value):
+        """Return {field: value} for a value of a list; {} for a flag alone that is false there."""
+        if self.kind is None:
+            return {self.name: self.meant} if value else {}
+        return {self.name: value}
+
+
+def of_seed(given, seed):
+    """Return settings in which '{seed}' in the file of weights to begin with is this seed."""
+    weights = given.get("weights")
+    return given if weights is None else given | {"weights": weights.replace("{seed}", f"{seed}")}
+
 
 def flags():
     """Return {long option: `Flag`} of the fields that the command line and lists of runs know."""

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import NamedTuple
 
-from lib2048.learn.settings import Settings, flags
+from lib2048.learn.settings import Settings, flags, of_seed
 from lib2048.sweep import tables, testing
 from lib2048.train.folder import RunFolder
 from lib2048.train.learners import needed_bytes
@@ -40,10 +40,12 @@ class Training(NamedTuple):
         name, seeds = options.pop("name"), tables.check_seeds(options.pop("seeds", [1]))
         tests, keep = tables.test_games(options.pop("tests", {})), options.pop("keep", True)
         tables.check_value("keep", keep, None)
-        given = dict(filter(None, map(_setting, options.items())))
+        given = {}
+        for option in options.items():
+            given |= _setting(*option)
         if "network" not in given:
             raise ValueError('which network? write network = "4x6", or another')
-        return [cls(name, Settings.asked(**_of_seed(given, seed), seed=seed), tests, keep)
+        return [cls(name, Settings.asked(**of_seed(given, seed), seed=seed), tests, keep)
                 for seed in seeds]  # fmt: skip
 
     @property
@@ -121,20 +123,11 @@ class Training(NamedTuple):
 # ---------------------------------------------------------------- from a table to settings
 
 
-def _of_seed(given, seed):
-    """Return settings in which '{seed}' in the file of weights to begin with is this seed."""
-    weights = given.get("weights")
-    return given if weights is None else given | {"weights": weights.replace("{seed}", f"{seed}")}
-
-
-def _setting(option):
-    """Return (field of `Settings`, value) of an option, or None where it says nothing."""
-    said, value = option
+def _setting(said, value):
+    """Return {field of `Settings`: value} of an option, once it is checked."""
     flag = _flag(said)
     tables.check_value(said, value, flag.kind)
-    if flag.kind is None:
-        return (flag.name, flag.meant) if value else None
-    return flag.name, value
+    return flag.given(value)
 
 
 def _flag(said):

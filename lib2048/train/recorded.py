@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lib2048.learn.settings import Settings, flags
+from lib2048.learn.settings import Settings, flags, of_seed
 from lib2048.machine.data import data
 from lib2048.machine.files import open_file, read_json
 from lib2048.train.folder import CONFIG, TESTS
@@ -163,13 +163,9 @@ def _path(file):
 def _settings(options, seed):
     """Return the settings that a [[run]] of a list asks for."""
     known, given = flags(), {}
-    for said, value in options.items():
-        flag = known.get(said)
-        if flag and flag.kind is not None:
-            given[flag.name] = value.replace("{seed}", f"{seed}") if said == "from" else value
-        elif flag and value:
-            given[flag.name] = flag.meant
-    return Settings(**given, seed=seed)
+    for said in known.keys() & options.keys():
+        given |= known[said].given(options[said])
+    return Settings(**of_seed(given, seed), seed=seed)
 
 
 def _points(row, kind):

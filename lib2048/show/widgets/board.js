@@ -20,6 +20,16 @@ export function make(tag, attributes = {}, ...children) {
   return element;
 }
 
+// Say something below a widget; trouble: in the colour of what went wrong; details: to unfold.
+export function putWords(place, words, trouble = false, details = "") {
+  place.classList.toggle("lib-trouble", trouble);
+  place.textContent = words;
+  if (!details) return;
+  const folded = make("details", {}, make("summary", {}, "Where it happened"));
+  folded.append(make("pre", {}, details));
+  place.append(folded);
+}
+
 export function button(text, title, onclick, more = {}) {
   return make("button", { type: "button", title, onclick, ...more }, text);
 }

@@ -1,7 +1,7 @@
 // Learning curves to explore.  The kernel reads them; what is chosen, averaged, drawn and written as
 // CSV happens here.
 
-import { button, counted, enable, holdKeys, make, points } from "./board.js";
+import { button, counted, enable, holdKeys, make, points, putWords } from "./board.js";
 import { Chart, together } from "./chart.js";
 import { Orders } from "./orders.js";
 
@@ -489,12 +489,7 @@ class Explorer {
   }
 
   say(words, bad = false, details = "") {
-    this.message.classList.toggle("lib-trouble", bad);
-    this.message.textContent = words;
-    if (!details) return;
-    const folded = make("details", {}, make("summary", {}, "Where it happened"));
-    folded.append(make("pre", {}, details));
-    this.message.append(folded);
+    putWords(this.message, words, bad, details);
   }
 
   close() {

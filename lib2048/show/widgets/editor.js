@@ -2,7 +2,7 @@
 // paste, as fields over the board.  Whoever has such a board extends `Editor`.
 
 import { placeInWords, readPosition, tileOf } from "./game.js";
-import { make } from "./board.js";
+import { make, putWords } from "./board.js";
 
 // `root`, `frame` (around the board) and `forms` (where forms go) are set by who extends it; `here`
 // are the cells that the fields begin with, and `use(cells)` gets those that were chosen.
@@ -29,12 +29,7 @@ export class Editor {
 
   put(words, trouble = false, details = "") {
     this.waited = false;
-    this.message.classList.toggle("lib-trouble", trouble);
-    this.message.textContent = words;
-    if (!details) return;
-    const folded = make("details", {}, make("summary", {}, "Where it happened"));
-    folded.append(make("pre", {}, details));
-    this.message.append(folded);
+    putWords(this.message, words, trouble, details);
   }
 
   say(words, trouble = false, details = "") {

@@ -1,7 +1,7 @@
 // Runs that train in the kernel: buttons, the rate, and curves that grow.  Numbers come as messages,
 // only what is new of them; without a page nobody hears them, and the training goes on.
 
-import { button, enable, holdKeys, make, points } from "./board.js";
+import { button, enable, holdKeys, make, points, putWords } from "./board.js";
 import { brief, Chart, together } from "./chart.js";
 import { Orders } from "./orders.js";
 
@@ -273,12 +273,7 @@ class Train {
   }
 
   say(words, bad = false, details = "") {
-    this.message.classList.toggle("lib-trouble", bad);
-    this.message.textContent = words;
-    if (!details) return;
-    const folded = make("details", {}, make("summary", {}, "Where it happened"));
-    folded.append(make("pre", {}, details));
-    this.message.append(folded);
+    putWords(this.message, words, bad, details);
   }
 
   close() {

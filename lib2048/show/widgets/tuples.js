@@ -4,7 +4,7 @@
 import {
   LARGEST, fromHex, placeInWords, possible, readBoard, tileOf, toHex,
 } from "./game.js";
-import { Board, button, counted, enable, grouped, holdKeys, make, points } from "./board.js";
+import { Board, button, counted, enable, grouped, holdKeys, make, points, putWords } from "./board.js";
 import { Mind } from "./mind.js";
 import { Chart, brief } from "./chart.js";
 
@@ -391,8 +391,7 @@ class Tuples {
   say(words, bad = false) {
     if (!words) return this.message.dataset.kept && this.say(this.message.dataset.kept);
     if (!bad && !words.startsWith("The kernel is busy")) this.message.dataset.kept = words;
-    this.message.classList.toggle("lib-trouble", bad);
-    this.message.textContent = words;
+    putWords(this.message, words, bad);
   }
 
   // ---- asking
