@@ -100,7 +100,7 @@ def rounds_to(value: float, words: str) -> bool:
 
 
 def in_a_line(lines: Iterator[str], text: str, words: str) -> bool:
-    """Say whether lines with this text hold, for each number of these words, one that rounds to it."""
+    """Say whether lines with this text hold every number of these words, rounded as there."""
     found = [size(n) for line in lines if text in line for n in re.findall(NUMBER, plain(line))]
     unit = re.sub(NUMBER, "", words)
     return all(any(rounds_to(n, said + unit) for n in found) for said in re.findall(NUMBER, words))
