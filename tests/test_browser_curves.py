@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 import statistics
 
 import lab
@@ -57,7 +58,7 @@ class Curves(lab.Widget):
         return self.root.locator(".lib-rows b").all_inner_texts()
 
     def row(self, name):
-        return self.root.get_by_role("checkbox", name=f"{name} ")
+        return self.root.get_by_role("checkbox", name=re.compile(rf"^\s*{re.escape(name)} "))
 
     def downloaded(self, kind):
         with self.page.expect_download() as download:
@@ -102,7 +103,7 @@ def test_it_shows_what_is_recorded_and_filters_it_by_mouse(notebook, rules):
     rules.row("carousel").check()
     rules.until_it_says("carousel, paper 432\u202f701")
     notebook.until("rules.view['place']", "late")
-    rules.row("autostep_0.1").uncheck()
+    rules.row("autostep_0.1").click()
     assert "autostep_0.1" not in rules.names(), "the menus leave it out"
     rules.button("Reset").click()
     rules.until("Everything is as at first.")
