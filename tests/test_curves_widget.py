@@ -238,6 +238,21 @@ def test_a_row_runs_now_and_is_stopped(browser, tmp_path):
     assert again.widget.wait(LIMIT) and again.widget.phases == ["done"]
 
 
+def test_a_run_shows_training_games_and_says_why(browser, tmp_path):
+    write(tmp_path / "td-seed1")
+    page = browser(tmp_path, "value_batches", plies=1)
+    row = next(r["row"] for r in page.widget.catalogue["rows"] if r["name"] == "td")
+    told = page.say(kind="run", row=row, seconds=600)
+    assert told[0] == {"kind": "choice", "view": page.widget.view, "why": curves.SWITCHED}
+    assert page.widget.view["plies"] is None and page.widget.catalogue["first"]["plies"] == 1
+    while page.widget.run.history.count < 1000:
+        assert not page.widget.wait(0.05), page.widget.phases
+    page.say(kind="stop")
+    assert page.widget.wait(LIMIT) and "td now" in set(page.widget.frame["run"])
+    page.say(kind="view", view=page.widget.view | {"plies": 1})
+    assert "td now" not in set(page.widget.frame["run"]), "its training games are no tests"
+
+
 def test_a_run_that_has_no_room_is_told(browser, monkeypatch):
     page = browser("rules")
 
