@@ -76,8 +76,8 @@ def test_the_rate_is_changed_while_it_trains(notebook, one):
     rate.press("Enter")
     notebook.until("widget.run.rate", 0.02)
     one.until_it_grows()
-    for text, says in (("7", "use a rate above 0"), ("fast", "“fast” is no number"),
-                       ("1.000,5", "is no number: write α as 0.05 or 0,05. It stays 0.02")):  # fmt: skip
+    how = "is no number: write α as 0.05 or 0,05. It stays 0.02"
+    for text, says in (("7", "use a rate above 0"), ("fast", f"“fast” {how}"), ("1.000,5", how)):
         rate.fill(text)
         rate.press("Enter")
         one.until(says)

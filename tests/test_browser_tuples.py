@@ -198,11 +198,12 @@ def test_curves_are_those_of_the_chosen_entry(notebook):
             assert f"E {number(last['E'])}, A {number(last['A'])}" in rates.chart(1)
             assert f"weight {number(last['weight'])}" in rates.chart(2)
     noise = notebook.ask("rates.noise()")
-    said = rates.root.locator(".lib-charts + .lib-small").inner_text().replace(THIN, "")
+    said = rates.root.locator(".lib-charts > .lib-small").inner_text().replace(THIN, "")
     assert f"{noise['met']} entries" in said and f"{100 * noise['below']:.0f} % lie below" in said
     assert f"coin tosses would put {100 * noise['tosses']:.0f} % there" in said
     chart = rates.root.locator(".lib-plot").first
-    box, drawn = rates.root.get_by_label("logarithmic"), "e => e.querySelector('canvas').toDataURL()"
+    box = rates.root.get_by_label("logarithmic")
+    drawn = "e => e.querySelector('canvas').toDataURL()"
     steep = chart.evaluate(drawn)
     assert box.is_checked()
     box.uncheck()

@@ -10,7 +10,7 @@ const LOGARITHMIC = [Math.log10, (x) => 10 ** x];
 const TALL = 170; // pixels
 const MOVES = ["mousemove", "mouseleave"]; // what charts of a group tell each other
 const LETTERS = 12; // pixels, the size of what stands in a chart
-const ROWS = 3; // of marks' words, one below the other
+const ROWS = 3; // of marks' words
 const THEME = { attributes: true, attributeFilter: ["data-jp-theme-light", "data-theme", "class"] };
 
 // A number as an axis has it: 2 500, 35 k, 12.5 M.
@@ -33,7 +33,8 @@ export class Chart {
   constructor({ title, names, group, said, zoomed = () => {}, write = brief, tick = brief,
     most = null, x = "actions", log = false, steep = false, looks = null, bands = [], tall = TALL }) {
     Object.assign(this, { title, names, group, said, zoomed, write, tick, most, x, part: null });
-    Object.assign(this, { log, steep, bands, tall, marks: [], looks: looks ?? names.map((_, n) => ({ line: n })) });
+    Object.assign(this, { log, steep, bands, tall, looks: looks ?? names.map((_, n) => ({ line: n })) });
+    this.marks = [];
     this.columns = [[], ...names.map(() => [])];
     this.heading = make("p", { class: "lib-small" }, title);
     this.whole = make("button", { type: "button", class: "lib-whole", hidden: "",
@@ -76,7 +77,9 @@ export class Chart {
 
   describe() {
     const last = this.heard((n) => this.worth(n));
-    const marks = this.marks.filter(({ text }) => text).map(({ x, text }) => `${text} from ${brief(x)} on. `);
+    const whose = (line) => (this.names.length > 1 ? `${this.names[line]}: ` : "");
+    const marks = this.marks.filter(({ text }) => text).map(({ x, line, text }) =>
+      `${whose(line)}${text} from ${brief(x)} on. `);
     this.place.setAttribute("aria-label", `${this.title}: ${last.join(", ")}. ${marks.join("")}` +
       "Left and Right read the curve, plus and minus zoom, Shift with Left and Right moves on, " +
       "0 shows all of it.");
@@ -163,13 +166,13 @@ export class Chart {
     };
   }
 
-  // A line at each mark that is shown, and its words beside it, in the first row where there is room.
+  // A line at each mark that is shown, and its words at its foot, in the lowest row that has room.
   drawMarks(plot) {
     const { ctx, bbox, axes } = plot;
     const size = LETTERS * devicePixelRatio;
     const ends = Array(ROWS).fill(bbox.left);
     ctx.save();
-    Object.assign(ctx, { lineWidth: devicePixelRatio, textAlign: "left", textBaseline: "top",
+    Object.assign(ctx, { lineWidth: devicePixelRatio, textAlign: "left", textBaseline: "bottom",
       font: axes[0].font[0] });
     for (const { x, line, text = "" } of [...this.marks].sort((one, other) => one.x - other.x)) {
       const at = Math.round(plot.valToPos(x, "x", true));
@@ -184,7 +187,7 @@ export class Chart {
       const left = Math.min(at + size / 3, bbox.left + bbox.width - wide + size);
       const row = ends.findIndex((end) => end <= left);
       if (row < 0 || !text) continue;
-      ctx.fillText(text, left, bbox.top + 1.2 * row * size);
+      ctx.fillText(text, left, bbox.top + bbox.height - (0.2 + 1.2 * row) * size);
       ends[row] = left + wide;
     }
     ctx.restore();

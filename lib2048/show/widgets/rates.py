@@ -4,14 +4,13 @@ import numpy as np
 
 from lib2048.show.drawing import draw_curves, draw_row, draw_tuple
 from lib2048.show.widgets.base import points
-from lib2048.show.widgets.tuples import NetworkExplorer
+from lib2048.show.widgets.tuples import EIGHT, NetworkExplorer
 from lib2048.train.watching import progress_bar
 
 MOMENTS = 60  # of a training, at which its entries are written down
 FEW = 1 << 22  # weights: of a network with at most so many, every entry is followed
 NOISE = "noise alone: 1/√visits"
-VISITS = ("Visits: how often training has moved the entry so far. Each afterstate adds 8 to the entries "
-          "of a tuple, one for each turned or mirrored place.")  # fmt: skip
+VISITS = f"Visits: how often training has moved an entry so far. Each afterstate adds {EIGHT}."
 
 
 class RateExplorer(NetworkExplorer):

@@ -215,9 +215,10 @@ class Training:
             far = f"{amount(self._done, self._total)} {self.unit}"
             if self.run.done(self.unit) > self._done:  # it has been trained before
                 far += f" more; in all {points(history.actions)} actions"
+        changes = history.changes[-MARKS:]
         return {"phase": self.phase, "words": self.words, "details": self.details, "share": share,
                 "far": f"{far}, {points(history.count)} games", "rate": self.run.rate,
-                "changes": [(c["actions"], c["rate"]) for c in history.changes[-MARKS:]]}  # fmt: skip
+                "changes": [(c["actions"], c["rate"]) for c in changes]}  # fmt: skip
 
     def tell(self, everything=False):
         """Tell what is new."""

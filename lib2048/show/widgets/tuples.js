@@ -158,9 +158,9 @@ class Tuples {
     if (!this.plots.length) return [];
     this.plots.filter(({ steep }) => steep).forEach((plot) => this.bend(plot));
     this.entry = make("p", { class: "lib-size" });
-    this.noise = make("p", { class: "lib-small" });
-    const charts = this.plots.map(({ element }) => element);
-    return [this.entry, make("div", { class: "lib-charts" }, ...charts), this.noise];
+    this.noise = make("p", { class: "lib-small", hidden: "" });
+    const [first, ...others] = this.plots.map(({ element }) => element);
+    return [this.entry, make("div", { class: "lib-charts" }, first, this.noise, ...others)];
   }
 
   // Let the reader choose whether the axis of y is logarithmic.
@@ -368,6 +368,7 @@ class Tuples {
     });
     if (!this.plots.length) return;
     if (answer || !this.match) this.plot(answer?.curve);
+    this.noise.hidden &&= !answer?.noise;
     if (answer?.noise) this.noise.textContent = noiseInWords(answer.noise);
   }
 
@@ -487,8 +488,8 @@ const inHundred = (part) => `${points(100 * part)} %`;
 
 // What the line of noise in the chart of rates is, and where the entries lie.
 const noiseInWords = ({ met, below, tosses }) =>
-  "The line of noise is what chance makes of |E| / A: if each error were the toss of a coin, +1 or −1, " +
-  "|E| would be near √visits (root mean square) and A = visits. Of the " +
+  "The line of noise is what chance makes of |E| / A: if each error were the toss of a coin, +1 or −1, A " +
+  "would be the visits and |E| about their square root (in root mean square). Of the " +
   `${points(met)} entries that training has met, ` +
   `${inHundred(below)} lie below 1/√visits; coin tosses would put ${inHundred(tosses)} there.`;
 

@@ -15,6 +15,7 @@ CELLS = (0, 1, 2, 3, 4, 5)  # the tuple to begin with where there is no network
 BOARD = [[2, 16, 8, 4], [4, 8, 0, 0], [32, 2, 0, 0], [64, 4, 2, 0]]
 NUMBERED = np.uint64(0xFEDCBA9876543210)  # its cell p holds the number p
 AT_ONCE = 1 << 16  # boards that are compared together: they stay in the processor's cache
+EIGHT = "8 to the entries of a tuple, one for each turned or mirrored place"
 NO_COUNT = "Nobody has counted over games here, so how often an entry is looked up is not known."
 
 
@@ -250,8 +251,7 @@ class Visits:
 
     def __str__(self):
         boards = f"{points(len(self.boards))} boards"
-        return (f"Look-ups: how often {boards} read an entry. Each board adds 8 to the entries of a "
-                "tuple, one for each turned or mirrored place.")  # fmt: skip
+        return f"Look-ups: how often {boards} read an entry. Each board adds {EIGHT}."
 
 
 def _spread(exponents, cells):
