@@ -18,6 +18,10 @@ CELLS = [
     "both = TrainWidget(new('td'), new('tc'), actions=10**12)\nboth",
 ]
 FOREVER = "while True: time.sleep(0.02)"
+UNTIL_IT_STOPS = """
+end = time.monotonic() + 60
+while widget.phases != ['stopped'] and time.monotonic() < end: time.sleep(0.05)
+seen = widget.phases"""
 ONE, BOTH = range(2)
 LAST = BOTH
 
@@ -108,7 +112,7 @@ def test_it_is_paused_by_a_key_and_goes_on_beside_a_busy_cell(notebook, one):
 def test_its_own_stop_works_while_a_cell_runs(notebook, one):
     one.button("Train on").click()
     one.until_phase("training")
-    notebook.start("for _ in range(100): time.sleep(0.05)\nseen = widget.phases")
+    notebook.start(UNTIL_IT_STOPS)
     one.button("Stop").click()
     one.until_phase("stopped")
     notebook.until("seen", ["stopped"])
