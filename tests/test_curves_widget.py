@@ -91,7 +91,7 @@ def test_choices_filter_rows():
 @pytest.mark.parametrize(
     ("sources", "choice", "said"),
     [
-        (["rulez"], {}, "'rulez' is neither a folder nor one of the lists curves, "),
+        (["rulez"], {}, "'rulez' is neither a folder nor one of the lists changed, "),
         (["runs/none"], {}, "runs/none: no such folder"),
         (["rules"], {"rule": "adam"}, "rule 'adam': there is autostep, tc, td"),
         (["rules"], {"rows": ["tc_2"]}, "row 'tc_2': there is tc_1.0, "),
