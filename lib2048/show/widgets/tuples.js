@@ -158,7 +158,7 @@ class Tuples {
     if (!this.plots.length) return [];
     this.plots.filter(({ steep }) => steep).forEach((plot) => this.bend(plot));
     this.entry = make("p", { class: "lib-size" });
-    this.noise = make("p", { class: "lib-small", hidden: "" });
+    this.noise = make("p", { class: "lib-noise lib-small", hidden: "" });
     const [first, ...others] = this.plots.map(({ element }) => element);
     return [this.entry, make("div", { class: "lib-charts" }, first, this.noise, ...others)];
   }
