@@ -80,7 +80,7 @@ from lib2048.show.drawing import (
     draw_tuples,
 )
 from lib2048.show.ladder import BoardKind, Ladder
-from lib2048.show.predictions import mark_prediction, predict, predicted
+from lib2048.show.predictions import mark_prediction, predict, predicted, you_said
 from lib2048.show.timeline import draw_time
 from lib2048.train.budget import actions_in, as_written, budget
 from lib2048.train.history import History
@@ -114,7 +114,7 @@ __all__ = [
     "places", "player", "predict", "predicted", "race", "random_player", "reached", "record_game",
     "recorded_lists", "recorded_variants", "rollouts", "save", "slide", "solve", "spawn", "spec",
     "statistics_block", "stream", "symmetries", "to_exponents", "to_tiles", "tournament", "train",
-    "deep", *_LAZY,
+    "you_said", "deep", *_LAZY,
 ]  # fmt: skip
 
 
