@@ -85,7 +85,7 @@ from lib2048.show.timeline import draw_time
 from lib2048.train.budget import actions_in, as_written, budget
 from lib2048.train.history import History
 from lib2048.train.race import Race, race
-from lib2048.train.recorded import recorded_lists
+from lib2048.train.recorded import recorded_lists, recorded_tests
 from lib2048.train.run import Run, last_run, train
 from lib2048.train.variants import paper_variants, recorded_variants
 
@@ -112,9 +112,9 @@ __all__ = [
     "heuristic_network", "heuristic_player", "initial", "interval", "is_over", "last_run",
     "line_values", "load", "mark_prediction", "mdp", "mean_ci95", "paper_variants", "parse_network",
     "places", "player", "predict", "predicted", "race", "random_player", "reached", "record_game",
-    "recorded_lists", "recorded_variants", "rollouts", "save", "slide", "solve", "spawn", "spec",
-    "statistics_block", "stream", "symmetries", "to_exponents", "to_tiles", "tournament", "train",
-    "deep", *_LAZY,
+    "recorded_lists", "recorded_tests", "recorded_variants", "rollouts", "save", "slide", "solve",
+    "spawn", "spec", "statistics_block", "stream", "symmetries", "to_exponents", "to_tiles",
+    "tournament", "train", "deep", *_LAZY,
 ]  # fmt: skip
 
 

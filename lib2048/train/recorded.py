@@ -25,6 +25,9 @@ from lib2048.train.history import EVALUATIONS, HISTORY
 POINT = ("actions", "games", "seconds", "mean", "ci95")
 TRAINING = "training"  # the curve of the training games; those of test games are named by plies
 MOST_FOLDERS, MOST_BYTES = 500, 256 << 20
+TEST = ("list", "run", "network", "seed", "actions", "plies", "games", "mean", "ci95", "end")
+NUMBERS = ("actions", "games", "mean", "ci95")
+REACHED = tuple(f"reached_{1 << exponent}" for exponent in range(9, 16))
 KINDS = ("history", "evaluations", "tests", "runs")  # files with points, see sweep.lists.FILLED
 OF_RUN = re.compile(r"(.+)-seed-?\d+")  # how a sweep names the folder of a run
 OF_TEST = re.compile(r"mean_(\d+)ply")
@@ -116,6 +119,24 @@ def recorded(name):
     return sorted(found.values(), key=lambda run: (-order.get(run.name, -1), run.seed))
 
 
+def recorded_tests(*names):
+    """Return the test games that lists of data/runs have recorded, as one DataFrame.
+
+    names: of lists, such as "late".  A row a test: list, run, network, seed, actions (of training
+    before it), plies, games, mean, ci95, end (True for the test after the run, which has more
+    games; False for those on the way), and reached_512 … reached_32768, shares of its games; nan
+    where nobody wrote it down.  Runs are in the order of their list.  A list whose runs are not
+    there yet has no rows; raises ValueError for a name that is none.
+    """
+    import pandas as pd
+
+    if unknown := [name for name in names if name not in _lists()]:
+        raise ValueError(f"there is no list {unknown[0]!r}: use {', '.join(_lists())}")
+    rows = [row for name in names for row in _lists()[name].tests()]
+    table = pd.DataFrame(rows, columns=[*TEST, *REACHED])
+    return table.astype(dict.fromkeys((*NUMBERS, *REACHED), float))
+
+
 @functools.cache
 def _lists():
     return {path.stem: _List(path) for path in sorted(data("runs").glob("*.toml"))}
@@ -154,6 +175,21 @@ class _List:
                 if row.get("list", self.name) == self.name:
                     own = (row.get("run") or run, int(row.get("seed") or seed))
                     yield kind, key or own, row
+
+    def tests(self):
+        """Return its tests, dicts of TEST and REACHED, run by run."""
+        found, order = [], {run: n for n, (run, _) in enumerate(self.runs)}
+        for kind, (run, seed), row in self.rows():
+            told = self.runs.get((run, seed), {})
+            for plies, (actions, _, _, *of_games) in _points(row, kind):
+                if plies != TRAINING:
+                    games = _number(row, "games" if kind != "runs" else f"games_{plies}ply")
+                    end, when = kind != "evaluations", actions or told.get("actions")
+                    head = self.name, run, told.get("network"), seed, when, plies, games, *of_games
+                    shares = {name: _number(row, name) for name in REACHED}
+                    found.append(dict(zip(TEST, (*head, end))) | shares)
+        keys = "seed", "plies", "actions", "end"
+        return sorted(found, key=lambda test: (order[test["run"]], *(test[key] for key in keys)))
 
 
 def _path(file):
