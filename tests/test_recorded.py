@@ -5,7 +5,7 @@ import json
 import pandas as pd
 import pytest
 
-from lib2048 import Settings, data, recorded_lists, recorded_tests
+from lib2048 import Settings, data, paper_tests, recorded_lists, recorded_tests
 from lib2048.train.recorded import (
     MOST_BYTES,
     POINT,
@@ -110,6 +110,18 @@ def test_all_tests_of_lists_are_one_table():
         assert dict(own["mean"]) == dict(wide[f"mean_{plies}ply"]) and set(own["games"]) == {games}
     at_1ply = tests[tests["end"] & (tests["list"] == "promotion")]
     assert set(at_1ply["actions"]) == {300_000_000} and at_1ply["reached_8192"].between(0, 1).all()
+
+
+def test_the_papers_tests_stand_beside_the_runs():
+    found = paper_tests("late", "late_questions", "tc_1e10")
+    deep = found[found["plies"] == 3].set_index("run")
+    table = pd.read_csv(data("published/jaskowski2018_table3_stages.csv"))
+    table = table[table["depth_ply"] == 3].set_index("algorithm")["score_mean"]
+    assert deep["mean"]["one_stage"] == table["1 stage"]
+    assert deep["mean"]["promotion"] == table["2^4 stages, WP"]
+    assert deep["actions"]["one_stage"] == 4 * deep["actions"]["tc"] == 4e10
+    with pytest.raises(ValueError, match="there is no list 'lates'"):
+        paper_tests("lates")
 
 
 def test_a_list_without_runs_has_no_tests():

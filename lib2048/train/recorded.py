@@ -130,11 +130,16 @@ def recorded_tests(*names):
     """
     import pandas as pd
 
-    if unknown := [name for name in names if name not in _lists()]:
-        raise ValueError(f"there is no list {unknown[0]!r}: use {', '.join(_lists())}")
-    rows = [row for name in names for row in _lists()[name].tests()]
+    rows = [row for told in _called(names) for row in told.tests()]
     table = pd.DataFrame(rows, columns=[*TEST, *REACHED])
     return table.astype(dict.fromkeys((*NUMBERS, *REACHED), float))
+
+
+def _called(names):
+    """Return the lists of these names, also those without curves; raises ValueError for others."""
+    if unknown := [name for name in names if name not in _lists()]:
+        raise ValueError(f"there is no list {unknown[0]!r}: use {', '.join(_lists())}")
+    return [_lists()[name] for name in names]
 
 
 @functools.cache
@@ -365,6 +370,21 @@ def paper_points(place, name):
             found += [(int(row.depth_ply), float(told["actions"]), float(row.score_mean),
                        getattr(row, "score_ci95", None)) for row in rows.itertuples()]  # fmt: skip
     return found
+
+
+def paper_tests(*names):
+    """Return what papers have of the runs of some lists: a DataFrame, see `recorded_tests`.
+
+    names: of lists.  A row a test of a paper: list, run, actions, plies, mean, ci95 (nan where none
+    is given), as `paper_points` has them.  Raises ValueError for a name that is none.
+    """
+    import pandas as pd
+
+    rows = [(told.name, run, actions, plies, mean, ci95)
+            for told in _called(names) for run in dict.fromkeys(run for run, _ in told.runs)
+            for plies, actions, mean, ci95 in paper_points(told.name, run)]  # fmt: skip
+    table = pd.DataFrame(rows, columns=["list", "run", "actions", "plies", "mean", "ci95"])
+    return table.astype({"actions": float, "mean": float, "ci95": float})
 
 
 @functools.cache
