@@ -110,6 +110,8 @@ def test_all_tests_of_lists_are_one_table():
         assert dict(own["mean"]) == dict(wide[f"mean_{plies}ply"]) and set(own["games"]) == {games}
     at_1ply = tests[tests["end"] & (tests["list"] == "promotion")]
     assert set(at_1ply["actions"]) == {300_000_000} and at_1ply["reached_8192"].between(0, 1).all()
+    deep = recorded_tests("late_questions").query("end and plies == 3")  # shares of every depth
+    assert deep["reached_8192"].between(0, 1).all() and set(deep["games"]) <= {100}
 
 
 def test_the_papers_tests_stand_beside_the_runs():

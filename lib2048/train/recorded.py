@@ -188,11 +188,11 @@ class _List:
             told = self.runs.get((run, seed), {})
             for plies, (actions, _, _, *of_games) in _points(row, kind):
                 if plies != TRAINING:
-                    games = _number(row, "games" if kind != "runs" else f"games_{plies}ply")
+                    depth = f"_{plies}ply" if kind == "runs" else ""  # a column a depth
                     end, when = kind != "evaluations", actions or told.get("actions")
+                    games, *shares = (_number(row, name + depth) for name in ("games", *REACHED))
                     head = self.name, run, told.get("network"), seed, when, plies, games, *of_games
-                    shares = {name: _number(row, name) for name in REACHED}
-                    found.append(dict(zip(TEST, (*head, end))) | shares)
+                    found.append(dict(zip((*TEST, *REACHED), (*head, end, *shares))))
         keys = "seed", "plies", "actions", "end"
         return sorted(found, key=lambda test: (order[test["run"]], *(test[key] for key in keys)))
 
