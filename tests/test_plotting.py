@@ -193,7 +193,7 @@ def test_points_of_a_paper_are_open_marks_in_the_colour_of_their_curve():
     measured = pd.DataFrame({"actions": [9e9], "mean": [250.0], "ci95": [3.0]})
     curves = {"a": frame([1, 2]), "b": frame([2, 3])}
     ax = plot_curves(curves, points={"b": measured, "a": measured})
-    marks = [line for line in ax.lines if line.get_marker() == "D"]
+    marks = [line for line in ax.lines if line.get_marker() == "D" and len(line.get_xdata())]
     colours = {line.get_label(): line.get_color() for line in ax.lines}
     assert [mark.get_color() for mark in marks] == [colours["b"], colours["a"]]
     assert {mark.get_markerfacecolor() for mark in marks} == {"white"}

@@ -280,11 +280,13 @@ def _draw_recorded(ax, frames, x, y):
 def _draw_points(ax, points, x, y):
     """Draw open marks with their intervals; those of all curves share one line of the legend."""
     colours = {line.get_label(): line.get_color() for line in ax.lines}
-    said = itertools.chain(["the paper"], itertools.repeat("_"))
-    for (label, frame), shown in zip(points.items(), said):
+    look = {"marker": "D", "markersize": 8, "markerfacecolor": "white", "linestyle": "none"}
+    for label, frame in points.items():
         _check_frame(frame, label, x, y)
-        look = {"color": colours.get(label, GREY), "markerfacecolor": "white", "markersize": 8}
-        ax.errorbar(frame[x], frame[y], frame.get("ci95"), fmt="D", label=shown, **look)
+        colour = colours.get(label, GREY)
+        ax.errorbar(frame[x], frame[y], frame.get("ci95"), color=colour, label="_", **look)
+    if points:
+        ax.plot([], [], color=GREY, label="the paper", **look)
 
 
 def _on_one_grid(frames, x, y):
