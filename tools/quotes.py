@@ -10,7 +10,8 @@ source.  That is one of
 
     {line = "TEXT"}    a line with this text, shown by one of the lesson's cells
     {code = "TEXT"}    a line of code with this text: what is asserted there, or set
-    {data = "FILE", where = "…", value = "…"}    rows of data/FILE by pandas, their mean value
+    {data = "FILE", where = "…", value = "…"}    rows of data/FILE by pandas, the mean of a column;
+                       a list of columns for what is quoted with its ±
     {sum = "…"}        arithmetic, as of a worked example
     {given = "WHY"}    nothing that was measured: a supposition, a definition
 
@@ -102,8 +103,19 @@ def rounds_to(value: float, words: str) -> bool:
 def in_a_line(lines: Iterator[str], text: str, words: str) -> bool:
     """Say whether lines with this text hold every number of these words, rounded as there."""
     found = [size(n) for line in lines if text in line for n in re.findall(NUMBER, plain(line))]
+    return all(any(rounds_to(n, said) for n in found) for said in each(words))
+
+
+def each(words: str) -> list[str]:
+    """Return the numbers of these words, each with their unit."""
     unit = re.sub(NUMBER, "", words)
-    return all(any(rounds_to(n, said + unit) for n in found) for said in re.findall(NUMBER, words))
+    return [number + unit for number in re.findall(NUMBER, words)]
+
+
+def say(values: list[float], words: str) -> bool:
+    """Say whether these values, in turn, are the numbers of these words."""
+    said = each(words)
+    return len(values) == len(said) and all(map(rounds_to, values, said))
 
 
 def plain(line: str) -> str:
@@ -126,12 +138,13 @@ def written(notebook: nbformat.NotebookNode) -> Iterator[str]:
         yield from cell.source.splitlines()
 
 
-def of_data(source: dict) -> float:
-    """Return the mean of a value over the rows of a file of data/."""
+def of_data(source: dict) -> list[float]:
+    """Return the mean of each value over the rows of a file of data/."""
     rows = pd.read_csv(ROOT / "data" / source["data"]).query(source["where"])
     if rows.empty:
         raise ValueError(f"no row of {source['data']} has {source['where']}")
-    return rows.eval(source["value"]).mean()
+    values = [source["value"]] if isinstance(source["value"], str) else source["value"]
+    return [rows.eval(value).mean() for value in values]
 
 
 def arithmetic(text: str) -> float:
@@ -151,9 +164,9 @@ def holds(words: str, source: dict, notebook: nbformat.NotebookNode) -> bool:
         case {"code": text}:
             return in_a_line(written(notebook), text, words)
         case {"data": _, "where": _, "value": _}:
-            return rounds_to(of_data(source), words)
+            return say(of_data(source), words)
         case {"sum": text}:
-            return rounds_to(arithmetic(text), words)
+            return say([arithmetic(text)], words)
         case {"given": why}:
             return len(why.split()) > 1
     raise ValueError(f"{source} is no source: see tools/quotes.py")
@@ -162,10 +175,14 @@ def holds(words: str, source: dict, notebook: nbformat.NotebookNode) -> bool:
 # ---- a lesson's complaints -----------------------------------------------------------------------
 
 
+def sourced() -> dict[str, dict]:
+    """Return the list: {lesson: {words: source}}."""
+    return tomllib.loads(LIST.read_text(encoding="utf-8"))
+
+
 def complaints(path: Path) -> list[str]:
     """Return what of a lesson's results has no source or a wrong one, and what sources are idle."""
-    notebook = nbformat.read(path, as_version=4)
-    known = tomllib.loads(LIST.read_text(encoding="utf-8"))
+    notebook, known = nbformat.read(path, as_version=4), sourced()
     here, said = known.get(path.name[:2], {}), dict(reversed([q[::-1] for q in quoted(notebook)]))
     missing = [words for words in said if words not in here | known[EVERYWHERE]]
     wrong = [words for words in here if not holds(words, here[words], notebook)]
