@@ -81,11 +81,12 @@ from lib2048.show.drawing import (
 )
 from lib2048.show.ladder import BoardKind, Ladder
 from lib2048.show.predictions import mark_prediction, predict, predicted, you_said
+from lib2048.show.promotion import draw_promotion
 from lib2048.show.timeline import draw_time
 from lib2048.train.budget import actions_in, as_written, budget
 from lib2048.train.history import History
 from lib2048.train.race import Race, race
-from lib2048.train.recorded import recorded_lists
+from lib2048.train.recorded import paper_tests, recorded_lists, recorded_tests
 from lib2048.train.run import Run, last_run, train
 from lib2048.train.variants import paper_variants, recorded_variants
 
@@ -107,14 +108,15 @@ __all__ = [
     "NetworkPlayer", "Race", "Result", "Run", "SearchPlayer", "Settings", "SmallGame",
     "ValuePlayer", "Weights", "actions_in", "afterstates", "as_written", "at_equal", "board",
     "board_table", "budget", "collect", "compare", "compare_groups", "convert", "data",
-    "draw_board", "draw_choice", "draw_pattern", "draw_row", "draw_time", "draw_tree", "draw_tuple",
-    "draw_tuples", "evaluate", "first_legal_player", "fit", "from_tiles", "greedy_player",
-    "heuristic_network", "heuristic_player", "initial", "interval", "is_over", "last_run",
-    "line_values", "load", "mark_prediction", "mdp", "mean_ci95", "paper_variants", "parse_network",
-    "places", "player", "predict", "predicted", "race", "random_player", "reached", "record_game",
-    "recorded_lists", "recorded_variants", "rollouts", "save", "slide", "solve", "spawn", "spec",
-    "statistics_block", "stream", "symmetries", "to_exponents", "to_tiles", "tournament", "train",
-    "you_said", "deep", *_LAZY,
+    "draw_board", "draw_choice", "draw_pattern", "draw_promotion", "draw_row", "draw_time",
+    "draw_tree", "draw_tuple", "draw_tuples", "evaluate", "first_legal_player", "fit", "from_tiles",
+    "greedy_player", "heuristic_network", "heuristic_player", "initial", "interval", "is_over",
+    "last_run", "line_values", "load", "mark_prediction", "mdp", "mean_ci95", "paper_tests",
+    "paper_variants", "parse_network", "places", "player", "predict", "predicted", "race",
+    "random_player", "reached", "record_game", "recorded_lists", "recorded_tests",
+    "recorded_variants", "rollouts", "save", "slide", "solve", "spawn", "spec", "statistics_block",
+    "stream", "symmetries", "to_exponents", "to_tiles", "tournament", "train", "you_said",
+    "deep", *_LAZY,
 ]  # fmt: skip
 
 

@@ -189,6 +189,17 @@ def test_a_reference_is_a_horizontal_line_with_a_name():
     assert set(ax.lines[1].get_ydata()) == {68664} and legend(ax) == ["the lab program"]
 
 
+def test_points_of_a_paper_are_open_marks_in_the_colour_of_their_curve():
+    measured = pd.DataFrame({"actions": [9e9], "mean": [250.0], "ci95": [3.0]})
+    curves = {"a": frame([1, 2]), "b": frame([2, 3])}
+    ax = plot_curves(curves, points={"b": measured, "a": measured})
+    marks = [line for line in ax.lines if line.get_marker() == "D" and len(line.get_xdata())]
+    colours = {line.get_label(): line.get_color() for line in ax.lines}
+    assert [mark.get_color() for mark in marks] == [colours["b"], colours["a"]]
+    assert {mark.get_markerfacecolor() for mark in marks} == {"white"}
+    assert ax.get_legend_handles_labels()[1].count("the paper") == 1
+
+
 def test_a_long_run_can_be_seen_on_a_logarithmic_axis():
     assert plot_curves(frame([1, 2]), logx=True).get_xscale() == "log"
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from lib2048 import Settings, data, recorded_lists
+from lib2048 import Settings, data, paper_tests, recorded_lists, recorded_tests
 from lib2048.train.recorded import (
     MOST_BYTES,
     POINT,
@@ -104,6 +104,45 @@ def test_the_papers_points_are_rows_of_its_tables():
         assert found == dict(zip(rows["depth_ply"], rows["score_mean"])), row
     assert {p[0]: p[2:] for p in paper_points("rules", "tc_1.0")}[1] == (250_393, 3424)
     assert paper_points("rules", "td_0.1") == [], "its α is another"
+
+
+def test_all_tests_of_lists_are_one_table():
+    tests = recorded_tests("late", "promotion", "tc_1e10")
+    assert list(dict.fromkeys(zip(tests["list"], tests["run"])))[:2] == [
+        ("late", "one_stage"), ("late", "redundant")], "the order of their lists"  # fmt: skip
+    evaluations = pd.read_csv(data("curves/late_42-33_evaluations.csv"))
+    late = tests[(tests["list"] == "late") & ~tests["end"]]
+    keys = ["run", "seed", "actions", "games", "mean", "reached_8192", "reached_16384"]
+    assert sorted(late[keys].itertuples(index=False, name=None)) == sorted(
+        evaluations[keys].itertuples(index=False, name=None))  # fmt: skip
+    ends = tests[tests["end"] & (tests["list"] == "late")].set_index(["run", "seed", "plies"])
+    wide = pd.read_csv(data("curves/late_42-33_tests.csv")).set_index(["run", "seed"])
+    for plies, games in ((1, 1000), (3, 100)):
+        own = ends.xs(plies, level="plies")
+        assert dict(own["mean"]) == dict(wide[f"mean_{plies}ply"]) and set(own["games"]) == {games}
+    at_1ply = tests[tests["end"] & (tests["list"] == "promotion")]
+    assert set(at_1ply["actions"]) == {300_000_000} and at_1ply["reached_8192"].between(0, 1).all()
+    deep = recorded_tests("late_questions").query("end and plies == 3")  # shares of every depth
+    assert deep["reached_8192"].between(0, 1).all() and set(deep["games"]) <= {100}
+
+
+def test_the_papers_tests_stand_beside_the_runs():
+    found = paper_tests("late", "late_questions", "tc_1e10")
+    deep = found[found["plies"] == 3].set_index("run")
+    table = pd.read_csv(data("published/jaskowski2018_table3_stages.csv"))
+    table = table[table["depth_ply"] == 3].set_index("algorithm")["score_mean"]
+    assert deep["mean"]["one_stage"] == table["1 stage"]
+    assert deep["mean"]["promotion"] == table["2^4 stages, WP"]
+    assert deep["actions"]["one_stage"] == 4 * deep["actions"]["tc"] == 4e10
+    with pytest.raises(ValueError, match="there is no list 'lates'"):
+        paper_tests("lates")
+
+
+def test_a_list_without_runs_has_no_tests():
+    nothing = recorded_tests("depth")
+    assert nothing.empty and {"run", "plies", "end", "reached_16384"} <= set(nothing)
+    with pytest.raises(ValueError, match="there is no list 'lates': use curves, "):
+        recorded_tests("late", "lates")
 
 
 # ---- folders -------------------------------------------------------------------------------------

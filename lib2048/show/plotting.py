@@ -184,7 +184,7 @@ def _format_axis(axis, column):
 @_styled
 def plot_curves(
     curves, x="actions", y="mean", *, band=True, each=False, logx=False, recorded=None,
-    reference=None, ax=None
+    reference=None, points=None, ax=None
 ):  # fmt: skip
     """Draw learning curves; return ax.
 
@@ -195,6 +195,7 @@ def plot_curves(
     seed as a line of its own with a dot at its end: for seeds that do not resemble their mean.
     recorded: {command: frame or list of frames}: curves of an earlier run, grey and dashed, with
     the command that made them under the figure. reference: {label: number}: horizontal lines.
+    points: {label: frame}: what a paper measured, as open marks in the colour of that curve.
     logx: a logarithmic x-axis. Raises ValueError for an empty frame or one without the columns.
     """
     ax = _axes(ax)
@@ -209,6 +210,7 @@ def plot_curves(
         _draw_recorded(ax, _frames(frames, command, x, y), x, y)
     for (label, level), dots in zip((reference or {}).items(), itertools.cycle(":-.")):
         ax.axhline(level, color=GREY, linestyle=dots, linewidth=1.5, label=label)
+    _draw_points(ax, points or {}, x, y)
     _finish_curves(ax, x, y, logx)
     _caption(ax, recorded)
     return ax
@@ -273,6 +275,18 @@ def _draw_recorded(ax, frames, x, y):
     ax.plot(at, values.mean(axis=0), color=GREY, linestyle="--", linewidth=1.8, label=label)
     if len(frames) > 1:
         ax.fill_between(at, values.min(0), values.max(0), color=GREY, alpha=0.15, linewidth=0)
+
+
+def _draw_points(ax, points, x, y):
+    """Draw open marks with their intervals; those of all curves share one line of the legend."""
+    colours = {line.get_label(): line.get_color() for line in ax.lines}
+    look = {"marker": "D", "markersize": 8, "markerfacecolor": "white", "linestyle": "none"}
+    for label, frame in points.items():
+        _check_frame(frame, label, x, y)
+        colour = colours.get(label, GREY)
+        ax.errorbar(frame[x], frame[y], frame.get("ci95"), color=colour, label="_", **look)
+    if points:
+        ax.plot([], [], color=GREY, label="the paper", **look)
 
 
 def _on_one_grid(frames, x, y):

@@ -25,6 +25,9 @@ from lib2048.train.history import EVALUATIONS, HISTORY
 POINT = ("actions", "games", "seconds", "mean", "ci95")
 TRAINING = "training"  # the curve of the training games; those of test games are named by plies
 MOST_FOLDERS, MOST_BYTES = 500, 256 << 20
+TEST = ("list", "run", "network", "seed", "actions", "plies", "games", "mean", "ci95", "end")
+NUMBERS = ("actions", "games", "mean", "ci95")
+REACHED = tuple(f"reached_{1 << exponent}" for exponent in range(9, 16))
 KINDS = ("history", "evaluations", "tests", "runs")  # files with points, see sweep.lists.FILLED
 OF_RUN = re.compile(r"(.+)-seed-?\d+")  # how a sweep names the folder of a run
 OF_TEST = re.compile(r"mean_(\d+)ply")
@@ -116,6 +119,29 @@ def recorded(name):
     return sorted(found.values(), key=lambda run: (-order.get(run.name, -1), run.seed))
 
 
+def recorded_tests(*names):
+    """Return the test games that lists of data/runs have recorded, as one DataFrame.
+
+    names: of lists, such as "late".  A row a test: list, run, network, seed, actions (of training
+    before it), plies, games, mean, ci95, end (True for the test after the run, which has more
+    games; False for those on the way), and reached_512 … reached_32768, shares of its games; nan
+    where nobody wrote it down.  Runs are in the order of their list.  A list whose runs are not
+    there yet has no rows; raises ValueError for a name that is none.
+    """
+    import pandas as pd
+
+    rows = [row for told in _called(names) for row in told.tests()]
+    table = pd.DataFrame(rows, columns=[*TEST, *REACHED])
+    return table.astype(dict.fromkeys((*NUMBERS, *REACHED), float))
+
+
+def _called(names):
+    """Return the lists of these names, also those without curves; raises ValueError for others."""
+    if unknown := [name for name in names if name not in _lists()]:
+        raise ValueError(f"there is no list {unknown[0]!r}: use {', '.join(_lists())}")
+    return [_lists()[name] for name in names]
+
+
 @functools.cache
 def _lists():
     return {path.stem: _List(path) for path in sorted(data("runs").glob("*.toml"))}
@@ -154,6 +180,21 @@ class _List:
                 if row.get("list", self.name) == self.name:
                     own = (row.get("run") or run, int(row.get("seed") or seed))
                     yield kind, key or own, row
+
+    def tests(self):
+        """Return its tests, dicts of TEST and REACHED, run by run."""
+        found, order = [], {run: n for n, (run, _) in enumerate(self.runs)}
+        for kind, (run, seed), row in self.rows():
+            told = self.runs.get((run, seed), {})
+            for plies, (actions, _, _, *of_games) in _points(row, kind):
+                if plies != TRAINING:
+                    depth = f"_{plies}ply" if kind == "runs" else ""  # a column a depth
+                    end, when = kind != "evaluations", actions or told.get("actions")
+                    games, *shares = (_number(row, name + depth) for name in ("games", *REACHED))
+                    head = self.name, run, told.get("network"), seed, when, plies, games, *of_games
+                    found.append(dict(zip((*TEST, *REACHED), (*head, end, *shares))))
+        keys = "seed", "plies", "actions", "end"
+        return sorted(found, key=lambda test: (order[test["run"]], *(test[key] for key in keys)))
 
 
 def _path(file):
@@ -329,6 +370,21 @@ def paper_points(place, name):
             found += [(int(row.depth_ply), float(told["actions"]), float(row.score_mean),
                        getattr(row, "score_ci95", None)) for row in rows.itertuples()]  # fmt: skip
     return found
+
+
+def paper_tests(*names):
+    """Return what papers have of the runs of some lists: a DataFrame, see `recorded_tests`.
+
+    names: of lists.  A row a test of a paper: list, run, actions, plies, mean, ci95 (nan where none
+    is given), as `paper_points` has them.  Raises ValueError for a name that is none.
+    """
+    import pandas as pd
+
+    rows = [(told.name, run, actions, plies, mean, ci95)
+            for told in _called(names) for run in dict.fromkeys(run for run, _ in told.runs)
+            for plies, actions, mean, ci95 in paper_points(told.name, run)]  # fmt: skip
+    table = pd.DataFrame(rows, columns=["list", "run", "actions", "plies", "mean", "ci95"])
+    return table.astype({"actions": float, "mean": float, "ci95": float})
 
 
 @functools.cache
