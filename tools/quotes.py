@@ -12,7 +12,7 @@ source.  That is one of
     {code = "TEXT"}    a line of code with this text: what is asserted there, or set
     {data = "FILE", where = "…", value = "…"}    rows of data/FILE by pandas, the mean of a column;
                        a list of columns for what is quoted with its ±
-    {sum = "…"}        arithmetic, as of a worked example
+    {sum = "…"}        arithmetic, as of a worked example; a list of two with a ±
     {given = "WHY"}    nothing that was measured: a supposition, a definition
 
 Such a line must hold a number, the data or the sum must make one, that rounds to what is quoted;
@@ -143,8 +143,12 @@ def of_data(source: dict) -> list[float]:
     rows = pd.read_csv(ROOT / "data" / source["data"]).query(source["where"])
     if rows.empty:
         raise ValueError(f"no row of {source['data']} has {source['where']}")
-    values = [source["value"]] if isinstance(source["value"], str) else source["value"]
-    return [rows.eval(value).mean() for value in values]
+    return [rows.eval(value).mean() for value in listed(source["value"])]
+
+
+def listed(what: str | list[str]) -> list[str]:
+    """Return a list as it is, a text as a list of it alone."""
+    return [what] if isinstance(what, str) else what
 
 
 def arithmetic(text: str) -> float:
@@ -166,7 +170,7 @@ def holds(words: str, source: dict, notebook: nbformat.NotebookNode) -> bool:
         case {"data": _, "where": _, "value": _}:
             return say(of_data(source), words)
         case {"sum": text}:
-            return say([arithmetic(text)], words)
+            return say(list(map(arithmetic, listed(text))), words)
         case {"given": why}:
             return len(why.split()) > 1
     raise ValueError(f"{source} is no source: see tools/quotes.py")
