@@ -80,14 +80,16 @@ from lib2048.show.drawing import (
     draw_tuples,
 )
 from lib2048.show.ladder import BoardKind, Ladder
-from lib2048.show.predictions import mark_prediction, predict, predicted
+from lib2048.show.predictions import mark_prediction, predict, predicted, you_said
 from lib2048.show.promotion import draw_promotion
 from lib2048.show.timeline import draw_time
 from lib2048.train.budget import actions_in, as_written, budget
+from lib2048.train.coherence import by_visits, coherence, one_weight
 from lib2048.train.history import History
 from lib2048.train.race import Race, race
 from lib2048.train.recorded import paper_tests, recorded_lists, recorded_tests
 from lib2048.train.run import Run, last_run, train
+from lib2048.train.table_one import table_one
 from lib2048.train.variants import paper_variants, recorded_variants
 
 # These need packages that the core does without; they are loaded when they are first used.
@@ -115,7 +117,14 @@ __all__ = [
     "paper_variants", "parse_network", "places", "player", "predict", "predicted", "race",
     "random_player", "reached", "record_game", "recorded_lists", "recorded_tests",
     "recorded_variants", "rollouts", "save", "slide", "solve", "spawn", "spec", "statistics_block",
-    "stream", "symmetries", "to_exponents", "to_tiles", "tournament", "train", "deep", *_LAZY,
+    "stream", "symmetries", "to_exponents", "to_tiles", "tournament", "train", "you_said",
+    "board_table", "budget", "by_visits", "coherence", "collect", "compare", "compare_groups",
+    "convert", "data", "draw_board", "draw_choice", "draw_pattern", "draw_row", "draw_time",
+    "last_run", "line_values", "load", "mark_prediction", "mdp", "mean_ci95", "one_weight",
+    "random_player", "reached", "record_game", "recorded_lists", "recorded_variants", "rollouts",
+    "save", "slide", "solve", "spawn", "spec", "statistics_block", "stream", "symmetries",
+    "table_one", "to_exponents", "to_tiles", "tournament", "train", "you_said",
+    "deep", *_LAZY,
 ]  # fmt: skip
 
 

@@ -7,7 +7,7 @@ to the first, visits from the first to the last, each layer at once (see `fronti
 
 import math
 from collections.abc import Mapping
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 
 import numpy as np
 
@@ -15,11 +15,13 @@ from lib2048.game import board as boards_module
 from lib2048.game import frontier
 from lib2048.game.frontier import SCORE_AND_MOVES, Choice
 from lib2048.game.mdp import frozen
+from lib2048.game.rng import stream
 from lib2048.game.spec import FOUR_CHANCE
 from lib2048.machine.memory import check_memory
 from lib2048.machine.telling import bar
 from lib2048.machine.waiting import aside
 from lib2048.networks.network import Network
+from lib2048.play.players import NetworkPlayer
 
 FIRST_SUM = 4  # of two 2s
 NEEDED = {8: 0.4e9, 9: 2.2e9}  # bytes that boards of so many cells take, as measured
@@ -205,6 +207,42 @@ class SmallGame:
         if not callable(ask):
             raise ValueError(f"{policy!r} is no policy: use 'random', 'greedy' or a function")
         return ask
+
+    # ------------------------------------------------------------ games that are played
+
+    def watch(self, network, games, seed=1):
+        """Let a network play greedily: a list of games, each a list of turns (reward, afterstate).
+
+        Game n has the luck of (seed, n).  Afterstates are ints; the reward is what the action paid
+        that led to the afterstate beside it.  Raises ValueError for a network of another size.
+        """
+        play, luck = self._player(network), self._luck(games, seed)
+        return [play(*boards_module.initial(random, self.grid)) for random in luck]
+
+    def futures(self, network, afterstate, games, seed=1):
+        """Let a network play on from an afterstate, again and again; see `watch`."""
+        play, luck, board = self._player(network), self._luck(games, seed), self.pack(afterstate)
+        return [play(*boards_module.spawn(board, random, self.grid)) for random in luck]
+
+    @staticmethod
+    def _luck(games, seed):
+        return (stream(seed, number) for number in range(games))
+
+    def _player(self, network):
+        """Return a function that plays to the end, from a state and its luck: the turns."""
+        if network.grid != self.grid:
+            raise ValueError(f"{network.name} is no network for {self.name}")
+        choose = cache(NetworkPlayer(network).choose)  # the same boards come again and again
+
+        def play(state, luck):
+            turns = []
+            while (action := choose(state)) is not None:
+                after, reward = boards_module.slide(state, action, self.grid)
+                turns.append((int(reward), int(after)))
+                state, luck = boards_module.spawn(after, luck, self.grid)
+            return turns
+
+        return play
 
     # ------------------------------------------------------------ boards of people
 

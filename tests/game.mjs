@@ -1,8 +1,15 @@
 // Answers test_game_js.py: a list of questions in JSON comes in, a list of answers goes out.
 import { readFileSync } from "node:fs";
 
-const { Game, legalActions, readPosition, slide, stream, toHex } = await import(process.argv[2]);
+const { Game, legalActions, possible, readCells, readPosition, slide, stream, toHex } = await import(process.argv[2]);
 
+const tried = (read) => {
+  try {
+    return read();
+  } catch (error) {
+    return error.message;
+  }
+};
 const answers = {
   stream: ({ seed, number }) => String(stream(seed, number)),
   game: ({ game }) => {
@@ -25,13 +32,8 @@ const answers = {
     [...again].forEach((action) => played.act(Number(action)));
     return played.turns.map(({ cells }) => toHex(cells));
   },
-  position: ({ text }) => {
-    try {
-      return toHex(readPosition(text));
-    } catch (error) {
-      return error.message;
-    }
-  },
+  position: ({ text }) => tried(() => toHex(readPosition(text))),
+  small: ({ text, count, columns }) => tried(() => possible(readCells(text, count, columns))),
 };
 
 const questions = JSON.parse(readFileSync(0, "utf8"));

@@ -193,7 +193,7 @@ class Page:
         last = time.monotonic() + PATIENCE / 1000
         while (found := self.ask(expression)) != wanted and time.monotonic() < last:
             self.page.wait_for_timeout(50)
-        assert found == wanted
+        assert found == wanted, (found, wanted)
 
     def theme(self, name):
         """Choose a theme of JupyterLab, and wait until the page has it."""

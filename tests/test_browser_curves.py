@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 import statistics
 
 import lab
@@ -13,8 +14,8 @@ pytestmark = [pytest.mark.skipif(lab.CHROMIUM is None, reason=lab.HOW),
 
 CELLS = [
     "from lib2048 import CurvesExplorer\n"
-    "rules = CurvesExplorer('rules', 'late', place='rules', rows=['tc_1.0', 'td_0.1'], plies=1,\n"
-    "                       seeds=1)\nrules",
+    "rules = CurvesExplorer('rules', 'late', 'value_batches', place='rules', plies=1, seeds=1,\n"
+    "                       rows=['tc_1.0', 'td_0.1'])\nrules",
     "own = CurvesExplorer('runs')\nown",
 ]
 RULES, OWN = range(2)
@@ -52,8 +53,12 @@ class Curves(lab.Widget):
     def menu(self, label):
         return self.root.get_by_label(label, exact=True)
 
+    def names(self):
+        """Return the names of the rows that are listed."""
+        return self.root.locator(".lib-rows b").all_inner_texts()
+
     def row(self, name):
-        return self.root.get_by_role("checkbox", name=f"{name} ")
+        return self.root.get_by_role("checkbox", name=re.compile(rf"^\s*{re.escape(name)} "))
 
     def downloaded(self, kind):
         with self.page.expect_download() as download:
@@ -79,26 +84,48 @@ def test_it_shows_what_is_recorded_and_filters_it_by_mouse(notebook, rules):
     assert f"tc_1.0 {last} at 300 M" in rules.said  # the paper's numbers are of 10 G actions
     assert "tc_1.0, paper 250\u202f393," in rules.said
     assert rules.root.locator(".lib-plot canvas").count() == 1
+    assert rules.names()[:2] == ["tc_1.0", "td_0.1"], "those that are drawn come first"
     rules.menu("rule").select_option(label="Autostep")
-    rules.until_it_says("autostep_0.7")
-    assert "tc_1.0" not in rules.said
+    known = notebook.ask("[r['name'] for r in rules.catalogue['rows'] if r['rule'] == 'autostep'"
+                         " and r['place'] == 'rules' and '1' in r['kinds']]")  # fmt: skip
+    assert rules.names() == ["tc_1.0", "td_0.1", *known]
+    assert "tc_1.0" in rules.said and "autostep" not in rules.said, "a menu only filters the list"
     rules.menu("rate").select_option(label="μ 0.1")
+    assert rules.names() == ["tc_1.0", "td_0.1", "autostep_0.1"]
+    rules.row("autostep_0.1").check()
     rules.until_it_says("autostep_0.1, paper 171\u202f396")
+    assert "tc_1.0" in rules.said and "td_0.1" in rules.said
+    rules.button("Draw these").click()
+    rules.until_it_says("mean score of 1-ply test games: autostep_0.1 ")
     rules.menu("games").select_option("3")
     rules.until_it_says("mean score of 3-ply test games: autostep_0.1 ")
     rules.menu("list or folder").select_option(label="late")
+    rules.row("carousel").check()
     rules.until_it_says("carousel, paper 432\u202f701")
     notebook.until("rules.view['place']", "late")
-    rules.menu("list or folder").select_option(label="rules")
-    rules.row("tc_0.1").click()
-    rules.until_it_says("tc_1.0")
-    assert not rules.row("tc_0.1").is_checked()
+    rules.row("autostep_0.1").click()
+    assert "autostep_0.1" not in rules.names(), "the menus leave it out"
+    rules.button("Reset").click()
+    rules.until("Everything is as at first.")
+    assert rules.names()[:2] == ["tc_1.0", "td_0.1"] and len(rules.names()) > 3
+    assert "mean score of 1-ply test games: tc_1.0 " in rules.said
+    notebook.until("rules.view == rules._first", True)
+
+
+def test_a_list_without_a_row_says_why(rules):
+    rules.menu("list or folder").select_option(label="value_batches")
+    rules.menu("games").select_option("3")
+    none = rules.root.locator(".lib-rows p")
+    why = "No row that the menus leave has 3-ply tests: show 1-ply tests, or Reset."
+    assert none.inner_text() == why
+    rules.button("Draw these").click()
+    rules.until(why)
+    assert rules.names() == ["tc_1.0", "td_0.1"], "nothing is forgotten"
+    rules.button("Reset").click()
 
 
 def test_hover_shows_the_librarys_numbers_and_a_drag_zooms(notebook, rules):
-    rules.menu("rule").select_option(label="TC")
-    rules.menu("rate").select_option(label="β 1")
-    rules.row("tc_online_1.0").uncheck()
+    rules.row("td_0.1").uncheck()
     rules.menu("games").select_option("training")
     rules.menu("seeds").select_option("mean")
     rules.menu("x axis").select_option("games")
@@ -190,6 +217,24 @@ def test_a_row_runs_now_in_the_same_plot_and_stops(notebook, own):
     assert notebook.ask("'td now' in set(own.frame['run'])")
 
 
+def test_a_run_while_tests_are_shown_shows_training_games_and_says_so(notebook, rules):
+    rules.button("Reset").click()
+    rules.until_it_says("mean score of 1-ply test games")
+    rules.menu("Row to run").select_option(label="tc_1.0")
+    rules.menu("Seconds to run").fill("60")
+    rules.button("Run").click()
+    rules.until_it_says("mean score of training games")
+    rules.until("Training games are shown now, since such a short run plays no test games.")
+    assert rules.menu("games").input_value() == "training"
+    rules.until_it_says("tc_1.0 now ")
+    rules.menu("games").select_option("1")
+    rules.until_it_says("mean score of 1-ply test games")
+    assert "now" not in rules.said, "its training games are no test games"
+    rules.button("Stop").click()
+    notebook.until("rules.phases", ["stopped"])
+    assert not notebook.ask("set(rules.frame['run']) & {'tc_1.0 now'}")
+
+
 def test_how_long_a_redraw_takes_is_measured(rules, capsys):
     root = rules.root.element_handle()
     values = [("rule", '"td"'), ("games", "1"), ("games", "training"), ("rule", '"autostep"')]
@@ -224,6 +269,7 @@ def test_everything_to_press_has_a_name(notebook):
 
 def test_a_page_that_is_loaded_again_shows_the_same_and_a_lost_kernel_is_told(notebook, rules, at):
     rules.menu("rule").select_option(label="TC")
+    rules.row("tc_0.5").check()
     rules.menu("x axis").select_option("games")
     notebook.until("rules.view['x']", "games")
     notebook.save()

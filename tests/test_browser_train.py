@@ -1,6 +1,7 @@
 """Live training in a real JupyterLab, in a real browser: watched, changed, held, and ended."""
 
 import json
+import re
 
 import lab
 import pytest
@@ -17,6 +18,10 @@ CELLS = [
     "both = TrainWidget(new('td'), new('tc'), actions=10**12)\nboth",
 ]
 FOREVER = "while True: time.sleep(0.02)"
+UNTIL_IT_STOPS = """
+end = time.monotonic() + 60
+while widget.phases != ['stopped'] and time.monotonic() < end: time.sleep(0.05)
+seen = widget.phases"""
 ONE, BOTH = range(2)
 LAST = BOTH
 
@@ -71,16 +76,22 @@ def test_numbers_and_curves_grow_while_it_trains(notebook, one):
 
 def test_the_rate_is_changed_while_it_trains(notebook, one):
     rate = one.root.get_by_label("α of cells:0123,4567 td", exact=True)
-    rate.fill("0.02")
+    rate.fill("0,02")
     rate.press("Enter")
     notebook.until("widget.run.rate", 0.02)
     one.until_it_grows()
-    rate.fill("7")
-    rate.press("Enter")
-    one.until("use a rate above 0")
+    how = "is no number: write α as 0.05 or 0,05. It stays 0.02"
+    for text, says in (("7", "use a rate above 0"), ("fast", f"“fast” {how}"), ("1.000,5", how)):
+        rate.fill(text)
+        rate.press("Enter")
+        one.until(says)
+        one.page.wait_for_function("e => e.value === '0.02'", arg=rate.element_handle())
     notebook.ask("setattr(widget.run, 'rate', 0.05)")
     one.page.wait_for_function("e => e.value === '0.05'", arg=rate.element_handle())
     one.until_it_grows()
+    changes = notebook.ask("widget.changes[['before', 'rate']].values.tolist()")
+    assert changes == [[0.1, 0.02], [0.02, 0.05]]
+    assert re.search(r"α 0.02 from [\d.]+ [kM] on. α 0.05 from [\d.]+ [kM] on.", one.chart(0))
 
 
 def test_it_is_paused_by_a_key_and_goes_on_beside_a_busy_cell(notebook, one):
@@ -101,7 +112,7 @@ def test_it_is_paused_by_a_key_and_goes_on_beside_a_busy_cell(notebook, one):
 def test_its_own_stop_works_while_a_cell_runs(notebook, one):
     one.button("Train on").click()
     one.until_phase("training")
-    notebook.start("for _ in range(100): time.sleep(0.05)\nseen = widget.phases")
+    notebook.start(UNTIL_IT_STOPS)
     one.button("Stop").click()
     one.until_phase("stopped")
     notebook.until("seen", ["stopped"])
@@ -136,7 +147,7 @@ def test_keys_read_zoom_and_move_the_curve(one):
 
 def test_no_key_reaches_the_notebook(notebook, one):
     before = notebook.cells()
-    targets = [".lib-plot >> nth=1", "input[type=range]", "input[type=number]", "select",
+    targets = [".lib-plot >> nth=1", "input[type=range]", "input[inputmode]", "select",
                ".lib-message", "button >> nth=1", ".u-over >> nth=0"]  # fmt: skip
     for selector in targets:
         one.keeps_keys(selector)
@@ -151,6 +162,15 @@ def test_two_runs_train_side_by_side_and_a_page_that_is_closed_stops_nothing(
         both.until_phase("training", number)
         both.until_it_grows(number)
     assert "td α 0.1" in both.chart(0) and "tc β 1.0" in both.chart(0)
+    rate = both.root.get_by_label("rate of all runs", exact=True)
+    assert rate.input_value() == "" and rate.get_attribute("placeholder") == "differ"
+    rate.fill("0,2")
+    rate.press("Enter")
+    notebook.until("[run.rate for run in both.runs]", [0.2, 0.2])
+    both.page.wait_for_function("e => e.value === '0.2'", arg=rate.element_handle())
+    for number in range(2):
+        both.until_it_grows(number)
+    assert "α 0.2 from" in both.chart(0) and "β 0.2 from" in both.chart(0)
     notebook.save()
     actions = notebook.ask("both.run.actions")
     notebook.page.goto("about:blank")

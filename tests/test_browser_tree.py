@@ -57,6 +57,18 @@ class Searched(lab.Widget):
         self.line(path).click()
         self.until_open(path)
 
+    def opened(self, path):
+        """Open a node; return the worths below it."""
+        self.open(path)
+        return self.worths(path)
+
+    def open_actions(self):
+        """Return the paths of the actions that are open."""
+        return [s for s in "0123" if self.item(s).get_attribute("aria-expanded") == "true"]
+
+    def selected(self, path):
+        self.root.locator(f"[data-path='{path}'][aria-selected=true]").wait_for()
+
     @property
     def at(self):
         """The path of the node that has the keyboard."""
@@ -72,6 +84,9 @@ class Searched(lab.Widget):
         shown = self.root.locator("td[data-work]")
         pairs = shown.evaluate_all("all => all.map(e => [e.dataset.work, e.innerText])")
         return {kind: int(text.replace("\u202f", "")) for kind, text in pairs}
+
+
+MARKS = "all => all.map(e => [...e.querySelectorAll('.lib-tag')].map(tag => tag.innerText))"
 
 
 class Board(lab.Widget):
@@ -146,7 +161,13 @@ def test_it_is_a_tree_for_the_keyboard_alone(notebook, tree, network):
             tree.page.keyboard.press("ArrowDown")
     assert "its table knows this board" in tree.root.locator(".lib-reason").inner_text()
     tree.page.keyboard.press("m")
-    tree.page.wait_for_function(f"document.activeElement.dataset.path === '{known[path]}'")
+    there = "document.activeElement.dataset.path === '{}'"
+    tree.page.wait_for_function(there.format(known[path]))
+    tree.page.keyboard.press("Backspace")
+    tree.page.wait_for_function(there.format(path))
+    assert "its table knows this board" in tree.root.locator(".lib-reason").inner_text()
+    tree.page.keyboard.press("Backspace")
+    tree.until("nothing to go back to")
     tree.page.keyboard.press("Home")
     assert tree.at == ""
     tree.page.keyboard.press("ArrowLeft")
@@ -169,6 +190,45 @@ def test_plies_and_the_cut_change_the_tree_and_its_counts(tree, network):
         tree.root.locator("td[data-work=leaves]").get_by_text(leaves, exact=True).wait_for()
         assert tree.work() == wanted
         assert tree.worths("") == {str(o.action): float(o.worth) for o in twin.options()}
+
+
+def test_what_is_open_stays_open_where_it_is_still_there(notebook, tree, network):
+    notebook.ask(f"setattr(tree, 'board', {int(from_hex(tree.data('board')))})")
+    menu, less = tree.root.locator("select"), tree.root.locator("input[type=checkbox]")
+    tree.until_grown()
+    path = next(step for step in "0123" if tree.item(step).get_attribute("data-kind") == "after")
+    state = f"{path}/{next(step for step in tree.opened(path) if step.endswith(':2'))}"
+    after = f"{state}/{next(iter(tree.opened(state)))}"
+    tree.opened(after)
+    less.set_checked(True)  # behind a 4 the tree now ends one ply earlier
+    twin = SearchTree(network, BOARD, 3, True)
+    wanted = {str(o.action): float(o.worth) for o in twin.options(state)}
+    worth = wanted[after.split("/")[-1]]
+    tree.root.locator(f"[data-path='{after}'][data-worth='{worth!r}']").wait_for()
+    tree.selected(after)
+    assert tree.worths(state) == wanted
+    menu.select_option("1")
+    tree.page.wait_for_function("e => !e.querySelector(\"[data-path*='/']\")",
+                                arg=tree.root.element_handle())  # fmt: skip
+    tree.selected(path)
+    less.set_checked(False)
+    menu.select_option("3")
+    tree.until_open(after)
+    assert tree.page.evaluate("document.activeElement.type") == "checkbox", "it stays there"
+
+
+def test_back_returns_to_a_position_as_it_was_left(notebook, tree):
+    begin = tree.data("board")
+    path, *_ = tree.open_actions()
+    lab.paste(tree, "2 4 2 4  4 2 4 2  2 4 2 4  4 2 4 8")
+    tree.button("Look at this").click()
+    tree.root.locator(".lib-reason", has_text="A dead end").wait_for()
+    tree.button("Back").click()
+    tree.until_open(path)
+    assert tree.data("board") == begin
+    notebook.until("int(tree.board)", int(from_hex(begin)))
+    for step in tree.open_actions():
+        tree.line(step).click()
 
 
 def test_a_position_is_pasted_and_edited(notebook, tree):
@@ -195,6 +255,10 @@ def test_positions_of_a_recorded_game(notebook, network):
     game.page.keyboard.press("End")
     assert game.data("board") == to_hex(steps[-1].board)
     game.root.locator(".lib-reason", has_text="A dead end").wait_for()
+    game.button("Back").click()
+    notebook.until("int(game.board)", int(steps[0].board))
+    assert game.data("board") == to_hex(steps[0].board)
+    assert game.root.locator(".lib-turns output").inner_text() == f"1 of {len(steps)}"
     turns.evaluate("e => { e.value = 7; e.oninput() }")
     twin = SearchTree(network, steps[7].board, 2)
     notebook.until("int(game.board)", int(steps[7].board))
@@ -221,6 +285,9 @@ def test_a_small_board_shows_what_the_solver_says(small):
     assert float(small.data("best")) == optimal.of(TRAP)
     odds = small.root.locator("[data-odds='best:128']").inner_text()
     assert odds == f"{100 * optimal.odds(128).of(TRAP):.2f} %"
+    marks = small.root.locator(".lib-choice").evaluate_all(MARKS)
+    assert marks == [[], ["★ optimal", "◆ by greedy"], [], []]
+    assert "greedy: 0 + " in small.card(1).inner_text()
     small.card(1).click()  # Right
     small.until_turn("luck")
     chances = small.root.locator(".lib-choice b").all_inner_texts()
@@ -252,7 +319,10 @@ def test_a_small_board_is_explored_by_keys_alone(notebook, small):
         small.page.keyboard.type(tile)
         small.page.keyboard.press("Tab")
     small.root.locator("[data-field='0']").press("Enter")
-    small.until("is no state of 2x3")
+    small.until("4096 is not a tile (row 1, column 1): the largest on a board of 6 cells is 128")
+    small.root.locator("[data-field='0']").fill("2b")
+    small.root.locator("[data-field='0']").press("Enter")
+    small.until("b is no digit")
     small.page.keyboard.press("Escape")
     small.press("n")
     small.page.wait_for_function(

@@ -19,8 +19,17 @@ CELLS = [
     "network = Network('4x6')\n"
     "fit(network, games.afterstates, games.returns)\n"
     "explorer = NetworkExplorer(network, game, seen=games)\nexplorer",
-    "run = Run(Settings(network='4-22', rule='tc', seed=1))\n"
-    "rates = RateExplorer(run, game[100:110], actions=50_000)\nrates",
+    "def counting(weights, memory, positions, error, beta):\n"
+    "    for p in positions:\n"
+    "        E, A = memory[3 * p], memory[3 * p + 1]\n"
+    "        own = abs(E) / A if A != 0 else 1.0\n"
+    "        weights[p] += error * beta / len(positions) * own\n"
+    "        memory[3 * p], memory[3 * p + 1] = E + error, A + abs(error)\n"
+    "        memory[3 * p + 2] += 1\n"
+    "counts = Network('4-22').with_functions(update=counting, rule='autostep')\n"
+    "run = Run(Settings.of(counts, rule='autostep', mu=1.0, seed=1), network=counts)\n"
+    "keeps = 'E', 'A', 'visits'\n"
+    "rates = RateExplorer(run, game[100:110], actions=50_000, keeps=keeps)\nrates",
     "NetworkExplorer()",
     "NetworkExplorer('gone.npz')",
 ]
@@ -49,12 +58,12 @@ class Explorer(lab.Widget):
         return [int(cell) for cell in self.data("tuple").split()]
 
     def cards(self):
-        """Return (index, weight, visits) of each placement, as texts, when all are there."""
+        """Return (index, weight, look-ups) of each placement, as texts, when all are there."""
         there = "e => !e.textContent.includes('…')"
         places = self.root.locator(".lib-places")
         self.page.wait_for_function(there, arg=places.element_handle())
         texts = places.locator("button").all_inner_texts()
-        return [re.findall(r"(?:index|weight|visits) (.*)", text) for text in texts]
+        return [re.findall(r"(?:index|weight|look-ups) (.*)", text) for text in texts]
 
 
 @pytest.fixture
@@ -163,6 +172,9 @@ def test_sizes_are_told_without_a_network(notebook, alone):
     alone.button("Clear").click()
     for cell in range(16):
         alone.pick(cell).click()
+    field = alone.root.get_by_label("Board: 16 tiles, to edit or paste")
+    assert field.input_value().count("\n") == 3
+    assert field.evaluate("e => e.scrollWidth <= e.clientWidth && e.scrollHeight <= e.clientHeight")
     text = alone.root.inner_text()
     assert "18\u202f446\u202f744\u202f073\u202f709\u202f551\u202f616 weights, 64 EiB" in text
     assert "more than a network here may have" in text
@@ -178,12 +190,24 @@ def test_curves_are_those_of_the_chosen_entry(notebook):
         for place in (0, 5):
             rates.root.locator(".lib-place").nth(place).click()
             rates.cards()
-            curve = notebook.ask(f"rates.look({rates.cells})['curve']")
-            last = {name: numbers[-1] for name, numbers in curve.items()}
+            found = notebook.ask(f"rates.look({rates.cells})")
+            last = {name: numbers[-1] for name, numbers in found["curve"].items()}
+            assert f"rate {number(last['rate'])}" in rates.root.locator(".lib-place").nth(
+                found["place"]).inner_text()  # fmt: skip
             assert f"rate {number(last['rate'])}" in rates.chart(0)
             assert f"E {number(last['E'])}, A {number(last['A'])}" in rates.chart(1)
             assert f"weight {number(last['weight'])}" in rates.chart(2)
+    noise = notebook.ask("rates.noise()")
+    said = rates.root.locator(".lib-charts > .lib-small").inner_text().replace(THIN, "")
+    assert f"{noise['met']} entries" in said and f"{100 * noise['below']:.0f} % lie below" in said
+    assert f"coin tosses would put {100 * noise['tosses']:.0f} % there" in said
     chart = rates.root.locator(".lib-plot").first
+    box = rates.root.get_by_label("logarithmic")
+    drawn = "e => e.querySelector('canvas').toDataURL()"
+    steep = chart.evaluate(drawn)
+    assert box.is_checked()
+    box.uncheck()
+    assert chart.evaluate(drawn) != steep
     chart.press("ArrowLeft")
     assert rates.message.startswith("its rate |E| / A at 50 k actions")
     rates.button("Clear").click()

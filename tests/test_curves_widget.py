@@ -91,7 +91,7 @@ def test_choices_filter_rows():
 @pytest.mark.parametrize(
     ("sources", "choice", "said"),
     [
-        (["rulez"], {}, "'rulez' is neither a folder nor one of the lists curves, "),
+        (["rulez"], {}, "'rulez' is neither a folder nor one of the lists changed, "),
         (["runs/none"], {}, "runs/none: no such folder"),
         (["rules"], {"rule": "adam"}, "rule 'adam': there is autostep, tc, td"),
         (["rules"], {"rows": ["tc_2"]}, "row 'tc_2': there is tc_1.0, "),
@@ -236,6 +236,21 @@ def test_a_row_runs_now_and_is_stopped(browser, tmp_path):
     again = browser(tmp_path)
     again.widget.run_now("td", seconds=1)
     assert again.widget.wait(LIMIT) and again.widget.phases == ["done"]
+
+
+def test_a_run_shows_training_games_and_says_why(browser, tmp_path):
+    write(tmp_path / "td-seed1")
+    page = browser(tmp_path, "value_batches", plies=1)
+    row = next(r["row"] for r in page.widget.catalogue["rows"] if r["name"] == "td")
+    told = page.say(kind="run", row=row, seconds=600)
+    assert told[0] == {"kind": "choice", "view": page.widget.view, "why": curves.SWITCHED}
+    assert page.widget.view["plies"] is None and page.widget.catalogue["first"]["plies"] == 1
+    while page.widget.run.history.count < 1000:
+        assert not page.widget.wait(0.05), page.widget.phases
+    page.say(kind="stop")
+    assert page.widget.wait(LIMIT) and "td now" in set(page.widget.frame["run"])
+    page.say(kind="view", view=page.widget.view | {"plies": 1})
+    assert "td now" not in set(page.widget.frame["run"]), "its training games are no tests"
 
 
 def test_a_run_that_has_no_room_is_told(browser, monkeypatch):

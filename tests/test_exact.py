@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from lib2048 import Network
+from lib2048 import Network, train
 from lib2048.cli import main
 from lib2048.exact import SmallGame, solve
 from lib2048.game import board, frontier, mdp, spec
@@ -577,3 +577,38 @@ def test_solve_command_in_words(capsys):
 @pytest.mark.parametrize("size", ["3by3", "0x2", "4x4", "5x5", "1x1", "x", "2x2x2", "-1x2", ""])
 def test_solve_command_refuses(one_line_error, size):
     one_line_error("solve", size)
+
+
+# ---------------------------------------------------------------- games that are played
+
+
+@pytest.fixture(scope="module")
+def watched():
+    """Return a small game, a network that plays it, and the exact values of its play."""
+    game, network = SmallGame(2, 3, progress=False), Network("cells:0145,012@2x3")
+    train(network, actions=3000, progress=False)
+    return game, network, game.follow(network.values)
+
+
+def is_mean(values, truth):
+    return abs(np.mean(values) - truth) < 4 * np.std(values) / len(values) ** 0.5
+
+
+def test_games_that_are_watched_are_worth_their_exact_value(watched):
+    game, network, truth = watched
+    games = game.watch(network, 1000)
+    assert is_mean([sum(reward for reward, _ in turns) for turns in games], truth.start)
+    assert is_mean([len(turns) for turns in games], truth.moves)
+    assert game.watch(network, 5) == games[:5] != game.watch(network, 5, seed=2)
+
+
+def test_futures_are_worth_what_their_afterstate_is(watched):
+    game, network, truth = watched
+    _, after = game.watch(network, 1)[0][0]
+    points = [sum(reward for reward, _ in turns) for turns in game.futures(network, after, 1000)]
+    assert is_mean(points, truth.afterstate(after))
+
+
+def test_a_network_of_another_size_is_refused(watched):
+    with pytest.raises(ValueError, match="is no network for 2x3"):
+        watched[0].watch(Network("cells:0145@2x2"), 1)

@@ -11,7 +11,7 @@ from test_widgets import Browser  # noqa: E402
 from lib2048 import Network, SearchPlayer, SmallGame, ValuePlayer, record_game, save  # noqa: E402
 from lib2048.game import board as rules  # noqa: E402
 from lib2048.game import mdp  # noqa: E402
-from lib2048.show.widgets import SmallBoardWidget, TreeWidget  # noqa: E402
+from lib2048.show.widgets import SmallBoardWidget, TreeWidget, small  # noqa: E402
 from lib2048.show.widgets.game import from_hex, to_hex  # noqa: E402
 
 BOARD = rules.from_tiles([[4, 32, 128, 512], [2, 16, 8, 64], [0, 2, 4, 0], [0, 0, 2, 0]])
@@ -184,7 +184,30 @@ def test_what_is_no_state_is_said_in_words(talking, refused):
     assert widget.position == to_hex(widget.game.pack([[8, 8], [2, 32]]))
 
 
+def test_both_bests_are_marked(talking):
+    """A policy's own values may point elsewhere than the optimal ones, and than the policy."""
+    widget = SmallBoardWidget(first_legal, game=(2, 2))
+    own, optimal, apart = widget.own, widget.best, 0
+    for state in (((2, 0), (0, 4)), ((4, 0), (2, 4)), ((8, 2), (0, 4)), ((2, 4), (16, 0))):
+        worth = {name: play.actions(state) for name, play in (("own", own), ("best", optimal))}
+        options = seen(widget, talking, state)["actions"]
+        marked = {name: {o["action"] for o in options if o[key]}
+                  for name, key in (("own", "own_best"), ("best", "optimal"))}  # fmt: skip
+        for name, values in worth.items():
+            assert marked[name] == {a for a in values if values[a] > max(values.values()) - 1e-9}
+        apart += marked["own"] != marked["best"]
+    assert apart, "else this test sees nothing"
+
+
+def test_a_policy_has_a_short_name_and_numbers_that_differ_look_different():
+    assert SmallBoardWidget("random", game=(2, 2)).small["short"] == "random"
+    assert SmallBoardWidget(first_legal, game=(2, 2)).small["short"] == "first_legal"
+    assert len(small._short("play by " + "long" * 20)) == small.SHORT
+    assert small._digits([1.0, 2.0]) == 1 and small._digits([1.001, 1.004, 9]) == 3
+    assert small._digits([5.0, 5.0 + 1e-15, 7.0]) == 1, "equal but for rounding"
+
+
 def test_the_picture_is_the_choice():
     text = SmallBoardWidget("greedy", [[8, 8], [2, 32]], (2, 2)).static().text
-    assert "Right · best V* 20.3" in text and "Left V* 16.0" in text
+    assert "Right ★ ◆ V* 20.3 greedy 20.3" in text and "Left V* 16.0" in text
     assert SmallBoardWidget("greedy", [[2, 4], [4, 2]], (2, 2)).static().text.startswith("2 4")

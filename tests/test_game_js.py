@@ -144,13 +144,15 @@ def test_a_position_may_be_written_in_many_ways(text):
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("", "16 cells, and here are 0"),
-        ("2 2 0", "16 cells, and here are 3"),
-        ("3 " + "0 " * 15, "3 is not a tile"),
+        ("", "16 cells, and here are 0: 16 too few"),
+        ("2 2 0", "16 cells, and here are 3: 13 too few"),
+        ("2 " * 17, "16 cells, and here are 17: 1 too many"),
+        ("3 " + "0 " * 15, "3 is not a tile (row 1, column 1): tiles are 2, 4, 8 … 32768"),
+        ("0 " * 6 + "2b " + "0 " * 9, "2b is not a tile (row 2, column 3): b is no digit"),
         ("1 " * 16, "1 is not a tile"),
         ("-2 " + "0 " * 15, "-2 is not a tile"),
         ("2.5 " + "0 " * 15, "2.5 is not a tile"),
-        ("65536 " + "2 " * 15, "65536 is not a tile: use 0 for an empty cell, or 2, 4, 8 … 32768"),
+        ("65536 " + "2 " * 15, "the largest on a board of 16 cells is 32768"),
         ("two " + "2 " * 15, "two is not a tile"),
         ("0 " * 16, "at least two tiles"),
         ("2 " + "0 " * 15, "at least two tiles"),
@@ -162,6 +164,21 @@ def test_a_position_may_be_written_in_many_ways(text):
 )
 def test_impossible_positions_are_refused_in_words(text, says):
     [answer] = asked({"ask": "position", "text": text})
+    assert says in answer
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("2 2 0 0 0 256", "256 is not a tile (row 2, column 3): the largest on a board of 6 cells"),
+        ("128 64 32 16 8 8", "no 2 and no 4"),
+        ("128 128 0 0 0 2", "too many large tiles"),
+        ("2 2 0 0", "a board has 6 cells, and here are 4: 2 too few"),
+        ("2 2 0 0 0 x", "x is not a tile (row 2, column 3): x is no digit"),
+    ],
+)
+def test_impossible_small_boards_are_refused_in_words(text, says):
+    [answer] = asked({"ask": "small", "text": text, "count": 6, "columns": 3})
     assert says in answer
 
 

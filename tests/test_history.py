@@ -23,7 +23,8 @@ def a_history():
 
 def games(*rows):
     """Rows of results: each game's score, actions, largest exponent and, if any, its start."""
-    return np.array([(number, *row, 0)[:5] for number, row in enumerate(rows)], np.int64)
+    told = [(number, *row, 0)[:5] for number, row in enumerate(rows)]
+    return np.array(told, np.int64).reshape(len(rows), 5)
 
 
 def test_history_keeps_every_game():
@@ -33,6 +34,22 @@ def test_history_keeps_every_game():
     assert history.largest.tolist() == [6, 9, 10, 11, 5, 4, 5]
     assert history.seconds.tolist() == [0.5, 0.5, 1.5, 1.5, 1.5, 2.5, 2.5]
     assert history.rates.tolist() == [0.1, 0.1, 0.1, 0.1, 0.1, 0.05, 0.05]
+
+
+def test_history_says_where_the_rate_was_changed():
+    history = History()
+    for actions, rate in ((0, 0.1), (60, 0.1), (250, 0.05), (300, 0.2), (320, 0.1)):
+        history.actions = actions
+        history.add(games((100, 50, 6)) if rate != 0.2 else games(), 0.5, rate)
+    told = [(c["actions"], c["before"], c["rate"]) for c in history.changes]
+    assert told == [(250, 0.1, 0.05), (300, 0.05, 0.2), (320, 0.2, 0.1)]
+    again = History(rows=history.rows)
+    assert [tuple(c.values()) for c in again.changes] == [(100, 0.1, 0.05), (150, 0.05, 0.1)]
+    again.add(games((1, 1, 1)), 0.5, 0.1)
+    assert len(again.changes) == 2
+    again.add(games((1, 1, 1)), 0.5)  # by nobody knows what
+    again.add(games((1, 1, 1)), 0.5, 0.3)
+    assert len(again.changes) == 2 and not History().changes
 
 
 def test_history_has_a_row_for_each_full_block():

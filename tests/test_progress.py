@@ -130,7 +130,43 @@ def test_other_values_are_refused_in_one_line(reader, refused, value):
     assert not reader.exists()
 
 
-@pytest.mark.parametrize("name", [6.1, "6.1", "06", "06.1 ", "../06.1", None])
+@pytest.mark.parametrize(
+    "value, kept",
+    [("12 k", 12000), ("1.5 M points", 1_500_000), ("50 per cent", 50), ("~30%", 30), ("× 3", 3),
+     ("0,5", 0.5), ("12,5", 12.5), ("−4", -4), ("1e6", 10**6), ("12k points", 12000),
+     ("2 times slower", "2 times slower"), ("3 m", "3 m"), ("1.2.3", "1.2.3")],
+)  # fmt: skip
+def test_a_number_may_be_written_as_people_do(value, kept):
+    assert predict("06.1", value) == kept and type(predicted("06.1")) is type(kept)
+
+
+@pytest.mark.parametrize("name", [6.1, "6.1", " 06.1 "])
+def test_a_name_may_lack_its_zero(name):
+    assert predict(name, 5) == predicted("06.1") == predicted(name) == 5
+
+
+def test_a_name_that_no_lesson_asks_for_is_kept_and_said(course, capsys):
+    (course / "my").mkdir()
+    assert predict("06.3", 5) == predicted("06.3") == 5
+    said = capsys.readouterr().out
+    assert said.startswith("06.3: you say 5. It is kept, though no lesson asks for it: lesson 06 ")
+    assert said.endswith("asks for 06.1, 06.2.\n")
+    predict("27.1", 5)
+    assert "there is no lesson 27" in capsys.readouterr().out
+    (course / "notebooks/06_td0.ipynb").write_text("half a noteb")
+    predict("06.1", 5)
+    assert "lesson 06 asks for none" in capsys.readouterr().out
+
+
+def test_beside_a_result_stands_what_was_said_or_that_nothing_was():
+    assert predictions.you_said("06.1", "points") == "no guess kept (06.1)"
+    predict("06.1", 12000)
+    assert predictions.you_said("06.1", "points") == "you said 12,000 points"
+    predict("06.1", "more slowly")
+    assert predictions.you_said("06.1", "points") == "you said “more slowly”"
+
+
+@pytest.mark.parametrize("name", ["06", "../06.1", None, 6, "106.1", "td0"])
 def test_other_names_are_refused_in_one_line(refused, name):
     refused(lambda: predict(name, 1), 'such as "06.1"')
     refused(lambda: predicted(name), 'such as "06.1"')
@@ -219,7 +255,7 @@ def test_a_number_near_the_curve_is_drawn_as_a_line(ax, value):
     assert drawn(ax) == ([f"you said {value}" if value != 1400 else "you said 1,400"], 2)
 
 
-@pytest.mark.parametrize("value, arrow", [(10**6, "↑"), (-(10**6), "↓")])
+@pytest.mark.parametrize("value, arrow", [(10**6, "↑"), (-(10**6), "↓"), (10**17, "↑")])
 def test_a_number_far_away_gets_an_arrow_and_the_curve_its_room(ax, value, arrow):
     limits = ax.get_ylim()
     predict("06.1", value)
@@ -340,7 +376,22 @@ def test_a_file_in_the_folders_place_is_said(course, one_line_error):
     assert "my is no folder: move it away" in one_line_error("lessons", "start")
 
 
-@pytest.mark.parametrize("words", [["lessons", "start"], ["lessons", "update"], ["progress"]])
+def test_lessons_alone_says_what_there_is_to_do(course, capsys):
+    assert main(["lessons"]) == 0
+    said = capsys.readouterr()
+    for words in ("lessons start", "lessons update", "progress"):
+        assert f"lib2048 {words} " in said.out
+    assert "no copies yet: begin with `lib2048 lessons start`" in said.out and not said.err
+    assert not (course / "my").exists()
+    command(capsys, "lessons", "start")
+    assert main(["lessons"]) == 0
+    assert "Your copies are in my/." in capsys.readouterr().out
+    assert command(capsys, "lessons")["started"] is True
+
+
+@pytest.mark.parametrize(
+    "words", [["lessons"], ["lessons", "start"], ["lessons", "update"], ["progress"]]
+)
 def test_without_lessons_one_line_says_where_they_are(words, tmp_path, monkeypatch, one_line_error):
     monkeypatch.setattr(mine, "LIBRARY", tmp_path / "site-packages" / "lib2048")
     monkeypatch.chdir(tmp_path)

@@ -139,8 +139,34 @@ def test_a_new_rate_holds_at_once_and_is_part_of_the_history(browser):
     assert rested(widget) == ["stopped"]
     assert set(widget.run.history.rates) == {0.1, 0.02}
     page.say(kind="rate", run=0, rate=7)
-    assert page.told[-2] == {"kind": "trouble", "error": "alpha 7: use a rate above 0 and up to 1."}
+    assert page.told[-1] == {"kind": "trouble", "error": "alpha 7: use a rate above 0 and up to 1."}
     assert page.news()[-1]["status"]["rate"] == 0.02
+
+
+def test_where_a_rate_was_changed_is_told_drawn_and_kept(browser):
+    page = browser(new(), new(rule="tc"), actions=50_000)
+    page.say(kind="start")
+    rested(page.widget)
+    assert page.widget.changes.empty
+    assert list(page.widget.changes) == ["run", "actions", "before", "rate"]
+    page.say(kind="rate", rate=0.5)
+    assert [run.rate for run in page.widget.runs] == [0.5, 0.5]
+    assert page.widget.changes.empty, "it holds from the next action on"
+    page.say(kind="start", run=1)
+    rested(page.widget)
+    changes = page.widget.changes.to_dict("records")
+    assert changes == [{"run": "tc β 1.0", "actions": 50_000, "before": 1.0, "rate": 0.5}]
+    last = {n: [m["status"] for m in page.news() if m["run"] == n][-1] for n in range(2)}
+    assert [status["changes"] for status in last.values()] == [[], [[50_000, 0.5]]]
+    assert "β 0.5 from 50\u202f000 actions on" in page.widget.static().text
+
+
+def test_a_rate_that_no_run_can_have_is_refused_once(browser):
+    page = browser(new(), new("4x6"))
+    page.say(kind="rate", rate=7)
+    told = [message["error"] for message in page.told if message["kind"] == "trouble"]
+    assert told == ["alpha 7: use a rate above 0 and up to 1."]
+    assert [run.rate for run in page.widget.runs] == [0.1, 0.1]
 
 
 def test_a_run_with_a_budget_of_its_own_leaves_its_weights(tmp_path, browser):

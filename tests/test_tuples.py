@@ -1,5 +1,6 @@
 """The explorers of tuples and rates, on the kernel's side: their numbers are the library's."""
 
+import itertools
 import json
 
 import numpy as np
@@ -209,7 +210,8 @@ def test_the_picture_shows_the_tuple_and_its_eight_entries():
     explorer = NetworkExplorer(network, GAME[50:], seen=collect("random", 5))
     text, found = explorer.static().text.replace("\u202f", ""), explorer.look()
     for index, weight, count in zip(found["index"], found["weights"], found["visits"]):
-        assert f"index {index} weight {weight:,.1f} visits {count}".replace("-", "−") in text
+        weight = f"{weight:,.1f}".replace("-", "−")
+        assert f"index {index} weight {weight} look-ups {count}" in text
     assert "weight" not in NetworkExplorer().static().text
 
 
@@ -304,6 +306,28 @@ def test_visits_are_known_where_the_run_counts_them(followed):
     assert "no count" in followed.tuples["counted"]["words"]
 
 
+def test_rates_below_the_line_of_noise_are_counted(followed):
+    network = Network("4-22").with_functions(update=counting, rule="autostep")
+    run = Run(Settings.of(network, rule="autostep", mu=1.0, seed=3), network=network)
+    explorer = RateExplorer(run, GAME[100:110], keeps=("E", "A", "visits"))
+    assert explorer.noise() == {"met": 0, "below": 0.0, "tosses": 0.0}
+    explorer.train(20_000, moments=5, progress=False)
+    E, A, visits = (run.memory[name].flat for name in ("step", "largest", "trace"))
+    rate, noise = abs(E[A > 0]) / A[A > 0], visits[A > 0] ** -0.5
+    told = explorer.look()["noise"]
+    assert told == explorer.noise() and told["met"] == len(rate)
+    assert told["below"] == pytest.approx((rate < noise).mean(), abs=1e-4)
+    assert 0.5 < told["tosses"] < 0.68
+    assert followed.noise() is None and followed.look()["noise"] is None
+
+
+@pytest.mark.parametrize("tosses", [1, 2, 3, 4, 7, 9, 12])
+def test_tosses_of_a_coin_lie_below_the_line_as_often_as_counted(tosses):
+    sums = [abs(sum(errors)) for errors in itertools.product((1, -1), repeat=tosses)]
+    expected = np.mean([total / tosses < tosses**-0.5 for total in sums])
+    assert rates.tosses_below(np.array([tosses])) == pytest.approx([expected])
+
+
 def test_going_on_adds_to_the_curves_and_tells_the_browser(browser):
     explorer = RateExplorer(new_run(), GAME[100:102])
     page = browser(explorer)
@@ -312,7 +336,10 @@ def test_going_on_adds_to_the_curves_and_tells_the_browser(browser):
     assert explorer.look()["curve"]["actions"] == [0, 250, 1000, 1250, 2000]
     assert page.answers == [{"kind": "changed"}] * 2
     answer = page.say(**question(explorer.boards[0], [0, 1, 2, 3]))
-    assert answer["curve"] == explorer.look()["curve"]
+    found = explorer.look()
+    assert answer["curve"] == found["curve"]
+    last = found["curve"]["rate"][-1]
+    assert answer["rates"] == found["rates"] and found["rates"][found["place"]] == last
 
 
 @pytest.mark.parametrize(("rule", "lines"), [

@@ -37,8 +37,6 @@ LARGEST_FILE = 300_000  # bytes: a page on the web still shows the notebook
 LONGEST_CELL = 25  # lines that are not blank
 FEWEST_WORDS, MOST_WORDS = 600, 2000
 MOST_CELLS, MEDIAN_LINES = 45, 6
-LONG = {"08", "09", "10", "12", "13"}  # lessons that are still too long
-MOST_WORDS_YET = 2600
 COMPILING = {"njit", "jit", "numba"}  # words that appendix A1 explains
 CELL_SECONDS = 600  # a cell that takes longer hangs
 
@@ -261,25 +259,17 @@ def nothing_of_this_machine(path: Path, notebook: NotebookNode) -> Iterator[str]
 def right_length(path: Path, notebook: NotebookNode) -> Iterator[str]:
     """A lesson says enough, and not too much."""
     words = sum(count_words(cell.source) for cell in notebook.cells if cell.cell_type == "markdown")
-    most = MOST_WORDS_YET if yet_to_shrink(path) else MOST_WORDS
-    if not FEWEST_WORDS <= words <= most:
-        yield f"{words} words of prose, not {FEWEST_WORDS} to {most}"
+    if not FEWEST_WORDS <= words <= MOST_WORDS:
+        yield f"{words} words of prose, not {FEWEST_WORDS} to {MOST_WORDS}"
 
 
 def few_and_short_cells(path: Path, notebook: NotebookNode) -> Iterator[str]:
     """A lesson is a short walk in small steps."""
-    if yet_to_shrink(path):
-        return
     lines = [code_lines(cell) for _, cell in code_cells(notebook)]
     if len(notebook.cells) > MOST_CELLS:
         yield f"{len(notebook.cells)} cells, more than {MOST_CELLS}"
     if statistics.median(lines) > MEDIAN_LINES:
         yield f"the median code cell has {statistics.median(lines)} lines, more than {MEDIAN_LINES}"
-
-
-def yet_to_shrink(path: Path) -> bool:
-    """Say whether a lesson is one of those whose rewriting is still to come."""
-    return path.name[:2] in LONG
 
 
 def code_lines(cell: NotebookNode) -> int:

@@ -1,9 +1,11 @@
 """The command line of readers: lib2048 lessons start | update, and lib2048 progress."""
 
+import os
 import shutil
 import sys
 from pathlib import Path
 
+from lib2048.machine import mine
 from lib2048.reader import copies
 
 
@@ -14,7 +16,7 @@ def add(commands, parser_class):
     """
     commands.add_parser("progress", help="how far you have come, and the next step")
     group = commands.add_parser("lessons", help="copies of the lessons that are your own")
-    lessons = group.add_subparsers(dest="lessons", required=True, parser_class=parser_class)
+    lessons = group.add_subparsers(dest="lessons", parser_class=parser_class)
     lessons.add_parser("start", help="copy lessons and labs into my/, and say how to open them")
     update = lessons.add_parser("update", help="add new ones; say which of yours have a newer one")
     update.add_argument("--beside", action="store_true",
@@ -23,7 +25,12 @@ def add(commands, parser_class):
 
 
 def lessons(options):
-    """Carry out `lessons start` or `lessons update`; return (what --json prints, the text)."""
+    """Carry out `lessons start` or `lessons update`; return (what --json prints, the text).
+
+    Without either it says what there is to do.
+    """
+    if options.lessons is None:
+        return _choices()
     done = copies.update(getattr(options, "beside", False))
     text = _told(done, getattr(options, "beside", False))
     if options.lessons == "start":
@@ -38,6 +45,18 @@ def progress(options):
 
     found = progress()
     return found.as_dict(), str(found)
+
+
+def _choices():
+    """Say what `lib2048 lessons` can do, and what comes first here."""
+    copies.originals()  # or say where they are
+    folder = mine.folder()
+    there = os.path.isdir(folder)
+    first = (f"Your copies are in {copies.shown(folder)}/." if there else
+             "You have no copies yet: begin with `lib2048 lessons start`.")  # fmt: skip
+    return {"folder": str(folder), "started": there, "commands": [*DOES]}, "\n".join(
+        [*(f"{f'lib2048 {command}':34}{does}" for command, does in DOES.items()), "", first]
+    )
 
 
 def _jupyter():
@@ -60,6 +79,12 @@ def _told(done, beside):
     return "\n".join(lines)
 
 
+DOES = {
+    "lessons start": "copy lessons and labs into my/, and say how to open them",
+    "lessons update": "add new ones; say which of yours have a newer original",
+    "lessons update --beside": "and put the newer one beside yours, as NAME.new.ipynb",
+    "progress": "how far you have come, and the next step",
+}
 ASK = "To have the new ones beside yours: lib2048 lessons update --beside"
 KINDS = {
     "newer": "Newer than what you copied: {names}. Yours stay as they are.",

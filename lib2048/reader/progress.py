@@ -11,9 +11,9 @@ from lib2048.labs.passed import SECTION as PASSED
 from lib2048.labs.passed import is_passed
 from lib2048.machine import mine
 from lib2048.reader.copies import originals, read, shown
+from lib2048.show.predictions import PREDICT
 from lib2048.show.predictions import SECTION as PREDICTIONS
 
-PREDICT = re.compile(r"""\bpredict\(\s*["']((?:\d\d|A\d)\.\d+)["']""")
 LINK = re.compile(r"\]\((?:\.\./)*(\d\d|A\d)_\w+\.ipynb\)")
 ENOUGH = 0.8  # of a lesson's cells: one that was left out is no lesson left out
 WIDE = 44  # letters of a title

@@ -1,5 +1,6 @@
 """What the reader says before a result is shown: kept, returned, and marked in the result."""
 
+import json
 import re
 
 import numpy as np
@@ -9,7 +10,15 @@ from lib2048.machine import mine
 SECTION = "predictions"
 YOURS = "#8b1a62"  # of the reader's mark; no curve has it
 LONGEST = 80  # characters of an answer in words
-NUMBER = re.compile(r"-?(\d+|\d{1,3}([ ,_\u202f]\d{3})+)(\.\d+)? *%?")  # 12 000, 0.5, 30 %
+# What people write for a number: 12 000, 0,5, ~30 %, 12 k, 1.5 million points, 1e6, × 3.
+NUMBER = re.compile(
+    r"(?:~|≈|×|about)? *(?P<sign>[-−+]?)"
+    r"(?P<digits>[1-9]\d{0,2}(?:[ ,_'’\xa0\u202f]\d{3})+(?:\.\d+)?|\d+(?:[.,]\d+)?(?:e[-+]?\d+)?)"
+    r" *(?P<size>[kK](?!\w)|M(?!\w)|thousand|million)?"
+    r" *(?:%|per ?cent|×|x|times|points?|actions?|games?|moves?|tiles?|boards?|seconds?|s)?"
+)
+SIZES = {None: 1, "k": 1e3, "K": 1e3, "thousand": 1e3, "M": 1e6, "million": 1e6}
+PREDICT = re.compile(r"""\bpredict\(\s*["']((?:\d\d|A\d)\.\d+)["']""")  # in a lesson's cell
 
 _unkept = {}  # what could not be written: it counts in this session
 
@@ -17,9 +26,10 @@ _unkept = {}  # what could not be written: it counts in this session
 def predict(name, value=None, *more):
     """Keep the reader's prediction, print one line about it, and return it.
 
-    name: lesson and number, "06.1"; value: a number, or a few words ("more slowly").  Said again,
-    the newest counts, and the line names the first.  None says nothing new: the prediction made
-    before is returned, or, with an invitation, None.
+    name: lesson and number, "06.1"; value: a number, also as people write it ("12 k", "50 %"), or
+    a few words ("more slowly").  Said again, the newest counts, and the line names the first.  None
+    says nothing new: the prediction made before is returned, or, with an invitation, None.  A name
+    that no lesson asks for is kept all the same, and the line says so.
 
     It is kept, with the time, in `my/progress.json` of the course's folder, where `lib2048 lessons
     start` has made that folder, and otherwise in the user's data folder (~/.local/share/lib2048 on
@@ -29,6 +39,7 @@ def predict(name, value=None, *more):
     if more:
         raise ValueError(f"prediction {name}: one number is needed; 12,000 is two of them, so "
                          "write 12000 or 12_000")  # fmt: skip
+    name = _named(name)
     before = _entry(name)
     now = before if value is None else _keep(name, _plain(name, value), before)
     print(_line(name, before, now))
@@ -37,14 +48,29 @@ def predict(name, value=None, *more):
 
 def predicted(name):
     """Return the reader's newest prediction, a number or words; None where there is none."""
-    entry = _entry(name)
+    entry = _entry(_named(name))
     return entry["last"]["value"] if entry else None
+
+
+def you_said(name, unit=""):
+    """Return what is printed beside a result: 'you said 12,000 points', or that there is no guess.
+
+    unit: what stands behind a number, and not behind words.
+    """
+    if (value := predicted(name)) is None:
+        return f"no guess kept ({_named(name)})"
+    return f"you said {_said(value)} {unit if not isinstance(value, str) else ''}".rstrip()
+
+
+def _named(name):
+    """Return the name of a prediction as lessons write it; "6.1" and 6.1 are "06.1"."""
+    if found := re.fullmatch(r"(A\d|\d{1,2})(\.\d+)", str(name).strip().upper()):
+        return found[1].zfill(2) + found[2]
+    raise ValueError(f'prediction {name!r}: a name is lesson and number, such as "06.1"')
 
 
 def _entry(name):
     """Return {"first": …, "last": …}, each {"value", "when"}; {} where nothing was predicted."""
-    if not (isinstance(name, str) and re.fullmatch(r"(\d\d|A\d)\.\d+", name)):
-        raise ValueError(f'prediction {name!r}: a name is lesson and number, such as "06.1"')
     entry = _unkept.get(name) or mine.entries(SECTION).get(name, {})
     return entry if _is_whole(entry) else {}
 
@@ -73,15 +99,23 @@ def _keep(name, value, before):
 def _plain(name, value):
     """Return a number of Python's, or words in one line."""
     value = value.item() if isinstance(value, np.generic) else value
-    if isinstance(value, str) and NUMBER.fullmatch(value.strip()):
-        value = float(re.sub(r"[^-\d.]", "", value))
-        value = int(value) if value.is_integer() else value
+    if isinstance(value, str) and (found := NUMBER.fullmatch(value.strip())):
+        value = _read(**found.groupdict())
     if isinstance(value, str) and 0 < len(text := " ".join(value.split())) <= LONGEST:
         return text
     if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e18:
         return value
     shown = f"{value!r}"[:60]
     raise ValueError(f"prediction {name}: a number is needed, or a few words, not {shown}")
+
+
+def _read(sign, digits, size):
+    """Return the number that somebody wrote: a comma before three digits sets thousands apart."""
+    if re.fullmatch(r"\d+,(\d{1,2}|\d{4,})|0,\d+", digits):
+        digits = digits.replace(",", ".")
+    number = float(re.sub(r"[^\de.+-]", "", digits)) * SIZES[size]
+    number = -number if sign in ("-", "−") else number
+    return int(number) if number.is_integer() else number
 
 
 def _said(value):
@@ -99,7 +133,30 @@ def _line(name, before, now):
     at_first = f" (at first {first})" if first != last else ""
     if before == now:
         return f"{name}: you said {last}{at_first}."
-    return f"{name}: you say {last}{at_first}. Now see what happens."
+    return f"{name}: you say {last}{at_first}. {_unasked(name) or 'Now see what happens.'}"
+
+
+def _unasked(name):
+    """Say that no lesson asks for a prediction; "" where one does, or where nobody knows."""
+    lesson, around = name.partition(".")[0], mine.course()
+    if around is None:
+        return ""
+    [*found] = (around / mine.FIRST.parent).glob(f"{lesson}_*.ipynb")
+    names = [one for path in found for one in _asked(path)]
+    if not found:
+        return f"It is kept, though there is no lesson {lesson}."
+    asks = f"lesson {lesson} asks for {', '.join(names) or 'none'}"
+    return "" if name in names else f"It is kept, though no lesson asks for it: {asks}."
+
+
+def _asked(path):
+    """Return the names of the predictions that a notebook asks for; none where it is damaged."""
+    try:
+        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        codes = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    except (OSError, ValueError, LookupError, TypeError):
+        return []
+    return list(dict.fromkeys(PREDICT.findall("\n".join(codes))))
 
 
 # ---------------------------------------------------------------- in a figure

@@ -34,6 +34,8 @@ class History:
     of unfinished games included; visits: int64[stages], how many of them led into each stage;
     took: seconds of training; stopped: whether someone stopped it last.  evaluations: what test
     games on the way gave, a list of dicts, a row for each number of actions and each depth.
+    changes: where the rate was changed on the way, a list of {'actions', 'before', 'rate'}; of
+    games that were read from a file, where the first game by another rate began.
     """
 
     def __init__(self, block=BLOCK, rows=None, rate=np.nan):
@@ -42,9 +44,16 @@ class History:
         self.count = sum(map(len, self._rows))
         self.stopped, self.actions, self.took = False, 0, 0.0
         self.evaluations, self.visits = [], np.zeros(1, np.int64)
+        past = self._rows[0] if self.count else np.full((1, COLUMNS), np.nan)
+        self.changes, self._rate = _changes(past), past[-1, 5]
 
     def add(self, results, seconds, rate=np.nan):
-        """Append finished games (see records.RESULT_COLUMNS), all ended by `seconds`."""
+        """Append finished games (see records.RESULT_COLUMNS), all ended by `seconds`.
+
+        rate: by which all actions since `self.actions` were learned.
+        """
+        if rate != self._rate:
+            self._note(rate)
         rows = results[:, [1, 2, 3, 3, 4, 4]].astype(np.float64)
         rows[:, 3], rows[:, 5] = seconds, rate
         with self._lock:
@@ -59,6 +68,11 @@ class History:
             if len(self._rows) != 1:
                 self._rows = [np.concatenate([np.zeros((0, COLUMNS)), *self._rows])]
             return self._rows[0]
+
+    def _note(self, rate):
+        if rate == rate and self._rate == self._rate:  # both are known
+            self.changes.append(_change(self.actions, self._rate, rate))
+        self._rate = rate
 
     scores = _column(0, np.int64, "Scores of the finished games, in points.")
     lengths = _column(1, np.int64, "Actions of the finished games.")
@@ -157,6 +171,17 @@ def _all_columns(rows, rate):
     rows = np.asarray(rows, np.float64)
     missing = np.tile([0.0, 0.0, 0.0, 0.0, 0.0, rate], (len(rows), 1))
     return np.hstack([rows, missing[:, rows.shape[1] :]])
+
+
+def _change(actions, before, rate):
+    return {"actions": int(actions), "before": float(before), "rate": float(rate)}
+
+
+def _changes(rows):
+    """Return what `History.changes` holds of rows."""
+    rates, ends = rows[:, 5], np.cumsum(rows[:, 1])
+    at = np.flatnonzero(rates[1:] != rates[:-1]) if np.isfinite(rates).all() else ()
+    return [_change(ends[n], *rates[n : n + 2]) for n in at]
 
 
 _SHARES = tuple(f"reached_{tile}" for tile in TILES)

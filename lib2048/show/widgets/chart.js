@@ -9,6 +9,8 @@ const LINEAR = [(x) => x, (x) => x];
 const LOGARITHMIC = [Math.log10, (x) => 10 ** x];
 const TALL = 170; // pixels
 const MOVES = ["mousemove", "mouseleave"]; // what charts of a group tell each other
+const LETTERS = 12; // pixels, the size of what stands in a chart
+const ROWS = 3; // of marks' words
 const THEME = { attributes: true, attributeFilter: ["data-jp-theme-light", "data-theme", "class"] };
 
 // A number as an axis has it: 2 500, 35 k, 12.5 M.
@@ -27,10 +29,12 @@ export class Chart {
   // takes words for readers who do not see the chart; zoomed: hears what part of x is shown.
   // looks: of the lines, in their order, {line: which colour and dash, width, alpha, dots: their size,
   // alone: dots without a line, silent: not among the numbers}; bands: [[upper, lower]] columns.
+  // log, steep: whether the axis of x, of y is logarithmic.
   constructor({ title, names, group, said, zoomed = () => {}, write = brief, tick = brief,
-    most = null, x = "actions", log = false, looks = null, bands = [], tall = TALL }) {
+    most = null, x = "actions", log = false, steep = false, looks = null, bands = [], tall = TALL }) {
     Object.assign(this, { title, names, group, said, zoomed, write, tick, most, x, part: null });
-    Object.assign(this, { log, bands, tall, looks: looks ?? names.map((_, n) => ({ line: n })) });
+    Object.assign(this, { log, steep, bands, tall, looks: looks ?? names.map((_, n) => ({ line: n })) });
+    this.marks = [];
     this.columns = [[], ...names.map(() => [])];
     this.heading = make("p", { class: "lib-small" }, title);
     this.whole = make("button", { type: "button", class: "lib-whole", hidden: "",
@@ -61,6 +65,11 @@ export class Chart {
     this.describe();
   }
 
+  // Mark places of x, with the next numbers: [{x, line: whose colour, text: words beside it, or none}].
+  mark(marks) {
+    this.marks = marks;
+  }
+
   rename(title) {
     this.title = this.heading.textContent = title;
     this.describe();
@@ -68,7 +77,10 @@ export class Chart {
 
   describe() {
     const last = this.heard((n) => this.worth(n));
-    this.place.setAttribute("aria-label", `${this.title}: ${last.join(", ")}. ` +
+    const whose = (line) => (this.names.length > 1 ? `${this.names[line]}: ` : "");
+    const marks = this.marks.filter(({ text }) => text).map(({ x, line, text }) =>
+      `${whose(line)}${text} from ${brief(x)} on. `);
+    this.place.setAttribute("aria-label", `${this.title}: ${last.join(", ")}. ${marks.join("")}` +
       "Left and Right read the curve, plus and minus zoom, Shift with Left and Right moves on, " +
       "0 shows all of it.");
   }
@@ -117,6 +129,7 @@ export class Chart {
     const edge = { stroke: own("--edge") || "#8886", width: 1 };
     const axis = { stroke: looks.color, font: `12px ${looks.fontFamily}`, grid: edge, ticks: edge };
     const values = (_, ticks) => named(ticks, this.log).map((x) => (x === null ? null : brief(x)));
+    const steep = this.steep && { splits: (_, n, low, high) => tensOf(low, high), filter: (_, all) => all };
     const tens = this.log && { splits: (_, n, low, high) => tensOf(low, high), filter: (_, all) => all };
     const line = (label, n) => {
       const { line, width = 2, alpha = 1, dots, alone, silent } = this.looks[n];
@@ -135,11 +148,12 @@ export class Chart {
       scales: {
         x: { time: false, distr: this.log ? 3 : 1,
           range: (_, low, high) => this.part ?? whole(low, high, this.log) },
-        y: { range: (_, low, high) => [Math.min(0, low ?? 0), this.high(high)] },
+        y: { distr: this.steep ? 3 : 1, range: (_, low, high) => [this.low(low), this.high(high)] },
       },
       axes: [
         { ...axis, ...tens, values, space: 60, size: 28 },
-        { ...axis, values: (_, ticks) => ticks.map((y) => this.tick(y)), space: 32, size: 58 },
+        { ...axis, ...steep, values: (_, ticks) => named(ticks, this.steep)
+          .map((y) => (y === null ? null : this.tick(y))), space: 32, size: 58 },
       ],
       series: [x, ...this.names.map(line)],
       bands: this.bands.map(band),
@@ -148,8 +162,39 @@ export class Chart {
         bind: { dblclick: () => () => this.zoom(null) },
         dataIdx: (plot, n, at) => nearest(this.columns[n], at),
       },
-      hooks: { setSelect: [(plot) => this.selected(plot)] },
+      hooks: { setSelect: [(plot) => this.selected(plot)], draw: [(plot) => this.drawMarks(plot)] },
     };
+  }
+
+  // A line at each mark that is shown, and its words at its foot, in the lowest row that has room.
+  drawMarks(plot) {
+    const { ctx, bbox, axes } = plot;
+    const size = LETTERS * devicePixelRatio;
+    const ends = Array(ROWS).fill(bbox.left);
+    ctx.save();
+    Object.assign(ctx, { lineWidth: devicePixelRatio, textAlign: "left", textBaseline: "bottom",
+      font: axes[0].font[0] });
+    for (const { x, line, text = "" } of [...this.marks].sort((one, other) => one.x - other.x)) {
+      const at = Math.round(plot.valToPos(x, "x", true));
+      if (at < bbox.left || at > bbox.left + bbox.width) continue;
+      ctx.strokeStyle = ctx.fillStyle = plot.series[line + 1].stroke(plot, line + 1);
+      ctx.setLineDash(DASHES[2].map((length) => length * devicePixelRatio));
+      ctx.beginPath();
+      ctx.moveTo(at, bbox.top);
+      ctx.lineTo(at, bbox.top + bbox.height);
+      ctx.stroke();
+      const wide = ctx.measureText(text).width + size;
+      const left = Math.min(at + size / 3, bbox.left + bbox.width - wide + size);
+      const row = ends.findIndex((end) => end <= left);
+      if (row < 0 || !text) continue;
+      ctx.fillText(text, left, bbox.top + bbox.height - (0.2 + 1.2 * row) * size);
+      ends[row] = left + wide;
+    }
+    ctx.restore();
+  }
+
+  low(least) {
+    return this.steep ? 10 ** Math.floor(Math.log10(least > 0 ? least : 0.1)) : Math.min(0, least ?? 0);
   }
 
   high(most) {

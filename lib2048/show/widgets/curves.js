@@ -10,10 +10,11 @@ const AT_NOW = [0, 2, 1, 3, 4]; // where these are in a point of a run of now, s
 const TRAINED = "training";
 const AXES = { actions: "actions", games: "games", seconds: "seconds of training" };
 const LOOK_EVERY = 2000; // milliseconds between two looks into folders that may grow
-const MENUS = ["place", "rule", "rate"]; // each leaves some of the rows that the one before it left
+const MENUS = ["place", "rule", "rate"]; // each lists some of the rows that the one before it lists
 const FEW = 20; // points of a curve that are shown as dots
 const TYPES = { csv: "text/csv", png: "image/png", svg: "image/svg+xml" };
 const [MEAN, HALF] = [3, 4];
+const ofKind = (of) => (of === TRAINED ? "training games" : `${of}-ply tests`);
 
 // ---------------------------------------------------------------- lines
 
@@ -85,7 +86,7 @@ class Explorer {
     this.refresh();
   }
 
-  // The rows that the menus leave, or those before one of them.
+  // The rows that place, rule and rate leave, or those before one of them.
   fitting(before = null) {
     const asked = before === null ? MENUS : MENUS.slice(0, MENUS.indexOf(before));
     return this.rows.filter((row) => asked.every(
@@ -98,6 +99,26 @@ class Explorer {
 
   has(row) {
     return row.kinds.includes(this.kind);
+  }
+
+  // The rows that all menus leave: these have curves as they are to be shown.
+  listed() {
+    const { seeds } = this.view;
+    return this.fitting().filter((row) => this.has(row)
+      && (!/\d/.test(seeds) || row.seeds.includes(seeds)));
+  }
+
+  // Why no row is left.
+  nothing() {
+    const kinds = [...new Set(this.fitting().flatMap((row) => row.kinds))];
+    if (!kinds.length || kinds.includes(this.kind))
+      return "The menus leave no row: choose “all” in one of them, or Reset.";
+    return `No row that the menus leave has ${ofKind(this.kind)}: show ` +
+      `${kinds.map(ofKind).join(" or ")}, or Reset.`;
+  }
+
+  get drawnRows() {
+    return this.view.rows.map((row) => this.rows[row]);
   }
 
   // ---- the page
@@ -130,13 +151,17 @@ class Explorer {
     const save = ["csv", "png", "svg"].map((kind) => button(kind.toUpperCase(),
       `Download what is drawn as ${kind.toUpperCase()}`, () => this.save(kind)));
     const labelled = (text, element) => make("label", {}, text, element);
+    this.these = button("Draw these", "Draw the rows that the menus leave, and no others",
+      () => this.drawThese());
+    const again = button("Reset", "Choose and draw what stood here at first", () => this.reset());
     const { place, rule, rate } = this.menus;
     this.root.classList.add("lib2048", "lib-curves");
     this.root.setAttribute("role", "application");
     this.root.setAttribute("aria-label", "Learning curves to explore");
     this.root.append(
       make("div", { class: "lib-row" }, labelled("from", place), labelled("rule", rule),
-        labelled("rate", rate), labelled("show", this.depth), this.seeds),
+        labelled("rate", rate), labelled("show", this.depth), this.seeds,
+        make("span", { class: "lib-row" }, this.these, again)),
       this.list,
       make("div", { class: "lib-row" }, labelled("over", this.axis), logLabel, paperLabel,
         make("span", { class: "lib-row", role: "group", "aria-label": "Download" }, ...save)),
@@ -166,25 +191,34 @@ class Explorer {
 
   // ---- choices
 
+  // List the rows that a menu leaves; what is drawn stays.
   filter(name) {
     const picked = this.menus[name].value;
     this.view[name] = picked === "" ? null : JSON.parse(picked);
-    MENUS.slice(MENUS.indexOf(name) + 1).forEach((later) => (this.view[later] = null));
-    const rows = this.fitting();
-    const kinds = new Set(rows.flatMap(({ kinds }) => kinds));
-    if (!kinds.has(this.kind)) this.view.plies = kinds.has(TRAINED) ? null : Number([...kinds][0]);
-    const seeds = rows.flatMap((row) => row.seeds);
-    if (/\d/.test(this.view.seeds) && !seeds.includes(this.view.seeds)) this.view.seeds = "mean";
-    const drawn = rows.filter((row) => this.has(row)).slice(0, this.catalogue.most);
-    this.change({ rows: drawn.map(({ row }) => row) }, true);
-    const all = rows.length;
-    if (all > drawn.length) this.say(`${counted(all, "row")}; drawn are ${drawn.length}.`);
+    const later = MENUS.slice(MENUS.indexOf(name) + 1);
+    if (!this.fitting().length) later.forEach((menu) => (this.view[menu] = null));
+    this.change({});
+  }
+
+  drawThese() {
+    const { most } = this.catalogue;
+    const rows = this.listed().map(({ row }) => row);
+    if (!rows.length) return this.say(this.nothing());
+    this.change({ rows: rows.slice(0, most) }, true);
+    if (rows.length > most) this.say(`${counted(rows.length, "row")}; drawn are the first ${most}.`);
+  }
+
+  reset() {
+    const { first, most } = this.catalogue;
+    const rows = first.rows.length ? first.rows : this.rows.slice(0, most).map(({ row }) => row);
+    this.change({ ...first, rows }, true);
+    this.say("Everything is as at first.");
   }
 
   tick(row, on) {
     const rows = this.view.rows.filter((other) => other !== row);
     if (on && rows.length >= this.catalogue.most) {
-      this.listed = null; // the box that was ticked is to be drawn again
+      this.shown = null; // the box that was ticked is to be drawn again
       this.refresh();
       return this.say(`There are colours for ${this.catalogue.most} rows: take one away first.`);
     }
@@ -225,14 +259,15 @@ class Explorer {
     if (kind === "heard") this.orders.heard(id);
     else if (kind === "curves") this.keep(news);
     else if (kind === "now") this.hearNow(news);
-    else if (kind === "choice") this.choose(news.view);
+    else if (kind === "choice") this.choose(news);
     else if (kind === "looked") this.looked(news);
     else if (kind === "file") this.saved(news);
     else if (kind === "trouble") this.say(news.error, true, news.details);
   }
 
-  // Take what was chosen before the page was loaded again.
-  choose(view) {
+  // Take what was chosen before the page was loaded again, or by the kernel, which says why.
+  choose({ view, why = "" }) {
+    this.because = why;
     if (JSON.stringify(view) === JSON.stringify(this.view)) return;
     this.view = view;
     this.ask();
@@ -273,6 +308,7 @@ class Explorer {
   begin() {
     if (this.running || this.lost) return;
     const row = Number(this.chosen.value);
+    this.because = "";
     this.give({ kind: "run", row, seconds: Number(this.time.value) });
   }
 
@@ -297,7 +333,8 @@ class Explorer {
   tell() {
     const { words = "", phase, details } = this.now?.status ?? {};
     this.told = words;
-    this.say(words && `${this.now.name}: ${words}`, phase === "failed", details);
+    const said = words && [`${this.now.name}: ${words}`, this.because].filter(Boolean).join(" ");
+    this.say(said, phase === "failed", details);
   }
 
   // ---- files
@@ -351,8 +388,9 @@ class Explorer {
     });
   }
 
+  // A run of now has no test games.
   nowDrawn() {
-    const usable = this.now ? this.usable(this.now.points).filter((p) => p[MEAN] !== null) : [];
+    const usable = this.now && this.kind === TRAINED ? this.usable(this.now.points).filter((p) => p[MEAN] !== null) : [];
     return usable.length ? [{ label: this.now.name, points: usable }] : [];
   }
 
@@ -445,10 +483,9 @@ class Explorer {
       select.value = this.view[name] === null ? "" : JSON.stringify(this.view[name]);
       select.parentElement.hidden = name === "place" && options.length < 2;
     }
-    const rows = this.fitting();
-    const kinds = [...new Set(rows.flatMap((row) => row.kinds))].sort();
-    const kind = (of) => [of, of === TRAINED ? "training games" : `${of}-ply tests`];
-    this.fill(this.depth, kinds.reverse().map(kind));
+    const rows = [...this.fitting(), ...this.drawnRows];
+    const kinds = [...new Set([...rows.flatMap((row) => row.kinds), this.kind])].sort();
+    this.fill(this.depth, kinds.reverse().map((of) => [of, ofKind(of)]));
     this.depth.value = this.kind;
     const seeds = [...new Set(rows.flatMap((row) => row.seeds))].sort((a, b) => a - b);
     this.fill(this.seeds, [["mean", "mean of the seeds"], ["each", "each seed"],
@@ -460,16 +497,28 @@ class Explorer {
     this.paperLabel.hidden = !rows.some(({ paper }) => paper.length);
   }
 
+  // Those that are drawn come first.
   showRows() {
-    const rows = this.fitting();
-    const others = this.view.rows.filter((row) => !rows.includes(this.rows[row]));
-    const all = [...others.map((row) => this.rows[row]), ...rows];
-    const key = JSON.stringify([this.view.rows, this.kind, all.map(({ row, seeds }) => [row, seeds])]);
-    if (key === this.listed) return;
-    const focused = this.list.contains(document.activeElement) && document.activeElement.dataset.row;
-    this.listed = key;
+    const drawn = this.drawnRows;
+    const listed = this.listed();
+    const all = [...drawn, ...listed.filter((row) => !drawn.includes(row))];
+    const none = listed.length ? "" : this.nothing();
+    const about = all.map(({ row, seeds }) => [row, seeds]);
+    const key = JSON.stringify([this.view.rows, this.kind, none, about]);
+    if (key === this.shown) return;
+    const { activeElement: active } = document;
+    const focused = this.list.contains(active) && active;
+    const keyboard = focused && focused.matches(":focus-visible");
+    const { scrollTop } = this.list;
+    this.shown = key;
     this.list.replaceChildren(...all.map((row) => this.item(row)));
-    if (focused) this.list.querySelector(`[data-row="${focused}"]`)?.focus();
+    if (none) this.list.append(make("p", { class: "lib-small" }, none));
+    this.list.scrollTop = scrollTop;
+    if (focused) {
+      const same = this.list.querySelector(`[data-row="${focused.dataset.row}"]`);
+      const next = same ?? this.list.querySelector("input") ?? this.root; // keys stay here
+      next.focus({ preventScroll: !keyboard });
+    }
     const before = this.chosen.value;
     this.fill(this.chosen, this.view.rows.map((row) => [row, this.rows[row].name]));
     if (before !== "" && this.view.rows.includes(Number(before))) this.chosen.value = before;

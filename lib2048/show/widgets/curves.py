@@ -31,6 +31,7 @@ SEEDS = ("mean", "each")  # or one of them
 FORMATS = ("png", "svg")
 RULES = {"td": "TD", "tc": "TC", "autostep": "Autostep"}
 NOW = "now"
+SWITCHED = "Training games are shown now, since such a short run plays no test games."
 # What a run of now leaves out of the settings of a row: it is short, and plays no test games.
 SHORT = dict.fromkeys((*BUDGETS, "eval_every"))
 
@@ -45,6 +46,8 @@ class CurvesExplorer(TrainingWidget):
     'value' or 'policy'; rate; rows, the names of those that are drawn, at most 6; plies, the depth
     of the test games, None for the training games; seeds, 'mean', 'each' or the number of one; x,
     'actions', 'games' or 'seconds'; logx; paper: whether a paper's points stand beside them.
+    On the page place, rule, rate, the kind of games and a seed only say which rows are listed:
+    those that are drawn stay, and stand first.
     Raises ValueError for a source that is neither, and a choice that nothing answers to.
 
     The paper's points are marked; a band is from the lowest to the highest seed, of a single seed
@@ -63,7 +66,7 @@ class CurvesExplorer(TrainingWidget):
         self._find_new()
         view = {"place": place, "rule": rule, "rate": rate, "plies": plies, "seeds": seeds, "x": x,
                 "log": bool(logx), "paper": bool(paper), "rows": rows}  # fmt: skip
-        self.view = self._begin(view)
+        self.view = self._first = self._begin(view)
         self._publish()
 
     run = property(lambda self: self._now and self._now.run, doc="The run of now, or None.")
@@ -95,7 +98,7 @@ class CurvesExplorer(TrainingWidget):
     def _publish(self):
         self.catalogue = {"rows": [row.about() for row in self._rows.values()],
                           "grows": bool(self._folders), "view": self.view,
-                          "most": MOST_ROWS, "seconds": SECONDS}  # fmt: skip
+                          "first": self._first, "most": MOST_ROWS, "seconds": SECONDS}  # fmt: skip
 
     def _row(self, number):
         try:
@@ -177,13 +180,14 @@ class CurvesExplorer(TrainingWidget):
         parts += [pd.DataFrame({"actions": [p[1]], "mean": [p[2]], "ci95": [p[3]], "run": [label],
                                 "of": [f"the paper's {said}"]})
                   for label, _, paper in self.drawn() for p in paper]  # fmt: skip
-        if now := self._now_frame():
+        if now := self._now_drawn():
             parts.append(now[1].assign(run=now[0], of="training games"))
         columns = ["run", "seed", "of", *POINT]
         return pd.concat([pd.DataFrame(columns=columns), *parts])[columns].reset_index(drop=True)
 
-    def _now_frame(self):
-        if self._now is None or not self._now.curve.points:
+    def _now_drawn(self):
+        """Return (label, frame) of the run of now; it has no test games, and then there is none."""
+        if self._kind != TRAINING or self._now is None or not self._now.curve.points:
             return None
         rows = [(p[0], p[2], p[1], p[3], p[4]) for p in self._now.curve.points if p[3] is not None]
         frame = pd.DataFrame(rows, columns=POINT)
@@ -198,7 +202,7 @@ class CurvesExplorer(TrainingWidget):
             ax = matplotlib.figure.Figure().subplots()
         drawn, x, seeds = self.drawn(), self.view["x"], self.view["seeds"]
         curves = {label: frames for label, frames, _ in drawn}
-        if now := self._now_frame():
+        if now := self._now_drawn():
             curves[now[0]] = [now[1]]
         if not curves:
             ax.set(xticks=[], yticks=[], title="nothing is recorded yet")
@@ -224,7 +228,8 @@ class CurvesExplorer(TrainingWidget):
     def run_now(self, row, seconds=10):
         """Train by the settings of a row, named or numbered, for so many seconds; draw it, too.
 
-        It begins anew, in a thread of the kernel, and takes the place of the run before it.
+        It begins anew, in a thread of the kernel, and takes the place of the run before it.  It
+        plays no test games, so the training games are shown from then on.
         Raises ValueError for a row or a time that makes no sense, or a row whose settings nobody
         knows, and MemoryError where there is no room.
         """
@@ -241,6 +246,9 @@ class CurvesExplorer(TrainingWidget):
         self._now = Training(run, row.name, {"seconds": seconds}, LOOK, self._tell_now,
                              self._draw_again)  # fmt: skip
         self._trainings = [self._now]
+        if self._kind != TRAINING:
+            self.view = self.view | {"plies": None}
+            self.send({"kind": "choice", "view": self.view, "why": SWITCHED})
         self._now.start()
 
     def _tell_now(self, news):

@@ -186,18 +186,29 @@ export function readBoard(text) {
 }
 
 // Read so many tiles with anything between them; see `readBoard`.
-export function readCells(text, count) {
+export function readCells(text, count, columns = 4) {
   const words = text.split(/[\s,;|/[\]()]+/).filter((word) => word !== "");
-  const cells = words.map(exponentOf);
-  if (cells.length === count) return cells;
-  throw new Error(`a board has ${count} cells, and here are ${cells.length}`);
+  const place = (n) => (words.length === count ? ` (${placeInWords(n, columns)})` : "");
+  const cells = words.map((word, n) => exponentOf(word, count, place(n)));
+  const off = Math.abs(cells.length - count);
+  if (!off) return cells;
+  throw new Error(`a board has ${count} cells, and here are ${cells.length}: ${off} too ` +
+    (cells.length > count ? "many" : "few"));
 }
 
-function exponentOf(word) {
+function exponentOf(word, count, place) {
   if (["0", ".", "-", "_"].includes(word)) return 0;
-  const exponent = /^\d{1,5}$/.test(word) ? Math.log2(Number(word)) : 0;
-  if (Number.isInteger(exponent) && exponent >= 1 && exponent <= LARGEST) return exponent;
-  throw new Error(`${word} is not a tile: use 0 for an empty cell, or 2, 4, 8 … 32768`);
+  const largest = Math.min(LARGEST, count + 1); // of 4s alone, each in a cell of its own
+  const exponent = Math.log2(Number(word));
+  const other = [...word].find((character) => !/\d/.test(character));
+  const whole = Number.isInteger(exponent) && exponent >= 1;
+  if (!other && whole && exponent <= largest) return exponent;
+  const shown = word.length > 20 ? `${word.slice(0, 20)}…` : word;
+  const tiles = `2, 4, 8 … ${tileOf(largest)}`;
+  const why = other ? `${other} is no digit` : whole
+    ? `the largest on a board of ${count} cells is ${tileOf(largest)}`
+    : `tiles are ${tiles}, and 0 is an empty cell`;
+  throw new Error(`${shown} is not a tile${place}: ${why}`);
 }
 
 // Return the cells; throw an Error where no game can come to such a board.
@@ -207,7 +218,7 @@ export function possible(cells) {
   if (tiles[tiles.length - 1] > 2) {
     throw new Error("no 2 and no 4: the tile that came last is missing");
   }
-  const tight = tiles.findIndex((exponent, larger) => exponent > 17 - larger);
+  const tight = tiles.findIndex((exponent, larger) => exponent > cells.length + 1 - larger);
   if (tight < 0) return cells;
   throw new Error(
     `too many large tiles: beside ${tight} as large, there was no room to make another ` +

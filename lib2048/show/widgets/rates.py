@@ -4,12 +4,13 @@ import numpy as np
 
 from lib2048.show.drawing import draw_curves, draw_row, draw_tuple
 from lib2048.show.widgets.base import points
-from lib2048.show.widgets.tuples import NetworkExplorer
+from lib2048.show.widgets.tuples import EIGHT, NetworkExplorer
 from lib2048.train.watching import progress_bar
 
 MOMENTS = 60  # of a training, at which its entries are written down
 FEW = 1 << 22  # weights: of a network with at most so many, every entry is followed
 NOISE = "noise alone: 1/√visits"
+VISITS = f"Visits: how often training has moved an entry so far. Each afterstate adds {EIGHT}."
 
 
 class RateExplorer(NetworkExplorer):
@@ -26,7 +27,7 @@ class RateExplorer(NetworkExplorer):
     larger ones those that the boards look up.  Training is that of `Run.go`, bit for bit.
     """
 
-    _told = (*NetworkExplorer._told, "curve")
+    _told = (*NetworkExplorer._told, "rates", "curve", "noise")
 
     def __init__(self, run, boards=None, actions=None, keeps=None, cells=None):
         if not hasattr(run.network, "lookups"):
@@ -36,6 +37,7 @@ class RateExplorer(NetworkExplorer):
         if len(self._keeps) != len(run.memory):
             raise ValueError(f"keeps: {len(run.memory)} names for what {run.settings.rule} keeps")
         super().__init__(run.network, boards, cells=cells)
+        self._noise = {}
         self.traces = Traces(run, None if run.network.size <= FEW else self._looked_up())
         if actions is not None:
             self.train(actions)
@@ -61,15 +63,32 @@ class RateExplorer(NetworkExplorer):
 
         'rates': of the eight entries now, None without 'E' and 'A' among what `keeps` names;
         'curve': {'actions', 'weight', what `keeps` names, and 'rate' where these are 'E' and 'A':
-        lists of numbers, None while the entry was untouched}, or None for one not followed.
+        lists of numbers, None while the entry was untouched}, or None for one not followed;
+        'noise': what `noise` returns.
         """
-        found = super()._look(cells, board, action) | {"curve": None}
+        nothing = {"curve": None, "rates": None, "noise": self.noise()}
+        found = super()._look(cells, board, action) | nothing
         if found["table"] is None:
             return found
         places = self.network.places(board, action)[8 * found["table"] :][:8]
         curve = self.traces.curve(places[found["place"]])
         return found | {"curve": curve and self._named(curve), "visits": self._met(places),
                         "rates": self._rates(places)}  # fmt: skip
+
+    def noise(self):
+        """Return how many rates lie below 1/√visits, as they were written down last: a dict.
+
+        'met': how many of the entries that are followed training has met; 'below': their share
+        whose rate |E| / A is less than 1/√visits; 'tosses': the share that would be there if each
+        error were the toss of a coin, +1 or −1.  None without 'E', 'A' and 'visits'.
+        """
+        if not {"E", "A", "visits"} <= set(self._keeps):
+            return None
+        if self._noise.get("at") != len(self.traces.actions):
+            kept = dict(zip(self._keeps, self.traces.now[:, 1:].T))
+            self._noise = _noise(*(kept[name] for name in ("E", "A", "visits")))
+            self._noise["at"] = len(self.traces.actions)
+        return {name: self._noise[name] for name in ("met", "below", "tosses")}
 
     def _rates(self, places):
         """Return |E| / A of entries as they are now, None where A is 0 or neither is kept."""
@@ -97,18 +116,20 @@ class RateExplorer(NetworkExplorer):
     # ------------------------------------------------------------ the browser
 
     def _charts(self):
-        """Return the charts: {'title', 'lines': of a curve, 'most': the largest y or None}."""
+        """Return the charts: {'title', 'lines': of a curve, 'most': the largest y or None, 'steep':
+        whether y can be logarithmic, as it is at first}."""
         kept, charts = set(self._keeps), []
         if {"E", "A"} <= kept:
             lines = ["rate", *([NOISE] if "visits" in kept else [])]
-            charts += [("its rate |E| / A", lines, 1), ("E and A, in points", ["E", "A"], None)]
-        charts.append(("its weight, in points", ["weight"], None))
-        charts += [(name, [name], None) for name in self._keeps if name not in ("E", "A")]
-        return [dict(zip(("title", "lines", "most"), chart)) for chart in charts]
+            charts.append(("its rate |E| / A", lines, 1, True))
+            charts.append(("E and A, in points", ["E", "A"], None, False))
+        charts.append(("its weight, in points", ["weight"], None, False))
+        charts += [(name, [name], None, False) for name in self._keeps if name not in ("E", "A")]
+        return [dict(zip(("title", "lines", "most", "steep"), chart)) for chart in charts]
 
     def _counted(self):
         if "visits" in self._keeps:
-            return {"are": True, "words": "Visits: how often training has met the entry so far."}
+            return {"are": True, "words": VISITS, "word": "visits"}
         return {"are": False, "words": "This run keeps no count of how often an entry was visited."}
 
     # ------------------------------------------------------------ the picture
@@ -127,6 +148,30 @@ class RateExplorer(NetworkExplorer):
         return draw_row([draw_tuple(cells, self.boards[0], caption=said), curves])
 
 
+def _noise(E, A, visits):
+    """Return what `RateExplorer.noise` tells of entries; three float arrays."""
+    met = A > 0
+    counts = visits[met].astype(np.int64)
+    below = np.abs(E[met]) / A[met] < counts**-0.5
+    each, times = np.unique(counts, return_counts=True)
+    tosses = np.average(tosses_below(each), weights=times) if len(each) else 0.0
+    share = float(below.mean()) if len(below) else 0.0
+    return {"met": len(counts), "below": share, "tosses": float(tosses)}
+
+
+def tosses_below(counts):
+    """Return how likely |E| / A < 1/√n is where n errors are tosses of a coin, +1 or −1.
+
+    counts: int64[k], each n at least 1.  Of n tosses A = n and E is the difference of heads and
+    tails: |E| < √n, which comes near 68 % for a large n.
+    """
+    from scipy.stats import binom
+
+    middle, half = counts / 2, np.sqrt(counts) / 2  # of the number of heads
+    first, last = np.floor(middle - half), np.ceil(middle + half) - 1
+    return binom.cdf(last, counts, 0.5) - binom.cdf(first, counts, 0.5)
+
+
 # ---------------------------------------------------------------- what is written down
 
 
@@ -141,6 +186,8 @@ class Traces:
         self._run, self._places, self.actions, self._moments = run, places, [], []
         self._last = np.float32(0)
         self.take()
+
+    now = property(lambda self: self._last, doc="The numbers written down last: a row an entry.")
 
     def take(self):
         """Write down how the entries stand now."""

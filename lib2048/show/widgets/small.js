@@ -2,19 +2,34 @@
 // everything is worth; turns go back and forth on the page.
 
 import {
-  ACTIONS, fromHex, inWords, placeInWords, readCells, tileOf, toHex,
+  ACTIONS, fromHex, inWords, placeInWords, possible, readCells, tileOf, toHex,
 } from "./game.js";
 import { actionOf, button, enable, holdKeys, make, points, tileFace } from "./board.js";
 import { Editor } from "./editor.js";
 import { Mind } from "./mind.js";
 
-const inPoints = (value) => points(value, value < 1000 ? 2 : 1);
+const NEAR = 1e-12; // of a number: two that differ by less are equal but for rounding
+const MOST_DIGITS = 8;
+const MARKS = { optimal: "★", own: "◆" };
+
+// Numbers as texts, with as many digits as tell those apart that are not the same.
+function apart(values) {
+  const most = Math.max(...values.map(Math.abs));
+  for (let digits = most < 1000 ? 2 : 1; ; digits++) {
+    const texts = values.map((value) => points(value, digits));
+    const alike = (a, b) => texts[a] !== texts[b]
+      || Math.abs(values[a] - values[b]) <= NEAR * Math.abs(values[a]);
+    const all = [...values.keys()];
+    if (digits === MOST_DIGITS || all.every((a) => all.every((b) => alike(a, b)))) return texts;
+  }
+}
+const inPoints = (value) => apart([value])[0];
 const sure = (chance) => chance === 0 || chance > 1 - 1e-12; // to the last digit
 const odds = (chance) =>
   (chance > 0 && chance < 5e-5 ? "< 0.01 %" : `${points(100 * chance, sure(chance) ? 0 : 2)} %`);
 
 class Small extends Editor {
-  // about: {rows, columns, name, tiles, best, own}; position: a packed board as hexadecimal digits.
+  // about: {rows, columns, name, short, tiles, best, own}; position: a packed board as hexadecimal digits.
   constructor(root, { about, position, send, changed }) {
     super("Look at this", "Stay at this state", about.columns);
     Object.assign(this, { root, about, changed, position, past: [] });
@@ -30,7 +45,8 @@ class Small extends Editor {
   }
 
   read(text) {
-    return readCells(text, this.about.rows * this.about.columns);
+    const { rows, columns } = this.about;
+    return possible(readCells(text, rows * columns, columns));
   }
 
   // ---- boards: packed into the upper left corner of 4×4
@@ -63,7 +79,7 @@ class Small extends Editor {
   // ---- what is on the page
 
   build() {
-    const { name, best, own } = this.about;
+    const { name, short, best, own } = this.about;
     this.frame = make("div", { class: "lib-frame lib-large" });
     this.caption = make("p", { class: "lib-caption" });
     this.worth = make("p", { class: "lib-reason" });
@@ -75,7 +91,10 @@ class Small extends Editor {
       make("div", { class: "lib-row" }, this.backing, fresh, edit), this.forms, this.message);
     this.cards = make("div", { class: "lib-choices" });
     this.table = make("div");
-    const side = make("div", { class: "lib-side" }, this.cards, this.table);
+    this.legend = make("p", { class: "lib-small" }, `${MARKS.optimal} optimal: the largest ` +
+      `reward + V*. ${MARKS.own} best by ${short}: the largest reward + value of ${short}; a ` +
+      "player who goes by these values takes it.");
+    const side = make("div", { class: "lib-side" }, this.cards, this.legend, this.table);
     const keys = "Arrows take an action, or go along the spawns · Backspace back · N new · E edit";
     const start = make("p", { class: "lib-small" },
       `From a random start: ${inPoints(best)} points by optimal play, ${inPoints(own)} by ${name}.`);
@@ -160,6 +179,7 @@ class Small extends Editor {
     this.frame.replaceChildren(this.picture(action?.board ?? position));
     enable(this.backing, Boolean(action) || this.past.length > 0);
     this.cards.replaceChildren(...(action ? this.spawns(action) : this.options(seen)));
+    this.legend.hidden = Boolean(action) || !seen.actions.length;
     this.table.replaceChildren(...this.chances(action ?? seen));
     this.tell(action, seen);
     if (!inside || this.forms.hasChildNodes()) return;
@@ -178,34 +198,42 @@ class Small extends Editor {
       `${inPoints(own)} by ${name}.`;
   }
 
-  card(title, position, lines, onclick, about) {
-    const { fresh = null, best = false, data } = about;
+  // marks: what is special about it, in words behind a sign.
+  card(title, position, lines, onclick, { fresh = null, best = false, marks = [], data }) {
     const texts = lines.map((line) => make("span", { class: "lib-line-of" }, line));
-    const element = make("button", {
-      type: "button", class: best ? "lib-choice lib-best" : "lib-choice", onclick, ...data,
-    }, make("b", {}, title), this.picture(position, fresh), ...texts);
-    return element;
+    const tags = marks.map((mark) => make("span", { class: "lib-tag" }, mark));
+    const kind = best ? "lib-choice lib-best" : "lib-choice";
+    return make("button", { type: "button", class: kind, onclick, ...data },
+      make("span", { class: "lib-title" }, make("b", {}, title), ...tags),
+      this.picture(position, fresh), ...texts);
   }
 
   options({ actions }) {
-    return actions.map((option) => {
-      const { action, reward, best, own, optimal, chance } = option;
-      const sum = (value) => `${points(reward)} + ${inPoints(value)} = ${inPoints(reward + value)}`;
-      const lines = [`V*: ${sum(best)}`, `own: ${sum(own)}`,
-        chance ? `own takes it: ${odds(chance)}` : "own: not taken"];
-      const title = optimal ? `${ACTIONS[action]} · best` : ACTIONS[action];
-      const data = { "data-action": action, "data-best": reward + best, "data-own": reward + own };
-      return this.card(title, option.board, lines, () => this.act(action), { best: optimal, data });
+    const { short } = this.about;
+    const texts = (kind) => [apart(actions.map((option) => option.reward + option[kind])),
+      apart(actions.map((option) => option[kind]))];
+    const [[best, bestAfter], [own, ownAfter]] = [texts("best"), texts("own")];
+    return actions.map((option, n) => {
+      const { action, reward, optimal, own_best: ownBest, chance } = option;
+      const lines = [`V*: ${points(reward)} + ${bestAfter[n]} = ${best[n]}`,
+        `${short}: ${points(reward)} + ${ownAfter[n]} = ${own[n]}`,
+        chance ? `${short} takes it: ${odds(chance)}` : `${short} never takes it`];
+      const marks = [optimal && `${MARKS.optimal} optimal`, ownBest && `${MARKS.own} by ${short}`];
+      const data = { "data-action": action, "data-best": reward + option.best,
+        "data-own": reward + option.own };
+      return this.card(ACTIONS[action], option.board, lines, () => this.act(action),
+        { best: optimal, marks: marks.filter(Boolean), data });
     });
   }
 
   spawns({ spawns }) {
-    const { columns } = this.about;
-    return spawns.map((spawn) => {
-      const { cell, exponent, chance, best, own } = spawn;
-      const lines = [`V* ${inPoints(best)}`, `own ${inPoints(own)}`];
+    const { columns, short } = this.about;
+    const [best, own] = ["best", "own"].map((kind) => apart(spawns.map((spawn) => spawn[kind])));
+    return spawns.map((spawn, n) => {
+      const { cell, exponent, chance } = spawn;
+      const lines = [`V* ${best[n]}`, `${short} ${own[n]}`];
       const data = {
-        "data-best": best, "data-own": own, "data-spawn": `${cell}:${exponent}`,
+        "data-best": spawn.best, "data-own": spawn.own, "data-spawn": `${cell}:${exponent}`,
         title: `a ${tileOf(exponent)} in ${placeInWords(cell, columns)}`,
       };
       return this.card(odds(chance), spawn.board, lines, () => this.spawn(spawn),

@@ -12,6 +12,11 @@ from lib2048.show.drawing import THIN, draw_row
 from lib2048.show.widgets.base import BrowserWidget, trouble
 from lib2048.show.widgets.game import from_hex, to_hex
 
+BEST, OWN_BEST = "★", "◆"  # marks of the best action: by V*, and by the policy's own values
+NEAR = 1e-12  # of a number: two that differ by less are equal but for rounding; as in small.js
+MOST_DIGITS = 8
+SHORT = 18  # letters of a policy's name on a card
+
 
 class SmallBoardWidget(BrowserWidget):
     """Explore a small board: V*, what your own policy is worth, the odds, and every spawn.
@@ -23,6 +28,8 @@ class SmallBoardWidget(BrowserWidget):
     game: a `SmallGame`, or the size of its board; that of the policy, if it is evaluated already.
     Raises ValueError for another size, policy or board, in one line.
 
+    An action is marked where it is optimal, and where it is the best by the policy's own values:
+    the largest reward + what the policy makes from there, which it need not take itself.
     The odds are those that a tile is ever on the board, from the state on; they are worked out for
     boards of at most six cells. `.board` is the state; set it to look at another. `.best` and
     `.own` are the `Values` of optimal play and of the policy.
@@ -35,6 +42,7 @@ class SmallBoardWidget(BrowserWidget):
         self.own = _evaluated(game, policy)
         self.game = self.own.game
         self.best = self.game.optimal()
+        self._short = _short(self.own.name)
         rows, columns = self.game.rows, self.game.columns
         few = rows * columns <= MOST_ASKED
         self._tiles = [2**e for e in range(3, rows * columns + 2)] if few else []
@@ -54,7 +62,8 @@ class SmallBoardWidget(BrowserWidget):
     def _about(self):
         return {
             "rows": self.game.rows, "columns": self.game.columns, "name": self.own.name,
-            "tiles": self._tiles, "best": self.best.start, "own": self.own.start,
+            "short": self._short, "tiles": self._tiles, "best": self.best.start,
+            "own": self.own.start,
         }  # fmt: skip
 
     def _state(self, board):
@@ -82,11 +91,12 @@ class SmallBoardWidget(BrowserWidget):
     def _actions(self, board):
         legal = rules.afterstates(board, self.game.grid)
         optimal, taken = self.best.chances(board), self.own.chances(board)
+        own_best = _largest(self.own.actions(board))
         return [
             {"action": action, "reward": int(reward), "board": to_hex(after),
              "best": self.best.afterstate(after), "own": self.own.afterstate(after),
-             "optimal": optimal[action] > 0, "chance": taken[action],
-             "spawns": self._spawns(after),
+             "optimal": optimal[action] > 0, "own_best": action in own_best,
+             "chance": taken[action], "spawns": self._spawns(after),
              "odds": self._odds(lambda odds, after=after: odds.afterstate(after))}
             for action, after, reward in legal
         ]  # fmt: skip
@@ -116,27 +126,52 @@ class SmallBoardWidget(BrowserWidget):
     # ---------------------------------------------------------------- the picture
 
     def static(self):
-        """Return a `Picture` of the state and its afterstates, each with reward + V*, and own V."""
-        said = f"to come\nV* {_text(self.best.of(self.board))}\nown {_text(self._own())}"
-        options = self._actions(self.board)
+        """Return a `Picture` of the state and its afterstates, each with reward + value."""
+        short, options = self._short, self._actions(self.board)
+        worth = [_text(play.of(self.board)) for play in (self.best, self.own)]
         boards = [self.board, *(from_hex(option["board"]) for option in options)]
-        captions = [said, *map(_caption, options)]
+        captions = [f"to come\nV* {worth[0]}\n{short} {worth[1]}", *_captions(options, short)]
         return draw_row(map(self.game.tiles, boards), captions, size=100).captioned(
-            f"rewards included; own: {self.own.name}")  # fmt: skip
-
-    def _own(self):
-        return self.own.of(self.board)
+            f"rewards included; {BEST} best by V*, {OWN_BEST} best by {short}"
+        )
 
 
-def _caption(option):
-    """Return what stands under an action's afterstate."""
-    reward, name = option["reward"], ACTIONS[option["action"]]
-    best, own = (_text(reward + option[kind]) for kind in ("best", "own"))
-    return f"{name}{' · best' if option['optimal'] else ''}\nV* {best}\nown {own}"
+def _captions(options, short):
+    """Return what stands under the actions' afterstates."""
+    totals = {kind: [o["reward"] + o[kind] for o in options] for kind in ("best", "own")}
+    digits = {kind: _digits(values) for kind, values in totals.items()}
+    return [
+        f"{ACTIONS[o['action']]}{f' {BEST}' * o['optimal']}{f' {OWN_BEST}' * o['own_best']}"
+        f"\nV* {_text(best, digits['best'])}\n{short} {_text(own, digits['own'])}"
+        for o, best, own in zip(options, totals["best"], totals["own"])
+    ]
 
 
-def _text(value):
-    return f"{value:,.1f}".replace(",", THIN)
+def _text(value, digits=1):
+    return f"{value:,.{digits}f}".replace(",", THIN)
+
+
+def _digits(values):
+    """Return how many digits tell numbers apart that are not the same, one at least."""
+    for digits in range(1, MOST_DIGITS):
+        shown = {}
+        for value in values:
+            shown.setdefault(_text(value, digits), []).append(value)
+        if all(max(alike) - min(alike) <= NEAR * abs(max(alike)) for alike in shown.values()):
+            return digits
+    return MOST_DIGITS
+
+
+def _largest(worth):
+    """Return the actions whose numbers are the largest, but for rounding."""
+    most = max(worth.values(), default=0.0)
+    return {action for action, value in worth.items() if value >= most - NEAR * abs(most)}
+
+
+def _short(name):
+    """Return what a way to play is called in few letters: 'play by mine' is 'mine'."""
+    plain = name.removeprefix("play by ").removesuffix(" play")
+    return plain if len(plain) <= SHORT else f"{plain[: SHORT - 1]}…"
 
 
 def _in_words(error):

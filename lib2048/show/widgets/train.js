@@ -12,12 +12,53 @@ const STARTS = {
   ready: "Start", paused: "Go on", stopped: "Train on", done: "Train on", failed: "Try again",
 };
 
+const NUMBER = /^[+-]?(\d+([.,]\d*)?|[.,]\d+)(e[+-]?\d+)?$/i;
+
 const percent = (share) => `${points(100 * share, share > 0 && share < 0.1 ? 1 : 0)} %`;
+
+// A rate to set: a number, with a decimal point or comma, and a slider from 0.0001 to 1.
+class Rate {
+  // symbol: what it is called; whose: of which run or runs; send: takes a number; say: takes what is
+  // wrong with a text, in words.
+  constructor(symbol, whose, send, say) {
+    Object.assign(this, { symbol, send, say });
+    const name = `${symbol} of ${whose}`;
+    this.number = make("input", {
+      inputmode: "decimal", autocomplete: "off", "aria-label": name, onchange: () => this.typed(),
+    });
+    this.slider = make("input", {
+      type: "range", min: -80, max: 0, "aria-label": `${name}, logarithmic`,
+      oninput: () => (this.number.value = this.slid()), onchange: () => send(this.slid()),
+    });
+    this.parts = [make("label", { class: "lib-rate" }, symbol, this.number), this.slider];
+  }
+
+  slid() {
+    return Number((10 ** (this.slider.value / 20)).toPrecision(2));
+  }
+
+  typed() {
+    const text = this.number.value.trim();
+    if (NUMBER.test(text)) return this.send(Number(text.replace(",", ".")));
+    const stays = this.now ? ` It stays ${this.now}.` : "";
+    this.say(`“${text}” is no number: write ${this.symbol} as 0.05 or 0,05.${stays}`);
+    this.show(this.now);
+  }
+
+  // Show the rate that holds; null: of several runs that differ.
+  show(rate) {
+    this.now = rate;
+    this.number.value = rate ?? "";
+    this.number.placeholder = rate ? "" : "differ";
+    if (rate) this.slider.value = Math.round(20 * Math.log10(rate));
+    this.slider.setAttribute("aria-valuetext", rate ?? "they differ");
+  }
+}
 
 // One run: its orders, its numbers.
 class Card {
-  constructor(run, n, order) {
-    Object.assign(this, { run, order, points: [], status: { phase: "ready" } });
+  constructor(run, n, order, say) {
+    Object.assign(this, { run, order, points: [], status: { phase: "ready", changes: [] } });
     this.toggleButton = button("Start", `Start, pause or go on with ${run.name}`,
       () => this.toggle());
     this.stopButton = button("Stop", `Stop ${run.name}`, () => this.stop());
@@ -38,40 +79,28 @@ class Card {
     const buttons = make("div", { class: "lib-row" }, this.toggleButton, this.stopButton);
     const far = make("div", { class: "lib-far" }, this.bar, this.far);
     this.element = make("section", { class: "lib-card", "aria-label": run.name }, name, buttons,
-      scores, far, this.rates());
+      scores, far, this.rates(say));
   }
 
-  // ---- the rate: a number, and a slider from 0.0001 to 1
+  // ---- the rate
 
-  rates() {
-    const send = (rate) => this.order({ kind: "rate", rate });
-    const { rate } = this.run;
-    this.number = make("input", {
-      type: "number", min: 0, max: 1, step: "any", "aria-label": `${rate} of ${this.run.name}`,
-      onchange: () => send(Number(this.number.value)),
-    });
-    this.slider = make("input", {
-      type: "range", min: -80, max: 0, "aria-label": `${rate} of ${this.run.name}, logarithmic`,
-      oninput: () => (this.number.value = this.slid()), onchange: () => send(this.slid()),
-    });
-    const label = make("label", { class: "lib-rate" }, rate, this.number);
-    const row = make("div", { class: "lib-row" }, label, this.slider);
-    if (this.run.fixed) row.append(make("span", { class: "lib-small" }, this.run.fixed));
+  rates(say) {
+    const { rate, name, fixed } = this.run;
+    this.rate = new Rate(rate, name, (rate) => this.order({ kind: "rate", rate }), say);
+    const row = make("div", { class: "lib-row" }, ...this.rate.parts);
+    if (fixed) row.append(make("span", { class: "lib-small" }, fixed));
     return row;
   }
 
-  slid() {
-    return Number((10 ** (this.slider.value / 20)).toPrecision(2));
-  }
-
   showRate(rate) {
-    if (rate === this.rate) return;
-    this.rate = rate;
     this.first ??= rate;
     this.name.textContent = this.run.name + (rate === this.first ? "" : `, now ${this.run.rate} ${rate}`);
-    this.number.value = rate;
-    this.slider.value = Math.round(20 * Math.log10(rate));
-    this.slider.setAttribute("aria-valuetext", rate);
+    this.rate.show(rate);
+  }
+
+  // Where the rate was changed, as marks of a chart.
+  marks(line) {
+    return this.status.changes.map(([x, rate]) => ({ x, line, text: `${this.run.rate} ${rate}` }));
   }
 
   // ---- orders
@@ -110,7 +139,7 @@ class Card {
     this.bar.value = share ?? 0;
     this.far.textContent = far;
     this.element.dataset.phase = phase;
-    if (rate !== this.rate) this.showRate(rate);
+    if (rate !== this.rate.now) this.showRate(rate);
   }
 
   // Write the numbers of the last point; at: where the share of a tile is in it, tile: its name.
@@ -152,7 +181,8 @@ class Train {
       },
       lost: () => this.lose(),
     });
-    this.cards = runs.map((run, n) => new Card(run, n, (order) => this.order({ run: n, ...order })));
+    this.cards = runs.map((run, n) => new Card(run, n,
+      (order) => this.order({ run: n, ...order }), (words) => this.say(words, true)));
     this.build();
     holdKeys(root, (key, event) => this.pressed(key, event));
     this.order({ kind: "look" });
@@ -191,7 +221,12 @@ class Train {
   both() {
     this.toggleAll = button("Start all", "Start, pause or go on with all runs", () => this.toggle());
     const stop = button("Stop all", "Stop all runs", () => this.stop());
-    return make("div", { class: "lib-row lib-all" }, this.toggleAll, stop);
+    const symbols = new Set(this.runs.map(({ rate }) => rate));
+    this.rateOfAll = new Rate(symbols.size > 1 ? "rate" : [...symbols][0], "all runs",
+      (rate) => this.order({ kind: "rate", rate }), (words) => this.say(words, true));
+    const [label, slider] = this.rateOfAll.parts;
+    label.firstChild.after(" of all");
+    return make("div", { class: "lib-row lib-all" }, this.toggleAll, stop, label, slider);
   }
 
   pressed(key, event) {
@@ -225,15 +260,27 @@ class Train {
 
   hear({ kind, run, id, ...news }) {
     if (kind === "heard") this.orders.heard(id);
-    else if (kind === "trouble") this.say(news.error, true, news.details);
+    else if (kind === "trouble") this.refused(news);
     else if (kind === "news" && this.took(this.cards[run], news)) this.draw();
     else if (kind === "news") this.order({ kind: "look" });
   }
 
   // Let a card take news; a new rate ends what was said of one that was refused.
   took(card, news) {
-    if (news.status.rate !== card.rate) this.told = null;
+    if (news.status.rate !== card.rate.now) this.told = null;
     return card.hear(news);
+  }
+
+  // Say what is wrong; the fields go back to the rates that hold.
+  refused({ error, details }) {
+    [...this.cards.map(({ rate }) => rate), this.rateOfAll].forEach((rate) => rate?.show(rate.now));
+    this.say(error, true, details);
+  }
+
+  // The rate that all runs have, null where they differ.
+  get common() {
+    const [first, ...others] = this.cards.map(({ rate }) => rate.now);
+    return others.every((rate) => rate === first) ? first : null;
   }
 
   lose() {
@@ -254,10 +301,13 @@ class Train {
     const show = (chart, column) => chart.show(together(
       this.cards.map((card) => [card.column(ACTIONS_AT), column(card)])));
     this.charts[1].rename(`games that reached ${tile}`);
+    const marks = this.cards.flatMap((card, n) => card.marks(n));
+    this.charts.forEach((chart, n) => chart.mark(n ? marks.map(({ x, line }) => ({ x, line })) : marks));
     show(this.charts[0], (card) => card.column(MEAN_AT));
     show(this.charts[1], (card) => card.column(at));
     show(this.charts[2], (card) => card.speeds());
     if (this.toggleAll) this.toggleAll.textContent = this.resting ? "Start all" : "Pause all";
+    if (this.common !== this.rateOfAll?.now) this.rateOfAll?.show(this.common);
     this.tell();
   }
 

@@ -17,6 +17,7 @@ from lib2048.train.watching import amount
 
 LOOK = 0.2  # seconds between two messages with numbers, those of all runs together
 MOST = 512  # points of a curve
+MARKS = 20  # changes of the rate that are marked: the last ones
 MOST_RUNS = 4  # colours and dashes that are told apart
 ENDLESS = {"seconds": 1e9}  # thirty years
 PATIENCE = 5.0  # seconds that a run has to end in; it takes one, and the time of a checkpoint
@@ -214,8 +215,10 @@ class Training:
             far = f"{amount(self._done, self._total)} {self.unit}"
             if self.run.done(self.unit) > self._done:  # it has been trained before
                 far += f" more; in all {points(history.actions)} actions"
+        changes = history.changes[-MARKS:]
         return {"phase": self.phase, "words": self.words, "details": self.details, "share": share,
-                "far": f"{far}, {points(history.count)} games", "rate": self.run.rate}  # fmt: skip
+                "far": f"{far}, {points(history.count)} games", "rate": self.run.rate,
+                "changes": [(c["actions"], c["rate"]) for c in changes]}  # fmt: skip
 
     def tell(self, everything=False):
         """Tell what is new."""
@@ -275,8 +278,11 @@ class TrainingWidget(BrowserWidget):
         super().close()
 
     def _each(self, order, number):
-        for training in self._trainings if number is None else [self._trainings[number]]:
+        for training in self._chosen(number):
             getattr(training, order)()
+
+    def _chosen(self, number):
+        return self._trainings if number is None else [self._trainings[number]]
 
 
 class TrainWidget(TrainingWidget):
@@ -292,7 +298,7 @@ class TrainWidget(TrainingWidget):
     nothing.  They end by Stop, when a running cell is interrupted, when this cell is run again, by
     `close()`, and with the kernel.  `.start()`, `.pause()` and `.stop()` do what the buttons do,
     `.wait()` waits for the end; `.run.rate = 0.01` changes the rate.  `.frame` is the history so
-    far, a row for each 1000 games.
+    far, a row for each 1000 games; `.changes` says where a rate was changed.
     """
 
     about = List().tag(sync=True)
@@ -319,6 +325,14 @@ class TrainWidget(TrainingWidget):
         whole = pandas.concat(frames, ignore_index=True)
         return whole[["run", *whole.columns.drop("run")]]
 
+    @property
+    def changes(self):
+        """Where rates were changed, a pandas frame: run, actions, rate before, and the new rate."""
+        import pandas
+
+        rows = [{"run": t.name, **c} for t in self._trainings for c in t.run.history.changes]
+        return pandas.DataFrame(rows, columns=["run", "actions", "before", "rate"])
+
     # ------------------------------------------------------------ orders
 
     def start(self, number=None):
@@ -341,17 +355,21 @@ class TrainWidget(TrainingWidget):
         if kind in ("start", "pause", "stop"):
             self._each(kind, number)
         elif kind == "rate":
-            self._set_rate(self._trainings[number], message["rate"])
+            self._set_rate(number, message["rate"])
         elif kind == "look":
             for training in self._trainings:
                 training.tell(everything=True)
 
-    def _set_rate(self, training, rate):
-        try:
-            training.run.rate = rate
-        except ValueError as error:
-            self.send({"kind": "trouble", "error": f"{error}."})
-        training.tell()
+    def _set_rate(self, number, rate):
+        wrong = {}
+        for training in self._chosen(number):
+            try:
+                training.run.rate = rate
+            except ValueError as error:
+                wrong[str(error)] = None
+            training.tell()
+        if wrong:
+            self.send({"kind": "trouble", "error": f"{'; '.join(wrong)}."})
 
     # ------------------------------------------------------------ the picture
 
@@ -362,7 +380,7 @@ class TrainWidget(TrainingWidget):
             columns = [(p[0], p[3]) for p in training.curve.points if p[3] is not None]
             drawn[training.name] = columns
             last = f", last mean {points(columns[-1][1])}" if columns else ""
-            words.append(f"{training.name}: {training.status()['far']}{last}")
+            words.append(f"{training.name}: {training.status()['far']}{last}{_turns(training.run)}")
         picture = draw_curves(drawn, "actions", f"mean score of {BLOCK} games")
         return picture.captioned("\n".join(words), wrap=False)
 
@@ -412,10 +430,21 @@ def _said(run, fields):
         yield str(value) if field in plain else f"{SYMBOLS.get(field, field)} {value}"
 
 
+def _turns(run):
+    """Say where the rate of a run was changed."""
+    last = run.history.changes[-3:]
+    told = [f"{_symbol(run)} {c['rate']:g} from {points(c['actions'])} actions on" for c in last]
+    return "".join(f", {words}" for words in told)
+
+
+def _symbol(run):
+    return SYMBOLS.get(run.settings.rate_name, run.settings.rate_name)
+
+
 def _about(run, name):
     """Return what the browser has to know of a run, once."""
-    rate, fixed = run.settings.rate_name, run.settings.lam
-    return {"name": name, "rate": SYMBOLS.get(rate, rate), "tiles": list(TILES),
+    fixed = run.settings.lam
+    return {"name": name, "rate": _symbol(run), "tiles": list(TILES),
             "fixed": f"λ {fixed:g} is fixed for the whole run" if fixed else ""}  # fmt: skip
 
 

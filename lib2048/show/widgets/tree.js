@@ -27,13 +27,16 @@ const WORK = {
 
 class Tree extends Editor {
   // about: {plies, most, reduce, name, boards}; position: a board as hexadecimal digits; send:
-  // takes questions; changed: hears of every new position.
+  // takes questions; changed: hears of every new position.  `wanted` are the paths of the nodes that
+  // are open, `past` is what Back leads to.
   constructor(root, { about, position, send, changed }) {
     super("Look at this", "Stay at this position");
     Object.assign(this, { root, about, changed, plies: about.plies, nodes: new Map() });
+    Object.assign(this, { wanted: new Set(), past: [] });
     this.here = fromHex(position);
     this.mind = new Mind(send, (words) => this.wait(words));
     this.build();
+    enable(this.backing, false);
     holdKeys(root, (key, event) => this.pressed(key, event));
     this.hearPaste();
     this.grow();
@@ -47,18 +50,20 @@ class Tree extends Editor {
     this.caption = make("p", { class: "lib-caption" });
     this.reason = make("p", { class: "lib-reason" });
     this.forms = make("div");
+    this.backing = button("Back", "Where you were before", () => this.back());
     const edit = button("Edit …", "Edit or paste a position", () => this.askPosition());
     this.jump = button("Where it was met", "Go to where the table met this board", () => {
       this.meet();
     });
     const row = (...children) => make("div", { class: "lib-row" }, ...children);
     const left = make("div", { class: "lib-left" }, this.frame, this.caption, this.reason,
-      row(edit, this.jump), this.forms, this.message);
+      row(this.backing, edit, this.jump), this.forms, this.message);
     this.tree = make("ul", { class: "lib-tree", role: "tree", "aria-label": "Search tree" });
     this.work = make("div");
     const side = make("div", { class: "lib-side" }, this.limits(), ...this.turns(), this.tree,
       this.work);
-    const keys = "Arrows move, open and close · Enter opens · M where it was met · E edit";
+    const keys = "Arrows move, open and close · Enter opens · M where it was met · " +
+      "Backspace back · E edit";
     this.root.classList.add("lib2048");
     this.root.setAttribute("role", "group");
     this.root.setAttribute("aria-label", `Search tree of ${this.about.name}. Keys: ${keys}`);
@@ -85,23 +90,51 @@ class Tree extends Editor {
     const { boards } = this.about;
     const last = boards.length / 16 - 1;
     if (last < 1) return [];
-    const said = make("output", {}, `1 of ${last + 1}`);
-    const begins = Math.max(0, boards.match(/.{16}/g).indexOf(toHex(this.here)));
-    const go = () => {
-      const turn = Number(slider.value);
-      said.textContent = slider.ariaValueText = `${turn + 1} of ${last + 1}`;
-      this.go(fromHex(boards.slice(16 * turn, 16 * turn + 16)));
-    };
+    const said = make("output");
+    const at = (turn) => boards.slice(16 * turn, 16 * turn + 16);
+    const turns = boards.match(/.{16}/g);
+    const go = () => this.go(fromHex(at(Number(slider.value))), true);
     const slider = make("input", {
-      type: "range", min: 0, max: last, value: begins, "aria-label": "Turn of the game", oninput: go,
+      type: "range", min: 0, max: last, value: 0, "aria-label": "Turn of the game", oninput: go,
+      onchange: () => (this.sliding = false),
     });
-    said.textContent = `${begins + 1} of ${last + 1}`;
+    // Say which turn is looked at, if it is one of them.
+    this.showTurn = () => {
+      const here = toHex(this.here);
+      if (at(Number(slider.value)) !== here) slider.value = Math.max(0, turns.indexOf(here));
+      const there = at(Number(slider.value)) === here;
+      said.textContent = `${there ? Number(slider.value) + 1 : "–"} of ${last + 1}`;
+      slider.ariaValueText = said.textContent;
+    };
     return [make("label", { class: "lib-turns" }, "turn", slider, said)];
   }
 
+  // Look further or less far; what was open stays open where it is still there.
   limit() {
     this.plies = Number(this.menu.value);
-    this.grow();
+    this.grow(this.selected?.path);
+  }
+
+  // ---- where we were
+
+  // Keep where we are, for Back.
+  leave() {
+    const { here, wanted } = this;
+    this.past.push({ here, wanted: new Set(wanted), path: this.selected?.path ?? "" });
+    this.sliding = false;
+    enable(this.backing, true);
+  }
+
+  back() {
+    const before = this.past.pop();
+    if (!before) return this.say("There is nothing to go back to.");
+    enable(this.backing, this.past.length > 0);
+    const { here, wanted, path } = before;
+    const moved = toHex(here) !== toHex(this.here);
+    Object.assign(this, { here, wanted, sliding: false });
+    this.say("");
+    this.grow(path);
+    if (moved) this.changed(toHex(here));
   }
 
   // ---- the position
@@ -112,8 +145,10 @@ class Tree extends Editor {
     this.say("");
   }
 
-  go(cells) {
-    this.here = cells;
+  // Look at another position; sliding: one of many on a slider's way, to be taken back as one.
+  go(cells, sliding = false) {
+    if (!(sliding && this.sliding)) this.leave();
+    Object.assign(this, { here: cells, sliding, wanted: new Set() });
     this.grow();
     this.changed(toHex(cells));
   }
@@ -123,10 +158,12 @@ class Tree extends Editor {
     if (position !== toHex(this.here)) this.go(fromHex(position));
   }
 
-  // Begin a new tree, open at its root.
-  async grow() {
+  // Begin a new tree, open at its root and at all `wanted` nodes that it has; path: the node that is
+  // looked at, or the nearest above it.
+  async grow(path = "") {
     this.board.show(this.here);
     this.root.dataset.board = toHex(this.here);
+    this.showTurn?.();
     const fresh = new Map();
     this.coming = fresh;
     this.tree.setAttribute("aria-busy", "true");
@@ -136,11 +173,26 @@ class Tree extends Editor {
     if (!answer) return;
     this.nodes = fresh;
     this.pays = answer.pays;
+    const held = this.tree.contains(document.activeElement);
     const root = this.node("", { kind: "state", board: toHex(this.here), plies: this.plies });
     this.tree.replaceChildren(root.element);
     this.fill(root, answer);
-    this.select(root, false);
+    this.select(root, held);
     this.showWork(answer.work);
+    await this.openAgain(fresh);
+    if (this.coming === fresh && this.selected === root) this.select(this.nearest(path), held);
+  }
+
+  // Open the nodes that were open, the upper ones first.
+  async openAgain(nodes) {
+    for (const path of [...this.wanted].sort((a, b) => a.length - b.length)) {
+      if (this.coming === nodes && nodes.has(path)) await this.open(nodes.get(path));
+    }
+  }
+
+  // The node at the end of a path, or the last one that is there on the way.
+  nearest(path) {
+    return this.nodes.get(path) ?? this.nearest(path.split("/").slice(0, -1).join("/"));
   }
 
   showWork(work) {
@@ -219,6 +271,8 @@ class Tree extends Editor {
 
   expand(node, open) {
     node.open = open;
+    if (open) this.wanted.add(node.path);
+    else this.wanted.delete(node.path);
     node.group.hidden = !open;
     node.element.setAttribute("aria-expanded", String(open));
   }
@@ -280,7 +334,8 @@ class Tree extends Editor {
   // Open the way to where the table met this board, and go there.
   async meet() {
     const { known } = this.selected;
-    if (!known) return;
+    if (!known) return this.say("The table has met nothing here before.");
+    this.leave();
     const steps = known.split("/");
     for (let n = 0; n < steps.length; n++) {
       const node = this.nodes.get(steps.slice(0, n).join("/"));
@@ -304,6 +359,7 @@ class Tree extends Editor {
     const node = this.selected;
     if (key === "e") this.askPosition();
     else if (key === "m") this.meet();
+    else if (key === "backspace") this.back();
     else if (!node) return false;
     else if (key === "enter" || key === " ") this.toggle(node);
     else if (key === "arrowright") this.right(node);

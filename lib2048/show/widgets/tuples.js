@@ -16,8 +16,8 @@ const GOES = { arrowup: -4, arrowright: 1, arrowdown: 4, arrowleft: -1 };
 class Tuples {
   // boards: a text of 16 hexadecimal digits each; cells: the tuple at first; images: where each cell
   // of the eight images stands on the board; inside: the board's cells; network: {name, words, form,
-  // places: of each tuple the eight, optimistic} or null; counted: {are, words}; charts: [{title,
-  // lines, most}]; trouble: words to begin with; send: takes questions.
+  // places: of each tuple the eight, optimistic} or null; counted: {are, words, word}; charts: [{title,
+  // lines, most, steep}]; trouble: words to begin with; send: takes questions.
   constructor(root, { boards, cells, send, ...about }) {
     Object.assign(this, { root, ...about, tuple: cells, at: 0, focused: 0 });
     this.boards = boards.match(/.{16}/g).map(fromHex);
@@ -47,7 +47,7 @@ class Tuples {
     this.root.setAttribute("role", "application");
     this.root.setAttribute("aria-label", `A tuple on a board. Keys: ${keys}`);
     this.root.append(make("div", { class: "lib-columns" }, left, side), this.message, this.heading,
-      this.placing, this.sum, over, ...this.curves(), make("p", { class: "lib-keys" }, keys));
+      this.placing, ...this.curves(), this.sum, over, make("p", { class: "lib-keys" }, keys));
   }
 
   frame() {
@@ -74,11 +74,17 @@ class Tuples {
   }
 
   position() {
-    this.text = make("input", {
-      "aria-label": "Board: 16 tiles, to edit or paste", autocomplete: "off", spellcheck: "false",
-      onchange: () => this.typed(),
+    this.text = make("textarea", {
+      "aria-label": "Board: 16 tiles, to edit or paste", rows: 4, autocomplete: "off",
+      spellcheck: "false", onchange: () => this.typed(),
+      onkeydown: (event) => event.key === "Enter" && !event.shiftKey && this.entered(event),
     });
     return make("label", { class: "lib-position" }, "tiles", this.text);
+  }
+
+  entered(event) {
+    event.preventDefault();
+    this.typed();
   }
 
   chooser() {
@@ -147,12 +153,21 @@ class Tuples {
     const group = Math.random().toString(36).slice(2);
     const zoomed = (part) => this.plots.forEach((plot) => plot.adopt(part));
     const said = (words) => this.say(words);
-    this.plots = this.charts.map(({ title, lines, most }) =>
-      new Chart({ title, names: lines, most, group, zoomed, said, write: fine }));
+    this.plots = this.charts.map(({ title, lines, most, steep }) =>
+      new Chart({ title, names: lines, most, steep, group, zoomed, said, write: fine, tick: fine }));
     if (!this.plots.length) return [];
+    this.plots.filter(({ steep }) => steep).forEach((plot) => this.bend(plot));
     this.entry = make("p", { class: "lib-size" });
-    const charts = this.plots.map(({ element }) => element);
-    return [this.entry, make("div", { class: "lib-charts" }, ...charts)];
+    this.noise = make("p", { class: "lib-noise lib-small", hidden: "" });
+    const [first, ...others] = this.plots.map(({ element }) => element);
+    return [this.entry, make("div", { class: "lib-charts" }, first, this.noise, ...others)];
+  }
+
+  // Let the reader choose whether the axis of y is logarithmic.
+  bend(plot) {
+    const box = make("input", { type: "checkbox", checked: "",
+      onchange: () => plot.become({ steep: box.checked }, plot.columns) });
+    plot.element.firstChild.append(make("label", {}, box, "logarithmic"));
   }
 
   // ---- keys
@@ -346,12 +361,15 @@ class Tuples {
     this.eight().forEach((cells, n) => {
       const lines = [`index ${grouped(this.read(cells))}`];
       if (this.match) lines.push(weights ? `weight ${weightOf(weights[n])}` : "weight …");
-      if (rates) lines.push(`rate ${rates[n] === null ? "–" : `${fine(100 * rates[n])} %`}`);
-      if (this.counts) lines.push(visits ? `visits ${points(visits[n])}` : "visits …");
+      if (rates) lines.push(`rate ${rates[n] === null ? "–" : fine(rates[n])}`);
+      const { word } = this.counted;
+      if (this.counts) lines.push(visits ? `${word} ${points(visits[n])}` : `${word} …`);
       this.places[n].words.replaceChildren(...lines.map((line) => make("span", {}, line)));
     });
     if (!this.plots.length) return;
     if (answer || !this.match) this.plot(answer?.curve);
+    this.noise.hidden &&= !answer?.noise;
+    if (answer?.noise) this.noise.textContent = noiseInWords(answer.noise);
   }
 
   // Whether visits are known of the tuple that is chosen.
@@ -464,7 +482,16 @@ function fine(number) {
 const weightOf = (weight) => points(weight, Math.abs(weight) < 10 ? 3 : 1);
 
 const inTiles = (cells) => [0, 4, 8, 12].map((from) =>
-  cells.slice(from, from + 4).map((exponent) => tileOf(exponent)).join(" ")).join(" / ");
+  cells.slice(from, from + 4).map((exponent) => tileOf(exponent)).join(" ")).join("\n");
+
+const inHundred = (part) => `${points(100 * part)} %`;
+
+// What the line of noise in the chart of rates is, and where the entries lie.
+const noiseInWords = ({ met, below, tosses }) =>
+  "The line of noise is what chance makes of |E| / A: if each error were the toss of a coin, +1 or −1, A " +
+  "would be the visits and |E| about their square root (in root mean square). Of the " +
+  `${points(met)} entries that training has met, ` +
+  `${inHundred(below)} lie below 1/√visits; coin tosses would put ${inHundred(tosses)} there.`;
 
 // Why no game can come to a board, as a state or before a tile came; "" where one can.
 function impossible(cells) {

@@ -15,7 +15,8 @@ CELLS = (0, 1, 2, 3, 4, 5)  # the tuple to begin with where there is no network
 BOARD = [[2, 16, 8, 4], [4, 8, 0, 0], [32, 2, 0, 0], [64, 4, 2, 0]]
 NUMBERED = np.uint64(0xFEDCBA9876543210)  # its cell p holds the number p
 AT_ONCE = 1 << 16  # boards that are compared together: they stay in the processor's cache
-NO_COUNT = "Nobody has counted over games here, so how often an entry was visited is not known."
+EIGHT = "8 to the entries of a tuple, one for each turned or mirrored place"
+NO_COUNT = "Nobody has counted over games here, so how often an entry is looked up is not known."
 
 
 class NetworkExplorer(BrowserWidget):
@@ -23,9 +24,9 @@ class NetworkExplorer(BrowserWidget):
 
     network: any n-tuple `Network`, the path of a file of weights, or None for sizes and indices
     alone.  boards: what is looked at, a game that `record_game` kept (its afterstates), or boards
-    (uint64, or rows of tiles).  seen: boards over which visits are counted, uint64[n] or an
-    `Experience`: how often all of them, one by one, would look an entry up.  cells: the tuple to
-    begin with, by default the network's first.
+    (uint64, or rows of tiles).  seen: boards over which look-ups are counted, uint64[n] or an
+    `Experience`: how often all of them, one by one, would read an entry; each reads a tuple eight
+    times.  cells: the tuple to begin with, by default the network's first.
     Raises ValueError for what is no board, for a tuple without cells or with one twice, and for
     visits of a Q network, whose entries belong to an action, too.
 
@@ -141,8 +142,9 @@ class NetworkExplorer(BrowserWidget):
                 "places": self._places, "optimistic": self.network.optimistic}  # fmt: skip
 
     def _counted(self):
-        """Say what visits were counted over, and whether they were."""
-        return {"are": self._visits is not None, "words": str(self._visits or NO_COUNT)}
+        """Say what look-ups were counted over, and whether they were; word: what a card says."""
+        told = str(self._visits or NO_COUNT)
+        return {"are": self._visits is not None, "words": told, "word": "look-ups"}
 
     def _charts(self):
         return []
@@ -162,7 +164,7 @@ class NetworkExplorer(BrowserWidget):
         for cells, index, weight, count in zip(found["cells"], found["index"], weights, visits):
             said = [f"index {points(index)}"]
             said += [] if weight is None else [f"weight {weight:,.1f}".replace("-", "−")]
-            said += [] if count is None else [f"visits {points(count)}"]
+            said += [] if count is None else [f"look-ups {points(count)}"]
             picture = draw_tuple(cells, self.boards[0], None, size=110)
             yield picture.captioned("\n".join(said), wrap=False)
 
@@ -248,7 +250,8 @@ class Visits:
         return [counts[tuple(found)] for found in patterns]
 
     def __str__(self):
-        return f"Visits: how often {points(len(self.boards))} boards look an entry up."
+        boards = f"{points(len(self.boards))} boards"
+        return f"Look-ups: how often {boards} read an entry. Each board adds {EIGHT}."
 
 
 def _spread(exponents, cells):
