@@ -2,8 +2,9 @@
 
 Which part it is, the largest tiles say (Jaśkowski 2018, section V-D1).  With g = 4 a stage is a
 number of four bits, one each for a 32768, a 16384, an 8192 and a 4096 on the board.  Equal tiles
-are carried down: of two 16384s one counts as a 16384, the other as an 8192.  The largest tile
-that makes a mark can be lowered; a tile above it counts as those that it was made of.
+are carried down, as in the paper's program (its text does not say so): of two 16384s one counts as
+a 16384, the other as an 8192.  The largest tile that makes a mark can be lowered; a tile above it
+counts as those that it was made of.
 """
 
 from typing import NamedTuple
