@@ -56,6 +56,21 @@ def test_a_note_says_what_else_is_asked_of_a_network():
     assert (tests.used > 0).all() and (tests.games > 0).all()
 
 
+def test_networks_may_begin_with_weights_of_ones_own(found):
+    starts = {}
+    for seed in (1, 2):
+        starts[seed] = Network(NETWORK)
+        train(starts[seed], actions=ACTIONS, seed=seed, alpha=0.1, progress=False)
+
+    def begin(network, seed):
+        network.weights[:] = starts[seed].weights
+
+    on = raced({"TD": {"alpha": 0.1}}, begin=begin).tests
+    for seed, score in on[["seed", "score"]].itertuples(index=False):
+        train(starts[seed], actions=ACTIONS, seed=seed, alpha=0.1, progress=False)
+        assert evaluate(starts[seed], 20).mean == score
+
+
 def test_functions_of_ones_own_learn_in_a_race(found):
     def add(weights, positions, amount):
         for position in positions:
