@@ -56,7 +56,7 @@ def test_a_note_says_what_else_is_asked_of_a_network():
     assert (tests.used > 0).all() and (tests.games > 0).all()
 
 
-def test_networks_may_begin_with_weights_of_ones_own(found):
+def test_networks_may_begin_with_weights_of_ones_own():
     starts = {}
     for seed in (1, 2):
         starts[seed] = Network(NETWORK)
