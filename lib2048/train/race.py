@@ -50,8 +50,9 @@ def race(
     update, functions of one's own.  games: test games of each run; note: a function of (network,
     history) that returns {column: value}, for what else is asked of a network before it is
     forgotten.  begin: a function of (network, seed) that changes a new network before it is
-    trained, such as one that gives it weights.  at_once: runs at a time; results do not depend on it.  progress: whether to show a
-    line: how many runs have ended, how far all are together, the mean of the one that spoke last.
+    trained, such as one that gives it weights.  at_once: runs at a time; results do not depend on
+    it.  progress: whether to show a line: how many runs have ended, how far all are together, the
+    mean of the one that spoke last.
 
     Returns `Race`.  Raises ValueError, before anything is trained, for options that `Settings`
     refuses and budgets that are missing or of different kinds; later what `Run.go` raises.  The
