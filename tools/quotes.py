@@ -15,6 +15,8 @@ source.  That is one of
     {sum = "…"}        arithmetic, as of a worked example; a list of two with a ±
     {given = "WHY"}    nothing that was measured: a supposition, a definition
 
+and `lesson = "02"` beside line or code takes it from that lesson.
+
 Such a line must hold a number, the data or the sum must make one, that rounds to what is quoted;
 for a share in per cent also its hundredth.
 """
@@ -38,7 +40,7 @@ NUMBER = rf"[−+-]?\d{{1,3}}(?:{SPACE}\d{{3}})+(?:\.\d+)?|[−+-]?\d+(?:\.\d+)?
 THINGS = "(?:moves|actions|positions|games|boards)"
 UNITS = (
     r"%|per cent|points?|k\b|times|GiB|MiB|GB|MB|KB"
-    r"|hours?|minutes?|seconds?|ms\b|µs\b|s(?= (?:a|for)\b)"
+    rf"|hours?|minutes?|seconds?|ms\b|µs\b|(?<={SPACE})s(?= (?:a|for)\b)"
     rf"|(?:M |k |million )?{THINGS}(?:/s| a second| an hour)"
 )
 COUNTS = (
@@ -46,7 +48,7 @@ COUNTS = (
     "|pairs?|parameters|patterns?|positions?|seeds?|states?|tiles?|times|tuples?|turns?|weights?"
 )
 QUOTE = re.compile(
-    rf"(?<![\w.^·/*×{{(−+-])(?P<number>(?>{NUMBER}))(?:{SPACE}?±{SPACE}?(?>{NUMBER}))?"
+    rf"(?<![\w.^·/*×{{−+-])(?<!\w\()(?P<number>(?>{NUMBER}))(?:{SPACE}?±{SPACE}?(?>{NUMBER}))?"
     rf"(?:{SPACE}?(?P<unit>{UNITS}))?(?![\w^])(?! (?:[a-z]+ )?(?:{COUNTS})\b)"
 )
 TILES = {2.0**k for k in range(18)}
@@ -163,6 +165,8 @@ def arithmetic(text: str) -> float:
 def holds(words: str, source: dict, notebook: nbformat.NotebookNode) -> bool:
     """Say whether a source carries what is quoted."""
     match source:
+        case {"lesson": number, **there}:
+            return holds(words, there, nbformat.read(*lessons([number]), as_version=4))
         case {"line": text}:
             return in_a_line(shown(notebook), text, words)
         case {"code": text}:

@@ -1,0 +1,375 @@
+"""Work out what the tasks at the end of lessons find: nice python tools/answers.py [02 07.3 …]
+
+data/curves/answers.csv has a row for each number of an answer ("What we found"): the `lesson`, the
+`task`, `what` was found, its `value`, `half` of its 95 % interval where the answer gives it, and
+the library's `sources` that found it.  Each task is done as a reader would do it: by those cells of
+the lesson that it needs, and then a few lines.  Rows of tasks that are not named stay as they are.
+A quarter of an hour on one core.
+"""
+
+import io
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import redirect_stdout
+from functools import cache
+from pathlib import Path
+from symtable import SymbolTable, symtable
+from types import SimpleNamespace
+
+import nbformat
+import numpy as np
+import pandas as pd
+from lessons import LESSONS, code_cells
+
+os.environ.setdefault("MPLBACKEND", "agg")
+
+from lib2048 import SearchPlayer, compare, evaluate, mdp, train
+from lib2048.machine.kernels import SOURCE_HASH
+
+FILE = Path(__file__).resolve().parents[1] / "data" / "curves" / "answers.csv"
+COLUMNS = ["lesson", "task", "what", "value", "half", "sources"]
+SEEDS = (1, 2, 3)
+
+
+# ---- a lesson as far as a task needs it ----------------------------------------------------------
+
+
+def opened(number: str, *names: str) -> SimpleNamespace:
+    """Run the cells of a lesson that make these names, with all that those need; return them."""
+    path = next(LESSONS.glob(f"{number}_*.ipynb"))
+    cells = [cell.source for _, cell in code_cells(nbformat.read(path, as_version=4))]
+    needed = {0, 1}  # the imports, and the budgets
+    for name in names:
+        need(name, len(cells), cells, needed)
+    lesson = SimpleNamespace()
+    with redirect_stdout(io.StringIO()):
+        for n in sorted(needed):
+            exec(compile(cells[n], f"{path.name}, code cell {n + 1}", "exec"), vars(lesson))
+    return lesson
+
+
+def need(name: str, before: int, cells: list[str], needed: set[int]) -> None:
+    """Add the last cell before this one that makes a name (or the first), and what that needs."""
+    makers = [n for n, cell in enumerate(cells) if name in made(table_of(cell))]
+    maker = max((n for n in makers if n < before), default=min(makers, default=0))
+    if maker not in needed:
+        needed.add(maker)
+        for other in used(table_of(cells[maker])):
+            need(other, maker, cells, needed)
+
+
+@cache
+def table_of(cell: str) -> SymbolTable:
+    """Return what Python knows of the names of a cell."""
+    return symtable(cell, "cell", "exec")
+
+
+def made(table: SymbolTable) -> set[str]:
+    """Return the names that a cell makes."""
+    symbols = table.get_symbols()
+    return {s.get_name() for s in symbols if s.is_assigned() or s.is_imported()}
+
+
+def used(table: SymbolTable) -> set[str]:
+    """Return the names of the lesson that a cell uses, in its functions, too."""
+    here = {s.get_name() for s in table.get_symbols() if s.is_referenced() and not s.is_local()}
+    top = table.get_type() == "module"
+    here |= {s.get_name() for s in table.get_symbols() if top and s.is_referenced()}
+    return here.union(*map(used, table.get_children()))
+
+
+# ---- the tasks -----------------------------------------------------------------------------------
+
+Answer = Iterator[tuple]  # (what, value), or (what, value, half of its interval)
+
+
+def task_02_1() -> Answer:
+    """2×2 where a share of the spawns are 4s."""
+    lesson = opened("02", "solver", "take_best")
+    for share in (0, 0.5, 1):
+        start = {2: 1 - share, 4: share}
+
+        def next_states(after, start=start):
+            found = mdp.next_states(after)
+            empty = len(found) // 2
+            return [(start[new_tile(after, state)] / empty, state) for _, state in found]
+
+        lesson.mdp = SimpleNamespace(choices=mdp.choices, next_states=next_states)
+        of_state = lesson.solver(lesson.take_best)
+        first = next_states(((0, 0), (0, 0)))
+        starts = [(p * q, state) for p, one in first for q, state in next_states(one)]
+        yield f"2x2, {share:g} of the spawns are 4s", sum(p * of_state(s) for p, s in starts if p)
+
+
+def new_tile(after, state):
+    """Return the tile that a state has and its afterstate had not."""
+    return sum(map(sum, state)) - sum(map(sum, after))
+
+
+def task_02_2() -> Answer:
+    """A player that wants to lose, and first legal."""
+    lesson = opened("02", "solver", "game_value", "small", "optimal")
+
+    def worst(options):
+        return min(total for _, total in options)
+
+    def first_legal(options):
+        return options[0][1]
+
+    yield "2x2, wants to lose", lesson.game_value(lesson.solver(worst), 2, 2)
+    share = lesson.game_value(lesson.solver(first_legal), 2, 3) / lesson.optimal.start
+    yield "2x3, first legal, share of the optimum", share
+    yield "2x3, greedy with a coin", lesson.small.follow("greedy").start / lesson.optimal.start
+
+
+def task_02_3() -> Answer:
+    """The best player with one random action in ten."""
+    lesson = opened("02", "SmallGame")
+    for size in ((2, 3), (2, 4)):
+        game = lesson.SmallGame(*size, progress=False)
+        best = game.optimal()
+        stumbling = game.follow(best, epsilon=0.1)
+        yield f"{game.name}, share of the optimum", stumbling.start / best.start
+
+
+def task_02_4() -> Answer:
+    """Points, or a 64?"""
+    lesson = opened("02", "small", "optimal")
+    board, up, right = ((4, 0, 32), (16, 16, 2)), 0, 1
+    reach = lesson.small.reach(64)
+    for name, action in ("Up", up), ("Right", right):
+        yield f"{name}, points", lesson.optimal.actions(board)[action]
+        yield f"{name}, chance of a 64", reach.actions(board)[action]
+
+
+def task_03_1() -> Answer:
+    """TD(0) with the step 1/n^0.7."""
+    lesson = opened("03", "curve", "td0", "monte_carlo", "average")
+    td0 = far_off(lesson, lesson.td0, lambda n: n**-0.7, 10_000)
+    averages = far_off(lesson, lesson.monte_carlo, lesson.average, 10_000)
+    yield from zip(("TD(0), n**-0.7, 10000 games", "Monte Carlo, 1/n, 10000 games"), td0 + averages)
+
+
+def far_off(lesson, method, step, *marks):
+    """Return the mean distance from the truth over the lesson's seeds, at each of these marks."""
+    curves = pd.concat([lesson.curve(method, step, seed) for seed in lesson.SEEDS])
+    return curves.groupby("games").distance.mean().loc[list(marks)].tolist()
+
+
+def task_03_2() -> Answer:
+    """TD(0) backwards."""
+    lesson = opened("03", "curve", "td0", "fixed")
+
+    def backwards(V, visits, turns, step):
+        target = 0
+        for reward, after in reversed(turns):
+            visits[after] += 1
+            V[after] += step(visits[after]) * (target - V[after])
+            target = reward + V[after]
+
+    steps = {"0.1": lesson.fixed, "n**-0.7": lambda n: n**-0.7}
+    for name, step in steps.items():
+        for way, method in ("forwards", lesson.td0), ("backwards", backwards):
+            yield f"{way}, {name}, 300 games", *far_off(lesson, method, step, 300)
+
+
+def task_03_3() -> Answer:
+    """Half the step size."""
+    lesson = opened("03", "curve", "td0")
+    for alpha in 0.1, 0.05:
+        found = far_off(lesson, lesson.td0, lambda n, alpha=alpha: alpha, 1_000, 10_000)
+        yield from zip((f"{alpha}, 1000 games", f"{alpha}, 10000 games"), found)
+
+
+def task_04_1() -> Answer:
+    """The afterstate learner off-policy."""
+    lesson = opened("04", "learned", "choose", "EPSILON")
+
+    def says_it():
+        settings = {"epsilon": lesson.EPSILON, "games": lesson.Q_GAMES}
+        return np.mean([says(lesson.learned(**settings, seed=seed)) for seed in lesson.SEEDS])
+
+    yield "on-policy, says", says_it()
+
+    def learn_game(V, rng, epsilon):
+        state, last = mdp.start(2, 2, rng), None
+        while options := mdp.choices(state):
+            if last:
+                V[last] += lesson.ALPHA * (max(r + V[s] for s, r in options.values()) - V[last])
+            last, _ = options[lesson.choose(V, options, rng, epsilon)]
+            state = mdp.spawn(last, rng)
+        V[last] += lesson.ALPHA * (0 - V[last])
+
+    lesson.learn_game = learn_game
+    yield "off-policy, says", says_it()
+
+
+def says(V):
+    """Return what a table says a game is worth."""
+    return sum(chance * max(r + V[after] for after, r in mdp.choices(state).values())
+               for chance, state in mdp.starts(2, 2))  # fmt: skip
+
+
+def task_04_2() -> Answer:
+    """Less optimism, and more."""
+    lesson = opened("04", "learned", "tiny")
+    for start in (20, 1_000):
+        marks = [lesson.tiny.marks(lesson.learned(start=start, seed=s)) for s in lesson.SEEDS]
+        for name, mean in pd.DataFrame(marks).mean().items():
+            yield f"start {start}, {name}", mean
+
+
+def task_04_3() -> Answer:
+    """A shrinking epsilon."""
+    lesson = opened("04", "small", "board_table", "ON_2x3")
+    for first in ((0.1, 0.03, 0), (0.3, 0.1, 0)):
+        shares = []
+        for seed in SEEDS:
+            table = lesson.board_table("2x3")
+            for epsilon in first:
+                train(table, alpha=lesson.ALPHA, actions=lesson.ON_2x3 // 3, epsilon=epsilon,
+                      seed=seed, progress=False)  # fmt: skip
+            shares.append(lesson.small.marks(table)["share"])
+        for name in ("min", "mean", "max"):
+            yield f"{first}, {name}", getattr(np, name)(shares)
+
+
+def task_05_1() -> Answer:
+    """The step that nobody has divided."""
+    lesson = opened("05", "study", "names", "games", "truth")
+    for name, lookups in ("4x6", 32), ("4-22", 40):
+        _, curve = lesson.study(name, lesson.ALPHA * lookups)
+        yield from ((f"{name}, error after {g} games", e) for g, e in curve.itertuples(index=False))
+
+
+def task_05_2() -> Answer:
+    """The first 1000 games five times."""
+    lesson = opened("05", "early", "known", "bins", "labels_of", "truth", "tests", "fit")
+    end, draw = lesson.games.ends[999], np.random.default_rng(2)
+    for _ in range(4):
+        again = draw.permutation(end)
+        lesson.fit(
+            lesson.early, lesson.games.afterstates[again], lesson.games.returns[again], lesson.ALPHA
+        )
+    sets = pd.cut(lesson.known, lesson.bins, labels=lesson.labels_of)
+    values = pd.Series(lesson.early.values(lesson.tests)).groupby(sets, observed=True).mean()
+    yield from ((f"look-ups seen {row}", value) for row, value in values.items())
+
+
+def task_05_3() -> Answer:
+    """With the 3-tuples."""
+    lesson = opened("05", "study", "both", "error")
+    more = ",".join("".join(f"{c:x}" for c in cells) for cells in lesson.parse_network("3"))
+    for alpha in (0.02, 0.005):
+        for name, network in ("both", lesson.both), ("with 3-tuples", f"{lesson.both},{more}"):
+            learned, curve = lesson.study(network, alpha)
+            yield f"{name}, {alpha}, error", curve.error.iloc[-1]
+            yield f"{name}, {alpha}, score", evaluate(learned, lesson.PLAYED).mean
+
+
+def task_06_3() -> Answer:
+    """Optimism for Q-learning."""
+    lesson = opened("06", "Network")
+    for start in (0, 50):
+        for seed in SEEDS:
+            network = lesson.Network("4-22", "q")
+            network.weights[:] = start
+            history = train(network, actions=1_500_000, seed=seed, progress=False)
+            yield f"start {start}, seed {seed}, last 1000 games", history.scores[-1000:].mean()
+
+
+def task_07_2() -> Answer:
+    """Values that are a little too low."""
+    lesson = opened("07", "network", "shifted", "one")
+    brief = evaluate(SearchPlayer(lesson.network, 2), lesson.SLOW_GAMES)
+    for extra in (-300, -1_000):
+        told = compare(lesson.shifted(extra).scores, brief.scores, paired=True)
+        yield f"{extra}, above 2-ply as it is", told.difference, told.half
+
+
+def task_07_3() -> Answer:
+    """Three plies."""
+    lesson = opened("07", "network")
+    two = evaluate(SearchPlayer(lesson.network, 2), lesson.FEW_GAMES)
+    three = evaluate(SearchPlayer(lesson.network, 3), 50)
+    told = compare(three.scores, two.scores)
+    yield "3-ply", three.mean, three.ci95
+    yield "3-ply, above 2-ply", told.difference, told.half
+    yield "2-ply, times as many actions a second", two.moves_per_s / three.moves_per_s
+
+
+def task_15_1() -> Answer:
+    """The mean of eight images, after about the actions of the lesson's minute."""
+    lesson = opened("15", "Run")
+    settings = lesson.Settings(network="cnn22sss", batch="batch128", average=0.99, seed=1)
+    run = lesson.Run(settings)
+    run.go(actions=470_000, progress=False)
+    player = run.tested
+    as_trained = evaluate(player, 50)
+    player.symmetry = "ave"
+    for name, result in ("as trained", as_trained), ("ave", evaluate(player, 50)):
+        yield name, result.mean, result.ci95
+
+
+def task_A2_1() -> Answer:
+    """Somebody who stops when luck has decided."""
+    lesson = opened("A2", "greedy")
+    scores = np.random.default_rng(lesson.SEED).choice(lesson.greedy, (2_000, 2, 1_000))
+
+    def stops(a, b):
+        looks = range(50, 1_001, 50)
+        return any(compare(a[:n], b[:n]).verdict != "not decided" for n in looks)
+
+    yield "share of experiments with a winner", np.mean([stops(a, b) for a, b in scores])
+
+
+def task_A2_2() -> Answer:
+    """Pairs of seeds that are not related."""
+    lesson = opened("A2", "spread")
+    rng = np.random.default_rng(lesson.SEED)
+    standard = rng.normal(1.0, lesson.spread, (10_000, 3))
+    better = rng.normal(1.1, 1.1 * lesson.spread, (10_000, 3))
+    for paired in False, True:
+        more = [compare(b, a, paired=paired).verdict == "more" for a, b in zip(standard, better)]
+        yield f"3 seeds of each, paired {paired}", np.mean(more)
+
+
+TASKS = {name[5:].replace("_", "."): task for name, task in dict(globals()).items()
+         if name.startswith("task_")}  # fmt: skip
+
+
+# ---- the file ------------------------------------------------------------------------------------
+
+
+def main() -> None:
+    """Do the tasks that are named, or all, and write what they find."""
+    for name in filter(chosen, TASKS):
+        found = rows_of(name)
+        write(name, found)
+        print(found.to_string(header=False, index=False), flush=True)
+
+
+def chosen(name: str) -> bool:
+    """Say whether a task is wanted."""
+    return name.startswith(tuple(sys.argv[1:]) or "")
+
+
+def rows_of(name: str) -> pd.DataFrame:
+    """Do a task; return its rows."""
+    lesson, task = name.split(".")
+    found = pd.DataFrame(list(TASKS[name]())).reindex(columns=range(3)).round(4)
+    found.columns = ["what", "value", "half"]
+    return found.assign(lesson=lesson, task=int(task), sources=SOURCE_HASH)[COLUMNS]
+
+
+def write(name: str, found: pd.DataFrame) -> None:
+    """Put the rows of a task in the place of its old ones."""
+    old = pd.read_csv(FILE, dtype={"lesson": str}) if FILE.exists() else found.iloc[:0]
+    others = old[old["lesson"] + "." + old["task"].astype(str) != name]
+    rows = pd.concat([others, found]).sort_values(["lesson", "task"], kind="stable")
+    rows.to_csv(FILE, index=False)
+
+
+if __name__ == "__main__":
+    main()
