@@ -8,7 +8,6 @@ A quarter of an hour on one core.
 """
 
 import io
-import os
 import sys
 from collections.abc import Iterator
 from contextlib import redirect_stdout
@@ -17,15 +16,16 @@ from pathlib import Path
 from symtable import SymbolTable, symtable
 from types import SimpleNamespace
 
+import matplotlib
 import nbformat
 import numpy as np
 import pandas as pd
 from lessons import LESSONS, code_cells
 
-os.environ.setdefault("MPLBACKEND", "agg")
-
 from lib2048 import SearchPlayer, compare, evaluate, mdp, train
 from lib2048.machine.kernels import SOURCE_HASH
+
+matplotlib.use("agg")  # no window; in this process alone, unlike MPLBACKEND
 
 FILE = Path(__file__).resolve().parents[1] / "data" / "curves" / "answers.csv"
 COLUMNS = ["lesson", "task", "what", "value", "half", "sources"]
