@@ -1,4 +1,5 @@
-# Everything runs in .venv, which is made when first needed and again when pyproject.toml changes.
+# Everything runs in .venv, which is made when first needed and again when pyproject.toml changes:
+# `make lab` installs what lessons and labs need, all other commands the rest as well.
 # Settings: make test WORKERS=4 · make lab LAB=--no-browser · make notebooks ONLY="01 05"
 #           make lab PYTHON=python3.12 · make class SEED=7 OUT=class.zip · make release ONLY=hw01
 PYTHON  ?= python3
@@ -11,15 +12,16 @@ KERNELS := $(addprefix tests/test_,board.py lockstep.py ntuple.py learning.py ru
              expectimax.py folding.py small_boards.py)
 
 BIN   := .venv/bin
+LABS  := .venv/.labs
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test bounds notebooks check release class reproduce lint bench clean
+.PHONY: help lab test bounds notebooks check release class reproduce book lint bench clean
 
 help: ## say what each command does
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 18
 
-lab: $(READY) ## open JupyterLab on your own copy of the first lesson, in my/
+lab: $(LABS) ## open JupyterLab on your own copy of the first lesson, in my/
 	@$(BIN)/lib2048 lessons update
 	$(BIN)/jupyter lab $(LAB) my/00_start_here.ipynb
 
@@ -46,6 +48,9 @@ class: $(READY) ## build one zip file for the students of a class: make class SE
 reproduce: $(READY) ## say what is recorded, and how long each list of runs takes
 	@$(BIN)/python tools/reproduce.py $(ONLY)
 
+book: $(READY) ## build the book, for reading in a browser: build/book/index.html
+	$(BIN)/python tools/book.py
+
 lint: $(READY) ## check style (ruff) and layers (import-linter)
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports --no-cache
@@ -54,15 +59,20 @@ bench: $(READY) ## measure the speed of play and of training on this machine
 	$(BIN)/lib2048 bench
 	$(BIN)/lib2048 bench --network cnn22
 	$(BIN)/lib2048 bench --network cnn22ss
+	$(BIN)/python benchmarks/envs.py
 
 clean: ## remove what the tools leave behind (to start over, remove .venv too)
 	rm -rf build *.egg-info .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -path ./.venv -prune -o \( -name __pycache__ -o -name .ipynb_checkpoints \) -exec rm -rf {} +
 
-# Both `make lab` and `make test` rest on this one stamp.
-$(READY): pyproject.toml
+$(LABS): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "$(PYTHON) is Python %d.%d; the course needs 3.11 or later: make PYTHON=python3.12 …" % sys.version_info[:2])'
 	@echo "Setting up .venv. This takes a minute or two, and happens once."
 	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --disable-pip-version-check -e '.[course,deep]'
+	@touch $@
+
+$(READY): $(LABS)
+	@echo "Installing what tests and tools need, too. This takes another minute, and happens once."
 	$(BIN)/python -m pip install --disable-pip-version-check -e '.[all]'
 	@touch $@

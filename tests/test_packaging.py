@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+import lib2048
+
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 EXTRAS = PROJECT["optional-dependencies"]
@@ -44,6 +46,10 @@ def test_all_is_every_extra():
     assert EXTRAS["all"] == [f"lib2048[{','.join(others)}]"]
 
 
+def test_nothing_is_exported_twice():
+    assert len(lib2048.__all__) == len(set(lib2048.__all__))
+
+
 def test_nothing_is_listed_twice():
     lists = [PROJECT["dependencies"], *(EXTRAS[extra] for extra in EXTRAS if extra != "all")]
     listed = [name for requirements in lists for name in sorted(names(requirements))]
@@ -66,12 +72,13 @@ MODULES = sorted((ROOT / "lib2048").rglob("*.py"))
 def test_module_imports_only_what_is_listed(path):
     core = names(PROJECT["dependencies"])
     brought = {"ipython", "traitlets", "nbclient", "nbconvert", "nbformat"}  # by others
-    everywhere = core | brought
-    everywhere |= names(EXTRAS["course"]) | names(EXTRAS["deep"]) | names(EXTRAS["grading"])
-    everywhere |= names(EXTRAS["cluster"])
+    ours = set(EXTRAS) - {"all", "dev"}
+    everywhere = core.union(brought, *(names(EXTRAS[extra]) for extra in ours))
     assert distributions(imported(path, top_level_only=False)) <= everywhere
     if path.parent.name == "deep":
         core |= names(EXTRAS["deep"])
+    if path.name in ("envs.py", "raster.py"):
+        core |= names(EXTRAS["envs"])
     lazy = ("plotting.py", "withtorch.py", "running.py")
     if path.name not in lazy and path.parent.name != "widgets":
         assert distributions(imported(path, top_level_only=True)) <= core

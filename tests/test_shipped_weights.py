@@ -26,6 +26,15 @@ def test_a_file_is_small_and_says_where_it_comes_from(path):
     assert path.name in (FOLDER / "README.md").read_text()
 
 
+def test_weights_in_whole_steps_are_multiples_of_them():
+    abouts = {path: storage.info(path)["info"] for path in FILES}
+    stepped = {path: about["step"] for path, about in abouts.items() if "step" in about}
+    assert stepped
+    for path, step in stepped.items():
+        weights = load(path).weights
+        assert (weights % step == 0).all() and (weights % (2 * step) != 0).any()
+
+
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_a_file_plays_as_it_says(path):
     """100 games have an interval of a tenth or so: twice that is far from any other player."""

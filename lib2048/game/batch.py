@@ -39,6 +39,15 @@ def _one_hot(boards, out):
 
 
 @kernel
+def _exponents(boards, out):
+    for i in range(len(boards)):
+        board = boards[i]
+        for cell in range(CELLS):
+            out[i, cell] = board & np.uint64(15)
+            board >>= np.uint64(4)
+
+
+@kernel
 def _images(boards, grid, out):
     for i in range(len(boards)):
         out[i] = symmetries_kernel(boards[i], grid)
@@ -55,6 +64,14 @@ def options(boards, grid=WHOLE):
     rewards = np.empty((len(boards), 4), np.float32)
     _options(boards, grid, after, rewards)
     return after, rewards
+
+
+def exponents(boards):
+    """Unpack boards into the exponents of their tiles, row by row: uint8[n, 4, 4]."""
+    boards = as_boards(boards)
+    out = np.empty((len(boards), CELLS), np.uint8)
+    _exponents(boards, out)
+    return out.reshape(-1, 4, 4)
 
 
 def one_hot(boards):

@@ -6,6 +6,7 @@ import sys
 import numpy as np
 
 MOST = 8  # curves that are told of
+BEYOND = 0.05  # of a curve's whole range: a turn that is told of
 WORD = re.compile(r"[^\W\d_]{2}")  # not the k of 20 k
 
 
@@ -24,28 +25,45 @@ def _axes(ax, number):
     title = " ".join(filter(None, (ax.get_title(where) for where in ("left", "center", "right"))))
     about = " against ".join(filter(None, (ax.get_ylabel(), ax.get_xlabel())))
     curves = [_curve(line, number) for line in ax.lines if not line.get_label().startswith("_")]
-    told = ", ".join((curves or _texts(ax.get_legend()) or _names(ax))[:MOST])
+    told = ", ".join((curves or _texts(ax.get_legend()) or _rows(ax))[:MOST])
     head = ": ".join(filter(None, (title, about)))
     return "; ".join(filter(None, (head, told))).replace("\n", " ")
 
 
+def _rows(ax):
+    """Return the names beside or below bars and intervals, with the numbers written at them."""
+    names, written = _names(ax), [text.get_text() for text in ax.texts]
+    if names and len(names) == len(written):
+        return [f"{name}: {said}" for name, said in zip(names, written)]
+    return names if any(WORD.search(name) for name in names) else []
+
+
 def _names(ax):
-    """Return the names beside or below bars and intervals."""
     from matplotlib.ticker import FixedLocator
 
     fixed = [axis for axis in (ax.yaxis, ax.xaxis)
              if isinstance(axis.get_major_locator(), FixedLocator)]  # fmt: skip
-    told = [text.get_text() for axis in fixed for text in axis.get_ticklabels()]
-    return told if any(WORD.search(text) for text in told) else []
+    return [text.get_text() for axis in fixed for text in axis.get_ticklabels()]
 
 
 def _curve(line, number):
     """Return 'label from its first value to its last' of a curve, its label alone of a level."""
-    heights = np.asarray(line.get_ydata(), float)
-    heights = heights[np.isfinite(heights)]
+    at, heights = np.asarray(line.get_xydata(), float).T
+    at, heights = at[np.isfinite(heights)], heights[np.isfinite(heights)]
     if len(heights) < 3:
         return line.get_label()
-    return f"{line.get_label()} from {number(heights[0])} to {number(heights[-1])}"
+    ends = f"{line.get_label()} from {number(heights[0])} to {number(heights[-1])}"
+    turns = ((number(heights[k]), number(at[k]), word) for k, word in _turns(heights))
+    return ends + "".join(f" ({word} {height} at {place})" for height, place, word in turns)
+
+
+def _turns(heights):
+    """Yield (index, 'highest' or 'lowest') where a curve goes well beyond both of its ends."""
+    far = BEYOND * np.ptp(heights)
+    if heights.max() > max(heights[0], heights[-1]) + far:
+        yield heights.argmax(), "highest"
+    if heights.min() < min(heights[0], heights[-1]) - far:
+        yield heights.argmin(), "lowest"
 
 
 def _texts(legend):

@@ -33,13 +33,20 @@ STYLE = (
 def front_end():
     """Return the modules as one text, since anywidget takes one.
 
-    Each file is a plain ES module. They are written one after the other, without their imports and
-    the word `export`; nothing else is done to them, and no name of one is used by another.  uPlot
-    comes first, as it is: all that it brings is the name `uPlot`.
+    uPlot comes first, as it is: all that it brings is the name `uPlot`.
     """
-    texts = [(HERE / name).read_text(encoding="utf-8") for name in (VENDOR[0], *MODULES)]
-    joined = re.sub(r"^import [^;]*;\n", "", "\n".join(texts), flags=re.MULTILINE)
-    return re.sub(r"^export (?!default)", "", joined, flags=re.MULTILINE)
+    return joined(HERE / name for name in (VENDOR[0], *MODULES))
+
+
+def joined(paths):
+    """Return plain ES modules as one text.
+
+    They are written one after the other, without their imports and the word `export`; nothing else
+    is done to them, and no name of one is used by another.
+    """
+    texts = "\n".join(path.read_text(encoding="utf-8") for path in paths)
+    texts = re.sub(r"^import [^;]*;\n", "", texts, flags=re.MULTILINE)
+    return re.sub(r"^export (?!default)", "", texts, flags=re.MULTILINE)
 
 
 @functools.cache

@@ -57,16 +57,20 @@ export function points(number, digits = 0) {
 
 export const counted = (n, word) => `${points(n)} ${word}${n === 1 ? "" : "s"}`;
 
-// A slider of actions a second, from 1 to 200: {element, rate()}.
-export function speedSlider(rate, changed = () => {}) {
+// A slider of actions a second, from 1 to 200: {element, rate()}.  endless: its end is no number,
+// but as fast as it can, Infinity.
+export function speedSlider(rate, changed = () => {}, endless = false) {
   const said = make("output", {});
   const slider = make("input", {
     type: "range", min: 0, max: 100, value: Math.round((100 * Math.log(rate)) / Math.log(200)),
     "aria-label": "Speed in actions a second", oninput: () => say(),
   });
-  const now = () => Math.round(200 ** (slider.value / 100));
+  const now = () => {
+    const share = Number(slider.value);
+    return endless && share === 100 ? Infinity : Math.round(200 ** (share / 100));
+  };
   const say = () => {
-    said.textContent = `${now()} actions/s`;
+    said.textContent = now() === Infinity ? "as fast as it can" : `${now()} actions/s`;
     slider.setAttribute("aria-valuetext", said.textContent);
     changed();
   };
@@ -76,7 +80,8 @@ export function speedSlider(rate, changed = () => {}) {
 
 // ---------------------------------------------------------------- the board
 
-const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+// Whether people asked for less motion.
+export const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
 // The face of a tile, whose looks go by its number.
 export function tileFace(exponent) {

@@ -43,9 +43,10 @@ class CurvesExplorer(TrainingWidget):
     folders of one's own: of one run, of a sweep, or with some of these inside.  What grows there is
     drawn as it grows.
     What is chosen at the start: place, the name of a list or folder; rule, 'td', 'tc', 'autostep',
-    'value' or 'policy'; rate; rows, the names of those that are drawn, at most 6; plies, the depth
-    of the test games, None for the training games; seeds, 'mean', 'each' or the number of one; x,
-    'actions', 'games' or 'seconds'; logx; paper: whether a paper's points stand beside them.
+    'value' or 'policy'; rate; rows, the names of those that are drawn, at most 6, of all sources
+    where no place is said; plies, the depth of the test games, None for the training games; seeds,
+    'mean', 'each' or the number of one; x, 'actions', 'games' or 'seconds'; logx; paper: whether a
+    paper's points stand beside them.
     On the page place, rule, rate, the kind of games and a seed only say which rows are listed:
     those that are drawn stay, and stand first.
     Raises ValueError for a source that is neither, and a choice that nothing answers to.
@@ -110,15 +111,17 @@ class CurvesExplorer(TrainingWidget):
 
     def _begin(self, view):
         """Return what is shown first; raises ValueError for what nothing answers to."""
-        rows = self._rows.values()
-        if view["place"] is None and not self._folders:
+        rows, anywhere = self._rows.values(), view["place"] is None
+        if anywhere and not self._folders:
             view["place"] = next(iter(rows)).place
         for name in ("place", "rule", "rate"):
             known = sorted({getattr(row, name) for row in rows} - {None})
             if view[name] is not None and view[name] not in known:
                 raise ValueError(f"{name} {view[name]!r}: there is {', '.join(map(str, known))}")
-        fits = [row for row in rows if row.fits(view)]
-        wanted, known = view["rows"], [row.name for row in fits]
+        wanted = view["rows"]
+        sought = view | {"place": None} if wanted and anywhere else view
+        fits = [row for row in rows if row.fits(sought)]
+        known = [row.name for row in fits]
         for name in wanted or ():
             if name not in known:
                 raise ValueError(f"row {name!r}: there is {', '.join(known) or 'none that fits'}")

@@ -1,0 +1,372 @@
+// The board of the front page: a person plays, with the network's hints or without, or it plays.
+// There is no kernel and no server: the network comes as a script beside this one.
+
+import { ACTIONS, placeInWords, slide, tileOf, toHex } from "./game.js";
+import {
+  Board, actionOf, button, counted, enable, holdKeys, make, onSwipe, points, slideTime,
+  speedSlider, still,
+} from "./board.js";
+import { Quick } from "./quick.js";
+import { readNetwork } from "./values.js";
+
+const REST = 1500; // milliseconds between two games that the network plays
+const SLICE = 10; // milliseconds of each frame that go into playing at full speed
+const CALM = 500; // milliseconds between two pictures for those who asked for less motion
+
+const WATCH = "Watch it play";
+const KEYS_HELP = "Arrows or W A S D slide · U undo · N new game · H hints · P lets it play";
+
+class Page {
+  // root: an element; its data-seed, a whole number, says which games are played; network: a promise
+  // of a `Network`.
+  constructor(root, network) {
+    const seed = root.dataset.seed ?? String(Math.floor(Math.random() * 1e9));
+    Object.assign(this, { root, seed, network: null, former: null, auto: null, frame: null });
+    Object.assign(this, { advice: null, watched: { games: 0, sum: 0, best: 0 } });
+    this.game = new Quick(seed, 0);
+    this.build();
+    holdKeys(root, (key) => this.pressed(key));
+    this.draw();
+    this.say("Click the board, then use the arrow keys, or swipe. Equal tiles merge.");
+    network.then((ready) => this.wake(ready), (error) => this.fail(error));
+  }
+
+  // ---- what is on the page
+
+  build() {
+    this.board = new Board("2048");
+    const over = make("span", {}, "Game over"); // the message says it to those who do not see it
+    this.over = make("div", { class: "lib-over", hidden: "", "aria-hidden": "true" }, over);
+    onSwipe(this.board.element, (action) => this.act(action));
+    this.message = make("p", { class: "lib-message", "aria-live": "polite", role: "status" });
+    const frame = make("div", { class: "lib-frame" }, this.board.element, this.over);
+    const left = make("div", { class: "lib-left" }, frame, this.message);
+    const side = make("div", { class: "lib-side" }, this.scores(), this.cross(), this.extras(),
+      this.watching());
+    const columns = make("div", { class: "lib-columns lib-play" }, left, side);
+    this.root.classList.add("lib2048", "lib-page");
+    this.root.setAttribute("role", "application");
+    this.root.setAttribute("aria-label", `2048, to play here. Keys: ${KEYS_HELP}`);
+    this.root.replaceChildren(columns, make("p", { class: "lib-keys" }, KEYS_HELP));
+  }
+
+  scores() {
+    this.tally = {};
+    const one = (name) => {
+      this.tally[name] = make("b");
+      return make("p", {}, make("span", {}, name), this.tally[name]);
+    };
+    return make("div", { class: "lib-scores" }, one("score"), one("best tile"), one("actions"));
+  }
+
+  cross() {
+    this.arrows = ACTIONS.map((name, action) => {
+      const worth = make("span", { class: "lib-worth" });
+      const style = `grid-area:${name.toLowerCase()}`;
+      const arrow = button("", name, () => this.act(action), { style });
+      arrow.append(name, worth);
+      return Object.assign(arrow, { worth });
+    });
+    return make("div", { class: "lib-cross" }, ...this.arrows);
+  }
+
+  extras() {
+    this.undoing = button("Undo", "Take the last action back", () => this.undo());
+    const fresh = button("New game", "Begin another game", () => this.renew());
+    const title = "What the network expects after each action, and which it would take";
+    this.hints = button("Hints", title, () => this.toggleHints(), { "aria-pressed": "false" });
+    return make("div", { class: "lib-row lib-extras" }, this.undoing, fresh, this.hints);
+  }
+
+  watching() {
+    const first = { class: "lib-first" };
+    this.watch = button(WATCH, "Let the network play", () => this.toggle(), first);
+    this.speed = speedSlider(10, () => {}, true);
+    this.record = make("p", { class: "lib-small" });
+    enable(this.hints, false);
+    enable(this.watch, false);
+    return make("div", { class: "lib-mind" }, this.watch, this.speed.element, this.record);
+  }
+
+  // ---- the network
+
+  wake(network) {
+    this.network = network;
+    const { games, mean } = network.scored;
+    this.record.textContent = `The network learned from its own games: ${points(network.count)} ` +
+      `weights. Without looking ahead it scored ${points(mean)} on average over ${points(games)} games.`;
+    this.worth = [0, 0, 0, 0];
+    enable(this.hints, true);
+    enable(this.watch, true);
+    this.root.dataset.ready = "";
+    this.think();
+  }
+
+  fail(error) {
+    this.say(`You can play, but not watch: the network could not be read (${error.message}).`, true);
+  }
+
+  get hinting() {
+    return this.hints.getAttribute("aria-pressed") === "true";
+  }
+
+  toggleHints() {
+    if (!this.network) return;
+    this.hints.setAttribute("aria-pressed", String(!this.hinting));
+    this.think();
+    if (!this.auto) this.say(this.hinting ? "" : "The network keeps its thoughts to itself.");
+  }
+
+  // Show what the network thinks of the four actions, where somebody wants to know.
+  think() {
+    const shown = this.network && this.hinting && !this.game.over;
+    this.advice = shown ? this.network.choose(this.game, this.worth) : null;
+    this.arrows.forEach((arrow, action) => {
+      const legal = this.game.rewards[action] >= 0;
+      arrow.worth.textContent = shown && legal ? points(this.worth[action]) : "";
+      arrow.classList.toggle("lib-best", this.advice === action);
+    });
+    this.board.point(this.advice);
+  }
+
+  // What it would do, in words: reward and value of its action.
+  get opinion() {
+    if (this.advice === null) return "";
+    const reward = this.game.rewards[this.advice];
+    const more = points(this.worth[this.advice] - reward);
+    return `The network would play ${ACTIONS[this.advice]}: ${counted(reward, "point")} now, and it ` +
+      `expects ${more} more.`;
+  }
+
+  // ---- drawing
+
+  draw() {
+    this.board.show(this.game.cells, this.game.spawned);
+    this.refresh();
+  }
+
+  refresh() {
+    const { game } = this;
+    this.tally.score.textContent = points(game.score);
+    this.tally["best tile"].textContent = game.largest; // as it stands on the board
+    this.tally.actions.textContent = points(game.length);
+    this.arrows.forEach((arrow, action) => enable(arrow, game.rewards[action] >= 0));
+    enable(this.undoing, game.length > 0 || this.former !== null);
+    this.over.hidden = !game.over;
+    this.root.dataset.board = toHex(game.cells);
+    this.root.dataset.actions = game.length;
+    this.think();
+  }
+
+  say(words, trouble = false) {
+    this.message.classList.toggle("lib-trouble", trouble);
+    const end = `The game is over: no action is legal. ${counted(this.game.score, "point")}.`;
+    const said = this.game.over && !trouble ? end : words;
+    this.message.textContent = [said, this.auto ? "" : this.opinion].filter(Boolean).join(" ");
+  }
+
+  // ---- a person plays
+
+  pressed(key) {
+    const action = actionOf(key);
+    if (action !== undefined) this.act(action);
+    else if (key === "u" || key === "backspace") this.undo();
+    else if (key === "n") this.renew();
+    else if (key === "h") this.toggleHints();
+    else if (key === "p" || key === " ") this.toggle();
+    else return false;
+    return true;
+  }
+
+  act(action) {
+    this.halt();
+    const { game } = this;
+    const [before, largest] = [game.cells, game.largest];
+    const reward = game.act(action);
+    const name = ACTIONS[action];
+    if (reward < 0) return this.say(`${name} changes nothing: it is not legal, and no tile spawns.`);
+    game.touched = true;
+    this.slide(before, action, slideTime(10));
+    const record = game.largest > largest && game.largest >= 2048;
+    const came = `a ${tileOf(game.cells[game.spawned])} came in ${placeInWords(game.spawned)}`;
+    this.say(`${record ? `You made a ${game.largest}! ` : ""}${name}: ` +
+      `${counted(reward, "point")}; ${came}.`);
+  }
+
+  // Let the tiles travel to where an action has brought them.
+  slide(before, action, milliseconds) {
+    const { travels } = slide(before, action);
+    this.board.slide(before, { cells: this.game.cells, cell: this.game.spawned, travels },
+      milliseconds);
+    this.refresh();
+  }
+
+  // Take an action back; before the first one, the new game.
+  undo() {
+    this.halt();
+    if (this.game.undo()) this.game.touched = true;
+    else if (this.former) [this.game, this.former] = [this.former, null];
+    else return this.say("There is nothing to take back.");
+    this.draw();
+    this.say("Taken back. The same action will meet the same tile again.");
+  }
+
+  renew() {
+    this.halt();
+    this.begin();
+    this.say("A new game. Undo brings the old one back.");
+  }
+
+  begin() {
+    this.former = this.game.length ? this.game : this.former;
+    this.game = new Quick(this.seed, this.game.number + 1);
+    this.draw();
+  }
+
+  // ---- the network plays
+
+  toggle() {
+    if (!this.network) return;
+    if (this.auto) {
+      this.halt();
+      return this.say("Paused: it is your turn.");
+    }
+    if (this.game.over) this.begin();
+    const now = performance.now();
+    this.auto = { due: 1, then: now, since: now, moves: 0, drawn: 0, rest: 0, rate: 0 };
+    this.watch.textContent = "Pause";
+    this.message.setAttribute("aria-live", "off"); // nobody wants to hear so many actions a second
+    this.say("The network plays. Any key of the game takes over.");
+    this.next();
+  }
+
+  next() {
+    this.frame = requestAnimationFrame((now) => this.tick(now));
+  }
+
+  tick(now) {
+    if (!this.auto) return;
+    if (!this.game.over) this.play(now);
+    else if (now - this.auto.rest > REST) {
+      this.begin();
+      Object.assign(this.auto, { since: now, moves: 0 });
+    }
+    this.auto.then = now;
+    this.next();
+  }
+
+  play(now) {
+    const rate = this.speed.rate();
+    if (rate === Infinity) this.sprint(now);
+    else this.stroll(now, rate);
+    if (this.game.over) this.finish(now);
+  }
+
+  // As many actions as a frame has time for.
+  sprint(now) {
+    const { auto, game, network, worth } = this;
+    const end = performance.now() + SLICE;
+    while (!game.over && performance.now() < end) {
+      for (let i = 0; i < 16 && !game.over; i++, auto.moves++) game.act(network.choose(game, worth));
+    }
+    if (game.over || !still() || now - auto.drawn > CALM) {
+      auto.drawn = now;
+      this.draw();
+    }
+    this.count();
+  }
+
+  // Say how many actions a second it takes.
+  count() {
+    const { auto, game } = this;
+    const passed = performance.now() - auto.since;
+    if (passed < CALM && !game.over) return;
+    auto.rate = (1000 * auto.moves) / passed;
+    this.root.dataset.rate = Math.round(auto.rate);
+    this.say(`The network takes ${points(auto.rate)} actions a second. Any key of the game takes over.`);
+    Object.assign(auto, { since: performance.now(), moves: 0 });
+  }
+
+  // The actions that are due at so many a second.
+  stroll(now, rate) {
+    const { auto, game } = this;
+    auto.due = Math.min(auto.due + ((now - auto.then) * rate) / 1000, 1 + rate / 10);
+    let before = null;
+    let action = 0;
+    for (; auto.due >= 1 && !game.over; auto.due--) {
+      before = game.cells;
+      action = this.network.choose(game, this.worth);
+      game.act(action);
+    }
+    if (before) this.slide(before, action, slideTime(rate));
+  }
+
+  finish(now) {
+    const { game, watched } = this;
+    this.auto.rest = now;
+    this.root.dataset.finished = [game.number, game.score, game.length, toHex(game.cells)].join(" ");
+    this.say("");
+    if (game.touched) return; // only games that it played alone are counted
+    watched.games += 1;
+    watched.sum += game.score;
+    watched.best = Math.max(watched.best, game.score);
+    this.record.textContent = this.account;
+  }
+
+  // What the games that it played alone came to, in words.
+  get account() {
+    const { games, sum, best } = this.watched;
+    const came = games === 1 ? counted(sum, "point")
+      : `mean score ${points(sum / games)}, best ${points(best)}`;
+    const fast = this.auto.rate && this.speed.rate() === Infinity;
+    return `You watched ${counted(games, "game")} to the end: ${came}.` +
+      (fast ? ` It takes ${points(this.auto.rate)} actions a second.` : "");
+  }
+
+  halt() {
+    if (!this.auto) return;
+    cancelAnimationFrame(this.frame);
+    this.auto = null;
+    this.watch.textContent = WATCH;
+    this.message.setAttribute("aria-live", "polite");
+    this.draw();
+  }
+}
+
+// ---------------------------------------------------------------- on the page
+
+const PLACE = "play-2048";
+
+// Fetch what lies beside this script by an element, which a page opened as a file may do as well.
+function beside(name, source, found) {
+  return new Promise((resolve, reject) => {
+    if (found) return resolve();
+    const address = new URL(name, source).href;
+    const link = { rel: "stylesheet", href: address };
+    const element = name.endsWith(".css") ? make("link", link) : make("script", { src: address });
+    element.onload = () => resolve();
+    element.onerror = () => reject(new Error(`${name} is not there`));
+    document.head.append(element);
+  });
+}
+
+async function networkBeside(source) {
+  await beside("network.js", source, globalThis.lib2048Network);
+  return readNetwork(globalThis.lib2048Network);
+}
+
+function start(source) {
+  const root = document.getElementById(PLACE);
+  if (!root) return;
+  beside("play.css", source, document.querySelector("link[href*='play.css']")).catch(() => {});
+  new Page(root, networkBeside(source));
+}
+
+if (globalThis.document) {
+  const source = document.currentScript.src;
+  if (document.readyState === "loading") {
+    document.addEventListener("DOMContentLoaded", () => start(source));
+  } else start(source);
+}
+
+globalThis.lib2048Play = { Quick, readNetwork }; // for tests, and for whoever is curious

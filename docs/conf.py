@@ -1,0 +1,81 @@
+"""How Sphinx makes the book. `tools/book.py` puts its pages in place and then runs it."""
+
+import importlib.util
+import shutil
+from pathlib import Path
+
+project = "2048, learned step by step"
+author = "The authors of lib2048"
+copyright = "the authors of lib2048; text and figures CC BY 4.0, code MIT"
+extensions = [
+    "myst_nb",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.mathjax",
+    "sphinxcontrib.bibtex",
+    "docstrings",  # tools/docstrings.py
+]
+root_doc = "index"
+exclude_patterns = ["_static"]
+nitpicky = True
+nitpick_ignore_regex = [("py:class", r"numpy\..*|t\.Any")]  # they have no page here
+show_warning_types = True
+highlight_language = "none"  # a block without a language is what a terminal shows
+smartquotes = False  # what stands in quotes is often code
+
+# ---- pages: Markdown and notebooks, as they are stored
+myst_enable_extensions = ["dollarmath", "amsmath", "attrs_block"]
+myst_heading_anchors = 3
+nb_execution_mode = "off"
+nb_merge_streams = True
+nb_ipywidgets_js = {}  # our widgets carry a picture of themselves; nothing comes from the network
+
+# ---- the reference
+autodoc_default_options = {"members": True, "member-order": "bysource"}
+autodoc_inherit_docstrings = False
+add_module_names = False
+python_maximum_signature_line_length = 88
+toc_object_entries_show_parents = "hide"
+
+# ---- sources of the course
+bibtex_bibfiles = ["references.bib"]
+bibtex_default_style = "plain"
+
+# ---- what it looks like; nothing here asks another machine
+html_theme = "sphinx_book_theme"
+html_title = "2048, learned step by step"
+html_static_path = ["_static"]
+html_css_files = ["book.css"]
+html_favicon = "_static/tile.svg"
+html_copy_source = False
+html_show_sphinx = False
+html_theme_options = {
+    "home_page_in_toc": True,
+    "navbar_start": [],  # what there is to press stands at the left and above the page
+    "navbar_center": [],
+    "navbar_end": [],
+    "navbar_persistent": [],
+    "show_navbar_depth": 1,
+    "show_toc_level": 1,
+    "navigation_with_keys": False,
+    "use_download_button": False,
+    "use_repository_button": False,
+    "pygments_light_style": "tango",
+    "pygments_dark_style": "github-dark",
+}
+MATHJAX = "mathjax/tex-svg.js"  # one file: formulas as drawings, which need no fonts
+mathjax_path = MATHJAX
+mathjax3_config = {"options": {"enableMenu": False}}  # the menu would ask for more files
+
+
+def _copy_mathjax(app, _):
+    """Put the one file of MathJax that the pages load beside the theme's."""
+    package = importlib.util.find_spec("sphinx-mathjax-offline")
+    source = Path(package.origin).parent / "static/mathjax" / Path(MATHJAX).name
+    target = Path(app.outdir) / "_static" / MATHJAX
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(source, target)
+
+
+def setup(app):
+    """Tell Sphinx what is done beside its own work."""
+    app.connect("build-finished", _copy_mathjax)

@@ -1,0 +1,223 @@
+"""2048 as Gymnasium environments: for algorithms that other libraries have.
+
+    import gymnasium
+    import lib2048.envs
+
+    env = gymnasium.make("lib2048/TwentyFortyEight-v0")
+    many = gymnasium.make_vec("lib2048/TwentyFortyEight-v0", num_envs=4096,
+                              vectorization_mode="vector_entry_point")
+
+An observation is uint8[4, 4], the exponents of the tiles: 0 empty, 1 a 2, … 15 a 32768.  Actions
+are Up, Right, Down, Left = 0..3.  The reward is what merges pay.  An illegal action changes
+nothing, pays 0 and ends nothing; `info["action_mask"]`, int8[4], and `action_masks()` say which are
+legal.  A game ends (`terminated`) when no action is legal, and is never truncated.
+
+`reset(seed=s)` begins game 0 with the luck of s, and every `reset()` after it the next game: the
+same games as those of `lib2048 play --seed s`.
+"""
+
+import gymnasium
+import numpy as np
+from gymnasium.spaces import Box, Discrete
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+
+from lib2048.game import board as boards
+from lib2048.game import frontier
+from lib2048.game.batch import ILLEGAL, exponents, options
+from lib2048.game.rng import stream
+from lib2048.learn.lockstep import Lockstep
+
+NAME = "lib2048/TwentyFortyEight-v0"
+OBSERVATIONS = Box(0, 15, (4, 4), np.uint8)
+ACTIONS = Discrete(4)
+CHANCES = {1: 0.9, 2: 0.1}  # of a spawned 2 and a spawned 4, by exponent
+
+
+class TwentyFortyEight(gymnasium.Env):
+    """One game at a time.
+
+    render_mode: None, "ansi" (text) or "rgb_array" (uint8[400, 400, 3]).  `info` holds action_mask,
+    score (points since the start) and board (uint64, as all of lib2048 takes it).
+    `reset(options={"board": …})` begins from that board instead.
+    """
+
+    metadata = {"render_modes": ["ansi", "rgb_array"], "render_fps": 10}
+    observation_space, action_space = OBSERVATIONS, ACTIONS
+
+    def __init__(self, render_mode=None):
+        if render_mode not in (None, *self.metadata["render_modes"]):
+            raise ValueError(f'render_mode {render_mode!r}: say None, "ansi" or "rgb_array"')
+        self.render_mode, self.board, self._seed = render_mode, None, None
+
+    def reset(self, *, seed=None, options=None):
+        """Begin a game; return (observation, info)."""
+        super().reset(seed=seed)
+        self._game = 0 if _is_new(self, seed) else self._game + 1
+        self.board, self._random = boards.initial(stream(self._seed, self._game))
+        self.board, self.score = _asked_for(options, self.board), 0
+        self._look()
+        return self._observation(), self._info()
+
+    def step(self, action):
+        """Take an action; return (observation, reward, terminated, False, info)."""
+        self._begun()
+        if not self.action_space.contains(action):
+            raise ValueError(f"action {action!r}: say 0 (Up), 1 (Right), 2 (Down) or 3 (Left)")
+        reward = self._rewards[action]
+        if reward != ILLEGAL:
+            self.board, self._random = boards.spawn(self._afterstates[action], self._random)
+            self.score += int(reward)
+            self._look()
+        over = not self.action_masks().any()
+        return self._observation(), max(float(reward), 0.0), over, False, self._info()
+
+    def action_masks(self):
+        """Say which actions are legal: bool[4] (the name that sb3-contrib asks for)."""
+        return self._rewards != ILLEGAL
+
+    def afterstates(self):
+        """Return what the four actions make: (uint64[4], rewards float32[4], −∞ if illegal)."""
+        self._begun()
+        return self._afterstates.copy(), self._rewards.copy()
+
+    def render(self):
+        """Return the board as text or as pixels, None without a render_mode."""
+        self._begun()
+        if self.render_mode == "ansi":
+            return boards.to_text(self.board)
+        if self.render_mode == "rgb_array":
+            from lib2048.show.raster import pixels  # needs Pillow
+
+            return pixels(self.board)
+
+    def _look(self):
+        self._afterstates, self._rewards = (found[0] for found in options([self.board]))
+
+    def _observation(self):
+        return exponents(self.board)[0]
+
+    def _info(self):
+        mask = self.action_masks().astype(np.int8)
+        return {"action_mask": mask, "score": self.score, "board": self.board}
+
+    def _begun(self):
+        if self.board is None:
+            raise gymnasium.error.ResetNeeded("begin a game first: reset()")
+
+
+class TwentyFortyEightVector(VectorEnv):
+    """Many games, one action in each at a time, on numba kernels.
+
+    num_envs: how many.  A game that ends is followed by the next one in the same step (autoreset
+    mode SAME_STEP): the observation is then the new game's, `info["final_obs"]` and
+    `info["final_info"]` are of the old one.  With `reset(seed=s)` the games are those with the
+    luck of s, numbered in the order in which they begin.
+    """
+
+    metadata = {"render_modes": [], "autoreset_mode": AutoresetMode.SAME_STEP}
+    single_observation_space, single_action_space = OBSERVATIONS, ACTIONS
+
+    def __init__(self, num_envs=1):
+        if num_envs < 1:
+            raise ValueError(f"num_envs is {num_envs}: at least one game")
+        self.num_envs, self.games = num_envs, None
+        self.observation_space = batch_space(OBSERVATIONS, num_envs)
+        self.action_space = batch_space(ACTIONS, num_envs)
+        self._seed, self._every = None, np.arange(num_envs)
+
+    def reset(self, *, seed=None, options=None):
+        """Begin all games anew; return (uint8[n, 4, 4], info)."""
+        super().reset(seed=seed)
+        first = 0 if _is_new(self, seed) else self.games.begun
+        self.games = Lockstep(self.num_envs, self._seed, first)
+        return exponents(self.games.boards), self._info()
+
+    def step(self, actions):
+        """Take an action in each game; actions: int[n].
+
+        Returns (observations uint8[n, 4, 4], rewards float64[n], terminated bool[n], truncated
+        bool[n], info).
+        """
+        actions = self._checked(actions)
+        rewards = np.maximum(self.games.rewards[self._every, actions], 0).astype(np.float64)
+        scores = self.games.places["score"] + rewards.astype(np.int64)
+        self.games.act(actions)
+        over = self.games.places["final"] != 0
+        info = self._info() | self._final(over, scores)
+        return exponents(self.games.boards), rewards, over, np.zeros_like(over), info
+
+    def action_masks(self):
+        """Say which actions are legal: bool[n, 4]."""
+        return self.games.rewards != ILLEGAL
+
+    def afterstates(self):
+        """Return what the actions make: (uint64[n, 4], rewards float32[n, 4], −∞ if illegal)."""
+        return self.games.afterstates.copy(), self.games.rewards.copy()
+
+    def _checked(self, actions):
+        if self.games is None:
+            raise gymnasium.error.ResetNeeded("begin the games first: reset()")
+        actions = np.asarray(actions)
+        if actions.shape != (self.num_envs,) or actions.dtype.kind not in "iu":
+            raise ValueError(f"actions must be {self.num_envs} integers, one for each game")
+        if actions.min() < 0 or actions.max() > 3:
+            raise ValueError("an action is 0 (Up), 1 (Right), 2 (Down) or 3 (Left)")
+        return actions
+
+    def _info(self):
+        every = np.ones(self.num_envs, bool)
+        told = {"action_mask": self.action_masks().astype(np.int8)}
+        told |= {name: self.games.places[name].copy() for name in ("score", "board")}
+        return told | {f"_{name}": every for name in told}
+
+    def _final(self, over, scores):
+        """Return what `info` says of the games that ended, in Gymnasium's form; scores: of all."""
+        if not over.any():
+            return {}
+        lost = self.games.places["lost"]
+        observations = np.full(self.num_envs, None, object)
+        for i, observation in zip(np.flatnonzero(over), exponents(lost[over])):
+            observations[i] = observation
+        last = {"score": np.where(over, scores, 0), "board": np.where(over, lost, np.uint64(0))}
+        last |= {f"_{name}": over.copy() for name in last}
+        return {"final_obs": observations, "_final_obs": over.copy(), "final_info": last,
+                "_final_info": over.copy()}  # fmt: skip
+
+
+def spawns(afterstate):
+    """Return what luck can make of an afterstate: (states uint64[m], chances float64[m]).
+
+    Every empty cell is as likely; a 2 comes with 0.9, a 4 with 0.1.
+    """
+    after = np.array([afterstate], np.uint64)
+    made = [frontier.spawned(after, exponent, boards.WHOLE, False) for exponent in CHANCES]
+    chances = [np.full(len(states), chance / len(states))
+               for states, chance in zip(made, CHANCES.values()) if len(states)]  # fmt: skip
+    return np.concatenate(made), np.concatenate([np.empty(0), *chances])
+
+
+def _is_new(env, seed):
+    """Give an environment its seed; say whether it is one that was not there before."""
+    new = seed is not None or env._seed is None
+    if new:
+        env._seed = int(env.np_random.integers(2**63)) if seed is None else seed
+    return new
+
+
+def _asked_for(options, board):
+    """Return the board that the options of a reset name, or else this one."""
+    unknown = set(options or {}) - {"board"}
+    if unknown:
+        raise ValueError(f"option {min(unknown)!r} of reset: there is only board, a uint64")
+    asked = np.uint64((options or {}).get("board", board))
+    if boards.is_over(asked):
+        raise ValueError("on this board no action is legal: begin from another")
+    return asked
+
+
+gymnasium.register(
+    NAME,
+    entry_point=f"{__name__}:TwentyFortyEight",
+    vector_entry_point=f"{__name__}:TwentyFortyEightVector",
+)

@@ -1,0 +1,71 @@
+// Answers test_play_page.py by the files that a page loads: a list of questions in JSON comes in, a
+// list of answers goes out.  arguments: network.js, play.js, game.js.
+import { readFileSync } from "node:fs";
+import { runInThisContext } from "node:vm";
+
+const [, , network, play, rules] = process.argv;
+const { fromHex, slide, toHex } = await import(rules);
+for (const path of [network, play]) runInThisContext(readFileSync(path, "utf8"));
+const { Quick, readNetwork } = globalThis.lib2048Play;
+const told = await readNetwork(globalThis.lib2048Network);
+
+const packed = (cells) => [0, 4, 8, 12].map((c) => cells.slice(c, c + 4)
+  .reduce((row, exponent, i) => row | (exponent << (4 * i)), 0));
+const unpacked = (rows) => [...rows].flatMap((row) => [0, 4, 8, 12].map((at) => (row >> at) & 15));
+const turned = (cells) => cells.map((_, cell) => cells[4 * (cell & 3) + (cell >> 2)]);
+
+function standing(cells) {
+  const game = new Quick("1", 0);
+  game.rows.set(packed(cells));
+  game.look();
+  return game;
+}
+
+const answers = {
+  board: ({ board }) => {
+    const game = standing(fromHex(board));
+    const worth = [0, 0, 0, 0];
+    const action = told.choose(game, worth);
+    const after = game.after.map((rows, a) => (a & 1 ? unpacked(rows) : turned(unpacked(rows))));
+    return {
+      action, rewards: [...game.rewards], over: game.over, after: after.map(toHex),
+      worth: worth.map((number) => (Number.isFinite(number) ? number : null)),
+    };
+  },
+  rows: () => {
+    let different = 0;
+    for (let row = 0; row < 65536; row++) {
+      const cells = unpacked([row, 0, 0, 0]);
+      const game = standing(cells);
+      for (const action of [1, 3]) {
+        const { cells: after, reward } = slide(cells, action);
+        const same = toHex(after) === toHex(cells);
+        const found = [toHex(unpacked(game.after[action])), game.rewards[action]];
+        if (found[0] !== toHex(after) || found[1] !== (same ? -1 : reward)) different++;
+      }
+    }
+    return different;
+  },
+  game: ({ seed, number }) => {
+    const game = new Quick(seed, number);
+    const worth = [0, 0, 0, 0];
+    while (!game.over) game.act(told.choose(game, worth));
+    return [game.score, game.length, game.largest];
+  },
+  undone: ({ seed, number, actions }) => {
+    const game = new Quick(seed, number);
+    const boards = [game.cells];
+    const play = () => actions.map((action) => game.act(action) >= 0 && boards.push(game.cells));
+    play();
+    const there = boards.splice(0).map(toHex);
+    const [score, length] = [game.score, game.length];
+    while (game.undo());
+    boards.push(game.cells);
+    const begun = game.score;
+    play();
+    return { there, again: boards.map(toHex), begun, same: score === game.score, length };
+  },
+};
+
+const questions = JSON.parse(readFileSync(0, "utf8"));
+console.log(JSON.stringify(questions.map(({ ask, ...about }) => answers[ask](about))));

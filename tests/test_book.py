@@ -1,0 +1,146 @@
+"""The book: it builds without a warning, holds every lesson, leads nowhere wrong, stays here."""
+
+import re
+from urllib.parse import unquote, urlsplit
+
+import book
+import docstrings
+import pytest
+import staircase
+from book_pages import Page, built, names
+
+import lib2048
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    out, said = built(tmp_path_factory.mktemp("book"))
+    assert "WARNING" not in said and "ERROR" not in said, said
+    return out
+
+
+@pytest.fixture(scope="module")
+def pages(made):
+    return {name: Page(made / name) for name in names(made)}
+
+
+# ---- what was built ------------------------------------------------------------------------------
+
+
+def test_every_page_stands_in_the_contents_of_the_first(pages):
+    linked = set(pages["index.html"].addresses("a"))
+    wanted = {re.sub(r"\.(md|ipynb)$", ".html", page) for page in book.pages().values()}
+    wanted = {page for page in wanted if not page.startswith("data/")} | {"data/index.html"}
+    assert wanted - linked == {"index.html"} - linked
+    assert {page for page in wanted if page not in pages} == set()
+
+
+def test_every_page_of_the_repository_is_there(pages):
+    wanted = {re.sub(r"\.(md|ipynb)$", ".html", page) for page in book.pages().values()}
+    assert wanted <= set(pages)
+    lessons = [page for page in pages if page.startswith("lessons/")]
+    assert len(lessons) == len(list((book.ROOT / "notebooks").glob("*.ipynb")))
+
+
+def test_no_page_loads_anything_from_another_machine(pages, made):
+    loading = ("script", "link", "img", "iframe", "source", "video", "audio", "object")
+    for name, page in pages.items():
+        found = [a for a in page.addresses(*loading) if re.match(r"(?:\w+:)?//", a)]
+        assert found == [], name
+    for style in made.rglob("*.css"):
+        assert not re.search(r"(?:url\(|@import)\s*[\"']?(?:https?:)?//", style.read_text()), style
+
+
+def test_every_link_leads_to_a_place_that_exists(pages, made):
+    lost = []
+    for name, page in pages.items():
+        for address in page.addresses("a", "link", "script", "img"):
+            to = urlsplit(address)
+            if to.scheme or to.netloc:
+                continue
+            path = (page.path.parent / unquote(to.path)).resolve() if to.path else page.path
+            there = path.exists()
+            if there and to.fragment and path.suffix == ".html":
+                there = unquote(to.fragment) in pages[path.relative_to(made).as_posix()].ids
+            lost += [] if there else [(name, address)]
+    assert lost == []
+
+
+def test_the_reference_describes_every_exported_name(pages):
+    ids = set().union(*(page.ids for name, page in pages.items() if name.startswith("reference/")))
+    modules = {"board", "deep", "mdp", "spec"}
+    wanted = {f"lib2048.{name}" for name in set(lib2048.__all__) - modules}
+    wanted |= {f"lib2048.deep.{name}" for name in lib2048.deep.__all__}
+    wanted |= {"lib2048.spec.slide", "lib2048.board.slide", "lib2048.envs.TwentyFortyEight"}
+    assert wanted - ids == set()
+
+
+# ---- how pages are put in place ------------------------------------------------------------------
+
+FILES = book.pages()
+
+
+def led(text, file="notebooks/06_td0.ipynb"):
+    return book.led(text, file, FILES)
+
+
+def test_links_lead_to_pages_of_the_book():
+    assert led("[a](07_looking_ahead.ipynb)") == "[a](07_looking_ahead.ipynb)"
+    lab = "notebooks/homework/release/hw05/hw05.ipynb"
+    assert led("[a](../../../06_td0.ipynb#x)", lab) == "[a](../lessons/06_td0.ipynb#x)"
+    assert led("[a](../data/runs/README.md)", "docs/sweeps.md") == "[a](data/runs.md)"
+    assert led("[a](../data/runs)", "docs/sweeps.md") == "[a](data/runs.md)"
+    assert led("[a](https://x.org)") == "[a](https://x.org)"
+
+
+def test_a_file_that_the_book_does_not_have_is_named():
+    assert led("[the list](../data/runs/late.toml)") == "the list (`data/runs/late.toml`)"
+    assert led("[`LICENSE`](../LICENSE)") == "`LICENSE`"
+
+
+def test_a_link_to_nothing_ends_the_build():
+    with pytest.raises(ValueError, match="06_td0.ipynb links to gone.md, which is not there"):
+        led("[a](gone.md)")
+
+
+def test_code_and_formulas_hold_no_links():
+    for text in ("`f[a](b)`", "```\n[a](b)\n```", "$$[a](b)$$"):
+        assert led(text) == text
+
+
+def test_what_is_folded_away_is_markdown():
+    text = "<details><summary>Why?</summary>\nSo, $x$.</details>"
+    assert book.opened(text) == "<details><summary>Why?</summary>\n\nSo, $x$.\n\n</details>\n"
+
+
+# ---- docstrings ----------------------------------------------------------------------------------
+
+
+def test_names_become_a_list_and_what_follows_a_paragraph():
+    said = docstrings.rst("Do it.\n\na, b: two *numbers*;\nc: one.  Raises ValueError for d_.")
+    assert said == (
+        "Do it.\n\n* **a**, **b**: two \\*numbers\\*\n* **c**: one.\n\n"
+        "Raises ValueError for d\\_.\n"
+    )
+
+
+def test_words_in_quotes_are_code_and_ours_are_links():
+    assert docstrings.rst("See `x_y`s.") == "See ``x_y``\\ s.\n"
+    assert docstrings.rst("A `Network`.") == "A :py:obj:`Network <lib2048.Network>`\\ .\n"
+    assert docstrings.rst("A `Network`.", "Network") == "A ``Network``\\ .\n"
+
+
+def test_code_and_bullets_stay_what_they_are():
+    assert docstrings.rst("    x = 1\n    y = 2") == "::\n\n    x = 1\n    y = 2\n"
+    assert docstrings.rst("* one\n  line\n* two") == "* one line\n* two\n"
+
+
+# ---- the staircase -------------------------------------------------------------------------------
+
+
+def test_the_staircase_rises_and_leads_to_lessons():
+    steps = staircase.steps()
+    means = [mean for _, _, mean, _ in steps]
+    assert means == sorted(means) and means[0] < 2_000 and means[-1] > 600_000
+    for page in re.findall(r'href="([^"]+)"', staircase.html(FILES)):
+        assert page.replace(".html", ".ipynb") in FILES.values()

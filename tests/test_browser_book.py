@@ -1,0 +1,106 @@
+"""The book in a real browser, served from this machine: every page, the search, the front page."""
+
+import functools
+import http.server
+import threading
+from urllib.parse import urlsplit
+
+import lab
+import pytest
+from book_pages import built, names
+
+pytestmark = pytest.mark.skipif(lab.CHROMIUM is None, reason=lab.HOW)
+
+WIDTHS = {"laptop": 1200, "phone": 400}
+PATIENCE, A_GAME = 30_000, 180_000  # milliseconds
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    return built(tmp_path_factory.mktemp("book"))[0]
+
+
+@pytest.fixture(scope="module")
+def address(made):
+    handler = functools.partial(Quiet, directory=made)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/"
+        server.shutdown()
+
+
+class Reader:
+    """One page of the browser, and what it complained of or asked for."""
+
+    def __init__(self, started, width=1200, theme="light"):
+        self.context = started.new_context(viewport={"width": width, "height": 900})
+        self.context.add_init_script(
+            f"localStorage.mode = localStorage.theme = '{theme}'"  # as the theme's own switch does
+        )
+        self.page, self.errors, self.requests = self.context.new_page(), [], []
+        self.page.set_default_timeout(PATIENCE)
+        self.page.on("console", lambda m: m.type == "error" and self.errors.append(m.text))
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.page.on("request", lambda request: self.requests.append(request.url))
+
+    def abroad(self):
+        """Return the requests that would have left this machine."""
+        ours = ("127.0.0.1", None)  # None: data: and file:
+        return [url for url in self.requests if urlsplit(url).hostname not in ours]
+
+
+@pytest.fixture
+def reader(request, chromium):
+    width, theme = getattr(request, "param", ("laptop", "light"))
+    one = Reader(chromium, WIDTHS[width], theme)
+    yield one
+    one.context.close()
+    assert one.errors == [] == one.abroad()
+
+
+@pytest.mark.parametrize("reader", [("laptop", "light"), ("phone", "dark")], indirect=True)
+def test_every_page_opens_and_is_no_wider_than_the_window(reader, made, address):
+    wide = []
+    for name in names(made):
+        reader.page.goto(address + name, wait_until="load")
+        if reader.page.evaluate("document.documentElement.scrollWidth > innerWidth"):
+            wide.append(name)
+        assert reader.errors == [] == reader.abroad(), name
+    assert wide == [] and len(names(made)) > 40
+
+
+def test_formulas_are_drawn(reader, address):
+    reader.page.goto(f"{address}lessons/07_looking_ahead.html")
+    reader.page.locator("mjx-container svg").first.wait_for()
+
+
+def test_the_search_finds(reader, address):
+    reader.page.goto(f"{address}search.html?q=carousel")
+    first = reader.page.locator("#search-results li a")
+    first.first.wait_for()
+    found = [first.nth(n).get_attribute("href") for n in range(first.count())]
+    assert any("lessons/12_carousel_shaping.html" in link for link in found)
+
+
+def test_answers_unfold(reader, address):
+    reader.page.goto(f"{address}lessons/07_looking_ahead.html")
+    answer = reader.page.locator("article details", has_text="All values are 0.")
+    text = answer.get_by_text("The reward of this action plus")
+    assert not text.is_visible()
+    answer.locator("summary").click()
+    assert text.is_visible()
+
+
+def test_the_front_page_opens_as_a_file_too(reader, made):
+    reader.page.goto((made / "index.html").as_uri())
+    assert reader.page.locator("ol.staircase li").count() >= 8
+    if (made / "_static/play/play.js").exists():
+        reader.page.locator("#play-2048.lib2048").wait_for()
+        reader.page.get_by_role("button", name="Watch it play").click()
+        reader.page.locator("#play-2048 input[type=range]").press("End")  # as fast as it can
+        reader.page.locator("#play-2048[data-finished]").wait_for(timeout=A_GAME)

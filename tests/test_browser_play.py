@@ -1,0 +1,193 @@
+"""The board of the book's front page in a real browser, opened as a file, as no server has it."""
+
+import random
+import re
+from contextlib import contextmanager
+
+import lab
+import play_page
+import pytest
+
+from lib2048.game import board as rules
+from lib2048.game.spec import ACTIONS
+from lib2048.play.evaluation import evaluate
+from lib2048.play.players import network_player
+from lib2048.show.widgets.game import Game, to_hex
+
+pytestmark = pytest.mark.skipif(lab.CHROMIUM is None, reason=lab.HOW)
+
+KEYS = [f"Arrow{name}" for name in ACTIONS]
+PATIENCE = 120_000  # milliseconds
+PAGE = """<!doctype html>
+<html lang="en" data-theme="{theme}"><meta charset="utf-8"><title>2048</title>
+<style>html {{ color-scheme: {theme} }}</style>
+<div id="play-2048" data-seed="2048"><p>Here is a board, where JavaScript runs.</p></div>
+<div style="height: 3000px"></div>
+<script src="{script}"></script></html>
+"""
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    with lab.browser() as started:
+        yield started
+
+
+@contextmanager
+def opened(chromium, folder, width=1200, theme="light", **more):
+    """Open a page that holds the board; yield (page, board); nothing may go wrong on it."""
+    path = folder / "page.html"
+    script = (play_page.PLACE / "play.js").as_uri()
+    path.write_text(PAGE.format(script=script, theme=theme), encoding="utf-8")
+    context = chromium.new_context(viewport={"width": width, "height": 800}, **more)
+    page, wrong, asked = context.new_page(), [], []
+    page.on("console", lambda message: wrong.append(message.text))
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(path.as_uri())
+    board = page.locator("#play-2048")
+    page.wait_for_selector("#play-2048[data-ready]", timeout=PATIENCE)
+    yield page, board
+    context.close()
+    assert wrong == []
+    assert [url for url in asked if not url.startswith("file:")] == []
+
+
+@pytest.fixture
+def opened_page(chromium, tmp_path):
+    with opened(chromium, tmp_path) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def player():
+    return network_player(play_page.page_network())
+
+
+def stands(board):
+    return board.evaluate("e => [e.dataset.board, Number(e.dataset.actions)]")
+
+
+def shown(board, name):
+    """Return a number of the tally."""
+    text = board.locator(".lib-scores p", has_text=name).locator("b").inner_text()
+    return int(re.sub(r"\D", "", text))
+
+
+def test_it_plays_a_whole_game_as_fast_as_it_can_and_by_the_rules(opened_page, player):
+    page, board = opened_page
+    board.get_by_label("Speed").press("End")
+    board.get_by_role("button", name="Watch it play").click()
+    page.wait_for_selector("#play-2048[data-finished]", timeout=PATIENCE)
+    number, score, length, last = board.get_attribute("data-finished").split(" ")
+    result = evaluate(player, int(number) + 1, 2048)
+    assert int(score) == result.scores[int(number)]
+    assert rules.is_over(int(last, 16)) and int(length) > 100
+    assert "You watched" in board.inner_text()
+    board.press("p")
+    print(f"\n{board.get_attribute('data-rate')} actions/s in {lab.CHROMIUM}")
+
+
+def test_a_person_plays_the_library_s_game_by_keys_and_the_page_stays_where_it_is(opened_page):
+    page, board = opened_page
+    twin = Game(2048, 0)
+    board.focus()
+    for key in random.Random(2).choices(range(4), k=60):
+        twin.act(key)
+        page.keyboard.press(KEYS[key])
+        assert stands(board) == [to_hex(twin.here.board), len(twin.turns) - 1]
+    assert shown(board, "score") == twin.here.score
+    assert shown(board, "best tile") == max(map(max, rules.to_tiles(twin.here.board)))
+    assert page.evaluate("scrollY") == 0
+    page.keyboard.press("u")
+    twin.undo()
+    assert stands(board) == [to_hex(twin.here.board), len(twin.turns) - 1]
+    page.mouse.click(5, 700)  # away from the board arrows scroll, as ever
+    page.keyboard.press("ArrowDown")
+    page.wait_for_function("scrollY > 0")
+
+
+def test_hints_are_the_network_s_own(opened_page, player):
+    page, board = opened_page
+    twin = Game(2048, 0)
+    board.press("h")
+    for _ in range(30):
+        action, worth = player.decide(twin.here.board)
+        names = board.locator(".lib-cross button").all_inner_texts()
+        found = [re.sub(r"[^\d−]", "", name).replace("−", "-") for name in names]
+        legal = {a for a, _, _ in rules.afterstates(twin.here.board)}
+        assert found == [f"{worth[a]:.0f}" if a in legal else "" for a in range(4)]
+        assert board.locator(".lib-best").get_attribute("title") == ACTIONS[action]
+        twin.act(action)
+        page.keyboard.press(KEYS[action])
+
+
+def test_a_new_game_can_be_taken_back(opened_page):
+    page, board = opened_page
+    board.press("ArrowLeft")
+    board.press("ArrowUp")
+    before = stands(board)
+    board.get_by_role("button", name="New game").click()
+    assert stands(board) == [to_hex(Game(2048, 1).here.board), 0]
+    board.get_by_role("button", name="Undo").click()
+    assert stands(board) == before
+
+
+def test_a_key_takes_over_from_the_network(opened_page):
+    page, board = opened_page
+    board.get_by_role("button", name="Watch it play").click()
+    page.wait_for_function("Number(document.querySelector('#play-2048').dataset.actions) > 3")
+    board.focus()
+    for key in KEYS[:2]:
+        page.keyboard.press(key)
+    assert board.get_by_role("button", name="Watch it play").is_visible()
+    there = stands(board)
+    page.wait_for_timeout(400)
+    assert stands(board) == there
+
+
+def test_a_swipe_slides_and_a_touch_does_not(opened_page):
+    page, board = opened_page
+    box = board.locator(".lib-board").bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    twin = Game(2048, 0)
+    for action, (right, down) in enumerate([(0, -1), (1, 0), (0, 1), (-1, 0)]):
+        for far in (5, 60):
+            page.mouse.move(x, y)
+            page.mouse.down()
+            page.mouse.move(x + far * right, y + far * down)
+            page.mouse.up()
+            if far == 60:
+                twin.act(action)
+            assert stands(board) == [to_hex(twin.here.board), len(twin.turns) - 1]
+    assert len(twin.turns) > 2
+
+
+@pytest.mark.parametrize(("motion", "moves"), [("reduce", False), ("no-preference", True)])
+def test_tiles_travel_unless_people_asked_for_less_motion(chromium, tmp_path, motion, moves):
+    with opened(chromium, tmp_path, reduced_motion=motion) as (page, board):
+        legal = rules.afterstates(int(stands(board)[0], 16))[0][0]
+        board.focus()
+        page.evaluate("""() => {
+            const animate = Element.prototype.animate;
+            window.animated = 0;
+            Element.prototype.animate = function (...how) {
+                window.animated += 1;
+                return animate.apply(this, how);
+            };
+        }""")
+        page.keyboard.press(KEYS[legal])
+        assert stands(board)[1] == 1
+        assert (page.evaluate("window.animated") > 0) == moves
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1200, 400])
+def test_it_fits(chromium, tmp_path, width, theme):
+    with opened(chromium, tmp_path, width, theme) as (page, board):
+        board.press("h")
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        wide = board.locator("*").evaluate_all(
+            "all => Math.max(...all.map((e) => e.getBoundingClientRect().right))"
+        )
+        assert wide <= width

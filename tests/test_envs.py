@@ -1,0 +1,247 @@
+"""The Gymnasium environments: the rules of `spec`, the library's games, the ecosystem's checks."""
+
+import warnings
+
+import gymnasium
+import numpy as np
+import pages
+import pytest
+from gymnasium.utils.env_checker import check_env, data_equivalence
+from gymnasium.vector import AutoresetMode
+from gymnasium.wrappers.vector import RecordEpisodeStatistics
+
+from lib2048 import envs
+from lib2048.game import board as boards
+from lib2048.game import mdp, spec
+from lib2048.play.evaluation import evaluate
+from lib2048.play.players import greedy_player
+
+
+def make(**how):
+    return gymnasium.make(envs.NAME, **how)
+
+
+def make_vec(count, **how):
+    how = {"vectorization_mode": "vector_entry_point"} | how
+    return gymnasium.make_vec(envs.NAME, num_envs=count, **how)
+
+
+def legal(rng, masks):
+    """Choose a legal action by each mask."""
+    return np.argmax(masks * rng.random(masks.shape), axis=-1)
+
+
+def tiles_of(observation):
+    return [[1 << int(e) if e else 0 for e in row] for row in observation]
+
+
+# ---- one game ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("render_mode", [None, "ansi", "rgb_array"])
+def test_gymnasium_s_own_checks(render_mode):
+    check_env(make(render_mode=render_mode).unwrapped)
+
+
+def test_every_step_keeps_to_the_rules():
+    env, rng = make(), np.random.default_rng(5)
+    observation, info = env.reset(seed=7)
+    refused = 0
+    for _ in range(400):
+        state, action = tiles_of(observation), int(rng.integers(4))
+        before, score = env.unwrapped.board, info["score"]
+        observation, reward, over, cut, info = env.step(action)
+        after, paid = spec.slide(state, action)
+        if after == state:
+            refused += 1
+            assert (env.unwrapped.board, reward) == (before, 0)
+        else:
+            frozen = mdp.frozen(tiles_of(observation))
+            assert frozen in [board for _, board in mdp.next_states(mdp.frozen(after))]
+            assert reward == paid
+        assert info["score"] == score + reward and not cut
+        legal_now = [a in mdp.choices(mdp.frozen(tiles_of(observation))) for a in range(4)]
+        assert info["action_mask"].tolist() == legal_now == env.unwrapped.action_masks().tolist()
+        assert over == (not any(legal_now))
+        assert (observation == boards.to_exponents(info["board"]).reshape(4, 4)).all()
+        if over:
+            observation, info = env.reset()
+    assert refused > 10
+
+
+def play(env, player, seed):
+    """Play a game with a library's player; return its score."""
+    _, info = env.reset(seed=seed)
+    over = False
+    while not over:
+        _, _, over, _, info = env.step(player.choose(info["board"]))
+    return info["score"]
+
+
+def test_its_games_are_those_of_the_library():
+    wanted = evaluate(greedy_player(), 3, 11).scores
+    env = make()
+    found, seed = [], 11
+    for _ in range(3):
+        found.append(play(env, greedy_player(), seed))
+        seed = None  # the next game of the same seed
+    assert found == wanted.tolist()
+
+
+def test_a_seed_repeats_its_games_and_another_has_others():
+    one, two = make(), make()
+    assert data_equivalence(one.reset(seed=3), two.reset(seed=3))
+    assert data_equivalence(one.reset(), two.reset())
+    assert one.unwrapped.board != make().reset(seed=4)[1]["board"]
+    assert make().reset()[1]["board"] != make().reset()[1]["board"], "no seed: another each time"
+
+
+def test_it_begins_from_a_board_that_is_asked_for():
+    env, board = make(), boards.from_tiles([[2, 2, 0, 0]] + [[0] * 4] * 3)
+    observation, info = env.reset(seed=1, options={"board": board})
+    assert tiles_of(observation)[0] == [2, 2, 0, 0] and info["score"] == 0
+    afterstates, rewards = env.unwrapped.afterstates()
+    assert rewards.tolist() == [-np.inf, 4, 0, 4]
+    assert tiles_of(boards.to_exponents(afterstates[3]).reshape(4, 4))[0] == [4, 0, 0, 0]
+
+
+def test_spawns_are_those_of_the_rules():
+    after = boards.from_tiles([[2, 4, 8, 16], [4, 8, 16, 2], [8, 16, 2, 4], [16, 2, 0, 0]])
+    states, chances = envs.spawns(after)
+    told = {mdp.frozen(boards.to_tiles(state)): chance for state, chance in zip(states, chances)}
+    assert told == pytest.approx({board: chance for chance, board in
+                                  mdp.next_states(mdp.frozen(boards.to_tiles(after)))})  # fmt: skip
+    assert [len(part) for part in envs.spawns(0x1111111111111111)] == [0, 0]
+
+
+def test_what_it_renders():
+    env = make(render_mode="ansi")
+    _, info = env.reset(seed=2)
+    assert env.render() == boards.to_text(info["board"])
+    env = make(render_mode="rgb_array")
+    env.reset(options={"board": boards.from_tiles([[2048, 0, 0, 2]] + [[0] * 4] * 3)})
+    picture = env.render()
+    assert picture.shape == (400, 400, 3) and picture.dtype == np.uint8
+    assert picture[30, 20].tolist() == [0xED, 0xC2, 0x2E], "a 2048 is gold"
+    assert picture[30, 120].tolist() == [0xCD, 0xC1, 0xB4], "an empty cell"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (lambda env: env.step(4), "action 4: say 0"),
+        (lambda env: env.reset(options={"bord": 1}), "option 'bord' of reset"),
+        (lambda env: env.reset(options={"board": 0}), "no action is legal"),
+        (lambda env: envs.TwentyFortyEight("human"), "render_mode 'human'"),
+        (lambda env: envs.TwentyFortyEight().step(0), "begin a game first"),
+        (lambda env: envs.TwentyFortyEightVector(0), "num_envs is 0"),
+    ],
+)
+def test_wrong_use_is_told_in_a_line(wrong, said):
+    env = make().unwrapped
+    env.reset(seed=1)
+    with pytest.raises((ValueError, gymnasium.error.ResetNeeded), match=said):
+        wrong(env)
+
+
+# ---- many games ----------------------------------------------------------------------------------
+
+
+def test_many_games_are_those_of_gymnasium_s_own_vector():
+    """The same games by one environment each, as long as none ends: luck is by number."""
+    many = make_vec(6)
+    observations, info = many.reset(seed=9)
+    alone = [make().unwrapped for _ in range(6)]
+    for number, env in enumerate(alone):
+        env.reset(seed=9)
+        for _ in range(number):
+            env.reset()
+    rng, ended = np.random.default_rng(1), np.zeros(6, bool)
+    for _ in range(300):
+        actions = rng.integers(0, 4, 6)
+        observations, rewards, over, cut, info = many.step(actions)
+        for number in np.flatnonzero(~ended):
+            wanted = alone[number].step(int(actions[number]))
+            seen = info["final_obs"] if over[number] else observations
+            told = info["final_info"] if over[number] else info
+            assert (seen[number] == wanted[0]).all()
+            assert (rewards[number], over[number], cut[number]) == wanted[1:4]
+            assert told["score"][number] == wanted[4]["score"]
+            assert told["board"][number] == wanted[4]["board"]
+            if not over[number]:
+                assert (info["action_mask"][number] == wanted[4]["action_mask"]).all()
+        ended |= over
+    assert ended.any(), "a game has ended, and its last observation was compared"
+
+
+def test_a_game_that_ends_is_followed_in_the_same_step():
+    many = RecordEpisodeStatistics(make_vec(64))
+    assert many.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
+    _, info = many.reset(seed=2)
+    rng, games, scores = np.random.default_rng(3), 0, []
+    for _ in range(300):
+        observations, _, over, _, info = many.step(legal(rng, info["action_mask"]))
+        games += over.sum()
+        for n in np.flatnonzero(over):
+            final = mdp.frozen(tiles_of(info["final_obs"][n]))
+            assert mdp.choices(final) == {}
+            assert info["episode"]["r"][n] == info["final_info"]["score"][n]
+            assert info["score"][n] == 0 and (observations[n] > 0).sum() == 2
+            scores.append(info["final_info"]["score"][n])
+    assert games > 64 and 900 < np.mean(scores) < 1300, "random play makes about 1 090"
+    assert many.env.games.begun == 64 + games
+
+
+def test_the_same_seed_makes_the_same_many_games():
+    def run(seed):
+        many, rng, seen = make_vec(5), np.random.default_rng(0), []
+        for kind in (seed, None):
+            observations, info = many.reset(seed=kind)
+            for _ in range(50):
+                seen.append((observations, info))
+                observations, _, _, _, info = many.step(legal(rng, info["action_mask"]))
+        return seen
+
+    assert all(map(data_equivalence, run(4), run(4)))
+    assert not all(map(data_equivalence, run(4), run(5)))
+
+
+def test_what_is_returned_is_not_used_again():
+    many = make_vec(3)
+    first = many.reset(seed=1)
+    copies = first[0].copy(), {name: value.copy() for name, value in first[1].items()}
+    many.step(legal(np.random.default_rng(0), first[1]["action_mask"]))
+    assert data_equivalence(first, copies)
+
+
+def test_gymnasium_s_own_vectors_run_it_too():
+    many = make_vec(3, vectorization_mode="sync")
+    _, info = many.reset(seed=[1, 2, 3])
+    for _ in range(200):
+        _, _, _, _, info = many.step(legal(np.random.default_rng(0), info["action_mask"]))
+
+
+@pytest.mark.parametrize(
+    ("actions", "said"),
+    [([0, 1], "actions must be 3 integers"), ([0.0] * 3, "must be 3 integers"),
+     ([0, 1, 4], "an action is 0"), ([0, -1, 1], "an action is 0")],
+)  # fmt: skip
+def test_wrong_actions_are_told_in_a_line(actions, said):
+    many = make_vec(3)
+    many.reset(seed=1)
+    with pytest.raises(ValueError, match=said):
+        many.step(np.array(actions))
+    with pytest.raises(gymnasium.error.ResetNeeded):
+        make_vec(3).step(np.zeros(3, int))
+
+
+# ---- the page ------------------------------------------------------------------------------------
+
+
+def test_the_agent_of_the_page_learns_and_plays():
+    pytest.importorskip("sb3_contrib", reason="pip install sb3-contrib")
+    (code,) = pages.code_of("docs/environments.md")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        printed = pages.run(code, {"STEPS, GAMES = 300_000, 100": "STEPS, GAMES = 4096, 2"})
+    assert printed.endswith(" points\n")

@@ -1,0 +1,150 @@
+"""The board of the book's front page plays by the library's rules, numbers and luck, exactly."""
+
+import json
+import random
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import play_page
+import pytest
+
+from lib2048 import load
+from lib2048.game import board as rules
+from lib2048.game.rng import stream
+from lib2048.play.evaluation import evaluate, record_game
+from lib2048.play.players import network_player
+
+NODE = shutil.which("node")
+HERE = Path(__file__).parent
+GAME = play_page.HERE / "game.js"
+needs_node = pytest.mark.skipif(NODE is None, reason="node is not installed: it runs play.js here")
+
+
+@pytest.fixture(scope="module")
+def player():
+    """Return who plays on the page, by the numbers that the page has."""
+    return network_player(play_page.page_network())
+
+
+def asked(*questions):
+    """Ask the files that a page loads, in one process."""
+    files = [str(play_page.PLACE / name) for name in ("network.js", "play.js")]
+    command = [NODE, HERE / "play_page.mjs", *files, GAME.as_uri()]
+    text = json.dumps(questions)
+    done = subprocess.run(command, input=text, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def to_hex(board):
+    return f"{int(board):016x}"
+
+
+# ---------------------------------------------------------------- values, moves, rules
+
+
+@needs_node
+def test_values_and_moves_are_the_library_s_on_boards_from_games(player):
+    boards = [step.board for step in record_game(player, seed=5)]
+    boards = [*boards[:: max(1, len(boards) // 500)], boards[-1]]
+    boards += [step.board for n in range(20) for step in record_game("random", seed=6, number=n)]
+    assert len(boards) > 1000
+    answers = asked(*({"ask": "board", "board": to_hex(board)} for board in boards))
+    for board, answer in zip(boards, answers):
+        action, worth = player.decide(board)
+        assert answer["action"] == (-1 if action is None else action)
+        legal = {a: (to_hex(after), reward) for a, after, reward in rules.afterstates(board)}
+        assert answer["over"] == (not legal)
+        for a in range(4):
+            found = answer["worth"][a], answer["rewards"][a], answer["after"][a]
+            after, reward = legal.get(a, (to_hex(board), -1))
+            assert found == (float(worth[a]) if a in legal else None, reward, after)
+
+
+@needs_node
+def test_of_equal_actions_the_first_is_taken(player):
+    """Up, Right, Down, Left: on a symmetric board two are worth the same."""
+    boards = [rules.from_tiles(tiles) for tiles in SYMMETRIC]
+    answers = asked(*({"ask": "board", "board": to_hex(board)} for board in boards))
+    for board, answer in zip(boards, answers):
+        worth = [-1 if number is None else number for number in answer["worth"]]
+        assert worth.count(max(worth)) > 1
+        assert answer["action"] == player.choose(board) == worth.index(max(worth))
+
+
+SYMMETRIC = [  # all four actions are equal on two of them, two on the others
+    [[0, 0, 0, 0], [0, 2, 2, 0], [0, 2, 2, 0], [0, 0, 0, 0]],
+    [[2, 0, 0, 2], [0, 0, 0, 0], [0, 0, 0, 0], [2, 0, 0, 2]],
+    [[0, 0, 0, 0], [2, 2, 2, 2], [0, 0, 0, 0], [0, 0, 0, 0]],
+    [[0, 0, 2, 0], [0, 0, 2, 0], [0, 0, 2, 0], [0, 0, 2, 0]],
+]
+
+
+@needs_node
+def test_every_row_slides_as_the_rules_say_and_no_two_32768_merge():
+    full = rules.from_tiles([[32768, 32768, 0, 0], [2, 4, 8, 16], [4, 8, 16, 2], [8, 16, 2, 4]])
+    different, answer = asked({"ask": "rows"}, {"ask": "board", "board": to_hex(full)})
+    assert different == 0
+    assert answer["rewards"] == [0, 0, -1, -1]  # Left would merge them
+    assert answer["after"][1] == to_hex(rules.slide(full, 1)[0])
+
+
+@needs_node
+def test_whole_games_are_the_library_s(player):
+    """Every spawn, action and reward of a game would have to be another for its score to be."""
+    games = 20
+    answers = asked(*({"ask": "game", "seed": "2048", "number": n} for n in range(games)))
+    assert [score for score, _, _ in answers] == evaluate(player, games, 2048).scores.tolist()
+    steps = record_game(player, 2048, 3)
+    assert answers[3][1] == len(steps) - 1
+    assert answers[3][2] == max(map(max, rules.to_tiles(steps[-1].board)))
+
+
+@needs_node
+@pytest.mark.parametrize("seed", [1, -1, 2**64 - 1, 2**70 + 3])
+def test_an_undo_brings_back_board_score_and_luck(seed):
+    actions = random.Random(seed).choices(range(4), k=120)
+    [answer] = asked({"ask": "undone", "seed": str(seed), "number": 2, "actions": actions})
+    board, state = rules.initial(stream(seed, 2))
+    boards = [to_hex(board)]
+    for action in actions:
+        after, _ = rules.slide(board, action)
+        if after != board:
+            board, state = rules.spawn(after, state)
+            boards.append(to_hex(board))
+    assert answer["there"] == answer["again"] == boards
+    assert answer["same"] and answer["begun"] == 0 and answer["length"] == len(boards) - 1
+
+
+# ---------------------------------------------------------------- the files
+
+
+def test_the_files_are_what_the_tool_makes():
+    assert list(play_page.old()) == []
+
+
+def test_the_page_has_the_numbers_of_the_shipped_network():
+    page, shipped = play_page.page_network(), load(play_page.WEIGHTS)
+    assert page.tuples == shipped.tuples and (page.weights == shipped.weights).all()
+    unit = play_page.said((play_page.PLACE / "network.js").read_text(encoding="utf-8"))["unit"]
+    whole = page.weights / unit
+    assert (whole == np.rint(whole)).all() and np.abs(whole).max() < 1 << 15
+    lookups = page.lookups_per_board
+    assert lookups * np.abs(page.weights).max() < 1 << 24  # so that no sum of float32 is rounded
+
+
+def test_packing_keeps_every_number():
+    weights = np.random.default_rng(1).integers(-(1 << 15) + 1, 1 << 15, 4096)
+    weights[::3] = 0
+    assert (play_page.unpacked(play_page.packed(weights), 4096) == weights).all()
+    with pytest.raises(ValueError, match="no whole numbers"):
+        play_page.packed(np.array([0.5] * 8))
+
+
+def test_all_that_a_page_loads_is_small_and_names_no_other_machine():
+    texts = [(play_page.PLACE / name).read_text(encoding="utf-8") for name in play_page.made()]
+    assert sum(len(text.encode()) for text in texts) <= 1_000_000
+    for text in texts:
+        assert "http" not in text and "fetch(" not in text and "url(" not in text

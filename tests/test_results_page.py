@@ -1,0 +1,118 @@
+"""docs/results.md says what the recorded files hold, and names only files that there are."""
+
+import re
+
+import pages
+import pandas as pd
+import pytest
+
+from lib2048 import Network, data
+from lib2048.learn.rules import RULES
+
+PAGE = pages.text_of("docs/results.md")
+PAPER = "published/jaskowski2018_table"
+
+
+def table(first):
+    """Return the rows of the table whose head begins by a text: {first cells: other cells}."""
+    lines = PAGE[PAGE.index(f"\n| {first} |") + 1 :].split("\n\n")[0].splitlines()[2:]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+
+
+def said(number, decimals=0):
+    """Return a number as the page writes it: thousands apart, halves to the even digit."""
+    return f"{number:,.{decimals}f}".replace(",", " ")
+
+
+def read(name, query):
+    """Return the one row of a file that a query finds."""
+    (row,) = pd.read_csv(data(name)).query(query).to_dict("records")
+    return row
+
+
+@pytest.mark.parametrize("row", table("order"), ids=lambda row: f"{row[0]}-{row[1]}")
+def test_td0(row):
+    order, seed, *told = row
+    r = read("curves/td0_4x6_tests.csv", f"order == '{order}' and seed == {seed}")
+    shares = [f"{100 * r[f'reached_{tile}']:.1f} %" for tile in (2048, 8192)]
+    assert r["games"] == 10_000
+    assert told == [f"{said(r['mean'])} ± {said(r['ci95'])}", *shares]
+
+
+def depth_query(player):
+    """Return the query for a player of the table of depths."""
+    who, limit = ("heuristic", player[11:]) if player[:4] == "heur" else ("td0", player)
+    kind, number = ("ms", limit.split()[0]) if "ms a" in limit else ("plies", limit[0])
+    query = f"player == '{who}' and {kind} == {number} and table == {'no table' not in limit}"
+    return query + f" and reduce == {'less' in limit}"
+
+
+@pytest.mark.parametrize("row", table("player"), ids=lambda row: row[0])
+def test_depth(row):
+    player, games, mean, *shares, speed = row
+    r = read("curves/depth_4x6.csv", depth_query(player))
+    assert [games, speed] == [said(r["games"]), said(r["moves_per_s"])]
+    assert mean == f"{said(r['mean'])} ± {said(r['ci95'])}"
+    told = [100 * r[f"reached_{tile}"] for tile in (4096, 8192, 16384)]
+    assert all(abs(float(s.split()[0]) - t) <= 0.5 + 1e-9 for s, t in zip(shares, told))
+
+
+LATE = {
+    "one stage": ("one_stage", "3_stages", "algorithm == '1 stage'"),
+    "16 stages": ("stages", "3_stages", "algorithm == '2^4 stages'"),
+    "16 stages, promotion": ("promotion", "3_stages", "algorithm == '2^4 stages, WP'"),
+    "16 stages, promotion, carousel":
+        ("carousel", "4_carousel_redundant", "algorithm == '42-33, CS'"),
+    "42-33-4-22-3, one stage": ("redundant", None, None),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("row", table("42-33, 3·10^8 actions"), ids=lambda row: row[0])
+def test_late_game(row):
+    name, seeds, one, three, gib, paper = row
+    run, file, query = LATE[name]
+    runs = pd.read_csv(data("curves/late_42-33_tests.csv")).query(f"run == '{run}'")
+    assert (len(runs), set(runs.actions)) == (int(seeds), {300_000_000})
+    for told, column in ((one, runs.mean_1ply), (three, runs.mean_3ply)):
+        assert told == f"{said(column.mean())} ({said(column.min())}–{said(column.max())})"
+    assert gib == f"{runs.peak_mib.max() / 1024:.1f}"
+    scores = [read(f"{PAPER}{file}.csv", f"{query} and depth_ply == {plies}")["score_mean"]
+              for plies in (1, 3) if file]  # fmt: skip
+    assert paper == (" · ".join(map(said, scores)) or "–")
+
+
+@pytest.mark.parametrize("row", table("board"), ids=lambda row: row[0])
+def test_small_boards(row):
+    board, states, points = row
+    r = read("curves/exact.csv", f"play == 'optimal' and board == '{board.replace('×', 'x')}'")
+    assert [states, points] == [said(r["states"]), said(r["value"], 2)]
+
+
+def test_the_papers_one_stage_learner():
+    r = read(f"{PAPER}2_delayed.csv", "algorithm == 'delayed-TC(0.5)' and depth_ply == 1")
+    told = table("42-33, 10^10 actions")[1]
+    assert told[1] == f"{said(r['score_mean'])} ± {said(r['score_ci95'])} (5 runs)"
+    assert told[2] == f"{24 * r['days']:.1f} ({r['days']} days)"
+
+
+@pytest.mark.parametrize("row", table("MiB"), ids=lambda row: row[0])
+def test_memory(row):
+    network, *told = row
+    weights = Network(network).nbytes / 2**20
+    rules = (RULES[rule] for rule in ("td", "tc", "autostep"))
+    assert told == [said(weights * (1 + rule.memory)) for rule in rules]
+
+
+def test_the_shipped_network_is_as_its_own_page_says():
+    page = pages.text_of("data/weights/README.md")
+    row = next(line for line in page.splitlines() if line.startswith("| `42-33.npz`"))
+    for told in ("245 078 ± 5 952", "334 821 ± 11 109", "40"):
+        assert told in row and told in PAGE
+
+
+def test_every_file_and_list_that_is_named_is_there():
+    curves = re.findall(r"`(\w[\w.-]*\.csv)`", PAGE)
+    lists = re.findall(r"(data/\w+/[\w.-]+\.\w+)", PAGE)
+    assert len(curves) > 6 and len(lists) > 6
+    assert all(data(f"curves/{name}").exists() for name in set(curves))
+    assert all((pages.ROOT / path).exists() for path in set(lists))

@@ -1,0 +1,314 @@
+"""Put the pages of the book in place and build it: `python tools/book.py [--out build/book]`.
+
+The pages are files of the repository: `docs/`, the stored lessons, the labs' releases and the
+READMEs of the data.  They are copied to `build/book-source`, where each gets its place in the book,
+and their links are led to where they lie there.  A file that the book does not have is named
+instead of linked.  The reference is made from the names that the library exports.
+"""
+
+import argparse
+import importlib
+import inspect
+import json
+import os
+import posixpath
+import re
+import shutil
+import sys
+import time
+from pathlib import Path
+
+import docstrings
+import staircase
+
+ROOT = Path(__file__).resolve().parents[1]
+BOOK = ROOT / "build/book"
+# The rest of docs/ is at the book's root, under its own names.
+PAGES = {
+    "README.md": "index.md",
+    "CONTRIBUTING.md": "data/contributing.md",
+    "data/published/README.md": "data/published.md",
+    "data/curves/README.md": "data/curves.md",
+    "data/weights/README.md": "data/weights.md",
+    "data/runs/README.md": "data/runs.md",
+    "benchmarks/README.md": "data/benchmarks.md",
+}
+# What else of docs/ the book needs, and where.
+COPIED = {"conf.py": ".", "*.bib": ".", "*.png": ".", "_static/*": "_static",
+          "play/*": "_static/play"}  # fmt: skip
+NO_PAGE = ["README.md"]  # links to it lead to the front page, which is docs/index.md
+
+# Code first, so that nothing in it is taken for a link.
+LINK = re.compile(
+    r"```.*?```|~~~.*?~~~|`[^`\n]+`|\$\$.*?\$\$"
+    r"|(?P<image>!?)\[(?P<text>(?:`[^`]*`|[^\]`])*)\]\((?P<to>[^)\s]+)\)",
+    re.S,
+)
+# Of the names of `lib2048`, in this order; and the modules that a room's page describes whole.
+ROOMS = {
+    "game": ("The rules", ["lib2048.board", "lib2048.mdp", "lib2048.spec"]),
+    "networks": ("Networks", []),
+    "learn": ("What a run is", []),
+    "search": ("Looking ahead", []),
+    "play": ("Players and their games", []),
+    "train": ("Training", []),
+    "exact": ("Small boards, solved", []),
+    "show": ("Boards, plots, widgets", []),
+    "machine": ("Files", []),
+}
+MODULES = {
+    "deep": "Neural networks",
+    "envs": "Gymnasium environments",
+    "labs": "Homework",
+    "sweep": "Many runs",
+}
+
+
+# ---- which file is which page ----------------------------------------------------------------
+
+
+def pages():
+    """Return {file of the repository: page of the book}, both as text with slashes."""
+    found = dict(PAGES)
+    for path in sorted((ROOT / "docs").glob("*.md")):
+        found[f"docs/{path.name}"] = path.name
+    for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
+        found[f"notebooks/{path.name}"] = f"lessons/{path.name}"
+    for path in sorted((ROOT / "notebooks/homework/release").glob("*/*.ipynb")):
+        found[path.relative_to(ROOT).as_posix()] = f"labs/{path.name}"
+    return found
+
+
+def led(text, file, found):
+    """Return a page's Markdown with its links led to pages of the book.
+
+    Raises ValueError for a link to a file that the repository does not have.
+    """
+
+    def replaced(match):
+        to = match["to"]
+        if not to or re.match(r"[a-z]+:|#|_static/|\w+\.html", to):
+            return match[0]
+        path, _, part = to.partition("#")
+        path = posixpath.normpath(posixpath.join(posixpath.dirname(file), path))
+        page = found.get(path) or found.get(f"{path}/README.md")
+        if page:
+            to = posixpath.relpath(page, posixpath.dirname(found[file]) or ".")
+            return f"{match['image']}[{match['text']}]({to}{'#' * bool(part)}{part})"
+        if not (ROOT / path).exists():
+            raise ValueError(f"{file} links to {to}, which is not there")
+        if match["image"]:  # copied along
+            return match[0]
+        return match["text"] if f"`{path}`" in match["text"] else f"{match['text']} (`{path}`)"
+
+    return LINK.sub(replaced, text)
+
+
+def opened(text):
+    """Return Markdown in which what is folded away is Markdown, too, instead of bare HTML."""
+    text = re.sub(r"</summary>\s*", "</summary>\n\n", text)
+    return re.sub(r"\s*</details>", "\n\n</details>\n", text)
+
+
+def lesson(stored, file, found):
+    """Return a notebook's text as the book shows it."""
+    notebook = json.loads(stored)
+    for cell in notebook["cells"]:
+        if cell["cell_type"] == "markdown":
+            cell["source"] = opened(led("".join(cell["source"]), file, found))
+    return json.dumps(notebook, ensure_ascii=False)
+
+
+def title(file):
+    """Return what the table of contents calls a lesson or a lab: its title up to the colon."""
+    notebook = json.loads((ROOT / file).read_text(encoding="utf-8"))
+    first = re.search(r"^# (.*)", "".join(notebook["cells"][0]["source"]), re.M)[1]
+    return first.partition(":")[0].strip()
+
+
+# ---- the front page --------------------------------------------------------------------------
+
+# Plain scripts, which a page opened as a file runs, too.
+PLAYED = """<link rel="stylesheet" href="_static/play/play.css">
+<script src="_static/play/network.js"></script>
+<script src="_static/play/play.js"></script>"""
+
+
+def front(text, found):
+    """Return the front page with its tables of contents, the staircase and the board."""
+    lists = {
+        "lessons": [f for f in found if f.startswith("notebooks/") and "/0" in f or "/1" in f],
+        "appendices": [f for f in found if f.startswith("notebooks/A")],
+        "labs": [f for f in found if f.startswith("notebooks/homework/")],
+    }
+    for name, files in lists.items():
+        lines = [f"{title(file)} <{found[file].rpartition('.')[0]}>" for file in files]
+        text = text.replace(f"@{name}@", "\n".join(lines))
+    return text.replace("@staircase@", staircase.html(found)).replace("@play@", PLAYED)
+
+
+# ---- the reference ---------------------------------------------------------------------------
+
+
+def reference():
+    """Return {page: text} of the reference, made from what the library exports."""
+    library = importlib.import_module("lib2048")
+    flat = {name: getattr(library, name) for name in sorted(set(library.__all__), key=str.lower)}
+    made = {}
+    for room, (heading, modules) in ROOMS.items():
+        names = [name for name, thing in flat.items() if of(name, thing) == room]
+        text = [head(heading, f"lib2048.{room}")]
+        text += [directive("lib2048", name, flat[name]) for name in names]
+        text += [section(module) for module in modules]
+        made[f"reference/{room}.rst"] = "\n".join(text)
+    for module, heading in MODULES.items():
+        text = [head(heading, f"lib2048.{module}")]
+        made[f"reference/{module}.rst"] = "\n".join([*text, *members(f"lib2048.{module}")])
+    made["reference/command.md"] = command()
+    made["reference/index.md"] = REFERENCE.replace("@pages@", listed(made))
+    return made
+
+
+REFERENCE = """# The library
+
+Everything that a lesson imports comes from `lib2048` itself: `from lib2048 import Network, train`.
+The pages below list these names by the room of the library in which they live, made from its
+docstrings; the last one is the command. Arrays are said with their types and shapes: `uint64[n]`
+is n boards.
+
+```{toctree}
+@pages@
+```
+"""
+
+
+def listed(names):
+    """Return the lines of a table of contents in the folder of these pages."""
+    return "\n".join(page.partition("/")[2].rpartition(".")[0] for page in names)
+
+
+RECORDED = """# What is recorded
+
+Where the numbers of this course come from, and how it is built. These pages lie beside the files
+that they describe.
+
+```{toctree}
+@pages@
+```
+"""
+
+
+def of(name, thing):
+    """Return the room where an exported name lives; modules have sections of their own."""
+    if inspect.ismodule(thing):
+        return None
+    return getattr(thing, "__module__", "lib2048.game").split(".")[1] if callable(thing) else "game"
+
+
+def head(heading, module):
+    """Return the title of a page of the reference, and what its room is for."""
+    doc = inspect.getdoc(importlib.import_module(module)) or ""
+    return f"{heading}\n{'=' * len(heading)}\n\n``{module}``\n\n{docstrings.rst(doc)}"
+
+
+def section(module):
+    """Return a section on a module that is read as one: what it says, and its names."""
+    return "\n".join([f"{module}\n{'-' * len(module)}\n", *members(module, doc=True)])
+
+
+def members(module, doc=False):
+    """Return the directives for a module's public names."""
+    parent, _, name = module.rpartition(".")
+    loaded = getattr(importlib.import_module(parent), name, None) or importlib.import_module(module)
+    names = getattr(loaded, "__all__", None)
+    if not names or doc:
+        names = [n for n, thing in vars(loaded).items() if public(n, thing, loaded)]
+    lead = [docstrings.rst(inspect.getdoc(loaded))] if doc else []
+    return lead + [directive(module, name, getattr(loaded, name)) for name in names]
+
+
+def public(name, thing, module):
+    """Say whether a name is one that a module itself defines for others."""
+    told = inspect.getdoc(thing) if callable(thing) else None
+    return not name.startswith("_") and getattr(thing, "__module__", 0) == module.__name__ and told
+
+
+def directive(module, name, thing):
+    """Return what makes Sphinx describe one name."""
+    kind = "class" if inspect.isclass(thing) else "function" if callable(thing) else "data"
+    return f".. auto{kind}:: {module}.{name}\n"
+
+
+def command():
+    """Return the page of the command, made from its own words."""
+    from lib2048.cli import _parser
+
+    os.environ["COLUMNS"] = "96"
+    top = _parser()
+    inner = next(action for action in top._actions if hasattr(action, "choices") and action.choices)
+    parts = [f"## lib2048 {name}\n\n```\n{parser.format_help()}```\n"
+             for name, parser in inner.choices.items()]  # fmt: skip
+    lead = "Every command says this of itself with `--help`."
+    return "\n\n".join(["# The command", lead, *parts])
+
+
+# ---- all together ----------------------------------------------------------------------------
+
+
+def put(path, text):
+    """Write a text where it is new, so that Sphinx reads again only what has changed."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        path.write_text(text, encoding="utf-8")
+    return path
+
+
+def assemble(source):
+    """Put every page and what it needs into a folder; remove what belongs to no page."""
+    found, kept = pages(), set()
+    for file, page in found.items():
+        if file in NO_PAGE:
+            continue
+        text = (ROOT / file).read_text(encoding="utf-8")
+        make = lesson if file.endswith(".ipynb") else led
+        text = make(text, file, found)
+        kept.add(put(source / page, front(text, found) if page == "index.md" else text))
+    data = [page for page in found.values() if page.startswith("data/")]
+    made = {**reference(), "data/index.md": RECORDED.replace("@pages@", listed(data))}
+    for page, text in made.items():  # written anew: what they show stands in docstrings
+        (source / page).unlink(missing_ok=True)
+        kept.add(put(source / page, text))
+    for pattern, place in COPIED.items():
+        for path in (ROOT / "docs").glob(pattern):
+            (source / place).mkdir(parents=True, exist_ok=True)
+            kept.add(Path(shutil.copy2(path, source / place / path.name)))
+    for path in source.rglob("*"):
+        if path.is_file() and path not in kept:
+            path.unlink()
+
+
+def build(out, fresh=False):
+    """Build the book, with warnings as errors; return the exit status of Sphinx."""
+    from sphinx.cmd.build import main
+
+    source, cache = (out.with_name(f"{out.name}-{what}") for what in ("source", "read"))
+    assemble(source)
+    # -a: every page is written, since each has all titles beside it; only what is new is read.
+    options = ["--keep-going", "-W", "-n", "-q", "-a", "-j", "auto", "-d", str(cache)]
+    return main([*options, *["-E"] * fresh, str(source), str(out)])
+
+
+def main():
+    """Build the book and say how long it took."""
+    parser = argparse.ArgumentParser(description="Build the book.")
+    parser.add_argument("--out", type=Path, default=BOOK, help="folder (build/book)")
+    parser.add_argument("--fresh", action="store_true", help="read every page again")
+    options = parser.parse_args()
+    begun = time.perf_counter()
+    status = build(options.out, options.fresh)
+    print(f"{options.out / 'index.html'}: {time.perf_counter() - begun:.0f} s", file=sys.stderr)
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,159 @@
+"""Write the board that plays on the book's front page: python tools/play_page.py [--check]
+
+play.js     the modules of docs/board, and those of the widgets that they use, as one classic script
+play.css    the looks of the widgets' board, and what the page adds
+network.js  the network of data/weights/page.npz: whole numbers, packed and written as text
+
+They go to docs/play, from where the book takes them.  Nothing of them is fetched by a page but by
+elements, so it plays when it is opened as a file, too.
+"""
+
+import argparse
+import base64
+import json
+import re
+import sys
+import zlib
+from pathlib import Path
+
+import numpy as np
+
+from lib2048 import Network, load
+from lib2048.machine.files import write_text
+from lib2048.networks.files import info
+from lib2048.show.widgets.base import HERE, joined
+
+ROOT = Path(__file__).resolve().parents[1]
+SOURCES, PLACE = ROOT / "docs" / "board", ROOT / "docs" / "play"
+WEIGHTS = ROOT / "data" / "weights" / "page.npz"
+WIDGETS = ("game.js", "board.js")  # each imports only from those before it
+MODULES = ("luck.js", "quick.js", "values.js", "page.js")
+MADE = "/* Made by tools/play_page.py: change what it is made of. */\n"
+NAME = "globalThis.lib2048Network"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--check", action="store_true", help="write nothing, say what is old")
+    options = parser.parse_args()
+    files = old()
+    if options.check:
+        sys.exit(f"play_page: {', '.join(files)}: old; run tools/play_page.py" if files else 0)
+    for name, text in files.items():
+        write_text(PLACE / name, text)
+        print(f"{PLACE / name}: {(PLACE / name).stat().st_size:,} bytes")
+
+
+def old():
+    """Return the files that are not as they are to be: {name: text}."""
+    return {name: text for name, text in made().items() if not is_same(name, text)}
+
+
+def made():
+    """Return the files: {name: text}."""
+    return {"play.js": script(), "play.css": looks(), "network.js": network_script(WEIGHTS)}
+
+
+def is_same(name, text):
+    """Say whether a file holds a text; weights are compared unpacked: zlibs pack differently."""
+    path = PLACE / name
+    if not path.exists():
+        return False
+    there = path.read_text(encoding="utf-8")
+    return there == text or name == "network.js" and plain(there) == plain(text)
+
+
+def plain(text):
+    """Return what a network's script says, its weights unpacked."""
+    told = said(text)
+    return told | {"weights": unbox(told["weights"])}
+
+
+# ---------------------------------------------------------------- script and looks
+
+
+def script():
+    """Return all modules as a classic script.
+
+    They stand in a block: no name leaves it, and one that two of them use is an error.
+    """
+    paths = [HERE / name for name in WIDGETS] + [SOURCES / name for name in MODULES]
+    return f'{MADE}"use strict";\n{{\n{joined(paths)}}}\n'
+
+
+def looks():
+    """Return the style sheet."""
+    return MADE + "\n".join(
+        path.read_text(encoding="utf-8") for path in (HERE / "board.css", SOURCES / "page.css")
+    )
+
+
+# ---------------------------------------------------------------- the network
+
+
+def network_script(path):
+    """Return the script that holds the network of a file that a [[ship]] with a step has made."""
+    network, about = load(path), info(path)["info"]
+    step, scored = about["step"], about["this_file"]["1-ply"]
+    tables = [network.table(number) / step for number in range(len(network.tuples))]
+    told = {
+        "tuples": ["".join(f"{cell:x}" for cell in cells) for cells in network.tuples],
+        "unit": step,
+        "count": int((network.weights != 0).sum()),
+        "scored": {name: scored[name] for name in ("games", "mean", "ci95")},
+        "weights": box(packed(np.concatenate(tables))),
+    }
+    return f"{MADE}{NAME} = {json.dumps(told)};\n"
+
+
+def packed(weights):
+    """Return whole numbers as bytes: which are not 0, a bit each; their low bytes; their high ones.
+
+    weights: an array of whole numbers, of which 16 bits hold each.  −1, 1, −2 … are kept as 1, 2,
+    3 …, so that small ones have a high byte of 0.
+    """
+    whole = np.rint(weights).astype(np.int64)
+    if (whole != weights).any() or np.abs(whole).max() >= 1 << 15:
+        raise ValueError(f"{WEIGHTS}: its weights are no whole numbers of steps, in 16 bits")
+    some = whole[whole != 0]
+    folded = np.where(some < 0, -2 * some - 1, 2 * some)
+    mask = np.packbits(whole != 0, bitorder="little")
+    halves = (folded & 255, folded >> 8)
+    return mask.tobytes() + b"".join(half.astype(np.uint8).tobytes() for half in halves)
+
+
+def unpacked(data, count):
+    """Return what `packed` has packed: int64[count]."""
+    numbers = np.frombuffer(data, np.uint8).astype(np.int64)
+    mask, halves = numbers[: count // 8].astype(np.uint8), numbers[count // 8 :].reshape(2, -1)
+    folded, weights = halves[0] | halves[1] << 8, np.zeros(count, np.int64)
+    weights[np.unpackbits(mask, bitorder="little") == 1] = (folded >> 1) ^ -(folded & 1)
+    return weights
+
+
+def box(data):
+    return base64.b64encode(zlib.compress(data, 9)).decode()
+
+
+def unbox(text):
+    return zlib.decompress(base64.b64decode(text))
+
+
+def said(text):
+    """Return what a network's script says, a dict."""
+    return json.loads(re.search(rf"{re.escape(NAME)} = (.*);\n", text)[1])
+
+
+def page_network(path=PLACE / "network.js"):
+    """Return the `Network` that a page plays by: the same whole numbers, in points, as float32."""
+    told = said(Path(path).read_text(encoding="utf-8"))
+    network = Network("cells:" + ",".join(told["tuples"]))
+    sizes = [16 ** len(cells) for cells in network.tuples]
+    weights = unpacked(unbox(told["weights"]), sum(sizes)) * told["unit"]
+    for number, table in enumerate(np.split(weights, np.cumsum(sizes)[:-1])):
+        network.set_table(number, table)
+    return network
+
+
+if __name__ == "__main__":
+    main()
