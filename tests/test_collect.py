@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import collect
+import numpy as np
 import pandas as pd
 import pytest
 import reproduce
@@ -72,6 +73,20 @@ network = "runs/tc-seed1"
 keep = 500
 tests = {1 = 20}
 """
+SIZES = """
+[collect]
+rows = "sizes"
+[defaults]
+network = "runs/tc-seed1"
+whole = false
+tests = {1 = 20, 2 = 3}
+[[ship]]
+name = "few"
+keep = 500
+[[ship]]
+name = "all"
+"""
+NAMED = {"runs": RUNS, "others": OTHERS, "weights": WEIGHTS, "sizes": SIZES}
 
 
 def sweep(runs, folder):
@@ -85,7 +100,7 @@ def swept(tmp_path_factory):
     """Return (the folder of all runs, their lists), carried out once."""
     top = tmp_path_factory.mktemp("swept")
     lists = []
-    for name, text in {"runs": RUNS, "others": OTHERS, "weights": WEIGHTS}.items():
+    for name, text in NAMED.items():
         lists.append(top / f"{name}.toml")
         lists[-1].write_text(text)
         report = sweep(lists[-1], top / "out" / name)
@@ -220,6 +235,18 @@ def test_what_is_shipped_says_what_it_scores(swept, tmp_path):
     assert set(about["info"]["whole_network"]) == set(about["info"]["this_file"]) == {"1-ply"}
 
 
+def test_sizes_against_scores_are_a_table_of_their_own(swept, tmp_path):
+    out, lists = swept
+    collect.collect(out, lists, tmp_path)
+    sizes = table(tmp_path / "curves" / "sizes.csv").set_index("name")
+    assert sizes.loc["few", "kept"] == 500 and np.isnan(sizes.loc["all", "kept"])
+    assert sizes.loc["few", "mib"] < sizes.loc["all", "mib"]
+    few = info(out / "sizes" / "few" / "few.npz")["info"]
+    assert few["this_file"]["2-ply"]["mean"] == sizes.loc["few", "mean_2ply"]
+    assert "whole_network" not in few
+    assert [path.name for path in (tmp_path / "weights").iterdir()] == ["small.npz"]
+
+
 # ---------------------------------------------------------------- the files
 
 
@@ -227,7 +254,8 @@ def test_a_second_time_changes_nothing(swept, tmp_path):
     out, lists = swept
     collect.collect(out, lists, tmp_path)
     first = {name: contents(tmp_path / name) for name in ("curves", "weights")}
-    names = ["long_tests", "players", *(f"short_{x}" for x in ("evaluations", "history", "stages"))]
+    names = ["long_tests", "players", "sizes"]
+    names += [f"short_{x}" for x in ("evaluations", "history", "stages")]
     assert set(first["curves"]) == {f"{name}.csv" for name in [*names, "short_tests"]}
     collect.collect(out, lists, tmp_path)
     assert {name: contents(tmp_path / name) for name in ("curves", "weights")} == first

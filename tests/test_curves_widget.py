@@ -85,6 +85,7 @@ def test_choices_filter_rows():
     assert names(CurvesExplorer("rules", rule="autostep", rate=0.1)) == ["autostep_0.1"]
     assert len(names(CurvesExplorer("rules"))) == curves.MOST_ROWS
     assert names(CurvesExplorer("rules", rows=["td_0.1", "tc_1.0"])) == ["td_0.1", "tc_1.0"]
+    assert names(CurvesExplorer("late", "tc_1e10", rows=["stages", "tc"])) == ["stages", "tc"]
     assert CurvesExplorer("value_batches").view["plies"] == 1, "nothing else is there"
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lib2048 import afterstates, labs, slide, to_exponents
+from lib2048 import afterstates, labs, slide, symmetries, to_exponents
 from lib2048.labs import checks
 from lib2048.labs.messages import say
 
@@ -243,6 +243,15 @@ def tabled_without_leaves(afterstate, plies, value, table):
     return table[afterstate, plies]
 
 
+def tabled_by_image(afterstate, plies, value, table):
+    key = int(min(symmetries(afterstate))), plies
+    if key not in table:
+        below = lambda after: tabled_by_image(after, plies - 1, value, table)  # noqa: E731
+        worth = lambda state: best(state, below)  # noqa: E731
+        table[key] = expected(afterstate, worth) if plies else value(afterstate)
+    return table[key]
+
+
 RIGHT = {
     "best": best, "expected": expected, "ahead": ahead, "choose": choose, "deeper": deeper,
     "tabled": tabled,
@@ -282,6 +291,7 @@ WRONG = {
         tabled_by_board: "no_depth",
         tabled_nowhere: "no_table",
         tabled_without_leaves: "no_leaves",
+        tabled_by_image: "mirror",
     },
 }
 PAIRS = [(name, wrong, key) for name, found in WRONG.items() for wrong, key in found.items()]

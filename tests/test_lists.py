@@ -48,7 +48,8 @@ def test_what_plays_and_ships_names_runs_of_the_lists():
     named = {network for path in LISTS for job in read_list(path)
              if (network := getattr(job, "network", None))}  # fmt: skip
     files = {"data/weights/42-33.npz"}  # what is shipped already
-    trained = {"curves/td0_4x6_backward-seed1", "tc_1e10/tc-seed1", "value_long/cnn22-seed1"}
+    trained = {"curves/td0_4x6_backward-seed1", "overfitting/tc-seed1", "page/six-long-seed1",
+               "tc_1e10/tc-seed1", "value_long/cnn22-seed1"}  # fmt: skip
     assert named == files | trained and trained <= runs
     assert all((LISTS[0].parents[2] / file).exists() for file in files)
 
@@ -229,6 +230,7 @@ WRONG = {
     "tuples off the board": (SOLVE + 'board = "2x2"\nstart = "zero"\nseeds = [1]\nactions = [9]\n'
                              'tuples = "0123"', "[[solve]] a: "),
     "no run to ship": (SHIP, "[[ship]] a: which run?"),
+    "no power of two": (SHIP + 'network = "l/a-seed1"\nstep = 24', "a: step 24: use a power"),
     "a file to ship": (SHIP + 'network = "a.npz"', "a: which run?"),
     "no weights to keep": (SHIP + 'network = "l/a-seed1"\nkeep = 0', "a: keep 0"),
     "two names of two kinds": (RUN + PLAY.replace('"a"', '"a-seed1"') + 'player = "random"',

@@ -55,6 +55,24 @@ def test_every_lesson_leads_to_the_next(tmp_path, monkeypatch):
 PROSE = "A player looks at the board and asks what it is worth. " * 60
 
 
+QUESTIONS = "## Five questions\n\n" + "\n\n".join(
+    f"**{n}.** Why?\n<details><summary>Answer</summary>Because.</details>" for n in range(1, 6)
+)
+TASKS = """
+
+## Do next
+
+1. Play once more.
+2. Look.
+
+<details><summary><b>What we found</b></summary>
+
+1. More points.
+2. A board.
+</details>
+"""
+
+
 def code(source, n, *outputs, tags=()):
     """Return a code cell that ran as the n-th."""
     metadata = {"tags": list(tags)} if tags else {}
@@ -79,6 +97,7 @@ def good_lesson():
             code("import random\nimport numpy as np", 1),
             code("SECONDS = 30", 2, tags=["parameters"]),
             code("print(1 + 1)", 3, printed("2\n"), tags=["nbval-check-output"]),
+            new_markdown_cell(QUESTIONS + TASKS),
         ]
     )
 
@@ -161,23 +180,39 @@ FAULTS = {
     ),
     "too few words": (
         lambda nb: nb.cells[0].update(source="Just run it."),
-        "3 words of prose, not 600 to 2000",
+        "words of prose, not 600 to 2000",
     ),
     "too many words": (
         lambda nb: nb.cells[0].update(source=PROSE * 5),
         "words of prose, not 600 to 2000",
     ),
     "too many cells": (
-        lambda nb: nb.cells.extend(new_markdown_cell("More.") for _ in range(42)),
+        lambda nb: nb.cells.extend(new_markdown_cell("More.") for _ in range(41)),
         "46 cells, more than 45",
     ),
     "long cells": (
-        lambda nb: [cell.update(source="1\n" * 7) for cell in nb.cells[1:]],
+        lambda nb: [cell.update(source="1\n" * 7) for cell in nb.cells[1:4]],
         "the median code cell has 7 lines, more than 6",
     ),
     "compiling without a word": (
         lambda nb: nb.cells[1].update(source="import numba\n@numba.njit\ndef f(): pass"),
         "cell 1: uses numba, which only A1 explains",
+    ),
+    "four questions": (
+        lambda nb: nb.cells[4].update(source=QUESTIONS.replace("**5.**", "And:")),
+        "its 'Five questions' are numbered ['1', '2', '3', '4']",
+    ),
+    "question without an answer": (
+        lambda nb: nb.cells[4].update(source=QUESTIONS.replace("Because.", "", 1)),
+        "its question 1 has no answer folded away",
+    ),
+    "task without an answer": (
+        lambda nb: nb.cells[4].update(source=QUESTIONS + TASKS.replace("2. A board.", "")),
+        "2 tasks at its end, and 1 answers folded away",
+    ),
+    "tasks without any answer": (
+        lambda nb: nb.cells[4].update(source=QUESTIONS + TASKS.partition("<details>")[0]),
+        "2 tasks at its end, and 0 answers folded away",
     ),
     "link to nowhere": (
         lambda nb: nb.cells[0].update(source=PROSE + "[gone](07_gone.ipynb)"),
@@ -287,7 +322,7 @@ def draft(*sources):
     cells = [new_code_cell(source) for source in ("SECONDS = 1", *sources)]
     cells[0].metadata["tags"] = ["parameters"]
     cells[-1].metadata["tags"] = ["nbval-check-output"]
-    return new_notebook(cells=[new_markdown_cell(PROSE), *cells])
+    return new_notebook(cells=[new_markdown_cell(f"{PROSE}\n\n{QUESTIONS}"), *cells])
 
 
 def test_run_stores_the_outputs_and_a_second_run_changes_nothing(folder, monkeypatch):

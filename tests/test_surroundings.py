@@ -86,6 +86,33 @@ def compiled(tmp_path_factory):
     return folder, *(done(words, folder, **fresh) for words in (["--version"], [*PLAY, "--json"]))
 
 
+def test_what_is_compiled_for_everybody_is_used_and_never_written(tmp_path, compiled):
+    folder, _, first = compiled
+    common = shutil.copytree(folder / "cache", tmp_path / "common")
+    files = sorted((path, path.stat().st_mtime_ns) for path in common.rglob("*"))
+    around = {"LIB2048_COMPILED": str(common), "NUMBA_CACHE_DIR": str(tmp_path / "own"),
+              "LIB2048_QUICK": None}  # fmt: skip
+    found = done([*PLAY, "--json"], tmp_path, **around)
+    assert json.loads(found.stdout)["mean"] == json.loads(first.stdout)["mean"]
+    assert not told(found.stderr) and not (tmp_path / "own").exists()
+    other = done(["play", "greedy", "--games", "1", "--json"], tmp_path, **around)
+    assert json.loads(other.stdout)["games"] == 1
+    assert list((tmp_path / "own").rglob("*.nbc"))  # what was not there is one's own
+    assert sorted((path, path.stat().st_mtime_ns) for path in common.rglob("*")) == files
+
+
+@pytest.mark.parametrize("size", [0, 3, -1])
+def test_damaged_code_for_everybody_is_left_alone(tmp_path, compiled, size):
+    folder, _, first = compiled
+    common = shutil.copytree(folder / "cache", tmp_path / "common")
+    for path in common.rglob("*.nb?"):
+        path.write_bytes(path.read_bytes()[:size])
+    found = done([*PLAY, "--json"], tmp_path, LIB2048_COMPILED=str(common),
+                 NUMBA_CACHE_DIR=str(folder / "cache"), LIB2048_QUICK="1")  # fmt: skip
+    assert json.loads(found.stdout)["mean"] == json.loads(first.stdout)["mean"]
+    assert not told(found.stderr)
+
+
 @pytest.mark.parametrize("size", [0, 3, -1])
 def test_damaged_compiled_code_is_made_anew(tmp_path, compiled, size):
     """A power cut may leave files that are there and empty."""

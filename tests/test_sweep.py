@@ -303,6 +303,21 @@ def test_a_stop_leaves_checkpoints(tmp_path, kind):
     assert {path.name for path in (tmp_path / "out").iterdir()} == {"a-seed1", "b-seed1"}
 
 
+def test_a_laptop_that_slept_goes_on(tmp_path, monkeypatch):
+    """Dask sends away a worker that it has not heard of for 5 minutes; here for ten heartbeats."""
+    monkeypatch.setenv("DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL", "1s")
+    with started("a", tmp_path / "out") as process:
+        [child] = processes_of(process.pid)
+        process.send_signal(signal.SIGSTOP)
+        time.sleep(8)
+        process.send_signal(signal.SIGCONT)
+        time.sleep(3)
+        at_work = processes_of(process.pid)
+        process.send_signal(signal.SIGINT)
+        said = process.communicate()[0]
+    assert at_work == [child] and json.loads(said)["failed"] == 0
+
+
 def test_stop_ends_a_sweep_from_another_thread(client, tmp_path):
     stop = threading.Event()
 

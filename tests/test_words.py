@@ -21,6 +21,13 @@ def test_curves_are_told_with_their_ends():
                     "TD from 200 to 12.3 k, TC from 5 to 5")  # fmt: skip
 
 
+def test_a_peak_is_told_and_a_ripple_is_not():
+    peak = CURVE.assign(mean=[200.0, 3000.0, 1000.0])
+    ripple = CURVE.assign(mean=[200.0, 195.0, 3000.0])
+    told = describe(plot_curves({"TD": peak, "TC": ripple}).figure, short).replace("\u00a0", " ")
+    assert told.endswith("TD from 200 to 1 k (highest 3 k at 2 k), TC from 200 to 3 k")
+
+
 def test_a_title_and_several_axes_are_told():
     figure, (left, right) = subplots(1, 2)
     left.set(title="early", xlabel="score")
@@ -31,8 +38,8 @@ def test_a_title_and_several_axes_are_told():
 
 
 def test_names_beside_intervals_are_told():
-    ax = plot_intervals(["greedy", "random"], [3000, 1000], [50, 20])
-    assert describe(ax.figure).endswith("greedy, random")
+    ax = plot_intervals(["λ = 0", "λ = 1"], [300, 100], [50, 20])
+    assert describe(ax.figure).endswith("; λ = 0: 300 ± 50, λ = 1: 100 ± 20")
 
 
 def test_an_empty_figure_is_a_figure():

@@ -4,7 +4,7 @@ data/curves/answers.csv has a row for each number of an answer ("What we found")
 `task`, `what` was found, its `value`, `half` of its 95 % interval where the answer gives it, and
 the library's `sources` that found it.  Each task is done as a reader would do it: by those cells of
 the lesson that it needs, and then a few lines.  Rows of tasks that are not named stay as they are.
-A quarter of an hour on one core.
+Half an hour on one core.
 """
 
 import io
@@ -312,6 +312,46 @@ def task_15_1() -> Answer:
         yield name, result.mean, result.ci95
 
 
+def task_15_2() -> Answer:
+    """Other learning rates of Adam, after so many actions each."""
+    lesson = opened("15", "Run")
+    network = {"network": "cnn22sss", "batch": "batch128", "average": 0.99}
+
+    def score(rate, seed):
+        run = lesson.Run(lesson.Settings(**network, learning_rate=rate, seed=seed))
+        run.go(actions=470_000, progress=False)
+        return evaluate(run.tested, 200).mean
+
+    means = {rate: [score(rate, seed) for seed in SEEDS] for rate in (0.001, 0.003, 0.0003)}
+    for rate in (0.003, 0.0003):
+        told = compare(means[rate], means[0.001])
+        yield f"{rate:g} − 0.001", told.difference, told.half
+
+
+def task_16_1() -> Answer:
+    """How sure a network is that Adam taught at the rate 0.01."""
+    lesson = opened("16", "new_run")
+    for seed in SEEDS:
+        run = lesson.new_run(seed, optimiser="adam")
+        run.go(games=500, progress=False)
+        for batch in (10, 50):
+            yield f"seed {seed}, distance in batch {batch}", run.batches["distance"][batch - 1]
+
+
+def task_16_2() -> Answer:
+    """A copy of TD(0)."""
+    from lib2048.deep import warm_start  # torch, here alone
+
+    lesson = opened("16", "record_games")
+    teacher, student = lesson.Network("4x6"), lesson.new_policy_network(1)
+    train(teacher, alpha=0.1, actions=3_000_000, progress=False)
+    moves = lesson.record_games(teacher, 100, seed=1)
+    yield "agreement", warm_start(student, moves)[-1]["agreement"]
+    yield "teacher", moves.results[:, 1].mean()
+    copy = evaluate(student.player(), 500)
+    yield "copy", copy.mean, copy.ci95
+
+
 def task_A2_1() -> Answer:
     """Somebody who stops when luck has decided."""
     lesson = opened("A2", "greedy")
@@ -358,7 +398,7 @@ def chosen(name: str) -> bool:
 def rows_of(name: str) -> pd.DataFrame:
     """Do a task; return its rows."""
     lesson, task = name.split(".")
-    found = pd.DataFrame(list(TASKS[name]())).reindex(columns=range(3)).round(4)
+    found = pd.DataFrame([(*row, np.nan)[:3] for row in TASKS[name]()]).round(4)
     found.columns = ["what", "value", "half"]
     return found.assign(lesson=lesson, task=int(task), sources=SOURCE_HASH)[COLUMNS]
 

@@ -7,10 +7,11 @@ runs         a row a run: its command, what its training came to, and its tests,
 tests        the tests at its end, a row a depth;  evaluations: those on its way
 history      its training games, a row for each 1000;  stages: its actions in each stage
 each         a file of that name for each run: its whole history, and beside it how it was made
-rows         what each [[play]] or [[solve]] has found
+rows         what each [[play]], [[solve]] or [[ship]] has found
 
 What belongs to a run that is there takes the place of its old rows; rows of runs whose folders are
-gone stay as they are.  New columns are appended.  What a [[ship]] has made goes to data/weights.
+gone stay as they are.  New columns are appended.  What a [[ship]] has made goes to data/weights,
+unless its list has `rows`.
 """
 
 import argparse
@@ -26,9 +27,7 @@ from typing import NamedTuple
 from lib2048.learn.settings import Settings, flags
 from lib2048.machine.files import read_json, write_atomic, write_text
 from lib2048.sweep import Training, read_collect, read_list, testing
-from lib2048.sweep.playing import Playing
 from lib2048.sweep.shipping import Shipping
-from lib2048.sweep.solving import Solving
 from lib2048.train.folder import CONFIG, TESTS
 from lib2048.train.history import EVALUATION_COLUMNS, EVALUATIONS, HISTORY, STAGES
 
@@ -110,8 +109,9 @@ class Found(NamedTuple):
     def rows(self, table):
         """Return its rows of a table of `FILLED`, dicts; none of what it has not come to yet."""
         if table == "rows":
-            done = self.job.found(self.folder)
-            return [row | {"sources": done["sources"]} for row in done["rows"]]
+            done, ships = self.job.found(self.folder), isinstance(self.job, Shipping)
+            rows = [self.job.summary(self.folder)] if ships else done["rows"]
+            return [row | {"sources": done["sources"]} for row in rows]
         if table == "runs":
             return [self._summary(done) for done in [testing.facts(self.path)] if done]
         named = {"run": self.job.name, "seed": self.job.settings.seed, "sources": self.sources}
@@ -154,7 +154,7 @@ def command_of(settings):
 
 def keep_files(one, wanted, into):
     """Write the files that are a job's own: its curve with how it was made, or its weights."""
-    if isinstance(one.job, Shipping):
+    if is_shipped(one.job, wanted):
         file = one.job.file(one.folder)
         with open(file, "rb") as source:
             copied = partial(shutil.copyfileobj, source)
@@ -163,6 +163,11 @@ def keep_files(one, wanted, into):
         place = into / "curves" / each_name(wanted, one.job)
         write_text(f"{place}.csv", (one.path / HISTORY).read_text())
         write_text(f"{place}.json", json.dumps(note_of(one), indent=2) + "\n")
+
+
+def is_shipped(job, wanted):
+    """Say whether what a job makes is a file of data/weights."""
+    return isinstance(job, Shipping) and "rows" not in wanted.files
 
 
 def each_name(wanted, job):
@@ -190,7 +195,7 @@ class Filled:
     def add(self, done, wanted):
         """Add what jobs have found."""
         for one in done:
-            if isinstance(one.job, (Playing, Solving) if self.table == "rows" else Training):
+            if isinstance(one.job, Training) != (self.table == "rows"):
                 every = wanted.every if self.table == "history" else 1
                 if rows := one.rows(self.table)[every - 1 :: every]:
                     self.new.append((one.about, rows))

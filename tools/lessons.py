@@ -46,6 +46,9 @@ KEPT_METADATA = {"tags", "jupyter"}
 ALLOWED_IMPORTS = {"lib2048", "numpy", "pandas", "matplotlib", "numba", "torch", "IPython", "cma"}
 ALLOWED_IMPORTS |= sys.stdlib_module_names
 
+QUESTION = re.compile(r"(?m)^(?:<details><summary><b>|\*\*)(\d+)\.(?:</b>|\*\*)")
+FOLDED = re.compile(r"(?s)</summary>(.*?)</details>")  # what a reader has to unfold
+
 WIDGET = "application/vnd.jupyter.widget-view+json"
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 
@@ -376,6 +379,35 @@ def leads_on(path: Path, notebook: NotebookNode) -> Iterator[str]:
         yield f"its last cell has no link to {following[0]}"
 
 
+def five_questions(path: Path, notebook: NotebookNode) -> Iterator[str]:
+    """A lesson asks five questions, and the answer to each is folded away."""
+    _, *parts = QUESTION.split(section(notebook, "Five questions"))
+    numbers, said = parts[::2], parts[1::2]
+    if numbers != ["1", "2", "3", "4", "5"]:
+        yield f"its 'Five questions' are numbered {numbers}"
+    for number, text in zip(numbers, said):
+        if not any(map(str.strip, FOLDED.findall(text))):
+            yield f"its question {number} has no answer folded away"
+
+
+def tasks_have_answers(path: Path, notebook: NotebookNode) -> Iterator[str]:
+    """What a lesson gives to do at its end has an answer, folded away."""
+    text = section(notebook, "Do next") + section(notebook, "Go on")
+    text = text.partition("**References")[0]
+    folded = FOLDED.findall(text)
+    tasks = re.findall(r"(?m)^(?:\d+\. |- \*\*Do)", FOLDED.sub("", text))
+    answers = max(len(folded), len(re.findall(r"(?m)^\d+\. ", "\n".join(folded))))
+    if max(len(tasks), bool(text)) > answers:
+        yield f"{max(len(tasks), 1)} tasks at its end, and {answers} answers folded away"
+
+
+def section(notebook: NotebookNode, title: str) -> str:
+    """Return the prose under a heading of the second level, "" without such a one."""
+    prose = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+    found = re.search(rf"(?ms)^## {title}$(.*?)(?=^## |\Z)", prose)
+    return found[1] if found else ""
+
+
 def minutes(notebook: NotebookNode) -> int | None:
     """Return the minutes that a lesson's title cell promises, None where it does not."""
     found = re.search(r"\*\*Time:?\*\*:? (\d+) minutes", notebook.cells[0].source)
@@ -400,6 +432,8 @@ CHECKS = (
     nothing_from_the_appendix,
     predictions_wait,
     leads_on,
+    five_questions,
+    tasks_have_answers,
 )
 
 

@@ -10,13 +10,12 @@ import sys
 from functools import cache
 from pathlib import Path
 
-from collect import DATA, as_row, each_name, is_about, paths_of, read_rows
+from collect import DATA, as_row, each_name, is_about, is_shipped, paths_of, read_rows
 
 from lib2048.machine.files import read_json
 from lib2048.machine.kernels import SOURCE_HASH
 from lib2048.networks.files import info
 from lib2048.sweep import read_collect, read_list
-from lib2048.sweep.shipping import Shipping
 
 STATES = ("current", "older", "unknown", "missing")
 HEADS = ("list", "core-hours", "runs", *STATES)
@@ -59,7 +58,7 @@ def state_of(about, job, wanted, data):
 
 def sources_of(about, job, wanted, data):
     """Return the hash of the sources that recorded a job, '' for an unknown one, None for none."""
-    if isinstance(job, Shipping):
+    if is_shipped(job, wanted):
         return shipped(data / "weights" / f"{job.name}.npz")
     if "each" in wanted.files:
         note = data / "curves" / f"{each_name(wanted, job)}.json"

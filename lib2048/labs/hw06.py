@@ -43,6 +43,40 @@ def optimistic_start(tables, points):
     return [[each] * len(table) for table in tables]
 
 
+# ---------------------------------------------------------------- three friends' versions
+
+
+@register_jitable
+def _learn(weights, memory, positions, error, step, fresh, kept):
+    """Let the weights learn; E and A keep a share of what they were and take the error in.
+
+    step: rate times error; fresh: the rate of a weight without a history.
+    """
+    for p in positions:
+        E, A = memory[2 * p], memory[2 * p + 1]
+        weights[p] += step * (abs(E) / A if A != 0 else fresh)
+        memory[2 * p] = kept * E + error
+        memory[2 * p + 1] = kept * A + abs(error)
+
+
+def fresh_rests(weights, memory, positions, error, rate):
+    """Learn by TC in which a weight without a history does not move."""
+    _learn(weights, memory, positions, error, rate * error, 0.0, 1.0)
+
+
+def only_signs(weights, memory, positions, error, rate):
+    """Learn by TC whose E and A count every error as +1 or -1."""
+    _learn(weights, memory, positions, np.sign(error), rate * error, 1.0, 1.0)
+
+
+def forgets(weights, memory, positions, error, rate):
+    """Learn by TC whose E and A lose a tenth of themselves before they take an error in."""
+    _learn(weights, memory, positions, error, rate * error, 1.0, 0.9)
+
+
+FRIENDS = {"fresh rests": fresh_rests, "only signs": only_signs, "forgets": forgets}
+
+
 # ---------------------------------------------------------------- cases
 
 

@@ -9,7 +9,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lib2048.game.board import afterstates, count_empty, from_tiles, initial, spawn, to_exponents
+from lib2048.game.board import (
+    afterstates,
+    count_empty,
+    from_tiles,
+    initial,
+    spawn,
+    symmetries,
+    to_exponents,
+)
 from lib2048.game.rng import stream
 from lib2048.game.spec import FOUR_CHANCE
 from lib2048.labs.exercise import Exercise
@@ -109,6 +117,7 @@ NARROW = [  # full but for some cells, left-packed: several ways lead to the sam
     [[2, 4, 8, 16], [4, 8, 16, 32], [2, 4, 8, 16], [4, 0, 0, 0]],
     [[2, 4, 8, 16], [4, 8, 16, 32], [2, 4, 8, 0], [4, 2, 0, 0]],
 ]
+MIRRORED = [[0, 2, 2, 0], [0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]]  # its own mirror image
 RISKY = [  # after one of the spawns, or both, no action is legal
     [[0, 32, 8, 2], [4, 16, 32, 8], [2, 4, 16, 4], [4, 32, 2, 8]],
     [[2, 4, 2, 4], [4, 2, 4, 2], [2, 4, 2, 4], [4, 2, 32, 0]],
@@ -187,7 +196,8 @@ def questions(random):
     """Return afterstates and the depths that are asked for in turn, with one table."""
     boards = [from_tiles(rows) for rows in NARROW] + _drawn(random, 1, 3, 2, 3)
     cases = [(board, (0, 1, 0), OWN) for board in boards]
-    return cases + [(board, (1, 2, 1), OWN) for board in boards]
+    cases += [(board, (1, 2, 1), OWN) for board in boards]
+    return [*cases, (from_tiles(MIRRORED), (1, 0), OWN)]
 
 
 # ---------------------------------------------------------------- how it is judged
@@ -332,6 +342,10 @@ def _board_and_plies(board, plies):
     return int(board), plies
 
 
+def _image_and_plies(board, plies):
+    return int(symmetries(board).min()), plies
+
+
 # ---------------------------------------------------------------- the exercises
 
 EXERCISES = [
@@ -411,6 +425,7 @@ EXERCISES = [
             "no_depth": _keyed(_board_alone),
             "no_leaves": _keyed(_board_and_plies, leaves=False),
             "no_kind": _keyed(_board_and_plies, states=True),
+            "mirror": _keyed(_image_and_plies),
         },
         show={"afterstate": "board"},
         result={"answers": "text", "most look-ups of one board": "text"},

@@ -108,7 +108,7 @@ class Games:
         lanes = {f"lane_{name}": self.lanes[name].copy() for name in KEPT}
         episodes = np.concatenate(self._episodes())
         past = {f"past_{name}": episodes[name].copy() for name in PAST.names}
-        starts = starts_state(self.starts, self._turns())
+        starts = starts_state(self.starts, self.lanes["start"] + self.lanes["length"])
         return {**lanes, **past, **starts, "counters": self.counters.copy()}
 
     def check(self, state, path):
@@ -182,10 +182,6 @@ class Games:
             start += len(episode)
         self.counters[:] = state["counters"]
         restore_starts(self.starts, state)
-
-    def _turns(self):
-        """The turns of the longest game in progress, those before a restart included."""
-        return 1 + int((self.lanes["start"] + self.lanes["length"]).max())
 
     def _episodes(self):
         """What is kept of the unfinished episodes, a view a lane."""

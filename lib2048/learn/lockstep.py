@@ -99,6 +99,11 @@ class Lockstep:
         return int(self.counters[ACTIONS])
 
     @property
+    def begun(self):
+        """The number of the first game that has not begun."""
+        return int(self.counters[NEXT_GAME])
+
+    @property
     def boards(self):
         """The states whose actions come next: uint64[count]."""
         return self.places["board"]
@@ -125,7 +130,8 @@ class Lockstep:
     def act(self, actions=None, last_action=FOREVER, rows=None):
         """Play one turn: one action in each game, in their order.
 
-        actions: int[count], legal ones; None goes on with a turn that a limit has interrupted.
+        actions: int[count]; a game whose action is illegal stays as it is, uncounted.  None goes
+        on with a turn that a limit has interrupted.
         last_action: stop when `actions` is this number; rows: stop when so many games are over;
         by default the turn is played to its end.  Returns int64[k, 5], the games that ended; see
         records.RESULT_COLUMNS.
@@ -143,8 +149,8 @@ class Lockstep:
     def state(self):
         """Return all that a resume needs, as a dict of plain arrays."""
         places = {f"place_{name}": self.places[name].copy() for name in PLACE.names}
-        turns = 1 + int((self.places["start"] + self.places["length"]).max())
-        return {**places, **starts_state(self.starts, turns), "counters": self.counters.copy()}
+        starts = starts_state(self.starts, self.places["start"] + self.places["length"])
+        return {**places, **starts, "counters": self.counters.copy()}
 
     def check(self, state, path):
         """Raise ValueError, in one line, where a state is not one that `state` returns.
@@ -280,10 +286,10 @@ def _act(places, after, rewards, counters, results, starts, limits, grid):
     g = counters[TURN]
     while g < len(places) and counters[ROWS] < len(results):
         place = places[g]
-        if place.number >= 0:
+        action = place.action
+        if place.number >= 0 and rewards[g, action] != ILLEGAL:
             if counters[ACTIONS] >= limits.last_action:
                 break
-            action = place.action
             _move(place, after[g, action], rewards[g, action], grid)
             counters[ACTIONS] += 1
             slide_into(place.board, grid, after[g], rewards[g])

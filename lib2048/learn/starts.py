@@ -65,13 +65,16 @@ def new_starts(kind, stages, lanes, longest, zeros=np.zeros):
     )
 
 
-def starts_state(starts, turns):
+def starts_state(starts, last):
     """Return what a resume needs of `Starts`, as a dict of arrays.
 
-    turns: so many of the longest game in progress, those before a restart included.
+    last: int64[lanes], the last turn of each lane's game, those before a restart included; what
+    older games left behind it is not kept.
     """
     state = {name: array.copy() for name, array in starts._asdict().items()}
-    return state | {"trail": starts.trail[:, :turns].copy()}
+    turns = np.arange(min(1 + last.max(), starts.trail.shape[1]))
+    kept = np.where(turns <= last[:, np.newaxis], starts.trail[:, : len(turns)], ZERO)
+    return state | {"trail": kept}
 
 
 def starts_forms(starts):

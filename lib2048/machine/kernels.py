@@ -5,6 +5,7 @@ leaves stale machine code behind.  Ours lies in a folder whose name holds a hash
 that hold kernels; it changes no setting of numba, so other packages keep their caches.
 """
 
+import contextlib
 import functools
 import hashlib
 import os
@@ -70,7 +71,10 @@ def _usual_cache():
 SOURCE_HASH = source_hash()
 # Code with and without checks of bounds is not the same code.
 _CHECKED = "-checked" if numba.config.BOUNDSCHECK else ""
-CACHE = _user_cache() / "lib2048" / (source_hash(*ROOMS) + _CHECKED)
+VERSION = Path("lib2048", source_hash(*ROOMS) + _CHECKED)
+CACHE = _user_cache() / VERSION
+# What somebody compiled for everybody, such as the root of a hub: read, never written.
+COMMON = _asked_for("LIB2048_COMPILED")
 
 
 def _say_compiling():
@@ -84,8 +88,8 @@ def _say_compiling():
 class _Place:
     """Where a function's machine code is kept; what numba calls a locator."""
 
-    def __init__(self, module):
-        self._path = CACHE / module
+    def __init__(self, path):
+        self._path = path
 
     def get_cache_path(self):
         return str(self._path)
@@ -100,13 +104,23 @@ class _Place:
 class _Entry(CompileResultCacheImpl):
     """How one function is written and read: numba's way, in our place."""
 
-    def __init__(self, function):
-        self._locator = _Place(function.__module__)
+    def __init__(self, function, folder=None):
+        self._locator = _Place((folder or CACHE) / function.__module__)
         line = function.__code__.co_firstlineno
         # numba writes the list of a function's files before the files: one that was killed in
         # between must not leave the list of one version beside a file of another.
         made_by = "py{}{}-{}".format(*sys.version_info[:2], numba.__version__)
         self._filename_base = f"{function.__name__}-{line}.{made_by}"
+
+
+class _Common(FunctionCache):
+    """What was compiled for everybody."""
+
+    _impl_class = staticmethod(lambda function: _Entry(function, COMMON / VERSION))
+
+    def load_overload(self, sig, target_context):
+        with contextlib.suppress(Exception):  # a damaged file can raise anything
+            return super().load_overload(sig, target_context)
 
 
 class _Cache(FunctionCache):
@@ -115,7 +129,9 @@ class _Cache(FunctionCache):
     _impl_class = _Entry
 
     def load_overload(self, sig, target_context):
-        found = None
+        found = _Common(self._py_func).load_overload(sig, target_context) if COMMON else None
+        if found is not None:
+            return found
         try:
             found = super().load_overload(sig, target_context)
         except OSError:

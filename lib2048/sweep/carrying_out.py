@@ -256,6 +256,7 @@ LOCAL = {
     "distributed.scheduler.http.routes": [],
     "distributed.worker.http.routes": [],
     "distributed.scheduler.worker-saturation": 1.0,  # no run waits behind another's worker
+    "distributed.scheduler.worker-ttl": None,  # silent for long is a laptop that slept
 }
 
 

@@ -1,14 +1,17 @@
 """The kind of job that a [[ship]] of a list asks for: a small file of a trained network.
 
 Of a run by TC the weights that have learned most (by A, the sum of their errors' sizes) are kept,
-rounded to 11 bits and compressed; a neural network is rounded to float16.  Then the whole network
-and what the small file holds play the same games; the file says what both have scored.
+rounded to 11 bits (or to whole steps of some points) and compressed; a neural network is rounded to
+float16.  Then the whole network and what the small file holds play the same games; the file says
+what both have scored.
 """
 
 import json
 import time
 from dataclasses import dataclass
 from pathlib import Path
+
+import numpy as np
 
 from lib2048.machine.arrays import Archive, member, read_arrays
 from lib2048.machine.files import read_json
@@ -27,19 +30,24 @@ from lib2048.sweep.task import (
 )
 from lib2048.train.folder import CONFIG
 
-KEYS = {"name": str, "network": str, "keep": int, "tests": dict}
+KEYS = {"name": str, "network": str, "keep": int, "step": int, "whole": None, "tests": dict}
+
+STEPS = tuple(1 << bit for bit in range(11))
 
 
 @dataclass(frozen=True)
 class Shipping(Task):
     """A small file of the network of a run: NAME.npz, or NAME.safetensors, in its folder.
 
-    network: the run, LIST/NAME-seedN beside this list; keep: so many of its weights, by TC; tests:
-    what both play, ((plies, games), …).
+    network: the run, LIST/NAME-seedN beside this list; keep: so many of its weights, by TC; step:
+    weights are whole multiples of so many points, a power of two (11 bits keep those exactly);
+    tests: what it plays, ((plies, games), …); whole: whether the whole network plays that, too.
     """
 
     network: str
     keep: int | None = None
+    step: int | None = None
+    whole: bool = True
     tests: tuple = ((1, 1000), (3, 100))
 
     @classmethod
@@ -50,6 +58,8 @@ class Shipping(Task):
             raise ValueError('which run? write network = "LIST/NAME-seedN"')
         if told.get("keep", 1) < 1:
             raise ValueError(f"keep {told['keep']}: use 1 or more weights")
+        if told.get("step", 1) not in STEPS:
+            raise ValueError(f"step {told['step']}: use a power of two, 1 to {STEPS[-1]} points")
         if "tests" in told:
             told["tests"] = tables.test_games(told["tests"])
         return [cls(**told)]
@@ -89,9 +99,20 @@ class Shipping(Task):
         about = {"config": read_json(path.parent / CONFIG)}
         about |= {"seconds_to_load": seconds, "seed": TEST_SEED}
         about |= {} if whole is small else {"kept": self.keep}
-        about |= {"this_file": self._scores(loaded), "whole_network": self._scores(whole)}
+        about |= {"step": self.step} if self.step else {}
+        about |= {"this_file": self._scores(loaded)}
+        about |= {"whole_network": self._scores(whole)} if self.whole else {}
         save(small, file, compact=True, **about)
         return [json.loads(json.dumps(about))]
+
+    def summary(self, folder):
+        """Return a row of a table: how large the small file is, how fast read, what it scores."""
+        (about,) = self.found(folder)["rows"]
+        row = self.about | {"kept": about.get("kept"), "step": self.step}
+        row |= {"mib": round(self.file(folder).stat().st_size / 2**20, 2)}
+        row |= {"seconds_to_load": about["seconds_to_load"]}
+        tests = ((depth.replace("-", ""), test) for depth, test in about["this_file"].items())
+        return row | {f"{name}_{depth}": x for depth, test in tests for name, x in test.items()}
 
     def _both(self, path):
         """Return (the network of a run, what of it is to be saved)."""
@@ -99,8 +120,12 @@ class Shipping(Task):
             return (load(path),) * 2
         whole = load(path, fold=True)  # which checks all of the file
         if self.keep is None:
-            return whole, load(path)
-        return whole, network_from(pruned(read_arrays(path), self.keep), path)
+            small = load(path)
+        else:
+            small = network_from(pruned(read_arrays(path), self.keep), path)
+        if self.step:
+            small.weights[:] = np.rint(small.weights / self.step) * self.step
+        return whole, small
 
     def _scores(self, network):
         """Return what a network scores, {"1-ply": {"games", "mean", "ci95"}, "3-ply": …}."""

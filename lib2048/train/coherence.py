@@ -9,6 +9,7 @@ import numpy as np
 
 from lib2048.learn.rules import RULES
 from lib2048.learn.settings import Settings
+from lib2048.machine.kernels import part
 from lib2048.networks.network import Network
 from lib2048.train.run import Run
 
@@ -99,9 +100,7 @@ def _counting(weights, memory, positions, error, beta):
     """Learn by TC, and count how often each weight is met."""
     share = beta / np.float32(len(positions))
     for p in positions:
-        E, A = memory[3 * p], memory[3 * p + 1]
-        weights[p] += error * share * (min(abs(E) / A, np.float32(1)) if A != 0 else np.float32(1))
-        memory[3 * p], memory[3 * p + 1] = E + error, A + abs(error)
+        _learn(weights, memory, p, error, share)
         memory[3 * p + 2] += 1
 
 
@@ -109,10 +108,17 @@ def _tossing(weights, memory, positions, error, beta):
     """Learn by TC, and sum the errors with signs that a coin chooses."""
     share = beta / np.float32(len(positions))
     for p in positions:
-        E, A = memory[3 * p], memory[3 * p + 1]
-        weights[p] += error * share * (min(abs(E) / A, np.float32(1)) if A != 0 else np.float32(1))
-        memory[3 * p], memory[3 * p + 1] = E + error, A + abs(error)
+        A = _learn(weights, memory, p, error, share)
         mixed = (np.int64(A * 4096) * 73856093 + np.int64(p) * 19349663) & 0xFFFFFFFF
         mixed = (mixed ^ (mixed >> 16)) * 0x45D9F3B & 0xFFFFFFFF
         mixed = (mixed ^ (mixed >> 16)) * 0x45D9F3B & 0xFFFFFFFF
         memory[3 * p + 2] += error if (mixed >> 15) & 1 else -error
+
+
+@part
+def _learn(weights, memory, p, error, share):
+    """Let one weight learn by TC; return its A from before."""
+    E, A = memory[3 * p], memory[3 * p + 1]
+    weights[p] += error * share * (min(abs(E) / A, np.float32(1)) if A != 0 else np.float32(1))
+    memory[3 * p], memory[3 * p + 1] = E + error, A + abs(error)
+    return A
