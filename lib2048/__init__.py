@@ -17,6 +17,8 @@ come from, from the ground up:
 * labs: homework that checks itself
 * reader: the reader's copies of the notebooks, and their progress
 
+* papers: every table and figure of the papers beside ours
+
 and exact (small boards solved), benchmark (speed), cli (the command).
 """
 
@@ -126,10 +128,12 @@ __all__ = [
 def __getattr__(name):
     if name == "deep":
         return room("")
+    if name == "papers":
+        return importlib.import_module("lib2048.papers")
     if name in _LAZY:
         return getattr(importlib.import_module(f"lib2048.{_LAZY[name]}"), name)
     raise AttributeError(f"module 'lib2048' has no attribute {name!r}")
 
 
 def __dir__():
-    return sorted({*globals(), "deep", *_LAZY})
+    return sorted({*globals(), "deep", "papers", *_LAZY})

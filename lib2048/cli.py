@@ -1,5 +1,5 @@
-"""The command line: play, train, sweep, solve, convert, fold, tournament, info, bench, labs,
-lessons, progress.
+"""The command line: play, train, sweep, solve, convert, fold, tournament, info, bench, figure,
+labs, lessons, progress.
 
 Progress and prose go to stderr; with --json, stdout holds one JSON object and nothing else.  A
 wrong argument or file gives one line on stderr and exit status 2, and nothing is written.  The
@@ -63,11 +63,21 @@ def _parser():
     bench = commands.add_parser("bench", help="speed, as ratios within one run")
     bench.add_argument("--network", default="4x6")
     bench.add_argument("--stages", type=int, default=0, metavar="G", help="and in 2^G stages")
+    _add_figure(commands)
     inner = [*labs.add(commands, _Parser), *reader.add(commands, _Parser)]
     for command in [*commands.choices.values(), *inner]:
         command.add_argument("--json", action="store_true", default=False,
                              help="one JSON object on stdout")  # fmt: skip
     return top
+
+
+def _add_figure(commands):
+    figure = commands.add_parser("figure", help="a paper's table or figure beside our runs")
+    figure.add_argument("name", nargs="?", help="such as matsuzaki-table3; all of them without")
+    figure.add_argument("--draw", metavar="PNG", help="draw it into this file")
+    figure.add_argument("--run", action="store_true", help="make a row of it again, now")
+    figure.add_argument("--row", help="which; by default the first that we have a run for")
+    figure.add_argument("--minutes", type=float, default=1.0, help="to train, 1 by default")
 
 
 def _add_play(commands):
@@ -221,10 +231,30 @@ def _bench(options):
     return figures, report(figures)
 
 
+def _figure(options):
+    from lib2048 import papers
+
+    if not options.name:
+        if options.draw or options.run:
+            raise ValueError("which figure? `lib2048 figure` lists them")
+        table = papers.index()
+        shown = table.drop(columns="why").to_string()
+        return {"figures": table.reset_index().to_dict("records")}, shown
+    if options.run:
+        table = papers.run(options.name, options.row, options.minutes).to_frame().T
+    else:
+        table = papers.rows(options.name)
+    if options.draw:
+        papers.draw(options.name).figure.savefig(options.draw, bbox_inches="tight")
+    shown = table.drop(columns=["figure", "unit", "list", "why"], errors="ignore")
+    told = papers.about(options.name)
+    return {"rows": table.to_dict("records")}, f"{told}\n\n{shown.to_string(index=False)}"
+
+
 COMMANDS = {
     "play": _play, "train": _train, "sweep": sweep.run, "solve": _solve, "convert": _convert,
-    "fold": _fold, "tournament": _tournament, "info": _info, "bench": _bench, "labs": labs.run,
-    "lessons": reader.lessons, "progress": reader.progress,
+    "fold": _fold, "tournament": _tournament, "info": _info, "bench": _bench, "figure": _figure,
+    "labs": labs.run, "lessons": reader.lessons, "progress": reader.progress,
 }  # fmt: skip
 
 

@@ -555,6 +555,49 @@ def _paired(names, values):
 
 
 @_styled
+def plot_beside(rows, ax=None):
+    """Draw a paper's results (hollow) and ours (full), a row each, a colour a depth; return ax.
+
+    rows: DataFrame with row, plies, paper, paper ±, ours, ±, as `papers.rows` returns it.
+    """
+    names = list(dict.fromkeys(rows["row"]))
+    ax = _axes(ax, 1.6 + 0.42 * len(names))
+    groups = rows.groupby("plies")
+    for n, (plies, frame) in enumerate(groups):
+        places = [names.index(row) + 0.16 * (n - (len(groups) - 1) / 2) for row in frame["row"]]
+        look = {"fmt": "Dos^vP*"[n % 7], "color": COLOURS[n % len(COLOURS)], "capsize": 3}
+        ax.errorbar(frame["paper"], places, xerr=frame["paper ±"].fillna(0), mfc="white",
+                    label=f"paper, {plies:g}-ply", **look)  # fmt: skip
+        half = frame["±"].replace(np.inf, 0).fillna(0)
+        ax.errorbar(frame["ours"], places, xerr=half, label=f"ours, {plies:g}-ply", **look)
+    ax.xaxis.set_major_formatter(_SHORT)
+    ax.set_xlabel(LABELS["mean"])
+    _name_rows(ax, names)
+    return _legend_above(ax)
+
+
+@_styled
+def plot_compute(curves, points, by="actions", ax=None):
+    """Draw scores by compute: a line a run, a hollow point a paper's result; return ax.
+
+    curves: DataFrame with list, run, mean and the column `by`; points: with row, paper, paper's
+    budget (may be empty).  Runs of one list have one colour; the x-axis is logarithmic.
+    """
+    ax = _axes(ax, 5)
+    colours = dict(zip(dict.fromkeys(curves["list"]), itertools.cycle(COLOURS)))
+    for (place, _), frame in curves.sort_values(by).groupby(["list", "run"]):
+        ax.plot(frame[by], frame["mean"], color=colours[place], linewidth=1.2, alpha=0.8)
+    for place, colour in colours.items():
+        ax.plot([], [], color=colour, label=f"our list {place}")
+    ax.plot(points["paper's budget"], points["paper"], "D", mfc="white", color=GREY,
+            label="the papers' results")  # fmt: skip
+    ax.set_xscale("log")
+    ax.set_xlabel(LABELS.get(by, f"training time ({by})"))
+    _format_axis(ax.yaxis, "mean")
+    return _legend_above(ax)
+
+
+@_styled
 def plot_differences(groups, xlabel="difference (%)", ax=None):
     """Draw how far rows are above a reference, with 95 % intervals, a mark a group; return ax.
 

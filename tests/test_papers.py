@@ -1,0 +1,133 @@
+"""Every table and figure of the papers is in the index; each number beside theirs is the data's."""
+
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+
+from lib2048 import data, papers, recorded_tests
+
+ROOT = Path(__file__).resolve().parents[1]
+FIGURES = tomllib.loads(data("figures.toml").read_text(encoding="utf-8"))
+# How many tables and figures the sources number.
+NUMBERED = {"jaskowski-table": 7, "jaskowski-figure": 5, "matsuzaki-table": 11,
+            "matsuzaki-figure": 17, "amar-figure": 7, "lab-block": 2}  # fmt: skip
+RUN = [
+    name
+    for name, about in FIGURES.items()
+    if "like" not in about and (papers.rows(name)["run"] != "").any() and name != "jaskowski-table5"
+]
+DRAWN = [name for name in FIGURES if len(papers.rows(name))]
+
+
+def command(*words):
+    """Return (exit status, what it says) of `lib2048 figure`."""
+    asked = [sys.executable, "-m", "lib2048.cli", "figure", *words]
+    done = subprocess.run(asked, capture_output=True, text=True, cwd=ROOT)
+    return done.returncode, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(("kind", "count"), NUMBERED.items())
+def test_the_index_names_every_table_and_figure(kind, count):
+    named = {name for name in papers.index().index if name.startswith(kind)}
+    assert named == {f"{kind}{n}" for n in range(1, count + 1)}
+
+
+def test_tables_of_the_published_data_are_all_named():
+    tables = {path.stem for path in data("published").glob("*_table*.csv")}
+    told = {about.get("table") for about in FIGURES.values()}
+    sizes = {"matsuzaki2021_table1_tile_milestones", "matsuzaki2021_table2_networks"}
+    assert tables - told == sizes
+
+
+def test_what_has_nothing_of_ours_says_why():
+    table = papers.index()
+    lacking = table[(table["ours"] < table["results"]) | (table["lists"] == "")]
+    assert (lacking["why"] != "").all(), lacking.index[lacking["why"] == ""]
+
+
+@pytest.mark.parametrize("name", [n for n in FIGURES if "table" in FIGURES[n]])
+def test_each_published_result_has_its_row(name):
+    published = pd.read_csv(data(f"published/{FIGURES[name]['table']}.csv"))
+    rows = papers.rows(name)
+    assert np.array_equal(rows["paper"], published["score_mean"], equal_nan=True)
+    assert not any("{" in row for row in rows["row"])
+
+
+def test_ours_is_the_mean_of_the_seeds():
+    row = papers.rows("jaskowski-table3").query("row == '1 stage' and plies == 3").iloc[0]
+    tests = recorded_tests("late").query("run == 'one_stage' and plies == 3 and end")
+    assert row["ours"] == pytest.approx(tests["mean"].mean()) and row["seeds"] == 3
+    assert row["our budget"] == 300_000_000 and 0 < row["±"] < 50_000
+
+
+def test_a_run_beside_a_row_is_one_of_its_list():
+    for name, about in FIGURES.items():
+        for pair in about.get("ours", ()):
+            told = tomllib.loads(data(f"runs/{pair['list']}.toml").read_text(encoding="utf-8"))
+            runs = {job["name"] for job in told.get("run", ())}
+            assert pair["run"] in runs or "line" in pair, (name, pair)
+
+
+def test_orders_counts_pairs_of_what_has_seeds():
+    asked = papers.orders("matsuzaki-table5").iloc[0]
+    assert asked["pairs"] == 28 >= asked["decided"] >= asked["same"] > 0
+    assert "jaskowski-figure4" not in set(papers.orders()["figure"])  # it is Table I once more
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_what_can_be_read_is_drawn(name):
+    ax = papers.draw(name)
+    plt.close(ax.figure)
+    assert len(ax.get_yticklabels()) == papers.rows(name)["row"].nunique()
+    assert "paper" in " ".join(text.get_text() for text in ax.get_legend().get_texts())
+
+
+@pytest.mark.parametrize("by", ["actions", "hours"])
+def test_score_against_compute(by):
+    ax = papers.compute(by)
+    plt.close(ax.figure)
+    assert ax.get_xscale() == "log" and len(ax.lines) > 10
+
+
+@pytest.mark.parametrize("name", RUN)
+def test_each_is_made_again_at_its_smallest_budget(name):
+    if FIGURES[name].get("unit") == "positions":
+        pytest.importorskip("torch")
+    row = papers.run(name, minutes=papers.LEAST_MINUTES)
+    assert row["now"] > 500 and row["actions now"] > 0 and row["figure"] == name
+
+
+def test_the_command_prints_and_draws(tmp_path):
+    status, text = command("jaskowski-table3", "--draw", str(tmp_path / "t.png"))
+    assert status == 0 and "2^4 stages, WP" in text and "lesson 11" in text
+    assert (tmp_path / "t.png").read_bytes()[:4] == b"\x89PNG"
+    status, text = command()
+    assert status == 0 and all(name in text for name in FIGURES)
+
+
+WRONG = {
+    ("matsuzaki-tabel3",): "matsuzaki-table3",
+    ("amar-figure3", "--draw", "x.png"): "nothing to draw",
+    ("jaskowski-table6", "--run"): "no run that could be made again",
+    ("jaskowski-table1", "--run", "--row", "TD"): "has no row 'TD'",
+    ("jaskowski-table1", "--run", "--minutes", "0"): "0.02 are the least",
+    ("--run",): "which figure?",
+}
+
+
+@pytest.mark.parametrize(("words", "said"), WRONG.items())
+def test_what_is_wrong_is_said_in_one_line(words, said):
+    status, text = command(*words)
+    assert status == 2 and said in text and text.count("\n") == 1
+    assert not (ROOT / "x.png").exists()
+
+
+def test_the_page_is_current():
+    done = subprocess.run([sys.executable, "tools/figures.py", "--check"], cwd=ROOT)
+    assert done.returncode == 0
