@@ -69,20 +69,33 @@ def rows(name=None):
     return pd.DataFrame([row for one in names for row in _rows(one)], columns=COLUMNS)
 
 
-def orders(name=None):
-    """Ask of every two rows of a table whether the better one in the paper is better here, too.
+def pairs(name=None):
+    """Return every two rows of a table, and whether the paper's better one is better here, too.
 
     Only rows that stand beside runs of at least two seeds are asked.  Returns a DataFrame, a row a
-    table and plies: pairs, decided (by `compare`, 95 %), same (decided, and in the paper's order).
+    pair and depth: figure, plies, better, worse (rows, by the paper), difference (ours, points),
+    half (of its 95 % interval), verdict (of `compare`; 'more' is the paper's order).
     """
     import pandas as pd
 
     asked = [
         (one, plies) for one in ([_like(_known(name))] if name else _own()) for plies in (1, 3)
     ]
-    found = [(one, plies, *_order(one, plies)) for one, plies in asked]
-    table = pd.DataFrame(found, columns=["figure", "plies", "pairs", "decided", "same"])
-    return table[table["pairs"] > 0].reset_index(drop=True)
+    columns = ["figure", "plies", "better", "worse", "difference", "half", "verdict"]
+    return pd.DataFrame([pair for one in asked for pair in _compared(*one)], columns=columns)
+
+
+def orders(name=None):
+    """Count the pairs of a table: all, those decided here, and those of them in the paper's order.
+
+    Returns a DataFrame, a row a table and depth: figure, plies, pairs, decided, same; see `pairs`.
+    """
+    told = pairs(name)
+    told = told.assign(
+        pairs=1, decided=told["verdict"] != "not decided", same=told["verdict"] == "more"
+    )
+    counts = told.groupby(["figure", "plies"], sort=False)[["pairs", "decided", "same"]].sum()
+    return counts.reset_index()
 
 
 def draw(name, ax=None):
@@ -256,14 +269,14 @@ def _ours(place, own, plies):
     return tests.loc[tests["actions"] == budget, "mean"].to_numpy(), budget
 
 
-def _order(name, plies):
-    """Return (pairs, decided, decided in the paper's order) of a table's rows."""
+def _compared(name, plies):
+    """Yield the pairs of a table's rows at some plies, as `pairs` has them."""
     table = rows(name).query("plies == @plies and seeds > 1").drop_duplicates(["list", "run"])
-    sides = [(row["paper"], _ours(row["list"], row["run"], plies)[0])
-             for row in table.to_dict("records")]  # fmt: skip
-    asked = [(a - b, compare(x, y)) for (a, x), (b, y) in itertools.combinations(sides, 2)]
-    decided = [(gap, told.difference) for gap, told in asked if told.verdict != "not decided"]
-    return len(asked), len(decided), sum(gap * ours > 0 for gap, ours in decided)
+    for two in itertools.combinations(table.to_dict("records"), 2):
+        worse, better = sorted(two, key=lambda row: row["paper"])
+        means = [_ours(row["list"], row["run"], plies)[0] for row in (better, worse)]
+        told = compare(*means)
+        yield name, plies, better["row"], worse["row"], told.difference, told.half, told.verdict
 
 
 # ---------------------------------------------------------------- runs

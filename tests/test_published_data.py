@@ -17,8 +17,8 @@ FILES = sorted(SOURCES["file"])
 TEXT_COLUMNS = {
     "action_selection", "activity", "algorithm", "approach", "augmentation", "authors",
     "batch_mode", "carousel", "conv_filter", "conv_filters", "delayed", "fc_units", "figure",
-    "has_16384", "has_4096", "has_8192", "jump_start", "method", "move_selection", "network",
-    "place", "player", "quantity", "queue_unit", "rate_name", "restart", "rule",
+    "has_16384", "has_4096", "has_8192", "jump_start", "limit", "method", "move_selection",
+    "network", "place", "player", "quantity", "queue_unit", "rate_name", "restart", "rule",
     "score_from_ratios", "score_qualifier", "search_limit", "section", "shuffled", "training",
     "unit", "weight_promotion", "x_quantity", "y_quantity",
 }  # fmt: skip
