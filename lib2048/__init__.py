@@ -121,7 +121,7 @@ __all__ = [
     "reached", "record_game", "recorded_lists", "recorded_tests", "recorded_variants",
     "rollouts", "save", "slide", "solve", "spawn", "spec", "statistics_block", "stream",
     "symmetries", "table_one", "to_exponents", "to_tiles", "tournament", "train", "you_said",
-    "deep", *_LAZY,
+    "deep", "papers", *_LAZY,
 ]  # fmt: skip
 
 

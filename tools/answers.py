@@ -352,6 +352,15 @@ def task_16_2() -> Answer:
     yield "copy", copy.mean, copy.ci95
 
 
+def task_17_2() -> Answer:
+    """A line through half of the long run."""
+    tests = opened("17", "long").long
+    half = tests[tests["actions"] <= 5e9]
+    slope, start = np.polyfit(np.log10(half["actions"]), half["mean"], 1)
+    yield "the line at 10^10", slope * 10 + start
+    yield "the last tests", tests.loc[tests["actions"] >= 9e9, "mean"].mean()
+
+
 def task_A2_1() -> Answer:
     """Somebody who stops when luck has decided."""
     lesson = opened("A2", "greedy")

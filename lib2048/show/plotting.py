@@ -589,8 +589,9 @@ def plot_compute(curves, points, by="actions", ax=None):
         ax.plot(frame[by], frame["mean"], color=colours[place], linewidth=1.2, alpha=0.8)
     for place, colour in colours.items():
         ax.plot([], [], color=colour, label=f"our list {place}")
-    ax.plot(points["paper's budget"], points["paper"], "D", mfc="white", color=GREY,
-            label="the papers' results")  # fmt: skip
+    if len(points):
+        ax.plot(points["paper's budget"], points["paper"], "D", mfc="white", color=GREY,
+                label="the papers' results")  # fmt: skip
     ax.set_xscale("log")
     ax.set_xlabel(LABELS.get(by, f"training time ({by})"))
     _format_axis(ax.yaxis, "mean")
