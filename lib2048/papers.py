@@ -225,9 +225,10 @@ def _row(name, about, published, pairs, unit):
     pair = next((pair for pair in pairs if len(published.query(pair["row"]))), NOBODY)
     mean, half, seeds, budget = _beside(pair, plies)
     why = "" if seeds else about.get("why", "no games at this depth were recorded")
+    told = pair.get("budget", about.get("budget", math.nan))
     return (name, about["label"].format(**row), plies, row["score_mean"],
-            row.get("score_ci95", math.nan), about.get("budget", math.nan), unit, pair["list"],
-            pair["run"], mean, half, seeds, budget, why)  # fmt: skip
+            row.get("score_ci95", math.nan), told, unit, pair["list"], pair["run"], mean, half,
+            seeds, budget, why)  # fmt: skip
 
 
 def _beside(pair, plies):

@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 from lessons import LESSONS, code_cells
 
-from lib2048 import SearchPlayer, compare, evaluate, mdp, train
+from lib2048 import SearchPlayer, compare, evaluate, mdp, papers, train
 from lib2048.machine.kernels import SOURCE_HASH
 
 matplotlib.use("agg")  # no window; in this process alone, unlike MPLBACKEND
@@ -350,6 +350,13 @@ def task_16_2() -> Answer:
     yield "teacher", moves.results[:, 1].mean()
     copy = evaluate(student.player(), 500)
     yield "copy", copy.mean, copy.ci95
+
+
+def task_17_1() -> Answer:
+    """Two batches of the same size, shuffled or not."""
+    pairs = papers.pairs("matsuzaki-table3").set_index(["better", "worse"])
+    pair = pairs.loc[("batch1K", "shuffle1K")]
+    yield "batch1K before shuffle1K", pair["difference"], pair["half"]
 
 
 def task_17_2() -> Answer:

@@ -60,6 +60,7 @@ MODULES = {
     "deep": "Neural networks",
     "envs": "Gymnasium environments",
     "labs": "Homework",
+    "papers": "The papers beside our runs",
     "sweep": "Many runs",
 }
 

@@ -541,6 +541,7 @@ def plot_intervals(names, means, ci95s, xlabel="mean score (points)", ax=None):
         note = {"textcoords": "offset points", "ha": "center", "va": "bottom", "fontsize": 11}
         ax.annotate(text, (mean, place), (0, 6), **note)
     ax.xaxis.set_major_formatter(_SHORT)
+    ax.locator_params(axis="x", nbins=6)
     ax.set_xlabel(xlabel)
     ax.margins(x=0.12)
     _name_rows(ax, names)
