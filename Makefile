@@ -16,7 +16,7 @@ LABS  := .venv/.labs
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test bounds notebooks check release class reproduce book lint bench clean
+.PHONY: help lab test bounds notebooks check release class reproduce card book lint bench clean
 
 help: ## say what each command does
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 18
@@ -47,6 +47,9 @@ class: $(READY) ## build one zip file for the students of a class: make class SE
 
 reproduce: $(READY) ## say what is recorded, and how long each list of runs takes
 	@$(BIN)/python tools/reproduce.py $(ONLY)
+
+card: $(READY) ## write the data card and the hashes of all that is recorded
+	$(BIN)/python tools/card.py
 
 book: $(READY) ## build the book, for reading in a browser: build/book/index.html
 	$(BIN)/python tools/book.py
