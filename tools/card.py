@@ -24,8 +24,8 @@ HEAD = """# Data card
 
 What lies here, and where it comes from. [curves](curves/README.md), [weights](weights/README.md),
 [runs](runs/README.md) and [published](published/README.md) say what the columns are and how each
-was made. A list is made again by `lib2048 sweep data/runs/LIST.toml`; a run of the same command line
-repeats every number but the seconds.
+was made. A list is made again by `lib2048 sweep data/runs/LIST.toml`; a run of the same command
+line repeats every number but the seconds.
 
 The hours are those of one core, for all that the lists ask; `make reproduce` says what of them is
 recorded. The files were recorded on {machine} if nothing else is said, and are free to use under
