@@ -217,20 +217,20 @@ def wait_for(condition):
     return found
 
 
-def test_memory_counts_the_network_that_plays_and_is_shipped(swept):
+def test_memory_counts_the_networks_that_play_and_are_shipped(swept):
     out, lists = swept
     one, two = read_list(lists[1])
     (small,) = read_list(lists[2])
     weights = 4 * 4 * 2 * 16**4  # bytes: 16^4 weights, two tuples, four stages
     assert one.needs(out / "others") - Playing("a", "greedy").needs(out) == weights
-    assert small.needs(out / "weights") > Playing("a", "greedy").needs(out) + 5 * weights
+    assert small.needs(out / "weights") - Playing("a", "greedy").needs(out) == 3 * weights
 
 
 def test_what_is_shipped_says_what_it_scores(swept, tmp_path):
     out, lists = swept
     collect.collect(out, lists, tmp_path)
     about = info(tmp_path / "weights" / "small.npz")
-    assert about["info"]["kept"] == 500 <= about["nonzero_weights"] < 510  # some are equal
+    assert 490 < about["info"]["kept"] == about["nonzero_weights"] <= 500
     assert about["info"]["config"]["rule"] == "tc"
     assert set(about["info"]["whole_network"]) == set(about["info"]["this_file"]) == {"1-ply"}
 
@@ -239,7 +239,7 @@ def test_sizes_against_scores_are_a_table_of_their_own(swept, tmp_path):
     out, lists = swept
     collect.collect(out, lists, tmp_path)
     sizes = table(tmp_path / "curves" / "sizes.csv").set_index("name")
-    assert sizes.loc["few", "kept"] == 500 and np.isnan(sizes.loc["all", "kept"])
+    assert 490 < sizes.loc["few", "kept"] <= 500 and np.isnan(sizes.loc["all", "kept"])
     assert sizes.loc["few", "mib"] < sizes.loc["all", "mib"]
     few = info(out / "sizes" / "few" / "few.npz")["info"]
     assert few["this_file"]["2-ply"]["mean"] == sizes.loc["few", "mean_2ply"]

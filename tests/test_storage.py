@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from lib2048.machine import files
-from lib2048.machine.arrays import FORMAT, read_arrays
+from lib2048.machine.arrays import FORMAT, read_arrays, write_arrays
 from lib2048.networks import files as storage
 from lib2048.networks.network import FORMS, Network
 
@@ -398,11 +398,18 @@ def test_a_compact_file_is_checked_like_any_other(tmp_path):
         storage.load(path)
 
 
-def test_pruning_keeps_the_weights_that_have_learned_most(tmp_path):
-    network = Network(NAME)
+def test_a_run_says_which_weights_have_learned_most(tmp_path):
+    network, path = Network(NAME), tmp_path / "w.npz"
     memory = np.zeros(2 * network.size, np.float32)
-    network.weights[:10] = range(1, 11)
-    memory[1:21:2] = range(10, 0, -1)  # A: the first weight has met most
+    network.weights[:10] = 1
+    memory[1:21:2] = range(10, 0, -1)  # A
+    memory[0:20:2] = 7  # E
     arrays = storage.network_arrays(network) | storage.memory_arrays(network, memory)
-    kept = storage.network_from(storage.pruned(arrays, 4), "here").weights
-    assert kept[:10].tolist() == [1, 2, 3, 4, 0, 0, 0, 0, 0, 0]
+    write_arrays(path, arrays)
+    assert (storage.sizes_of_errors(network, path) == memory[1::2]).all()
+
+
+def test_a_run_that_kept_no_such_sizes_is_refused(tmp_path, refused):
+    network, path = Network(NAME), tmp_path / "w.npz"
+    storage.save(network, path)
+    refused(lambda: storage.sizes_of_errors(network, path), "no run by TC")

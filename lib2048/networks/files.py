@@ -24,6 +24,7 @@ from lib2048.machine.arrays import (
     text,
     write_arrays,
 )
+from lib2048.machine.memory import reserve
 from lib2048.networks import foreign, neural
 from lib2048.networks.network import Geometry, Network
 from lib2048.networks.sparse import Column, sparse
@@ -328,18 +329,21 @@ def _rounded(arrays):
     return arrays | {"weights": small, "unit": np.array(unit)}
 
 
-def pruned(arrays, keep):
-    """Return the arrays of a run by TC with only the weights that have learned most.
+def sizes_of_errors(network, path):
+    """Return A of temporal coherence of the run whose network this is: float32[size].
 
-    keep: how many, by A, the sum of the sizes of the errors that a weight has met.
+    path: the run's weights.npz, which `load` has read.  Raises ValueError, in one line, where the
+    rule kept no such numbers.
     """
-    bits = {name: np.unpackbits(np.asarray(arrays[name])) for name in ("mask", "memory1_mask")}
-    here, learned = (mask.astype(bool) for mask in bits.values())
-    sizes = np.asarray(arrays["memory1"])
-    keep = min(keep, len(sizes))
-    learned[learned] = sizes >= np.partition(sizes, -keep)[-keep]
-    values, mask = np.asarray(arrays["weights"])[learned[here]], np.packbits(here & learned)
-    return {**arrays, "weights": values, "mask": mask}
+    mask, values = names = memory_names(1)
+    with _opened(path) as arrays:
+        if mask not in arrays:
+            raise ValueError(f"{path}: no run by TC: nothing says which weights have learned most")
+        check_sparse(network, arrays, names, path)
+        found = reserve(f"network {network.name}", network.size)
+        blocks = _stored_blocks(network, arrays, path)
+        Column(network, found).fill(member(arrays, mask), member(arrays, values), blocks)
+    return found
 
 
 def load(path, name=None, fold=False):
@@ -358,8 +362,13 @@ def load(path, name=None, fold=False):
         if name not in (None, found):
             raise ValueError(f"{path}: holds weights of network {found}, not of {name}")
         network = network_from(arrays, path)
-    several = len(set(map(len, network.tuples))) > 1
-    return network.folded() if fold and several else network
+    return to_play(network) if fold else network
+
+
+def to_play(network):
+    """Return a network as it plays fastest: folded, where there is something to fold."""
+    several = len({len(cells) for cells in getattr(network, "tuples", ())}) > 1
+    return network.folded() if several else network
 
 
 def _opened(path):

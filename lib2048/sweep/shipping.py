@@ -1,9 +1,8 @@
 """The kind of job that a [[ship]] of a list asks for: a small file of a trained network.
 
-Of a run by TC the weights that have learned most (by A, the sum of their errors' sizes) are kept,
-rounded to 11 bits (or to whole steps of some points) and compressed; a neural network is rounded to
-float16.  Then the whole network and what the small file holds play the same games; the file says
-what both have scored.
+Of a run by TC the weights that matter most (see `networks.pruning`) are kept, rounded to 11 bits
+(or to whole steps of some points) and compressed; a neural network is rounded to float16.  The
+whole network and what the small file holds play the same games; the file says what both score.
 """
 
 import json
@@ -13,10 +12,10 @@ from pathlib import Path
 
 import numpy as np
 
-from lib2048.machine.arrays import Archive, member, read_arrays
 from lib2048.machine.files import read_json
-from lib2048.networks.files import load, network_from, pruned, save
+from lib2048.networks.files import load, save, sizes_of_errors, to_play
 from lib2048.networks.neural import SUFFIX
+from lib2048.networks.pruning import prune
 from lib2048.play.evaluation import TEST_SEED, evaluate
 from lib2048.play.players import network_player
 from lib2048.sweep import tables
@@ -74,9 +73,8 @@ class Shipping(Task):
         path = weights_of(self.network, folder)
         if path.suffix == SUFFIX:
             return NEURAL_BYTES
-        # The whole network, the small one, that one read again; masks and sizes while it is pruned.
-        networks = (3 + 2) * network_bytes(self.network, folder)
-        return PROCESS_BYTES + networks + (_file_bytes(path) if path.exists() else 0)
+        # The network and, one after the other: it folded, the sizes of its errors, the file's.
+        return PROCESS_BYTES + 3 * network_bytes(self.network, folder)
 
     def state(self, folder):
         """Return 'missing' or 'finished'; raises ValueError where its run is not there."""
@@ -93,16 +91,14 @@ class Shipping(Task):
     def rows(self, folder):
         """Prune, round, save; play; save with what was found, which is the one row."""
         path, file = weights_of(self.network, folder), self.file(folder)
-        whole, small = self._both(path)
-        save(small, file, compact=True)
-        loaded, seconds = _timed_load(file)
-        about = {"config": read_json(path.parent / CONFIG)}
-        about |= {"seconds_to_load": seconds, "seed": TEST_SEED}
-        about |= {} if whole is small else {"kept": self.keep}
-        about |= {"step": self.step} if self.step else {}
-        about |= {"this_file": self._scores(loaded)}
-        about |= {"whole_network": self._scores(whole)} if self.whole else {}
-        save(small, file, compact=True, **about)
+        about = {"config": read_json(path.parent / CONFIG), "seed": TEST_SEED}
+        network = load(path)  # which checks all of the file
+        about |= {"whole_network": self._scores(to_play(network))} if self.whole else {}
+        about |= self._made_small(network, path)
+        save(network, file, compact=True)
+        loaded, about["seconds_to_load"] = _timed_load(file)
+        about["this_file"] = self._scores(loaded)
+        save(network, file, compact=True, **about)
         return [json.loads(json.dumps(about))]
 
     def summary(self, folder):
@@ -114,18 +110,15 @@ class Shipping(Task):
         tests = ((depth.replace("-", ""), test) for depth, test in about["this_file"].items())
         return row | {f"{name}_{depth}": x for depth, test in tests for name, x in test.items()}
 
-    def _both(self, path):
-        """Return (the network of a run, what of it is to be saved)."""
-        if path.suffix == SUFFIX:
-            return (load(path),) * 2
-        whole = load(path, fold=True)  # which checks all of the file
-        if self.keep is None:
-            small = load(path)
-        else:
-            small = network_from(pruned(read_arrays(path), self.keep), path)
+    def _made_small(self, network, path):
+        """Leave out and round weights, in place; return what was done, a dict."""
+        about = {}
+        if self.keep is not None and path.suffix != SUFFIX:
+            about["kept"] = prune(network, sizes_of_errors(network, path), self.keep)
         if self.step:
-            small.weights[:] = np.rint(small.weights / self.step) * self.step
-        return whole, small
+            network.weights[:] = np.rint(network.weights / self.step) * self.step
+            about["step"] = self.step
+        return about
 
     def _scores(self, network):
         """Return what a network scores, {"1-ply": {"games", "mean", "ci95"}, "3-ply": …}."""
@@ -139,12 +132,6 @@ class Shipping(Task):
 
 def _rounded(number):
     return number if number is None else round(number, 1)
-
-
-def _file_bytes(path):
-    """Return the memory that the arrays of a file take when all of them are read."""
-    with Archive(path) as arrays:
-        return sum(member(arrays, name).nbytes for name in arrays)
 
 
 def _timed_load(path):

@@ -1,0 +1,76 @@
+"""The weights of a network that matter most, for a file that is small enough to be shipped.
+
+A weight that is left out is read as 0 or, with promotion, as the weight of the stage below, if that
+one is kept.  So what it costs to leave one out depends on its neighbour, and the stages of a weight
+are decided together: every weight that is kept has the same price, and for each chain of stages
+the cheapest choice is taken (dynamic programming, as Viterbi's).  The price follows from how many
+shall be kept.
+"""
+
+import numpy as np
+
+from lib2048.machine.kernels import kernel
+
+SAMPLE = 1 << 22  # chains of stages that the price is found from
+ROUNDS = 40
+
+
+def prune(network, learned, keep):
+    """Set all weights of a network to 0 but some `keep` of them, those that matter most.
+
+    network: `Network`, changed in place; learned: float32[size], A of temporal coherence, the sum
+    of the sizes of the errors that each weight has met; keep: how many.  Leaving one out costs A
+    times what that changes in a value.  Of very many weights the number that is kept is met to a
+    thousandth or so.  Returns how many there are.
+    """
+    step = max(1, network.block // SAMPLE)
+    price = _price(network, learned, keep / step, step)
+    return _pruned(network.weights, learned, *_shape(network), price, 1, True)
+
+
+def _shape(network):
+    return network.block, network.blocks, network.promotes
+
+
+def _price(network, learned, keep, step):
+    """Return the price at which so many weights of every `step`-th chain are worth theirs."""
+    low, high = 1e-12, 1e18
+    for _ in range(ROUNDS):
+        middle = np.sqrt(low * high)
+        few = _pruned(network.weights, learned, *_shape(network), middle, step, False) <= keep
+        low, high = (low, middle) if few else (middle, high)
+    return high
+
+
+@kernel
+def _pruned(weights, learned, block, blocks, promotes, price, step, change):
+    """Count the weights that are worth their price; change: whether the others become 0."""
+    count = 0
+    for first in range(0, block, step):
+        kept = _worth(weights, learned, first, block, blocks, promotes, price)
+        for stage in range(blocks):
+            if kept >> stage & 1:
+                count += 1
+            elif change and weights[first + stage * block] != 0:
+                weights[first + stage * block] = 0  # a page that holds nothing is not touched
+    return count
+
+
+@kernel
+def _worth(weights, learned, first, block, blocks, promotes, price):
+    """Return which stages of a weight to keep, a bit for each.
+
+    keep, drop: the least that the stages so far cost if the last of them is kept, or left out;
+    keeping, dropping: the bits of those choices; below: the weight of the last one.
+    """
+    keep, drop, keeping, dropping, below = np.inf, 0.0, 0, 0, 0.0
+    for stage in range(blocks):
+        weight = np.float64(weights[first + stage * block])
+        used = np.float64(learned[first + stage * block])
+        least, chosen = (keep, keeping) if keep < drop else (drop, dropping)
+        near = keep + used * abs(weight - below if promotes else weight)
+        far = drop + used * abs(weight)
+        drop, dropping = (near, keeping) if near < far else (far, dropping)
+        keep, keeping = (least + price, chosen | 1 << stage) if weight != 0 else (np.inf, 0)
+        below = weight
+    return keeping if keep < drop else dropping
