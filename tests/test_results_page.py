@@ -1,4 +1,7 @@
-"""docs/results.md says what the recorded files hold, and names only files that there are."""
+"""The tables of docs/results.md are those of the recorded files; all files that it names are there.
+
+Its prose, and the tables that no file holds, have their sources in docs/quotes.toml.
+"""
 
 import re
 
@@ -6,7 +9,7 @@ import pages
 import pandas as pd
 import pytest
 
-from lib2048 import Network, data
+from lib2048 import Network, compare, data
 from lib2048.learn.rules import RULES
 
 PAGE = pages.text_of("docs/results.md")
@@ -15,7 +18,7 @@ PAPER = "published/jaskowski2018_table"
 
 def table(first):
     """Return the rows of the table whose head begins by a text: {first cells: other cells}."""
-    lines = PAGE[PAGE.index(f"\n| {first} |") + 1 :].split("\n\n")[0].splitlines()[2:]
+    lines = PAGE[PAGE.index(f"\n| {first}") + 1 :].split("\n\n")[0].splitlines()[2:]
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
 
 
@@ -57,6 +60,39 @@ def test_depth(row):
     assert all(abs(float(s.split()[0]) - t) <= 0.5 + 1e-9 for s, t in zip(shares, told))
 
 
+def against(run, other):
+    """Return how far one kind of run is above another, a seed being the mean of its two runs."""
+    rows = pd.read_csv(data("curves/error_tests.csv"))
+    rows["kind"] = rows.run.str.replace("-(one|two)$", "", regex=True)
+    scores = rows.groupby(["kind", "seed"])["mean"].agg(["mean", "size"])
+    assert set(scores["size"][[run, other]]) == {2}
+    return compare(scores["mean"][run], scores["mean"][other])
+
+
+def signed(number):
+    """Return a number as the page writes it, with a true minus."""
+    return said(number).replace("-", "−")
+
+
+@pytest.mark.parametrize("row", table("| fresh"), ids=lambda row: row[0])
+def test_error(row):
+    name, fresh, remembered, told = row
+    run = name.replace("`", "").replace(", ", "-")
+    found = against(f"{run}-remembered", f"{run}-fresh")
+    assert [fresh, remembered] == [said(found.base), said(found.base + found.difference)]
+    low, high = signed(found.low), signed(found.high)
+    assert told == f"{signed(found.difference)} ({low} to {high}): {found.verdict}"
+
+
+@pytest.mark.parametrize("network, verdict", [("4x6", "more"), ("4-22", "less")])
+def test_backwards_with_fresh_values(network, verdict):
+    found = against(f"{network}-backward-fresh", f"{network}-forward-fresh")
+    assert found.verdict == verdict
+    plus = "+" * (found.difference > 0)
+    told = f"({plus}{signed(found.difference)}, {signed(found.low)} to {signed(found.high)})"
+    assert f"*{verdict}*" in PAGE and f"`{network}` {told}" in PAGE
+
+
 LATE = {
     "one stage": ("one_stage", "3_stages", "algorithm == '1 stage'"),
     "16 stages": ("stages", "3_stages", "algorithm == '2^4 stages'"),
@@ -88,26 +124,12 @@ def test_small_boards(row):
     assert [states, points] == [said(r["states"]), said(r["value"], 2)]
 
 
-def test_the_papers_one_stage_learner():
-    r = read(f"{PAPER}2_delayed.csv", "algorithm == 'delayed-TC(0.5)' and depth_ply == 1")
-    told = table("42-33, 10^10 actions")[1]
-    assert told[1] == f"{said(r['score_mean'])} ± {said(r['score_ci95'])} (5 runs)"
-    assert told[2] == f"{24 * r['days']:.1f} ({r['days']} days)"
-
-
 @pytest.mark.parametrize("row", table("MiB"), ids=lambda row: row[0])
 def test_memory(row):
     network, *told = row
     weights = Network(network).nbytes / 2**20
     rules = (RULES[rule] for rule in ("td", "tc", "autostep"))
     assert told == [said(weights * (1 + rule.memory)) for rule in rules]
-
-
-def test_the_shipped_network_is_as_its_own_page_says():
-    page = pages.text_of("data/weights/README.md")
-    row = next(line for line in page.splitlines() if line.startswith("| `42-33.npz`"))
-    for told in ("245 078 ± 5 952", "334 821 ± 11 109", "40"):
-        assert told in row and told in PAGE
 
 
 def test_every_file_and_list_that_is_named_is_there():
