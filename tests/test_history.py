@@ -73,6 +73,14 @@ def test_history_as_csv_and_as_frame_are_the_table():
     assert history.frame.to_dict("records") == table
 
 
+def test_a_history_without_a_whole_block_is_drawn_as_one_row():
+    few = History(block=10, rows=a_history().rows)
+    few.actions = 270
+    (row,) = few.frame.to_dict("records")
+    assert (row["games"], row["actions"], row["mean"]) == (7, 270, round(few.mean_last(), 1))
+    assert few.table() == [] and History().frame.empty
+
+
 def test_an_empty_history_is_a_header_alone():
     history = History()
     assert history.csv().count("\n") == 1

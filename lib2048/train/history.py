@@ -116,10 +116,14 @@ class History:
 
     @property
     def frame(self):
-        """The curve as a pandas frame: a row for each block of games."""
+        """The curve as a pandas frame: a row for each block of games.
+
+        Before the first block is whole, its one row is of the games so far.
+        """
         import pandas
 
-        return pandas.DataFrame(self.table())
+        latest = self.latest()
+        return pandas.DataFrame(self.table() or [latest] if latest else [])
 
     @property
     def evaluation_frame(self):
