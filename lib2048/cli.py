@@ -145,10 +145,19 @@ def _player(options):
     if options.player == "heuristic":
         return heuristic_player(depth, **limits)
     if options.player not in NAMED:
-        return network_player(files.load(options.player), depth, **limits)
+        named = "" if Path(options.player).suffix else f" and no player ({', '.join(NAMED)})"
+        return network_player(files.load(_there(options.player, named)), depth, **limits)
     if depth != 1:
         raise ValueError(f"{options.player} does not look ahead: leave the depth or time out")
     return player(options.player)
+
+
+def _there(path, named=""):
+    """Return the path of a file of weights; where there is none, say where trained ones are."""
+    if not os.path.lexists(path):
+        where = "come with the repository, in data/weights, not with the installed package"
+        raise ValueError(f"{path}: no such file{named}; trained networks {where}")
+    return path
 
 
 def _train(options):
@@ -201,7 +210,7 @@ def _fold(options):
     """Write the folded network of a file, with what the file says of itself."""
     if Path(options.destination).suffix != ".npz":
         raise ValueError(f"{options.destination}: weights are saved as .npz")
-    network = files.load(options.source)
+    network = files.load(_there(options.source))
     folded, about = network.folded(), files.info(options.source)
     files.save_with(folded, options.destination, about["info"] | {"folded_from": network.name})
     found = {"network": folded.name, "folded_from": network.name, "weights": options.destination}
@@ -216,7 +225,7 @@ def _tournament(options):
 
 
 def _info(options):
-    found = files.info(options.file)
+    found = files.info(_there(options.file))
     return found, "\n".join(f"{key}: {value}" for key, value in found.items())
 
 
@@ -280,10 +289,21 @@ def _main(arguments):
     except (ValueError, MemoryError, OSError, FloatingPointError) as error:
         print(f"lib2048: {one_line(error)}", file=sys.stderr)
         return process.REFUSED
+    except ModuleNotFoundError as error:
+        return _lacking(error)
     except KeyboardInterrupt:
         process.stopped()
         print("lib2048: stopped", file=sys.stderr)
         return process.STOPPED
+
+
+def _lacking(error):
+    """Say which package a command needs and how to install it; a fault of ours stays one."""
+    if error.name.partition(".")[0] == "lib2048":
+        raise error
+    print(f"lib2048: this needs {error.name}, which is not installed: python -m pip install "
+          "'lib2048[course]' (in a clone: -e '.[course]')", file=sys.stderr)  # fmt: skip
+    return process.REFUSED
 
 
 def _finite(data):

@@ -41,7 +41,7 @@ def test_it_holds_no_sources_hidden_tests_outputs_or_weights(held):
     name, inner = wheel(held)
     everything = held | {f"wheel/{one}": inner.read(one) for one in inner.namelist()}
     for path, data in everything.items():
-        assert "source/" not in path and "weights/" not in path and not path.endswith(".npz"), path
+        assert "source/" not in path and "/weights/" not in path and not path.endswith(".npz"), path
         if path.endswith(".ipynb"):
             assert b"BEGIN SOLUTION" not in data and b"HIDDEN TESTS" not in data, path
             cells = json.loads(data)["cells"]

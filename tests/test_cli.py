@@ -6,15 +6,17 @@ import pickle
 import signal
 import subprocess
 import sys
+from functools import partial
 
 import numpy as np
 import pytest
 
-from lib2048 import Network, SearchPlayer, benchmark, save
+from lib2048 import Network, SearchPlayer, benchmark, cli, save
 from lib2048.cli import main
 from lib2048.machine.arrays import read_arrays
 from lib2048.networks import files as storage
 from lib2048.play.evaluation import evaluate
+from lib2048.play.players import NAMED
 from lib2048.train import learners
 
 SMALL = "cells:0123,4567"
@@ -455,6 +457,27 @@ FILES = {
 def test_a_wrong_file_is_refused(one_line_error, weights, command, spoil):
     weights.write_bytes(spoil(weights.read_bytes()))
     assert str(weights) in one_line_error(command, weights)
+
+
+@pytest.mark.parametrize("line", ["play 42", "play a/42-33.npz", "info a.npz", "fold a.npz b.npz"])
+def test_where_trained_networks_are_is_said_of_one_that_is_not_here(one_line_error, line):
+    said = one_line_error(*line.split())
+    assert "trained networks come with the repository, in data/weights" in said
+
+
+def test_who_plays_is_said_of_a_player_that_nobody_knows(one_line_error):
+    assert f"no player ({', '.join(NAMED)})" in one_line_error("play", "nobody")
+
+
+def test_a_package_that_is_missing_is_named(one_line_error, monkeypatch):
+    def lacking(options, name="matplotlib"):
+        raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+    monkeypatch.setitem(cli.COMMANDS, "figure", lacking)
+    assert "needs matplotlib" in one_line_error("figure")
+    monkeypatch.setitem(cli.COMMANDS, "figure", partial(lacking, name="lib2048.nowhere"))
+    with pytest.raises(ModuleNotFoundError, match="lib2048.nowhere"):
+        main(["figure"])
 
 
 @pytest.mark.parametrize("command", ["play", "info"])
