@@ -22,8 +22,6 @@ come from, from the ground up:
 and exact (small boards solved), benchmark (speed), cli (the command).
 """
 
-__version__ = "0.1.0"
-
 import importlib
 
 import lib2048.machine.process  # noqa: F401  first of all: Ctrl-C may come while the rest is read
@@ -128,6 +126,8 @@ __all__ = [
 def __getattr__(name):
     if name == "deep":
         return room("")
+    if name == "__version__":
+        return importlib.import_module("lib2048.machine.version").version()
     if name == "papers":
         return importlib.import_module("lib2048.papers")
     if name in _LAZY:
@@ -136,4 +136,4 @@ def __getattr__(name):
 
 
 def __dir__():
-    return sorted({*globals(), "deep", "papers", *_LAZY})
+    return sorted({*globals(), "__version__", "deep", "papers", *_LAZY})

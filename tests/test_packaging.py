@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 import lib2048
+from lib2048.machine import version
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -111,9 +112,27 @@ def test_import_needs_no_extra():
 # ---- one version ---------------------------------------------------------------------------------
 
 
-def test_version_is_the_same_everywhere():
+def test_version_is_said_once_and_read_everywhere():
+    assert lib2048.__version__ == PROJECT["version"]
+    said = re.compile(re.escape(PROJECT["version"]))
+    assert [path for path in MODULES if said.search(path.read_text(encoding="utf-8"))] == []
+
+
+def test_citation_and_changelog_name_the_version_and_its_day():
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
-    assert citation["version"] == PROJECT["version"] == metadata.version("lib2048")
+    newest = re.search(r"^## \[(.+)\] - (.+)$", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.M)
+    assert newest.groups() == (PROJECT["version"], citation["date-released"].isoformat())
+    assert citation["version"] == PROJECT["version"]
+
+
+def test_version_elsewhere_is_that_of_the_installed_package(tmp_path, monkeypatch):
+    monkeypatch.setattr(version, "LIBRARY", tmp_path / "lib2048")
+    monkeypatch.setattr(metadata, "version", lambda name: f"{name} as installed")
+    assert version.version() == "lib2048 as installed"  # no pyproject.toml beside the library
+    (tmp_path / "pyproject.toml").write_text('[project]\nversion = "7"\n', encoding="utf-8")
+    assert version.version() == "7"  # a clone
+    monkeypatch.setattr(version, "is_installed", lambda: True)
+    assert version.version() == "lib2048 as installed"  # that file is somebody else's
 
 
 def test_command_is_installed():

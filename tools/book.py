@@ -26,6 +26,7 @@ BOOK = ROOT / "build/book"
 # The rest of docs/ is at the book's root, under its own names.
 PAGES = {
     "README.md": "index.md",
+    "CHANGELOG.md": "changelog.md",
     "CONTRIBUTING.md": "data/contributing.md",
     "data/published/README.md": "data/published.md",
     "data/curves/README.md": "data/curves.md",

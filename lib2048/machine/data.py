@@ -25,10 +25,14 @@ def data(path=""):
     return found
 
 
+def is_installed():
+    """Say whether the library stands where pip has put it, instead of in a clone."""
+    return (LIBRARY.parent / NAME).is_dir()
+
+
 def _folder():
     """Return the data's folder: beside the installed library, or in the clone around it."""
-    installed = LIBRARY.parent / NAME
-    return installed if installed.is_dir() else LIBRARY.parent / "data"
+    return LIBRARY.parent / (NAME if is_installed() else "data")
 
 
 def _advice(name, folder):
