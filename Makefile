@@ -16,7 +16,7 @@ LABS  := .venv/.labs
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test bounds notebooks check release class reproduce card book lint bench clean
+.PHONY: help lab test bounds notebooks check release class wheel reproduce card book lint bench clean
 
 help: ## say what each command does
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 18
@@ -44,6 +44,9 @@ release: $(READY) ## generate what students get of each lab from its source
 class: $(READY) ## build one zip file for the students of a class: make class SEED=7
 	$(if $(SEED),,$(error say which class: make class SEED=7))
 	$(BIN)/python tools/make_class.py --seed $(SEED) $(if $(OUT),--out $(OUT))
+
+wheel: $(READY) ## try the wheel in an empty environment of every Python that is found
+	$(BIN)/python tools/try_wheel.py
 
 reproduce: $(READY) ## say what is recorded, and how long each list of runs takes
 	@$(BIN)/python tools/reproduce.py $(ONLY)

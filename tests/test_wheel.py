@@ -1,5 +1,6 @@
 """The wheel: it holds the library and the tables, no weights, and a lesson runs with it alone."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -9,6 +10,7 @@ from zipfile import ZipFile
 
 import nbformat
 import pytest
+import try_wheel
 from nbclient import NotebookClient
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -56,6 +58,12 @@ def installed(wheel, tmp_path_factory):
     return folder
 
 
+@pytest.fixture(scope="module")
+def pythons():
+    """Find the Pythons of this machine: {version: path}."""
+    return try_wheel.interpreters()
+
+
 @pytest.fixture
 def alone(installed, tmp_path, monkeypatch):
     """Go to an empty folder where Python finds the installed wheel first."""
@@ -75,7 +83,8 @@ def test_wheel_holds_the_library_and_the_tables(wheel):
 
 
 def test_wheel_is_small_and_holds_no_weights(wheel):
-    assert not [name for name in ZipFile(wheel).namelist() if "weights/" in name or ".npz" in name]
+    held = ZipFile(wheel).namelist()  # of weights only the list that makes them
+    assert not [name for name in held if "/weights/" in name or ".npz" in name]
     assert wheel.stat().st_size < MOST_BYTES
 
 
@@ -93,6 +102,31 @@ def test_tables_are_found_from_an_empty_folder(alone):
     assert "come with the repository" in weights
 
 
+def run(*words):
+    """Run the installed command."""
+    command = [sys.executable, "-m", "lib2048.cli", *words]
+    return subprocess.run(command, capture_output=True, text=True)
+
+
+def test_the_command_says_its_version_in_an_empty_folder(alone):
+    assert run("--version").stdout == f"lib2048 {try_wheel.PROJECT['version']}\n"
+
+
+@pytest.mark.parametrize("name", [name for name in try_wheel.REFUSED if "without" not in name])
+def test_a_network_that_is_not_in_the_wheel_is_refused_in_one_line(alone, name):
+    words, told = try_wheel.REFUSED[name]
+    assert try_wheel.refused(run(*words), told)
+
+
+@pytest.mark.parametrize("version", try_wheel.VERSIONS)
+def test_every_python_reads_every_file_without_a_warning(installed, pythons, version):
+    python = pythons.get(version) or pytest.skip(f"no Python {version} with venv was found here")
+    program = "import sys; from pathlib import Path\n"
+    program += "for path in Path(sys.argv[1]).rglob('*.py'):\n"
+    program += "    compile(path.read_bytes(), path, 'exec')"
+    done(python, "-I", "-W", "error", "-c", program, installed)
+
+
 def test_a_lesson_runs_in_an_empty_folder(alone, tmp_path):
     where = nbformat.v4.new_code_cell("import lib2048\nprint(lib2048.__file__)")
     notebook = nbformat.read(LESSON, as_version=4)
@@ -102,3 +136,40 @@ def test_a_lesson_runs_in_an_empty_folder(alone, tmp_path):
     client.execute(env=dict(os.environ))
     assert Path(where.outputs[0].text.strip()).is_relative_to(alone)
     assert list(tmp_path.iterdir()) == []
+
+
+# ---- what tries the wheel under other Pythons (it takes a minute each, and the network) ----------
+
+
+def answer(status, out="", err=""):
+    return subprocess.CompletedProcess((), status, out, err)
+
+
+def test_this_python_is_found_and_what_is_none_is_not(pythons, tmp_path):
+    here = "{}.{}".format(*sys.version_info)
+    assert try_wheel.version_of(sys.executable) == here
+    assert here not in try_wheel.VERSIONS or here in pythons
+    assert try_wheel.version_of(tmp_path / "python") is None
+
+
+def test_a_refusal_is_one_line_and_status_2():
+    line = "lib2048: a.npz: no such file; they come with the repository\n"
+    told = "come with the repository"
+    assert try_wheel.refused(answer(2, "", line), told)
+    bare, short = f"{told}\n", "lib2048: a.npz: no such file\n"
+    for wrong in (answer(1, "", line), answer(2, "x", line), answer(2, "", line * 2),
+                  answer(2, "", bare), answer(2, "", short)):  # fmt: skip
+        assert not try_wheel.refused(wrong, told)
+
+
+def test_a_command_that_does_not_refuse_is_told():
+    told = list(try_wheel.complaints(lambda *words: answer(0, "lib2048 0\n")))
+    assert len(told) == 1 + len(try_wheel.REFUSED) and "--version says 'lib2048 0'" in told
+
+
+def test_answers_that_differ_are_named_and_speed_is_none_of_them():
+    slow, fast = (answer(0, json.dumps({"mean": 1, "moves_per_s": n})) for n in (1, 2))
+    same = {"3.11": try_wheel.answers(lambda *_: slow), "3.12": try_wheel.answers(lambda *_: fast)}
+    assert list(try_wheel.differing(same)) == []
+    other = same | {"3.13": try_wheel.answers(lambda *_: answer(1, "", "no numba"))}
+    assert len(list(try_wheel.differing(other))) == len(try_wheel.ANSWERS)

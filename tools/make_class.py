@@ -51,16 +51,27 @@ def entry(name: str) -> zipfile.ZipInfo:
 
 
 def build_wheel(folder: Path, seed: int) -> Path:
-    """Build the library's wheel for a class from a copy of the tree; return its path."""
-    litter = shutil.ignore_patterns("__pycache__", "*.npz", "weights")
-    for name in ("lib2048", "data"):
-        shutil.copytree(ROOT / name, folder / name, ignore=litter)
-    shutil.copy(ROOT / "LICENSE", folder)
+    """Build the library's wheel for a class; return its path."""
+    copy_tree(folder)
     project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     numbered = f'version = "{version()}+class.{seed}"'  # so that pip tells classes apart
     project = project.replace(f'version = "{version()}"', numbered)
     (folder / "pyproject.toml").write_text(project, encoding="utf-8")
     (folder / "lib2048" / "labs" / "class.toml").write_text(f"seed = {seed}\n", encoding="utf-8")
+    return wheel_of(folder)
+
+
+def copy_tree(folder: Path) -> None:
+    """Copy what the wheel is built from, so that the tree stays as it is."""
+    litter = shutil.ignore_patterns("__pycache__", "*.npz", "weights")
+    for name in ("lib2048", "data"):
+        shutil.copytree(ROOT / name, folder / name, ignore=litter)
+    for name in ("LICENSE", "pyproject.toml"):
+        shutil.copy(ROOT / name, folder)
+
+
+def wheel_of(folder: Path) -> Path:
+    """Build the wheel of a copied tree, without the network; return its path."""
     here = ["--no-deps", "--no-build-isolation", "--no-index", "--wheel-dir", folder / "dist"]
     dated = os.environ | {"SOURCE_DATE_EPOCH": "1767225600"}
     subprocess.run([*PIP, "wheel", *here, folder], check=True, env=dated)
