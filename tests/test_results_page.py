@@ -138,3 +138,27 @@ def test_every_file_and_list_that_is_named_is_there():
     assert len(curves) > 6 and len(lists) > 6
     assert all(data(f"curves/{name}").exists() for name in set(curves))
     assert all((pages.ROOT / path).exists() for path in set(lists))
+
+
+VARIANTS = pages.text_of("data/runs/variants/README.md").split("| variant | seeds")[1]
+VARIANTS = VARIANTS.split("\n\n")[0]
+
+
+@pytest.mark.parametrize("line", VARIANTS.splitlines()[2:], ids=lambda line: line.split("`")[1])
+def test_variants(line):
+    name, seeds, *verdicts = [cell.strip() for cell in line.strip("|").split("|")]
+    means = pd.read_csv(data("curves/variants_means.csv")).set_index("variant")["mean"]
+    late = pd.read_csv(data("curves/late_42-33_tests.csv")).set_index("run")["mean_3ply"]
+    mine = means[name.strip("`")]
+    assert seeds == ", ".join(said(mean) for mean in mine)
+    for other, told in zip(("promotion", "one_stage"), verdicts, strict=True):
+        found = compare(mine, late[other])
+        sign = "−" if found.difference < 0 else "+"
+        what = f"{sign}{said(abs(found.difference))} ± {said(found.half)}: {found.verdict}"
+        assert told == what
+
+
+def test_what_was_run_again_came_out_the_same():
+    again = pd.read_csv(data("curves/variants_tests.csv")).set_index(["run", "seed"])["mean_3ply"]
+    means = pd.read_csv(data("curves/variants_means.csv")).set_index(["variant", "seed"])["mean"]
+    assert len(again) and (again.round() == means[again.index]).all()
