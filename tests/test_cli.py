@@ -559,7 +559,7 @@ def test_games_that_all_began_elsewhere_have_no_mean(answer, tmp_path):
 def test_numbers_that_json_does_not_know_are_null(answer, monkeypatch):
     found = {"a": float("nan"), "b": [1.5, float("inf")], "c": {"d": (float("-inf"), 2)}}
     monkeypatch.setattr("lib2048.networks.files.info", lambda path: found)
-    assert answer("info", "file") == {"a": None, "b": [1.5, None], "c": {"d": [None, 2]}}
+    assert answer("info", __file__) == {"a": None, "b": [1.5, None], "c": {"d": [None, 2]}}
 
 
 def test_ctrl_c_in_play_ends_in_one_line(monkeypatch, capsys):
