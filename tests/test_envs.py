@@ -93,7 +93,9 @@ def test_a_seed_repeats_its_games_and_another_has_others():
     assert data_equivalence(one.reset(seed=3), two.reset(seed=3))
     assert data_equivalence(one.reset(), two.reset())
     assert one.unwrapped.board != make().reset(seed=4)[1]["board"]
-    assert make().reset()[1]["board"] != make().reset()[1]["board"], "no seed: another each time"
+    # Two first boards are the same once in 180 times, six of them once in 10^11.
+    first = {int(make().reset()[1]["board"]) for _ in range(6)}
+    assert len(first) > 1, "no seed: another each time"
 
 
 def test_it_begins_from_a_board_that_is_asked_for():
