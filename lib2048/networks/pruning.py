@@ -1,10 +1,11 @@
 """The weights of a network that matter most, for a file that is small enough to be shipped.
 
-A weight that is left out is read as 0 or, with promotion, as the weight of the stage below, if that
-one is kept.  So what it costs to leave one out depends on its neighbour, and the stages of a weight
-are decided together: every weight that is kept has the same price, and for each chain of stages
-the cheapest choice is taken (dynamic programming, as Viterbi's).  The price follows from how many
-shall be kept.
+The weights that have learned most matter most, by TC's A, the sum of the sizes of the errors that a
+weight has met.  With promotion a weight that is left out is read from the stage below, if it is
+kept there, and a copy that has hardly changed since is not missed.  So the stages of a weight are
+decided together: every weight that is kept has the same price, and for each chain of stages the
+cheapest choice is taken (dynamic programming, as Viterbi's).  The price follows from how many shall
+be kept.
 """
 
 import numpy as np
@@ -19,9 +20,10 @@ def prune(network, learned, keep):
     """Set all weights of a network to 0 but some `keep` of them, those that matter most.
 
     network: `Network`, changed in place; learned: float32[size], A of temporal coherence, the sum
-    of the sizes of the errors that each weight has met; keep: how many.  Leaving one out costs A
-    times what that changes in a value.  Of very many weights the number that is kept is met to a
-    thousandth or so.  Returns how many there are.
+    of the sizes of the errors that each weight has met; keep: how many at the most.  Leaving one
+    out costs A, or, if the stage below is read instead, the share of A by which the two weights
+    differ.  Of very many weights the number is met to a thousandth or so.  Returns how many there
+    are.
     """
     step = max(1, network.block // SAMPLE)
     price = _price(network, learned, keep / step, step)
@@ -68,8 +70,9 @@ def _worth(weights, learned, first, block, blocks, promotes, price):
         weight = np.float64(weights[first + stage * block])
         used = np.float64(learned[first + stage * block])
         least, chosen = (keep, keeping) if keep < drop else (drop, dropping)
-        near = keep + used * abs(weight - below if promotes else weight)
-        far = drop + used * abs(weight)
+        changed = min(abs(weight - below), abs(weight)) if promotes else abs(weight)
+        near = keep + (used * changed / abs(weight) if weight != 0 else 0.0)
+        far = drop + (used if weight != 0 else 0.0)
         drop, dropping = (near, keeping) if near < far else (far, dropping)
         keep, keeping = (least + price, chosen | 1 << stage) if weight != 0 else (np.inf, 0)
         below = weight
