@@ -113,6 +113,7 @@ def test_its_own_stop_works_while_a_cell_runs(notebook, one):
     one.button("Train on").click()
     one.until_phase("training")
     notebook.start(UNTIL_IT_STOPS)
+    one.until_it_grows()  # by messages that come from within the cell, as far as ipykernel knows
     one.button("Stop").click()
     one.until_phase("stopped")
     notebook.until("seen", ["stopped"])

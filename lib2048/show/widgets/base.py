@@ -76,6 +76,15 @@ class Figure:
         return f"<figure: {self.text}>"
 
 
+def _take_as_addressed(comm):
+    """Let the browser's messages go to the thread that JupyterLab names, also while a cell runs.
+
+    ipykernel 7.4 sends them where the widget's last message came from, which for a thread of ours
+    is the cell that runs: an order to stop would wait for the end of that cell.
+    """
+    comm._reply_subshell_for = None
+
+
 class BrowserWidget(anywidget.AnyWidget):
     """A widget that lives in the browser, and is a picture where it cannot."""
 
@@ -84,6 +93,7 @@ class BrowserWidget(anywidget.AnyWidget):
 
     def __init__(self, **traits):
         super().__init__(**traits)
+        _take_as_addressed(self.comm)
         self.on_msg(self._heard)
 
     def static(self):
