@@ -623,6 +623,8 @@ def plot_differences(groups, xlabel="difference (%)", ax=None):
     ax.set_xlabel(xlabel)
     _name_rows(ax, names)
     return _legend_above(ax)
+
+
 @_styled
 def plot_tradeoff(groups, ax=None):
     """Draw what thinking longer buys: mean score against speed, a line a group; return ax.
