@@ -20,7 +20,7 @@ from lib2048.cli import _parser
 from lib2048.learn.settings import FIELDS
 from lib2048.machine.kernels import SOURCE_HASH
 from lib2048.networks.files import info
-from lib2048.sweep import Training, read_list, run_sweep, testing
+from lib2048.sweep import Training, playing, read_list, run_sweep, testing
 from lib2048.sweep.playing import Playing
 from lib2048.sweep.solving import Solving
 
@@ -197,14 +197,100 @@ def test_another_job_of_that_name_is_refused(swept, refused):
     refused(lambda: Solving("tc-seed1", "2x2").state(swept[0] / "runs"), "holds a run")
 
 
+ROWS = """
+[collect]
+rows = "players"
+on-the-way = true
+[[play]]
+name = "deep"
+player = "heuristic"
+depth = 3
+games = {games}
+"""
+
+
+def test_a_player_goes_on_with_its_next_game(tmp_path, monkeypatch):
+    whole = Playing("whole", "heuristic", games=5, depth=3)
+    [row] = whole.rows(make_folder(tmp_path, whole))
+    job = Playing("deep", "heuristic", games=5, depth=3)
+    make_folder(tmp_path, job)
+    firsts = stopped_at(monkeypatch, job, tmp_path, game=2)
+    assert firsts == [0, 1] and job.state(tmp_path) == "begun"
+    monkeypatch.undo()
+    [same] = job.rows(tmp_path)
+    assert {**same, "moves_per_s": 0} == {**row, "moves_per_s": 0}
+    assert len(job.played(tmp_path).scores) == 5
+
+
+def make_folder(folder, job):
+    (folder / job.label).mkdir()
+    return folder
+
+
+def stopped_at(monkeypatch, job, folder, game):
+    """Let a job play until it is killed in a game; return the first games of what it began."""
+    begun, evaluate = [], playing.evaluate
+
+    def until(*args, first, **kwargs):
+        if first == game:
+            raise KeyboardInterrupt
+        begun.append(first)
+        return evaluate(*args, first=first, **kwargs)
+
+    monkeypatch.setattr(playing, "KEEP_SECONDS", 0)
+    monkeypatch.setattr(playing, "evaluate", until)
+    with pytest.raises(KeyboardInterrupt):
+        job.go(folder)
+    return begun
+
+
+def test_games_are_collected_on_their_way_and_then_whole(tmp_path, monkeypatch):
+    path = tmp_path / "players.toml"
+    path.write_text(ROWS.format(games=4))
+    [job] = read_list(path)
+    folder = tmp_path / "out" / "players"
+    make_folder(make_parents(folder), job)
+    collect.collect(tmp_path / "out", [path], tmp_path / "data")
+    assert not (tmp_path / "data").exists(), "nothing is played yet"
+    stopped_at(monkeypatch, job, folder, game=3)
+    for games in (3, 4):
+        collect.collect(tmp_path / "out", [path], tmp_path / "data")
+        rows = table(tmp_path / "data/curves/players.csv")
+        assert rows[["player", "plies", "games"]].values.tolist() == [["heuristic", 3.0, games]]
+        assert rows["sources"].tolist() == [SOURCE_HASH]
+        monkeypatch.undo()
+        sweep([job], folder)
+
+
+def make_parents(folder):
+    folder.mkdir(parents=True)
+    return folder
+
+
+def test_games_of_other_settings_are_refused_and_fewer_are_played_again(tmp_path, refused):
+    job = Playing("one", "heuristic", games=3, depth=2)
+    job.rows(make_folder(tmp_path, job))
+    other = replace(job, depth=1)
+    refused(lambda: other.state(tmp_path), "holds games played with other settings")
+    more, fewer = replace(job, games=4), replace(job, games=2)
+    assert len(more.played(tmp_path).scores) == 3
+    assert len(fewer.played(tmp_path).scores) == 0
+    assert more.rows(tmp_path)[0]["games"] == 4
+
+
 def test_a_stop_leaves_nothing_half_done(tmp_path):
     jobs = [Playing("long", "heuristic", games=100_000, depth=3)]
     jobs.append(Training("run", SHORT, ((3, 100_000),)))
-    stop, path = threading.Event(), tmp_path / "run-seed1"
-    threading.Thread(target=lambda: wait_for((path / "done.json").exists) and stop.set()).start()
+    stop, begun = threading.Event(), ["run-seed1/done.json", "long/played.json"]
+
+    def stop_then():
+        wait_for(lambda: all((tmp_path / name).exists() for name in begun))
+        stop.set()
+
+    threading.Thread(target=stop_then).start()
     report = run_sweep(jobs, tmp_path, workers=2, stop=stop, progress=False)
     assert report.count("stopped") == 2
-    assert [job.state(tmp_path) for job in jobs] == ["missing", "begun"]
+    assert [job.state(tmp_path) for job in jobs] == ["begun", "begun"]
     assert list(tmp_path.rglob("*.part")) + list(tmp_path.rglob("tests.csv")) == []
     few = jobs[1]._replace(tests=((3, 1),))
     assert sweep([few], tmp_path).count("finished") == 1

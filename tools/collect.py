@@ -83,8 +83,8 @@ def is_done(job, folder, wanted):
     except ValueError as error:
         print(f"left out: {error}", file=sys.stderr)
         return False
-    begun = wanted.on_the_way and state == "begun" and (folder / job.label / HISTORY).exists()
-    return state == "finished" or begun
+    shows = not isinstance(job, Training) or (folder / job.label / HISTORY).exists()
+    return state == "finished" or (wanted.on_the_way and state == "begun" and shows)
 
 
 # ---------------------------------------------------------------- what a job has found
@@ -109,7 +109,8 @@ class Found(NamedTuple):
     def rows(self, table):
         """Return its rows of a table of `FILLED`, dicts; none of what it has not come to yet."""
         if table == "rows":
-            done, ships = self.job.found(self.folder), isinstance(self.job, Shipping)
+            done = self.job.found(self.folder) or self.job.so_far(self.folder)
+            ships = isinstance(self.job, Shipping)
             rows = [self.job.summary(self.folder)] if ships else done["rows"]
             return [row | {"sources": done["sources"]} for row in rows]
         if table == "runs":

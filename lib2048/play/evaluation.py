@@ -118,14 +118,14 @@ def check_games(games, threads):
     check_memory(f"what {games:,} games end with", GAME_BYTES * games, "play fewer at a time")
 
 
-def evaluate(who, games=1000, seed=TEST_SEED, threads=1, progress=False, stop=None):
+def evaluate(who, games=1000, seed=TEST_SEED, threads=1, progress=False, stop=None, first=0):
     """Let a player play many games.
 
-    who: a player, a `Network`, or a name such as 'random'; games ≥ 1; threads ≥ 1.  Game n has the
-    luck of (seed, n), whatever the threads.  Returns `Result`.  Raises ValueError for bad
-    numbers, MemoryError for more than fit.  The Stop button, or an event `stop` that is set, ends
-    it at once and raises KeyboardInterrupt; a player that has a `stop` (see `players`) then stops
-    playing, another ends the games that it has begun.
+    who: a player, a `Network`, or a name such as 'random'; games ≥ 1; threads ≥ 1; first: the
+    number of the first game.  Game n has the luck of (seed, n), whatever the threads.  Returns
+    `Result`.  Raises ValueError for bad numbers, MemoryError for more than fit.  The Stop button,
+    or an event `stop` that is set, ends it at once and raises KeyboardInterrupt; a player that has
+    a `stop` (see `players`) then stops playing, another ends the games that it has begun.
     """
     check_games(games, threads)
     who = player(who)
@@ -134,7 +134,7 @@ def evaluate(who, games=1000, seed=TEST_SEED, threads=1, progress=False, stop=No
         crowd.do(getattr(who, "compile", lambda: who.play_games(0, 1, seed)))  # outside the clock
         begin, at = time.perf_counter(), 0
         with bar(progress, total=games, unit=" games", unit_scale=True) as shown:
-            for rows in crowd.results(_parts(who, games, seed)):
+            for rows in crowd.results(_parts(who, first, games, seed)):
                 here = slice(at, at := at + len(rows))
                 scores[here], largest[here] = rows[:, 1], rows[:, 3]
                 moves += int(rows[:, 2].sum())
@@ -143,11 +143,11 @@ def evaluate(who, games=1000, seed=TEST_SEED, threads=1, progress=False, stop=No
     return Result(who.name, scores[:at], largest[:at], moves, seconds)
 
 
-def _parts(who, games, seed):
+def _parts(who, first, games, seed):
     """Yield the games as tasks, so many together as the player likes."""
-    at_once = getattr(who, "games_at_once", GAMES_AT_ONCE)
-    for start in range(0, games, at_once):
-        yield functools.partial(who.play_games, start, min(at_once, games - start), seed)
+    at_once, last = getattr(who, "games_at_once", GAMES_AT_ONCE), first + games
+    for start in range(first, last, at_once):
+        yield functools.partial(who.play_games, start, min(at_once, last - start), seed)
 
 
 class Step(NamedTuple):

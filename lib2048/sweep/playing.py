@@ -1,11 +1,19 @@
-"""The kind of job that a [[play]] of a list asks for: a player in test games."""
+"""The kind of job that a [[play]] of a list asks for: a player in test games.
 
-from dataclasses import dataclass
+What it has played is kept every minute, and at least after each game of a slow player: when it is
+stopped, it goes on with the next game.
+"""
+
+import json
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
 
 import numpy as np
 
+from lib2048.machine.files import read_json, write_text
+from lib2048.machine.kernels import SOURCE_HASH
 from lib2048.networks.files import load
-from lib2048.play.evaluation import TEST_SEED, check_games, evaluate
+from lib2048.play.evaluation import GAMES_AT_ONCE, TEST_SEED, Result, check_games, evaluate
 from lib2048.play.players import NAMED, SearchPlayer, heuristic_player, network_player, player
 from lib2048.search.expectimax import check_limits
 from lib2048.sweep import tables
@@ -18,6 +26,43 @@ KEYS = {
 TILES = (2048, 4096, 8192, 16384, 32768)
 SOON = 1.2  # times the limit, within which a move is in time
 IN_TIME = int(100 * SOON)  # of the hundredths in `SearchPlayer.times`
+PLAYED = "played.json"
+KEEP_SECONDS = 60  # between two times that it is written
+
+
+@dataclass
+class Played:
+    """The games that a job has played: lists of numbers by game, and what they came to in all.
+
+    moves, seconds: of all games; depths, times: of `SearchPlayer`, empty for other players.
+    """
+
+    scores: list
+    largest: list
+    moves: int = 0
+    seconds: float = 0.0
+    depths: list = ()
+    times: list = ()
+
+    def add(self, found, who):
+        """Add the games of a `Result`, and what a search has counted meanwhile."""
+        self.scores += found.scores.tolist()
+        self.largest += found.largest.tolist()
+        self.moves, self.seconds = self.moves + found.moves, self.seconds + found.seconds
+        if isinstance(who, SearchPlayer):
+            self.depths = _sum(self.depths, who.depths)
+            self.times = _sum(self.times, who.times)
+            who.forget()
+
+    @property
+    def result(self):
+        """The `Result` of them all."""
+        return Result("", np.array(self.scores), np.array(self.largest), self.moves, self.seconds)
+
+
+def _sum(before, more):
+    """Return two arrays added, as lists; before: a list, or () for the first."""
+    return (more + np.array(before, np.int64) if len(before) else more).tolist()
 
 
 @dataclass(frozen=True)
@@ -76,22 +121,63 @@ class Playing(Task):
         return PROCESS_BYTES + search + (network_bytes(self.network, folder) if self.network else 0)
 
     def state(self, folder):
-        """Return 'missing' or 'finished'; raises ValueError where its network is not there."""
-        state = super().state(folder)
-        if state == "missing" and self.network:
+        """Return 'missing', 'begun' or 'finished'; raises ValueError without its network."""
+        if super().state(folder) == "finished":
+            return "finished"
+        if self.network:
             check_there(self.network, folder)
-        return state
+        return "begun" if self.played(folder).scores else "missing"
+
+    def so_far(self, folder):
+        """Return what done.json would hold if the games that are played were all."""
+        told = self._kept(folder)
+        return {"sources": told["sources"], "rows": [self.row(self.played(folder))]}
+
+    def played(self, folder):
+        """Return the games that it has played, `Played`.
+
+        Raises ValueError where they are those of another job of this name.
+        """
+        told = self._kept(folder)
+        if told is not None and told["job"] | {"games": 0} != self.told() | {"games": 0}:
+            raise ValueError(f"{Path(folder, self.label)}: holds games played with other settings")
+        if told is None or len(told["scores"]) > self.games:
+            return Played([], [])
+        return Played(**{field.name: told[field.name] for field in fields(Played)})
+
+    def _kept(self, folder):
+        path = Path(folder, self.label, PLAYED)
+        return read_json(path) if path.exists() else None
+
+    def _keep(self, folder, played):
+        sources = (self._kept(folder) or {"sources": SOURCE_HASH})["sources"]
+        told = {"job": self.told(), "sources": sources} | asdict(played)
+        write_text(Path(folder, self.label, PLAYED), json.dumps(told) + "\n")
 
     def rows(self, folder):
-        """Play; return the one row that the games give."""
-        who = self.new_player(folder)
-        found = evaluate(who, self.games, TEST_SEED, self.threads)
-        row = self.about | {"games": self.games, "mean": round(found.mean)}
-        row |= {"ci95": round(found.ci95) if self.games > 1 else None}
+        """Play what has not been played yet; return the one row that all games give."""
+        who, played = self.new_player(folder), self.played(folder)
+        while (first := len(played.scores)) < self.games:
+            found = evaluate(who, self._next(who, played), TEST_SEED, self.threads, first=first)
+            played.add(found, who)
+            self._keep(folder, played)
+        return [self.row(played)]
+
+    def _next(self, who, played):
+        """Return how many games to play before they are kept."""
+        at_once = getattr(who, "games_at_once", GAMES_AT_ONCE) * self.threads
+        minute = KEEP_SECONDS * len(played.scores) / played.seconds if played.scores else 0
+        return min(self.games - len(played.scores), max(at_once, int(minute)))
+
+    def row(self, played):
+        """Return the row of a table that games give."""
+        found, games = played.result, len(played.scores)
+        row = self.about | {"games": games, "mean": round(found.mean)}
+        row |= {"ci95": round(found.ci95) if games > 1 else None}
         row |= {"moves_per_s": round(found.moves_per_s, 1)}
         shares = found.reached()
         row |= {f"reached_{tile}": round(shares.get(tile, 0.0), 4) for tile in TILES}
-        return [row | _searched(who, self.seconds) | {"max": found.max}]
+        return row | _searched(played, self.seconds) | {"max": found.max}
 
     def new_player(self, folder):
         """Return the player."""
@@ -104,10 +190,10 @@ class Playing(Task):
         return player(self.player)
 
 
-def _searched(who, seconds):
+def _searched(played, seconds):
     """Return what a search tells of itself: plies reached, by moves, and whether in time."""
-    if not isinstance(who, SearchPlayer):
+    if not played.depths:
         return {"mean_plies": None, "within_1.2": None}
-    depths = who.depths.sum(0)
+    depths, times = np.sum(played.depths, 0), np.array(played.times)
     row = {"mean_plies": float((depths * np.arange(len(depths))).sum() / depths.sum())}
-    return row | {"within_1.2": seconds and float(who.times[:IN_TIME].sum() / who.times.sum())}
+    return row | {"within_1.2": seconds and float(times[:IN_TIME].sum() / times.sum())}

@@ -21,7 +21,8 @@ class Task:
     """A job whose folder holds done.json: what was asked, by which sources, and rows of a table.
 
     A kind of it has `read`, `about` (the columns that tell its rows from those of others), `needs`
-    and `rows`, which does the work.  A process that is stopped begins again.
+    and `rows`, which does the work.  A process that is stopped begins again, unless the kind keeps
+    what it has.
     """
 
     name: str
