@@ -117,6 +117,40 @@ def test_late_game(row):
     assert paper == (" · ".join(map(said, scores)) or "–")
 
 
+ROAD = {"one stage": 3, "16 stages, promotion": 4, "and redundant encoding": 5,
+        "and the carousel": 6}  # fmt: skip  # step of the paper's table
+
+
+def both(one, three):
+    return f"{said(one)} · {said(three)}"
+
+
+@pytest.mark.parametrize("row", table("step"), ids=lambda row: row[0])
+def test_road_of_the_paper(row):
+    paper = [read(f"{PAPER}7_summary.csv", f"step == {ROAD[row[0]]} and depth_ply == {plies}")
+             for plies in (1, 3)]  # fmt: skip
+    assert row[1] == both(*[told["score_mean"] for told in paper])
+
+
+def test_road_of_ours():
+    one, promotion, redundant, carousel = [row[3:] for row in table("step")]
+    shipped = [read("curves/depth_4x6.csv", f"player == 'shipped' and plies == {plies}")["mean"]
+               for plies in (1, 3)]  # fmt: skip
+    way = pd.read_csv(data("curves/tc_42-33_1e10_history.csv")).iloc[-1]
+    hours = way["seconds"] / way["actions"] * 1e10 / 3600
+    most = pd.read_csv(data("curves/late_42-33_tests.csv")).query("run == 'one_stage'").peak_mib
+    memory = most.max() / 1024
+    assert one == [both(*shipped), "10^10", f"{hours:.2f}", f"{memory:.1f}"]
+    end = read("curves/late_1e10_tests.csv", "run == 'promotion'")
+    memory, hours = end["peak_mib"] / 1024, end["seconds"] / 3600
+    score = both(end["mean_1ply"], end["mean_3ply"])
+    assert promotion == [score, "10^10", f"{hours:.2f}", f"{memory:.1f}"]
+    assert redundant == ["–"] * 4
+    rows = pd.read_csv(data("curves/late_1e10_evaluations.csv")).query("run == 'carousel'")
+    last = rows[rows.actions == rows.actions.max()].sort_values("plies")
+    assert carousel[:2] == [both(*last["mean"]), f"{rows.actions.max() / 1e9:.0f}·10^9"]
+
+
 @pytest.mark.parametrize("row", table("board"), ids=lambda row: row[0])
 def test_small_boards(row):
     board, states, points = row
