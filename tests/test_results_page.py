@@ -117,8 +117,12 @@ def test_late_game(row):
     assert paper == (" · ".join(map(said, scores)) or "–")
 
 
-ROAD = {"one stage": 3, "16 stages, promotion": 4, "and redundant encoding": 5,
-        "and the carousel": 6}  # fmt: skip  # step of the paper's table
+ROAD = {
+    "one stage": ("7_summary.csv", "step == 3"),
+    "16 stages, promotion": ("7_summary.csv", "step == 4"),
+    "and the carousel": ("4_carousel_redundant.csv", "algorithm == '42-33, CS'"),
+    "and redundant encoding": ("7_summary.csv", "step == 6"),
+}
 
 
 def both(one, three):
@@ -127,13 +131,13 @@ def both(one, three):
 
 @pytest.mark.parametrize("row", table("step"), ids=lambda row: row[0])
 def test_road_of_the_paper(row):
-    paper = [read(f"{PAPER}7_summary.csv", f"step == {ROAD[row[0]]} and depth_ply == {plies}")
-             for plies in (1, 3)]  # fmt: skip
+    file, query = ROAD[row[0]]
+    paper = [read(f"{PAPER}{file}", f"{query} and depth_ply == {plies}") for plies in (1, 3)]
     assert row[1] == both(*[told["score_mean"] for told in paper])
 
 
 def test_road_of_ours():
-    one, promotion, redundant, carousel = [row[3:] for row in table("step")]
+    one, promotion, carousel, redundant = [row[3:] for row in table("step")]
     shipped = [read("curves/depth_4x6.csv", f"player == 'shipped' and plies == {plies}")["mean"]
                for plies in (1, 3)]  # fmt: skip
     way = pd.read_csv(data("curves/tc_42-33_1e10_history.csv")).iloc[-1]
