@@ -42,5 +42,5 @@ def test_a_file_plays_as_it_says(path):
         pytest.importorskip("torch")
     said = storage.info(path)["info"]["this_file"]["1-ply"]["mean"]
     games = 30 if path.suffix == ".safetensors" else 100  # a neural network takes its time
-    result = evaluate(load(path, fold=True), games, seed=7)
+    result = evaluate(load(path, to_play=True), games, seed=7)
     assert abs(result.mean - said) < 2.5 * result.ci95

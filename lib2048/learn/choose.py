@@ -10,8 +10,8 @@ from lib2048.machine.kernels import kernel, part
 from lib2048.machine.native import prefetch
 from lib2048.networks.lookups import (
     TURNED,
+    find_weights,
     image_boards,
-    read_through,
     shift_to_stages,
     stage_positions,
 )
@@ -60,7 +60,7 @@ def expand(functions, weights, rule, lane, g, work):
         if lane.late:
             shift_to_stages(work.positions, first, QUAD * n, rule.stages.size, p, q, r, s)
     for i in range(first, first + QUAD * n):
-        prefetch(weights, work.positions[i])
+        prefetch(weights, work.positions[i] >> rule.stages.line)
 
 
 @kernel
@@ -87,8 +87,8 @@ def choose(functions, weights, rule, lane, g, work):
     That is its reward and value, or the value of the state itself where states have the values.
     """
     n = functions.lookups
-    if rule.stages.below and lane.late:
-        read_through(weights, work.positions, QUAD * g * n, QUAD * n, rule.stages.below)
+    if rule.stages.line or lane.late:
+        find_weights(weights, work.positions, QUAD * g * n, QUAD * n, rule.stages)
     functions.values(weights, work.positions, QUAD * g * n, n, work.values)
     of_state = work.values[0]
     if rule.form == STATE:

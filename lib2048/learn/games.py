@@ -47,8 +47,10 @@ def functions_of(network, rule=None):
     """Return the compiled `Functions` that a network plays and learns by: its own, or ours.
 
     rule: by which it learns, None where it only plays.  Raises ValueError where the network's own
-    update stands for another rule.
+    update stands for another rule, or a packed network shall learn.
     """
+    if rule:
+        network.needs_tables("learning")
     n, own = np.uint64(network.lookups_per_board), network.own
     update = RULES[rule or "td"].update()
     if own is None:

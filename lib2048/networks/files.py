@@ -27,6 +27,7 @@ from lib2048.machine.arrays import (
 from lib2048.machine.memory import reserve
 from lib2048.networks import foreign, neural
 from lib2048.networks.network import Geometry, Network
+from lib2048.networks.packing import Packed
 from lib2048.networks.sparse import Column, sparse
 from lib2048.networks.stages import MOST_MARKS, TOP
 
@@ -128,13 +129,17 @@ def check(arrays, path):
 
     arrays: what `network_arrays` returned, or an `Archive`; path: named in errors.
     """
-    _check_about(arrays, path)
-    try:
-        geometry = geometry_of(arrays)
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from None
+    geometry = _checked_geometry(arrays, path)
     check_sparse(geometry, arrays, TABLES, path)
     return geometry
+
+
+def _checked_geometry(arrays, path):
+    _check_about(arrays, path)
+    try:
+        return geometry_of(arrays)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
 
 
 def _check_about(arrays, path):
@@ -148,13 +153,17 @@ def _check_about(arrays, path):
 
 def check_sparse(geometry, arrays, names, path):
     """Raise ValueError, in one line, where a mask and its numbers do not fit a network."""
+    _check_forms(geometry, arrays, names, path)
+    mask, values = (member(arrays, name) for name in names)
+    if sum(int(np.bitwise_count(piece).sum()) for piece in mask.pieces()) != len(values):
+        raise ValueError(f"{path}: its {names[1]} do not fit network {geometry.name}")
+
+
+def _check_forms(geometry, arrays, names, path):
     mask, values = names
     size = len(_stored_blocks(geometry, arrays, path)) * geometry.block // 8
     forms = {mask: Form("uint8", (size,)), values: Form("float32 float16", (None,))}
     check_arrays(arrays, forms, path)
-    here = sum(int(np.bitwise_count(piece).sum()) for piece in member(arrays, mask).pieces())
-    if here != len(member(arrays, values)):
-        raise ValueError(f"{path}: its {values} do not fit network {geometry.name}")
 
 
 def check_memory_arrays(network, wide, arrays, path):
@@ -208,9 +217,15 @@ def _stages(network):
     return [int(network.stages.marks), network.stages.top, int(network.promotes)]
 
 
-def network_from(arrays, path):
-    """Make a network out of what `network_arrays` returned; path: named in errors."""
-    check(arrays, path)
+def network_from(arrays, path, to_play=False):
+    """Make a network out of what `network_arrays` returned; path: named in errors.
+
+    to_play: as it plays fastest, with the least memory; it may not be able to learn then.
+    """
+    geometry = _checked_geometry(arrays, path)
+    if to_play and geometry.promotes and not _folds(geometry):
+        return _packed(geometry, arrays, path)
+    check_sparse(geometry, arrays, TABLES, path)
     check_seal(arrays, TABLES)
     if "own" in arrays:
         raise ValueError(
@@ -219,7 +234,27 @@ def network_from(arrays, path):
         )
     network = Network(*_geometry(arrays))
     _fill(network, arrays, path)
-    return network
+    return folded(network) if to_play else network
+
+
+def _packed(geometry, arrays, path):
+    """Make a network to play by: the weights are counted on the way, to read them once."""
+    _check_forms(geometry, arrays, TABLES, path)
+    try:
+        made = Packed(geometry, *_stored(geometry, arrays, path))
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+    check_seal(arrays, TABLES)
+    return made
+
+
+def folded(network):
+    """Return a network without its contained tuples; the network itself where it has none."""
+    return network.folded() if _folds(network) else network
+
+
+def _folds(network):
+    return len({len(cells) for cells in getattr(network, "tuples", ())}) > 1
 
 
 def restore(network, arrays, path):
@@ -254,11 +289,16 @@ def take_up(network, arrays, path):
 
 def _fill(network, arrays, path):
     """Set a network's weights, all 0 so far, to arrays that were checked."""
+    network.optimistic = float(arrays.get("optimistic", 0.0))
+    Column(network, network.weights).fill(*_stored(network, arrays, path))
+
+
+def _stored(network, arrays, path):
+    """Return what a file holds of a network's weights: (mask, numbers, stages)."""
     values, blocks = member(arrays, "weights"), _stored_blocks(network, arrays, path)
     if "unit" in arrays:  # a compact file
         values = _scaled(values, np.float32(arrays["unit"]))
-    network.optimistic = float(arrays.get("optimistic", 0.0))
-    Column(network, network.weights).fill(member(arrays, "mask"), values, blocks)
+    return member(arrays, "mask"), values, blocks
 
 
 def _scaled(values, unit):
@@ -310,6 +350,7 @@ def save_with(network, path, info, compact=False):
     if Path(path).suffix != ".npz":
         raise ValueError(f"{path}: weights are saved as .npz")
     network.needs_order("a file of weights")
+    network.needs_tables("a file of weights")
     arrays = network_arrays(network) | {"info": np.array(json.dumps(info))}
     write_arrays(path, _rounded(arrays) if compact else arrays, compress=compact)
 
@@ -346,13 +387,14 @@ def sizes_of_errors(network, path):
     return found
 
 
-def load(path, name=None, fold=False):
+def load(path, name=None, to_play=False):
     """Load a network that `save` wrote, or the weights of TDL2048-Demo (.bin) or TDL2048+ (.w).
 
     A file .safetensors holds a neural network, see `deep.load`.  name: the network it must be, or
-    None for any; fold: fold the tuples that are contained in longer ones, if there are any, for
-    playing (see `Network.folded`).  Returns `Network`.  Raises ValueError, in one line, for a
-    missing, truncated, foreign or pickled file, or another network.
+    None for any; to_play: as it plays fastest and takes the least memory: tuples that are contained
+    in longer ones are folded into these (see `Network.folded`), and a network in stages is packed
+    (see `packing`), which cannot learn any more.  Returns `Network`.  Raises ValueError, in one
+    line, for a missing, truncated, foreign or pickled file, or another network.
     """
     if Path(path).suffix == neural.SUFFIX:
         return neural.room("files").load(path, name)
@@ -361,14 +403,7 @@ def load(path, name=None, fold=False):
         found = text(arrays, "network")
         if name not in (None, found):
             raise ValueError(f"{path}: holds weights of network {found}, not of {name}")
-        network = network_from(arrays, path)
-    return to_play(network) if fold else network
-
-
-def to_play(network):
-    """Return a network as it plays fastest: folded, where there is something to fold."""
-    several = len({len(cells) for cells in getattr(network, "tuples", ())}) > 1
-    return network.folded() if several else network
+        return network_from(arrays, path, to_play)
 
 
 def _opened(path):

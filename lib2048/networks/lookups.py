@@ -224,6 +224,30 @@ def stage_positions(boards, at, positions, first, count, stages):
 
 
 @part
+def find_weights(weights, positions, at, count, stages):
+    """Send each position to where a network in stages, to play by, has its weight."""
+    if stages.line:
+        read_packed(weights, positions, at, count, stages.line)
+    elif stages.below:
+        read_through(weights, positions, at, count, stages.below)
+
+
+@part
+def read_packed(weights, positions, at, count, line):
+    """Send each position to where a packed network keeps it (see `packing`).
+
+    line: bits of a place in its line.
+    """
+    within = (np.uint64(1) << line) - np.uint64(1)
+    for i in range(at, at + count):
+        place = np.uint64(positions[i])
+        number = np.uint64(np.int32(weights[place >> line]))
+        place = (number << line) | (place & within)
+        positions[i] = np.uint32(place)
+        prefetch(weights, place)
+
+
+@part
 def read_through(weights, positions, at, count, below):
     """Send each position whose weight was never accessed to the same weight one stage earlier.
 

@@ -21,9 +21,9 @@ from lib2048.networks.lookups import (
     LOOK_SIGNATURE,
     TURNED,
     VALUES_SIGNATURE,
+    find_weights,
     image_boards,
     look_kernel,
-    read_through,
     stage_positions,
     values_kernel,
 )
@@ -158,6 +158,7 @@ class Network(Geometry):
         """
         from lib2048.learn.own import own_functions  # the one way up from here, see pyproject.toml
 
+        self.needs_tables("functions of your own")
         made = copy.copy(self)
         made.own = own_functions(self, index, value, update, rule)
         return made
@@ -185,6 +186,9 @@ class Network(Geometry):
                 "own index decides that: read network.weights instead"
             )
 
+    def needs_tables(self, what):
+        """Raise ValueError where the tables are not there in full; see `packing`."""
+
     def positions(self, tuple_number, block=0):
         """Return where a tuple's weights lie; see `Geometry.positions`."""
         self.needs_order("a table")
@@ -203,6 +207,7 @@ class Network(Geometry):
         expected = (16 ** len(self.tuples[tuple_number]),)
         if np.shape(weights) != expected:
             raise ValueError(f"tuple {tuple_number}: {expected} weights, not {np.shape(weights)}")
+        self.needs_tables("a new table")
         self.weights[self.positions(tuple_number, block)] = weights
 
     def lookups(self, board, head=0):
@@ -272,6 +277,7 @@ class Network(Geometry):
 
     def add(self, board, amount, head=0):
         """Add an amount to each weight of a board's look-ups, in turn (a shared one twice)."""
+        self.needs_tables("learning")
         for place in self.places(board, head):
             self.weights[place] = self._weight(place) + np.float32(amount)
 
@@ -286,6 +292,7 @@ class Network(Geometry):
         to fold or a shorter tuple is in no longer one.
         """
         self.needs_order("folding")
+        self.needs_tables("folding")
         return fold(self)
 
     def __repr__(self):
@@ -337,7 +344,6 @@ def many_values(look, values_of, weights, boards, lookups, head, size, grid, sta
             positions[i] += np.uint32(TURNED[turn, head] * size)
         if stages.marks:
             stage_positions(four, np.uint64(0), positions, np.uint64(0), np.uint64(4) * n, stages)
-        if stages.below:
-            read_through(weights, positions, np.uint64(0), np.uint64(4) * n, stages.below)
+        find_weights(weights, positions, np.uint64(0), np.uint64(4) * n, stages)
         values_of(weights, positions, np.uint64(0), n, values)
         out[start : start + count] = values[:count]

@@ -29,6 +29,7 @@ class Stages(NamedTuple):
     lowest: np.uint64  # exponent of the smallest of them
     size: np.uint64  # from a weight of one stage to the same weight of the next
     below: np.uint64  # with promotion, from a weight to the one it starts from; 0 without
+    line: np.uint64 = np.uint64(0)  # of a packed network, bits of a place in its line; else 0
 
     @property
     def count(self):
@@ -56,7 +57,7 @@ class Stages(NamedTuple):
         return " + ".join(map(str, self.tiles(stage))) or f"below {smallest}"
 
 
-ONE_STAGE = Stages(ZERO, ZERO, ZERO, ZERO)
+ONE_STAGE = Stages(ZERO, ZERO, ZERO, ZERO, ZERO)
 
 
 def stages(marks=0, top=TOP, size=0, promotion=None):
@@ -78,7 +79,7 @@ def stages(marks=0, top=TOP, size=0, promotion=None):
         raise ValueError(f"top {top}: use a tile from {least} to {TOP} for {1 << marks} stages")
     below = size if promotion or promotion is None else 0
     lowest = int(top).bit_length() - marks
-    return Stages(*map(np.uint64, (marks, lowest, size, below)))
+    return Stages(*map(np.uint64, (marks, lowest, size, below, 0)))
 
 
 def _one_stage(top, promotion):

@@ -32,8 +32,8 @@ from lib2048.networks.lookups import (
     IMAGES,
     LOOK_SIGNATURE,
     VALUES_SIGNATURE,
+    find_weights,
     image_boards,
-    read_through,
     stage_positions,
 )
 from lib2048.networks.stages import Stages
@@ -149,12 +149,11 @@ def _look_up_leaves(
                 boards, PENDING + QUAD * g, positions, g * size, size, limits.stages
             )  # fmt: skip
         for i in range(g * size, (g + ONE) * size):
-            prefetch(weights, positions[i])
+            prefetch(weights, positions[i] >> limits.stages.line)
     mask = np.uint64(len(pool) - 1)
     first = np.uint64(last) - count + ONE
     for g in range(ZERO, (count + THREE) >> TWO):
-        if limits.stages.below:
-            read_through(weights, positions, g * size, size, limits.stages.below)
+        find_weights(weights, positions, g * size, size, limits.stages)
         values_of(weights, positions, g * size, size >> TWO, values)
         for i in range(QUAD * g, min(QUAD * g + QUAD, count)):
             pool[(first + i) & mask] = values[i & THREE] + limits.optimistic

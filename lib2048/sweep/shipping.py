@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from lib2048.machine.files import read_json
-from lib2048.networks.files import load, save, sizes_of_errors, to_play
+from lib2048.networks.files import folded, load, save, sizes_of_errors
 from lib2048.networks.neural import SUFFIX
 from lib2048.networks.pruning import prune
 from lib2048.play.evaluation import TEST_SEED, evaluate
@@ -93,7 +93,7 @@ class Shipping(Task):
         path, file = weights_of(self.network, folder), self.file(folder)
         about = {"config": read_json(path.parent / CONFIG), "seed": TEST_SEED}
         network = load(path)  # which checks all of the file
-        about |= {"whole_network": self._scores(to_play(network))} if self.whole else {}
+        about |= {"whole_network": self._scores(folded(network))} if self.whole else {}
         about |= self._made_small(network, path)
         save(network, file, compact=True)
         loaded, about["seconds_to_load"] = _timed_load(file)
@@ -135,7 +135,7 @@ def _rounded(number):
 
 
 def _timed_load(path):
-    """Return (a network, folded where it can be, the seconds that this took)."""
+    """Return (a network as it plays, the seconds that it took to load)."""
     begin = time.perf_counter()
-    network = load(path, fold=True)
+    network = load(path, to_play=True)
     return network, round(time.perf_counter() - begin, 1)

@@ -1,0 +1,226 @@
+"""Packing: a network in stages as it plays, without the memory that holds nothing.
+
+Of the weights of later stages most are never accessed, and a file to ship keeps a few of those that
+are.  Laid out in full they would be spread over all of the memory.  A packed network keeps only the
+*lines* of neighbouring weights, 32 as a rule, that hold something, and for each line of the full
+tables the number of the line where it is kept.  Promotion is done once and for all: a weight that
+was never accessed holds what would be read from the stage below, so that every board has the very
+value that it has in the full tables.
+
+All of it is one array: the numbers of the lines first (float32 holds whole numbers up to 2^24
+exactly), then a line of zeros, then the lines.
+"""
+
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from lib2048.machine.arrays import Flow
+from lib2048.machine.kernels import kernel
+from lib2048.machine.memory import check_memory, reserve
+from lib2048.networks.layout import ones, spread
+from lib2048.networks.lookups import read_packed
+from lib2048.networks.network import Geometry, Network
+
+LINE_BITS = 5, 4, 6, 7, 8, 9  # the first is taken that divides a stage and has enough numbers
+MOST_LINES = 1 << 24
+TOGETHER = 3, 6  # cells of a tuple whose exponents are looked up together
+
+
+class Packed(Network):
+    """A network to play by: it has the values of another one, and cannot learn.
+
+    network: `Geometry` of the other one; mask, values: its weights, `Member`s as `Column.members`
+    returns them; blocks: the stages that these are of.  Raises ValueError where there are more or
+    fewer numbers than bits in the mask, and MemoryError, before it is taken, where the memory does
+    not suffice.
+
+    weights: float32[…], the numbers and the lines; see above.
+    """
+
+    def __init__(self, network, mask, values, blocks):
+        Geometry.__init__(self, **network.arguments())
+        places = _places(self, mask, blocks, len(values))
+        line, lines = _lines(self, places)
+        self.stages = self.stages._replace(line=np.uint64(line))
+        self.weights = _reserved(self, lines)
+        _put(self.weights, places, values, self.stages.line)
+        if self.promotes:
+            _promote(self.weights, *lines, self.block >> line, self.stages.line)
+
+    @property
+    def nbytes(self):
+        """The memory that the network takes, in bytes."""
+        return self.weights.nbytes
+
+    def needs_tables(self, what):
+        """Raise ValueError: the tables are not there in full."""
+        raise ValueError(f"network {self.name}: {what} needs its tables in full, and it is packed "
+                         "for playing: load it without to_play")  # fmt: skip
+
+    def table(self, tuple_number, block=0):
+        """Return a copy of one tuple's weights as they are read; see `Network.table`."""
+        return self.weights[self._found(self.positions(tuple_number, block))]
+
+    def places(self, board, head=0):
+        """Return where the weights of a board's look-ups lie: uint32[8·m], in `weights`."""
+        return self._found(super().places(board, head))
+
+    def _weight(self, place):
+        return self.weights[self._found(np.uint32(place))]
+
+    def _found(self, places):
+        line = int(self.stages.line)
+        numbers = self.weights[places >> np.uint32(line)].astype(np.uint32)
+        return numbers << np.uint32(line) | places & np.uint32((1 << line) - 1)
+
+
+# ---------------------------------------------------------------- which lines there are
+
+
+class Lines(NamedTuple):
+    """The lines of the full tables, stage by stage."""
+
+    used: np.ndarray  # bool[lines]: whether one holds a weight of its own
+    kept: np.ndarray  # bool[lines]: whether it is kept, and not that of the stage below instead
+
+
+def _lines(network, places):
+    """Return (bits of a place in its line, `Lines`): short lines, but not too many of them."""
+    for line in LINE_BITS:
+        used = np.zeros(network.size >> line, bool)
+        _mark(used, places, line)
+        kept = used | _from_below(network, used) & _from_below(network, used, 2)
+        many = np.count_nonzero(kept) + _first_line(network, line)
+        if network.block % (1 << line) == 0 and many < MOST_LINES:
+            return line, Lines(used, kept)
+    raise MemoryError(f"network {network.name} has too many weights to be packed")
+
+
+def _from_below(network, used, stages=1):
+    """Return, for each line, whether that of an earlier stage is used; False without promotion."""
+    found = np.zeros_like(used)
+    step = stages * (len(used) // network.blocks)
+    if network.promotes:
+        found[step:] = used[:-step]
+    return found
+
+
+def _first_line(network, line):
+    """Return the number of the first line that is kept: behind the numbers and a line of zeros."""
+    return -(-(network.size >> line) >> line) + 1
+
+
+def _reserved(network, lines):
+    """Return the array of a packed network: the numbers are there, the lines hold zeros."""
+    line = int(network.stages.line)
+    first, what = _first_line(network, line), f"network {network.name}, packed,"
+    size = first + np.count_nonzero(lines.kept) << line
+    check_memory(what, 4 * size)
+    weights = reserve(what, size)
+    _number(weights, *lines, len(lines.used) // network.blocks, first, network.promotes)
+    return weights
+
+
+@kernel
+def _mark(used, places, line):
+    for place in places:
+        used[place >> line] = True
+
+
+@kernel
+def _number(numbers, used, kept, stage, first, promotes):
+    """Write the number of each line: its own, that of the stage below, or that of the zeros."""
+    following = first
+    for at in range(len(used)):
+        below = at - stage
+        if kept[at]:
+            numbers[at] = following
+            following += 1
+        elif promotes and below >= 0 and used[below]:
+            numbers[at] = numbers[below]
+        else:
+            numbers[at] = first - 1
+
+
+# ---------------------------------------------------------------- what they hold
+
+
+def _places(network, mask, blocks, count):
+    """Return where the weights of a mask would lie in the full tables, in its order: uint32[n]."""
+    flow, places, done = Flow(mask), np.zeros(count, np.uint32), 0
+    for block in blocks:
+        for size, start, low, high in _slabs(network, block):
+            done = _find(flow.take(size // 8), start, low, high, places, done)
+    if done != count or len(flow.take(1)):  # which reads to the end of the file's mask
+        raise ValueError(f"its weights do not fit network {network.name}")
+    return places
+
+
+def _slabs(network, block):
+    """Yield (size, start, places of the first cells' exponents, of the next ones'), see `_find`."""
+    for number, cells in enumerate(network.tuples):
+        bits, start = network.region(number, block)
+        parts = [_sums(bits, cells[a:b]) for a, b in pairwise((0, *TOGETHER, len(cells)))]
+        for rest in parts[2]:
+            yield 16 ** min(len(cells), TOGETHER[1]), start + ones(bits) + rest, parts[0], parts[1]
+
+
+def _sums(bits, cells):
+    """Return what the exponents of some cells add to a place: int64[16^n], the first fastest."""
+    places = np.zeros(1, np.int64)
+    for cell in reversed(cells):
+        places = (places[:, None] + spread(bits, cell)).ravel()
+    return places
+
+
+@kernel
+def _find(mask, start, low, high, places, done):
+    """Write the places of a mask's bits to places[done …], as long as there is room.
+
+    Returns how many bits there were so far.
+    """
+    within, shift = len(low) - 1, 0
+    while 1 << shift < len(low):
+        shift += 1
+    for at in range(len(mask)):
+        byte = mask[at]
+        if byte:
+            for bit in range(8):
+                if byte & (128 >> bit):
+                    index = 8 * at + bit
+                    if done < len(places):
+                        places[done] = start + low[index & within] + high[index >> shift]
+                    done += 1
+    return done
+
+
+def _put(weights, places, values, line):
+    """Write the weights to where they are kept, piece by piece."""
+    done = 0
+    for piece in values.pieces():
+        _put_piece(weights, places[done : done + len(piece)], piece, line)
+        done += len(piece)
+
+
+@kernel
+def _put_piece(weights, places, values, line):
+    together, end = np.uint64(256), np.uint64(len(places))
+    for first in range(np.uint64(0), end, together):
+        count = min(together, end - first)
+        read_packed(weights, places, first, count, line)  # which asks for where they are kept
+        for i in range(first, first + count):
+            weights[places[i]] = values[i]
+
+
+@kernel
+def _promote(weights, used, kept, stage, line):
+    """Fill what was never accessed with what the stage below holds, the last stage first."""
+    for at in range(len(used) - 1, stage - 1, -1):
+        below = at - stage
+        if kept[at] and used[below]:
+            to, source = np.int64(weights[at]) << line, np.int64(weights[below]) << line
+            for i in range(1 << line):
+                if weights[to + i] == 0:
+                    weights[to + i] = weights[source + i]
