@@ -146,7 +146,8 @@ def _player(options):
         return heuristic_player(depth, **limits)
     if options.player not in NAMED:
         named = "" if Path(options.player).suffix else f" and no player ({', '.join(NAMED)})"
-        return network_player(files.load(_there(options.player, named)), depth, **limits)
+        network = files.load(_there(options.player, named), to_play=True)
+        return network_player(network, depth, **limits)
     if depth != 1:
         raise ValueError(f"{options.player} does not look ahead: leave the depth or time out")
     return player(options.player)

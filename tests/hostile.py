@@ -395,7 +395,7 @@ def played(bases, path, name):
     from lib2048.networks import files
     from lib2048.networks.convert import convert
 
-    network = load(path)
+    network = load(path, to_play=name == "staged.npz")
     files.info(path)
     if path.suffix == ".npz" and name not in ("state.npz", "staged.npz"):
         convert(path, path.with_suffix(".w"))

@@ -26,6 +26,7 @@ from lib2048.machine.arrays import (
 )
 from lib2048.machine.memory import reserve
 from lib2048.networks import foreign, neural
+from lib2048.networks.folding import foldable
 from lib2048.networks.network import Geometry, Network
 from lib2048.networks.packing import Packed
 from lib2048.networks.sparse import Column, sparse
@@ -220,10 +221,10 @@ def _stages(network):
 def network_from(arrays, path, to_play=False):
     """Make a network out of what `network_arrays` returned; path: named in errors.
 
-    to_play: as it plays fastest, with the least memory; it may not be able to learn then.
+    to_play: as it plays best, see `load`.
     """
     geometry = _checked_geometry(arrays, path)
-    if to_play and geometry.promotes and not _folds(geometry):
+    if to_play and geometry.promotes:
         return _packed(geometry, arrays, path)
     check_sparse(geometry, arrays, TABLES, path)
     check_seal(arrays, TABLES)
@@ -250,11 +251,7 @@ def _packed(geometry, arrays, path):
 
 def folded(network):
     """Return a network without its contained tuples; the network itself where it has none."""
-    return network.folded() if _folds(network) else network
-
-
-def _folds(network):
-    return len({len(cells) for cells in getattr(network, "tuples", ())}) > 1
+    return network.folded() if foldable(network) else network
 
 
 def restore(network, arrays, path):
@@ -391,10 +388,10 @@ def load(path, name=None, to_play=False):
     """Load a network that `save` wrote, or the weights of TDL2048-Demo (.bin) or TDL2048+ (.w).
 
     A file .safetensors holds a neural network, see `deep.load`.  name: the network it must be, or
-    None for any; to_play: as it plays fastest and takes the least memory: tuples that are contained
-    in longer ones are folded into these (see `Network.folded`), and a network in stages is packed
-    (see `packing`), which cannot learn any more.  Returns `Network`.  Raises ValueError, in one
-    line, for a missing, truncated, foreign or pickled file, or another network.
+    None for any; to_play: as it plays best: tuples that are contained in longer ones are folded
+    into these (see `Network.folded`); a network in stages with promotion is packed instead (see
+    `packing`), which takes less memory, and cannot learn any more.  Returns `Network`.  Raises
+    ValueError, in one line, for a missing, truncated, foreign or pickled file, or another network.
     """
     if Path(path).suffix == neural.SUFFIX:
         return neural.room("files").load(path, name)

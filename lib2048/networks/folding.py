@@ -32,6 +32,14 @@ def fold(network):
     return folded
 
 
+def foldable(network):
+    """Say whether `fold` can do something for a network."""
+    try:
+        return getattr(network, "form", "q") != "q" and bool(_hosts(network))
+    except ValueError:
+        return False
+
+
 def _hosts(network):
     """Find, for each tuple shorter than the longest, {number: (longer tuple, its cells there)}."""
     longest = max(map(len, network.tuples))

@@ -138,7 +138,7 @@ class _Tournament:
         return Leaderboard([*standings, *missing], settings | {"finished": not missing})
 
     def _weights(self, path, name):
-        network = files.load(path)
+        network = files.load(path, to_play=True)
         if network.grid != WHOLE:
             raise ValueError(f"network {network.name} plays on a smaller board")
         seconds = self.ms_per_move and self.ms_per_move / 1000

@@ -183,7 +183,7 @@ class Playing(Task):
         """Return the player."""
         limits = {"table_mib": self.table_mib, "reduce": self.reduce}
         if self.network:
-            network = load(weights_of(self.network, folder))
+            network = load(weights_of(self.network, folder), to_play=True)
             return network_player(network, self.plies, self.seconds, **limits)
         if self.player == "heuristic":
             return heuristic_player(self.plies, self.seconds, **limits)

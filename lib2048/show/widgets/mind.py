@@ -140,7 +140,7 @@ def mind_of(what):
 def _loaded(path):
     if not path.exists():
         raise FileNotFoundError(f"there is no file {path}")
-    return network_player(load(path))
+    return network_player(load(path, to_play=True))
 
 
 def _named(name):

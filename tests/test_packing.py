@@ -1,0 +1,194 @@
+"""Packing: a network in stages, loaded to play, gives every board the very same value."""
+
+import numpy as np
+import pytest
+from test_folding import BOARDS, LARGE, SHORT_AND_LONG
+from test_stages import board_with, scattered, staged
+
+from lib2048 import SearchPlayer, evaluate, load, save, train
+from lib2048.networks import packing
+from lib2048.networks.packing import Packed
+from lib2048.play.players import NetworkPlayer
+from lib2048.search.expectimax import Search
+
+SHARES = [0.0, 0.002, 0.1, 1.0]
+NETWORKS = ["cells:0123,4567", "cells:0124,0125,45", "cells:01245,3", "cells:0,5"]
+
+
+def packed(network, tmp_path):
+    """Return what is loaded to play from a network's file."""
+    save(network, tmp_path / "a.npz")
+    return load(tmp_path / "a.npz", to_play=True)
+
+
+def some(name, share, marks=2, top=32, promotion=True, seed=1):
+    """Return a network in stages: some of its weights are learned, in some stages none."""
+    network = scattered(staged(name, marks, top, promotion), seed, share)
+    for stage in range(network.blocks):
+        if stage % 3 == 2:
+            network.weights[stage * network.block :][: network.block] = 0
+    return network
+
+
+@pytest.mark.parametrize("share", SHARES)
+@pytest.mark.parametrize("name", NETWORKS)
+def test_every_board_has_the_very_same_value(name, share, tmp_path):
+    network = some(name, share, marks=3)
+    found = packed(network, tmp_path)
+    assert isinstance(found, Packed) and found.promotes
+    boards = np.array(BOARDS + LARGE, np.uint64)
+    assert len({network.stage(board) for board in boards}) > 1
+    assert found.values(boards).tobytes() == network.values(boards).tobytes()
+    for board in boards[::50]:
+        assert found.lookups(board) == network.lookups(board)
+        assert found.weights[found.places(board)].tolist() == [w for *_, w in found.lookups(board)]
+
+
+def test_a_table_holds_what_is_read(tmp_path):
+    network = some("cells:012,45", 0.3)
+    found = packed(network, tmp_path)
+    for stage in range(network.blocks):
+        for which in range(2):
+            own = network.table(which, stage)
+            below = network.table(which, stage - 1) if stage else 0
+            assert (found.table(which, stage) == np.where(own == 0, below, own)).all()
+
+
+def test_only_one_stage_below_is_read(tmp_path):
+    """As in the full tables: what only the stage before the last one has learned is not found."""
+    network = staged("cells:0123", 2, 32)
+    network.weights[0 : network.block] = 7
+    found, high = packed(network, tmp_path), board_with(32, 16)
+    assert network.stage(high) == 3
+    assert found.value(high) == network.value(high) == 0
+    assert found.value(board_with(16)) == network.value(board_with(16)) == 7 * 8
+
+
+def test_tuples_of_more_cells_than_are_looked_up_together(tmp_path, monkeypatch):
+    monkeypatch.setattr(packing, "TOGETHER", (1, 2))
+    network = some("cells:01245,3,45", 0.1)
+    found = packed(network, tmp_path)
+    boards = np.array(BOARDS + LARGE, np.uint64)
+    assert found.values(boards).tobytes() == network.values(boards).tobytes()
+
+
+@pytest.mark.parametrize("line", [4, 5, 7])
+def test_longer_lines_hold_the_same(line, tmp_path, monkeypatch):
+    """Very many weights are kept in longer lines, whose numbers fit float32."""
+    network = some("cells:0123,4567", 0.05)
+    monkeypatch.setattr(packing, "LINE_BITS", (line,))
+    found = packed(network, tmp_path)
+    assert found.stages.line == line
+    boards = np.array(BOARDS + LARGE, np.uint64)
+    assert found.values(boards).tobytes() == network.values(boards).tobytes()
+
+
+def test_the_first_line_with_enough_numbers_is_taken(tmp_path, monkeypatch):
+    network = some("cells:0123,4567", 1.0)
+    lines = {}
+    for most in (1 << 24, 20_000, 10_000):
+        monkeypatch.setattr(packing, "MOST_LINES", most)
+        lines[most] = int(packed(network, tmp_path).stages.line)
+    assert lines == {1 << 24: 5, 20_000: 5, 10_000: 6}
+    monkeypatch.setattr(packing, "MOST_LINES", 10)
+    with pytest.raises(MemoryError, match="too many weights to be packed"):
+        packed(network, tmp_path)
+
+
+def test_memory_is_taken_for_what_there_is(tmp_path):
+    network = some("cells:01234", 0.001)
+    found = packed(network, tmp_path)
+    lines = len(np.unique(np.flatnonzero(network.weights) >> 5))
+    numbers = network.size >> 5
+    assert 4 * (numbers + 32 * lines) < found.nbytes < 4 * (numbers + 32 * (lines * 1.2 + 2000))
+    assert found.nbytes < network.nbytes / 3
+
+
+@pytest.mark.parametrize(
+    "player",
+    [NetworkPlayer, lambda net: SearchPlayer(net, 2), lambda net: SearchPlayer(net, 3)],
+    ids=["1-ply", "2-ply", "3-ply"],
+)
+def test_it_plays_the_same_games(player, tmp_path):
+    network = some("cells:0124,0125,45", 0.3, marks=3, top=64)
+    played = [evaluate(player(who), 3, seed=4) for who in (network, packed(network, tmp_path))]
+    assert played[0].scores.tolist() == played[1].scores.tolist()
+    board = board_with(64, 32, 8, 4, 2)
+    chosen = [player(who).decide(board) for who in (network, packed(network, tmp_path))]
+    assert chosen[0] == chosen[1]
+
+
+def test_what_was_trained_searches_the_same(tmp_path):
+    network = staged("cells:01245,45689", 2, 256)
+    train(network, rule="tc", lam=0.5, games=300, seed=2)
+    found = packed(network, tmp_path)
+    assert (network.weights.reshape(4, -1) != 0).any(1).all()
+    for board in (board_with(256, 64, 32, 8, 8, 4, 2), board_with(128, 64, 32, 8, 2, 2)):
+        assert Search(found, 3).decide(board) == Search(network, 3).decide(board)
+
+
+def test_compact_files_and_initial_values(tmp_path):
+    network = scattered(staged("cells:0124,0125", 2, 32, optimistic=500.0), share=0.2, spread=1e6)
+    save(network, tmp_path / "a.npz", compact=True)
+    whole, found = (load(tmp_path / "a.npz", to_play=play) for play in (False, True))
+    boards = np.array(BOARDS + LARGE, np.uint64)
+    assert found.values(boards).tobytes() == whole.values(boards).tobytes()
+
+
+def test_what_cannot_or_need_not_be_packed(tmp_path):
+    """Without promotion and without stages there are the full tables; one stage is folded."""
+    assert type(packed(some("cells:0123,12", 0.3, promotion=False), tmp_path)) is not Packed
+    folds = packed(scattered(staged("cells:0123,12", 0, 32768)), tmp_path)
+    assert folds.name == "cells:0123"
+    lonely = "cells:01234,4567,0,12"  # 4567 is in no longer one
+    assert packed(scattered(staged(lonely, 0, 32768)), tmp_path).name == lonely
+    assert packed(some(SHORT_AND_LONG, 0.3), tmp_path).name == SHORT_AND_LONG
+
+
+USES = {
+    "learning": lambda net, path: train(net, games=1),
+    "add": lambda net, path: net.add(board_with(2), 1.0),
+    "a new table": lambda net, path: net.set_table(0, np.zeros(16**4)),
+    "folding": lambda net, path: net.folded(),
+    "functions": lambda net, path: net.with_functions(value=lambda weights, positions: 0.0),
+    "a file": lambda net, path: save(net, path / "b.npz"),
+}
+
+
+@pytest.mark.parametrize("use", USES.values(), ids=USES)
+def test_a_packed_network_only_plays(use, tmp_path):
+    found = packed(some("cells:0123,12", 0.3), tmp_path)
+    before = found.weights.tobytes()
+    with pytest.raises(ValueError, match="it is packed for playing: load it without to_play"):
+        use(found, tmp_path)
+    assert found.weights.tobytes() == before and not (tmp_path / "b.npz").exists()
+
+
+def rewritten(path, **changed):
+    """Write a sealed file again with other arrays."""
+    from lib2048.machine.arrays import read_arrays, write_arrays
+
+    write_arrays(path, read_arrays(path) | changed)
+
+
+@pytest.mark.parametrize("bits", [0x00, 0xFF])
+def test_a_mask_that_does_not_fit_its_numbers_is_refused(bits, tmp_path):
+    from lib2048.machine.arrays import read_arrays
+
+    network, path = some("cells:0123,4567", 0.1), tmp_path / "a.npz"
+    save(network, path)
+    mask = np.array(read_arrays(path)["mask"])
+    mask[-1000:] = bits
+    rewritten(path, mask=mask)
+    with pytest.raises(ValueError, match="a.npz: its weights do not fit network cells:0123,4567"):
+        load(path, to_play=True)
+
+
+def test_a_damaged_file_is_refused(tmp_path):
+    path = tmp_path / "a.npz"
+    save(some("cells:0123,4567", 0.1), path)
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+    with pytest.raises(ValueError, match="a.npz"):
+        load(path, to_play=True)
