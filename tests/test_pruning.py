@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
+from lib2048 import load, save
 from lib2048.networks import pruning
 from lib2048.networks.network import Network
 
@@ -48,6 +49,23 @@ def test_a_copy_of_the_stage_below_is_left_out_and_read_from_there():
     assert pruning.prune(network, learned, 3) == 3
     # Promotion reads one stage further down and no more: so one of the two copies must stay.
     assert network.weights.reshape(4, -1)[:, 0].tolist() in ([10, 0, 10, -5], [10, 10, 0, -5])
+
+
+@pytest.mark.parametrize("promotion", [False, True])
+def test_weights_are_rounded_to_whole_steps_and_stay_learned(promotion, tmp_path):
+    """With promotion, one that is rounded to nothing must not be read from below again."""
+    network = Network("cells:01", stages=1, top=8, promotion=promotion)
+    network.weights[:6] = 40, -24, 23, 3, -7.9, 1000.4
+    network.weights[network.block :][:4] = 0, 3, 8, 5
+    pruning.round_off(network, 16)
+    least = pruning.LEAST if promotion else 0
+    assert network.weights[:6].tolist() == [32, -32, 16, least, least, 1008]  # halves to the even
+    assert network.weights[network.block :][:4].tolist() == [0, least, least, least]
+    save(network, tmp_path / "a.npz", compact=True)
+    found = load(tmp_path / "a.npz")
+    assert ((found.weights != 0) == (network.weights != 0)).all()
+    np.testing.assert_allclose(found.weights, network.weights, atol=1e-6)
+    assert round(load(tmp_path / "a.npz", to_play=True).value(8), 3) == round(found.value(8), 3)
 
 
 def test_a_sample_is_enough_to_find_the_price(monkeypatch):

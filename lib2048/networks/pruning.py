@@ -14,6 +14,7 @@ from lib2048.machine.kernels import kernel
 
 SAMPLE = 1 << 22  # chains of stages that the price is found from
 ROUNDS = 40
+LEAST = np.finfo(np.float32).tiny  # stands for 0 where a weight that is 0 would be read from below
 
 
 def prune(network, learned, keep):
@@ -77,3 +78,19 @@ def _worth(weights, learned, first, block, blocks, promotes, price):
         keep, keeping = (least + price, chosen | 1 << stage) if weight != 0 else (np.inf, 0)
         below = weight
     return keeping if keep < drop else dropping
+
+
+def round_off(network, step):
+    """Round a network's weights to whole multiples of so many points, in place.
+
+    With promotion a weight that becomes 0 would be read from the stage below: it becomes LEAST.
+    """
+    _round_off(network.weights, np.float32(step), LEAST if network.promotes else np.float32(0))
+
+
+@kernel
+def _round_off(weights, step, least):
+    for i in range(len(weights)):
+        if weights[i] != 0:  # a page that holds nothing is not touched
+            rounded = np.rint(weights[i] / step) * step
+            weights[i] = rounded if rounded != 0 else least

@@ -10,12 +10,10 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
 from lib2048.machine.files import read_json
 from lib2048.networks.files import folded, load, save, sizes_of_errors
 from lib2048.networks.neural import SUFFIX
-from lib2048.networks.pruning import prune
+from lib2048.networks.pruning import prune, round_off
 from lib2048.play.evaluation import TEST_SEED, evaluate
 from lib2048.play.players import network_player
 from lib2048.sweep import tables
@@ -116,7 +114,7 @@ class Shipping(Task):
         if self.keep is not None and path.suffix != SUFFIX:
             about["kept"] = prune(network, sizes_of_errors(network, path), self.keep)
         if self.step:
-            network.weights[:] = np.rint(network.weights / self.step) * self.step
+            round_off(network, self.step)
             about["step"] = self.step
         return about
 
