@@ -15,13 +15,14 @@ import pytest
 import reproduce
 from learners import SMALL, contents
 
-from lib2048 import Settings, load
+from lib2048 import Run, Settings, load
 from lib2048.cli import _parser
 from lib2048.learn.settings import FIELDS
 from lib2048.machine.kernels import SOURCE_HASH
-from lib2048.networks.files import info
+from lib2048.networks.files import info, sizes_of_errors
 from lib2048.sweep import Training, playing, read_list, run_sweep, testing
 from lib2048.sweep.playing import Playing
+from lib2048.sweep.shipping import Shipping
 from lib2048.sweep.solving import Solving
 
 DATA = Path(__file__).parents[1] / "data"
@@ -319,6 +320,23 @@ def test_what_is_shipped_says_what_it_scores(swept, tmp_path):
     assert 490 < about["info"]["kept"] == about["nonzero_weights"] <= 500
     assert about["info"]["config"]["rule"] == "tc"
     assert set(about["info"]["whole_network"]) == set(about["info"]["this_file"]) == {"1-ply"}
+
+
+def test_a_run_that_went_on_is_pruned_by_the_errors_of_the_one_before(swept, tmp_path):
+    out, _ = swept
+    config = {"network": "cells:0145,3", "rule": "td", "actions": 2000, "stages": 2, "top": 32}
+    before, after = (tmp_path / "l" / f"{name}-seed1" for name in ("tc", "td"))
+    Run(Settings(**config | {"rule": "tc"}), before).go(progress=False)
+    Run(Settings(**config, weights=before / "weights.npz"), after).go(progress=False)
+    job = Shipping("small", "l/td-seed1", keep=300, whole=False, tests=((1, 5),))
+    with pytest.raises(ValueError, match="nothing says which weights have learned most"):
+        job.rows(tmp_path / "ship")
+    replace(job, learned="l/tc-seed1").rows(tmp_path / "ship")
+    made, whole = load(tmp_path / "ship" / "small" / "small.npz"), load(after / "weights.npz")
+    learned = sizes_of_errors(whole, before / "weights.npz")
+    kept = made.weights != 0
+    assert 250 < kept.sum() <= 300 and (kept <= (learned > 0)).all()
+    np.testing.assert_allclose(made.weights[kept], whole.weights[kept], rtol=1e-3)
 
 
 def test_sizes_against_scores_are_a_table_of_their_own(swept, tmp_path):

@@ -27,7 +27,8 @@ from lib2048.sweep.task import (
 )
 from lib2048.train.folder import CONFIG
 
-KEYS = {"name": str, "network": str, "keep": int, "step": int, "whole": None, "tests": dict}
+KEYS = {"name": str, "network": str, "learned": str, "keep": int, "step": int,
+        "whole": None, "tests": dict}  # fmt: skip
 
 STEPS = tuple(1 << bit for bit in range(11))
 
@@ -36,12 +37,14 @@ STEPS = tuple(1 << bit for bit in range(11))
 class Shipping(Task):
     """A small file of the network of a run: NAME.npz, or NAME.safetensors, in its folder.
 
-    network: the run, LIST/NAME-seedN beside this list; keep: so many of its weights, by TC; step:
-    weights are whole multiples of so many points, a power of two (11 bits keep those exactly);
+    network: the run, LIST/NAME-seedN beside this list; keep: so many of its weights, by TC;
+    learned: the run by TC that says which of them have learned most, if another went on from it;
+    step: weights are whole multiples of so many points, a power of two (11 bits keep those exactly);
     tests: what it plays, ((plies, games), …); whole: whether the whole network plays that, too.
     """
 
     network: str
+    learned: str | None = None
     keep: int | None = None
     step: int | None = None
     whole: bool = True
@@ -79,6 +82,7 @@ class Shipping(Task):
         state = super().state(folder)
         if state == "missing":
             check_there(self.network, folder)
+            check_there(self.learned or self.network, folder)
         return state
 
     def file(self, folder):
@@ -92,7 +96,7 @@ class Shipping(Task):
         about = {"config": read_json(path.parent / CONFIG), "seed": TEST_SEED}
         network = load(path)  # which checks all of the file
         about |= {"whole_network": self._scores(folded(network))} if self.whole else {}
-        about |= self._made_small(network, path)
+        about |= self._made_small(network, weights_of(self.learned or self.network, folder))
         save(network, file, compact=True)
         loaded, about["seconds_to_load"] = _timed_load(file)
         about["this_file"] = self._scores(loaded)
@@ -109,7 +113,10 @@ class Shipping(Task):
         return row | {f"{name}_{depth}": x for depth, test in tests for name, x in test.items()}
 
     def _made_small(self, network, path):
-        """Leave out and round weights, in place; return what was done, a dict."""
+        """Leave out and round weights, in place; return what was done, a dict.
+
+        path: of the file that says which weights have learned most.
+        """
         about = {}
         if self.keep is not None and path.suffix != SUFFIX:
             about["kept"] = prune(network, sizes_of_errors(network, path), self.keep)
