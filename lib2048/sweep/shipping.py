@@ -39,7 +39,7 @@ class Shipping(Task):
 
     network: the run, LIST/NAME-seedN beside this list; keep: so many of its weights, by TC;
     learned: the run by TC that says which of them have learned most, if another went on from it;
-    step: weights are whole multiples of so many points, a power of two (11 bits keep those exactly);
+    step: weights are whole multiples of so many points, a power of two (11 bits keep these);
     tests: what it plays, ((plies, games), …); whole: whether the whole network plays that, too.
     """
 
