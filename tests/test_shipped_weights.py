@@ -9,6 +9,7 @@ from lib2048.networks import files as storage
 
 FOLDER = Path(__file__).resolve().parents[1] / "data" / "weights"
 FILES = sorted(path for path in FOLDER.iterdir() if path.suffix in (".npz", ".safetensors"))
+STANDS_FOR_ZERO = 1e-6  # points: at most this is `pruning.LEAST` in 11 bits
 
 
 def test_there_are_some():
@@ -32,7 +33,8 @@ def test_weights_in_whole_steps_are_multiples_of_them():
     assert stepped
     for path, step in stepped.items():
         weights = load(path).weights
-        assert (weights % step == 0).all() and (weights % (2 * step) != 0).any()
+        whole = weights[abs(weights) > STANDS_FOR_ZERO]
+        assert (whole % step == 0).all() and (whole % (2 * step) != 0).any()
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)

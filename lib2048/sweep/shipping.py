@@ -27,7 +27,7 @@ from lib2048.sweep.task import (
 )
 from lib2048.train.folder import CONFIG
 
-KEYS = {"name": str, "network": str, "learned": str, "keep": int, "step": int,
+KEYS = {"name": str, "network": str, "keep": int, "step": int, "learned": str,
         "whole": None, "tests": dict}  # fmt: skip
 
 STEPS = tuple(1 << bit for bit in range(11))
@@ -38,15 +38,15 @@ class Shipping(Task):
     """A small file of the network of a run: NAME.npz, or NAME.safetensors, in its folder.
 
     network: the run, LIST/NAME-seedN beside this list; keep: so many of its weights, by TC;
-    learned: the run by TC that says which of them have learned most, if another went on from it;
     step: weights are whole multiples of so many points, a power of two (11 bits keep these);
+    learned: the run by TC that says which of them have learned most, if another went on from it;
     tests: what it plays, ((plies, games), …); whole: whether the whole network plays that, too.
     """
 
     network: str
-    learned: str | None = None
     keep: int | None = None
     step: int | None = None
+    learned: str | None = None
     whole: bool = True
     tests: tuple = ((1, 1000), (3, 100))
 
