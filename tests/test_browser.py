@@ -597,7 +597,7 @@ def test_lesson_00_runs_from_top_to_bottom(at, chromium):
     lab.Widget(lesson, 0).press("ArrowUp", "ArrowLeft", "ArrowUp")
     assert int(lab.Widget(lesson, 0).data("actions")) > 0
     lab.Widget(lesson, 0).press("h")
-    lab.Widget(lesson, 0).until("our network 42-33 would choose")
+    lab.Widget(lesson, 0).until("our network 42-33-tuned would choose")
     assert lesson.page.locator("[data-mime-type='application/vnd.jupyter.error']").count() == 0
     assert lesson.errors == [] == lesson.abroad()
     lesson.close()

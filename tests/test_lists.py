@@ -48,8 +48,9 @@ def test_what_plays_and_ships_names_runs_of_the_lists():
     named = {network for path in LISTS for job in read_list(path)
              if (network := getattr(job, "network", None))}  # fmt: skip
     files = {"data/weights/42-33.npz", "data/weights/42-33-stages.npz"}  # what is shipped already
-    trained = {"curves/td0_4x6_backward-seed1", "late_1e10/carousel-seed1", "overfitting/tc-seed1",
-               "page/six-long-seed1", "tc_1e10/tc-seed1", "value_long/cnn22-seed1"}  # fmt: skip
+    trained = {"curves/td0_4x6_backward-seed1", "fine/0.0003-seed1", "late_1e10/carousel-seed1",
+               "overfitting/tc-seed1", "page/six-long-seed1", "tc_1e10/tc-seed1",
+               "value_long/cnn22-seed1"}  # fmt: skip
     assert named == files | trained and trained <= runs
     assert all((LISTS[0].parents[2] / file).exists() for file in files)
 

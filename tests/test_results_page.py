@@ -187,8 +187,8 @@ def test_every_file_and_list_that_is_named_is_there():
     assert all((pages.ROOT / path).exists() for path in set(lists))
 
 
-VARIANTS = pages.text_of("data/runs/variants/README.md").split("| variant | seeds")[1]
-VARIANTS = VARIANTS.split("\n\n")[0]
+VARIANTS_PAGE = pages.text_of("data/runs/variants/README.md")
+VARIANTS = VARIANTS_PAGE.split("| variant | seeds")[1].split("\n\n")[0]
 
 
 @pytest.mark.parametrize("line", VARIANTS.splitlines()[2:], ids=lambda line: line.split("`")[1])
@@ -199,13 +199,30 @@ def test_variants(line):
     mine = means[name.strip("`")]
     assert seeds == ", ".join(said(mean) for mean in mine)
     for other, told in zip(("promotion", "one_stage"), verdicts, strict=True):
-        found = compare(mine, late[other])
-        sign = "−" if found.difference < 0 else "+"
-        what = f"{sign}{said(abs(found.difference))} ± {said(found.half)}: {found.verdict}"
-        assert told == what
+        assert told == verdict(mine, late[other])
+
+
+def verdict(mine, other):
+    """Return what a comparison comes to, as that page writes it."""
+    found = compare(mine, other)
+    sign = "−" if found.difference < 0 else "+"
+    return f"{sign}{said(abs(found.difference))} ± {said(found.half)}: {found.verdict}"
+
+
+@pytest.mark.parametrize("plies", [1, 3])
+def test_online_tc(plies):
+    lines = VARIANTS_PAGE.split("| online TC |")[1].split("\n\n")[0].splitlines()[2:]
+    variant, ours, against = [line.strip("|").split("|")[1 + plies // 2].strip() for line in lines]
+    column, files = f"mean_{plies}ply", ("variants_tests", "rules_42-33_tests", "late_42-33_tests")
+    tests, rules, late = (pd.read_csv(data(f"curves/{name}.csv")).query("actions == 300000000")
+                          .set_index("run")[column] for name in files)  # fmt: skip
+    assert variant == ", ".join(said(mean) for mean in tests["online-tc"])
+    assert ours == said(rules["tc_online_1.0"])
+    assert against == verdict(tests["online-tc"], late["one_stage"])
 
 
 def test_what_was_run_again_came_out_the_same():
-    again = pd.read_csv(data("curves/variants_tests.csv")).set_index(["run", "seed"])["mean_3ply"]
+    again = pd.read_csv(data("curves/variants_tests.csv")).query("run != 'online-tc'")
+    again = again.set_index(["run", "seed"])["mean_3ply"]
     means = pd.read_csv(data("curves/variants_means.csv")).set_index(["variant", "seed"])["mean"]
     assert len(again) and (again.round() == means[again.index]).all()

@@ -283,7 +283,7 @@ def test_the_menu_offers_the_player_asked_for_and_the_named_ones(browser):
 
 def test_by_default_the_shipped_network_is_asked_and_loaded_late(monkeypatch):
     widget = PlayWidget()
-    assert widget.players == ["our network 42-33", "heuristic", "greedy", "random"]
+    assert widget.players == ["our network 42-33-tuned", "heuristic", "greedy", "random"]
     assert widget._minds[0]._player is None and "Loading" in widget._minds[0].doing
 
     def without(path):

@@ -22,7 +22,8 @@ def add(commands):
     where.add_argument("--workers", type=int, metavar="N", help="runs at a time on this machine; "
                        "by default as many as it has cores for")  # fmt: skip
     where.add_argument("--scheduler", metavar="ADDRESS", help="of a Dask cluster, tcp://…:8786")
-    many.add_argument("--only", action="append", metavar="NAME", help="this one, or NAME-seedN")
+    many.add_argument("--only", action="append", metavar="NAME",
+                      help="this one, or NAME-seedN; say it again for more")
     many.add_argument("--memory", metavar="SIZE", help="for all runs of a machine together, such "
                       "as 12GiB; by default what is free there")  # fmt: skip
     many.add_argument("--dry-run", action="store_true",

@@ -16,7 +16,7 @@ from lib2048.show.widgets.base import trouble
 from lib2048.show.widgets.game import from_hex, to_hex
 
 SHIPPED = "shipped"  # the network of data/weights
-SHIPPED_FILE = "weights/42-33.npz"
+SHIPPED_FILE = "weights/42-33-tuned.npz"
 SUFFIXES = (".npz", ".safetensors", ".bin", ".w")
 AT_ONCE = 0.1  # seconds of playing ahead in one answer, so that the kernel is soon free again
 
