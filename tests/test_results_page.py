@@ -164,6 +164,24 @@ def test_the_lead_of_the_carousel():
     assert f"{lead.iloc[0] / means.promotion.iloc[0]:.0%}" == "31%"
 
 
+@pytest.mark.parametrize("row", table("rate of the last phase"), ids=lambda row: row[0])
+def test_a_last_phase(row):
+    name, one, three = row
+    runs = pd.read_csv(data("curves/fine_tests.csv"), dtype={"run": str})
+    runs = runs[runs["run"] == name.removeprefix("α = ")]
+    assert [one, three] == [", ".join(map(said, runs[column].dropna())) or "–"
+                            for column in ("mean_1ply", "mean_3ply")]  # fmt: skip
+
+
+def test_a_last_phase_gains_at_1_ply_and_not_at_3_ply():
+    runs = pd.read_csv(data("curves/fine_tests.csv"))
+    begun = {n: read("curves/depth_4x6.csv", f"player == 'shipped' and plies == {n}")["mean"]
+             for n in (1, 3)}  # fmt: skip
+    gains = runs["mean_1ply"] / begun[1] - 1
+    assert [f"{gain:.0%}" for gain in (gains.min(), gains.max())] == ["3%", "6%"]
+    assert (runs["mean_3ply"].dropna() < begun[3]).all() and runs["mean_3ply"].count() == 4
+
+
 @pytest.mark.parametrize("row", table("board"), ids=lambda row: row[0])
 def test_small_boards(row):
     board, states, points = row
