@@ -179,10 +179,14 @@ def _collect(name):
 
 
 def _recorded():
-    """Return the lists of n-tuple networks whose runs stand beside a row of a paper."""
-    pairs = [pair for about in _figures().values() for pair in _pairs(about)
-             if about.get("unit", "actions") == "actions"]  # fmt: skip
-    return list(dict.fromkeys(pair["list"] for pair in pairs if "line" not in pair))
+    """Return the lists with runs of n-tuple networks that a table or figure names."""
+    named = dict.fromkeys(
+        place
+        for name, about in _figures().items()
+        for place in about.get("lists", ())
+        if _figures()[_like(name)].get("unit", "actions") == "actions"
+    )
+    return [place for place in named if "evaluations" in _collect(place).files]
 
 
 # ---------------------------------------------------------------- rows
@@ -213,7 +217,7 @@ def _pairs(about):
 
     points = pd.read_csv(data("curves/paper_points.csv"))
     points = points[points["table"] == about.get("table")]
-    return [*points.to_dict("records"), *about.get("ours", ())]
+    return [*about.get("ours", ()), *points.to_dict("records")]
 
 
 NOBODY = {"list": "", "run": ""}

@@ -582,14 +582,12 @@ def plot_compute(curves, points, by="actions", ax=None):
     """Draw scores by compute: a line a run, a hollow point a paper's result; return ax.
 
     curves: DataFrame with list, run, mean and the column `by`; points: with row, paper, paper's
-    budget (may be empty).  Runs of one list have one colour; the x-axis is logarithmic.
+    budget (may be empty).  The x-axis is logarithmic.
     """
     ax = _axes(ax, 5)
-    colours = dict(zip(dict.fromkeys(curves["list"]), itertools.cycle(COLOURS)))
-    for (place, _), frame in curves.sort_values(by).groupby(["list", "run"]):
-        ax.plot(frame[by], frame["mean"], color=colours[place], linewidth=1.2, alpha=0.8)
-    for place, colour in colours.items():
-        ax.plot([], [], color=colour, label=f"our list {place}")
+    for n, (_, frame) in enumerate(curves.sort_values(by).groupby(["list", "run"])):
+        ax.plot(frame[by], frame["mean"], color=COLOURS[0], linewidth=1.2, alpha=0.7,
+                label=None if n else "our runs")  # fmt: skip
     if len(points):
         ax.plot(points["paper's budget"], points["paper"], "D", mfc="white", color=GREY,
                 label="the papers' results")  # fmt: skip
