@@ -11,6 +11,7 @@ status is 141; both are what a shell says of such an end.
 """
 
 import argparse
+import dataclasses
 import json
 import math
 import os
@@ -32,7 +33,7 @@ from lib2048.play.tournament import CSV, PAGE, tournament
 from lib2048.reader import command as reader
 from lib2048.search.expectimax import check_limits
 from lib2048.sweep import command as sweep
-from lib2048.train.folder import WEIGHTS
+from lib2048.train.folder import WEIGHTS, read_config
 from lib2048.train.run import Run
 from lib2048.train.watching import Stopped
 
@@ -114,8 +115,8 @@ def _add_train(commands):
     for said, flag in flags().items():
         _add_setting(learn, f"--{said}", flag, FIELDS[flag.name].metadata)
     learn.add_argument("--out", required=True, help="folder for the run")
-    learn.add_argument("--resume", action="store_true", help="go on with the run in that folder",
-                       default=False)  # fmt: skip
+    learn.add_argument("--resume", action="store_true", default=False,
+                       help="go on with the run in that folder, by its settings")  # fmt: skip
 
 
 def _add_setting(parser, said, flag, about):
@@ -124,7 +125,7 @@ def _add_setting(parser, said, flag, about):
     if flag.kind is None:
         parser.add_argument(said, action="store_const", const=flag.meant, **how)
     else:
-        how |= {"type": flag.kind, "metavar": about["meta"], "required": flag.name == "network"}
+        how |= {"type": flag.kind, "metavar": about["meta"]}
         parser.add_argument(said, **how)
 
 
@@ -162,30 +163,42 @@ def _there(path, named=""):
 
 
 def _train(options):
-    said = {name: value for name, value in vars(options).items() if name in FIELDS}
-    settings = Settings.asked(**said)
+    settings = _asked(options)
     run = Run(settings, options.out, resume=options.resume)
     try:
         history = run.go()
     except Stopped as stopped:
         process.stopped()
         history = run.history
-        print(f"lib2048: {stopped}; go on with: --resume --out {options.out}", file=sys.stderr)
+        again = f"lib2048 train --resume --out {options.out}"
+        print(f"lib2048: {stopped}; go on with: {again}", file=sys.stderr)
     weights = f"weights{neural.SUFFIX}" if settings.neural else WEIGHTS
-    return _train_report(options, history, weights), f"{history.statistics()}\n{history!r}"
+    text = f"{history.statistics()}\n{history!r}"
+    return _train_report(settings, options.out, history, weights), text
 
 
-def _train_report(options, history, weights):
+def _asked(options):
+    """Return the `Settings` that a command says; a run that goes on has those of its folder."""
+    said = {name: value for name, value in vars(options).items() if name in FIELDS}
+    if "network" in said:
+        return Settings.asked(**said)
+    if not options.resume:
+        raise ValueError("--network is missing: say which, such as --network 4x6")
+    budgets = {"games": None, "actions": None} if said.keys() & {"games", "actions"} else {}
+    return dataclasses.replace(read_config(options.out)[0], **budgets | said)
+
+
+def _train_report(settings, out, history, weights):
     actions = history.actions
     return {
-        "run": options.out,
-        "network": options.network,
+        "run": out,
+        "network": settings.network,
         "games": history.count,
         "actions": actions,
         "seconds": history.took,
         "actions_per_s": actions / max(history.took, 1e-9),
         "mean_last": None if math.isnan(mean := history.mean_last()) else mean,
-        "weights": f"{options.out}/{weights}" if not history.stopped else None,
+        "weights": f"{out}/{weights}" if not history.stopped else None,
     }
 
 

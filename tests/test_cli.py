@@ -197,6 +197,10 @@ def test_stages_and_starts_train(answer, tmp_path, words):
     assert answer("play", report["weights"], "--games", 3)["mean"] > 0
     longer = answer(*[6000 if word == 5000 else word for word in arguments], "--resume")
     assert longer["actions"] == 6000
+    again = answer("train", "--resume", "--out", tmp_path, "--actions", 7000)
+    assert again["actions"] == 7000 and again["network"] == SMALL
+    by_its_own_settings = json.loads((tmp_path / "config.json").read_text())
+    assert by_its_own_settings == config | {"actions": 7000}
 
 
 def test_training_without_room_for_a_stage_ends_with_2(answer, capsys, tmp_path, monkeypatch):
@@ -495,6 +499,9 @@ def test_another_run_is_not_overwritten(one_line_error, capsys, tmp_path, monkey
     assert "alpha" in one_line_error(*TRAIN, "--resume", "--alpha", "0.5")
     assert "seed" in one_line_error(*TRAIN, "--resume", "--seed", "9")
     assert "network" in one_line_error(*instead("--network", "cells:0123"), "--resume")
+    assert "alpha" in one_line_error("train", "--out", "run", "--resume", "--alpha", "0.5")
+    assert "no run" in one_line_error("train", "--out", "nowhere", "--resume")
+    assert "--network" in one_line_error("train", "--out", "nowhere", "--games", "5")
     assert contents(tmp_path) == files
 
 

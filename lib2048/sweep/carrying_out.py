@@ -257,7 +257,7 @@ LOCAL = {
     "distributed.worker.http.routes": [],
     "distributed.scheduler.worker-saturation": 1.0,  # no run waits behind another's worker
     "distributed.scheduler.worker-ttl": None,  # silent for long is a laptop that slept
-    "distributed.worker.profile.enabled": False,  # these three took a twelfth of a core from the runs
+    "distributed.worker.profile.enabled": False,  # these three took a twelfth of a core
     "distributed.admin.tick.interval": "1s",
     "distributed.admin.system-monitor.interval": "10s",
 }

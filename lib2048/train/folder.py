@@ -180,16 +180,7 @@ class RunFolder:
 
     def _old_config(self):
         """Return the settings and the functions that config.json names."""
-        try:
-            config = dict(read_json(self.path / CONFIG))
-            functions = dict(config.pop("functions", {}))
-            config.pop("sources", None)
-        except (ValueError, TypeError):
-            raise ValueError(f"{self.path}: is not empty and holds no run of ours") from None
-        try:
-            return Settings.from_config(config), functions
-        except ValueError as error:
-            raise ValueError(f"{self.path}/{CONFIG}: {error}") from None
+        return read_config(self.path)
 
     # ------------------------------------------------------------ written
 
@@ -217,6 +208,26 @@ class RunFolder:
         for name, text in texts.items():
             write_text(self.path / name, text)
         self._seen = self._runs()
+
+
+def read_config(path):
+    """Return the `Settings` of the run in a folder, and what its own functions are, a dict.
+
+    Raises ValueError, in one line, where the folder holds no run, or one of another version.
+    """
+    path = Path(path)
+    if not (path / CONFIG).exists():
+        what = "is not empty and holds no run of ours" if path.exists() else "there is no run"
+        raise ValueError(f"{path}: {what}")
+    config = read_json(path / CONFIG)
+    if not isinstance(config, dict):
+        raise ValueError(f"{path / CONFIG}: holds no settings")
+    functions = config.pop("functions", {})
+    config.pop("sources", None)
+    try:
+        return Settings.from_config(config), dict(functions)
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"{path / CONFIG}: {error}") from None
 
 
 def _lives(pid):

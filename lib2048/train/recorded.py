@@ -18,8 +18,8 @@ import numpy as np
 
 from lib2048.learn.settings import Settings, flags, of_seed
 from lib2048.machine.data import data
-from lib2048.machine.files import open_file, read_json
-from lib2048.train.folder import CONFIG, TESTS
+from lib2048.machine.files import open_file
+from lib2048.train.folder import CONFIG, TESTS, read_config
 from lib2048.train.history import EVALUATIONS, HISTORY
 
 POINT = ("actions", "games", "seconds", "mean", "ci95")
@@ -289,14 +289,7 @@ class RunsFolder:
                 self.runs[path].add(of, point)
 
     def _new(self, path):
-        config = read_json(path / CONFIG)
-        if not isinstance(config, dict):
-            raise ValueError(f"{path / CONFIG}: holds no settings")
-        kept = {name: x for name, x in config.items() if name not in ("sources", "functions")}
-        try:
-            settings = Settings.from_config(kept)
-        except (ValueError, TypeError) as error:
-            raise ValueError(f"{path / CONFIG}: {error}") from None
+        settings, _ = read_config(path)
         named = OF_RUN.fullmatch(path.resolve().name)
         name = named[1] if named else path.resolve().name
         place = path if path == self.path else path.parent
