@@ -14,6 +14,7 @@ from lib2048.learn.games import FOREVER, Games, new_crew
 from lib2048.learn.rules import new_memory
 from lib2048.learn.settings import Settings, rule_of
 from lib2048.machine.memory import check_memory
+from lib2048.machine.telling import bar
 from lib2048.networks.lookups import read_all
 from lib2048.networks.network import Network
 from lib2048.play.evaluation import record_game
@@ -25,6 +26,7 @@ WARM_UP = 20_000_000  # actions of training before the clock starts: weights as 
 MOVES = 400_000  # a measurement
 ROUNDS = 7
 FLOOR_MOVES = 50_000
+COMPARISONS = 5  # random play, 1-ply, looking ahead, and two rules
 TRAINING = {  # by name; all of one rule learn in the same tables
     "TD(0) training": {"rule": "td"},
     "TD(.5), delayed": {"rule": "td", "lam": 0.5},
@@ -78,8 +80,15 @@ class Bench:
         check_memory(f"a benchmark of {network}", (4 + 6 * len(self.staged)) * self.network.nbytes)
         self.memories = {rule: new_memory(self.network.size, rule) for rule in self.networks}
 
-    def run(self):
-        """Measure; return {name: {moves_per_s, floor_per_s, ratio}}, medians of the rounds."""
+    def run(self, progress=False):
+        """Measure; return {name: {moves_per_s, floor_per_s, ratio}}, medians of the rounds.
+
+        progress: whether to show a bar.
+        """
+        with bar(progress, total=COMPARISONS * (1 + self.rounds), unit="round") as self._shown:
+            return self._measured()
+
+    def _measured(self):
         self._train({"rule": "td"}).play(FOREVER, self.warm_up, ROWS)
         found = self._play() | self._learn("td") | self._searches(self._floor(self.network))
         self._train({"rule": "tc", "lam": 0.5}).play(FOREVER, self.warm_up, ROWS)
@@ -127,7 +136,7 @@ class Bench:
         players = self._searchers()
         games = {2: max(1, self.moves // 40_000), 3: 1}
         found = {name: [] for name in players}
-        for _ in range(1 + self.rounds):
+        for _ in self._in_rounds():
             for name, who in players.items():
                 found[name].append(self._search(who, games[who.search.limits.plies], floor()))
         medians = {name: np.median(rows[1:], axis=0) for name, rows in found.items()}
@@ -149,7 +158,7 @@ class Bench:
     def _compare(self, tasks, floor):
         """Measure tasks, {name: function}, and their floor in turns, after one round to warm up."""
         rounds = []
-        for _ in range(1 + self.rounds):
+        for _ in self._in_rounds():
             limit = floor()
             rounds.append([(rate := task(), limit, rate / limit) for task in tasks.values()])
         medians, keys = np.median(rounds[1:], axis=0), ("moves_per_s", "floor_per_s", "ratio")
@@ -157,6 +166,11 @@ class Bench:
             name: dict(zip(keys, row.tolist(), strict=True))
             for name, row in zip(tasks, medians, strict=True)
         }
+
+    def _in_rounds(self):
+        for n in range(1 + self.rounds):
+            yield n
+            self._shown.update(1)
 
     def _turns(self, games):
         return _rate(lambda: games.play(FOREVER, games.actions + self.moves, ROWS), self.moves)

@@ -61,7 +61,7 @@ def _parser():
     fold.add_argument("source", metavar="SRC", help="a file of weights")
     fold.add_argument("destination", metavar="DST", help="the new file, .npz")
     _add_tournament(commands)
-    bench = commands.add_parser("bench", help="speed, as ratios within one run")
+    bench = commands.add_parser("bench", help="speed, as ratios within one run; takes minutes")
     bench.add_argument("--network", default="4x6")
     bench.add_argument("--stages", type=int, default=0, metavar="G", help="and in 2^G stages")
     _add_figure(commands)
@@ -246,11 +246,11 @@ def _info(options):
 def _bench(options):
     if neural.is_neural(options.network):
         bench = neural.room("bench")
-        figures = bench.Bench(options.network).run()
+        figures = bench.Bench(options.network).run(progress=True)
         return figures, bench.report(figures)
     from lib2048.benchmark import Bench, report
 
-    figures = Bench(options.network, options.stages).run()
+    figures = Bench(options.network, options.stages).run(progress=True)
     return figures, report(figures)
 
 
@@ -270,8 +270,15 @@ def _figure(options):
     if options.draw:
         papers.draw(options.name).figure.savefig(options.draw, bbox_inches="tight")
     shown = table.drop(columns=["figure", "unit", "list", "why"], errors="ignore")
-    told = papers.about(options.name)
-    return {"rows": table.to_dict("records")}, f"{told}\n\n{shown.to_string(index=False)}"
+    shown = f"\n\n{shown.map(_readable).to_string(index=False)}" if len(shown) else ""
+    return {"rows": table.to_dict("records")}, papers.about(options.name) + shown
+
+
+def _readable(x):
+    """Return what stands in a cell of a table: text, or a number of a result or a budget."""
+    if isinstance(x, str):
+        return x
+    return "·" if math.isnan(x) else "one seed" if math.isinf(x) else f"{x:,.0f}"
 
 
 COMMANDS = {

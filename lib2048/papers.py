@@ -22,7 +22,7 @@ from lib2048.train.recorded import recorded_tests
 from lib2048.train.run import Run
 
 LEAST_MINUTES = 0.02  # a second or so: less shows nothing
-GAMES = 200  # after a small run
+GAMES = {"n-tuple": 200, "value": 40, "policy": 40}  # after a small run
 COLUMNS = ("figure", "row", "plies", "paper", "paper ±", "paper's budget", "unit", "list", "run",
            "ours", "±", "seeds", "our budget", "why")  # fmt: skip
 
@@ -130,7 +130,7 @@ def run(name, row=None, minutes=1.0):
     """Make a row of a table again, now, with as much training as fits into some minutes.
 
     row: as `rows` calls it; by default the first that we have a run for.  Returns that row's Series
-    (see `rows`) with `now` and `now ±` (points, 200 games at 1-ply) and `actions now`.  Raises
+    (see `rows`) with `now` and `now ±` (points at 1-ply, of `GAMES`) and `actions now`.  Raises
     ValueError for a name or a row that is none, one that no run stands beside, and for a budget
     that is too small to show anything.
     """
@@ -139,7 +139,7 @@ def run(name, row=None, minutes=1.0):
     asked = _asked(name, row)
     made = Run(_settings(asked["list"], asked["run"]))
     made.go(seconds=60 * minutes, progress=False)
-    result = evaluate(made.network, GAMES)
+    result = evaluate(made.network, GAMES[made.settings.kind])
     return asked.copy().reindex([*COLUMNS, "now", "now ±", "actions now"]).fillna(
         {"now": result.mean, "now ±": result.ci95, "actions now": made.actions})  # fmt: skip
 
@@ -196,16 +196,25 @@ def _rows(name):
     about = _figures()[name]
     if "table" not in about:
         return []
-    pairs, unit = _pairs(about), about.get("unit", "actions")
-    return [_row(name, about, published, pairs, unit) for published in _published(about["table"])]
+    table, unit = _published(about["table"]), about.get("unit", "actions")
+    pairs = _pair_by_row(about, table)
+    return [_row(name, about, table.iloc[n], pairs.get(n, NOBODY), unit) for n in range(len(table))]
 
 
 @functools.cache
 def _published(table):
     import pandas as pd
 
-    frame = pd.read_csv(data(f"published/{table}.csv"))
-    return [frame.loc[[n]] for n in frame.index]
+    return pd.read_csv(data(f"published/{table}.csv"))
+
+
+def _pair_by_row(about, table):
+    """Return {number of a row of the paper's table: the pair that stands beside it}."""
+    found = {}
+    for pair in _pairs(about):
+        for n in table.query(pair["row"]).index:
+            found.setdefault(n, pair)
+    return found
 
 
 def _pairs(about):
@@ -223,10 +232,8 @@ def _pairs(about):
 NOBODY = {"list": "", "run": ""}
 
 
-def _row(name, about, published, pairs, unit):
-    row = published.iloc[0]
+def _row(name, about, row, pair, unit):
     plies = row.get("depth_ply", 1)
-    pair = next((pair for pair in pairs if len(published.query(pair["row"]))), NOBODY)
     mean, half, seeds, budget = _beside(pair, plies)
     why = "" if seeds else about.get("why", "no games at this depth were recorded")
     told = pair.get("budget", about.get("budget", math.nan))
@@ -261,6 +268,7 @@ def _tests(place):
     return recorded_tests(place)
 
 
+@functools.cache
 def _ours(place, own, plies):
     """Return (the mean of each seed, the actions): where most seeds were tested, and last."""
     if not place:

@@ -87,6 +87,15 @@ def test_an_empty_history_is_a_header_alone():
     assert history.table() == [] and history.scores.tolist() == []
     assert np.isnan(history.mean_last())
     assert repr(history) == "<history: no game is over yet>"
+    assert history.statistics() == "no game is over yet"
+
+
+def test_games_that_began_elsewhere_have_no_mean():
+    rows = a_history().rows.copy()
+    rows[:, 4] = 1
+    history = History(rows=rows)
+    assert repr(history).endswith("none from the initial state>") and "nan" not in repr(history)
+    assert history.statistics() == "no game from the initial state is over yet"
 
 
 @pytest.mark.parametrize("last, mean", [(1, 70), (2, 60), (3, 40), (1000, 3520 / 7)])

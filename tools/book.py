@@ -291,7 +291,10 @@ def assemble(source):
 
 def build(out, fresh=False):
     """Build the book, with warnings as errors; return the exit status of Sphinx."""
-    from sphinx.cmd.build import main
+    try:
+        from sphinx.cmd.build import main
+    except ModuleNotFoundError:
+        sys.exit("the book is built by Sphinx, of which there is none: pip install -e '.[all]'")
 
     source, cache = (out.with_name(f"{out.name}-{what}") for what in ("source", "read"))
     assemble(source)

@@ -12,6 +12,7 @@ import torch
 
 from lib2048.deep.architectures import make
 from lib2048.learn.settings import Settings
+from lib2048.machine.telling import bar
 from lib2048.play.evaluation import record_game
 from lib2048.play.players import network_player
 from lib2048.train.learners import new_learner
@@ -32,11 +33,21 @@ class Bench:
         for precision in ("float32", "bfloat16"):
             settings = Settings(network=network, precision=precision, threads=threads)
             self.learners[precision] = new_learner(settings.new_network(), settings)
-        for learner in self.learners.values():
-            learner.play(0, warm_up, 10**6)
+        self.warm_up = warm_up
 
-    def run(self):
-        """Measure in turns; return {name: {positions_per_h, floor_per_h, ratio}}, and the moves."""
+    def run(self, progress=False):
+        """Measure in turns; return {name: {positions_per_h, floor_per_h, ratio}}, and the moves.
+
+        progress: whether to show a bar.
+        """
+        turns = (2 + self.rounds) * len(self.learners)
+        with bar(progress, total=turns, unit="stretch") as self._shown:
+            for learner in self.learners.values():
+                learner.play(0, learner.actions + self.warm_up, 10**6)
+                self._shown.update(1)
+            return self._measured()
+
+    def _measured(self):
         rounds = []
         for _ in range(1 + self.rounds):
             rounds.append([self._train(learner) for learner in self.learners.values()])
@@ -54,6 +65,7 @@ class Bench:
             learner.play(0, learner.actions + self.actions, 10**6)
             took = time.perf_counter() - begin
         least = _floor(learner.network, [a for (a,) in asked], [b for b, _ in taught])
+        self._shown.update(1)
         rate, floor = 3600 * self.actions / took, 3600 * self.actions / least
         return rate, floor, rate / floor
 

@@ -79,7 +79,7 @@ COMMON = _asked_for("LIB2048_COMPILED")
 
 def _say_compiling():
     if not os.environ.get("LIB2048_QUICK"):  # in the tests of lessons there is nobody to be told
-        say("compiling for this machine; it takes up to half a minute, and happens once …")
+        say("compiling for this machine, once for each part of the library; up to half a minute …")
 
 
 # ---------------------------------------------------------------- the cache

@@ -149,14 +149,17 @@ class History:
     def statistics(self, games=BLOCK):
         """Return the field's statistics block of the last games."""
         last = self.last(games)
+        if self.count and not len(last):
+            return "no game from the initial state is over yet"
         scores, largest = last[:, 0].astype(np.int64), last[:, 2].astype(np.int64)
         return statistics_block(scores, largest, self.count)
 
     def __repr__(self):
         if not self.count:
             return "<history: no game is over yet>"
-        games, actions = self.count, self.actions
-        return f"<history: {games:,} games, {actions:,} actions, last mean {self.mean_last():,.0f}>"
+        games, actions, mean = self.count, self.actions, self.mean_last()
+        told = f"last mean {mean:,.0f}" if mean == mean else "none from the initial state"
+        return f"<history: {games:,} games, {actions:,} actions, {told}>"
 
 
 def _block(rows, last, actions):
