@@ -22,7 +22,7 @@ from lib2048.train.recorded import recorded_tests
 from lib2048.train.run import Run
 
 LEAST_MINUTES = 0.02  # a second or so: less shows nothing
-GAMES = {"n-tuple": 200, "value": 40, "policy": 40}  # after a small run
+GAMES, NEURAL_GAMES = 200, 40  # after a small run
 COLUMNS = ("figure", "row", "plies", "paper", "paper ±", "paper's budget", "unit", "list", "run",
            "ours", "±", "seeds", "our budget", "why")  # fmt: skip
 
@@ -130,8 +130,8 @@ def run(name, row=None, minutes=1.0):
     """Make a row of a table again, now, with as much training as fits into some minutes.
 
     row: as `rows` calls it; by default the first that we have a run for.  Returns that row's Series
-    (see `rows`) with `now` and `now ±` (points at 1-ply, of `GAMES`) and `actions now`.  Raises
-    ValueError for a name or a row that is none, one that no run stands beside, and for a budget
+    (see `rows`) with `now` and `now ±` (points of 200 games at 1-ply, 40 of a neural network) and
+    `actions now`.  Raises ValueError for a name or a row that is none, one that no run stands beside, and for a budget
     that is too small to show anything.
     """
     if not math.isfinite(minutes) or minutes < LEAST_MINUTES:
@@ -139,7 +139,7 @@ def run(name, row=None, minutes=1.0):
     asked = _asked(name, row)
     made = Run(_settings(asked["list"], asked["run"]))
     made.go(seconds=60 * minutes, progress=False)
-    result = evaluate(made.network, GAMES[made.settings.kind])
+    result = evaluate(made.network, NEURAL_GAMES if made.settings.neural else GAMES)
     return asked.copy().reindex([*COLUMNS, "now", "now ±", "actions now"]).fillna(
         {"now": result.mean, "now ±": result.ci95, "actions now": made.actions})  # fmt: skip
 

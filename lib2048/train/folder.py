@@ -51,7 +51,7 @@ class RunFolder:
     @property
     def is_of_others(self):
         """Whether it holds a run of the same settings by other functions."""
-        return not self._is_free and self._old_config()[1] != self.functions
+        return not self._is_free and read_config(self.path)[1] != self.functions
 
     @property
     def is_finished(self):
@@ -74,7 +74,7 @@ class RunFolder:
             raise ValueError(f"{self.path}: is no folder")
         if self._is_free:
             return
-        old, functions = self._old_config()
+        old, functions = read_config(self.path)
         if not resume:
             raise ValueError(f"{self.path}: holds a run already: go on with it by --resume")
         if functions != self.functions:
@@ -96,7 +96,7 @@ class RunFolder:
         if self._is_free:
             return "missing"
         over = self.is_finished or not (kept or self._runs())
-        return self._state_of_the_finished(self._old_config()[0]) if over else "begun"
+        return self._state_of_the_finished(read_config(self.path)[0]) if over else "begun"
 
     def remove_weights(self):
         """Remove the weights of a run that is over; its curves stay."""
@@ -177,10 +177,6 @@ class RunFolder:
     def _sweep(self):
         for part in self._leftovers():
             part.unlink()
-
-    def _old_config(self):
-        """Return the settings and the functions that config.json names."""
-        return read_config(self.path)
 
     # ------------------------------------------------------------ written
 

@@ -158,7 +158,7 @@ class History:
         if not self.count:
             return "<history: no game is over yet>"
         games, actions, mean = self.count, self.actions, self.mean_last()
-        told = f"last mean {mean:,.0f}" if mean == mean else "none from the initial state"
+        told = f"last mean {mean:,.0f}" if not np.isnan(mean) else "none from the initial state"
         return f"<history: {games:,} games, {actions:,} actions, {told}>"
 
 
