@@ -131,8 +131,8 @@ def run(name, row=None, minutes=1.0):
 
     row: as `rows` calls it; by default the first that we have a run for.  Returns that row's Series
     (see `rows`) with `now` and `now ±` (points of 200 games at 1-ply, 40 of a neural network) and
-    `actions now`.  Raises ValueError for a name or a row that is none, one that no run stands beside, and for a budget
-    that is too small to show anything.
+    `actions now`.  Raises ValueError for a name or a row that is none, one that no run stands
+    beside, and for a budget that is too small to show anything.
     """
     if not math.isfinite(minutes) or minutes < LEAST_MINUTES:
         raise ValueError(f"{minutes:g} minutes show nothing: {LEAST_MINUTES} are the least")
