@@ -8,6 +8,7 @@ from learners import SMALL, STEP, same_run, stop_after, train_or_stop
 
 from lib2048 import Network, Run, Settings, load, save, train
 from lib2048.cli import main
+from lib2048.game.board import from_tiles
 
 
 @pytest.fixture(scope="module")
@@ -60,8 +61,7 @@ def test_a_run_from_another_file_is_another_run(file, tmp_path):
 
 OTHERS = {
     "of network": {"network": "cells:0123"},
-    "of other stages": {"stages": 2},
-    "form": {"form": "q"},
+        "form": {"form": "q"},
     "optimistic 50 does not fit": {"optimistic": 50.0},
     "no such file": {"weights": "none.npz"},
     "is a directory": {"weights": "."},
@@ -92,6 +92,24 @@ def test_an_optimistic_network_goes_on_as_such(tmp_path):
     history, other = run.go(actions=STEP, progress=False), load(tmp_path / "weights.npz")
     assert other.optimistic == 1000
     same_run((run.network, history), (other, train(other, actions=STEP, progress=False)))
+
+
+def test_every_stage_begins_with_the_weights_of_one(file):
+    """Boards of all stages are worth at first what they were; learning tells the stages apart."""
+    one, run = load(file), begun(file, stages=2, top=16)
+    tiles = [[[x, 2, 4, 2], [y, 0, 0, 0], [0] * 4, [0] * 4] for x in (2, 16) for y in (2, 8)]
+    boards = [from_tiles(rows) for rows in tiles]
+    assert [run.network.stage(board) for board in boards] == [0, 1, 2, 3]
+    np.testing.assert_array_equal(run.network.values(boards), one.values(boards))
+    run.go(actions=STEP, progress=False)
+    assert len(np.unique(run.network.weights.reshape(4, -1), axis=0)) > 1
+
+
+@pytest.mark.parametrize("other", [{}, {"stages": 1}, {"stages": 2, "promotion": False}])
+def test_stages_do_not_begin_with_other_stages(tmp_path, other):
+    train(Network(SMALL, stages=2), actions=STEP, out=tmp_path, progress=False)
+    with pytest.raises(ValueError, match="of other stages"):
+        begun(tmp_path / "weights.npz", **other)
 
 
 def test_a_neural_network_begins_with_a_file(tmp_path):

@@ -175,13 +175,16 @@ def check_memory_arrays(network, wide, arrays, path):
         check_sparse(network, arrays, names, path)
 
 
-def check_fits(network, arrays, path):
-    """Raise ValueError, in one line, where arrays are not those of this very network."""
+def check_fits(network, arrays, path, beginning=False):
+    """Raise ValueError, in one line, where arrays are not those of this very network.
+
+    beginning: whether one stage will do, with which every stage of a network begins.
+    """
     _check_about(arrays, path)
     name, form, _, *stages = _geometry(arrays)
     if (name, form) != (network.name, network.form):
         raise ValueError(f"{path}: holds weights of network {name}")
-    if stages != _stages(network):
+    if stages != _stages(network) and not (beginning and stages[0] == 0):
         raise ValueError(f"{path}: holds weights of other stages")
     if text(arrays, "own") != (network.own.digest if network.own_order else ""):
         raise ValueError(f"{path}: holds weights that lie where another index has them")
@@ -264,12 +267,13 @@ def restore(network, arrays, path):
 def begin_with(network, path):
     """Set a network's weights to those of a file, whatever else of a run that holds.
 
+    A network in stages takes one stage, too: each of its stages begins with those weights.
     Raises ValueError, in one line, for a file that is damaged, or of another network.
     """
     if hasattr(network, "module"):
         return neural.room("files").begin_with(network, path)
     with _opened(path) as arrays:
-        check_fits(network, arrays, path)
+        check_fits(network, arrays, path, beginning=True)
         start = _geometry(arrays)[2]
         if start != network.optimistic:
             raise ValueError(f"{path}: its boards are worth {start:g} points beside their weights: "
@@ -287,7 +291,10 @@ def take_up(network, arrays, path):
 def _fill(network, arrays, path):
     """Set a network's weights, all 0 so far, to arrays that were checked."""
     network.optimistic = float(arrays.get("optimistic", 0.0))
-    Column(network, network.weights).fill(*_stored(network, arrays, path))
+    mask, values, blocks = _stored(geometry := geometry_of(arrays), arrays, path)
+    same = geometry.blocks == network.blocks
+    for which in [blocks] if same else [[stage] for stage in range(network.blocks)]:
+        Column(network, network.weights).fill(mask, values, which)
 
 
 def _stored(network, arrays, path):
