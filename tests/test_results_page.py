@@ -185,6 +185,24 @@ def test_a_last_phase_gains_at_1_ply_and_not_at_3_ply():
     assert (runs["mean_3ply"].dropna() < begun[3]).all() and runs["mean_3ply"].count() == 4
 
 
+def test_a_last_phase_of_sixteen_stages():
+    runs = pd.read_csv(data("curves/fine_stages_tests.csv"), dtype={"run": str})
+    for row, run in zip(table("network and rule"), ("0.001", "split-0.01", "split-tc"), strict=True):
+        told = runs[runs["run"] == run]
+        means = [", ".join(map(said, told[f"mean_{plies}ply"])) for plies in (1, 3)]
+        shares = ", ".join(f"{100 * share:.0f}" for share in told["reached_32768_3ply"])
+        assert row[1:] == [*means, f"{shares} %"]
+    three = runs[runs["run"] == "0.001"]
+    for plies in (1, 3):
+        began = read("curves/shipped_in_depth.csv",
+                     f"player == 'shipped in stages' and plies == {plies}")["mean"]  # fmt: skip
+        gain = compare(three[f"mean_{plies}ply"], 3 * [began], paired=True)
+        assert gain.verdict == "not decided" and said(began) in PAGE
+        assert f"{plies}-ply (+{said(gain.difference)} ± {said(gain.half)})" in PAGE
+    begun = runs[runs["run"].str.startswith("split")]
+    assert all(set(visits.split()[8:]) == {"0"} for visits in begun["visits"])
+
+
 @pytest.mark.parametrize("row", table("board"), ids=lambda row: row[0])
 def test_small_boards(row):
     board, states, points = row
