@@ -187,7 +187,8 @@ def test_a_last_phase_gains_at_1_ply_and_not_at_3_ply():
 
 def test_a_last_phase_of_sixteen_stages():
     runs = pd.read_csv(data("curves/fine_stages_tests.csv"), dtype={"run": str})
-    for row, run in zip(table("network and rule"), ("0.001", "split-0.01", "split-tc"), strict=True):
+    names = "0.001", "split-0.01", "split-tc"
+    for row, run in zip(table("network and rule"), names, strict=True):
         told = runs[runs["run"] == run]
         means = [", ".join(map(said, told[f"mean_{plies}ply"])) for plies in (1, 3)]
         shares = ", ".join(f"{100 * share:.0f}" for share in told["reached_32768_3ply"])
