@@ -61,6 +61,17 @@ def test_depth(row):
     assert all(abs(float(s.split()[0]) - t) <= 0.5 + 1e-9 for s, t in zip(shares, told))
 
 
+@pytest.mark.parametrize("row", table("sixteen stages | games"), ids=lambda row: row[0])
+def test_more_time(row):
+    name, games, mean, *shares, speed = row
+    which = "ms == 1" if "ms" in name else f"plies == {name[0]}"
+    r = read("curves/shipped_in_depth.csv", f"player == 'shipped in stages' and {which}")
+    assert r["reduce"] == ("less behind a 4" in name)
+    assert [games, speed] == [said(r["games"]), said(r["moves_per_s"])]
+    assert mean == f"{said(r['mean'])} ± {said(r['ci95'])}"
+    assert shares == [f"{100 * r[f'reached_{tile}']:.0f} %" for tile in (16384, 32768)]
+
+
 def against(run, other):
     """Return how far one kind of run is above another, a seed being the mean of its two runs."""
     rows = pd.read_csv(data("curves/error_tests.csv"))
