@@ -61,7 +61,7 @@ def test_a_run_from_another_file_is_another_run(file, tmp_path):
 
 OTHERS = {
     "of network": {"network": "cells:0123"},
-        "form": {"form": "q"},
+    "form": {"form": "q"},
     "optimistic 50 does not fit": {"optimistic": 50.0},
     "no such file": {"weights": "none.npz"},
     "is a directory": {"weights": "."},

@@ -291,10 +291,11 @@ def take_up(network, arrays, path):
 def _fill(network, arrays, path):
     """Set a network's weights, all 0 so far, to arrays that were checked."""
     network.optimistic = float(arrays.get("optimistic", 0.0))
-    mask, values, blocks = _stored(geometry := geometry_of(arrays), arrays, path)
-    same = geometry.blocks == network.blocks
-    for which in [blocks] if same else [[stage] for stage in range(network.blocks)]:
-        Column(network, network.weights).fill(mask, values, which)
+    geometry, weights = geometry_of(arrays), Column(network, network.weights)
+    mask, values, blocks = _stored(geometry, arrays, path)
+    every = [blocks] if geometry.blocks == network.blocks else [[n] for n in range(network.blocks)]
+    for some in every:  # one stage is read anew for each stage that begins with it
+        weights.fill(mask, values, some)
 
 
 def _stored(network, arrays, path):
