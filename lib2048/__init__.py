@@ -14,10 +14,7 @@ come from, from the ground up:
 * deep: value networks and policy networks; needs torch
 * show: boards, plots, widgets
 * sweep: many runs from one list; needs Dask
-* labs: homework that checks itself
-* reader: the reader's copies of the notebooks, and their progress
-
-* papers: every table and figure of the papers beside ours
+* course: labs, the reader's copies and progress, the papers' rows; the engine never imports it
 
 and exact (small boards solved), benchmark (speed), cli (the command).
 """
@@ -25,6 +22,16 @@ and exact (small boards solved), benchmark (speed), cli (the command).
 import importlib
 
 import lib2048.machine.process  # noqa: F401  first of all: Ctrl-C may come while the rest is read
+from lib2048.course.budget import actions_in, as_written, budget
+from lib2048.course.coherence import by_visits, coherence, one_weight
+from lib2048.course.ladder import BoardKind, Ladder
+from lib2048.course.predictions import mark_prediction, predict, predicted, you_said
+from lib2048.course.promotion import draw_promotion
+from lib2048.course.recorded import paper_tests, recorded_lists, recorded_tests
+from lib2048.course.table_one import table_one
+from lib2048.course.timeline import draw_time
+from lib2048.course.tournament.tournament import tournament
+from lib2048.course.variants import paper_variants, recorded_variants
 from lib2048.exact import SmallGame, board_table, solve
 from lib2048.game import board, mdp, spec
 from lib2048.game.board import (
@@ -69,7 +76,6 @@ from lib2048.play.statistics import (
     interval,
     mean_ci95,
 )
-from lib2048.play.tournament import tournament
 from lib2048.show.drawing import (
     draw_board,
     draw_choice,
@@ -79,18 +85,9 @@ from lib2048.show.drawing import (
     draw_tuple,
     draw_tuples,
 )
-from lib2048.show.ladder import BoardKind, Ladder
-from lib2048.show.predictions import mark_prediction, predict, predicted, you_said
-from lib2048.show.promotion import draw_promotion
-from lib2048.show.timeline import draw_time
-from lib2048.train.budget import actions_in, as_written, budget
-from lib2048.train.coherence import by_visits, coherence, one_weight
 from lib2048.train.history import History
 from lib2048.train.race import Race, race
-from lib2048.train.recorded import paper_tests, recorded_lists, recorded_tests
 from lib2048.train.run import Run, last_run, train
-from lib2048.train.table_one import table_one
-from lib2048.train.variants import paper_variants, recorded_variants
 
 # These need packages that the core does without; they are loaded when they are first used.
 _LAZY = {
@@ -99,7 +96,8 @@ _LAZY = {
         "show.plotting": "plot_curves plot_differences plot_game plot_heat plot_intervals "
         "plot_ladder plot_layers plot_scores plot_stages plot_tiles plot_tradeoff show_figure "
         "style subplots tile_table",
-        "show.widgets": "CurvesExplorer NetworkExplorer PlayWidget RateExplorer ReplayWidget "
+        "course.explorers.curves": "CurvesExplorer",
+        "show.widgets": "NetworkExplorer PlayWidget RateExplorer ReplayWidget "
         "SmallBoardWidget TrainWidget TreeWidget",
     }.items()
     for name in names.split()
@@ -128,8 +126,8 @@ def __getattr__(name):
         return room("")
     if name == "__version__":
         return importlib.import_module("lib2048.machine.version").version()
-    if name == "papers":
-        return importlib.import_module("lib2048.papers")
+    if name in ("labs", "papers"):
+        return importlib.import_module(f"lib2048.course.{name}")
     if name in _LAZY:
         return getattr(importlib.import_module(f"lib2048.{_LAZY[name]}"), name)
     raise AttributeError(f"module 'lib2048' has no attribute {name!r}")

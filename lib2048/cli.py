@@ -20,8 +20,10 @@ import sys
 from pathlib import Path
 
 from lib2048 import __version__
+from lib2048.course.labs import command as labs
+from lib2048.course.reader import command as reader
+from lib2048.course.tournament.tournament import CSV, PAGE, tournament
 from lib2048.exact import SmallGame
-from lib2048.labs import command as labs
 from lib2048.learn.settings import FIELDS, Settings, flags
 from lib2048.machine import process
 from lib2048.machine.telling import one_line
@@ -29,8 +31,6 @@ from lib2048.networks import files, neural
 from lib2048.networks.convert import convert
 from lib2048.play.evaluation import TEST_SEED, check_games, evaluate
 from lib2048.play.players import NAMED, heuristic_player, network_player, player
-from lib2048.play.tournament import CSV, PAGE, tournament
-from lib2048.reader import command as reader
 from lib2048.search.expectimax import check_limits
 from lib2048.sweep import command as sweep
 from lib2048.train.folder import WEIGHTS, read_config
@@ -255,7 +255,7 @@ def _bench(options):
 
 
 def _figure(options):
-    from lib2048 import papers
+    from lib2048.course import papers
 
     if not options.name:
         if options.draw or options.run:

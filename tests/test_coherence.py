@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from lib2048 import Network, Run, Settings, by_visits, coherence, one_weight, table_one
-from lib2048.labs import hw06
+from lib2048.course.labs import hw06
 
 NETWORK, ACTIONS = "cells:0145,012", 20_000
 

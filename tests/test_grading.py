@@ -12,13 +12,13 @@ import nbformat
 import psutil
 import pytest
 
-from lib2048.labs import course as courses
-from lib2048.labs import grading, marks
-from lib2048.labs.collect import collect
-from lib2048.labs.course import generate
-from lib2048.labs.notebook import AS_HANDED_IN
-from lib2048.labs.pack import pack
-from lib2048.labs.running import Limits
+from lib2048.course.labs import course as courses
+from lib2048.course.labs import grading, marks
+from lib2048.course.labs.collect import collect
+from lib2048.course.labs.course import generate
+from lib2048.course.labs.notebook import AS_HANDED_IN
+from lib2048.course.labs.pack import pack
+from lib2048.course.labs.running import Limits
 
 pytest.importorskip("nbgrader")
 

@@ -10,13 +10,13 @@ from types import SimpleNamespace
 import handins
 import pytest
 
-from lib2048 import labs
 from lib2048.cli import main
-from lib2048.labs import exercise, seeds
-from lib2048.labs import pack as packing
-from lib2048.labs.collect import collect, read_record
-from lib2048.labs.notebook import lab_of, not_attempted, student_of
-from lib2048.labs.pack import pack
+from lib2048.course import labs
+from lib2048.course.labs import exercise, seeds
+from lib2048.course.labs import pack as packing
+from lib2048.course.labs.collect import collect, read_record
+from lib2048.course.labs.notebook import lab_of, not_attempted, student_of
+from lib2048.course.labs.pack import pack
 
 # ---------------------------------------------------------------- what a notebook says
 
@@ -364,7 +364,7 @@ def test_a_players_file_is_checked_without_jupyter(tmp_path, capsys):
 
 
 def test_a_players_file_that_does_not_run_is_refused_once(tmp_path, one_line_error, monkeypatch):
-    monkeypatch.setattr("lib2048.labs.checks.SECONDS", 2)
+    monkeypatch.setattr("lib2048.course.labs.checks.SECONDS", 2)
     for text, words in {
         "while True:\n    pass\n": "took longer than 2 s",
         "import not_there\n": "No module named 'not_there' (in <module>: import not_there)",

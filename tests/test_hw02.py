@@ -9,9 +9,9 @@ import pytest
 from numba import njit
 
 from lib2048 import from_tiles, labs
-from lib2048.labs.exercise import of_lab
-from lib2048.labs.hw02 import TABLE
-from lib2048.labs.messages import _table
+from lib2048.course.labs.exercise import of_lab
+from lib2048.course.labs.hw02 import TABLE
+from lib2048.course.labs.messages import _table
 
 U = np.uint64
 

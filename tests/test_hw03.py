@@ -7,11 +7,11 @@ from types import FunctionType
 
 import pytest
 
-from lib2048 import labs
+from lib2048.course import labs
+from lib2048.course.labs.exercise import find, of_lab
+from lib2048.course.labs.hw03 import afterstates_of
+from lib2048.course.labs.messages import _table
 from lib2048.game import mdp
-from lib2048.labs.exercise import find, of_lab
-from lib2048.labs.hw03 import afterstates_of
-from lib2048.labs.messages import _table
 
 
 def said(name, function, key, part=None):

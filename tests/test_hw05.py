@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from lib2048 import Network, afterstates, initial, labs, spawn, stream, train
-from lib2048.labs import hw05
-from lib2048.labs.messages import say
+from lib2048.course.labs import hw05
+from lib2048.course.labs.messages import say
 from lib2048.learn import rules
 
 # ---------------------------------------------------------------- answers of students

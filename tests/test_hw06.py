@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from lib2048 import Network, labs, train
-from lib2048.labs import hw06
-from lib2048.labs.messages import say
+from lib2048.course.labs import hw06
+from lib2048.course.labs.messages import say
 
 # ---------------------------------------------------------------- answers of students
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from lib2048 import Network, from_tiles, labs
-from lib2048.labs import hw07
-from lib2048.labs.messages import say
+from lib2048.course.labs import hw07
+from lib2048.course.labs.messages import say
 
 # ---------------------------------------------------------------- answers of students
 

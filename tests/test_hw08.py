@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from lib2048 import afterstates, labs, slide, symmetries, to_exponents
-from lib2048.labs import checks
-from lib2048.labs.messages import say
+from lib2048.course.labs import checks
+from lib2048.course.labs.messages import say
 
 
 @pytest.fixture(autouse=True)

@@ -5,11 +5,11 @@ import textwrap
 
 import pytest
 
-from lib2048 import labs
+from lib2048.course import labs
+from lib2048.course.labs import checks, hw01
+from lib2048.course.labs.exercise import Wrong, of_lab
+from lib2048.course.labs.messages import say
 from lib2048.game import spec
-from lib2048.labs import checks, hw01
-from lib2048.labs.exercise import Wrong, of_lab
-from lib2048.labs.messages import say
 
 
 def judged(exercise, version="truth", seed=2048):
@@ -18,7 +18,7 @@ def judged(exercise, version="truth", seed=2048):
         home = exercise.truth.__module__, exercise.truth.__name__
         text = "from {} import {} as function\n".format(*home)
     else:
-        text = "from lib2048.labs.exercise import of_lab\n"
+        text = "from lib2048.course.labs.exercise import of_lab\n"
         wrong = f"of_lab({exercise.lab!r})[{exercise.function!r}].mistakes[{version!r}]"
         text += f"def function(*arguments):\n    return {wrong}(*arguments)\n"
     return checks.check_text(exercise, text + 'FUNCTIONS = {"function": function}', None, seed)

@@ -7,7 +7,7 @@ import pytest
 
 import lib2048
 from lib2048 import BoardKind, Ladder, from_tiles, spec, to_tiles
-from lib2048.show.ladder import LISTS, wrong_slides, wrong_spawns
+from lib2048.course.ladder import LISTS, wrong_slides, wrong_spawns
 
 BITS = BoardKind(lib2048.slide, lambda b: b, operator.eq, from_tiles([[0] * 4] * 4), from_tiles,
                  to_tiles)  # fmt: skip

@@ -13,12 +13,12 @@ import pytest
 
 from lib2048 import labs, mark_prediction, plot_curves, plot_intervals, predict, predicted, spec
 from lib2048.cli import main
-from lib2048.labs.exercise import find, of_lab
-from lib2048.labs.passed import is_passed
+from lib2048.course import predictions
+from lib2048.course.labs.exercise import find, of_lab
+from lib2048.course.labs.passed import is_passed
+from lib2048.course.reader import copies
+from lib2048.course.reader import progress as room
 from lib2048.machine import mine, telling
-from lib2048.reader import copies
-from lib2048.reader import progress as room
-from lib2048.show import predictions
 
 ROOT = Path(__file__).resolve().parents[1]
 

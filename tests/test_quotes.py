@@ -272,7 +272,7 @@ def test_a_result_of_the_readme_is_found_when_it_changes(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("words", "source"),
     [
-        ("2 GiB", {"file": "lib2048/play/guest.py", "line": "memory_mib: int = "}),
+        ("2 GiB", {"file": "lib2048/course/tournament/guest.py", "line": "memory_mib: int = "}),
         ("300 KB", {"file": "tools/lessons.py", "line": "LARGEST_FILE = "}),
         ("1.7 hours", {"data": "runs/rules.toml", "value": "`collect.hours`"}),
         ("575 939", {"data": "weights/page.npz", "value": "nonzero_weights"}),
@@ -290,7 +290,7 @@ def test_a_source_of_a_page_carries_its_words(words, source):
 @pytest.mark.parametrize(
     ("words", "source"),
     [
-        ("3 GiB", {"file": "lib2048/play/guest.py", "line": "memory_mib: int = "}),
+        ("3 GiB", {"file": "lib2048/course/tournament/guest.py", "line": "memory_mib: int = "}),
         ("1.8 hours", {"data": "runs/rules.toml", "value": "`collect.hours`"}),
         ("a: 3.7 M | 3 games", {"sum": ["3720000", "2"]}),
         ("table: order", {"test": "tests/test_results_page.py::test_none"}),

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from lib2048 import Settings, data, paper_tests, recorded_lists, recorded_tests
-from lib2048.train.recorded import (
+from lib2048.course.recorded import (
     MOST_BYTES,
     POINT,
     TRAINING,

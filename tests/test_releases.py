@@ -9,7 +9,7 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
-from lib2048.labs.result import RESULT
+from lib2048.course.labs.result import RESULT
 
 pytest.importorskip("nbgrader")
 STORED = labs.labs()

@@ -11,11 +11,11 @@ import pytest
 
 from lib2048 import Network, evaluate, mean_ci95, save, tournament
 from lib2048.cli import main
+from lib2048.course.tournament.guest import Limits, play_file
+from lib2048.course.tournament.leaderboard import COLUMNS, Leaderboard, Standing
 from lib2048.machine.child import Ended
 from lib2048.play import tournament as module
 from lib2048.play.evaluation import Result
-from lib2048.play.guest import Limits, play_file
-from lib2048.play.leaderboard import COLUMNS, Leaderboard, Standing
 
 GREEDY = """
 from lib2048 import afterstates, board
@@ -99,7 +99,7 @@ def test_a_game_that_breaks_off_counts_with_its_points_so_far(tmp_path, kind):
 
 def test_what_a_guest_changes_on_its_side_changes_no_score(tmp_path):
     cheat = """
-from lib2048.play import guest
+from lib2048.course.tournament import guest
 
 def lucky(board, random, spawn=guest.spawn):
     return spawn(board, random + 1)

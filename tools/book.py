@@ -56,12 +56,13 @@ ROOMS = {
     "exact": ("Small boards, solved", []),
     "show": ("Boards, plots, widgets", []),
     "machine": ("Files", []),
+    "course": ("What lessons use", []),
 }
 MODULES = {
     "deep": "Neural networks",
     "envs": "Gymnasium environments",
-    "labs": "Homework",
-    "papers": "The papers beside our runs",
+    "course.labs": "Homework",
+    "course.papers": "The papers beside our runs",
     "sweep": "Many runs",
 }
 

@@ -7,7 +7,7 @@ python tools/figures.py --check    say whether it is as it would be written
 import sys
 from pathlib import Path
 
-from lib2048 import papers
+from lib2048.course import papers
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "figures.md"
 HEAD = """# The papers' tables and figures

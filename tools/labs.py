@@ -21,9 +21,9 @@ import lessons
 import nbformat
 from nbformat import NotebookNode
 
-from lib2048.labs.exercise import LABS
-from lib2048.labs.notebook import NO_ANSWER, NOT_ATTEMPTED
-from lib2048.labs.release import released
+from lib2048.course.labs.exercise import LABS
+from lib2048.course.labs.notebook import NO_ANSWER, NOT_ATTEMPTED
+from lib2048.course.labs.release import released
 
 HOMEWORK = lessons.LESSONS / "homework"
 SOURCE, RELEASE = HOMEWORK / "source", HOMEWORK / "release"

@@ -19,7 +19,7 @@ from pathlib import Path
 import labs
 import lessons
 
-from lib2048.labs.notebook import parse, to_bytes, without_outputs
+from lib2048.course.labs.notebook import parse, to_bytes, without_outputs
 
 ROOT = lessons.ROOT
 FOLDER = "2048-course"  # everything in the zip lies in this one
@@ -57,7 +57,7 @@ def build_wheel(folder: Path, seed: int) -> Path:
     numbered = f'version = "{version()}+class.{seed}"'  # so that pip tells classes apart
     project = project.replace(f'version = "{version()}"', numbered)
     (folder / "pyproject.toml").write_text(project, encoding="utf-8")
-    (folder / "lib2048" / "labs" / "class.toml").write_text(f"seed = {seed}\n", encoding="utf-8")
+    (folder / "lib2048/course/labs/class.toml").write_text(f"seed = {seed}\n", encoding="utf-8")
     return wheel_of(folder)
 
 

@@ -10,7 +10,6 @@ every output carries it along.
 """
 
 from lib2048.show.widgets.board import PlayWidget
-from lib2048.show.widgets.curves import CurvesExplorer
 from lib2048.show.widgets.rates import RateExplorer
 from lib2048.show.widgets.replay import ReplayWidget
 from lib2048.show.widgets.small import SmallBoardWidget
@@ -19,6 +18,6 @@ from lib2048.show.widgets.tree import TreeWidget
 from lib2048.show.widgets.tuples import NetworkExplorer
 
 __all__ = [
-    "CurvesExplorer", "NetworkExplorer", "PlayWidget", "RateExplorer", "ReplayWidget",
+    "NetworkExplorer", "PlayWidget", "RateExplorer", "ReplayWidget",
     "SmallBoardWidget", "TrainWidget", "TreeWidget",
 ]  # fmt: skip

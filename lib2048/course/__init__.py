@@ -1,0 +1,1 @@
+"""The course above the engine: what lessons, labs and their reader need, and nothing else does."""

@@ -1,0 +1,1 @@
+"""Figures that lessons open: recorded curves to compare."""

@@ -1,0 +1,398 @@
+"""Learning curves to explore: recorded ones, those of folders that grow, and one that runs now."""
+
+import base64
+import dataclasses
+import io
+from pathlib import Path
+
+import matplotlib.figure
+import pandas as pd
+from traitlets import Dict
+
+from lib2048.course.recorded import (
+    POINT,
+    TRAINING,
+    RunsFolder,
+    paper_points,
+    recorded,
+    recorded_lists,
+)
+from lib2048.learn.settings import BUDGETS, Settings
+from lib2048.show.plotting import COLOURS, GREY, plot_curves, short, style
+from lib2048.show.widgets.base import Figure
+from lib2048.show.widgets.train import LOOK, SYMBOLS, Curve, Training, TrainingWidget
+from lib2048.show.words import describe
+from lib2048.train.run import Run
+
+MOST_ROWS = 6  # that are drawn at a time: there are so many colours, and one for the run of now
+SECONDS = (1, 600)  # that a run may take now
+AXES = ("actions", "games", "seconds")
+SEEDS = ("mean", "each")  # or one of them
+FORMATS = ("png", "svg")
+RULES = {"td": "TD", "tc": "TC", "autostep": "Autostep"}
+NOW = "now"
+SWITCHED = "Training games are shown now, since such a short run plays no test games."
+# What a run of now leaves out of the settings of a row: it is short, and plays no test games.
+SHORT = dict.fromkeys((*BUDGETS, "eval_every"))
+
+
+class CurvesExplorer(TrainingWidget):
+    """Explore learning curves: choose rows, axes and seeds, read off numbers, run a row now.
+
+    sources: names of lists of data/runs (`lib2048.recorded_lists()`; without any, all of them) and
+    folders of one's own: of one run, of a sweep, or with some of these inside.  What grows there is
+    drawn as it grows.
+    What is chosen at the start: place, the name of a list or folder; rule, 'td', 'tc', 'autostep',
+    'value' or 'policy'; rate; rows, the names of those that are drawn, at most 6, of all sources
+    where no place is said; plies, the depth of the test games, None for the training games; seeds,
+    'mean', 'each' or the number of one; x, 'actions', 'games' or 'seconds'; logx; paper: whether a
+    paper's points stand beside them.
+    On the page place, rule, rate, the kind of games and a seed only say which rows are listed:
+    those that are drawn stay, and stand first.
+    Raises ValueError for a source that is neither, and a choice that nothing answers to.
+
+    The paper's points are marked; a band is from the lowest to the highest seed, of a single seed
+    the 95 % interval of its mean.  `.frame` is what is drawn, as a tidy table.  `.run_now(row,
+    seconds)` and `.stop()` do what the buttons do; then `.run` is the `Run`.
+    """
+
+    catalogue = Dict().tag(sync=True)
+
+    def __init__(self, *sources, place=None, rule=None, rate=None, rows=None, plies=None,
+                 seeds="mean", x="actions", logx=True, paper=True):  # fmt: skip
+        super().__init__()
+        self._folders, self._rows, self._told, self._now = [], {}, {}, None
+        for source in sources or recorded_lists():
+            self._open_source(source)
+        self._find_new()
+        view = {"place": place, "rule": rule, "rate": rate, "plies": plies, "seeds": seeds, "x": x,
+                "log": bool(logx), "paper": bool(paper), "rows": rows}  # fmt: skip
+        self.view = self._first = self._begin(view)
+        self._publish()
+
+    run = property(lambda self: self._now and self._now.run, doc="The run of now, or None.")
+
+    # ------------------------------------------------------------ what there is
+
+    def _open_source(self, source):
+        if isinstance(source, str) and source in recorded_lists():
+            for run in recorded(source):
+                self._add((source, run.name), run)
+            return
+        if not Path(source).is_dir() and isinstance(source, str) and "/" not in source:
+            raise ValueError(f"{source!r} is neither a folder nor one of the lists "
+                             f"{', '.join(recorded_lists())}")  # fmt: skip
+        self._folders.append(RunsFolder(source))
+
+    def _find_new(self):
+        """Take what folders hold now; say whether there is a row, or a seed, that is new."""
+        before = {key: len(row.runs) for key, row in self._rows.items()}
+        for folder in self._folders:
+            for path, run in folder.runs.items():
+                self._add((str(path.parent), run.name), run)
+        return before != {key: len(row.runs) for key, row in self._rows.items()}
+
+    def _add(self, key, run):
+        row = self._rows.setdefault(key, Row(len(self._rows), run))
+        row.runs[run.seed] = run
+
+    def _publish(self):
+        self.catalogue = {"rows": [row.about() for row in self._rows.values()],
+                          "grows": bool(self._folders), "view": self.view,
+                          "first": self._first, "most": MOST_ROWS, "seconds": SECONDS}  # fmt: skip
+
+    def _row(self, number):
+        try:
+            return list(self._rows.values())[number]
+        except (IndexError, TypeError):
+            raise ValueError(f"there is no row {number!r}") from None
+
+    # ------------------------------------------------------------ what is chosen
+
+    def _begin(self, view):
+        """Return what is shown first; raises ValueError for what nothing answers to."""
+        rows, anywhere = self._rows.values(), view["place"] is None
+        if anywhere and not self._folders:
+            view["place"] = next(iter(rows)).place
+        for name in ("place", "rule", "rate"):
+            known = sorted({getattr(row, name) for row in rows} - {None})
+            if view[name] is not None and view[name] not in known:
+                raise ValueError(f"{name} {view[name]!r}: there is {', '.join(map(str, known))}")
+        wanted = view["rows"]
+        sought = view | {"place": None} if wanted and anywhere else view
+        fits = [row for row in rows if row.fits(sought)]
+        known = [row.name for row in fits]
+        for name in wanted or ():
+            if name not in known:
+                raise ValueError(f"row {name!r}: there is {', '.join(known) or 'none that fits'}")
+        if view["plies"] is None and (kinds := {kind for row in fits for kind in row.kinds()}):
+            view["plies"] = None if TRAINING in kinds else min(kinds)
+        if wanted:
+            fits = [row for name in wanted for row in fits if row.name == name]
+        elif view["plies"] is not None:
+            fits = [row for row in fits if view["plies"] in row.kinds()]
+        return self._checked(view | {"rows": [row.number for row in fits[:MOST_ROWS]]})
+
+    def _checked(self, view):
+        """Return a choice, whose rows are numbers; raises ValueError for what is none."""
+        kinds = {kind for row in self._rows.values() for kind in row.kinds()} - {TRAINING}
+        seeds = {seed for row in self._rows.values() for seed in row.runs}
+        given = {"x": AXES, "plies": (None, *sorted(kinds)), "seeds": (*SEEDS, *sorted(seeds))}
+        for name, known in given.items():
+            if view[name] not in known:
+                raise ValueError(f"{name} {view[name]!r}: use {', '.join(map(str, known))}")
+        rows = [self._row(number).number for number in view["rows"]]
+        if len(rows) > MOST_ROWS:
+            raise ValueError(f"{len(rows)} rows: there are colours for {MOST_ROWS}")
+        return {**view, "rows": rows}
+
+    # ------------------------------------------------------------ what is drawn
+
+    def drawn(self):
+        """Return what is drawn: [(label, [a frame for each seed], the paper's points)]."""
+        kind, found = self._kind, []
+        for number in self.view["rows"]:
+            row = self._row(number)
+            frames = [frame for run in row.chosen(self.view["seeds"])
+                      if len(frame := self._frame(run, kind))]  # fmt: skip
+            paper = [p for p in row.paper if p[0] == kind] if self.view["paper"] else []
+            if frames:
+                found.append((self.label(row), frames, paper if self.view["x"] == AXES[0] else []))
+        return found
+
+    _kind = property(lambda self: TRAINING if self.view["plies"] is None else self.view["plies"])
+
+    def label(self, row):
+        """Return what a row is called where it is drawn."""
+        rows = [self._row(number) for number in self.view["rows"]]
+        twice = sum(other.name == row.name for other in rows) > 1
+        return f"{row.name}, {row.place}" if twice else row.name
+
+    def _frame(self, run, kind):
+        x = self.view["x"]
+        frame = pd.DataFrame(run.points(kind), columns=POINT).assign(seed=run.seed)
+        frame = frame.astype(dict.fromkeys(POINT, float))
+        return frame[frame[x] > 0] if self.view["log"] else frame[frame[x].notna()]
+
+    @property
+    def frame(self):
+        """What is drawn, as a tidy pandas frame: a row for each point of each seed."""
+        said = {TRAINING: "training games"}.get(self._kind, f"{self._kind}-ply test games")
+        parts = [frame.assign(run=label, of=said) for label, frames, _ in self.drawn()
+                 for frame in frames]  # fmt: skip
+        parts += [pd.DataFrame({"actions": [p[1]], "mean": [p[2]], "ci95": [p[3]], "run": [label],
+                                "of": [f"the paper's {said}"]})
+                  for label, _, paper in self.drawn() for p in paper]  # fmt: skip
+        if now := self._now_drawn():
+            parts.append(now[1].assign(run=now[0], of="training games"))
+        columns = ["run", "seed", "of", *POINT]
+        return pd.concat([pd.DataFrame(columns=columns), *parts])[columns].reset_index(drop=True)
+
+    def _now_drawn(self):
+        """Return (label, frame) of the run of now; it has no test games, and then there is none."""
+        if self._kind != TRAINING or self._now is None or not self._now.curve.points:
+            return None
+        rows = [(p[0], p[2], p[1], p[3], p[4]) for p in self._now.curve.points if p[3] is not None]
+        frame = pd.DataFrame(rows, columns=POINT)
+        return f"{self._now.name} {NOW}", frame.assign(seed=self._now.run.settings.seed)
+
+    def figure(self):
+        """Return matplotlib's ax of what is drawn, in the style of the course.
+
+        Its figure is none of pyplot's, since a cell may be drawing in another thread.
+        """
+        with style():
+            ax = matplotlib.figure.Figure().subplots()
+        drawn, x, seeds = self.drawn(), self.view["x"], self.view["seeds"]
+        curves = {label: frames for label, frames, _ in drawn}
+        if now := self._now_drawn():
+            curves[now[0]] = [now[1]]
+        if not curves:
+            ax.set(xticks=[], yticks=[], title="nothing is recorded yet")
+            return ax
+        plot_curves(curves, x=x, logx=self.view["log"], each=seeds == "each", ax=ax)
+        for (*_, paper), colour in zip(drawn, COLOURS, strict=False):
+            for _, actions, mean, _ in paper:
+                ax.plot(actions, mean, "D", color=colour, markerfacecolor="white")
+        if any(paper for *_, paper in drawn):
+            ax.plot([], [], "D", color=GREY, markerfacecolor="white", label="the paper")
+        ax.autoscale(axis="y")
+        ax.set_ylim(0, None)
+        ax.legend(fontsize=10)
+        return ax
+
+    def static(self):
+        """Return a picture of what is drawn."""
+        ax = self.figure()
+        return Figure(ax, f"Learning curves: {describe(ax.figure, short)}")
+
+    # ------------------------------------------------------------ a run now
+
+    def run_now(self, row, seconds=10):
+        """Train by the settings of a row, named or numbered, for so many seconds; draw it, too.
+
+        It begins anew, in a thread of the kernel, and takes the place of the run before it.  It
+        plays no test games, so the training games are shown from then on.
+        Raises ValueError for a row or a time that makes no sense, or a row whose settings nobody
+        knows, and MemoryError where there is no room.
+        """
+        rows = {row.name: row.number for row in self._rows.values()}
+        row = self._row(rows.get(row, row) if isinstance(row, str) else row)
+        if not (isinstance(seconds, (int, float)) and SECONDS[0] <= seconds <= SECONDS[1]):
+            raise ValueError(f"seconds {seconds!r}: use {SECONDS[0]} to {SECONDS[1]}")
+        if self._now is not None and self._now.going:
+            raise ValueError(f"{self._now.name} still runs: stop it first")
+        if (settings := row.settings) is None:
+            raise ValueError(f"nobody knows the settings of {row.name}")
+        self._now, self._trainings = None, []  # before the next one takes its memory
+        run = Run(dataclasses.replace(settings, **SHORT))
+        self._now = Training(run, row.name, {"seconds": seconds}, LOOK, self._tell_now,
+                             self._draw_again)  # fmt: skip
+        self._trainings = [self._now]
+        if self._kind != TRAINING:
+            self.view = self.view | {"plies": None}
+            self.send({"kind": "choice", "view": self.view, "why": SWITCHED})
+        self._now.start()
+
+    def _tell_now(self, news):
+        self.send({"kind": NOW, "name": f"{self._now.name} {NOW}", **news})
+
+    # ------------------------------------------------------------ the browser
+
+    def _answer(self, message):
+        """Do what the browser asks for, and tell it that it was heard; a refusal is in words."""
+        self.send({"kind": "heard", "id": message.get("id")})
+        try:
+            getattr(self, f"_on_{message['kind']}")(message)
+        except (ValueError, MemoryError, ImportError, OSError) as error:
+            self.send({"kind": "trouble", "error": f"{error}."})
+
+    def _on_load(self, message):
+        """Send all curves of some rows, and from now on what is new of them."""
+        for number in message["rows"]:
+            row = self._row(number)
+            told = [news for run in row.runs.values() for kind in run.curves
+                    for news in self._news(row, run, kind, everything=True)]  # fmt: skip
+            self.send({"kind": "curves", "row": row.number, "curves": told})
+        if message.get("first"):
+            self.send({"kind": "choice", "view": self.view})
+            if self._now is not None:
+                self._now.tell(everything=True)
+
+    def _on_look(self, message):
+        """Look for what has grown; nothing is read of what has not."""
+        said = [words for folder in self._folders for words in self._look_into(folder)]
+        if self._find_new():
+            self._publish()
+        loaded = {number for number, *_ in self._told}
+        for row in self._rows.values():
+            if row.number in loaded:
+                told = [news for run in row.runs.values() for kind in run.curves
+                        for news in self._news(row, run, kind)]  # fmt: skip
+                if told:
+                    self.send({"kind": "curves", "row": row.number, "curves": told})
+        self.send({"kind": "looked", "troubles": said[:3]})
+
+    def _look_into(self, folder):
+        """Read what is new in a folder; return what cannot be read, in words."""
+        try:
+            folder.look()
+        except ValueError as error:
+            return [f"{error}."]
+        return [f"{words}." for words in folder.troubles.values()]
+
+    def _news(self, row, run, kind, everything=False):
+        """Yield what is new of a curve: {'seed', 'of', 'from', 'points'}, as JSON has it."""
+        key = (row.number, run.seed, kind)
+        of, curve, read = self._told.get(key, (None, None, 0))
+        if of is not run:  # for the first time, or because another run stands there now
+            curve, read, everything = Curve(), 0, True
+        for point in run.points(kind, begin=read):
+            curve.add([None if x is None else float(x) for x in point])
+        self._told[key] = (run, curve, len(run.curves[kind]))
+        news = curve.news(everything)
+        if news["points"]:
+            yield {"seed": run.seed, "of": str(kind), **news}
+
+    def _on_view(self, message):
+        self.view = self._checked(message["view"])
+
+    def _on_picture(self, message):
+        """Draw what is chosen, and send it as a file."""
+        self._on_view(message)
+        if (kind := message["format"]) not in FORMATS:
+            raise ValueError(f"format {kind!r}: use {' or '.join(FORMATS)}")
+        ax, file = self.figure(), io.BytesIO()
+        ax.figure.savefig(file, format=kind, dpi=200)
+        text = base64.b64encode(file.getvalue()).decode()
+        self.send({"kind": "file", "format": kind, "text": text})
+
+    def _on_run(self, message):
+        self.run_now(message["row"], message["seconds"])
+
+    def _on_stop(self, message):
+        self.stop()
+
+
+class Row:
+    """What a run of some name is, with all of its seeds."""
+
+    def __init__(self, number, run):
+        self.number, self.place, self.name, self.runs = number, run.place, run.name, {run.seed: run}
+        self.paper = paper_points(run.place, run.name) if run.place in recorded_lists() else []
+
+    settings = property(lambda self: next(iter(self.runs.values())).settings)
+    rule = property(lambda self: self.settings and _rule(self.settings))
+    rate = property(lambda self: self.settings and self.settings.rate)
+
+    def fits(self, view):
+        """Say whether its place, rule and rate are those of a view."""
+        wanted = {name: view[name] for name in ("place", "rule", "rate")}
+        return all(x is None or getattr(self, name) == x for name, x in wanted.items())
+
+    def kinds(self):
+        """Return of what there are curves."""
+        found = {kind for run in self.runs.values() for kind in run.curves}
+        return sorted(found, key=lambda kind: 0 if kind == TRAINING else kind)
+
+    def chosen(self, seeds):
+        """Return its runs: all, or the one with a seed."""
+        return [run for seed, run in sorted(self.runs.items()) if seeds in SEEDS or seeds == seed]
+
+    def about(self):
+        """Return what the browser has to know."""
+        symbol = self.settings and SYMBOLS.get(self.settings.rate_name, self.settings.rate_name)
+        return {
+            "row": self.number, "place": self.place, "name": self.name, "rule": self.rule,
+            "said": RULES.get(self.rule, self.rule), "rate": self.rate, "symbol": symbol,
+            "about": self.settings and in_short(self.settings), "seeds": sorted(self.runs),
+            "kinds": list(map(str, self.kinds())),
+            "paper": [[str(p[0]), *map(float, p[1:3])] for p in self.paper],
+        }  # fmt: skip
+
+
+def _rule(settings):
+    return settings.kind if settings.neural else settings.rule
+
+
+def in_short(settings):
+    """Say in a line what a run is: '42-33, TC(0.5), β 1, 16 stages'."""
+    symbol = SYMBOLS.get(settings.rate_name, settings.rate_name)
+    rate = f"{symbol} {settings.rate:g}"
+    if settings.neural:
+        more = [settings.batch, *([settings.symmetry] if settings.symmetry != "simple" else [])]
+        more += ["augment"] if settings.augment else []
+        return ", ".join([settings.network, rate, *filter(None, more), *_starts(settings)])
+    rule = f"{RULES[settings.rule]}({settings.lam:g})"
+    said = [settings.network, rule if settings.delay else f"online {rule}", rate]
+    said += [settings.order] if settings.order == "backward" else []
+    said += [f"{settings.form} values"] if settings.form != "afterstate" else []
+    said += [f"V₀ {settings.optimistic:g}"] if settings.optimistic else []
+    if settings.stages:
+        said += [f"{2**settings.stages} stages" + ("" if settings.promotion else ", no promotion")]
+    return ", ".join([*said, *_starts(settings)])
+
+
+def _starts(settings):
+    plain = Settings(network=settings.network).starts
+    return [] if settings.starts == plain else [settings.starts]

@@ -1,0 +1,24 @@
+"""Homework: exercises that check themselves, and what graders need.
+
+`check(name, function)` says *not attempted*, *passed n cases*, or shows the smallest failing case
+with its likely cause; `hint(name, 1)` helps; `use(name, function)` falls back to the library's
+version of what is not attempted.
+"""
+
+from lib2048.course.labs.autopsy import autopsy, check_diagnosis, planted, require_diagnosis
+from lib2048.course.labs.checks import attempt, check, compiled, hint, require, start, use
+from lib2048.course.labs.hw04 import network_of
+from lib2048.course.labs.messages import translate
+from lib2048.course.labs.performance import require_performance
+from lib2048.course.labs.result import Checked, Failed
+from lib2048.course.labs.seeds import variant
+from lib2048.course.labs.tdl import Step, Tables, at, new_tables, put
+from lib2048.course.labs.trace import trace
+from lib2048.course.labs.training import Training
+
+__all__ = [
+    "Checked", "Failed", "Step", "Tables", "Training", "at", "attempt", "autopsy", "check",
+    "check_diagnosis", "compiled", "hint", "network_of", "new_tables", "planted",
+    "put", "require", "require_diagnosis", "require_performance", "start", "trace", "translate",
+    "use", "variant",
+]  # fmt: skip

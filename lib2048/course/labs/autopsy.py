@@ -1,0 +1,70 @@
+"""hw04's bug autopsy: three learning curves with a planted bug each, drawn by student number."""
+
+import hashlib
+
+from lib2048.course.labs.bugs import BUGS
+from lib2048.course.labs.checks import attempt
+from lib2048.course.labs.messages import say
+from lib2048.course.labs.result import Failed
+from lib2048.course.labs.seeds import variant
+from lib2048.machine.data import data
+
+LETTERS = "ABC"
+CHOICE = [bug for bug in BUGS if bug != "none"]
+
+
+def autopsy(student):
+    """Plot the curves of three planted bugs beside the right one; list the bugs there are.
+
+    student: your number; everybody gets bugs of their own.  Returns the axes.
+    """
+    import pandas
+
+    from lib2048.show.plotting import plot_curves, subplots
+
+    table = pandas.read_csv(data("curves/hw04_bugs.csv"))
+    curves = {"no bug": _of(table, "none")}
+    curves |= {letter: _of(table, bug) for letter, bug in planted(student).items()}
+    figure, ax = subplots()
+    plot_curves(curves, x="games", ax=ax)
+    print("\n".join(f"{bug:20} {say(f'autopsy.{bug}')}" for bug in CHOICE))
+    return ax
+
+
+def _of(table, bug):
+    return [rows for _, rows in table[table.bug == code(bug)].groupby("seed")]
+
+
+def code(bug):
+    """Return what a bug is called in the table of curves: nobody shall read it there by chance."""
+    return hashlib.sha256(f"hw04 {bug}".encode()).hexdigest()[:8]
+
+
+def planted(student):
+    """Return {letter: bug} of a student."""
+    return dict(zip(LETTERS, variant(student).choose("bugs", CHOICE, len(LETTERS))))
+
+
+def check_diagnosis(diagnosis, letter):
+    """Say which bug a diagnosis names, and whether there is such a name; not whether it is right.
+
+    diagnosis: a function without arguments that returns {letter: bug}.
+    """
+    answers = attempt(diagnosis)
+    if answers is not None:
+        bug = _named(answers, letter)
+        key = "named" if bug in CHOICE else "no_name"
+        print(say(f"autopsy.{key}", letter=letter, bug=bug, names=", ".join(CHOICE)))
+
+
+def require_diagnosis(student, answers, letter):
+    """Raise `Failed` where a student named another bug; for a grader's cells."""
+    bug = _named(answers, letter)
+    if bug not in CHOICE:
+        raise Failed(say("autopsy.no_name", letter=letter, names=", ".join(CHOICE)))
+    if bug != planted(student)[letter]:
+        raise Failed(say("autopsy.wrong", letter=letter))
+
+
+def _named(answers, letter):
+    return answers.get(letter) if isinstance(answers, dict) else None

@@ -1,0 +1,171 @@
+"""What a student calls: check, hint, use; and require, which a grader calls."""
+
+import hashlib
+import threading
+
+from lib2048.course.labs.exercise import find, of_lab
+from lib2048.course.labs.messages import known, say
+from lib2048.course.labs.passed import keep_passed
+from lib2048.course.labs.result import FAILED, NOT_ATTEMPTED, Checked, Failed
+from lib2048.course.labs.seeds import lab_seed
+from lib2048.learn.own import checked
+from lib2048.machine.child import Child, Ended, load, source_of
+
+SECONDS = 10  # for one check; a looping function is ended then
+FIRST_SECONDS = 150  # for the library's own compiling before it
+MEMORY_MIB = 4096
+HINTS = 3
+EXTRAS = {"torch": "deep"}  # which of the project's extras brings a package
+READY = {"torch": "lib2048.course.labs.withtorch"}  # and what to import before the clock runs
+
+_child, _lock, _known = Child(), threading.Lock(), {}
+
+
+def start(lab):
+    """Make ready for a lab: the process that checks starts meanwhile.  lab: "hw01".
+
+    Raises ModuleNotFoundError, and says what to install, if the lab needs more than is there.
+    """
+    exercises = of_lab(lab).values()
+    for exercise in exercises:
+        if exercise.missing:
+            raise ModuleNotFoundError(_needs(exercise))
+    with _lock:
+        _child.warm("lib2048.course.labs.judge")
+        _bring({name for exercise in exercises for name in exercise.needs})
+
+
+def _bring(packages):
+    """Let the child import packages now: off the clock, and outside its limit of memory."""
+    for name in packages:
+        _child.warm(READY[name])
+
+
+def _needs(exercise):
+    package = exercise.missing[0]
+    return say("labs.needs", lab=exercise.lab, package=package, extra=EXTRAS[package])
+
+
+def check(name, function, part=None, seed=None):
+    """Check a student's function on some dozen cases.
+
+    name: of the exercise, "hw04.update", or its number, "hw04.3"; function: plain Python; part:
+    of the exercise's cases, by default all; seed: that the cases are drawn from, by default
+    LIB2048_LAB_SEED or the class's.  Returns `Checked`: `.status` is "not attempted", "passed" or
+    "failed"; a notebook shows it with the smallest failing case drawn.  What passed is kept for
+    `lib2048 progress`.  The function runs in a process of its own, which is ended after 10 s.
+    Raises ValueError for an unknown exercise.
+    """
+    exercise, seed = find(name), lab_seed() if seed is None else seed
+    if function is exercise.truth:
+        return Checked(exercise.name, NOT_ATTEMPTED)
+    if not callable(function):
+        return _failed(exercise, "labs.no_function", what=repr(function)[:100])
+    if exercise.missing:
+        return Checked(exercise.name, FAILED, reason=_needs(exercise))
+    try:
+        text = source_of({"function": function})
+    except ValueError as error:
+        return _failed(exercise, "labs.no_source", error=error)
+    return check_text(exercise, text, part, seed)
+
+
+def check_text(exercise, text, part, seed):
+    """Check a function that is the text of a module with FUNCTIONS["function"]; see `check`."""
+    exercise.all_cases(seed, part)  # refuses a part that there is not
+    message = {"exercise": exercise.name, "source": text, "seed": int(seed), "part": part}
+    key = hashlib.sha256(repr((exercise.name, text)).encode()).digest()
+    if key in _known:  # it did not end, or ended the process: once is enough
+        return _known[key]
+    try:
+        with _lock:
+            _bring(exercise.needs)
+            prepare = {"exercise": exercise.name}
+            _child.ask("lib2048.course.labs.judge:prepare", prepare, FIRST_SECONDS)
+            reply = _child.ask("lib2048.course.labs.judge:judge", message, SECONDS, MEMORY_MIB)
+    except Ended as ended:
+        start(exercise.lab)
+        reason = ended.reason if ended.reason.endswith("?") else f"{ended.reason}."
+        reason = say("labs.child", function=exercise.function, reason=reason)
+        _known[key] = Checked(exercise.name, FAILED, reason=reason, ended=True)
+        return _known[key]
+    result = _told(exercise, **reply["answer"], printed=reply["printed"])
+    if result.passed:
+        keep_passed(exercise, part)
+    return result
+
+
+def ask_judge(task, message, seconds=SECONDS):
+    """Let the child that checks do another task; return its answer.
+
+    Raises ValueError, in words, when it gives none.
+    """
+    try:
+        with _lock:
+            return _child.ask(task, message, seconds, MEMORY_MIB)["answer"]
+    except Ended as ended:
+        raise ValueError(say("labs.stopped", reason=ended.reason)) from None
+
+
+def _failed(exercise, key, **words):
+    reason = say(key, **{"function": exercise.function} | words)
+    return Checked(exercise.name, FAILED, reason=reason)
+
+
+def _told(exercise, key, words, **found):
+    """Put what the judge found into words."""
+    reason = say(key, **words) if key else ""
+    return Checked(exercise.name, reason=reason, **found)
+
+
+def require(name, function, part=None, seed=None):
+    """Check as `check` does, and raise `Failed` for what did not pass: for a grader's cells."""
+    result = check(name, function, part, lab_seed() + 1 if seed is None else seed)
+    if not result.passed:
+        raise Failed(str(result))
+    return result
+
+
+def hint(name, number=1):
+    """Return a hint for an exercise, the second plainer than the first, the third the plainest.
+
+    name: "hw04.update" or "hw04.3".  Raises ValueError for a number that there is not.
+    """
+    exercise = find(name)
+    count = sum(known(f"{exercise.name}.hint{k}") for k in range(1, HINTS + 1))
+    if number not in range(1, count + 1):
+        raise ValueError(say("labs.no_hint", count=count, name=exercise.name))
+    print(say(f"{exercise.name}.hint{number}"))
+
+
+def use(name, function):
+    """Return the student's function; the library's version, and say so, if there is none to use.
+
+    That is one which is not attempted, and one which never ends or ends its process.  Another one
+    that fails its check stays the student's own, and that is said, too.
+    """
+    exercise, result = find(name), check(name, function)
+    if result.ended or result.status == NOT_ATTEMPTED:
+        print(say("labs.used_for_ended" if result.ended else "labs.used", function=exercise.name))
+        return exercise.truth
+    if not result.passed:
+        print(say("labs.fails", function=exercise.name))
+    return function
+
+
+def compiled(function, **options):
+    """Return a function compiled by numba, with all plain functions that it calls.
+
+    They stay what they are in the notebook.  options: of numba.njit.  Raises ValueError for a
+    function whose source cannot be found.
+    """
+    own = load(source_of({"function": getattr(function, "py_func", function)}))["function"]
+    return checked(own, **{"boundscheck": False} | options)
+
+
+def attempt(function):
+    """Call a function of the student's without arguments; say so where it is not attempted."""
+    try:
+        return function()
+    except NotImplementedError:
+        print(f"○ {function.__name__}: {say('labs.not_attempted')}")

@@ -1,0 +1,140 @@
+"""The folder of a course, as nbgrader keeps it: source, release, submitted, autograded, feedback.
+
+One file more holds what the marks depend on: course.toml, with the class's seed and the grader's.
+"""
+
+import os
+import secrets
+import sys
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+from lib2048.course.labs.exercise import of_lab
+from lib2048.course.labs.messages import say
+from lib2048.course.labs.release import full, nbgrader, quietly, released, resources
+from lib2048.course.labs.seeds import class_seed
+from lib2048.machine.files import write_text
+from lib2048.machine.kernels import LIBRARY
+
+SOURCES = LIBRARY.parent / "notebooks" / "homework" / "source"  # in a clone
+CONFIG = '''# For nbgrader's own commands and its form grader: run them in this folder.
+c = get_config()
+c.CourseDirectory.course_id = "default_course"
+c.ClearSolutions.code_stub = {"python": "raise NotImplementedError"}
+'''
+
+
+@dataclass(frozen=True)
+class Course:
+    """A course's folder.  seed: what the class's zip was made with; lab_seed: the grader's own."""
+
+    folder: Path
+    seed: int
+    lab_seed: int
+
+    @property
+    def database(self):
+        """The address of nbgrader's gradebook."""
+        return f"sqlite:///{(self.folder / 'gradebook.db').resolve()}"
+
+    def gradebook(self):
+        """Return nbgrader's gradebook, to be used in a `with`."""
+        nbgrader()
+        from nbgrader.api import Gradebook
+
+        # A new gradebook calls the command `alembic`, which lies beside this Python.
+        here = str(Path(sys.executable).parent)
+        if here not in os.environ.get("PATH", "").split(os.pathsep):
+            os.environ["PATH"] = os.pathsep.join(filter(None, [os.environ.get("PATH"), here]))
+        return Gradebook(self.database)
+
+    def source(self, lab):
+        """Return a lab's source notebook.  Raises ValueError where it was not generated."""
+        import nbformat
+
+        path = self.folder / "source" / lab / f"{lab}.ipynb"
+        if not path.exists():
+            raise ValueError(say("grading.not_generated", lab=lab, course=self.folder))
+        return nbformat.read(path, as_version=4)
+
+    def full(self, lab):
+        """Return a lab as the grader runs it; see `release.full`."""
+        return full(self.source(lab), lab)
+
+    def students(self, lab, kind="submitted"):
+        """Return the folders of a lab's hand-ins, {student: folder}, in order.
+
+        kind: "submitted", "autograded" or "feedback".
+        """
+        folders = sorted((self.folder / kind).glob(f"[!.]*/{lab}"))
+        return {folder.parent.name: folder for folder in folders if folder.is_dir()}
+
+
+def open_course(folder):
+    """Return the `Course` of a folder.  Raises ValueError where there is none."""
+    path = Path(folder) / "course.toml"
+    try:
+        about = tomllib.loads(path.read_text(encoding="utf-8"))
+        return Course(Path(folder), int(about["seed"]), int(about["lab_seed"]))
+    except FileNotFoundError:
+        raise ValueError(say("grading.no_course", course=folder)) from None
+    except (ValueError, KeyError, TypeError) as error:
+        raise ValueError(say("grading.bad_course", path=path, error=error)) from None
+
+
+def generate(lab, folder, sources=SOURCES, seed=None, lab_seed=None):
+    """Make a lab ready to be graded: its source, its release, its cells in the gradebook.
+
+    sources: the folder with LAB/LAB.ipynb; seed: the class's, of `make class`; lab_seed: the
+    grader's, drawn at random where the course is new.  Returns the `Course`.  Raises ValueError
+    where there is no source, and where hand-ins are graded already and cells came or went.
+    """
+    import nbformat
+
+    of_lab(lab)
+    nbgrader()
+    path = Path(sources) / lab / f"{lab}.ipynb"
+    if not path.exists():
+        raise ValueError(say("grading.no_source", path=path))
+    text = path.read_text(encoding="utf-8")
+    source = nbformat.reads(text, as_version=4)
+    release = released(source, lab)
+    course = _with_seeds(Path(folder), seed, lab_seed)
+    course.folder.mkdir(parents=True, exist_ok=True)
+    _save_cells(course, full(source, lab), lab)
+    _write_settings(course)
+    write_text(course.folder / "source" / lab / f"{lab}.ipynb", text)
+    write_text(course.folder / "release" / lab / f"{lab}.ipynb", nbformat.writes(release) + "\n")
+    return course
+
+
+def _with_seeds(folder, seed, lab_seed):
+    """Return the course of a folder, old or new; seeds that are given win."""
+    new = not (folder / "course.toml").exists()
+    old = Course(folder, class_seed(), secrets.randbelow(10**9)) if new else open_course(folder)
+    return Course(folder, old.seed if seed is None else seed,
+                  old.lab_seed if lab_seed is None else lab_seed)  # fmt: skip
+
+
+def _write_settings(course):
+    folder = course.folder
+    write_text(
+        folder / "course.toml",
+        f"seed = {course.seed}  # of `make class`: what students' checks and variants draw from\n"
+        f"lab_seed = {course.lab_seed}  # the grader's own: what hidden checks draw from\n",
+    )
+    write_text(folder / "nbgrader_config.py", CONFIG)
+
+
+def _save_cells(course, notebook, lab):
+    """Write a lab's cells into the gradebook, as nbgrader does when it generates an assignment."""
+    from nbgrader.preprocessors import SaveCells
+
+    with quietly(), course.gradebook() as book:
+        book.update_or_create_assignment(lab)
+    try:
+        with quietly():
+            SaveCells().preprocess(notebook, resources(lab, database=course.database))
+    except RuntimeError:
+        raise ValueError(say("grading.cells_changed", lab=lab, course=course.folder)) from None

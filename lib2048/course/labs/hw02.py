@@ -1,0 +1,471 @@
+"""hw02, bitboards and numba: the game of hw01 on one 64-bit integer, compiled.
+
+Cell p (row-major, 0..15) sits at bits 4p and holds an exponent.  The table that slides need is
+uint64[2, 65536]: of each row its slide to the left, and what that pays.
+"""
+
+import random as luck
+from random import random as draw
+
+import numpy as np
+from numba.extending import register_jitable
+
+from lib2048.course.labs import hw01
+from lib2048.course.labs.exercise import Exercise, Wrong, standing_in
+from lib2048.game import board as boards_module
+from lib2048.game import spec
+
+U = np.uint64
+SPAWNS = 2000
+GAMES = 400
+MOST_SPAWNS = 2000  # of one game
+MOVES, SCORE = (118, 38), (1095, 535)  # of a random game: mean and standard deviation
+TABLE = np.stack([boards_module.SLIDES & U(0xFFFF), boards_module.SLIDES >> U(32)])
+
+
+# ---------------------------------------------------------------- the library's versions
+
+
+@register_jitable
+def get_cell(board, cell):
+    """Return the exponent in a cell, 0..15."""
+    return board >> U(4 * cell) & U(15)
+
+
+@register_jitable
+def set_cell(board, cell, exponent):
+    """Return the board with another exponent in a cell."""
+    shift = U(4 * cell)
+    return board & ~(U(15) << shift) | U(exponent) << shift
+
+
+@register_jitable
+def slide_row(row):
+    """Slide a row of 16 bits to the left; return (the new row, the reward)."""
+    new, filled, last, reward = U(0), 0, U(0), 0
+    for cell in range(4):
+        exponent = row >> U(4 * cell) & U(15)
+        if exponent > U(0) and exponent < U(15) and exponent == last:
+            new += U(1) << U(4 * (filled - 1))
+            reward, last = reward + (2 << int(exponent)), U(0)
+        elif exponent > U(0):
+            new, filled, last = new | exponent << U(4 * filled), filled + 1, exponent
+    return new, reward
+
+
+@register_jitable
+def transpose(board):
+    """Make the rows columns."""
+    keep, on, back = U(0xF0F00F0FF0F00F0F), U(0x0000F0F00000F0F0), U(0x0F0F00000F0F0000)
+    board = board & keep | (board & on) << U(12) | (board & back) >> U(12)
+    keep, on, back = U(0xFF00FF0000FF00FF), U(0x00000000FF00FF00), U(0x00FF00FF00000000)
+    return board & keep | (board & on) << U(24) | (board & back) >> U(24)
+
+
+@register_jitable
+def mirror(board):
+    """Reverse each row."""
+    board = (board & U(0x0F0F0F0F0F0F0F0F)) << U(4) | board >> U(4) & U(0x0F0F0F0F0F0F0F0F)
+    return (board & U(0x00FF00FF00FF00FF)) << U(8) | board >> U(8) & U(0x00FF00FF00FF00FF)
+
+
+@register_jitable
+def slide(board, action, table):
+    """Slide a board; return (the afterstate, the reward)."""
+    upright, far = action == 0 or action == 2, action == 1 or action == 2
+    lines = transpose(board) if upright else board
+    lines = mirror(lines) if far else lines
+    after, reward = U(0), U(0)
+    for shift in (U(0), U(16), U(32), U(48)):
+        row = lines >> shift & U(0xFFFF)
+        after |= table[0, row] << shift
+        reward += table[1, row]
+    after = mirror(after) if far else after
+    return (transpose(after) if upright else after), reward
+
+
+@register_jitable
+def legal(board, table):
+    """Return a number whose bit a is set where action a is legal."""
+    mask = 0
+    for action in range(4):
+        if slide(board, action, table)[0] != board:
+            mask |= 1 << action
+    return mask
+
+
+@register_jitable
+def spawn(board):
+    """Put a 2, or one time in ten a 4, into a random empty cell."""
+    cell = int(16 * draw())
+    while board >> U(4 * cell) & U(15):
+        cell = int(16 * draw())
+    return board | U(2 if draw() < 0.1 else 1) << U(4 * cell)
+
+
+@register_jitable
+def play(games, table):
+    """Play games of random legal actions; return (moves, score), the sums over all games."""
+    moves, score = 0, 0
+    for _ in range(games):
+        board = spawn(spawn(U(0)))
+        mask = legal(board, table)
+        while mask:
+            action = int(4 * draw())
+            if mask >> action & 1:
+                after, reward = slide(board, action, table)
+                board, moves, score = spawn(after), moves + 1, score + int(reward)
+                mask = legal(board, table)
+    return moves, score
+
+
+# ---------------------------------------------------------------- boards to try
+
+
+def some_boards(random, count=12):
+    """Return packed boards: nearly empty ones, those of games, and a full one of large tiles."""
+    few = [[[0] * 4, [0, 2, 0, 0], [0] * 4, [0, 0, 0, 4]], [[2, 4, 8, 16], *[[0] * 4] * 3]]
+    full = [[2, 4, 8, 16], [32, 64, 128, 256], [512, 1024, 2048, 4096], [8192, 16384, 32768, 2]]
+    large = [[0] * 4, [0] * 4, [0, 0, 0, 2], [16384, 0, 16384, 16384]]
+    tiles = [*few, *hw01.some_boards(random, count - 4), full, large]
+    return [boards_module.from_tiles(board) for board in tiles]
+
+
+def cells_of_boards(random):
+    """Return cases of a board and a cell."""
+    pairs = [(board, int(cell)) for board in some_boards(random)
+             for cell in random.permutation(16)[:3]]  # fmt: skip
+    return [*pairs, (some_boards(random)[-1], 15)]
+
+
+def new_cells(random):
+    """Return cases of a board, a cell and its new exponent."""
+    cases = [(*case, int(random.integers(0, 16))) for case in cells_of_boards(random)]
+    return [*cases, (U(0), 15, 15)]
+
+
+def rows(merging):
+    """Return a function that draws rows of 16 bits, those with merges or those without."""
+
+    def cases(random):
+        tiles = [row for (row,) in [*hw01.plain_rows(random), *hw01.merging_rows(random)]]
+        chosen = [row for row in tiles if (spec.slide_row(row)[1] > 0) == merging]
+        chosen += [[32768, 32768, 0, 0]] * (not merging) + [[0, 16384, 16384, 2]] * merging
+        return [(_packed_row(row),) for row in chosen]
+
+    return cases
+
+
+def _packed_row(row):
+    return U(sum(tile.bit_length() - 1 << 4 * cell for cell, tile in enumerate(row) if tile))
+
+
+def boards_alone(random):
+    """Return cases of one board."""
+    return [(board,) for board in some_boards(random)]
+
+
+def along(*actions):
+    """Return a function that draws boards for some of the actions."""
+    return lambda random: [(b, a, TABLE) for b in some_boards(random) for a in actions]
+
+
+def boards_and_table(random):
+    """Return cases of a board and the table."""
+    stuck = boards_module.from_tiles([[2, 4, 8, 16], [4, 8, 16, 2], [8, 16, 2, 4], [2, 4, 8, 2]])
+    return [(board, TABLE) for board in [*some_boards(random), stuck]]
+
+
+def not_full(random):
+    """Return boards with one, two neighbouring and many empty cells."""
+    two = [[2, 4, 2, 4], [4, 2, 4, 2], [2, 4, 0, 0], [4, 2, 4, 2]]
+    one = [[32768, 4, 2, 4], [4, 2, 4, 2], [2, 4, 2, 4], [4, 2, 4, 0]]
+    return [(boards_module.from_tiles(tiles),) for tiles in (two, one, [[0] * 4] * 4)]
+
+
+# ---------------------------------------------------------------- chance
+
+
+def spawned(function, board):
+    """Spawn many times; raise Wrong for what a spawn should not do.  Returns True."""
+    luck.seed(1)
+    cells, fours = {}, 0
+    for _ in range(SPAWNS):
+        cell, exponent = _new_cell(int(board), function(board))
+        cells[cell], fours = cells.get(cell, 0) + 1, fours + (exponent == 2)
+    empty = sum(int(board) >> 4 * cell & 15 == 0 for cell in range(16))
+    hw01._check_shares(fours, cells, empty)
+    return True
+
+
+def _new_cell(before, after):
+    if not isinstance(after, (int, np.integer)):
+        raise Wrong("no_board", {"got": repr(after)[:60]})
+    pairs = [(int(before) >> 4 * cell & 15, int(after) >> 4 * cell & 15) for cell in range(16)]
+    changed = [(cell, *pair) for cell, pair in enumerate(pairs) if pair[0] != pair[1]]
+    if any(old for _, old, _ in changed):
+        raise Wrong("occupied")
+    if len(changed) != 1:
+        raise Wrong("not_one", {"count": len(changed)})
+    [(cell, _, exponent)] = changed
+    if exponent not in (1, 2):
+        raise Wrong("tile", {"got": exponent})
+    return cell, exponent
+
+
+def played(function, games, table):
+    """Play games; raise Wrong where moves and score are not those of random play.
+
+    As plain Python it plays one game, every spawn of which is looked at; compiled all of them.
+    """
+    luck.seed(1)
+    if not hasattr(function, "py_func"):
+        _check_game(function, table)
+        return True
+    for key, got, (mean, spread) in zip(("moves", "score"), function(games, table), (MOVES, SCORE)):
+        if abs(got / games - mean) > 8 * spread / games**0.5:
+            raise Wrong(key, {"got": f"{got / games:,.0f}"})
+    return True
+
+
+def _check_game(function, table):
+    """Watch a game by its spawns; raise Wrong for what is against the rules."""
+    spawns, own = [], dict(function.__globals__)
+
+    def spawn(board):
+        after = own["spawn"](board)
+        if len(spawns) < MOST_SPAWNS:
+            spawns.append((int(board), int(after)))
+        return after
+
+    with standing_in(function, spawn=spawn):
+        answer = function(1, table)
+    if not isinstance(answer, tuple) or len(answer) != 2:
+        raise Wrong("no_pair", {"got": repr(answer)[:60]})
+    _check_spawns(spawns, answer)
+
+
+def _check_spawns(spawns, answer):
+    """Raise Wrong where the spawns, (board, board with the tile), do not make a whole game."""
+    if len(spawns) < 2 or spawns[0][0] != 0 or spawns[1][0] != spawns[0][1]:
+        raise Wrong("start")
+    board, score = spawns[1][1], 0
+    for before, after in spawns[2:]:
+        rewards = [reward for _, slid, reward in boards_module.afterstates(U(board))
+                   if int(slid) == before]  # fmt: skip
+        if not rewards:
+            raise Wrong("not_legal")
+        board, score = after, score + rewards[0]
+    if boards_module.afterstates(U(board)):
+        raise Wrong("too_soon")
+    for key, got, right in zip(("moves", "score"), answer, (len(spawns) - 2, score)):
+        if got != right:
+            raise Wrong(f"count_{key}", {"got": repr(got)[:40], "right": right})
+
+
+# ---------------------------------------------------------------- typical mistakes
+
+
+def _shifted(cell_of):
+    """Return a get_cell that looks at another place."""
+    return lambda board, cell: U(board) >> U(cell_of(cell)) & U(15)
+
+
+def _from_the_top(board, cell, exponent):
+    return set_cell(U(board), 15 - cell, exponent)
+
+
+def _as_tiles(slide_tiles):
+    """Return a slide_row by a function on lists of tiles."""
+
+    def version(row):
+        tiles = boards_module.to_tiles(U(row))[0]
+        new, reward = slide_tiles(tiles)
+        return _packed_row(new), reward
+
+    return version
+
+
+def _to_the_right(tiles):
+    new, reward = spec.slide_row(tiles[::-1])
+    return new[::-1], reward
+
+
+def _moved(cell_of):
+    """Return a function that moves each cell of a board to another place."""
+
+    def version(board):
+        new = U(0)
+        for cell in range(16):
+            new |= (U(board) >> U(4 * cell) & U(15)) << U(4 * cell_of(cell // 4, cell % 4))
+        return new
+
+    return version
+
+
+def _first_step(board):
+    board, on, back = int(board), 0x0000F0F00000F0F0, 0x0F0F00000F0F0000
+    return U(board & 0xF0F00F0FF0F00F0F | (board & on) << 12 | (board & back) >> 12)
+
+
+def _mirror_without_mask(board):
+    nibbles = U(0x0F0F0F0F0F0F0F0F)
+    board = (U(board) & nibbles) << U(4) | U(board) >> U(4) & nibbles
+    return (board & U(0x00FF00FF00FF00FF)) << U(8) | board >> U(8)
+
+
+def _nibbles_only(board):
+    nibbles = U(0x0F0F0F0F0F0F0F0F)
+    return (U(board) & nibbles) << U(4) | U(board) >> U(4) & nibbles
+
+
+def _slid(board, action, table, there=True, back=True, first=False):
+    """Slide as it should be, with a step left out."""
+    upright, far = action in (0, 2), action in (1, 2)
+    lines = U(transpose(board) if upright else board)
+    lines = U(mirror(lines)) if far and there else lines
+    parts = [lines >> U(16 * row) & U(0xFFFF) for row in range(4)]
+    after = U(sum(int(table[0, part]) << 16 * row for row, part in enumerate(parts)))
+    reward = sum(int(table[1, part]) for part in parts[: 1 if first else 4])
+    after = U(mirror(after)) if far and there and back else after
+    return (U(transpose(after)) if upright and back else after), reward
+
+
+def _slid_wrongly_there(board, action, table):
+    """Mirror first, and transpose after it."""
+    if action != 2:
+        return slide(board, action, table)
+    after, reward = slide(transpose(mirror(U(board))), 3, table)
+    return transpose(mirror(U(after))), reward
+
+
+def _slid_wrongly_back(board, action, table):
+    """Undo the steps in the order in which they were done."""
+    if action != 2:
+        return slide(board, action, table)
+    after, reward = slide(mirror(transpose(U(board))), 3, table)
+    return mirror(transpose(U(after))), reward
+
+
+def _masks(bit_of):
+    """Return a `legal` by a function (board, action, table) → the bit to be set, or None."""
+
+    def version(board, table):
+        bits = [bit_of(board, action, table) for action in range(4)]
+        return sum(1 << bit for bit in bits if bit is not None)
+
+    return version
+
+
+def _turned_bits(board, action, table):
+    return 3 - action if slide(board, action, table)[0] != board else None
+
+
+def _paying(board, action, table):
+    return action if slide(board, action, table)[1] > 0 else None
+
+
+# ---------------------------------------------------------------- the exercises
+
+TABLES = {"board": "board", "table": "hidden"}
+EXERCISES = [
+    Exercise(
+        "hw02.get_cell", "get_cell(board, cell)", get_cell, cells_of_boards,
+        mistakes={
+            "from_the_top": _shifted(lambda cell: 60 - 4 * cell),
+            "no_mask": lambda board, cell: U(board) >> U(4 * cell),
+            "one_bit": _shifted(lambda cell: cell),
+            "by_columns": _shifted(lambda cell: 4 * (cell % 4 * 4 + cell // 4)),
+            "tile": lambda board, cell: (1 << int(get_cell(board, cell))) & ~1,
+        },
+        show={"board": "board"}, compiles=True,
+    ),
+    Exercise(
+        "hw02.set_cell", "set_cell(board, cell, exponent)", set_cell, new_cells,
+        mistakes={
+            "not_cleared": lambda board, cell, e: U(board) | U(e) << U(4 * cell),
+            "from_the_top": _from_the_top,
+            "others_lost": lambda board, cell, e: U(e) << U(4 * cell),
+            "only_cleared": lambda board, cell, e: U(board) & ~(U(15) << U(4 * cell)),
+        },
+        show={"board": "board"}, result="board", compiles=True,
+    ),
+    Exercise(
+        "hw02.slide_row", "slide_row(row)", slide_row,
+        parts={"no merge": rows(False), "merges": rows(True)},
+        mistakes={
+            "largest": _as_tiles(hw01._slides(
+                lambda tiles: hw01._merged_once(tiles, largest=1 << 30))),
+            "to_the_right": _as_tiles(_to_the_right),
+            "merged_twice": _as_tiles(hw01._slides(hw01._merged_again)),
+            "from_the_right": _as_tiles(hw01._slides(hw01._merged_from_the_right)),
+            "gap": _as_tiles(hw01._merged_before_packing),
+            "no_reward": _as_tiles(lambda row: (spec.slide_row(row)[0], 0)),
+            "exponents": _as_tiles(hw01._slides(
+                lambda tiles: hw01._merged_once(tiles, lambda tile: tile.bit_length() - 1))),
+            "old_tile": _as_tiles(hw01._slides(
+                lambda tiles: hw01._merged_once(tiles, lambda tile: tile // 2))),
+        },
+        show={"row": "packed row"}, result={"row": "packed row", "reward": "text"},
+        uses=("get_cell", "set_cell"), compiles=True,
+    ),
+    Exercise(
+        "hw02.transpose", "transpose(board)", transpose, boards_alone,
+        uses=("get_cell", "set_cell"),
+        mistakes={
+            "first_step": _first_step,
+            "other_diagonal": _moved(lambda row, column: 4 * (3 - column) + 3 - row),
+            "turned": _moved(lambda row, column: 4 * (3 - column) + row),
+            "turned_right": _moved(lambda row, column: 4 * column + 3 - row),
+        },
+        show={"board": "board"}, result="board", compiles=True,
+    ),
+    Exercise(
+        "hw02.mirror", "mirror(board)", mirror, boards_alone,
+        uses=("get_cell", "set_cell", "transpose"),
+        mistakes={
+            "no_mask": _mirror_without_mask,
+            "pairs": _nibbles_only,
+            "upside_down": _moved(lambda row, column: 4 * (3 - row) + column),
+            "half_turn": _moved(lambda row, column: 15 - 4 * row - column),
+        },
+        show={"board": "board"}, result="board", compiles=True,
+    ),
+    Exercise(
+        "hw02.slide", "slide(board, action, table)", slide,
+        parts={"rows": along(3, 1), "columns": along(0, 2)}, uses=("transpose", "mirror"),
+        mistakes={
+            "not_back": lambda board, action, table: _slid(board, action, table, back=False),
+            "no_mirror": lambda board, action, table: _slid(board, action, table, there=False),
+            "first_reward": lambda board, action, table: _slid(board, action, table, first=True),
+            "opposite": lambda board, action, table: _slid(board, (action + 2) % 4, table),
+            "order_there": _slid_wrongly_there,
+            "order_back": _slid_wrongly_back,
+            "no_transpose": lambda board, action, table: _slid(board, (3, 1)[action in (1, 2)],
+                                                               table),
+        },
+        show=TABLES, result={"afterstate": "board", "reward": "text"}, compiles=True,
+    ),
+    Exercise(
+        "hw02.legal", "legal(board, table)", legal, boards_and_table,
+        uses=("transpose", "mirror", "slide"),
+        mistakes={
+            "turned_bits": _masks(_turned_bits),
+            "paying": _masks(_paying),
+            "all": lambda board, table: 15,
+            "count": lambda board, table: int(legal(board, table)).bit_count(),
+            "sum": lambda board, table: sum(
+                a for a in range(4) if slide(board, a, table)[0] != board),
+        },
+        show=TABLES, compiles=True,
+    ),
+    Exercise(
+        "hw02.spawn", "spawn(board)", spawn, not_full, uses=("get_cell", "set_cell"),
+        outcome=spawned, show={"board": "board"}, compiles=True,
+    ),
+    Exercise(
+        "hw02.play", "play(games, table)", play, lambda random: [(GAMES, TABLE)],
+        uses=("transpose", "mirror", "slide", "legal", "spawn"), outcome=played,
+        show={"table": "hidden"}, compiles=True,
+    ),
+]  # fmt: skip

@@ -1,0 +1,614 @@
+"""hw03, learning with a table: value iteration, Monte Carlo, TD(0), Q-learning.
+
+The boards are those of `game.mdp`, tuples of rows, and the values stand in an `mdp.Table`.
+"""
+
+import numbers
+import random as luck
+from collections import Counter
+from contextlib import suppress
+from functools import cache
+
+from lib2048.course.labs import hw03_mistakes as wrong
+from lib2048.course.labs import tabular
+from lib2048.course.labs.exercise import Exercise, Wrong, standing_in
+from lib2048.course.labs.tabular import filled
+from lib2048.game import mdp
+
+DRAWS = 2000  # of one choice, to see how often it takes what
+MOST_TURNS = 100  # that a game on 2×2 may learn from; it has 24 at most
+GAMES = 12  # in which a Q-learner is watched
+LEARNING = {"epsilon": 0.3, "alpha": 0.2}
+
+
+# ---------------------------------------------------------------- boards and games to try
+
+
+@cache
+def afterstates_of(rows, columns):
+    """Return all afterstates that a game can come to, by the sum of their tiles."""
+    todo, states, found = [state for _, state in mdp.starts(rows, columns)], set(), set()
+    while todo:
+        if (state := todo.pop()) not in states:
+            states.add(state)
+            found |= (new := {after for after, _ in mdp.choices(state).values()} - found)
+            todo += [following for after in new for _, following in mdp.next_states(after)]
+    return sorted(found, key=lambda board: (_sum(board), board))
+
+
+def _sum(board):
+    return sum(map(sum, board))
+
+
+def _game(rng, rows=2, columns=2):
+    """Play at random; return the turns, [(reward, afterstate)]."""
+    state, turns = mdp.start(rows, columns, rng), []
+    while options := mdp.choices(state):
+        after, reward = options[rng.choice(list(options))]
+        turns.append((reward, after))
+        state = mdp.spawn(after, rng)
+    return turns
+
+
+def _games(random, count, shortest=3):
+    """Return random games with a reward in them, short ones first."""
+    rng, found = luck.Random(int(random.integers(1 << 31))), []
+    while len(found) < count:
+        turns = _game(rng)
+        if len(turns) >= shortest and sum(reward for reward, _ in turns[1:]):
+            found.append(turns)
+    return sorted(found, key=len)
+
+
+def _drawn(random, boards, large=60):
+    """Return a table with a whole number for each of the boards."""
+    return filled({board: int(random.integers(1, large)) for board in boards})
+
+
+def _nexts(afterstate):
+    """Return the afterstates that one turn leads to, and the states between."""
+    states = [state for _, state in mdp.next_states(afterstate)]
+    return {after for state in states for after, _ in mdp.choices(state).values()}, set(states)
+
+
+def _deadly(afterstate):
+    return any(not mdp.choices(state) for _, state in mdp.next_states(afterstate))
+
+
+def _some_afterstates(random, deadly, count=12):
+    boards = [board for board in afterstates_of(2, 2) if _deadly(board) == deadly]
+    chosen = [boards[i] for i in random.permutation(len(boards))[:count]]
+    return [*chosen, ((0, 32, 0), (8, 8, 8))] if not deadly else chosen
+
+
+def rewards_only(random):
+    """Return afterstates with an empty table: only the next reward counts."""
+    return [(filled({}), board) for board in _some_afterstates(random, deadly=False)]
+
+
+def with_values(random):
+    """Return afterstates after which every spawn leaves a legal action."""
+    return _valued(random, _some_afterstates(random, deadly=False))
+
+
+def dead_ends(random):
+    """Return afterstates after which some spawn ends the game."""
+    return _valued(random, _some_afterstates(random, deadly=True))
+
+
+def _valued(random, boards):
+    """Return [(V, board)] with values of what may follow, also of the states between."""
+    cases = []
+    for board in boards:
+        after, states = _nexts(board)
+        cases.append((_drawn(random, sorted(after | states)), board))
+    return cases
+
+
+def rows_of_tiles(random):
+    """Return lists of all afterstates of boards with one row, in three orders."""
+    lists = [afterstates_of(1, 2), afterstates_of(1, 3)]
+    return [(board,) for boards in lists for board in _orders(random, boards)]
+
+
+def square_boards(random):
+    """Return lists of the last afterstates of 2×2, whose games go on among themselves."""
+    boards = [board for board in afterstates_of(2, 2) if _sum(board) >= 28]
+    return [(board,) for board in _orders(random, boards)]
+
+
+def _orders(random, boards):
+    return [boards, boards[::-1], [boards[i] for i in random.permutation(len(boards))]]
+
+
+def first_games(random):
+    """Return single games of an empty table: (V, visits, turns)."""
+    return [(filled({}), Counter(), turns) for turns in _games(random, 6)]
+
+
+def later_games(random):
+    """Return single games of a table that has learned from others."""
+    cases = []
+    for turns in _games(random, 6):
+        boards = [after for _, after in turns]
+        visits = Counter({board: int(random.integers(1, 5)) for board in boards})
+        cases.append((_drawn(random, boards), visits, turns))
+    return cases
+
+
+def repeated_boards(random):
+    """Return made-up turns in which a board comes twice, which no game of 2048 has."""
+    a, b, c = ((2, 4), (0, 8)), ((2, 0), (4, 8)), ((0, 2), (8, 4))
+    orders = [[a, b, a], [a, a, b], [a, b, a, c], [b, a, c, a, b]]
+    made = [[(int(random.integers(1, 9)), board) for board in order] for order in orders]
+    return [(filled({}), Counter(), turns) for turns in made]
+
+
+def last_turns(random):
+    """Return the last turn of games, alone: (V, turns, alpha)."""
+    games = [turns[-1:] for turns in _games(random, 5)]
+    return [(_drawn(random, [turns[0][1]]), turns, 0.5) for turns in games]
+
+
+def td_games(random):
+    """Return games of an empty table, and of one that has learned."""
+    games = _games(random, 5)
+    learned = [_drawn(random, [after for _, after in turns]) for turns in games]
+    tables = [*[filled({}) for _ in games], *learned]
+    cases = [(V, turns, alpha) for V, turns, alpha in zip(tables, games * 2, [0.5] * 6 + [0.1] * 4)]
+    return cases + [(V, turns, 0.5) for V, _, turns in repeated_boards(random)]
+
+
+def _live_states(random, count=6):
+    """Return states of 2×2 with two or three legal actions."""
+    after = afterstates_of(2, 2)
+    states = {state for board in after for _, state in mdp.next_states(board)}
+    states = sorted(state for state in states if len(mdp.choices(state)) in (2, 3))
+    states = [states[i] for i in random.permutation(len(states))]
+    return sorted(states[: 4 * count], key=_same_pay)[:count]  # the reward tempts in most of them
+
+
+def _same_pay(state):
+    return len({reward for _, reward in mdp.choices(state).values()}) == 1
+
+
+def _q_of(random, state, known=4):
+    """Return a table of different values below 0 for a state's actions: 0 would be the best.
+
+    The larger the reward, the smaller the value: r + Q finds another action.  known: how many of
+    the actions are in the table.
+    """
+    options = mdp.choices(state)
+    values = sorted(random.permutation(9)[: len(options)] / 10 - 1.0, reverse=True)
+    by_reward = sorted(options, key=lambda action: options[action][1])
+    entries = [((state, a), float(v)) for a, v in zip(by_reward, values)]
+    return filled(dict(entries[:known]))
+
+
+def greedy_choices(random):
+    """Return choices without chance: (Q, state, seed, epsilon); in two Q misses an action."""
+    states = _live_states(random)
+    known = [4] * (len(states) - 2) + [1, 1]
+    return [(_q_of(random, state, n), state, 1, 0.0) for state, n in zip(states, known)]
+
+
+def random_choices(random):
+    """Return choices with a little chance, and with much."""
+    cases = [(state, epsilon) for state in _live_states(random, 3) for epsilon in (0.3, 0.8)]
+    return [(_q_of(random, state), state, 2, epsilon) for state, epsilon in cases]
+
+
+def on_the_way(random):
+    """Return turns after which the game goes on."""
+    return [case for case in _turns(random, 40) if mdp.choices(case[4])][:10]
+
+
+def at_the_end(random):
+    """Return turns after which no action is legal."""
+    cases = (case for _ in range(40) for case in _turns(random, 20))
+    found = []
+    for case in cases:
+        if not mdp.choices(case[4]):
+            found.append(case)
+        if len(found) == 6:
+            break
+    return found
+
+
+def _turns(random, count):
+    """Return random turns with some Q: (Q, state, action, reward, following, alpha)."""
+    rng, cases = luck.Random(int(random.integers(1 << 31))), []
+    while len(cases) < count:
+        state = mdp.start(2, 2, rng)
+        while options := mdp.choices(state):
+            action = rng.choice(list(options))
+            after, reward = options[action]
+            following = mdp.spawn(after, rng)
+            keys = [(state, other) for other in options]
+            keys += [(following, other) for other in mdp.choices(following)]
+            lowest = rng.choice([1, -60])  # below 0, what was never learned would be the largest
+            Q = filled({key: float(lowest + random.integers(60)) for key in keys})
+            cases.append((Q, state, action, reward, following, rng.choice([0.5, 0.25])))
+            state = following
+    return cases[:count]
+
+
+# ---------------------------------------------------------------- what is compared
+
+
+def _changed(before, after):
+    """Return what is new or has changed in a table, rounded for people."""
+    pairs = {key: (_short(before.get(key, 0)), _short(new)) for key, new in after.items()}
+    return {key: new for key, (old, new) in pairs.items() if new != old}
+
+
+def _short(value):
+    if not isinstance(value, numbers.Real):
+        raise Wrong("no_number", {"got": repr(value)[:60]})
+    value = round(float(value), 9)
+    return int(value) if value.is_integer() else value
+
+
+def _same_tables(expected, got):
+    same_keys = expected.keys() == got.keys()
+    return same_keys and all(abs(expected[key] - got[key]) < 1e-6 for key in expected)
+
+
+def iterated(function, afterstates):
+    """Return what value iteration made of a list of afterstates: ({board: value}, sweeps)."""
+    answer = function(afterstates)
+    if not isinstance(answer, tuple) or len(answer) != 2 or not isinstance(answer[0], dict):
+        raise Wrong("no_pair", {"got": repr(answer)[:80]})
+    return _changed({}, answer[0]), answer[1]
+
+
+def learned_mc(function, V, visits, turns):
+    """Return what one game changed: ({board: value}, {board: visits})."""
+    old, counted, given = filled(V), Counter(visits), list(turns)
+    answer = function(V, visits, turns)
+    _check_in_place(answer, V == old, turns == given)
+    return _changed(old, V), _changed(counted, visits)
+
+
+def _same_mc(expected, got):
+    return all(map(_same_tables, expected, got))
+
+
+def learned_td(function, V, turns, alpha):
+    """Return what one game changed: {board: value}."""
+    old, given = filled(V), list(turns)
+    answer = function(V, turns, alpha)
+    _check_in_place(answer, V == old, turns == given)
+    return _changed(old, V)
+
+
+def learned_q(function, Q, *turn):
+    """Return what one turn changed: {(state, action): value}."""
+    old = filled(Q)
+    answer = function(Q, *turn)
+    _check_in_place(answer, old == Q)
+    return _changed(old, Q)
+
+
+def _check_in_place(answer, untouched, same_turns=True):
+    if untouched and answer is not None:
+        raise Wrong("returned", {"got": repr(answer)[:60]})
+    if not same_turns:
+        raise Wrong("turns")
+
+
+def given_game(case):
+    """Return what a picture says of a game: rewards, what the table knew, the visits."""
+    V, *visits, turns = case if isinstance(case[2], list) else case[:2]
+    words = {"rewards": _row(reward for reward, _ in turns),
+             "boards": " ".join(_letters(turns)),
+             "V before": _row(V.get(after, 0) for _, after in turns)}  # fmt: skip
+    if visits:
+        words["visits before"] = _row(visits[0][after] for _, after in turns)
+    return words if len(set(_letters(turns))) < len(turns) else words | {"boards": "all different"}
+
+
+def _letters(turns):
+    boards = list(dict.fromkeys(after for _, after in turns))
+    return [f"{boards.index(after) + 1}" for _, after in turns]
+
+
+def _row(numbers):
+    return ", ".join(f"{_short(number):.7g}" for number in numbers)
+
+
+def tell_td(case, changed):
+    """Say what V of a game's boards is now."""
+    V, turns, _ = case
+    return _told(V, turns, changed)
+
+
+def tell_mc(case, outcome):
+    """Say what V of a game's boards is now, and how often each was visited."""
+    V, visits, turns = case
+    return f"{_told(V, turns, outcome[0])}; visits {_told(visits, turns, outcome[1])}"
+
+
+def _told(old, turns, changed):
+    others = changed.keys() - {after for _, after in turns}
+    text = _row(changed.get(after, old.get(after, 0)) for _, after in turns)
+    return f"{text} …" if others else text
+
+
+def given_turn(case):
+    """Return what a picture says of a turn: Q of its action, and of those that follow."""
+    Q, state, action, reward, following, alpha = case
+    after = {a: _short(Q.get((following, a), 0)) for a in mdp.choices(following)}
+    return {
+        "action": f"{action}",
+        "reward": f"{reward}",
+        "alpha": f"{alpha:g}",
+        "Q before": f"{_short(Q.get((state, action), 0)):g}",
+        "Q of the next actions": ", ".join(f"{a}: {q:g}" for a, q in after.items()) or "–",
+    }
+
+
+def tell_turn(case, changed):
+    """Say what Q of the turn's action is now, and what else was changed."""
+    Q, state, action, *_ = case
+    text = f"{changed.get((state, action), Q.get((state, action), 0)):.7g}"
+    others = {key: value for key, value in changed.items() if key != (state, action)}
+    return f"{text}; {others}" if others else text
+
+
+def given_choice(case):
+    """Return what a picture says of a choice: Q and the reward of the legal actions."""
+    Q, state, _, epsilon = case
+    known = (f"{a}: {Q[state, a]:g}" if (state, a) in Q else f"{a}: –" for a in mdp.choices(state))
+    rewards = (f"{a}: {reward}" for a, (_, reward) in mdp.choices(state).items())
+    return {"Q": ", ".join(known), "rewards": ", ".join(rewards), "epsilon": f"{epsilon:g}"}
+
+
+def given_list(case):
+    """Return what a picture says of a list of afterstates: how many there are."""
+    return {"afterstates": f"{len(case[0])}: {_short_text(case[0])}"}
+
+
+def tell_iterated(case, outcome):
+    """Say what value iteration came to: how many values, some of them, and the sweeps."""
+    V, sweeps = outcome
+    return f"{_short_text(V)} ({len(V)}); sweeps: {sweeps}"
+
+
+def _short_text(many, most=160):
+    text = str(many)
+    return text if len(text) <= most else f"{text[:most].rsplit(',', 1)[0]}, …"
+
+
+def chosen(function, Q, state, seed, epsilon):
+    """Draw one choice many times; raise Wrong where the shares are off.  Returns True."""
+    draws, old = DRAWS if epsilon else 20, filled(Q)
+    first, again = ([function(Q, state, rng, epsilon) for _ in range(draws)]
+                    for rng in (luck.Random(seed), luck.Random(seed)))  # fmt: skip
+    legal = list(mdp.choices(state))
+    if other := [action for action in first if action not in legal]:
+        raise Wrong("illegal", {"got": repr(other[0])[:60], "legal": legal})
+    if old != Q:
+        raise Wrong("changed")
+    if first != again:
+        raise Wrong("own_luck")
+    if epsilon == 0:
+        _check_greedy(Q, state, first)
+    else:
+        best = max(legal, key=lambda a: Q[state, a])
+        _check_shares(Counter(first), best, len(legal), epsilon)
+    return True
+
+
+def _check_greedy(Q, state, taken):
+    """Raise Wrong where another action than one with the largest Q was taken."""
+    options = mdp.choices(state)
+    worth = {action: Q.get((state, action), 0) for action in options}
+    if all(worth[action] == max(worth.values()) for action in taken):
+        return
+    known = [action for action in options if (state, action) in Q]
+    if set(taken) == {max(options, key=lambda action: options[action][1] + worth[action])}:
+        raise Wrong("with_reward")
+    if len(known) < len(options) and set(taken) <= set(known):
+        raise Wrong("known_only")
+    raise Wrong("not_best")
+
+
+def _check_shares(counts, best, n, epsilon):
+    """Compare how often the best action was taken with what it should be, and then the others."""
+    share, fair = counts[best] / counts.total(), 1 - epsilon + epsilon / n
+    causes = {"never": 1.0, "without_best": 1 - epsilon, "reversed": epsilon + (1 - epsilon) / n}
+    if abs(share - fair) > 0.06:
+        near = min(causes, key=lambda key: abs(causes[key] - share))
+        near = near if abs(causes[near] - share) < 0.06 else "share"
+        raise Wrong(near, {"share": f"{share:.0%}", "fair": f"{fair:.0%}", "epsilon": epsilon})
+    others = [counts[action] / counts.total() for action in range(4) if action in counts]
+    if len(others) < n or min(others) < 0.6 * epsilon / n:
+        raise Wrong("uneven")
+
+
+def q_learned(function, seed, epsilon, alpha):
+    """Watch q_game play some games on 2×2; raise Wrong for what cannot be.  Returns True."""
+    first, again = ([_watched(function, mdp.Table(), rng, epsilon, alpha) for _ in range(GAMES)]
+                    for rng in (luck.Random(seed), luck.Random(seed)))  # fmt: skip
+    for calls in first:
+        _check_turns(calls, epsilon, alpha)
+    if first != again:
+        raise Wrong("own_luck")
+    return True
+
+
+def _watched(function, Q, rng, epsilon, alpha):
+    """Let a function play a game; return its calls, [("choose", Q, …), ("q_update", Q, …)].
+
+    A game that has more turns than there can be is ended.
+    """
+    own, calls = dict(function.__globals__), []
+
+    def note(name, *arguments):
+        if len(calls) == 2 * MOST_TURNS:
+            raise _TooLong
+        calls.append((name, arguments[0] is Q, *arguments[1:]))
+
+    def choose(Q, state, rng, epsilon):
+        action = own["choose"](Q, state, rng, epsilon)
+        note("choose", Q, state, action, epsilon)
+        return action
+
+    def q_update(Q, state, action, reward, following, alpha):
+        note("q_update", Q, state, action, reward, following, alpha)
+        return own["q_update"](Q, state, action, reward, following, alpha)
+
+    with standing_in(function, choose=choose, q_update=q_update), suppress(_TooLong):
+        function(Q, rng, epsilon, alpha)
+    return calls
+
+
+class _TooLong(Exception):
+    """Ends a game that would never end."""
+
+
+def _check_turns(calls, epsilon, alpha):
+    """Raise Wrong for the first thing that is odd in a game's calls."""
+    names = [call[0] for call in calls]
+    for name in ("choose", "q_update"):
+        if name not in names:
+            raise Wrong("not_called", {"name": name})
+    if not all(call[1] for call in calls):
+        raise Wrong("other_table")
+    if names != ["choose", "q_update"] * (len(names) // 2):
+        raise Wrong("one_each")
+    expected = None
+    for (_, _, state, action, given), (_, _, *learned) in zip(calls[::2], calls[1::2]):
+        if given != epsilon or learned[4] != alpha:
+            raise Wrong("settings", {"epsilon": epsilon, "alpha": alpha})
+        if expected is not None and state != expected:
+            raise Wrong("goes_on_elsewhere")
+        expected = _check_turn(state, action, learned)
+    if len(calls) == 2 * MOST_TURNS:
+        raise Wrong("no_spawn")
+    if mdp.choices(expected) or _sum(calls[0][2]) > 8:
+        raise Wrong("part")
+
+
+def _check_turn(state, action, learned):
+    """Check what `q_update` was told of a turn; return the state that follows."""
+    after, reward = mdp.choices(state)[action]
+    if learned[0] != state or learned[1] != action:
+        raise Wrong("keys", {"got": f"{learned[0]}, {learned[1]}"[:80]})
+    if learned[2] != reward:
+        raise Wrong("reward", {"got": repr(learned[2])[:40], "reward": reward})
+    if learned[3] == after:
+        raise Wrong("afterstate")
+    if learned[3] not in [following for _, following in mdp.next_states(after)]:
+        raise Wrong("no_spawn")
+    return learned[3]
+
+
+# ---------------------------------------------------------------- the exercises
+
+EXERCISES = [
+    Exercise(
+        "hw03.backup", "backup(V, afterstate)", tabular.backup,
+        parts={"rewards": rewards_only, "values": with_values, "dead ends": dead_ends},
+        mistakes={
+            "best_of_means": wrong.best_of_means,
+            "survivors": wrong.survivors,
+            "equal_chances": wrong.backup_of(tabular.best_of, weighted=False),
+            "no_reward": wrong.backup_of(wrong.best_value),
+            "reward_only": wrong.backup_of(wrong.best_reward),
+            "mean_of_actions": wrong.backup_of(wrong.mean_of_actions),
+            "greedy_reward": wrong.backup_of(wrong.greedy_reward),
+            "state": wrong.backup_of(lambda V, state: V[state]),
+        },
+        show={"afterstate": "rows"},
+    ),
+    Exercise(
+        "hw03.value_iteration", "value_iteration(afterstates)", tabular.value_iteration,
+        parts={"one row": rows_of_tiles, "2x2": square_boards}, uses=("backup",),
+        mistakes={
+            "one_sweep": wrong.one_sweep,
+            "all_at_once": wrong.all_at_once,
+            "last_not_counted": wrong.last_not_counted,
+            "last_board": wrong.last_board_decides,
+        },
+        outcome=iterated, same=lambda a, b: _same_tables(a[0], b[0]) and a[1] == b[1],
+        given=given_list, tell=tell_iterated, show={"afterstates": "hidden"},
+    ),
+    Exercise(
+        "hw03.monte_carlo", "monte_carlo(V, visits, turns)", tabular.monte_carlo,
+        parts={"first game": first_games, "later games": later_games,
+               "first visit": repeated_boards},
+        mistakes={
+            "own_reward": wrong.mc(lambda rewards, number: sum(rewards[number:])),
+            "so_far": wrong.mc(lambda rewards, number: sum(rewards[: number + 1])),
+            "next_reward": wrong.mc(lambda rewards, number: sum(rewards[number + 1 : number + 2])),
+            "no_last": wrong.mc(wrong.to_come, last=False),
+            "end_is_zero": wrong.mc_end_is_zero,
+            "every_visit": wrong.mc(wrong.to_come, visit="every"),
+            "last_visit": wrong.mc(wrong.to_come, visit="last"),
+            "no_average": wrong.mc(wrong.to_come, step=1),
+            "fixed_step": wrong.mc(wrong.to_come, step=0.1),
+            "half_step": wrong.mc(wrong.to_come, step=0.5),
+            "first_ever": wrong.mc_first_ever,
+            "counts_all": wrong.mc_counts_all,
+            "not_counted": wrong.mc(wrong.to_come, count=0),
+        },
+        outcome=learned_mc, same=_same_mc, given=given_game, tell=tell_mc,
+        show={"V": "hidden", "visits": "hidden", "turns": "hidden"},
+    ),
+    Exercise(
+        "hw03.td0", "td0(V, turns, alpha)", tabular.td0,
+        parts={"last turn": last_turns, "games": td_games},
+        mistakes={
+            "no_last": wrong.td(wrong.next_target, last="nothing"),
+            "end_is_zero": wrong.td(wrong.next_target, last="zero"),
+            "own_reward": wrong.td(wrong.own_target),
+            "no_reward": wrong.td(wrong.value_target),
+            "no_value": wrong.td(wrong.reward_target),
+            "returns": wrong.td(wrong.return_target),
+            "backwards": wrong.td(wrong.next_target, order=-1),
+            "whole_step": wrong.td(wrong.next_target, step=False),
+            "only_added": wrong.td(wrong.next_target, old=0),
+            "fixed_alpha": lambda V, turns, alpha: tabular.td0(V, turns, 0.1),
+            "frozen": wrong.td_frozen,
+        },
+        outcome=learned_td, same=_same_tables, given=given_game, tell=tell_td,
+        show={"V": "hidden", "turns": "hidden"},
+    ),
+    Exercise(
+        "hw03.choose", "choose(Q, state, rng, epsilon)", tabular.choose,
+        parts={"greedy": greedy_choices, "explore": random_choices}, outcome=chosen,
+        given=given_choice,
+        show=dict.fromkeys(("Q", "rng", "epsilon"), "hidden") | {"state": "rows"},
+    ),
+    Exercise(
+        "hw03.q_update", "q_update(Q, state, action, reward, following, alpha)", tabular.q_update,
+        parts={"on the way": on_the_way, "at the end": at_the_end},
+        mistakes={
+            "illegal": wrong.q(lambda Q, state, following: max(Q[following, a] for a in range(4))),
+            "mean": wrong.q(wrong.mean),
+            "same_state": wrong.q(lambda Q, state, following: wrong.largest(Q, None, state)),
+            "no_reward": wrong.q(wrong.largest, pays=0),
+            "no_next": wrong.q(lambda Q, state, following: 0),
+            "only_added": wrong.q(wrong.largest, old=0),
+            "whole_step": wrong.q(wrong.largest, step=False),
+            "same_action": wrong.q_same_action,
+            "reward_twice": wrong.q(wrong.largest_with_reward),
+            "exchanged": lambda Q, state, action, reward, following, alpha: tabular.q_update(
+                Q, state, action, reward, following, 1 - alpha),
+            "skips_end": wrong.q_skips_end,
+            "end_is_zero": wrong.q_end_is_zero,
+        },
+        outcome=learned_q, same=_same_tables, given=given_turn, tell=tell_turn,
+        show=dict.fromkeys(("Q", "action", "reward", "alpha"), "hidden")
+        | {"state": "rows", "following": "rows"},
+    ),
+    Exercise(
+        "hw03.q_game", "q_game(Q, rng, epsilon, alpha)", tabular.q_game,
+        lambda random: [(int(random.integers(1000)), *LEARNING.values())],
+        uses=("choose", "q_update"),
+        outcome=lambda function, rng, epsilon, alpha: q_learned(function, rng, epsilon, alpha),
+        show={"Q": "hidden", "rng": "hidden", "epsilon": "hidden", "alpha": "hidden"},
+    ),
+]  # fmt: skip

@@ -1,0 +1,339 @@
+"""hw05, TD(λ): errors, how far they reach, shares of an error, online and delayed learning."""
+
+from lib2048.course.labs.exercise import Exercise, Wrong
+
+# ---------------------------------------------------------------- what learns
+
+
+class Table(dict):
+    """Values of afterstates, {afterstate: value}, of which each is a sum of n look-ups.
+
+    `add` adds an amount to each of the look-ups, as `Network.add` does; no two afterstates share
+    one.
+    """
+
+    def __init__(self, values=(), lookups=1):
+        super().__init__(values)
+        self.lookups_per_board = lookups
+
+    def value(self, afterstate):
+        """Return the value of an afterstate; 0 for one that was never met."""
+        return self.get(afterstate, 0)
+
+    def add(self, afterstate, amount):
+        """Add an amount to each look-up of an afterstate."""
+        self[afterstate] = self.value(afterstate) + self.lookups_per_board * amount
+
+    def __repr__(self):
+        return f"Table({dict(self)}, lookups={self.lookups_per_board})"
+
+
+# ---------------------------------------------------------------- the exercises' own versions
+
+
+def errors(values, rewards):
+    """Return the TD error of each afterstate of a finished game."""
+    newer, paid = [*values[1:], 0], [*rewards[1:], 0]
+    return [r + new - old for r, new, old in zip(paid, newer, values)]
+
+
+def horizon(lam):
+    """Return h, the largest k for which the share λ^k is above a tenth (the paper, IV-D)."""
+    h = 0
+    while lam ** (h + 1) > 0.1:
+        h += 1
+    return h
+
+
+def weighted_error(errors, lam):
+    """Return Σ λ^k δ_k of an afterstate's error and those after it, the oldest first."""
+    return sum(lam**k * error for k, error in enumerate(errors))
+
+
+def learn_online(values, past, lam, alpha, h):
+    """Let the last h + 1 afterstates learn the newest error."""
+    error = past[-1][1]
+    for k, (afterstate, _) in enumerate(past[::-1][: h + 1]):
+        values.add(afterstate, alpha / values.lookups_per_board * lam**k * error)
+
+
+def learn_delayed(values, waiting, lam, alpha, h, over):
+    """Let those learn that have waited for h more errors, all when it is over; return the rest."""
+    while len(waiting) > h or (over and waiting):
+        error = weighted_error([error for _, error in waiting], lam)
+        values.add(waiting[0][0], alpha / values.lookups_per_board * error)
+        waiting = waiting[1:]
+    return waiting
+
+
+# ---------------------------------------------------------------- cases
+
+LETTERS = "ABCDEFGH"
+LAMBDAS = (0.5, 0.25, 0.8)
+
+
+def some_games(random):
+    """Return finished games as (values, rewards), the shortest of one afterstate."""
+    known = [([40], [4]), ([100, 90, 80, 40], [4, 8, 4, 16]), ([0, 0], [0, 8])]
+    return known + [
+        (random.integers(0, 200, n).tolist(), (4 * random.integers(0, 9, n)).tolist())
+        for n in random.integers(1, 7, 12)
+    ]
+
+
+def some_lambdas(random):
+    """Return values of λ, none of which has a share of just a tenth."""
+    known = [0, 0.05, 0.3, 0.5, 0.8, 0.9, 0.99]
+    drawn = [round(float(lam), 3) for lam in random.uniform(0.05, 0.98, 12)]
+    return [(lam,) for lam in known + [lam for lam in drawn if not _near_a_tenth(lam)]]
+
+
+def _near_a_tenth(lam):
+    return any(abs(lam**k - 0.1) < 1e-6 for k in range(1, 200))
+
+
+def some_errors(random):
+    """Return (errors, λ)."""
+    drawn = [_errors(random, n) for n in random.integers(1, 6, 12)]
+    return [([8], 0.5), ([8, -4], 0.5), ([8, -4, 16, 0], 0.5), ([3, 5, 7], 0)] + [
+        (some, float(random.choice(LAMBDAS))) for some in drawn
+    ]
+
+
+def _errors(random, n):
+    """Return so many errors that are not 0."""
+    return (random.choice([-1, 1], n) * random.integers(1, 20, n)).tolist()
+
+
+def _kept(random, n, lookups):
+    """Return (a table, [(afterstate, error), …], the oldest first)."""
+    values = {name: int(value) for name, value in zip(LETTERS, random.integers(0, 100, n))}
+    return Table(values, lookups), list(zip(LETTERS, _errors(random, n)))
+
+
+def online_cases(lambdas, horizons):
+    """Return a function that draws cases of `learn_online`."""
+
+    def cases(random):
+        return [
+            (*_kept(random, n, lookups), float(random.choice(lambdas)), alpha, h)
+            for n in range(1, 6)
+            for h in horizons
+            for lookups, alpha in ((1, 1), (8, 0.5))
+        ]
+
+    return cases
+
+
+def waiting_cases(random):
+    """Return cases of `learn_delayed` in the middle of a game: too few, or one that is due."""
+    return [
+        (*_kept(random, n, lookups), float(random.choice(LAMBDAS)), alpha, h, False)
+        for h in (0, 1, 2, 3)
+        for n in range(1, h + 2)
+        for lookups, alpha in ((1, 1), (8, 0.5))
+    ]
+
+
+def over_cases(random):
+    """Return cases of `learn_delayed` at the end of a game; some were shorter than h."""
+    return [
+        (*_kept(random, n, lookups), float(random.choice(LAMBDAS)), alpha, h, True)
+        for h in (0, 2, 3)
+        for n in range(1, h + 2)
+        for lookups, alpha in ((1, 1), (8, 0.5))
+    ]
+
+
+# ---------------------------------------------------------------- outcomes
+
+
+def listed(errors, values, rewards):
+    """Return the errors as a list: an array will do."""
+    answer = errors(values, rewards)
+    return answer.tolist() if hasattr(answer, "tolist") else answer
+
+
+def taught(learn_online, values, *arguments):
+    """Return the values after an update."""
+    _call(learn_online, values, *arguments)
+    return dict(values)
+
+
+def taught_late(learn_delayed, values, *arguments):
+    """Return (the values after an update, who still waits)."""
+    waiting = _call(learn_delayed, values, *arguments)
+    if waiting is None:
+        raise Wrong("nothing")
+    return dict(values), waiting
+
+
+def _call(learn, values, kept, *arguments):
+    before = list(kept)
+    answer = learn(values, kept, *arguments)
+    if kept != before:
+        raise Wrong("mutated")
+    return answer
+
+
+def _same_late(expected, got):
+    """Compare what `taught_late` returned; those who wait as pairs in any kind of sequence."""
+    values, waiting = got
+    return _close(expected[0], values) and [tuple(x) for x in waiting] == expected[1]
+
+
+def _close(one, other):
+    return one.keys() == other.keys() and all(abs(one[k] - other[k]) < 1e-6 for k in one)
+
+
+# ---------------------------------------------------------------- typical mistakes
+
+
+def _errors_with(reward, newer, sign=1):
+    """Return an `errors` with other rewards and newer values, each a function (values, rewards)."""
+
+    def wrong(values, rewards):
+        three = zip(reward(values, rewards), newer(values, rewards), values)
+        return [sign * (r + new - old) for r, new, old in three]
+
+    return wrong
+
+
+def _paid(values, rewards):
+    return [*rewards[1:], 0]
+
+
+def _newer(values, rewards):
+    return [*values[1:], 0]
+
+
+def _online(lam_of=lambda lam, k, n: lam**k, split=True, reach=lambda h: h + 1, own=False, sign=1):
+    """Return a `learn_online` with one thing changed."""
+
+    def wrong(values, past, lam, alpha, h):
+        recent = past[::-1][: max(0, reach(h))]
+        for k, (afterstate, error) in enumerate(recent):
+            rate = alpha / values.lookups_per_board if split else alpha
+            error = error if own else past[-1][1]
+            values.add(afterstate, sign * rate * lam_of(lam, k, len(recent)) * error)
+
+    return wrong
+
+
+def _delayed(sum_of=weighted_error, split=True, due=lambda n, h, over: n > h or over, keep=False):
+    """Return a `learn_delayed` with one thing changed."""
+
+    def wrong(values, waiting, lam, alpha, h, over):
+        while waiting and due(len(waiting), h, over):
+            rate = alpha / values.lookups_per_board if split else alpha
+            values.add(waiting[0][0], rate * sum_of([error for _, error in waiting], lam))
+            if keep:
+                break
+            waiting = waiting[1:]
+        return waiting
+
+    return wrong
+
+
+def _all_when_full(values, waiting, lam, alpha, h, over):
+    if len(waiting) > h:
+        over = True
+    return learn_delayed(values, waiting, lam, alpha, h, over)
+
+
+def _one_at_the_end(values, waiting, lam, alpha, h, over):
+    if over:
+        learn_delayed(values, waiting, lam, alpha, len(waiting) - 1, False)
+        return []
+    return learn_delayed(values, waiting, lam, alpha, h, False)
+
+
+def _last_forgotten(values, waiting, lam, alpha, h, over):
+    waiting = learn_delayed(values, waiting, lam, alpha, max(h, 1) if over else h, False)
+    while over and len(waiting) > 1:
+        waiting = learn_delayed(values, waiting, lam, alpha, len(waiting) - 1, False)
+    return [] if over else waiting
+
+
+def _counted(least, start=0):
+    def wrong(lam):
+        h = start
+        while lam ** (h + 1 - start) > least:
+            h += 1
+        return h
+
+    return wrong
+
+
+# ---------------------------------------------------------------- the exercises
+
+EXERCISES = [
+    Exercise(
+        "hw05.errors", "errors(values, rewards)", errors, some_games, outcome=listed,
+        mistakes={
+            "own_reward": _errors_with(lambda values, rewards: rewards, _newer),
+            "no_end": lambda values, rewards: errors(values, rewards)[:-1],
+            "end_zero": lambda values, rewards: [*errors(values, rewards)[:-1], 0],
+            "sign": _errors_with(_paid, _newer, -1),
+            "no_reward": _errors_with(lambda values, rewards: [0] * len(values), _newer),
+            "end_reward": lambda values, rewards: [*errors(values, rewards)[:-1],
+                                                   rewards[-1] - values[-1]],
+        },
+    ),
+    Exercise(
+        "hw05.horizon", "horizon(lam)", horizon, some_lambdas,
+        mistakes={
+            "one_more": _counted(0.1, 1),
+            "hundredth": _counted(0.01),
+            "one_step": lambda lam: 1 if lam > 0.1 else 0,
+        },
+    ),
+    Exercise(
+        "hw05.weighted_error", "weighted_error(errors, lam)", weighted_error, some_errors,
+        mistakes={
+            "backwards": lambda errors, lam: weighted_error(errors[::-1], lam),
+            "plain_sum": lambda errors, lam: sum(errors),
+            "first_only": lambda errors, lam: errors[0],
+            "one_late": lambda errors, lam: lam * weighted_error(errors, lam),
+            "shares": lambda errors, lam: (1 - lam) * weighted_error(errors, lam),
+            "times_k": lambda errors, lam: sum(lam * k * e for k, e in enumerate(errors)),
+        },
+    ),
+    Exercise(
+        "hw05.learn_online", "learn_online(values, past, lam, alpha, h)", learn_online,
+        parts={"the newest": online_cases([0, 0.5], [0]),
+               "passing back": online_cases(LAMBDAS, [1, 2, 3])},
+        mistakes={
+            "not_split": _online(split=False),
+            "no_fading": _online(lambda lam, k, n: 1),
+            "oldest_most": _online(lambda lam, k, n: lam ** (n - 1 - k)),
+            "one_short": _online(reach=lambda h: h),
+            "no_reach": _online(reach=lambda h: 10**6),
+            "newest_only": _online(reach=lambda h: 1),
+            "own_error": _online(own=True),
+            "own_error_whole": _online(lambda lam, k, n: 1, own=True),
+            "sign": _online(sign=-1),
+        },
+        outcome=taught, show={"values": "text", "past": "text"},
+    ),
+    Exercise(
+        "hw05.learn_delayed", "learn_delayed(values, waiting, lam, alpha, h, over)",
+        learn_delayed, uses=("weighted_error",),
+        parts={"in the game": waiting_cases, "at the end": over_cases},
+        mistakes={
+            "not_split": _delayed(split=False),
+            "too_early": _delayed(due=lambda n, h, over: n >= max(h, 1) or over),
+            "too_late": _delayed(due=lambda n, h, over: n > h + 1 or over),
+            "no_flush": _delayed(due=lambda n, h, over: n > h),
+            "one_at_the_end": _one_at_the_end,
+            "last_forgotten": _last_forgotten,
+            "own_error": _delayed(lambda errors, lam: errors[0]),
+            "newest_error": _delayed(lambda errors, lam: errors[-1]),
+            "backwards": _delayed(lambda errors, lam: weighted_error(errors[::-1], lam)),
+            "all_when_full": _all_when_full,
+            "not_taken_out": _delayed(keep=True),
+        },
+        outcome=taught_late, same=_same_late,
+        result={"values": "text", "still waiting": "text"},
+    ),
+]  # fmt: skip

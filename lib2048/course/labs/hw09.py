@@ -1,0 +1,428 @@
+"""hw09, a value network: boards as planes, a batch of targets, a training step, the choice.
+
+torch is imported only when a function is called.  The networks of the cases are small and have
+exact answers.
+"""
+
+import copy
+from dataclasses import dataclass
+
+import numpy as np
+
+from lib2048.course.labs.exercise import Exercise, Wrong
+from lib2048.course.labs.selfplay import Batch
+from lib2048.game.board import afterstates, from_tiles, initial, slide, spawn, to_exponents
+from lib2048.game.rng import stream
+
+# ---------------------------------------------------------------- the library's version
+
+
+def encode(boards):
+    """Encode boards, uint64[n], as planes: float32 (n, 16, 4, 4), plane e is 1 where e stands."""
+    import torch
+
+    exponents = np.array([to_exponents(board) for board in boards], np.int64).reshape(-1, 4, 4)
+    planes = torch.nn.functional.one_hot(torch.from_numpy(exponents), 16)
+    return planes.permute(0, 3, 1, 2).float()
+
+
+def targets(network, batch):
+    """Return the TD targets of a `Batch`: float32 (n,), without a gradient."""
+    import torch
+
+    with torch.no_grad():
+        return careless_targets(network, batch)
+
+
+def step(network, optimiser, planes, target):
+    """Take one step against the mean squared error; return the error before it, a float."""
+    import torch
+
+    loss = torch.nn.functional.mse_loss(network(planes), target)
+    optimiser.zero_grad()
+    loss.backward()
+    optimiser.step()
+    return loss.item()
+
+
+def choose(network, board):
+    """Return the action with the largest reward + value, None where none is legal."""
+    worth = _worths(network, board)
+    return max(worth, key=worth.get, default=None)
+
+
+def _values(network, boards):
+    import torch
+
+    with torch.no_grad():
+        return network(encode(boards)).tolist() if len(boards) else []
+
+
+def _worths(network, board):
+    legal = afterstates(board)
+    values = _values(network, [after for _, after, _ in legal])
+    return {action: reward + value for (action, _, reward), value in zip(legal, values)}
+
+
+def careless_targets(network, batch):
+    """Return the targets of a colleague who forgot `no_grad`: a gradient flows through them."""
+    import torch
+
+    after = torch.tensor(batch.next_rewards) + network(encode(batch.next_afterstates))
+    return torch.where(torch.tensor(batch.over), 0.0, after)
+
+
+# ---------------------------------------------------------------- networks of the cases
+
+
+@dataclass(frozen=True)
+class Net:
+    """A small network of torch, made when it is needed, and the words that a failing case shows.
+
+    scale: of the weights, which are drawn from `seed`; seed None: the same weight for plane 0
+    alone, so that the network counts empty cells.
+    """
+
+    words: str
+    seed: int = None
+    scale: float = 10.0
+
+    @property
+    def weights(self):
+        """The weights, one for each cell of each plane: plane 0 has the first 16."""
+        if self.seed is None:
+            return np.repeat([self.scale, 0.0], [16, 240])
+        return np.random.default_rng(self.seed).integers(-9, 10, 256) * self.scale
+
+    def choice(self, board, reward_counts):
+        """Return the action with the largest reward_counts · reward + value, without torch."""
+        weights, worth = self.weights, {}
+        for action, after, reward in afterstates(board):
+            value = weights[16 * to_exponents(after).astype(int) + np.arange(16)].sum()
+            worth[action] = reward_counts * reward + value
+        return max(worth, key=worth.get, default=None)
+
+    def make(self):
+        """Return the network: from (n, 16, 4, 4) to (n,)."""
+        import torch
+
+        layer = torch.nn.Linear(256, 1)
+        with torch.no_grad():
+            layer.weight[:] = torch.tensor(self.weights)
+            layer.bias.fill_(0.5)
+        return torch.nn.Sequential(torch.nn.Flatten(), layer, torch.nn.Flatten(0))
+
+    def __repr__(self):
+        return self.words
+
+
+ROOM = Net("10 for each empty cell, and 0.5")
+DRAWN = Net("drawn weights", seed=1, scale=3.0)
+
+# ---------------------------------------------------------------- what is tried
+
+
+def _turns(random, games=2):
+    """Return the turns of games with random actions, as tuples of a `Batch`'s columns."""
+    turns = []
+    for game in range(games):
+        board, luck = initial(stream(int(random.integers(1 << 31)), game))
+        last = None
+        while options := afterstates(board):
+            _, after, reward = options[random.integers(len(options))]
+            if last:
+                turns.append((*last, board, reward, after, False))
+            last = after, reward
+            board, luck = spawn(after, luck)
+        turns.append((*last, board, 0, np.uint64(0), True))
+    return turns
+
+
+def _states(random, count):
+    states = np.array([turn[2] for turn in _turns(random) if not turn[-1]], np.uint64)
+    return random.choice(states, count, replace=False)
+
+
+def boards_to_encode(random):
+    """Return single boards, and a batch of three."""
+    small = from_tiles([[0, 2, 4, 8], [0, 0, 0, 0], [0, 0, 0, 0], [16, 0, 0, 32768]])
+    singles = [(np.array([board]),) for board in (small, *_states(random, 9))]
+    return [*singles, (_states(random, 3),)]
+
+
+def going_on(random):
+    """Return batches in which no game ends."""
+    turns = [turn for turn in _turns(random) if not turn[-1]]
+    batches = [Batch.of([turns[i] for i in random.choice(len(turns), n)]) for n in (2, 3, 5, 5)]
+    return [(net, batch) for batch in batches for net in (ROOM, DRAWN)]
+
+
+def with_ends(random):
+    """Return batches in which some games end."""
+    turns = _turns(random)
+    ends, others = [t for t in turns if t[-1]], [t for t in turns if not t[-1]]
+    picks = [[others[random.integers(len(others))], ends[i % 2], others[i]] for i in range(4)]
+    return [(net, Batch.of(rows)) for rows in picks for net in (ROOM, DRAWN)]
+
+
+def batches_to_learn(random):
+    """Return networks with three batches each: boards and targets."""
+    cases = []
+    for seed in range(3):
+        boards = [_states(random, 4) for _ in range(3)]
+        aims = [random.integers(0, 40, 4).astype(np.float32) for _ in range(3)]
+        cases.append((Net("drawn weights", seed, 1.0), boards, aims))
+    return cases
+
+
+LOST = from_tiles([[2, 4, 2, 4], [4, 2, 4, 2], [2, 4, 2, 4], [4, 2, 4, 2]])
+
+
+def positions(random):
+    """Return networks with states, one of them lost; in some of them the reward decides."""
+    boards = [*_states(random, 40)]
+    decided = [(net, board) for board in boards for net in (DRAWN, ROOM)
+               if net.choice(board, 1) != net.choice(board, 0)]  # fmt: skip
+    boards = [*boards[:12], LOST]
+    return [*decided[:3], *((net, board) for board in boards for net in (DRAWN, ROOM))]
+
+
+# ---------------------------------------------------------------- how it is judged
+
+
+def planes_of(encode, boards):
+    """Return, for each board, the plane that is 1 at each cell: [[[…] × 4] × 4]."""
+    import torch
+
+    planes = encode(boards.copy())
+    if not isinstance(planes, torch.Tensor):
+        raise Wrong("no_tensor", {"got": type(planes).__name__})
+    _check_planes(planes, len(boards))
+    return [[[_plane(cell) for cell in row] for row in board.permute(1, 2, 0)] for board in planes]
+
+
+def _check_planes(planes, n):
+    import torch
+
+    shape = tuple(planes.shape)
+    if shape == (n, 4, 4, 16):
+        raise Wrong("channels_last")
+    if shape != (n, 16, 4, 4):
+        raise Wrong("shape", {"got": str(shape), "n": n})
+    if planes.dtype != torch.float32:
+        raise Wrong("dtype", {"got": str(planes.dtype)})
+    if not bool(((planes == 0) | (planes == 1)).all()):
+        raise Wrong("not_one")
+
+
+def _plane(cell):
+    """Return the plane that is 1, or a text that says what is odd."""
+    found = cell.nonzero().flatten().tolist()
+    return found[0] if len(found) == 1 else f"{len(found)} planes"
+
+
+def aimed(targets, net, batch):
+    """Return the targets as a list of numbers."""
+    import torch
+
+    given = copy.deepcopy(batch)
+    found = targets(net.make(), batch)
+    if any((vars(given)[name] != array).any() for name, array in vars(batch).items()):
+        raise Wrong("overwrote")
+    if not isinstance(found, torch.Tensor):
+        raise Wrong("no_tensor", {"got": type(found).__name__})
+    if tuple(found.shape) != batch.over.shape:
+        raise Wrong("shape", {"got": str(tuple(found.shape)), "n": len(batch.over)})
+    if found.requires_grad:
+        raise Wrong("gradient")
+    return found.tolist()
+
+
+def learned(step, net, boards, aims):
+    """Take three steps; return their errors, and what the network says of the first boards."""
+    import torch
+
+    network = net.make()
+    optimiser, losses = torch.optim.Adam(network.parameters(), lr=0.1), []
+    for some, aim in zip(boards, aims):
+        losses.append(step(network, optimiser, encode(some), torch.tensor(aim)))
+    if isinstance(losses[0], torch.Tensor):
+        raise Wrong("tensor")
+    return losses, _values(network, boards[0])
+
+
+def chosen(choose, net, board):
+    """Return the action that was chosen; any of several equally good ones counts as the first."""
+    network = net.make()
+    action, worth = choose(network, board), _worths(network, board)
+    if not worth:
+        return action
+    first = max(worth, key=worth.get)
+    equal = isinstance(action, int) and np.isclose(worth.get(action, np.nan), worth[first], 1e-5)
+    return first if equal else action
+
+
+# ---------------------------------------------------------------- typical mistakes
+
+
+def _without_empty(boards):
+    """Give plane 0 to the 2s, and no plane to empty cells."""
+    planes = encode(boards).roll(-1, 1)
+    planes[:, 15] = 0
+    return planes
+
+
+def _aim(what, end=lambda network, batch: 0.0):
+    """Return a `targets` of its own: what(network, batch), and `end` where a game is over."""
+
+    def targets(network, batch):
+        import torch
+
+        with torch.no_grad():
+            found = what(lambda boards: network(encode(boards)), batch)
+            last = torch.as_tensor(end(network, batch))
+        return torch.where(torch.tensor(batch.over), last, torch.as_tensor(found)).float()
+
+    return targets
+
+
+def _right(value, batch):
+    import torch
+
+    return torch.tensor(batch.next_rewards) + value(batch.next_afterstates)
+
+
+def _reward_before(value, batch):
+    import torch
+
+    return torch.tensor(batch.rewards) + value(batch.next_afterstates)
+
+
+def _value_at_end(network, batch):
+    return network(encode(batch.next_afterstates))
+
+
+def _last_reward(network, batch):
+    return batch.rewards
+
+
+def _value_now(value, batch):
+    import torch
+
+    return torch.tensor(batch.next_rewards) + value(batch.afterstates)
+
+
+def _value_of_state(value, batch):
+    import torch
+
+    return torch.tensor(batch.next_rewards) + value(batch.states)
+
+
+def _steps(loss_of="mse_loss", clear=True, act=True, times=1.0, **how):
+    """Return a `step` with one thing changed."""
+
+    def step(network, optimiser, planes, target):
+        import torch
+
+        loss = times * getattr(torch.nn.functional, loss_of)(network(planes), target, **how)
+        if clear:
+            optimiser.zero_grad()
+        loss.backward()
+        if act:
+            optimiser.step()
+        return loss.item()
+
+    return step
+
+
+def _loss_after(network, optimiser, planes, target):
+    import torch
+
+    step(network, optimiser, planes, target)
+    return torch.nn.functional.mse_loss(network(planes), target).item()
+
+
+def _by(worth):
+    """Return a `choose` by worth(board, after, reward, value)."""
+
+    def choose(network, board):
+        value = lambda one: _values(network, [one])[0]  # noqa: E731
+        found = {a: worth(board, after, r, value) for a, after, r in afterstates(board)}
+        return max(found, key=found.get, default=None)
+
+    return choose
+
+
+BY_VALUE = _by(lambda board, after, reward, value: value(after))
+
+
+def _place_in_list(network, board):
+    legal = list(_worths(network, board))
+    return legal.index(choose(network, board)) if legal else None
+
+
+def _blocked_too(network, board):
+    slid = [slide(board, action) for action in range(4)]
+    values = _values(network, [after for after, _ in slid])
+    worths = [reward + value for (_, reward), value in zip(slid, values)]
+    return worths.index(max(worths))
+
+
+# ---------------------------------------------------------------- the exercises
+
+# torch takes long to start.
+CELL_SECONDS = {"any": 40}
+
+EXERCISES = [
+    Exercise(
+        "hw09.encode", "encode(boards)", encode, boards_to_encode, outcome=planes_of,
+        needs=("torch",),
+        mistakes={
+            "no_empty": _without_empty,
+            "shifted": lambda boards: encode(boards).roll(1, 1),
+            "reshaped": lambda boards: encode(boards).permute(0, 2, 3, 1).reshape(-1, 16, 4, 4),
+            "turned": lambda boards: encode(boards).permute(0, 1, 3, 2),
+            "from_the_end": lambda boards: encode(boards).flip(2, 3),
+        },
+        show={"boards": "boards"},
+    ),
+    Exercise(
+        "hw09.targets", "targets(network, batch)", targets, outcome=aimed,
+        needs=("torch",), uses=("encode",),
+        parts={"going on": going_on, "ends": with_ends},
+        mistakes={
+            "terminal": _aim(_right, _value_at_end),
+            "last_reward": _aim(_right, _last_reward),
+            "reward": _aim(_reward_before),
+            "no_reward": _aim(lambda value, batch: value(batch.next_afterstates)),
+            "no_value": _aim(lambda value, batch: batch.next_rewards),
+            "value_now": _aim(_value_now),
+            "state": _aim(_value_of_state),
+        },
+    ),
+    Exercise(
+        "hw09.step", "step(network, optimiser, planes, target)", step, batches_to_learn,
+        outcome=learned, needs=("torch",),
+        mistakes={
+            "no_zero_grad": _steps(clear=False),
+            "no_step": _steps(act=False),
+            "sum": _steps(reduction="sum"),
+            "after_step": _loss_after,
+            "absolute": _steps("l1_loss"),
+            "uphill": _steps(times=-1.0),
+        },
+        show={"boards": "hidden", "optimiser": "hidden", "planes": "hidden", "target": "hidden"},
+        result={"errors of three steps": "text", "values after them": "text"},
+    ),
+    Exercise(
+        "hw09.choose", "choose(network, board)", choose, positions, outcome=chosen,
+        needs=("torch",), uses=("encode",),
+        mistakes={
+            "no_reward": BY_VALUE,
+            "state": _by(lambda board, after, reward, value: reward + value(board)),
+            "place": _place_in_list,
+            "blocked": _blocked_too,
+        },
+        show={"board": "board"},
+    ),
+]  # fmt: skip

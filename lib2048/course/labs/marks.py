@@ -1,0 +1,209 @@
+"""The marks out of nbgrader's gradebook: a CSV for the LMS, and one HTML page a student."""
+
+import csv
+import io
+import zipfile
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+from lib2048.course.labs.collect import HandIn, read_record
+from lib2048.course.labs.course import open_course
+from lib2048.course.labs.exercise import of_lab
+from lib2048.course.labs.grading import Graded, read_graded
+from lib2048.course.labs.messages import say
+from lib2048.course.labs.release import nbgrader, quietly, resources
+from lib2048.machine.files import write_atomic, write_text
+
+# By what column an LMS knows a student, and how the column says it.
+COLUMNS = {"moodle": ("Identifier", "Participant {}"), "canvas": ("ID", "{}")}
+PLAIN = ("Student", "{}")
+
+
+@dataclass(frozen=True)
+class Mark:
+    """One graded cell of one student.  points: None where a person has to give them."""
+
+    name: str
+    most: float
+    by_person: bool
+    points: float
+
+
+@dataclass(frozen=True)
+class Row:
+    """One student: the hand-in, its grading, its marks."""
+
+    hand_in: HandIn
+    graded: Graded
+    marks: list
+
+    def total(self, by_person):
+        """Return the points by checks or by a person, None where some are still to be given."""
+        points = [mark.points for mark in self.marks if mark.by_person == by_person]
+        return None if None in points else sum(points)
+
+
+def rows(course, lab):
+    """Return a `Row` for each graded hand-in of a lab, in the order of the students."""
+    nbgrader()
+    found = []
+    for student, folder in course.students(lab, "autograded").items():
+        who = read_record(course.folder / "submitted" / student / lab)
+        graded = read_graded(folder) or Graded(student)
+        found.append(Row(who or HandIn(student, student, "plain", ""), graded,
+                         _marks(course, lab, student)))  # fmt: skip
+    if not found:
+        raise ValueError(say("grading.not_graded", course=course.folder, lab=lab))
+    return found
+
+
+def _marks(course, lab, student):
+    """Return the marks of one student in the order of the cells, those without points left out."""
+    with quietly(), course.gradebook() as book:
+        order = [cell.name for cell in book.find_notebook(lab, lab).source_cells]
+        grades = book.find_submission_notebook(lab, lab, student).grades
+        solutions = {cell.name for cell in book.find_notebook(lab, lab).solution_cells}
+        marks = [
+            Mark(grade.name, grade.max_score, grade.name in solutions,
+                 None if grade.needs_manual_grade else grade.score)
+            for grade in grades if grade.max_score
+        ]  # fmt: skip
+    return sorted(marks, key=lambda mark: order.index(mark.name))
+
+
+# ---------------------------------------------------------------- CSV
+
+
+def export(lab, folder, out=None):
+    """Write the grades of a lab as CSV, and return its path.
+
+    folder: of the course; out: by default COURSE/grades-LAB.csv.  One row a student: the id by
+    which the LMS knows the student, the points of each cell, those by checks, "needs a person"
+    where a person has to look, the grade where nothing is missing any more, late, and notes.
+    """
+    of_lab(lab)
+    course = open_course(folder)
+    found = rows(course, lab)
+    lms = {row.hand_in.lms for row in found}
+    column, form = COLUMNS.get(lms.pop(), PLAIN) if len(lms) == 1 else PLAIN
+    table = [_header(column, found[0]), *(_line(form, row) for row in found)]
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([map(_harmless, line) for line in table])
+    path = Path(out) if out else course.folder / f"grades-{lab}.csv"
+    write_text(path, text.getvalue())
+    return path
+
+
+def _header(column, row):
+    cells = [f"{mark.name} ({mark.most:g})" for mark in row.marks]
+    checks, person = [[cell for cell, mark in zip(cells, row.marks) if mark.by_person == by]
+                      for by in (False, True)]  # fmt: skip
+    return [column, "Name", "Number", "Late", *checks, "By checks", *person, "Grade", "Of", "Note"]
+
+
+def _line(form, row):
+    person = say("grading.person")
+    points = [[person if mark.points is None else f"{mark.points:g}" for mark in row.marks
+               if mark.by_person == by] for by in (False, True)]  # fmt: skip
+    checks, by_person = row.total(False), row.total(True)
+    grade = "" if None in (checks, by_person) else f"{checks + by_person:g}"
+    who = row.hand_in
+    return [form.format(who.student), who.name, who.number, "yes" if who.late else "no", *points[0],
+            person if checks is None else f"{checks:g}", *points[1], grade,
+            f"{sum(mark.most for mark in row.marks):g}", "; ".join(row.graded.notes)]  # fmt: skip
+
+
+def _harmless(text):
+    """Keep a spreadsheet from taking a student's text for a formula."""
+    text = str(text)
+    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
+
+
+def summary(found):
+    """Return {"students", "by_checks": {points: how many}, "need_a_person"} of rows."""
+    points = Counter(row.total(False) for row in found)
+    return {"students": len(found), "need_a_person": sum(row.total(True) is None for row in found),
+            "by_checks": {f"{key:g}": points[key] for key in sorted(points)}}  # fmt: skip
+
+
+# ---------------------------------------------------------------- feedback
+
+
+def feedback(lab, folder):
+    """Write one HTML page a student, COURSE/feedback/STUDENT/LAB/LAB.html, and return the paths.
+
+    The page shows the hand-in as it ran, the marks of each cell, a grader's comments and notes,
+    and no hidden tests.  COURSE/feedback/LAB.zip holds all, named as Moodle takes them back.
+    """
+    of_lab(lab)
+    course = open_course(folder)
+    exporter, paths = _exporter(), {}
+    for row in rows(course, lab):
+        student = row.graded.student
+        path = course.folder / "feedback" / student / lab / f"{lab}.html"
+        write_text(path, _page(exporter, course, lab, row))
+        who = row.hand_in
+        folder = f"{who.name}_{who.student}_assignsubmission_file_".replace("/", "-")
+        paths[f"{folder}/{lab}.html"] = path
+    write_atomic(course.folder / "feedback" / f"{lab}.zip", lambda file: _zip(file, paths))
+    return list(paths.values())
+
+
+def _zip(file, paths):
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, path in paths.items():
+            archive.write(path, name)
+
+
+def _exporter():
+    """Return what turns a notebook into a page, as nbgrader sets it up."""
+    nbgrader()
+    with quietly():
+        from nbgrader.converters import GenerateFeedback
+        from nbgrader.coursedir import CourseDirectory
+
+        config = GenerateFeedback(coursedir=CourseDirectory()).config
+        from nbconvert.exporters import HTMLExporter
+        from nbconvert.preprocessors import CSSHTMLHeaderPreprocessor
+        from nbgrader.preprocessors import GetGrades
+
+        exporter = HTMLExporter(config=config)
+        exporter.register_preprocessor(GetGrades, enabled=True)
+        exporter.register_preprocessor(CSSHTMLHeaderPreprocessor, enabled=True)
+    return exporter
+
+
+def _page(exporter, course, lab, row):
+    import nbformat
+    from nbgrader.preprocessors import ClearHiddenTests
+
+    student = row.graded.student
+    path = course.folder / "autograded" / student / lab / f"{lab}.ipynb"
+    notebook = nbformat.read(path, as_version=4)
+    about = resources(lab, student, course.database)
+    with quietly():
+        notebook, _ = ClearHiddenTests(enforce_metadata=False).preprocess(notebook, about)
+        _hide_tracebacks(notebook)
+        if notes := row.graded.notes + _yet_to_come(row):
+            lines = [f"### {say('grading.feedback_title')}", *(f"- {note}" for note in notes)]
+            notebook.cells.insert(0, nbformat.v4.new_markdown_cell("\n".join(lines)))
+        page, _ = exporter.from_notebook_node(notebook, about)
+    return page
+
+
+
+
+def _yet_to_come(row):
+    """Return a note on answers that a person has not marked yet; the page shows 0 for them."""
+    names = [mark.name for mark in row.marks if mark.points is None]
+    return [say("grading.yet_to_come", names=", ".join(names))] if names else []
+
+
+def _hide_tracebacks(notebook):
+    """Leave of a test's error what it says: its traceback shows the lines of hidden tests."""
+    for cell in notebook.cells:
+        if cell.metadata.get("nbgrader", {}).get("locked"):
+            for out in cell.get("outputs", []):
+                if out.output_type == "error":
+                    out.traceback = [out.evalue]

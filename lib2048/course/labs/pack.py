@@ -1,0 +1,179 @@
+"""One file to hand in: the notebook, what lies beside it, and a list of what is inside."""
+
+import hashlib
+import io
+import json
+import re
+import zipfile
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from lib2048.course.labs.exercise import hand_in, of_lab
+from lib2048.course.labs.messages import say
+from lib2048.course.labs.notebook import (
+    grade_id,
+    lab_of,
+    not_attempted,
+    parse,
+    student_of,
+    to_bytes,
+    without_outputs,
+)
+from lib2048.machine.files import write_atomic
+
+MOST_MB = 5
+LIST = "manifest.json"
+# What a lab may want beside the notebook, by how the files are called.
+KINDS = {
+    "report": ("report.pdf", "report.md", "report.docx", "report.odt", "report.html"),
+    "curve": ("*.csv",),
+    "config": ("config.json", "config.toml"),
+    "player": ("player.py",),
+}
+
+
+@dataclass(frozen=True)
+class Packed:
+    """What was packed: path of the file; student; its files' names; what is missing, in words."""
+
+    path: Path
+    student: str
+    files: list
+    missing: list
+
+    def __str__(self):
+        words = {"path": self.path, "student": self.student, "files": ", ".join(self.files)}
+        size = -(-self.path.stat().st_size // 1000)
+        return "\n".join([say("hand_in.packed", size=size, **words),
+                          *(self.missing or [say("hand_in.complete")])])  # fmt: skip
+
+
+def pack(lab, folder=".", out=None, student=None):
+    """Make the one file that is handed in, at most 5 MB.
+
+    lab: "hw01"; folder: where the notebook lies, or the notebook; out: the file to write, by
+    default LAB-STUDENT.zip; student: the number, by default that in the notebook.  Returns
+    `Packed`.  Raises ValueError, before anything is written, where there is no notebook of the
+    lab, no number, or too much.
+    """
+    of_lab(lab)
+    path = _find(lab, Path(folder))
+    notebook = parse(path.read_bytes(), path.name)
+    student = student or student_of(notebook)
+    if not student:
+        raise ValueError(say("hand_in.no_student", name=path.name))
+    files = {f"{lab}.ipynb": to_bytes(notebook)} | _of_run(path.parent) | _beside(path.parent)
+    data, notes = _small_enough(lab, student, files, notebook)
+    out = Path(out or f"{lab}-{_plain(student)}.zip")
+    if out.is_dir():
+        raise ValueError(say("hand_in.out_is_folder", out=out, name=f"{lab}.zip"))
+    write_atomic(out, lambda file: file.write(data), len(data))
+    return Packed(out, student, sorted(files), _missing(lab, notebook, files) + notes)
+
+
+def _plain(text):
+    """Return a text as a part of a file's name."""
+    return re.sub(r"[^\w.-]+", "-", str(text)).strip("-.")[:60] or "student"
+
+
+def _find(lab, folder):
+    """Return the path of the lab's notebook."""
+    if folder.is_file():
+        return _checked(lab, folder)
+    if not folder.is_dir():
+        raise ValueError(say("hand_in.no_folder", folder=folder))
+    for usual in (f"{lab}.ipynb", f"{lab}/{lab}.ipynb", f"my/homework/release/{lab}/{lab}.ipynb",
+                  f"notebooks/homework/release/{lab}/{lab}.ipynb"):  # fmt: skip
+        if (folder / usual).is_file():
+            return _checked(lab, folder / usual)
+    found = [path for path in sorted(folder.glob("*.ipynb")) if _lab(path) == lab]
+    if not found:
+        raise ValueError(say("hand_in.no_notebook", folder=folder, lab=lab))
+    if len(found) > 1:
+        names = ", ".join(path.name for path in found)
+        raise ValueError(say("hand_in.several", folder=folder, lab=lab, names=names))
+    return found[0]
+
+
+def _lab(path):
+    try:
+        return lab_of(parse(path.read_bytes(), path.name))
+    except ValueError:
+        return None
+
+
+def _checked(lab, path):
+    found = lab_of(parse(path.read_bytes(), path.name))
+    if found not in (lab, None):
+        raise ValueError(say("hand_in.other_lab", name=path.name, found=found, lab=lab))
+    return path
+
+
+def _beside(folder):
+    """Return the files that lie beside the notebook and belong to it, {name: bytes}."""
+    patterns = [pattern for kind in KINDS.values() for pattern in kind]
+    paths = {path for pattern in patterns for path in folder.glob(pattern) if path.is_file()}
+    return {path.name: path.read_bytes() for path in sorted(paths)}
+
+
+def _of_run(folder):
+    """Return the curve and the config of the newest run of V(afterstate) in FOLDER/runs."""
+    pairs = [(path, path.with_name("config.json")) for path in folder.glob("runs/*/history.csv")]
+    pairs = [pair for pair in pairs if pair[1].is_file()]
+    pairs = [pair for pair in pairs if b'"afterstate"' in pair[1].read_bytes()]
+    newest = max(pairs, key=lambda pair: pair[0].stat().st_mtime, default=())
+    return {path.name: path.read_bytes() for path in newest}
+
+
+def _missing(lab, notebook, files):
+    """Say in words what is missing; the report may be a file, or an answer in the notebook."""
+    functions, answers = not_attempted(notebook)
+    untouched = ("functions", functions), ("answers", answers)
+    lines = [say(f"hand_in.missing_{kind}", names=", ".join(map(str, names)))
+             for kind, names in untouched if names]  # fmt: skip
+    there = {kind for kind in KINDS if any(is_of(kind, name) for name in files)}
+    if "report" in map(grade_id, notebook["cells"]) and "report" not in answers:
+        there.add("report")
+    return lines + [say(f"hand_in.missing_{kind}") for kind in hand_in(lab) if kind not in there]
+
+
+def is_of(kind, name):
+    """Say whether a file's name is of a kind: "report", "curve", "config" or "player"."""
+    return any(Path(name).match(pattern) for pattern in KINDS[kind])
+
+
+def _small_enough(lab, student, files, notebook):
+    """Return the bytes of the file, and what was left out to make it small."""
+    data = _zipped(lab, student, files)
+    if len(data) <= MOST_MB * 10**6:
+        return data, []
+    files[f"{lab}.ipynb"] = to_bytes(without_outputs(notebook))
+    data = _zipped(lab, student, files)
+    if len(data) > MOST_MB * 10**6:
+        name, part = max(((name, len(data)) for name, data in files.items()), key=lambda x: x[1])
+        words = {"size": f"{len(data) / 10**6:.1f}", "part": f"{part / 10**6:.1f}"}
+        raise ValueError(say("hand_in.too_large", name=name, most=MOST_MB, **words))
+    return data, [say("hand_in.outputs_left_out")]
+
+
+def _zipped(lab, student, files):
+    """Return a zip file of the files and the list of them."""
+    from lib2048 import __version__
+
+    hashes = {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
+    about = {"lab": lab, "student": student, "library": __version__,
+             "packed": datetime.now(UTC).isoformat(timespec="seconds"),
+             "files": hashes, "hash": hash_of(hashes)}  # fmt: skip
+    held = files | {LIST: (json.dumps(about, indent=1) + "\n").encode()}
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in sorted(held.items()):
+            archive.writestr(name, data)
+    return file.getvalue()
+
+
+def hash_of(hashes):
+    """Return one hash of the files' hashes, {name: sha256}."""
+    text = "\n".join(f"{digest}  {name}" for name, digest in sorted(hashes.items()))
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,87 @@
+"""hw04's marks for training: what a student's functions reach under the grader's own luck.
+
+The functions are trained anew, from nothing, whatever weights were handed in.  What they reach is
+compared with five seeds of the library at the same number of games.
+"""
+
+import csv
+import os
+import statistics
+
+from lib2048.course.labs.checks import lab_seed
+from lib2048.course.labs.messages import say
+from lib2048.course.labs.result import Failed
+from lib2048.course.labs.training import Training
+from lib2048.machine.child import source_of
+from lib2048.machine.data import data
+
+GAMES, QUICK_GAMES = 20_000, 400  # LIB2048_GRADE_GAMES says another number of the recorded ones
+_trained = {}
+
+
+def performance(select_best_move, update_episode, network="4x6", seed=None):
+    """Train two functions of hw04 under the grader's seed; return the score.
+
+    It is the mean of the second half of the training games: 20 000, or LIB2048_GRADE_GAMES, one of
+    those in data/curves/hw04_reference.csv.  Raises `Failed`, in words, where there is no score.
+    """
+    games, seed = grade_games(), lab_seed() + 1 if seed is None else seed
+    key = source_of({"choose": select_best_move, "learn": update_episode}), network, games, seed
+    if key not in _trained:  # once for all cells of a grader's
+        training = Training(select_best_move, update_episode, network, seed=seed)
+        _trained[key] = _reached(training, games)
+    if isinstance(_trained[key], Failed):
+        raise _trained[key]
+    return _trained[key]
+
+
+def _reached(training, games):
+    """Train; return the mean score of the second half, or the `Failed` that says why not."""
+    try:
+        if training.stood_in:
+            return Failed(say("performance.not_yours", names=", ".join(training.stood_in)))
+        training.go(games, progress=False)
+        return float(training.history.scores[games // 2 :].mean())
+    except ValueError as error:
+        return Failed(str(error))
+    finally:
+        training.close()
+
+
+def require_performance(select_best_move, update_episode, level, network="4x6"):
+    """Raise `Failed` where functions reach too little when they are trained; for a grader's cells.
+
+    level: "half" of the reference (the mean of five seeds of the library), "most" (80 %), or
+    "full", from two standard deviations of the seeds below it.  One seed in twenty falls lower than
+    that with functions that are right, so a second seed is tried from nine tenths on.
+    """
+    reference, spread = reference_of(network, grade_games())
+    least = {"half": reference / 2, "most": 0.8 * reference, "full": reference - 2 * spread}[level]
+    score = performance(select_best_move, update_episode, network)
+    if level == "full" and 0.9 * reference <= score < least:
+        score = performance(select_best_move, update_episode, network, lab_seed() + 2)
+    words = {"score": f"{score:,.0f}", "least": f"{least:,.0f}", "reference": f"{reference:,.0f}"}
+    if not score >= least:
+        raise Failed(say("performance.too_low", **words))
+    print(say("performance.reached", **words))
+
+
+def grade_games():
+    """Return how many games the grader trains."""
+    if "LIB2048_GRADE_GAMES" in os.environ:
+        return int(os.environ["LIB2048_GRADE_GAMES"])
+    return QUICK_GAMES if os.environ.get("LIB2048_QUICK") else GAMES
+
+
+def reference_of(network, games):
+    """Return (mean, standard deviation over the seeds) of the library at so many games.
+
+    Raises ValueError where nothing was recorded.
+    """
+    with open(data("curves/hw04_reference.csv"), encoding="utf-8", newline="") as file:
+        rows = [row for row in csv.DictReader(file)
+                if row["network"] == network and int(row["games"]) == games]  # fmt: skip
+    if len(rows) < 2:
+        raise ValueError(f"no reference was recorded for {network} at {games} games")
+    means = [float(row["mean"]) for row in rows]
+    return statistics.mean(means), statistics.stdev(means)

@@ -1,0 +1,61 @@
+"""A lab's functions in a plain file, checked without Jupyter."""
+
+import sys
+from pathlib import Path
+
+from lib2048.course.labs import checks
+from lib2048.course.labs.checks import check_text, start
+from lib2048.course.labs.exercise import find, of_lab
+from lib2048.course.labs.seeds import lab_seed
+
+# What stands behind the file's own text: one of its names, or a function that says it is missing.
+BEHIND = """
+
+def _missing(*arguments):
+    raise NotImplementedError
+
+FUNCTIONS = {{"function": globals().get({name!r}, _missing)}}
+"""
+
+
+def check_file(lab, path, seed=None, only=None):
+    """Check a lab's functions in a Python file; return a list of `Checked`, one an exercise.
+
+    only: the name of one function; None: all of the lab.
+
+    The file runs in the process of the checks, within their limits.  A function that it lacks is
+    "not attempted".  Raises ValueError for a file that cannot be read, is no Python, or does not
+    run to its end.
+    """
+    exercises, path = of_lab(lab), Path(path)
+    if only is not None:
+        exercises = {find(f"{lab}.{only}").function: find(f"{lab}.{only}")}
+    text = _text(path)
+    seed = lab_seed() if seed is None else seed
+    sys.path.append(str(path.resolve().parent))  # it may import what lies beside it
+    try:
+        start(lab)
+        _run(text, path)
+        return [check_text(exercise, text + BEHIND.format(name=name), None, seed)
+                for name, exercise in exercises.items()]  # fmt: skip
+    finally:
+        sys.path.pop()
+
+
+def _run(text, path):
+    message = {"source": text + BEHIND.format(name="")}
+    try:
+        checks.ask_judge("lib2048.course.labs.judge:loads", message, checks.SECONDS)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+
+
+def _text(path):
+    try:
+        text = path.read_bytes().decode("utf-8-sig").replace("\r\n", "\n")
+        compile(text, str(path), "exec", dont_inherit=True)
+        return text
+    except SyntaxError as error:
+        raise ValueError(f"{path}, line {error.lineno}: {error.msg}") from None
+    except (OSError, ValueError) as error:
+        raise ValueError(f"{path}: no Python file can be read there ({error})") from None

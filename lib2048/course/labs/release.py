@@ -1,0 +1,70 @@
+"""From a source lab to what students get, by nbgrader's steps; nothing is executed."""
+
+import contextlib
+import copy
+import warnings
+
+from lib2048.course.labs.messages import say
+from lib2048.course.labs.notebook import NO_ANSWER, NOT_ATTEMPTED
+
+KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
+
+
+def nbgrader():
+    """Return the package nbgrader.  Raises ValueError where the extra `grading` is missing."""
+    try:
+        with quietly():
+            import nbgrader
+            import nbgrader.preprocessors  # noqa: F401
+    except ImportError:
+        raise ValueError(say("grading.no_nbgrader")) from None
+    return nbgrader
+
+
+@contextlib.contextmanager
+def quietly():
+    """Leave out the warnings of nbgrader and what it builds on, which no grader can act upon."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+def full(source, lab):
+    """Return a source lab as the grader runs it: no solutions, hidden tests in their place.
+
+    source: a notebook of nbformat 4.  The metadata of its cells hold nbgrader's checksums.
+    """
+    use = nbgrader().preprocessors
+    clear = use.ClearSolutions(code_stub={"python": NOT_ATTEMPTED}, text_stub=NO_ANSWER)
+    steps = [use.LockCells(), clear, use.ClearOutput(), use.CheckCellMetadata(),
+             use.ComputeChecksums()]  # fmt: skip
+    return _through(steps, source, lab)
+
+
+def released(source, lab):
+    """Return a source lab as students get it: stubs for solutions, no hidden tests, no outputs."""
+    use = nbgrader().preprocessors
+    steps = [use.ClearHiddenTests(), use.ClearMarkScheme(), use.ComputeChecksums(),
+             use.CheckCellMetadata()]  # fmt: skip
+    notebook = _through(steps, full(source, lab), lab)
+    notebook.metadata = type(notebook.metadata)(
+        kernelspec=KERNEL, language_info={"name": "python"}, lib2048={"lab": lab}
+    )
+    for cell in notebook.cells:
+        cell.source = cell.source.rstrip("\n")
+    return notebook
+
+
+def _through(steps, notebook, lab):
+    """Return a copy of a notebook that went through nbgrader's preprocessors."""
+    notebook = copy.deepcopy(notebook)
+    with quietly():
+        for step in steps:
+            notebook, _ = step.preprocess(notebook, resources(lab))
+    return notebook
+
+
+def resources(lab, student=None, database=None):
+    """Return what nbgrader's preprocessors want to know."""
+    about = {"notebook": lab, "assignment": lab, "student": student, "db_url": database}
+    return {"nbgrader": about, "metadata": {"name": lab}, "unique_key": lab}

@@ -1,0 +1,157 @@
+"""A hand-in run from top to bottom, with limits: no cell, and no hand-in, holds up the others.
+
+The cells run in a Jupyter kernel with the rights of whoever grades; docs/grading.md says how to
+take those away.
+"""
+
+import asyncio
+import atexit
+import contextlib
+import math
+import signal
+import time
+from dataclasses import dataclass, field, replace
+
+import psutil
+from nbclient import NotebookClient
+from nbclient.exceptions import CellTimeoutError, DeadKernelError
+from nbformat.v4 import new_output
+
+from lib2048.course.labs.messages import say
+from lib2048.course.labs.notebook import AS_HANDED_IN
+
+CELL_SECONDS = 20  # no cell takes longer, unless its lab says so
+ALL_SECONDS = 60  # nor do all cells together, beyond what single cells are granted
+MOST_BUSY = 5  # times longer, on a machine that is busy with other things
+START_SECONDS = 120  # for a kernel, on a machine where many start
+MOST_OUTPUT = 500_000  # characters that one hand-in may show
+MOST_OUTPUTS = 2_000
+NOT_RUN = "NotRun"
+
+
+class _Client(NotebookClient):
+    """A notebook's client that keeps the first so many characters of what is shown."""
+
+    shown = pieces = 0
+
+    def output(self, outs, msg, display_id, cell_index):
+        self.shown += len(str(msg["content"]))
+        self.pieces += 1
+        if self.shown > MOST_OUTPUT or self.pieces > MOST_OUTPUTS:
+            if msg["msg_type"] != "error":
+                return None
+        return super().output(outs, msg, display_id, cell_index)
+
+
+@dataclass
+class Limits:
+    """How long cells may take, in seconds; the kernel's start is not counted.
+
+    granted: {name of a graded cell: seconds}; patience: by which all are multiplied, for a machine
+    that is slow or busy.
+    """
+
+    cell: float = CELL_SECONDS
+    all: float = ALL_SECONDS
+    granted: dict = field(default_factory=dict)
+    patience: float = 1
+
+    def of(self, cell):
+        """Return the seconds of one cell."""
+        name = cell.metadata.get("nbgrader", {}).get("grade_id")
+        return max(self.granted.get(name, 0), self.cell) * self.patience
+
+    def when_busy(self):
+        """Return these limits for how busy the machine is now: with two tasks a core, twice."""
+        load = psutil.getloadavg()[0] / (psutil.cpu_count() or 1)
+        return replace(self, patience=self.patience * min(max(1, load), MOST_BUSY))
+
+    @property
+    def total(self):
+        """The seconds of all cells together."""
+        more = sum(max(0, granted - self.cell) for granted in self.granted.values())
+        return (self.all + more) * self.patience
+
+
+async def run(notebook, folder, environment, limits, stop):
+    """Run a notebook's cells in place, each after an error of another, and stop at a time-out.
+
+    folder: where its kernel works; environment: of the kernel; limits: `Limits`; stop(): what
+    Ctrl-C calls.  Returns notes, one for what ended it early.  Cells that did not run hold an error
+    that says so.
+    """
+    end = math.inf
+    client = _Client(
+        notebook, kernel_name="python3", allow_errors=True, record_timing=False,
+        coalesce_streams=True, store_widget_state=False, shutdown_kernel="immediate",
+        startup_timeout=START_SECONDS, raise_on_iopub_timeout=False,
+        resources={"metadata": {"path": str(folder)}},
+        extra_arguments=["--log-level=CRITICAL", "--HistoryManager.hist_file=:memory:"],
+        timeout_func=lambda cell: _left(end, limits.of(cell)),  # the `end` of then
+    )  # fmt: skip
+    cells = [n for n, cell in enumerate(notebook.cells)
+             if cell.cell_type == "code" and AS_HANDED_IN not in cell.metadata.get("tags", [])]
+    async with _kernel(client, environment, stop):
+        end = time.monotonic() + limits.total
+        for k, n in enumerate(cells):
+            try:
+                await client.async_execute_cell(notebook.cells[n], n)
+            except (CellTimeoutError, DeadKernelError) as error:
+                if asyncio.current_task().cancelling():  # nbclient takes it for a dead kernel
+                    raise asyncio.CancelledError from None
+                note = _ended(notebook.cells[n], error, k + 1, limits, end)
+                not_run([notebook.cells[m] for m in cells[k + 1 :]])
+                return [note]
+    return []
+
+
+def _left(end, most):
+    return max(1, math.ceil(min(most, end - time.monotonic())))
+
+
+def _when_stopped(stop):
+    """Let Ctrl-C call `stop`; nbclient has just taken it for itself, and would end one kernel."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        with contextlib.suppress(NotImplementedError, RuntimeError):  # Windows; another thread
+            asyncio.get_running_loop().remove_signal_handler(number)
+            asyncio.get_running_loop().add_signal_handler(number, stop)
+
+
+@contextlib.asynccontextmanager
+async def _kernel(client, environment, stop):
+    """Start a kernel, and end it with all the processes that it started."""
+    asyncio.get_running_loop().call_soon(_when_stopped, stop)  # when the kernel begins to start
+    async with client.async_setup_kernel(env=environment):
+        try:
+            yield
+        finally:
+            atexit.unregister(client._cleanup_kernel)  # which has nothing left to do then
+            process = getattr(client.km.provisioner, "pid", None)
+            with contextlib.suppress(psutil.Error):
+                children = psutil.Process(process).children(recursive=True) if process else []
+                for child in children:
+                    child.kill()
+
+
+def _ended(cell, error, number, limits, end):
+    """Write into a cell why it was the last, and return a note."""
+    if isinstance(error, DeadKernelError):
+        key, words = "grading.died", {}
+    elif time.monotonic() > end - 0.5:
+        key, words = "grading.too_long", {"seconds": round(limits.total)}
+    else:
+        key, words = "grading.cell_too_long", {"seconds": round(limits.of(cell))}
+    note = say(key, number=number, **words)
+    cell.outputs.append(_error(type(error).__name__, note))
+    return note
+
+
+def not_run(cells):
+    """Write into code cells that they did not run, which leaves graded ones without marks."""
+    for cell in cells:
+        if cell.cell_type == "code":
+            cell.outputs = [_error(NOT_RUN, say("grading.not_run"))]
+
+
+def _error(name, text):
+    return new_output("error", ename=name, evalue=text, traceback=[f"{name}: {text}"])

@@ -1,0 +1,331 @@
+"""Every table and figure of the papers, and what this course has of it.
+
+data/figures.toml names them and says which recorded run stands beside which row.  The papers'
+numbers are those of data/published, ours those of data/curves.  `index` lists them, `rows` puts
+paper and course side by side, `orders` asks whether the order of a table's rows is the same here,
+`draw` and `compute` draw, and `run` makes a row again, at a small budget, now.
+"""
+
+import difflib
+import functools
+import itertools
+import math
+import tomllib
+
+from lib2048.course.recorded import recorded_tests
+from lib2048.learn.settings import Settings
+from lib2048.machine.data import data
+from lib2048.play.evaluation import evaluate
+from lib2048.play.statistics import compare, interval
+from lib2048.show.plotting import plot_beside, plot_compute
+from lib2048.sweep.lists import read_collect, read_list
+from lib2048.train.run import Run
+
+LEAST_MINUTES = 0.02  # a second or so: less shows nothing
+GAMES, NEURAL_GAMES = 200, 40  # after a small run
+COLUMNS = ("figure", "row", "plies", "paper", "paper ±", "paper's budget", "unit", "list", "run",
+           "ours", "±", "seeds", "our budget", "why")  # fmt: skip
+
+
+def index():
+    """Return a DataFrame of all tables and figures, named such as 'matsuzaki-table3'.
+
+    Columns: title, lesson, lists (of data/runs), core-hours (of these lists), results (how
+    many the paper gives that we can read), ours (how many of them stand beside a run), why (why
+    there is nothing of ours, or not all).
+    """
+    import pandas as pd
+
+    found = rows().groupby("figure").agg(results=("paper", "size"), ours=("ours", "count"))
+    found = found.reindex([_like(name) for name in _figures()]).set_axis(list(_figures()))
+    told = {name: {"title": about["title"], "lesson": about.get("lesson", ""),
+                   "lists": " ".join(about.get("lists", ())), "core-hours": _hours(about)}
+            for name, about in _figures().items()}  # fmt: skip
+    table = pd.DataFrame.from_dict(told, orient="index").join(found)
+    counts = ["results", "ours"]
+    table[counts] = table[counts].fillna(0).astype(int)
+    table["why"] = [about.get("why", "") for about in _figures().values()]
+    return table.rename_axis("figure")
+
+
+def about(name):
+    """Return what a table or figure is, in a few lines: lesson, lists, what differs here."""
+    told = _figures()[_known(name)]
+    lines = [f"{name}: {told['title']} (lesson {told.get('lesson', '-')})"]
+    lines += [f"ours: {' '.join(told['lists'])} of data/runs"] if told.get("lists") else []
+    return "\n".join(lines + [told[key] for key in ("found", "why") if key in told])
+
+
+def rows(name=None):
+    """Return what the papers have beside what we have, a row a result: a DataFrame of `COLUMNS`.
+
+    name: one table or figure, or all of them.  paper, ours: mean scores in points; ± is half of a
+    95 % interval (ours: by Student's t over seeds, infinite with a single seed; nan where a paper
+    gives none); budgets in actions, or in `unit`.  Raises ValueError for a name that is none.
+    """
+    import pandas as pd
+
+    names = [_like(_known(name))] if name else _own()
+    return pd.DataFrame([row for one in names for row in _rows(one)], columns=COLUMNS)
+
+
+def pairs(name=None):
+    """Return every two rows of a table, and whether the paper's better one is better here, too.
+
+    Only rows that stand beside runs of at least two seeds are asked.  Returns a DataFrame, a row a
+    pair and depth: figure, plies, better, worse (rows, by the paper), difference (ours, points),
+    half (of its 95 % interval), verdict (of `compare`; 'more' is the paper's order).
+    """
+    import pandas as pd
+
+    asked = [
+        (one, plies) for one in ([_like(_known(name))] if name else _own()) for plies in (1, 3)
+    ]
+    columns = ["figure", "plies", "better", "worse", "difference", "half", "verdict"]
+    return pd.DataFrame([pair for one in asked for pair in _compared(*one)], columns=columns)
+
+
+def orders(name=None):
+    """Count the pairs of a table: all, those decided here, and those of them in the paper's order.
+
+    Returns a DataFrame, a row a table and depth: figure, plies, pairs, decided, same; see `pairs`.
+    """
+    told = pairs(name)
+    told = told.assign(
+        pairs=1, decided=told["verdict"] != "not decided", same=told["verdict"] == "more"
+    )
+    counts = told.groupby(["figure", "plies"], sort=False)[["pairs", "decided", "same"]].sum()
+    return counts.reset_index()
+
+
+def draw(name, ax=None):
+    """Draw the paper's results and ours, row by row; return ax.
+
+    Raises ValueError for a name that is none, and for a figure of which no result can be read.
+    """
+    table = rows(name)
+    if table.empty:
+        raise ValueError(f"{name}: there is nothing to draw ({_figures()[name]['why']})")
+    return plot_beside(table, ax=ax)
+
+
+def compute(by="actions", ax=None):
+    """Draw score against compute, at 1-ply: our runs as they learned, the papers' as points.
+
+    by: 'actions' (of training) or 'hours' (of our training; the papers used other machines, so
+    their points are left out).  Returns ax; raises ValueError for another word.
+    """
+    if by not in ("actions", "hours"):
+        raise ValueError(f"by is 'actions' or 'hours', not {by!r}")
+    tests = recorded_tests(*_recorded()).query("plies == 1 and actions > 0")
+    curves = tests.groupby(["list", "run", "actions"], as_index=False)["mean"].mean()
+    points = rows().query("plies == 1 and unit == 'actions' and ours == ours")
+    if by == "hours":
+        curves["hours"] = curves["actions"] * curves["list"].map(_hours_an_action())
+        curves, points = curves.dropna(subset=["hours"]), points.iloc[:0]
+    return plot_compute(curves, points, by, ax=ax)
+
+
+def run(name, row=None, minutes=1.0):
+    """Make a row of a table again, now, with as much training as fits into some minutes.
+
+    row: as `rows` calls it; by default the first that we have a run for.  Returns that row's Series
+    (see `rows`) with `now` and `now ±` (points of 200 games at 1-ply, 40 of a neural network) and
+    `actions now`.  Raises ValueError for a name or a row that is none, one that no run stands
+    beside, and for a budget that is too small to show anything.
+    """
+    if not math.isfinite(minutes) or minutes < LEAST_MINUTES:
+        raise ValueError(f"{minutes:g} minutes show nothing: {LEAST_MINUTES} are the least")
+    asked = _asked(name, row)
+    made = Run(_settings(asked["list"], asked["run"]))
+    made.go(seconds=60 * minutes, progress=False)
+    result = evaluate(made.network, NEURAL_GAMES if made.settings.neural else GAMES)
+    return asked.copy().reindex([*COLUMNS, "now", "now ±", "actions now"]).fillna(
+        {"now": result.mean, "now ±": result.ci95, "actions now": made.actions})  # fmt: skip
+
+
+# ---------------------------------------------------------------- the list of figures
+
+
+@functools.cache
+def _figures():
+    return tomllib.loads(data("figures.toml").read_text(encoding="utf-8"))
+
+
+def _known(name):
+    if name in _figures():
+        return name
+    near = difflib.get_close_matches(name, _figures(), 3, 0.3) or list(_figures())[:3]
+    raise ValueError(f"there is no figure {name!r}: {', '.join(near)} …; `lib2048 figure` has all")
+
+
+def _like(name):
+    """Return the table whose results are those of a figure: itself, if there is no other."""
+    return _figures()[name].get("like", name)
+
+
+def _own():
+    """Return those that have results of their own."""
+    return [name for name in _figures() if _like(name) == name]
+
+
+def _hours(about):
+    return sum(_collect(name).hours or 0 for name in about.get("lists", ()))
+
+
+@functools.cache
+def _collect(name):
+    return read_collect(data(f"runs/{name}.toml"))
+
+
+def _recorded():
+    """Return the lists with runs of n-tuple networks that a table or figure names."""
+    named = dict.fromkeys(
+        place
+        for name, about in _figures().items()
+        for place in about.get("lists", ())
+        if _figures()[_like(name)].get("unit", "actions") == "actions"
+    )
+    return [place for place in named if "evaluations" in _collect(place).files]
+
+
+# ---------------------------------------------------------------- rows
+
+
+def _rows(name):
+    about = _figures()[name]
+    if "table" not in about:
+        return []
+    table, unit = _published(about["table"]), about.get("unit", "actions")
+    pairs = _pair_by_row(about, table)
+    return [_row(name, about, table.iloc[n], pairs.get(n, NOBODY), unit) for n in range(len(table))]
+
+
+@functools.cache
+def _published(table):
+    import pandas as pd
+
+    return pd.read_csv(data(f"published/{table}.csv"))
+
+
+def _pair_by_row(about, table):
+    """Return {number of a row of the paper's table: the pair that stands beside it}."""
+    found = {}
+    for pair in _pairs(about):
+        for n in table.query(pair["row"]).index:
+            found.setdefault(n, pair)
+    return found
+
+
+def _pairs(about):
+    """Return the dicts that say which run (list, run) stands beside which row of the paper's table.
+
+    A dict with `line`, too, means that line of the file that the list fills, a single player.
+    """
+    import pandas as pd
+
+    points = pd.read_csv(data("curves/paper_points.csv"))
+    points = points[points["table"] == about.get("table")]
+    return [*about.get("ours", ()), *points.to_dict("records")]
+
+
+NOBODY = {"list": "", "run": ""}
+
+
+def _row(name, about, row, pair, unit):
+    plies = row.get("depth_ply", 1)
+    mean, half, seeds, budget = _beside(pair, plies)
+    why = "" if seeds else about.get("why", "no games at this depth were recorded")
+    told = pair.get("budget", about.get("budget", math.nan))
+    return (name, about["label"].format(**row), plies, row["score_mean"],
+            row.get("score_ci95", math.nan), told, unit, pair["list"], pair["run"], mean, half,
+            seeds, budget, why)  # fmt: skip
+
+
+def _beside(pair, plies):
+    """Return (mean, half of its interval, seeds, actions) of what stands beside a row."""
+    if "line" in pair:
+        return _player(pair)
+    means, budget = _ours(pair["list"], pair["run"], plies)
+    if not len(means):
+        return math.nan, math.nan, 0, math.nan
+    return means.mean(), interval(means)[1] if len(means) > 1 else math.inf, len(means), budget
+
+
+def _player(pair):
+    """Return the same of a player that was tested by itself; its interval is that of its games."""
+    import pandas as pd
+
+    table = pd.read_csv(data(f"curves/{_collect(pair['list']).files['rows']}.csv"))
+    line = table[table["player"] == pair["run"]].query(pair["line"])
+    if line.empty:
+        return math.nan, math.nan, 0, math.nan
+    return line["mean"].iloc[0], line["ci95"].iloc[0], 1, math.nan
+
+
+@functools.cache
+def _tests(place):
+    return recorded_tests(place)
+
+
+@functools.cache
+def _ours(place, own, plies):
+    """Return (the mean of each seed, the actions): where most seeds were tested, and last."""
+    if not place:
+        return (), math.nan
+    tests = _tests(place).query("run == @own and plies == @plies").sort_values("end")
+    tests = tests.drop_duplicates(["seed", "actions"], keep="last")
+    seeds = tests.groupby("actions")["mean"].count().reset_index()
+    if seeds.empty:
+        return (), math.nan
+    budget = seeds.sort_values(["mean", "actions"])["actions"].iloc[-1]  # seeds first, then budget
+    return tests.loc[tests["actions"] == budget, "mean"].to_numpy(), budget
+
+
+def _compared(name, plies):
+    """Yield the pairs of a table's rows at some plies, as `pairs` has them."""
+    table = rows(name).query("plies == @plies and seeds > 1").drop_duplicates(["list", "run"])
+    for two in itertools.combinations(table.to_dict("records"), 2):
+        worse, better = sorted(two, key=lambda row: row["paper"])
+        means = [_ours(row["list"], row["run"], plies)[0] for row in (better, worse)]
+        told = compare(*means)
+        yield name, plies, better["row"], worse["row"], told.difference, told.half, told.verdict
+
+
+# ---------------------------------------------------------------- runs
+
+
+def _asked(name, row):
+    table = rows(name)
+    beside = table[(table["run"] != "") & (table["list"] != "depth")]
+    if beside.empty:
+        raise ValueError(f"{name} has no run that could be made again: {_figures()[name]['why']}")
+    if row is not None and row not in set(table["row"]):
+        raise ValueError(f"{name} has no row {row!r}: {', '.join(dict.fromkeys(table['row']))}")
+    asked = beside if row is None else beside[beside["row"] == row]
+    if asked.empty:
+        raise ValueError(f"{name}: no run of ours stands beside {row!r}")
+    return asked.iloc[0]
+
+
+def _settings(place, own):
+    """Return the `Settings` of a run of a list, without its budget and its tests on the way."""
+    jobs = read_list(data(f"runs/{place}.toml"))
+    settings = next(job.settings for job in jobs if job.name == own)
+    given = {name: getattr(settings, name) for name in Settings.__dataclass_fields__}
+    return Settings(**given | {"actions": None, "games": None, "eval_every": None})
+
+
+@functools.cache
+def _hours_an_action():
+    """Return {list: hours that an action of its training took}, where seconds were written down."""
+    import pandas as pd
+
+    found = {}
+    for place in _recorded():
+        files = _collect(place).files
+        name = files.get("runs", files.get("history"))
+        table = pd.read_csv(data(f"curves/{name}.csv")) if name else pd.DataFrame()
+        if "seconds" in table:
+            found[place] = table["seconds"].max() / table["actions"].max() / 3600
+    return found

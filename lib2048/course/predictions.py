@@ -1,0 +1,221 @@
+"""What the reader says before a result is shown: kept, returned, and marked in the result."""
+
+import json
+import re
+
+import numpy as np
+
+from lib2048.course.reader import folder as mine
+
+SECTION = "predictions"
+YOURS = "#8b1a62"  # of the reader's mark; no curve has it
+LONGEST = 80  # characters of an answer in words
+# What people write for a number: 12 000, 0,5, ~30 %, 12 k, 1.5 million points, 1e6, × 3.
+NUMBER = re.compile(
+    r"(?:~|≈|×|about)? *(?P<sign>[-−+]?)"
+    r"(?P<digits>[1-9]\d{0,2}(?:[ ,_'’\xa0\u202f]\d{3})+(?:\.\d+)?|\d+(?:[.,]\d+)?(?:e[-+]?\d+)?)"
+    r" *(?P<size>[kK](?!\w)|M(?!\w)|thousand|million)?"
+    r" *(?:%|per ?cent|×|x|times|points?|actions?|games?|moves?|tiles?|boards?|seconds?|s)?"
+)
+SIZES = {None: 1, "k": 1e3, "K": 1e3, "thousand": 1e3, "M": 1e6, "million": 1e6}
+PREDICT = re.compile(r"""\bpredict\(\s*["']((?:\d\d|A\d)\.\d+)["']""")  # in a lesson's cell
+
+_unkept = {}  # what could not be written: it counts in this session
+
+
+def predict(name, value=None, *more):
+    """Keep the reader's prediction, print one line about it, and return it.
+
+    name: lesson and number, "06.1"; value: a number, also as people write it ("12 k", "50 %"), or
+    a few words ("more slowly").  Said again, the newest counts, and the line names the first.  None
+    says nothing new: the prediction made before is returned, or, with an invitation, None.  A name
+    that no lesson asks for is kept all the same, and the line says so.
+
+    It is kept, with the time, in `my/progress.json` of the course's folder, where `lib2048 lessons
+    start` has made that folder, and otherwise in the user's data folder (~/.local/share/lib2048 on
+    Linux); the variable LIB2048_MY names another.  Where it cannot be written, one line says so
+    and it counts in this session.  Raises ValueError for another name or value, in one line.
+    """
+    if more:
+        raise ValueError(f"prediction {name}: one number is needed; 12,000 is two of them, so "
+                         "write 12000 or 12_000")  # fmt: skip
+    name = _named(name)
+    before = _entry(name)
+    now = before if value is None else _keep(name, _plain(name, value), before)
+    print(_line(name, before, now))
+    return now["last"]["value"] if now else None
+
+
+def predicted(name):
+    """Return the reader's newest prediction, a number or words; None where there is none."""
+    entry = _entry(_named(name))
+    return entry["last"]["value"] if entry else None
+
+
+def you_said(name, unit=""):
+    """Return what is printed beside a result: 'you said 12,000 points', or that there is no guess.
+
+    unit: what stands behind a number, and not behind words.
+    """
+    if (value := predicted(name)) is None:
+        return f"no guess kept ({_named(name)})"
+    return f"you said {_said(value)} {unit if not isinstance(value, str) else ''}".rstrip()
+
+
+def _named(name):
+    """Return the name of a prediction as lessons write it; "6.1" and 6.1 are "06.1"."""
+    if found := re.fullmatch(r"(A\d|\d{1,2})(\.\d+)", str(name).strip().upper()):
+        return found[1].zfill(2) + found[2]
+    raise ValueError(f'prediction {name!r}: a name is lesson and number, such as "06.1"')
+
+
+def _entry(name):
+    """Return {"first": …, "last": …}, each {"value", "when"}; {} where nothing was predicted."""
+    entry = _unkept.get(name) or mine.entries(SECTION).get(name, {})
+    return entry if _is_whole(entry) else {}
+
+
+def _is_whole(entry):
+    said = [entry.get(key) for key in ("first", "last")]
+    return all(isinstance(s, dict) and isinstance(s.get("value"), int | float | str) for s in said)
+
+
+def _keep(name, value, before):
+    """Write a prediction behind the first one; return its entry."""
+
+    def changed(old):
+        if _is_whole(old) and old["last"]["value"] == value:
+            return old
+        said = {"value": value, "when": mine.now()}
+        return {"first": old["first"] if _is_whole(old) else said, "last": said}
+
+    _unkept.pop(name, None)
+    kept = mine.change(SECTION, name, changed)
+    if kept is None:
+        kept = _unkept[name] = changed(before)
+    return kept
+
+
+def _plain(name, value):
+    """Return a number of Python's, or words in one line."""
+    value = value.item() if isinstance(value, np.generic) else value
+    if isinstance(value, str) and (found := NUMBER.fullmatch(value.strip())):
+        value = _read(**found.groupdict())
+    if isinstance(value, str) and 0 < len(text := " ".join(value.split())) <= LONGEST:
+        return text
+    if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e18:
+        return value
+    shown = f"{value!r}"[:60]
+    raise ValueError(f"prediction {name}: a number is needed, or a few words, not {shown}")
+
+
+def _read(sign, digits, size):
+    """Return the number that somebody wrote: a comma before three digits sets thousands apart."""
+    if re.fullmatch(r"\d+,(\d{1,2}|\d{4,})|0,\d+", digits):
+        digits = digits.replace(",", ".")
+    number = float(re.sub(r"[^\de.+-]", "", digits)) * SIZES[size]
+    number = -number if sign in ("-", "−") else number
+    return int(number) if number.is_integer() else number
+
+
+def _said(value):
+    """Write a prediction as lessons write numbers: 12,000; words in quotation marks."""
+    if isinstance(value, str):
+        return f"“{value}”"
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.10g}"
+
+
+def _line(name, before, now):
+    """Return what is said to the reader."""
+    if not now:
+        return f"{name} waits for your guess: write it in place of None, and run this cell again."
+    first, last = (_said(now[key]["value"]) for key in ("first", "last"))
+    at_first = f" (at first {first})" if first != last else ""
+    if before == now:
+        return f"{name}: you said {last}{at_first}."
+    return f"{name}: you say {last}{at_first}. {_unasked(name) or 'Now see what happens.'}"
+
+
+def _unasked(name):
+    """Say that no lesson asks for a prediction; "" where one does, or where nobody knows."""
+    lesson, around = name.partition(".")[0], mine.course()
+    if around is None:
+        return ""
+    [*found] = (around / mine.FIRST.parent).glob(f"{lesson}_*.ipynb")
+    names = [one for path in found for one in _asked(path)]
+    if not found:
+        return f"It is kept, though there is no lesson {lesson}."
+    asks = f"lesson {lesson} asks for {', '.join(names) or 'none'}"
+    return "" if name in names else f"It is kept, though no lesson asks for it: {asks}."
+
+
+def _asked(path):
+    """Return the names of the predictions that a notebook asks for; none where it is damaged."""
+    try:
+        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        codes = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    except (OSError, ValueError, LookupError, TypeError):
+        return []
+    return list(dict.fromkeys(PREDICT.findall("\n".join(codes))))
+
+
+# ---------------------------------------------------------------- in a figure
+
+
+def mark_prediction(ax, name, axis="y"):
+    """Mark the reader's prediction in a figure of a result, if there is one; return ax.
+
+    ax: what `plot_curves`, `plot_intervals` and others return; axis: the one that the number
+    belongs to, "y" for a curve's height, "x" for `plot_intervals`.  The axis makes room for a
+    number near its range; one far outside gets an arrow at the edge.  Words stand above the figure.
+    """
+    if axis not in ("x", "y"):
+        raise ValueError(f'axis is "x" or "y", not {axis!r}')
+    value = predicted(name)
+    if isinstance(value, str):
+        ax.set_title(f"you said {_said(value)}", loc="right", fontsize=11, color=YOURS)
+    elif value is not None:
+        _mark(ax, axis, value)
+    return ax
+
+
+def _mark(ax, axis, value):
+    """Draw a line at the number, or an arrow towards it, and write the number there."""
+    edge = _make_room(ax, axis, value)
+    if edge is None:
+        line = ax.axhline if axis == "y" else ax.axvline
+        line(value, color=YOURS, linestyle=(0, (6, 2, 1, 2)), linewidth=1.8)
+    arrow = {"x": {0: "← ", 1: "→ "}, "y": {0: "↓ ", 1: "↑ "}}[axis].get(edge, "")
+    _write(ax, axis, value if edge is None else edge, f"{arrow}you said {_said(value)}", edge)
+
+
+def _make_room(ax, axis, value):
+    """Let the axis reach the number; 0 or 1, its lower or upper end, where that is too far."""
+    ends, scale = getattr(ax, f"get_{axis}lim")(), getattr(ax, f"{axis}axis").get_transform()
+    low, high, at = scale.transform(np.array([*sorted(ends), value], float))
+    far, margin = high - low, (high - low) / 20
+    if not low - far <= at <= high + far:
+        return int(at > high)
+    if not low <= at <= high:
+        reach = np.array([min(low, at - margin), max(high, at + margin)])
+        reach = sorted(scale.inverted().transform(reach), reverse=bool(ends[0] > ends[1]))
+        getattr(ax, f"set_{axis}lim")(reach)
+    return None
+
+
+def _write(ax, axis, at, text, edge):
+    """Write beside the line: at its right end, or above the figure for an upright line.
+
+    at: the number, or the fraction of the axis where it is beyond an edge.
+    """
+    kind = "data" if edge is None else "axes fraction"
+    note = {"color": YOURS, "fontsize": 11, "textcoords": "offset points", "annotation_clip": False}
+    note["bbox"] = {"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 0.5}
+    if axis == "x":
+        note |= {"xycoords": (kind, "axes fraction"), "va": "bottom"}
+        ax.annotate(text, (at, 1), (0, 2), ha={0: "left", 1: "right"}.get(edge, "center"), **note)
+        return
+    note |= {"xycoords": ("axes fraction", kind), "va": "top" if edge == 1 else "bottom"}
+    right = edge is None  # an arrow stands where rising curves leave room
+    ax.annotate(text, (right, at), (-4 if right else 4, -3 if edge == 1 else 3),
+                ha="right" if right else "left", **note)  # fmt: skip

@@ -1,0 +1,94 @@
+"""The command line of readers: lib2048 lessons start | update, and lib2048 progress."""
+
+import os
+import shutil
+import sys
+from pathlib import Path
+
+from lib2048.course.reader import copies
+from lib2048.course.reader import folder as mine
+
+
+def add(commands, parser_class):
+    """Add `lessons` and `progress` to the command line; commands: of argparse.
+
+    Returns the parsers of the group `lessons`.
+    """
+    commands.add_parser("progress", help="how far you have come, and the next step")
+    group = commands.add_parser("lessons", help="copies of the lessons that are your own")
+    lessons = group.add_subparsers(dest="lessons", parser_class=parser_class)
+    lessons.add_parser("start", help="copy lessons and labs into my/, and say how to open them")
+    update = lessons.add_parser("update", help="add new ones; say which of yours have a newer one")
+    update.add_argument("--beside", action="store_true",
+                        help="put the newer one beside yours, as NAME.new.ipynb")  # fmt: skip
+    return list(lessons.choices.values())
+
+
+def lessons(options):
+    """Carry out `lessons start` or `lessons update`; return (what --json prints, the text).
+
+    Without either it says what there is to do.
+    """
+    if options.lessons is None:
+        return _choices()
+    done = copies.update(getattr(options, "beside", False))
+    text = _told(done, getattr(options, "beside", False))
+    if options.lessons == "start":
+        done["open"] = str(Path(done["folder"], copies.FIRST))
+        text += f"\nOpen them by: {_jupyter()} lab {copies.shown(done['open'])}"
+    return done, text
+
+
+def progress(options):
+    """Carry out `progress`; return (what --json prints, the text)."""
+    from lib2048.course.reader.progress import progress
+
+    found = progress()
+    return found.as_dict(), str(found)
+
+
+def _choices():
+    """Say what `lib2048 lessons` can do, and what comes first here."""
+    copies.originals()  # or say where they are
+    folder = mine.folder()
+    there = os.path.isdir(folder)
+    first = (f"Your copies are in {copies.shown(folder)}/." if there else
+             "You have no copies yet: begin with `lib2048 lessons start`.")  # fmt: skip
+    return {"folder": str(folder), "started": there, "commands": [*DOES]}, "\n".join(
+        [*(f"{f'lib2048 {command}':34}{does}" for command, does in DOES.items()), "", first]
+    )
+
+
+def _jupyter():
+    """Return how Jupyter is called here: it may lie beside Python, and not where a shell looks."""
+    beside = Path(sys.executable).with_name("jupyter")
+    return "jupyter" if shutil.which("jupyter") or not beside.exists() else copies.shown(beside)
+
+
+def _told(done, beside):
+    """Say what was done, in a line for each kind."""
+    folder = copies.shown(done["folder"])
+    lines = [f"{len(done['added'])} notebooks are new in {folder}/, without outputs. They are "
+             "yours: nothing will overwrite them." if done["added"] else
+             f"{folder}/ has all lessons and labs."]  # fmt: skip
+    for key, text in KINDS.items():
+        if done[key]:
+            lines.append(text.format(names=", ".join(done[key])))
+    if done["newer"] and not beside:
+        lines.append(ASK)
+    return "\n".join(lines)
+
+
+DOES = {
+    "lessons start": "copy lessons and labs into my/, and say how to open them",
+    "lessons update": "add new ones; say which of yours have a newer original",
+    "lessons update --beside": "and put the newer one beside yours, as NAME.new.ipynb",
+    "progress": "how far you have come, and the next step",
+}
+ASK = "To have the new ones beside yours: lib2048 lessons update --beside"
+KINDS = {
+    "newer": "Newer than what you copied: {names}. Yours stay as they are.",
+    "beside": "Put beside yours: {names}.",
+    "kept": "There already, and left alone (move them away for newer ones): {names}.",
+    "unread": "No notebooks any more, and left alone: {names}.",
+}

@@ -1,0 +1,119 @@
+"""Copies of one's own: the lessons and labs without outputs, in my/; none is ever overwritten."""
+
+import hashlib
+import json
+import os
+from pathlib import Path
+
+from lib2048.course.labs.exercise import LABS
+from lib2048.course.labs.notebook import parse, source, to_bytes, without_outputs
+from lib2048.course.reader import folder as mine
+from lib2048.machine.files import write_atomic
+
+FIRST = mine.FIRST.name
+RELEASES = "homework/release"
+NOTHING = "nothing"
+NOT_HERE = ("the lessons come with the repository, not with the installed package: go into its "
+            "folder, the one that holds notebooks/, and ask again")  # fmt: skip
+
+
+def originals():
+    """Return {place below notebooks/: path} of all lessons, then of all labs as given out.
+
+    Raises ValueError where there are none, as in an installed wheel.
+    """
+    if (around := mine.course()) is None:
+        raise ValueError(NOT_HERE)
+    root = around / mine.FIRST.parent
+    labs = [root / RELEASES / lab / f"{lab}.ipynb" for lab in LABS]
+    found = [*sorted(root.glob("[0-9A][0-9]_*.ipynb")), *(lab for lab in labs if lab.is_file())]
+    return {path.relative_to(root).as_posix(): path for path in found}
+
+
+def read(path):
+    """Return a notebook, a dict; raises ValueError, in one line, for another file."""
+    return parse(Path(path).read_bytes(), shown(path))
+
+
+def fresh(path):
+    """Return an original as a reader begins with it: no outputs, marked with its version."""
+    notebook = without_outputs(read(path))
+    about = notebook.get("metadata", {})
+    marked = about.get("lib2048", {}) | {"copy_of": version(notebook)}
+    return notebook | {"metadata": about | {"lib2048": marked}}
+
+
+def version(notebook):
+    """Return a short hash of what is written in a notebook, whatever its cells have shown."""
+    cells = [[cell["cell_type"], source(cell)] for cell in notebook["cells"]]
+    return hashlib.sha256(json.dumps(cells).encode()).hexdigest()[:12]
+
+
+def copy_of(notebook):
+    """Return the version that a copy was made of, None where it does not say."""
+    about = notebook
+    for key in ("metadata", "lib2048", "copy_of"):
+        about = about.get(key) if isinstance(about, dict) else None
+    return about
+
+
+def update(beside=False):
+    """Copy what is not in the reader's folder yet; overwrite nothing.
+
+    beside: also put the new original beside a copy of an older one, as NAME.new.ipynb.  Returns
+    {"folder", "added", "newer" (copies of an older original), "beside" (files written there),
+    "kept" (NAME.new.ipynb of before, left alone), "unread" (no notebooks any more)}; all but the
+    first are lists of places below the folder.  Raises ValueError where there are no originals.
+    """
+    found, folder = originals(), mine.folder()
+    if os.path.lexists(folder) and not folder.is_dir():
+        raise ValueError(f"{shown(folder)} is no folder: move it away, your copies belong there")
+    done = {key: [] for key in ("added", "newer", "beside", "kept", "unread")}
+    for name, path in found.items():
+        _bring(folder, name, fresh(path), beside, done)
+    return {"folder": str(folder)} | done
+
+
+def _bring(folder, name, notebook, beside, done):
+    """Add one copy, or say of the one that is there what it is; done: the lists of `update`."""
+    of = _version_there(folder / name)
+    if of == NOTHING:
+        done["added"].append(_written(folder, name, notebook))
+    elif of is None:
+        done["unread"].append(name)
+    elif of not in ("", copy_of(notebook)):
+        done["newer"].append(name)
+        if beside:
+            _put_beside(folder, name.replace(".ipynb", ".new.ipynb"), notebook, done)
+
+
+def _version_there(target):
+    """Return the version that a copy is of, "" for an unknown one, None for what is no notebook."""
+    if not os.path.lexists(target):
+        return NOTHING
+    try:
+        return copy_of(read(target)) or ""
+    except (ValueError, OSError):
+        return None
+
+
+def _put_beside(folder, name, notebook, done):
+    there = os.path.lexists(folder / name)
+    done["kept" if there else "beside"].append(name)
+    if not there:
+        _written(folder, name, notebook)
+
+
+def _written(folder, name, notebook):
+    """Write a notebook where there is none, and return its name."""
+    data = to_bytes(notebook)
+    write_atomic(folder / name, lambda file: file.write(data), len(data))
+    return name
+
+
+def shown(path):
+    """Write a path as short as the present folder allows."""
+    try:
+        return Path(path).relative_to(Path.cwd()).as_posix()
+    except (ValueError, OSError):
+        return str(path)

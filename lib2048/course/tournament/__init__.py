@@ -1,0 +1,1 @@
+"""Submitted players, weights or Python files, and who of them plays better."""
