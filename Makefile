@@ -59,6 +59,7 @@ book: $(READY) ## build the book, for reading in a browser: build/book/index.htm
 
 lint: $(READY) ## check style (ruff) and layers (import-linter)
 	$(BIN)/ruff check .
+	$(BIN)/ruff format --check --quiet .
 	$(BIN)/lint-imports --no-cache
 
 bench: $(READY) ## measure the speed of play and of training on this machine

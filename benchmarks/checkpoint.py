@@ -29,9 +29,12 @@ def watched(work):
     Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew
     begin, cpu = time.perf_counter(), time.process_time()
     work()
-    return {"seconds": round(time.perf_counter() - begin, 2),
-            "cpu_s": round(time.process_time() - cpu, 2),
-            "before_mib": round(before), "above_mib": round(status("VmHWM") - before)}  # fmt: skip
+    return {
+        "seconds": round(time.perf_counter() - begin, 2),
+        "cpu_s": round(time.process_time() - cpu, 2),
+        "before_mib": round(before),
+        "above_mib": round(status("VmHWM") - before),
+    }
 
 
 def write(settings, folder):
@@ -44,8 +47,12 @@ def write(settings, folder):
     path = Path(folder, "checkpoint.npz")
     found = min((watched(run.save) for _ in range(3)), key=lambda found: found["cpu_s"])
     blocks = len(run.arrays()["blocks"])
-    return {"step": "write", "stages": blocks, **found,
-            "file_mib": round(path.stat().st_size / MIB)}  # fmt: skip
+    return {
+        "step": "write",
+        "stages": blocks,
+        **found,
+        "file_mib": round(path.stat().st_size / MIB),
+    }
 
 
 def resume(settings, folder):
@@ -71,9 +78,15 @@ def main():
     if options.step:
         from lib2048 import Settings
 
-        settings = Settings(network=options.network, rule="tc", lam=0.5, stages=options.stages,
-                            top=options.top, actions=2 * options.actions,
-                            checkpoint_every=1e9)  # fmt: skip
+        settings = Settings(
+            network=options.network,
+            rule="tc",
+            lam=0.5,
+            stages=options.stages,
+            top=options.top,
+            actions=2 * options.actions,
+            checkpoint_every=1e9,
+        )
         print(json.dumps(globals()[options.step](settings, options.folder)), flush=True)
         return
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:

@@ -45,8 +45,10 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()
     many = gymnasium.make_vec(NAME, options.games, vectorization_mode="vector_entry_point")
-    forms = {"one game": (gymnasium.make(NAME), 50 * options.steps),
-             f"{options.games} in step": (many, options.steps)}  # fmt: skip
+    forms = {
+        "one game": (gymnasium.make(NAME), 50 * options.steps),
+        f"{options.games} in step": (many, options.steps),
+    }
     rng = np.random.default_rng(1)
     for name, (env, steps) in forms.items():
         measure(env, 10, rng)  # compiles

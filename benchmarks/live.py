@@ -50,12 +50,17 @@ def main():
         for how in sorted(found, key=lambda how: (how is watched) ^ (number % 2)):
             found[how].append(speed(settings, asked.actions, how))
     ratios = [w / a for a, w in zip(found[alone], found[watched])]
-    print(json.dumps({
-        "alone": round(statistics.median(found[alone])),
-        "watched": round(statistics.median(found[watched])),
-        "ratio": round(statistics.median(ratios), 4), "ratios": [round(r, 3) for r in ratios],
-        "load": os.getloadavg()[0],
-    }))  # fmt: skip
+    print(
+        json.dumps(
+            {
+                "alone": round(statistics.median(found[alone])),
+                "watched": round(statistics.median(found[watched])),
+                "ratio": round(statistics.median(ratios), 4),
+                "ratios": [round(r, 3) for r in ratios],
+                "load": os.getloadavg()[0],
+            }
+        )
+    )
 
 
 if __name__ == "__main__":

@@ -23,8 +23,13 @@ def quiet(*words):
 
     In a session of its own, as the runs of a sweep are: Linux shares a busy machine out by them.
     """
-    subprocess.run([*LIB2048, *map(str, words)], check=True, start_new_session=True,
-                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # fmt: skip
+    subprocess.run(
+        [*LIB2048, *map(str, words)],
+        check=True,
+        start_new_session=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
 
 
 def by_hand(folder, actions):
@@ -32,8 +37,17 @@ def by_hand(folder, actions):
 
     def shell(first):
         for seed in range(first, RUNS + 1, SIDE_BY_SIDE):
-            quiet("train", "--network", "4x6", "--actions", actions, "--seed", seed,
-                  "--out", folder / f"run-seed{seed}")  # fmt: skip
+            quiet(
+                "train",
+                "--network",
+                "4x6",
+                "--actions",
+                actions,
+                "--seed",
+                seed,
+                "--out",
+                folder / f"run-seed{seed}",
+            )
 
     shells = [threading.Thread(target=shell, args=(n + 1,)) for n in range(SIDE_BY_SIDE)]
     for thread in shells:

@@ -13,8 +13,12 @@ c.Spawner.environment = {
     "OMP_NUM_THREADS": "2",  # torch would take every core for each student
 }
 # Each student has copies of their own, in my/ at home; a later start adds what is new.
-c.Spawner.cmd = ["sh", "-c", 'export LIB2048_MY="$HOME/my"; lib2048 lessons update; '
-                 'exec jupyterhub-singleuser "$@"', "sh"]  # fmt: skip
+c.Spawner.cmd = [
+    "sh",
+    "-c",
+    'export LIB2048_MY="$HOME/my"; lib2048 lessons update; exec jupyterhub-singleuser "$@"',
+    "sh",
+]
 c.Spawner.default_url = "/lab/tree/my/00_start_here.ipynb"
 c.JupyterHub.services = [
     {  # a kernel that nobody has used for an hour gives its memory back

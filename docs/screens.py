@@ -20,8 +20,9 @@ def run_cell(page, number):
     """Run a cell of the open notebook, bring it to the top, and wait for the kernel."""
     page.page.evaluate(f"n => {{ {NOTEBOOK}.activeCellIndex = n }}", number)
     page.command("notebook:run-cell")
-    page.page.wait_for_function(f"n => {NOTEBOOK}.widgets[n].model.executionState === 'idle'",
-                                arg=number)  # fmt: skip
+    page.page.wait_for_function(
+        f"n => {NOTEBOOK}.widgets[n].model.executionState === 'idle'", arg=number
+    )
 
 
 def show(page, number):

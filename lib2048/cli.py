@@ -67,8 +67,9 @@ def _parser():
     _add_figure(commands)
     inner = [*labs.add(commands, _Parser), *reader.add(commands, _Parser)]
     for command in [*commands.choices.values(), *inner]:
-        command.add_argument("--json", action="store_true", default=False,
-                             help="one JSON object on stdout")  # fmt: skip
+        command.add_argument(
+            "--json", action="store_true", default=False, help="one JSON object on stdout"
+        )
     return top
 
 
@@ -115,8 +116,12 @@ def _add_train(commands):
     for said, flag in flags().items():
         _add_setting(learn, f"--{said}", flag, FIELDS[flag.name].metadata)
     learn.add_argument("--out", required=True, help="folder for the run")
-    learn.add_argument("--resume", action="store_true", default=False,
-                       help="go on with the run in that folder, by its settings")  # fmt: skip
+    learn.add_argument(
+        "--resume",
+        action="store_true",
+        default=False,
+        help="go on with the run in that folder, by its settings",
+    )
 
 
 def _add_setting(parser, said, flag, about):
@@ -322,8 +327,11 @@ def _lacking(error):
     """Say which package a command needs and how to install it; a fault of ours stays one."""
     if error.name.partition(".")[0] == "lib2048":
         raise error
-    print(f"lib2048: this needs {error.name}, which is not installed: python -m pip install "
-          "'lib2048[course]' (in a clone: -e '.[course]')", file=sys.stderr)  # fmt: skip
+    print(
+        f"lib2048: this needs {error.name}, which is not installed: python -m pip install "
+        "'lib2048[course]' (in a clone: -e '.[course]')",
+        file=sys.stderr,
+    )
     return process.REFUSED
 
 

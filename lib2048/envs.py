@@ -181,8 +181,12 @@ class TwentyFortyEightVector(VectorEnv):
             observations[i] = observation
         last = {"score": np.where(over, scores, 0), "board": np.where(over, lost, np.uint64(0))}
         last |= {f"_{name}": over.copy() for name in last}
-        return {"final_obs": observations, "_final_obs": over.copy(), "final_info": last,
-                "_final_info": over.copy()}  # fmt: skip
+        return {
+            "final_obs": observations,
+            "_final_obs": over.copy(),
+            "final_info": last,
+            "_final_info": over.copy(),
+        }
 
 
 def spawns(afterstate):
@@ -192,8 +196,11 @@ def spawns(afterstate):
     """
     after = np.array([afterstate], np.uint64)
     made = [frontier.spawned(after, exponent, boards.WHOLE, False) for exponent in CHANCES]
-    chances = [np.full(len(states), chance / len(states))
-               for states, chance in zip(made, CHANCES.values()) if len(states)]  # fmt: skip
+    chances = [
+        np.full(len(states), chance / len(states))
+        for states, chance in zip(made, CHANCES.values())
+        if len(states)
+    ]
     return np.concatenate(made), np.concatenate([np.empty(0), *chances])
 
 

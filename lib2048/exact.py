@@ -155,8 +155,10 @@ class SmallGame:
         Raises ValueError for other games, and for an answer that is no legal action.
         """
         if self.symmetric or self.rows * self.columns > MOST_ASKED:
-            raise ValueError(f"a function is asked about every state: use a game of at most "
-                             f"{MOST_ASKED} cells, with symmetric=False")  # fmt: skip
+            raise ValueError(
+                f"a function is asked about every state: use a game of at most "
+                f"{MOST_ASKED} cells, with symmetric=False"
+            )
         return Values(self, _label(function, 0.0), _Told(self, function))
 
     def marks(self, values_of):
@@ -569,8 +571,10 @@ class _Told:
         fine = set(taken) <= set(legal) and all(share >= 0 for share in taken.values())
         if fine and abs(sum(taken.values()) - 1) < 1e-9:
             return taken
-        raise ValueError(f"on {board} the policy says {answer!r}: it is to return a legal action "
-                         f"({', '.join(map(str, legal))}) or {{action: probability}}")  # fmt: skip
+        raise ValueError(
+            f"on {board} the policy says {answer!r}: it is to return a legal action "
+            f"({', '.join(map(str, legal))}) or {{action: probability}}"
+        )
 
 
 # ---------------------------------------------------------------- a table of all boards
@@ -677,5 +681,6 @@ def _check_memory(rows, columns, symmetric):
 def _bar(progress, total, unit):
     """Return a bar of progress, on stderr or in the notebook."""
     form = "{percentage:3.0f}%|{bar}| {n_fmt}/{total_fmt} {unit} [{elapsed}<{remaining}]"
-    return bar(progress, total=total, unit=unit, bar_format=form, unit_scale=unit != "layers",
-               delay=0.5)  # fmt: skip
+    return bar(
+        progress, total=total, unit=unit, bar_format=form, unit_scale=unit != "layers", delay=0.5
+    )

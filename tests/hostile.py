@@ -78,20 +78,27 @@ class Bases:
         from lib2048.networks import files
 
         self.folder = Path(folder)
-        networks = {"weights": Network(NAME), "state": Network(NAME, "state", 5.0),
-                    "staged": Network(NAME, "afterstate", 0.0, 2, 32)}  # fmt: skip
+        networks = {
+            "weights": Network(NAME),
+            "state": Network(NAME, "state", 5.0),
+            "staged": Network(NAME, "afterstate", 0.0, 2, 32),
+        }
         for name, network in networks.items():
             files.save(some_weights(network), self.folder / f"{name}.npz", games=3)
         files.save(networks["weights"], self.folder / "compact.npz", compact=True)
         (self.folder / "first.npz").write_bytes(first_format(networks["weights"]))
         self._foreign()
-        self.runs = {name: Settings(**{"network": NAME, "seed": 2, "actions": 10**6} | options)
-                     for name, options in (RUNS | (NEURAL if neural else {})).items()}  # fmt: skip
+        self.runs = {
+            name: Settings(**{"network": NAME, "seed": 2, "actions": 10**6} | options)
+            for name, options in (RUNS | (NEURAL if neural else {})).items()
+        }
         for name, settings in self.runs.items():
             self._run(name, settings)
         if neural:
-            shutil.copy(self.folder / "run-policy-end" / "weights.safetensors",
-                        self.folder / "policy.safetensors")  # fmt: skip
+            shutil.copy(
+                self.folder / "run-policy-end" / "weights.safetensors",
+                self.folder / "policy.safetensors",
+            )
         self.files = sorted(path.name for path in self.folder.iterdir() if path.is_file())
 
     def _foreign(self):
@@ -400,8 +407,11 @@ def played(bases, path, name):
     if path.suffix == ".npz" and name not in ("state.npz", "staged.npz"):
         convert(path, path.with_suffix(".w"))
     result = evaluate(network, 1, seed=5)
-    weights = network.weights if hasattr(network, "weights") else [
-        x.detach().numpy() for x in network.module.parameters()]  # fmt: skip
+    weights = (
+        network.weights
+        if hasattr(network, "weights")
+        else [x.detach().numpy() for x in network.module.parameters()]
+    )
     return digest(np.concatenate([np.ravel(x) for x in weights]), result.scores)
 
 
@@ -445,13 +455,18 @@ class Worker:
         how, sealed = damaged(path, random)
         said = {"number": number, "file": name, "damage": how, "sealed": sealed}
         what, text = self.tried(path, name).values()
-        fine = what == "refused" or what == "digest" and (
-            sealed or (what, text) == self.undamaged(name))  # fmt: skip
+        fine = (
+            what == "refused"
+            or what == "digest"
+            and (sealed or (what, text) == self.undamaged(name))
+        )
         for left in Path(self.place.name).glob(f"case{number}*"):
             shutil.rmtree(left) if left.is_dir() else left.unlink()
-        return said | {"what": what if fine or what != "digest" else "other results", "text": text,
-                       "fine": fine}  # fmt: skip
-
+        return said | {
+            "what": what if fine or what != "digest" else "other results",
+            "text": text,
+            "fine": fine,
+        }
 
     def sweep(self, name):
         """Edit every array of a run's checkpoint in turn, sealed anew; yield what happened."""
@@ -501,9 +516,12 @@ class Child:
     def __init__(self, seed, neural):
         command = [sys.executable, "-W", "error", __file__, "--work", "--seed", str(seed)]
         self.process = subprocess.Popen(
-            [*command, *(["--neural"] if neural else [])], text=True,
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        )  # fmt: skip
+            [*command, *(["--neural"] if neural else [])],
+            text=True,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
         assert json.loads(self.process.stdout.readline() or "null") == "ready", self.end()
 
     def asked(self, line):

@@ -22,20 +22,29 @@ from lib2048.machine.arrays import Archive
 
 CHAINS = [
     {"network": "cells:0123,4567"},
-    {"network": "cells:0123,4567", "rule": "tc", "lam": 0.5, "stages": 2, "top": 64,
-     "starts": "carousel"},
+    {
+        "network": "cells:0123,4567",
+        "rule": "tc",
+        "lam": 0.5,
+        "stages": 2,
+        "top": 64,
+        "starts": "carousel",
+    },
     {"network": "cells:01234,4567", "rule": "autostep", "starts": "restart"},
     {"network": "cells:0123,4567", "form": "q", "order": "backward"},
     {"network": "cells:0145@2x2", "rule": "tc"},
-]  # fmt: skip
+]
 FOREVER = 10**13  # actions
 FLAGS = {"lam": "lambda"}
 
 
 def start(options, folder):
     """Begin or resume a run in a process of its own."""
-    said = [text for name, value in options.items()
-            for text in (f"--{FLAGS.get(name, name)}", str(value))]  # fmt: skip
+    said = [
+        text
+        for name, value in options.items()
+        for text in (f"--{FLAGS.get(name, name)}", str(value))
+    ]
     command = [sys.executable, "-m", "lib2048.cli", "train", *said, "--actions", str(FOREVER)]
     command += ["--checkpoint-every", "0.05", "--out", str(folder), "--resume"]
     return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)

@@ -54,8 +54,13 @@ def settings(home):
 
 def environment(home):
     """Return the environment of a user who has nothing yet, apart from compiled code."""
-    places = {"HOME": "", "JUPYTER_CONFIG_DIR": "config", "JUPYTER_DATA_DIR": "data",
-              "JUPYTER_RUNTIME_DIR": "runtime", "IPYTHONDIR": "ipython"}  # fmt: skip
+    places = {
+        "HOME": "",
+        "JUPYTER_CONFIG_DIR": "config",
+        "JUPYTER_DATA_DIR": "data",
+        "JUPYTER_RUNTIME_DIR": "runtime",
+        "IPYTHONDIR": "ipython",
+    }
     ours = {name: str(home / place) for name, place in places.items()}
     path = os.pathsep.join(filter(None, [str(LIBRARY.parent), os.environ.get("PYTHONPATH")]))
     return {**os.environ, **ours, "NUMBA_CACHE_DIR": str(CACHE.parents[1]), "PYTHONPATH": path}

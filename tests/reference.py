@@ -174,8 +174,10 @@ class PlainNetwork:
     def keys(self, board):
         """Return (tuple number, plain index) of every look-up, tuple by tuple, image by image."""
         if board not in self._keys:
-            boards = [[tile.bit_length() - 1 if tile else 0 for tile in sum(image, ())]
-                      for image in images(board)]  # fmt: skip
+            boards = [
+                [tile.bit_length() - 1 if tile else 0 for tile in sum(image, ())]
+                for image in images(board)
+            ]
             self._keys[board] = [
                 (number, sum(exponents[cell] << 4 * j for j, cell in enumerate(cells)))
                 for number, cells in enumerate(self.tuples)
@@ -293,10 +295,25 @@ class Learner:
     """
 
     def __init__(
-        self, tuples, form, backward, rate, seed, lanes=2, learn=True,
-        coherent=False, decay=0.0, horizon=0, delay=True, optimistic=0.0,
-        marks=0, top=32768, promotes=False, starts="initial", remembered=False,
-    ):  # fmt: skip
+        self,
+        tuples,
+        form,
+        backward,
+        rate,
+        seed,
+        lanes=2,
+        learn=True,
+        coherent=False,
+        decay=0.0,
+        horizon=0,
+        delay=True,
+        optimistic=0.0,
+        marks=0,
+        top=32768,
+        promotes=False,
+        starts="initial",
+        remembered=False,
+    ):
         self.remembered = remembered
         self.coherent, self.decay, self.horizon = coherent, np.float32(decay), horizon
         self.delay, self.lost = delay, -np.float32(optimistic)

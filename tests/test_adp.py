@@ -63,8 +63,11 @@ def plain_features(board, rows, columns):
     for r, c in (corner for corner in corners if cells[corner] == top):
         down, across = 1 if r == 0 else -1, 1 if c == 0 else -1
         both = [(r + k * down, c + k * across) for k in range(min(rows, columns))]
-        lines = [[(r + k * down, c) for k in range(rows)],
-                 [(r, c + k * across) for k in range(columns)], both]  # fmt: skip
+        lines = [
+            [(r + k * down, c) for k in range(rows)],
+            [(r, c + k * across) for k in range(columns)],
+            both,
+        ]
         for n, line in enumerate(lines, 1):
             tiles = [cells[cell] for cell in line]
             found[n] |= tiles == sorted(tiles, reverse=True)
@@ -75,8 +78,11 @@ def spawns(after, rows, columns):
     """Return [(chance, board)] of what may stand there after the spawn."""
     shifts = [4 * (4 * r + c) for r, c in cells_of(rows, columns)]
     empty = [shift for shift in shifts if not int(after) >> shift & 15]
-    return [(chance / len(empty), int(after) | exponent << shift)
-            for shift in empty for exponent, chance in ((1, 0.9), (2, 0.1))]  # fmt: skip
+    return [
+        (chance / len(empty), int(after) | exponent << shift)
+        for shift in empty
+        for exponent, chance in ((1, 0.9), (2, 0.1))
+    ]
 
 
 def plain_expected(board, theta, size):
@@ -120,8 +126,11 @@ def test_its_play_on_1x4_is_worth_exactly_what_any_of_its_best_actions_is():
         best = np.isfinite(worths) & (worths > worths.max() - 1e-9)
         return best / max(best.sum(), 1)
 
-    worth = sum(p * q * exact_worth(second, size, act, known)
-                for p, first in spawns(0, *size) for q, second in spawns(first, *size))  # fmt: skip
+    worth = sum(
+        p * q * exact_worth(second, size, act, known)
+        for p, first in spawns(0, *size)
+        for q, second in spawns(first, *size)
+    )
     scores = player.play_games(0, 4000, 5)[:, 1]
     assert abs(scores.mean() - worth) < 4 * scores.std() / np.sqrt(len(scores))
     game = SmallGame(1, 4, progress=False)

@@ -182,8 +182,10 @@ def test_what_does_not_fit_the_memory_is_refused_before_it_is_read(tmp_path, mon
     monkeypatch.setattr("lib2048.machine.memory.available", lambda: 1 << 20)
     monkeypatch.setattr(Archive, "_pieces", lambda *_: pytest.fail("it was read"))
     with Archive(tmp_path / "a.npz") as archive:
-        for call in (lambda: archive["x"],
-                     lambda: check_arrays(archive, {"x": Form("f", (None,))}, "here")):  # fmt: skip
+        for call in (
+            lambda: archive["x"],
+            lambda: check_arrays(archive, {"x": Form("f", (None,))}, "here"),
+        ):
             assert "needs 8 MiB" in refusal(call, MemoryError)
 
 
@@ -310,10 +312,13 @@ def bomb(path, **large):
     """Write a file of weights, sealed, with some large arrays of zeros that take few bytes."""
     arrays = storage.network_arrays(Network("cells:0123"))
     zeros = {
-        name: Member(dtype, (count,), lambda dtype=dtype, count=count: (
-            np.zeros(1 << 20, dtype) for _ in range(count >> 20)))
+        name: Member(
+            dtype,
+            (count,),
+            lambda dtype=dtype, count=count: (np.zeros(1 << 20, dtype) for _ in range(count >> 20)),
+        )
         for name, (dtype, count) in large.items()
-    }  # fmt: skip
+    }
     write_arrays(path, arrays | zeros, compress=True)
     return path
 

@@ -34,8 +34,10 @@ def test_a_run_begins_with_the_weights_and_nothing_else(file):
 def test_it_learns_as_the_network_of_the_file_would(file, rule):
     run = begun(file, rule=rule, actions=STEP, seed=7)
     history, other = run.go(progress=False), load(file)
-    same_run((run.network, history), (other, train(other, rule=rule, actions=STEP, seed=7,
-                                                   progress=False)))  # fmt: skip
+    same_run(
+        (run.network, history),
+        (other, train(other, rule=rule, actions=STEP, seed=7, progress=False)),
+    )
 
 
 def test_it_goes_on_from_its_own_checkpoint_when_the_file_is_gone(monkeypatch, file, tmp_path):
@@ -125,8 +127,20 @@ def test_a_neural_network_begins_with_a_file(tmp_path):
 
 
 def test_the_command_takes_a_file_to_begin_with(file, tmp_path, capsys):
-    main(["train", "--network", SMALL, "--actions", "100", "--from", str(file), "--json",
-          "--out", str(tmp_path / "run")])  # fmt: skip
+    main(
+        [
+            "train",
+            "--network",
+            SMALL,
+            "--actions",
+            "100",
+            "--from",
+            str(file),
+            "--json",
+            "--out",
+            str(tmp_path / "run"),
+        ]
+    )
     assert json.loads(capsys.readouterr().out)["actions"] == 100
     config = json.loads((tmp_path / "run" / "config.json").read_text())
     assert config["from"] == str(file)

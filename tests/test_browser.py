@@ -17,8 +17,10 @@ from lib2048.play.players import player
 from lib2048.show.widgets.base import front_end
 from lib2048.show.widgets.game import Game, from_hex, to_hex
 
-pytestmark = [pytest.mark.skipif(lab.CHROMIUM is None, reason=lab.HOW),
-              pytest.mark.usefixtures("in_order")]  # fmt: skip
+pytestmark = [
+    pytest.mark.skipif(lab.CHROMIUM is None, reason=lab.HOW),
+    pytest.mark.usefixtures("in_order"),
+]
 
 LESSON = Path(__file__).resolve().parents[1] / "notebooks/00_start_here.ipynb"
 ACTIONS = ["Up", "Right", "Down", "Left"]
@@ -184,8 +186,11 @@ def test_a_game_that_is_shown_twice_is_one_game(notebook, game):
 
 def test_positions_are_pasted_and_impossible_ones_refused_in_words(notebook, game):
     before = game.data("board")
-    for text, says in [("[[8, 8], [8, 8]]", "16 cells"), ("7 " * 16, "7 is not a tile"),
-                       ("32768 " * 16, "no 2 and no 4")]:  # fmt: skip
+    for text, says in [
+        ("[[8, 8], [8, 8]]", "16 cells"),
+        ("7 " * 16, "7 is not a tile"),
+        ("32768 " * 16, "no 2 and no 4"),
+    ]:
         lab.paste(game, text)
         assert says in game.message and game.data("board") == before
     tiles = [[2, 4, 8, 16], [0] * 4, [0] * 4, [32768, 0, 0, 2]]

@@ -9,8 +9,10 @@ import lab
 import pytest
 from test_recorded import write
 
-pytestmark = [pytest.mark.skipif(lab.CHROMIUM is None, reason=lab.HOW),
-              pytest.mark.usefixtures("in_order")]  # fmt: skip
+pytestmark = [
+    pytest.mark.skipif(lab.CHROMIUM is None, reason=lab.HOW),
+    pytest.mark.usefixtures("in_order"),
+]
 
 CELLS = [
     "from lib2048 import CurvesExplorer\n"
@@ -86,8 +88,10 @@ def test_it_shows_what_is_recorded_and_filters_it_by_mouse(notebook, rules):
     assert rules.root.locator(".lib-plot canvas").count() == 1
     assert rules.names()[:2] == ["tc_1.0", "td_0.1"], "those that are drawn come first"
     rules.menu("rule").select_option(label="Autostep")
-    known = notebook.ask("[r['name'] for r in rules.catalogue['rows'] if r['rule'] == 'autostep'"
-                         " and r['place'] == 'rules' and '1' in r['kinds']]")  # fmt: skip
+    known = notebook.ask(
+        "[r['name'] for r in rules.catalogue['rows'] if r['rule'] == 'autostep'"
+        " and r['place'] == 'rules' and '1' in r['kinds']]"
+    )
     assert rules.names() == ["tc_1.0", "td_0.1", *known]
     assert "tc_1.0" in rules.said and "autostep" not in rules.said, "a menu only filters the list"
     rules.menu("rate").select_option(label="μ 0.1")
@@ -244,8 +248,10 @@ def test_how_long_a_redraw_takes_is_measured(rules, capsys):
         for label, value in values:
             times.append(rules.page.evaluate(REDRAWN, [root, label, value]))
     with capsys.disabled():
-        print(f"\n  menu to curves: median {statistics.median(times):.0f} ms, "
-              f"largest {max(times):.0f} ms")  # fmt: skip
+        print(
+            f"\n  menu to curves: median {statistics.median(times):.0f} ms, "
+            f"largest {max(times):.0f} ms"
+        )
     assert len(times) == 24
 
 

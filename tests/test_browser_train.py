@@ -6,8 +6,10 @@ import re
 import lab
 import pytest
 
-pytestmark = [pytest.mark.skipif(lab.CHROMIUM is None, reason=lab.HOW),
-              pytest.mark.usefixtures("in_order")]  # fmt: skip
+pytestmark = [
+    pytest.mark.skipif(lab.CHROMIUM is None, reason=lab.HOW),
+    pytest.mark.usefixtures("in_order"),
+]
 
 CELLS = [
     "from lib2048 import Run, Settings, TrainWidget\n"

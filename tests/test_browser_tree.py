@@ -11,8 +11,10 @@ from lib2048.game import board as rules
 from lib2048.search.tree import SearchTree
 from lib2048.show.widgets.game import from_hex, to_hex
 
-pytestmark = [pytest.mark.skipif(lab.CHROMIUM is None, reason=lab.HOW),
-              pytest.mark.usefixtures("in_order")]  # fmt: skip
+pytestmark = [
+    pytest.mark.skipif(lab.CHROMIUM is None, reason=lab.HOW),
+    pytest.mark.usefixtures("in_order"),
+]
 
 TILES = [[4, 32, 128, 512], [2, 16, 8, 64], [0, 2, 4, 0], [0, 0, 2, 0]]
 TRAP = ((32, 16, 4), (8, 0, 4))
@@ -208,8 +210,9 @@ def test_what_is_open_stays_open_where_it_is_still_there(notebook, tree, network
     tree.selected(after)
     assert tree.worths(state) == wanted
     menu.select_option("1")
-    tree.page.wait_for_function("e => !e.querySelector(\"[data-path*='/']\")",
-                                arg=tree.root.element_handle())  # fmt: skip
+    tree.page.wait_for_function(
+        "e => !e.querySelector(\"[data-path*='/']\")", arg=tree.root.element_handle()
+    )
     tree.selected(path)
     less.set_checked(False)
     menu.select_option("3")
@@ -378,18 +381,24 @@ DRAWN = """(act, done, root) => new Promise((resolve) => {
   act();
 })"""
 OPENED = (
-    """item => (""" + DRAWN + """)(() => item.querySelector(".lib-node").click(),
+    """item => ("""
+    + DRAWN
+    + """)(() => item.querySelector(".lib-node").click(),
   () => item.getAttribute("aria-expanded") === "true", item.closest(".lib2048"))"""
 )
 MOVED = (
-    """(root, turn) => (""" + DRAWN + """)(() => {
+    """(root, turn) => ("""
+    + DRAWN
+    + """)(() => {
     const slider = root.querySelector("[type=range]");
     root.querySelector("[role=tree]").replaceChildren();
     slider.value = turn;
     slider.oninput() }, () => root.querySelector("[data-path='']"), root)"""
 )
 STEPPED = (
-    """root => (""" + DRAWN + """)(() => root.querySelector(".lib-choice").click(),
+    """root => ("""
+    + DRAWN
+    + """)(() => root.querySelector(".lib-choice").click(),
   () => root.dataset.turn !== "luck", root)"""
 )
 
@@ -414,8 +423,12 @@ def test_an_answer_is_soon_drawn(notebook, tree, small, capsys):
         small.card(0).click()
         small.until_turn("luck")
         stepped.append(small.root.evaluate(STEPPED))
-    figures = {"a node opened": opened, "a turn chosen, 2-ply": moved[2],
-               "a turn chosen, 3-ply": moved[3], "a spawn chosen": stepped}  # fmt: skip
+    figures = {
+        "a node opened": opened,
+        "a turn chosen, 2-ply": moved[2],
+        "a turn chosen, 3-ply": moved[3],
+        "a spawn chosen": stepped,
+    }
     assert all(len(times) >= 6 for times in figures.values())
     with capsys.disabled():
         for name, times in figures.items():

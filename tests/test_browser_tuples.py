@@ -10,8 +10,10 @@ from lib2048 import Network, NetworkExplorer, collect, fit, record_game
 from lib2048.game import board as rules
 from lib2048.show.widgets.game import from_hex, to_hex
 
-pytestmark = [pytest.mark.skipif(lab.CHROMIUM is None, reason=lab.HOW),
-              pytest.mark.usefixtures("in_order")]  # fmt: skip
+pytestmark = [
+    pytest.mark.skipif(lab.CHROMIUM is None, reason=lab.HOW),
+    pytest.mark.usefixtures("in_order"),
+]
 
 CELLS = [
     "from lib2048 import *\n"
@@ -192,8 +194,10 @@ def test_curves_are_those_of_the_chosen_entry(notebook):
             rates.cards()
             found = notebook.ask(f"rates.look({rates.cells})")
             last = {name: numbers[-1] for name, numbers in found["curve"].items()}
-            assert f"rate {number(last['rate'])}" in rates.root.locator(".lib-place").nth(
-                found["place"]).inner_text()  # fmt: skip
+            assert (
+                f"rate {number(last['rate'])}"
+                in rates.root.locator(".lib-place").nth(found["place"]).inner_text()
+            )
             assert f"rate {number(last['rate'])}" in rates.chart(0)
             assert f"E {number(last['E'])}, A {number(last['A'])}" in rates.chart(1)
             assert f"weight {number(last['weight'])}" in rates.chart(2)

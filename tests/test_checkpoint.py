@@ -52,8 +52,9 @@ def test_taking_up_takes_the_tables_and_one_table_more(run):
     peak = peak_of(lambda: found.append(Run(run.settings, run.folder.path, resume=True)))
     assert (peak - TABLES) / 2**20 < 24
     for name in ("weights", "_memory"):
-        one, other = (getattr(r.network if name == "weights" else r.learner, name)
-                      for r in (run, found[0]))  # fmt: skip
+        one, other = (
+            getattr(r.network if name == "weights" else r.learner, name) for r in (run, found[0])
+        )
         np.testing.assert_array_equal(one.view(np.uint32), other.view(np.uint32))
 
 
@@ -122,8 +123,12 @@ def test_an_edit_that_is_sealed_anew_is_refused_in_one_line(tmp_path, name, numb
     settings = Settings(network=SMALL, actions=10**6, **options)
     Run(settings, tmp_path).go(actions=400, progress=False)
     arrays = read_arrays(tmp_path / "checkpoint.npz")
-    columns = {"turn": ("counters", 0), "actions": ("counters", 2), "stride": ("counters", 4),
-               "largest": ("history", (0, 2))}  # fmt: skip
+    columns = {
+        "turn": ("counters", 0),
+        "actions": ("counters", 2),
+        "stride": ("counters", 4),
+        "largest": ("history", (0, 2)),
+    }
     array, place = columns.get(name, (name, ...))
     arrays[array][place] = number
     hostile.write_sealed(tmp_path / "checkpoint.npz", arrays)

@@ -19,8 +19,9 @@ def held(tmp_path_factory):
     path = tmp_path_factory.mktemp("class") / "class.zip"
     assert make_class.main(["--seed", "7", "--out", str(path)]) == 0
     with zipfile.ZipFile(path) as archive:
-        return {name.removeprefix("2048-course/"): archive.read(name)
-                for name in archive.namelist()}  # fmt: skip
+        return {
+            name.removeprefix("2048-course/"): archive.read(name) for name in archive.namelist()
+        }
 
 
 def wheel(held):
@@ -64,8 +65,14 @@ def test_the_wheel_draws_from_the_classs_seed(held, tmp_path):
         "print(lib2048.__file__, seeds.lab_seed(), labs.variant('s1') == labs.variant('S1', 7))"
     )
     run = [sys.executable, "-c", program]
-    done = subprocess.run(run, cwd=tmp_path, env={"PYTHONPATH": str(tmp_path)},
-                          capture_output=True, text=True, check=True)  # fmt: skip
+    done = subprocess.run(
+        run,
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     where, seed, same = done.stdout.split()
     assert Path(where).is_relative_to(tmp_path) and (seed, same) == ("7", "True")
 

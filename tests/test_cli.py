@@ -168,9 +168,12 @@ def test_the_default_rates_are_the_contracts(answer, tmp_path):
 
 
 STAGED = [
-    "--stages 2 --top 32 --starts carousel", "--stages 1 --top 8 --no-promotion",
-    "--starts restart", "--stages 3 --starts s-jump", "--starts l-jump --rule tc",
-]  # fmt: skip
+    "--stages 2 --top 32 --starts carousel",
+    "--stages 1 --top 8 --no-promotion",
+    "--starts restart",
+    "--stages 3 --starts s-jump",
+    "--starts l-jump --rule tc",
+]
 
 
 @pytest.mark.parametrize("words", STAGED)

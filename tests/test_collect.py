@@ -396,8 +396,10 @@ def test_rows_of_runs_that_are_lost_stay_as_they_are(swept, tmp_path):
     lost = next(line for line in lines if ",lost," in line)
     assert lost.rstrip(",") == "7,lost,1e3,by hand"
     assert [line.split(",")[:3] for line in lines[2:]] == [
-        ["1", "tc", "20"], ["2", "tc", "20"], ["1", "td", "20"],
-    ]  # fmt: skip
+        ["1", "tc", "20"],
+        ["2", "tc", "20"],
+        ["1", "td", "20"],
+    ]
 
 
 def test_a_run_on_its_way_counts_where_the_list_says_so(swept, tmp_path):
@@ -448,24 +450,29 @@ def asked_by(command):
 
 
 def test_a_command_asks_for_what_its_list_does():
-    jobs = [job for path in (DATA / "runs").glob("*.toml") for job in read_list(path)
-            if isinstance(job, Training)]  # fmt: skip
+    jobs = [
+        job
+        for path in (DATA / "runs").glob("*.toml")
+        for job in read_list(path)
+        if isinstance(job, Training)
+    ]
     assert [asked_by(collect.command_of(job.settings)) for job in jobs] == [
         job.settings for job in jobs
     ]
 
 
 def test_the_lists_ask_for_what_the_recorded_commands_did():
-    jobs = {job.about["run"] + str(job.settings.seed): job.settings
-            for name in ("rules", "rules_seeds", "late", "curves")
-            for job in read_list(DATA / "runs" / f"{name}.toml")}  # fmt: skip
+    jobs = {
+        job.about["run"] + str(job.settings.seed): job.settings
+        for name in ("rules", "rules_seeds", "late", "curves")
+        for job in read_list(DATA / "runs" / f"{name}.toml")
+    }
     rows = pd.concat(table(CURVES / f"{name}_42-33_tests.csv") for name in ("rules", "late"))
     for row in rows.itertuples():
         assert asked_by(row.command) == jobs[f"{row.run}{row.seed}"]
     for note in CURVES.glob("*.json"):
         command = json.loads(note.read_text())["command"]
         assert asked_by(command) == jobs[note.stem.replace("_seed", "")], note.name
-
 
 
 def repeated(name, labels, folder):
@@ -514,11 +521,14 @@ def test_what_is_recorded_stays_but_for_what_is_made_again(tmp_path):
 def test_a_depth_is_recorded_as_it_comes_out(tmp_path):
     curves = repeated("depth", {"heuristic-1ply"}, tmp_path)
     key = ["player", "plies"]
-    new, old = (table(folder / "depth_4x6.csv").query("plies == 1 and player == 'heuristic'")
-                for folder in (curves, CURVES))  # fmt: skip
+    new, old = (
+        table(folder / "depth_4x6.csv").query("plies == 1 and player == 'heuristic'")
+        for folder in (curves, CURVES)
+    )
     columns = [*key, "table", "reduce", "games", "mean", "ci95", "reached_2048", "mean_plies"]
-    pd.testing.assert_frame_equal(new[columns].reset_index(drop=True),
-                                  old[columns].reset_index(drop=True))  # fmt: skip
+    pd.testing.assert_frame_equal(
+        new[columns].reset_index(drop=True), old[columns].reset_index(drop=True)
+    )
 
 
 # ---------------------------------------------------------------- make reproduce

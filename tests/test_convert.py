@@ -318,11 +318,17 @@ def test_nan_of_ours_is_refused(tmp_path):
 @pytest.mark.parametrize(
     "name",
     [
-        "6-tuple pattern 0123", "4-tuple pattern 012g", "4-tuple pattern 0120",
-        "4-tuple pattern 012A", "4-tuple Pattern 0123", "monotonicity 0123", "\n", "4-tuple",
+        "6-tuple pattern 0123",
+        "4-tuple pattern 012g",
+        "4-tuple pattern 0120",
+        "4-tuple pattern 012A",
+        "4-tuple Pattern 0123",
+        "monotonicity 0123",
+        "\n",
+        "4-tuple",
         "8-tuple pattern 01234567",
     ],
-)  # fmt: skip
+)
 def test_an_unknown_table_of_demo_is_refused(tmp_path, name):
     text = name.encode()
     head = struct.pack("<Qi", 1, len(text)) + text + struct.pack("<Q", 16**4)
@@ -331,8 +337,13 @@ def test_an_unknown_table_of_demo_is_refused(tmp_path, name):
 
 
 def plus_table(name=b"\x01\0\0\0\x02\0\0\0", nbytes=4, size=256, form=4, end=b"\0\0"):
-    return struct.pack("<BIB", 0, 1, form) + name + struct.pack("<HQ", nbytes, size) \
-        + bytes(nbytes * size) + end  # fmt: skip
+    return (
+        struct.pack("<BIB", 0, 1, form)
+        + name
+        + struct.pack("<HQ", nbytes, size)
+        + bytes(nbytes * size)
+        + end
+    )
 
 
 PLUS_WRONG = {

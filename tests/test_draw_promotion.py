@@ -36,10 +36,13 @@ def test_every_stage_and_tile_is_drawn():
     assert picture.width <= 640
 
 
-@pytest.mark.parametrize(("marks", "seen", "said"), [
-    ({"stages": 2, "top": 1024}, 2048, "seen 2048: use one of 1024, 512"),
-    ({}, 512, "seen 512: use one of no tile"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("marks", "seen", "said"),
+    [
+        ({"stages": 2, "top": 1024}, 2048, "seen 2048: use one of 1024, 512"),
+        ({}, 512, "seen 512: use one of no tile"),
+    ],
+)
 def test_refusals(marks, seen, said):
     with pytest.raises(ValueError, match=said):
         draw_promotion(Network("cells:01", **marks).stages, seen)

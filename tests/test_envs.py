@@ -111,8 +111,9 @@ def test_spawns_are_those_of_the_rules():
     after = boards.from_tiles([[2, 4, 8, 16], [4, 8, 16, 2], [8, 16, 2, 4], [16, 2, 0, 0]])
     states, chances = envs.spawns(after)
     told = {mdp.frozen(boards.to_tiles(state)): chance for state, chance in zip(states, chances)}
-    assert told == pytest.approx({board: chance for chance, board in
-                                  mdp.next_states(mdp.frozen(boards.to_tiles(after)))})  # fmt: skip
+    assert told == pytest.approx(
+        {board: chance for chance, board in mdp.next_states(mdp.frozen(boards.to_tiles(after)))}
+    )
     assert [len(part) for part in envs.spawns(0x1111111111111111)] == [0, 0]
 
 
@@ -225,9 +226,13 @@ def test_gymnasium_s_own_vectors_run_it_too():
 
 @pytest.mark.parametrize(
     ("actions", "said"),
-    [([0, 1], "actions must be 3 integers"), ([0.0] * 3, "must be 3 integers"),
-     ([0, 1, 4], "an action is 0"), ([0, -1, 1], "an action is 0")],
-)  # fmt: skip
+    [
+        ([0, 1], "actions must be 3 integers"),
+        ([0.0] * 3, "must be 3 integers"),
+        ([0, 1, 4], "an action is 0"),
+        ([0, -1, 1], "an action is 0"),
+    ],
+)
 def test_wrong_actions_are_told_in_a_line(actions, said):
     many = make_vec(3)
     many.reset(seed=1)

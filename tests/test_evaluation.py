@@ -52,10 +52,15 @@ def test_a_result_says_what_it_knows():
     assert str(result) == statistics_block(SCORES, LARGEST)
     assert repr(result) == "<me: 850 ± 841 points in 4 games>"
     assert result.as_dict() == {
-        "player": "me", "games": 4, "mean": 850.0, "ci95": result.ci95, "max": 2000,
-        "moves": 500, "moves_per_s": 2000.0,
+        "player": "me",
+        "games": 4,
+        "mean": 850.0,
+        "ci95": result.ci95,
+        "max": 2000,
+        "moves": 500,
+        "moves_per_s": 2000.0,
         "reached": {str(tile): share for tile, share in reached(LARGEST).items()},
-    }  # fmt: skip
+    }
 
 
 # ---------------------------------------------------------------- evaluate

@@ -150,8 +150,7 @@ for _tile in (2, 4, 8, 16, 32):
 both = pytest.mark.parametrize("size", SIZES)
 LARGER = ("optimal", "mixed", "reach 32")  # the ways that 2x3 is played
 every_way = pytest.mark.parametrize(
-    "size, way",
-    [((2, 2), way) for way in WAYS] + [((2, 3), way) for way in LARGER],
+    "size, way", [((2, 2), way) for way in WAYS] + [((2, 3), way) for way in LARGER]
 )
 
 
@@ -322,10 +321,15 @@ def test_no_policy_beats_the_optimal_one_anywhere():
 
 @pytest.mark.parametrize(
     "policy, word",
-    [("best", "no policy"), (3, "no policy"), (Network("cells:01", "state"), "afterstates"),
-     (lambda boards: boards[:-1].astype(float), "one finite number"), (lambda boards: 1.0, "each"),
-     (lambda boards: boards * np.nan, "finite")],
-)  # fmt: skip
+    [
+        ("best", "no policy"),
+        (3, "no policy"),
+        (Network("cells:01", "state"), "afterstates"),
+        (lambda boards: boards[:-1].astype(float), "one finite number"),
+        (lambda boards: 1.0, "each"),
+        (lambda boards: boards * np.nan, "finite"),
+    ],
+)
 def test_bad_policies(policy, word):
     with pytest.raises(ValueError, match=word):
         game(2, 2).follow(policy)
@@ -374,8 +378,12 @@ def test_what_a_play_takes():
 
 @pytest.mark.parametrize("tile", [4, 8, 16, 32])
 def test_odds_are_those_of_the_same_play(tile):
-    for values in (game(2, 2).optimal(), game(2, 2).follow("greedy"), game(2, 2).follow("random"),
-                   whole(2, 2).follow_function(first_legal)):  # fmt: skip
+    for values in (
+        game(2, 2).optimal(),
+        game(2, 2).follow("greedy"),
+        game(2, 2).follow("random"),
+        whole(2, 2).follow_function(first_legal),
+    ):
         odds = values.odds(tile)
         ends = sum(share for largest, share in values.largest().items() if largest >= tile)
         assert odds.start == pytest.approx(ends, abs=1e-12)
@@ -392,19 +400,23 @@ def plain_odds(values, state, tile):
             return 1.0
         return sum(
             share * chance * of(after)
-            for action, share in values.chances(state).items() if share
+            for action, share in values.chances(state).items()
+            if share
             for chance, after in mdp.next_states(mdp.choices(state)[action][0])
-        )  # fmt: skip
+        )
 
     return of(state)
 
 
 @pytest.mark.parametrize(
     "function, said",
-    [(lambda state: 5, "says 5: it is to return a legal action"), (lambda state: None, "says None"),
-     (lambda state: {min(mdp.choices(state)): 0.5}, "probability"),
-     (lambda state: {4: 1.0}, "legal action")],
-)  # fmt: skip
+    [
+        (lambda state: 5, "says 5: it is to return a legal action"),
+        (lambda state: None, "says None"),
+        (lambda state: {min(mdp.choices(state)): 0.5}, "probability"),
+        (lambda state: {4: 1.0}, "legal action"),
+    ],
+)
 def test_what_a_function_may_say(function, said, refused):
     refused(lambda: whole(2, 2).follow_function(function), said)
 
@@ -425,10 +437,18 @@ def test_bad_epsilon(epsilon):
 
 @pytest.mark.parametrize(
     "size, word",
-    [((3, 4), "5.7e13"), ((4, 4), "1.2e20"), ((5, 5), "6.1e35"), ((1, 5), "1.7e4"),
-     ((1, 1), "two tiles"), ((0, 2), "0 by 2"), ((2, -1), "-1"), ((2.0, 2), "2.0"),
-     (("2", 2), "'2'")],
-)  # fmt: skip
+    [
+        ((3, 4), "5.7e13"),
+        ((4, 4), "1.2e20"),
+        ((5, 5), "6.1e35"),
+        ((1, 5), "1.7e4"),
+        ((1, 1), "two tiles"),
+        ((0, 2), "0 by 2"),
+        ((2, -1), "-1"),
+        ((2.0, 2), "2.0"),
+        (("2", 2), "'2'"),
+    ],
+)
 def test_bad_sizes_are_one_line(size, word):
     with pytest.raises(ValueError) as caught:
         SmallGame(*size, progress=False)
@@ -448,9 +468,21 @@ def test_too_little_memory(monkeypatch):
 
 @pytest.mark.parametrize(
     "state",
-    [[[2, 0, 0], [0, 4, 0]], [[2, 3], [0, 4]], [[2, 0]], 5, 2.5, -1, 1 << 70, 0x1100, [[64, 64],
-     [2, 2]], [[32, 16], [8, 32]], [[0, 0], [0, 0]], [[2, 0], [0, 0]]],
-)  # fmt: skip
+    [
+        [[2, 0, 0], [0, 4, 0]],
+        [[2, 3], [0, 4]],
+        [[2, 0]],
+        5,
+        2.5,
+        -1,
+        1 << 70,
+        0x1100,
+        [[64, 64], [2, 2]],
+        [[32, 16], [8, 32]],
+        [[0, 0], [0, 0]],
+        [[2, 0], [0, 0]],
+    ],
+)
 def test_boards_that_are_no_states(state):
     values = game(2, 2).optimal()
     for ask in (values.of, values.actions, values.choose):
@@ -560,9 +592,7 @@ def test_solve_command(capsys):
     assert main(["solve", "2x3", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     values = game(2, 3).optimal()
-    assert list(found) == [
-        "rows", "cols", "states", "afterstates", "terminal", "value", "moves",
-    ]  # fmt: skip
+    assert list(found) == ["rows", "cols", "states", "afterstates", "terminal", "value", "moves"]
     assert (found["rows"], found["cols"], found["states"]) == (2, 3, game(2, 3).states)
     assert found["afterstates"] == game(2, 3).afterstates
     assert found["terminal"] == game(2, 3).terminal

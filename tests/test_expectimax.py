@@ -107,8 +107,11 @@ def test_batches_hold_for_a_value_function_without_symmetry():
     def chance(after, plies):
         if plies == 1:
             return float(reference.number(after) & 0xFF)
-        states = [(reference.with_tile(after, c, t), p) for c in spec.empty_cells(after)
-                  for t, p in ((2, 0.9), (4, 0.1))]  # fmt: skip
+        states = [
+            (reference.with_tile(after, c, t), p)
+            for c in spec.empty_cells(after)
+            for t, p in ((2, 0.9), (4, 0.1))
+        ]
         return sum(p * plain(s, plies - 1) for s, p in states) / len(spec.empty_cells(after))
 
     board = reference.frozen(NEARLY_FULL)
@@ -151,8 +154,10 @@ def test_a_dead_end_is_worth_nothing_not_less():
     network.weights[:] = -1000 / 8  # eight look-ups
     board = from_tiles([[4, 8, 16, 4], [2, 4, 2, 8], [4, 2, 16, 2], [2, 2, 8, 4]])
     values = Search(network, 2).decide(board)[1]
-    expected = {a: r + mean_of_constants(after) for a, (after, r) in
-                reference.outcomes(reference.tiles(int(board))).items()}  # fmt: skip
+    expected = {
+        a: r + mean_of_constants(after)
+        for a, (after, r) in reference.outcomes(reference.tiles(int(board))).items()
+    }
     assert values == pytest.approx(expected)
     assert max(values.values()) > -1000 + 4
 

@@ -191,8 +191,10 @@ def test_both_bests_are_marked(talking):
     for state in (((2, 0), (0, 4)), ((4, 0), (2, 4)), ((8, 2), (0, 4)), ((2, 4), (16, 0))):
         worth = {name: play.actions(state) for name, play in (("own", own), ("best", optimal))}
         options = seen(widget, talking, state)["actions"]
-        marked = {name: {o["action"] for o in options if o[key]}
-                  for name, key in (("own", "own_best"), ("best", "optimal"))}  # fmt: skip
+        marked = {
+            name: {o["action"] for o in options if o[key]}
+            for name, key in (("own", "own_best"), ("best", "optimal"))
+        }
         for name, values in worth.items():
             assert marked[name] == {a for a in values if values[a] > max(values.values()) - 1e-9}
         apart += marked["own"] != marked["best"]

@@ -99,13 +99,42 @@ def test_functions_of_ones_own_are_named_and_not_exchanged(tmp_path):
 
 
 OLD = [
-    {"network": "4x6", "form": "afterstate", "rule": "td", "alpha": 0.1, "order": "backward",
-     "seed": 1, "lanes": 2, "games": 100000, "actions": None, "sources": "abc"},
-    {"network": "42-33", "form": "afterstate", "rule": "tc", "beta": 1.0, "lambda": 0.5,
-     "delay": True, "order": "forward", "seed": 3, "lanes": 2, "threads": 2, "starts": "carousel",
-     "optimistic": 10.0, "stages": 4, "top": 16384, "promotion": False, "games": None,
-     "actions": 5000, "eval_every": 1000, "eval_games": 10, "eval_depth": 3, "sources": "abc"},
-]  # fmt: skip
+    {
+        "network": "4x6",
+        "form": "afterstate",
+        "rule": "td",
+        "alpha": 0.1,
+        "order": "backward",
+        "seed": 1,
+        "lanes": 2,
+        "games": 100000,
+        "actions": None,
+        "sources": "abc",
+    },
+    {
+        "network": "42-33",
+        "form": "afterstate",
+        "rule": "tc",
+        "beta": 1.0,
+        "lambda": 0.5,
+        "delay": True,
+        "order": "forward",
+        "seed": 3,
+        "lanes": 2,
+        "threads": 2,
+        "starts": "carousel",
+        "optimistic": 10.0,
+        "stages": 4,
+        "top": 16384,
+        "promotion": False,
+        "games": None,
+        "actions": 5000,
+        "eval_every": 1000,
+        "eval_games": 10,
+        "eval_depth": 3,
+        "sources": "abc",
+    },
+]
 
 
 @pytest.mark.parametrize("old", OLD, ids=["plain", "everything"])
@@ -187,8 +216,11 @@ def test_a_second_process_is_refused_and_changes_nothing(tmp_path, one_line_erro
     assert process.wait(60) == 0
     process.communicate()
     assert {path.name for path in out.iterdir()} == {
-        "config.json", "history.csv", "checkpoint.npz", living.name,
-    }  # fmt: skip
+        "config.json",
+        "history.csv",
+        "checkpoint.npz",
+        living.name,
+    }
 
 
 def test_reading_needs_no_lock(tmp_path):

@@ -16,8 +16,11 @@ from lib2048.play.evaluation import record_game
 
 SHORT_AND_LONG = "cells:0124,4567,45,3,c8"  # c8 lies in 0124 as its mirror image does
 BOARDS = [step.board for game in range(3) for step in record_game("greedy", 4, game)[::9]]
-LARGE = [board_with(*large, 8, 4, 2, 2, seed=seed)
-         for seed in range(6) for large in ((16,), (32,), (32, 16), (64, 32))]  # fmt: skip
+LARGE = [
+    board_with(*large, 8, 4, 2, 2, seed=seed)
+    for seed in range(6)
+    for large in ((16,), (32,), (32, 16), (64, 32))
+]
 
 
 def in_double(network, board):
@@ -49,8 +52,11 @@ def assert_folded(network, folded, boards):
     assert folded.tuples == tuple(t for t in network.tuples if len(t) == longest)
     assert parse_network(folded.name) == folded.tuples
     assert folded.optimistic == network.optimistic and not folded.promotes
-    assert folded.stages[:3] == (network.stages.marks, network.stages.lowest,
-                                 folded.block if network.stages.marks else 0)  # fmt: skip
+    assert folded.stages[:3] == (
+        network.stages.marks,
+        network.stages.lowest,
+        folded.block if network.stages.marks else 0,
+    )
     assert_same_values(network, folded, boards)
 
 
@@ -126,12 +132,7 @@ def test_folding_a_smaller_board():
     np.testing.assert_allclose(folded.values(boards), network.values(boards), rtol=1e-5, atol=1e-3)
 
 
-LARGEST = {
-    "42-33-4": "42-33",
-    "42-33-4-22": "42-33",
-    "42-33-4-22-3": "42-33",
-    "421-43-3": "421-43",
-}
+LARGEST = {"42-33-4": "42-33", "42-33-4-22": "42-33", "42-33-4-22-3": "42-33", "421-43-3": "421-43"}
 
 
 @pytest.mark.parametrize("name, kept", LARGEST.items())
@@ -224,9 +225,10 @@ def test_the_command_writes_the_folded_network(source, tmp_path, capsys):
     assert main(["fold", str(path), str(tmp_path / "small.npz"), "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
     assert said == {
-        "network": "cells:0124,4567", "folded_from": SHORT_AND_LONG,
+        "network": "cells:0124,4567",
+        "folded_from": SHORT_AND_LONG,
         "weights": str(tmp_path / "small.npz"),
-    }  # fmt: skip
+    }
     assert_folded(network, load(tmp_path / "small.npz"), [*BOARDS[:30], *LARGE])
     found = storage.info(tmp_path / "small.npz")
     assert found["info"] == {"games": 7, "folded_from": SHORT_AND_LONG}

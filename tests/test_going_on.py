@@ -10,17 +10,7 @@ import time
 
 import numpy as np
 import pytest
-from learners import (
-    ORDERS,
-    SMALL,
-    STEP,
-    contents,
-    csv_rows,
-    played,
-    same_run,
-    stop_after,
-    trained,
-)  # fmt: skip
+from learners import ORDERS, SMALL, STEP, contents, csv_rows, played, same_run, stop_after, trained
 
 from lib2048 import Network, train
 from lib2048.machine.arrays import read_arrays

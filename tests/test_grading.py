@@ -28,7 +28,7 @@ AUTOMATIC = {
 }  # fmt: skip
 FULL = sum(AUTOMATIC.values())
 
-MERGES_TWICE = '''
+MERGES_TWICE = """
 def slide_row(row):
     tiles, new, reward = [tile for tile in row if tile], [], 0
     for tile in tiles:
@@ -37,8 +37,8 @@ def slide_row(row):
             new[-2:] = [2 * new[-1]]
             reward += new[-1]
     return new + [0] * (len(row) - len(new)), reward
-'''
-UPSIDE_DOWN = '''
+"""
+UPSIDE_DOWN = """
 def slide(board, action):
     turns = [3, 2, 1, 0][action]
     for _ in range(turns):
@@ -48,15 +48,15 @@ def slide(board, action):
     for _ in range(4 - turns):
         board = [list(column) for column in zip(*board)][::-1]
     return board, sum(reward for _, reward in rows)
-'''
-HALF_ARE_FOURS = '''
+"""
+HALF_ARE_FOURS = """
 def spawn(board, rng):
     empty = [(r, c) for r in range(len(board)) for c in range(len(board[0])) if not board[r][c]]
     r, c = rng.choice(empty)
     new = [row[:] for row in board]
     new[r][c] = rng.choice([2, 4])
     return new
-'''
+"""
 CRASH = "import os\nos._exit(3)"
 LOOP = "while True:\n    pass"
 
@@ -173,8 +173,9 @@ def test_a_person_gives_the_rest_of_the_marks(course, grades):
 
 
 def test_each_gets_one_page_of_feedback(course):
-    pages = {path.parts[-3]: path.read_text(encoding="utf-8")
-             for path in marks.feedback("hw01", course)}  # fmt: skip
+    pages = {
+        path.parts[-3]: path.read_text(encoding="utf-8") for path in marks.feedback("hw01", course)
+    }
     assert sorted(pages) == sorted(LOST)
     assert "has yet to mark: prediction, who-scores-more" in pages["103"]
     assert "ended the kernel" in pages["105"] and "damaged" in pages["108"]

@@ -33,11 +33,15 @@ def test_a_notebook_says_its_lab_and_whose_it_is():
 @pytest.mark.parametrize(
     "line, number",
     {
-        'STUDENT = "s77"  # yours': "s77", "STUDENT = '4711'": "4711", "STUDENT = 4711": "4711",
-        'STUDENT = " 12-34 Ada "': "12-34 Ada", 'STUDENT = "0000"': "", 'STUDENT = ""': "",
+        'STUDENT = "s77"  # yours': "s77",
+        "STUDENT = '4711'": "4711",
+        "STUDENT = 4711": "4711",
+        'STUDENT = " 12-34 Ada "': "12-34 Ada",
+        'STUDENT = "0000"': "",
+        'STUDENT = ""': "",
         "student = 7": "",
     }.items(),
-)  # fmt: skip
+)
 def test_the_student_is_what_the_line_of_code_says(line, number):
     notebook = handins.untouched("s1")
     [cell] = [cell for cell in notebook["cells"] if "STUDENT = " in "".join(cell["source"])]
@@ -175,19 +179,24 @@ def record(course, student):
 
 def test_a_moodle_download(tmp_path):
     pack_ = packed(tmp_path, handins.solution("n1"), report_md=b"# mine")
-    path = handins.download(tmp_path / "moodle.zip", [
-        ("Ada Lovelace_101_assignsubmission_file_/hw01.zip", pack_),
-        ("Bo O'Neill-Ünal_102_assignsubmission_file_/Untitled3 (1).ipynb", NOTEBOOK),
-        ("Bo O'Neill-Ünal_102_assignsubmission_file_/report.pdf", b"%PDF"),
-        ("Cy_Underscore_103_assignsubmission_file_final version.zip", pack_),
-        ("Di Four_104_assignsubmission_file/deep/hw01.zip", pack_),
-        ("__MACOSX/Ada Lovelace_101_assignsubmission_file_/._hw01.zip", b"x"),
-    ])  # fmt: skip
+    path = handins.download(
+        tmp_path / "moodle.zip",
+        [
+            ("Ada Lovelace_101_assignsubmission_file_/hw01.zip", pack_),
+            ("Bo O'Neill-Ünal_102_assignsubmission_file_/Untitled3 (1).ipynb", NOTEBOOK),
+            ("Bo O'Neill-Ünal_102_assignsubmission_file_/report.pdf", b"%PDF"),
+            ("Cy_Underscore_103_assignsubmission_file_final version.zip", pack_),
+            ("Di Four_104_assignsubmission_file/deep/hw01.zip", pack_),
+            ("__MACOSX/Ada Lovelace_101_assignsubmission_file_/._hw01.zip", b"x"),
+        ],
+    )
     done = collect(path, tmp_path)
     assert taken(tmp_path) == {
-        "101": ["hw01.ipynb", "report.md"], "102": ["hw01.ipynb", "report.pdf"],
-        "103": ["hw01.ipynb", "report.md"], "104": ["hw01.ipynb", "report.md"],
-    }  # fmt: skip
+        "101": ["hw01.ipynb", "report.md"],
+        "102": ["hw01.ipynb", "report.pdf"],
+        "103": ["hw01.ipynb", "report.md"],
+        "104": ["hw01.ipynb", "report.md"],
+    }
     assert record(tmp_path, "102").name == "Bo O'Neill-Ünal"
     assert record(tmp_path, "103").name == "Cy_Underscore"
     assert done["students"] == 4 and record(tmp_path, "101").lms == "moodle"
@@ -196,12 +205,15 @@ def test_a_moodle_download(tmp_path):
 
 def test_a_canvas_download_with_late_and_second_attempts(tmp_path):
     old, new = handins.solution("n1"), handins.changed("n1", slide="def slide(b, a): pass")
-    path = handins.download(tmp_path / "canvas.zip", [
-        ("lovelaceada_LATE_11_901_hw01-2.zip", packed(tmp_path, new)),
-        ("lovelaceada_11_901_hw01.zip", packed(tmp_path, old)),
-        ("lovelaceada_11_901_hw01-1.zip", packed(tmp_path, old)),
-        ("neillbo_12_900_my_home_work.ipynb", handins.data(handins.solution("n2"))),
-    ])  # fmt: skip
+    path = handins.download(
+        tmp_path / "canvas.zip",
+        [
+            ("lovelaceada_LATE_11_901_hw01-2.zip", packed(tmp_path, new)),
+            ("lovelaceada_11_901_hw01.zip", packed(tmp_path, old)),
+            ("lovelaceada_11_901_hw01-1.zip", packed(tmp_path, old)),
+            ("neillbo_12_900_my_home_work.ipynb", handins.data(handins.solution("n2"))),
+        ],
+    )
     done = collect(path, tmp_path)
     assert sorted(taken(tmp_path)) == ["11", "12"]
     assert record(tmp_path, "11").late and not record(tmp_path, "12").late
@@ -223,16 +235,19 @@ def test_of_two_moodle_files_the_later_is_taken_whatever_its_place(tmp_path):
 def test_damaged_foreign_and_wrong_files_are_told_and_stop_nobody(tmp_path):
     good = packed(tmp_path, handins.solution("n1"))
     wrong = handins.solution("n6") | {"metadata": {"lib2048": {"lab": "hw03"}}}
-    path = handins.download(tmp_path / "class.zip", [
-        ("Ada_101_assignsubmission_file_/hw01.zip", good),
-        ("Bo_102_assignsubmission_file_/hw01.zip", good[: len(good) // 2]),
-        ("Cy_103_assignsubmission_file_/holiday.jpg", b"\xff\xd8\xff"),
-        ("Di_104_assignsubmission_file_/hw01.ipynb", b""),
-        ("Ed_105_assignsubmission_file_/hw01.ipynb", b'{"cells": "none"}'),
-        ("Flo_106_assignsubmission_file_/hw03.ipynb", handins.data(wrong)),
-        ("Gus_107_assignsubmission_file_/hw01.zip", good[:-40] + b"\0" * 40),
-        ("readme.txt", b"by hand"),
-    ])  # fmt: skip
+    path = handins.download(
+        tmp_path / "class.zip",
+        [
+            ("Ada_101_assignsubmission_file_/hw01.zip", good),
+            ("Bo_102_assignsubmission_file_/hw01.zip", good[: len(good) // 2]),
+            ("Cy_103_assignsubmission_file_/holiday.jpg", b"\xff\xd8\xff"),
+            ("Di_104_assignsubmission_file_/hw01.ipynb", b""),
+            ("Ed_105_assignsubmission_file_/hw01.ipynb", b'{"cells": "none"}'),
+            ("Flo_106_assignsubmission_file_/hw03.ipynb", handins.data(wrong)),
+            ("Gus_107_assignsubmission_file_/hw01.zip", good[:-40] + b"\0" * 40),
+            ("readme.txt", b"by hand"),
+        ],
+    )
     done = collect(path, tmp_path, "hw01")
     assert sorted(taken(tmp_path)) == ["101", "102", "103", "104", "105", "106", "107"]
     problems = {student: record(tmp_path, student).problem for student in taken(tmp_path)}
@@ -250,11 +265,14 @@ def test_a_path_that_leads_out_is_refused_and_writes_nothing(tmp_path):
         archive.writestr("../../../evil.csv", "x")
         archive.writestr("/evil.csv", "x")
         archive.writestr("C:\\evil.csv", "x")
-    path = handins.download(tmp_path / "class.zip", [
-        ("Ada_101_assignsubmission_file_/hw01.zip", inner.getvalue()),
-        ("../Bo_102_assignsubmission_file_/hw01.ipynb", NOTEBOOK),
-        ("/Cy_103_assignsubmission_file_/hw01.ipynb", NOTEBOOK),
-    ])  # fmt: skip
+    path = handins.download(
+        tmp_path / "class.zip",
+        [
+            ("Ada_101_assignsubmission_file_/hw01.zip", inner.getvalue()),
+            ("../Bo_102_assignsubmission_file_/hw01.ipynb", NOTEBOOK),
+            ("/Cy_103_assignsubmission_file_/hw01.ipynb", NOTEBOOK),
+        ],
+    )
     before = sorted(tmp_path.parent.rglob("*.csv"))
     done = collect(path, tmp_path / "course")
     assert taken(tmp_path / "course") == {"101": ["hw01.ipynb"]}
@@ -263,20 +281,26 @@ def test_a_path_that_leads_out_is_refused_and_writes_nothing(tmp_path):
 
 
 def test_packs_from_elsewhere_go_by_the_students_own_number(tmp_path):
-    path = handins.download(tmp_path / "mails.zip", [
-        ("a/one.zip", packed(tmp_path, handins.solution("x"), "S 77")),
-        ("nobody.ipynb", handins.data(handins.untouched("0000"))),
-    ])  # fmt: skip
+    path = handins.download(
+        tmp_path / "mails.zip",
+        [
+            ("a/one.zip", packed(tmp_path, handins.solution("x"), "S 77")),
+            ("nobody.ipynb", handins.data(handins.untouched("0000"))),
+        ],
+    )
     done = collect(path, tmp_path)
     assert list(taken(tmp_path)) == ["S-77"] and record(tmp_path, "S-77").lms == "plain"
     assert "does not say whose it is" in done["problems"][0]
 
 
 def test_one_number_in_two_hand_ins_is_told(tmp_path):
-    path = handins.download(tmp_path / "x.zip", [
-        ("Ada_101_assignsubmission_file_/hw01.ipynb", NOTEBOOK),
-        ("Bo_102_assignsubmission_file_/hw01.ipynb", NOTEBOOK),
-    ])  # fmt: skip
+    path = handins.download(
+        tmp_path / "x.zip",
+        [
+            ("Ada_101_assignsubmission_file_/hw01.ipynb", NOTEBOOK),
+            ("Bo_102_assignsubmission_file_/hw01.ipynb", NOTEBOOK),
+        ],
+    )
     collect(path, tmp_path)
     assert record(tmp_path, "101").notes == ["the student number n1 is also that of Bo"]
 
@@ -285,9 +309,13 @@ def test_a_second_download_replaces_the_older_and_keeps_the_newer_and_the_good(t
     name = "Ada_101_assignsubmission_file_/hw01.ipynb"
 
     def once(content, when):
-        [line] = collect(handins.download(tmp_path / "x.zip", [
-            (name, content, when), ("Bo_102_assignsubmission_file_/hw01.ipynb", NOTEBOOK)
-        ]), tmp_path)["taken"][:1]  # fmt: skip
+        [line] = collect(
+            handins.download(
+                tmp_path / "x.zip",
+                [(name, content, when), ("Bo_102_assignsubmission_file_/hw01.ipynb", NOTEBOOK)],
+            ),
+            tmp_path,
+        )["taken"][:1]
         return line, record(tmp_path, "101").number
 
     assert once(handins.data(handins.solution("v1")), "12:00")[1] == "v1"
@@ -315,10 +343,13 @@ def test_what_collect_refuses(tmp_path, one_line_error):
     assert "not a zip file" in one_line_error("labs", "collect", tmp_path / "x.zip", *into)
     assert "no such file" in one_line_error("labs", "collect", tmp_path / "y.zip", *into)
     other = handins.solution() | {"metadata": {"lib2048": {"lab": "hw03"}}}
-    both = handins.download(tmp_path / "both.zip", [
-        ("Ada_101_assignsubmission_file_/a.ipynb", NOTEBOOK),
-        ("Bo_102_assignsubmission_file_/a.ipynb", handins.data(other)),
-    ])  # fmt: skip
+    both = handins.download(
+        tmp_path / "both.zip",
+        [
+            ("Ada_101_assignsubmission_file_/a.ipynb", NOTEBOOK),
+            ("Bo_102_assignsubmission_file_/a.ipynb", handins.data(other)),
+        ],
+    )
     said = one_line_error("labs", "collect", both, *into)
     assert "notebooks of hw01 (1), hw03 (1): say which with --lab" in said
     none = handins.download(tmp_path / "none.zip", [("a.txt", b"x")])
@@ -329,7 +360,7 @@ def test_what_collect_refuses(tmp_path, one_line_error):
 
 # ---------------------------------------------------------------- functions in a plain file
 
-PLAYER = '''
+PLAYER = """
 from helpers import packed
 
 print("this file says hello")
@@ -344,7 +375,7 @@ legal_actions = lambda board: [0, 1, 2, 3]
 
 if __name__ == "__main__":
     raise SystemExit("not when it is checked")
-'''
+"""
 
 
 def test_a_players_file_is_checked_without_jupyter(tmp_path, capsys):
@@ -354,10 +385,12 @@ def test_a_players_file_is_checked_without_jupyter(tmp_path, capsys):
     found = json.loads(capsys.readouterr().out)
     status = {check["name"]: check["status"] for check in found["checks"]}
     assert status == {
-        "hw01.slide_row": "failed", "hw01.slide": "not attempted",
-        "hw01.legal_actions": "failed", "hw01.spawn": "not attempted",
+        "hw01.slide_row": "failed",
+        "hw01.slide": "not attempted",
+        "hw01.legal_actions": "failed",
+        "hw01.spawn": "not attempted",
         "hw01.play": "not attempted",
-    }  # fmt: skip
+    }
     assert "All four actions are called legal" in str(found)
     assert main(["labs", "check", "hw01", str(tmp_path / "player.py"), "--only", "slide"]) == 0
     assert capsys.readouterr().out.count("hw01.") == 1  # not attempted: nothing failed

@@ -28,9 +28,12 @@ def plain_line(exponents, w):
     )
     total = sum(e**w.total_power for e in exponents)
     return (
-        w.alive + w.empty * exponents.count(0) + w.merges * runs
-        - w.order * min(fall, rise) - w.total * total
-    )  # fmt: skip
+        w.alive
+        + w.empty * exponents.count(0)
+        + w.merges * runs
+        - w.order * min(fall, rise)
+        - w.total * total
+    )
 
 
 def test_every_line_is_worth_what_the_formula_says():

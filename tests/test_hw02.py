@@ -198,8 +198,11 @@ def without_the_last_mask(board):
 
 
 def upside_down(board):
-    return board << U(48) | board >> U(48) | board << U(16) & U(0xFFFF << 32) | (
-        board >> U(16) & U(0xFFFF << 16)
+    return (
+        board << U(48)
+        | board >> U(48)
+        | board << U(16) & U(0xFFFF << 32)
+        | (board >> U(16) & U(0xFFFF << 16))
     )
 
 

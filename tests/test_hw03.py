@@ -530,13 +530,15 @@ def test_a_stub_is_not_attempted(name):
 
 def test_value_iteration_finds_the_value_of_a_game():
     V, sweeps = find("hw03.value_iteration").truth(afterstates_of(2, 2)[::-1])
-    worth = sum(p * max(r + V[s] for s, r in mdp.choices(state).values())
-                for p, state in mdp.starts(2, 2))  # fmt: skip
+    worth = sum(
+        p * max(r + V[s] for s, r in mdp.choices(state).values()) for p, state in mdp.starts(2, 2)
+    )
     assert sweeps == 2 and worth == pytest.approx(66.9641, abs=1e-4)
 
 
 @pytest.mark.parametrize("name", STUBS)
 def test_every_seed_draws_cases_for_every_part(name):
     exercise = of_lab("hw03")[name]
-    assert all(exercise.all_cases(seed, part) for seed in range(20)
-               for part in exercise.parts or [None])  # fmt: skip
+    assert all(
+        exercise.all_cases(seed, part) for seed in range(20) for part in exercise.parts or [None]
+    )

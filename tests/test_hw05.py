@@ -254,7 +254,15 @@ def delayed(network, past, over):
 def test_the_labs_versions_learn_what_the_loop_learns(learn):
     mine, theirs = Network("4-22"), Network("4-22")
     play(mine, learn, seed=3)
-    train(theirs, alpha=0.125, lam=0.5, delay=learn is delayed, games=1, lanes=1, seed=3,
-          progress=False)  # fmt: skip
+    train(
+        theirs,
+        alpha=0.125,
+        lam=0.5,
+        delay=learn is delayed,
+        games=1,
+        lanes=1,
+        seed=3,
+        progress=False,
+    )
     assert np.allclose(mine.weights, theirs.weights, atol=1e-4)
     assert theirs.weights.max() > 1

@@ -9,8 +9,9 @@ import lib2048
 from lib2048 import BoardKind, Ladder, from_tiles, spec, to_tiles
 from lib2048.course.ladder import LISTS, wrong_slides, wrong_spawns
 
-BITS = BoardKind(lib2048.slide, lambda b: b, operator.eq, from_tiles([[0] * 4] * 4), from_tiles,
-                 to_tiles)  # fmt: skip
+BITS = BoardKind(
+    lib2048.slide, lambda b: b, operator.eq, from_tiles([[0] * 4] * 4), from_tiles, to_tiles
+)
 
 
 def play(slide, spawn, same, empty, games):

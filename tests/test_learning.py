@@ -69,9 +69,19 @@ def lasting(games):
 
 
 def compare_with_plain(
-    name, form, order, actions, alpha=0.5, lanes=2, learn=True,
-    rule="td", decay=0.0, delay=True, optimistic=0.0, error="fresh",
-):  # fmt: skip
+    name,
+    form,
+    order,
+    actions,
+    alpha=0.5,
+    lanes=2,
+    learn=True,
+    rule="td",
+    decay=0.0,
+    delay=True,
+    optimistic=0.0,
+    error="fresh",
+):
     """Train twice, by the library and in plain Python; every weight and game must be the same."""
     network, seed = Network(name, form, optimistic), 5
     settings = {"rule": rule, "decay": decay, "delay": delay, "error": error}
@@ -79,9 +89,20 @@ def compare_with_plain(
     results, _ = games.play(FOREVER, actions, 10**4)
     rate = alpha / network.lookups_per_board
     plain = Learner(
-        network.tuples, form, order == "backward", rate, seed, lanes, learn,
-        rule == "tc", decay, horizon(decay), delay, optimistic, remembered=error == "remembered",
-    )  # fmt: skip
+        network.tuples,
+        form,
+        order == "backward",
+        rate,
+        seed,
+        lanes,
+        learn,
+        rule == "tc",
+        decay,
+        horizon(decay),
+        delay,
+        optimistic,
+        remembered=error == "remembered",
+    )
     plain.play(actions)
     assert plain.actions == games.actions == actions
     assert len(results) > 0
@@ -438,11 +459,13 @@ def test_own_functions_are_the_librarys_bit_for_bit(form, order, mine):
 
 
 def in_plain_order(network):
-    return np.concatenate([
-        network.table(which, head)
-        for head in range(network.heads)
-        for which in range(len(network.tuples))
-    ])  # fmt: skip
+    return np.concatenate(
+        [
+            network.table(which, head)
+            for head in range(network.heads)
+            for which in range(len(network.tuples))
+        ]
+    )
 
 
 def test_own_functions_train_through_train():

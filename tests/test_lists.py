@@ -45,8 +45,12 @@ def test_every_list_says_what_it_fills_and_how_long_it_takes(path):
 
 def test_what_plays_and_ships_names_runs_of_the_lists():
     runs = {f"{path.stem}/{job.label}" for path in LISTS for job in read_list(path)}
-    named = {network for path in LISTS for job in read_list(path)
-             if (network := getattr(job, "network", None))}  # fmt: skip
+    named = {
+        network
+        for path in LISTS
+        for job in read_list(path)
+        if (network := getattr(job, "network", None))
+    }
     files = {"data/weights/42-33.npz", "data/weights/42-33-stages.npz"}  # what is shipped already
     trained = {"curves/td0_4x6_backward-seed1", "fine/0.0003-seed1", "late_1e10/carousel-seed1",
                "overfitting/tc-seed1", "page/six-long-seed1", "tc_1e10/tc-seed1",

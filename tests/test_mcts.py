@@ -17,8 +17,15 @@ def small():
     """Return (states of 2x2 with a legal action uint64[n], exact worths of their actions)."""
     game = SmallGame(2, 2, progress=False, symmetric=False)
     best = game.optimal()
-    states = sorted({board | e << s for board in game.boards.tolist() for s in (0, 4, 16, 20)
-                     if not board >> s & 15 for e in (1, 2)})  # fmt: skip
+    states = sorted(
+        {
+            board | e << s
+            for board in game.boards.tolist()
+            for s in (0, 4, 16, 20)
+            if not board >> s & 15
+            for e in (1, 2)
+        }
+    )
     states = np.array(states, np.uint64)
     after, rewards = options(states, TWO)
     legal = np.isfinite(rewards)

@@ -53,8 +53,10 @@ def refusal(path):
 def test_a_file_says_what_was_checked(path):
     said = info(path)
     assert (said["network"], said["checked"], said["info"]) == (
-        "policy", "all", {"games": 7, "path": 1},
-    )  # fmt: skip
+        "policy",
+        "all",
+        {"games": 7, "path": 1},
+    )
 
 
 def test_files_of_format_1_are_read_by_their_own_hash(path):
@@ -71,10 +73,12 @@ def test_files_of_format_1_are_read_by_their_own_hash(path):
 
 
 ABOUT = {
-    "another info": {"info": "{}"}, "another network": {"network": "cnn22"},
-    "another option": {"options": '{"symmetry": "ave"}'}, "something more": {"more": "x"},
+    "another info": {"info": "{}"},
+    "another network": {"network": "cnn22"},
+    "another option": {"options": '{"symmetry": "ave"}'},
+    "something more": {"more": "x"},
     "another format": {"format": "lib2048 3"},
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("about", ABOUT.values(), ids=ABOUT)

@@ -135,26 +135,37 @@ def has_no_end(weights, positions, amount):
 
 WRONG = {
     "index": {
-        returns_something: "returned 7", writes_too_few: r"positions\[15\] unwritten",
-        writes_past_the_end: "IndexError: index 16", writes_far_past_the_end: "index 1000",
-        writes_before_the_beginning: "index -16 is negative", points_outside: "131072",
-        points_far_outside: "negative number", points_before_the_tables: "tables hold",
-        forgets_the_mask: "tables hold", calls_itself: "recursed without end",
-        raises: "ZeroDivisionError", knows_a_name_that_is_not_there: "missing_name",
+        returns_something: "returned 7",
+        writes_too_few: r"positions\[15\] unwritten",
+        writes_past_the_end: "IndexError: index 16",
+        writes_far_past_the_end: "index 1000",
+        writes_before_the_beginning: "index -16 is negative",
+        points_outside: "131072",
+        points_far_outside: "negative number",
+        points_before_the_tables: "tables hold",
+        forgets_the_mask: "tables hold",
+        calls_itself: "recursed without end",
+        raises: "ZeroDivisionError",
+        knows_a_name_that_is_not_there: "missing_name",
         is_python_only: "numba cannot compile",
         takes_one_argument: r"called as index\(board, positions\)",
     },
     "value": {
-        is_text: "return a number", is_nothing: "return a number", is_not_finite: "finite",
-        changes_the_weights: "changed its argument weights", reads_past_the_tables: "IndexError",
+        is_text: "return a number",
+        is_nothing: "return a number",
+        is_not_finite: "finite",
+        changes_the_weights: "changed its argument weights",
+        reads_past_the_tables: "IndexError",
     },
     "update": {
         changes_the_positions: "changed its argument positions",
-        learns_past_the_tables: "IndexError", learns_from_the_end: "negative",
+        learns_past_the_tables: "IndexError",
+        learns_from_the_end: "negative",
         learns_somewhere_else: "does not belong to the board",
-        learns_without_bound: "not finite", takes_one_argument: "called as update",
+        learns_without_bound: "not finite",
+        takes_one_argument: "called as update",
     },
-}  # fmt: skip
+}
 CASES = [(part, function, words) for part in WRONG for function, words in WRONG[part].items()]
 
 
@@ -189,8 +200,9 @@ def rarely_outside(board, positions):
 
 def test_a_mistake_that_no_trial_met_ends_the_run_with_its_board(tmp_path):
     network = Network(SMALL)
-    run = Run(Settings(network=SMALL, alpha=0.001), tmp_path,
-              network.with_functions(index=rarely_outside))  # fmt: skip
+    run = Run(
+        Settings(network=SMALL, alpha=0.001), tmp_path, network.with_functions(index=rarely_outside)
+    )
     with pytest.raises(ValueError, match="outside the tables") as error:
         run.go(actions=10_000_000, progress=False)
     first = str(error.value).split("\n")[2].split()
@@ -266,9 +278,13 @@ def test_an_index_of_ones_own_has_no_plain_order_and_says_so(tmp_path):
     network = Network("42-33-4-22-3")
     index = plain_parts(Network(SMALL))[0]
     mine = Network(SMALL).with_functions(index=index)
-    for ask in (lambda: mine.table(0), lambda: mine.set_table(0, np.zeros(65536)),
-                lambda: mine.lookups(0), lambda: mine.folded(),
-                lambda: save(mine, tmp_path / "w.npz")):  # fmt: skip
+    for ask in (
+        lambda: mine.table(0),
+        lambda: mine.set_table(0, np.zeros(65536)),
+        lambda: mine.lookups(0),
+        lambda: mine.folded(),
+        lambda: save(mine, tmp_path / "w.npz"),
+    ):
         with pytest.raises(ValueError, match="your own index decides that") as error:
             ask()
         assert "\n" not in str(error.value)

@@ -48,8 +48,11 @@ def test_a_page_gets_what_its_programs_print():
 
 # ---- the glossary --------------------------------------------------------------------------------
 
-TERMS = re.findall(r"^\| ([^|]+) \| ([^|]+) \| ([^|]+) \| ([^|]+) \| \[(\w\d)\]\(\S+\) \|$",
-                   pages.text_of("docs/glossary.md"), re.MULTILINE)  # fmt: skip
+TERMS = re.findall(
+    r"^\| ([^|]+) \| ([^|]+) \| ([^|]+) \| ([^|]+) \| \[(\w\d)\]\(\S+\) \|$",
+    pages.text_of("docs/glossary.md"),
+    re.MULTILINE,
+)
 
 
 def words_of(lesson):
@@ -123,8 +126,12 @@ def test_the_lab_of_the_short_path_has_its_part():
 # ---- the README, and the page on using the library -----------------------------------------------
 
 USING = "docs/using_the_library.md"
-SMALL = {"actions=3_000_000": "actions=2_000, progress=False", "1_000_000": "2_000",
-         "games=1_000": "games=2", "seconds=60": "actions=300"}  # fmt: skip
+SMALL = {
+    "actions=3_000_000": "actions=2_000, progress=False",
+    "1_000_000": "2_000",
+    "games=1_000": "games=2",
+    "seconds=60": "actions=300",
+}
 
 
 def test_the_programs_of_the_library_page_run():

@@ -119,8 +119,9 @@ def test_recorded_moves_play_the_games_again():
 
 def test_a_warm_start_learns_what_a_player_did():
     game = SmallGame(2, 2, progress=False)
-    moves = record_games(lambda games: games.worths(game.optimal().values).argmax(axis=1), 150,
-                         seed=3, grid=TWO)  # fmt: skip
+    moves = record_games(
+        lambda games: games.worths(game.optimal().values).argmax(axis=1), 150, seed=3, grid=TWO
+    )
     network = new_policy_network(1, (32,), TWO)
     rows = warm_start(network, moves, epochs=8, batch=32, learning_rate=0.005)
     assert [row["epoch"] for row in rows] == list(range(9))

@@ -114,9 +114,19 @@ def test_nothing_predicted_invites_and_writes_nothing(reader, capsys):
 
 @pytest.mark.parametrize(
     "value, kept",
-    [("more  slowly\n", "more slowly"), (0, 0), (-4, -4), (0.25, 0.25), (np.float32(2), 2.0),
-     (np.int64(7), 7), ("12 000", 12000), ("12,000", 12000), ("0.5", 0.5), ("30 %", 30)],
-)  # fmt: skip
+    [
+        ("more  slowly\n", "more slowly"),
+        (0, 0),
+        (-4, -4),
+        (0.25, 0.25),
+        (np.float32(2), 2.0),
+        (np.int64(7), 7),
+        ("12 000", 12000),
+        ("12,000", 12000),
+        ("0.5", 0.5),
+        ("30 %", 30),
+    ],
+)
 def test_numbers_and_short_words(reader, value, kept):
     assert predict("A2.3", value) == kept and type(predicted("A2.3")) is type(kept)
     assert record(reader)["predictions"]["A2.3"]["last"]["value"] == kept
@@ -132,10 +142,22 @@ def test_other_values_are_refused_in_one_line(reader, refused, value):
 
 @pytest.mark.parametrize(
     "value, kept",
-    [("12 k", 12000), ("1.5 M points", 1_500_000), ("50 per cent", 50), ("~30%", 30), ("× 3", 3),
-     ("0,5", 0.5), ("12,5", 12.5), ("−4", -4), ("1e6", 10**6), ("12k points", 12000),
-     ("2 times slower", "2 times slower"), ("3 m", "3 m"), ("1.2.3", "1.2.3")],
-)  # fmt: skip
+    [
+        ("12 k", 12000),
+        ("1.5 M points", 1_500_000),
+        ("50 per cent", 50),
+        ("~30%", 30),
+        ("× 3", 3),
+        ("0,5", 0.5),
+        ("12,5", 12.5),
+        ("−4", -4),
+        ("1e6", 10**6),
+        ("12k points", 12000),
+        ("2 times slower", "2 times slower"),
+        ("3 m", "3 m"),
+        ("1.2.3", "1.2.3"),
+    ],
+)
 def test_a_number_may_be_written_as_people_do(value, kept):
     assert predict("06.1", value) == kept and type(predicted("06.1")) is type(kept)
 
@@ -434,7 +456,9 @@ def run_cells(path, *names):
 def test_progress_of_nobody_says_how_to_begin(course, capsys):
     found = command(capsys, "progress")
     assert [(one["name"], one["title"], one["run"], one["cells"]) for one in found["lessons"]] == [
-        ("00", "Start here", 0, 2), ("06", "TD(0)", 0, 2)]  # fmt: skip
+        ("00", "Start here", 0, 2),
+        ("06", "TD(0)", 0, 2),
+    ]
     assert found["lessons"][1]["asks"] == ["06.1", "06.2"] and found["next"]["name"] == "00"
     assert main(["progress"]) == 0
     assert "`lib2048 lessons start`" in capsys.readouterr().out
@@ -451,7 +475,8 @@ def test_progress_counts_cells_predictions_and_exercises(course, capsys):
     assert found["lessons"][0]["run"] == 2 and found["lessons"][1]["said"] == ["06.2"]
     [lab] = found["labs"]
     assert lab["passed"] == ["hw01.slide_row"] and lab["exercises"] == [
-        one.name for one in of_lab("hw01").values()]  # fmt: skip
+        one.name for one in of_lab("hw01").values()
+    ]
     assert found["next"]["name"] == "06"
     assert main(["progress"]) == 0
     page = capsys.readouterr().out
@@ -465,8 +490,10 @@ def test_progress_counts_cells_predictions_and_exercises(course, capsys):
 def steps(*marks):
     """Return a `Progress` of lessons 00, 01 … with a lab behind 01 and an appendix: 0, ½ or 1."""
     done = dict(zip(["00", "01", "hw01", "02", "A1"], marks))
-    lessons = [room.Lesson(name, "", f"{name}.ipynb", 10, int(10 * done[name]), [], [])
-               for name in ("00", "01", "02", "A1")]  # fmt: skip
+    lessons = [
+        room.Lesson(name, "", f"{name}.ipynb", 10, int(10 * done[name]), [], [])
+        for name in ("00", "01", "02", "A1")
+    ]
     passed = ["a", "b"][: int(2 * done["hw01"])]
     lab = room.Lab("hw01", "", "hw01.ipynb", ["00", "01"], ["a", "b"], passed)
     found = room.Progress(lessons, [lab], Path("my")).next

@@ -14,8 +14,11 @@ def cost(weights, learned, kept, promotes, price):
     """Return what a choice costs: the price of each that is kept, and what the others change."""
     read = [w if k else 0.0 for w, k in zip(weights, kept)]
     below = [0.0, *read] if promotes else [0.0] * len(read)
-    lost = (a * min(1, abs(w - b) / abs(w))
-            for w, a, k, b in zip(weights, learned, kept, below) if w and not k)  # fmt: skip
+    lost = (
+        a * min(1, abs(w - b) / abs(w))
+        for w, a, k, b in zip(weights, learned, kept, below)
+        if w and not k
+    )
     return price * sum(kept) + sum(lost)
 
 

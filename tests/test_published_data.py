@@ -347,8 +347,11 @@ def test_jaskowski_tables_1_and_2_share_their_best_rates():
     """TC's 3-ply number is the standard algorithm's, all others the delayed one's (README)."""
     table1, table2 = load("jaskowski2018_table1_"), load("jaskowski2018_table2_")
     for rule, depth, delayed in [
-        ("TD", 1, "yes"), ("TD", 3, "yes"), ("TC", 1, "yes"), ("TC", 3, "no"),
-    ]:  # fmt: skip
+        ("TD", 1, "yes"),
+        ("TD", 3, "yes"),
+        ("TC", 1, "yes"),
+        ("TC", 3, "no"),
+    ]:
         a = pick(table1, rule=rule, rate=1.0, depth_ply=depth)
         b = pick(table2, rule=rule, delayed=delayed, depth_ply=depth)
         assert (a["score_mean"], a["score_ci95"]) == (b["score_mean"], b["score_ci95"])

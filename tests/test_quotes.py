@@ -87,18 +87,22 @@ def lesson(prose, code="x = 1", shown="mean 10,287 points, 12.5 %"):
     ("prose", "found"),
     [
         ("It makes 10 300 points, 12 % more.", ["10 300 points", "12 %"]),
-        ("From 68 834 ± 660 to 113 933 ± 2 560 points.",
-         ["68 834 ± 660", "113 933 ± 2 560 points"]),
+        (
+            "From 68 834 ± 660 to 113 933 ± 2 560 points.",
+            ["68 834 ± 660", "113 933 ± 2 560 points"],
+        ),
         ("Means of 9 292, 9 183 and 3746 points.", ["9 292", "9 183", "3746 points"]),
-        ("It plays 3.5 million actions a second for 1.5 hours.",
-         ["3.5 million actions a second", "1.5 hours"]),
+        (
+            "It plays 3.5 million actions a second for 1.5 hours.",
+            ["3.5 million actions a second", "1.5 hours"],
+        ),
         ("In 10 000 games, 1000 test games and 67 108 864 weights", []),
         ("Best (10 300 points), but not f(20 000).", ["10 300 points"]),
         ("Two 4s for a win, in 4 s for all.", ["4 s"]),
         ("The 32768, the 16384, lesson 07, α = 0.1, 42-33 and the year 2018.", []),
         ("`f(20 000)` and $10\\,000$ and [a link](20 000)", []),
     ],
-)  # fmt: skip
+)
 def test_results_are_told_from_other_numbers(prose, found):
     assert [words for _, words in quotes.quoted(lesson(prose))] == found
 
@@ -111,12 +115,17 @@ def test_results_are_told_from_other_numbers(prose, found):
         ("40 points", {"code": "games = "}),
         ("5 %", {"sum": "1 / 20"}),
         ("20.32 points", {"lesson": "02", "code": "best(HAND)"}),
-        ("324 710 ± 11 043", {"data": "published/jaskowski2018_table5_search.csv",
-                              "where": "depth_ply == 1",
-                              "value": ["score_mean", "score_ci95"]}),
+        (
+            "324 710 ± 11 043",
+            {
+                "data": "published/jaskowski2018_table5_search.csv",
+                "where": "depth_ply == 1",
+                "value": ["score_mean", "score_ci95"],
+            },
+        ),
         ("300 points", {"given": "a supposition"}),
     ],
-)  # fmt: skip
+)
 def test_a_source_carries_its_words(words, source):
     assert quotes.holds(words, source, lesson("", "games = 40"))
 
@@ -130,15 +139,33 @@ def test_a_source_carries_its_words(words, source):
         ("41 points", {"code": "games = "}),
         ("6 %", {"sum": "1 / 20"}),
         ("10 300 points", {"lesson": "02", "line": "mean"}),
-        ("324 710 ± 9", {"data": "published/jaskowski2018_table5_search.csv",
-                         "where": "depth_ply == 1", "value": ["score_mean", "score_ci95"]}),
-        ("324 710 ± 11 043", {"data": "published/jaskowski2018_table5_search.csv",
-                              "where": "depth_ply == 1", "value": "score_mean"}),
-        ("325 000", {"data": "published/jaskowski2018_table5_search.csv",
-                     "where": "depth_ply == 2", "value": "score_mean"}),
+        (
+            "324 710 ± 9",
+            {
+                "data": "published/jaskowski2018_table5_search.csv",
+                "where": "depth_ply == 1",
+                "value": ["score_mean", "score_ci95"],
+            },
+        ),
+        (
+            "324 710 ± 11 043",
+            {
+                "data": "published/jaskowski2018_table5_search.csv",
+                "where": "depth_ply == 1",
+                "value": "score_mean",
+            },
+        ),
+        (
+            "325 000",
+            {
+                "data": "published/jaskowski2018_table5_search.csv",
+                "where": "depth_ply == 2",
+                "value": "score_mean",
+            },
+        ),
         ("300 points", {"given": "so"}),
     ],
-)  # fmt: skip
+)
 def test_a_wrong_source_is_found(words, source):
     assert not quotes.holds(words, source, lesson("", "games = 40"))
 
@@ -179,23 +206,35 @@ def test_complaints_name_what_is_missing_wrong_and_idle(tmp_path, monkeypatch):
     ("text", "found"),
     [
         ("It makes 10 300 points in 5020\ns.", ["10 300 points", "5020 s"]),
-        ("Between 3.05 to 3.8 M, 24 or 240 hours, 133 593–143 754.",
-         ["3.05 to 3.8 M", "24 or 240 hours", "133 593–143 754"]),
-        ("At 0.75 of the speed; the ratio was 1.03 (0.5 before), +35.",
-         ["0.75", "1.03", "0.5", "+35"]),
-        ("256 MiB of weights, 95 % of games, 16.6 million, 67 million weights, "
-         "29.9 million weights, 406,927.",
-         ["256 MiB", "95 %", "16.6 million", "29.9 million", "406,927"]),
+        (
+            "Between 3.05 to 3.8 M, 24 or 240 hours, 133 593–143 754.",
+            ["3.05 to 3.8 M", "24 or 240 hours", "133 593–143 754"],
+        ),
+        (
+            "At 0.75 of the speed; the ratio was 1.03 (0.5 before), +35.",
+            ["0.75", "1.03", "0.5", "+35"],
+        ),
+        (
+            "256 MiB of weights, 95 % of games, 16.6 million, 67 million weights, "
+            "29.9 million weights, 406,927.",
+            ["256 MiB", "95 %", "16.6 million", "29.9 million", "406,927"],
+        ),
         ("Python 3.11, TC(0.5), α = 0.1, Section 4.1, 1.2·10⁸ actions, 10 000 games, 32768.", []),
         ("```\n20 000\n```\n`20 000` and [a link](20 000)", []),
-        ("| a | MiB |\n|---|---|\n| `b` | 12 |\n| [c](d 7 000) | 3.5, 1 |\n| d | 9 s of e |\n",
-         ["b: 12", "c: 3.5, 1", "9 s"]),
-        ("| a | b |\n|---|---|\n| c | 12 | 3 games |\n| d | 1 200 ± 3: *less* | – | 3 games |\n",
-         ["d: 1 200 ± 3 | 3 games"]),
-        ("| | minutes |\n|---|---|\n| 8 s | 12 |\n| 1 100 points | none |\n",
-         ["8 s: 12", "1 100 points"]),
+        (
+            "| a | MiB |\n|---|---|\n| `b` | 12 |\n| [c](d 7 000) | 3.5, 1 |\n| d | 9 s of e |\n",
+            ["b: 12", "c: 3.5, 1", "9 s"],
+        ),
+        (
+            "| a | b |\n|---|---|\n| c | 12 | 3 games |\n| d | 1 200 ± 3: *less* | – | 3 games |\n",
+            ["d: 1 200 ± 3 | 3 games"],
+        ),
+        (
+            "| | minutes |\n|---|---|\n| 8 s | 12 |\n| 1 100 points | none |\n",
+            ["8 s: 12", "1 100 points"],
+        ),
     ],
-)  # fmt: skip
+)
 def test_results_of_a_page_are_told_from_other_numbers(text, found):
     assert [words for _, words in quotes.quoted_on(text)] == found
 
@@ -203,7 +242,10 @@ def test_results_of_a_page_are_told_from_other_numbers(text, found):
 def test_a_table_that_a_test_reads_is_told_by_its_name():
     table = "| player | score |\n|---|---|\n| a, 8 s | 12 000 |\n| 9 s | wins |\n"
     assert list(quotes.quoted_on(f"1 %\n\n{table}", {"table: player"})) == [
-        (1, "1 %"), (3, "table: player"), (3, "9 s")]  # fmt: skip
+        (1, "1 %"),
+        (3, "table: player"),
+        (3, "9 s"),
+    ]
 
 
 ROW = "a: 10 287 ± 44 | 12 %"
@@ -222,8 +264,11 @@ laptop = ["66 seconds"]
 def root(tmp_path, monkeypatch):
     """Return a repository of one page, its list and its data."""
     rows = "name,mean,ci95,won\na,10287.4,44.1,0.121\nb,9000,50,0.1\n"
-    files = {"docs/page.md": f"It takes 66\nseconds.\n\n{TABLE}", "docs/quotes.toml": LIST,
-             "data/curves/a.csv": rows}  # fmt: skip
+    files = {
+        "docs/page.md": f"It takes 66\nseconds.\n\n{TABLE}",
+        "docs/quotes.toml": LIST,
+        "data/curves/a.csv": rows,
+    }
     for name, text in files.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text, encoding="utf-8")
@@ -236,20 +281,32 @@ def root(tmp_path, monkeypatch):
     ("file", "old", "new", "complaints"),
     [
         ("docs/page.md", "", "", []),
-        ("docs/page.md", "66", "67",
-         ["line 1: '67 seconds' has no source", "'66 seconds' is not quoted"]),
-        ("docs/page.md", "± 44", "± 45",
-         ["line 4: 'a: 10 287 ± 45 | 12 %' has no source", f"'{ROW}' is not quoted"]),
+        (
+            "docs/page.md",
+            "66",
+            "67",
+            ["line 1: '67 seconds' has no source", "'66 seconds' is not quoted"],
+        ),
+        (
+            "docs/page.md",
+            "± 44",
+            "± 45",
+            ["line 4: 'a: 10 287 ± 45 | 12 %' has no source", f"'{ROW}' is not quoted"],
+        ),
         ("docs/page.md", "seconds.", "seconds, for 9 users.", []),
         ("docs/page.md", "seconds.", "seconds, 1.7\nGB.", ["line 1: '1.7 GB' has no source"]),
-        ("docs/page.md", "| `a`", "| `b` | 9 000 ± 50 | 10 % |\n| `a`",
-         ["line 4: 'b: 9 000 ± 50 | 10 %' has no source"]),
+        (
+            "docs/page.md",
+            "| `a`",
+            "| `b` | 9 000 ± 50 | 10 % |\n| `a`",
+            ["line 4: 'b: 9 000 ± 50 | 10 %' has no source"],
+        ),
         ("data/curves/a.csv", "10287.4", "10286.4", ["is not in {'data'"]),
         ("data/curves/a.csv", "0.121", "0.131", ["is not in {'data'"]),
         ("docs/quotes.toml", 'on = "a laptop"', 'on = ""', ["is not in {'measured'"]),
         ("docs/quotes.toml", '"66 seconds"', '"66 seconds", "3 GB"', ["'3 GB' is not quoted"]),
     ],
-)  # fmt: skip
+)
 def test_what_changes_on_a_page_or_in_its_data_is_found(root, file, old, new, complaints):
     path = root / file
     path.write_text(path.read_text(encoding="utf-8").replace(old, new, 1), encoding="utf-8")

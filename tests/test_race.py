@@ -80,15 +80,18 @@ def test_functions_of_ones_own_learn_in_a_race(found):
     assert mine.score.tolist() == found.tests.query("run == 'TD'").score.tolist()
 
 
-@pytest.mark.parametrize(("runs", "more", "words"), [
-    ({}, {}, "a race needs"),
-    (RUNS, {"seeds": ()}, "a race needs"),
-    (RUNS, {"actions": None}, "a race needs"),
-    ({"a": {}, "b": {"actions": None, "seconds": 1.0}}, {}, "a race needs"),
-    (RUNS, {"alpha": -1.0}, "alpha"),
-    (RUNS, {"games": 0}, "games 0"),
-    (RUNS, {"at_once": 0}, "threads 0"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("runs", "more", "words"),
+    [
+        ({}, {}, "a race needs"),
+        (RUNS, {"seeds": ()}, "a race needs"),
+        (RUNS, {"actions": None}, "a race needs"),
+        ({"a": {}, "b": {"actions": None, "seconds": 1.0}}, {}, "a race needs"),
+        (RUNS, {"alpha": -1.0}, "alpha"),
+        (RUNS, {"games": 0}, "games 0"),
+        (RUNS, {"at_once": 0}, "threads 0"),
+    ],
+)
 def test_what_makes_no_race_is_refused_before_anything_is_trained(monkeypatch, runs, more, words):
     monkeypatch.setattr(racing, "Run", None)
     with pytest.raises(ValueError, match=words):

@@ -58,8 +58,10 @@ def test_curves_are_those_of_the_files(place):
     runs = {(run.name, run.seed): run for run in recorded(place)}
     assert set(runs) == set(zip(history["run"], history["seed"]))
     for (name, seed), run in runs.items():
-        own = [frame[(frame["run"] == name) & (frame["seed"] == seed)]
-               for frame in (history, tests, ends)]  # fmt: skip
+        own = [
+            frame[(frame["run"] == name) & (frame["seed"] == seed)]
+            for frame in (history, tests, ends)
+        ]
         assert [(p[0], p[1], p[3]) for p in run.points(TRAINING)] == list(
             own[0][["actions", "games", "mean"]].itertuples(index=False, name=None)
         )
@@ -89,8 +91,10 @@ def test_files_without_names_of_runs_and_a_file_for_each_run():
 
 def test_when_a_test_was_is_what_the_training_games_tell():
     run = RecordedRun("here", "a", 1)
-    run.curves = {TRAINING: [(100.0, 10.0, 1.0, 5.0, None), (200.0, 30.0, 2.0, 5.0, None)],
-                  1: [(a, None, None, 7.0, 1.0) for a in (50.0, 150.0, 250.0, 500.0)]}  # fmt: skip
+    run.curves = {
+        TRAINING: [(100.0, 10.0, 1.0, 5.0, None), (200.0, 30.0, 2.0, 5.0, None)],
+        1: [(a, None, None, 7.0, 1.0) for a in (50.0, 150.0, 250.0, 500.0)],
+    }
     assert [p[1:3] for p in run.points(1)] == [(5, 0.5), (20, 1.5), (40, 2.5), (None, None)]
 
 
@@ -109,12 +113,15 @@ def test_the_papers_points_are_rows_of_its_tables():
 def test_all_tests_of_lists_are_one_table():
     tests = recorded_tests("late", "promotion", "tc_1e10")
     assert list(dict.fromkeys(zip(tests["list"], tests["run"])))[:2] == [
-        ("late", "one_stage"), ("late", "redundant")], "the order of their lists"  # fmt: skip
+        ("late", "one_stage"),
+        ("late", "redundant"),
+    ], "the order of their lists"
     evaluations = pd.read_csv(data("curves/late_42-33_evaluations.csv"))
     late = tests[(tests["list"] == "late") & ~tests["end"]]
     keys = ["run", "seed", "actions", "games", "mean", "reached_8192", "reached_16384"]
     assert sorted(late[keys].itertuples(index=False, name=None)) == sorted(
-        evaluations[keys].itertuples(index=False, name=None))  # fmt: skip
+        evaluations[keys].itertuples(index=False, name=None)
+    )
     ends = tests[tests["end"] & (tests["list"] == "late")].set_index(["run", "seed", "plies"])
     wide = pd.read_csv(data("curves/late_42-33_tests.csv")).set_index(["run", "seed"])
     for plies, games in ((1, 1000), (3, 100)):

@@ -40,8 +40,9 @@ def policy(**options):
 
 def logits_gradient(logits, legal, actions, advantages, entropy=0.0):
     logits = torch.tensor(logits, dtype=torch.float64, requires_grad=True)
-    policy = Categorical(logits=logits.masked_fill(~torch.from_numpy(legal), -torch.inf),
-                         validate_args=False)  # fmt: skip
+    policy = Categorical(
+        logits=logits.masked_fill(~torch.from_numpy(legal), -torch.inf), validate_args=False
+    )
     surrogate(policy, actions, advantages, entropy).backward()
     return -logits.grad.numpy(), policy.probs.detach().numpy()  # ascent
 
@@ -196,9 +197,17 @@ def test_advantages_with_lambda_1_are_returns_minus_values():
 
 OPTIONS = [
     {"batch": "games10", "learning_rate": 0.003},
-    {"batch": "games20", "returns": "critic", "optimiser": "adam", "learning_rate": 0.003,
-     "entropy": 0.02, "discount": 0.99, "lam": 0.9, "steps": 2},
-]  # fmt: skip
+    {
+        "batch": "games20",
+        "returns": "critic",
+        "optimiser": "adam",
+        "learning_rate": 0.003,
+        "entropy": 0.02,
+        "discount": 0.99,
+        "lam": 0.9,
+        "steps": 2,
+    },
+]
 
 
 @pytest.mark.parametrize(("options", "share"), [*zip(OPTIONS, (0.3, 0.7))])

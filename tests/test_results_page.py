@@ -109,10 +109,13 @@ LATE = {
     "one stage": ("one_stage", "3_stages", "algorithm == '1 stage'"),
     "16 stages": ("stages", "3_stages", "algorithm == '2^4 stages'"),
     "16 stages, promotion": ("promotion", "3_stages", "algorithm == '2^4 stages, WP'"),
-    "16 stages, promotion, carousel":
-        ("carousel", "4_carousel_redundant", "algorithm == '42-33, CS'"),
+    "16 stages, promotion, carousel": (
+        "carousel",
+        "4_carousel_redundant",
+        "algorithm == '42-33, CS'",
+    ),
     "42-33-4-22-3, one stage": ("redundant", None, None),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("row", table("42-33, 3·10^8 actions"), ids=lambda row: row[0])
@@ -124,8 +127,11 @@ def test_late_game(row):
     for told, column in ((one, runs.mean_1ply), (three, runs.mean_3ply)):
         assert told == f"{said(column.mean())} ({said(column.min())}–{said(column.max())})"
     assert gib == f"{runs.peak_mib.max() / 1024:.1f}"
-    scores = [read(f"{PAPER}{file}.csv", f"{query} and depth_ply == {plies}")["score_mean"]
-              for plies in (1, 3) if file]  # fmt: skip
+    scores = [
+        read(f"{PAPER}{file}.csv", f"{query} and depth_ply == {plies}")["score_mean"]
+        for plies in (1, 3)
+        if file
+    ]
     assert paper == (" · ".join(map(said, scores)) or "–")
 
 
@@ -150,8 +156,10 @@ def test_road_of_the_paper(row):
 
 def test_road_of_ours():
     one, promotion, carousel, redundant = [row[3:] for row in table("step")]
-    shipped = [read("curves/depth_4x6.csv", f"player == 'shipped' and plies == {plies}")["mean"]
-               for plies in (1, 3)]  # fmt: skip
+    shipped = [
+        read("curves/depth_4x6.csv", f"player == 'shipped' and plies == {plies}")["mean"]
+        for plies in (1, 3)
+    ]
     way = pd.read_csv(data("curves/tc_42-33_1e10_history.csv")).iloc[-1]
     hours = way["seconds"] / way["actions"] * 1e10 / 3600
     most = pd.read_csv(data("curves/late_42-33_tests.csv")).query("run == 'one_stage'").peak_mib
@@ -162,17 +170,22 @@ def test_road_of_ours():
         memory, hours = end["peak_mib"] / 1024, threads * end["seconds"] / 3600
         score = both(end["mean_1ply"], end["mean_3ply"])
         assert row == [score, "10^10", f"{hours:.2f}", f"{memory:.1f}"]
-    last = [read("curves/late_1e10_evaluations.csv",
-                 f"run == 'redundant_carousel' and plies == {plies} and actions == 1e9")["mean"]
-            for plies in (1, 3)]  # fmt: skip
+    last = [
+        read(
+            "curves/late_1e10_evaluations.csv",
+            f"run == 'redundant_carousel' and plies == {plies} and actions == 1e9",
+        )["mean"]
+        for plies in (1, 3)
+    ]
     assert redundant == [both(*last), "10^9", "–", "–"]
 
 
 def test_the_lead_of_the_carousel():
     """31 % after 10^9 actions, far beyond the intervals; at the end within them."""
     rows = pd.read_csv(data("curves/late_1e10_evaluations.csv")).query("plies == 3")
-    means, halves = (rows.pivot(index="actions", columns="run", values=name)
-                     for name in ("mean", "ci95"))  # fmt: skip
+    means, halves = (
+        rows.pivot(index="actions", columns="run", values=name) for name in ("mean", "ci95")
+    )
     lead, half = means.carousel - means.promotion, np.hypot(halves.carousel, halves.promotion)
     assert (lead > half).iloc[0] and (lead < half).iloc[-1]
     assert f"{lead.iloc[0] / means.promotion.iloc[0]:.0%}" == "31%"
@@ -183,14 +196,17 @@ def test_a_last_phase(row):
     name, one, three = row
     runs = pd.read_csv(data("curves/fine_tests.csv"), dtype={"run": str})
     runs = runs[runs["run"] == name.removeprefix("α = ")]
-    assert [one, three] == [", ".join(map(said, runs[column].dropna())) or "–"
-                            for column in ("mean_1ply", "mean_3ply")]  # fmt: skip
+    assert [one, three] == [
+        ", ".join(map(said, runs[column].dropna())) or "–" for column in ("mean_1ply", "mean_3ply")
+    ]
 
 
 def test_a_last_phase_gains_at_1_ply_and_not_at_3_ply():
     runs = pd.read_csv(data("curves/fine_tests.csv"))
-    begun = {n: read("curves/depth_4x6.csv", f"player == 'shipped' and plies == {n}")["mean"]
-             for n in (1, 3)}  # fmt: skip
+    begun = {
+        n: read("curves/depth_4x6.csv", f"player == 'shipped' and plies == {n}")["mean"]
+        for n in (1, 3)
+    }
     gains = runs["mean_1ply"] / begun[1] - 1
     assert [f"{gain:.0%}" for gain in (gains.min(), gains.max())] == ["3%", "6%"]
     assert (runs["mean_3ply"].dropna() < begun[3]).all() and runs["mean_3ply"].count() == 4
@@ -206,8 +222,9 @@ def test_a_last_phase_of_sixteen_stages():
         assert row[1:] == [*means, f"{shares} %"]
     three = runs[runs["run"] == "0.001"]
     for plies in (1, 3):
-        began = read("curves/shipped_in_depth.csv",
-                     f"player == 'shipped in stages' and plies == {plies}")["mean"]  # fmt: skip
+        began = read(
+            "curves/shipped_in_depth.csv", f"player == 'shipped in stages' and plies == {plies}"
+        )["mean"]
         gain = compare(three[f"mean_{plies}ply"], 3 * [began], paired=True)
         assert gain.verdict == "not decided" and said(began) in PAGE
         assert f"{plies}-ply (+{said(gain.difference)} ± {said(gain.half)})" in PAGE
@@ -265,8 +282,12 @@ def test_online_tc(plies):
     lines = VARIANTS_PAGE.split("| online TC |")[1].split("\n\n")[0].splitlines()[2:]
     variant, ours, against = [line.strip("|").split("|")[1 + plies // 2].strip() for line in lines]
     column, files = f"mean_{plies}ply", ("variants_tests", "rules_42-33_tests", "late_42-33_tests")
-    tests, rules, late = (pd.read_csv(data(f"curves/{name}.csv")).query("actions == 300000000")
-                          .set_index("run")[column] for name in files)  # fmt: skip
+    tests, rules, late = (
+        pd.read_csv(data(f"curves/{name}.csv"))
+        .query("actions == 300000000")
+        .set_index("run")[column]
+        for name in files
+    )
     assert variant == ", ".join(said(mean) for mean in tests["online-tc"])
     assert ours == said(rules["tc_online_1.0"])
     assert against == verdict(tests["online-tc"], late["one_stage"])

@@ -102,8 +102,11 @@ def test_without_a_horizon_there_is_nothing_to_delay(rule, decay, delay):
 
 
 def test_lambda_makes_a_difference():
-    found = {learned(rule=rule, decay=0.5, delay=delay).tobytes()
-             for rule in ("td", "tc") for delay in (True, False)}  # fmt: skip
+    found = {
+        learned(rule=rule, decay=0.5, delay=delay).tobytes()
+        for rule in ("td", "tc")
+        for delay in (True, False)
+    }
     assert len(found | {learned().tobytes(), learned(rule="tc").tobytes()}) == 6
 
 

@@ -102,10 +102,18 @@ def test_settings_of_another_network_are_refused(other):
 
 @pytest.mark.parametrize(
     "budget",
-    [{}, {"actions": 0}, {"games": -1}, {"actions": 1.5}, {"seconds": float("nan")},
-     {"actions": 5, "games": 5}, {"actions": True}, {"games": "all"}],
+    [
+        {},
+        {"actions": 0},
+        {"games": -1},
+        {"actions": 1.5},
+        {"seconds": float("nan")},
+        {"actions": 5, "games": 5},
+        {"actions": True},
+        {"games": "all"},
+    ],
     ids=str,
-)  # fmt: skip
+)
 def test_a_budget_that_makes_no_sense_is_refused(budget):
     run = new()
     with pytest.raises(ValueError) as error:
@@ -232,9 +240,14 @@ def test_the_stop_button_says_how_far_it_came_and_keeps_all(monkeypatch):
 
 @pytest.mark.parametrize(
     "done, total, words",
-    [(9_712_345, 20_000_000, "9.71 of 20 M"), (12, 300, "12 of 300"), (3.25, 8, "3.25 of 8"),
-     (0, 10**10, "0 of 10 G"), (45_000, 100_000, "45 of 100 k")],
-)  # fmt: skip
+    [
+        (9_712_345, 20_000_000, "9.71 of 20 M"),
+        (12, 300, "12 of 300"),
+        (3.25, 8, "3.25 of 8"),
+        (0, 10**10, "0 of 10 G"),
+        (45_000, 100_000, "45 of 100 k"),
+    ],
+)
 def test_how_far_is_said_in_few_digits(done, total, words):
     assert amount(done, total) == words
 

@@ -80,8 +80,7 @@ def below(tree, path, option):
         assert float(outcome.worth) == max(values.values(), default=0)
         assert outcome.action == next((o.action for o in options if o.best), None)
         assert theirs in rules.symmetries(outcome.state)
-        count += len(options) if outcome.plies == 1 else sum(
-            below(tree, there, o) for o in options)  # fmt: skip
+        count += len(options) if outcome.plies == 1 else sum(below(tree, there, o) for o in options)
     order = sorted(outcomes, key=lambda o: (place_of(o.cell, turns), o.exponent))
     assert chance_value(order) == option.value
     assert image == int(tree.at(here).image)

@@ -244,9 +244,21 @@ def test_without_promotion_equal_tables_are_one_stage():
 
 
 def compare_with_plain(
-    marks, top, promotes=True, name=SMALL, actions=600, order="forward", lanes=2,
-    rule="td", rate=0.5, decay=0.0, delay=True, starts="initial", optimistic=0.0, learn=True,
-):  # fmt: skip
+    marks,
+    top,
+    promotes=True,
+    name=SMALL,
+    actions=600,
+    order="forward",
+    lanes=2,
+    rule="td",
+    rate=0.5,
+    decay=0.0,
+    delay=True,
+    starts="initial",
+    optimistic=0.0,
+    learn=True,
+):
     """Train twice, by the library and in plain Python; every weight and game must be the same.
 
     Returns (network, games, plain learner).
@@ -257,10 +269,23 @@ def compare_with_plain(
     )
     results, _ = games.play(FOREVER, actions, 10**4)
     plain = Learner(
-        network.tuples, "afterstate", order == "backward", rate / network.lookups_per_board, 5,
-        lanes, learn, rule == "tc", decay, horizon(decay), delay, optimistic,
-        marks, top, promotes, starts,
-    )  # fmt: skip
+        network.tuples,
+        "afterstate",
+        order == "backward",
+        rate / network.lookups_per_board,
+        5,
+        lanes,
+        learn,
+        rule == "tc",
+        decay,
+        horizon(decay),
+        delay,
+        optimistic,
+        marks,
+        top,
+        promotes,
+        starts,
+    )
     plain.play(actions)
     assert [tuple(row) for row in results] == plain.results and len(results) > 1
     assert [int(board) for board in games.lanes["board"]] == [number(l.board) for l in plain.lanes]
@@ -386,8 +411,11 @@ def test_what_no_game_has_taken_is_read_from_one_stage_below():
             table = np.random.default_rng(block).normal(0, 10, len(network.table(which)))
             table[np.random.default_rng(9 + block).random(len(table)) < 0.5] = 0
             network.set_table(which, table, block)
-    boards = [board_with(*large, 4, 2, 2, seed=seed)
-              for large in ((8,), (16,), (32,), (32, 16)) for seed in range(8)]  # fmt: skip
+    boards = [
+        board_with(*large, 4, 2, 2, seed=seed)
+        for large in ((8,), (16,), (32,), (32, 16))
+        for seed in range(8)
+    ]
     values, changed = network.values(boards), 0
     for board, value in zip(boards, values, strict=True):
         stage = network.stage(board)

@@ -51,9 +51,12 @@ def half_full(large, empty, seed):
     return board_with(*large, *small, seed=seed)
 
 
-SEARCHED = [half_full(large, empty, seed)
-            for seed, (large, empty) in enumerate([((), 2), ((16,), 2), ((32, 64), 1),
-            ((8, 8, 8), 3), ((32,), 2)])]  # fmt: skip
+SEARCHED = [
+    half_full(large, empty, seed)
+    for seed, (large, empty) in enumerate(
+        [((), 2), ((16,), 2), ((32, 64), 1), ((8, 8, 8), 3), ((32,), 2)]
+    )
+]
 
 
 def worth(network, after, plies):

@@ -116,9 +116,17 @@ def test_every_state_that_is_kept_may_be_drawn(entered, kept):
     starts.pool[1], starts.entered[1] = np.arange(1, KEPT + 1), entered
     for game in range(9 * kept):
         board, _, begun = start_kernel(
-            CAROUSEL, stream(1, game), game, grid(), 0, 50, 0,
-            starts.pool, starts.entered, starts.trail,
-        )  # fmt: skip
+            CAROUSEL,
+            stream(1, game),
+            game,
+            grid(),
+            0,
+            50,
+            0,
+            starts.pool,
+            starts.entered,
+            starts.trail,
+        )
         assert begun == 1
         found.add(int(board))
     assert found <= set(range(1, kept + 1)) and len(found) > 0.99 * kept
@@ -303,9 +311,14 @@ def test_without_stages_every_other_start_works():
 
 @pytest.mark.parametrize(
     "starts, stages_, words",
-    [("carousel", 0, "stages"), ("merry-go-round", 2, "unknown"), ("", 2, "unknown"),
-     (None, 2, "unknown"), ("jump", 0, "unknown")],
-)  # fmt: skip
+    [
+        ("carousel", 0, "stages"),
+        ("merry-go-round", 2, "unknown"),
+        ("", 2, "unknown"),
+        (None, 2, "unknown"),
+        ("jump", 0, "unknown"),
+    ],
+)
 def test_starts_that_make_no_sense_are_refused(tmp_path, starts, stages_, words):
     network = Network(NAME, stages=stages_)
     with pytest.raises(ValueError, match=words) as error:

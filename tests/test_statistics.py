@@ -104,8 +104,9 @@ def test_intervals_cover_the_difference_as_often_as_they_say(sizes, spreads, lev
     random, trials = np.random.default_rng(7), 2000
     covered = 0
     for _ in range(trials):
-        a, b = (random.normal(mean, spread, size)
-                for mean, spread, size in zip((5, 3), spreads, sizes))  # fmt: skip
+        a, b = (
+            random.normal(mean, spread, size) for mean, spread, size in zip((5, 3), spreads, sizes)
+        )
         told = compare(a, b, level=level)
         covered += told.low < 2 < told.high
     assert level - 0.03 < covered / trials < level + 0.035  # Welch is a little too careful
@@ -173,11 +174,15 @@ def told(low, high, base=100.0):
 @pytest.mark.parametrize(
     ("low", "high", "verdict"),
     [
-        (1e-12, 1, "more"), (0, 1, "not decided"), (-1, 1, "not decided"),
-        (-1, 0, "not decided"), (-1, -1e-12, "less"), (0, 0, "not decided"),
+        (1e-12, 1, "more"),
+        (0, 1, "not decided"),
+        (-1, 1, "not decided"),
+        (-1, 0, "not decided"),
+        (-1, -1e-12, "less"),
+        (0, 0, "not decided"),
         (-math.inf, math.inf, "not decided"),
     ],
-)  # fmt: skip
+)
 def test_verdicts(low, high, verdict):
     assert told(low, high).verdict == verdict
 
@@ -223,8 +228,11 @@ def test_two_seeds_are_the_least(few):
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
 def test_every_seed_needs_a_number(bad):
-    for ask in (lambda: compare([1, bad], A), lambda: compare(A, [bad, 2], paired=True),
-                lambda: interval([1, 2, bad])):  # fmt: skip
+    for ask in (
+        lambda: compare([1, bad], A),
+        lambda: compare(A, [bad, 2], paired=True),
+        lambda: interval([1, 2, bad]),
+    ):
         with pytest.raises(ValueError, match="nan or inf"):
             ask()
 

@@ -384,8 +384,9 @@ TRAINED = {
 def test_ctrl_c_in_training_leaves_a_run_that_goes_on(tmp_path, words):
     if "cnn" in words or "policy" in words:
         pytest.importorskip("torch")
-    command = started("train", *words.split(), "--actions", 10**12, "--out", "run", "--json",
-                      cwd=tmp_path)  # fmt: skip
+    command = started(
+        "train", *words.split(), "--actions", 10**12, "--out", "run", "--json", cwd=tmp_path
+    )
     said = read_until(command, b"%|")
     time.sleep(0.5)
     status, out, line = end_of(command, said)

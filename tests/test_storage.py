@@ -87,9 +87,13 @@ def test_info_says_what_the_file_holds(saved):
     assert found.pop("sha256") == str(read_arrays(path)["sha256"])
     count = int(np.count_nonzero(network.weights))
     assert found == {
-        "network": NAME, "form": "afterstate", "stages": 1, "nonzero_weights": count,
-        "checked": "all", "info": {"games": 7},
-    }  # fmt: skip
+        "network": NAME,
+        "form": "afterstate",
+        "stages": 1,
+        "nonzero_weights": count,
+        "checked": "all",
+        "info": {"games": 7},
+    }
 
 
 def test_restore_overwrites_every_weight(saved):
@@ -252,8 +256,12 @@ def test_the_memory_of_the_stages_that_were_reached_comes_back():
 
 
 OTHER_STAGES = [
-    {"stages": 0, "top": 32768}, {"stages": 1}, {"stages": 3}, {"top": 64}, {"promotion": False},
-]  # fmt: skip
+    {"stages": 0, "top": 32768},
+    {"stages": 1},
+    {"stages": 3},
+    {"top": 64},
+    {"promotion": False},
+]
 
 
 @pytest.mark.parametrize("settings", OTHER_STAGES, ids=str)

@@ -68,10 +68,15 @@ def client(own_shares):
     """Return a client of a cluster whose two workers are processes."""
     with (
         dask.config.set({"distributed.deploy.lost-worker-timeout": "1h"}),  # a slow start is no end
-        LocalCluster(n_workers=2, threads_per_worker=1, memory_limit=0, dashboard_address=ANY_PORT,
-                     silence_logs=50) as cluster,
+        LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            memory_limit=0,
+            dashboard_address=ANY_PORT,
+            silence_logs=50,
+        ) as cluster,
         Client(cluster) as found,
-    ):  # fmt: skip
+    ):
         yield found
 
 

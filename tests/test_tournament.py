@@ -172,12 +172,17 @@ def test_a_file_that_does_not_load_says_why(tmp_path, text, reason):
 
 WRONG_PLAYERS = {
     "illegal": ("def choose(board): return 0", "took Up where it moves no tile"),
-    "late": (f"{GREEDY}import time\ndef choose(b):\n    time.sleep(0.06)\n    return greedy(b)",
-             "took longer than 50 ms for 2 moves; 2 late moves"),
+    "late": (
+        f"{GREEDY}import time\ndef choose(b):\n    time.sleep(0.06)\n    return greedy(b)",
+        "took longer than 50 ms for 2 moves; 2 late moves",
+    ),
     "hangs": ("def choose(board):\n    while True: pass", "took longer than 0.55 s (line 2)"),
-    "stuck": ("import numba\n@numba.njit('i8(u8)')\ndef choose(b):\n    n = 0\n"
-              "    while b: n += 1\n    return n", "took longer than 0.55 s: is there a loop"),
-}  # fmt: skip
+    "stuck": (
+        "import numba\n@numba.njit('i8(u8)')\ndef choose(b):\n    n = 0\n"
+        "    while b: n += 1\n    return n",
+        "took longer than 0.55 s: is there a loop",
+    ),
+}
 QUICK = Limits(ms_per_move=50, late_moves=2, extra_s=0.5, memory_mib=400, failures=1)
 
 
@@ -221,8 +226,9 @@ def test_files_of_every_kind_get_a_line(tmp_path, capsys):
     assert rows["a folder"]["note"] == "is not a file: submissions are files"
     assert rows["small.npz"]["note"] == "network cells:012456@2x3 plays on a smaller board"
     assert {rows[f]["player"] for f in ("tiny.npz", "läuft <i>.py")} == {
-        "tiny.npz (tiny.npz)", "tiny.npz (läuft <i>.py)",
-    }  # fmt: skip
+        "tiny.npz (tiny.npz)",
+        "tiny.npz (läuft <i>.py)",
+    }
     assert len(rows) == 5 and contents(folder) == before
     assert rows["tiny.npz"]["mean"] != evaluate(network, 2, seed=5).mean  # it looked ahead
     with open(out / "leaderboard.csv", encoding="utf-8", newline="") as file:
@@ -257,9 +263,13 @@ def test_the_order_and_the_verdicts():
     )
     told = [(row["place"], row["file"], row["verdict"]) for row in board.rows]
     assert told == [
-        (1, "b.npz", "more"), (2, "a.npz", "not decided"), (2, "c.npz", "not decided"),
-        (4, "d.npz", None), (None, "out.py", None), (None, "none.npz", None),
-    ]  # fmt: skip
+        (1, "b.npz", "more"),
+        (2, "a.npz", "not decided"),
+        (2, "c.npz", "not decided"),
+        (4, "d.npz", None),
+        (None, "out.py", None),
+        (None, "none.npz", None),
+    ]
     assert board.comparisons == 3
     first, out, none = board.rows[0], board.rows[4], board.rows[5]
     assert (first["mean"], first["ci95"]) == mean_ci95(high)
@@ -271,8 +281,9 @@ def test_the_order_and_the_verdicts():
 def test_one_game_decides_nothing():
     board = Leaderboard([standing("a", [5]), standing("b", [500])], SETTINGS)
     assert [(row["file"], row["verdict"], row["ci95"]) for row in board.rows] == [
-        ("b", "not decided", None), ("a", None, None),
-    ]  # fmt: skip
+        ("b", "not decided", None),
+        ("a", None, None),
+    ]
     assert "±" not in re.search(r"<tbody>.*</tbody>", board.html(), re.S)[0]
     json.dumps(board.as_dict(), allow_nan=False)
 
@@ -353,6 +364,8 @@ def test_stopping_writes_what_has_finished(tmp_path, monkeypatch, capsys):
     assert capsys.readouterr().err.endswith("lib2048: stopped\n")
     table = list(csv.DictReader((out / "leaderboard.csv").read_text("utf-8").splitlines()))
     assert [(row["file"], row["games"], row["note"]) for row in table] == [
-        ("a.npz", "3", ""), ("b.npz", "0", "did not play"), ("c.npz", "0", "did not play"),
-    ]  # fmt: skip
+        ("a.npz", "3", ""),
+        ("b.npz", "0", "did not play"),
+        ("c.npz", "0", "did not play"),
+    ]
     assert "Stopped before" in (out / "leaderboard.html").read_text("utf-8")

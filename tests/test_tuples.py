@@ -188,8 +188,14 @@ def test_a_question_is_answered_in_plain_numbers(browser):
     explorer = NetworkExplorer(network, games.afterstates[-3:], seen=games)
     found = explorer.look(board=games.afterstates[-1])
     answer = browser(explorer).say(**question(games.afterstates[-1], [0, 1, 2, 3]))
-    assert answer == {"kind": "answer", "id": "1", "stage": "64", "weights": found["weights"],
-                      "visits": found["visits"], "value": found["value"]}  # fmt: skip
+    assert answer == {
+        "kind": "answer",
+        "id": "1",
+        "stage": "64",
+        "weights": found["weights"],
+        "visits": found["visits"],
+        "value": found["value"],
+    }
     json.dumps(explorer.tuples, allow_nan=False)
 
 
@@ -342,11 +348,14 @@ def test_going_on_adds_to_the_curves_and_tells_the_browser(browser):
     assert answer["rates"] == found["rates"] and found["rates"][found["place"]] == last
 
 
-@pytest.mark.parametrize(("rule", "lines"), [
-    ("td", [["weight"]]),
-    ("tc", [["rate"], ["E", "A"], ["weight"]]),
-    ("autostep", [["weight"], ["step"], ["largest"], ["trace"]]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("rule", "lines"),
+    [
+        ("td", [["weight"]]),
+        ("tc", [["rate"], ["E", "A"], ["weight"]]),
+        ("autostep", [["weight"], ["step"], ["largest"], ["trace"]]),
+    ],
+)
 def test_charts_are_of_what_the_rule_keeps(rule, lines):
     explorer = RateExplorer(new_run(rule=rule, network="cells:0123"), actions=500)
     assert [chart["lines"] for chart in explorer.tuples["charts"]] == lines

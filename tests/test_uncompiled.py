@@ -65,8 +65,9 @@ for name, find in found.items():
 print(json.dumps(answers))
 """
 NAMES = ["board", "first", "greedy", "random", "chosen"]
-NAMES += [f"{form} {order}" for form in ("afterstate", "state", "q") for order in
-          ("forward", "backward")]  # fmt: skip
+NAMES += [
+    f"{form} {order}" for form in ("afterstate", "state", "q") for order in ("forward", "backward")
+]
 NAMES += ["tc delayed", "tc online", "autostep"]
 
 

@@ -65,8 +65,10 @@ def test_patches_are_torchs_convolutions():
 def test_cnn12_sees_a_board_and_its_transposed_image_by_the_same_filters():
     module = make("cnn12", 1)
     board = BOARDS[30]
-    tower = [module._tower(ValueNetwork(module).encode([b]).permute(0, 2, 3, 1))
-             for b in (board, symmetries(board)[4])]  # fmt: skip
+    tower = [
+        module._tower(ValueNetwork(module).encode([b]).permute(0, 2, 3, 1))
+        for b in (board, symmetries(board)[4])
+    ]
     cells = ValueNetwork(module).encode([board]).permute(0, 2, 3, 1)
     torch.testing.assert_close(module._tower(cells.transpose(1, 2)), tower[1])
 
@@ -114,8 +116,9 @@ def test_symmetric_boards_differ_for_simple_and_agree_for_the_others():
     assert (np.ptp(plain, axis=1) > 0.02).all()
     for how, pick in (("ave", np.mean), ("max", np.max), ("min", np.min)):
         found = ValueNetwork("cnn22sss", seed=7, symmetry=how).values(boards.reshape(-1))
-        np.testing.assert_allclose(found.reshape(-1, 8), np.tile(pick(plain, axis=1)[:, None], 8),
-                                   rtol=1e-4, atol=1e-3)  # fmt: skip
+        np.testing.assert_allclose(
+            found.reshape(-1, 8), np.tile(pick(plain, axis=1)[:, None], 8), rtol=1e-4, atol=1e-3
+        )
 
 
 def test_no_boards_have_no_values(network):
@@ -152,9 +155,15 @@ def test_games_in_step_are_the_search_to_one_ply(network):
 
 @pytest.mark.parametrize(
     ("name", "size", "together"),
-    [("batch1K", 1024, 1), ("batch64", 64, 1), ("shuffle1K", 1024, 5), ("shuffle32", 32, 5),
-     ("position", 1, 1), ("game", 0, 1)],
-)  # fmt: skip
+    [
+        ("batch1K", 1024, 1),
+        ("batch64", 64, 1),
+        ("shuffle1K", 1024, 5),
+        ("shuffle32", 32, 5),
+        ("position", 1, 1),
+        ("game", 0, 1),
+    ],
+)
 def test_the_modes_of_experiment_1(name, size, together):
     mode = parse(name)
     assert (mode.size, mode.together) == (size, together)
@@ -276,17 +285,25 @@ def test_on_2x2_values_approach_what_its_own_play_is_worth():
 
 
 def bits(run):
-    return {name: array.tobytes() for name, array in run.arrays().items() if name != "seconds"
-            and not name.startswith("history")}  # fmt: skip
+    return {
+        name: array.tobytes()
+        for name, array in run.arrays().items()
+        if name != "seconds" and not name.startswith("history")
+    }
 
 
 @pytest.mark.parametrize(
     "how",
-    [{}, {"batch": "shuffle64"}, {"batch": "game"}, {"batch": "batch64", "starts": "restart"},
-     {"symmetry": "ave", "augment": True, "batch": "batch64"},
-     {"precision": "bfloat16", "average": 0.9}],
+    [
+        {},
+        {"batch": "shuffle64"},
+        {"batch": "game"},
+        {"batch": "batch64", "starts": "restart"},
+        {"symmetry": "ave", "augment": True, "batch": "batch64"},
+        {"precision": "bfloat16", "average": 0.9},
+    ],
     ids=str,
-)  # fmt: skip
+)
 def test_a_run_that_stops_and_goes_on_is_one_that_never_stopped(tmp_path, how):
     settings = Settings(**SMALL, **how, lanes=8)
     whole = Run(settings)
@@ -308,8 +325,11 @@ def test_a_finished_run_leaves_a_network_that_plays_the_same(tmp_path):
     assert [row["actions"] for row in history.evaluations] == [1000, 2000]
     found = load(tmp_path / "run" / "weights.safetensors")
     assert (found.values(BOARDS) == run.network.values(BOARDS)).all()
-    again = Run(Settings(**SMALL, actions=3000, eval_every=1000, eval_games=3), tmp_path / "run",
-                resume=True)  # fmt: skip
+    again = Run(
+        Settings(**SMALL, actions=3000, eval_every=1000, eval_games=3),
+        tmp_path / "run",
+        resume=True,
+    )
     assert again.go(progress=False).actions == 3000
 
 
@@ -332,8 +352,9 @@ def test_half_the_size_and_nearly_the_same_values(tmp_path, network):
     save(network, tmp_path / "half.safetensors", compact=True)
     sizes = [(tmp_path / f"{kind}.safetensors").stat().st_size for kind in ("half", "whole")]
     assert sizes[0] < 0.52 * sizes[1]
-    np.testing.assert_allclose(load(tmp_path / "half.safetensors").values(BOARDS),
-                               network.values(BOARDS), atol=0.05)  # fmt: skip
+    np.testing.assert_allclose(
+        load(tmp_path / "half.safetensors").values(BOARDS), network.values(BOARDS), atol=0.05
+    )
 
 
 # ---------------------------------------------------------------- bad input
@@ -341,13 +362,21 @@ def test_half_the_size_and_nearly_the_same_values(tmp_path, network):
 
 @pytest.mark.parametrize(
     ("settings", "words"),
-    [({"stages": 2}, "stages"), ({"rule": "tc"}, "rule tc"), ({"lam": 0.5}, "lambda"),
-     ({"form": "q"}, "form q"), ({"starts": "carousel"}, "carousel"),
-     ({"order": "backward"}, "order"),
-     ({"epsilon": 0.1}, "epsilon"), ({"alpha": 0.1}, "alpha"), ({"batch": "some"}, "unknown batch"),
-     ({"learning_rate": 2.0}, "learning_rate"), ({"delay": False}, "delay")],
+    [
+        ({"stages": 2}, "stages"),
+        ({"rule": "tc"}, "rule tc"),
+        ({"lam": 0.5}, "lambda"),
+        ({"form": "q"}, "form q"),
+        ({"starts": "carousel"}, "carousel"),
+        ({"order": "backward"}, "order"),
+        ({"epsilon": 0.1}, "epsilon"),
+        ({"alpha": 0.1}, "alpha"),
+        ({"batch": "some"}, "unknown batch"),
+        ({"learning_rate": 2.0}, "learning_rate"),
+        ({"delay": False}, "delay"),
+    ],
     ids=lambda x: str(x)[:30],
-)  # fmt: skip
+)
 def test_what_a_neural_network_does_not_have_is_refused(settings, words):
     with pytest.raises(ValueError, match=words):
         Settings(**SMALL, **settings)
@@ -355,10 +384,16 @@ def test_what_a_neural_network_does_not_have_is_refused(settings, words):
 
 @pytest.mark.parametrize(
     "settings",
-    [{"batch": "game"}, {"symmetry": "ave"}, {"learning_rate": 0.01}, {"device": "cpu"},
-     {"augment": True}, {"precision": "bfloat16"}],
+    [
+        {"batch": "game"},
+        {"symmetry": "ave"},
+        {"learning_rate": 0.01},
+        {"device": "cpu"},
+        {"augment": True},
+        {"precision": "bfloat16"},
+    ],
     ids=str,
-)  # fmt: skip
+)
 def test_what_tables_do_not_have_is_refused(settings):
     with pytest.raises(ValueError, match="is for value .*networks, and 4x6 is none"):
         Settings(network="4x6", **settings)

@@ -157,8 +157,13 @@ def test_a_refusal_is_one_line_and_status_2():
     told = "come with the repository"
     assert try_wheel.refused(answer(2, "", line), told)
     bare, short = f"{told}\n", "lib2048: a.npz: no such file\n"
-    for wrong in (answer(1, "", line), answer(2, "x", line), answer(2, "", line * 2),
-                  answer(2, "", bare), answer(2, "", short)):  # fmt: skip
+    for wrong in (
+        answer(1, "", line),
+        answer(2, "x", line),
+        answer(2, "", line * 2),
+        answer(2, "", bare),
+        answer(2, "", short),
+    ):
         assert not try_wheel.refused(wrong, told)
 
 

@@ -114,9 +114,7 @@ def test_a_game_begins_as_the_seed_says():
     widget = PlayWidget(seed=7)
     assert int(widget.board) == int(rules.initial(stream(7, 0))[0])
     assert (widget.score, widget.actions, widget.seed) == (0, 0, 7)
-    assert widget.game == {
-        "seed": "7", "number": 0, "start": None, "actions": "", "helped": False
-    }  # fmt: skip
+    assert widget.game == {"seed": "7", "number": 0, "start": None, "actions": "", "helped": False}
 
 
 def test_an_action_slides_and_spawns_and_counts():
@@ -531,8 +529,10 @@ def test_every_module_is_part_of_it():
 
 def test_sheets_have_classes_of_their_own():
     """All sheets are one: a class of two widgets would look like both."""
-    rules = {path.name: re.sub(r"/\*.*?\*/|\{[^}]*\}", " ", path.read_text(), flags=re.DOTALL)
-             for path in base.HERE.glob("*.css")}  # fmt: skip
+    rules = {
+        path.name: re.sub(r"/\*.*?\*/|\{[^}]*\}", " ", path.read_text(), flags=re.DOTALL)
+        for path in base.HERE.glob("*.css")
+    }
     owned = {name: set(re.findall(r"\.(lib-[\w-]+)", text)) for name, text in rules.items()}
     shared = owned.pop("board.css") | {"lib-line"}  # a line's sample, in every chart's legend
     for one, other in itertools.combinations(owned, 2):

@@ -17,8 +17,10 @@ CURVE = pd.DataFrame({"actions": [1000, 2000, 3000], "mean": [200.0, 3000.0, 12_
 def test_curves_are_told_with_their_ends():
     ax = plot_curves({"TD": CURVE, "TC": CURVE.assign(mean=5)})
     told = describe(ax.figure, short).replace("\u00a0", " ")
-    assert told == ("mean score (points) against actions taken in training; "
-                    "TD from 200 to 12.3 k, TC from 5 to 5")  # fmt: skip
+    assert told == (
+        "mean score (points) against actions taken in training; "
+        "TD from 200 to 12.3 k, TC from 5 to 5"
+    )
 
 
 def test_a_peak_is_told_and_a_ripple_is_not():
@@ -51,8 +53,10 @@ def test_plain_python_needs_no_notebook():
 
 
 def test_figures_of_a_notebook_have_their_words(tmp_path):
-    code = ("from lib2048 import subplots\n"
-            "figure, ax = subplots()\nax.set(xlabel='λ', ylabel='error (points)');")  # fmt: skip
+    code = (
+        "from lib2048 import subplots\n"
+        "figure, ax = subplots()\nax.set(xlabel='λ', ylabel='error (points)');"
+    )
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code) for _ in range(2)])
     NotebookClient(notebook, timeout=120, resources={"metadata": {"path": tmp_path}}).execute()
     for cell in notebook.cells:

@@ -13,8 +13,13 @@ JOBS = yaml.safe_load(TEXT)["jobs"]
 MATRIX = JOBS["readme"]["strategy"]["matrix"]
 WHEEL = "python tools/try_wheel.py python"
 # The rows of the README's table that a step carries out; "begin" would wait for a browser.
-INSTALL = ["an environment, once", "in every new terminal", "what lessons and labs need",
-           "your copies of them", "all the rest, for tests and tools"]  # fmt: skip
+INSTALL = [
+    "an environment, once",
+    "in every new terminal",
+    "what lessons and labs need",
+    "your copies of them",
+    "all the rest, for tests and tools",
+]
 TEST = ["in every new terminal", "the tests (`make test`)"]
 
 

@@ -207,8 +207,10 @@ def task_04_1() -> Answer:
 
 def says(V):
     """Return what a table says a game is worth."""
-    return sum(chance * max(r + V[after] for after, r in mdp.choices(state).values())
-               for chance, state in mdp.starts(2, 2))  # fmt: skip
+    return sum(
+        chance * max(r + V[after] for after, r in mdp.choices(state).values())
+        for chance, state in mdp.starts(2, 2)
+    )
 
 
 def task_04_2() -> Answer:
@@ -228,8 +230,14 @@ def task_04_3() -> Answer:
         for seed in SEEDS:
             table = lesson.board_table("2x3")
             for epsilon in first:
-                train(table, alpha=lesson.ALPHA, actions=lesson.ON_2x3 // 3, epsilon=epsilon,
-                      seed=seed, progress=False)  # fmt: skip
+                train(
+                    table,
+                    alpha=lesson.ALPHA,
+                    actions=lesson.ON_2x3 // 3,
+                    epsilon=epsilon,
+                    seed=seed,
+                    progress=False,
+                )
             shares.append(lesson.small.marks(table)["share"])
         for name in ("min", "mean", "max"):
             yield f"{first}, {name}", getattr(np, name)(shares)
@@ -391,8 +399,11 @@ def task_A2_2() -> Answer:
         yield f"3 seeds of each, paired {paired}", np.mean(more)
 
 
-TASKS = {name[5:].replace("_", "."): task for name, task in dict(globals()).items()
-         if name.startswith("task_")}  # fmt: skip
+TASKS = {
+    name[5:].replace("_", "."): task
+    for name, task in dict(globals()).items()
+    if name.startswith("task_")
+}
 
 
 # ---- the file ------------------------------------------------------------------------------------

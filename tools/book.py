@@ -35,8 +35,13 @@ PAGES = {
     "benchmarks/README.md": "data/benchmarks.md",
 }
 # What else of docs/ the book needs, and where.
-COPIED = {"conf.py": ".", "*.bib": ".", "*.png": ".", "_static/*": "_static",
-          "play/*": "_static/play"}  # fmt: skip
+COPIED = {
+    "conf.py": ".",
+    "*.bib": ".",
+    "*.png": ".",
+    "_static/*": "_static",
+    "play/*": "_static/play",
+}
 NO_PAGE = ["README.md"]  # links to it lead to the front page, which is docs/index.md
 
 # Code first, so that nothing in it is taken for a link.
@@ -249,8 +254,10 @@ def command():
     os.environ["COLUMNS"] = "96"
     top = _parser()
     inner = next(action for action in top._actions if hasattr(action, "choices") and action.choices)
-    parts = [f"## lib2048 {name}\n\n```\n{parser.format_help()}```\n"
-             for name, parser in inner.choices.items()]  # fmt: skip
+    parts = [
+        f"## lib2048 {name}\n\n```\n{parser.format_help()}```\n"
+        for name, parser in inner.choices.items()
+    ]
     lead = "Every command says this of itself with `--help`."
     return "\n\n".join(["# The command", lead, *parts])
 

@@ -94,8 +94,9 @@ def _line(folder, group):
     lists = [] if "by" in group else _filling(folder, paths, tables)
     by = group.get("by") or ", ".join(f"`{name}`" for name in lists)
     hours = sum(read_collect(folder / "runs" / f"{name}.toml").hours or 0 for name in lists)
-    what = "; ".join([group["what"], *(f"{key}: {group[key]}" for key in ("machine", "licence")
-                                       if key in group)])  # fmt: skip
+    what = "; ".join(
+        [group["what"], *(f"{key}: {group[key]}" for key in ("machine", "licence") if key in group)]
+    )
     size = sum(path.stat().st_size for path in paths) / 1024
     seeds = "" if "machine" in group else _seeds(paths, tables)
     cells = (f"`{group['files']}`", what, by, seeds, f"{hours:g}" if hours else "",

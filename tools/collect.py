@@ -54,8 +54,9 @@ def main():
 
 def paths_of(lists):
     """Return the files of some lists, by name or path; of all there are for none."""
-    return [Path(name) if name.endswith(".toml") else DATA / "runs" / f"{name}.toml"
-            for name in lists] or sorted((DATA / "runs").glob("*.toml"))  # fmt: skip
+    return [
+        Path(name) if name.endswith(".toml") else DATA / "runs" / f"{name}.toml" for name in lists
+    ] or sorted((DATA / "runs").glob("*.toml"))
 
 
 def collect(runs, lists, into=DATA):
@@ -243,8 +244,10 @@ def merged(rows, new):
 
 def is_about(row, about):
     """Say whether a row of a file is one of those that `about` tells, in the columns it has."""
-    return all(order_of(row[name]) == order_of(cell) or (name in NAMES and not row[name])
-               for name, cell in about.items())  # fmt: skip
+    return all(
+        order_of(row[name]) == order_of(cell) or (name in NAMES and not row[name])
+        for name, cell in about.items()
+    )
 
 
 def order_of(cell):

@@ -149,7 +149,7 @@ def names_apart(lab: str, notebook: NotebookNode) -> Iterator[str]:
         if is_test(cell) and not (about(cell).points > 0 and about(cell).locked):
             yield f"cell {n}: a test has marks, and is locked"
     if 'STUDENT = "0000"' not in str(notebook.cells):
-        yield "no line STUDENT = \"0000\" asks whose it is"
+        yield 'no line STUDENT = "0000" asks whose it is'
 
 
 def tests_check_and_require(lab: str, notebook: NotebookNode) -> Iterator[str]:

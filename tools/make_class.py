@@ -95,14 +95,19 @@ def readme(wheel: str, seed: int) -> bytes:
 def tables() -> dict[str, bytes]:
     """Return the published tables and the recorded curves."""
     paths = [path for path in (ROOT / "data").rglob("*") if path.suffix in TABLES]
-    return {path.relative_to(ROOT).as_posix(): path.read_bytes()
-            for path in paths if "weights" not in path.parts}  # fmt: skip
+    return {
+        path.relative_to(ROOT).as_posix(): path.read_bytes()
+        for path in paths
+        if "weights" not in path.parts
+    }
 
 
 def lessons_without_outputs() -> dict[str, bytes]:
     """Return the lessons as somebody finds them who has run nothing yet."""
-    return {f"notebooks/{path.name}": to_bytes(without_outputs(parse(path.read_bytes(), path.name)))
-            for path in lessons.lessons()}  # fmt: skip
+    return {
+        f"notebooks/{path.name}": to_bytes(without_outputs(parse(path.read_bytes(), path.name)))
+        for path in lessons.lessons()
+    }
 
 
 def released_labs() -> dict[str, bytes]:

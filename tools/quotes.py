@@ -78,7 +78,7 @@ NO_DECIMAL = re.compile(r"(?:[=≈]|Section|Python|BY|doi|arXiv:) ?$")  # α = 0
 FIGURES = re.compile(
     rf"(?=.*\d)(?:(?>{NUMBER})(?:{SPACE}(?:{COUNTS}|cores?|threads?|runs?))?"
     rf"|{MORE}|{MANY}|[±·–(),]|to\b|{SPACE})+"
-)  # fmt: skip
+)
 TILES = {2.0**k for k in range(18)}
 NOTHING = nbformat.v4.new_notebook()  # a page has no cells to take a line from
 LEFT_OUT = (
@@ -314,8 +314,9 @@ def sourced() -> dict[str, dict]:
 def spread(table: dict, shared: dict) -> dict[str, dict]:
     """Return a table whose lists of words under a shared source have that source, each of them."""
     spread = {words: source for words, source in table.items() if isinstance(source, dict)}
-    named = [(name, words) for name, listed in table.items() if name not in spread
-             for words in listed]  # fmt: skip
+    named = [
+        (name, words) for name, listed in table.items() if name not in spread for words in listed
+    ]
     return spread | {words: shared[name] for name, words in named}
 
 

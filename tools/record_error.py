@@ -16,8 +16,12 @@ from lib2048 import Network, Run, Settings, evaluate
 CSV = Path(__file__).resolve().parents[1] / "data" / "curves" / "error_last.csv"
 ALPHA, TEST_GAMES, TEST_SEED = 0.1, 10_000, 2048  # luck that no training run has had
 FIRST, LAST, SNAPSHOTS = 96_000, 100_000, 20
-PLAN = [(order, error, seed) for seed in range(1, 6) for order in ("forward", "backward")
-        for error in ("fresh", "remembered")]  # fmt: skip
+PLAN = [
+    (order, error, seed)
+    for seed in range(1, 6)
+    for order in ("forward", "backward")
+    for error in ("fresh", "remembered")
+]
 
 
 def tested(network, **named):

@@ -72,8 +72,13 @@ def tested(player, games=1000):
     """Return what test games give, as a dict."""
     result = evaluate(player, games)
     shares = result.reached()
-    numbers = {"mean": result.mean, "ci95": result.ci95, "max": result.max, "games": games,
-               "moves_per_s": result.moves_per_s}  # fmt: skip
+    numbers = {
+        "mean": result.mean,
+        "ci95": result.ci95,
+        "max": result.max,
+        "games": games,
+        "moves_per_s": result.moves_per_s,
+    }
     return {name: round(x, 1) for name, x in numbers.items()} | {
         f"reached_{tile}": shares.get(tile, 0.0) for tile in TILES
     }
@@ -81,8 +86,10 @@ def tested(player, games=1000):
 
 def both(network, games=1000):
     """Return what a policy gives in test games, taken at its likeliest and drawn."""
-    return {"most likely": tested(network.player(), games),
-            "drawn": tested(network.player(explore=True), games)}  # fmt: skip
+    return {
+        "most likely": tested(network.player(), games),
+        "drawn": tested(network.player(explore=True), games),
+    }
 
 
 def learned(learner, batches):
@@ -146,8 +153,14 @@ def record_adp(folder):
             rows = player.learn(200, 10, rate, fit, seed)
             path = folder / f"adp-{fit.replace(' ', '-')}-seed{seed}"
             write(path.with_suffix(".csv"), rows[0], [row.values() for row in rows])
-            say(path, fit=fit, rate=rate, theta=player.theta.tolist(), before=tested(ADP()),
-                after=tested(player))  # fmt: skip
+            say(
+                path,
+                fit=fit,
+                rate=rate,
+                theta=player.theta.tolist(),
+                before=tested(ADP()),
+                after=tested(player),
+            )
 
 
 def teacher(name):
@@ -169,8 +182,15 @@ def record_warm(folder):
         write(path.with_suffix(".csv"), rows[0], [row.values() for row in rows])
         save_file(network.module.state_dict(), path.with_suffix(".safetensors"))
         spent = round(time.process_time() - begin, 1)
-        say(path, teacher=player, games=games, moves=len(moves.boards), seconds=spent,
-            teacher_mean=float(moves.results[:, 1].mean()), **both(network))  # fmt: skip
+        say(
+            path,
+            teacher=player,
+            games=games,
+            moves=len(moves.boards),
+            seconds=spent,
+            teacher_mean=float(moves.results[:, 1].mean()),
+            **both(network),
+        )
 
 
 def record_mcts(folder):
@@ -196,10 +216,17 @@ def record_search(path, search, games=32):
     begin = time.process_time()
     results = player.play_games(0, games, TEST_SEED)
     spent = time.process_time() - begin
-    say(path, simulations=search.simulations, turns=TURNS, games=games,
-        scores=results[:, 1].tolist(), mean=float(results[:, 1].mean()),
-        reached=reached(results[:, 3]), seconds=round(spent, 1),
-        moves_per_s=round(results[:, 2].sum() / spent, 2))  # fmt: skip
+    say(
+        path,
+        simulations=search.simulations,
+        turns=TURNS,
+        games=games,
+        scores=results[:, 1].tolist(),
+        mean=float(results[:, 1].mean()),
+        reached=reached(results[:, 3]),
+        seconds=round(spent, 1),
+        moves_per_s=round(results[:, 2].sum() / spent, 2),
+    )
 
 
 def record_random(folder):

@@ -64,8 +64,12 @@ def sources_of(about, job, wanted, data):
         note = data / "curves" / f"{each_name(wanted, job)}.json"
         return read_json(note)["config"].get("sources", "") if note.exists() else None
     files = [read_cached(data / "curves" / f"{file}.csv") for file in wanted.files.values()]
-    rows = [row for old, rows in files for row in rows
-            if is_about(row, as_row(about, [name for name in about if name in old]))]  # fmt: skip
+    rows = [
+        row
+        for old, rows in files
+        for row in rows
+        if is_about(row, as_row(about, [name for name in about if name in old]))
+    ]
     return next((row["sources"] for row in rows if row.get("sources")), "") if rows else None
 
 
@@ -84,9 +88,12 @@ def text_of(rows):
     lines = [dict(zip(HEADS, HEADS)), *rows, {"list": "all"} | total]
     lines = [[as_shown(line[name]) for name in HEADS] for line in lines]
     wide = [max(map(len, column)) for column in zip(*lines)]
-    text = ["  ".join(cell.rjust(w) if n else cell.ljust(w)
-                      for n, (cell, w) in enumerate(zip(line, wide))).rstrip()
-            for line in lines]  # fmt: skip
+    text = [
+        "  ".join(
+            cell.rjust(w) if n else cell.ljust(w) for n, (cell, w) in enumerate(zip(line, wide))
+        ).rstrip()
+        for line in lines
+    ]
     rule = "-" * (sum(wide) + 2 * len(wide) - 2)
     return "\n".join([text[0], rule, *text[1:-1], rule, text[-1]])
 

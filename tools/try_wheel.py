@@ -32,10 +32,12 @@ REFUSED = {
     "weights by path": (["play", "data/weights/42-33.npz"], "come with the repository"),
     "weights by name": (["play", "42-33"], "come with the repository"),
     "a neural network": (["info", "data/weights/cnn22.safetensors"], "come with the repository"),
-    "training without torch": (["train", "--network", "cnn22", "--games", "1", "--out", "run"],
-                               "torch"),
+    "training without torch": (
+        ["train", "--network", "cnn22", "--games", "1", "--out", "run"],
+        "torch",
+    ),
     "a figure without matplotlib": (["figure"], "lib2048[course]"),
-}  # fmt: skip
+}
 
 
 # ---- interpreters ------------------------------------------------------------------------------
@@ -93,8 +95,14 @@ class Environment:
     def packages(self):
         """Return {name: version} of what is installed."""
         pip = [self.bin / "python", "-m", "pip", "--disable-pip-version-check", "list"]
-        done = subprocess.run([*pip, "--format", "json"], capture_output=True, text=True,
-                              check=True, env=self.around, cwd=self.at)  # fmt: skip
+        done = subprocess.run(
+            [*pip, "--format", "json"],
+            capture_output=True,
+            text=True,
+            check=True,
+            env=self.around,
+            cwd=self.at,
+        )
         return {package["name"]: package["version"] for package in json.loads(done.stdout)}
 
 
@@ -150,8 +158,10 @@ def tried(version, python, wheel, folder):
     wrong, found = list(complaints(environment.run)), answers(environment.run)
     wrong += [f"{name}: {what}" for name, what in found.items() if isinstance(what, str)]
     names = ", ".join(f"{name} {held[name]}" for name in ("numpy", "numba", "scipy"))
-    print(f"Python {version}: installed in {took:.0f} s ({names}); "
-          f"{'; '.join(wrong) or 'fine'}", flush=True)  # fmt: skip
+    print(
+        f"Python {version}: installed in {took:.0f} s ({names}); {'; '.join(wrong) or 'fine'}",
+        flush=True,
+    )
     return wrong, found
 
 

@@ -52,8 +52,9 @@ def _met(kind, weights, memory, number, rate, targets):
     before = float(weights[0])
     error = number - before if targets else number
     n = np.uint64(len(weights))
-    kind.update()(weights, memory, np.arange(n, dtype=np.uint32), np.uint64(0), n,
-                np.float32(error), rate)  # fmt: skip
+    kind.update()(
+        weights, memory, np.arange(n, dtype=np.uint32), np.uint64(0), n, np.float32(error), rate
+    )
     kept = [float(x) for x in memory[: kind.memory]]
     return [error, float(weights[0]) - before, float(weights[0]), *kept]
 

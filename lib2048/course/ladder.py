@@ -93,8 +93,9 @@ class Ladder:
         """
         if wrong := wrong_slides(kind, self.boards):
             tiles, action = min(wrong, key=lambda case: -str(case).count(" 0"))
-            raise ValueError(f"{name}: {len(wrong)} slides are wrong, as {spec.ACTIONS[action]} of "
-                             f"{tiles}")  # fmt: skip
+            raise ValueError(
+                f"{name}: {len(wrong)} slides are wrong, as {spec.ACTIONS[action]} of {tiles}"
+            )
         if wrong := wrong_spawns(kind, self.spawns):
             raise ValueError(f"{name}: spawns too often or too rarely: {wrong}")
         return self.time(name, lambda games: play(*kind[:4], games))
@@ -120,8 +121,11 @@ class Ladder:
     def misjudged(self):
         """Return the name of the rung that is furthest from its prediction, None without any."""
         _, base = next(iter(self.rates.items()), (None, 1))
-        off = {n: abs(math.log(p * base / self.rates[n])) for n, p in self.predicted.items()
-               if n in self.rates}  # fmt: skip
+        off = {
+            n: abs(math.log(p * base / self.rates[n]))
+            for n, p in self.predicted.items()
+            if n in self.rates
+        }
         return max(off, key=off.get, default=None)
 
     def draw(self, ax=None):

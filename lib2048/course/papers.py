@@ -38,9 +38,15 @@ def index():
 
     found = rows().groupby("figure").agg(results=("paper", "size"), ours=("ours", "count"))
     found = found.reindex([_like(name) for name in _figures()]).set_axis(list(_figures()))
-    told = {name: {"title": about["title"], "lesson": about.get("lesson", ""),
-                   "lists": " ".join(about.get("lists", ())), "core-hours": _hours(about)}
-            for name, about in _figures().items()}  # fmt: skip
+    told = {
+        name: {
+            "title": about["title"],
+            "lesson": about.get("lesson", ""),
+            "lists": " ".join(about.get("lists", ())),
+            "core-hours": _hours(about),
+        }
+        for name, about in _figures().items()
+    }
     table = pd.DataFrame.from_dict(told, orient="index").join(found)
     counts = ["results", "ours"]
     table[counts] = table[counts].fillna(0).astype(int)
@@ -140,8 +146,11 @@ def run(name, row=None, minutes=1.0):
     made = Run(_settings(asked["list"], asked["run"]))
     made.go(seconds=60 * minutes, progress=False)
     result = evaluate(made.network, NEURAL_GAMES if made.settings.neural else GAMES)
-    return asked.copy().reindex([*COLUMNS, "now", "now ±", "actions now"]).fillna(
-        {"now": result.mean, "now ±": result.ci95, "actions now": made.actions})  # fmt: skip
+    return (
+        asked.copy()
+        .reindex([*COLUMNS, "now", "now ±", "actions now"])
+        .fillna({"now": result.mean, "now ±": result.ci95, "actions now": made.actions})
+    )
 
 
 # ---------------------------------------------------------------- the list of figures

@@ -37,8 +37,10 @@ def predict(name, value=None, *more):
     and it counts in this session.  Raises ValueError for another name or value, in one line.
     """
     if more:
-        raise ValueError(f"prediction {name}: one number is needed; 12,000 is two of them, so "
-                         "write 12000 or 12_000")  # fmt: skip
+        raise ValueError(
+            f"prediction {name}: one number is needed; 12,000 is two of them, so "
+            "write 12000 or 12_000"
+        )
     name = _named(name)
     before = _entry(name)
     now = before if value is None else _keep(name, _plain(name, value), before)
@@ -217,5 +219,10 @@ def _write(ax, axis, at, text, edge):
         return
     note |= {"xycoords": ("axes fraction", kind), "va": "top" if edge == 1 else "bottom"}
     right = edge is None  # an arrow stands where rising curves leave room
-    ax.annotate(text, (right, at), (-4 if right else 4, -3 if edge == 1 else 3),
-                ha="right" if right else "left", **note)  # fmt: skip
+    ax.annotate(
+        text,
+        (right, at),
+        (-4 if right else 4, -3 if edge == 1 else 3),
+        ha="right" if right else "left",
+        **note,
+    )

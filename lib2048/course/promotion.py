@@ -65,5 +65,6 @@ def _arrow(words, colour):
     line = f'd="M0 {_n(begin)}H{_n(turn)}V{_n(end)}H7" fill="none"'
     tip = f'<path d="M0 {_n(end)}l9 -5v10z" fill="{colour}"/>'
     start = ' text-anchor="start"'
-    return (f'<path {line} stroke="{colour}" stroke-width="2.5"/>{tip}'
-            + _text(ARROW - 4, ROW / 2 + 2, words, FONT, colour, start))  # fmt: skip
+    return f'<path {line} stroke="{colour}" stroke-width="2.5"/>{tip}' + _text(
+        ARROW - 4, ROW / 2 + 2, words, FONT, colour, start
+    )

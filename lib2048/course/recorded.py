@@ -69,8 +69,9 @@ class RecordedRun:
 
     def _when(self, column, actions):
         """Return how many games or seconds some actions took; None where that cannot be told."""
-        told = [(0, 0.0)] + [(p[0], p[column]) for p in self.curves.get(TRAINING, ())
-                             if p[column] is not None]  # fmt: skip
+        told = [(0, 0.0)] + [
+            (p[0], p[column]) for p in self.curves.get(TRAINING, ()) if p[column] is not None
+        ]
         if len(told) < 2:
             return None
         (before, at_before), (last, at_last) = told[-2:]
@@ -159,8 +160,9 @@ class _List:
                 self.runs[table["name"], seed] = options
         parts = [(kind, collect[kind], None) for kind in KINDS if kind in collect]
         if each := collect.get("each"):
-            parts = [("history", each.format(run=run, seed=seed), (run, seed))
-                     for run, seed in self.runs] + parts  # fmt: skip
+            parts = [
+                ("history", each.format(run=run, seed=seed), (run, seed)) for run, seed in self.runs
+            ] + parts
         self._parts = [part for part in parts if _path(part[1]).exists()]
         self.files = {file for _, file, _ in self._parts}
 
@@ -360,8 +362,15 @@ def paper_points(place, name):
     for told in Table(data("curves/paper_points.csv")).news()[0]:
         if (told["list"], told["run"]) == (place, name):
             rows = _published(told["table"]).query(told["row"])
-            found += [(int(row.depth_ply), float(told["actions"]), float(row.score_mean),
-                       getattr(row, "score_ci95", None)) for row in rows.itertuples()]  # fmt: skip
+            found += [
+                (
+                    int(row.depth_ply),
+                    float(told["actions"]),
+                    float(row.score_mean),
+                    getattr(row, "score_ci95", None),
+                )
+                for row in rows.itertuples()
+            ]
     return found
 
 
@@ -373,9 +382,12 @@ def paper_tests(*names):
     """
     import pandas as pd
 
-    rows = [(told.name, run, actions, plies, mean, ci95)
-            for told in _called(names) for run in dict.fromkeys(run for run, _ in told.runs)
-            for plies, actions, mean, ci95 in paper_points(told.name, run)]  # fmt: skip
+    rows = [
+        (told.name, run, actions, plies, mean, ci95)
+        for told in _called(names)
+        for run in dict.fromkeys(run for run, _ in told.runs)
+        for plies, actions, mean, ci95 in paper_points(told.name, run)
+    ]
     table = pd.DataFrame(rows, columns=["list", "run", "actions", "plies", "mean", "ci95"])
     return table.astype({"actions": float, "mean": float, "ci95": float})
 

@@ -57,8 +57,19 @@ def _judged(variants, found, judge, score):
             against, reference = row.variant, one
         elif one is not None and reference is not None:
             told = judge(one, reference)
-            rows.append([row.variant, row.experiment, against, row.changes, score(one),
-                         told.base, told.percent, told.percent_half, told.verdict])  # fmt: skip
+            rows.append(
+                [
+                    row.variant,
+                    row.experiment,
+                    against,
+                    row.changes,
+                    score(one),
+                    told.base,
+                    told.percent,
+                    told.percent_half,
+                    told.verdict,
+                ]
+            )
     return pandas.DataFrame(rows, columns=columns).set_index("variant")
 
 

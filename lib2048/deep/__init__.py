@@ -15,11 +15,7 @@ from lib2048.deep.files import load, save  # noqa: E402
 from lib2048.deep.mcts import MCTS, MCTSPlayer, uniform  # noqa: E402
 from lib2048.deep.moves import record_games  # noqa: E402
 from lib2048.deep.network import ValueNetwork  # noqa: E402
-from lib2048.deep.policy import (  # noqa: E402
-    PolicyNetwork,
-    distance_to_certainty,
-    new_policy_network,
-)
+from lib2048.deep.policy import PolicyNetwork, distance_to_certainty, new_policy_network  # noqa: E402
 from lib2048.deep.warm import warm_start  # noqa: E402
 
 __all__ = [

@@ -72,8 +72,9 @@ class ADP:
 
     def play_games(self, first_game, count, seed):
         """Play games by number; return int64[count, 5], see records.RESULT_COLUMNS."""
-        return play_in_step(lambda games: self.decide_all(games, seed), first_game, count, seed,
-                          self.grid)  # fmt: skip
+        return play_in_step(
+            lambda games: self.decide_all(games, seed), first_game, count, seed, self.grid
+        )
 
     # ------------------------------------------------------------ learning
 
@@ -86,8 +87,10 @@ class ADP:
         ValueError for numbers without sense.
         """
         if fit not in FITS or batches < 1 or games < 1 or not 0 < rate <= 1:
-            raise ValueError(f"fit {fit!r}, batches {batches}, games {games}, rate {rate}: use "
-                             f"{' or '.join(FITS)}, 1 or more, and a rate up to 1")  # fmt: skip
+            raise ValueError(
+                f"fit {fit!r}, batches {batches}, games {games}, rate {rate}: use "
+                f"{' or '.join(FITS)}, 1 or more, and a rate up to 1"
+            )
         rows, actions, decide = [], 0, decision(self, seed)
         for number in range(batches):
             batch = GameBatch(games, seed, number * games, self.grid)

@@ -53,8 +53,10 @@ class Bench:
             rounds.append([self._train(learner) for learner in self.learners.values()])
         medians = np.median(rounds[1:], axis=0)
         keys = ("positions_per_h", "floor_per_h", "ratio")
-        found = {f"training, {name}": dict(zip(keys, row.tolist(), strict=True))
-                 for name, row in zip(self.learners, medians, strict=True)}  # fmt: skip
+        found = {
+            f"training, {name}": dict(zip(keys, row.tolist(), strict=True))
+            for name, row in zip(self.learners, medians, strict=True)
+        }
         return found | self._moves(self.learners["float32"].network)
 
     def _train(self, learner):

@@ -51,8 +51,9 @@ class Critic:
         """
         values = np.zeros(live.shape)
         values[live] = self.values(boards[live])
-        found = advantages(np.where(live, rewards, 0) / POINTS, values, live,
-                           self.discount, self.lam)  # fmt: skip
+        found = advantages(
+            np.where(live, rewards, 0) / POINTS, values, live, self.discount, self.lam
+        )
         self._fit(boards[live], (values + found)[live], look)
         return found
 

@@ -36,13 +36,19 @@ def save_with(network, path, info, half=False):
     """Save a network as `save` does, with its info as a dict."""
     if Path(path).suffix != SUFFIX:
         raise ValueError(f"{path}: the weights of a neural network are saved as {SUFFIX}")
-    tensors = {name: tensor.detach().cpu().contiguous()
-               for name, tensor in network.module.state_dict().items()}  # fmt: skip
+    tensors = {
+        name: tensor.detach().cpu().contiguous()
+        for name, tensor in network.module.state_dict().items()
+    }
     if half:
         tensors = {name: tensor.half() for name, tensor in tensors.items()}
         _check_finite(network, tensors, f"network {network.name}", FloatingPointError)
-    about = {"format": FORMAT, "info": json.dumps(info), "network": network.name,
-             "options": json.dumps(_options(network))}  # fmt: skip
+    about = {
+        "format": FORMAT,
+        "info": json.dumps(info),
+        "network": network.name,
+        "options": json.dumps(_options(network)),
+    }
     packed = pack(tensors, about | {SEAL: _seal(about, tensors)})
     write_atomic(path, lambda file: file.write(packed), len(packed))
 
@@ -65,8 +71,10 @@ def load(path, name=None, module=None, device="cpu", precision="float32"):
     found = about["network"]
     _check_name(name, found, path)
     if module is None and (found.startswith(OWN) or not is_neural(found)):
-        raise ValueError(f"{path}: holds weights of {found}: give the module that takes them, "
-                         "deep.load(…, module=…)")  # fmt: skip
+        raise ValueError(
+            f"{path}: holds weights of {found}: give the module that takes them, "
+            "deep.load(…, module=…)"
+        )
     network = _new(about, module, device, precision, path)
     _take_up(network, about, tensors, path)
     return network
@@ -97,8 +105,13 @@ def _new(about, module, device, precision, path):
         return new_policy_network()
     own = None if module is None else found.removeprefix(OWN)
     try:
-        return ValueNetwork(found if module is None else module, own, device=device,
-                            precision=precision, **_object(about["options"], path))  # fmt: skip
+        return ValueNetwork(
+            found if module is None else module,
+            own,
+            device=device,
+            precision=precision,
+            **_object(about["options"], path),
+        )
     except (TypeError, ValueError) as error:
         raise ValueError(f"{path}: its options make no network: {error}") from None
 
@@ -183,8 +196,10 @@ def _fill(network, tensors, path):
 def _check_shapes(network, shapes, path):
     """Raise ValueError, in one line, where weights are not those of a network's module."""
     if {n: tuple(x.shape) for n, x in network.module.state_dict().items()} != shapes:
-        raise ValueError(f"{path}: its weights do not fit network {network.name}: "
-                         "they are of another architecture")  # fmt: skip
+        raise ValueError(
+            f"{path}: its weights do not fit network {network.name}: "
+            "they are of another architecture"
+        )
 
 
 def _seal(about, tensors):
@@ -231,10 +246,11 @@ def _forms(start, module):
     """Return what the arrays of a module's state must be, {name: `Form`}."""
     weights = dict(module.named_parameters())
     return {
-        start + name: Form(str(tensor.dtype).removeprefix("torch."), tuple(tensor.shape),
-                           finite=name in weights)
+        start + name: Form(
+            str(tensor.dtype).removeprefix("torch."), tuple(tensor.shape), finite=name in weights
+        )
         for name, tensor in module.state_dict().items()
-    }  # fmt: skip
+    }
 
 
 def check(network, arrays, path):
@@ -242,8 +258,11 @@ def check(network, arrays, path):
     check_arrays(arrays, {"network": Form("U")}, path)
     if (found := text(arrays, "network")) != network.name:
         raise ValueError(f"{path}: holds weights of {found}, not of {network.name}")
-    heads = {name.removeprefix(START): member(arrays, name).shape
-             for name in arrays if name.startswith(START)}  # fmt: skip
+    heads = {
+        name.removeprefix(START): member(arrays, name).shape
+        for name in arrays
+        if name.startswith(START)
+    }
     _check_shapes(network, heads, path)
     check_arrays(arrays, _forms(START, network.module), path)
 
@@ -279,8 +298,11 @@ def restore_average(average, arrays):
 def optimiser_arrays(optimiser):
     """Return what an optimiser keeps of each weight as a dict of arrays."""
     state = optimiser.state_dict()["state"]
-    return {name: array for number, kept in state.items()
-            for name, array in _arrays(f"{OPTIMISER}{number}.", kept).items()}  # fmt: skip
+    return {
+        name: array
+        for number, kept in state.items()
+        for name, array in _arrays(f"{OPTIMISER}{number}.", kept).items()
+    }
 
 
 def check_optimiser(optimiser, arrays, path):

@@ -50,8 +50,9 @@ class ValueLearner(NeuralLearner):
         self.games = Lockstep(settings.lanes, settings.seed, starts=settings.starts)
         self.queue, self.batches = Queue(self.mode, settings.seed), []
         self._waiting = []  # batches that have to be trained before the next turn
-        self.optimiser = torch.optim.Adam(network.module.parameters(), settings.rate, **ADAM,
-                                          fused=True)  # fmt: skip
+        self.optimiser = torch.optim.Adam(
+            network.module.parameters(), settings.rate, **ADAM, fused=True
+        )
         self.tested, self._average = network, None
         if settings.average:
             decay = get_ema_multi_avg_fn(settings.average)
@@ -163,8 +164,13 @@ class ValueLearner(NeuralLearner):
         }
         forms = {_batches_in(arrays): Form("float64", (None, 2), 0)} | waiting
         check_arrays(arrays, forms, path)
-        if len({len(arrays.get(name, ())) for name in ("waiting_boards", "waiting_targets")}
-               | {int(np.sum(arrays.get("waiting_sizes", 0)))}) > 1:  # fmt: skip
+        if (
+            len(
+                {len(arrays.get(name, ())) for name in ("waiting_boards", "waiting_targets")}
+                | {int(np.sum(arrays.get("waiting_sizes", 0)))}
+            )
+            > 1
+        ):
             raise ValueError(f"{path}: its batches in waiting do not fit each other")
 
     def restore(self, arrays, path):
@@ -183,8 +189,11 @@ class ValueLearner(NeuralLearner):
         boards = [np.zeros(0, np.uint64), *(boards for boards, _ in self._waiting)]
         targets = [np.zeros(0, np.float32), *(targets for _, targets in self._waiting)]
         sizes = np.array([len(part) for part in boards[1:]], np.int64)
-        return {"waiting_boards": np.concatenate(boards), "waiting_sizes": sizes,
-                "waiting_targets": np.concatenate(targets)}  # fmt: skip
+        return {
+            "waiting_boards": np.concatenate(boards),
+            "waiting_sizes": sizes,
+            "waiting_targets": np.concatenate(targets),
+        }
 
 
 def _batches_of(arrays):

@@ -17,8 +17,13 @@ def new_network(settings):
     if settings.kind == "policy":
         return new_policy_network(settings.seed)
     _check_named(settings.network)
-    return ValueNetwork(settings.network, seed=settings.seed, symmetry=settings.symmetry,
-                        device=settings.device, precision=settings.precision)  # fmt: skip
+    return ValueNetwork(
+        settings.network,
+        seed=settings.seed,
+        symmetry=settings.symmetry,
+        device=settings.device,
+        precision=settings.precision,
+    )
 
 
 def new_learner(network, settings):

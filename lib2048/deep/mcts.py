@@ -35,8 +35,9 @@ class MCTS:
     Raises ValueError, in one line, for numbers that make no sense.
     """
 
-    def __init__(self, prior, simulations=100, leaves=8, explore=1.0, values=None, turns=None,
-                 grid=WHOLE):  # fmt: skip
+    def __init__(
+        self, prior, simulations=100, leaves=8, explore=1.0, values=None, turns=None, grid=WHOLE
+    ):
         _check("simulations", simulations, numbers.Integral, 1)
         _check("leaves", leaves, numbers.Integral, 1)
         _check("explore", explore, numbers.Real, 0)
@@ -54,8 +55,9 @@ class MCTS:
         Q float64[n, 4], −∞ without a visit).
         """
         boards = as_boards(boards)
-        states = search_states(seed, *(np.zeros(len(boards), np.int64) if x is None else x
-                                       for x in (numbers, turns)))  # fmt: skip
+        states = search_states(
+            seed, *(np.zeros(len(boards), np.int64) if x is None else x for x in (numbers, turns))
+        )
         trees = new_trees(boards, states, self.priors(boards), self.simulations + 1, self.grid)
         for done in range(0, self.simulations, self.leaves):
             together = min(self.leaves, self.simulations - done)
@@ -78,8 +80,10 @@ class MCTS:
         legal = np.isfinite(options(boards, self.grid)[1])
         weights = np.asarray(self.prior(boards), np.float64)
         if weights.shape != legal.shape:
-            raise ValueError(f"a prior returns four numbers a board: ({len(boards)}, 4) here, "
-                             f"not {weights.shape}")  # fmt: skip
+            raise ValueError(
+                f"a prior returns four numbers a board: ({len(boards)}, 4) here, "
+                f"not {weights.shape}"
+            )
         weights = np.where(legal, weights, 0.0)
         weights = np.where(weights.sum(axis=1, keepdims=True) > 0, weights, legal)
         return weights / np.maximum(weights.sum(axis=1, keepdims=True), 1e-300)
@@ -144,8 +148,14 @@ class MCTSPlayer:
 
     def play_games(self, first_game, count, seed):
         """Play games by number; return int64[count, 5], see records.RESULT_COLUMNS."""
-        return play_in_step(lambda games: self.decide_all(games, seed), first_game, count, seed,
-                          self.search.grid, stop=self.stop)  # fmt: skip
+        return play_in_step(
+            lambda games: self.decide_all(games, seed),
+            first_game,
+            count,
+            seed,
+            self.search.grid,
+            stop=self.stop,
+        )
 
     def __repr__(self):
         return f"<player {self.name}>"

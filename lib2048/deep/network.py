@@ -23,8 +23,9 @@ class ValueNetwork:
     layers before the last one.  Raises ValueError for what does not exist here.
     """
 
-    def __init__(self, what, name=None, seed=0, symmetry="simple", device="cpu",
-                 precision="float32"):  # fmt: skip
+    def __init__(
+        self, what, name=None, seed=0, symmetry="simple", device="cpu", precision="float32"
+    ):
         check_options(symmetry, device, precision)
         own = not isinstance(what, str)
         self.name = OWN + (name or type(what).__name__).removeprefix(OWN) if own else what.lower()

@@ -45,5 +45,6 @@ class NeuralLearner:
 
     def export(self, folder):
         """Write the network by itself, as `weights.safetensors`."""
-        files.save(self.tested, folder / files.WEIGHTS, actions=self.actions,
-                   seed=int(self.settings.seed))  # fmt: skip
+        files.save(
+            self.tested, folder / files.WEIGHTS, actions=self.actions, seed=int(self.settings.seed)
+        )

@@ -101,8 +101,10 @@ class PolicyNetwork:
         Raises ValueError for a depth or a time: what looks ahead by a policy is `MCTS`.
         """
         if depth != 1 or seconds is not None:
-            raise ValueError(f"{self.name}: a policy network says no values to search over; "
-                             "leave the depth or time out, or see deep.mcts")  # fmt: skip
+            raise ValueError(
+                f"{self.name}: a policy network says no values to search over; "
+                "leave the depth or time out, or see deep.mcts"
+            )
         return ProbabilityPlayer(self.masked, explore, self.name, self.grid, seed)
 
     def __repr__(self):
@@ -136,8 +138,13 @@ class ProbabilityPlayer:
         """Return the action of each place of a `Lockstep`: int64[count]."""
         live = games.live
         places, actions = games.places[live], np.zeros(len(live), np.int64)
-        actions[live] = self._pick(places["board"], np.isfinite(games.rewards[live]), seed,
-                                   places["number"], places["length"])  # fmt: skip
+        actions[live] = self._pick(
+            places["board"],
+            np.isfinite(games.rewards[live]),
+            seed,
+            places["number"],
+            places["length"],
+        )
         return actions
 
     def _pick(self, boards, legal, seed, numbers, turns):
@@ -148,8 +155,14 @@ class ProbabilityPlayer:
 
     def play_games(self, first_game, count, seed):
         """Play games by number; return int64[count, 5], see records.RESULT_COLUMNS."""
-        return play_in_step(lambda games: self.decide_all(games, seed), first_game, count, seed,
-                          self.grid, stop=self.stop)  # fmt: skip
+        return play_in_step(
+            lambda games: self.decide_all(games, seed),
+            first_game,
+            count,
+            seed,
+            self.grid,
+            stop=self.stop,
+        )
 
     def __repr__(self):
         return f"<player {self.name}>"

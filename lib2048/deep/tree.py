@@ -52,12 +52,19 @@ def new_trees(boards, states, priors, nodes, grid):
     n, slots = len(boards), 1 << int(2 * nodes).bit_length()
     four = (n, nodes, 4)
     trees = Trees(
-        boards=np.zeros((n, nodes), np.uint64), known=np.zeros((n, nodes), np.bool_),
-        after=np.zeros(four, np.uint64), rewards=np.zeros(four, np.float32),
-        priors=np.zeros(four), visits=np.zeros(four, np.int64), done=np.zeros(four, np.int64),
-        points=np.zeros(four), counts=np.zeros(n, np.int64),
-        table=np.full((n, slots), NONE), randoms=states.copy(), totals=np.zeros((n, 3)),
-    )  # fmt: skip
+        boards=np.zeros((n, nodes), np.uint64),
+        known=np.zeros((n, nodes), np.bool_),
+        after=np.zeros(four, np.uint64),
+        rewards=np.zeros(four, np.float32),
+        priors=np.zeros(four),
+        visits=np.zeros(four, np.int64),
+        done=np.zeros(four, np.int64),
+        points=np.zeros(four),
+        counts=np.zeros(n, np.int64),
+        table=np.full((n, slots), NONE),
+        randoms=states.copy(),
+        totals=np.zeros((n, 3)),
+    )
     _plant(trees, boards, np.ascontiguousarray(priors), grid)
     return trees
 
@@ -73,9 +80,12 @@ def select(trees, together, explore, grid):
     """Walk down each tree so many times, each to a leaf; return `Leaves`."""
     n = len(trees.counts) * together
     leaves = Leaves(
-        boards=np.zeros(n, np.uint64), nodes=np.zeros(n, np.int64), randoms=np.zeros(n, np.uint64),
-        lengths=np.zeros(n, np.int64), path=np.zeros((n, DEEPEST, 2), np.int64),
-    )  # fmt: skip
+        boards=np.zeros(n, np.uint64),
+        nodes=np.zeros(n, np.int64),
+        randoms=np.zeros(n, np.uint64),
+        lengths=np.zeros(n, np.int64),
+        path=np.zeros((n, DEEPEST, 2), np.int64),
+    )
     _select(trees, leaves, together, explore, grid)
     return leaves
 

@@ -24,8 +24,10 @@ def warm_start(network, moves, epochs=3, batch=256, learning_rate=1e-3, seed=1):
     """
     boards, actions = _checked(network, *moves[:2])
     if epochs < 0 or batch < 1 or not 0 < learning_rate <= 1:
-        raise ValueError(f"epochs {epochs}, batch {batch}, learning_rate {learning_rate}: "
-                         "use 0, 1 and a rate up to 1, or more")  # fmt: skip
+        raise ValueError(
+            f"epochs {epochs}, batch {batch}, learning_rate {learning_rate}: "
+            "use 0, 1 and a rate up to 1, or more"
+        )
     known = len(boards) - max(1, int(HELD_BACK * len(boards)))
     held = boards[known:], actions[known:]
     optimiser = torch.optim.Adam(network.module.parameters(), learning_rate)
@@ -60,8 +62,9 @@ def _checked(network, boards, actions):
     """Return moves as arrays; raise ValueError for what nobody can have played."""
     boards, actions = np.asarray(boards, np.uint64), np.asarray(actions, np.int64)
     if boards.ndim != 1 or boards.shape != actions.shape or len(boards) < 2:
-        raise ValueError(f"{boards.shape} boards and {actions.shape} actions: use two or more, "
-                         "as many of each")  # fmt: skip
+        raise ValueError(
+            f"{boards.shape} boards and {actions.shape} actions: use two or more, as many of each"
+        )
     if not ((0 <= actions) & (actions < 4)).all():
         raise ValueError("an action is 0 Up, 1 Right, 2 Down or 3 Left")
     rewards = options(boards, network.grid)[1]

@@ -44,15 +44,19 @@ def parse(name, kind="value"):
     if kind == "policy":
         found = re.fullmatch("games([1-9][0-9]{0,5})", str(name))
         if not found or found[1] == "1":
-            raise ValueError(f"unknown batch {name!r}: a policy network learns from games, two or "
-                             "more at once, such as games10")  # fmt: skip
+            raise ValueError(
+                f"unknown batch {name!r}: a policy network learns from games, two or "
+                "more at once, such as games10"
+            )
         return Mode(name, int(found[1]), 1)
     if name in ("game", "position"):
         return Mode(name, int(name == "position"), 1)
     found = re.fullmatch(r"(batch|shuffle)([1-9][0-9]{0,8})(K?)", str(name))
     if not found:
-        raise ValueError(f"unknown batch {name!r}: use game, position, batch1K, batch64, "
-                         "shuffle1K, shuffle64, or another number of positions")  # fmt: skip
+        raise ValueError(
+            f"unknown batch {name!r}: use game, position, batch1K, batch64, "
+            "shuffle1K, shuffle64, or another number of positions"
+        )
     kind, number, thousands = found.groups()
     size = int(number) * (1024 if thousands else 1)
     return Mode(name, size, SHUFFLED if kind == "shuffle" else 1)
@@ -108,8 +112,12 @@ class Queue:
 
     def state(self):
         """Return all that a resume needs, as a dict of arrays."""
-        return {"queue_boards": self.boards, "queue_targets": self.targets,
-                "queue_places": self.places, "queue_taken": np.array(self.taken)}  # fmt: skip
+        return {
+            "queue_boards": self.boards,
+            "queue_targets": self.targets,
+            "queue_places": self.places,
+            "queue_taken": np.array(self.taken),
+        }
 
     def check(self, state, path):
         """Raise ValueError, in one line, where arrays are not what `state` returns."""

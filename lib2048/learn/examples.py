@@ -32,9 +32,16 @@ def fit(network, afterstates, labels, alpha=0.1):
         raise ValueError(f"labels: use one finite number for each of the {len(boards)} boards")
     parts, rate = functions_of(network, "td"), np.float32(alpha / network.lookups_per_board)
     _fitter()(
-        parts.look, parts.value, parts.update, network.weights, boards, labels,
-        np.uint64(network.lookups_per_board), rate, network.grid,
-    )  # fmt: skip
+        parts.look,
+        parts.value,
+        parts.update,
+        network.weights,
+        boards,
+        labels,
+        np.uint64(network.lookups_per_board),
+        rate,
+        network.grid,
+    )
 
 
 def places(network, afterstates):

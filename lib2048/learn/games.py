@@ -69,7 +69,7 @@ class Games:
 
     def __init__(
         self, network, rule, seed, functions=None, memory=None, lanes=2, first_game=0, stride=1
-    ):  # fmt: skip
+    ):
         self.functions = functions or functions_of(network)
         self.weights, self.rule, self.seed = network.weights, rule, seed_bits(seed)
         self.memory = new_memory(0) if memory is None else memory
@@ -100,9 +100,17 @@ class Games:
         results = np.zeros((rows, len(RESULT_COLUMNS)), np.int64)
         self.counters[ROWS] = 0
         more = play_kernel()(
-            tuple(self.functions), self.weights, self.memory, self.rule, self.lanes, self.counters,
-            self.starts, self.work, results, Limits(self.seed, last_game, last_action),
-        )  # fmt: skip
+            tuple(self.functions),
+            self.weights,
+            self.memory,
+            self.rule,
+            self.lanes,
+            self.counters,
+            self.starts,
+            self.work,
+            results,
+            Limits(self.seed, last_game, last_action),
+        )
         return results[: self.counters[ROWS]], more
 
     def state(self):
@@ -134,10 +142,15 @@ class Games:
         limits = {"number": (-1, MOST), "score": (0, MOST), "length": (0, LONGEST_GAME - 1),
                   "stage": (0, last), "late": (0, last), "watched": (0, 1),
                   "start": (-1, LONGEST_GAME - 1)}  # fmt: skip
-        lanes = {f"lane_{name}": Form(LANE[name].name, (count,), *limits.get(name, ()),
-                                      old=name in LATER) for name in KEPT}  # fmt: skip
-        counters = Form("int64", (len(COUNTERS),), [0, 0, 0, 0, stride],
-                        [count - 1, MOST, MOST, MOST, stride])  # fmt: skip
+        lanes = {
+            f"lane_{name}": Form(
+                LANE[name].name, (count,), *limits.get(name, ()), old=name in LATER
+            )
+            for name in KEPT
+        }
+        counters = Form(
+            "int64", (len(COUNTERS),), [0, 0, 0, 0, stride], [count - 1, MOST, MOST, MOST, stride]
+        )
         return lanes | starts_forms(self.starts) | {"counters": counters}
 
     def _past_forms(self, lengths):

@@ -76,9 +76,7 @@ class Lockstep:
     a game all are).  `act` plays one turn.
     """
 
-    def __init__(
-        self, count, seed, first_game=0, last_game=FOREVER, starts="initial", grid=WHOLE
-    ):  # fmt: skip
+    def __init__(self, count, seed, first_game=0, last_game=FOREVER, starts="initial", grid=WHOLE):
         self.places = records(count, PLACE)
         self.places["number"] = self.places["start"] = -1
         self.afterstates = np.zeros((count, 4), np.uint64)
@@ -139,11 +137,18 @@ class Lockstep:
         if actions is not None:
             self.places["action"] = actions
             self.places["final"] = 0
-        results = np.zeros((len(self.places) if rows is None else rows, len(RESULT_COLUMNS)),
-                           np.int64)  # fmt: skip
+        results = np.zeros(
+            (len(self.places) if rows is None else rows, len(RESULT_COLUMNS)), np.int64
+        )
         self.counters[ROWS] = 0
-        _act(self.places, self.afterstates, self.rewards, self.counters, results,
-             *self._rest(last_action))  # fmt: skip
+        _act(
+            self.places,
+            self.afterstates,
+            self.rewards,
+            self.counters,
+            results,
+            *self._rest(last_action),
+        )
         return results[: self.counters[ROWS]]
 
     def state(self):
@@ -170,8 +175,12 @@ class Lockstep:
         count, last_game = len(self.places), min(self._limits.last_game, MOST)
         limits = {"number": (-1, last_game - 1), "score": (0, MOST), "action": (0, 3)}
         limits |= {"length": (0, LONGEST_GAME - 1), "start": (-1, LONGEST_GAME - 1)}
-        places = {f"place_{name}": Form(PLACE[name].name, (count,), *limits.get(name, ()),
-                                        old=name in LATER) for name in PLACE.names}  # fmt: skip
+        places = {
+            f"place_{name}": Form(
+                PLACE[name].name, (count,), *limits.get(name, ()), old=name in LATER
+            )
+            for name in PLACE.names
+        }
         most = [count - 1, last_game, MOST, MOST, MOST]
         counters = Form("int64", (len(COUNTERS),), [0, self._first, 0, 0, 0], most)
         return places | starts_forms(self.starts) | {"counters": counters}
@@ -243,9 +252,17 @@ def _begin(g, places, after, rewards, counters, starts, limits, grid):
         counters[NEXT_GAME] = number + 1
         place.number = number
         place.board, place.random, place.start = start_kernel(
-            limits.start, stream_kernel(limits.seed, number), number, grid,
-            place.start, length, g, starts.pool, starts.entered, starts.trail,
-        )  # fmt: skip
+            limits.start,
+            stream_kernel(limits.seed, number),
+            number,
+            grid,
+            place.start,
+            length,
+            g,
+            starts.pool,
+            starts.entered,
+            starts.trail,
+        )
         if restarts(limits.start):
             starts.trail[g, place.start] = place.board
         slide_into(place.board, grid, after[g], rewards[g])

@@ -55,9 +55,17 @@ def _begin(lane, g, counters, rule, starts, limits):
         counters[NEXT_GAME] = number + counters[STRIDE]
         lane.number = number
         lane.board, lane.random, lane.start = start_kernel(
-            rule.start, stream_kernel(limits.seed, number), number, rule.grid,
-            lane.start, length, g, starts.pool, starts.entered, starts.trail,
-        )  # fmt: skip
+            rule.start,
+            stream_kernel(limits.seed, number),
+            number,
+            rule.grid,
+            lane.start,
+            length,
+            g,
+            starts.pool,
+            starts.entered,
+            starts.trail,
+        )
         lane.watched = restarts(rule.start) or rule.stages.marks > ZERO
         if rule.stages.marks:
             lane.stage = stage_kernel(lane.board, rule.stages.marks, rule.stages.lowest)
@@ -220,15 +228,7 @@ def play_kernel(functions, weights, memory, rule, lanes, counters, starts, work,
     return False
 
 
-@compiled(
-    types.uint64(
-        FUNCTIONS,
-        types.float32[::1],
-        numba_type(Rule),
-        LANES,
-        numba_type(Work),
-    )
-)
+@compiled(types.uint64(FUNCTIONS, types.float32[::1], numba_type(Rule), LANES, numba_type(Work)))
 def choose_kernel(functions, weights, rule, lanes, work):
     """Choose on the board of the first lane; return the action, 4 when none is legal."""
     lookups, look, values, value, update = functions

@@ -88,8 +88,9 @@ class Settings:
         metadata={"text": "4x6, 42-33, cells:012345,… or cnn22ss, …", "kind": str, "meta": "NAME"}
     )
     form: str = option("afterstate", "what a value belongs to: " + ", ".join(FORMS))
-    optimistic: float = option(0.0, "points that every board is worth beside its weights",
-                               float, "V")  # fmt: skip
+    optimistic: float = option(
+        0.0, "points that every board is worth beside its weights", float, "V"
+    )
     stages: int = option(0, f"2^G stages, G 0 to {MOST_MARKS}", int, "G")
     top: int = option(TOP, "largest tile that marks a stage", int, "TILE")
     promotion: bool | None = option(None, "stages start from nothing", flag="--no-promotion")
@@ -97,15 +98,17 @@ class Settings:
     alpha: float | None = _rate("td")
     beta: float | None = _rate("tc")
     mu: float | None = _rate("autostep")
-    lam: float = option(0.0, "how far back an error reaches, from 0 up to 1", float, "L",
-                        "--lambda")  # fmt: skip
+    lam: float = option(
+        0.0, "how far back an error reaches, from 0 up to 1", float, "L", "--lambda"
+    )
     delay: bool = option(True, "learn online at every error", flag="--no-delay")
     order: str = option("forward", ", ".join(ORDERS))
     error: str = option("fresh", "which value stands in the error: " + ", ".join(ERRORS))
     epsilon: float = option(0.0, "share of random actions", float)
     starts: str = option("initial", "where games begin: " + ", ".join(STARTS))
-    weights: str | None = option(None, "begin with the weights of this file", str, "WEIGHTS",
-                                 "--from")  # fmt: skip
+    weights: str | None = option(
+        None, "begin with the weights of this file", str, "WEIGHTS", "--from"
+    )
     seed: int = option(1, "of the games' luck", int)
     threads: int = option(1, "that learn on the same tables", int)
     lanes: int | None = option(None, "games that take turns in a thread", int, "N")
@@ -113,8 +116,12 @@ class Settings:
     learning_rate: float | None = option(None, "neural: of the optimiser", float, "X")
     symmetry: str | None = option(None, "value networks: " + ", ".join(neural.SYMMETRIES))
     augment: bool | None = option(None, "value networks: learn all images", flag="--augment")
-    average: float | None = option(None, "value networks: test and keep a moving average of the "
-                                   "weights; each step keeps this share", float, "X")  # fmt: skip
+    average: float | None = option(
+        None,
+        "value networks: test and keep a moving average of the weights; each step keeps this share",
+        float,
+        "X",
+    )
     precision: str | None = option(None, "value networks: " + ", ".join(neural.PRECISIONS))
     device: str | None = option(None, "value networks: cpu, cuda, …", budget=True)
     returns: str | None = option(None, "policy: " + ", ".join(neural.RETURNS))
@@ -126,8 +133,9 @@ class Settings:
     games: int | None = option(None, "how many to play", int, "N", budget=True)
     actions: int | None = option(None, "or how many actions", int, "N", budget=True)
     seconds: float | None = option(None, None, budget=True)
-    checkpoint_every: float = option(60.0, "seconds between two checkpoints", float, "SECONDS",
-                                     budget=True)  # fmt: skip
+    checkpoint_every: float = option(
+        60.0, "seconds between two checkpoints", float, "SECONDS", budget=True
+    )
     eval_every: int | None = option(None, "play test games on the way", int, "ACTIONS", budget=True)
     eval_games: int = option(100, "so many", int, "N", budget=True)
     eval_depth: int = option(1, "at 1-ply, and at D-ply", int, "D", budget=True)
@@ -267,15 +275,27 @@ _TABLES = (
 OF_KIND = {  # what a kind of network has to itself, and what is meant where nothing is said
     "n-tuple": {name: FIELDS[name].default for name in _TABLES},
     "value": {
-        "batch": "batch1K", "learning_rate": 0.001, "symmetry": "simple", "augment": False,
-        "average": 0.0, "precision": "float32", "device": "cpu",
+        "batch": "batch1K",
+        "learning_rate": 0.001,
+        "symmetry": "simple",
+        "augment": False,
+        "average": 0.0,
+        "precision": "float32",
+        "device": "cpu",
     },
     "policy": {
-        "batch": "games10", "learning_rate": 0.01, "returns": "sum", "discount": 1.0,
-        "entropy": 0.0, "optimiser": "rmsprop", "half_life": None, "steps": 1, "epsilon": 0.0,
+        "batch": "games10",
+        "learning_rate": 0.01,
+        "returns": "sum",
+        "discount": 1.0,
+        "entropy": 0.0,
+        "optimiser": "rmsprop",
+        "half_life": None,
+        "steps": 1,
+        "epsilon": 0.0,
         "lam": 0.0,
     },
-}  # fmt: skip
+}
 _OWNED = set().union(*OF_KIND.values())
 _SAID = {"lam": "lambda", "weights": "from"}  # names that Python keeps for itself
 _UNSAID = ("seconds", "checkpoint_every")  # they decide no result
@@ -347,8 +367,10 @@ def _check_kind(settings):
         if value != FIELDS[name].default and (name, value) != ("promotion", False):
             said = _SAID.get(name, name).replace("_", "-")
             kinds = " and ".join(kind for kind, own in OF_KIND.items() if name in own)
-            raise ValueError(f"{said} {value}: is for {kinds} networks, and {settings.network} is "
-                             "none: leave it out")  # fmt: skip
+            raise ValueError(
+                f"{said} {value}: is for {kinds} networks, and {settings.network} is "
+                "none: leave it out"
+            )
 
 
 def _check_rate(settings):

@@ -31,10 +31,7 @@ INITIAL, CAROUSEL, RESTART, S_JUMP, L_JUMP, RESTART_S_JUMP, RESTART_L_JUMP = ran
 KEPT = 1000  # states of each stage that the carousel chooses from
 SHORT = 10  # actions: after an episode of that length or less, no restart
 JUMPS = np.array(  # exponents of the two tiles on each board, 0 for one that spawns
-    [
-        [[0, 0], [11, 0], [12, 0], [12, 11], [13, 0]],
-        [[0, 0], [12, 0], [13, 0], [13, 12], [14, 0]],
-    ],
+    [[[0, 0], [11, 0], [12, 0], [12, 11], [13, 0]], [[0, 0], [12, 0], [13, 0], [13, 12], [14, 0]]],
     np.uint64,
 )
 ZERO = np.uint64(0)

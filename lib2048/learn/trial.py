@@ -107,8 +107,11 @@ class _Plain:
         except (KeyboardInterrupt, SystemExit, RecursionError, MemoryError):
             raise
         except BaseException as error:
-            yours = [f for f in traceback.extract_tb(error.__traceback__)
-                     if f.filename.startswith(child.YOUR_CODE)]  # fmt: skip
+            yours = [
+                f
+                for f in traceback.extract_tb(error.__traceback__)
+                if f.filename.startswith(child.YOUR_CODE)
+            ]
             where = f", in the line: {yours[-1].line}" if yours else ""
             self._refuse(part, board, f"raised {type(error).__name__}: {error}{where}")
 
@@ -119,17 +122,28 @@ class _Plain:
         mine = np.full(self.n, UNWRITTEN, np.uint32).view(_Watched)
         answer = self._call("index", board, np.uint64(board), mine)
         if answer is not None:
-            self._refuse("index", board, f"returned {answer!r}: it should write into positions "
-                         "and return nothing")  # fmt: skip
+            self._refuse(
+                "index",
+                board,
+                f"returned {answer!r}: it should write into positions and return nothing",
+            )
         for at, position in enumerate(mine.tolist()):
             if position == UNWRITTEN:
-                self._refuse("index", board, f"left positions[{at}] unwritten (or wrote −1): all "
-                             f"{self.n} are to be written, 8 for each of the tuples")  # fmt: skip
+                self._refuse(
+                    "index",
+                    board,
+                    f"left positions[{at}] unwritten (or wrote −1): all "
+                    f"{self.n} are to be written, 8 for each of the tuples",
+                )
             if position >= self.network.block:
                 low = "; did you write a negative number?" if position >= 1 << 31 else ""
-                self._refuse("index", board, f"wrote positions[{at}] = {position}, and the tables "
-                             f"hold {self.network.block} weights: 0 to {self.network.block - 1}"
-                             f"{low}")  # fmt: skip
+                self._refuse(
+                    "index",
+                    board,
+                    f"wrote positions[{at}] = {position}, and the tables "
+                    f"hold {self.network.block} weights: 0 to {self.network.block - 1}"
+                    f"{low}",
+                )
         self.positions[board] = np.asarray(mine)
 
     def _tables(self, board):
@@ -158,8 +172,11 @@ class _Plain:
         many = [*given, np.float32(150.0), np.float32(0.01)]
         answer = self._call("update", board, *(many if self.keeps else few))
         if answer is not None:
-            self._refuse("update", board, f"returned {answer!r}: it should change the weights and "
-                         "return nothing")  # fmt: skip
+            self._refuse(
+                "update",
+                board,
+                f"returned {answer!r}: it should change the weights and return nothing",
+            )
         self._unchanged("update", board, ["positions"], [positions], given[2:])
         self._only("weights", board, weights, given[0], positions)
         if self.keeps:
@@ -177,8 +194,12 @@ class _Plain:
         changed = np.flatnonzero(before != after)
         strange = np.setdiff1d(changed, allowed)
         if len(strange):
-            self._refuse("update", board, f"changed {name}[{strange[0]}], which does not belong to "
-                         "the board: use the positions that it is given")  # fmt: skip
+            self._refuse(
+                "update",
+                board,
+                f"changed {name}[{strange[0]}], which does not belong to "
+                "the board: use the positions that it is given",
+            )
         if not np.isfinite(after[changed]).all():
             self._refuse("update", board, f"left a number in {name} that is not finite")
 
@@ -219,8 +240,10 @@ def _check_positions(network, board, index, plain):
     try:
         index(np.uint64(board), mine)
     except Exception as error:
-        raise Problem(f"your `index`, compiled, raised {type(error).__name__}: {error}\n"
-                      f"on this board:\n{to_text(board)}") from None  # fmt: skip
+        raise Problem(
+            f"your `index`, compiled, raised {type(error).__name__}: {error}\n"
+            f"on this board:\n{to_text(board)}"
+        ) from None
     wrong = np.flatnonzero(mine >= network.block if plain is None else mine != plain)
     if len(wrong):
         at = wrong[0]

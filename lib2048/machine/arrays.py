@@ -157,8 +157,10 @@ class Form(NamedTuple):
         kinds, fits = self.kinds.split(), len(found.shape) == len(self.shape)
         fits = fits and all(n in (None, m) for n, m in zip(self.shape, found.shape))
         if not fits or not {found.dtype.kind, found.dtype.name} & set(kinds):
-            raise ValueError(f"{what} is {_said(found.dtype.name, found.shape)}, not "
-                             f"{_said(' or '.join(kinds), self.shape)}")  # fmt: skip
+            raise ValueError(
+                f"{what} is {_said(found.dtype.name, found.shape)}, not "
+                f"{_said(' or '.join(kinds), self.shape)}"
+            )
         if found.dtype.kind == "U" and found.dtype.itemsize > 4 * LONGEST_TEXT:
             raise ValueError(f"{what} is a text of {found.dtype.itemsize // 4:,} characters")
 
@@ -307,8 +309,10 @@ class Archive(Mapping):
         except MemoryError:
             raise
         except Exception:
-            raise ValueError(f"{self.path}: not a file of weights: it is truncated, damaged, or "
-                             "not written by lib2048") from None  # fmt: skip
+            raise ValueError(
+                f"{self.path}: not a file of weights: it is truncated, damaged, or "
+                "not written by lib2048"
+            ) from None
 
     def __getitem__(self, name):
         found = self.member(name)

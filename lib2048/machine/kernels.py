@@ -154,9 +154,11 @@ class _Cache(FunctionCache):
         try:
             super().save_overload(sig, data)
         except OSError as error:
-            say(f"compiled code cannot be kept in {CACHE} ({error.strerror}), so each session "
+            say(
+                f"compiled code cannot be kept in {CACHE} ({error.strerror}), so each session "
                 "compiles anew: make room there, or set NUMBA_CACHE_DIR to a folder that can be "
-                "written")  # fmt: skip
+                "written"
+            )
 
 
 def _cached(dispatcher):

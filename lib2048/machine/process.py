@@ -46,8 +46,10 @@ def begin():
     steady_streams()
     threads = os.environ.get("NUMBA_NUM_THREADS", "1").strip()
     if threads.lstrip("-").isdecimal() and int(threads) < 1:
-        print(f"lib2048: NUMBA_NUM_THREADS={threads}: numba wants a number above 0, or none",
-              file=sys.stderr)  # fmt: skip
+        print(
+            f"lib2048: NUMBA_NUM_THREADS={threads}: numba wants a number above 0, or none",
+            file=sys.stderr,
+        )
         os._exit(REFUSED)
 
 

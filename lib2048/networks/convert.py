@@ -146,15 +146,14 @@ class _Stored:
 
 def _check_writable(arrays, network, path, to):
     """Refuse what the tables alone do not say: the other programs know nothing else."""
+    form, start = network.form, network.optimistic
     why = {
         "its weights lie where an index of somebody's own has them": "own" in arrays,
-        f"it holds values of {_plural(network.form)}, not of afterstates":
-            network.form != "afterstate",
+        f"it holds values of {_plural(form)}, not of afterstates": form != "afterstate",
         f"it has {network.stages.count} stages": network.stages.count > 1,
-        f"it starts optimistically, with {network.optimistic:g} beside its weights":
-            network.optimistic != 0,
+        f"it starts optimistically, with {start:g} beside its weights": start != 0,
         f"it plays on a board of {network.name.partition('@')[2]}": "@" in network.name,
-    }  # fmt: skip
+    }
     for reason, true in why.items():
         if true:
             raise ValueError(f"{path}: cannot be written as {NAMES[to]}: {reason}")

@@ -147,8 +147,10 @@ def _check_about(arrays, path):
     """Raise ValueError, in one line, for what no file says of a network of look-up tables."""
     check_arrays(arrays, {"network": ABOUT["network"]}, path)
     if neural.is_neural(name := text(arrays, "network")):
-        raise ValueError(f"{path}: holds a run of the neural network {name}: take the file "
-                         f"weights{neural.SUFFIX} beside it")  # fmt: skip
+        raise ValueError(
+            f"{path}: holds a run of the neural network {name}: take the file "
+            f"weights{neural.SUFFIX} beside it"
+        )
     check_arrays(arrays, ABOUT, path)
 
 
@@ -276,8 +278,10 @@ def begin_with(network, path):
         check_fits(network, arrays, path, beginning=True)
         start = _geometry(arrays)[2]
         if start != network.optimistic:
-            raise ValueError(f"{path}: its boards are worth {start:g} points beside their weights: "
-                             f"optimistic {network.optimistic:g} does not fit")  # fmt: skip
+            raise ValueError(
+                f"{path}: its boards are worth {start:g} points beside their weights: "
+                f"optimistic {network.optimistic:g} does not fit"
+            )
         check_seal(arrays, TABLES)
         take_up(network, arrays, path)
 

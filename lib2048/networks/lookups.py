@@ -215,12 +215,15 @@ def shift_to_stages(positions, at, count, size, first, second, third, fourth):
 def stage_positions(boards, at, positions, first, count, stages):
     """Move the positions of four boards, boards[at …], into the stages of those boards."""
     shift_to_stages(
-        positions, first, count, stages.size,
+        positions,
+        first,
+        count,
+        stages.size,
         stage_kernel(boards[at], stages.marks, stages.lowest),
         stage_kernel(boards[at + np.uint64(1)], stages.marks, stages.lowest),
         stage_kernel(boards[at + np.uint64(2)], stages.marks, stages.lowest),
         stage_kernel(boards[at + np.uint64(3)], stages.marks, stages.lowest),
-    )  # fmt: skip
+    )
 
 
 @part

@@ -50,9 +50,7 @@ class Geometry:
     one action's tables; blocks: how many of them; size: weights in all.
     """
 
-    def __init__(
-        self, name, form="afterstate", optimistic=0.0, stages=0, top=TOP, promotion=None
-    ):  # fmt: skip
+    def __init__(self, name, form="afterstate", optimistic=0.0, stages=0, top=TOP, promotion=None):
         if form not in FORMS:
             raise ValueError(f"unknown form {form!r}: use {', '.join(FORMS)}")
         self.name, self.form, self.tuples = name, form, parse_network(name)
@@ -270,9 +268,17 @@ class Network(Geometry):
             boards = np.array([np.uint64(board) for board in boards], np.uint64)
         out = np.zeros(len(boards), np.float32)
         many_values()(
-            self.look, self.values_of, self.weights, np.ascontiguousarray(boards, np.uint64),
-            self.lookups_per_board, head, self.head_size, self.grid, self.stages, out,
-        )  # fmt: skip
+            self.look,
+            self.values_of,
+            self.weights,
+            np.ascontiguousarray(boards, np.uint64),
+            self.lookups_per_board,
+            head,
+            self.head_size,
+            self.grid,
+            self.stages,
+            out,
+        )
         return out + np.float32(self.optimistic) if self.optimistic else out
 
     def add(self, board, amount, head=0):
@@ -326,7 +332,7 @@ def _checked_start(optimistic):
         numba_type(Grid),
         numba_type(Stages),
         types.float32[::1],
-    )  # fmt: skip
+    )
 )
 def many_values(look, values_of, weights, boards, lookups, head, size, grid, stages, out):
     """Write the values of many boards, four at a time."""

@@ -15,8 +15,11 @@ PRECISIONS = ("float32", "bfloat16")
 RETURNS = ("sum", "to-go", "critic")
 OPTIMISERS = ("rmsprop", "adam")
 CHOICES = {
-    "symmetry": SYMMETRIES, "precision": PRECISIONS, "returns": RETURNS, "optimiser": OPTIMISERS,
-}  # fmt: skip
+    "symmetry": SYMMETRIES,
+    "precision": PRECISIONS,
+    "returns": RETURNS,
+    "optimiser": OPTIMISERS,
+}
 
 
 def kind_of(name):
@@ -45,8 +48,9 @@ def room(module):
     """
     for package in ("torch", "safetensors"):
         if importlib.util.find_spec(package) is None:
-            raise ValueError(f"neural networks need {package}, which is not installed: "
-                             'pip install -e ".[deep]"')  # fmt: skip
+            raise ValueError(
+                f'neural networks need {package}, which is not installed: pip install -e ".[deep]"'
+            )
     return importlib.import_module(f"lib2048.deep.{module}".rstrip("."))
 
 

@@ -56,8 +56,10 @@ class Packed(Network):
 
     def needs_tables(self, what):
         """Raise ValueError: the tables are not there in full."""
-        raise ValueError(f"network {self.name}: {what} needs its tables in full, and it is packed "
-                         "for playing: load it without to_play")  # fmt: skip
+        raise ValueError(
+            f"network {self.name}: {what} needs its tables in full, and it is packed "
+            "for playing: load it without to_play"
+        )
 
     def table(self, tuple_number, block=0):
         """Return a copy of one tuple's weights as they are read; see `Network.table`."""

@@ -113,8 +113,9 @@ class Column:
     def _finite_pieces(self, blocks):
         for piece in self._pieces(blocks):
             if not np.isfinite(piece).all():
-                raise FloatingPointError(f"network {self.network.name}: among what it has "
-                                         "learned is nan or infinity")  # fmt: skip
+                raise FloatingPointError(
+                    f"network {self.network.name}: among what it has learned is nan or infinity"
+                )
             yield piece
 
     def _pieces(self, blocks):

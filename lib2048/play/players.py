@@ -11,13 +11,7 @@ import functools
 import numpy as np
 from numba import types
 
-from lib2048.game.board import (
-    afterstates,
-    initial_kernel,
-    slide_all,
-    slide_one,
-    spawn_kernel,
-)
+from lib2048.game.board import afterstates, initial_kernel, slide_all, slide_one, spawn_kernel
 from lib2048.game.rng import below, draw, seed_bits, stream, stream_kernel
 from lib2048.learn.games import Games, choose_action, functions_of
 from lib2048.learn.lockstep import Lockstep, in_order, play_in_step
@@ -363,8 +357,10 @@ def network_player(network, depth=1, seconds=None, table_mib=None, reduce=False)
     """
     if not isinstance(network, Network):
         if table_mib is not None or reduce:
-            raise ValueError(f"{network.name}: the search over a neural network has no table and "
-                             "no reduced depth: leave these options out")  # fmt: skip
+            raise ValueError(
+                f"{network.name}: the search over a neural network has no table and "
+                "no reduced depth: leave these options out"
+            )
         return network.player(depth, seconds)
     if depth == 1 and seconds is None:
         return NetworkPlayer(network)

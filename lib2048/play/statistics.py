@@ -111,8 +111,9 @@ def compare_printed(a, b, level=0.95):
     for name, (_, _, seeds) in (("a", a), ("b", b)):
         if seeds < 2:
             raise ValueError(f"{name} has {seeds} seeds: two are the least")
-    return _welch(*((mean, deviation**2, seeds) for mean, deviation, seeds in (a, b)),
-                  _share(level))  # fmt: skip
+    return _welch(
+        *((mean, deviation**2, seeds) for mean, deviation, seeds in (a, b)), _share(level)
+    )
 
 
 def compare_groups(frame, by, value, against, level=0.95):

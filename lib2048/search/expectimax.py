@@ -129,9 +129,7 @@ def _list_leaves(leaves, boards, stamps, counters, count):
 
 
 @kernel
-def _look_up_leaves(
-    look, values_of, weights, limits, pool, boards, positions, values, last, count
-):  # fmt: skip
+def _look_up_leaves(look, values_of, weights, limits, pool, boards, positions, values, last, count):
     """Look the listed leaves up, four at a time, and put their values into the pool.
 
     last: the stamp of the last of them.
@@ -145,9 +143,7 @@ def _look_up_leaves(
         image_boards(boards, PENDING + QUAD * g, boards, WHOLE)
         look(boards, positions, g * size)
         if limits.stages.marks:
-            stage_positions(
-                boards, PENDING + QUAD * g, positions, g * size, size, limits.stages
-            )  # fmt: skip
+            stage_positions(boards, PENDING + QUAD * g, positions, g * size, size, limits.stages)
         for i in range(g * size, (g + ONE) * size):
             prefetch(weights, positions[i] >> limits.stages.line)
     mask = np.uint64(len(pool) - 1)
@@ -161,9 +157,19 @@ def _look_up_leaves(
 
 @kernel
 def _one_ply(
-    look, values_of, weights, limits, leaves, pool, boards, positions, values, stamps, counters,
+    look,
+    values_of,
+    weights,
+    limits,
+    leaves,
+    pool,
+    boards,
+    positions,
+    values,
+    stamps,
+    counters,
     count,
-):  # fmt: skip
+):
     """Write the 1-ply values of `count` states (boards[STATES …]) into values[4 …]."""
     for s in range(ZERO, count):
         at = LEAVES_AT + QUAD * s
@@ -175,7 +181,7 @@ def _one_ply(
     last = counters[LOOKED_UP]
     _look_up_leaves(
         look, values_of, weights, limits, pool, boards, positions, values, last, pending
-    )  # fmt: skip
+    )
     mask = len(pool) - 1
     for s in range(ZERO, count):
         best = ILLEGAL
@@ -199,9 +205,20 @@ def _out_of_time(counters, stop, limits):
 
 @kernel
 def _mean_one_ply(
-    look, values_of, weights, limits, leaves, pool, boards, positions, values, stamps, counters,
-    board, first,
-):  # fmt: skip
+    look,
+    values_of,
+    weights,
+    limits,
+    leaves,
+    pool,
+    boards,
+    positions,
+    values,
+    stamps,
+    counters,
+    board,
+    first,
+):
     """Return an afterstate's value with one ply below it.
 
     first: 1, or 2 for the part of it that spawned 4s make.
@@ -215,9 +232,19 @@ def _mean_one_ply(
             boards[STATES + count] = board | cell * exponent
             count += ONE
     _one_ply(
-        look, values_of, weights, limits, leaves, pool, boards, positions, values, stamps,
-        counters, count,
-    )  # fmt: skip
+        look,
+        values_of,
+        weights,
+        limits,
+        leaves,
+        pool,
+        boards,
+        positions,
+        values,
+        stamps,
+        counters,
+        count,
+    )
     total = 0.0
     for s in range(ZERO, count):
         spawned_two = first == ONE and s & ONE == ZERO
@@ -227,9 +254,23 @@ def _mean_one_ply(
 
 @kernel
 def chance_value(
-    look, values_of, weights, limits, table, known, leaves, pool, boards, positions, values, stamps,
-    counters, stop, afterstate, plies,
-):  # fmt: skip
+    look,
+    values_of,
+    weights,
+    limits,
+    table,
+    known,
+    leaves,
+    pool,
+    boards,
+    positions,
+    values,
+    stamps,
+    counters,
+    stop,
+    afterstate,
+    plies,
+):
     """Return the value of an afterstate with `plies` ≥ 1 plies below it, as float32.
 
     Meaningless once counters[ABORTED] is set.
@@ -246,17 +287,39 @@ def chance_value(
             counters[ABORTED] = 1
             return np.float32(0)
         mean = _mean_one_ply(
-            look, values_of, weights, limits, leaves, pool, boards, positions, values, stamps,
-            counters, board, ONE,
-        )  # fmt: skip
+            look,
+            values_of,
+            weights,
+            limits,
+            leaves,
+            pool,
+            boards,
+            positions,
+            values,
+            stamps,
+            counters,
+            board,
+            ONE,
+        )
     else:
         mean, total, cells, free = 0.0, 0.0, 0, empty_mask(board)
         fours_below = plies - 1 if limits.reduce else plies
         if fours_below == 1:
             mean = _mean_one_ply(
-                look, values_of, weights, limits, leaves, pool, boards, positions, values,
-                stamps, counters, board, TWO,
-            )  # fmt: skip
+                look,
+                values_of,
+                weights,
+                limits,
+                leaves,
+                pool,
+                boards,
+                positions,
+                values,
+                stamps,
+                counters,
+                board,
+                TWO,
+            )
         while free:
             cell = free & (~free + ONE)
             free ^= cell
@@ -273,9 +336,23 @@ def chance_value(
                         continue
                     reward = np.float32(across if a & 1 else along) * limits.pays
                     value = chance_value(
-                        look, values_of, weights, limits, table, known, leaves, pool, boards,
-                        positions, values, stamps, counters, stop, after, below - 1,
-                    )  # fmt: skip
+                        look,
+                        values_of,
+                        weights,
+                        limits,
+                        table,
+                        known,
+                        leaves,
+                        pool,
+                        boards,
+                        positions,
+                        values,
+                        stamps,
+                        counters,
+                        stop,
+                        after,
+                        below - 1,
+                    )
                     if counters[ABORTED]:
                         return np.float32(0)
                     best = max(best, reward + value)
@@ -294,16 +371,36 @@ def chance_value(
 
 @kernel
 def _root_one_ply(
-    look, values_of, weights, limits, leaves, pool, boards, positions, values, stamps, counters,
+    look,
+    values_of,
+    weights,
+    limits,
+    leaves,
+    pool,
+    boards,
+    positions,
+    values,
+    stamps,
+    counters,
     board,
-):  # fmt: skip
+):
     """Write the root's four 1-ply values into values[ROOT …], −inf where illegal; return how many
     are legal."""
     boards[STATES], legal = board, 0
     _one_ply(
-        look, values_of, weights, limits, leaves, pool, boards, positions, values, stamps,
-        counters, ONE,
-    )  # fmt: skip
+        look,
+        values_of,
+        weights,
+        limits,
+        leaves,
+        pool,
+        boards,
+        positions,
+        values,
+        stamps,
+        counters,
+        ONE,
+    )
     for a in range(ZERO, QUAD):
         values[ROOT + a] = ILLEGAL
         if stamps[a] >= 0:
@@ -342,9 +439,19 @@ def decide_kernel(look, values_of, weights, limits, memory, board):
     if limits.ticks:
         counters[DEADLINE] = ticks(limits.clock) + limits.ticks
     legal = _root_one_ply(
-        look, values_of, weights, limits, leaves, pool, boards, positions, values, stamps,
-        counters, board,
-    )  # fmt: skip
+        look,
+        values_of,
+        weights,
+        limits,
+        leaves,
+        pool,
+        boards,
+        positions,
+        values,
+        stamps,
+        counters,
+        board,
+    )
     best, reached = _best_of(values, ALL_ACTIONS), 1
     if limits.ticks and legal < 2:
         return best, reached
@@ -357,9 +464,23 @@ def decide_kernel(look, values_of, weights, limits, memory, board):
             after = up if a == 0 else right if a == 1 else down if a == 2 else left
             reward = np.float32(across if a & ONE else along) * limits.pays
             value = chance_value(
-                look, values_of, weights, limits, table, known, leaves, pool, boards,
-                positions, values, stamps, counters, stop, after, plies - 1,
-            )  # fmt: skip
+                look,
+                values_of,
+                weights,
+                limits,
+                table,
+                known,
+                leaves,
+                pool,
+                boards,
+                positions,
+                values,
+                stamps,
+                counters,
+                stop,
+                after,
+                plies - 1,
+            )
             if counters[ABORTED]:
                 break
             values[ROOT + a] = reward + value
@@ -374,9 +495,14 @@ def decide_kernel(look, values_of, weights, limits, memory, board):
 # ---------------------------------------------------------------- a policy that searches
 
 CONTEXT = types.Tuple(  # (weights, limits, memory, look, values): one thread's own
-    (types.float32[::1], numba_type(Limits), numba_type(Memory),
-     types.FunctionType(LOOK_SIGNATURE), types.FunctionType(VALUES_SIGNATURE))
-)  # fmt: skip
+    (
+        types.float32[::1],
+        numba_type(Limits),
+        numba_type(Memory),
+        types.FunctionType(LOOK_SIGNATURE),
+        types.FunctionType(VALUES_SIGNATURE),
+    )
+)
 MEMORY = 2  # its place in a context
 SEARCH_SIGNATURE = types.UniTuple(types.uint64, 3)(CONTEXT, types.uint64, types.uint64)
 
@@ -413,10 +539,23 @@ def value_of(context, afterstate, plies):
     weights, limits, memory, look, values_of = context
     memory.counters[ABORTED] = 0
     return chance_value(
-        look, values_of, weights, limits, memory.table, memory.known, memory.leaves, memory.pool,
-        memory.boards, memory.positions, memory.values, memory.stamps, memory.counters,
-        memory.stop, afterstate, plies,
-    )  # fmt: skip
+        look,
+        values_of,
+        weights,
+        limits,
+        memory.table,
+        memory.known,
+        memory.leaves,
+        memory.pool,
+        memory.boards,
+        memory.positions,
+        memory.values,
+        memory.stamps,
+        memory.counters,
+        memory.stop,
+        afterstate,
+        plies,
+    )
 
 
 class Search:
@@ -430,9 +569,7 @@ class Search:
     table that does not fit, one line each.
     """
 
-    def __init__(
-        self, network, plies=None, seconds=None, table_mib=None, reduce=False, pays=True
-    ):  # fmt: skip
+    def __init__(self, network, plies=None, seconds=None, table_mib=None, reduce=False, pays=True):
         table_mib = check_limits(plies, seconds, table_mib)
         if network.form != "afterstate" or network.grid != WHOLE:
             raise ValueError(f"network {network.name}: search needs values of 4x4 afterstates")

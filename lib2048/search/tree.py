@@ -136,8 +136,11 @@ class SearchTree:
             if deciding == bool(exponent):
                 raise ValueError(f"path {path!r}: actions and spawns come in turn")
             deciding = bool(exponent)
-            place = (self._spawn(place, int(first), int(exponent)) if deciding
-                     else self._act(place, int(first)))  # fmt: skip
+            place = (
+                self._spawn(place, int(first), int(exponent))
+                if deciding
+                else self._act(place, int(first))
+            )
         if decides not in (None, deciding):
             raise ValueError(f"path {path!r} does not end at such a node")
         return place

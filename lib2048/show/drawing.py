@@ -548,10 +548,13 @@ def draw_tree(board, branches, shown=2, size=120):
     wide = max(option.width for option in options)
     aside = (wide - size) / 2  # how far the text under an afterstate reaches beyond it
     nodes = [
-        _forked(_widened(option, wide), *_answers(_tiles(afterstate), spawns, shown, 0.8 * size),
-                out=aside)
+        _forked(
+            _widened(option, wide),
+            *_answers(_tiles(afterstate), spawns, shown, 0.8 * size),
+            out=aside,
+        )
         for option, (_, afterstate, _, spawns) in zip(options, twigs)
-    ]  # fmt: skip
+    ]
     root = _draw(tiles, size).captioned("the board")
     return _forked(root, nodes, [""] * len(nodes), strong=best, into=aside, gap=22)
 

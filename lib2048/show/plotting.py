@@ -183,9 +183,18 @@ def _format_axis(axis, column):
 
 @_styled
 def plot_curves(
-    curves, x="actions", y="mean", *, band=True, each=False, logx=False, recorded=None,
-    reference=None, points=None, ax=None
-):  # fmt: skip
+    curves,
+    x="actions",
+    y="mean",
+    *,
+    band=True,
+    each=False,
+    logx=False,
+    recorded=None,
+    reference=None,
+    points=None,
+    ax=None,
+):
     """Draw learning curves; return ax.
 
     curves: {label: frame, `History`, or a list of them, one a seed}; or one of these alone.
@@ -567,8 +576,14 @@ def plot_beside(rows, ax=None):
     for n, (plies, frame) in enumerate(groups):
         places = [names.index(row) + 0.16 * (n - (len(groups) - 1) / 2) for row in frame["row"]]
         look = {"fmt": "Dos^vP*"[n % 7], "color": COLOURS[n % len(COLOURS)], "capsize": 3}
-        ax.errorbar(frame["paper"], places, xerr=frame["paper ±"].fillna(0), mfc="white",
-                    label=f"paper, {plies:g}-ply", **look)  # fmt: skip
+        ax.errorbar(
+            frame["paper"],
+            places,
+            xerr=frame["paper ±"].fillna(0),
+            mfc="white",
+            label=f"paper, {plies:g}-ply",
+            **look,
+        )
         half = frame["±"].replace(np.inf, 0).fillna(0)
         ax.errorbar(frame["ours"], places, xerr=half, label=f"ours, {plies:g}-ply", **look)
     ax.xaxis.set_major_formatter(_SHORT)
@@ -586,11 +601,23 @@ def plot_compute(curves, points, by="actions", ax=None):
     """
     ax = _axes(ax, 5)
     for n, (_, frame) in enumerate(curves.sort_values(by).groupby(["list", "run"])):
-        ax.plot(frame[by], frame["mean"], color=COLOURS[0], linewidth=1.2, alpha=0.7,
-                label=None if n else "our runs")  # fmt: skip
+        ax.plot(
+            frame[by],
+            frame["mean"],
+            color=COLOURS[0],
+            linewidth=1.2,
+            alpha=0.7,
+            label=None if n else "our runs",
+        )
     if len(points):
-        ax.plot(points["paper's budget"], points["paper"], "D", mfc="white", color=GREY,
-                label="the papers' results")  # fmt: skip
+        ax.plot(
+            points["paper's budget"],
+            points["paper"],
+            "D",
+            mfc="white",
+            color=GREY,
+            label="the papers' results",
+        )
     ax.set_xscale("log")
     ax.set_xlabel(LABELS.get(by, f"training time ({by})"))
     _format_axis(ax.yaxis, "mean")

@@ -41,8 +41,9 @@ def _rows(ax):
 def _names(ax):
     from matplotlib.ticker import FixedLocator
 
-    fixed = [axis for axis in (ax.yaxis, ax.xaxis)
-             if isinstance(axis.get_major_locator(), FixedLocator)]  # fmt: skip
+    fixed = [
+        axis for axis in (ax.yaxis, ax.xaxis) if isinstance(axis.get_major_locator(), FixedLocator)
+    ]
     return [text.get_text() for axis in fixed for text in axis.get_ticklabels()]
 
 

@@ -57,8 +57,9 @@ class Report:
         return {"runs": len(self.outcomes), **counts, "seconds": self.seconds}
 
     def __str__(self):
-        states = [(self.count(state), state) for state in
-                  ("finished", "skipped", "stopped", "failed")]  # fmt: skip
+        states = [
+            (self.count(state), state) for state in ("finished", "skipped", "stopped", "failed")
+        ]
         words = ", ".join(f"{number} {state}" for number, state in states if number)
         return f"{len(self.outcomes)} runs: {words}; {self.seconds:,.1f} s"
 
@@ -86,8 +87,11 @@ def run_sweep(runs, folder, client=None, workers=None, memory=None, stop=None, p
     begin = time.perf_counter()
     jobs = [run if type(run) in KIND_OF else Training(*run) for run in runs]
     states = check_jobs(jobs, folder, memory)
-    outcomes = {n: Outcome(jobs[n].label, "skipped") for n, state in enumerate(states)
-                if state == "finished"}  # fmt: skip
+    outcomes = {
+        n: Outcome(jobs[n].label, "skipped")
+        for n, state in enumerate(states)
+        if state == "finished"
+    }
     todo = sorted(outcomes.keys() ^ range(len(jobs)), key=lambda n: (jobs[n].turn, n))
     stop = stop or threading.Event()
     with stop_asked(stop) as pressed:
@@ -128,8 +132,13 @@ def _carry_out(orders, client, stop, progress):
     _check_workers(client, orders)
     Path(orders[0]["folder"]).mkdir(parents=True, exist_ok=True)
     word = f"lib2048-stop-{uuid.uuid4().hex}"
-    futures = client.map(work, [order | {"stop": word} for order in orders], key="lib2048",
-                         pure=False, retries=RETRIES)  # fmt: skip
+    futures = client.map(
+        work,
+        [order | {"stop": word} for order in orders],
+        key="lib2048",
+        pure=False,
+        retries=RETRIES,
+    )
     outcomes, done = {}, as_completed(futures)
     retries = dict.fromkeys(futures, RETRIES)
     labels = {future: order["label"] for future, order in zip(futures, orders, strict=True)}
@@ -204,8 +213,9 @@ def _stop_all(client, word, futures):
 def check_dask():
     """Raise ValueError, in one line, where Dask is not installed."""
     if importlib.util.find_spec("distributed") is None:
-        raise ValueError('sweeps need distributed, which is not installed: '
-                         'pip install -e ".[cluster]"')  # fmt: skip
+        raise ValueError(
+            'sweeps need distributed, which is not installed: pip install -e ".[cluster]"'
+        )
 
 
 @contextlib.contextmanager
@@ -244,11 +254,17 @@ def _connected(client, workers, jobs):
     here = "127.0.0.1:0"  # what listens all the same, to questions how it goes
     with (
         dask.config.set(LOCAL),
-        LocalCluster(n_workers=min(workers, len(jobs)), threads_per_worker=1, processes=False,
-                     memory_limit=0, dashboard_address=here, worker_dashboard_address=here,
-                     silence_logs=logging.CRITICAL) as cluster,
+        LocalCluster(
+            n_workers=min(workers, len(jobs)),
+            threads_per_worker=1,
+            processes=False,
+            memory_limit=0,
+            dashboard_address=here,
+            worker_dashboard_address=here,
+            silence_logs=logging.CRITICAL,
+        ) as cluster,
         Client(cluster) as own,
-    ):  # fmt: skip
+    ):
         yield own
 
 

@@ -19,15 +19,29 @@ def add(commands):
     many.add_argument("list", metavar="LIST", help="a TOML file, as in data/runs")
     many.add_argument("--out", required=True, help="folder for the runs' folders, NAME-seedN")
     where = many.add_mutually_exclusive_group()
-    where.add_argument("--workers", type=int, metavar="N", help="runs at a time on this machine; "
-                       "by default as many as it has cores for")  # fmt: skip
+    where.add_argument(
+        "--workers",
+        type=int,
+        metavar="N",
+        help="runs at a time on this machine; by default as many as it has cores for",
+    )
     where.add_argument("--scheduler", metavar="ADDRESS", help="of a Dask cluster, tcp://…:8786")
-    many.add_argument("--only", action="append", metavar="NAME",
-                      help="this one, or NAME-seedN; say it again for more")
-    many.add_argument("--memory", metavar="SIZE", help="for all runs of a machine together, such "
-                      "as 12GiB; by default what is free there")  # fmt: skip
-    many.add_argument("--dry-run", action="store_true",
-                      help="only say what is to be done, and how much memory it takes")  # fmt: skip
+    many.add_argument(
+        "--only",
+        action="append",
+        metavar="NAME",
+        help="this one, or NAME-seedN; say it again for more",
+    )
+    many.add_argument(
+        "--memory",
+        metavar="SIZE",
+        help="for all runs of a machine together, such as 12GiB; by default what is free there",
+    )
+    many.add_argument(
+        "--dry-run",
+        action="store_true",
+        help="only say what is to be done, and how much memory it takes",
+    )
 
 
 def run(options):
@@ -57,12 +71,17 @@ def _report(jobs, folder, **how):
 
 def _listed(jobs, folder, states):
     """Return what there is to do, as data and as text."""
-    rows = [{"name": job.label, "state": state, "bytes": job.needs(folder), "threads": job.threads}
-            for job, state in zip(jobs, states, strict=True)]  # fmt: skip
+    rows = [
+        {"name": job.label, "state": state, "bytes": job.needs(folder), "threads": job.threads}
+        for job, state in zip(jobs, states, strict=True)
+    ]
     counts = {"runs": len(jobs), "finished": 0, "skipped": states.count("finished"), "failed": 0}
     wide = max(len(row["name"]) for row in rows)
-    lines = [f"{row['name']:{wide}}  {row['state']:8}  {row['bytes'] / 2**20:>7,.0f} MiB  "
-             f"threads {row['threads']}" for row in rows]  # fmt: skip
+    lines = [
+        f"{row['name']:{wide}}  {row['state']:8}  {row['bytes'] / 2**20:>7,.0f} MiB  "
+        f"threads {row['threads']}"
+        for row in rows
+    ]
     return counts | {"seconds": 0.0, "jobs": rows}, "\n".join(lines)
 
 

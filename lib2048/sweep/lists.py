@@ -79,8 +79,9 @@ def _tables(path):
         raise ValueError(f"{path}: is no list of runs, which is TOML: {reason}") from None
     unknown = [repr(name) for name in told if name not in (DEFAULTS, COLLECT, *KINDS)]
     if unknown:
-        raise ValueError(f"{path}: unknown table {unknown[0]}: use [{DEFAULTS}], [{COLLECT}] and "
-                         f"{_known()}")  # fmt: skip
+        raise ValueError(
+            f"{path}: unknown table {unknown[0]}: use [{DEFAULTS}], [{COLLECT}] and {_known()}"
+        )
     for name in (DEFAULTS, COLLECT):
         if not isinstance(told.get(name, {}), dict):
             raise ValueError(f"{path}: {name} is no table: write [{name}]")

@@ -87,8 +87,9 @@ class Playing(Task):
         """Return the one job of a table; raises ValueError, in one line, for what makes none."""
         job = cls(**{"player": ""} | tables.options(defaults | table, KEYS))
         if not job.network and job.player not in NAMED:
-            raise ValueError(f"player {job.player!r}: say which network, or one of "
-                             f"{', '.join(NAMED)}")  # fmt: skip
+            raise ValueError(
+                f"player {job.player!r}: say which network, or one of {', '.join(NAMED)}"
+            )
         job._check_numbers()
         return [job]
 

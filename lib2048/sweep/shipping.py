@@ -130,8 +130,9 @@ class Shipping(Task):
         found = {}
         for plies, games in self.tests:
             result = evaluate(network_player(network, plies), games, TEST_SEED).as_dict()
-            found[f"{plies}-ply"] = {name: _rounded(result[name])
-                                     for name in ("games", "mean", "ci95", "max")}  # fmt: skip
+            found[f"{plies}-ply"] = {
+                name: _rounded(result[name]) for name in ("games", "mean", "ci95", "max")
+            }
         return found
 
 

@@ -57,8 +57,10 @@ class Solving(Task):
 
     def _check_exact(self):
         if self.tuples or self.actions or self.seed is not None:
-            raise ValueError("tuples, actions and seeds are of what is learned: say from which "
-                             f"start, one of {', '.join(STARTS)}")  # fmt: skip
+            raise ValueError(
+                "tuples, actions and seeds are of what is learned: say from which "
+                f"start, one of {', '.join(STARTS)}"
+            )
 
     def _check_learned(self):
         if self.start not in STARTS:
@@ -110,15 +112,23 @@ class Solving(Task):
         game = SmallGame(*self.size, progress=False)
         if self.start is None:
             return [self.about | row for row in exact_rows(game)]
-        return [self.about | {"actions": actions} | marks(game, self._trained(game, actions))
-                for actions in self.actions]  # fmt: skip
+        return [
+            self.about | {"actions": actions} | marks(game, self._trained(game, actions))
+            for actions in self.actions
+        ]
 
     def _trained(self, game, actions):
         """Return a network that has learned from values which are the same everywhere."""
         share, epsilon = STARTS[self.start]
         network = self._network(share * game.optimal().start)
-        train(network, alpha=self.alpha, actions=actions, epsilon=epsilon, seed=self.seed,
-              progress=False)  # fmt: skip
+        train(
+            network,
+            alpha=self.alpha,
+            actions=actions,
+            epsilon=epsilon,
+            seed=self.seed,
+            progress=False,
+        )
         return network
 
     def _network(self, value):
@@ -136,8 +146,10 @@ def exact_rows(game):
     for name, values in ways(game):
         shares = values.largest()
         row = size | {"play": name, "value": float(values.start), "moves": float(values.moves)}
-        yield row | {f"reach_{part}": float(sum(s for t, s in shares.items() if t >= top // part))
-                     for part in (1, 2, 4)}  # fmt: skip
+        yield row | {
+            f"reach_{part}": float(sum(s for t, s in shares.items() if t >= top // part))
+            for part in (1, 2, 4)
+        }
 
 
 def ways(game):

@@ -97,8 +97,9 @@ def check_there(network, folder):
     """Raise ValueError, in one line, where a network is not there yet."""
     path = weights_of(network, folder)
     if not path.exists():
-        raise ValueError(f"network {network}: {path} is not there: sweep the list that makes it, "
-                         "or name another")  # fmt: skip
+        raise ValueError(
+            f"network {network}: {path} is not there: sweep the list that makes it, or name another"
+        )
 
 
 def network_bytes(network, folder):

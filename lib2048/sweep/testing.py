@@ -59,8 +59,11 @@ def rows(path):
     if done is None or not (Path(path) / TESTS).exists():
         return []
     text = (Path(path) / TESTS).read_text(encoding="utf-8")
-    return [row for row in csv.DictReader(io.StringIO(text))
-            if row.get("actions") == str(done["actions"])]  # fmt: skip
+    return [
+        row
+        for row in csv.DictReader(io.StringIO(text))
+        if row.get("actions") == str(done["actions"])
+    ]
 
 
 def missing(path, tests):

@@ -45,8 +45,10 @@ class Training(NamedTuple):
             given |= _setting(*option)
         if "network" not in given:
             raise ValueError('which network? write network = "4x6", or another')
-        return [cls(name, Settings.asked(**of_seed(given, seed), seed=seed), tests, keep)
-                for seed in seeds]  # fmt: skip
+        return [
+            cls(name, Settings.asked(**of_seed(given, seed), seed=seed), tests, keep)
+            for seed in seeds
+        ]
 
     @property
     def label(self):
@@ -94,8 +96,9 @@ class Training(NamedTuple):
     def told(self):
         """Return the job as a dict that JSON can hold."""
         return {"name": self.name, "settings": vars(self.settings)} | {
-            "tests": self.tests, "keep": self.keep,
-        }  # fmt: skip
+            "tests": self.tests,
+            "keep": self.keep,
+        }
 
     @classmethod
     def of(cls, told):

@@ -18,8 +18,10 @@ class Checkups:
 
     def __init__(self, settings, network):
         self.every, self.games, self.depth = (
-            settings.eval_every, settings.eval_games, settings.eval_depth,
-        )  # fmt: skip
+            settings.eval_every,
+            settings.eval_games,
+            settings.eval_depth,
+        )
         self._seed, self._network = settings.seed + EVALUATION_SEED, network
         self._players()
 
@@ -41,8 +43,10 @@ class Checkups:
 
         stop: a `threading.Event`.  Raises KeyboardInterrupt when it is set.
         """
-        found = {plies: evaluate(player, self.games, self._seed, stop=stop)
-                 for plies, player in self._players().items()}  # fmt: skip
+        found = {
+            plies: evaluate(player, self.games, self._seed, stop=stop)
+            for plies, player in self._players().items()
+        }
         return [test_row(actions, plies, self.games, result) for plies, result in found.items()]
 
 

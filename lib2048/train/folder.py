@@ -78,13 +78,17 @@ class RunFolder:
         if not resume:
             raise ValueError(f"{self.path}: holds a run already: go on with it by --resume")
         if functions != self.functions:
-            raise ValueError(f"{self.path}: holds a run with {_named(functions)} instead of "
-                             f"{_named(self.functions)}")  # fmt: skip
+            raise ValueError(
+                f"{self.path}: holds a run with {_named(functions)} instead of "
+                f"{_named(self.functions)}"
+            )
         if difference := old.difference(self.settings):
             raise ValueError(f"{self.path}: holds a run with {difference}")
         if kept and (self.path / HISTORY).exists() and not self._runs():
-            raise ValueError(f"{self.path}: holds a history, but neither {CHECKPOINT} nor "
-                             f"{WEIGHTS}: put one back, or begin in another folder")  # fmt: skip
+            raise ValueError(
+                f"{self.path}: holds a history, but neither {CHECKPOINT} nor "
+                f"{WEIGHTS}: put one back, or begin in another folder"
+            )
 
     def state(self, kept=True):
         """Return 'missing', 'begun' or 'finished'; a run with a smaller budget is only begun.
@@ -160,8 +164,10 @@ class RunFolder:
         self.path.mkdir(parents=True, exist_ok=True)
         self._lock.acquire()
         if not self._is_free and self._runs() != self._seen:
-            raise ValueError(f"{self.path}: is no longer as this run has left it: take it up from "
-                             "there, by resume=True")  # fmt: skip
+            raise ValueError(
+                f"{self.path}: is no longer as this run has left it: take it up from "
+                "there, by resume=True"
+            )
 
     def _runs(self):
         """Return what the run can go on from, the best first, and what tells it from others."""

@@ -222,11 +222,17 @@ def check_history(arrays, path):
     tests = len(EVALUATION_COLUMNS)
     finite = [name not in ("mean", "ci95") for name in EVALUATION_COLUMNS]
     forms = {
-        "history": Form("float64", (None, columns), 0, [*LARGEST, 1.0][:columns],
-                        [*[True] * (COLUMNS - 1), False][:columns]),
-        "evaluations": Form("float64", (None, tests), 0, [*[2.0**53] * 7, *[1.0] * (tests - 7)],
-                            finite, old=True),
-    }  # fmt: skip
+        "history": Form(
+            "float64",
+            (None, columns),
+            0,
+            [*LARGEST, 1.0][:columns],
+            [*[True] * (COLUMNS - 1), False][:columns],
+        ),
+        "evaluations": Form(
+            "float64", (None, tests), 0, [*[2.0**53] * 7, *[1.0] * (tests - 7)], finite, old=True
+        ),
+    }
     check_arrays(arrays, forms, path)
 
 

@@ -58,11 +58,14 @@ def race(
     refuses and budgets that are missing or of different kinds; later what `Run.go` raises.  The
     Stop button raises `Stopped`.
     """
-    jobs = [_Job(name, own, common | own | {"seed": seed})
-            for (name, own), seed in product(runs.items(), seeds)]  # fmt: skip
+    jobs = [
+        _Job(name, own, common | own | {"seed": seed})
+        for (name, own), seed in product(runs.items(), seeds)
+    ]
     if len({job.unit for job in jobs} | {None}) != 2:
-        raise ValueError("a race needs seeds, and runs with a budget each, all of them actions, "
-                         "games or seconds")  # fmt: skip
+        raise ValueError(
+            "a race needs seeds, and runs with a budget each, all of them actions, games or seconds"
+        )
     check_games(games, at_once)
     over = threading.Event()
     try:

@@ -195,8 +195,10 @@ class Run:
         unit, number = self.settings.budget
         done = 0 if unit == "seconds" else self.done(unit)
         if self.folder and done > number:
-            raise ValueError(f"{self.folder.path}: has played {done:,} {unit} already, more than "
-                             f"the {number:,} that were asked for")  # fmt: skip
+            raise ValueError(
+                f"{self.folder.path}: has played {done:,} {unit} already, more than "
+                f"the {number:,} that were asked for"
+            )
         return unit, max(0, number - done), True
 
     def _go(self, end, show):

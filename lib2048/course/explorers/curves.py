@@ -58,8 +58,19 @@ class CurvesExplorer(TrainingWidget):
 
     catalogue = Dict().tag(sync=True)
 
-    def __init__(self, *sources, place=None, rule=None, rate=None, rows=None, plies=None,
-                 seeds="mean", x="actions", logx=True, paper=True):  # fmt: skip
+    def __init__(
+        self,
+        *sources,
+        place=None,
+        rule=None,
+        rate=None,
+        rows=None,
+        plies=None,
+        seeds="mean",
+        x="actions",
+        logx=True,
+        paper=True,
+    ):
         super().__init__()
         self._folders, self._rows, self._told, self._now = [], {}, {}, None
         for source in sources or recorded_lists():
@@ -80,8 +91,9 @@ class CurvesExplorer(TrainingWidget):
                 self._add((source, run.name), run)
             return
         if not Path(source).is_dir() and isinstance(source, str) and "/" not in source:
-            raise ValueError(f"{source!r} is neither a folder nor one of the lists "
-                             f"{', '.join(recorded_lists())}")  # fmt: skip
+            raise ValueError(
+                f"{source!r} is neither a folder nor one of the lists {', '.join(recorded_lists())}"
+            )
         self._folders.append(RunsFolder(source))
 
     def _find_new(self):
@@ -153,8 +165,11 @@ class CurvesExplorer(TrainingWidget):
         kind, found = self._kind, []
         for number in self.view["rows"]:
             row = self._row(number)
-            frames = [frame for run in row.chosen(self.view["seeds"])
-                      if len(frame := self._frame(run, kind))]  # fmt: skip
+            frames = [
+                frame
+                for run in row.chosen(self.view["seeds"])
+                if len(frame := self._frame(run, kind))
+            ]
             paper = [p for p in row.paper if p[0] == kind] if self.view["paper"] else []
             if frames:
                 found.append((self.label(row), frames, paper if self.view["x"] == AXES[0] else []))
@@ -178,11 +193,24 @@ class CurvesExplorer(TrainingWidget):
     def frame(self):
         """What is drawn, as a tidy pandas frame: a row for each point of each seed."""
         said = {TRAINING: "training games"}.get(self._kind, f"{self._kind}-ply test games")
-        parts = [frame.assign(run=label, of=said) for label, frames, _ in self.drawn()
-                 for frame in frames]  # fmt: skip
-        parts += [pd.DataFrame({"actions": [p[1]], "mean": [p[2]], "ci95": [p[3]], "run": [label],
-                                "of": [f"the paper's {said}"]})
-                  for label, _, paper in self.drawn() for p in paper]  # fmt: skip
+        parts = [
+            frame.assign(run=label, of=said)
+            for label, frames, _ in self.drawn()
+            for frame in frames
+        ]
+        parts += [
+            pd.DataFrame(
+                {
+                    "actions": [p[1]],
+                    "mean": [p[2]],
+                    "ci95": [p[3]],
+                    "run": [label],
+                    "of": [f"the paper's {said}"],
+                }
+            )
+            for label, _, paper in self.drawn()
+            for p in paper
+        ]
         if now := self._now_drawn():
             parts.append(now[1].assign(run=now[0], of="training games"))
         columns = ["run", "seed", "of", *POINT]
@@ -246,8 +274,9 @@ class CurvesExplorer(TrainingWidget):
             raise ValueError(f"nobody knows the settings of {row.name}")
         self._now, self._trainings = None, []  # before the next one takes its memory
         run = Run(dataclasses.replace(settings, **SHORT))
-        self._now = Training(run, row.name, {"seconds": seconds}, LOOK, self._tell_now,
-                             self._draw_again)  # fmt: skip
+        self._now = Training(
+            run, row.name, {"seconds": seconds}, LOOK, self._tell_now, self._draw_again
+        )
         self._trainings = [self._now]
         if self._kind != TRAINING:
             self.view = self.view | {"plies": None}
@@ -271,8 +300,12 @@ class CurvesExplorer(TrainingWidget):
         """Send all curves of some rows, and from now on what is new of them."""
         for number in message["rows"]:
             row = self._row(number)
-            told = [news for run in row.runs.values() for kind in run.curves
-                    for news in self._news(row, run, kind, everything=True)]  # fmt: skip
+            told = [
+                news
+                for run in row.runs.values()
+                for kind in run.curves
+                for news in self._news(row, run, kind, everything=True)
+            ]
             self.send({"kind": "curves", "row": row.number, "curves": told})
         if message.get("first"):
             self.send({"kind": "choice", "view": self.view})
@@ -287,8 +320,12 @@ class CurvesExplorer(TrainingWidget):
         loaded = {number for number, *_ in self._told}
         for row in self._rows.values():
             if row.number in loaded:
-                told = [news for run in row.runs.values() for kind in run.curves
-                        for news in self._news(row, run, kind)]  # fmt: skip
+                told = [
+                    news
+                    for run in row.runs.values()
+                    for kind in run.curves
+                    for news in self._news(row, run, kind)
+                ]
                 if told:
                     self.send({"kind": "curves", "row": row.number, "curves": told})
         self.send({"kind": "looked", "troubles": said[:3]})

@@ -135,13 +135,26 @@ def _whose(info, position):
     for at, part in enumerate(path.parts):
         if match := MOODLE.fullmatch(part):
             rest = "/".join(filter(None, [match["file"], *path.parts[at + 1 :]]))
-            return HandIn(match["id"], match["name"].split("__")[0], "moodle",
-                          rest or path.name, when=when, order=[0, 0, when, position])  # fmt: skip
+            return HandIn(
+                match["id"],
+                match["name"].split("__")[0],
+                "moodle",
+                rest or path.name,
+                when=when,
+                order=[0, 0, when, position],
+            )
     if match := CANVAS.fullmatch(path.name):
         attempt = re.search(r"-(\d+)(\.\w+)?$", match["file"])
         order = [int(match["submission"]), int(attempt[1]) if attempt else 0, when, position]
-        return HandIn(match["id"], match["name"], "canvas", match["file"],
-                      late=bool(match["late"]), when=when, order=order)  # fmt: skip
+        return HandIn(
+            match["id"],
+            match["name"],
+            "canvas",
+            match["file"],
+            late=bool(match["late"]),
+            when=when,
+            order=order,
+        )
     return HandIn("", "", "plain", path.name, when=when, order=[0, 0, when, position])
 
 
@@ -281,8 +294,9 @@ def _newest(mine, lab):
         chosen.files = {}
     who.notes = [note for note in who.notes if right] + notes
     who.late = any(one.who.late for one in right or mine)
-    who.hash = sha256("".join(sorted(sha256(data).hexdigest() for data in
-                                     chosen.files.values())).encode()).hexdigest()  # fmt: skip
+    who.hash = sha256(
+        "".join(sorted(sha256(data).hexdigest() for data in chosen.files.values())).encode()
+    ).hexdigest()
     return chosen
 
 

@@ -40,12 +40,22 @@ def _add_graders(labs):
     grade = _course(_lab(labs, "grade", "grade all hand-ins of a lab"))
     grade.add_argument("--processes", type=int, default=2, help="kernels at a time")
     grade.add_argument("--again", action="store_true", help="also what is graded already")
-    grade.add_argument("--patience", type=float, default=1, metavar="X",
-                       help="times the limits of time, for a slow or busy machine")  # fmt: skip
+    grade.add_argument(
+        "--patience",
+        type=float,
+        default=1,
+        metavar="X",
+        help="times the limits of time, for a slow or busy machine",
+    )
     train = grade.add_mutually_exclusive_group()
     train.add_argument("--games", type=int, default=20_000, help="that hidden cells of hw04 train")
-    train.add_argument("--full", dest="games", action="store_const", const=100_000,
-                       help="as many as a student's report shows")  # fmt: skip
+    train.add_argument(
+        "--full",
+        dest="games",
+        action="store_const",
+        const=100_000,
+        help="as many as a student's report shows",
+    )
     export = _course(_lab(labs, "export", "write the grades as CSV"))
     export.add_argument("--out", help="by default COURSE/grades-LAB.csv")
     _course(_lab(labs, "feedback", "write one HTML page a student"))
@@ -72,10 +82,16 @@ def _check(options):
     from lib2048.course.labs.result import FAILED
 
     results = check_file(options.lab, options.file, options.seed, options.only)
-    found = [{"name": one.name, "status": one.status, "cases": one.cases, "reason": one.reason}
-             for one in results]  # fmt: skip
-    data = {"lab": options.lab, "passed": sum(one.passed for one in results),
-            "failed": sum(one.status == FAILED for one in results), "checks": found}  # fmt: skip
+    found = [
+        {"name": one.name, "status": one.status, "cases": one.cases, "reason": one.reason}
+        for one in results
+    ]
+    data = {
+        "lab": options.lab,
+        "passed": sum(one.passed for one in results),
+        "failed": sum(one.status == FAILED for one in results),
+        "checks": found,
+    }
     return data, "\n\n".join(map(str, results))
 
 
@@ -83,8 +99,12 @@ def _pack(options):
     from lib2048.course.labs.pack import pack
 
     done = pack(options.lab, options.folder, options.out, options.student)
-    data = {"file": str(done.path), "student": done.student, "files": done.files,
-            "missing": done.missing}  # fmt: skip
+    data = {
+        "file": str(done.path),
+        "student": done.student,
+        "files": done.files,
+        "missing": done.missing,
+    }
     return data, str(done)
 
 
@@ -94,8 +114,12 @@ def _generate(options):
     sources = options.sources or SOURCES
     course = generate(options.lab, options.course, sources, options.seed, options.lab_seed)
     release = course.folder / "release" / options.lab / f"{options.lab}.ipynb"
-    data = {"course": str(course.folder), "seed": course.seed, "lab_seed": course.lab_seed,
-            "release": str(release)}  # fmt: skip
+    data = {
+        "course": str(course.folder),
+        "seed": course.seed,
+        "lab_seed": course.lab_seed,
+        "release": str(release),
+    }
     return data, say("grading.generated", lab=options.lab, course=course.folder, seed=course.seed)
 
 
@@ -113,9 +137,14 @@ def _grade(options):
     from lib2048.course.labs.marks import rows, summary
 
     done = grade(
-        options.lab, options.course, options.processes, options.again, options.patience,
-        options.games, tell=lambda line: print(line, file=sys.stderr, flush=True),
-    )  # fmt: skip
+        options.lab,
+        options.course,
+        options.processes,
+        options.again,
+        options.patience,
+        options.games,
+        tell=lambda line: print(line, file=sys.stderr, flush=True),
+    )
     data = {"lab": options.lab, "graded": len(done), "seconds": sum(one.seconds for one in done)}
     data |= summary(rows(open_course(options.course), options.lab))
     return data, say("grading.graded", **data)

@@ -18,11 +18,11 @@ from lib2048.machine.files import write_text
 from lib2048.machine.kernels import LIBRARY
 
 SOURCES = LIBRARY.parent / "notebooks" / "homework" / "source"  # in a clone
-CONFIG = '''# For nbgrader's own commands and its form grader: run them in this folder.
+CONFIG = """# For nbgrader's own commands and its form grader: run them in this folder.
 c = get_config()
 c.CourseDirectory.course_id = "default_course"
 c.ClearSolutions.code_stub = {"python": "raise NotImplementedError"}
-'''
+"""
 
 
 @dataclass(frozen=True)
@@ -113,8 +113,9 @@ def _with_seeds(folder, seed, lab_seed):
     """Return the course of a folder, old or new; seeds that are given win."""
     new = not (folder / "course.toml").exists()
     old = Course(folder, class_seed(), secrets.randbelow(10**9)) if new else open_course(folder)
-    return Course(folder, old.seed if seed is None else seed,
-                  old.lab_seed if lab_seed is None else lab_seed)  # fmt: skip
+    return Course(
+        folder, old.seed if seed is None else seed, old.lab_seed if lab_seed is None else lab_seed
+    )
 
 
 def _write_settings(course):

@@ -44,9 +44,15 @@ class Graded:
 
 
 def grade(
-    lab, folder, processes=2, again=False, patience=1, games=GAMES, limits=None,
+    lab,
+    folder,
+    processes=2,
+    again=False,
+    patience=1,
+    games=GAMES,
+    limits=None,
     tell=lambda line: None,
-):  # fmt: skip
+):
     """Grade all hand-ins of a lab that are new or have changed.
 
     folder: of the course; processes: kernels at a time; again: all of them, new or not; patience:
@@ -64,8 +70,11 @@ def grade(
         raise ValueError(say("grading.no_hand_ins", course=folder, lab=lab))
     task = _Grading(course, lab, processes, limits or _limits(lab, patience, games), tell)
     task.games = games
-    chosen = {student: path for student, path in course.students(lab).items()
-              if again or not task.is_done(student, path)}  # fmt: skip
+    chosen = {
+        student: path
+        for student, path in course.students(lab).items()
+        if again or not task.is_done(student, path)
+    }
     try:
         return asyncio.run(task.all(chosen))
     except asyncio.CancelledError:  # by Ctrl-C: who was being graded is not graded yet
@@ -207,12 +216,15 @@ def restored(handed_in, full, lab):
     grade_id, or by its id where an editor dropped the metadata.  Of cells with one name the last
     counts; graded cells that are missing are put back.
     """
-    known = {cell.metadata.nbgrader.grade_id: cell for cell in full.cells
-             if "nbgrader" in cell.metadata}  # fmt: skip
+    known = {
+        cell.metadata.nbgrader.grade_id: cell for cell in full.cells if "nbgrader" in cell.metadata
+    }
     ids = {cell.id: name for name, cell in known.items()}
     long = {cell.id for cell in full.cells if AS_HANDED_IN in cell.metadata.get("tags", [])}
-    cells = [_as_handed_in(cell) if cell.get("id") in long else _restored(cell, known, ids)
-             for cell in handed_in["cells"]]  # fmt: skip
+    cells = [
+        _as_handed_in(cell) if cell.get("id") in long else _restored(cell, known, ids)
+        for cell in handed_in["cells"]
+    ]
     notes = _forget_doubles(cells)
     notes += _put_back(cells, known) if handed_in["cells"] else [say("grading.empty")]
     cells += [_clean(cell) for cell in known.values()] if not handed_in["cells"] else []

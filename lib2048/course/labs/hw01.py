@@ -141,8 +141,9 @@ def spawned(spawn, board, rng):
 def _new_tile(before, after):
     if not isinstance(after, list) or [len(row) for row in after] != [len(row) for row in before]:
         raise Wrong("no_board", {"got": repr(after)[:80]})
-    changed = [(r, c) for r, row in enumerate(before) for c, tile in enumerate(row)
-               if after[r][c] != tile]  # fmt: skip
+    changed = [
+        (r, c) for r, row in enumerate(before) for c, tile in enumerate(row) if after[r][c] != tile
+    ]
     if len(changed) != 1:
         raise Wrong("not_one", {"count": len(changed)})
     (r, c), tile = changed[0], after[changed[0][0]][changed[0][1]]
@@ -236,7 +237,9 @@ def _one_tile_more(before, after):
 
 EXERCISES = [
     Exercise(
-        "hw01.slide_row", "slide_row(row)", spec.slide_row,
+        "hw01.slide_row",
+        "slide_row(row)",
+        spec.slide_row,
         parts={"no merge": plain_rows, "merges": merging_rows},
         mistakes={
             "merged_twice": _slides(_merged_again),
@@ -247,10 +250,14 @@ EXERCISES = [
             "count": _slides(lambda tiles: _merged_once(tiles, lambda tile: 1)),
             "largest": _slides(lambda tiles: _merged_once(tiles, largest=1 << 30)),
         },
-        show={"row": "row"}, result={"row": "row", "reward": "text"},
+        show={"row": "row"},
+        result={"row": "row", "reward": "text"},
     ),
     Exercise(
-        "hw01.slide", "slide(board, action)", spec.slide, uses=("slide_row",),
+        "hw01.slide",
+        "slide(board, action)",
+        spec.slide,
+        uses=("slide_row",),
         parts={"rows": along_rows, "columns": along_columns},
         mistakes={
             "up_and_down": lambda board, action: _slid(board, action, (3, 2, 1, 0)),
@@ -258,10 +265,14 @@ EXERCISES = [
             "all_left": lambda board, action: _slid(board, spec.LEFT),
             "first_reward": _first_reward,
         },
-        show={"board": "rows"}, result={"afterstate": "rows", "reward": "text"},
+        show={"board": "rows"},
+        result={"afterstate": "rows", "reward": "text"},
     ),
     Exercise(
-        "hw01.legal_actions", "legal_actions(board)", spec.legal_actions, boards_alone,
+        "hw01.legal_actions",
+        "legal_actions(board)",
+        spec.legal_actions,
+        boards_alone,
         uses=("slide_row", "slide"),
         mistakes={
             "all": lambda board: [0, 1, 2, 3],
@@ -271,14 +282,20 @@ EXERCISES = [
         show={"board": "rows"},
     ),
     Exercise(
-        "hw01.spawn", "spawn(board, rng)", spec.spawn, spawn_cases, outcome=spawned,
+        "hw01.spawn",
+        "spawn(board, rng)",
+        spec.spawn,
+        spawn_cases,
+        outcome=spawned,
         show={"board": "rows", "rng": "hidden"},
     ),
     Exercise(
-        "hw01.play", "play(choose, rng)", spec.play,
+        "hw01.play",
+        "play(choose, rng)",
+        spec.play,
         lambda random: [(_first_legal, int(seed)) for seed in random.integers(0, 1000, 4)],
         uses=("slide_row", "slide", "legal_actions", "spawn"),
         outcome=played,
         show={"choose": "hidden", "rng": "hidden"},
     ),
-]  # fmt: skip
+]

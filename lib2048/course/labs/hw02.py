@@ -133,8 +133,9 @@ def some_boards(random, count=12):
 
 def cells_of_boards(random):
     """Return cases of a board and a cell."""
-    pairs = [(board, int(cell)) for board in some_boards(random)
-             for cell in random.permutation(16)[:3]]  # fmt: skip
+    pairs = [
+        (board, int(cell)) for board in some_boards(random) for cell in random.permutation(16)[:3]
+    ]
     return [*pairs, (some_boards(random)[-1], 15)]
 
 
@@ -251,8 +252,9 @@ def _check_spawns(spawns, answer):
         raise Wrong("start")
     board, score = spawns[1][1], 0
     for before, after in spawns[2:]:
-        rewards = [reward for _, slid, reward in boards_module.afterstates(U(board))
-                   if int(slid) == before]  # fmt: skip
+        rewards = [
+            reward for _, slid, reward in boards_module.afterstates(U(board)) if int(slid) == before
+        ]
         if not rewards:
             raise Wrong("not_legal")
         board, score = after, score + rewards[0]

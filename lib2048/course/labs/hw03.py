@@ -300,9 +300,11 @@ def _check_in_place(answer, untouched, same_turns=True):
 def given_game(case):
     """Return what a picture says of a game: rewards, what the table knew, the visits."""
     V, *visits, turns = case if isinstance(case[2], list) else case[:2]
-    words = {"rewards": _row(reward for reward, _ in turns),
-             "boards": " ".join(_letters(turns)),
-             "V before": _row(V.get(after, 0) for _, after in turns)}  # fmt: skip
+    words = {
+        "rewards": _row(reward for reward, _ in turns),
+        "boards": " ".join(_letters(turns)),
+        "V before": _row(V.get(after, 0) for _, after in turns),
+    }
     if visits:
         words["visits before"] = _row(visits[0][after] for _, after in turns)
     return words if len(set(_letters(turns))) < len(turns) else words | {"boards": "all different"}
@@ -383,8 +385,10 @@ def _short_text(many, most=160):
 def chosen(function, Q, state, seed, epsilon):
     """Draw one choice many times; raise Wrong where the shares are off.  Returns True."""
     draws, old = DRAWS if epsilon else 20, filled(Q)
-    first, again = ([function(Q, state, rng, epsilon) for _ in range(draws)]
-                    for rng in (luck.Random(seed), luck.Random(seed)))  # fmt: skip
+    first, again = (
+        [function(Q, state, rng, epsilon) for _ in range(draws)]
+        for rng in (luck.Random(seed), luck.Random(seed))
+    )
     legal = list(mdp.choices(state))
     if other := [action for action in first if action not in legal]:
         raise Wrong("illegal", {"got": repr(other[0])[:60], "legal": legal})
@@ -429,8 +433,10 @@ def _check_shares(counts, best, n, epsilon):
 
 def q_learned(function, seed, epsilon, alpha):
     """Watch q_game play some games on 2×2; raise Wrong for what cannot be.  Returns True."""
-    first, again = ([_watched(function, mdp.Table(), rng, epsilon, alpha) for _ in range(GAMES)]
-                    for rng in (luck.Random(seed), luck.Random(seed)))  # fmt: skip
+    first, again = (
+        [_watched(function, mdp.Table(), rng, epsilon, alpha) for _ in range(GAMES)]
+        for rng in (luck.Random(seed), luck.Random(seed))
+    )
     for calls in first:
         _check_turns(calls, epsilon, alpha)
     if first != again:

@@ -210,8 +210,10 @@ def given_choice(value_of, name):
 
     def given(case):
         network, board = case
-        options = [(ACTIONS[action], reward, value_of(network, after))
-                   for action, after, reward in afterstates(board)]  # fmt: skip
+        options = [
+            (ACTIONS[action], reward, value_of(network, after))
+            for action, after, reward in afterstates(board)
+        ]
         words = (f"{action} {reward} + {value:.1f}" for action, reward, value in options)
         return {f"r + {name}": ", ".join(words)}
 

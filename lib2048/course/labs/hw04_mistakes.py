@@ -128,13 +128,14 @@ def merges_only(network, board):
 
 
 def ignores_legality(network, board):
-    values = [reward + tdl.estimate(network, after)
-              for after, reward in (slide(board, action) for action in range(4))]  # fmt: skip
+    values = [
+        reward + tdl.estimate(network, after)
+        for after, reward in (slide(board, action) for action in range(4))
+    ]
     return int(np.argmax(values))
 
 
-def learns(target_of, boards=lambda step: step.afterstate, turns=reversed, amount=None,
-            fresh=True):  # fmt: skip
+def learns(target_of, boards=lambda step: step.afterstate, turns=reversed, amount=None, fresh=True):
     """Return an update of an episode: target_of(network, path, t, value of the entry after t).
 
     turns: of range(len(path)), those that learn, in their order; fresh: whether the value after t

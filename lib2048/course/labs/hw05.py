@@ -269,19 +269,28 @@ def _counted(least, start=0):
 
 EXERCISES = [
     Exercise(
-        "hw05.errors", "errors(values, rewards)", errors, some_games, outcome=listed,
+        "hw05.errors",
+        "errors(values, rewards)",
+        errors,
+        some_games,
+        outcome=listed,
         mistakes={
             "own_reward": _errors_with(lambda values, rewards: rewards, _newer),
             "no_end": lambda values, rewards: errors(values, rewards)[:-1],
             "end_zero": lambda values, rewards: [*errors(values, rewards)[:-1], 0],
             "sign": _errors_with(_paid, _newer, -1),
             "no_reward": _errors_with(lambda values, rewards: [0] * len(values), _newer),
-            "end_reward": lambda values, rewards: [*errors(values, rewards)[:-1],
-                                                   rewards[-1] - values[-1]],
+            "end_reward": lambda values, rewards: [
+                *errors(values, rewards)[:-1],
+                rewards[-1] - values[-1],
+            ],
         },
     ),
     Exercise(
-        "hw05.horizon", "horizon(lam)", horizon, some_lambdas,
+        "hw05.horizon",
+        "horizon(lam)",
+        horizon,
+        some_lambdas,
         mistakes={
             "one_more": _counted(0.1, 1),
             "hundredth": _counted(0.01),
@@ -289,7 +298,10 @@ EXERCISES = [
         },
     ),
     Exercise(
-        "hw05.weighted_error", "weighted_error(errors, lam)", weighted_error, some_errors,
+        "hw05.weighted_error",
+        "weighted_error(errors, lam)",
+        weighted_error,
+        some_errors,
         mistakes={
             "backwards": lambda errors, lam: weighted_error(errors[::-1], lam),
             "plain_sum": lambda errors, lam: sum(errors),
@@ -300,9 +312,13 @@ EXERCISES = [
         },
     ),
     Exercise(
-        "hw05.learn_online", "learn_online(values, past, lam, alpha, h)", learn_online,
-        parts={"the newest": online_cases([0, 0.5], [0]),
-               "passing back": online_cases(LAMBDAS, [1, 2, 3])},
+        "hw05.learn_online",
+        "learn_online(values, past, lam, alpha, h)",
+        learn_online,
+        parts={
+            "the newest": online_cases([0, 0.5], [0]),
+            "passing back": online_cases(LAMBDAS, [1, 2, 3]),
+        },
         mistakes={
             "not_split": _online(split=False),
             "no_fading": _online(lambda lam, k, n: 1),
@@ -314,11 +330,14 @@ EXERCISES = [
             "own_error_whole": _online(lambda lam, k, n: 1, own=True),
             "sign": _online(sign=-1),
         },
-        outcome=taught, show={"values": "text", "past": "text"},
+        outcome=taught,
+        show={"values": "text", "past": "text"},
     ),
     Exercise(
-        "hw05.learn_delayed", "learn_delayed(values, waiting, lam, alpha, h, over)",
-        learn_delayed, uses=("weighted_error",),
+        "hw05.learn_delayed",
+        "learn_delayed(values, waiting, lam, alpha, h, over)",
+        learn_delayed,
+        uses=("weighted_error",),
         parts={"in the game": waiting_cases, "at the end": over_cases},
         mistakes={
             "not_split": _delayed(split=False),
@@ -333,7 +352,8 @@ EXERCISES = [
             "all_when_full": _all_when_full,
             "not_taken_out": _delayed(keep=True),
         },
-        outcome=taught_late, same=_same_late,
+        outcome=taught_late,
+        same=_same_late,
         result={"values": "text", "still waiting": "text"},
     ),
-]  # fmt: skip
+]

@@ -243,7 +243,9 @@ CELL_SECONDS = {"any": 40}
 
 EXERCISES = [
     Exercise(
-        "hw06.tc_rate", "tc_rate(E, A)", tc_rate,
+        "hw06.tc_rate",
+        "tc_rate(E, A)",
+        tc_rate,
         parts={"a history": histories, "none": no_history},
         mistakes={
             "no_bars": lambda E, A: E / A if A else 1.0,
@@ -253,8 +255,12 @@ EXERCISES = [
         },
     ),
     Exercise(
-        "hw06.update", "update(weights, memory, positions, error, rate)", update,
-        uses=("tc_rate",), compiles=True, outcome=updated,
+        "hw06.update",
+        "update(weights, memory, positions, error, rate)",
+        update,
+        uses=("tc_rate",),
+        compiles=True,
+        outcome=updated,
         parts={"fresh": fresh_updates, "with a history": known_updates, "twice": shared_updates},
         mistakes={
             "no_bars": _updates(lambda E, A, e: E / A if A else 1.0),
@@ -274,7 +280,11 @@ EXERCISES = [
         show={"weights": "text", "memory": "text", "positions": "text"},
     ),
     Exercise(
-        "hw06.until_awake", "until_awake(errors, rate)", until_awake, lives, uses=("tc_rate",),
+        "hw06.until_awake",
+        "until_awake(errors, rate)",
+        until_awake,
+        lives,
+        uses=("tc_rate",),
         mistakes={
             "counted": _until(A_of=len),
             "no_bars_in_A": _until(A_of=sum),
@@ -284,8 +294,11 @@ EXERCISES = [
         },
     ),
     Exercise(
-        "hw06.optimistic_start", "optimistic_start(tables, points)", optimistic_start,
-        empty_tables, outcome=filled,
+        "hw06.optimistic_start",
+        "optimistic_start(tables, points)",
+        optimistic_start,
+        empty_tables,
+        outcome=filled,
         mistakes={
             "all_of_it": _each(lambda tables, points: points),
             "no_images": _each(lambda tables, points: points / len(tables)),
@@ -295,4 +308,4 @@ EXERCISES = [
         },
         result={"tables": "text", "a board is worth": "text"},
     ),
-]  # fmt: skip
+]

@@ -255,9 +255,7 @@ def _all_the_way(V, stage, pattern):
     return V.get((stage, pattern), 0)
 
 
-def _lessons(
-    read=read, promote_E=False, forget_E=False, below_too=False, first=False, plain=False
-):
+def _lessons(read=read, promote_E=False, forget_E=False, below_too=False, first=False, plain=False):
     """Return a `learn` with one thing changed; first: E and A take the error in first."""
 
     def wrong(V, E, A, stage, pattern, error, rate):
@@ -333,9 +331,14 @@ def _goes_round(stage, kept, rng):
 
 EXERCISES = [
     Exercise(
-        "hw07.stage", "stage(board, top, marks)", stage,
-        parts={"different tiles": different_tiles, "equal tiles": equal_tiles,
-               "tiles above": high_tiles},
+        "hw07.stage",
+        "stage(board, top, marks)",
+        stage,
+        parts={
+            "different tiles": different_tiles,
+            "equal tiles": equal_tiles,
+            "tiles above": high_tiles,
+        },
         mistakes={
             "presence": _by_presence,
             "turned": _stages(turned=True),
@@ -349,22 +352,33 @@ EXERCISES = [
         show={"board": "rows"},
     ),
     Exercise(
-        "hw07.read", "read(V, stage, pattern)", read, some_reads, outcome=only_read,
+        "hw07.read",
+        "read(V, stage, pattern)",
+        read,
+        some_reads,
+        outcome=only_read,
         mistakes={
             "own_only": _own,
             "all_the_way": _all_the_way,
             "first_stage": lambda V, stage, pattern: (
-                V.get((stage, pattern), 0) or V.get((0, pattern), 0)),
-            "zero_known": lambda V, stage, pattern: (
-                V.get((stage, pattern), V.get((stage - 1, pattern), 0))),
+                V.get((stage, pattern), 0) or V.get((0, pattern), 0)
+            ),
+            "zero_known": lambda V, stage, pattern: V.get(
+                (stage, pattern), V.get((stage - 1, pattern), 0)
+            ),
             "below_first": _keeps_copying,
             "sum": lambda V, stage, pattern: (
-                V.get((stage, pattern), 0) + V.get((stage - 1, pattern), 0)),
+                V.get((stage, pattern), 0) + V.get((stage - 1, pattern), 0)
+            ),
         },
     ),
     Exercise(
-        "hw07.learn", "learn(V, E, A, stage, pattern, error, rate)", learn, uses=("read",),
-        parts={"first": first_lessons, "later": later_lessons}, outcome=learned,
+        "hw07.learn",
+        "learn(V, E, A, stage, pattern, error, rate)",
+        learn,
+        uses=("read",),
+        parts={"first": first_lessons, "later": later_lessons},
+        outcome=learned,
         mistakes={
             "from_zero": _lessons(_own),
             "keeps_copying": _lessons(_keeps_copying),
@@ -380,7 +394,10 @@ EXERCISES = [
         result={"V": "text", "E": "text", "A": "text"},
     ),
     Exercise(
-        "hw07.entered", "entered(stages)", entered, some_episodes,
+        "hw07.entered",
+        "entered(stages)",
+        entered,
+        some_episodes,
         mistakes={
             "changes": _entered(lambda now, before: now != before),
             "one_up": _entered(lambda now, before: now == before + 1),
@@ -391,7 +408,11 @@ EXERCISES = [
         },
     ),
     Exercise(
-        "hw07.next_start", "next_start(stage, kept, rng)", next_start, some_pools, outcome=begun,
+        "hw07.next_start",
+        "next_start(stage, kept, rng)",
+        next_start,
+        some_pools,
+        outcome=begun,
         mistakes={
             "skips": _starts(skip=True),
             "same_stage": _starts(step=0),
@@ -399,6 +420,7 @@ EXERCISES = [
             "oldest": _starts(pick=lambda states: states[0]),
             "empty": _goes_round,
         },
-        result={"stage": "text", "states": "text"}, show={"rng": "hidden"},
+        result={"stage": "text", "states": "text"},
+        show={"rng": "hidden"},
     ),
-]  # fmt: skip
+]

@@ -271,9 +271,11 @@ def _without_last_max(afterstate, plies, value):
 
 
 def _without_chance(afterstate, plies, value):
-    return best(afterstate, lambda after: ahead(after, plies - 1, value)) if plies else value(
-        afterstate
-    )  # fmt: skip
+    return (
+        best(afterstate, lambda after: ahead(after, plies - 1, value))
+        if plies
+        else value(afterstate)
+    )
 
 
 def _choice(worth):
@@ -316,9 +318,9 @@ def _keyed(key, leaves=True, states=False):
             return value(afterstate)
         name = key(afterstate, plies)
         if name not in table:
-            table[name] = expected(afterstate, below(plies, value, table)) if plies else value(
-                afterstate
-            )  # fmt: skip
+            table[name] = (
+                expected(afterstate, below(plies, value, table)) if plies else value(afterstate)
+            )
         return table[name]
 
     def below(plies, value, table):

@@ -181,8 +181,12 @@ LOST = from_tiles([[2, 4, 2, 4], [4, 2, 4, 2], [2, 4, 2, 4], [4, 2, 4, 2]])
 def positions(random):
     """Return networks with states, one of them lost; in some of them the reward decides."""
     boards = [*_states(random, 40)]
-    decided = [(net, board) for board in boards for net in (DRAWN, ROOM)
-               if net.choice(board, 1) != net.choice(board, 0)]  # fmt: skip
+    decided = [
+        (net, board)
+        for board in boards
+        for net in (DRAWN, ROOM)
+        if net.choice(board, 1) != net.choice(board, 0)
+    ]
     boards = [*boards[:12], LOST]
     return [*decided[:3], *((net, board) for board in boards for net in (DRAWN, ROOM))]
 
@@ -375,7 +379,11 @@ CELL_SECONDS = {"any": 40}
 
 EXERCISES = [
     Exercise(
-        "hw09.encode", "encode(boards)", encode, boards_to_encode, outcome=planes_of,
+        "hw09.encode",
+        "encode(boards)",
+        encode,
+        boards_to_encode,
+        outcome=planes_of,
         needs=("torch",),
         mistakes={
             "no_empty": _without_empty,
@@ -387,8 +395,12 @@ EXERCISES = [
         show={"boards": "boards"},
     ),
     Exercise(
-        "hw09.targets", "targets(network, batch)", targets, outcome=aimed,
-        needs=("torch",), uses=("encode",),
+        "hw09.targets",
+        "targets(network, batch)",
+        targets,
+        outcome=aimed,
+        needs=("torch",),
+        uses=("encode",),
         parts={"going on": going_on, "ends": with_ends},
         mistakes={
             "terminal": _aim(_right, _value_at_end),
@@ -401,8 +413,12 @@ EXERCISES = [
         },
     ),
     Exercise(
-        "hw09.step", "step(network, optimiser, planes, target)", step, batches_to_learn,
-        outcome=learned, needs=("torch",),
+        "hw09.step",
+        "step(network, optimiser, planes, target)",
+        step,
+        batches_to_learn,
+        outcome=learned,
+        needs=("torch",),
         mistakes={
             "no_zero_grad": _steps(clear=False),
             "no_step": _steps(act=False),
@@ -415,8 +431,13 @@ EXERCISES = [
         result={"errors of three steps": "text", "values after them": "text"},
     ),
     Exercise(
-        "hw09.choose", "choose(network, board)", choose, positions, outcome=chosen,
-        needs=("torch",), uses=("encode",),
+        "hw09.choose",
+        "choose(network, board)",
+        choose,
+        positions,
+        outcome=chosen,
+        needs=("torch",),
+        uses=("encode",),
         mistakes={
             "no_reward": BY_VALUE,
             "state": _by(lambda board, after, reward, value: reward + value(board)),
@@ -425,4 +446,4 @@ EXERCISES = [
         },
         show={"board": "board"},
     ),
-]  # fmt: skip
+]

@@ -163,7 +163,6 @@ class _Judged:
                     failed.words = {"function": self.exercise.function}
                 raise failed
 
-
     def _compiled(self, function):
         """Compile a function, and try it on one case; once for a text with the same helpers."""
         key = self.exercise.name, self.message["source"], tuple(self.found["stood_in"])
@@ -254,8 +253,11 @@ def _passes(exercise, function, seed, passed):
     try:
         _stand_in(exercise, function, seed, passed)
         for case in exercise.all_cases(seed):
-            _compare(exercise, _outcome(exercise, exercise.truth, case),
-                     _outcome(exercise, function, case))  # fmt: skip
+            _compare(
+                exercise,
+                _outcome(exercise, exercise.truth, case),
+                _outcome(exercise, function, case),
+            )
     except Exception:
         return False
     return True
@@ -306,8 +308,10 @@ def _compare(exercise, expected, got, case=None):
     if not (exercise.same or _equal)(expected, got):
         failed = _Failed("labs.different")
         failed.pair = expected, got
-        failed.shown = [*_told(exercise, case, "labs.expected", expected),
-                        *_told(exercise, case, "labs.got", got)]  # fmt: skip
+        failed.shown = [
+            *_told(exercise, case, "labs.expected", expected),
+            *_told(exercise, case, "labs.got", got),
+        ]
         raise failed
 
 
@@ -407,8 +411,10 @@ def _shown(label, kind, value):
     """Return [label, kind, value] of a result; a dict of kinds is for a tuple, part by part."""
     if isinstance(kind, dict):
         if isinstance(value, tuple) and len(value) == len(kind):
-            return [[f"{label} {name}", one, _encoded(one, part)]
-                    for (name, one), part in zip(kind.items(), value)]  # fmt: skip
+            return [
+                [f"{label} {name}", one, _encoded(one, part)]
+                for (name, one), part in zip(kind.items(), value)
+            ]
         kind = "text"
     return [[label, kind, _encoded(kind, value)]]
 

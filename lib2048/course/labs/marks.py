@@ -51,8 +51,9 @@ def rows(course, lab):
     for student, folder in course.students(lab, "autograded").items():
         who = read_record(course.folder / "submitted" / student / lab)
         graded = read_graded(folder) or Graded(student)
-        found.append(Row(who or HandIn(student, student, "plain", ""), graded,
-                         _marks(course, lab, student)))  # fmt: skip
+        found.append(
+            Row(who or HandIn(student, student, "plain", ""), graded, _marks(course, lab, student))
+        )
     if not found:
         raise ValueError(say("grading.not_graded", course=course.folder, lab=lab))
     return found
@@ -65,10 +66,15 @@ def _marks(course, lab, student):
         grades = book.find_submission_notebook(lab, lab, student).grades
         solutions = {cell.name for cell in book.find_notebook(lab, lab).solution_cells}
         marks = [
-            Mark(grade.name, grade.max_score, grade.name in solutions,
-                 None if grade.needs_manual_grade else grade.score)
-            for grade in grades if grade.max_score
-        ]  # fmt: skip
+            Mark(
+                grade.name,
+                grade.max_score,
+                grade.name in solutions,
+                None if grade.needs_manual_grade else grade.score,
+            )
+            for grade in grades
+            if grade.max_score
+        ]
     return sorted(marks, key=lambda mark: order.index(mark.name))
 
 
@@ -97,15 +103,23 @@ def export(lab, folder, out=None):
 
 def _header(column, row):
     cells = [f"{mark.name} ({mark.most:g})" for mark in row.marks]
-    checks, person = [[cell for cell, mark in zip(cells, row.marks) if mark.by_person == by]
-                      for by in (False, True)]  # fmt: skip
+    checks, person = [
+        [cell for cell, mark in zip(cells, row.marks) if mark.by_person == by]
+        for by in (False, True)
+    ]
     return [column, "Name", "Number", "Late", *checks, "By checks", *person, "Grade", "Of", "Note"]
 
 
 def _line(form, row):
     person = say("grading.person")
-    points = [[person if mark.points is None else f"{mark.points:g}" for mark in row.marks
-               if mark.by_person == by] for by in (False, True)]  # fmt: skip
+    points = [
+        [
+            person if mark.points is None else f"{mark.points:g}"
+            for mark in row.marks
+            if mark.by_person == by
+        ]
+        for by in (False, True)
+    ]
     checks, by_person = row.total(False), row.total(True)
     grade = "" if None in (checks, by_person) else f"{checks + by_person:g}"
     who = row.hand_in
@@ -123,8 +137,11 @@ def _harmless(text):
 def summary(found):
     """Return {"students", "by_checks": {points: how many}, "need_a_person"} of rows."""
     points = Counter(row.total(False) for row in found)
-    return {"students": len(found), "need_a_person": sum(row.total(True) is None for row in found),
-            "by_checks": {f"{key:g}": points[key] for key in sorted(points)}}  # fmt: skip
+    return {
+        "students": len(found),
+        "need_a_person": sum(row.total(True) is None for row in found),
+        "by_checks": {f"{key:g}": points[key] for key in sorted(points)},
+    }
 
 
 # ---------------------------------------------------------------- feedback
@@ -190,8 +207,6 @@ def _page(exporter, course, lab, row):
             notebook.cells.insert(0, nbformat.v4.new_markdown_cell("\n".join(lines)))
         page, _ = exporter.from_notebook_node(notebook, about)
     return page
-
-
 
 
 def _yet_to_come(row):

@@ -85,8 +85,10 @@ def not_attempted(notebook):
 
 def without_outputs(notebook):
     """Return a copy of a notebook without what its cells showed."""
-    cells = [cell | ({"outputs": [], "execution_count": None} if "outputs" in cell else {})
-             for cell in notebook["cells"]]  # fmt: skip
+    cells = [
+        cell | ({"outputs": [], "execution_count": None} if "outputs" in cell else {})
+        for cell in notebook["cells"]
+    ]
     return notebook | {"cells": cells}
 
 

@@ -45,8 +45,12 @@ class Packed:
     def __str__(self):
         words = {"path": self.path, "student": self.student, "files": ", ".join(self.files)}
         size = -(-self.path.stat().st_size // 1000)
-        return "\n".join([say("hand_in.packed", size=size, **words),
-                          *(self.missing or [say("hand_in.complete")])])  # fmt: skip
+        return "\n".join(
+            [
+                say("hand_in.packed", size=size, **words),
+                *(self.missing or [say("hand_in.complete")]),
+            ]
+        )
 
 
 def pack(lab, folder=".", out=None, student=None):
@@ -83,8 +87,12 @@ def _find(lab, folder):
         return _checked(lab, folder)
     if not folder.is_dir():
         raise ValueError(say("hand_in.no_folder", folder=folder))
-    for usual in (f"{lab}.ipynb", f"{lab}/{lab}.ipynb", f"my/homework/release/{lab}/{lab}.ipynb",
-                  f"notebooks/homework/release/{lab}/{lab}.ipynb"):  # fmt: skip
+    for usual in (
+        f"{lab}.ipynb",
+        f"{lab}/{lab}.ipynb",
+        f"my/homework/release/{lab}/{lab}.ipynb",
+        f"notebooks/homework/release/{lab}/{lab}.ipynb",
+    ):
         if (folder / usual).is_file():
             return _checked(lab, folder / usual)
     found = [path for path in sorted(folder.glob("*.ipynb")) if _lab(path) == lab]
@@ -130,8 +138,11 @@ def _missing(lab, notebook, files):
     """Say in words what is missing; the report may be a file, or an answer in the notebook."""
     functions, answers = not_attempted(notebook)
     untouched = ("functions", functions), ("answers", answers)
-    lines = [say(f"hand_in.missing_{kind}", names=", ".join(map(str, names)))
-             for kind, names in untouched if names]  # fmt: skip
+    lines = [
+        say(f"hand_in.missing_{kind}", names=", ".join(map(str, names)))
+        for kind, names in untouched
+        if names
+    ]
     there = {kind for kind in KINDS if any(is_of(kind, name) for name in files)}
     if "report" in map(grade_id, notebook["cells"]) and "report" not in answers:
         there.add("report")

@@ -79,8 +79,11 @@ def reference_of(network, games):
     Raises ValueError where nothing was recorded.
     """
     with open(data("curves/hw04_reference.csv"), encoding="utf-8", newline="") as file:
-        rows = [row for row in csv.DictReader(file)
-                if row["network"] == network and int(row["games"]) == games]  # fmt: skip
+        rows = [
+            row
+            for row in csv.DictReader(file)
+            if row["network"] == network and int(row["games"]) == games
+        ]
     if len(rows) < 2:
         raise ValueError(f"no reference was recorded for {network} at {games} games")
     means = [float(row["mean"]) for row in rows]

@@ -36,8 +36,10 @@ def check_file(lab, path, seed=None, only=None):
     try:
         start(lab)
         _run(text, path)
-        return [check_text(exercise, text + BEHIND.format(name=name), None, seed)
-                for name, exercise in exercises.items()]  # fmt: skip
+        return [
+            check_text(exercise, text + BEHIND.format(name=name), None, seed)
+            for name, exercise in exercises.items()
+        ]
     finally:
         sys.path.pop()
 

@@ -82,15 +82,24 @@ async def run(notebook, folder, environment, limits, stop):
     """
     end = math.inf
     client = _Client(
-        notebook, kernel_name="python3", allow_errors=True, record_timing=False,
-        coalesce_streams=True, store_widget_state=False, shutdown_kernel="immediate",
-        startup_timeout=START_SECONDS, raise_on_iopub_timeout=False,
+        notebook,
+        kernel_name="python3",
+        allow_errors=True,
+        record_timing=False,
+        coalesce_streams=True,
+        store_widget_state=False,
+        shutdown_kernel="immediate",
+        startup_timeout=START_SECONDS,
+        raise_on_iopub_timeout=False,
         resources={"metadata": {"path": str(folder)}},
         extra_arguments=["--log-level=CRITICAL", "--HistoryManager.hist_file=:memory:"],
         timeout_func=lambda cell: _left(end, limits.of(cell)),  # the `end` of then
-    )  # fmt: skip
-    cells = [n for n, cell in enumerate(notebook.cells)
-             if cell.cell_type == "code" and AS_HANDED_IN not in cell.metadata.get("tags", [])]
+    )
+    cells = [
+        n
+        for n, cell in enumerate(notebook.cells)
+        if cell.cell_type == "code" and AS_HANDED_IN not in cell.metadata.get("tags", [])
+    ]
     async with _kernel(client, environment, stop):
         end = time.monotonic() + limits.total
         for k, n in enumerate(cells):

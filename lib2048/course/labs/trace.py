@@ -46,8 +46,10 @@ def traced(message):
     room = functions["select_best_move"].__globals__
     mine = _told(functions, room.get("estimate", tdl.estimate), tables, path, message["alpha"])
     ours = _told(vars(tdl), tdl.estimate, tables, path, message["alpha"])
-    rows = [[first + t, _actions(a, b), step.reward, round(v, 1), round(w, 1), d, e]
-            for t, (step, (a, v, d), (b, w, e)) in enumerate(zip(path, mine, ours))]  # fmt: skip
+    rows = [
+        [first + t, _actions(a, b), step.reward, round(v, 1), round(w, 1), d, e]
+        for t, (step, (a, v, d), (b, w, e)) in enumerate(zip(path, mine, ours))
+    ]
     return {"first": int(path[0].state), "rows": rows}
 
 
@@ -57,8 +59,10 @@ def _a_game(turns, seed):
     Run(Settings(network=NETWORK, seed=seed), network=network).go(games=300, progress=False)
     steps = record_game(network, seed)
     end = steps[-turns - 1 :]
-    path = [tdl.Step(s.board, s.action, float(s.reward), s.afterstate, following.board)
-            for s, following in zip(end, end[1:])]  # fmt: skip
+    path = [
+        tdl.Step(s.board, s.action, float(s.reward), s.afterstate, following.board)
+        for s, following in zip(end, end[1:])
+    ]
     return tdl.tables_of(network), path, len(steps) - 1 - turns
 
 
@@ -92,4 +96,3 @@ def _errors(update_episode, tables, path, alpha):
 def _actions(mine, ours):
     named = ACTIONS[mine] if mine in range(4) else str(mine)
     return named if mine == ours else f"{named} (library: {ACTIONS[ours]})"
-

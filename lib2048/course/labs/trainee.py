@@ -20,8 +20,10 @@ from lib2048.train.folder import RunFolder
 from lib2048.train.history import History, check_history
 
 PIECE_SECONDS = 0.2  # about so long between two looks at the clock
-NAMES = {False: ("select_best_move", "update_episode"),
-         True: ("select_best_move_by_states", "update_episode_of_states")}  # fmt: skip
+NAMES = {
+    False: ("select_best_move", "update_episode"),
+    True: ("select_best_move_by_states", "update_episode_of_states"),
+}
 _trainee = None  # one in each process
 
 
@@ -65,8 +67,14 @@ class Trainee:
         """Claim the folder, and take up what is there."""
         if message["folder"] is None:
             return None
-        settings = Settings(network=self.name, alpha=self.alpha, seed=self.seed, form=self.form,
-                            order="backward", lanes=1)  # fmt: skip
+        settings = Settings(
+            network=self.name,
+            alpha=self.alpha,
+            seed=self.seed,
+            form=self.form,
+            order="backward",
+            lanes=1,
+        )
         code = ast.dump(ast.parse(message["source"]))  # a comment makes no other function
         digest = hashlib.sha256(code.encode()).hexdigest()[:12]
         names = itertools.chain([""], (f"-{number}" for number in itertools.count(2)))
@@ -101,8 +109,9 @@ class Trainee:
         begin, count, found = time.perf_counter(), 1, []
         while first < last and (spent := time.perf_counter() - begin) < seconds:
             count = min(count, last - first)
-            found.append(tdl.play_games(self.loop, self.tables, self.alpha, seed, first, count,
-                                        learn))  # fmt: skip
+            found.append(
+                tdl.play_games(self.loop, self.tables, self.alpha, seed, first, count, learn)
+            )
             took = time.perf_counter() - begin - spent
             first += count
             count = max(1, min(2 * count, int(count * PIECE_SECONDS / max(took, 1e-6))))
@@ -120,8 +129,12 @@ def begin(message):
     except (ValueError, MemoryError, OSError) as error:
         return {"problem": str(error)}
     rows, folder = _trainee.history.rows.tolist(), _trainee.folder
-    return {"problem": None, "rows": rows, "stood_in": _trainee.stood_in,
-            "folder": None if folder is None else str(folder.path)}
+    return {
+        "problem": None,
+        "rows": rows,
+        "stood_in": _trainee.stood_in,
+        "folder": None if folder is None else str(folder.path),
+    }
 
 
 def train(message):
@@ -134,8 +147,9 @@ def train(message):
 
 def test(message):
     """Play games without learning; return {rows}."""
-    rows = _trainee.play(message["first"], message["games"], message["seed"], message["seconds"],
-                         False)  # fmt: skip
+    rows = _trainee.play(
+        message["first"], message["games"], message["seed"], message["seconds"], False
+    )
     return {"rows": rows.tolist()}
 
 

@@ -36,8 +36,16 @@ class Training:
     training so far.  Raises ValueError, in words, for functions that do not compile or end.
     """
 
-    def __init__(self, select_best_move, update_episode, network="4x6", alpha=0.1, seed=1,
-                 by_states=False, folder=None):  # fmt: skip
+    def __init__(
+        self,
+        select_best_move,
+        update_episode,
+        network="4x6",
+        alpha=0.1,
+        seed=1,
+        by_states=False,
+        folder=None,
+    ):
         end = ("_by_states", "_of_states") if by_states else ("", "")
         names = f"select_best_move{end[0]}", f"update_episode{end[1]}"
         text = source_of(dict(zip(names, (select_best_move, update_episode))))
@@ -63,8 +71,14 @@ class Training:
         self._child, self.history, self._lock = Child(), History(), threading.Lock()
         self._folder, self._thread, self._failed, self.seed = folder, None, None, seed
         self._stop, self.seconds = threading.Event(), 0.0
-        message = {"source": text, "network": network, "alpha": float(alpha), "seed": int(seed),
-                   "by_states": by_states, "folder": None if folder is None else str(folder)}
+        message = {
+            "source": text,
+            "network": network,
+            "alpha": float(alpha),
+            "seed": int(seed),
+            "by_states": by_states,
+            "folder": None if folder is None else str(folder),
+        }
         reply = self._ask("begin", message, COMPILE_SECONDS)
         if reply["problem"]:
             self.close()

@@ -19,8 +19,9 @@ def add(commands, parser_class):
     lessons = group.add_subparsers(dest="lessons", parser_class=parser_class)
     lessons.add_parser("start", help="copy lessons and labs into my/, and say how to open them")
     update = lessons.add_parser("update", help="add new ones; say which of yours have a newer one")
-    update.add_argument("--beside", action="store_true",
-                        help="put the newer one beside yours, as NAME.new.ipynb")  # fmt: skip
+    update.add_argument(
+        "--beside", action="store_true", help="put the newer one beside yours, as NAME.new.ipynb"
+    )
     return list(lessons.choices.values())
 
 
@@ -52,8 +53,11 @@ def _choices():
     copies.originals()  # or say where they are
     folder = mine.folder()
     there = os.path.isdir(folder)
-    first = (f"Your copies are in {copies.shown(folder)}/." if there else
-             "You have no copies yet: begin with `lib2048 lessons start`.")  # fmt: skip
+    first = (
+        f"Your copies are in {copies.shown(folder)}/."
+        if there
+        else "You have no copies yet: begin with `lib2048 lessons start`."
+    )
     return {"folder": str(folder), "started": there, "commands": [*DOES]}, "\n".join(
         [*(f"{f'lib2048 {command}':34}{does}" for command, does in DOES.items()), "", first]
     )
@@ -68,9 +72,12 @@ def _jupyter():
 def _told(done, beside):
     """Say what was done, in a line for each kind."""
     folder = copies.shown(done["folder"])
-    lines = [f"{len(done['added'])} notebooks are new in {folder}/, without outputs. They are "
-             "yours: nothing will overwrite them." if done["added"] else
-             f"{folder}/ has all lessons and labs."]  # fmt: skip
+    lines = [
+        f"{len(done['added'])} notebooks are new in {folder}/, without outputs. They are "
+        "yours: nothing will overwrite them."
+        if done["added"]
+        else f"{folder}/ has all lessons and labs."
+    ]
     for key, text in KINDS.items():
         if done[key]:
             lines.append(text.format(names=", ".join(done[key])))

@@ -13,8 +13,10 @@ from lib2048.machine.files import write_atomic
 FIRST = mine.FIRST.name
 RELEASES = "homework/release"
 NOTHING = "nothing"
-NOT_HERE = ("the lessons come with the repository, not with the installed package: go into its "
-            "folder, the one that holds notebooks/, and ask again")  # fmt: skip
+NOT_HERE = (
+    "the lessons come with the repository, not with the installed package: go into its "
+    "folder, the one that holds notebooks/, and ask again"
+)
 
 
 def originals():

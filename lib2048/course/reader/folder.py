@@ -81,8 +81,10 @@ def read():
 
 def _is_record(found):
     sections = found.values() if isinstance(found, dict) else [None]
-    return all(isinstance(part, dict) and all(isinstance(entry, dict) for entry in part.values())
-               for part in sections)  # fmt: skip
+    return all(
+        isinstance(part, dict) and all(isinstance(entry, dict) for entry in part.values())
+        for part in sections
+    )
 
 
 def entries(section):

@@ -111,14 +111,21 @@ class Progress:
         """Return what --json prints."""
         step = self.next
         todo = {"name": step.name, "file": step.file, "left": step.left} if step else None
-        return {"folder": str(self.folder), "lessons": [asdict(one) for one in self.lessons],
-                "labs": [asdict(one) for one in self.labs], "next": todo}  # fmt: skip
+        return {
+            "folder": str(self.folder),
+            "lessons": [asdict(one) for one in self.lessons],
+            "labs": [asdict(one) for one in self.labs],
+            "next": todo,
+        }
 
     def __str__(self):
-        lessons = [_row(one, one.title, _share(one.run, one.cells),
-                        _share(len(one.said), len(one.asks))) for one in self.lessons]
-        labs = [_row(one, one.title, _share(len(one.passed), len(one.exercises)))
-                for one in self.labs]  # fmt: skip
+        lessons = [
+            _row(one, one.title, _share(one.run, one.cells), _share(len(one.said), len(one.asks)))
+            for one in self.lessons
+        ]
+        labs = [
+            _row(one, one.title, _share(len(one.passed), len(one.exercises))) for one in self.labs
+        ]
         head = _columns("", "lesson", "cells run", "predictions")
         return "\n".join([head, *lessons, "", _columns("", "lab", "exercises"), *labs, "",
                           MARKS, "", f"Next: {self._advice()}"])  # fmt: skip
@@ -130,8 +137,10 @@ class Progress:
             return "nothing is left. You have been through the whole course!"
         path = self.folder / step.file
         if not path.exists():
-            return ("`lib2048 lessons start` puts copies of your own into "
-                    f"{shown(self.folder)}/; then begin with {step.name} {step.title}.")
+            return (
+                "`lib2048 lessons start` puts copies of your own into "
+                f"{shown(self.folder)}/; then begin with {step.name} {step.title}."
+            )
         verb = "go on with" if step.begun else "begin"
         return f"{verb} {step.name} {step.title} ({step.left}).\n      {shown(path)}"
 
@@ -177,8 +186,15 @@ def _lesson(file, path, folder, said):
     codes = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
     asks = list(dict.fromkeys(PREDICT.findall("\n".join(source(cell) for cell in codes))))
     ids = {cell.get("id") for cell in codes}
-    return Lesson(path.stem[:2], _title(notebook), file, len(ids), len(ids & _ran(folder / file)),
-                  asks, [name for name in asks if name in said])  # fmt: skip
+    return Lesson(
+        path.stem[:2],
+        _title(notebook),
+        file,
+        len(ids),
+        len(ids & _ran(folder / file)),
+        asks,
+        [name for name in asks if name in said],
+    )
 
 
 def _ran(copy):

@@ -60,8 +60,13 @@ class Game:
     def as_dict(self):
         """Return the decisions as game.js has them: JSON."""
         start = None if self.start is None else to_hex(self.start)
-        return {"seed": str(self.seed), "number": self.number, "start": start,
-                "actions": self.actions, "helped": self.helped}  # fmt: skip
+        return {
+            "seed": str(self.seed),
+            "number": self.number,
+            "start": start,
+            "actions": self.actions,
+            "helped": self.helped,
+        }
 
     def following(self, decisions):
         """Return the game of these decisions; this one, changed, where it begins alike.
@@ -113,6 +118,8 @@ def possible(board):
         raise ValueError("no 2 and no 4: the tile that came last is missing")
     for larger, exponent in enumerate(tiles):
         if exponent > 17 - larger:
-            raise ValueError(f"too many large tiles: beside {larger} as large, there was no room "
-                             f"to make another {1 << exponent}")  # fmt: skip
+            raise ValueError(
+                f"too many large tiles: beside {larger} as large, there was no room "
+                f"to make another {1 << exponent}"
+            )
     return board

@@ -93,8 +93,10 @@ class Mind:
         if isinstance(error, PlayerError):
             return {"error": f"{error}."}
         if isinstance(error, FileNotFoundError):
-            return {"error": f"The weights of {self.name} are gone ({error}): choose another "
-                             "player, or put the file back and ask again."}  # fmt: skip
+            return {
+                "error": f"The weights of {self.name} are gone ({error}): choose another "
+                "player, or put the file back and ask again."
+            }
         if isinstance(error, KeyboardInterrupt):
             return {"error": f"{self.name} was interrupted."}
         return trouble(error, self.name)

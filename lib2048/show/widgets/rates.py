@@ -72,8 +72,11 @@ class RateExplorer(NetworkExplorer):
             return found
         places = self.network.places(board, action)[8 * found["table"] :][:8]
         curve = self.traces.curve(places[found["place"]])
-        return found | {"curve": curve and self._named(curve), "visits": self._met(places),
-                        "rates": self._rates(places)}  # fmt: skip
+        return found | {
+            "curve": curve and self._named(curve),
+            "visits": self._met(places),
+            "rates": self._rates(places),
+        }
 
     def noise(self):
         """Return how many rates lie below 1/√visits, as they were written down last: a dict.

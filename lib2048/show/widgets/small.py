@@ -84,22 +84,31 @@ class SmallBoardWidget(BrowserWidget):
         """Return all that is known of a state: its actions, their spawns, its odds."""
         self._state(board)
         return {
-            "best": self.best.of(board), "own": self.own.of(board),
-            "actions": self._actions(board), "odds": self._odds(lambda odds: odds.of(board)),
-        }  # fmt: skip
+            "best": self.best.of(board),
+            "own": self.own.of(board),
+            "actions": self._actions(board),
+            "odds": self._odds(lambda odds: odds.of(board)),
+        }
 
     def _actions(self, board):
         legal = rules.afterstates(board, self.game.grid)
         optimal, taken = self.best.chances(board), self.own.chances(board)
         own_best = _largest(self.own.actions(board))
         return [
-            {"action": action, "reward": int(reward), "board": to_hex(after),
-             "best": self.best.afterstate(after), "own": self.own.afterstate(after),
-             "optimal": optimal[action] > 0, "own_best": action in own_best,
-             "chance": taken[action], "spawns": self._spawns(after),
-             "odds": self._odds(lambda odds, after=after: odds.afterstate(after))}
+            {
+                "action": action,
+                "reward": int(reward),
+                "board": to_hex(after),
+                "best": self.best.afterstate(after),
+                "own": self.own.afterstate(after),
+                "optimal": optimal[action] > 0,
+                "own_best": action in own_best,
+                "chance": taken[action],
+                "spawns": self._spawns(after),
+                "odds": self._odds(lambda odds, after=after: odds.afterstate(after)),
+            }
             for action, after, reward in legal
-        ]  # fmt: skip
+        ]
 
     def _spawns(self, after):
         states = mdp.next_states(mdp.frozen(self.game.tiles(after)))

@@ -264,8 +264,10 @@ class TrainingWidget(BrowserWidget):
     def wait(self, seconds=None):
         """Wait until all runs have ended or are held, so many seconds at most; say whether."""
         last = math.inf if seconds is None else time.monotonic() + seconds
-        rests = [t.join(None if seconds is None else max(0.0, last - time.monotonic()))
-                 for t in self._trainings]  # fmt: skip
+        rests = [
+            t.join(None if seconds is None else max(0.0, last - time.monotonic()))
+            for t in self._trainings
+        ]
         return all(rests)
 
     def close(self):
@@ -444,8 +446,12 @@ def _symbol(run):
 def _about(run, name):
     """Return what the browser has to know of a run, once."""
     fixed = run.settings.lam
-    return {"name": name, "rate": _symbol(run), "tiles": list(TILES),
-            "fixed": f"λ {fixed:g} is fixed for the whole run" if fixed else ""}  # fmt: skip
+    return {
+        "name": name,
+        "rate": _symbol(run),
+        "tiles": list(TILES),
+        "fixed": f"λ {fixed:g} is fixed for the whole run" if fixed else "",
+    }
 
 
 # ---------------------------------------------------------------- cells, and the end of the kernel

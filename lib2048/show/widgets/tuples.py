@@ -59,8 +59,10 @@ class NetworkExplorer(BrowserWidget):
 
     def _checked(self, board):
         if int(board) & ~(int(self._grid.cells) * 15):
-            raise ValueError(f"this board is larger than those of network {self.network.name}: "
-                             f"{rules.to_tiles(board)}")  # fmt: skip
+            raise ValueError(
+                f"this board is larger than those of network {self.network.name}: "
+                f"{rules.to_tiles(board)}"
+            )
         return board
 
     def look(self, cells=None, board=None, action=0):
@@ -138,8 +140,13 @@ class NetworkExplorer(BrowserWidget):
         if self.network is None:
             return None
         words = repr(self.network).strip("<>").removeprefix("network ")
-        return {"name": self.network.name, "words": words, "form": self.network.form,
-                "places": self._places, "optimistic": self.network.optimistic}  # fmt: skip
+        return {
+            "name": self.network.name,
+            "words": words,
+            "form": self.network.form,
+            "places": self._places,
+            "optimistic": self.network.optimistic,
+        }
 
     def _counted(self):
         """Say what look-ups were counted over, and whether they were; word: what a card says."""
