@@ -9,7 +9,7 @@ import time
 
 import numpy as np
 
-from lib2048.game.board import SLIDES
+from lib2048.game.rules_2048 import SLIDES
 from lib2048.learn.games import FOREVER, Games, new_crew
 from lib2048.learn.rules import new_memory
 from lib2048.learn.settings import Settings, rule_of

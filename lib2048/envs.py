@@ -23,7 +23,6 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from lib2048.game import board as boards
-from lib2048.game import frontier
 from lib2048.game.batch import ILLEGAL, exponents, options
 from lib2048.game.rng import stream
 from lib2048.learn.lockstep import Lockstep
@@ -31,7 +30,6 @@ from lib2048.learn.lockstep import Lockstep
 NAME = "lib2048/TwentyFortyEight-v0"
 OBSERVATIONS = Box(0, 15, (4, 4), np.uint8)
 ACTIONS = Discrete(4)
-CHANCES = {1: 0.9, 2: 0.1}  # of a spawned 2 and a spawned 4, by exponent
 
 
 class TwentyFortyEight(gymnasium.Env):
@@ -194,14 +192,9 @@ def spawns(afterstate):
 
     Every empty cell is as likely; a 2 comes with 0.9, a 4 with 0.1.
     """
-    after = np.array([afterstate], np.uint64)
-    made = [frontier.spawned(after, exponent, boards.WHOLE, False) for exponent in CHANCES]
-    chances = [
-        np.full(len(states), chance / len(states))
-        for states, chance in zip(made, CHANCES.values())
-        if len(states)
-    ]
-    return np.concatenate(made), np.concatenate([np.empty(0), *chances])
+    pairs = boards.WHOLE.outcomes(afterstate)
+    states = np.array([state for _, state in pairs], np.uint64)
+    return states, np.array([chance for chance, _ in pairs], np.float64)
 
 
 def _is_new(env, seed):

@@ -14,9 +14,9 @@ import numpy as np
 from lib2048.game import board as boards_module
 from lib2048.game import frontier
 from lib2048.game.frontier import SCORE_AND_MOVES, Choice
+from lib2048.game.game import new_game
 from lib2048.game.mdp import frozen
 from lib2048.game.rng import stream
-from lib2048.game.spec import FOUR_CHANCE
 from lib2048.machine.memory import check_memory
 from lib2048.machine.telling import bar
 from lib2048.machine.waiting import aside
@@ -52,7 +52,7 @@ class SmallGame:
         check_size(rows, columns)
         _check_memory(rows, columns, symmetric)
         self.rows, self.columns, self.progress = int(rows), int(columns), progress
-        self.grid, self.symmetric = boards_module.grid(self.rows, self.columns), symmetric
+        self.grid, self.symmetric = new_game(self.rows, self.columns), symmetric
         self._like = (self.grid, symmetric)  # ends the arguments of every frontier function
         self._enumerate()
 
@@ -88,7 +88,7 @@ class SmallGame:
     def _states_of(self, start, after):
         """Return the states of a layer: a start, or a spawn on the two layers before it."""
         parts = [np.zeros(0, np.uint64) if start is None else start[0]]
-        for exponent, boards in zip((1, 2), after[::-1]):
+        for exponent, boards in zip(self.grid.chances, after[::-1]):
             parts.append(frontier.spawned(boards, exponent, *self._like))
         return frontier.distinct(np.concatenate(parts))
 
@@ -96,7 +96,7 @@ class SmallGame:
         """Return {tile sum: (boards, chances)} of the start: two random tiles in two cells."""
         shift = [4 * (4 * r + c) for r in range(self.rows) for c in range(self.columns)]
         pairs = [(a, b) for i, a in enumerate(shift) for b in shift[:i]]
-        chance, found = {1: 1 - FOUR_CHANCE, 2: FOUR_CHANCE}, {}
+        chance, found = self.grid.chances, {}
         for first, second in ((e, f) for e in chance for f in chance):
             boards = np.array([first << a | second << b for a, b in pairs], np.uint64)
             boards, times = np.unique(frontier.canonicals(boards, *self._like), return_counts=True)
@@ -527,7 +527,8 @@ class _Best:
         rows, own = self.game._slices[layer], self.preference is None
         prefer = np.ascontiguousarray(values[:, 0]) if own else self.preference[rows]
         index = frontier.index_of(self.game.boards[rows])
-        return frontier.options_of(states, index, prefer, self.choice, *self.game._like)
+        options_of = self.game.grid.bind(frontier.options_of)
+        return options_of(states, index, prefer, self.choice, *self.game._like)
 
     def fixed(self, values):
         """Return the same choice for other quantities than the values of it."""
@@ -545,7 +546,8 @@ class _Told:
         """Return the options of states of a layer; see `frontier.options_of`."""
         rows = self.game._slices[layer]
         index, none = frontier.index_of(self.game.boards[rows]), np.zeros(len(values))
-        options = frontier.options_of(states, index, none, Choice(), *self.game._like)
+        options_of = self.game.grid.bind(frontier.options_of)
+        options = options_of(states, index, none, Choice(), *self.game._like)
         for state, weights in zip(states.tolist(), options[2]):
             weights[:] = self._weights(state)
         return options
@@ -635,9 +637,8 @@ def _answer(ask, boards):
 
 def _slides(board, grid):
     """Return [(action, afterstate, reward)] of the legal actions on a grid."""
-    up, right, down, left, along, across = boards_module.slide_all_in(board, grid)
-    slid = enumerate(((up, along), (right, across), (down, along), (left, across)))
-    return [(a, np.uint64(after), int(reward)) for a, (after, reward) in slid if after != board]
+    slid = grid.rules.slide(board, grid)
+    return [(a, np.uint64(slid[a]), int(slid[4 + a])) for a in range(4) if slid[a] != board]
 
 
 def _rows(names, boards):

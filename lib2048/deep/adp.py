@@ -20,9 +20,10 @@ import numpy as np
 
 from lib2048.deep.gamebatch import GameBatch
 from lib2048.deep.moves import decision, draw_actions, luck_of
+from lib2048.game import rules_2048 as rules
 from lib2048.game.batch import ILLEGAL, as_boards
-from lib2048.game.board import WHOLE, slide_all_in
-from lib2048.game.spec import FOUR_CHANCE
+from lib2048.game.bits import WHOLE, moved_lines
+from lib2048.game.game import MOST_OUTCOMES
 from lib2048.learn.lockstep import FOREVER, play_in_step
 from lib2048.learn.loop import largest_exponent
 from lib2048.machine.kernels import kernel, part
@@ -55,7 +56,7 @@ class ADP:
         """Return E[J~(next state)] of each action: uint64[n] → float64[n, 4], −∞ if illegal."""
         boards = as_boards(boards)
         out = np.empty((len(boards), 4))
-        _expected(boards, self.theta, self.grid, out)
+        self.grid.bind(_expected)(boards, self.theta, self.grid, out)
         return out
 
     # ------------------------------------------------------------ playing
@@ -131,7 +132,7 @@ def features(boards, grid=WHOLE):
     """Return the four features of boards: uint64[n] → uint8[n, 4], in the order of FEATURES."""
     boards = as_boards(boards)
     out = np.zeros((len(boards), len(FEATURES)), np.uint8)
-    _features_all(boards, grid, out)
+    grid.bind(_features_all)(boards, grid, out)
     return out
 
 
@@ -204,22 +205,26 @@ def _expected(boards, theta, grid, out):
     for found in range(16):
         for k in range(4):
             values[found] += theta[k] * ((found >> k) & 1)
+    space = np.zeros((2, MOST_OUTCOMES), np.uint64)
+    chances = np.zeros(MOST_OUTCOMES)
     for i in range(len(boards)):
-        up, right, down, left, _, _ = slide_all_in(boards[i], grid)
-        after = (up, right, down, left)
+        slid = rules.slide(boards[i], grid)
         for action in range(4):
             out[i, action] = -np.inf
-            if after[action] != boards[i]:
-                out[i, action] = _over_spawns(after[action], values, grid)
-
-
-@kernel
-def _over_spawns(after, values, grid):
-    total, empty = 0.0, 0
-    for cell in range(16):
-        shift = FOUR * np.uint64(cell)
-        if (grid.cells >> shift) & np.uint64(1) and (after >> shift) & FIFTEEN == ZERO:
-            empty += 1
-            total += (1 - FOUR_CHANCE) * values[_features(after | np.uint64(1) << shift, grid)]
-            total += FOUR_CHANCE * values[_features(after | np.uint64(2) << shift, grid)]
-    return total / empty
+            if slid[action] != boards[i]:
+                moved = moved_lines(boards[i], slid[action], np.uint64(action))
+                count, total = rules.outcomes(
+                    slid[action],
+                    ZERO,
+                    np.uint64(action),
+                    moved,
+                    grid,
+                    space[0],
+                    space[1],
+                    chances,
+                    ZERO,
+                )
+                points = 0.0
+                for k in range(count):
+                    points += chances[k] * values[_features(space[0, k], grid)]
+                out[i, action] = points / total

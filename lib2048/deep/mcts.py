@@ -108,7 +108,9 @@ class MCTS:
             if not len(live):
                 break
             weights = np.array(self.prior(boards[live]), np.float64)  # a copy, to be written over
-            play_on(live, weights, after, rewards, boards, randoms, points, self.grid)
+            self.grid.bind(play_on)(
+                live, weights, after, rewards, boards, randoms, points, self.grid
+            )
             turn += 1
         return points
 

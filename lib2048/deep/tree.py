@@ -6,8 +6,9 @@ import numpy as np
 from numba import types
 
 from lib2048.deep.moves import draw_one
+from lib2048.game import rules_2048 as rules
 from lib2048.game.batch import ILLEGAL, slide_into
-from lib2048.game.board import spawn_kernel
+from lib2048.game.bits import moved_lines
 from lib2048.game.rng import draw, mix, seed_bits, turn_kernel, unit
 from lib2048.machine.kernels import kernel
 
@@ -65,7 +66,7 @@ def new_trees(boards, states, priors, nodes, grid):
         randoms=states.copy(),
         totals=np.zeros((n, 3)),
     )
-    _plant(trees, boards, np.ascontiguousarray(priors), grid)
+    grid.bind(_plant)(trees, boards, np.ascontiguousarray(priors), grid)
     return trees
 
 
@@ -86,13 +87,15 @@ def select(trees, together, explore, grid):
         lengths=np.zeros(n, np.int64),
         path=np.zeros((n, DEEPEST, 2), np.int64),
     )
-    _select(trees, leaves, together, explore, grid)
+    grid.bind(_select)(trees, leaves, together, explore, grid)
     return leaves
 
 
 def backup(trees, leaves, priors, worth, grid):
     """Tell the trees what the leaves' priors, float64[n, 4], and points, float64[n], are."""
-    _backup(trees, leaves, np.ascontiguousarray(priors), np.ascontiguousarray(worth), grid)
+    grid.bind(_backup)(
+        trees, leaves, np.ascontiguousarray(priors), np.ascontiguousarray(worth), grid
+    )
 
 
 def root_statistics(trees):
@@ -170,6 +173,15 @@ def _choose(trees, g, node, scale):
 
 
 @kernel
+def _next(board, after, action, luck, grid):
+    """Return (the state that luck makes of an afterstate, next luck)."""
+    action = np.uint64(action)
+    moved = moved_lines(board, after, action)
+    board, _, _, luck = rules.spawn(after, np.uint64(0), action, moved, luck, grid)
+    return board, luck
+
+
+@kernel
 def _select(trees, leaves, together, explore, grid):
     for g in range(len(trees.counts)):
         scale = explore * _deviation(trees.totals[g])
@@ -182,8 +194,9 @@ def _select(trees, leaves, together, explore, grid):
                 leaves.path[i, length, 0], leaves.path[i, length, 1] = node, action
                 trees.visits[g, node, action] += 1
                 length += 1
-                board, trees.randoms[g] = spawn_kernel(
-                    trees.after[g, node, action], trees.randoms[g], grid
+                after = trees.after[g, node, action]
+                board, trees.randoms[g] = _next(
+                    trees.boards[g, node], after, action, trees.randoms[g], grid
                 )
                 node = _find(trees, g, board)
             leaves.nodes[i], leaves.lengths[i] = node, length
@@ -226,4 +239,6 @@ def play_on(live, weights, after, rewards, boards, randoms, points, grid):
                 weights[i, action] = rewards[i, action] != ILLEGAL
         action = draw_one(weights[i], unit(bits))
         points[place] += rewards[i, action]
-        boards[place], randoms[place] = spawn_kernel(after[i, action], randoms[place], grid)
+        boards[place], randoms[place] = _next(
+            boards[place], after[i, action], action, randoms[place], grid
+        )

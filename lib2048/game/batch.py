@@ -5,7 +5,8 @@
 
 import numpy as np
 
-from lib2048.game.board import WHOLE, slide_all_in, symmetries_kernel
+from lib2048.game import rules_2048 as rules
+from lib2048.game.bits import WHOLE, symmetries_kernel
 from lib2048.machine.kernels import kernel, part
 
 ILLEGAL = np.float32(-np.inf)  # in place of the reward of an action that moves nothing
@@ -16,11 +17,12 @@ CELLS = 16
 @part
 def slide_into(board, grid, after, rewards):
     """Write a board's four afterstates (uint64[4]) and rewards (float32[4]); see `options`."""
-    up, right, down, left, along, across = slide_all_in(board, grid)
+    up, right, down, left, up_pays, right_pays, down_pays, left_pays = rules.slide(board, grid)
     after[0], after[1], after[2], after[3] = up, right, down, left
-    for action in range(4):
-        pays = across if action & 1 else along
-        rewards[action] = ILLEGAL if after[action] == board else np.float32(pays)
+    rewards[0] = np.float32(up_pays) if up != board else ILLEGAL
+    rewards[1] = np.float32(right_pays) if right != board else ILLEGAL
+    rewards[2] = np.float32(down_pays) if down != board else ILLEGAL
+    rewards[3] = np.float32(left_pays) if left != board else ILLEGAL
 
 
 @kernel
@@ -62,7 +64,7 @@ def options(boards, grid=WHOLE):
     boards = as_boards(boards)
     after = np.empty((len(boards), 4), np.uint64)
     rewards = np.empty((len(boards), 4), np.float32)
-    _options(boards, grid, after, rewards)
+    grid.bind(_options)(boards, grid, after, rewards)
     return after, rewards
 
 

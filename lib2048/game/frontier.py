@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lib2048.game.board import canonical, empty_mask, orbit_size, slide_all_in
+from lib2048.game import rules_2048 as rules
+from lib2048.game.bits import canonical, empty_mask, largest_exponent, orbit_size
 from lib2048.game.rng import GOLDEN
-from lib2048.game.spec import FOUR_CHANCE
 from lib2048.machine.kernels import kernel, part
 
 TIE = 1e-14  # of a preference's size: two that differ by less are equal but for rounding
@@ -47,11 +47,11 @@ def distinct(boards):
 def afterstates_of(states, grid, symmetric=True):
     """Return all distinct afterstates of many states.
 
-    states: uint64[n]; grid: `board.Grid`; symmetric: whether to keep one of each board's images.
+    states: uint64[n]; grid: `Game`; symmetric: whether to keep one of each board's images.
     Returns uint64[m], sorted.
     """
     out = np.empty(4 * len(states), np.uint64)
-    return distinct(out[: _slides(states, grid, symmetric, out)])
+    return distinct(out[: grid.bind(_slides)(states, grid, symmetric, out)])
 
 
 def spawned(afterstates, exponent, grid, symmetric=True):
@@ -78,7 +78,7 @@ def orbit_sum(boards, grid):
 def terminal(states, grid):
     """Say which states have no legal action: bool[n]."""
     out = np.empty(len(states), np.bool_)
-    _terminal(states, grid, out)
+    grid.bind(_terminal)(states, grid, out)
     return out
 
 
@@ -105,8 +105,7 @@ def _name(board, grid, symmetric):
 def _slides(states, grid, symmetric, out):
     count = 0
     for state in states:
-        up, right, down, left, _, _ = slide_all_in(state, grid)
-        for after in (up, right, down, left):
+        for after in rules.slide(state, grid)[:4]:
             if after != state:
                 out[count] = _name(after, grid, symmetric)
                 count += 1
@@ -144,18 +143,14 @@ def _orbits(boards, grid):
 def _terminal(states, grid, out):
     for i in range(len(states)):
         state = states[i]
-        up, right, down, left, _, _ = slide_all_in(state, grid)
+        up, right, down, left, _, _, _, _ = rules.slide(state, grid)
         out[i] = up == state and right == state and down == state and left == state
 
 
 @kernel
 def _largest(boards, out):
     for i in range(len(boards)):
-        board, most = boards[i], np.uint64(0)
-        while board:
-            most = max(most, board & np.uint64(15))
-            board >>= np.uint64(4)
-        out[i] = most
+        out[i] = largest_exponent(boards[i])
 
 
 @kernel
@@ -217,7 +212,7 @@ def expected(afterstates, twos, fours, grid, symmetric=True):
 
     afterstates: uint64[n], each with an empty cell; twos, fours: (states uint64[m], values
     float64[m, k]) to look up what a spawned 2 or 4 makes; the two may be the same pair.  Every
-    empty cell of the grid is as likely as every other, 2 has probability 0.9, 4 has 0.1.
+    empty cell is as likely as every other, 2 and 4 as the game says.
     Returns float64[n, k].  Raises KeyError when a state is missing.
     """
     first = index_of(twos[0])
@@ -241,8 +236,8 @@ def _expect(afterstates, twos, two_values, fours, four_values, grid, symmetric, 
             four = _row(_name(after | (cell << _ONE), grid, symmetric), fours)
             missing += (two < 0) + (four < 0)
             for k in range(0 if missing else out.shape[1]):
-                out[i, k] += (1 - FOUR_CHANCE) * two_values[two, k]
-                out[i, k] += FOUR_CHANCE * four_values[four, k]
+                out[i, k] += (1 - grid.four) * two_values[two, k]
+                out[i, k] += grid.four * four_values[four, k]
         for k in range(out.shape[1]):
             out[i, k] /= cells
     return missing
@@ -260,7 +255,7 @@ def chosen(states, afterstates, values, preference, choice, gains, grid, symmetr
     V*(s) = max_a [r + V(s')].
     """
     index = index_of(afterstates)
-    options = options_of(states, index, preference, choice, grid, symmetric)
+    options = grid.bind(options_of)(states, index, preference, choice, grid, symmetric)
     return carried_back(options, values, gains)
 
 
@@ -304,14 +299,14 @@ def _weigh(state, index, preference, choice, grid, symmetric, options):
 
     Returns -1 when an afterstate is not in the set.
     """
-    up, right, down, left, along, across = slide_all_in(state, grid)
+    slid = rules.slide(state, grid)
     (rows, rewards, weights), legal, best = options, 0, -np.inf
-    for after, reward in ((up, along), (right, across), (down, along), (left, across)):
-        if after != state:
-            row = _row(_name(after, grid, symmetric), index)
+    for a in range(4):
+        if slid[a] != state:
+            row = _row(_name(slid[a], grid, symmetric), index)
             if row < 0:
                 return -1
-            rows[legal], rewards[legal] = row, reward
+            rows[legal], rewards[legal] = row, slid[4 + a]
             weights[legal] = choice.pays * rewards[legal] + preference[row]
             best = max(best, weights[legal])
             legal += 1
@@ -357,10 +352,10 @@ def _act(options, chances, out):
 def add_spawned(afterstates, visits, exponent, states, chances, grid, symmetric=True):
     """Carry probabilities on over the spawns of one exponent, adding to the states' `chances`.
 
-    afterstates: uint64[n] with visits float64[n]; exponent: 1 (probability 0.9) or 2 (0.1);
+    afterstates: uint64[n] with visits float64[n]; exponent: 1, a 2, or 2, a 4;
     states: uint64[m], a set that holds all that is made; chances: float64[m], changed in place.
     """
-    share = FOUR_CHANCE if exponent == 2 else 1 - FOUR_CHANCE
+    share = grid.chances[exponent]
     index, exponent = index_of(states), np.uint64(exponent)
     _complete(_spawn(afterstates, share * visits, exponent, index, grid, symmetric, chances))
 

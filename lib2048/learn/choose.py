@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from lib2048.game.board import WHOLE, slide_all, slide_all_in, slide_one
+from lib2048.game import rules_2048 as rules
+from lib2048.game.bits import moved_lines
 from lib2048.game.rng import below, draw
-from lib2048.game.spec import FOUR_CHANCE
 from lib2048.learn.records import AFTERSTATE, STATE, Q
 from lib2048.machine.kernels import kernel, part
 from lib2048.machine.native import prefetch
@@ -18,8 +18,6 @@ from lib2048.networks.lookups import (
 from lib2048.networks.stages import next_stage
 
 ILLEGAL = np.float32(-np.inf)
-TWO_CHANCE = np.float32(1 - FOUR_CHANCE)
-FOUR = np.float32(FOUR_CHANCE)
 ZERO, ONE, TWO, THREE, QUAD = map(np.uint64, range(5))
 _LOW24, _IMAGE = np.uint64((1 << 24) - 1), np.uint64(7)
 
@@ -30,11 +28,11 @@ _LOW24, _IMAGE = np.uint64((1 << 24) - 1), np.uint64(7)
 def expand(functions, weights, rule, lane, g, work):
     """Slide a lane's board by the four actions, look up where they lead, ask for the weights."""
     board, n, first = lane.board, functions.lookups, QUAD * g * functions.lookups
-    up, right, down, left, along, across = slide_all_in(board, rule.grid)
-    lane.rewards[0] = np.float32(along) if up != board else ILLEGAL
-    lane.rewards[1] = np.float32(across) if right != board else ILLEGAL
-    lane.rewards[2] = np.float32(along) if down != board else ILLEGAL
-    lane.rewards[3] = np.float32(across) if left != board else ILLEGAL
+    up, right, down, left, up_pays, right_pays, down_pays, left_pays = rules.slide(board, rule.grid)
+    lane.rewards[0] = np.float32(up_pays) if up != board else ILLEGAL
+    lane.rewards[1] = np.float32(right_pays) if right != board else ILLEGAL
+    lane.rewards[2] = np.float32(down_pays) if down != board else ILLEGAL
+    lane.rewards[3] = np.float32(left_pays) if left != board else ILLEGAL
     if rule.form == AFTERSTATE:  # an illegal action looks up the empty board: no memory is wasted
         lane.candidates[0] = up if up != board else ZERO
         lane.candidates[1] = right if right != board else ZERO
@@ -92,7 +90,7 @@ def choose(functions, weights, rule, lane, g, work):
     functions.values(weights, work.positions, QUAD * g * n, n, work.values)
     of_state = work.values[0]
     if rule.form == STATE:
-        _expect(functions, weights, lane, -rule.optimistic, work)
+        _expect(functions, weights, lane, rule, work)
     action, best = _best(work.values, lane.rewards, rule.form != Q)
     if rule.epsilon > 0 and action != QUAD:
         action = _explore(lane, rule.epsilon, action)
@@ -142,41 +140,45 @@ def _explore(lane, epsilon, action):
 
 
 @kernel
-def _expect(functions, weights, lane, lost, work):
-    """Write, for each legal action, the expected value of the state that its spawn leads to.
-
-    lost: the sum of weights that stands for a lost board, −V_init.
-    """
+def _expect(functions, weights, lane, rule, work):
+    """Write, for each legal action, the expected value of the state that its spawn leads to."""
     values = work.values
     for a in range(ZERO, QUAD):  # values[0..3] are work space of each expectation
         values[QUAD + a] = np.float32(0)
         if lane.rewards[a] >= 0:
-            after, _ = slide_one(lane.board, a)
-            values[QUAD + a] = _expected_value(functions, weights, after, lost, work)
+            after, _ = rules.slide_one(lane.board, a, rule.grid)
+            moved = moved_lines(lane.board, after, a)
+            count, total = rules.outcomes(
+                after, lane.word, a, moved, rule.grid, work.outcomes, work.words, work.chances, ZERO
+            )
+            points = _points(functions, weights, count, rule, work)
+            values[QUAD + a] = points / np.float32(total)
     for a in range(ZERO, QUAD):
         values[a] = values[QUAD + a]
 
 
 @kernel
-def _expected_value(functions, weights, after, lost, work):
-    """Average V over the spawns: 2 with 0.9, 4 with 0.1, in every empty cell."""
+def _points(functions, weights, count, rule, work):
+    """Sum V of so many outcomes, two at a time, by their weights; a lost board has −V_init."""
     trial, positions, values = work.trial, work.trial_positions, work.values
-    total, count = np.float32(0), np.float32(0)
-    for cell in range(ZERO, np.uint64(64), QUAD):
-        if (after >> cell) & np.uint64(15) == ZERO:
-            trial[0], trial[1] = after | (ONE << cell), after | (TWO << cell)
-            trial[2], trial[3] = ZERO, ZERO
-            image_boards(trial, ZERO, work.images, WHOLE)
-            functions.look(work.images, positions, ZERO)
-            functions.values(weights, positions, ZERO, functions.lookups, values)
-            total += TWO_CHANCE * (values[0] if _alive(trial[0]) else lost)
-            total += FOUR * (values[1] if _alive(trial[1]) else lost)
-            count += np.float32(1)
-    return total / count
+    total, lost = np.float32(0), -rule.optimistic
+    for i in range(ZERO, count, TWO):
+        last = min(i + ONE, count - ONE)
+        trial[0], trial[1] = work.outcomes[i], work.outcomes[last]
+        trial[2], trial[3] = ZERO, ZERO
+        image_boards(trial, ZERO, work.images, rule.grid)
+        functions.look(work.images, positions, ZERO)
+        functions.values(weights, positions, ZERO, functions.lookups, values)
+        total += np.float32(work.chances[i]) * (values[0] if _alive(trial[0], rule) else lost)
+        if last != i:
+            total += np.float32(work.chances[last]) * (
+                values[1] if _alive(trial[1], rule) else lost
+            )
+    return total
 
 
 @kernel
-def _alive(board):
+def _alive(board, rule):
     """Say whether some action is legal."""
-    up, right, down, left, _, _ = slide_all(board)
+    up, right, down, left, _, _, _, _ = rules.slide(board, rule.grid)
     return up != board or right != board or down != board or left != board

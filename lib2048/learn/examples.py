@@ -5,7 +5,7 @@ import functools
 import numpy as np
 from numba import types
 
-from lib2048.game.board import Grid
+from lib2048.game.game import Game
 from lib2048.learn.games import functions_of
 from lib2048.learn.rules import UPDATE_SIGNATURE
 from lib2048.machine.kernels import compiled, numba_type
@@ -89,7 +89,7 @@ def _find(look, boards, grid, out):
         out[i] = found[::BOARDS_AT_ONCE]
 
 
-LOOK, GRID = types.FunctionType(LOOK_SIGNATURE), numba_type(Grid)
+LOOK, GRID = types.FunctionType(LOOK_SIGNATURE), numba_type(Game)
 
 
 @functools.cache

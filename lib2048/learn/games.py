@@ -99,7 +99,7 @@ class Games:
         """
         results = np.zeros((rows, len(RESULT_COLUMNS)), np.int64)
         self.counters[ROWS] = 0
-        more = play_kernel()(
+        more = self.rule.grid.bind(play_kernel)()(
             tuple(self.functions),
             self.weights,
             self.memory,
@@ -318,5 +318,5 @@ def choose_action(network, functions, rule, board):
     """
     work, lanes = new_work(1, network.lookups_per_board, rule), records(1, LANE)
     lanes["board"], lanes["stage"] = np.uint64(board), network.stage(board)
-    action = choose_kernel()(tuple(functions), network.weights, rule, lanes, work)
+    action = rule.grid.bind(choose_kernel)()(tuple(functions), network.weights, rule, lanes, work)
     return (None if action == 4 else int(action)), work.values[:4] + rule.optimistic

@@ -5,8 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from lib2048.game import rules_2048 as rules
 from lib2048.game.batch import ILLEGAL, slide_into
-from lib2048.game.board import WHOLE, spawn_kernel
+from lib2048.game.bits import WHOLE, moved_lines
 from lib2048.game.rng import seed_bits, stream_kernel
 from lib2048.learn.games import FOREVER, MOST
 from lib2048.learn.loop import record
@@ -40,6 +41,7 @@ LATER = ("start", "final", "lost", "action")  # of a place, which older files la
 PLACE = np.dtype(
     [
         ("board", np.uint64),  # the state whose action comes next
+        ("word", np.uint64),  # what the game remembers beside the board
         ("random", np.uint64),  # the game's random state
         ("number", np.int64),  # the game's number, −1 where none is left
         ("score", np.int64),  # points since its start
@@ -86,7 +88,9 @@ class Lockstep:
         kind = STARTS.index(starts)
         self.starts = new_starts(kind, 1, count, LONGEST_GAME)
         self._limits = Limits(seed_bits(seed), last_game, FOREVER, kind)
-        _begin_all(self.places, self.afterstates, self.rewards, self.counters, *self._rest())
+        grid.bind(_begin_all)(
+            self.places, self.afterstates, self.rewards, self.counters, *self._rest()
+        )
 
     def _rest(self, last_action=FOREVER):
         return self.starts, self._limits._replace(last_action=int(last_action)), self.grid
@@ -141,7 +145,7 @@ class Lockstep:
             (len(self.places) if rows is None else rows, len(RESULT_COLUMNS)), np.int64
         )
         self.counters[ROWS] = 0
-        _act(
+        self.grid.bind(_act)(
             self.places,
             self.afterstates,
             self.rewards,
@@ -198,7 +202,7 @@ class Lockstep:
         """
         turn, more = counters[TURN], counters[NEXT_GAME] < self._limits.last_game
         after, rewards = np.zeros_like(self.afterstates), np.zeros_like(self.rewards)
-        _look_all(places, self.grid, after, rewards)
+        self.grid.bind(_look_all)(places, self.grid, after, rewards)
         chosen = rewards[np.arange(len(places)), places["action"]]
         live = places["number"] >= 0
         left = live & (np.arange(len(places)) >= turn) & (turn > 0)
@@ -212,7 +216,7 @@ class Lockstep:
         self.places[:] = self._places_in(state)
         self.counters[:] = state["counters"]
         restore_starts(self.starts, state)
-        _look_all(self.places, self.grid, self.afterstates, self.rewards)
+        self.grid.bind(_look_all)(self.places, self.grid, self.afterstates, self.rewards)
 
 
 def play_in_step(decide, first_game, count, seed, grid=WHOLE, watch=None, stop=(0,)):
@@ -251,7 +255,7 @@ def _begin(g, places, after, rewards, counters, starts, limits, grid):
     if number < limits.last_game:
         counters[NEXT_GAME] = number + 1
         place.number = number
-        place.board, place.random, place.start = start_kernel(
+        place.board, place.word, place.random, place.start = start_kernel(
             limits.start,
             stream_kernel(limits.seed, number),
             number,
@@ -283,11 +287,14 @@ def _look_all(places, grid, after, rewards):
 
 
 @part
-def _move(place, after, reward, grid):
+def _move(place, after, reward, action, grid):
     place.last = after
-    place.score += np.int64(reward)
     place.length += 1
-    place.board, place.random = spawn_kernel(after, place.random, grid)
+    moved = moved_lines(place.board, after, np.uint64(action))
+    place.board, place.word, spawned, place.random = rules.spawn(
+        after, place.word, np.uint64(action), moved, place.random, grid
+    )
+    place.score += np.int64(reward) + np.int64(spawned)
 
 
 @part
@@ -307,7 +314,7 @@ def _act(places, after, rewards, counters, results, starts, limits, grid):
         if place.number >= 0 and rewards[g, action] != ILLEGAL:
             if counters[ACTIONS] >= limits.last_action:
                 break
-            _move(place, after[g, action], rewards[g, action], grid)
+            _move(place, after[g, action], rewards[g, action], action, grid)
             counters[ACTIONS] += 1
             slide_into(place.board, grid, after[g], rewards[g])
             if restarts(limits.start):

@@ -13,7 +13,8 @@ student's own index or update takes the library's place without compiling the lo
 import numpy as np
 from numba import types
 
-from lib2048.game.board import slide_one, spawn_kernel
+from lib2048.game import rules_2048 as rules
+from lib2048.game.bits import largest_exponent, moved_lines
 from lib2048.game.rng import stream_kernel
 from lib2048.learn.choose import choose, expand, look_up_one
 from lib2048.learn.credit import learn, learn_backward
@@ -54,7 +55,7 @@ def _begin(lane, g, counters, rule, starts, limits):
     if number < limits.last_game:
         counters[NEXT_GAME] = number + counters[STRIDE]
         lane.number = number
-        lane.board, lane.random, lane.start = start_kernel(
+        lane.board, lane.word, lane.random, lane.start = start_kernel(
             rule.start,
             stream_kernel(limits.seed, number),
             number,
@@ -71,16 +72,6 @@ def _begin(lane, g, counters, rule, starts, limits):
             lane.stage = stage_kernel(lane.board, rule.stages.marks, rule.stages.lowest)
         if restarts(rule.start):
             starts.trail[g, lane.start] = lane.board
-
-
-@kernel
-def largest_exponent(board):
-    """Return the exponent of the largest tile."""
-    largest = ZERO
-    while board:
-        largest = max(largest, board & np.uint64(15))
-        board >>= QUAD
-    return largest
 
 
 @part
@@ -103,11 +94,14 @@ def _take(functions, weights, memory, rule, lane, g, action, worth, counters, wo
     if rule.learn:
         _note(functions, weights, memory, rule, lane, g, action, worth, work)
     if rule.form != AFTERSTATE:
-        after, _ = slide_one(after, action)
-    lane.score += np.int64(reward)
+        after, _ = rules.slide_one(after, action, rule.grid)
     lane.length += 1
     counters[ACTIONS] += 1
-    lane.board, lane.random = spawn_kernel(after, lane.random, rule.grid)
+    moved = moved_lines(lane.board, after, action)
+    lane.board, lane.word, spawned, lane.random = rules.spawn(
+        after, lane.word, action, moved, lane.random, rule.grid
+    )
+    lane.score += np.int64(reward) + np.int64(spawned)
 
 
 @part

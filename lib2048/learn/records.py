@@ -10,7 +10,7 @@ import numba
 import numpy as np
 from numba import types
 
-from lib2048.game.board import Grid
+from lib2048.game.game import MOST_OUTCOMES, Game
 from lib2048.learn.rules import UPDATE_SIGNATURE
 from lib2048.machine.kernels import numba_type
 from lib2048.machine.memory import apart, records
@@ -50,7 +50,7 @@ class Rule(NamedTuple):
     optimistic: np.float32  # V_init, what every board is worth beside the sum of its weights
     epsilon: np.float32  # how often any legal action is taken instead of the best
     size: np.uint64  # weights of one action's tables (Q), 0 in the other forms
-    grid: Grid  # the board's size
+    grid: Game  # what is played
     stages: Stages  # of the network
     start: int  # where episodes begin: the number of one of starts.STARTS
 
@@ -68,6 +68,7 @@ LANE = np.dtype(
         ("board", np.uint64),  # the state whose action comes next
         ("random", np.uint64),  # the game's random state
         ("number", np.int64),  # the game's number, −1 for an idle lane
+        ("word", np.uint64),  # what the game remembers beside the board, see `game`
         ("score", np.int64),  # points so far
         ("length", np.int64),  # actions so far
         ("slot", np.uint64),  # where the newest entry is kept
@@ -108,6 +109,9 @@ class Work(NamedTuple):
     values: types.float32[::1]  # float32[8]: of the four candidates, and as much for expectations
     trial: types.uint64[::1]  # uint64[4]: other boards to look up
     trial_positions: types.uint32[::1]  # uint32[4n]: their look-ups
+    outcomes: types.uint64[::1]  # uint64[32]: what luck can make of an afterstate
+    words: types.uint64[::1]  # uint64[32]: their words
+    chances: types.float64[::1]  # float64[32]: and how likely
     past: numba.from_dtype(PAST)[:, ::1]  # PAST[lanes, slots]: the last entries; backward: all
 
 
@@ -121,6 +125,9 @@ def new_work(lanes, n, rule):
         values=apart(8, np.float32),
         trial=apart(4, np.uint64),
         trial_positions=apart(4 * n, np.uint32),
+        outcomes=apart(MOST_OUTCOMES, np.uint64),
+        words=apart(MOST_OUTCOMES, np.uint64),
+        chances=apart(MOST_OUTCOMES, np.float64),
         past=records((lanes, slots), PAST),
     )
 

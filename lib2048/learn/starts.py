@@ -19,7 +19,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import types
 
-from lib2048.game.board import EMPTY, initial_kernel, place, spawn_kernel
+from lib2048.game import rules_2048 as rules
+from lib2048.game.bits import place
 from lib2048.game.rng import below, draw
 from lib2048.machine.arrays import Form
 from lib2048.machine.kernels import kernel, part
@@ -123,7 +124,7 @@ def restarts(kind):
 
 @kernel
 def start_kernel(kind, random, number, grid, start, length, g, pool, entered, trail):
-    """Begin an episode; return (board, next random state, where it begins).
+    """Begin an episode; return (board, word, next random state, where it begins).
 
     start, length: where lane g's last episode began, −1 when there was none, and its actions.
     Where it begins is 0 for the initial state, else a stage (carousel), a turn of the game
@@ -135,25 +136,25 @@ def start_kernel(kind, random, number, grid, start, length, g, pool, entered, tr
         if 0 < stage < len(entered) and entered[stage] > 0:
             random, bits = draw(random)
             kept = min(entered[stage], KEPT)
-            return pool[stage, below(bits, np.uint64(kept))], random, stage
+            return pool[stage, below(bits, np.uint64(kept))], ZERO, random, stage
     if restarts(kind) and length > SHORT:
         turn = (start + start + length) // 2
-        return trail[g, turn], random, turn
+        return trail[g, turn], ZERO, random, turn
     if kind >= S_JUMP and number % 5:
         board, random = _jump((kind - S_JUMP) % 2, number % 5, random, grid)
-        return board, random, number % 5
-    board, random = initial_kernel(random, grid)
-    return board, random, 0
+        return board, ZERO, random, number % 5
+    board, word, random = rules.begin(random, grid)
+    return board, word, random, 0
 
 
 @kernel
 def _jump(table, which, random, grid):
     """Put the two tiles of a jump's board into random cells; return (board, random state)."""
-    board = EMPTY
+    board = ZERO
     for tile in range(2):
         exponent = JUMPS[table, which, tile]
         if exponent == ZERO:
-            board, random = spawn_kernel(board, random, grid)
+            board, _, _, random = rules.spawn(board, ZERO, ZERO, ZERO, random, grid)
         else:
             random, bits = draw(random)
             board = place(board, bits, exponent, grid)

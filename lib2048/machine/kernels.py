@@ -11,6 +11,7 @@ import hashlib
 import os
 import sys
 from pathlib import Path
+from types import FunctionType
 
 import numba
 import numpy as np
@@ -212,7 +213,7 @@ def compiled(signature):
         def get():
             return at_once(signature, function)
 
-        get.__doc__ = function.__doc__
+        get.__doc__, get.signature = function.__doc__, signature
         get.python = function
         return get
 
@@ -231,6 +232,67 @@ def at_once(signature, function, cached=True, **options):
         _cached(made)
     made.compile(signature)
     made.disable_compile()
+    return made
+
+
+# ---------------------------------------------------------------- the same for another module
+# A kernel calls the functions of a module that it knows by one name (`rules.slide`).  The same
+# kernel with another module under that name is another kernel: compiled once, with those functions
+# inlined, and kept in the cache like all others.
+
+
+@functools.cache
+def bound(kernel, name, module):
+    """Return a kernel that calls the functions of a module under a name that it knows.
+
+    kernel: made by `kernel`, `part` or `compiled`; name: of a global of its module, or of the
+    modules of kernels that it calls, however deep; module: what it shall mean there.  Returns the
+    kernel itself where it means that already.
+    """
+    return _bound(kernel, name, module, {})
+
+
+def _bound(kernel, name, module, done):
+    if kernel in done:
+        return done[kernel]
+    plain = _plain(kernel)
+    others, done[kernel] = {}, kernel  # itself, for one that calls itself
+    for used in plain.__code__.co_names:
+        thing = plain.__globals__.get(used)
+        if used == name and thing is not module:
+            others[used] = module
+        elif _plain(thing) is not None and thing is not kernel:
+            if (other := _bound(thing, name, module, done)) is not thing:
+                others[used] = other
+    if others:
+        done[kernel] = _copy(kernel, plain, others, module)
+    return done[kernel]
+
+
+def _plain(thing):
+    """Return the Python function of one of our kernels, None for anything else."""
+    plain = getattr(thing, "py_func", None) or getattr(thing, "python", None)
+    if plain is None and numba.config.DISABLE_JIT and isinstance(thing, FunctionType):
+        plain = thing
+    ours = isinstance(plain, FunctionType) and plain.__module__.partition(".")[0] == "lib2048"
+    return plain if ours else None
+
+
+def _copy(kernel, plain, others, module):
+    """Return a kernel with other globals, under a name of its own: names are addresses, too."""
+    room, suffix = {**plain.__globals__, **others}, module.__name__.rpartition(".")[2]
+    copy = FunctionType(plain.__code__, room, f"{plain.__name__}_{suffix}", plain.__defaults__)
+    copy.__qualname__, copy.__doc__ = copy.__name__, plain.__doc__
+    keep = module.__name__.startswith("lib2048.")  # the cache knows of no other module's changes
+    if hasattr(kernel, "signature"):
+        return functools.cache(lambda: at_once(kernel.signature, copy, cached=keep))
+    options = dict(getattr(kernel, "targetoptions", {}))
+    options.pop("nopython", None)
+    made = jit(copy, **options)
+    if keep:
+        _cached(made)
+    if plain.__name__ in plain.__code__.co_names:  # it calls itself
+        room[plain.__name__] = made
     return made
 
 

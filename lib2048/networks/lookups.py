@@ -11,7 +11,7 @@ import hashlib
 import numpy as np
 from numba import types
 
-from lib2048.game.board import flip, is_square, transpose
+from lib2048.game.bits import flip, is_square, transpose
 from lib2048.machine.kernels import at_once, compiled, kernel, part
 from lib2048.machine.native import prefetch
 from lib2048.networks.layout import layout

@@ -8,7 +8,8 @@ import itertools
 
 import numpy as np
 
-from lib2048.game.board import grid, symmetries
+from lib2048.game.board import WHOLE, symmetries
+from lib2048.game.game import new_game, parse_size
 
 LONGEST_TUPLE = 7
 NAMED = {
@@ -51,16 +52,9 @@ def parse_network(name):
 
 
 def parse_grid(name):
-    """Return the `board.Grid` that a network's name asks for: what follows its @, or 4×4."""
+    """Return the `Game` that a network's name asks for: what follows its @, or 4×4."""
     _, at, size = name.partition("@")
-    rows, _, columns = size.partition("x")
-    if not at:
-        return grid()
-    if not (rows.isdigit() and columns.isdigit()):
-        raise ValueError(f"board size {size!r}: write it as rows and columns, such as 2x3")
-    if int(rows) * int(columns) == 1:
-        raise ValueError("board size '1x1': it has no room for the two tiles of the start")
-    return grid(int(rows), int(columns))
+    return new_game(*parse_size(size)) if at else WHOLE
 
 
 def _parse_small(name, size):

@@ -10,7 +10,8 @@ import copy
 import numpy as np
 from numba import types
 
-from lib2048.game.board import Grid, symmetries, to_exponents
+from lib2048.game.board import symmetries, to_exponents
+from lib2048.game.game import Game
 from lib2048.machine.kernels import compiled, numba_type
 from lib2048.machine.memory import check_memory, reserve
 from lib2048.networks.folding import fold
@@ -329,7 +330,7 @@ def _checked_start(optimistic):
         types.int64,
         types.int64,
         types.uint64,
-        numba_type(Grid),
+        numba_type(Game),
         numba_type(Stages),
         types.float32[::1],
     )

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lib2048.game.board import LARGEST_EXPONENT, empty_mask
+from lib2048.game.bits import LARGEST_EXPONENT, empty_mask
 from lib2048.machine.kernels import kernel
 
 MOST_MARKS = 5

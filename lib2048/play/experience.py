@@ -6,11 +6,13 @@ from typing import NamedTuple
 import numpy as np
 from numba import types
 
-from lib2048.game.board import initial_kernel, spawn_kernel
+from lib2048.game import rules_2048 as rules
+from lib2048.game.bits import moved_lines
+from lib2048.game.game import SEAM, Game
 from lib2048.game.rng import seed_bits, stream_kernel
-from lib2048.machine.kernels import compiled
+from lib2048.machine.kernels import bound, compiled, numba_type
 from lib2048.play.evaluation import TEST_SEED, check_games
-from lib2048.play.players import POLICY_SIGNATURE, PolicyPlayer, player
+from lib2048.play.players import OVER, POLICY_SIGNATURE, PolicyPlayer, play_out, player
 
 
 class Experience(NamedTuple):
@@ -61,7 +63,7 @@ def collect(who, games, seed=TEST_SEED):
     lengths = who.play_games(0, games, seed)[:, 2]
     ends = np.cumsum(lengths)
     boards, rewards = np.zeros(ends[-1], np.uint64), np.zeros(ends[-1], np.int64)
-    _recorder()(who.policy, seed_bits(seed), boards, rewards, ends)
+    _recorder(who.game.rules)(who.policy, who.game, seed_bits(seed), boards, rewards, ends)
     return Experience(boards, rewards, ends)
 
 
@@ -74,7 +76,8 @@ def rollouts(who, afterstates, games, seed=TEST_SEED):
     check_games(games, 1)
     boards = np.ascontiguousarray(afterstates, np.uint64)
     means = np.zeros(len(boards))
-    _roller()(_policy_player(who).policy, seed_bits(seed), boards, games, means)
+    who = _policy_player(who)
+    _roller(who.game.rules)(who.policy, who.game, seed_bits(seed), boards, games, means)
     return means
 
 
@@ -88,29 +91,28 @@ def _policy_player(who):
 # ---------------------------------------------------------------- kernels
 
 
-def _record(policy, seed, boards, rewards, ends):
+def _record(policy, game, seed, boards, rewards, ends):
     """Play the games again that end at `ends`, and write down every turn."""
     turn = 0
-    for game in range(len(ends)):
-        board, random = initial_kernel(stream_kernel(seed, game))
-        while turn < ends[game]:
-            after, reward, random = policy(0, board, random)
-            boards[turn], rewards[turn] = after, np.int64(reward)
-            board, random = spawn_kernel(after, random)
+    for number in range(len(ends)):
+        board, word, luck = rules.begin(stream_kernel(seed, number), game)
+        while turn < ends[number]:
+            action, after, reward, luck = policy(0, game, board, word, luck)
+            moved = moved_lines(board, after, action)
+            board, word, spawned, luck = rules.spawn(after, word, action, moved, luck, game)
+            boards[turn], rewards[turn] = after, np.int64(reward + spawned)
             turn += 1
 
 
-def _roll_out(policy, seed, boards, games, means):
+def _roll_out(policy, game, seed, boards, games, means):
     """Play on from each afterstate; a mean of whole numbers, so the order of sums is no matter."""
+    zero = np.uint64(0)
     for i in range(len(boards)):
-        random, points = stream_kernel(seed, i), np.uint64(0)
+        luck, points = stream_kernel(seed, i), zero
         for _ in range(games):
-            board, random = spawn_kernel(boards[i], random)
-            after, reward, random = policy(0, board, random)
-            while after != board:
-                points += reward
-                board, random = spawn_kernel(after, random)
-                after, reward, random = policy(0, board, random)
+            board, word, _, luck = rules.spawn(boards[i], zero, OVER, zero, luck, game)
+            score, _, _, luck = play_out(policy, 0, game, board, word, luck)
+            points += score
         means[i] = np.int64(points) / games
 
 
@@ -118,12 +120,14 @@ POLICY = types.FunctionType(POLICY_SIGNATURE)
 
 
 @functools.cache
-def _recorder():
+def _recorder(module):
     arrays = (types.uint64[::1], types.int64[::1], types.int64[::1])
-    return compiled(types.void(POLICY, types.uint64, *arrays))(_record)()
+    signature = types.void(POLICY, numba_type(Game), types.uint64, *arrays)
+    return bound(compiled(signature)(_record), SEAM, module)()
 
 
 @functools.cache
-def _roller():
+def _roller(module):
     arrays = (types.uint64[::1], types.int64, types.float64[::1])
-    return compiled(types.void(POLICY, types.uint64, *arrays))(_roll_out)()
+    signature = types.void(POLICY, numba_type(Game), types.uint64, *arrays)
+    return bound(compiled(signature)(_roll_out), SEAM, module)()

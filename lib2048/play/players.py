@@ -11,14 +11,16 @@ import functools
 import numpy as np
 from numba import types
 
-from lib2048.game.board import afterstates, initial_kernel, slide_all, slide_one, spawn_kernel
+from lib2048.game import rules_2048 as rules
+from lib2048.game.bits import WHOLE, largest_exponent, moved_lines
+from lib2048.game.board import afterstates
+from lib2048.game.game import SEAM, Game
 from lib2048.game.rng import below, draw, seed_bits, stream, stream_kernel
 from lib2048.learn.games import Games, choose_action, functions_of
 from lib2048.learn.lockstep import Lockstep, in_order, play_in_step
-from lib2048.learn.loop import largest_exponent
 from lib2048.learn.records import RESULT_COLUMNS
 from lib2048.learn.settings import rule_of
-from lib2048.machine.kernels import compiled, kernel
+from lib2048.machine.kernels import bound, compiled, kernel, numba_type
 from lib2048.machine.waiting import Crowd
 from lib2048.networks.heuristic import Weights, heuristic_network
 from lib2048.networks.network import Network
@@ -26,92 +28,92 @@ from lib2048.search.batched import BatchSearch
 from lib2048.search.expectimax import CONTEXT, COUNTERS, MEMORY, Search, search_policy
 
 # ---------------------------------------------------------------- policies
-# A policy takes (context, board, random state) and returns (afterstate, reward, next random
-# state), all uint64; an afterstate equal to the board says that the game is over.  The context is
-# what the policy has to know: nothing (the number 0), or a search's network and memory.
+# A policy takes (context, game, board, word, luck) and returns (action, afterstate, reward, luck),
+# all uint64; action 4 says that the game is over.  The context is what the policy has to know:
+# nothing (the number 0), or a search's network and memory.
 
 
 def policy_signature(context):
     """Return the signature of a policy with a context of a numba type."""
-    return types.UniTuple(types.uint64, 3)(context, types.uint64, types.uint64)
+    state = types.uint64, types.uint64, types.uint64
+    return types.UniTuple(types.uint64, 4)(context, numba_type(Game), *state)
 
 
 POLICY_SIGNATURE = policy_signature(types.int64)
-ONE, FOUR = np.uint64(1), np.uint64(4)
-
-
-@kernel
-def _first_from(board, first):
-    """Take the first legal action from `first` on, in the order Up, Right, Down, Left."""
-    for action in range(first, FOUR):
-        after, reward = slide_one(board, action)
-        if after != board:
-            return after, reward
-    return board, np.uint64(0)
+ZERO, ONE, OVER = np.uint64(0), np.uint64(1), np.uint64(4)
 
 
 @compiled(POLICY_SIGNATURE)
-def first_legal_policy(context, board, random):
+def first_legal_policy(context, game, board, word, luck):
     """Take the first legal action in the order Up, Right, Down, Left."""
-    after, reward = _first_from(board, np.uint64(0))
-    return after, reward, random
+    for action in range(ZERO, OVER):
+        after, reward = rules.slide_one(board, action, game)
+        if after != board:
+            return action, after, reward, luck
+    return OVER, board, ZERO, luck
 
 
 @compiled(POLICY_SIGNATURE)
-def greedy_policy(context, board, random):
+def greedy_policy(context, game, board, word, luck):
     """Take the action with the largest reward, the first of equals."""
-    up, right, down, left, along, across = slide_all(board)
-    best, reward = board, np.uint64(0)
-    for after, pay in ((up, along), (right, across), (down, along), (left, across)):
-        if after != board and (best == board or pay > reward):
-            best, reward = after, pay
-    return best, reward, random
+    slid, best, where, reward = rules.slide(board, game), OVER, board, ZERO
+    for action in range(4):
+        after, pays = slid[action], slid[4 + action]
+        if after != board and (best == OVER or pays > reward):
+            best, where, reward = np.uint64(action), after, pays
+    return best, where, reward, luck
 
 
 @compiled(POLICY_SIGNATURE)
-def random_policy(context, board, random):
+def random_policy(context, game, board, word, luck):
     """Take one of the legal actions, each as likely as the others.
 
     Actions are drawn until one is legal; after four misses the legal ones are counted.
     """
-    random, bits = draw(random)
+    luck, bits = draw(luck)
     for _ in range(4):
-        after, reward = slide_one(board, bits & np.uint64(3))
+        action = bits & np.uint64(3)
+        after, reward = rules.slide_one(board, action, game)
         if after != board:
-            return after, reward, random
+            return action, after, reward, luck
         bits >>= np.uint64(2)
-    return _random_of_counted(board, random)
+    return _random_of_counted(game, board, luck)
 
 
 @kernel
-def _random_of_counted(board, random):
-    up, right, down, left, along, across = slide_all(board)
-    outcomes = ((up, along), (right, across), (down, along), (left, across))
-    legal = np.uint64(0)
-    for after, _ in outcomes:
-        legal += np.uint64(after != board)
-    random, bits = draw(random)
+def _random_of_counted(game, board, luck):
+    slid, legal = rules.slide(board, game), ZERO
+    for action in range(4):
+        legal += np.uint64(slid[action] != board)
+    luck, bits = draw(luck)
     skip = below(bits, legal)
-    for after, reward in outcomes:
-        if after != board:
+    for action in range(4):
+        if slid[action] != board:
             if skip == 0:
-                return after, reward, random
+                return np.uint64(action), slid[action], slid[4 + action], luck
             skip -= ONE
-    return board, np.uint64(0), random
+    return OVER, board, ZERO, luck
 
 
-def _play_by_policy(policy, context, seed, first_game, results):
+@kernel
+def play_out(policy, context, game, board, word, luck):
+    """Play on from a state to the end; return (points, actions, last board, luck)."""
+    score, length = ZERO, 0
+    action, after, reward, luck = policy(context, game, board, word, luck)
+    while action != OVER:
+        moved = moved_lines(board, after, action)
+        board, word, spawned, luck = rules.spawn(after, word, action, moved, luck, game)
+        score, length = score + reward + spawned, length + 1
+        action, after, reward, luck = policy(context, game, board, word, luck)
+    return score, length, board, luck
+
+
+def _play_by_policy(policy, context, game, seed, first_game, results):
     """Play games first_game, first_game + 1, … by a policy and fill `results`; return actions."""
     actions = 0
     for row in range(len(results)):
-        board, random = initial_kernel(stream_kernel(seed, first_game + row))
-        score, length = np.uint64(0), 0
-        after, reward, random = policy(context, board, random)
-        while after != board:
-            score += reward
-            length += 1
-            board, random = spawn_kernel(after, random)
-            after, reward, random = policy(context, board, random)
+        board, word, luck = rules.begin(stream_kernel(seed, first_game + row), game)
+        score, length, board, luck = play_out(policy, context, game, board, word, luck)
         results[row, 0], results[row, 1] = first_game + row, np.int64(score)
         results[row, 2], results[row, 3] = length, np.int64(largest_exponent(board))
         actions += length
@@ -119,11 +121,16 @@ def _play_by_policy(policy, context, seed, first_game, results):
 
 
 @functools.cache
-def policy_kernel(context):
-    """Return the loop that plays by a policy with a context of a numba type, compiled."""
+def policy_kernel(context, rules_of=WHOLE.rules):
+    """Return the loop that plays by a policy, compiled.
+
+    context: the numba type of the policy's; rules_of: the module with the game's rules.
+    """
     policy = types.FunctionType(policy_signature(context))
-    signature = types.int64(policy, context, types.uint64, types.int64, types.int64[:, ::1])
-    return compiled(signature)(_play_by_policy)()
+    signature = types.int64(
+        policy, context, numba_type(Game), types.uint64, types.int64, types.int64[:, ::1]
+    )
+    return bound(compiled(signature)(_play_by_policy), SEAM, rules_of)()
 
 
 # ---------------------------------------------------------------- players
@@ -139,23 +146,24 @@ def new_stop():
 class PolicyPlayer:
     """A player that needs no network.
 
-    name: str; policy: a compiled function of POLICY_SIGNATURE.
+    name: str; policy: made by `compiled` with POLICY_SIGNATURE; game: what it plays.
     """
 
-    def __init__(self, name, policy, seed=0):
-        self.name, self.policy = name, policy
-        self._random = stream(seed, -1)
+    def __init__(self, name, policy, seed=0, game=WHOLE):
+        self.name, self.game, self.policy = name, game, game.bind(policy)()
+        self._luck = stream(seed, -1)
 
-    def choose(self, board):
+    def choose(self, board, word=0):
         """Return the action (0..3) on a board, or None when none is legal."""
-        chosen, _, self._random = map(np.uint64, self.policy(0, np.uint64(board), self._random))
-        legal = {after: action for action, after, _ in reversed(afterstates(board))}
-        return legal.get(chosen)
+        state = np.uint64(board), np.uint64(word), np.uint64(self._luck)
+        action, _, _, self._luck = self.policy(0, self.game, *state)
+        return None if action == OVER else int(action)
 
     def play_games(self, first_game, count, seed):
         """Play games by number; return int64[count, 5], see records.RESULT_COLUMNS."""
         results = np.zeros((count, len(RESULT_COLUMNS)), np.int64)
-        policy_kernel(types.int64)(self.policy, 0, seed_bits(seed), first_game, results)
+        play = policy_kernel(types.int64, self.game.rules)
+        play(self.policy, 0, self.game, seed_bits(seed), first_game, results)
         return results
 
     def __repr__(self):
@@ -164,17 +172,17 @@ class PolicyPlayer:
 
 def random_player():
     """Return the player that takes any legal action."""
-    return PolicyPlayer("random", random_policy())
+    return PolicyPlayer("random", random_policy)
 
 
 def greedy_player():
     """Return the player that takes the largest reward at once (the first of equals)."""
-    return PolicyPlayer("greedy", greedy_policy())
+    return PolicyPlayer("greedy", greedy_policy)
 
 
 def first_legal_player():
     """Return the player that takes the first legal action: Up, Right, Down, Left."""
-    return PolicyPlayer("first legal", first_legal_policy())
+    return PolicyPlayer("first legal", first_legal_policy)
 
 
 class NetworkPlayer:
@@ -264,13 +272,14 @@ class SearchPlayer:
 
     def compile(self):
         """Compile, or load, what playing needs, without playing a game."""
-        return policy_kernel(CONTEXT), search_policy()
+        game = self.network.grid
+        return policy_kernel(CONTEXT, game.rules), game.bind(search_policy)()
 
     def play_games(self, first_game, count, seed):
         """Play games by number; return int64[count, 5], see records.RESULT_COLUMNS."""
         results, context = np.zeros((count, len(RESULT_COLUMNS)), np.int64), self.search.context()
         play, policy = self.compile()
-        play(policy, context, seed_bits(seed), first_game, results)
+        play(policy, context, self.network.grid, seed_bits(seed), first_game, results)
         for mine, theirs in zip(self._counts(self), self._counts(context[MEMORY]), strict=True):
             mine += theirs
         return results

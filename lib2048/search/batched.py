@@ -61,7 +61,7 @@ class BatchSearch:
         """Return (the decisions of a search to a fixed depth, how many leaves it asked for)."""
         levels = [self._level(frontier.canonicals(boards, *self._like))]
         for _ in range(plies - 1):
-            made = [frontier.spawned(levels[-1][1], e, *self._like) for e in (1, 2)]
+            made = [frontier.spawned(levels[-1][1], e, *self._like) for e in WHOLE.chances]
             levels.append(self._level(np.concatenate(made)))
         values = self._ask(levels[-1][1])
         for (_, after), below in zip(levels[-2::-1], levels[:0:-1], strict=True):

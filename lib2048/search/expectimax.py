@@ -22,12 +22,13 @@ from typing import NamedTuple
 import numpy as np
 from numba import types
 
-from lib2048.game.board import WHOLE, canonical, empty_mask, slide_all, slide_one
+from lib2048.game import rules_2048 as rules
+from lib2048.game.bits import WHOLE, empty_mask, moved_lines
+from lib2048.game.game import MOST_OUTCOMES, Game
 from lib2048.game.rng import GOLDEN
-from lib2048.game.spec import FOUR_CHANCE
 from lib2048.machine.kernels import compiled, kernel, numba_type, part
 from lib2048.machine.memory import available
-from lib2048.machine.native import clock, peek, prefetch, ticks
+from lib2048.machine.native import borrowed, clock, peek, prefetch, ticks
 from lib2048.networks.lookups import (
     IMAGES,
     LOOK_SIGNATURE,
@@ -43,11 +44,11 @@ MOST_SECONDS = 3600  # of a move
 TABLE_MIB = {1: 0, 2: 0, 3: 1}  # memory of the transposition table by plies: what a search
 LARGE_TABLE_MIB = 16  # fills, and not more, so that it stays close; for all deeper ones
 LEAF_BITS = 14  # 2^14 leaves of 20 bytes stay within a core's own cache
-MOST_STATES = 32  # 2 tiles in at most 16 empty cells
+MOST_STATES = MOST_OUTCOMES
+RARE = 0.5  # an outcome less likely than that, among those of its cell, may be searched less deep
 BETWEEN_LOOKS = 8  # afterstates of the last ply between two looks at the clock
 TIME_BINS = 400  # of a hundredth of the time limit each
 ILLEGAL = np.float32(-np.inf)
-TWO_CHANCE, FOUR = 1 - FOUR_CHANCE, FOUR_CHANCE
 ZERO, ONE, TWO, THREE, QUAD = map(np.uint64, range(5))
 
 # ---------------------------------------------------------------- what a search works on
@@ -63,6 +64,7 @@ class Limits(NamedTuple):
     pays: np.float32  # 1 where rewards count, 0 where the value function speaks of all
     optimistic: np.float32  # what the network adds to the sum of a board's weights
     stages: Stages  # of the network
+    game: Game  # that it plays
 
 
 class Memory(NamedTuple):
@@ -73,6 +75,8 @@ class Memory(NamedTuple):
     leaves: types.uint64[::1]  # uint64[2·2^14]: leaves, each followed by its stamp
     pool: types.float32[::1]  # float32[2^14]: values of the last leaves, in turn
     boards: types.uint64[::1]  # uint64[…]: see the offsets below
+    words: types.uint64[::1]  # uint64[…]: of the states at the same places
+    chances: types.float64[::1]  # float64[…]: of the states at the same places in `boards`
     positions: types.uint32[::1]  # uint32[4n·32]: look-ups of the leaves
     values: types.float32[::1]  # float32[…]: see the offsets below
     stamps: types.int64[::1]  # int64[…]: the leaf of each state's actions, −1 where illegal
@@ -82,13 +86,23 @@ class Memory(NamedTuple):
     times: types.int64[::1]  # int64[400]: moves by time, in hundredths of the limit
 
 
+class Values(NamedTuple):
+    """What values boards, taken apart: a network's compiled functions and its weights."""
+
+    look: types.FunctionType(LOOK_SIGNATURE)
+    values: types.FunctionType(VALUES_SIGNATURE)
+    weights: types.float32[::1]
+
+
 COUNTERS = ("aborted", "deadline", "leaves", "looked_up", "probes", "hits", "nodes")
 ABORTED, DEADLINE, LEAVES, LOOKED_UP, PROBES, HITS, NODES = range(len(COUNTERS))
 STATES = np.uint64(IMAGES)  # in `boards`: images, states, their four leaves, those to look up
 LEAVES_AT = STATES + np.uint64(MOST_STATES)
 PENDING = LEAVES_AT + np.uint64(4 * MOST_STATES)
+CHANCE_AT = PENDING + np.uint64(4 * MOST_STATES + 4)  # then the outcomes of a node of each depth
+MOST_BOARDS = int(CHANCE_AT) + MOST_STATES * (MOST_PLIES + 1)
 ROOT = np.uint64(4 + MOST_STATES)  # in `values`: 4 leaves, the states, the root's 4 actions
-REWARDS = ROOT + np.uint64(4)  # then 2 rewards of each state: of Up and Down, of Right and Left
+REWARDS = ROOT + np.uint64(4)  # then the rewards of each state's four actions
 
 # ---------------------------------------------------------------- the last ply
 
@@ -101,12 +115,13 @@ def table_slot(board, size):
 
 
 @kernel
-def _list_leaves(leaves, boards, stamps, counters, count):
+def _list_leaves(memory, count):
     """Give each of `count` leaves (boards[LEAVES_AT …]) its stamp, −1 where it is its own state.
 
     A stamp counts the leaves looked up so far; its value stands in the pool until as many others
     have followed.  Returns how many have to be looked up; they are listed in boards[PENDING …].
     """
+    boards, leaves, stamps, counters = memory.boards, memory.leaves, memory.stamps, memory.counters
     pending, legal, looked_up = ZERO, 0, counters[LOOKED_UP]
     oldest = looked_up - (len(leaves) >> 1) + 4 * MOST_STATES
     for i in range(ZERO, count):
@@ -129,19 +144,21 @@ def _list_leaves(leaves, boards, stamps, counters, count):
 
 
 @kernel
-def _look_up_leaves(look, values_of, weights, limits, pool, boards, positions, values, last, count):
+def _look_up_leaves(network, limits, memory, last, count):
     """Look the listed leaves up, four at a time, and put their values into the pool.
 
     last: the stamp of the last of them.
     """
     if count == ZERO:
         return
+    weights, boards, positions = network.weights, memory.boards, memory.positions
+    pool, values = memory.pool, memory.values
     size = np.uint64(len(positions)) // np.uint64(MOST_STATES)  # 4n
     for at in range(count, count + THREE):
         boards[PENDING + at] = ZERO
     for g in range(ZERO, (count + THREE) >> TWO):
-        image_boards(boards, PENDING + QUAD * g, boards, WHOLE)
-        look(boards, positions, g * size)
+        image_boards(boards, PENDING + QUAD * g, boards, limits.game)
+        network.look(boards, positions, g * size)
         if limits.stages.marks:
             stage_positions(boards, PENDING + QUAD * g, positions, g * size, size, limits.stages)
         for i in range(g * size, (g + ONE) * size):
@@ -150,45 +167,29 @@ def _look_up_leaves(look, values_of, weights, limits, pool, boards, positions, v
     first = np.uint64(last) - count + ONE
     for g in range(ZERO, (count + THREE) >> TWO):
         find_weights(weights, positions, g * size, size, limits.stages)
-        values_of(weights, positions, g * size, size >> TWO, values)
+        network.values(weights, positions, g * size, size >> TWO, values)
         for i in range(QUAD * g, min(QUAD * g + QUAD, count)):
             pool[(first + i) & mask] = values[i & THREE] + limits.optimistic
 
 
 @kernel
-def _one_ply(
-    look,
-    values_of,
-    weights,
-    limits,
-    leaves,
-    pool,
-    boards,
-    positions,
-    values,
-    stamps,
-    counters,
-    count,
-):
+def _one_ply(network, limits, memory, count):
     """Write the 1-ply values of `count` states (boards[STATES …]) into values[4 …]."""
+    boards, values = memory.boards, memory.values
     for s in range(ZERO, count):
-        at = LEAVES_AT + QUAD * s
-        up, right, down, left, along, across = slide_all(boards[STATES + s])
+        at, pays = LEAVES_AT + QUAD * s, REWARDS + QUAD * s
+        up, right, down, left, p, q, r, t = rules.slide(boards[STATES + s], limits.game)
         boards[at], boards[at + ONE], boards[at + TWO], boards[at + THREE] = up, right, down, left
-        values[REWARDS + TWO * s] = np.float32(along) * limits.pays
-        values[REWARDS + TWO * s + ONE] = np.float32(across) * limits.pays
-    pending = _list_leaves(leaves, boards, stamps, counters, QUAD * count)
-    last = counters[LOOKED_UP]
-    _look_up_leaves(
-        look, values_of, weights, limits, pool, boards, positions, values, last, pending
-    )
-    mask = len(pool) - 1
+        values[pays], values[pays + ONE] = np.float32(p), np.float32(q)
+        values[pays + TWO], values[pays + THREE] = np.float32(r), np.float32(t)
+    pending = _list_leaves(memory, QUAD * count)
+    _look_up_leaves(network, limits, memory, memory.counters[LOOKED_UP], pending)
+    pool, stamps, mask = memory.pool, memory.stamps, len(memory.pool) - 1
     for s in range(ZERO, count):
         best = ILLEGAL
-        for a in range(ZERO, QUAD):
-            stamp = stamps[QUAD * s + a]
-            if stamp >= 0:
-                best = max(best, values[REWARDS + TWO * s + (a & ONE)] + pool[stamp & mask])
+        for i in range(QUAD * s, QUAD * s + QUAD):
+            if stamps[i] >= 0:
+                best = max(best, values[REWARDS + i] * limits.pays + pool[stamps[i] & mask])
         values[QUAD + s] = best if best != ILLEGAL else np.float32(0)
 
 
@@ -203,165 +204,80 @@ def _out_of_time(counters, stop, limits):
     return limits.ticks > 0 and ticks(limits.clock) >= counters[DEADLINE]
 
 
+@part
+def _outcomes(limits, memory, after, word, action, moved, at):
+    """List what luck can make of an afterstate in boards, words and chances [at …]; see `game`."""
+    boards, words, chances = memory.boards, memory.words, memory.chances
+    return rules.outcomes(after, word, action, moved, limits.game, boards, words, chances, at)
+
+
 @kernel
-def _mean_one_ply(
-    look,
-    values_of,
-    weights,
-    limits,
-    leaves,
-    pool,
-    boards,
-    positions,
-    values,
-    stamps,
-    counters,
-    board,
-    first,
-):
+def _mean_one_ply(network, limits, memory, after, word, action, moved, rare):
     """Return an afterstate's value with one ply below it.
 
-    first: 1, or 2 for the part of it that spawned 4s make.
+    rare: whether only that part of it is asked for which rare outcomes make.
     """
-    mask, count, cells = empty_mask(board), ZERO, 0
-    while mask:
-        cell = mask & (~mask + ONE)
-        mask ^= cell
-        cells += 1
-        for exponent in range(first, THREE):
-            boards[STATES + count] = board | cell * exponent
-            count += ONE
-    _one_ply(
-        look,
-        values_of,
-        weights,
-        limits,
-        leaves,
-        pool,
-        boards,
-        positions,
-        values,
-        stamps,
-        counters,
-        count,
-    )
-    total = 0.0
-    for s in range(ZERO, count):
-        spawned_two = first == ONE and s & ONE == ZERO
-        total += (TWO_CHANCE if spawned_two else FOUR) * values[QUAD + s]
-    return total / cells
+    count, total = _outcomes(limits, memory, after, word, action, moved, STATES)
+    boards, chances, kept = memory.boards, memory.chances, ZERO
+    for s in range(STATES, STATES + count):
+        if not rare or chances[s] < RARE:
+            boards[STATES + kept], chances[STATES + kept] = boards[s], chances[s]
+            kept += ONE
+    _one_ply(network, limits, memory, kept)
+    points = 0.0
+    for s in range(ZERO, kept):
+        points += chances[STATES + s] * memory.values[QUAD + s]
+    return points / total
 
 
 @kernel
-def chance_value(
-    look,
-    values_of,
-    weights,
-    limits,
-    table,
-    known,
-    leaves,
-    pool,
-    boards,
-    positions,
-    values,
-    stamps,
-    counters,
-    stop,
-    afterstate,
-    plies,
-):
+def chance_value(network, limits, memory, after, word, action, moved, plies):
     """Return the value of an afterstate with `plies` ≥ 1 plies below it, as float32.
 
-    Meaningless once counters[ABORTED] is set.
+    word, action, moved: as a game's spawn is told.  Meaningless once counters[ABORTED] is set.
     """
-    board = canonical(afterstate, WHOLE)
-    slot, remember = table_slot(board ^ np.uint64(plies), len(table) >> 1), len(table) > 2
+    table, known, counters = memory.table, memory.known, memory.counters
+    after, word, action, moved, key = rules.image(after, word, action, moved, limits.game)
+    slot, remember = table_slot(key ^ np.uint64(plies), len(table) >> 1), len(table) > 2
     counters[PROBES] += 1
-    if remember and table[TWO * slot] == board and known[QUAD * slot + THREE] == plies:
+    if remember and table[TWO * slot] == key and known[QUAD * slot + THREE] == plies:
         counters[HITS] += 1
         return known[QUAD * slot + TWO]
     counters[NODES] += 1
-    if plies == 1:
-        if counters[NODES] % BETWEEN_LOOKS == 0 and _out_of_time(counters, stop, limits):
-            counters[ABORTED] = 1
+    if plies == 1 and counters[NODES] % BETWEEN_LOOKS == 0:
+        counters[ABORTED] = _out_of_time(counters, memory.stop, limits)
+        if counters[ABORTED]:
             return np.float32(0)
-        mean = _mean_one_ply(
-            look,
-            values_of,
-            weights,
-            limits,
-            leaves,
-            pool,
-            boards,
-            positions,
-            values,
-            stamps,
-            counters,
-            board,
-            ONE,
-        )
-    else:
-        mean, total, cells, free = 0.0, 0.0, 0, empty_mask(board)
-        fours_below = plies - 1 if limits.reduce else plies
-        if fours_below == 1:
-            mean = _mean_one_ply(
-                look,
-                values_of,
-                weights,
-                limits,
-                leaves,
-                pool,
-                boards,
-                positions,
-                values,
-                stamps,
-                counters,
-                board,
-                TWO,
-            )
-        while free:
-            cell = free & (~free + ONE)
-            free ^= cell
-            cells += 1
-            for exponent in range(ONE, THREE):
-                below = plies if exponent == ONE else fours_below
-                if below == 1:
-                    continue
-                state, best = board | cell * exponent, ILLEGAL
-                up, right, down, left, along, across = slide_all(state)
-                for a in range(4):
-                    after = up if a == 0 else right if a == 1 else down if a == 2 else left
-                    if after == state:
-                        continue
-                    reward = np.float32(across if a & 1 else along) * limits.pays
+    of_rare = plies - 1 if limits.reduce else plies
+    mean = (
+        _mean_one_ply(network, limits, memory, after, word, action, moved, plies > 1)
+        if of_rare <= 1
+        else 0.0
+    )
+    if plies > 1:
+        at = CHANCE_AT + np.uint64(MOST_STATES * plies)
+        count, total = _outcomes(limits, memory, after, word, action, moved, at)
+        points = 0.0
+        for s in range(at, at + count):
+            below = of_rare if memory.chances[s] < RARE else plies
+            if below == 1:
+                continue
+            state, best = memory.boards[s], ILLEGAL
+            slid = rules.slide(state, limits.game)
+            for a in range(QUAD):
+                if slid[a] != state:
+                    lines = moved_lines(state, slid[a], a)
                     value = chance_value(
-                        look,
-                        values_of,
-                        weights,
-                        limits,
-                        table,
-                        known,
-                        leaves,
-                        pool,
-                        boards,
-                        positions,
-                        values,
-                        stamps,
-                        counters,
-                        stop,
-                        after,
-                        below - 1,
+                        network, limits, memory, slid[a], memory.words[s], a, lines, below - 1
                     )
                     if counters[ABORTED]:
                         return np.float32(0)
-                    best = max(best, reward + value)
-                chance = TWO_CHANCE if exponent == ONE else FOUR
-                total += chance * (best if best != ILLEGAL else np.float32(0))
-        mean += total / cells
+                    best = max(best, np.float32(slid[QUAD + a]) * limits.pays + value)
+            points += memory.chances[s] * (best if best != ILLEGAL else np.float32(0))
+        mean += points / total
     value = np.float32(mean)
     if remember:
-        table[TWO * slot] = board
+        table[TWO * slot] = key
         known[QUAD * slot + TWO], known[QUAD * slot + THREE] = value, plies
     return value
 
@@ -370,42 +286,17 @@ def chance_value(
 
 
 @kernel
-def _root_one_ply(
-    look,
-    values_of,
-    weights,
-    limits,
-    leaves,
-    pool,
-    boards,
-    positions,
-    values,
-    stamps,
-    counters,
-    board,
-):
+def _root_one_ply(network, limits, memory, board):
     """Write the root's four 1-ply values into values[ROOT …], −inf where illegal; return how many
     are legal."""
-    boards[STATES], legal = board, 0
-    _one_ply(
-        look,
-        values_of,
-        weights,
-        limits,
-        leaves,
-        pool,
-        boards,
-        positions,
-        values,
-        stamps,
-        counters,
-        ONE,
-    )
+    values, stamps, legal = memory.values, memory.stamps, 0
+    memory.boards[STATES] = board
+    _one_ply(network, limits, memory, ONE)
     for a in range(ZERO, QUAD):
         values[ROOT + a] = ILLEGAL
         if stamps[a] >= 0:
-            reward = values[REWARDS + (a & ONE)]
-            values[ROOT + a] = reward + pool[stamps[a] & (len(pool) - 1)]
+            value = memory.pool[stamps[a] & (len(memory.pool) - 1)]
+            values[ROOT + a] = values[REWARDS + a] * limits.pays + value
             legal += 1
     return legal
 
@@ -424,67 +315,44 @@ ALL_ACTIONS = np.uint64(15)
 
 
 @kernel
-def decide_kernel(look, values_of, weights, limits, memory, board):
+def _root(network, limits, memory, board, word, plies, legal):
+    """Search the root's actions to a depth, the best so far first; return those finished, a bit
+    set.
+
+    Their values are written into values[ROOT …].
+    """
+    values, slid = memory.values, rules.slide(board, limits.game)
+    left_over, done = ALL_ACTIONS, ZERO
+    for _ in range(legal):
+        a = _best_of(values, left_over)
+        left_over &= ~(ONE << a)
+        lines = moved_lines(board, slid[a], a)
+        value = chance_value(network, limits, memory, slid[a], word, a, lines, plies - 1)
+        if memory.counters[ABORTED]:
+            break
+        values[ROOT + a] = np.float32(slid[QUAD + a]) * limits.pays + value
+        done |= ONE << a
+    return done
+
+
+@kernel
+def decide_kernel(network, limits, memory, board, word):
     """Choose an action; return (action or 4, plies searched).
 
     Its values, rewards included, stand in memory.values[ROOT …].  With a time limit the search
     deepens ply by ply, the best action so far first; when time is up within a ply, the best of
     the actions that it has finished is taken.
     """
-    table, known, leaves = memory.table, memory.known, memory.leaves
-    pool, boards = memory.pool, memory.boards
-    positions, values, stamps = memory.positions, memory.values, memory.stamps
-    counters, stop = memory.counters, memory.stop
+    counters, values = memory.counters, memory.values
     counters[ABORTED] = 0
     if limits.ticks:
         counters[DEADLINE] = ticks(limits.clock) + limits.ticks
-    legal = _root_one_ply(
-        look,
-        values_of,
-        weights,
-        limits,
-        leaves,
-        pool,
-        boards,
-        positions,
-        values,
-        stamps,
-        counters,
-        board,
-    )
+    legal = _root_one_ply(network, limits, memory, board)
     best, reached = _best_of(values, ALL_ACTIONS), 1
     if limits.ticks and legal < 2:
         return best, reached
-    up, right, down, left, along, across = slide_all(board)
     for plies in range(2 if limits.ticks else max(limits.plies, 2), limits.plies + 1):
-        left_over, done = ALL_ACTIONS, ZERO
-        for _ in range(legal):
-            a = _best_of(values, left_over)
-            left_over &= ~(ONE << a)
-            after = up if a == 0 else right if a == 1 else down if a == 2 else left
-            reward = np.float32(across if a & ONE else along) * limits.pays
-            value = chance_value(
-                look,
-                values_of,
-                weights,
-                limits,
-                table,
-                known,
-                leaves,
-                pool,
-                boards,
-                positions,
-                values,
-                stamps,
-                counters,
-                stop,
-                after,
-                plies - 1,
-            )
-            if counters[ABORTED]:
-                break
-            values[ROOT + a] = reward + value
-            done |= ONE << a
+        done = _root(network, limits, memory, board, word, plies, legal)
         best = _best_of(values, done) if done else best
         if counters[ABORTED]:
             break
@@ -504,58 +372,51 @@ CONTEXT = types.Tuple(  # (weights, limits, memory, look, values): one thread's 
     )
 )
 MEMORY = 2  # its place in a context
-SEARCH_SIGNATURE = types.UniTuple(types.uint64, 3)(CONTEXT, types.uint64, types.uint64)
+SEARCH_SIGNATURE = types.UniTuple(types.uint64, 4)(
+    CONTEXT, numba_type(Game), types.uint64, types.uint64, types.uint64
+)
+
+
+@part
+def _parts(context):
+    """Return a context's network, limits and memory, as the kernels of a search take them."""
+    weights, limits, memory, look, values_of = context
+    network = Values(look, values_of, borrowed((weights,))[0])
+    return network, limits, borrowed(memory)
 
 
 @compiled(SEARCH_SIGNATURE)
-def search_policy(context, board, random):
+def search_policy(context, game, board, word, luck):
     """Take the action that the search chooses; a stopped search gives the game up."""
-    weights, limits, memory, look, values_of = context
+    network, limits, memory = _parts(context)
     begin = ticks(limits.clock) if limits.ticks else 0
-    action, plies = decide_kernel(look, values_of, weights, limits, memory, board)
+    action, plies = decide_kernel(network, limits, memory, board, word)
     if action == QUAD or (memory.counters[ABORTED] and peek(memory.stop, 0) != 0):
-        return board, np.uint64(0), random
-    free = 0
+        return QUAD, board, ZERO, luck
+    free, cells = 0, empty_mask(board)
     for cell in range(ZERO, np.uint64(64), QUAD):
-        free += (empty_mask(board) >> cell) & ONE
+        free += (cells >> cell) & ONE
     memory.depths[free, plies] += 1
     if limits.ticks:
         took = (ticks(limits.clock) - begin) * (TIME_BINS // 4) // limits.ticks
         memory.times[min(took, TIME_BINS - 1)] += 1
-    after, reward = slide_one(board, action)
-    return after, reward, random
+    after, reward = rules.slide_one(board, action, game)
+    return action, after, reward, luck
 
 
 @compiled(types.Tuple((types.uint64, types.int64))(CONTEXT, types.uint64))
 def decide(context, board):
     """Choose on one board; return (action or 4, plies)."""
-    weights, limits, memory, look, values_of = context
-    return decide_kernel(look, values_of, weights, limits, memory, board)
+    network, limits, memory = _parts(context)
+    return decide_kernel(network, limits, memory, board, ZERO)
 
 
 @compiled(types.float32(CONTEXT, types.uint64, types.int64))
 def value_of(context, afterstate, plies):
     """Return the value of an afterstate with `plies` ≥ 1 plies below it."""
-    weights, limits, memory, look, values_of = context
+    network, limits, memory = _parts(context)
     memory.counters[ABORTED] = 0
-    return chance_value(
-        look,
-        values_of,
-        weights,
-        limits,
-        memory.table,
-        memory.known,
-        memory.leaves,
-        memory.pool,
-        memory.boards,
-        memory.positions,
-        memory.values,
-        memory.stamps,
-        memory.counters,
-        memory.stop,
-        afterstate,
-        plies,
-    )
+    return chance_value(network, limits, memory, afterstate, ZERO, ZERO, ZERO, plies)
 
 
 class Search:
@@ -580,7 +441,14 @@ class Search:
         plies = plies or MOST_PLIES
         start = np.float32(network.optimistic)
         self.limits = Limits(
-            plies, ticks_a_move, address, reduce, np.float32(pays), start, network.stages
+            plies,
+            ticks_a_move,
+            address,
+            reduce,
+            np.float32(pays),
+            start,
+            network.stages,
+            network.grid,
         )
 
     def context(self, table_mib=None):
@@ -600,7 +468,7 @@ class Search:
     def decide(self, board):
         """Search one board; return (action or None, {action: reward + value}, plies reached)."""
         context = self._cleared()
-        action, plies = decide()(context, np.uint64(board))
+        action, plies = self.network.grid.bind(decide)()(context, np.uint64(board))
         values = context[MEMORY].values[int(ROOT) : int(ROOT) + 4]
         found = {a: float(value) for a, value in enumerate(values) if value != ILLEGAL}
         return (None if action == 4 else int(action)), found, int(plies)
@@ -635,9 +503,11 @@ def _new_memory(n, table_mib, stop):
         known=table.view(np.float32),
         leaves=np.zeros(2 << LEAF_BITS, np.uint64),
         pool=np.zeros(1 << LEAF_BITS, np.float32),
-        boards=np.zeros(IMAGES + 9 * MOST_STATES + 4, np.uint64),
+        boards=np.zeros(MOST_BOARDS, np.uint64),
+        words=np.zeros(MOST_BOARDS, np.uint64),
+        chances=np.zeros(MOST_BOARDS),
         positions=np.zeros(4 * n * MOST_STATES, np.uint32),
-        values=np.zeros(8 + 3 * MOST_STATES, np.float32),
+        values=np.zeros(8 + 5 * MOST_STATES, np.float32),
         stamps=np.zeros(4 * MOST_STATES, np.int64),
         counters=np.zeros(len(COUNTERS), np.int64),
         stop=stop,

@@ -15,12 +15,13 @@ from typing import NamedTuple
 import numpy as np
 
 from lib2048.game import board as rules
-from lib2048.game.spec import ACTIONS, FOUR_CHANCE
+from lib2048.game.bits import WHOLE, canonical
+from lib2048.game.spec import ACTIONS
 from lib2048.search.expectimax import COUNTERS, MEMORY, TABLE_MIB, Search, decide, table_slot
 from lib2048.search.expectimax import value_of as value_kernel
 
 MOST_PLIES = 3  # a tree of four has tens of thousands of afterstates: too many to walk through here
-CHANCES = {1: 1 - FOUR_CHANCE, 2: FOUR_CHANCE}
+CHANCES = WHOLE.chances
 STEPS = (-4, 1, 4, -1)  # from a cell to its neighbour in the direction of each action
 
 
@@ -153,7 +154,7 @@ class SearchTree:
         if place.plies == 1:  # a leaf, which is looked up as it lies
             return Place(board, image, place.turn, 0)
         images = rules.symmetries(board).tolist()
-        image = int(rules.canonical(image, rules.WHOLE))
+        image = int(canonical(image, WHOLE))
         return Place(board, np.uint64(image), images.index(image), place.plies - 1)
 
     def _spawn(self, place, cell, exponent):

@@ -71,7 +71,7 @@ class TableLearner:
 
     def prepare(self):
         """Compile, or load, what playing needs."""
-        play_kernel()
+        self._crew.members[0].rule.grid.bind(play_kernel)()
 
     def set_rate(self, rate):
         """Learn at this rate from now on."""

@@ -1,0 +1,151 @@
+"""A game as a value: its board, its tiles and spawns, and the rules that it is played by.
+
+Kernels get a `Game` as numbers, so one compiled loop serves all sizes and odds.  What no number can
+say (how tiles slide, what is put in) is a *rules* module: compiled functions of fixed names, which
+kernels call as `rules.slide`, `rules.spawn` ….  `Game.bind` returns a kernel that calls those of
+its own game, compiled once and inlined; for 2048 that is the kernel as it was written.
+
+A state is a board and one more word, for what a game remembers beside its tiles: 0 in 2048, where
+the compiler removes it.  A rules module has
+
+* slide(board, game) → (up, right, down, left, and the reward of each), and slide_one(board, action,
+  game) → (afterstate, reward): all uint64; an illegal action returns the board itself;
+* begin(luck, game) → (board, word, luck): a start;
+* spawn(afterstate, word, action, moved, luck, game) → (board, word, reward, luck): what luck puts
+  in; moved: a bit for each line (row or column) that the action has moved;
+* outcomes(afterstate, word, action, moved, game, boards, words, weights, at) → (count, total): the
+  same as a list, boards[at …] and words[at …] with weights[at …] in [0, 1]; a chance is
+  weight / total;
+* image(afterstate, word, action, moved, game) → the same four of an image that plays alike, and a
+  key, equal for all that do;
+* tile(exponent), for people: what is written on a tile.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from lib2048.game.spec import ACTIONS, FOUR_CHANCE
+from lib2048.machine.kernels import bound
+
+SEAM = "rules"  # the name by which kernels know the module with the rules
+MOST_OUTCOMES = 32  # of one spawn: 2 tiles in 16 cells
+FAMILIES = []  # the modules that have rules, 2048's first
+
+
+class Game(NamedTuple):
+    """A game as the numbers that kernels need; see `new_game` and `parse_game`."""
+
+    right: np.uint64  # bits to shift back after a slide to the right
+    down: np.uint64  # bits to shift back after a slide down
+    cells: np.uint64  # a 1 in the lowest bit of each of its cells' four bits
+    fours: np.uint64  # a spawned tile is a 4 where 32 random bits fall below this number
+    four: np.float64  # the same as a chance
+    family: np.uint64  # which rules: their number in FAMILIES
+
+    @property
+    def rules(self):
+        """The module with the rules."""
+        return FAMILIES[int(self.family)]
+
+    @property
+    def rows(self):
+        """The number of rows."""
+        return 4 - int(self.down) // 16
+
+    @property
+    def columns(self):
+        """The number of columns."""
+        return 4 - int(self.right) // 4
+
+    @property
+    def actions(self):
+        """The names of the actions 0..3."""
+        return ACTIONS
+
+    @property
+    def chances(self):
+        """What can spawn: {exponent: chance}."""
+        return {1: 1 - float(self.four), 2: float(self.four)}
+
+    @property
+    def name(self):
+        """How the game is written, as `parse_game` reads it: 2048, 2048@3x4, 2048:four=0.2."""
+        odds = "" if self.four == FOUR_CHANCE else f":four={float(self.four):g}"
+        size = "" if self.rows == self.columns == 4 else f"@{self.rows}x{self.columns}"
+        return self.rules.NAME + odds + size
+
+    def bind(self, kernel):
+        """Return a kernel as it plays this game: compiled with the game's own rules in it."""
+        return bound(kernel, SEAM, self.rules)
+
+    def tile(self, exponent):
+        """Return what is written on a tile, as an int: 0 for an empty cell, else 2, 4, 8 …"""
+        return self.rules.tile(exponent)
+
+    def has_room(self, board):
+        """Say whether a cell is empty."""
+        cells = range(0, 64, 4)
+        return any(int(self.cells) >> c & 1 and not int(board) >> c & 15 for c in cells)
+
+    def outcomes(self, afterstate, word=0, action=0, moved=15):
+        """Return [(chance, state)] of what luck can put into an afterstate; states are uint64.
+
+        moved: a bit for each line that the action has moved.  Empty where there is no room.
+        """
+        boards, words = np.zeros((2, MOST_OUTCOMES), np.uint64)
+        asked, weights = map(np.uint64, (afterstate, word, action, moved)), np.zeros(MOST_OUTCOMES)
+        count, total = self.rules.outcomes(*asked, self, boards, words, weights, np.uint64(0))
+        return list(zip((weights[:count] / (total or 1)).tolist(), boards[:count]))
+
+
+def new_game(rows=4, columns=4, four=FOUR_CHANCE, family=0):
+    """Return the `Game` of a board size and odds.
+
+    rows, columns: 1 … 4; four: the chance that a spawned tile is a 4, from 0 to 1; family: of
+    rules.  Raises ValueError, in one line, for anything else.
+    """
+    if not (1 <= rows <= 4 and 1 <= columns <= 4):
+        raise ValueError(f"a board of {rows}x{columns}: use 1 to 4 rows and columns")
+    if not (isinstance(four, (int, float)) and 0 <= four <= 1):
+        raise ValueError(f"four {four!r}: use the chance of a 4, from 0 to 1")
+    cells = sum(1 << 4 * (4 * row + column) for row in range(rows) for column in range(columns))
+    return Game(
+        right=np.uint64(4 * (4 - columns)),
+        down=np.uint64(16 * (4 - rows)),
+        cells=np.uint64(cells),
+        fours=np.uint64(round(four * 2**32)),
+        four=np.float64(four),
+        family=np.uint64(family),
+    )
+
+
+def parse_game(name):
+    """Return the `Game` that a name asks for: 2048, 2048@3x4, 2048:four=0.2, 2048:four=0.2@3x4.
+
+    Raises ValueError, in one line, for anything else.
+    """
+    first, at, size = name.partition("@")
+    rules, colon, option = first.partition(":")
+    families = [module.NAME for module in FAMILIES]
+    if rules not in families:
+        raise ValueError(f"unknown game {name!r}: use {', '.join(families)}, 2048@3x4, …")
+    key, _, number = option.partition("=")
+    try:
+        four = float(number) if colon else FOUR_CHANCE
+    except ValueError:
+        four = None
+    if colon and (key != "four" or four is None):
+        raise ValueError(f"unknown game {name!r}: odds are written as in 2048:four=0.2")
+    rows, columns = parse_size(size) if at else (4, 4)
+    return new_game(rows, columns, four, families.index(rules))
+
+
+def parse_size(size):
+    """Return (rows, columns) of a board size such as '2x3'.  Raises ValueError, in one line."""
+    rows, _, columns = size.partition("x")
+    if not (rows.isdigit() and columns.isdigit()):
+        raise ValueError(f"board size {size!r}: write it as rows and columns, such as 2x3")
+    if int(rows) * int(columns) == 1:
+        raise ValueError("board size '1x1': it has no room for the two tiles of the start")
+    return int(rows), int(columns)

@@ -1,0 +1,161 @@
+"""The rules of 2048, once to be fast: a table for each row's slide, a tile by a few instructions.
+
+`spec` has the same rules once to be read.  What a rules module has to hold says `game`.
+"""
+
+import sys
+
+import numpy as np
+
+from lib2048.game.bits import LARGEST_EXPONENT, WHOLE, canonical, empty_mask, place, transpose
+from lib2048.game.game import FAMILIES
+from lib2048.game.rng import chance, draw
+from lib2048.machine.kernels import kernel
+
+NAME = "2048"
+FAMILIES.append(sys.modules[__name__])
+
+# ---------------------------------------------------------------- slide tables
+
+
+def _slide_rows_left(cells):
+    """Slide many rows at once to the left: uint8[n, 4] exponents → (uint8[n, 4], reward[n])."""
+    cells, reward = _packed(cells), np.zeros(len(cells), np.uint64)
+    for i in range(3):
+        merge = (cells[:, i] == cells[:, i + 1]) & (cells[:, i] > 0)
+        merge &= cells[:, i] < LARGEST_EXPONENT
+        cells[merge, i] += 1
+        cells[merge, i + 1] = 0
+        reward[merge] += np.uint64(1) << cells[merge, i].astype(np.uint64)
+        cells = _packed(cells)
+    return cells, reward
+
+
+def _packed(cells):
+    """Move the empty cells of each row to its right end, the others keeping their order."""
+    order = np.argsort(cells == 0, axis=1, kind="stable")
+    return np.take_along_axis(cells, order, axis=1)
+
+
+def _slide_table():
+    """Return uint64[65536]: a row's slide left (bits 0–15), right (16–31) and reward (from 32)."""
+    rows = np.arange(1 << 16, dtype=np.uint64)
+    shifts = np.arange(0, 16, 4, dtype=np.uint64)
+    cells = (rows[:, None] >> shifts & np.uint64(15)).astype(np.uint8)
+    left, reward = _slide_rows_left(cells)
+    right = _slide_rows_left(cells[:, ::-1])[0][:, ::-1]
+
+    def number(cells):
+        return (cells.astype(np.uint64) << shifts).sum(axis=1, dtype=np.uint64)
+
+    return number(left) | number(right) << np.uint64(16) | reward << np.uint64(32)
+
+
+SLIDES = _slide_table()
+
+
+# ---------------------------------------------------------------- sliding
+
+
+@kernel
+def slide_rows(board):
+    """Slide every row both ways at once.
+
+    board: uint64.  Returns (slid left, slid right, reward), uint64 each; both ways earn the same.
+    """
+    left, right, reward = np.uint64(0), np.uint64(0), np.uint64(0)
+    for shift in (np.uint64(0), np.uint64(16), np.uint64(32), np.uint64(48)):
+        entry = SLIDES[(board >> shift) & np.uint64(0xFFFF)]
+        left |= (entry & np.uint64(0xFFFF)) << shift
+        right |= ((entry >> np.uint64(16)) & np.uint64(0xFFFF)) << shift
+        reward += entry >> np.uint64(32)
+    return left, right, reward
+
+
+@kernel
+def slide_one(board, action, game=WHOLE):
+    """Slide a board by one action.
+
+    board: uint64; action: uint64 0..3 (Up, Right, Down, Left).  Returns (afterstate, reward),
+    uint64 each; an illegal action returns the board itself and 0.
+    """
+    upright = (action & np.uint64(1)) == np.uint64(0)
+    rows = transpose(board) if upright else board
+    half = np.uint64(0 if action == np.uint64(0) or action == np.uint64(3) else 16)
+    slid, reward = np.uint64(0), np.uint64(0)
+    for shift in (np.uint64(0), np.uint64(16), np.uint64(32), np.uint64(48)):
+        entry = SLIDES[(rows >> shift) & np.uint64(0xFFFF)]
+        slid |= ((entry >> half) & np.uint64(0xFFFF)) << shift
+        reward += entry >> np.uint64(32)
+    slid = transpose(slid) if upright else slid
+    back = game.right if action == np.uint64(1) else np.uint64(0)
+    return slid >> (game.down if action == np.uint64(2) else back), reward
+
+
+@kernel
+def slide(board, game=WHOLE):
+    """Slide a board by all four actions.
+
+    board: uint64.  Returns (up, right, down, left, and the reward of each), uint64 each; an illegal
+    action returns the board itself and 0.
+    """
+    left, right, across = slide_rows(board)
+    up, down, along = slide_rows(transpose(board))
+    right, down = right >> game.right, transpose(down) >> game.down
+    return transpose(up), right, down, left, along, across, along, across
+
+
+# ---------------------------------------------------------------- spawning
+
+
+@kernel
+def spawn_tile(board, luck, game=WHOLE):
+    """Spawn a 2 or, with the game's chance, a 4 in an empty cell; return (board, luck)."""
+    luck, bits = draw(luck)
+    exponent = np.uint64(1) + np.uint64(chance(bits, game.fours))
+    return place(board, bits, exponent, game), luck
+
+
+@kernel
+def begin(luck, game=WHOLE):
+    """Begin a game: two spawned tiles; return (board, word 0, luck), uint64 each."""
+    board, luck = spawn_tile(np.uint64(0), luck, game)
+    board, luck = spawn_tile(board, luck, game)
+    return board, np.uint64(0), luck
+
+
+@kernel
+def spawn(afterstate, word, action, moved, luck, game=WHOLE):
+    """Spawn a tile, see `spawn_tile`; return (board, word 0, reward 0, luck), uint64 each."""
+    board, luck = spawn_tile(afterstate, luck, game)
+    return board, np.uint64(0), np.uint64(0), luck
+
+
+@kernel
+def outcomes(afterstate, word, action, moved, game, boards, words, weights, at):
+    """List what luck can put in: in each empty cell a 2 and a 4; return (count, empty cells).
+
+    Writes uint64 boards[at …] and float64 weights[at …], the chance of each tile; words stay 0.
+    """
+    empty, cells, last = empty_mask(afterstate) & game.cells, 0, at
+    while empty:
+        cell = empty & (~empty + np.uint64(1))
+        empty ^= cell
+        cells += 1
+        boards[last], weights[last] = afterstate | cell, 1 - game.four
+        last += np.uint64(1)
+        boards[last], weights[last] = afterstate | (cell << np.uint64(1)), game.four
+        last += np.uint64(1)
+    return last - at, cells
+
+
+@kernel
+def image(afterstate, word, action, moved, game):
+    """Return an afterstate that plays like this one, the same for all images, and its key."""
+    board, zero = canonical(afterstate, game), np.uint64(0)
+    return board, zero, zero, zero, board
+
+
+def tile(exponent):
+    """Return the tile of an exponent: 0 for an empty cell, else 2, 4, 8 …"""
+    return 1 << int(exponent) if exponent else 0
