@@ -7,10 +7,11 @@ from lib2048 import SmallGame
 from lib2048.deep.adp import ADP, FEATURES, features
 from lib2048.deep.moves import record_games
 from lib2048.deep.policy import ProbabilityPlayer
-from lib2048.game.board import afterstates, from_tiles, grid, symmetries
+from lib2048.game.board import afterstates, from_tiles, symmetries
+from lib2048.game.game import new_game
 from lib2048.play.evaluation import evaluate
 
-TWO, SMALL = grid(2, 2), grid(2, 3)
+TWO, SMALL = new_game(2, 2), new_game(2, 3)
 TIDY = [[64, 32, 8, 2], [16, 8, 4, 0], [4, 2, 0, 0], [2, 0, 0, 0]]
 BOARDS = {  # what each board has: corner, vertical, horizontal, diagonal
     "tidy": (TIDY, (1, 1, 1, 1)),
@@ -87,14 +88,14 @@ def spawns(after, rows, columns):
 
 def plain_expected(board, theta, size):
     worth = np.full(4, -np.inf)
-    for action, after, _ in afterstates(board, grid(*size)):
+    for action, after, _ in afterstates(board, new_game(*size)):
         worth[action] = sum(p * theta @ plain_features(x, *size) for p, x in spawns(after, *size))
     return worth
 
 
 @pytest.mark.parametrize("size", [(2, 2), (2, 3), (3, 2), (1, 4)])
 def test_the_expectation_is_that_over_all_spawns(size):
-    player = ADP(grid(*size))
+    player = ADP(new_game(*size))
     player.theta = np.array([3.0, -1.0, 0.5, 2.0])
     random = ProbabilityPlayer(lambda boards, legal: 1.0 * legal, explore=True)
     states = record_games(random, 30, seed=1, grid=player.grid).boards[::3]
@@ -110,7 +111,7 @@ def exact_worth(board, size, act, known):
     if board not in known:
         known[board] = 0.0
         shares = act(board)
-        for action, after, reward in afterstates(board, grid(*size)):
+        for action, after, reward in afterstates(board, new_game(*size)):
             if shares[action]:
                 later = (p * exact_worth(x, size, act, known) for p, x in spawns(after, *size))
                 known[board] += shares[action] * (reward + sum(later))
@@ -119,7 +120,7 @@ def exact_worth(board, size, act, known):
 
 def test_its_play_on_1x4_is_worth_exactly_what_any_of_its_best_actions_is():
     """Games played by its kernels have the mean that plain Python works out."""
-    size, known, player = (1, 4), {}, ADP(grid(1, 4))
+    size, known, player = (1, 4), {}, ADP(new_game(1, 4))
 
     def act(board):
         worths = plain_expected(board, player.theta, size)

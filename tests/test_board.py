@@ -10,9 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lib2048 import evaluate, record_game
+from lib2048.game import bits as bits_of
 from lib2048.game import board as fast
-from lib2048.game import spec
-from lib2048.game.board import SLIDES, from_tiles, slide, spawn, symmetries, to_exponents, to_tiles
+from lib2048.game import rules_2048, spec
+from lib2048.game.board import from_tiles, slide, spawn, symmetries, to_exponents, to_tiles
+from lib2048.game.rules_2048 import SLIDES
 
 CELLS = st.one_of(st.just(0), st.integers(0, 4), st.integers(0, 15))
 EXPONENTS = st.lists(CELLS, min_size=16, max_size=16)
@@ -57,7 +59,7 @@ def test_boards_slide_as_in_spec(packed):
 
 @given(BOARDS)
 def test_all_four_slides_agree_with_each_alone(packed):
-    up, right, down, left, along, across = map(int, fast.slide_all(np.uint64(packed)))
+    up, right, down, left, along, across, *others = map(int, rules_2048.slide(np.uint64(packed)))
     found = [(up, along), (right, across), (down, along), (left, across)]
     assert found == [slide(packed, action) for action in range(4)]
 
@@ -112,7 +114,7 @@ def test_mirrors_and_turns_are_the_plain_ones(packed):
     rows = reference.tiles(packed)
     plain = [reference.number(image) for image in reference.images(rows)]
     assert list(map(int, symmetries(packed))) == plain
-    for turn in (fast.transpose, fast.mirror, fast.flip):
+    for turn in (bits_of.transpose, bits_of.mirror, bits_of.flip):
         assert np.uint64(turn(np.uint64(turn(np.uint64(packed))))) == packed
 
 
@@ -199,7 +201,7 @@ def test_place_can_choose_every_empty_cell_in_its_turn(empties):
         cells = [cell for cell in range(16) if packed >> 4 * cell & 15 == 0]
         for rank, cell in enumerate(cells):
             for edge in (bits_for(rank, empties), bits_for(rank + 1, empties) - 1):
-                placed = fast.place(np.uint64(packed), np.uint64(edge), np.uint64(1), fast.WHOLE)
+                placed = bits_of.place(np.uint64(packed), np.uint64(edge), np.uint64(1), fast.WHOLE)
                 assert int(placed) == packed | 1 << 4 * cell
 
 
@@ -207,7 +209,7 @@ def test_place_can_choose_every_empty_cell_in_its_turn(empties):
 @given(BOARDS.filter(lambda packed: fast.count_empty(packed)), st.integers(0, 2**64 - 1))
 def test_spawn_is_the_plain_one(packed, bits):
     plain = reference.spawn_by(reference.tiles(packed), bits)
-    assert int(fast.spawn_with(np.uint64(packed), np.uint64(bits))) == reference.number(plain)
+    assert int(rules_2048.spawn_with(np.uint64(packed), np.uint64(bits))) == reference.number(plain)
     board, state = spawn(packed, bits)
     plain, plain_state = reference.spawn(reference.tiles(packed), bits)
     assert (board, state) == (reference.number(plain), plain_state)
@@ -215,7 +217,7 @@ def test_spawn_is_the_plain_one(packed, bits):
 
 @pytest.mark.parametrize("low, exponent", [(0, 2), (429496729, 2), (429496730, 1), (2**32 - 1, 1)])
 def test_a_tenth_of_the_spawns_are_fours(low, exponent):
-    spawned = fast.spawn_with(np.uint64(0), np.uint64(bits_for(5, 16, low)))
+    spawned = rules_2048.spawn_with(np.uint64(0), np.uint64(bits_for(5, 16, low)))
     assert int(spawned) == exponent << 20
     assert abs(429496730 / 2**32 - 0.1) < 1e-9
 

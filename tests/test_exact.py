@@ -14,6 +14,7 @@ from lib2048.cli import main
 from lib2048.exact import SmallGame, solve
 from lib2048.game import board, frontier, mdp, spec
 from lib2048.game.frontier import SCORE_AND_MOVES, Choice
+from lib2048.game.game import new_game
 
 SIZES = [(2, 2), (2, 3)]
 
@@ -556,7 +557,7 @@ def plain_chance(after, depth):
 
 
 def test_sets_are_sorted_and_distinct():
-    grid = board.grid(2, 3)
+    grid = new_game(2, 3)
     states = np.array([0x11, 0x110000, 0x101], np.uint64)
     for symmetric in (True, False):
         after = frontier.afterstates_of(states, grid, symmetric)
@@ -569,7 +570,7 @@ def test_sets_are_sorted_and_distinct():
 
 
 def test_a_missing_board_is_an_error():
-    grid = board.grid(2, 2)
+    grid = new_game(2, 2)
     states = np.array([0x11], np.uint64)
     nothing, values = np.zeros(0, np.uint64), np.zeros((0, 2))
     with pytest.raises(KeyError, match="not in the set"):

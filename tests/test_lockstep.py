@@ -5,7 +5,8 @@ import pytest
 
 from lib2048 import player
 from lib2048.game.batch import options
-from lib2048.game.board import grid, is_over
+from lib2048.game.board import is_over
+from lib2048.game.game import new_game
 from lib2048.learn.lockstep import Lockstep, play_in_step
 from lib2048.learn.starts import STARTS
 
@@ -96,7 +97,7 @@ def test_without_a_game_no_action_is_possible():
 
 
 def test_smaller_boards_stay_in_their_corner():
-    games, small = Lockstep(6, 1, grid=grid(2, 3)), int(grid(2, 3).cells) * 15
+    games, small = Lockstep(6, 1, grid=new_game(2, 3)), int(new_game(2, 3).cells) * 15
     for _ in range(30):
         assert not any(int(board) & ~small for board in games.boards)
         games.act(greedy(games))

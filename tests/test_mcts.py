@@ -6,10 +6,11 @@ import pytest
 from lib2048 import SmallGame
 from lib2048.deep.mcts import MCTS, MCTSPlayer, uniform
 from lib2048.game.batch import options
-from lib2048.game.board import from_tiles, grid
+from lib2048.game.board import from_tiles
+from lib2048.game.game import new_game
 from lib2048.play.evaluation import evaluate
 
-TWO = grid(2, 2)
+TWO = new_game(2, 2)
 
 
 @pytest.fixture(scope="module")

@@ -132,6 +132,6 @@ def test_players_say_who_they_are():
 def test_the_random_player_has_luck_of_its_own():
     boards = [from_tiles(FOUR)] * 40
     one, two, three = random_player(), random_player(), random_player()
-    three._random = stream(1, -1)
+    three._luck = stream(1, -1)
     first, second, other = ([who.choose(b) for b in boards] for who in (one, two, three))
     assert first == second != other

@@ -9,11 +9,12 @@ from lib2048.deep.moves import draw_actions, luck_of, record_games
 from lib2048.deep.policy import distance_to_certainty, make_policy, new_policy_network
 from lib2048.deep.warm import warm_start
 from lib2048.game.batch import options
-from lib2048.game.board import from_tiles, grid
+from lib2048.game.board import from_tiles
+from lib2048.game.game import new_game
 from lib2048.play.evaluation import evaluate
 
 torch.set_num_threads(1)
-TWO = grid(2, 2)
+TWO = new_game(2, 2)
 ONLY_RIGHT = from_tiles([[2, 4, 8, 0], [16, 8, 4, 0], [2, 4, 8, 0], [16, 8, 4, 0]])
 
 

@@ -12,12 +12,13 @@ from lib2048.deep.moves import record_games
 from lib2048.deep.policy import new_policy_network
 from lib2048.deep.reinforce import PolicyLearner, epsilon_greedy, surrogate
 from lib2048.game.batch import options
-from lib2048.game.board import grid, initial, slide, spawn, tile_sum
+from lib2048.game.board import initial, slide, spawn, tile_sum
+from lib2048.game.game import new_game
 from lib2048.game.rng import stream
 from lib2048.learn.lockstep import FOREVER
 
 torch.set_num_threads(1)
-TWO = grid(2, 2)
+TWO = new_game(2, 2)
 
 
 @pytest.fixture(scope="module")
@@ -143,7 +144,7 @@ def first_step(learner, games):
 
 
 def test_a_batch_learns_from_standardised_tile_sums():
-    learner, twin = (learner_of(board=grid(), batch="games6") for _ in range(2))
+    learner, twin = (learner_of(board=new_game(), batch="games6") for _ in range(2))
     moves = record_games(learner.network.player(explore=True), 6, seed=1)  # the same games
     results, _ = twin.play(FOREVER, FOREVER, 6)
     np.testing.assert_array_equal(results[np.argsort(results[:, 0])], moves.results)

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from lib2048 import Network, NetworkPlayer, SmallGame, record_game, stream, train
-from lib2048.game import board, spec
+from lib2048.game import bits, board, rules_2048, spec
+from lib2048.game.game import new_game
 from lib2048.learn.games import Games
 from lib2048.learn.settings import rule_of
 
@@ -25,13 +26,13 @@ def random_tiles(rows, columns, rng):
 
 @pytest.mark.parametrize("rows, columns", SIZES)
 def test_slides_are_those_of_the_rules(rows, columns):
-    rng, grid = random.Random(rows * 4 + columns), board.grid(rows, columns)
+    rng, grid = random.Random(rows * 4 + columns), new_game(rows, columns)
     for _ in range(200):
         tiles = random_tiles(rows, columns, rng)
         for action in range(4):
             after, reward = spec.slide(tiles, action)
             assert board.slide(packed(tiles), action, grid) == (packed(after), reward)
-        found = board.slide_all_in(packed(tiles), grid)[:4]
+        found = rules_2048.slide(packed(tiles), grid)[:4]
         assert list(found) == [packed(spec.slide(tiles, action)[0]) for action in range(4)]
         legal = [action for action, _, _ in board.afterstates(packed(tiles), grid)]
         assert legal == spec.legal_actions(tiles)
@@ -43,7 +44,7 @@ def turned(tiles):
 
 @pytest.mark.parametrize("rows, columns", SIZES)
 def test_symmetric_boards_share_their_canonical_image(rows, columns):
-    rng, grid = random.Random(1), board.grid(rows, columns)
+    rng, grid = random.Random(1), new_game(rows, columns)
     for _ in range(50):
         tiles = random_tiles(rows, columns, rng)
         images = [tiles, [row[::-1] for row in tiles]]
@@ -52,13 +53,13 @@ def test_symmetric_boards_share_their_canonical_image(rows, columns):
         images = [image for image in images if (len(image), len(image[0])) == (rows, columns)]
         numbers = {int(packed(image)) for image in images}
         assert {int(x) for x in board.symmetries(packed(tiles), grid)} == numbers
-        assert {int(board.canonical(np.uint64(x), grid)) for x in numbers} == {min(numbers)}
-        assert board.orbit_size(packed(tiles), grid) == len(numbers)
+        assert {int(bits.canonical(np.uint64(x), grid)) for x in numbers} == {min(numbers)}
+        assert bits.orbit_size(packed(tiles), grid) == len(numbers)
 
 
 @pytest.mark.parametrize("rows, columns", [(1, 2), (2, 2), (2, 3), (3, 2), (3, 3), (4, 4)])
 def test_spawns_fill_every_cell_of_the_grid_alike_and_no_other(rows, columns):
-    grid, state, counts, fours = board.grid(rows, columns), stream(1, 2), {}, 0
+    grid, state, counts, fours = new_game(rows, columns), stream(1, 2), {}, 0
     games = 4000
     for _ in range(games):
         spawned, state = board.spawn(np.uint64(0), state, grid)
@@ -74,13 +75,13 @@ def test_spawns_fill_every_cell_of_the_grid_alike_and_no_other(rows, columns):
 
 def test_a_full_grid_has_no_room():
     with pytest.raises(ValueError, match="full"):
-        board.spawn(packed([[2, 4], [4, 2]]), stream(1, 1), board.grid(2, 2))
+        board.spawn(packed([[2, 4], [4, 2]]), stream(1, 1), new_game(2, 2))
 
 
 @pytest.mark.parametrize("size", [(0, 2), (2, 5), (5, 5)])
 def test_sizes_that_do_not_exist(size):
     with pytest.raises(ValueError, match="use 1 to 4"):
-        board.grid(*size)
+        new_game(*size)
 
 
 # ---------------------------------------------------------------- networks

@@ -10,7 +10,8 @@ from reference import JUMPS, Learner, number, stage, tiles
 from test_stages import FOREVER, compare_with_plain, learning, staged
 
 from lib2048 import History, Network, slide, stream, train
-from lib2048.game.board import grid, initial
+from lib2048.game.board import initial
+from lib2048.game.game import new_game
 from lib2048.learn.starts import (
     CAROUSEL,
     KEPT,
@@ -119,7 +120,7 @@ def test_every_state_that_is_kept_may_be_drawn(entered, kept):
             CAROUSEL,
             stream(1, game),
             game,
-            grid(),
+            new_game(),
             0,
             50,
             0,

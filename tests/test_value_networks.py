@@ -12,7 +12,8 @@ from lib2048.deep import ValueNetwork, make  # noqa: E402
 from lib2048.deep.architectures import weight_count  # noqa: E402
 from lib2048.deep.learner import ValueLearner  # noqa: E402
 from lib2048.game.batch import from_one_hot, images, one_hot, options  # noqa: E402
-from lib2048.game.board import afterstates, grid, symmetries  # noqa: E402
+from lib2048.game.board import afterstates, symmetries  # noqa: E402
+from lib2048.game.game import new_game  # noqa: E402
 from lib2048.learn.batches import Queue, parse  # noqa: E402
 from lib2048.machine.data import data  # noqa: E402
 from lib2048.networks import neural  # noqa: E402
@@ -271,7 +272,7 @@ def test_on_2x2_values_approach_what_its_own_play_is_worth():
     settings = Settings(network="cnn22sss", batch="batch16", learning_rate=0.003, seed=2)
     network = ValueNetwork(Tiny(), "tiny")
     one, game = ValueLearner(network, settings), SmallGame(2, 2, progress=False)
-    one.games = Lockstep(16, 2, grid=grid(2, 2))
+    one.games = Lockstep(16, 2, grid=new_game(2, 2))
     before = game.marks(network.values)
     one.play(0, 80_000, 10**6)
     one.set_rate(0.0003)

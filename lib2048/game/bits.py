@@ -13,7 +13,7 @@ import numpy as np
 
 from lib2048.game.game import new_game
 from lib2048.game.rng import below
-from lib2048.machine.kernels import kernel
+from lib2048.machine.kernels import kernel, part
 
 LARGEST_EXPONENT = 15
 WHOLE = new_game()  # 2048 on 4×4, with one 4 in ten
@@ -137,7 +137,7 @@ def place(board, cell_bits, exponent, game):
     return board | (exponent << (cell << np.uint64(2)))
 
 
-@kernel
+@part
 def moved_lines(board, afterstate, action):
     """Return a bit for each line, a column of Up and Down or a row, that an action has moved."""
     change, lines = board ^ afterstate, np.uint64(0)

@@ -5,11 +5,11 @@ A board is one 64-bit integer (see `bits`); 0 is an empty cell, 1 a 2, 11 a 2048
 
 import numpy as np
 
-from lib2048.game import rules_2048  # noqa: F401  its rules are those of `WHOLE`
 from lib2048.game.bits import LARGEST_EXPONENT, WHOLE, symmetries
+from lib2048.game.rules_2048 import spawn_with
 from lib2048.game.spec import ACTIONS, DOWN, LEFT, RIGHT, UP
 
-__all__ = ["ACTIONS", "DOWN", "LEFT", "RIGHT", "UP", "WHOLE", "symmetries"]
+__all__ = ["ACTIONS", "DOWN", "LEFT", "RIGHT", "UP", "WHOLE", "spawn_with", "symmetries"]
 
 EMPTY = np.uint64(0)
 

@@ -10,7 +10,7 @@ import numpy as np
 from lib2048.game.bits import LARGEST_EXPONENT, WHOLE, canonical, empty_mask, place, transpose
 from lib2048.game.game import FAMILIES
 from lib2048.game.rng import chance, draw
-from lib2048.machine.kernels import kernel
+from lib2048.machine.kernels import kernel, part
 
 NAME = "2048"
 FAMILIES.append(sys.modules[__name__])
@@ -109,14 +109,19 @@ def slide(board, game=WHOLE):
 
 
 @kernel
+def spawn_with(board, bits, game=WHOLE):
+    """Spawn a 2 or, with the game's chance, a 4 in an empty cell, by 64 random bits.  → uint64."""
+    return place(board, bits, np.uint64(1) + np.uint64(chance(bits, game.fours)), game)
+
+
+@part
 def spawn_tile(board, luck, game=WHOLE):
-    """Spawn a 2 or, with the game's chance, a 4 in an empty cell; return (board, luck)."""
+    """Spawn a tile, see `spawn_with`; return (board, luck)."""
     luck, bits = draw(luck)
-    exponent = np.uint64(1) + np.uint64(chance(bits, game.fours))
-    return place(board, bits, exponent, game), luck
+    return spawn_with(board, bits, game), luck
 
 
-@kernel
+@part
 def begin(luck, game=WHOLE):
     """Begin a game: two spawned tiles; return (board, word 0, luck), uint64 each."""
     board, luck = spawn_tile(np.uint64(0), luck, game)
@@ -124,7 +129,7 @@ def begin(luck, game=WHOLE):
     return board, np.uint64(0), luck
 
 
-@kernel
+@part
 def spawn(afterstate, word, action, moved, luck, game=WHOLE):
     """Spawn a tile, see `spawn_tile`; return (board, word 0, reward 0, luck), uint64 each."""
     board, luck = spawn_tile(afterstate, luck, game)
@@ -149,7 +154,7 @@ def outcomes(afterstate, word, action, moved, game, boards, words, weights, at):
     return last - at, cells
 
 
-@kernel
+@part
 def image(afterstate, word, action, moved, game):
     """Return an afterstate that plays like this one, the same for all images, and its key."""
     board, zero = canonical(afterstate, game), np.uint64(0)

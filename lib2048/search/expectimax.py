@@ -114,7 +114,7 @@ def table_slot(board, size):
     return ((mixed >> np.uint64(32)) * np.uint64(size)) >> np.uint64(32)
 
 
-@kernel
+@part
 def _list_leaves(memory, count):
     """Give each of `count` leaves (boards[LEAVES_AT …]) its stamp, −1 where it is its own state.
 
@@ -143,7 +143,7 @@ def _list_leaves(memory, count):
     return pending
 
 
-@kernel
+@part
 def _look_up_leaves(network, limits, memory, last, count):
     """Look the listed leaves up, four at a time, and put their values into the pool.
 
@@ -172,7 +172,7 @@ def _look_up_leaves(network, limits, memory, last, count):
             pool[(first + i) & mask] = values[i & THREE] + limits.optimistic
 
 
-@kernel
+@part
 def _one_ply(network, limits, memory, count):
     """Write the 1-ply values of `count` states (boards[STATES …]) into values[4 …]."""
     boards, values = memory.boards, memory.values
@@ -180,8 +180,9 @@ def _one_ply(network, limits, memory, count):
         at, pays = LEAVES_AT + QUAD * s, REWARDS + QUAD * s
         up, right, down, left, p, q, r, t = rules.slide(boards[STATES + s], limits.game)
         boards[at], boards[at + ONE], boards[at + TWO], boards[at + THREE] = up, right, down, left
-        values[pays], values[pays + ONE] = np.float32(p), np.float32(q)
-        values[pays + TWO], values[pays + THREE] = np.float32(r), np.float32(t)
+        values[pays], values[pays + ONE] = np.float32(p) * limits.pays, np.float32(q) * limits.pays
+        values[pays + TWO] = np.float32(r) * limits.pays
+        values[pays + THREE] = np.float32(t) * limits.pays
     pending = _list_leaves(memory, QUAD * count)
     _look_up_leaves(network, limits, memory, memory.counters[LOOKED_UP], pending)
     pool, stamps, mask = memory.pool, memory.stamps, len(memory.pool) - 1
@@ -189,7 +190,7 @@ def _one_ply(network, limits, memory, count):
         best = ILLEGAL
         for i in range(QUAD * s, QUAD * s + QUAD):
             if stamps[i] >= 0:
-                best = max(best, values[REWARDS + i] * limits.pays + pool[stamps[i] & mask])
+                best = max(best, values[REWARDS + i] + pool[stamps[i] & mask])
         values[QUAD + s] = best if best != ILLEGAL else np.float32(0)
 
 
@@ -211,7 +212,7 @@ def _outcomes(limits, memory, after, word, action, moved, at):
     return rules.outcomes(after, word, action, moved, limits.game, boards, words, chances, at)
 
 
-@kernel
+@part
 def _mean_one_ply(network, limits, memory, after, word, action, moved, rare):
     """Return an afterstate's value with one ply below it.
 
@@ -285,7 +286,7 @@ def chance_value(network, limits, memory, after, word, action, moved, plies):
 # ---------------------------------------------------------------- one decision
 
 
-@kernel
+@part
 def _root_one_ply(network, limits, memory, board):
     """Write the root's four 1-ply values into values[ROOT …], −inf where illegal; return how many
     are legal."""
@@ -296,7 +297,7 @@ def _root_one_ply(network, limits, memory, board):
         values[ROOT + a] = ILLEGAL
         if stamps[a] >= 0:
             value = memory.pool[stamps[a] & (len(memory.pool) - 1)]
-            values[ROOT + a] = values[REWARDS + a] * limits.pays + value
+            values[ROOT + a] = values[REWARDS + a] + value
             legal += 1
     return legal
 
@@ -314,7 +315,7 @@ def _best_of(values, done):
 ALL_ACTIONS = np.uint64(15)
 
 
-@kernel
+@part
 def _root(network, limits, memory, board, word, plies, legal):
     """Search the root's actions to a depth, the best so far first; return those finished, a bit
     set.
@@ -432,7 +433,7 @@ class Search:
 
     def __init__(self, network, plies=None, seconds=None, table_mib=None, reduce=False, pays=True):
         table_mib = check_limits(plies, seconds, table_mib)
-        if network.form != "afterstate" or network.grid != WHOLE:
+        if network.form != "afterstate" or network.grid.cells != WHOLE.cells:
             raise ValueError(f"network {network.name}: search needs values of 4x4 afterstates")
         self.network, self.table_mib = network, table_mib
         self.stop, self._own = np.zeros(1, np.int64), None

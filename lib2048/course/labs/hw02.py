@@ -14,13 +14,14 @@ from lib2048.course.labs import hw01
 from lib2048.course.labs.exercise import Exercise, Wrong, standing_in
 from lib2048.game import board as boards_module
 from lib2048.game import spec
+from lib2048.game.rules_2048 import SLIDES
 
 U = np.uint64
 SPAWNS = 2000
 GAMES = 400
 MOST_SPAWNS = 2000  # of one game
 MOVES, SCORE = (118, 38), (1095, 535)  # of a random game: mean and standard deviation
-TABLE = np.stack([boards_module.SLIDES & U(0xFFFF), boards_module.SLIDES >> U(32)])
+TABLE = np.stack([SLIDES & U(0xFFFF), SLIDES >> U(32)])
 
 
 # ---------------------------------------------------------------- the library's versions

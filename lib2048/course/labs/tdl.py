@@ -12,18 +12,10 @@ import numba
 import numpy as np
 from numba.extending import overload, register_jitable
 
-from lib2048.game.board import (
-    WHOLE,
-    initial_kernel,
-    slide,
-    slide_all,
-    slide_one,
-    spawn_kernel,
-    symmetries,
-    to_exponents,
-)
+from lib2048.game import rules_2048 as rules
+from lib2048.game.bits import WHOLE, largest_exponent
+from lib2048.game.board import slide, symmetries, to_exponents
 from lib2048.game.rng import seed_bits, stream_kernel
-from lib2048.learn.loop import largest_exponent
 from lib2048.machine.memory import reserve
 from lib2048.machine.native import borrowed, prefetch
 from lib2048.networks.layout import plain_layout
@@ -78,7 +70,7 @@ def _compiled_slide(board, action):
     """Let compiled functions slide, too."""
 
     def slid(board, action):
-        after, reward = slide_one(np.uint64(board), np.uint64(action))
+        after, reward = rules.slide_one(np.uint64(board), np.uint64(action))
         return after, np.int64(reward)
 
     return slid
@@ -136,7 +128,7 @@ def loop_of(select_best_move, update_episode, tuples):
         path = [Step(np.uint64(0), 0, 0.0, np.uint64(0), np.uint64(0))]
         for row in range(len(results)):
             path.clear()
-            board, random = initial_kernel(stream_kernel(seed, np.uint64(first + row)))
+            board, _, random = rules.begin(stream_kernel(seed, np.uint64(first + row)))
             while True:
                 ask_for(flat, board, work)
                 action = select_best_move(network, board)
@@ -147,7 +139,7 @@ def loop_of(select_best_move, update_episode, tuples):
                 after, reward = slide(board, action)
                 if after == board:
                     raise ValueError("select_best_move returned an action that is not legal")
-                next_board, random = spawn_kernel(after, random)
+                next_board, random = rules.spawn_tile(after, random)
                 path.append(Step(board, action, float(reward), after, next_board))
                 results[row, SCORE] += reward
                 board = next_board
@@ -172,7 +164,7 @@ def memory_hint(tuples):
     @numba.njit
     def ask_for(weights, board, work):
         boards, images, positions = work
-        boards[0], boards[1], boards[2], boards[3], _, _ = slide_all(board)
+        boards[0], boards[1], boards[2], boards[3] = rules.slide(board)[:4]
         for action in range(4):
             boards[action] *= np.uint64(boards[action] != board)
         image_boards(boards, np.uint64(0), images, WHOLE)
