@@ -14,8 +14,8 @@ import pytest
 from lib2048.game import board as rules
 from lib2048.play.evaluation import record_game
 from lib2048.play.players import player
-from lib2048.show.widgets.base import front_end
 from lib2048.show.widgets.game import Game, from_hex, to_hex
+from lib2048.show.widgets.play import PlayWidget
 
 pytestmark = [
     pytest.mark.skipif(lab.CHROMIUM is None, reason=lab.HOW),
@@ -510,7 +510,7 @@ PLAIN = """
 const root = document.querySelector("#here");
 window.asked = [];
 const send = (question) => window.asked.push(question);
-window.view = play(root, { game: { seed: "3" }, players: ["sloth"], send });
+window.view = new Play(root, { game: { seed: "3" }, players: ["sloth"], send });
 """
 
 
@@ -518,7 +518,7 @@ window.view = play(root, { game: { seed: "3" }, players: ["sloth"], send });
 def plain(chromium):
     page = chromium.new_page()
     page.set_content('<div id="here"></div>')
-    page.add_script_tag(type="module", content=front_end() + PLAIN)
+    page.add_script_tag(type="module", content=PlayWidget._esm + PLAIN)
     page.wait_for_function("window.view")
     page.locator("#here").focus()
     yield page

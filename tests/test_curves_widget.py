@@ -18,9 +18,11 @@ pytest.importorskip("anywidget")
 from test_recorded import write  # noqa: E402
 
 from lib2048 import data  # noqa: E402
+from lib2048.course.explorers import curves  # noqa: E402
+from lib2048.course.explorers.curves import CurvesExplorer  # noqa: E402
 from lib2048.course.recorded import TRAINING, recorded  # noqa: E402
 from lib2048.show.plotting import _on_one_grid  # noqa: E402
-from lib2048.show.widgets import CurvesExplorer, base, curves  # noqa: E402
+from lib2048.show.widgets import base  # noqa: E402
 
 LIMIT = 60  # seconds, for a test that fails
 NODE = shutil.which("node")
@@ -276,8 +278,7 @@ def test_the_browser_averages_seeds_as_the_plots_do(tmp_path):
         lines = [(np.sort(random.uniform(1, 9, n)), random.normal(size=n)) for n in lengths]
         cases.append([[x.tolist(), y.tolist()] for x, y in lines])
     cases.append([[[1, 2], [3, 4]], [[5, 6], [3, 4]]])  # nothing in common
-    text = base.front_end().replace("export default", "export { average };\nexport default")
-    (tmp_path / "all.mjs").write_text(text, encoding="utf-8")
+    (tmp_path / "all.mjs").write_text(CurvesExplorer._esm, encoding="utf-8")
     program = (
         "const { average } = await import(process.argv[1]);"
         "console.log(JSON.stringify(JSON.parse(process.argv[2]).map(average)))"

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import play_page
 import pytest
+from test_game_js import RULES
 
 from lib2048 import load
 from lib2048.game import board as rules
@@ -18,7 +19,6 @@ from lib2048.play.players import network_player
 
 NODE = shutil.which("node")
 HERE = Path(__file__).parent
-GAME = play_page.HERE / "game.js"
 needs_node = pytest.mark.skipif(NODE is None, reason="node is not installed: it runs play.js here")
 
 
@@ -31,7 +31,7 @@ def player():
 def asked(*questions):
     """Ask the files that a page loads, in one process."""
     files = [str(play_page.PLACE / name) for name in ("network.js", "play.js")]
-    command = [NODE, HERE / "play_page.mjs", *files, GAME.as_uri()]
+    command = [NODE, HERE / "play_page.mjs", *files, RULES]
     text = json.dumps(questions)
     done = subprocess.run(command, input=text, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr

@@ -18,8 +18,8 @@ from IPython.core.events import EventManager, available_events  # noqa: E402
 from learners import SMALL, same_run, trained  # noqa: E402
 
 from lib2048 import Network, Run, Settings  # noqa: E402
-from lib2048.show.widgets import TrainWidget, base, train  # noqa: E402
-from lib2048.show.widgets.train import MOST, POINT, Curve  # noqa: E402
+from lib2048.show.widgets import base, train  # noqa: E402
+from lib2048.show.widgets.train import MOST, POINT, Curve, TrainWidget  # noqa: E402
 from lib2048.train import run as training  # noqa: E402
 
 LIMIT = 60  # seconds, for a test that fails

@@ -4,10 +4,13 @@ What they do in a browser is in test_browser.py, and their rules in test_game_js
 """
 
 import hashlib
+import inspect
 import itertools
 import json
 import os
 import re
+import shutil
+import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -16,13 +19,16 @@ import pytest
 pytest.importorskip("ipywidgets")
 pytest.importorskip("anywidget")
 
+import lib2048  # noqa: E402
 from lib2048.game import board as rules  # noqa: E402
 from lib2048.game.rng import stream  # noqa: E402
 from lib2048.networks.network import Network  # noqa: E402
 from lib2048.play.evaluation import Step, record_game  # noqa: E402
 from lib2048.play.players import player  # noqa: E402
-from lib2048.show.widgets import PlayWidget, ReplayWidget, base  # noqa: E402
+from lib2048.show.widgets import base  # noqa: E402
 from lib2048.show.widgets.game import to_hex  # noqa: E402
+from lib2048.show.widgets.play import PlayWidget  # noqa: E402
+from lib2048.show.widgets.replay import ReplayWidget  # noqa: E402
 
 ACTIONS = ["Up", "Right", "Down", "Left"]
 
@@ -510,38 +516,63 @@ def test_a_stored_lesson_keeps_the_picture_alone():
 # --------------------------------------------------------------------------------- the front end
 
 
-def test_the_front_end_is_one_text_that_needs_nothing_else():
-    text = base.front_end()
-    assert "import " not in text.replace("important", "")
-    assert [line for line in text.splitlines() if line.startswith("export")] == [
-        "export default { render };"
-    ]
+EVERY = [
+    lib2048.PlayWidget, lib2048.ReplayWidget, lib2048.TrainWidget, lib2048.TreeWidget,
+    lib2048.NetworkExplorer, lib2048.SmallBoardWidget, lib2048.CurvesExplorer,
+]  # fmt: skip
+FOLDERS = {Path(inspect.getfile(widget)).parent for widget in EVERY}
+
+
+@pytest.mark.parametrize("widget", EVERY)
+def test_a_front_end_is_one_text_that_needs_nothing_else(widget):
+    text = widget._esm
+    assert not re.search("^ *import ", text, re.MULTILINE) and text.count("export default") == 1
     for named in ("http://www.w3.org/2000/svg", "https://github.com/leeoniya/uPlot"):
         text = text.replace(named, "")
-    addresses = text + base.style_sheet()
-    assert "http" not in addresses and "url(" not in addresses
+    assert "http" not in text + widget._css and "url(" not in text + widget._css
+    assert ("uPlot" in text) == ("new Chart" in text), "it ships what it needs"
+    assert "--accent" in widget._css
 
 
-def test_every_module_is_part_of_it():
-    here = Path(base.__file__).parent
-    assert sorted(base.MODULES) == sorted(path.name for path in here.glob("*.js"))
+def test_a_widget_is_a_class_and_a_module(tmp_path, monkeypatch):
+    board = Path(base.__file__).with_name("board.js")
+    (tmp_path / "mine.js").write_text(
+        f'import {{ points as told }} from "{board}";\nconst make = told(1024);\n'
+        "export default { render: () => make };\n"
+    )
+    (tmp_path / "mine.css").write_text(".mine { color: red }")
+    (tmp_path / "mine_alone.py").write_text(
+        "from lib2048.show.widgets.base import BrowserWidget\n"
+        "class Mine(BrowserWidget):\n    entry = 'mine.js'\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    import mine_alone
+
+    assert mine_alone.Mine._css.endswith("red }") and "--accent" in mine_alone.Mine._css
+    if node := shutil.which("node"):
+        (tmp_path / "all.mjs").write_text(mine_alone.Mine._esm, encoding="utf-8")
+        told = "import('./all.mjs').then((all) => console.log(all.default.render()))"
+        done = subprocess.run([node, "-e", told], cwd=tmp_path, capture_output=True, text=True)
+        assert done.stdout == "1\u202f024\n", done.stderr
 
 
 def test_sheets_have_classes_of_their_own():
-    """All sheets are one: a class of two widgets would look like both."""
-    rules = {
+    """A page shows all of its widgets' sheets: a class of two would look like both."""
+    paths = [path for folder in FOLDERS for path in folder.glob("*.css")]
+    texts = {
         path.name: re.sub(r"/\*.*?\*/|\{[^}]*\}", " ", path.read_text(), flags=re.DOTALL)
-        for path in base.HERE.glob("*.css")
+        for path in paths
     }
-    owned = {name: set(re.findall(r"\.(lib-[\w-]+)", text)) for name, text in rules.items()}
-    shared = owned.pop("board.css") | {"lib-line"}  # a line's sample, in every chart's legend
+    owned = {name: set(re.findall(r"\.(lib-[\w-]+)", text)) for name, text in texts.items()}
+    shared = set.union(*(owned.pop(name) for name in ("board.css", "chart.css", "editor.css")))
     for one, other in itertools.combinations(owned, 2):
         assert owned[one] & owned[other] <= shared, (one, other)
 
 
 def test_the_charts_are_drawn_by_uplot_as_its_authors_built_it():
-    files = [*base.VENDOR, "vendor/uPlot.LICENSE"]
-    hashes = [hashlib.sha256((base.HERE / name).read_bytes()).hexdigest() for name in files]
+    vendor = Path(base.__file__).parent / "vendor"
+    files = ["uPlot.iife.min.js", "uPlot.iife.min.css", "uPlot.LICENSE"]  # the sheet renamed
+    hashes = [hashlib.sha256((vendor / name).read_bytes()).hexdigest() for name in files]
     assert hashes == [
         "19c8d4c6ad88929a79f4ae49d6f7161566dfd0ba3d15cc495e974f787eb78f1f",
         "df630c6a8d6f8eeaff264b50f73ce5b114f646ffd9a0bb74f049b0a00135fa04",

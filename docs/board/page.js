@@ -1,11 +1,11 @@
 // The board of the front page: a person plays, with the network's hints or without, or it plays.
 // There is no kernel and no server: the network comes as a script beside this one.
 
-import { ACTIONS, placeInWords, slide, tileOf, toHex } from "./game.js";
+import { ACTIONS, placeInWords, slide, tileOf, toHex } from "../../lib2048/show/widgets/game.js";
 import {
   Board, actionOf, button, counted, enable, holdKeys, make, onSwipe, points, slideTime,
   speedSlider, still,
-} from "./board.js";
+} from "../../lib2048/show/widgets/board.js";
 import { Quick } from "./quick.js";
 import { readNetwork } from "./values.js";
 

@@ -1,6 +1,8 @@
 /* Made by tools/play_page.py: change what it is made of. */
 "use strict";
 {
+const SPEC = {"FOUR_CHANCE": 0.1, "FOUR_THRESHOLD": 429496730};
+const $game = (() => {
 // The rules of 2048 as pure functions, with the library's own luck: the same seed and the same
 // actions give the same game here and in lib2048 (tests/test_game_js.py plays both).
 //
@@ -8,6 +10,8 @@
 // is 0..3: Up, Right, Down, Left.  A random state is a BigInt of 64 bits.
 
 const ACTIONS = ["Up", "Right", "Down", "Left"];
+const FOUR_CHANCE = SPEC.FOUR_CHANCE; // SPEC is what Python says, see base.py
+const FOUR_THRESHOLD = SPEC.FOUR_THRESHOLD; // the same, of 2^32
 const LARGEST = 15; // two 32768 do not merge: the library keeps a cell in four bits
 const CELLS = [...Array(16).keys()];
 
@@ -15,7 +19,6 @@ const CELLS = [...Array(16).keys()];
 // SplitMix64, as in game/rng.py.
 
 const GOLDEN = 0x9e3779b97f4a7c15n;
-const FOUR_THRESHOLD = 429496730n; // 0.1 of 2^32, rounded
 const bits64 = (number) => BigInt.asUintN(64, number);
 
 function mix(z) {
@@ -102,13 +105,13 @@ function legalActions(cells) {
 
 const isOver = (cells) => legalActions(cells).length === 0;
 
-// Put a 2 (90 %) or a 4 (10 %) into an empty cell: {cells, state, cell}.
+// Put a 2, or now and then a 4, into an empty cell: {cells, state, cell}.
 function spawn(cells, state) {
   const [next, bits] = draw(state);
   const empty = CELLS.filter((cell) => cells[cell] === 0);
   const cell = empty[Number(((bits >> 32n) * BigInt(empty.length)) >> 32n)];
   const board = [...cells];
-  board[cell] = (bits & 0xffffffffn) < FOUR_THRESHOLD ? 2 : 1;
+  board[cell] = (bits & 0xffffffffn) < BigInt(FOUR_THRESHOLD) ? 2 : 1;
   return { cells: board, state: next, cell };
 }
 
@@ -228,10 +231,14 @@ function possible(cells) {
       `${tileOf(tiles[tight])}`,
   );
 }
+return { ACTIONS, FOUR_CHANCE, FOUR_THRESHOLD, LARGEST, stream, toHex, fromHex, tileOf, inWords, placeInWords, slide, slides, legalActions, isOver, spawn, initial, Game, next, readPosition, readBoard, readCells, possible };
+})();
 
+const $board = (() => {
 // A board on the page: tiles that slide, merge and appear as people know it from the game, and what
 // every view needs: elements, keys that stay here, swipes.  It knows no kernel and no notebook.
 
+const { ACTIONS, inWords, tileOf } = $game;
 
 const SLIDE = 100; // milliseconds, as in the original game
 const POP = 120;
@@ -248,6 +255,44 @@ function make(tag, attributes = {}, ...children) {
   }
   element.append(...children);
   return element;
+}
+
+const row = (...children) => make("div", { class: "lib-row" }, ...children);
+
+// A menu; options: [value, text], to be given later where there are none yet.
+function menu(label, options, onchange = null) {
+  const element = make("select", { "aria-label": label, onchange });
+  fill(element, options);
+  return element;
+}
+
+function fill(menu, options) {
+  menu.replaceChildren(...options.map(([value, text]) => make("option", { value }, text)));
+}
+
+// A box to tick, and its label.
+function box(text, onchange, more = {}) {
+  const tick = make("input", { type: "checkbox", onchange, ...more });
+  return [tick, make("label", {}, tick, text)];
+}
+
+// Numbers with their names: [the element, {name: where its number goes}].
+function tally(...names) {
+  const numbers = Object.fromEntries(names.map((name) => [name, make("b", {}, "–")]));
+  const named = (name) => make("p", {}, make("span", {}, name), numbers[name]);
+  return [make("div", { class: "lib-scores" }, ...names.map(named)), numbers];
+}
+
+// What a widget says, and what a reader of the screen reads out.
+const messageLine = () =>
+  make("p", { class: "lib-message", "aria-live": "polite", role: "status" });
+
+// Put a widget on the page; name: what it is, for those who do not see it; keys: what they do.
+function furnish(root, { name, keys, kinds = [], role = "application" }, ...parts) {
+  root.classList.add("lib2048", ...kinds);
+  root.setAttribute("role", role);
+  root.setAttribute("aria-label", `${name}. Keys: ${keys}`);
+  root.append(...parts, make("p", { class: "lib-keys" }, keys));
 }
 
 // Say something below a widget; trouble: in the colour of what went wrong; details: to unfold.
@@ -442,15 +487,18 @@ function onSwipe(element, swiped) {
     else swiped(y > 0 ? 2 : 0);
   };
 }
+return { make, row, menu, fill, box, tally, messageLine, furnish, putWords, button, slideTime, enable, grouped, points, counted, speedSlider, still, tileFace, Board, actionOf, holdKeys, onSwipe };
+})();
 
+const $luck = (() => {
 // The library's luck without BigInt: SplitMix64 (game/rng.py) on two halves of 32 bits, for games
 // that are played as fast as a page can.  A `Luck` walks; game.js has the same in a line or two.
 
+const { FOUR_THRESHOLD, stream } = $game;
 
 const GOLDEN_HIGH = 0x9e3779b9;
 const GOLDEN_LOW = 0x7f4a7c15;
 const TWO32 = 4294967296;
-const FOURS = 429496730; // of 2^32: the chance of a 4
 
 // The upper 32 bits of the product of two numbers of 32 bits.
 function upper(a, b) {
@@ -499,14 +547,19 @@ class Luck {
 
   // The exponent of the tile that spawns, from its lower half.
   tile() {
-    return this.below < FOURS ? 2 : 1;
+    return this.below < FOUR_THRESHOLD ? 2 : 1;
   }
 }
+return { Luck };
+})();
 
+const $quick = (() => {
 // The game at full speed: a board as four rows of 16 bits, each row slid by a table.  The tables are
 // made in some milliseconds; game.js has the same rules to be read, and a test compares all rows.  A
 // seed gives the same games as there and as in lib2048.
 
+const { LARGEST } = $game;
+const { Luck } = $luck;
 
 const ROWS = 65536;
 const TURN = 5; // numbers that `Quick` keeps of a turn
@@ -653,7 +706,10 @@ class Quick {
     return true;
   }
 }
+return { Quick };
+})();
 
+const $values = (() => {
 // An n-tuple network of whole numbers: from a board to its value, exactly as lib2048 has it.
 //
 // A value is the sum of eight look-ups a tuple, one on each symmetric image of the board, times
@@ -754,10 +810,19 @@ function unpacked(bytes, sizes) {
   let end = 0;
   return sizes.map((size) => weights.subarray(end, (end += size)));
 }
+return { Network, readNetwork };
+})();
 
 // The board of the front page: a person plays, with the network's hints or without, or it plays.
 // There is no kernel and no server: the network comes as a script beside this one.
 
+const { ACTIONS, placeInWords, slide, tileOf, toHex } = $game;
+const {
+  Board, actionOf, button, counted, enable, holdKeys, make, onSwipe, points, slideTime,
+  speedSlider, still,
+} = $board;
+const { Quick } = $quick;
+const { readNetwork } = $values;
 
 const REST = 1500; // milliseconds between two games that the network plays
 const SLICE = 10; // milliseconds of each frame that go into playing at full speed

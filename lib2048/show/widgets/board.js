@@ -20,6 +20,44 @@ export function make(tag, attributes = {}, ...children) {
   return element;
 }
 
+export const row = (...children) => make("div", { class: "lib-row" }, ...children);
+
+// A menu; options: [value, text], to be given later where there are none yet.
+export function menu(label, options, onchange = null) {
+  const element = make("select", { "aria-label": label, onchange });
+  fill(element, options);
+  return element;
+}
+
+export function fill(menu, options) {
+  menu.replaceChildren(...options.map(([value, text]) => make("option", { value }, text)));
+}
+
+// A box to tick, and its label.
+export function box(text, onchange, more = {}) {
+  const tick = make("input", { type: "checkbox", onchange, ...more });
+  return [tick, make("label", {}, tick, text)];
+}
+
+// Numbers with their names: [the element, {name: where its number goes}].
+export function tally(...names) {
+  const numbers = Object.fromEntries(names.map((name) => [name, make("b", {}, "–")]));
+  const named = (name) => make("p", {}, make("span", {}, name), numbers[name]);
+  return [make("div", { class: "lib-scores" }, ...names.map(named)), numbers];
+}
+
+// What a widget says, and what a reader of the screen reads out.
+export const messageLine = () =>
+  make("p", { class: "lib-message", "aria-live": "polite", role: "status" });
+
+// Put a widget on the page; name: what it is, for those who do not see it; keys: what they do.
+export function furnish(root, { name, keys, kinds = [], role = "application" }, ...parts) {
+  root.classList.add("lib2048", ...kinds);
+  root.setAttribute("role", role);
+  root.setAttribute("aria-label", `${name}. Keys: ${keys}`);
+  root.append(...parts, make("p", { class: "lib-keys" }, keys));
+}
+
 // Say something below a widget; trouble: in the colour of what went wrong; details: to unfold.
 export function putWords(place, words, trouble = false, details = "") {
   place.classList.toggle("lib-trouble", trouble);

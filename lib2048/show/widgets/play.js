@@ -5,10 +5,11 @@ import {
   ACTIONS, Game, isOver, next, placeInWords, slides, tileOf, toHex,
 } from "./game.js";
 import {
-  Board, actionOf, button, counted, enable, holdKeys, make, onSwipe, points, slideTime, speedSlider,
+  Board, actionOf, box, button, counted, enable, furnish, make, menu, onSwipe, points, row, slideTime,
+  speedSlider, tally,
 } from "./board.js";
 import { Editor } from "./editor.js";
-import { Mind } from "./mind.js";
+import { rendering, tell } from "./jupyter.js";
 
 const BEST = "lib2048 best score"; // where the browser keeps it
 const AHEAD = 2; // seconds of autoplay that are asked for before they are needed
@@ -20,14 +21,11 @@ const same = (a, b) => ["seed", "number", "start", "actions"].every((key) => a[k
 class Play extends Editor {
   // decisions: of a `Game`; players: names, the first of them asked at first, none for no help;
   // send: takes questions and news; changed: hears of every new state of the game.
-  constructor(root, { game = {}, players = [], send = null, changed = () => {} }) {
-    super("Play from here", "Go on with this game");
-    Object.assign(this, { root, players, changed, advice: null, auto: null });
+  constructor(root, { game = {}, players = [], send = () => {}, changed = () => {} }) {
+    super(root, send, "Play from here", "Go on with this game");
+    Object.assign(this, { players, changed, advice: null, auto: null });
     this.game = new Game(game);
-    this.mind = new Mind(send ?? (() => {}), (words) => this.wait(words));
     this.build();
-    holdKeys(root, (key, event) => this.pressed(key, event));
-    this.hearPaste();
     this.draw();
     this.say(isOver(this.game.here.cells) ? "" : "Slide the tiles: two equal ones merge.");
   }
@@ -40,26 +38,15 @@ class Play extends Editor {
     this.over = make("div", { class: "lib-over", hidden: "", "aria-hidden": "true" }, over);
     this.frame = make("div", { class: "lib-frame" }, this.board.element, this.over);
     onSwipe(this.board.element, (action) => this.act(action));
-    const side = make("div", { class: "lib-side" }, this.scores(), this.cross(), this.extras());
+    const [scores, numbers] = tally("score", "best", "actions");
+    this.tally = numbers;
+    const side = make("div", { class: "lib-side" }, scores, this.cross(), this.extras());
     if (this.players.length) side.append(this.helper());
-    this.forms = make("div");
     const left = make("div", { class: "lib-left" }, this.frame, this.message, this.forms);
-    const columns = make("div", { class: "lib-columns lib-play" }, left, side);
     const helped = this.players.length ? " · H hint · P autoplay" : "";
     const keys = `Arrows or W A S D slide · U undo · N new game · E edit${helped}`;
-    this.root.classList.add("lib2048");
-    this.root.setAttribute("role", "application");
-    this.root.setAttribute("aria-label", `2048. Keys: ${keys}`);
-    this.root.append(columns, make("p", { class: "lib-keys" }, keys));
-  }
-
-  scores() {
-    this.tally = {};
-    const one = (name) => {
-      this.tally[name] = make("b");
-      return make("p", {}, make("span", {}, name), this.tally[name]);
-    };
-    return make("div", { class: "lib-scores" }, one("score"), one("best"), one("actions"));
+    furnish(this.root, { name: "2048", keys },
+      make("div", { class: "lib-columns lib-play" }, left, side));
   }
 
   cross() {
@@ -77,22 +64,20 @@ class Play extends Editor {
     this.undoing = button("Undo", "Take the last action back", () => this.undo());
     const fresh = button("New …", "Begin another game", () => this.askNew());
     const edit = button("Edit …", "Edit or paste a position", () => this.askPosition());
-    return make("div", { class: "lib-row" }, this.undoing, fresh, edit);
+    return row(this.undoing, fresh, edit);
   }
 
   helper() {
-    const options = this.players.map((name, n) => make("option", { value: n }, name));
-    const onchange = () => this.changePlayer();
-    this.menu = make("select", { "aria-label": "Player to ask", onchange }, ...options);
-    this.always = make("input", { type: "checkbox", onchange: () => this.think() });
-    const always = make("label", {}, this.always, "values after every action");
+    this.menu = menu("Player to ask", this.players.map((name, n) => [n, name]),
+      () => this.changePlayer());
+    const [always, label] = box("values after every action", () => this.think());
+    this.always = always;
     const hint = button("Hint", "Show the best action", () => this.hint());
     this.autoplay = button("Autoplay", "Let the player play", () => this.toggle(), {
       "aria-pressed": "false",
     });
     this.speed = speedSlider(10);
-    const row = (...children) => make("div", { class: "lib-row" }, ...children);
-    return make("div", { class: "lib-mind" }, row("Ask", this.menu, hint), row(always),
+    return make("div", { class: "lib-mind" }, row("Ask", this.menu, hint), row(label),
       row(this.autoplay, this.speed.element), this.sureness());
   }
 
@@ -151,8 +136,7 @@ class Play extends Editor {
 
   // ---- playing
 
-  pressed(key, event) {
-    if (event.target.closest(".lib-form, .lib-fields")) return false;
+  keyed(key) {
     const action = actionOf(key);
     if (action !== undefined) this.act(action);
     else if (key === "u" || key === "backspace") this.undo();
@@ -250,7 +234,6 @@ class Play extends Editor {
     const start = () => this.begin(seed.value.trim(), Number(number.value));
     const yes = make("button", { type: "submit" }, "Start");
     const no = button("Keep playing", "Go on with this game", () => this.closeForm());
-    const row = (...children) => make("div", { class: "lib-row" }, ...children);
     const fields = row(make("label", {}, "seed", seed), make("label", {}, "game", number));
     const form = this.form(start, this.warning(), fields, row(yes, no));
     this.openForm(form, yes);
@@ -351,12 +334,9 @@ class Play extends Editor {
     else this.mind.hear(message);
   }
 
-  lose() {
-    const why = "The kernel has ended or was restarted. You can play on here, but hints and " +
-      "autoplay need it: run this cell again.";
-    this.mind.lose(why);
-    this.halt();
-    this.say(why, true);
+  get lost() {
+    return "The kernel has ended or was restarted. You can play on here, but hints and autoplay " +
+      "need it: run this cell again.";
   }
 
   // ---- autoplay: the player sends actions ahead, the page plays them at its own pace
@@ -451,12 +431,6 @@ class Play extends Editor {
     this.message.setAttribute("aria-live", "polite");
     this.tell();
   }
-
-  close() {
-    this.halt();
-    this.mind.close();
-    this.deafen();
-  }
 }
 
 // How sure a player is: the lead of its best action over the second best, and that in words.
@@ -477,7 +451,16 @@ function sureness(advice) {
   return { lead, words: `${ahead} (bar: logarithmic, full at ${points(FULL)}).` };
 }
 
-// Put a game on the page, inside `root`.  Returns {adopt, hear, say, lose, close}.
-export function play(root, options = {}) {
-  return new Play(root, options);
+function begin(root, model, send) {
+  const [game, players] = [model.get("game"), model.get("players")];
+  const changed = (game) => {
+    model.set("game", game); // for other views of this game
+    tell(send, { kind: "game", game }, () => view.lose()); // the board plays on
+  };
+  const view = new Play(root, { game, players, send, changed });
+  model.on("change:game", () => view.adopt(model.get("game")));
+  model.on("change:message", () => view.say(model.get("message")));
+  return view;
 }
+
+export default { render: rendering(begin) };

@@ -2,12 +2,14 @@
 
 import { ACTIONS, fromHex, slide } from "./game.js";
 import {
-  Board, button, enable, holdKeys, make, points, slideTime, speedSlider,
+  Board, button, enable, furnish, holdKeys, make, messageLine, points, row, slideTime, speedSlider,
 } from "./board.js";
+import { rendering, tell } from "./jupyter.js";
 
 const LARGE = 20; // how many errors of a game count as large
 const WIDE = 1000; // the curve's own units
 const HIGH = 120;
+const PAUSE = 200; // milliseconds before a position is reported
 const STEPS = {
   arrowleft: -1, arrowright: 1, arrowdown: -1, arrowup: 1, pageup: -10, pagedown: 10,
 };
@@ -38,14 +40,11 @@ class Replay {
     const figure = (board, caption) => make("figure", {}, board.element, caption);
     const pair = make("div", { class: "lib-pair" }, figure(this.board, this.captions[0]),
       figure(this.after, this.captions[1]));
-    this.message = make("p", { class: "lib-message", "aria-live": "polite", role: "status" });
-    this.root.classList.add("lib2048");
-    this.root.setAttribute("role", "application");
+    this.message = messageLine();
     const keys = "Left and Right step · Page Up and Page Down ten · Home · End · Space plays" +
       (this.expected ? " · E next large error" : "");
-    this.root.setAttribute("aria-label", `A recorded game. Keys: ${keys}`);
-    this.root.append(pair, this.track(), this.controls(), this.message,
-      make("p", { class: "lib-keys" }, keys));
+    furnish(this.root, { name: "A recorded game", keys }, pair, this.track(), this.controls(),
+      this.message);
   }
 
   // ---- the curve
@@ -104,11 +103,9 @@ class Replay {
       onchange: () => this.typed(),
     });
     this.speed = speedSlider(4);
-    const row = make("div", { class: "lib-row" }, this.back, this.ahead, this.playButton,
-      this.speed.element, make("label", {}, "action", this.number));
     const next = button("Next large error", "Where the curve jumps most", () => this.error());
-    if (this.expected) row.append(next);
-    return row;
+    return row(this.back, this.ahead, this.playButton, this.speed.element,
+      make("label", {}, "action", this.number), ...(this.expected ? [next] : []));
   }
 
   pressed(key, event) {
@@ -255,7 +252,15 @@ function drawing(tag, attributes) {
   return element;
 }
 
-// Put a recorded game on the page, inside `root`.  Returns {go, close}.
-export function replay(root, steps) {
-  return new Replay(root, steps);
+function begin(root, model, send) {
+  let timer = null;
+  const moved = (position) => {
+    clearTimeout(timer);
+    timer = setTimeout(() => tell(send, { kind: "position", position }), PAUSE);
+  };
+  const view = new Replay(root, { ...model.get("record"), position: model.get("position"), moved });
+  model.on("change:position", () => view.go(model.get("position"), false));
+  return view;
 }
+
+export default { render: rendering(begin) };

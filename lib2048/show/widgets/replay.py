@@ -22,6 +22,7 @@ class ReplayWidget(BrowserWidget):
     `.position` is the step that is shown, from 0 on; set it to jump.
     """
 
+    entry = "replay.js"
     record = Dict().tag(sync=True)
     position = Int(0).tag(sync=True, echo_update=False)
 

@@ -4,11 +4,13 @@ import atexit
 import math
 import threading
 import time
+import unicodedata
 import weakref
 
 from IPython import get_ipython
 from traitlets import List
 
+from lib2048.learn.rules import RULES
 from lib2048.learn.settings import BUDGETS, check_budget
 from lib2048.show.drawing import draw_curves
 from lib2048.show.widgets.base import BrowserWidget, points, trouble
@@ -23,7 +25,6 @@ ENDLESS = {"seconds": 1e9}  # thirty years
 PATIENCE = 5.0  # seconds that a run has to end in; it takes one, and the time of a checkpoint
 SHARES = tuple(f"reached_{tile}" for tile in TILES)
 POINT = ("actions", "seconds", "games", "mean", "ci95", *SHARES)  # the numbers of a point
-SYMBOLS = {"alpha": "α", "beta": "β", "mu": "μ", "lam": "λ", "learning_rate": "learning rate"}
 
 # ---------------------------------------------------------------- what is kept to be drawn
 
@@ -303,6 +304,7 @@ class TrainWidget(TrainingWidget):
     far, a row for each 1000 games; `.changes` says where a rate was changed.
     """
 
+    entry = "train.js"
     about = List().tag(sync=True)
 
     def __init__(self, *runs, names=None, actions=None, games=None, seconds=None):
@@ -424,23 +426,37 @@ def _names(runs):
 
 def _said(run, fields):
     """Say some settings of a run in a few words each."""
-    plain = ("network", "rule", *(["rule"] if run.settings.neural else ()))
+    settings = run.settings
     for field in fields:
-        value = getattr(run.settings, field)
-        if value is None or field == "rule" and run.settings.neural:
+        value = getattr(settings, field)
+        if value is None or field == "rule" and settings.neural:
             continue
-        yield str(value) if field in plain else f"{SYMBOLS.get(field, field)} {value}"
+        if field in ("network", "rule"):
+            yield str(value)
+        else:
+            rate = field in ("rate", settings.rate_name)
+            yield f"{rate_symbol(settings) if rate else letter(field)} {value}"
 
 
 def _turns(run):
     """Say where the rate of a run was changed."""
-    last = run.history.changes[-3:]
-    told = [f"{_symbol(run)} {c['rate']:g} from {points(c['actions'])} actions on" for c in last]
+    symbol, last = rate_symbol(run.settings), run.history.changes[-3:]
+    told = [f"{symbol} {c['rate']:g} from {points(c['actions'])} actions on" for c in last]
     return "".join(f", {words}" for words in told)
 
 
-def _symbol(run):
-    return SYMBOLS.get(run.settings.rate_name, run.settings.rate_name)
+def rate_symbol(settings):
+    """Return what a learner's rate is called on a page: 'β', or 'learning rate'."""
+    rule = None if settings.neural else RULES[settings.rule]
+    return getattr(rule, "symbol", None) or letter(settings.rate_name)
+
+
+def letter(name):
+    """Write the name of a setting as formulas have it, or in words: 'lam' is λ, 'top' is top."""
+    try:
+        return unicodedata.lookup(f"GREEK SMALL LETTER {'lamda' if name == 'lam' else name}")
+    except KeyError:
+        return name.replace("_", " ")
 
 
 def _about(run, name):
@@ -448,7 +464,7 @@ def _about(run, name):
     fixed = run.settings.lam
     return {
         "name": name,
-        "rate": _symbol(run),
+        "rate": rate_symbol(run.settings),
         "tiles": list(TILES),
         "fixed": f"λ {fixed:g} is fixed for the whole run" if fixed else "",
     }

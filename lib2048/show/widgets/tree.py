@@ -31,6 +31,7 @@ class TreeWidget(BrowserWidget):
     at another.
     """
 
+    entry = "tree.js"
     tree = Dict().tag(sync=True)
     position = Unicode().tag(sync=True, echo_update=False)
 

@@ -34,6 +34,7 @@ class NetworkExplorer(BrowserWidget):
     read when they are looked at: those of a network that has learned on are the new ones.
     """
 
+    entry = "tuples.js"
     tuples = Dict().tag(sync=True)
     _told = ("weights", "visits", "value")  # of what `look` returns, in an answer
 

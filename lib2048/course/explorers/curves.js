@@ -1,9 +1,12 @@
 // Learning curves to explore.  The kernel reads them; what is chosen, averaged, drawn and written as
 // CSV happens here.
 
-import { button, counted, enable, holdKeys, make, points, putWords } from "./board.js";
-import { Chart, together } from "./chart.js";
-import { Orders } from "./orders.js";
+import {
+  box, button, counted, enable, fill, furnish, holdKeys, make, menu, messageLine, points, putWords, row,
+} from "../../show/widgets/board.js";
+import { Chart, together } from "../../show/widgets/chart.js";
+import { rendering } from "../../show/widgets/jupyter.js";
+import { Orders } from "../../show/widgets/orders.js";
 
 const COLUMNS = ["actions", "games", "seconds", "mean", "ci95"]; // of a point, see recorded.py
 const AT_NOW = [0, 2, 1, 3, 4]; // where these are in a point of a run of now, see train.py
@@ -124,69 +127,50 @@ class Explorer {
   // ---- the page
 
   build() {
-    const menu = (name, changed) => make("select", { "aria-label": name, onchange: changed });
+    const to = (choice) => this.change(choice, true); // which shows the whole curves again
+    const numbered = (value) => (/\d/.test(value) ? Number(value) : value);
     this.menus = Object.fromEntries(MENUS.map((name) =>
-      [name, menu(name === "place" ? "list or folder" : name, () => this.filter(name))]));
-    this.depth = menu("games", () => {
-      const value = this.depth.value;
-      this.change({ plies: value === TRAINED ? null : Number(value) });
-    });
-    this.seeds = menu("seeds", () => {
-      const value = this.seeds.value;
-      this.change({ seeds: /\d/.test(value) ? Number(value) : value });
-    });
-    this.axis = menu("x axis", () => this.change({ x: this.axis.value }, true));
-    this.fill(this.axis, Object.entries(AXES));
-    const box = (text, change) => {
-      const tick = make("input", { type: "checkbox", onchange: () => change(tick.checked) });
-      return [tick, make("label", {}, tick, text)];
-    };
-    const [log, logLabel] = box("logarithmic", (on) => this.change({ log: on }, true));
-    const [paper, paperLabel] = box("the paper’s points", (on) => this.change({ paper: on }));
+      [name, menu(name === "place" ? "list or folder" : name, [], () => this.filter(name))]));
+    this.depth = menu("games", [], () => this.change({ plies:
+      this.depth.value === TRAINED ? null : Number(this.depth.value) }));
+    this.seeds = menu("seeds", [], () => this.change({ seeds: numbered(this.seeds.value) }));
+    this.axis = menu("x axis", Object.entries(AXES), () => to({ x: this.axis.value }));
+    const [log, logLabel] = box("logarithmic", () => to({ log: log.checked }));
+    const [paper, paperLabel] = box("the paper’s points", () => this.change({ paper: paper.checked }));
     Object.assign(this, { log, paper, paperLabel });
     this.list = make("div", { class: "lib-rows", role: "group", "aria-label": "Rows to draw" });
     this.chart = new Chart({ title: "", names: [], tall: 260, said: (words) => this.say(words),
       write: points, log: true });
-    this.message = make("p", { class: "lib-message", "aria-live": "polite", role: "status" });
+    this.message = messageLine();
     const save = ["csv", "png", "svg"].map((kind) => button(kind.toUpperCase(),
       `Download what is drawn as ${kind.toUpperCase()}`, () => this.save(kind)));
-    const labelled = (text, element) => make("label", {}, text, element);
-    this.these = button("Draw these", "Draw the rows that the menus leave, and no others",
+    const these = button("Draw these", "Draw the rows that the menus leave, and no others",
       () => this.drawThese());
     const again = button("Reset", "Choose and draw what stood here at first", () => this.reset());
+    const labelled = (text, element) => make("label", {}, text, element);
     const { place, rule, rate } = this.menus;
-    this.root.classList.add("lib2048", "lib-curves");
-    this.root.setAttribute("role", "application");
-    this.root.setAttribute("aria-label", "Learning curves to explore");
-    this.root.append(
-      make("div", { class: "lib-row" }, labelled("from", place), labelled("rule", rule),
-        labelled("rate", rate), labelled("show", this.depth), this.seeds,
-        make("span", { class: "lib-row" }, this.these, again)),
+    const keys = "drag over the curves to zoom · on the curves, Left and Right read them, + and − " +
+      "zoom, 0 shows all";
+    furnish(this.root, { name: "Learning curves to explore", keys, kinds: ["lib-curves"] },
+      row(labelled("from", place), labelled("rule", rule), labelled("rate", rate),
+        labelled("show", this.depth), this.seeds, make("span", { class: "lib-row" }, these, again)),
       this.list,
-      make("div", { class: "lib-row" }, labelled("over", this.axis), logLabel, paperLabel,
+      row(labelled("over", this.axis), logLabel, paperLabel,
         make("span", { class: "lib-row", role: "group", "aria-label": "Download" }, ...save)),
-      this.chart.element, this.runs(), this.message,
-      make("p", { class: "lib-keys" }, "drag over the curves to zoom · on the curves, Left and " +
-        "Right read them, + and − zoom, 0 shows all"));
+      this.chart.element, this.runs(), this.message);
   }
 
   // What runs a row now.
   runs() {
-    this.chosen = make("select", { "aria-label": "Row to run" });
+    this.chosen = menu("Row to run", []);
     this.time = make("input", { type: "number", value: 10, "aria-label": "Seconds to run" });
     this.start = button("Run", "Run this row now, from the beginning", () => this.begin());
     this.end = button("Stop", "Stop the run", () => this.give({ kind: "stop" }));
     enable(this.end, false);
     this.bar = make("progress", { max: 1, value: 0, hidden: "", "aria-label": "How far it is" });
     this.far = make("span", { class: "lib-small" });
-    const chosen = make("label", {}, "run", this.chosen, "now for");
-    return make("div", { class: "lib-row lib-now" }, chosen,
+    return make("div", { class: "lib-row lib-now" }, make("label", {}, "run", this.chosen, "now for"),
       make("label", {}, this.time, "s"), this.start, this.end, this.bar, this.far);
-  }
-
-  fill(select, options) {
-    const made = options.map(([value, text]) => make("option", { value }, text));
-    select.replaceChildren(...made);
   }
 
   // ---- choices
@@ -479,16 +463,16 @@ class Explorer {
         rule: rows.find(({ rule }) => rule === value)?.said, place: value })[name];
       const sorted = [...values].sort(([a], [b]) => (name === "rate" ? a - b : 0));
       const options = sorted.map(([value, symbols]) => [JSON.stringify(value), text(value, symbols)]);
-      this.fill(select, [["", "all"], ...options]);
+      fill(select, [["", "all"], ...options]);
       select.value = this.view[name] === null ? "" : JSON.stringify(this.view[name]);
       select.parentElement.hidden = name === "place" && options.length < 2;
     }
     const rows = [...this.fitting(), ...this.drawnRows];
     const kinds = [...new Set([...rows.flatMap((row) => row.kinds), this.kind])].sort();
-    this.fill(this.depth, kinds.reverse().map((of) => [of, ofKind(of)]));
+    fill(this.depth, kinds.reverse().map((of) => [of, ofKind(of)]));
     this.depth.value = this.kind;
     const seeds = [...new Set(rows.flatMap((row) => row.seeds))].sort((a, b) => a - b);
-    this.fill(this.seeds, [["mean", "mean of the seeds"], ["each", "each seed"],
+    fill(this.seeds, [["mean", "mean of the seeds"], ["each", "each seed"],
       ...seeds.map((seed) => [seed, `seed ${seed}`])]);
     this.seeds.value = this.view.seeds;
     this.axis.value = this.view.x;
@@ -520,7 +504,7 @@ class Explorer {
       next.focus({ preventScroll: !keyboard });
     }
     const before = this.chosen.value;
-    this.fill(this.chosen, this.view.rows.map((row) => [row, this.rows[row].name]));
+    fill(this.chosen, this.view.rows.map((row) => [row, this.rows[row].name]));
     if (before !== "" && this.view.rows.includes(Number(before))) this.chosen.value = before;
   }
 
@@ -548,7 +532,10 @@ class Explorer {
   }
 }
 
-// Put curves to explore on the page, inside `root`.  Returns {adopt, hear, lose, close}.
-export function explore(root, options) {
-  return new Explorer(root, options);
+function begin(root, model, send) {
+  const view = new Explorer(root, { catalogue: model.get("catalogue"), send });
+  model.on("change:catalogue", () => view.adopt(model.get("catalogue")));
+  return view;
 }
+
+export default { render: rendering(begin) };

@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from lib2048.course.explorers.tuples import EIGHT, NetworkExplorer
 from lib2048.show.drawing import draw_curves, draw_row, draw_tuple
 from lib2048.show.widgets.base import points
-from lib2048.show.widgets.tuples import EIGHT, NetworkExplorer
 from lib2048.train.watching import progress_bar
 
 MOMENTS = 60  # of a training, at which its entries are written down

@@ -35,6 +35,7 @@ class SmallBoardWidget(BrowserWidget):
     `.own` are the `Values` of optimal play and of the policy.
     """
 
+    entry = "small.js"
     small = Dict().tag(sync=True)
     position = Unicode().tag(sync=True, echo_update=False)
 

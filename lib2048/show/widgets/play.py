@@ -26,6 +26,7 @@ class PlayWidget(BrowserWidget):
     `.act(action)`, `.undo()`, `.new_game()` and `.hint()` do what the buttons do.
     """
 
+    entry = "play.js"
     game = Dict().tag(sync=True, echo_update=False)  # decisions, see `Game.as_dict`
     players = List().tag(sync=True)
     message = Unicode().tag(sync=True)

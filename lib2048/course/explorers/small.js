@@ -2,11 +2,13 @@
 // everything is worth; turns go back and forth on the page.
 
 import {
-  ACTIONS, fromHex, inWords, placeInWords, possible, readCells, tileOf, toHex,
-} from "./game.js";
-import { actionOf, button, enable, holdKeys, make, points, tileFace } from "./board.js";
-import { Editor } from "./editor.js";
-import { Mind } from "./mind.js";
+  ACTIONS, FOUR_CHANCE, fromHex, inWords, placeInWords, possible, readCells, tileOf, toHex,
+} from "../../show/widgets/game.js";
+import {
+  actionOf, button, enable, furnish, make, points, row, tileFace,
+} from "../../show/widgets/board.js";
+import { Editor } from "../../show/widgets/editor.js";
+import { exploring } from "../../show/widgets/jupyter.js";
 
 const NEAR = 1e-12; // of a number: two that differ by less are equal but for rounding
 const MOST_DIGITS = 8;
@@ -31,12 +33,9 @@ const odds = (chance) =>
 class Small extends Editor {
   // about: {rows, columns, name, short, tiles, best, own}; position: a packed board as hexadecimal digits.
   constructor(root, { about, position, send, changed }) {
-    super("Look at this", "Stay at this state", about.columns);
-    Object.assign(this, { root, about, changed, position, past: [] });
-    this.mind = new Mind(send, (words) => this.wait(words));
+    super(root, send, "Look at this", "Stay at this state", about.columns);
+    Object.assign(this, { about, changed, position, past: [] });
     this.build();
-    holdKeys(root, (key, event) => this.pressed(key, event));
-    this.hearPaste();
     this.look(position);
   }
 
@@ -83,12 +82,11 @@ class Small extends Editor {
     this.frame = make("div", { class: "lib-frame lib-large" });
     this.caption = make("p", { class: "lib-caption" });
     this.worth = make("p", { class: "lib-reason" });
-    this.forms = make("div");
     this.backing = button("Back", "One step back", () => this.back());
     const fresh = button("New start", "A random start", () => this.begin());
     const edit = button("Edit …", "Edit or paste a state", () => this.askPosition());
     const left = make("div", { class: "lib-left" }, this.frame, this.caption, this.worth,
-      make("div", { class: "lib-row" }, this.backing, fresh, edit), this.forms, this.message);
+      row(this.backing, fresh, edit), this.forms, this.message);
     this.cards = make("div", { class: "lib-choices" });
     this.table = make("div");
     this.legend = make("p", { class: "lib-small" }, `${MARKS.optimal} optimal: the largest ` +
@@ -98,11 +96,8 @@ class Small extends Editor {
     const keys = "Arrows take an action, or go along the spawns · Backspace back · N new · E edit";
     const start = make("p", { class: "lib-small" },
       `From a random start: ${inPoints(best)} points by optimal play, ${inPoints(own)} by ${name}.`);
-    this.root.classList.add("lib2048");
-    this.root.setAttribute("role", "group");
-    this.root.setAttribute("aria-label", `Exact small board. Keys: ${keys}`);
-    this.root.append(make("div", { class: "lib-columns" }, left, side), start,
-      make("p", { class: "lib-keys" }, keys));
+    furnish(this.root, { name: "Exact small board", keys, role: "group" },
+      make("div", { class: "lib-columns" }, left, side), start);
   }
 
   // ---- where we are
@@ -138,7 +133,7 @@ class Small extends Editor {
     const cells = this.here.map(() => 0);
     for (let tile = 0; tile < 2; tile++) {
       const empty = [...cells.keys()].filter((cell) => !cells[cell]);
-      cells[empty[Math.floor(Math.random() * empty.length)]] = Math.random() < 0.1 ? 2 : 1;
+      cells[empty[Math.floor(Math.random() * empty.length)]] = Math.random() < FOUR_CHANCE ? 2 : 1;
     }
     this.use(cells);
   }
@@ -256,8 +251,7 @@ class Small extends Editor {
 
   // ---- keys
 
-  pressed(key, event) {
-    if (event.target.closest(".lib-form, .lib-fields")) return false;
+  keyed(key) {
     const action = actionOf(key);
     if (key === "backspace" || key === "u") this.back();
     else if (key === "n") this.begin();
@@ -274,27 +268,6 @@ class Small extends Editor {
     const to = at + (action === 1 || action === 2 ? 1 : -1);
     cards[Math.max(0, Math.min(cards.length - 1, to))]?.focus();
   }
-
-  // ---- the kernel
-
-  hear(message) {
-    if (message.kind === "trouble") this.say(message.error, true, message.details);
-    else this.mind.hear(message);
-  }
-
-  lose() {
-    const why = "The kernel has ended or was restarted: run this cell again.";
-    this.mind.lose(why);
-    this.say(why, true);
-  }
-
-  close() {
-    this.mind.close();
-    this.deafen();
-  }
 }
 
-// Put an exact small board on the page.  Returns {adopt, hear, lose, close}.
-export function small(root, options) {
-  return new Small(root, options);
-}
+export default { render: exploring(Small, "small") };
