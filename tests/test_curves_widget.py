@@ -256,17 +256,6 @@ def test_a_run_shows_training_games_and_says_why(browser, tmp_path):
     assert "td now" not in set(page.widget.frame["run"]), "its training games are no tests"
 
 
-def test_a_run_that_has_no_room_is_told(browser, monkeypatch):
-    page = browser("rules")
-
-    def none_left(*_, **__):
-        raise MemoryError("42-33 needs 1 GiB, and there are 10 MiB")
-
-    monkeypatch.setattr(curves, "Run", none_left)
-    [told] = page.say(kind="run", row=0, seconds=1)
-    assert told["error"] == "42-33 needs 1 GiB, and there are 10 MiB."
-
-
 # ---- in the browser's words ----------------------------------------------------------------------
 
 

@@ -66,13 +66,6 @@ def test_what_the_tree_tells_is_what_the_player_thinks(network, talking):
         assert {o["action"] for o in below} == {a for a, _, _ in rules.afterstates(state)}
 
 
-def test_the_counts_are_those_of_two_searches(network, talking):
-    ask = talking(TreeWidget(network, BOARD, plies=3))
-    work = ask(board=to_hex(BOARD), plies=3, reduce=False, path="")["work"]
-    assert work["bare"]["hits"] == 0 < work["table"]["hits"]
-    assert work["bare"]["nodes"] > work["table"]["nodes"]
-
-
 def test_positions_come_from_a_recorded_game_and_from_the_reader(network, monkeypatch, refused):
     steps = record_game(network, seed=1)
     widget = TreeWidget(network, game=steps)

@@ -61,7 +61,7 @@ def random_actions(seed, count):
 
 
 def test_the_same_actions_from_the_same_seed_are_the_same_game():
-    games = [(seed, n % 5, random_actions(n, 150)) for n, seed in enumerate(SEEDS)]
+    games = [(seed, n % 5, random_actions(n, 150 if n else 2400)) for n, seed in enumerate(SEEDS)]
     texts = [
         {"seed": str(s), "number": n, "actions": "".join(map(str, acts))} for s, n, acts in games
     ]
@@ -74,13 +74,6 @@ def test_the_same_actions_from_the_same_seed_are_the_same_game():
         assert found == turns
         seen += len(turns)
     assert seen > 2000
-
-
-def test_full_games_end_where_the_library_says_so():
-    game = {"seed": "5", "number": 2, "actions": "0123" * 600}
-    [answer] = asked({"ask": "game", "game": game})
-    taken, turns = played(5, 2, [0, 1, 2, 3] * 600)
-    assert answer["actions"] == taken and answer["turns"][-1]["legal"] == [] == turns[-1][3]
 
 
 def test_any_board_slides_alike_the_largest_tiles_too():

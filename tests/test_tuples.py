@@ -98,13 +98,6 @@ def test_smaller_boards_stay_within_their_cells(refused):
     refused(lambda: explorer.look((0, 3)), "cells of the board")
 
 
-def test_weights_are_read_when_they_are_looked_at():
-    network = Network("cells:01")
-    explorer = NetworkExplorer(network)
-    network.weights[:] = 3
-    assert explorer.look()["weights"] == [3.0] * 8 and explorer.look()["value"] == 24
-
-
 def test_what_makes_no_sense_is_refused(refused):
     for cells in ((), (1, 1), (16,), (-1,)):
         refused(lambda cells=cells: NetworkExplorer(cells=cells), "one or more cells of the board")
@@ -272,17 +265,6 @@ def expected(run, table, index):
     return [None] * 4 if untouched else [float(weight), float(E), float(A), rate]
 
 
-def test_every_placement_has_the_curve_of_its_own_entry(followed):
-    found = followed.look(followed.network.tuples[0])
-    for cells in found["cells"]:
-        other = followed.look(cells)
-        assert other["weights"] == found["weights"]
-        now = other["weights"][other["place"]]
-        assert (other["curve"]["weight"][-1] or 0) == now
-        assert other["rates"] == found["rates"]
-        assert other["rates"][other["place"]] == other["curve"]["rate"][-1]
-
-
 def test_large_networks_are_followed_where_the_boards_look(followed, monkeypatch):
     monkeypatch.setattr(rates, "FEW", 1)
     explorer = RateExplorer(new_run(), followed.boards)
@@ -295,30 +277,26 @@ def test_large_networks_are_followed_where_the_boards_look(followed, monkeypatch
     assert followed.look(board=strange)["curve"]["weight"] == [None] * 6
 
 
-def test_visits_are_known_where_the_run_counts_them(followed):
-    network = Network("4-22").with_functions(update=counting, rule="autostep")
-    run = Run(Settings.of(network, rule="autostep", mu=1.0, seed=3), network=network)
-    explorer = RateExplorer(run, GAME[100:110], keeps=("E", "A", "visits"))
-    explorer.train(20_000, moments=5, progress=False)
-    assert np.array_equal(network.weights, followed.network.weights)
-    for cells in network.tuples:
-        found, without = explorer.look(cells), followed.look(cells)
-        for name in ("weight", "E", "A", "rate"):
-            assert found["curve"][name] == without["curve"][name]
-        flat = run.memory["trace"].flat[network.places(explorer.boards[0])].astype(int)
-        table = found["table"]
-        assert found["visits"] == flat[8 * table : 8 * table + 8].tolist()
-        assert without["visits"] is None
-    assert "no count" in followed.tuples["counted"]["words"]
-
-
 def test_rates_below_the_line_of_noise_are_counted(followed):
     network = Network("4-22").with_functions(update=counting, rule="autostep")
     run = Run(Settings.of(network, rule="autostep", mu=1.0, seed=3), network=network)
     explorer = RateExplorer(run, GAME[100:110], keeps=("E", "A", "visits"))
-    assert explorer.noise() == {"met": 0, "below": 0.0, "tosses": 0.0}
+    found = explorer.look()
+    assert found["visits"] == [0] * 8 and explorer.noise() == {
+        "met": 0,
+        "below": 0.0,
+        "tosses": 0.0,
+    }
     explorer.train(20_000, moments=5, progress=False)
+    assert np.array_equal(network.weights, followed.network.weights)
     E, A, visits = (run.memory[name].flat for name in ("step", "largest", "trace"))
+    for table, cells in enumerate(network.tuples):
+        found, without = explorer.look(cells), followed.look(cells)
+        assert {n: found["curve"][n] for n in without["curve"]} == without["curve"]
+        counts = visits[network.places(explorer.boards[0])].astype(int)
+        assert found["visits"] == counts[8 * table : 8 * table + 8].tolist()
+        assert without["visits"] is None
+    assert "no count" in followed.tuples["counted"]["words"]
     rate, noise = abs(E[A > 0]) / A[A > 0], visits[A > 0] ** -0.5
     told = explorer.look()["noise"]
     assert told == explorer.noise() and told["met"] == len(rate)

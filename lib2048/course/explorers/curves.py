@@ -269,14 +269,6 @@ class CurvesExplorer(TrainingWidget):
 
     # ------------------------------------------------------------ the browser
 
-    def _answer(self, message):
-        """Do what the browser asks for, and tell it that it was heard; a refusal is in words."""
-        self.send({"kind": "heard", "id": message.get("id")})
-        try:
-            getattr(self, f"_on_{message['kind']}")(message)
-        except (ValueError, MemoryError, ImportError, OSError) as error:
-            self.send({"kind": "trouble", "error": f"{error}."})
-
     def _on_load(self, message):
         """Send all curves of some rows, and from now on what is new of them."""
         for row in map(self._row, message["rows"]):
@@ -337,9 +329,6 @@ class CurvesExplorer(TrainingWidget):
 
     def _on_run(self, message):
         self.run_now(message["row"], message["seconds"])
-
-    def _on_stop(self, message):
-        self.stop()
 
 
 class Row:

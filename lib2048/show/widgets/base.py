@@ -19,9 +19,11 @@ from pathlib import Path
 import anywidget
 from IPython import get_ipython
 from IPython.display import display, update_display
+from traitlets import Unicode
 
 from lib2048.game.board import FOUR_THRESHOLD
 from lib2048.game.spec import FOUR_CHANCE
+from lib2048.show.widgets.game import from_hex, to_hex
 
 # What the modules know of the game by Python alone, as the name SPEC.
 SPEC = {"FOUR_CHANCE": FOUR_CHANCE, "FOUR_THRESHOLD": int(FOUR_THRESHOLD)}
@@ -192,6 +194,31 @@ class BrowserWidget(anywidget.AnyWidget):
     def _take_over(self, **state):
         """Set traits to what the browser says they are, without telling it."""
         self.set_state(state)
+
+
+class PositionWidget(BrowserWidget):
+    """A widget that looks at a position, which the browser may change, and says what lies there."""
+
+    position = Unicode().tag(sync=True, echo_update=False)
+
+    @property
+    def board(self):
+        """The position: packed, uint64."""
+        return from_hex(self.position)
+
+    @board.setter
+    def board(self, board):
+        self.position = to_hex(self._packed(board))
+
+    def _packed(self, board):
+        """Return a board that people give, packed; raises ValueError for one that cannot be."""
+        raise NotImplementedError
+
+    def _answer(self, message):
+        if message["kind"] == "position":
+            self._take_over(position=message["position"])
+        elif message["kind"] == "open":
+            self._open(message)
 
 
 def _styled(bundle):

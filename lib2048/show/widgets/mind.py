@@ -4,8 +4,6 @@ import math
 import time
 from pathlib import Path
 
-import numpy as np
-
 from lib2048.game import board as rules
 from lib2048.game.spec import ACTIONS
 from lib2048.machine.data import data
@@ -13,7 +11,7 @@ from lib2048.networks.files import load
 from lib2048.play.players import NAMED, network_player
 from lib2048.play.players import player as made
 from lib2048.show.widgets.base import trouble
-from lib2048.show.widgets.game import from_hex, to_hex
+from lib2048.show.widgets.game import to_hex
 
 SHIPPED = "shipped"  # the network of data/weights
 SHIPPED_FILE = "weights/42-33-tuned.npz"
@@ -164,9 +162,3 @@ def _on_four_by_four(who):
     if grid != rules.WHOLE:
         raise PlayerError(f"{who.name} plays on a smaller board, and this one has 4 × 4 cells")
     return who
-
-
-def asked(question):
-    """Return (board, random state or None) of a question of the browser."""
-    state = question.get("state")
-    return from_hex(question["board"]), None if state is None else np.uint64(int(state, 16))

@@ -1,6 +1,7 @@
 """Runs to start, hold and watch: they train in threads of the kernel, the browser draws them."""
 
 import atexit
+import functools
 import math
 import threading
 import time
@@ -62,12 +63,6 @@ def _point(row):
     return [float(row[name]) if math.isfinite(row[name]) else None for name in POINT]
 
 
-def _past(history):
-    """Return points of what a run has done before, few enough that many more fit."""
-    table = history.table()
-    return [_point(row) for row in table[:: 1 + 2 * len(table) // MOST]]
-
-
 # ---------------------------------------------------------------- one run in its thread
 
 
@@ -93,7 +88,8 @@ class Training:
         self._own = not budget and self.unit in ("games", "actions")  # counted from its beginning
         self._every, self._due, self._end = every, 0.0, None
         self._thread, self._lock = None, threading.RLock()
-        self.curve = Curve(_past(run.history))
+        past = run.history.table()
+        self.curve = Curve(map(_point, past[:: 1 + 2 * len(past) // MOST]))  # many more fit
         promise = "" if self.endless else f" {points(self._total)} {self.unit}"
         self.phase, self.words, self.details = "ready", f"Ready to train{promise}.", ""
 
@@ -107,7 +103,7 @@ class Training:
             if self.going:
                 return
             if self.phase != "paused" or self._end is None:
-                self._end = self._new_end()
+                self._end = self._total + (0 if self._own else self.run.done(self.unit))
             before, self._due = self._thread, 0.0
             self._become("starting", "Starting. On a new machine this compiles for half a minute.")
             self._thread = threading.Thread(target=self._train, args=(before,), daemon=True)
@@ -124,9 +120,8 @@ class Training:
                 self._become("stopped", self._where("Stopped"))
             self._halt("stopping", "Stopping.")
 
-    def join(self, seconds=None):
-        """Wait until its thread has ended, so many seconds at most; say whether it has."""
-        last = math.inf if seconds is None else time.monotonic() + seconds
+    def join(self, last=math.inf):
+        """Wait until its thread has ended, at most till `time.monotonic` is last; say whether."""
         while (thread := self._thread) and thread.is_alive() and time.monotonic() < last:
             if self.phase in ("pausing", "stopping"):
                 self.run.stop()  # again: `go` may not have begun when it was asked
@@ -182,9 +177,6 @@ class Training:
             self.curve.add(_point(row | {"seconds": self.run.history.took}))
 
     # ------------------------------------------------------------ how far
-
-    def _new_end(self):
-        return self._total if self._own else self.run.done(self.unit) + self._total
 
     def _rest(self):
         """Return what `Run.go` is to be told, None where nothing is left."""
@@ -265,22 +257,30 @@ class TrainingWidget(BrowserWidget):
     def wait(self, seconds=None):
         """Wait until all runs have ended or are held, so many seconds at most; say whether."""
         last = math.inf if seconds is None else time.monotonic() + seconds
-        rests = [
-            t.join(None if seconds is None else max(0.0, last - time.monotonic()))
-            for t in self._trainings
-        ]
-        return all(rests)
+        return all(training.join(last) for training in self._trainings)
 
     def close(self):
         """End the training, and the widget with it: its picture is what stays."""
         _open.discard(self)
-        for training in getattr(self, "_trainings", ()):
+        trainings = getattr(self, "_trainings", ())
+        for training in trainings:
             training.stop()
-        for training in getattr(self, "_trainings", ()):
-            training.join(PATIENCE)
+        for training in trainings:
+            training.join(time.monotonic() + PATIENCE)
         super().close()
 
-    def _each(self, order, number):
+    def _answer(self, message):
+        """Do what the browser orders, and tell it that it was heard; a refusal is in words."""
+        self.send({"kind": "heard", "id": message.get("id")})
+        try:
+            getattr(self, f"_on_{message['kind']}")(message)
+        except (ValueError, MemoryError, ImportError, OSError) as error:
+            self.send({"kind": "trouble", "error": f"{error}."})
+
+    def _on_stop(self, message):
+        self.stop(message.get("run"))
+
+    def _each(self, order, number=None):
         for training in self._chosen(number):
             getattr(training, order)()
 
@@ -309,12 +309,15 @@ class TrainWidget(TrainingWidget):
 
     def __init__(self, *runs, names=None, actions=None, games=None, seconds=None):
         budget = _budget(actions=actions, games=games, seconds=seconds)
-        _check_runs(runs)
+        if not 0 < len(runs) <= MOST_RUNS:
+            raise ValueError(f"{len(runs)} runs: say one, or up to {MOST_RUNS} side by side")
+        if len({id(run.network) for run in runs}) < len(runs):
+            raise ValueError("two of these runs share a network: give each its own")
         names = _checked_names(names, runs)
-        every = LOOK * len(runs)
         super().__init__(about=[_about(*pair) for pair in zip(runs, names)])
         for n, (run, name) in enumerate(zip(runs, names)):
-            told = self._teller(n)
+            told = functools.partial(self._tell, n)
+            every = LOOK * len(runs)
             self._trainings.append(Training(run, name, budget, every, told, self._draw_again))
 
     runs = property(lambda self: [t.run for t in self._trainings], doc="The runs.")
@@ -349,31 +352,29 @@ class TrainWidget(TrainingWidget):
 
     # ------------------------------------------------------------ the browser
 
-    def _teller(self, number):
-        return lambda news: self.send({"kind": "news", "run": number, **news})
+    def _tell(self, number, news):
+        self.send({"kind": "news", "run": number, **news})
 
-    def _answer(self, message):
-        """Do what the browser orders, and tell it that it was heard."""
-        kind, number = message["kind"], message.get("run")
-        self.send({"kind": "heard", "id": message.get("id")})
-        if kind in ("start", "pause", "stop"):
-            self._each(kind, number)
-        elif kind == "rate":
-            self._set_rate(number, message["rate"])
-        elif kind == "look":
-            for training in self._trainings:
-                training.tell(everything=True)
+    def _on_start(self, message):
+        self.start(message.get("run"))
 
-    def _set_rate(self, number, rate):
+    def _on_pause(self, message):
+        self.pause(message.get("run"))
+
+    def _on_look(self, message):
+        for training in self._trainings:
+            training.tell(everything=True)
+
+    def _on_rate(self, message):
         wrong = {}
-        for training in self._chosen(number):
+        for training in self._chosen(message.get("run")):
             try:
-                training.run.rate = rate
+                training.run.rate = message["rate"]
             except ValueError as error:
                 wrong[str(error)] = None
             training.tell()
         if wrong:
-            self.send({"kind": "trouble", "error": f"{'; '.join(wrong)}."})
+            raise ValueError("; ".join(wrong))
 
     # ------------------------------------------------------------ the picture
 
@@ -396,13 +397,6 @@ def _budget(**given):
     for unit, number in said.items():
         check_budget(unit, number)
     return said
-
-
-def _check_runs(runs):
-    if not 0 < len(runs) <= MOST_RUNS:
-        raise ValueError(f"{len(runs)} runs: say one, or up to {MOST_RUNS} side by side")
-    if len({id(run.network) for run in runs}) < len(runs):
-        raise ValueError("two of these runs share a network: give each its own")
 
 
 def _checked_names(names, runs):
