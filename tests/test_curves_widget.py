@@ -140,8 +140,8 @@ def test_bad_orders_are_answered_in_words(browser):
         {"kind": "trouble", "error": "there is no row 999."}
     ]
     view = page.widget.view
-    [told] = page.say(kind="picture", format="gif", view=view)
-    assert told["error"] == "format 'gif': use png or svg."
+    [told] = page.say(kind="file", format="gif", view=view)
+    assert told["error"] == "format 'gif': use csv, png, svg."
     [told] = page.say(kind="view", view=view | {"rows": list(range(7))})
     assert told["error"] == "7 rows: there are colours for 6."
     [told] = page.say(kind="run", row=0, seconds=0)
@@ -158,8 +158,8 @@ def test_pictures_are_files_in_the_style_of_the_course(browser, choice):
     plt = pytest.importorskip("matplotlib.pyplot")
     before = plt.get_fignums()
     page = browser("rules", rule="tc", plies=1, **choice)
-    for form, begin in (("png", b"\x89PNG"), ("svg", b"<?xml")):
-        [told] = page.say(kind="picture", format=form, view=page.widget.view)
+    for form, begin in (("csv", b"run,seed,"), ("png", b"\x89PNG"), ("svg", b"<?xml")):
+        [told] = page.say(kind="file", format=form, view=page.widget.view)
         assert told["kind"] == "file" and base64.b64decode(told["text"]).startswith(begin)
     assert plt.get_fignums() == before, "a cell's figures are left alone"
     labels = page.widget.figure().get_legend_handles_labels()[1]
@@ -169,7 +169,7 @@ def test_pictures_are_files_in_the_style_of_the_course(browser, choice):
 
 def test_seeds_without_a_stretch_in_common_are_told(browser):
     page = browser("curves", rows=["td0_4x6_forward"], plies=1, seeds="each")
-    [told] = page.say(kind="picture", format="png", view=page.widget.view | {"seeds": "mean"})
+    [told] = page.say(kind="file", format="png", view=page.widget.view | {"seeds": "mean"})
     assert "no stretch of actions in common" in told["error"]
 
 

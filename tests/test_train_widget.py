@@ -236,7 +236,7 @@ def test_a_run_that_has_a_past_begins_with_it(browser):
     page = browser(run, games=1000)
     page.say(kind="look")
     rows = run.history.table()
-    assert [point[2] for point in page.points[0]] == [1000, 2000, 3000]
+    assert [point[1] for point in page.points[0]] == [1000, 2000, 3000]
     assert [point[3] for point in page.points[0]] == [row["mean"] for row in rows]
     page.say(kind="start")
     assert rested(page.widget) == ["done"] and run.history.count == 4000

@@ -1,5 +1,5 @@
-// Learning curves to explore.  The kernel reads them; what is chosen, averaged, drawn and written as
-// CSV happens here.
+// Learning curves to explore.  The kernel reads them and writes files; what is chosen, averaged and
+// drawn happens here.
 
 import {
   box, button, counted, enable, fill, furnish, holdKeys, make, menu, messageLine, points, putWords, row,
@@ -9,7 +9,6 @@ import { rendering } from "../../show/widgets/jupyter.js";
 import { Orders } from "../../show/widgets/orders.js";
 
 const COLUMNS = ["actions", "games", "seconds", "mean", "ci95"]; // of a point, see recorded.py
-const AT_NOW = [0, 2, 1, 3, 4]; // where these are in a point of a run of now, see train.py
 const TRAINED = "training";
 const AXES = { actions: "actions", games: "games", seconds: "seconds of training" };
 const LOOK_EVERY = 2000; // milliseconds between two looks into folders that may grow
@@ -55,18 +54,12 @@ function download(name, data) {
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }
 
-const quoted = (text) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : `${text}`);
-
 // ---------------------------------------------------------------- on the page
 
 class Explorer {
   constructor(root, { catalogue, send }) {
     Object.assign(this, { root, curves: new Map(), lost: "", now: null, asked: new Set() });
-    this.orders = new Orders(send, {
-      busy: () => this.say("The kernel is busy: it hears this when it is free."),
-      free: () => this.tell(),
-      lost: () => this.lose(),
-    });
+    this.orders = new Orders(send, this);
     this.build();
     this.view = catalogue.view;
     this.adopt(catalogue, true);
@@ -138,7 +131,7 @@ class Explorer {
     const [log, logLabel] = box("logarithmic", () => to({ log: log.checked }));
     const [paper, paperLabel] = box("the paper’s points", () => this.change({ paper: paper.checked }));
     Object.assign(this, { log, paper, paperLabel });
-    this.list = make("div", { class: "lib-rows", role: "group", "aria-label": "Rows to draw" });
+    this.list = make("div.lib-rows", { role: "group", "aria-label": "Rows to draw" });
     this.chart = new Chart({ title: "", names: [], tall: 260, said: (words) => this.say(words),
       write: points, log: true });
     this.message = messageLine();
@@ -147,16 +140,16 @@ class Explorer {
     const these = button("Draw these", "Draw the rows that the menus leave, and no others",
       () => this.drawThese());
     const again = button("Reset", "Choose and draw what stood here at first", () => this.reset());
-    const labelled = (text, element) => make("label", {}, text, element);
+    const labelled = (text, element) => make("label", text, element);
     const { place, rule, rate } = this.menus;
     const keys = "drag over the curves to zoom · on the curves, Left and Right read them, + and − " +
       "zoom, 0 shows all";
     furnish(this.root, { name: "Learning curves to explore", keys, kinds: ["lib-curves"] },
       row(labelled("from", place), labelled("rule", rule), labelled("rate", rate),
-        labelled("show", this.depth), this.seeds, make("span", { class: "lib-row" }, these, again)),
+        labelled("show", this.depth), this.seeds, make("span.lib-row", these, again)),
       this.list,
       row(labelled("over", this.axis), logLabel, paperLabel,
-        make("span", { class: "lib-row", role: "group", "aria-label": "Download" }, ...save)),
+        make("span.lib-row", { role: "group", "aria-label": "Download" }, ...save)),
       this.chart.element, this.runs(), this.message);
   }
 
@@ -168,9 +161,9 @@ class Explorer {
     this.end = button("Stop", "Stop the run", () => this.give({ kind: "stop" }));
     enable(this.end, false);
     this.bar = make("progress", { max: 1, value: 0, hidden: "", "aria-label": "How far it is" });
-    this.far = make("span", { class: "lib-small" });
-    return make("div", { class: "lib-row lib-now" }, make("label", {}, "run", this.chosen, "now for"),
-      make("label", {}, this.time, "s"), this.start, this.end, this.bar, this.far);
+    this.far = make("span.lib-small");
+    return make("div.lib-row.lib-now", make("label", "run", this.chosen, "now for"),
+      make("label", this.time, "s"), this.start, this.end, this.bar, this.far);
   }
 
   // ---- choices
@@ -303,18 +296,17 @@ class Explorer {
   hearNow({ name, from, points: fresh, status }) {
     const there = this.now?.name === name ? this.now.points : [];
     if (from > there.length) return this.give({ kind: "load", rows: [], first: true });
-    const own = fresh.map((point) => AT_NOW.map((at) => point[at]));
-    this.now = { name, status, points: [...there.slice(0, from), ...own] };
+    this.now = { name, status, points: [...there.slice(0, from), ...fresh] };
     enable(this.start, !this.running);
     enable(this.end, this.running);
     this.bar.hidden = false;
     this.bar.value = status.share ?? 0;
     this.far.textContent = status.far;
-    if (status.words !== this.told) this.tell();
+    if (status.words !== this.told) this.tellAgain();
     this.draw();
   }
 
-  tell() {
+  tellAgain() {
     const { words = "", phase, details } = this.now?.status ?? {};
     this.told = words;
     const said = words && [`${this.now.name}: ${words}`, this.because].filter(Boolean).join(" ");
@@ -324,29 +316,13 @@ class Explorer {
   // ---- files
 
   save(kind) {
-    if (kind === "csv") return download("curves.csv", this.csv());
-    this.give({ kind: "picture", format: kind, view: this.view });
-    if (!this.lost) this.say("The picture is drawn.");
+    this.give({ kind: "file", format: kind, view: this.view });
+    if (!this.lost) this.say(kind === "csv" ? "The table is written." : "The picture is drawn.");
   }
 
   saved({ format, text }) {
     download(`curves.${format}`, Uint8Array.from(atob(text), (c) => c.charCodeAt(0)));
-    this.say(`curves.${format} is drawn and saved.`);
-  }
-
-  // What is drawn, as tidy text: a line for each point of each seed.
-  csv() {
-    const said = (kind) => (kind === TRAINED ? "training games" : `${kind}-ply test games`);
-    const lines = [["run", "seed", "of", ...COLUMNS]];
-    for (const { row, label, seeds, paper } of this.drawn()) {
-      for (const { seed, points: all } of seeds)
-        all.forEach((point) => lines.push([label, seed, said(this.kind), ...point]));
-      paper.forEach(([actions, mean, ci95]) => lines.push([label, "", `the paper's ${said(this.kind)}`,
-        actions, "", "", mean, ci95]));
-    }
-    for (const { label, points: all } of this.nowDrawn())
-      all.forEach((point) => lines.push([label, "", said(TRAINED), ...point]));
-    return lines.map((line) => line.map((cell) => quoted(cell ?? "")).join(",")).join("\n") + "\n";
+    this.say(`curves.${format} is ${format === "csv" ? "" : "drawn and "}saved.`);
   }
 
   // ---- what is drawn
@@ -496,7 +472,7 @@ class Explorer {
     const { scrollTop } = this.list;
     this.shown = key;
     this.list.replaceChildren(...all.map((row) => this.item(row)));
-    if (none) this.list.append(make("p", { class: "lib-small" }, none));
+    if (none) this.list.append(make("p.lib-small", none));
     this.list.scrollTop = scrollTop;
     if (focused) {
       const same = this.list.querySelector(`[data-row="${focused.dataset.row}"]`);
@@ -513,12 +489,12 @@ class Explorer {
     const tick = make("input", { type: "checkbox", "data-row": row.row,
       onchange: () => this.tick(row.row, tick.checked) });
     tick.checked = n >= 0;
-    const line = make("span", { class: "lib-line", style: `--colour: var(--line-${n})` });
+    const line = make("span.lib-line", { style: `--colour: var(--line-${n})` });
     if (n >= 0) line.dataset.line = n;
     const missing = this.has(row) ? "" : " · has no such curve";
-    const about = make("span", { class: "lib-small" },
+    const about = make("span.lib-small",
       ` ${row.about ?? ""} · ${counted(row.seeds.length, "seed")}${missing}`);
-    return make("label", {}, tick, line, make("span", {}, make("b", {}, row.name), about));
+    return make("label", tick, line, make("span", make("b", row.name), about));
   }
 
   say(words, bad = false, details = "") {

@@ -29,7 +29,7 @@ SECONDS = (1, 600)  # that a run may take now
 MENUS = ("place", "rule", "rate")
 AXES = ("actions", "games", "seconds")
 SEEDS = ("mean", "each")  # or one of them
-FORMATS = ("png", "svg")
+FORMATS = ("csv", "png", "svg")
 NOW = "now"
 SWITCHED = "Training games are shown now, since such a short run plays no test games."
 # What a run of now leaves out of the settings of a row: it is short, and plays no test games.
@@ -201,7 +201,7 @@ class CurvesExplorer(TrainingWidget):
         """Return (label, frame) of the run of now; it has no test games, and then there is none."""
         if self._kind != TRAINING or self._now is None or not self._now.curve.points:
             return None
-        rows = [(p[0], p[2], p[1], p[3], p[4]) for p in self._now.curve.points if p[3] is not None]
+        rows = [p[: len(POINT)] for p in self._now.curve.points if p[3] is not None]
         frame = pd.DataFrame(rows, columns=POINT)
         return f"{self._now.name} {NOW}", frame.assign(seed=self._now.run.settings.seed)
 
@@ -317,13 +317,16 @@ class CurvesExplorer(TrainingWidget):
     def _on_view(self, message):
         self.view = self._checked(message["view"])
 
-    def _on_picture(self, message):
-        """Draw what is chosen, and send it as a file."""
+    def _on_file(self, message):
+        """Send what is chosen as a file: the table of `frame`, or a picture."""
         self._on_view(message)
         if (kind := message["format"]) not in FORMATS:
-            raise ValueError(f"format {kind!r}: use {' or '.join(FORMATS)}")
-        ax, file = self.figure(), io.BytesIO()
-        ax.figure.savefig(file, format=kind, dpi=200)
+            raise ValueError(f"format {kind!r}: use {', '.join(FORMATS)}")
+        file = io.BytesIO()
+        if kind == "csv":
+            self.frame.to_csv(file, index=False)
+        else:
+            self.figure().figure.savefig(file, format=kind, dpi=200)
         text = base64.b64encode(file.getvalue()).decode()
         self.send({"kind": "file", "format": kind, "text": text})
 

@@ -38,12 +38,10 @@ class RateExplorer(NetworkExplorer):
             raise ValueError(f"keeps: {len(run.memory)} names for what {run.settings.rule} keeps")
         super().__init__(run.network, boards, cells=cells)
         self._noise = {}
-        self.traces = Traces(run, None if run.network.size <= FEW else self._looked_up())
+        places = [self.network.places(board) for board in self.boards]
+        self.traces = Traces(run, None if run.network.size <= FEW else np.unique(places))
         if actions is not None:
             self.train(actions)
-
-    def _looked_up(self):
-        return np.unique([self.network.places(board) for board in self.boards])
 
     def train(self, actions, moments=MOMENTS, progress=True):
         """Train on by so many actions, and write the entries down so often, more often at first."""
@@ -66,17 +64,14 @@ class RateExplorer(NetworkExplorer):
         lists of numbers, None while the entry was untouched}, or None for one not followed;
         'noise': what `noise` returns.
         """
-        nothing = {"curve": None, "rates": None, "noise": self.noise()}
-        found = super()._look(cells, board, action) | nothing
-        if found["table"] is None:
-            return found
-        places = self.network.places(board, action)[8 * found["table"] :][:8]
-        curve = self.traces.curve(places[found["place"]])
-        return found | {
-            "curve": curve and self._named(curve),
-            "visits": self._met(places),
-            "rates": self._rates(places),
-        }
+        found = super()._look(cells, board, action)
+        found |= {"curve": None, "rates": None, "noise": self.noise()}
+        if found["table"] is not None:
+            places = self.network.places(board, action)[8 * found["table"] :][:8]
+            curve = self.traces.curve(places[found["place"]])
+            found["curve"] = curve and self._named(curve)
+            found |= {"visits": self._met(places), "rates": self._rates(places)}
+        return found
 
     def noise(self):
         """Return how many rates lie below 1/√visits, as they were written down last: a dict.
@@ -123,10 +118,10 @@ class RateExplorer(NetworkExplorer):
         whether y can be logarithmic, as it is at first}."""
         kept, charts = set(self._keeps), []
         if {"E", "A"} <= kept:
-            lines = ["rate", *([NOISE] if "visits" in kept else [])]
-            charts.append(("its rate |E| / A", lines, 1, True))
-            charts.append(("E and A, in points", ["E", "A"], None, False))
-        charts.append(("its weight, in points", ["weight"], None, False))
+            lines = ["rate", NOISE] if "visits" in kept else ["rate"]
+            charts += [("its rate |E| / A", lines, 1, True)]
+            charts += [("E and A, in points", ["E", "A"], None, False)]
+        charts += [("its weight, in points", ["weight"], None, False)]
         charts += [(name, [name], None, False) for name in self._keeps if name not in ("E", "A")]
         return [dict(zip(("title", "lines", "most", "steep"), chart)) for chart in charts]
 

@@ -5,7 +5,7 @@ import {
   ACTIONS, FOUR_CHANCE, fromHex, inWords, placeInWords, possible, readCells, tileOf, toHex,
 } from "../../show/widgets/game.js";
 import {
-  actionOf, button, enable, furnish, make, points, row, tileFace,
+  actionOf, button, enable, furnish, make, points, row, table, tileFace,
 } from "../../show/widgets/board.js";
 import { Editor } from "../../show/widgets/editor.js";
 import { exploring } from "../../show/widgets/jupyter.js";
@@ -66,11 +66,11 @@ class Small extends Editor {
     const { columns } = this.about;
     const cells = this.cells(position);
     const faces = cells.map((exponent, cell) => {
-      const face = exponent ? tileFace(exponent) : make("span", { class: "lib-cell" });
+      const face = exponent ? tileFace(exponent) : make("span.lib-cell");
       return make("div", { class: cell === fresh ? "lib-tile lib-fresh" : "lib-tile" }, face);
     });
-    return make("div", {
-      class: "lib-mini", style: `--columns: ${columns}`, role: "img",
+    return make("div.lib-mini", {
+      style: `--columns: ${columns}`, role: "img",
       "aria-label": `board: ${inWords(cells, columns)}`,
     }, ...faces);
   }
@@ -79,25 +79,25 @@ class Small extends Editor {
 
   build() {
     const { name, short, best, own } = this.about;
-    this.frame = make("div", { class: "lib-frame lib-large" });
-    this.caption = make("p", { class: "lib-caption" });
-    this.worth = make("p", { class: "lib-reason" });
+    this.frame = make("div.lib-frame.lib-large");
+    this.caption = make("p.lib-caption");
+    this.worth = make("p.lib-reason");
     this.backing = button("Back", "One step back", () => this.back());
     const fresh = button("New start", "A random start", () => this.begin());
     const edit = button("Edit …", "Edit or paste a state", () => this.askPosition());
-    const left = make("div", { class: "lib-left" }, this.frame, this.caption, this.worth,
+    const left = make("div.lib-left", this.frame, this.caption, this.worth,
       row(this.backing, fresh, edit), this.forms, this.message);
-    this.cards = make("div", { class: "lib-choices" });
+    this.cards = make("div.lib-choices");
     this.table = make("div");
-    this.legend = make("p", { class: "lib-small" }, `${MARKS.optimal} optimal: the largest ` +
+    this.legend = make("p.lib-small", `${MARKS.optimal} optimal: the largest ` +
       `reward + V*. ${MARKS.own} best by ${short}: the largest reward + value of ${short}; a ` +
       "player who goes by these values takes it.");
-    const side = make("div", { class: "lib-side" }, this.cards, this.legend, this.table);
+    const side = make("div.lib-side", this.cards, this.legend, this.table);
     const keys = "Arrows take an action, or go along the spawns · Backspace back · N new · E edit";
-    const start = make("p", { class: "lib-small" },
+    const start = make("p.lib-small",
       `From a random start: ${inPoints(best)} points by optimal play, ${inPoints(own)} by ${name}.`);
     furnish(this.root, { name: "Exact small board", keys, role: "group" },
-      make("div", { class: "lib-columns" }, left, side), start);
+      make("div.lib-columns", left, side), start);
   }
 
   // ---- where we are
@@ -195,11 +195,11 @@ class Small extends Editor {
 
   // marks: what is special about it, in words behind a sign.
   card(title, position, lines, onclick, { fresh = null, best = false, marks = [], data }) {
-    const texts = lines.map((line) => make("span", { class: "lib-line-of" }, line));
-    const tags = marks.map((mark) => make("span", { class: "lib-tag" }, mark));
+    const texts = lines.map((line) => make("span.lib-line-of", line));
+    const tags = marks.map((mark) => make("span.lib-tag", mark));
     const kind = best ? "lib-choice lib-best" : "lib-choice";
     return make("button", { type: "button", class: kind, onclick, ...data },
-      make("span", { class: "lib-title" }, make("b", {}, title), ...tags),
+      make("span.lib-title", make("b", title), ...tags),
       this.picture(position, fresh), ...texts);
   }
 
@@ -239,14 +239,11 @@ class Small extends Editor {
   chances({ odds: found }) {
     const { tiles, name } = this.about;
     if (!tiles.length) return [];
-    const cell = (kind, n) => make("td", { "data-odds": `${kind}:${tiles[n]}` },
-      odds(found[kind][n]));
-    const rows = tiles.map((tile, n) => make("tr", {}, make("th", { scope: "row" }, String(tile)),
+    const cell = (kind, n) => make("td", { "data-odds": `${kind}:${tiles[n]}` }, odds(found[kind][n]));
+    const rows = tiles.map((tile, n) => make("tr", make("th", { scope: "row" }, String(tile)),
       cell("best", n), cell("own", n)));
-    const head = ["tile", "optimal play", name].map((text) => make("th", { scope: "col" }, text));
-    const caption = make("caption", {}, "The odds that a tile is ever on the board");
-    return [make("table", { class: "lib-table" }, caption,
-      make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...rows))];
+    const caption = "The odds that a tile is ever on the board";
+    return [table(caption, ["tile", "optimal play", name], rows)];
   }
 
   // ---- keys

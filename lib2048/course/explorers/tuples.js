@@ -37,29 +37,29 @@ class Tuples {
   // ---- what is on the page
 
   build() {
-    const left = make("div", { class: "lib-left" }, this.frame(), ...this.mover(), this.position());
-    const side = make("div", { class: "lib-side" }, this.chooser(), this.sizes(), this.digits());
+    const left = make("div.lib-left", this.frame(), ...this.mover(), this.position());
+    const side = make("div.lib-side", this.chooser(), this.sizes(), this.digits());
     this.message = messageLine();
-    this.sum = make("p", { class: "lib-small" });
-    const over = make("p", { class: "lib-small" }, this.counted.words);
-    this.placing = make("div", { class: "lib-places" }, ...this.cards());
-    this.heading = make("p", { class: "lib-small" },
+    this.sum = make("p.lib-small");
+    const over = make("p.lib-small", this.counted.words);
+    this.placing = make("div.lib-places", ...this.cards());
+    this.heading = make("p.lib-small",
       "The eight entries that it reads, one in each turned or mirrored place. Press one:");
     const keys = "Arrows move · Space takes a cell in or out · + and − change its tile · " +
       "Page Up and Page Down go to another board · C clears";
     furnish(this.root, { name: "A tuple on a board", keys, kinds: ["lib-tuples"] },
-      make("div", { class: "lib-columns" }, left, side), this.message, this.heading, this.placing,
+      make("div.lib-columns", left, side), this.message, this.heading, this.placing,
       ...this.curves(), this.sum, over);
   }
 
   frame() {
     this.board = new Board("board");
-    this.picks = [...Array(16).keys()].map((cell) => make("button", {
-      type: "button", class: "lib-pick", onclick: () => this.toggle(cell),
+    this.picks = [...Array(16).keys()].map((cell) => make("button.lib-pick", {
+      type: "button", onclick: () => this.toggle(cell),
       onfocus: () => this.focusOn(cell),
-    }, make("span", {})));
-    const cells = make("div", { class: "lib-cells lib-picks" }, ...this.picks);
-    return make("div", { class: "lib-frame" }, this.board.element, cells);
+    }, make("span")));
+    const cells = make("div.lib-cells.lib-picks", ...this.picks);
+    return make("div.lib-frame", this.board.element, cells);
   }
 
   // Ways to another of the boards, where there are several.
@@ -69,9 +69,9 @@ class Tuples {
       type: "range", min: 1, max: this.boards.length, value: 1, "aria-label": "Number of the board",
       oninput: () => this.go(this.slider.value - 1),
     });
-    this.where = make("output", { class: "lib-small" });
+    this.where = make("output.lib-small");
     const by = (step, text, title) => button(text, title, () => this.go(this.at + step));
-    return [make("div", { class: "lib-row lib-mover" }, by(-1, "◀", "The board before"),
+    return [make("div.lib-row.lib-mover", by(-1, "◀", "The board before"),
       by(1, "▶", "The next board"), this.slider, this.where)];
   }
 
@@ -81,7 +81,7 @@ class Tuples {
       spellcheck: "false", onchange: () => this.typed(),
       onkeydown: (event) => event.key === "Enter" && !event.shiftKey && this.entered(event),
     });
-    return make("label", { class: "lib-position" }, "tiles", this.text);
+    return make("label.lib-position", "tiles", this.text);
   }
 
   entered(event) {
@@ -97,7 +97,7 @@ class Tuples {
     const tuples = network.places.map(([cells], t) => [t, `${t + 1}: ${digits(cells)}`]);
     this.menu = menu(`Tuple of ${network.name}`, [["", "cells of your own"], ...tuples],
       () => this.menu.value !== "" && this.choose(network.places[this.menu.value][0]));
-    const chosen = make("label", {}, "tuple", this.menu);
+    const chosen = make("label", "tuple", this.menu);
     if (network.form !== "q") return row(chosen, clear);
     this.action = menu("Action", ACTIONS.map((name, a) => [a, name]), () => this.draw());
     return row(chosen, this.action, clear);
@@ -107,26 +107,25 @@ class Tuples {
     const tops = [7, 8, 9, 10, 11, 12, 13, 14, 15].map((exponent) => [exponent, tileOf(exponent)]);
     this.top = menu("Largest tile", tops, () => this.measure());
     this.top.value = LARGEST;
-    this.size = make("p", { class: "lib-size" });
-    return make("div", {}, this.size, make("label", { class: "lib-small" }, "tiles up to", this.top));
+    this.size = make("p.lib-size");
+    return make("div", this.size, make("label.lib-small", "tiles up to", this.top));
   }
 
   digits() {
-    const head = ["digit", "cell", "tile", "counts", ""].map((text) => make("th", {}, text));
-    this.rows = make("tbody", {});
-    this.index = make("p", { class: "lib-size" });
-    const table = make("table", { class: "lib-digits" },
-      make("thead", {}, make("tr", {}, ...head)), this.rows);
-    return make("div", {}, table, this.index);
+    const head = ["digit", "cell", "tile", "counts", ""].map((text) => make("th", text));
+    this.rows = make("tbody");
+    this.index = make("p.lib-size");
+    const table = make("table.lib-digits", make("thead", make("tr", ...head)), this.rows);
+    return make("div", table, this.index);
   }
 
   cards() {
     this.places = [...Array(8).keys()].map((n) => {
-      const mini = make("span", { class: "lib-placing", "aria-hidden": "true" },
-        ...Array.from({ length: 16 }, () => make("i", {})));
-      const card = { mini, words: make("span", {}) };
-      card.element = make("button", {
-        type: "button", class: "lib-place", onclick: () => this.choose(this.eight()[n]),
+      const mini = make("span.lib-placing", { "aria-hidden": "true" },
+        ...Array.from({ length: 16 }, () => make("i")));
+      const card = { mini, words: make("span") };
+      card.element = make("button.lib-place", {
+        type: "button", onclick: () => this.choose(this.eight()[n]),
         onmouseenter: () => this.hint(n), onmouseleave: () => this.hint(null),
         onfocus: () => this.hint(n), onblur: () => this.hint(null),
       }, mini, card.words);
@@ -143,10 +142,10 @@ class Tuples {
       new Chart({ title, names: lines, most, steep, group, zoomed, said, write: fine, tick: fine }));
     if (!this.plots.length) return [];
     this.plots.filter(({ steep }) => steep).forEach((plot) => this.bend(plot));
-    this.entry = make("p", { class: "lib-size" });
-    this.noise = make("p", { class: "lib-noise lib-small", hidden: "" });
+    this.entry = make("p.lib-size");
+    this.noise = make("p.lib-noise.lib-small", { hidden: "" });
     const [first, ...others] = this.plots.map(({ element }) => element);
-    return [this.entry, make("div", { class: "lib-charts" }, first, this.noise, ...others)];
+    return [this.entry, make("div.lib-charts", first, this.noise, ...others)];
   }
 
   // Let the reader choose whether the axis of y is logarithmic.
@@ -316,11 +315,11 @@ class Tuples {
   }
 
   row() {
-    const row = make("tr", {}, ...[0, 1, 2, 3].map(() => make("td", {})));
+    const row = make("tr", ...[0, 1, 2, 3].map(() => make("td")));
     const here = () => this.tuple[[...this.rows.children].indexOf(row)];
     const less = button("−", "A smaller tile", () => this.change(here(), -1));
     const more = button("+", "A larger tile", () => this.change(here(), 1));
-    row.append(make("td", {}, less, more));
+    row.append(make("td", less, more));
     return row;
   }
 
@@ -350,7 +349,7 @@ class Tuples {
       if (rates) lines.push(`rate ${rates[n] === null ? "–" : fine(rates[n])}`);
       const { word } = this.counted;
       if (this.counts) lines.push(visits ? `${word} ${points(visits[n])}` : `${word} …`);
-      this.places[n].words.replaceChildren(...lines.map((line) => make("span", {}, line)));
+      this.places[n].words.replaceChildren(...lines.map((line) => make("span", line)));
     });
     if (!this.plots.length) return;
     if (answer || !this.match) this.plot(answer?.curve);

@@ -38,12 +38,11 @@ export class Chart {
     Object.assign(this, { log, steep, bands, tall, looks: looks ?? names.map((_, n) => ({ line: n })) });
     this.marks = [];
     this.columns = [[], ...names.map(() => [])];
-    this.heading = make("p", { class: "lib-small" }, title);
-    this.whole = make("button", { type: "button", class: "lib-whole", hidden: "",
+    this.heading = make("p.lib-small", title);
+    this.whole = make("button.lib-whole", { type: "button", hidden: "",
       onclick: () => this.zoom(null) }, "Whole curve");
-    this.place = make("div", { class: "lib-plot", role: "img", tabindex: 0 });
-    this.element = make("div", { class: "lib-chart" },
-      row(this.heading, this.whole), this.place);
+    this.place = make("div.lib-plot", { role: "img", tabindex: 0 });
+    this.element = make("div.lib-chart", row(this.heading, this.whole), this.place);
     this.describe();
     this.sized = new ResizeObserver(() => this.fit());
     this.sized.observe(this.place);

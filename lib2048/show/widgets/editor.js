@@ -80,7 +80,7 @@ export class Editor {
     };
     const onkeydown = (event) => event.key === "Escape" && this.closeForm();
     const note = make("p", { hidden: words ? null : "" }, words);
-    return make("form", { class: "lib-form", onsubmit, onkeydown }, note, ...children);
+    return make("form.lib-form", { onsubmit, onkeydown }, note, ...children);
   }
 
   // ---- a position
@@ -91,13 +91,13 @@ export class Editor {
     const use = make("button", { type: "submit" }, this.useWords);
     const no = button("Cancel", this.keepWords, () => this.closeForm());
     const whole = cells.length === 16 ? ", or the integer of a board" : "";
-    const how = make("p", { class: "lib-small" }, "Type the tiles, or paste a position into any " +
+    const how = make("p.lib-small", "Type the tiles, or paste a position into any " +
       `cell: ${cells.length} tiles${whole}. An empty cell may stay empty.`);
     const apply = () => this.place(fields.map(({ value }) => value.trim() || ".").join(" "));
     const form = this.form(apply, this.warning(), how, row(use, no));
     const onkeydown = (event) => this.inFields(event, fields, apply);
     const style = `--columns: ${this.columns}; --rows: ${cells.length / this.columns}`;
-    const fieldset = make("div", { class: "lib-fields", style, onkeydown }, ...fields);
+    const fieldset = make("div.lib-fields", { style, onkeydown }, ...fields);
     this.openForm(form, use);
     this.fields = fieldset;
     this.frame.append(fieldset);

@@ -1,11 +1,9 @@
 // The game to play, and whoever thinks with you beside it.  Rules, undo and animation need nothing
 // but this page; values, hints and autoplay are asked of a `Mind`.
 
+import { ACTIONS, Game, isOver, next, placeInWords, slides, tileOf, toHex } from "./game.js";
 import {
-  ACTIONS, Game, isOver, next, placeInWords, slides, tileOf, toHex,
-} from "./game.js";
-import {
-  Board, actionOf, box, button, counted, enable, furnish, make, menu, onSwipe, points, row, slideTime,
+  Board, actionOf, box, button, counted, enable, furnish, make, menu, onSwipe, paced, points, row, slideTime,
   speedSlider, tally,
 } from "./board.js";
 import { Editor } from "./editor.js";
@@ -34,30 +32,29 @@ class Play extends Editor {
 
   build() {
     this.board = new Board("2048");
-    const over = make("span", {}, "Game over"); // the message says it to those who do not see it
-    this.over = make("div", { class: "lib-over", hidden: "", "aria-hidden": "true" }, over);
-    this.frame = make("div", { class: "lib-frame" }, this.board.element, this.over);
+    const over = make("span", "Game over"); // the message says it to those who do not see it
+    this.over = make("div.lib-over", { hidden: "", "aria-hidden": "true" }, over);
+    this.frame = make("div.lib-frame", this.board.element, this.over);
     onSwipe(this.board.element, (action) => this.act(action));
     const [scores, numbers] = tally("score", "best", "actions");
     this.tally = numbers;
-    const side = make("div", { class: "lib-side" }, scores, this.cross(), this.extras());
+    const side = make("div.lib-side", scores, this.cross(), this.extras());
     if (this.players.length) side.append(this.helper());
-    const left = make("div", { class: "lib-left" }, this.frame, this.message, this.forms);
+    const left = make("div.lib-left", this.frame, this.message, this.forms);
     const helped = this.players.length ? " · H hint · P autoplay" : "";
     const keys = `Arrows or W A S D slide · U undo · N new game · E edit${helped}`;
-    furnish(this.root, { name: "2048", keys },
-      make("div", { class: "lib-columns lib-play" }, left, side));
+    furnish(this.root, { name: "2048", keys }, make("div.lib-columns.lib-play", left, side));
   }
 
   cross() {
     this.arrows = ACTIONS.map((name, action) => {
-      const worth = make("span", { class: "lib-worth" });
+      const worth = make("span.lib-worth");
       const style = `grid-area:${name.toLowerCase()}`;
       const arrow = button("", name, () => this.act(action), { style });
       arrow.append(name, worth);
       return Object.assign(arrow, { worth });
     });
-    return make("div", { class: "lib-cross" }, ...this.arrows);
+    return make("div.lib-cross", ...this.arrows);
   }
 
   extras() {
@@ -77,18 +74,18 @@ class Play extends Editor {
       "aria-pressed": "false",
     });
     this.speed = speedSlider(10);
-    return make("div", { class: "lib-mind" }, row("Ask", this.menu, hint), row(label),
+    return make("div.lib-mind", row("Ask", this.menu, hint), row(label),
       row(this.autoplay, this.speed.element), this.sureness());
   }
 
   sureness() {
-    this.bar = make("div", {});
-    this.meter = make("div", {
-      class: "lib-meter", role: "meter", "aria-label": "How sure the player is",
+    this.bar = make("div");
+    this.meter = make("div.lib-meter", {
+      role: "meter", "aria-label": "How sure the player is",
       "aria-valuemin": 0, "aria-valuemax": FULL,
     }, this.bar);
-    this.sure = make("p", { class: "lib-small" });
-    return make("div", {}, this.meter, this.sure);
+    this.sure = make("p.lib-small");
+    return make("div", this.meter, this.sure);
   }
 
   // ---- drawing
@@ -234,7 +231,7 @@ class Play extends Editor {
     const start = () => this.begin(seed.value.trim(), Number(number.value));
     const yes = make("button", { type: "submit" }, "Start");
     const no = button("Keep playing", "Go on with this game", () => this.closeForm());
-    const fields = row(make("label", {}, "seed", seed), make("label", {}, "game", number));
+    const fields = row(make("label", "seed", seed), make("label", "game", number));
     const form = this.form(start, this.warning(), fields, row(yes, no));
     this.openForm(form, yes);
   }
@@ -346,13 +343,12 @@ class Play extends Editor {
     if (isOver(this.game.here.cells)) return this.say("");
     this.closeForm();
     this.game.helped = true;
-    this.auto = { queue: [], last: this.game.here, due: 0, then: performance.now(), over: false };
-    Object.assign(this.auto, { begun: this.auto.then, played: 0 });
+    this.auto = { queue: [], last: this.game.here, over: false };
     this.autoplay.setAttribute("aria-pressed", "true");
     this.message.setAttribute("aria-live", "off"); // nobody wants to hear 60 actions a second
     this.say(`${this.players[this.player]} plays. Any key of the game takes over.`);
     this.fetch();
-    this.auto.frame = requestAnimationFrame((now) => this.tick(now));
+    this.auto.stop = paced(this.speed.rate, (due) => this.playDue(due));
   }
 
   pause() {
@@ -385,33 +381,22 @@ class Play extends Editor {
     if (error) Object.assign(auto, { over: true, error: { error, details } });
   }
 
-  tick(now) {
-    const { auto } = this;
-    if (!auto) return;
-    const rate = this.speed.rate();
-    auto.due = Math.min(auto.due + ((now - auto.then) * rate) / 1000, 1 + rate); // not for ever
-    auto.then = now;
-    this.playDue(rate);
+  // Play what is due; return how much of it has come.
+  playDue(due) {
+    const { auto, game } = this;
+    const played = auto.queue.splice(0, due);
+    game.turns.push(...played.map(({ turn }) => turn));
+    if (played.length) {
+      const [coming] = auto.queue;
+      const name = this.players[this.player];
+      this.advice = coming ? { ...coming, action: coming.turn.action, name } : null;
+      this.board.slide(game.turns.at(-2).cells, game.here, slideTime(this.speed.rate()));
+      this.refresh();
+      if (performance.now() - this.told > TELL) this.tell();
+    }
     this.fetch();
     if (!auto.queue.length && auto.over) this.finish();
-    else auto.frame = requestAnimationFrame((time) => this.tick(time));
-  }
-
-  playDue(rate) {
-    const { auto, game } = this;
-    let before = null;
-    for (; auto.due >= 1 && auto.queue.length; auto.due--) {
-      before = game.here.cells;
-      game.turns.push(auto.queue.shift().turn);
-      auto.played++;
-    }
-    if (!before) return;
-    const [coming] = auto.queue;
-    const name = this.players[this.player];
-    this.advice = coming ? { ...coming, action: coming.turn.action, name } : null;
-    this.board.slide(before, game.here, slideTime(rate));
-    this.refresh();
-    if (performance.now() - this.told > TELL) this.tell();
+    return played.length;
   }
 
   finish() {
@@ -425,7 +410,7 @@ class Play extends Editor {
   halt() {
     this.mind.drop();
     if (!this.auto) return;
-    cancelAnimationFrame(this.auto.frame);
+    this.auto.stop();
     this.auto = null;
     this.autoplay.setAttribute("aria-pressed", "false");
     this.message.setAttribute("aria-live", "polite");

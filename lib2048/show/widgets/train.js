@@ -8,7 +8,7 @@ import { brief, Chart, together } from "./chart.js";
 import { rendering } from "./jupyter.js";
 import { Orders } from "./orders.js";
 
-const [ACTIONS_AT, SECONDS_AT, MEAN_AT, SHARES_AT] = [0, 1, 3, 5]; // in a point, see POINT of train.py
+const [ACTIONS_AT, SECONDS_AT, MEAN_AT, SHARES_AT] = [0, 2, 3, 5]; // in a point, see POINT of train.py
 const SPEED_OVER = 1; // seconds over which moves/s are measured, at the least
 const HELD = ["ready", "paused", "stopped", "done", "failed"];
 const STARTS = {
@@ -33,7 +33,7 @@ class Rate {
       type: "range", min: -80, max: 0, "aria-label": `${name}, logarithmic`,
       oninput: () => (this.number.value = this.slid()), onchange: () => send(this.slid()),
     });
-    this.parts = [make("label", { class: "lib-rate" }, symbol, this.number), this.slider];
+    this.parts = [make("label.lib-rate", symbol, this.number), this.slider];
   }
 
   slid() {
@@ -69,13 +69,13 @@ class Card {
     this.tally = numbers;
     this.reached = scores.children[1].firstChild;
     this.bar = make("progress", { max: 1, "aria-label": `How far ${run.name} is` });
-    this.far = make("span", { class: "lib-small" });
-    this.name = make("b", {}, run.name);
-    const name = make("p", { class: "lib-name" },
-      make("span", { class: "lib-line", style: `--colour: var(--line-${n})`, "data-line": n }),
+    this.far = make("span.lib-small");
+    this.name = make("b", run.name);
+    const name = make("p.lib-name",
+      make("span.lib-line", { style: `--colour: var(--line-${n})`, "data-line": n }),
       this.name);
-    const far = make("div", { class: "lib-far" }, this.bar, this.far);
-    this.element = make("section", { class: "lib-card", "aria-label": run.name }, name,
+    const far = make("div.lib-far", this.bar, this.far);
+    this.element = make("section.lib-card", { "aria-label": run.name }, name,
       row(this.toggleButton, this.stopButton), scores, far, this.rates(say));
   }
 
@@ -84,7 +84,7 @@ class Card {
   rates(say) {
     const { rate, name, fixed } = this.run;
     this.rate = new Rate(rate, name, (rate) => this.order({ kind: "rate", rate }), say);
-    return row(...this.rate.parts, ...(fixed ? [make("span", { class: "lib-small" }, fixed)] : []));
+    return row(...this.rate.parts, ...(fixed ? [make("span.lib-small", fixed)] : []));
   }
 
   showRate(rate) {
@@ -168,14 +168,7 @@ class Train {
   // takes orders.
   constructor(root, { runs, send }) {
     Object.assign(this, { root, runs, lost: "" });
-    this.orders = new Orders(send, {
-      busy: () => this.say("The kernel is busy: it hears this when it is free."),
-      free: () => {
-        this.told = null;
-        this.tell();
-      },
-      lost: () => this.lose(),
-    });
+    this.orders = new Orders(send, this);
     this.cards = runs.map((run, n) => new Card(run, n,
       (order) => this.order({ run: n, ...order }), (words) => this.say(words, true)));
     this.build();
@@ -198,14 +191,14 @@ class Train {
       chart("moves/s"),
     ];
     this.message = messageLine();
-    const cards = make("div", { class: "lib-cards" }, ...this.cards.map(({ element }) => element));
-    const choose = make("label", {}, "tile to reach", this.tile);
+    const cards = make("div.lib-cards", ...this.cards.map(({ element }) => element));
+    const choose = make("label", "tile to reach", this.tile);
     const [score, won, speed] = this.charts.map(({ element }) => element);
     won.firstChild.append(choose);
     const all = this.runs.length > 1 ? [this.both()] : [];
     const keys = "P starts, pauses and goes on · S stops · drag over a curve to zoom";
     furnish(this.root, { name: "Training", keys, kinds: ["lib-train"] }, ...all, cards, this.message,
-      make("div", { class: "lib-charts" }, score, won, speed));
+      make("div.lib-charts", score, won, speed));
   }
 
   both() {
@@ -216,7 +209,7 @@ class Train {
       (rate) => this.order({ kind: "rate", rate }), (words) => this.say(words, true));
     const [label, slider] = this.rateOfAll.parts;
     label.firstChild.after(" of all");
-    return make("div", { class: "lib-row lib-all" }, this.toggleAll, stop, label, slider);
+    return make("div.lib-row.lib-all", this.toggleAll, stop, label, slider);
   }
 
   pressed(key, event) {
@@ -298,6 +291,11 @@ class Train {
     show(this.charts[2], (card) => card.speeds());
     if (this.toggleAll) this.toggleAll.textContent = this.resting ? "Start all" : "Pause all";
     if (this.common !== this.rateOfAll?.now) this.rateOfAll?.show(this.common);
+    this.tell();
+  }
+
+  tellAgain() {
+    this.told = null;
     this.tell();
   }
 

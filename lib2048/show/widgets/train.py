@@ -25,7 +25,7 @@ MOST_RUNS = 4  # colours and dashes that are told apart
 ENDLESS = {"seconds": 1e9}  # thirty years
 PATIENCE = 5.0  # seconds that a run has to end in; it takes one, and the time of a checkpoint
 SHARES = tuple(f"reached_{tile}" for tile in TILES)
-POINT = ("actions", "seconds", "games", "mean", "ci95", *SHARES)  # the numbers of a point
+POINT = ("actions", "games", "seconds", "mean", "ci95", *SHARES)  # the numbers of a point
 
 # ---------------------------------------------------------------- what is kept to be drawn
 

@@ -2,7 +2,7 @@
 // Paths are those of search/tree.py: "3/5:1/0" is Left, then a 2 in cell 5, then Up.
 
 import { ACTIONS, fromHex, placeInWords, tileOf, toHex } from "./game.js";
-import { Board, box, button, counted, enable, furnish, make, menu, points, row } from "./board.js";
+import { Board, box, button, counted, enable, furnish, make, menu, points, row, table } from "./board.js";
 import { Editor } from "./editor.js";
 import { exploring } from "./jupyter.js";
 
@@ -43,24 +43,23 @@ class Tree extends Editor {
 
   build() {
     this.board = new Board("board");
-    this.frame = make("div", { class: "lib-frame" }, this.board.element);
-    this.caption = make("p", { class: "lib-caption" });
-    this.reason = make("p", { class: "lib-reason" });
+    this.frame = make("div.lib-frame", this.board.element);
+    this.caption = make("p.lib-caption");
+    this.reason = make("p.lib-reason");
     this.backing = button("Back", "Where you were before", () => this.back());
     const edit = button("Edit …", "Edit or paste a position", () => this.askPosition());
     this.jump = button("Where it was met", "Go to where the table met this board", () => {
       this.meet();
     });
-    const left = make("div", { class: "lib-left" }, this.frame, this.caption, this.reason,
+    const left = make("div.lib-left", this.frame, this.caption, this.reason,
       row(this.backing, edit, this.jump), this.forms, this.message);
-    this.tree = make("ul", { class: "lib-tree", role: "tree", "aria-label": "Search tree" });
+    this.tree = make("ul.lib-tree", { role: "tree", "aria-label": "Search tree" });
     this.work = make("div");
-    const side = make("div", { class: "lib-side" }, this.limits(), ...this.turns(), this.tree,
-      this.work);
+    const side = make("div.lib-side", this.limits(), ...this.turns(), this.tree, this.work);
     const keys = "Arrows move, open and close · Enter opens · M where it was met · " +
       "Backspace back · E edit";
     furnish(this.root, { name: `Search tree of ${this.about.name}`, keys, role: "group" },
-      make("div", { class: "lib-columns" }, left, side));
+      make("div.lib-columns", left, side));
   }
 
   limits() {
@@ -70,7 +69,7 @@ class Tree extends Editor {
     const [reduce, label] = box("one ply less behind a 4", () => this.limit());
     this.reduce = reduce;
     reduce.checked = this.about.reduce;
-    return row(this.menu, label, make("span", { class: "lib-small" }, this.about.name));
+    return row(this.menu, label, make("span.lib-small", this.about.name));
   }
 
   // The turns of a recorded game, if there is one.
@@ -94,7 +93,7 @@ class Tree extends Editor {
       said.textContent = `${there ? Number(slider.value) + 1 : "–"} of ${last + 1}`;
       slider.ariaValueText = said.textContent;
     };
-    return [make("label", { class: "lib-turns" }, "turn", slider, said)];
+    return [make("label.lib-turns", "turn", slider, said)];
   }
 
   // Look further or less far; what was open stays open where it is still there.
@@ -184,15 +183,11 @@ class Tree extends Editor {
   }
 
   showWork(work) {
-    const cells = (kind) => make("td", {}, points(work.bare[kind]));
-    const rows = Object.entries(WORK).map(([kind, words]) => make("tr", {},
-      make("th", { scope: "row" }, words), cells(kind),
+    const rows = Object.entries(WORK).map(([kind, words]) => make("tr",
+      make("th", { scope: "row" }, words), make("td", points(work.bare[kind])),
       make("td", { "data-work": kind }, points(work.table[kind]))));
-    const head = ["", "no table", "with its table"].map((text) =>
-      make("th", { scope: "col" }, text));
-    this.work.replaceChildren(make("table", { class: "lib-table" },
-      make("caption", {}, "The whole search"), make("thead", {}, make("tr", {}, ...head)),
-      make("tbody", {}, ...rows)));
+    const head = ["", "no table", "with its table"];
+    this.work.replaceChildren(table("The whole search", head, rows));
   }
 
   // Ask what lies below a node; null where there is no answer.
@@ -213,7 +208,7 @@ class Tree extends Editor {
   node(path, about) {
     const opens = about.kind === "state" ? !about.dead : about.kind === "after" && about.plies > 0;
     const level = path ? path.split("/").length + 1 : 1;
-    const line = make("div", { class: "lib-node" }, ...words(about, this.pays));
+    const line = make("div.lib-node", ...words(about, this.pays));
     const group = make("ul", { role: "group", hidden: "" });
     const element = make("li", {
       role: "treeitem", tabindex: -1, "aria-level": level, "aria-selected": "false",
