@@ -196,15 +196,9 @@ def test_both_bests_are_marked(talking):
     assert apart, "else this test sees nothing"
 
 
-def test_a_policy_has_a_short_name_and_numbers_that_differ_look_different():
-    assert SmallBoardWidget("random", game=(2, 2)).small["short"] == "random"
-    assert SmallBoardWidget(first_legal, game=(2, 2)).small["short"] == "first_legal"
-    assert len(small._short("play by " + "long" * 20)) == small.SHORT
+def test_the_picture_is_the_choice():
     assert small._digits([1.0, 2.0]) == 1 and small._digits([1.001, 1.004, 9]) == 3
     assert small._digits([5.0, 5.0 + 1e-15, 7.0]) == 1, "equal but for rounding"
-
-
-def test_the_picture_is_the_choice():
     text = SmallBoardWidget("greedy", [[8, 8], [2, 32]], (2, 2)).static().text
     assert "Right ★ ◆ V* 20.3 greedy 20.3" in text and "Left V* 16.0" in text
     assert SmallBoardWidget("greedy", [[2, 4], [4, 2]], (2, 2)).static().text.startswith("2 4")

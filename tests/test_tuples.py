@@ -45,6 +45,8 @@ def random_network(seed=0, share=0.5, **how):
 def test_weights_and_values_are_those_of_the_network(form):
     network = random_network(**FORMS[form])
     explorer = NetworkExplorer(network, GAME)
+    kind = "afterstate" if network.form == "afterstate" else "board"
+    assert explorer.boards == [getattr(step, kind) for step in GAME]
     for action in range(network.heads):
         for board in explorer.boards[::40]:
             for table, first in enumerate(network.tuples):
@@ -54,13 +56,6 @@ def test_weights_and_values_are_those_of_the_network(form):
                 assert [(table, *entry) for entry in told] == expected
                 assert (found["table"], found["place"]) == (table, 0)
                 assert found["value"] == network.values([board], action)[0]
-
-
-def test_boards_are_what_the_values_of_the_network_belong_to():
-    for form, kind in (("afterstate", "afterstate"), ("state", "board"), ("q", "board")):
-        explorer = NetworkExplorer(Network("cells:01", form=form), GAME)
-        assert explorer.boards == [getattr(step, kind) for step in GAME]
-    assert NetworkExplorer(None, record_game("greedy", seed=1)).boards[-1] == GAME[-1].afterstate
 
 
 def test_a_placement_is_found_in_any_order_of_its_cells():
@@ -139,16 +134,6 @@ def test_visits_are_how_often_all_boards_look_an_entry_up():
         for table, cells in enumerate(network.tuples):
             assert explorer.look(cells, board)["visits"] == expected[table].tolist()
     assert f"{len(games.afterstates)}" in explorer.tuples["counted"]["words"].replace("\u202f", "")
-
-
-def test_visits_of_cells_of_ones_own_need_no_network():
-    games, cells = collect("random", 20, seed=1), (5, 2, 7)
-    own = Network("cells:527")  # the same tuple, as a network
-    times = np.bincount(places(own, games.afterstates).ravel(), minlength=own.size)
-    for board in games.afterstates[::300]:
-        found = NetworkExplorer(None, [board], seen=games.afterstates).look(cells)
-        assert found["visits"] == times[own.places(board)].tolist()
-    assert NetworkExplorer(own).look()["visits"] is None
 
 
 def test_visits_of_a_stage_are_those_of_its_boards():
@@ -235,11 +220,26 @@ def counting(weights, memory, positions, error, beta):
         memory[3 * p + 2] += 1
 
 
-@pytest.fixture(scope="module")
-def followed():
-    explorer = RateExplorer(new_run(), GAME[100:110])
+def follow(run, boards):
+    explorer = RateExplorer(run, boards)
     explorer.train(20_000, moments=5, progress=False)
     return explorer
+
+
+@pytest.fixture(scope="module")
+def followed():
+    return follow(new_run(), GAME[100:110])
+
+
+def test_large_networks_are_followed_where_the_boards_look(followed, monkeypatch, refused):
+    monkeypatch.setattr(rates, "FEW", 1)
+    explorer = follow(new_run(), followed.boards)
+    for cells, board in itertools.product(explorer.network.tuples, explorer.boards):
+        assert explorer.look(cells, board)["curve"] == followed.look(cells, board)["curve"]
+    strange = rules.from_tiles([[32768, 8192, 32768, 2]] * 4)
+    assert explorer.look(board=strange)["curve"] is None
+    assert followed.look(board=strange)["curve"]["weight"] == [None] * 6
+    refused(lambda: RateExplorer(new_run(), keeps=("E",)), "2 names for what tc keeps")
 
 
 def test_training_is_that_of_the_run_and_curves_are_its_numbers(followed):
@@ -263,18 +263,6 @@ def expected(run, table, index):
     untouched = not (weight or E or A)
     rate = abs(float(E)) / float(A) if A else None
     return [None] * 4 if untouched else [float(weight), float(E), float(A), rate]
-
-
-def test_large_networks_are_followed_where_the_boards_look(followed, monkeypatch):
-    monkeypatch.setattr(rates, "FEW", 1)
-    explorer = RateExplorer(new_run(), followed.boards)
-    explorer.train(20_000, moments=5, progress=False)
-    for cells in explorer.network.tuples:
-        for board in explorer.boards:
-            assert explorer.look(cells, board)["curve"] == followed.look(cells, board)["curve"]
-    strange = rules.from_tiles([[32768, 8192, 32768, 2]] * 4)
-    assert explorer.look(board=strange)["curve"] is None
-    assert followed.look(board=strange)["curve"]["weight"] == [None] * 6
 
 
 def test_rates_below_the_line_of_noise_are_counted(followed):
@@ -345,7 +333,3 @@ def test_the_picture_tells_the_rate(followed):
     last = followed.look()["curve"]["rate"][-1]
     assert f"rate now {100 * last:.1f} %" in followed.static().text
     assert "rate now" not in RateExplorer(new_run(rule="td", network="cells:01")).static().text
-
-
-def test_runs_that_cannot_be_followed_are_refused(refused):
-    refused(lambda: RateExplorer(new_run(), keeps=("E",)), "2 names for what tc keeps")
