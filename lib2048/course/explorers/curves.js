@@ -46,6 +46,60 @@ export function average(lines) {
   return [at, over(mean), over((ys) => Math.min(...ys)), over((ys) => Math.max(...ys))];
 }
 
+const column = (all, of) => all.map((point) => point[of]);
+const dotted = (xs) => (xs.length <= FEW ? 5 : 0);
+
+// What a chart shows: lines with their names and looks, and bands, each between two of the lines.
+class Lines {
+  // at: where x is in a point.
+  constructor(at) {
+    Object.assign(this, { at, lines: [], names: [], looks: [], bands: [] });
+  }
+
+  get columns() {
+    return this.lines.length ? together(this.lines) : [[]];
+  }
+
+  add(name, xs, ys, look) {
+    this.lines.push([xs, ys]);
+    this.names.push(name);
+    this.looks.push(look);
+    return this.lines.length;
+  }
+
+  // One seed of several.
+  each(name, all, line) {
+    const look = { line, width: 1.5, dots: dotted(all) };
+    this.add(name, column(all, this.at), column(all, MEAN), look);
+  }
+
+  // A seed alone, and the interval of its mean.
+  single(name, all, line) {
+    const [xs, ys, half] = [this.at, MEAN, HALF].map((of) => column(all, of));
+    const beside = (sign) => ys.map((y, i) => y + sign * (half[i] ?? 0));
+    this.banded(name, xs, ys, beside(-1), beside(1), line);
+  }
+
+  // The mean of seeds, from the lowest to the highest; says whether they have a stretch in common.
+  mean(name, seeds, line) {
+    const all = seeds.map(({ points: one }) => [column(one, this.at), column(one, MEAN)]);
+    const mean = average(all);
+    if (mean) this.banded(name, ...mean, line);
+    return mean !== null;
+  }
+
+  banded(name, xs, ys, low, high, line) {
+    this.add(name, xs, ys, { line, dots: dotted(xs) });
+    const edge = { line, width: 0, silent: true };
+    this.bands.push([this.add(name, xs, high, edge), this.add(name, xs, low, edge)]);
+  }
+
+  // Single marks without a line.
+  marks(name, paper, line) {
+    this.add(name, column(paper, 0), column(paper, 1), { line, alone: true, dots: 10 });
+  }
+}
+
 // ---------------------------------------------------------------- files
 
 function download(name, data) {
@@ -355,48 +409,24 @@ class Explorer {
   }
 
   draw() {
-    const at = COLUMNS.indexOf(this.view.x);
-    const [lines, looks, names, bands] = [[], [], [], []];
-    const add = (name, xs, ys, look) => {
-      lines.push([xs, ys]);
-      names.push(name);
-      looks.push(look);
-      return lines.length;
-    };
-    const column = (all, of) => all.map((point) => point[of]);
-    const dotted = (xs) => (xs.length <= FEW ? 5 : 0);
-    const banded = (name, xs, ys, low, high, line) => {
-      add(name, xs, ys, { line, dots: dotted(xs) });
-      const edge = { line, width: 0, silent: true };
-      bands.push([add(name, xs, high, edge), add(name, xs, low, edge)]);
-    };
-    const single = (name, all, line) => {
-      const [xs, ys, half] = [at, MEAN, HALF].map((of) => column(all, of));
-      const beside = (sign) => ys.map((y, i) => y + sign * (half[i] ?? 0));
-      banded(name, xs, ys, beside(-1), beside(1), line);
-    };
+    const { most } = this.catalogue;
+    const lines = new Lines(COLUMNS.indexOf(this.view.x));
     const apart = [];
     for (const { label, n, seeds, paper } of this.drawn()) {
       if (this.view.seeds === "each") {
-        seeds.forEach(({ seed, points: all }) => add(`${label} seed ${seed}`, column(all, at),
-          column(all, MEAN), { line: n, width: 1.5, dots: dotted(all) }));
-      } else if (seeds.length === 1) single(label, seeds[0].points, n);
-      else if (seeds.length) {
-        const mean = average(seeds.map(({ points: all }) => [column(all, at), column(all, MEAN)]));
-        if (mean) banded(`${label}, ${seeds.length} seeds`, ...mean, n);
-        else apart.push(label);
+        seeds.forEach(({ seed, points: all }) => lines.each(`${label} seed ${seed}`, all, n));
+      } else if (seeds.length === 1) lines.single(label, seeds[0].points, n);
+      else if (seeds.length && !lines.mean(`${label}, ${seeds.length} seeds`, seeds, n)) {
+        apart.push(label);
       }
-      if (paper.length) {
-        add(`${label}, paper`, column(paper, 0), column(paper, 1),
-          { line: n, alone: true, dots: 10 });
-      }
+      if (paper.length) lines.marks(`${label}, paper`, paper, n);
     }
-    for (const { label, points: all } of this.nowDrawn()) single(label, all, this.catalogue.most);
+    for (const { label, points: all } of this.nowDrawn()) lines.single(label, all, most);
     const what = this.kind === TRAINED ? "training games, by the thousand"
       : `${this.kind}-ply test games`;
-    const columns = lines.length ? together(lines) : [[]];
-    this.chart.become({ title: `mean score of ${what}`, names, looks, bands, log: this.view.log,
-      x: AXES[this.view.x] }, columns);
+    const { names, looks, bands } = lines;
+    this.chart.become({ title: `mean score of ${what}`, names, looks, bands,
+      log: this.view.log, x: AXES[this.view.x] }, lines.columns);
     this.explain(apart);
   }
 

@@ -68,12 +68,10 @@ class SmallBoardWidget(PositionWidget):
     def _seen(self, board):
         """Return all that is known of a state: its actions, their spawns, its odds."""
         self._packed(board)
-        return {
-            "best": self.best.of(board),
-            "own": self.own.of(board),
-            "actions": self._actions(board),
-            "odds": self._odds(lambda odds: odds.of(board)),
-        }
+        odds = self._odds(lambda odds: odds.of(board))
+        actions = self._actions(board)
+        best, own = self.best.of(board), self.own.of(board)
+        return {"best": best, "own": own, "actions": actions, "odds": odds}
 
     def _actions(self, board):
         legal = rules.afterstates(board, self.game.grid)
@@ -81,19 +79,14 @@ class SmallBoardWidget(PositionWidget):
         own_best = _largest(self.own.actions(board))
         return [
             {
-                "action": action,
-                "reward": int(reward),
-                "board": to_hex(after),
-                "best": self.best.afterstate(after),
-                "own": self.own.afterstate(after),
-                "optimal": optimal[action] > 0,
-                "own_best": action in own_best,
-                "chance": taken[action],
-                "spawns": self._spawns(after),
+                "action": action, "reward": int(reward), "board": to_hex(after),
+                "best": self.best.afterstate(after), "own": self.own.afterstate(after),
+                "optimal": optimal[action] > 0, "own_best": action in own_best,
+                "chance": taken[action], "spawns": self._spawns(after),
                 "odds": self._odds(lambda odds, after=after: odds.afterstate(after)),
             }
             for action, after, reward in legal
-        ]
+        ]  # fmt: skip
 
     def _spawns(self, after):
         states = mdp.next_states(mdp.frozen(self.game.tiles(after)))

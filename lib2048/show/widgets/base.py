@@ -1,8 +1,8 @@
 """What all widgets on a page share: a front end without a build step, a picture, errors in words.
 
-A widget is a class in a file and a module of JavaScript beside it, which has the widget's name in
-`entry` and ends in what anywidget wants, `export default { render }`.  All else follows from there:
-its imports are gathered, and the style sheets that lie beside them, `x.css` beside `x.js`.
+A widget is a class in a file, and beside it a module of JavaScript, which the class names as its
+`entry` and which ends in what anywidget wants, `export default { render }`.  All else follows from
+there: what it imports is taken along, and the style sheets beside it, `x.css` beside `x.js`.
 """
 
 import base64

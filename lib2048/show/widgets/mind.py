@@ -1,6 +1,5 @@
 """Whoever chooses actions for the board in the browser: asked about boards, answered in JSON."""
 
-import math
 import time
 from pathlib import Path
 
@@ -11,7 +10,7 @@ from lib2048.networks.files import load
 from lib2048.play.players import NAMED, network_player
 from lib2048.play.players import player as made
 from lib2048.show.widgets.base import trouble
-from lib2048.show.widgets.game import to_hex
+from lib2048.show.widgets.game import finite, to_hex
 
 SHIPPED = "shipped"  # the network of data/weights
 SHIPPED_FILE = "weights/42-33-tuned.npz"
@@ -104,8 +103,7 @@ def _plain(values):
     """Return {action: value} as a list of four, None where there is no number."""
     if values is None:
         return None
-    found = [values.get(action) for action in range(4)]
-    return [float(v) if v is not None and math.isfinite(v) else None for v in found]
+    return [finite(values.get(action)) for action in range(4)]
 
 
 # ---------------------------------------------------------------- which players there are

@@ -15,6 +15,7 @@ from lib2048.learn.rules import RULES
 from lib2048.learn.settings import BUDGETS, check_budget
 from lib2048.show.drawing import draw_curves
 from lib2048.show.widgets.base import BrowserWidget, points, trouble
+from lib2048.show.widgets.game import finite
 from lib2048.train.history import BLOCK, TILES
 from lib2048.train.watching import amount
 
@@ -60,7 +61,7 @@ class Curve:
 
 def _point(row):
     """Return the numbers of a row of a history's table, as JSON has them."""
-    return [float(row[name]) if math.isfinite(row[name]) else None for name in POINT]
+    return [finite(row[name]) for name in POINT]
 
 
 # ---------------------------------------------------------------- one run in its thread

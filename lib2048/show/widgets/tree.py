@@ -1,9 +1,7 @@
 """The search tree of a position, to open node by node."""
 
-import math
 from functools import cached_property
 
-import numpy as np
 from traitlets import Dict
 
 from lib2048.game import board as rules
@@ -13,7 +11,7 @@ from lib2048.search.expectimax import Search
 from lib2048.search.tree import MOST_PLIES, SearchTree
 from lib2048.show.drawing import draw_board, draw_tree
 from lib2048.show.widgets.base import PositionWidget
-from lib2048.show.widgets.game import from_hex, position, to_hex
+from lib2048.show.widgets.game import finite, from_hex, position, to_hex
 from lib2048.show.widgets.mind import SHIPPED, mind_of
 
 
@@ -126,7 +124,7 @@ def _option(tree, option):
     turned = known is not None and tree.at(known).board != option.afterstate
     return {
         "action": option.action, "board": to_hex(option.afterstate), "reward": option.reward,
-        "value": _number(option.value), "worth": _number(option.worth), "best": option.best,
+        "value": finite(option.value), "worth": finite(option.worth), "best": option.best,
         "known": known, "turned": bool(turned),
     }  # fmt: skip
 
@@ -134,11 +132,6 @@ def _option(tree, option):
 def _outcome(outcome):
     return {
         "cell": outcome.cell, "exponent": outcome.exponent, "chance": outcome.chance,
-        "board": to_hex(outcome.state), "worth": _number(outcome.worth),
+        "board": to_hex(outcome.state), "worth": finite(outcome.worth),
         "action": outcome.action, "plies": outcome.plies, "reduced": outcome.reduced,
     }  # fmt: skip
-
-
-def _number(value):
-    """Return a float32 as the same number in JSON, None where it is none."""
-    return float(np.float32(value)) if math.isfinite(value) else None
