@@ -97,8 +97,13 @@ _LAZY = {
         "plot_ladder plot_layers plot_scores plot_stages plot_tiles plot_tradeoff show_figure "
         "style subplots tile_table",
         "course.explorers.curves": "CurvesExplorer",
-        "show.widgets": "NetworkExplorer PlayWidget RateExplorer ReplayWidget "
-        "SmallBoardWidget TrainWidget TreeWidget",
+        "course.explorers.rates": "RateExplorer",
+        "course.explorers.small": "SmallBoardWidget",
+        "course.explorers.tuples": "NetworkExplorer",
+        "show.widgets.play": "PlayWidget",
+        "show.widgets.replay": "ReplayWidget",
+        "show.widgets.train": "TrainWidget",
+        "show.widgets.tree": "TreeWidget",
     }.items()
     for name in names.split()
 }

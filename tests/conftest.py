@@ -25,6 +25,14 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Mark what a browser is started for as slow, but for one test of each widget."""
+    for item in items:
+        if "chromium" in getattr(item, "fixturenames", ()) and "smoke" not in item.keywords:
+            item.add_marker("slow")
+
+
 @pytest.fixture
 def refused():
     """Return a check: a call raises ValueError, in one line with these words in it."""

@@ -322,3 +322,36 @@ PALE = """root => {
   return [...root.querySelectorAll("*")]
     .filter(element => writes(element) && !element.closest("[aria-disabled=true], svg"))
     .map(element => [contrast(element), element.outerHTML]).filter(([found]) => found < 4.5) }"""
+
+
+# ---- what holds for every widget -----------------------------------------------------------------
+
+
+def check_keys(notebook, *targets):
+    """Press keys on parts of widgets, (number, selector) each: the notebook hears none of them."""
+    before = notebook.cells()
+    for number, selector in targets:
+        Widget(notebook, number).keeps_keys(selector)
+    assert notebook.cells() == before
+
+
+def check_names(notebook, pressed="button, input, select"):
+    """Everything to press has a name."""
+    names = "e => e.ariaLabel || (e.labels?.[0] ?? e).textContent.trim()"
+    for element in notebook.page.locator(f".lib2048 :is({pressed})").all():
+        assert element.evaluate(names)
+
+
+def check_looks(notebook, charts=False, height=900):
+    """All widgets can be read in both themes, and fit a phone."""
+    for theme in ("JupyterLab Dark", "JupyterLab Light"):
+        notebook.theme(theme)
+        for root in notebook.page.locator(".lib2048").all():
+            assert root.evaluate(PALE) == [] == root.evaluate(CROOKED)
+    notebook.page.set_viewport_size({"width": 400, "height": height})
+    if charts:
+        narrow = "document.querySelector('.lib-plot canvas').clientWidth < 380"
+        notebook.page.wait_for_function(narrow)
+    for root in notebook.page.locator(".lib2048").all():
+        assert root.evaluate(FITS)
+    notebook.page.set_viewport_size({"width": 1200, "height": height})

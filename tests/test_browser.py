@@ -5,7 +5,6 @@ import json
 import random
 import re
 import shutil
-import statistics
 from pathlib import Path
 
 import lab
@@ -14,8 +13,8 @@ import pytest
 from lib2048.game import board as rules
 from lib2048.play.evaluation import record_game
 from lib2048.play.players import player
-from lib2048.show.widgets.base import front_end
 from lib2048.show.widgets.game import Game, from_hex, to_hex
+from lib2048.show.widgets.play import PlayWidget
 
 pytestmark = [
     pytest.mark.skipif(lab.CHROMIUM is None, reason=lab.HOW),
@@ -105,6 +104,7 @@ STANDS = "e => [e.dataset.board, e.dataset.actions, e.querySelector('.lib-messag
 # ---- play ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.smoke
 def test_a_game_is_played_by_keys_as_the_library_plays_it(notebook, game):
     twin = Game(3, 0)
     for key in random.Random(1).choices(list(KEYS), k=60):
@@ -117,30 +117,6 @@ def test_a_game_is_played_by_keys_as_the_library_plays_it(notebook, game):
     score = game.root.locator(".lib-scores b").first.inner_text()
     assert score.replace("\u202f", "") == str(twin.here.score)
     notebook.until("(game.game['actions'], game.score)", (twin.actions, twin.here.score))
-
-
-def test_undo_takes_back_any_number_and_luck_repeats(notebook, game):
-    twin = as_in_the_library(notebook, game)
-    last, actions = game.data("board"), twin.actions
-    game.press(*"u" * (len(actions) + 3))
-    assert game.data("board") == to_hex(twin.turns[0].board) and game.data("actions") == "0"
-    for action in actions:
-        game.button(ACTIONS[int(action)]).click()
-    assert game.data("board") == last
-    notebook.until("int(game.board)", int(from_hex(last)))
-
-
-def test_a_swipe_is_an_action(notebook, game):
-    twin = new_game(notebook, game)
-    box = game.root.locator(".lib-board").bounding_box()
-    x, y, mouse = box["x"] + 100, box["y"] + 100, game.page.mouse
-    for action, (right, down) in enumerate([(0, -1), (1, 0), (0, 1), (-1, 0)]):
-        mouse.move(x, y)
-        mouse.down()
-        mouse.move(x + 60 * right, y + 60 * down)
-        mouse.up()
-        twin.act(action)
-        assert game.data("board") == to_hex(twin.here.board)
 
 
 def test_a_new_game_asks_before_it_throws_one_away(notebook, game):
@@ -220,31 +196,13 @@ def test_a_position_is_edited_by_the_keyboard_alone(notebook, game):
 
 # ---- the keyboard stays here ---------------------------------------------------------------------
 
-TARGETS = [
-    (GAME, ".lib-board"),
-    (GAME, ".lib-message"),
-    (GAME, ".lib-scores"),
-    (GAME, "button:has-text('Undo')"),
-    (GAME, "select"),
-    (GAME, "input[type=range]"),
-    (GAME, "input[type=checkbox]"),
-    (REPLAY, ".lib-track"),
-    (REPLAY, "button:has-text('▶')"),
-    (REPLAY, "input[type=number]"),
-    (REPLAY, ".lib-board >> nth=0"),
-]
 
-
-@pytest.mark.parametrize(("number", "selector"), TARGETS)
-def test_no_key_reaches_the_notebook(number, selector, notebook):
-    before = notebook.cells()
-    target = lab.Widget(notebook, number).keeps_keys(selector)
-    target.evaluate("element => element.focus()")
-    for key in "ddxbam":
-        notebook.page.keyboard.press(key)
-    inside = "document.activeElement.closest('.lib2048') !== null"
-    assert notebook.page.evaluate(inside)
-    assert notebook.cells() == before
+def test_no_key_reaches_the_notebook(notebook):
+    of_game = (".lib-board", ".lib-message", ".lib-scores", "button:has-text('Undo')", "select",
+               "input[type=range]", "input[type=checkbox]")  # fmt: skip
+    of_replay = (".lib-track", "button:has-text('▶')", "input[type=number]", ".lib-board >> nth=0")
+    parts = [(GAME, part) for part in of_game] + [(REPLAY, part) for part in of_replay]
+    lab.check_keys(notebook, *parts)
 
 
 def test_a_form_that_closes_keeps_the_keyboard(notebook, game):
@@ -288,26 +246,12 @@ def test_values_follow_every_action_where_that_is_wanted(notebook, game):
     assert game.root.locator(".lib-best").count() == 0
 
 
-RATE = """root => new Promise(done => {
-  const [begin, first] = [performance.now(), root.dataset.actions];
-  const look = () => {
-    const played = root.dataset.actions - first;
-    if (played < 180) requestAnimationFrame(look);
-    else done(1000 * played / (performance.now() - begin));
-  };
-  look() })"""
-
-
-def test_autoplay_plays_the_players_game(notebook, game, capsys):
+def test_autoplay_plays_the_players_game(notebook, game):
     twin = new_game(notebook, game)
     set_speed(game, 60)
     game.press("p")
     game.page.wait_for_function("e => e.dataset.actions > 20", arg=game.root.element_handle())
-    rate = game.root.evaluate(RATE)
     game.press("p")
-    with capsys.disabled():
-        wanted = game.root.locator(".lib-speed output").inner_text()
-        print(f"\n  autoplay at {wanted}: {rate:.1f} actions/s")
     assert game.message == "Paused: it is your turn."
     actions = int(game.data("actions"))
     steps = record_game("heuristic", 3, twin.number)[:actions]
@@ -399,6 +343,7 @@ def test_a_new_largest_tile_is_celebrated_and_the_end_is_on_the_board(notebook, 
 # ---- a recorded game -----------------------------------------------------------------------------
 
 
+@pytest.mark.smoke
 def test_a_click_on_the_curve_jumps(notebook, replay):
     steps = record_game("heuristic", seed=2)
     last = len(steps) - 1
@@ -459,49 +404,16 @@ def test_a_recorded_game_plays_itself(replay):
 # ---- how it looks --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("theme", ["JupyterLab Dark", "JupyterLab Light"])
-def test_it_fits_a_phone_and_can_be_read_in_both_themes(theme, notebook, game):
-    notebook.theme(theme)
+def test_it_fits_a_phone_and_everything_has_a_name(notebook, game):
     lab.paste(game, " ".join(str(2**exponent) for exponent in [*range(15, 0, -1), 1]))
     assert game.root.evaluate(lab.PALE) == [], "the form of a position"
     game.button("Play from here").click()
     lab.paste(game, "nonsense")
-    for root in notebook.page.locator(".lib2048").all():
-        assert root.evaluate(lab.PALE) == []
-    notebook.page.set_viewport_size({"width": 400, "height": 900})
-    for root in notebook.page.locator(".lib2048").all():
-        assert root.evaluate(lab.FITS)
-        assert root.locator(".lib-board").first.bounding_box()["width"] > 100
-    notebook.page.set_viewport_size({"width": 1200, "height": 900})
-
-
-def test_everything_to_press_has_a_name(notebook):
-    names = "e => e.ariaLabel || (e.labels?.[0] ?? e).textContent.trim()"
-    for element in notebook.page.locator(".lib2048 :is(button, input, select)").all():
-        assert element.evaluate(names)
+    lab.check_looks(notebook)
+    lab.check_names(notebook)
     for board in notebook.page.locator(".lib2048 .lib-board").all():
         words = r"\w+: ((\d+|empty)[, ]*){16}"
         assert re.fullmatch(words, board.get_attribute("aria-label"))
-
-
-DRAWN = """root => { window.drawn = []; root.addEventListener('keydown', event => {
-  requestAnimationFrame(() => { const { port1, port2 } = new MessageChannel();
-    port1.onmessage = () => window.drawn.push(performance.now() - event.timeStamp);
-    port2.postMessage(0) }) }, true) }"""
-
-
-def test_a_key_press_is_soon_a_drawn_board(notebook, game, capsys):
-    """The time from the key's event to the end of the frame that draws the new board."""
-    twin = new_game(notebook, game)
-    game.root.evaluate(DRAWN)
-    for count in range(1, 41):
-        play_on(game, twin, 1)
-        game.page.wait_for_function(f"window.drawn.length === {count}")
-    drawn = game.page.evaluate("window.drawn")
-    assert game.data("board") == to_hex(twin.here.board)
-    with capsys.disabled():
-        median, worst = statistics.median(drawn), max(drawn)
-        print(f"\n  key press to drawn board: median {median:.1f} ms, largest {worst:.1f} ms")
 
 
 # ---- a plain page, as in a book ------------------------------------------------------------------
@@ -510,7 +422,7 @@ PLAIN = """
 const root = document.querySelector("#here");
 window.asked = [];
 const send = (question) => window.asked.push(question);
-window.view = play(root, { game: { seed: "3" }, players: ["sloth"], send });
+window.view = new Play(root, { game: { seed: "3" }, players: ["sloth"], send });
 """
 
 
@@ -518,7 +430,7 @@ window.view = play(root, { game: { seed: "3" }, players: ["sloth"], send });
 def plain(chromium):
     page = chromium.new_page()
     page.set_content('<div id="here"></div>')
-    page.add_script_tag(type="module", content=front_end() + PLAIN)
+    page.add_script_tag(type="module", content=PlayWidget._esm + PLAIN)
     page.wait_for_function("window.view")
     page.locator("#here").focus()
     yield page

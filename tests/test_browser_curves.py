@@ -22,15 +22,6 @@ CELLS = [
 ]
 RULES, OWN = range(2)
 LAST = OWN
-# Milliseconds from a change of a menu to the painted curves.
-REDRAWN = """async ([root, label, value]) => {
-    const menu = root.querySelector(`select[aria-label="${label}"]`);
-    const begin = performance.now();
-    menu.value = value;
-    menu.dispatchEvent(new Event("change", { bubbles: true }));
-    await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
-    return performance.now() - begin;
-}"""
 
 
 def fill(folder):
@@ -79,6 +70,7 @@ def own(notebook):
     return Curves(notebook, OWN)
 
 
+@pytest.mark.smoke
 def test_it_shows_what_is_recorded_and_filters_it_by_mouse(notebook, rules):
     rules.until_it_says("td_0.1")
     ends = notebook.ask("[round(f['mean'].iloc[-1]) for _, [f], _ in rules.drawn()]")
@@ -221,56 +213,9 @@ def test_a_row_runs_now_in_the_same_plot_and_stops(notebook, own):
     assert notebook.ask("'td now' in set(own.frame['run'])")
 
 
-def test_a_run_while_tests_are_shown_shows_training_games_and_says_so(notebook, rules):
-    rules.button("Reset").click()
-    rules.until_it_says("mean score of 1-ply test games")
-    rules.menu("Row to run").select_option(label="tc_1.0")
-    rules.menu("Seconds to run").fill("60")
-    rules.button("Run").click()
-    rules.until_it_says("mean score of training games")
-    rules.until("Training games are shown now, since such a short run plays no test games.")
-    assert rules.menu("games").input_value() == "training"
-    rules.until_it_says("tc_1.0 now ")
-    rules.menu("games").select_option("1")
-    rules.until_it_says("mean score of 1-ply test games")
-    assert "now" not in rules.said, "its training games are no test games"
-    rules.button("Stop").click()
-    notebook.until("rules.phases", ["stopped"])
-    assert not notebook.ask("set(rules.frame['run']) & {'tc_1.0 now'}")
-
-
-def test_how_long_a_redraw_takes_is_measured(rules, capsys):
-    root = rules.root.element_handle()
-    values = [("rule", '"td"'), ("games", "1"), ("games", "training"), ("rule", '"autostep"')]
-    values += [("seeds", "mean"), ("x axis", "games"), ("x axis", "actions"), ("rule", "")]
-    times = []
-    for _ in range(3):
-        for label, value in values:
-            times.append(rules.page.evaluate(REDRAWN, [root, label, value]))
-    with capsys.disabled():
-        print(
-            f"\n  menu to curves: median {statistics.median(times):.0f} ms, "
-            f"largest {max(times):.0f} ms"
-        )
-    assert len(times) == 24
-
-
-@pytest.mark.parametrize("theme", ["JupyterLab Dark", "JupyterLab Light"])
-def test_it_fits_a_phone_and_can_be_read_in_both_themes(theme, notebook, rules, own):
-    notebook.theme(theme)
-    for widget in (rules, own):
-        assert widget.root.evaluate(lab.PALE) == []
-    notebook.page.set_viewport_size({"width": 400, "height": 900})
-    notebook.page.wait_for_function("document.querySelector('.lib-plot canvas').clientWidth < 380")
-    for widget in (rules, own):
-        assert widget.root.evaluate(lab.FITS)
-    notebook.page.set_viewport_size({"width": 1200, "height": 900})
-
-
-def test_everything_to_press_has_a_name(notebook):
-    names = "e => e.ariaLabel || (e.labels?.[0] ?? e).textContent.trim()"
-    for element in notebook.page.locator(".lib2048 :is(button, input, select)").all():
-        assert element.evaluate(names)
+def test_it_fits_a_phone_and_everything_has_a_name(notebook):
+    lab.check_looks(notebook, charts=True)
+    lab.check_names(notebook)
 
 
 def test_a_page_that_is_loaded_again_shows_the_same_and_a_lost_kernel_is_told(notebook, rules, at):

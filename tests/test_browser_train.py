@@ -58,6 +58,7 @@ def both(notebook):
     return Training(notebook, BOTH)
 
 
+@pytest.mark.smoke
 def test_numbers_and_curves_grow_while_it_trains(notebook, one):
     assert "Ready to train" in one.message and "– " not in one.chart(0).split(":")[0]
     one.button("Start").click()
@@ -148,13 +149,10 @@ def test_keys_read_zoom_and_move_the_curve(one):
     assert one.page.evaluate(inside)
 
 
-def test_no_key_reaches_the_notebook(notebook, one):
-    before = notebook.cells()
-    targets = [".lib-plot >> nth=1", "input[type=range]", "input[inputmode]", "select",
-               ".lib-message", "button >> nth=1", ".u-over >> nth=0"]  # fmt: skip
-    for selector in targets:
-        one.keeps_keys(selector)
-    assert notebook.cells() == before
+def test_no_key_reaches_the_notebook(notebook):
+    parts = (".lib-plot >> nth=1", "input[type=range]", "input[inputmode]", "select",
+             ".lib-message", "button >> nth=1", ".u-over >> nth=0")  # fmt: skip
+    lab.check_keys(notebook, *((ONE, part) for part in parts))
 
 
 def test_two_runs_train_side_by_side_and_a_page_that_is_closed_stops_nothing(
@@ -197,9 +195,7 @@ def test_running_its_cell_again_ends_the_old_one(notebook, one):
     one.until_phase("ready")
 
 
-@pytest.mark.parametrize("theme", ["JupyterLab Dark", "JupyterLab Light"])
-def test_it_fits_a_phone_and_can_be_read_in_both_themes(theme, notebook, both):
-    notebook.theme(theme)
+def test_it_fits_a_phone_and_everything_has_a_name(notebook, both):
     both.press("p")
     for number in range(2):
         both.until_phase("training", number)
@@ -207,19 +203,8 @@ def test_it_fits_a_phone_and_can_be_read_in_both_themes(theme, notebook, both):
     both.press("p")
     for number in range(2):
         both.until_phase("paused", number)
-    for root in notebook.page.locator(".lib2048").all():
-        assert root.evaluate(lab.PALE) == []
-    notebook.page.set_viewport_size({"width": 400, "height": 900})
-    notebook.page.wait_for_function("document.querySelector('.lib-plot canvas').clientWidth < 380")
-    for root in notebook.page.locator(".lib2048").all():
-        assert root.evaluate(lab.FITS)
-    notebook.page.set_viewport_size({"width": 1200, "height": 900})
-
-
-def test_everything_to_press_has_a_name(notebook):
-    names = "e => e.ariaLabel || (e.labels?.[0] ?? e).textContent.trim()"
-    for element in notebook.page.locator(".lib2048 :is(button, input, select)").all():
-        assert element.evaluate(names)
+    lab.check_looks(notebook, charts=True)
+    lab.check_names(notebook)
 
 
 def test_a_saved_notebook_is_small_and_a_lost_kernel_is_told(notebook, folder, one):

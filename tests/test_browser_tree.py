@@ -1,7 +1,5 @@
 """The tree of a search and exact small boards, explored in a real JupyterLab, in a real browser."""
 
-import statistics
-
 import lab
 import numpy as np
 import pytest
@@ -26,10 +24,9 @@ CELLS = [
     f"tree = TreeWidget(network, from_tiles({TILES}))\ntree",
     "game = TreeWidget(network, plies=2, game=record_game(network, 1))\ngame",
     f"small = SmallBoardWidget('greedy', {TRAP})\nsmall",
-    "TreeWidget('gone.npz')",
 ]
-TREE, GAME, SMALL, GONE = range(4)
-LAST = GONE
+TREE, GAME, SMALL = range(3)
+LAST = SMALL
 BOARD = rules.from_tiles(TILES)
 
 
@@ -119,6 +116,7 @@ def small(notebook):
 # ---- the tree ------------------------------------------------------------------------------------
 
 
+@pytest.mark.smoke
 def test_a_click_opens_a_node_with_the_numbers_of_the_search(tree, network):
     twin = SearchTree(network, BOARD, 3)
     tree.until_open("")
@@ -234,22 +232,6 @@ def test_back_returns_to_a_position_as_it_was_left(notebook, tree):
         tree.line(step).click()
 
 
-def test_a_position_is_pasted_and_edited(notebook, tree):
-    lab.paste(tree, "32768 " * 16)
-    assert "no 2 and no 4" in tree.message
-    lab.paste(tree, "2 4 2 4  4 2 4 2  2 4 2 4  4 2 4 2")
-    tree.button("Look at this").click()
-    tree.root.locator(".lib-reason", has_text="A dead end").wait_for()
-    tree.press("e")
-    tree.page.keyboard.type("8")
-    tree.page.keyboard.press("Enter")
-    board = from_hex(tree.data("board"))
-    assert rules.to_tiles(board)[0] == [8, 4, 2, 4]
-    notebook.until("int(tree.board)", int(board))
-    notebook.ask(f"setattr(tree, 'board', {int(BOARD)})")
-    tree.page.locator(f".lib2048[data-board='{to_hex(BOARD)}']").wait_for()
-
-
 def test_positions_of_a_recorded_game(notebook, network):
     game = Searched(notebook, GAME)
     steps = record_game(network, 1)
@@ -271,14 +253,10 @@ def test_positions_of_a_recorded_game(notebook, network):
     assert game.worths("") == wanted
 
 
-def test_a_file_that_is_gone_is_said_in_words(notebook):
-    gone = lab.Widget(notebook, GONE)
-    assert "The weights of gone.npz are gone" in gone.until("gone")
-
-
 # ---- small boards --------------------------------------------------------------------------------
 
 
+@pytest.mark.smoke
 def test_a_small_board_shows_what_the_solver_says(small):
     game = SmallGame(2, 3, progress=False)
     optimal, own = game.optimal(), game.follow("greedy")
@@ -333,106 +311,19 @@ def test_a_small_board_is_explored_by_keys_alone(notebook, small):
     )
 
 
-# ---- the notebook around, how it looks, how fast it is -------------------------------------------
-
-TARGETS = [
-    (TREE, ".lib-node"), (TREE, ".lib-board"), (TREE, "select"), (TREE, "input[type=checkbox]"),
-    (TREE, ".lib-table"), (GAME, "input[type=range]"), (SMALL, ".lib-choice"),
-    (SMALL, ".lib-mini"), (SMALL, ".lib-table"),
-]  # fmt: skip
+# ---- the notebook around, how it looks -----------------------------------------------------------
 
 
-@pytest.mark.parametrize(("number", "selector"), TARGETS)
-def test_no_key_reaches_the_notebook(number, selector, notebook):
-    before = notebook.cells()
-    lab.Widget(notebook, number).keeps_keys(selector)
-    assert notebook.cells() == before
+def test_no_key_reaches_the_notebook(notebook):
+    of_trees = (".lib-node", ".lib-board", "select", "input[type=checkbox]", ".lib-table")
+    of_small = (".lib-choice", ".lib-mini", ".lib-table")
+    trees = [(TREE, part) for part in of_trees] + [(GAME, "input[type=range]")]
+    lab.check_keys(notebook, *trees, *((SMALL, part) for part in of_small))
 
 
-@pytest.mark.parametrize("theme", ["JupyterLab Dark", "JupyterLab Light"])
-def test_it_fits_a_phone_and_can_be_read_in_both_themes(theme, notebook):
-    notebook.theme(theme)
-    for root in notebook.page.locator(".lib2048").all():
-        assert root.evaluate(lab.PALE) == [] == root.evaluate(lab.CROOKED)
-    notebook.page.set_viewport_size({"width": 400, "height": 900})
-    for root in notebook.page.locator(".lib2048").all():
-        assert root.evaluate(lab.FITS)
-    notebook.page.set_viewport_size({"width": 1200, "height": 900})
-
-
-def test_everything_to_press_has_a_name(notebook):
-    names = "e => e.ariaLabel || (e.labels?.[0] ?? e).textContent.trim()"
-    pressed = ".lib2048 :is(button, input, select, [role=treeitem], [role=tree])"
-    for element in notebook.page.locator(pressed).all():
-        assert element.evaluate(names)
-
-
-# From a click, or a slider's move, to the end of the frame that draws the answer.
-DRAWN = """(act, done, root) => new Promise((resolve) => {
-  const begin = performance.now();
-  const watch = new MutationObserver(() => {
-    if (!done()) return;
-    watch.disconnect();
-    requestAnimationFrame(() => { const { port1, port2 } = new MessageChannel();
-      port1.onmessage = () => resolve(performance.now() - begin);
-      port2.postMessage(0) });
-  });
-  watch.observe(root, { subtree: true, childList: true, attributes: true });
-  act();
-})"""
-OPENED = (
-    """item => ("""
-    + DRAWN
-    + """)(() => item.querySelector(".lib-node").click(),
-  () => item.getAttribute("aria-expanded") === "true", item.closest(".lib2048"))"""
-)
-MOVED = (
-    """(root, turn) => ("""
-    + DRAWN
-    + """)(() => {
-    const slider = root.querySelector("[type=range]");
-    root.querySelector("[role=tree]").replaceChildren();
-    slider.value = turn;
-    slider.oninput() }, () => root.querySelector("[data-path='']"), root)"""
-)
-STEPPED = (
-    """root => ("""
-    + DRAWN
-    + """)(() => root.querySelector(".lib-choice").click(),
-  () => root.dataset.turn !== "luck", root)"""
-)
-
-
-def test_an_answer_is_soon_drawn(notebook, tree, small, capsys):
-    for plies in "23":  # a new tree, in which nothing is open yet
-        tree.root.locator("select").select_option(plies)
-        tree.until_grown()
-    opened = [tree.item(str(n)).evaluate(OPENED) for n in (1, 2, 3)]
-    states = tree.item("3").locator("> ul > li[aria-expanded=false]")
-    opened += [states.nth(0).evaluate(OPENED) for _ in range(6)]
-    moved = {}
-    game = Searched(notebook, GAME)
-    for plies in (2, 3):
-        game.root.locator("select").select_option(str(plies))
-        game.until_grown()
-        moved[plies] = [game.root.evaluate(MOVED, turn) for turn in range(5, 65, 3)]
-    stepped = []
-    notebook.ask("setattr(small, 'board', 0x111)")  # no start: "n" cannot have led to it
-    small.until_turn("you", f"{0x111:016x}")
-    for _ in range(6):
-        small.card(0).click()
-        small.until_turn("luck")
-        stepped.append(small.root.evaluate(STEPPED))
-    figures = {
-        "a node opened": opened,
-        "a turn chosen, 2-ply": moved[2],
-        "a turn chosen, 3-ply": moved[3],
-        "a spawn chosen": stepped,
-    }
-    assert all(len(times) >= 6 for times in figures.values())
-    with capsys.disabled():
-        for name, times in figures.items():
-            print(f"\n  {name}: median {statistics.median(times):.0f} ms, largest {max(times):.0f}")
+def test_it_fits_a_phone_and_everything_has_a_name(notebook):
+    lab.check_looks(notebook)
+    lab.check_names(notebook, "button, input, select, [role=treeitem], [role=tree]")
 
 
 def test_a_restarted_kernel_is_told_in_words(notebook, tree, small):

@@ -1,7 +1,6 @@
 """The explorers of tuples and rates in a real JupyterLab, by mouse and by keyboard."""
 
 import re
-import statistics
 
 import lab
 import pytest
@@ -96,6 +95,7 @@ def agree(explorer, twin):
     assert said in explorer.root.locator(".lib-places + .lib-small").inner_text()
 
 
+@pytest.mark.smoke
 def test_entries_are_those_of_the_network_on_every_board(explorer, twin):
     agree(explorer, twin)
     explorer.root.get_by_label("Number of the board").fill("120")
@@ -185,6 +185,7 @@ def test_sizes_are_told_without_a_network(notebook, alone):
     assert "gone.npz" in gone.message and len(gone.cards()) == 8
 
 
+@pytest.mark.smoke
 def test_curves_are_those_of_the_chosen_entry(notebook):
     rates = Explorer(notebook, RATES)
     for tuple_number in (0, 4):
@@ -240,57 +241,16 @@ def number(value):
 
 
 def test_no_key_reaches_the_notebook(notebook, explorer):
-    before = notebook.cells()
-    targets = [".lib-pick >> nth=3", ".lib-board >> nth=0", ".lib-message", "select >> nth=0",
-               ".lib-place >> nth=2", "input[type=range]", ".lib-digits button >> nth=0",
-               "button:has-text('Clear')"]  # fmt: skip
-    explorers = [(NETWORK, target) for target in targets] + [(RATES, ".u-over")]
-    for widget, selector in explorers:
-        lab.Widget(notebook, widget).keeps_keys(selector)
-    assert notebook.cells() == before
+    parts = (".lib-pick >> nth=3", ".lib-board >> nth=0", ".lib-message", "select >> nth=0",
+             ".lib-place >> nth=2", "input[type=range]", ".lib-digits button >> nth=0",
+             "button:has-text('Clear')")  # fmt: skip
+    lab.check_keys(notebook, *((NETWORK, part) for part in parts), (RATES, ".u-over"))
     explorer.root.get_by_label("Tuple of 4x6").select_option("0")
 
 
-@pytest.mark.parametrize("theme", ["JupyterLab Dark", "JupyterLab Light"])
-def test_it_fits_a_phone_and_can_be_read_in_both_themes(theme, notebook):
-    notebook.theme(theme)
-    for root in notebook.page.locator(".lib2048").all():
-        assert root.evaluate(lab.PALE) == [] == root.evaluate(lab.CROOKED)
-    notebook.page.set_viewport_size({"width": 400, "height": 1600})
-    notebook.page.wait_for_function("document.querySelector('.lib-plot canvas').clientWidth < 380")
-    for root in notebook.page.locator(".lib2048").all():
-        assert root.evaluate(lab.FITS)
-    notebook.page.set_viewport_size({"width": 1200, "height": 1600})
-
-
-def test_everything_to_press_has_a_name(notebook):
-    names = "e => e.ariaLabel || (e.labels?.[0] ?? e).textContent.trim()"
-    for element in notebook.page.locator(".lib2048 :is(button, input, select)").all():
-        assert element.evaluate(names)
-
-
-ANSWERS = """root => new Promise(done => {
-  const [times, slider] = [[], root.querySelector("input[type=range]")];
-  const place = root.querySelector(".lib-places");
-  const next = () => {
-    if (times.length === 30) return done(times);
-    const begin = performance.now();
-    slider.value = 10 + 5 * times.length;
-    slider.oninput();
-    const look = () => {
-      if (place.textContent.includes("…")) return requestAnimationFrame(look);
-      times.push(performance.now() - begin);
-      next() };
-    requestAnimationFrame(look) };
-  next() })"""
-
-
-def test_the_time_from_the_slider_to_the_numbers_is_told(notebook, capsys):
-    for name, root in (("network", NETWORK), ("rates", RATES)):
-        times = Explorer(notebook, root).root.evaluate(ANSWERS)
-        with capsys.disabled():
-            print(f"\n  {name}: slider to numbers {statistics.median(times):.0f} ms (median)")
-    assert len(times) == 30
+def test_it_fits_a_phone_and_everything_has_a_name(notebook):
+    lab.check_looks(notebook, charts=True, height=HEIGHT)
+    lab.check_names(notebook)
 
 
 def test_a_lost_kernel_is_told_and_indices_go_on(notebook, explorer):

@@ -17,10 +17,13 @@ pytest.importorskip("anywidget")
 
 from test_recorded import write  # noqa: E402
 
-from lib2048 import data  # noqa: E402
+from lib2048 import Settings, data  # noqa: E402
+from lib2048.course.explorers import curves  # noqa: E402
+from lib2048.course.explorers.curves import CurvesExplorer  # noqa: E402
 from lib2048.course.recorded import TRAINING, recorded  # noqa: E402
+from lib2048.learn.rules import RULES  # noqa: E402
 from lib2048.show.plotting import _on_one_grid  # noqa: E402
-from lib2048.show.widgets import CurvesExplorer, base, curves  # noqa: E402
+from lib2048.show.widgets import base  # noqa: E402
 
 LIMIT = 60  # seconds, for a test that fails
 NODE = shutil.which("node")
@@ -78,6 +81,11 @@ def test_without_a_source_all_lists_are_there():
     [value] = [row for row in rows if row["place"] == "value_long"]
     assert value["rule"] == "value" and value["about"].startswith("cnn22, learning rate 0.001, ")
     assert all(row["about"] for row in rows)
+
+
+def test_a_rule_of_ones_own_is_said_as_any_other(monkeypatch):
+    monkeypatch.setitem(RULES, "mine", RULES["tc"])
+    assert curves.in_short(Settings(network="4-22", rule="mine")) == "4-22, Mine(0), β 1"
 
 
 def test_choices_filter_rows():
@@ -138,8 +146,8 @@ def test_bad_orders_are_answered_in_words(browser):
         {"kind": "trouble", "error": "there is no row 999."}
     ]
     view = page.widget.view
-    [told] = page.say(kind="picture", format="gif", view=view)
-    assert told["error"] == "format 'gif': use png or svg."
+    [told] = page.say(kind="file", format="gif", view=view)
+    assert told["error"] == "format 'gif': use csv, png, svg."
     [told] = page.say(kind="view", view=view | {"rows": list(range(7))})
     assert told["error"] == "7 rows: there are colours for 6."
     [told] = page.say(kind="run", row=0, seconds=0)
@@ -156,8 +164,8 @@ def test_pictures_are_files_in_the_style_of_the_course(browser, choice):
     plt = pytest.importorskip("matplotlib.pyplot")
     before = plt.get_fignums()
     page = browser("rules", rule="tc", plies=1, **choice)
-    for form, begin in (("png", b"\x89PNG"), ("svg", b"<?xml")):
-        [told] = page.say(kind="picture", format=form, view=page.widget.view)
+    for form, begin in (("csv", b"run,seed,"), ("png", b"\x89PNG"), ("svg", b"<?xml")):
+        [told] = page.say(kind="file", format=form, view=page.widget.view)
         assert told["kind"] == "file" and base64.b64decode(told["text"]).startswith(begin)
     assert plt.get_fignums() == before, "a cell's figures are left alone"
     labels = page.widget.figure().get_legend_handles_labels()[1]
@@ -167,7 +175,7 @@ def test_pictures_are_files_in_the_style_of_the_course(browser, choice):
 
 def test_seeds_without_a_stretch_in_common_are_told(browser):
     page = browser("curves", rows=["td0_4x6_forward"], plies=1, seeds="each")
-    [told] = page.say(kind="picture", format="png", view=page.widget.view | {"seeds": "mean"})
+    [told] = page.say(kind="file", format="png", view=page.widget.view | {"seeds": "mean"})
     assert "no stretch of actions in common" in told["error"]
 
 
@@ -254,17 +262,6 @@ def test_a_run_shows_training_games_and_says_why(browser, tmp_path):
     assert "td now" not in set(page.widget.frame["run"]), "its training games are no tests"
 
 
-def test_a_run_that_has_no_room_is_told(browser, monkeypatch):
-    page = browser("rules")
-
-    def none_left(*_, **__):
-        raise MemoryError("42-33 needs 1 GiB, and there are 10 MiB")
-
-    monkeypatch.setattr(curves, "Run", none_left)
-    [told] = page.say(kind="run", row=0, seconds=1)
-    assert told["error"] == "42-33 needs 1 GiB, and there are 10 MiB."
-
-
 # ---- in the browser's words ----------------------------------------------------------------------
 
 
@@ -276,8 +273,7 @@ def test_the_browser_averages_seeds_as_the_plots_do(tmp_path):
         lines = [(np.sort(random.uniform(1, 9, n)), random.normal(size=n)) for n in lengths]
         cases.append([[x.tolist(), y.tolist()] for x, y in lines])
     cases.append([[[1, 2], [3, 4]], [[5, 6], [3, 4]]])  # nothing in common
-    text = base.front_end().replace("export default", "export { average };\nexport default")
-    (tmp_path / "all.mjs").write_text(text, encoding="utf-8")
+    (tmp_path / "all.mjs").write_text(CurvesExplorer._esm, encoding="utf-8")
     program = (
         "const { average } = await import(process.argv[1]);"
         "console.log(JSON.stringify(JSON.parse(process.argv[2]).map(average)))"

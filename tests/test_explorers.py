@@ -9,10 +9,12 @@ pytest.importorskip("anywidget")
 from test_widgets import Browser  # noqa: E402
 
 from lib2048 import Network, SearchPlayer, SmallGame, ValuePlayer, record_game, save  # noqa: E402
+from lib2048.course.explorers import small  # noqa: E402
+from lib2048.course.explorers.small import SmallBoardWidget  # noqa: E402
 from lib2048.game import board as rules  # noqa: E402
 from lib2048.game import mdp  # noqa: E402
-from lib2048.show.widgets import SmallBoardWidget, TreeWidget, small  # noqa: E402
 from lib2048.show.widgets.game import from_hex, to_hex  # noqa: E402
+from lib2048.show.widgets.tree import TreeWidget  # noqa: E402
 
 BOARD = rules.from_tiles([[4, 32, 128, 512], [2, 16, 8, 64], [0, 2, 4, 0], [0, 0, 2, 0]])
 FULL = rules.from_tiles([[2, 4, 2, 4], [4, 2, 4, 2], [2, 4, 2, 4], [4, 2, 4, 2]])
@@ -62,13 +64,6 @@ def test_what_the_tree_tells_is_what_the_player_thinks(network, talking):
         assert max(o["worth"] for o in below) == first["worth"]
         state = from_hex(first["board"])
         assert {o["action"] for o in below} == {a for a, _, _ in rules.afterstates(state)}
-
-
-def test_the_counts_are_those_of_two_searches(network, talking):
-    ask = talking(TreeWidget(network, BOARD, plies=3))
-    work = ask(board=to_hex(BOARD), plies=3, reduce=False, path="")["work"]
-    assert work["bare"]["hits"] == 0 < work["table"]["hits"]
-    assert work["bare"]["nodes"] > work["table"]["nodes"]
 
 
 def test_positions_come_from_a_recorded_game_and_from_the_reader(network, monkeypatch, refused):
@@ -201,15 +196,9 @@ def test_both_bests_are_marked(talking):
     assert apart, "else this test sees nothing"
 
 
-def test_a_policy_has_a_short_name_and_numbers_that_differ_look_different():
-    assert SmallBoardWidget("random", game=(2, 2)).small["short"] == "random"
-    assert SmallBoardWidget(first_legal, game=(2, 2)).small["short"] == "first_legal"
-    assert len(small._short("play by " + "long" * 20)) == small.SHORT
+def test_the_picture_is_the_choice():
     assert small._digits([1.0, 2.0]) == 1 and small._digits([1.001, 1.004, 9]) == 3
     assert small._digits([5.0, 5.0 + 1e-15, 7.0]) == 1, "equal but for rounding"
-
-
-def test_the_picture_is_the_choice():
     text = SmallBoardWidget("greedy", [[8, 8], [2, 32]], (2, 2)).static().text
     assert "Right ★ ◆ V* 20.3 greedy 20.3" in text and "Left V* 16.0" in text
     assert SmallBoardWidget("greedy", [[2, 4], [4, 2]], (2, 2)).static().text.startswith("2 4")

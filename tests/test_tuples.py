@@ -12,11 +12,11 @@ pytest.importorskip("anywidget")
 from test_widgets import Browser  # noqa: E402
 
 from lib2048 import Network, NetworkExplorer, RateExplorer, Run, Settings, collect  # noqa: E402
+from lib2048.course.explorers import rates, tuples  # noqa: E402
 from lib2048.game import board as rules  # noqa: E402
 from lib2048.learn.examples import places  # noqa: E402
 from lib2048.networks.files import save  # noqa: E402
 from lib2048.play.evaluation import record_game  # noqa: E402
-from lib2048.show.widgets import rates, tuples  # noqa: E402
 from lib2048.show.widgets.game import to_hex  # noqa: E402
 
 GAME = record_game("greedy", seed=1)[:-1]
@@ -45,6 +45,8 @@ def random_network(seed=0, share=0.5, **how):
 def test_weights_and_values_are_those_of_the_network(form):
     network = random_network(**FORMS[form])
     explorer = NetworkExplorer(network, GAME)
+    kind = "afterstate" if network.form == "afterstate" else "board"
+    assert explorer.boards == [getattr(step, kind) for step in GAME]
     for action in range(network.heads):
         for board in explorer.boards[::40]:
             for table, first in enumerate(network.tuples):
@@ -54,13 +56,6 @@ def test_weights_and_values_are_those_of_the_network(form):
                 assert [(table, *entry) for entry in told] == expected
                 assert (found["table"], found["place"]) == (table, 0)
                 assert found["value"] == network.values([board], action)[0]
-
-
-def test_boards_are_what_the_values_of_the_network_belong_to():
-    for form, kind in (("afterstate", "afterstate"), ("state", "board"), ("q", "board")):
-        explorer = NetworkExplorer(Network("cells:01", form=form), GAME)
-        assert explorer.boards == [getattr(step, kind) for step in GAME]
-    assert NetworkExplorer(None, record_game("greedy", seed=1)).boards[-1] == GAME[-1].afterstate
 
 
 def test_a_placement_is_found_in_any_order_of_its_cells():
@@ -96,13 +91,6 @@ def test_smaller_boards_stay_within_their_cells(refused):
     assert explorer.tuples["inside"] == [0, 1, 2, 4, 5, 6]
     refused(lambda: NetworkExplorer(network, [0x1000]), "larger than those of network")
     refused(lambda: explorer.look((0, 3)), "cells of the board")
-
-
-def test_weights_are_read_when_they_are_looked_at():
-    network = Network("cells:01")
-    explorer = NetworkExplorer(network)
-    network.weights[:] = 3
-    assert explorer.look()["weights"] == [3.0] * 8 and explorer.look()["value"] == 24
 
 
 def test_what_makes_no_sense_is_refused(refused):
@@ -146,16 +134,6 @@ def test_visits_are_how_often_all_boards_look_an_entry_up():
         for table, cells in enumerate(network.tuples):
             assert explorer.look(cells, board)["visits"] == expected[table].tolist()
     assert f"{len(games.afterstates)}" in explorer.tuples["counted"]["words"].replace("\u202f", "")
-
-
-def test_visits_of_cells_of_ones_own_need_no_network():
-    games, cells = collect("random", 20, seed=1), (5, 2, 7)
-    own = Network("cells:527")  # the same tuple, as a network
-    times = np.bincount(places(own, games.afterstates).ravel(), minlength=own.size)
-    for board in games.afterstates[::300]:
-        found = NetworkExplorer(None, [board], seen=games.afterstates).look(cells)
-        assert found["visits"] == times[own.places(board)].tolist()
-    assert NetworkExplorer(own).look()["visits"] is None
 
 
 def test_visits_of_a_stage_are_those_of_its_boards():
@@ -242,11 +220,26 @@ def counting(weights, memory, positions, error, beta):
         memory[3 * p + 2] += 1
 
 
-@pytest.fixture(scope="module")
-def followed():
-    explorer = RateExplorer(new_run(), GAME[100:110])
+def follow(run, boards):
+    explorer = RateExplorer(run, boards)
     explorer.train(20_000, moments=5, progress=False)
     return explorer
+
+
+@pytest.fixture(scope="module")
+def followed():
+    return follow(new_run(), GAME[100:110])
+
+
+def test_large_networks_are_followed_where_the_boards_look(followed, monkeypatch, refused):
+    monkeypatch.setattr(rates, "FEW", 1)
+    explorer = follow(new_run(), followed.boards)
+    for cells, board in itertools.product(explorer.network.tuples, explorer.boards):
+        assert explorer.look(cells, board)["curve"] == followed.look(cells, board)["curve"]
+    strange = rules.from_tiles([[32768, 8192, 32768, 2]] * 4)
+    assert explorer.look(board=strange)["curve"] is None
+    assert followed.look(board=strange)["curve"]["weight"] == [None] * 6
+    refused(lambda: RateExplorer(new_run(), keeps=("E",)), "2 names for what tc keeps")
 
 
 def test_training_is_that_of_the_run_and_curves_are_its_numbers(followed):
@@ -272,53 +265,26 @@ def expected(run, table, index):
     return [None] * 4 if untouched else [float(weight), float(E), float(A), rate]
 
 
-def test_every_placement_has_the_curve_of_its_own_entry(followed):
-    found = followed.look(followed.network.tuples[0])
-    for cells in found["cells"]:
-        other = followed.look(cells)
-        assert other["weights"] == found["weights"]
-        now = other["weights"][other["place"]]
-        assert (other["curve"]["weight"][-1] or 0) == now
-        assert other["rates"] == found["rates"]
-        assert other["rates"][other["place"]] == other["curve"]["rate"][-1]
-
-
-def test_large_networks_are_followed_where_the_boards_look(followed, monkeypatch):
-    monkeypatch.setattr(rates, "FEW", 1)
-    explorer = RateExplorer(new_run(), followed.boards)
-    explorer.train(20_000, moments=5, progress=False)
-    for cells in explorer.network.tuples:
-        for board in explorer.boards:
-            assert explorer.look(cells, board)["curve"] == followed.look(cells, board)["curve"]
-    strange = rules.from_tiles([[32768, 8192, 32768, 2]] * 4)
-    assert explorer.look(board=strange)["curve"] is None
-    assert followed.look(board=strange)["curve"]["weight"] == [None] * 6
-
-
-def test_visits_are_known_where_the_run_counts_them(followed):
-    network = Network("4-22").with_functions(update=counting, rule="autostep")
-    run = Run(Settings.of(network, rule="autostep", mu=1.0, seed=3), network=network)
-    explorer = RateExplorer(run, GAME[100:110], keeps=("E", "A", "visits"))
-    explorer.train(20_000, moments=5, progress=False)
-    assert np.array_equal(network.weights, followed.network.weights)
-    for cells in network.tuples:
-        found, without = explorer.look(cells), followed.look(cells)
-        for name in ("weight", "E", "A", "rate"):
-            assert found["curve"][name] == without["curve"][name]
-        flat = run.memory["trace"].flat[network.places(explorer.boards[0])].astype(int)
-        table = found["table"]
-        assert found["visits"] == flat[8 * table : 8 * table + 8].tolist()
-        assert without["visits"] is None
-    assert "no count" in followed.tuples["counted"]["words"]
-
-
 def test_rates_below_the_line_of_noise_are_counted(followed):
     network = Network("4-22").with_functions(update=counting, rule="autostep")
     run = Run(Settings.of(network, rule="autostep", mu=1.0, seed=3), network=network)
     explorer = RateExplorer(run, GAME[100:110], keeps=("E", "A", "visits"))
-    assert explorer.noise() == {"met": 0, "below": 0.0, "tosses": 0.0}
+    found = explorer.look()
+    assert found["visits"] == [0] * 8 and explorer.noise() == {
+        "met": 0,
+        "below": 0.0,
+        "tosses": 0.0,
+    }
     explorer.train(20_000, moments=5, progress=False)
+    assert np.array_equal(network.weights, followed.network.weights)
     E, A, visits = (run.memory[name].flat for name in ("step", "largest", "trace"))
+    for table, cells in enumerate(network.tuples):
+        found, without = explorer.look(cells), followed.look(cells)
+        assert {n: found["curve"][n] for n in without["curve"]} == without["curve"]
+        counts = visits[network.places(explorer.boards[0])].astype(int)
+        assert found["visits"] == counts[8 * table : 8 * table + 8].tolist()
+        assert without["visits"] is None
+    assert "no count" in followed.tuples["counted"]["words"]
     rate, noise = abs(E[A > 0]) / A[A > 0], visits[A > 0] ** -0.5
     told = explorer.look()["noise"]
     assert told == explorer.noise() and told["met"] == len(rate)
@@ -367,7 +333,3 @@ def test_the_picture_tells_the_rate(followed):
     last = followed.look()["curve"]["rate"][-1]
     assert f"rate now {100 * last:.1f} %" in followed.static().text
     assert "rate now" not in RateExplorer(new_run(rule="td", network="cells:01")).static().text
-
-
-def test_runs_that_cannot_be_followed_are_refused(refused):
-    refused(lambda: RateExplorer(new_run(), keeps=("E",)), "2 names for what tc keeps")

@@ -4,10 +4,13 @@ What they do in a browser is in test_browser.py, and their rules in test_game_js
 """
 
 import hashlib
+import inspect
 import itertools
 import json
 import os
 import re
+import shutil
+import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -16,13 +19,16 @@ import pytest
 pytest.importorskip("ipywidgets")
 pytest.importorskip("anywidget")
 
+import lib2048  # noqa: E402
 from lib2048.game import board as rules  # noqa: E402
 from lib2048.game.rng import stream  # noqa: E402
 from lib2048.networks.network import Network  # noqa: E402
 from lib2048.play.evaluation import Step, record_game  # noqa: E402
 from lib2048.play.players import player  # noqa: E402
-from lib2048.show.widgets import PlayWidget, ReplayWidget, base  # noqa: E402
+from lib2048.show.widgets import base  # noqa: E402
 from lib2048.show.widgets.game import to_hex  # noqa: E402
+from lib2048.show.widgets.play import PlayWidget  # noqa: E402
+from lib2048.show.widgets.replay import ReplayWidget  # noqa: E402
 
 ACTIONS = ["Up", "Right", "Down", "Left"]
 
@@ -110,32 +116,17 @@ def browser(monkeypatch):
 # ------------------------------------------------------------------------------------------- play
 
 
-def test_a_game_begins_as_the_seed_says():
-    widget = PlayWidget(seed=7)
-    assert int(widget.board) == int(rules.initial(stream(7, 0))[0])
-    assert (widget.score, widget.actions, widget.seed) == (0, 0, 7)
-    assert widget.game == {"seed": "7", "number": 0, "start": None, "actions": "", "helped": False}
-
-
 def test_an_action_slides_and_spawns_and_counts():
     widget = PlayWidget(seed=3)
     start, state = rules.initial(stream(3, 0))
     action = legal(start)[-1]
     afterstate, reward = rules.slide(start, action)
+    assert widget.game == {"seed": "3", "number": 0, "start": None, "actions": "", "helped": False}
     widget.act(ACTIONS[action])
     assert int(widget.board) == int(rules.spawn(afterstate, state)[0])
     assert (widget.score, widget.actions) == (reward, 1)
     assert widget.game["actions"] == str(action)
     assert widget.message == f"{ACTIONS[action]}: {reward} points."
-
-
-def test_the_score_is_the_sum_of_the_rewards():
-    widget, score = PlayWidget(seed=2), 0
-    for _ in range(60):
-        action = legal(widget.board)[0]
-        score += rules.slide(widget.board, action)[1]
-        widget.act(action)
-    assert widget.score == score > 0
 
 
 def test_an_illegal_action_spawns_nothing_and_says_so():
@@ -159,14 +150,8 @@ def test_undo_goes_back_one_by_one_and_luck_repeats():
     for _ in range(5):
         widget.undo()
     assert int(widget.board) == boards[0] and widget.score == widget.actions == 0
-
-
-def test_new_game_is_another_game_of_the_seed():
-    widget = PlayWidget(seed=5)
-    pressed(widget, 3)
     widget.new_game()
-    assert int(widget.board) == int(rules.initial(stream(5, 1))[0])
-    assert (widget.score, widget.actions) == (0, 0)
+    assert int(widget.board) == int(rules.initial(stream(5, 1))[0]) and widget.seed == 5
 
 
 def test_a_game_may_begin_on_a_board_of_ones_own(refused):
@@ -236,47 +221,40 @@ def test_what_is_no_game_is_answered_in_words(game, browser):
 # ------------------------------------------------------------------------------- asking a player
 
 
-def test_a_hint_names_the_action_of_the_player():
+def test_a_hint_names_the_action_of_the_player(refused):
     widget = PlayWidget(player=Stubborn(legal(PlayWidget().board)[0]))
     action = widget.hint()
     assert action == widget.player.action
     assert widget.message == f"stubborn would choose {ACTIONS[action]}."
     assert widget.actions == 0
-
-
-def test_without_a_player_there_is_nobody_to_ask(refused):
-    widget = PlayWidget(player=None)
-    assert widget.players == [] and widget.player is None
-    refused(widget.hint, "there is nobody to ask")
-
-
-def test_an_unknown_player_is_refused_in_one_line(refused):
+    nobody = PlayWidget(player=None)
+    assert nobody.players == [] and nobody.player is None
+    refused(nobody.hint, "there is nobody to ask")
     refused(lambda: PlayWidget(player="deep blue"), "unknown player 'deep blue'")
 
 
-@pytest.mark.parametrize("who", ["greedy", "heuristic", Network("4-22"), player("random")])
-def test_whoever_plays_can_be_asked(who, browser):
-    widget = PlayWidget(player=who)
-    answer = browser(widget).say(kind="advise", id="1", player=0, board=to_hex(widget.board))
-    assert answer["action"] in legal(widget.board) and answer["name"] == widget.players[0]
-    assert answer["board"] == to_hex(widget.board) and answer["id"] == "1"
+def advice(page, player=0):
+    """Ask a player about the board; return the last answer."""
+    return page.say(kind="advise", id="1", player=player, board=to_hex(page.widget.board))
 
 
 def test_values_are_those_of_the_player(browser):
     network = Network("4-22", optimistic=1000)
-    widget = PlayWidget(seed=9, player=network)
-    answer = browser(widget).say(kind="advise", id="1", player=0, board=to_hex(widget.board))
-    values = player(network).values(widget.board)
+    page = browser(PlayWidget(seed=9, player=network))
+    answer, values = advice(page), player(network).values(page.widget.board)
+    assert page.answers[0] == {"id": "1", "kind": "working", "doing": "4-22 is thinking"}
     assert answer["values"] == [values.get(action) for action in range(4)]
-    assert answer["action"] == player(network).choose(widget.board)
+    assert answer["action"] == player(network).choose(page.widget.board)
+    assert (answer["board"], answer["id"]) == (to_hex(page.widget.board), "1")
 
 
 def test_the_menu_offers_the_player_asked_for_and_the_named_ones(browser):
     widget = PlayWidget(player="greedy")
     assert widget.players == ["greedy", "heuristic", "random"]
-    page, board = browser(widget), to_hex(widget.board)
-    names = [page.say(kind="advise", id="1", player=n, board=board)["name"] for n in range(3)]
-    assert names == widget.players
+    page = browser(widget)
+    answers = [advice(page, n) for n in range(3)]
+    assert [answer["name"] for answer in answers] == widget.players
+    assert all(answer["action"] in legal(widget.board) for answer in answers)
 
 
 def test_by_default_the_shipped_network_is_asked_and_loaded_late(monkeypatch):
@@ -289,13 +267,6 @@ def test_by_default_the_shipped_network_is_asked_and_loaded_late(monkeypatch):
 
     monkeypatch.setattr("lib2048.show.widgets.mind.data", without)
     assert PlayWidget().players == ["heuristic", "greedy", "random"]
-
-
-def test_the_browser_hears_at_once_what_is_being_done(browser):
-    widget = PlayWidget(player="greedy")
-    page = browser(widget)
-    page.say(kind="advise", id="7", player=0, board=to_hex(widget.board))
-    assert page.answers[0] == {"id": "7", "kind": "working", "doing": "greedy is thinking"}
 
 
 def test_playing_ahead_is_the_game_that_the_player_would_play(browser):
@@ -312,21 +283,6 @@ def test_playing_ahead_is_the_game_that_the_player_would_play(browser):
     assert widget.actions == 0, "it is the browser that plays"
 
 
-def test_playing_ahead_ends_with_the_game(browser):
-    widget = PlayWidget(seed=4, player="greedy")
-    page, over = browser(widget), False
-    while not over:
-        here = {"board": to_hex(widget.board), "state": f"{int(widget._game.here.state):x}"}
-        answer = page.say(kind="ahead", id="1", player=0, count=50, **here)
-        over = answer["over"]
-        for action in answer["actions"]:
-            widget.act(int(action))
-        assert over == rules.is_over(widget.board)
-    here["board"] = to_hex(widget.board)
-    answer = page.say(kind="ahead", id="1", player=0, count=9, **here)
-    assert answer["over"] and answer["actions"] == ""
-
-
 # ------------------------------------------------------------------------------------- bad players
 
 
@@ -340,25 +296,13 @@ def test_playing_ahead_ends_with_the_game(browser):
         (Stopped(), "Stopped was interrupted."),
         (Path("no/such/weights.npz"), "The weights of weights.npz are gone"),
         ("gone.npz", "The weights of gone.npz are gone"),
+        (Network("cells:0145@2x2"), "cells:0145@2x2 plays on a smaller board"),
     ],
 )
 def test_a_player_that_fails_is_answered_in_words(who, says, browser):
-    widget = PlayWidget(player=who)
-    answer = browser(widget).say(kind="advise", id="1", player=0, board=to_hex(widget.board))
+    answer = advice(browser(PlayWidget(player=who)))
     assert answer["error"].startswith(says) and "\n" not in answer["error"]
     assert answer["kind"] == "answer" and answer["id"] == "1", "the browser waits for it"
-
-
-def test_an_action_that_is_not_legal_is_named(browser):
-    widget = PlayWidget(seed=1)
-    wrong = [action for action in range(4) if action not in legal(widget.board)]
-    while not wrong:
-        widget.act(legal(widget.board)[0])
-        wrong = [action for action in range(4) if action not in legal(widget.board)]
-    board = to_hex(widget.board)
-    widget = PlayWidget(player=Stubborn(wrong[0]))
-    answer = browser(widget).say(kind="advise", id="1", player=0, board=board)
-    assert answer["error"].startswith(f"stubborn chose {ACTIONS[wrong[0]]}, which is not legal")
 
 
 def test_the_players_error_reaches_a_cell_as_it_is():
@@ -379,35 +323,21 @@ def test_what_was_played_before_an_error_counts(browser):
 
 
 def test_values_that_are_no_numbers_are_left_out(browser):
-    widget = PlayWidget(player=Hopeful(legal(PlayWidget().board)[0]))
-    answer = browser(widget).say(kind="advise", id="1", player=0, board=to_hex(widget.board))
+    answer = advice(browser(PlayWidget(player=Hopeful(legal(PlayWidget().board)[0]))))
     assert answer["values"] == [None, None, 3, None]
 
 
-def test_a_damaged_or_foreign_file_of_weights_is_said_in_words(tmp_path, browser):
-    (tmp_path / "weights.npz").write_bytes(b"no weights")
-    for path in (tmp_path / "weights.npz", str(tmp_path / "weights.npz")):
-        widget = PlayWidget(player=path)
-        answer = browser(widget).say(kind="advise", id="1", player=0, board=to_hex(widget.board))
-        assert answer["error"].startswith("weights.npz failed with")
-
-
-def test_a_file_of_weights_is_loaded_when_asked(tmp_path, browser):
+def test_a_file_of_weights_is_loaded_when_asked_and_damage_is_said(tmp_path, browser):
     from lib2048.networks.files import save
 
     save(Network("4-22", optimistic=10), tmp_path / "small.npz")
-    widget = PlayWidget(player=tmp_path / "small.npz")
-    assert widget.players[0] == "small.npz"
-    ask = {"kind": "advise", "id": "1", "player": 0, "board": to_hex(widget.board)}
-    assert "error" not in browser(widget).say(**ask)
+    page = browser(PlayWidget(player=tmp_path / "small.npz"))
+    assert page.widget.players[0] == "small.npz" and "error" not in advice(page)
     os.remove(tmp_path / "small.npz")
-    assert "error" not in browser(widget).say(**ask), "it is loaded once"
-
-
-def test_a_network_of_a_smaller_board_is_refused_in_words(browser):
-    widget = PlayWidget(player=Network("cells:0145@2x2"))
-    answer = browser(widget).say(kind="advise", id="1", player=0, board=to_hex(widget.board))
-    assert "plays on a smaller board" in answer["error"]
+    assert "error" not in advice(page), "it is loaded once"
+    (tmp_path / "weights.npz").write_bytes(b"no weights")
+    page = browser(PlayWidget(player=str(tmp_path / "weights.npz")))
+    assert advice(page)["error"].startswith("weights.npz failed with")
 
 
 # ----------------------------------------------------------------------------------------- replay
@@ -470,12 +400,8 @@ def test_key_moments_are_the_start_the_new_largest_tiles_and_the_end(steps):
     assert "action 1 " in picture.text and f"action {top + 1} " in picture.text
     assert "the end" in picture.text
     assert picture.svg.count("the end") == 1
-    assert picture.text.count("score") == 6
-
-
-def test_the_number_of_moments_is_the_readers_choice(steps):
-    assert ReplayWidget(steps).static(moments=3).text.count("score") == 3
-    assert ReplayWidget(steps).static(moments=2).text.count("score") == 2
+    for moments in (6, 3, 2):
+        assert ReplayWidget(steps).static(moments).text.count("score") == moments
 
 
 def test_an_output_carries_a_picture_for_pages_without_a_kernel(steps):
@@ -510,38 +436,63 @@ def test_a_stored_lesson_keeps_the_picture_alone():
 # --------------------------------------------------------------------------------- the front end
 
 
-def test_the_front_end_is_one_text_that_needs_nothing_else():
-    text = base.front_end()
-    assert "import " not in text.replace("important", "")
-    assert [line for line in text.splitlines() if line.startswith("export")] == [
-        "export default { render };"
-    ]
+EVERY = [
+    lib2048.PlayWidget, lib2048.ReplayWidget, lib2048.TrainWidget, lib2048.TreeWidget,
+    lib2048.NetworkExplorer, lib2048.SmallBoardWidget, lib2048.CurvesExplorer,
+]  # fmt: skip
+FOLDERS = {Path(inspect.getfile(widget)).parent for widget in EVERY}
+
+
+@pytest.mark.parametrize("widget", EVERY)
+def test_a_front_end_is_one_text_that_needs_nothing_else(widget):
+    text = widget._esm
+    assert not re.search("^ *import ", text, re.MULTILINE) and text.count("export default") == 1
     for named in ("http://www.w3.org/2000/svg", "https://github.com/leeoniya/uPlot"):
         text = text.replace(named, "")
-    addresses = text + base.style_sheet()
-    assert "http" not in addresses and "url(" not in addresses
+    assert "http" not in text + widget._css and "url(" not in text + widget._css
+    assert ("uPlot" in text) == ("new Chart" in text), "it ships what it needs"
+    assert "--accent" in widget._css
 
 
-def test_every_module_is_part_of_it():
-    here = Path(base.__file__).parent
-    assert sorted(base.MODULES) == sorted(path.name for path in here.glob("*.js"))
+def test_a_widget_is_a_class_and_a_module(tmp_path, monkeypatch):
+    board = Path(base.__file__).with_name("board.js")
+    (tmp_path / "mine.js").write_text(
+        f'import {{ points as told }} from "{board}";\nconst make = told(1024);\n'
+        "export default { render: () => make };\n"
+    )
+    (tmp_path / "mine.css").write_text(".mine { color: red }")
+    (tmp_path / "mine_alone.py").write_text(
+        "from lib2048.show.widgets.base import BrowserWidget\n"
+        "class Mine(BrowserWidget):\n    entry = 'mine.js'\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    import mine_alone
+
+    assert mine_alone.Mine._css.endswith("red }") and "--accent" in mine_alone.Mine._css
+    if node := shutil.which("node"):
+        (tmp_path / "all.mjs").write_text(mine_alone.Mine._esm, encoding="utf-8")
+        told = "import('./all.mjs').then((all) => console.log(all.default.render()))"
+        done = subprocess.run([node, "-e", told], cwd=tmp_path, capture_output=True, text=True)
+        assert done.stdout == "1\u202f024\n", done.stderr
 
 
 def test_sheets_have_classes_of_their_own():
-    """All sheets are one: a class of two widgets would look like both."""
-    rules = {
+    """A page shows all of its widgets' sheets: a class of two would look like both."""
+    paths = [path for folder in FOLDERS for path in folder.glob("*.css")]
+    texts = {
         path.name: re.sub(r"/\*.*?\*/|\{[^}]*\}", " ", path.read_text(), flags=re.DOTALL)
-        for path in base.HERE.glob("*.css")
+        for path in paths
     }
-    owned = {name: set(re.findall(r"\.(lib-[\w-]+)", text)) for name, text in rules.items()}
-    shared = owned.pop("board.css") | {"lib-line"}  # a line's sample, in every chart's legend
+    owned = {name: set(re.findall(r"\.(lib-[\w-]+)", text)) for name, text in texts.items()}
+    shared = set.union(*(owned.pop(name) for name in ("board.css", "chart.css", "editor.css")))
     for one, other in itertools.combinations(owned, 2):
         assert owned[one] & owned[other] <= shared, (one, other)
 
 
 def test_the_charts_are_drawn_by_uplot_as_its_authors_built_it():
-    files = [*base.VENDOR, "vendor/uPlot.LICENSE"]
-    hashes = [hashlib.sha256((base.HERE / name).read_bytes()).hexdigest() for name in files]
+    vendor = Path(base.__file__).parent / "vendor"
+    files = ["uPlot.iife.min.js", "uPlot.iife.min.css", "uPlot.LICENSE"]  # the sheet renamed
+    hashes = [hashlib.sha256((vendor / name).read_bytes()).hexdigest() for name in files]
     assert hashes == [
         "19c8d4c6ad88929a79f4ae49d6f7161566dfd0ba3d15cc495e974f787eb78f1f",
         "df630c6a8d6f8eeaff264b50f73ce5b114f646ffd9a0bb74f049b0a00135fa04",

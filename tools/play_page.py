@@ -1,6 +1,6 @@
 """Write the board that plays on the book's front page: python tools/play_page.py [--check]
 
-play.js     the modules of docs/board, and those of the widgets that they use, as one classic script
+play.js     the module docs/board/page.js, and those that it imports, as one classic script
 play.css    the looks of the widgets' board, and what the page adds
 network.js  the network of data/weights/page.npz: whole numbers, packed and written as text
 
@@ -21,13 +21,11 @@ import numpy as np
 from lib2048 import Network, load
 from lib2048.machine.files import write_text
 from lib2048.networks.files import info
-from lib2048.show.widgets.base import HERE, joined
+from lib2048.show.widgets.base import front_end, style_sheet
 
 ROOT = Path(__file__).resolve().parents[1]
-SOURCES, PLACE = ROOT / "docs" / "board", ROOT / "docs" / "play"
+PAGE, PLACE = ROOT / "docs" / "board" / "page.js", ROOT / "docs" / "play"
 WEIGHTS = ROOT / "data" / "weights" / "page.npz"
-WIDGETS = ("game.js", "board.js")  # each imports only from those before it
-MODULES = ("luck.js", "quick.js", "values.js", "page.js")
 MADE = "/* Made by tools/play_page.py: change what it is made of. */\n"
 NAME = "globalThis.lib2048Network"
 
@@ -73,19 +71,13 @@ def plain(text):
 
 
 def script():
-    """Return all modules as a classic script.
-
-    They stand in a block: no name leaves it, and one that two of them use is an error.
-    """
-    paths = [HERE / name for name in WIDGETS] + [SOURCES / name for name in MODULES]
-    return f'{MADE}"use strict";\n{{\n{joined(paths)}}}\n'
+    """Return all modules as a classic script, in a block: no name leaves it."""
+    return f'{MADE}"use strict";\n{{\n{front_end(PAGE)}}}\n'
 
 
 def looks():
     """Return the style sheet."""
-    return MADE + "\n".join(
-        path.read_text(encoding="utf-8") for path in (HERE / "board.css", SOURCES / "page.css")
-    )
+    return MADE + style_sheet(PAGE)
 
 
 # ---------------------------------------------------------------- the network

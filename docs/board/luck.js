@@ -1,12 +1,11 @@
 // The library's luck without BigInt: SplitMix64 (game/rng.py) on two halves of 32 bits, for games
 // that are played as fast as a page can.  A `Luck` walks; game.js has the same in a line or two.
 
-import { stream } from "./game.js";
+import { FOUR_THRESHOLD, stream } from "../../lib2048/show/widgets/game.js";
 
 const GOLDEN_HIGH = 0x9e3779b9;
 const GOLDEN_LOW = 0x7f4a7c15;
 const TWO32 = 4294967296;
-const FOURS = 429496730; // of 2^32: the chance of a 4
 
 // The upper 32 bits of the product of two numbers of 32 bits.
 function upper(a, b) {
@@ -55,6 +54,6 @@ export class Luck {
 
   // The exponent of the tile that spawns, from its lower half.
   tile() {
-    return this.below < FOURS ? 2 : 1;
+    return this.below < FOUR_THRESHOLD ? 2 : 1;
   }
 }

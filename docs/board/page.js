@@ -1,11 +1,11 @@
 // The board of the front page: a person plays, with the network's hints or without, or it plays.
 // There is no kernel and no server: the network comes as a script beside this one.
 
-import { ACTIONS, placeInWords, slide, tileOf, toHex } from "./game.js";
+import { ACTIONS, placeInWords, slide, tileOf, toHex } from "../../lib2048/show/widgets/game.js";
 import {
-  Board, actionOf, button, counted, enable, holdKeys, make, onSwipe, points, slideTime,
-  speedSlider, still,
-} from "./board.js";
+  Board, actionOf, button, counted, enable, furnish, holdKeys, make, messageLine, onSwipe, points,
+  slideTime, speedSlider, still, tally,
+} from "../../lib2048/show/widgets/board.js";
 import { Quick } from "./quick.js";
 import { readNetwork } from "./values.js";
 
@@ -35,39 +35,29 @@ class Page {
 
   build() {
     this.board = new Board("2048");
-    const over = make("span", {}, "Game over"); // the message says it to those who do not see it
-    this.over = make("div", { class: "lib-over", hidden: "", "aria-hidden": "true" }, over);
+    const over = make("span", "Game over"); // the message says it to those who do not see it
+    this.over = make("div.lib-over", { hidden: "", "aria-hidden": "true" }, over);
     onSwipe(this.board.element, (action) => this.act(action));
-    this.message = make("p", { class: "lib-message", "aria-live": "polite", role: "status" });
-    const frame = make("div", { class: "lib-frame" }, this.board.element, this.over);
-    const left = make("div", { class: "lib-left" }, frame, this.message);
-    const side = make("div", { class: "lib-side" }, this.scores(), this.cross(), this.extras(),
-      this.watching());
-    const columns = make("div", { class: "lib-columns lib-play" }, left, side);
-    this.root.classList.add("lib2048", "lib-page");
-    this.root.setAttribute("role", "application");
-    this.root.setAttribute("aria-label", `2048, to play here. Keys: ${KEYS_HELP}`);
-    this.root.replaceChildren(columns, make("p", { class: "lib-keys" }, KEYS_HELP));
-  }
-
-  scores() {
-    this.tally = {};
-    const one = (name) => {
-      this.tally[name] = make("b");
-      return make("p", {}, make("span", {}, name), this.tally[name]);
-    };
-    return make("div", { class: "lib-scores" }, one("score"), one("best tile"), one("actions"));
+    this.message = messageLine();
+    const frame = make("div.lib-frame", this.board.element, this.over);
+    const left = make("div.lib-left", frame, this.message);
+    const [scores, numbers] = tally("score", "best tile", "actions");
+    this.tally = numbers;
+    const side = make("div.lib-side", scores, this.cross(), this.extras(), this.watching());
+    this.root.replaceChildren();
+    furnish(this.root, { name: "2048, to play here", keys: KEYS_HELP, kinds: ["lib-page"] },
+      make("div.lib-columns.lib-play", left, side));
   }
 
   cross() {
     this.arrows = ACTIONS.map((name, action) => {
-      const worth = make("span", { class: "lib-worth" });
+      const worth = make("span.lib-worth");
       const style = `grid-area:${name.toLowerCase()}`;
       const arrow = button("", name, () => this.act(action), { style });
       arrow.append(name, worth);
       return Object.assign(arrow, { worth });
     });
-    return make("div", { class: "lib-cross" }, ...this.arrows);
+    return make("div.lib-cross", ...this.arrows);
   }
 
   extras() {
@@ -75,17 +65,17 @@ class Page {
     const fresh = button("New game", "Begin another game", () => this.renew());
     const title = "What the network expects after each action, and which it would take";
     this.hints = button("Hints", title, () => this.toggleHints(), { "aria-pressed": "false" });
-    return make("div", { class: "lib-row lib-extras" }, this.undoing, fresh, this.hints);
+    return make("div.lib-row.lib-extras", this.undoing, fresh, this.hints);
   }
 
   watching() {
     const first = { class: "lib-first" };
     this.watch = button(WATCH, "Let the network play", () => this.toggle(), first);
     this.speed = speedSlider(10, () => {}, true);
-    this.record = make("p", { class: "lib-small" });
+    this.record = make("p.lib-small");
     enable(this.hints, false);
     enable(this.watch, false);
-    return make("div", { class: "lib-mind" }, this.watch, this.speed.element, this.record);
+    return make("div.lib-mind", this.watch, this.speed.element, this.record);
   }
 
   // ---- the network

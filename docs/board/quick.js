@@ -2,7 +2,7 @@
 // made in some milliseconds; game.js has the same rules to be read, and a test compares all rows.  A
 // seed gives the same games as there and as in lib2048.
 
-import { LARGEST } from "./game.js";
+import { LARGEST } from "../../lib2048/show/widgets/game.js";
 import { Luck } from "./luck.js";
 
 const ROWS = 65536;

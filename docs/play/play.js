@@ -1,6 +1,8 @@
 /* Made by tools/play_page.py: change what it is made of. */
 "use strict";
 {
+const SPEC = {"FOUR_CHANCE": 0.1, "FOUR_THRESHOLD": 429496730};
+const $game = (() => {
 // The rules of 2048 as pure functions, with the library's own luck: the same seed and the same
 // actions give the same game here and in lib2048 (tests/test_game_js.py plays both).
 //
@@ -8,6 +10,8 @@
 // is 0..3: Up, Right, Down, Left.  A random state is a BigInt of 64 bits.
 
 const ACTIONS = ["Up", "Right", "Down", "Left"];
+const FOUR_CHANCE = SPEC.FOUR_CHANCE; // SPEC is what Python says, see base.py
+const FOUR_THRESHOLD = SPEC.FOUR_THRESHOLD; // the same, of 2^32
 const LARGEST = 15; // two 32768 do not merge: the library keeps a cell in four bits
 const CELLS = [...Array(16).keys()];
 
@@ -15,7 +19,6 @@ const CELLS = [...Array(16).keys()];
 // SplitMix64, as in game/rng.py.
 
 const GOLDEN = 0x9e3779b97f4a7c15n;
-const FOUR_THRESHOLD = 429496730n; // 0.1 of 2^32, rounded
 const bits64 = (number) => BigInt.asUintN(64, number);
 
 function mix(z) {
@@ -102,13 +105,13 @@ function legalActions(cells) {
 
 const isOver = (cells) => legalActions(cells).length === 0;
 
-// Put a 2 (90 %) or a 4 (10 %) into an empty cell: {cells, state, cell}.
+// Put a 2, or now and then a 4, into an empty cell: {cells, state, cell}.
 function spawn(cells, state) {
   const [next, bits] = draw(state);
   const empty = CELLS.filter((cell) => cells[cell] === 0);
   const cell = empty[Number(((bits >> 32n) * BigInt(empty.length)) >> 32n)];
   const board = [...cells];
-  board[cell] = (bits & 0xffffffffn) < FOUR_THRESHOLD ? 2 : 1;
+  board[cell] = (bits & 0xffffffffn) < BigInt(FOUR_THRESHOLD) ? 2 : 1;
   return { cells: board, state: next, cell };
 }
 
@@ -228,26 +231,78 @@ function possible(cells) {
       `${tileOf(tiles[tight])}`,
   );
 }
+return { ACTIONS, FOUR_CHANCE, FOUR_THRESHOLD, LARGEST, stream, toHex, fromHex, tileOf, inWords, placeInWords, slide, slides, legalActions, isOver, spawn, initial, Game, next, readPosition, readBoard, readCells, possible };
+})();
 
+const $board = (() => {
 // A board on the page: tiles that slide, merge and appear as people know it from the game, and what
 // every view needs: elements, keys that stay here, swipes.  It knows no kernel and no notebook.
 
+const { ACTIONS, inWords, tileOf } = $game;
 
 const SLIDE = 100; // milliseconds, as in the original game
 const POP = 120;
 
 // ---------------------------------------------------------------- elements
 
-// Make an element; an attribute that is a function listens: { onclick: … }.  What it returns is
-// dropped, since `false` would cancel what the browser does by itself.
-function make(tag, attributes = {}, ...children) {
+// Make an element: make("p.lib-small", {title: "…"}, "words", …), the attributes left out where there
+// are none.  One that is a function listens: { onclick: … }.  What it returns is dropped, since
+// `false` would cancel what the browser does by itself.
+function make(name, ...parts) {
+  const [tag, ...classes] = name.split(".");
+  const attributes = parts[0]?.constructor === Object ? parts.shift() : {};
   const element = document.createElement(tag);
+  element.classList.add(...classes);
   for (const [name, value] of Object.entries(attributes)) {
     if (typeof value === "function") element[name] = (event) => void value(event);
     else if (value !== null && value !== false) element.setAttribute(name, value);
   }
-  element.append(...children);
+  element.append(...parts);
   return element;
+}
+
+const row = (...children) => make("div.lib-row", ...children);
+
+// A menu; options: [value, text], to be given later where there are none yet.
+function menu(label, options, onchange = null) {
+  const element = make("select", { "aria-label": label, onchange });
+  fill(element, options);
+  return element;
+}
+
+function fill(menu, options) {
+  menu.replaceChildren(...options.map(([value, text]) => make("option", { value }, text)));
+}
+
+// A box to tick, and its label.
+function box(text, onchange, more = {}) {
+  const tick = make("input", { type: "checkbox", onchange, ...more });
+  return [tick, make("label", tick, text)];
+}
+
+// A table; head: texts; rows: of `tr`.
+function table(caption, head, rows) {
+  const columns = head.map((text) => make("th", { scope: "col" }, text));
+  return make("table.lib-table", make("caption", caption),
+    make("thead", make("tr", ...columns)), make("tbody", ...rows));
+}
+
+// Numbers with their names: [the element, {name: where its number goes}].
+function tally(...names) {
+  const numbers = Object.fromEntries(names.map((name) => [name, make("b", "–")]));
+  const named = (name) => make("p", make("span", name), numbers[name]);
+  return [make("div.lib-scores", ...names.map(named)), numbers];
+}
+
+// What a widget says, and what a reader of the screen reads out.
+const messageLine = () => make("p.lib-message", { "aria-live": "polite", role: "status" });
+
+// Put a widget on the page; name: what it is, for those who do not see it; keys: what they do.
+function furnish(root, { name, keys, kinds = [], role = "application" }, ...parts) {
+  root.classList.add("lib2048", ...kinds);
+  root.setAttribute("role", role);
+  root.setAttribute("aria-label", `${name}. Keys: ${keys}`);
+  root.append(...parts, make("p.lib-keys", keys));
 }
 
 // Say something below a widget; trouble: in the colour of what went wrong; details: to unfold.
@@ -255,8 +310,8 @@ function putWords(place, words, trouble = false, details = "") {
   place.classList.toggle("lib-trouble", trouble);
   place.textContent = words;
   if (!details) return;
-  const folded = make("details", {}, make("summary", {}, "Where it happened"));
-  folded.append(make("pre", {}, details));
+  const folded = make("details", make("summary", "Where it happened"));
+  folded.append(make("pre", details));
   place.append(folded);
 }
 
@@ -290,7 +345,7 @@ const counted = (n, word) => `${points(n)} ${word}${n === 1 ? "" : "s"}`;
 // A slider of actions a second, from 1 to 200: {element, rate()}.  endless: its end is no number,
 // but as fast as it can, Infinity.
 function speedSlider(rate, changed = () => {}, endless = false) {
-  const said = make("output", {});
+  const said = make("output");
   const slider = make("input", {
     type: "range", min: 0, max: 100, value: Math.round((100 * Math.log(rate)) / Math.log(200)),
     "aria-label": "Speed in actions a second", oninput: () => say(),
@@ -305,7 +360,21 @@ function speedSlider(rate, changed = () => {}, endless = false) {
     changed();
   };
   say();
-  return { element: make("label", { class: "lib-speed" }, slider, said), rate: now };
+  return { element: make("label.lib-speed", slider, said), rate: now };
+}
+
+// Let things happen at so many a second: in each frame step(n) hears how many are due, and returns how
+// many it took; what it leaves stays due, up to a second of them.  Returns a function that ends it.
+function paced(rate, step) {
+  let [due, then, frame] = [0, performance.now(), null];
+  const tick = (now) => {
+    due = Math.min(due + ((now - then) * rate()) / 1000, 1 + rate());
+    then = now;
+    frame = requestAnimationFrame(tick);
+    due -= step(Math.floor(due));
+  };
+  frame = requestAnimationFrame(tick);
+  return () => cancelAnimationFrame(frame);
 }
 
 // ---------------------------------------------------------------- the board
@@ -323,7 +392,7 @@ function tileFace(exponent) {
 function tileAt(cell, exponent) {
   const face = tileFace(exponent);
   const place = `--row:${cell >> 2};--column:${cell & 3}`;
-  return make("div", { class: "lib-tile", "data-cell": cell, style: place }, face);
+  return make("div.lib-tile", { "data-cell": cell, style: place }, face);
 }
 
 const FRAMES = {
@@ -339,10 +408,10 @@ const FRAMES = {
 class Board {
   constructor(name = "board") {
     this.name = name;
-    this.tiles = make("div", { class: "lib-tiles" });
-    const empty = Array.from({ length: 16 }, () => make("div", { class: "lib-cell" }));
-    const cells = make("div", { class: "lib-cells" }, ...empty);
-    this.element = make("div", { class: "lib-board", role: "img" }, cells, this.tiles);
+    this.tiles = make("div.lib-tiles");
+    const empty = Array.from({ length: 16 }, () => make("div.lib-cell"));
+    const cells = make("div.lib-cells", ...empty);
+    this.element = make("div.lib-board", { role: "img" }, cells, this.tiles);
   }
 
   // Show a board as it is; fresh: the cell of the tile that came last.
@@ -400,9 +469,7 @@ class Board {
 
 // ---------------------------------------------------------------- keys and fingers
 
-const KEYS = {
-  arrowup: 0, arrowright: 1, arrowdown: 2, arrowleft: 3, w: 0, d: 1, s: 2, a: 3,
-};
+const KEYS = { arrowup: 0, arrowright: 1, arrowdown: 2, arrowleft: 3, w: 0, d: 1, s: 2, a: 3 };
 
 const actionOf = (key) => KEYS[key.toLowerCase()];
 
@@ -442,15 +509,18 @@ function onSwipe(element, swiped) {
     else swiped(y > 0 ? 2 : 0);
   };
 }
+return { make, row, menu, fill, box, table, tally, messageLine, furnish, putWords, button, slideTime, enable, grouped, points, counted, speedSlider, paced, still, tileFace, Board, actionOf, holdKeys, onSwipe };
+})();
 
+const $luck = (() => {
 // The library's luck without BigInt: SplitMix64 (game/rng.py) on two halves of 32 bits, for games
 // that are played as fast as a page can.  A `Luck` walks; game.js has the same in a line or two.
 
+const { FOUR_THRESHOLD, stream } = $game;
 
 const GOLDEN_HIGH = 0x9e3779b9;
 const GOLDEN_LOW = 0x7f4a7c15;
 const TWO32 = 4294967296;
-const FOURS = 429496730; // of 2^32: the chance of a 4
 
 // The upper 32 bits of the product of two numbers of 32 bits.
 function upper(a, b) {
@@ -499,14 +569,19 @@ class Luck {
 
   // The exponent of the tile that spawns, from its lower half.
   tile() {
-    return this.below < FOURS ? 2 : 1;
+    return this.below < FOUR_THRESHOLD ? 2 : 1;
   }
 }
+return { Luck };
+})();
 
+const $quick = (() => {
 // The game at full speed: a board as four rows of 16 bits, each row slid by a table.  The tables are
 // made in some milliseconds; game.js has the same rules to be read, and a test compares all rows.  A
 // seed gives the same games as there and as in lib2048.
 
+const { LARGEST } = $game;
+const { Luck } = $luck;
 
 const ROWS = 65536;
 const TURN = 5; // numbers that `Quick` keeps of a turn
@@ -653,7 +728,10 @@ class Quick {
     return true;
   }
 }
+return { Quick };
+})();
 
+const $values = (() => {
 // An n-tuple network of whole numbers: from a board to its value, exactly as lib2048 has it.
 //
 // A value is the sum of eight look-ups a tuple, one on each symmetric image of the board, times
@@ -754,10 +832,19 @@ function unpacked(bytes, sizes) {
   let end = 0;
   return sizes.map((size) => weights.subarray(end, (end += size)));
 }
+return { Network, readNetwork };
+})();
 
 // The board of the front page: a person plays, with the network's hints or without, or it plays.
 // There is no kernel and no server: the network comes as a script beside this one.
 
+const { ACTIONS, placeInWords, slide, tileOf, toHex } = $game;
+const {
+  Board, actionOf, button, counted, enable, furnish, holdKeys, make, messageLine, onSwipe, points,
+  slideTime, speedSlider, still, tally,
+} = $board;
+const { Quick } = $quick;
+const { readNetwork } = $values;
 
 const REST = 1500; // milliseconds between two games that the network plays
 const SLICE = 10; // milliseconds of each frame that go into playing at full speed
@@ -785,39 +872,29 @@ class Page {
 
   build() {
     this.board = new Board("2048");
-    const over = make("span", {}, "Game over"); // the message says it to those who do not see it
-    this.over = make("div", { class: "lib-over", hidden: "", "aria-hidden": "true" }, over);
+    const over = make("span", "Game over"); // the message says it to those who do not see it
+    this.over = make("div.lib-over", { hidden: "", "aria-hidden": "true" }, over);
     onSwipe(this.board.element, (action) => this.act(action));
-    this.message = make("p", { class: "lib-message", "aria-live": "polite", role: "status" });
-    const frame = make("div", { class: "lib-frame" }, this.board.element, this.over);
-    const left = make("div", { class: "lib-left" }, frame, this.message);
-    const side = make("div", { class: "lib-side" }, this.scores(), this.cross(), this.extras(),
-      this.watching());
-    const columns = make("div", { class: "lib-columns lib-play" }, left, side);
-    this.root.classList.add("lib2048", "lib-page");
-    this.root.setAttribute("role", "application");
-    this.root.setAttribute("aria-label", `2048, to play here. Keys: ${KEYS_HELP}`);
-    this.root.replaceChildren(columns, make("p", { class: "lib-keys" }, KEYS_HELP));
-  }
-
-  scores() {
-    this.tally = {};
-    const one = (name) => {
-      this.tally[name] = make("b");
-      return make("p", {}, make("span", {}, name), this.tally[name]);
-    };
-    return make("div", { class: "lib-scores" }, one("score"), one("best tile"), one("actions"));
+    this.message = messageLine();
+    const frame = make("div.lib-frame", this.board.element, this.over);
+    const left = make("div.lib-left", frame, this.message);
+    const [scores, numbers] = tally("score", "best tile", "actions");
+    this.tally = numbers;
+    const side = make("div.lib-side", scores, this.cross(), this.extras(), this.watching());
+    this.root.replaceChildren();
+    furnish(this.root, { name: "2048, to play here", keys: KEYS_HELP, kinds: ["lib-page"] },
+      make("div.lib-columns.lib-play", left, side));
   }
 
   cross() {
     this.arrows = ACTIONS.map((name, action) => {
-      const worth = make("span", { class: "lib-worth" });
+      const worth = make("span.lib-worth");
       const style = `grid-area:${name.toLowerCase()}`;
       const arrow = button("", name, () => this.act(action), { style });
       arrow.append(name, worth);
       return Object.assign(arrow, { worth });
     });
-    return make("div", { class: "lib-cross" }, ...this.arrows);
+    return make("div.lib-cross", ...this.arrows);
   }
 
   extras() {
@@ -825,17 +902,17 @@ class Page {
     const fresh = button("New game", "Begin another game", () => this.renew());
     const title = "What the network expects after each action, and which it would take";
     this.hints = button("Hints", title, () => this.toggleHints(), { "aria-pressed": "false" });
-    return make("div", { class: "lib-row lib-extras" }, this.undoing, fresh, this.hints);
+    return make("div.lib-row.lib-extras", this.undoing, fresh, this.hints);
   }
 
   watching() {
     const first = { class: "lib-first" };
     this.watch = button(WATCH, "Let the network play", () => this.toggle(), first);
     this.speed = speedSlider(10, () => {}, true);
-    this.record = make("p", { class: "lib-small" });
+    this.record = make("p.lib-small");
     enable(this.hints, false);
     enable(this.watch, false);
-    return make("div", { class: "lib-mind" }, this.watch, this.speed.element, this.record);
+    return make("div.lib-mind", this.watch, this.speed.element, this.record);
   }
 
   // ---- the network

@@ -1,1 +1,1 @@
-"""Figures that lessons open: recorded curves to compare."""
+"""Figures that lessons open: recorded curves, networks and their rates, exact small boards."""

@@ -20,16 +20,16 @@ from lib2048.course.recorded import (
 from lib2048.learn.settings import BUDGETS, Settings
 from lib2048.show.plotting import COLOURS, GREY, plot_curves, short, style
 from lib2048.show.widgets.base import Figure
-from lib2048.show.widgets.train import LOOK, SYMBOLS, Curve, Training, TrainingWidget
+from lib2048.show.widgets.train import LOOK, Curve, Training, TrainingWidget, rate_symbol
 from lib2048.show.words import describe
 from lib2048.train.run import Run
 
 MOST_ROWS = 6  # that are drawn at a time: there are so many colours, and one for the run of now
 SECONDS = (1, 600)  # that a run may take now
+MENUS = ("place", "rule", "rate")
 AXES = ("actions", "games", "seconds")
 SEEDS = ("mean", "each")  # or one of them
-FORMATS = ("png", "svg")
-RULES = {"td": "TD", "tc": "TC", "autostep": "Autostep"}
+FORMATS = ("csv", "png", "svg")
 NOW = "now"
 SWITCHED = "Training games are shown now, since such a short run plays no test games."
 # What a run of now leaves out of the settings of a row: it is short, and plays no test games.
@@ -56,6 +56,7 @@ class CurvesExplorer(TrainingWidget):
     seconds)` and `.stop()` do what the buttons do; then `.run` is the `Run`.
     """
 
+    entry = "curves.js"
     catalogue = Dict().tag(sync=True)
 
     def __init__(
@@ -89,12 +90,11 @@ class CurvesExplorer(TrainingWidget):
         if isinstance(source, str) and source in recorded_lists():
             for run in recorded(source):
                 self._add((source, run.name), run)
-            return
-        if not Path(source).is_dir() and isinstance(source, str) and "/" not in source:
-            raise ValueError(
-                f"{source!r} is neither a folder nor one of the lists {', '.join(recorded_lists())}"
-            )
-        self._folders.append(RunsFolder(source))
+        elif isinstance(source, str) and "/" not in source and not Path(source).is_dir():
+            lists = ", ".join(recorded_lists())
+            raise ValueError(f"{source!r} is neither a folder nor one of the lists {lists}")
+        else:
+            self._folders.append(RunsFolder(source))
 
     def _find_new(self):
         """Take what folders hold now; say whether there is a row, or a seed, that is new."""
@@ -123,56 +123,48 @@ class CurvesExplorer(TrainingWidget):
 
     def _begin(self, view):
         """Return what is shown first; raises ValueError for what nothing answers to."""
-        rows, anywhere = self._rows.values(), view["place"] is None
+        rows, wanted, anywhere = [*self._rows.values()], view["rows"], view["place"] is None
         if anywhere and not self._folders:
-            view["place"] = next(iter(rows)).place
-        for name in ("place", "rule", "rate"):
+            view = view | {"place": rows[0].place}
+        for name in MENUS:
             known = sorted({getattr(row, name) for row in rows} - {None})
             if view[name] is not None and view[name] not in known:
                 raise ValueError(f"{name} {view[name]!r}: there is {', '.join(map(str, known))}")
-        wanted = view["rows"]
         sought = view | {"place": None} if wanted and anywhere else view
         fits = [row for row in rows if row.fits(sought)]
-        known = [row.name for row in fits]
-        for name in wanted or ():
-            if name not in known:
-                raise ValueError(f"row {name!r}: there is {', '.join(known) or 'none that fits'}")
-        if view["plies"] is None and (kinds := {kind for row in fits for kind in row.kinds()}):
-            view["plies"] = None if TRAINING in kinds else min(kinds)
+        plies = _depth(view["plies"], fits)
         if wanted:
-            fits = [row for name in wanted for row in fits if row.name == name]
-        elif view["plies"] is not None:
-            fits = [row for row in fits if view["plies"] in row.kinds()]
-        return self._checked(view | {"rows": [row.number for row in fits[:MOST_ROWS]]})
+            fits = _named(fits, wanted)
+        elif plies is not None:
+            fits = [row for row in fits if plies in row.kinds]
+        return self._checked(
+            view | {"plies": plies, "rows": [row.number for row in fits[:MOST_ROWS]]}
+        )
 
     def _checked(self, view):
         """Return a choice, whose rows are numbers; raises ValueError for what is none."""
-        kinds = {kind for row in self._rows.values() for kind in row.kinds()} - {TRAINING}
-        seeds = {seed for row in self._rows.values() for seed in row.runs}
-        given = {"x": AXES, "plies": (None, *sorted(kinds)), "seeds": (*SEEDS, *sorted(seeds))}
+        rows = self._rows.values()
+        kinds = sorted({kind for row in rows for kind in row.kinds} - {TRAINING})
+        seeds = sorted({seed for row in rows for seed in row.runs})
+        given = {"x": AXES, "plies": (None, *kinds), "seeds": (*SEEDS, *seeds)}
         for name, known in given.items():
             if view[name] not in known:
                 raise ValueError(f"{name} {view[name]!r}: use {', '.join(map(str, known))}")
-        rows = [self._row(number).number for number in view["rows"]]
-        if len(rows) > MOST_ROWS:
-            raise ValueError(f"{len(rows)} rows: there are colours for {MOST_ROWS}")
-        return {**view, "rows": rows}
+        if len(view["rows"]) > MOST_ROWS:
+            raise ValueError(f"{len(view['rows'])} rows: there are colours for {MOST_ROWS}")
+        return {**view, "rows": [self._row(number).number for number in view["rows"]]}
 
     # ------------------------------------------------------------ what is drawn
 
     def drawn(self):
         """Return what is drawn: [(label, [a frame for each seed], the paper's points)]."""
         kind, found = self._kind, []
-        for number in self.view["rows"]:
-            row = self._row(number)
-            frames = [
-                frame
-                for run in row.chosen(self.view["seeds"])
-                if len(frame := self._frame(run, kind))
-            ]
-            paper = [p for p in row.paper if p[0] == kind] if self.view["paper"] else []
-            if frames:
-                found.append((self.label(row), frames, paper if self.view["x"] == AXES[0] else []))
+        for row in map(self._row, self.view["rows"]):
+            frames = [self._frame(run, kind) for run in row.chosen(self.view["seeds"])]
+            if frames := [frame for frame in frames if len(frame)]:
+                shown = self.view["paper"] and self.view["x"] == AXES[0]
+                paper = [p for p in row.paper if shown and p[0] == kind]
+                found.append((self.label(row), frames, paper))
         return found
 
     _kind = property(lambda self: TRAINING if self.view["plies"] is None else self.view["plies"])
@@ -193,34 +185,23 @@ class CurvesExplorer(TrainingWidget):
     def frame(self):
         """What is drawn, as a tidy pandas frame: a row for each point of each seed."""
         said = {TRAINING: "training games"}.get(self._kind, f"{self._kind}-ply test games")
-        parts = [
-            frame.assign(run=label, of=said)
-            for label, frames, _ in self.drawn()
-            for frame in frames
-        ]
-        parts += [
-            pd.DataFrame(
-                {
-                    "actions": [p[1]],
-                    "mean": [p[2]],
-                    "ci95": [p[3]],
-                    "run": [label],
-                    "of": [f"the paper's {said}"],
-                }
-            )
-            for label, _, paper in self.drawn()
-            for p in paper
-        ]
+        columns, ours = ["run", "seed", "of", *POINT], ["of", "actions", "mean", "ci95"]
+        parts = [pd.DataFrame(columns=columns)]
+        for label, frames, paper in self.drawn():
+            parts += [frame.assign(run=label, of=said) for frame in frames]
+            if paper:
+                parts.append(
+                    pd.DataFrame(paper, columns=ours).assign(run=label, of=f"the paper's {said}")
+                )
         if now := self._now_drawn():
             parts.append(now[1].assign(run=now[0], of="training games"))
-        columns = ["run", "seed", "of", *POINT]
-        return pd.concat([pd.DataFrame(columns=columns), *parts])[columns].reset_index(drop=True)
+        return pd.concat(parts)[columns].reset_index(drop=True)
 
     def _now_drawn(self):
         """Return (label, frame) of the run of now; it has no test games, and then there is none."""
         if self._kind != TRAINING or self._now is None or not self._now.curve.points:
             return None
-        rows = [(p[0], p[2], p[1], p[3], p[4]) for p in self._now.curve.points if p[3] is not None]
+        rows = [p[: len(POINT)] for p in self._now.curve.points if p[3] is not None]
         frame = pd.DataFrame(rows, columns=POINT)
         return f"{self._now.name} {NOW}", frame.assign(seed=self._now.run.settings.seed)
 
@@ -288,25 +269,10 @@ class CurvesExplorer(TrainingWidget):
 
     # ------------------------------------------------------------ the browser
 
-    def _answer(self, message):
-        """Do what the browser asks for, and tell it that it was heard; a refusal is in words."""
-        self.send({"kind": "heard", "id": message.get("id")})
-        try:
-            getattr(self, f"_on_{message['kind']}")(message)
-        except (ValueError, MemoryError, ImportError, OSError) as error:
-            self.send({"kind": "trouble", "error": f"{error}."})
-
     def _on_load(self, message):
         """Send all curves of some rows, and from now on what is new of them."""
-        for number in message["rows"]:
-            row = self._row(number)
-            told = [
-                news
-                for run in row.runs.values()
-                for kind in run.curves
-                for news in self._news(row, run, kind, everything=True)
-            ]
-            self.send({"kind": "curves", "row": row.number, "curves": told})
+        for row in map(self._row, message["rows"]):
+            self.send({"kind": "curves", "row": row.number, "curves": self._news(row, True)})
         if message.get("first"):
             self.send({"kind": "choice", "view": self.view})
             if self._now is not None:
@@ -317,17 +283,9 @@ class CurvesExplorer(TrainingWidget):
         said = [words for folder in self._folders for words in self._look_into(folder)]
         if self._find_new():
             self._publish()
-        loaded = {number for number, *_ in self._told}
-        for row in self._rows.values():
-            if row.number in loaded:
-                told = [
-                    news
-                    for run in row.runs.values()
-                    for kind in run.curves
-                    for news in self._news(row, run, kind)
-                ]
-                if told:
-                    self.send({"kind": "curves", "row": row.number, "curves": told})
+        for number in sorted({number for number, *_ in self._told}):
+            if news := self._news(self._row(number)):
+                self.send({"kind": "curves", "row": number, "curves": news})
         self.send({"kind": "looked", "troubles": said[:3]})
 
     def _look_into(self, folder):
@@ -338,37 +296,42 @@ class CurvesExplorer(TrainingWidget):
             return [f"{error}."]
         return [f"{words}." for words in folder.troubles.values()]
 
-    def _news(self, row, run, kind, everything=False):
-        """Yield what is new of a curve: {'seed', 'of', 'from', 'points'}, as JSON has it."""
-        key = (row.number, run.seed, kind)
+    def _news(self, row, everything=False):
+        """Return what is new of a row's curves: [{'seed', 'of', 'from', 'points'}], as JSON."""
+        curves = [(run, kind) for run in row.runs.values() for kind in run.curves]
+        told = [
+            self._news_of((row.number, run.seed, kind), run, everything) for run, kind in curves
+        ]
+        return [news for news in told if news["points"]]
+
+    def _news_of(self, key, run, everything):
+        *_, seed, kind = key
         of, curve, read = self._told.get(key, (None, None, 0))
         if of is not run:  # for the first time, or because another run stands there now
             curve, read, everything = Curve(), 0, True
         for point in run.points(kind, begin=read):
             curve.add([None if x is None else float(x) for x in point])
         self._told[key] = (run, curve, len(run.curves[kind]))
-        news = curve.news(everything)
-        if news["points"]:
-            yield {"seed": run.seed, "of": str(kind), **news}
+        return {"seed": seed, "of": str(kind), **curve.news(everything)}
 
     def _on_view(self, message):
         self.view = self._checked(message["view"])
 
-    def _on_picture(self, message):
-        """Draw what is chosen, and send it as a file."""
+    def _on_file(self, message):
+        """Send what is chosen as a file: the table of `frame`, or a picture."""
         self._on_view(message)
         if (kind := message["format"]) not in FORMATS:
-            raise ValueError(f"format {kind!r}: use {' or '.join(FORMATS)}")
-        ax, file = self.figure(), io.BytesIO()
-        ax.figure.savefig(file, format=kind, dpi=200)
+            raise ValueError(f"format {kind!r}: use {', '.join(FORMATS)}")
+        file = io.BytesIO()
+        if kind == "csv":
+            self.frame.to_csv(file, index=False)
+        else:
+            self.figure().figure.savefig(file, format=kind, dpi=200)
         text = base64.b64encode(file.getvalue()).decode()
         self.send({"kind": "file", "format": kind, "text": text})
 
     def _on_run(self, message):
         self.run_now(message["row"], message["seconds"])
-
-    def _on_stop(self, message):
-        self.stop()
 
 
 class Row:
@@ -384,11 +347,11 @@ class Row:
 
     def fits(self, view):
         """Say whether its place, rule and rate are those of a view."""
-        wanted = {name: view[name] for name in ("place", "rule", "rate")}
-        return all(x is None or getattr(self, name) == x for name, x in wanted.items())
+        return all(view[name] in (None, getattr(self, name)) for name in MENUS)
 
+    @property
     def kinds(self):
-        """Return of what there are curves."""
+        """Of what there are curves: the training, and tests so many plies deep."""
         found = {kind for run in self.runs.values() for kind in run.curves}
         return sorted(found, key=lambda kind: 0 if kind == TRAINING else kind)
 
@@ -398,12 +361,13 @@ class Row:
 
     def about(self):
         """Return what the browser has to know."""
-        symbol = self.settings and SYMBOLS.get(self.settings.rate_name, self.settings.rate_name)
+        settings = self.settings
         return {
             "row": self.number, "place": self.place, "name": self.name, "rule": self.rule,
-            "said": RULES.get(self.rule, self.rule), "rate": self.rate, "symbol": symbol,
-            "about": self.settings and in_short(self.settings), "seeds": sorted(self.runs),
-            "kinds": list(map(str, self.kinds())),
+            "said": settings and _title(settings), "rate": self.rate,
+            "symbol": settings and rate_symbol(settings),
+            "about": settings and in_short(settings), "seeds": sorted(self.runs),
+            "kinds": list(map(str, self.kinds)),
             "paper": [[str(p[0]), *map(float, p[1:3])] for p in self.paper],
         }  # fmt: skip
 
@@ -412,22 +376,54 @@ def _rule(settings):
     return settings.kind if settings.neural else settings.rule
 
 
+def _depth(plies, rows):
+    """Return the plies of the test games that are shown first; None: the training games are."""
+    kinds = {kind for row in rows for kind in row.kinds}
+    return plies if plies is not None or TRAINING in kinds or not kinds else min(kinds)
+
+
+def _named(rows, names):
+    """Return those rows that are named, in the order of the names."""
+    known = [row.name for row in rows]
+    for name in names:
+        if name not in known:
+            raise ValueError(f"row {name!r}: there is {', '.join(known) or 'none that fits'}")
+    return [row for name in names for row in rows if row.name == name]
+
+
+def _title(settings):
+    """Return what a rule is called: 'TC', 'Autostep'; of a neural network its kind."""
+    rule = settings.rule
+    return settings.kind if settings.neural else rule.upper() if len(rule) < 3 else rule.title()
+
+
 def in_short(settings):
     """Say in a line what a run is: '42-33, TC(0.5), β 1, 16 stages'."""
-    symbol = SYMBOLS.get(settings.rate_name, settings.rate_name)
-    rate = f"{symbol} {settings.rate:g}"
-    if settings.neural:
-        more = [settings.batch, *([settings.symmetry] if settings.symmetry != "simple" else [])]
-        more += ["augment"] if settings.augment else []
-        return ", ".join([settings.network, rate, *filter(None, more), *_starts(settings)])
-    rule = f"{RULES[settings.rule]}({settings.lam:g})"
-    said = [settings.network, rule if settings.delay else f"online {rule}", rate]
-    said += [settings.order] if settings.order == "backward" else []
-    said += [f"{settings.form} values"] if settings.form != "afterstate" else []
-    said += [f"V₀ {settings.optimistic:g}"] if settings.optimistic else []
-    if settings.stages:
-        said += [f"{2**settings.stages} stages" + ("" if settings.promotion else ", no promotion")]
+    rate = f"{rate_symbol(settings)} {settings.rate:g}"
+    said = [
+        settings.network,
+        *(_of_nets(settings, rate) if settings.neural else _of_tables(settings, rate)),
+    ]
     return ", ".join([*said, *_starts(settings)])
+
+
+def _of_nets(settings, rate):
+    symmetry = settings.symmetry if settings.symmetry != "simple" else None
+    return filter(None, [rate, settings.batch, symmetry, settings.augment and "augment"])
+
+
+def _of_tables(settings, rate):
+    rule = f"{_title(settings)}({settings.lam:g})"
+    yield rule if settings.delay else f"online {rule}"
+    yield rate
+    if settings.order == "backward":
+        yield settings.order
+    if settings.form != "afterstate":
+        yield f"{settings.form} values"
+    if settings.optimistic:
+        yield f"V₀ {settings.optimistic:g}"
+    if settings.stages:
+        yield f"{2**settings.stages} stages" + ("" if settings.promotion else ", no promotion")
 
 
 def _starts(settings):

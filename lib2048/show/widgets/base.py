@@ -1,8 +1,16 @@
-"""What all widgets on a page share: one front end, a still picture, errors in words."""
+"""What all widgets on a page share: a front end without a build step, a picture, errors in words.
+
+A widget is a class in a file, and beside it a module of JavaScript, which the class names as its
+`entry` and which ends in what anywidget wants, `export default { render }`.  All else follows from
+there: what it imports is taken along, and the style sheets beside it, `x.css` beside `x.js`.
+"""
 
 import base64
 import functools
+import inspect
 import io
+import itertools
+import json
 import re
 import traceback
 from html import escape
@@ -11,14 +19,16 @@ from pathlib import Path
 import anywidget
 from IPython import get_ipython
 from IPython.display import display, update_display
+from traitlets import Unicode
 
-HERE = Path(__file__).parent
-# uPlot draws curves: https://github.com/leeoniya/uPlot, version 1.6.32, as its authors built it.
-VENDOR = ("vendor/uPlot.iife.min.js", "vendor/uPlot.min.css")
-# Each imports only from those before it.
-MODULES = ("game.js", "board.js", "editor.js", "mind.js", "play.js", "replay.js", "chart.js",
-           "orders.js", "train.js", "curves.js", "tuples.js", "tree.js", "small.js",
-           "widget.js")  # fmt: skip
+from lib2048.game.board import FOUR_THRESHOLD
+from lib2048.game.spec import FOUR_CHANCE
+from lib2048.show.widgets.game import from_hex, to_hex
+
+# What the modules know of the game by Python alone, as the name SPEC.
+SPEC = {"FOUR_CHANCE": FOUR_CHANCE, "FOUR_THRESHOLD": int(FOUR_THRESHOLD)}
+IMPORT = re.compile(r'^import (?:(\{[^}]*\}) from )?"([^"]+)";\n', re.MULTILINE)
+EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const) (\w+))", re.MULTILINE)
 VIEW = "application/vnd.jupyter.widget-view+json"
 NOTE = "This is a picture of it. Run this cell in JupyterLab, and it comes alive."
 # In a reader's own saved notebook the widget of an earlier session is gone, and JupyterLab writes
@@ -29,32 +39,52 @@ STYLE = (
 )
 
 
-@functools.cache
-def front_end():
-    """Return the modules as one text, since anywidget takes one.
+def front_end(entry):
+    """Return a module of JavaScript and all that it imports as one text: anywidget takes one.
 
-    uPlot comes first, as it is: all that it brings is the name `uPlot`.
+    entry: its path.  Each module that it imports becomes a function of its own that returns what it
+    exports, so its other names are nobody else's.  A bare `import "./x.js"` is of a classic script,
+    such as uPlot's, which stays as it is.
     """
-    return joined(HERE / name for name in (VENDOR[0], *MODULES))
+    *others, last = _modules(Path(entry).resolve())
+    spec = f"const SPEC = {json.dumps(SPEC)};"
+    return "\n".join([spec, *map(_closed, others), _linked(_text(last))])
 
 
-def joined(paths):
-    """Return plain ES modules as one text.
-
-    They are written one after the other, without their imports and the word `export`; nothing else
-    is done to them, and no name of one is used by another.
-    """
-    texts = "\n".join(path.read_text(encoding="utf-8") for path in paths)
-    texts = re.sub(r"^import [^;]*;\n", "", texts, flags=re.MULTILINE)
-    return re.sub(r"^export (?!default)", "", texts, flags=re.MULTILINE)
+def style_sheet(entry):
+    """Return the looks of a module and of all that it imports."""
+    sheets = (path.with_suffix(".css") for path in _modules(Path(entry).resolve()))
+    return "\n".join(_text(path) for path in sheets if path.exists())
 
 
 @functools.cache
-def style_sheet():
-    """Return the looks of all widgets."""
-    sheets = ("board.css", "train.css", "curves.css", "tuples.css", "explore.css")
-    names = (VENDOR[1], *sheets)
-    return "\n".join((HERE / name).read_text(encoding="utf-8") for name in names)
+def _text(path):
+    return path.read_text(encoding="utf-8")
+
+
+def _modules(path):
+    """Return the paths of all modules that one needs, each after those that it imports itself."""
+    needs = (_modules((path.parent / name).resolve()) for _, name in IMPORT.findall(_text(path)))
+    return [*dict.fromkeys([*itertools.chain.from_iterable(needs), path])]
+
+
+def _closed(path):
+    """Return a module as `const $name = (() => …)()`; one without exports, a script, as it is."""
+    text = _text(path)
+    if not (names := EXPORT.findall(text)):
+        return text
+    body = EXPORT.sub("", _linked(text))
+    return f"const ${path.stem} = (() => {{\n{body}return {{ {', '.join(names)} }};\n}})();\n"
+
+
+def _linked(text):
+    """Let a module take its imports from the constants that `_closed` has made."""
+
+    def taken(found):
+        names, path = found.groups()
+        return f"const {names.replace(' as ', ': ')} = ${Path(path).stem};\n" if names else ""
+
+    return IMPORT.sub(taken, text)
 
 
 class Figure:
@@ -86,10 +116,20 @@ def _take_as_addressed(comm):
 
 
 class BrowserWidget(anywidget.AnyWidget):
-    """A widget that lives in the browser, and is a picture where it cannot."""
+    """A widget that lives in the browser, and is a picture where it cannot.
 
-    _esm = front_end()
-    _css = style_sheet()
+    entry: the name of its module, which lies beside the file of its class.
+    """
+
+    entry = None
+    _folders = set()  # where our widgets are written
+
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        if "entry" in vars(cls):
+            entry = Path(inspect.getfile(cls)).with_name(cls.entry)
+            cls._folders.add(entry.parent)
+            cls._esm, cls._css = front_end(entry), style_sheet(entry)
 
     def __init__(self, **traits):
         super().__init__(**traits)
@@ -156,6 +196,31 @@ class BrowserWidget(anywidget.AnyWidget):
         self.set_state(state)
 
 
+class PositionWidget(BrowserWidget):
+    """A widget that looks at a position, which the browser may change, and says what lies there."""
+
+    position = Unicode().tag(sync=True, echo_update=False)
+
+    @property
+    def board(self):
+        """The position: packed, uint64."""
+        return from_hex(self.position)
+
+    @board.setter
+    def board(self, board):
+        self.position = to_hex(self._packed(board))
+
+    def _packed(self, board):
+        """Return a board that people give, packed; raises ValueError for one that cannot be."""
+        raise NotImplementedError
+
+    def _answer(self, message):
+        if message["kind"] == "position":
+            self._take_over(position=message["position"])
+        elif message["kind"] == "open":
+            self._open(message)
+
+
 def _styled(bundle):
     return bundle | {"text/html": bundle["text/html"] + STYLE}
 
@@ -168,9 +233,9 @@ def trouble(error, who="This widget"):
 
 
 def _after_ours(trace):
-    """Return a traceback from where it leaves this folder, or all of it where it never does."""
+    """Return a traceback from where it leaves our widgets, or all of it where it never does."""
     rest = trace
-    while rest and Path(rest.tb_frame.f_code.co_filename).parent == HERE:
+    while rest and Path(rest.tb_frame.f_code.co_filename).parent in BrowserWidget._folders:
         rest = rest.tb_next
     return rest or trace
 

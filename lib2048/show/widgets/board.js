@@ -8,16 +8,64 @@ const POP = 120;
 
 // ---------------------------------------------------------------- elements
 
-// Make an element; an attribute that is a function listens: { onclick: … }.  What it returns is
-// dropped, since `false` would cancel what the browser does by itself.
-export function make(tag, attributes = {}, ...children) {
+// Make an element: make("p.lib-small", {title: "…"}, "words", …), the attributes left out where there
+// are none.  One that is a function listens: { onclick: … }.  What it returns is dropped, since
+// `false` would cancel what the browser does by itself.
+export function make(name, ...parts) {
+  const [tag, ...classes] = name.split(".");
+  const attributes = parts[0]?.constructor === Object ? parts.shift() : {};
   const element = document.createElement(tag);
+  element.classList.add(...classes);
   for (const [name, value] of Object.entries(attributes)) {
     if (typeof value === "function") element[name] = (event) => void value(event);
     else if (value !== null && value !== false) element.setAttribute(name, value);
   }
-  element.append(...children);
+  element.append(...parts);
   return element;
+}
+
+export const row = (...children) => make("div.lib-row", ...children);
+
+// A menu; options: [value, text], to be given later where there are none yet.
+export function menu(label, options, onchange = null) {
+  const element = make("select", { "aria-label": label, onchange });
+  fill(element, options);
+  return element;
+}
+
+export function fill(menu, options) {
+  menu.replaceChildren(...options.map(([value, text]) => make("option", { value }, text)));
+}
+
+// A box to tick, and its label.
+export function box(text, onchange, more = {}) {
+  const tick = make("input", { type: "checkbox", onchange, ...more });
+  return [tick, make("label", tick, text)];
+}
+
+// A table; head: texts; rows: of `tr`.
+export function table(caption, head, rows) {
+  const columns = head.map((text) => make("th", { scope: "col" }, text));
+  return make("table.lib-table", make("caption", caption),
+    make("thead", make("tr", ...columns)), make("tbody", ...rows));
+}
+
+// Numbers with their names: [the element, {name: where its number goes}].
+export function tally(...names) {
+  const numbers = Object.fromEntries(names.map((name) => [name, make("b", "–")]));
+  const named = (name) => make("p", make("span", name), numbers[name]);
+  return [make("div.lib-scores", ...names.map(named)), numbers];
+}
+
+// What a widget says, and what a reader of the screen reads out.
+export const messageLine = () => make("p.lib-message", { "aria-live": "polite", role: "status" });
+
+// Put a widget on the page; name: what it is, for those who do not see it; keys: what they do.
+export function furnish(root, { name, keys, kinds = [], role = "application" }, ...parts) {
+  root.classList.add("lib2048", ...kinds);
+  root.setAttribute("role", role);
+  root.setAttribute("aria-label", `${name}. Keys: ${keys}`);
+  root.append(...parts, make("p.lib-keys", keys));
 }
 
 // Say something below a widget; trouble: in the colour of what went wrong; details: to unfold.
@@ -25,8 +73,8 @@ export function putWords(place, words, trouble = false, details = "") {
   place.classList.toggle("lib-trouble", trouble);
   place.textContent = words;
   if (!details) return;
-  const folded = make("details", {}, make("summary", {}, "Where it happened"));
-  folded.append(make("pre", {}, details));
+  const folded = make("details", make("summary", "Where it happened"));
+  folded.append(make("pre", details));
   place.append(folded);
 }
 
@@ -60,7 +108,7 @@ export const counted = (n, word) => `${points(n)} ${word}${n === 1 ? "" : "s"}`;
 // A slider of actions a second, from 1 to 200: {element, rate()}.  endless: its end is no number,
 // but as fast as it can, Infinity.
 export function speedSlider(rate, changed = () => {}, endless = false) {
-  const said = make("output", {});
+  const said = make("output");
   const slider = make("input", {
     type: "range", min: 0, max: 100, value: Math.round((100 * Math.log(rate)) / Math.log(200)),
     "aria-label": "Speed in actions a second", oninput: () => say(),
@@ -75,7 +123,21 @@ export function speedSlider(rate, changed = () => {}, endless = false) {
     changed();
   };
   say();
-  return { element: make("label", { class: "lib-speed" }, slider, said), rate: now };
+  return { element: make("label.lib-speed", slider, said), rate: now };
+}
+
+// Let things happen at so many a second: in each frame step(n) hears how many are due, and returns how
+// many it took; what it leaves stays due, up to a second of them.  Returns a function that ends it.
+export function paced(rate, step) {
+  let [due, then, frame] = [0, performance.now(), null];
+  const tick = (now) => {
+    due = Math.min(due + ((now - then) * rate()) / 1000, 1 + rate());
+    then = now;
+    frame = requestAnimationFrame(tick);
+    due -= step(Math.floor(due));
+  };
+  frame = requestAnimationFrame(tick);
+  return () => cancelAnimationFrame(frame);
 }
 
 // ---------------------------------------------------------------- the board
@@ -93,7 +155,7 @@ export function tileFace(exponent) {
 function tileAt(cell, exponent) {
   const face = tileFace(exponent);
   const place = `--row:${cell >> 2};--column:${cell & 3}`;
-  return make("div", { class: "lib-tile", "data-cell": cell, style: place }, face);
+  return make("div.lib-tile", { "data-cell": cell, style: place }, face);
 }
 
 const FRAMES = {
@@ -109,10 +171,10 @@ const FRAMES = {
 export class Board {
   constructor(name = "board") {
     this.name = name;
-    this.tiles = make("div", { class: "lib-tiles" });
-    const empty = Array.from({ length: 16 }, () => make("div", { class: "lib-cell" }));
-    const cells = make("div", { class: "lib-cells" }, ...empty);
-    this.element = make("div", { class: "lib-board", role: "img" }, cells, this.tiles);
+    this.tiles = make("div.lib-tiles");
+    const empty = Array.from({ length: 16 }, () => make("div.lib-cell"));
+    const cells = make("div.lib-cells", ...empty);
+    this.element = make("div.lib-board", { role: "img" }, cells, this.tiles);
   }
 
   // Show a board as it is; fresh: the cell of the tile that came last.
@@ -170,9 +232,7 @@ export class Board {
 
 // ---------------------------------------------------------------- keys and fingers
 
-const KEYS = {
-  arrowup: 0, arrowright: 1, arrowdown: 2, arrowleft: 3, w: 0, d: 1, s: 2, a: 3,
-};
+const KEYS = { arrowup: 0, arrowright: 1, arrowdown: 2, arrowleft: 3, w: 0, d: 1, s: 2, a: 3 };
 
 export const actionOf = (key) => KEYS[key.toLowerCase()];
 

@@ -1,7 +1,9 @@
 // Curves on a page, drawn by uPlot (vendor/uPlot.iife.min.js): lines over one x in the colours of
 // the page's theme, numbers under the pointer, zoom and pan by mouse and by keyboard.
 
-import { make, points } from "./board.js";
+import "./vendor/uPlot.iife.min.js";
+
+import { make, points, row } from "./board.js";
 
 const ELSEWHERE = 0.05; // of an x, from which on a number says at which x it was
 const DASHES = [[], [8, 4], [2, 3], [10, 3, 2, 3]]; // as in drawing.py: lines differ without colour
@@ -36,12 +38,11 @@ export class Chart {
     Object.assign(this, { log, steep, bands, tall, looks: looks ?? names.map((_, n) => ({ line: n })) });
     this.marks = [];
     this.columns = [[], ...names.map(() => [])];
-    this.heading = make("p", { class: "lib-small" }, title);
-    this.whole = make("button", { type: "button", class: "lib-whole", hidden: "",
+    this.heading = make("p.lib-small", title);
+    this.whole = make("button.lib-whole", { type: "button", hidden: "",
       onclick: () => this.zoom(null) }, "Whole curve");
-    this.place = make("div", { class: "lib-plot", role: "img", tabindex: 0 });
-    this.element = make("div", { class: "lib-chart" },
-      make("div", { class: "lib-row" }, this.heading, this.whole), this.place);
+    this.place = make("div.lib-plot", { role: "img", tabindex: 0 });
+    this.element = make("div.lib-chart", row(this.heading, this.whole), this.place);
     this.describe();
     this.sized = new ResizeObserver(() => this.fit());
     this.sized.observe(this.place);

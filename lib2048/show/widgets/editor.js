@@ -2,20 +2,29 @@
 // paste, as fields over the board.  Whoever has such a board extends `Editor`.
 
 import { placeInWords, readPosition, tileOf } from "./game.js";
-import { make, putWords } from "./board.js";
+import { button, holdKeys, make, messageLine, putWords, row } from "./board.js";
+import { Mind } from "./mind.js";
 
-// `root`, `frame` (around the board) and `forms` (where forms go) are set by who extends it; `here`
-// are the cells that the fields begin with, and `use(cells)` gets those that were chosen.
+// `frame` (around the board) is set by who extends it; `here` are the cells that the fields begin
+// with, `use(cells)` gets those that were chosen, `keyed(key)` hears keys.
 export class Editor {
-  // useWords: what the button says; keepWords: what Cancel means.
-  constructor(useWords, keepWords, columns = 4) {
-    Object.assign(this, { useWords, keepWords, columns, fields: null });
-    this.message = make("p", { class: "lib-message", "aria-live": "polite", role: "status" });
+  // useWords: what the button says; keepWords: what Cancel means; send: takes questions.
+  constructor(root, send, useWords, keepWords, columns = 4) {
+    Object.assign(this, { root, useWords, keepWords, columns, fields: null });
+    this.message = messageLine();
+    this.forms = make("div");
+    this.mind = new Mind(send, (words) => this.wait(words));
+    holdKeys(root, (key, event) => this.pressed(key, event));
+    this.hearPaste();
   }
 
   // ---- what differs
 
   halt() {} // stop what goes on by itself
+
+  get lost() {
+    return "The kernel has ended or was restarted: run this cell again.";
+  }
 
   warning() {
     return ""; // what another position throws away
@@ -23,6 +32,10 @@ export class Editor {
 
   read(text) {
     return readPosition(text);
+  }
+
+  pressed(key, event) {
+    return !event.target.closest(".lib-form, .lib-fields") && this.keyed(key, event);
   }
 
   // ---- words
@@ -67,7 +80,7 @@ export class Editor {
     };
     const onkeydown = (event) => event.key === "Escape" && this.closeForm();
     const note = make("p", { hidden: words ? null : "" }, words);
-    return make("form", { class: "lib-form", onsubmit, onkeydown }, note, ...children);
+    return make("form.lib-form", { onsubmit, onkeydown }, note, ...children);
   }
 
   // ---- a position
@@ -76,17 +89,15 @@ export class Editor {
     this.closeForm(false);
     const fields = cells.map((exponent, cell) => this.field(exponent, cell));
     const use = make("button", { type: "submit" }, this.useWords);
-    const no = make("button", {
-      type: "button", title: this.keepWords, onclick: () => this.closeForm(),
-    }, "Cancel");
+    const no = button("Cancel", this.keepWords, () => this.closeForm());
     const whole = cells.length === 16 ? ", or the integer of a board" : "";
-    const how = make("p", { class: "lib-small" }, "Type the tiles, or paste a position into any " +
+    const how = make("p.lib-small", "Type the tiles, or paste a position into any " +
       `cell: ${cells.length} tiles${whole}. An empty cell may stay empty.`);
     const apply = () => this.place(fields.map(({ value }) => value.trim() || ".").join(" "));
-    const form = this.form(apply, this.warning(), how, make("div", { class: "lib-row" }, use, no));
+    const form = this.form(apply, this.warning(), how, row(use, no));
     const onkeydown = (event) => this.inFields(event, fields, apply);
     const style = `--columns: ${this.columns}; --rows: ${cells.length / this.columns}`;
-    const fieldset = make("div", { class: "lib-fields", style, onkeydown }, ...fields);
+    const fieldset = make("div.lib-fields", { style, onkeydown }, ...fields);
     this.openForm(form, use);
     this.fields = fieldset;
     this.frame.append(fieldset);
@@ -120,10 +131,6 @@ export class Editor {
     document.addEventListener("paste", this.paste, true); // a focused board hears of none
   }
 
-  deafen() {
-    document.removeEventListener("paste", this.paste, true);
-  }
-
   pasted(event) {
     const text = event.clipboardData.getData("text").trim();
     const { activeElement: focused } = document;
@@ -146,5 +153,24 @@ export class Editor {
     } catch (error) {
       this.say(`This position cannot be: ${error.message}.`, true);
     }
+  }
+
+  // ---- the kernel
+
+  hear(message) {
+    if (message.kind === "trouble") this.say(message.error, true, message.details);
+    else this.mind.hear(message);
+  }
+
+  lose() {
+    this.mind.lose(this.lost);
+    this.halt();
+    this.say(this.lost, true);
+  }
+
+  close() {
+    this.halt();
+    this.mind.close();
+    document.removeEventListener("paste", this.paste, true);
   }
 }

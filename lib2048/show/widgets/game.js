@@ -5,6 +5,8 @@
 // is 0..3: Up, Right, Down, Left.  A random state is a BigInt of 64 bits.
 
 export const ACTIONS = ["Up", "Right", "Down", "Left"];
+export const FOUR_CHANCE = SPEC.FOUR_CHANCE; // SPEC is what Python says, see base.py
+export const FOUR_THRESHOLD = SPEC.FOUR_THRESHOLD; // the same, of 2^32
 export const LARGEST = 15; // two 32768 do not merge: the library keeps a cell in four bits
 const CELLS = [...Array(16).keys()];
 
@@ -12,7 +14,6 @@ const CELLS = [...Array(16).keys()];
 // SplitMix64, as in game/rng.py.
 
 const GOLDEN = 0x9e3779b97f4a7c15n;
-const FOUR_THRESHOLD = 429496730n; // 0.1 of 2^32, rounded
 const bits64 = (number) => BigInt.asUintN(64, number);
 
 function mix(z) {
@@ -99,13 +100,13 @@ export function legalActions(cells) {
 
 export const isOver = (cells) => legalActions(cells).length === 0;
 
-// Put a 2 (90 %) or a 4 (10 %) into an empty cell: {cells, state, cell}.
+// Put a 2, or now and then a 4, into an empty cell: {cells, state, cell}.
 export function spawn(cells, state) {
   const [next, bits] = draw(state);
   const empty = CELLS.filter((cell) => cells[cell] === 0);
   const cell = empty[Number(((bits >> 32n) * BigInt(empty.length)) >> 32n)];
   const board = [...cells];
-  board[cell] = (bits & 0xffffffffn) < FOUR_THRESHOLD ? 2 : 1;
+  board[cell] = (bits & 0xffffffffn) < BigInt(FOUR_THRESHOLD) ? 2 : 1;
   return { cells: board, state: next, cell };
 }
 

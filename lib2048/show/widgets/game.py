@@ -1,5 +1,6 @@
 """The game that is played in the browser, as the kernel keeps it: the twin of game.js."""
 
+import math
 from os.path import commonprefix
 from typing import NamedTuple
 
@@ -59,14 +60,10 @@ class Game:
 
     def as_dict(self):
         """Return the decisions as game.js has them: JSON."""
-        start = None if self.start is None else to_hex(self.start)
         return {
-            "seed": str(self.seed),
-            "number": self.number,
-            "start": start,
-            "actions": self.actions,
-            "helped": self.helped,
-        }
+            "seed": str(self.seed), "number": self.number, "actions": self.actions,
+            "start": None if self.start is None else to_hex(self.start), "helped": self.helped,
+        }  # fmt: skip
 
     def following(self, decisions):
         """Return the game of these decisions; this one, changed, where it begins alike.
@@ -76,7 +73,7 @@ class Game:
         try:
             mine = self.as_dict()
             same = all(decisions[key] == mine[key] for key in ("seed", "number", "start"))
-            game, actions = self if same else from_dict(decisions), decisions["actions"]
+            game, actions = self if same else _beginning(decisions), decisions["actions"]
             game.helped = bool(decisions["helped"])
             game.undo(to=len(commonprefix([game.actions, actions])))
             if any(game.act(int(action)) is None for action in actions[len(game._actions) :]):
@@ -86,11 +83,16 @@ class Game:
         return game
 
 
-def from_dict(decisions):
+def _beginning(decisions):
     """Return the game that begins as these decisions say, without their actions."""
     start = decisions["start"]
     start = None if start is None else from_hex(start)
     return Game(int(decisions["seed"]), int(decisions["number"]), start)
+
+
+def finite(value):
+    """Return a number as JSON has it: None for None, infinities and what is no number."""
+    return float(value) if value is not None and math.isfinite(value) else None
 
 
 def to_hex(board):

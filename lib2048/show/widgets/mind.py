@@ -1,10 +1,7 @@
 """Whoever chooses actions for the board in the browser: asked about boards, answered in JSON."""
 
-import math
 import time
 from pathlib import Path
-
-import numpy as np
 
 from lib2048.game import board as rules
 from lib2048.game.spec import ACTIONS
@@ -13,7 +10,7 @@ from lib2048.networks.files import load
 from lib2048.play.players import NAMED, network_player
 from lib2048.play.players import player as made
 from lib2048.show.widgets.base import trouble
-from lib2048.show.widgets.game import from_hex, to_hex
+from lib2048.show.widgets.game import finite, to_hex
 
 SHIPPED = "shipped"  # the network of data/weights
 SHIPPED_FILE = "weights/42-33-tuned.npz"
@@ -106,8 +103,7 @@ def _plain(values):
     """Return {action: value} as a list of four, None where there is no number."""
     if values is None:
         return None
-    found = [values.get(action) for action in range(4)]
-    return [float(v) if v is not None and math.isfinite(v) else None for v in found]
+    return [finite(values.get(action)) for action in range(4)]
 
 
 # ---------------------------------------------------------------- which players there are
@@ -164,9 +160,3 @@ def _on_four_by_four(who):
     if grid != rules.WHOLE:
         raise PlayerError(f"{who.name} plays on a smaller board, and this one has 4 × 4 cells")
     return who
-
-
-def asked(question):
-    """Return (board, random state or None) of a question of the browser."""
-    state = question.get("state")
-    return from_hex(question["board"]), None if state is None else np.uint64(int(state, 16))

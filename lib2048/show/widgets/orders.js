@@ -3,10 +3,10 @@
 const UNHEARD = 700; // milliseconds until a kernel that has not answered is called busy
 
 export class Orders {
-  // send: brings a message to the kernel; busy, free, lost: are called when it lets orders wait, when
-  // it then has heard them all, and when there is none any more.
-  constructor(send, { busy, free, lost }) {
-    Object.assign(this, { send, busy, free, lost, count: 0, waits: new Map(), late: false });
+  // send: brings a message to the kernel; view: is told by `say` when it lets orders wait, by
+  // `tellAgain` when it then has heard them all, and by `lose` when there is none any more.
+  constructor(send, view) {
+    Object.assign(this, { send, view, count: 0, waits: new Map(), late: false });
   }
 
   give(order) {
@@ -14,14 +14,14 @@ export class Orders {
     try {
       this.send({ ...order, id });
     } catch {
-      return this.lost();
+      return this.view.lose();
     }
     this.waits.set(id, setTimeout(() => this.wait(), UNHEARD));
   }
 
   wait() {
     this.late = true;
-    this.busy();
+    this.view.say("The kernel is busy: it hears this when it is free.");
   }
 
   heard(id) {
@@ -29,7 +29,7 @@ export class Orders {
     this.waits.delete(id);
     if (!this.late || this.waits.size) return;
     this.late = false;
-    this.free();
+    this.view.tellAgain();
   }
 
   close() {

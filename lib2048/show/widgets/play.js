@@ -1,14 +1,13 @@
 // The game to play, and whoever thinks with you beside it.  Rules, undo and animation need nothing
 // but this page; values, hints and autoplay are asked of a `Mind`.
 
+import { ACTIONS, Game, isOver, next, placeInWords, slides, tileOf, toHex } from "./game.js";
 import {
-  ACTIONS, Game, isOver, next, placeInWords, slides, tileOf, toHex,
-} from "./game.js";
-import {
-  Board, actionOf, button, counted, enable, holdKeys, make, onSwipe, points, slideTime, speedSlider,
+  Board, actionOf, box, button, counted, enable, furnish, make, menu, onSwipe, paced, points, row, slideTime,
+  speedSlider, tally,
 } from "./board.js";
 import { Editor } from "./editor.js";
-import { Mind } from "./mind.js";
+import { rendering, tell } from "./jupyter.js";
 
 const BEST = "lib2048 best score"; // where the browser keeps it
 const AHEAD = 2; // seconds of autoplay that are asked for before they are needed
@@ -20,14 +19,11 @@ const same = (a, b) => ["seed", "number", "start", "actions"].every((key) => a[k
 class Play extends Editor {
   // decisions: of a `Game`; players: names, the first of them asked at first, none for no help;
   // send: takes questions and news; changed: hears of every new state of the game.
-  constructor(root, { game = {}, players = [], send = null, changed = () => {} }) {
-    super("Play from here", "Go on with this game");
-    Object.assign(this, { root, players, changed, advice: null, auto: null });
+  constructor(root, { game = {}, players = [], send = () => {}, changed = () => {} }) {
+    super(root, send, "Play from here", "Go on with this game");
+    Object.assign(this, { players, changed, advice: null, auto: null });
     this.game = new Game(game);
-    this.mind = new Mind(send ?? (() => {}), (words) => this.wait(words));
     this.build();
-    holdKeys(root, (key, event) => this.pressed(key, event));
-    this.hearPaste();
     this.draw();
     this.say(isOver(this.game.here.cells) ? "" : "Slide the tiles: two equal ones merge.");
   }
@@ -36,74 +32,60 @@ class Play extends Editor {
 
   build() {
     this.board = new Board("2048");
-    const over = make("span", {}, "Game over"); // the message says it to those who do not see it
-    this.over = make("div", { class: "lib-over", hidden: "", "aria-hidden": "true" }, over);
-    this.frame = make("div", { class: "lib-frame" }, this.board.element, this.over);
+    const over = make("span", "Game over"); // the message says it to those who do not see it
+    this.over = make("div.lib-over", { hidden: "", "aria-hidden": "true" }, over);
+    this.frame = make("div.lib-frame", this.board.element, this.over);
     onSwipe(this.board.element, (action) => this.act(action));
-    const side = make("div", { class: "lib-side" }, this.scores(), this.cross(), this.extras());
+    const [scores, numbers] = tally("score", "best", "actions");
+    this.tally = numbers;
+    const side = make("div.lib-side", scores, this.cross(), this.extras());
     if (this.players.length) side.append(this.helper());
-    this.forms = make("div");
-    const left = make("div", { class: "lib-left" }, this.frame, this.message, this.forms);
-    const columns = make("div", { class: "lib-columns lib-play" }, left, side);
+    const left = make("div.lib-left", this.frame, this.message, this.forms);
     const helped = this.players.length ? " · H hint · P autoplay" : "";
     const keys = `Arrows or W A S D slide · U undo · N new game · E edit${helped}`;
-    this.root.classList.add("lib2048");
-    this.root.setAttribute("role", "application");
-    this.root.setAttribute("aria-label", `2048. Keys: ${keys}`);
-    this.root.append(columns, make("p", { class: "lib-keys" }, keys));
-  }
-
-  scores() {
-    this.tally = {};
-    const one = (name) => {
-      this.tally[name] = make("b");
-      return make("p", {}, make("span", {}, name), this.tally[name]);
-    };
-    return make("div", { class: "lib-scores" }, one("score"), one("best"), one("actions"));
+    furnish(this.root, { name: "2048", keys }, make("div.lib-columns.lib-play", left, side));
   }
 
   cross() {
     this.arrows = ACTIONS.map((name, action) => {
-      const worth = make("span", { class: "lib-worth" });
+      const worth = make("span.lib-worth");
       const style = `grid-area:${name.toLowerCase()}`;
       const arrow = button("", name, () => this.act(action), { style });
       arrow.append(name, worth);
       return Object.assign(arrow, { worth });
     });
-    return make("div", { class: "lib-cross" }, ...this.arrows);
+    return make("div.lib-cross", ...this.arrows);
   }
 
   extras() {
     this.undoing = button("Undo", "Take the last action back", () => this.undo());
     const fresh = button("New …", "Begin another game", () => this.askNew());
     const edit = button("Edit …", "Edit or paste a position", () => this.askPosition());
-    return make("div", { class: "lib-row" }, this.undoing, fresh, edit);
+    return row(this.undoing, fresh, edit);
   }
 
   helper() {
-    const options = this.players.map((name, n) => make("option", { value: n }, name));
-    const onchange = () => this.changePlayer();
-    this.menu = make("select", { "aria-label": "Player to ask", onchange }, ...options);
-    this.always = make("input", { type: "checkbox", onchange: () => this.think() });
-    const always = make("label", {}, this.always, "values after every action");
+    this.menu = menu("Player to ask", this.players.map((name, n) => [n, name]),
+      () => this.changePlayer());
+    const [always, label] = box("values after every action", () => this.think());
+    this.always = always;
     const hint = button("Hint", "Show the best action", () => this.hint());
     this.autoplay = button("Autoplay", "Let the player play", () => this.toggle(), {
       "aria-pressed": "false",
     });
     this.speed = speedSlider(10);
-    const row = (...children) => make("div", { class: "lib-row" }, ...children);
-    return make("div", { class: "lib-mind" }, row("Ask", this.menu, hint), row(always),
+    return make("div.lib-mind", row("Ask", this.menu, hint), row(label),
       row(this.autoplay, this.speed.element), this.sureness());
   }
 
   sureness() {
-    this.bar = make("div", {});
-    this.meter = make("div", {
-      class: "lib-meter", role: "meter", "aria-label": "How sure the player is",
+    this.bar = make("div");
+    this.meter = make("div.lib-meter", {
+      role: "meter", "aria-label": "How sure the player is",
       "aria-valuemin": 0, "aria-valuemax": FULL,
     }, this.bar);
-    this.sure = make("p", { class: "lib-small" });
-    return make("div", {}, this.meter, this.sure);
+    this.sure = make("p.lib-small");
+    return make("div", this.meter, this.sure);
   }
 
   // ---- drawing
@@ -151,8 +133,7 @@ class Play extends Editor {
 
   // ---- playing
 
-  pressed(key, event) {
-    if (event.target.closest(".lib-form, .lib-fields")) return false;
+  keyed(key) {
     const action = actionOf(key);
     if (action !== undefined) this.act(action);
     else if (key === "u" || key === "backspace") this.undo();
@@ -250,8 +231,7 @@ class Play extends Editor {
     const start = () => this.begin(seed.value.trim(), Number(number.value));
     const yes = make("button", { type: "submit" }, "Start");
     const no = button("Keep playing", "Go on with this game", () => this.closeForm());
-    const row = (...children) => make("div", { class: "lib-row" }, ...children);
-    const fields = row(make("label", {}, "seed", seed), make("label", {}, "game", number));
+    const fields = row(make("label", "seed", seed), make("label", "game", number));
     const form = this.form(start, this.warning(), fields, row(yes, no));
     this.openForm(form, yes);
   }
@@ -351,12 +331,9 @@ class Play extends Editor {
     else this.mind.hear(message);
   }
 
-  lose() {
-    const why = "The kernel has ended or was restarted. You can play on here, but hints and " +
-      "autoplay need it: run this cell again.";
-    this.mind.lose(why);
-    this.halt();
-    this.say(why, true);
+  get lost() {
+    return "The kernel has ended or was restarted. You can play on here, but hints and autoplay " +
+      "need it: run this cell again.";
   }
 
   // ---- autoplay: the player sends actions ahead, the page plays them at its own pace
@@ -366,13 +343,12 @@ class Play extends Editor {
     if (isOver(this.game.here.cells)) return this.say("");
     this.closeForm();
     this.game.helped = true;
-    this.auto = { queue: [], last: this.game.here, due: 0, then: performance.now(), over: false };
-    Object.assign(this.auto, { begun: this.auto.then, played: 0 });
+    this.auto = { queue: [], last: this.game.here, over: false };
     this.autoplay.setAttribute("aria-pressed", "true");
     this.message.setAttribute("aria-live", "off"); // nobody wants to hear 60 actions a second
     this.say(`${this.players[this.player]} plays. Any key of the game takes over.`);
     this.fetch();
-    this.auto.frame = requestAnimationFrame((now) => this.tick(now));
+    this.auto.stop = paced(this.speed.rate, (due) => this.playDue(due));
   }
 
   pause() {
@@ -405,33 +381,22 @@ class Play extends Editor {
     if (error) Object.assign(auto, { over: true, error: { error, details } });
   }
 
-  tick(now) {
-    const { auto } = this;
-    if (!auto) return;
-    const rate = this.speed.rate();
-    auto.due = Math.min(auto.due + ((now - auto.then) * rate) / 1000, 1 + rate); // not for ever
-    auto.then = now;
-    this.playDue(rate);
+  // Play what is due; return how much of it has come.
+  playDue(due) {
+    const { auto, game } = this;
+    const played = auto.queue.splice(0, due);
+    game.turns.push(...played.map(({ turn }) => turn));
+    if (played.length) {
+      const [coming] = auto.queue;
+      const name = this.players[this.player];
+      this.advice = coming ? { ...coming, action: coming.turn.action, name } : null;
+      this.board.slide(game.turns.at(-2).cells, game.here, slideTime(this.speed.rate()));
+      this.refresh();
+      if (performance.now() - this.told > TELL) this.tell();
+    }
     this.fetch();
     if (!auto.queue.length && auto.over) this.finish();
-    else auto.frame = requestAnimationFrame((time) => this.tick(time));
-  }
-
-  playDue(rate) {
-    const { auto, game } = this;
-    let before = null;
-    for (; auto.due >= 1 && auto.queue.length; auto.due--) {
-      before = game.here.cells;
-      game.turns.push(auto.queue.shift().turn);
-      auto.played++;
-    }
-    if (!before) return;
-    const [coming] = auto.queue;
-    const name = this.players[this.player];
-    this.advice = coming ? { ...coming, action: coming.turn.action, name } : null;
-    this.board.slide(before, game.here, slideTime(rate));
-    this.refresh();
-    if (performance.now() - this.told > TELL) this.tell();
+    return played.length;
   }
 
   finish() {
@@ -445,17 +410,11 @@ class Play extends Editor {
   halt() {
     this.mind.drop();
     if (!this.auto) return;
-    cancelAnimationFrame(this.auto.frame);
+    this.auto.stop();
     this.auto = null;
     this.autoplay.setAttribute("aria-pressed", "false");
     this.message.setAttribute("aria-live", "polite");
     this.tell();
-  }
-
-  close() {
-    this.halt();
-    this.mind.close();
-    this.deafen();
   }
 }
 
@@ -477,7 +436,16 @@ function sureness(advice) {
   return { lead, words: `${ahead} (bar: logarithmic, full at ${points(FULL)}).` };
 }
 
-// Put a game on the page, inside `root`.  Returns {adopt, hear, say, lose, close}.
-export function play(root, options = {}) {
-  return new Play(root, options);
+function begin(root, model, send) {
+  const [game, players] = [model.get("game"), model.get("players")];
+  const changed = (game) => {
+    model.set("game", game); // for other views of this game
+    tell(send, { kind: "game", game }, () => view.lose()); // the board plays on
+  };
+  const view = new Play(root, { game, players, send, changed });
+  model.on("change:game", () => view.adopt(model.get("game")));
+  model.on("change:message", () => view.say(model.get("message")));
+  return view;
 }
+
+export default { render: rendering(begin) };

@@ -2,12 +2,14 @@
 
 import { ACTIONS, fromHex, slide } from "./game.js";
 import {
-  Board, button, enable, holdKeys, make, points, slideTime, speedSlider,
+  Board, button, enable, furnish, holdKeys, make, messageLine, paced, points, row, slideTime, speedSlider,
 } from "./board.js";
+import { rendering, tell } from "./jupyter.js";
 
 const LARGE = 20; // how many errors of a game count as large
 const WIDE = 1000; // the curve's own units
 const HIGH = 120;
+const PAUSE = 200; // milliseconds before a position is reported
 const STEPS = {
   arrowleft: -1, arrowright: 1, arrowdown: -1, arrowup: 1, pageup: -10, pagedown: 10,
 };
@@ -34,18 +36,15 @@ class Replay {
   build() {
     this.board = new Board("board");
     this.after = new Board("afterstate");
-    this.captions = [make("figcaption", {}), make("figcaption", {})];
-    const figure = (board, caption) => make("figure", {}, board.element, caption);
-    const pair = make("div", { class: "lib-pair" }, figure(this.board, this.captions[0]),
+    this.captions = [make("figcaption"), make("figcaption")];
+    const figure = (board, caption) => make("figure", board.element, caption);
+    const pair = make("div.lib-pair", figure(this.board, this.captions[0]),
       figure(this.after, this.captions[1]));
-    this.message = make("p", { class: "lib-message", "aria-live": "polite", role: "status" });
-    this.root.classList.add("lib2048");
-    this.root.setAttribute("role", "application");
+    this.message = messageLine();
     const keys = "Left and Right step · Page Up and Page Down ten · Home · End · Space plays" +
       (this.expected ? " · E next large error" : "");
-    this.root.setAttribute("aria-label", `A recorded game. Keys: ${keys}`);
-    this.root.append(pair, this.track(), this.controls(), this.message,
-      make("p", { class: "lib-keys" }, keys));
+    furnish(this.root, { name: "A recorded game", keys }, pair, this.track(), this.controls(),
+      this.message);
   }
 
   // ---- the curve
@@ -62,18 +61,18 @@ class Replay {
     });
     svg.append(line("lib-score", this.scores));
     if (this.expected) svg.append(line("lib-expected", this.expected));
-    this.marker = make("div", { class: "lib-marker" });
+    this.marker = make("div.lib-marker");
     const label = (where, value) => make("span", { class: `lib-small ${where}` }, points(value));
-    this.slider = make("div", {
-      class: "lib-track", role: "slider", tabindex: 0, "aria-label": "Position in the game",
+    this.slider = make("div.lib-track", {
+      role: "slider", tabindex: 0, "aria-label": "Position in the game",
       "aria-valuemin": 0, "aria-valuemax": this.last,
       onpointerdown: (event) => this.grab(event),
       onpointermove: (event) => event.buttons && this.pointed(event),
     }, svg, label("lib-high", high), label("lib-low", low), this.marker);
     const lines = (this.expected ? "Solid: score + value, what the player expected in the end; " +
       "its jumps are the errors. " : "") + "Dashed: score.";
-    const note = make("p", { class: "lib-small" }, `${lines} Click to jump.`);
-    return make("div", {}, this.slider, note);
+    const note = make("p.lib-small", `${lines} Click to jump.`);
+    return make("div", this.slider, note);
   }
 
   range() {
@@ -104,11 +103,9 @@ class Replay {
       onchange: () => this.typed(),
     });
     this.speed = speedSlider(4);
-    const row = make("div", { class: "lib-row" }, this.back, this.ahead, this.playButton,
-      this.speed.element, make("label", {}, "action", this.number));
     const next = button("Next large error", "Where the curve jumps most", () => this.error());
-    if (this.expected) row.append(next);
-    return row;
+    return row(this.back, this.ahead, this.playButton, this.speed.element,
+      make("label", "action", this.number), ...(this.expected ? [next] : []));
   }
 
   pressed(key, event) {
@@ -206,29 +203,21 @@ class Replay {
   toggle() {
     if (this.playing) return this.pause();
     if (this.position === this.last) this.go(0);
-    this.playing = { due: 0, then: performance.now() };
+    this.playing = paced(this.speed.rate, (due) => this.play(due));
     this.playButton.textContent = "Pause";
     this.playButton.setAttribute("aria-pressed", "true");
     this.message.setAttribute("aria-live", "off");
-    this.playing.frame = requestAnimationFrame((now) => this.tick(now));
   }
 
-  tick(now) {
-    const { playing } = this;
-    if (!playing) return;
-    const rate = this.speed.rate();
-    playing.due = Math.min(playing.due + ((now - playing.then) * rate) / 1000, 1 + rate / 4);
-    playing.then = now;
-    const by = Math.floor(playing.due);
-    playing.due -= by;
-    if (by) this.go(this.position + by);
+  play(due) {
+    if (due) this.go(this.position + due);
     if (this.position === this.last) this.pause();
-    else playing.frame = requestAnimationFrame((time) => this.tick(time));
+    return due;
   }
 
   pause() {
     if (!this.playing) return;
-    cancelAnimationFrame(this.playing.frame);
+    this.playing();
     this.playing = null;
     this.playButton.textContent = "Play";
     this.playButton.setAttribute("aria-pressed", "false");
@@ -255,7 +244,15 @@ function drawing(tag, attributes) {
   return element;
 }
 
-// Put a recorded game on the page, inside `root`.  Returns {go, close}.
-export function replay(root, steps) {
-  return new Replay(root, steps);
+function begin(root, model, send) {
+  let timer = null;
+  const moved = (position) => {
+    clearTimeout(timer);
+    timer = setTimeout(() => tell(send, { kind: "position", position }), PAUSE);
+  };
+  const view = new Replay(root, { ...model.get("record"), position: model.get("position"), moved });
+  model.on("change:position", () => view.go(model.get("position"), false));
+  return view;
 }
+
+export default { render: rendering(begin) };

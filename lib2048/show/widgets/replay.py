@@ -1,6 +1,5 @@
 """Recorded games to leaf through, in the browser alone."""
 
-import math
 from itertools import accumulate
 
 from traitlets import Dict, Int, validate
@@ -8,7 +7,7 @@ from traitlets import Dict, Int, validate
 from lib2048.game import board as rules
 from lib2048.show.drawing import draw_row
 from lib2048.show.widgets.base import BrowserWidget, points
-from lib2048.show.widgets.game import to_hex
+from lib2048.show.widgets.game import finite, to_hex
 
 
 class ReplayWidget(BrowserWidget):
@@ -22,6 +21,7 @@ class ReplayWidget(BrowserWidget):
     `.position` is the step that is shown, from 0 on; set it to jump.
     """
 
+    entry = "replay.js"
     record = Dict().tag(sync=True)
     position = Int(0).tag(sync=True, echo_update=False)
 
@@ -66,15 +66,11 @@ class ReplayWidget(BrowserWidget):
 
 def _in_json(steps):
     """Return what replay.js shows of a game: boards as one text, 16 hexadecimal digits each."""
+    values = (step.value for step in steps)
     return {
         "boards": "".join(to_hex(step.board) for step in steps),
         "afterstates": "".join(to_hex(step.afterstate) for step in steps),
         "actions": [None if step.action is None else int(step.action) for step in steps],
         "rewards": [int(step.reward) for step in steps],
-        "values": [_number(step.value) for step in steps],
+        "values": [value and round(value, 3) for value in map(finite, values)],
     }
-
-
-def _number(value):
-    """Return a value as JSON has it: no infinities."""
-    return round(float(value), 3) if value is not None and math.isfinite(value) else None

@@ -1,11 +1,14 @@
 // Runs that train in the kernel: buttons, the rate, and curves that grow.  Numbers come as messages,
 // only what is new of them; without a page nobody hears them, and the training goes on.
 
-import { button, enable, holdKeys, make, points, putWords } from "./board.js";
+import {
+  button, enable, furnish, holdKeys, make, menu, messageLine, points, putWords, row, tally,
+} from "./board.js";
 import { brief, Chart, together } from "./chart.js";
+import { rendering } from "./jupyter.js";
 import { Orders } from "./orders.js";
 
-const [ACTIONS_AT, SECONDS_AT, MEAN_AT, SHARES_AT] = [0, 1, 3, 5]; // in a point, see POINT of train.py
+const [ACTIONS_AT, SECONDS_AT, MEAN_AT, SHARES_AT] = [0, 2, 3, 5]; // in a point, see POINT of train.py
 const SPEED_OVER = 1; // seconds over which moves/s are measured, at the least
 const HELD = ["ready", "paused", "stopped", "done", "failed"];
 const STARTS = {
@@ -30,7 +33,7 @@ class Rate {
       type: "range", min: -80, max: 0, "aria-label": `${name}, logarithmic`,
       oninput: () => (this.number.value = this.slid()), onchange: () => send(this.slid()),
     });
-    this.parts = [make("label", { class: "lib-rate" }, symbol, this.number), this.slider];
+    this.parts = [make("label.lib-rate", symbol, this.number), this.slider];
   }
 
   slid() {
@@ -62,24 +65,18 @@ class Card {
     this.toggleButton = button("Start", `Start, pause or go on with ${run.name}`,
       () => this.toggle());
     this.stopButton = button("Stop", `Stop ${run.name}`, () => this.stop());
-    this.tally = {};
-    const one = (name) => {
-      this.tally[name] = make("b", {}, "–");
-      return make("p", {}, make("span", {}, name), this.tally[name]);
-    };
-    const scores = make("div", { class: "lib-scores" }, one("mean score"), one("2048 reached"),
-      one("moves/s"));
+    const [scores, numbers] = tally("mean score", "2048 reached", "moves/s");
+    this.tally = numbers;
     this.reached = scores.children[1].firstChild;
     this.bar = make("progress", { max: 1, "aria-label": `How far ${run.name} is` });
-    this.far = make("span", { class: "lib-small" });
-    this.name = make("b", {}, run.name);
-    const name = make("p", { class: "lib-name" },
-      make("span", { class: "lib-line", style: `--colour: var(--line-${n})`, "data-line": n }),
+    this.far = make("span.lib-small");
+    this.name = make("b", run.name);
+    const name = make("p.lib-name",
+      make("span.lib-line", { style: `--colour: var(--line-${n})`, "data-line": n }),
       this.name);
-    const buttons = make("div", { class: "lib-row" }, this.toggleButton, this.stopButton);
-    const far = make("div", { class: "lib-far" }, this.bar, this.far);
-    this.element = make("section", { class: "lib-card", "aria-label": run.name }, name, buttons,
-      scores, far, this.rates(say));
+    const far = make("div.lib-far", this.bar, this.far);
+    this.element = make("section.lib-card", { "aria-label": run.name }, name,
+      row(this.toggleButton, this.stopButton), scores, far, this.rates(say));
   }
 
   // ---- the rate
@@ -87,9 +84,7 @@ class Card {
   rates(say) {
     const { rate, name, fixed } = this.run;
     this.rate = new Rate(rate, name, (rate) => this.order({ kind: "rate", rate }), say);
-    const row = make("div", { class: "lib-row" }, ...this.rate.parts);
-    if (fixed) row.append(make("span", { class: "lib-small" }, fixed));
-    return row;
+    return row(...this.rate.parts, ...(fixed ? [make("span.lib-small", fixed)] : []));
   }
 
   showRate(rate) {
@@ -173,14 +168,7 @@ class Train {
   // takes orders.
   constructor(root, { runs, send }) {
     Object.assign(this, { root, runs, lost: "" });
-    this.orders = new Orders(send, {
-      busy: () => this.say("The kernel is busy: it hears this when it is free."),
-      free: () => {
-        this.told = null;
-        this.tell();
-      },
-      lost: () => this.lose(),
-    });
+    this.orders = new Orders(send, this);
     this.cards = runs.map((run, n) => new Card(run, n,
       (order) => this.order({ run: n, ...order }), (words) => this.say(words, true)));
     this.build();
@@ -190,8 +178,7 @@ class Train {
 
   build() {
     const { tiles } = this.runs[0];
-    const options = tiles.map((tile, n) => make("option", { value: n }, tile));
-    this.tile = make("select", { "aria-label": "Tile", onchange: () => this.draw() }, ...options);
+    this.tile = menu("Tile", tiles.map((tile, n) => [n, tile]), () => this.draw());
     this.tile.value = tiles.indexOf(2048);
     const group = Math.random().toString(36).slice(2);
     const names = this.runs.map(({ name }) => name);
@@ -203,19 +190,15 @@ class Train {
       chart("games that reached 2048", { write: percent, tick: percent, most: 1 }),
       chart("moves/s"),
     ];
-    this.message = make("p", { class: "lib-message", "aria-live": "polite", role: "status" });
-    const cards = make("div", { class: "lib-cards" }, ...this.cards.map(({ element }) => element));
-    const choose = make("label", {}, "tile to reach", this.tile);
+    this.message = messageLine();
+    const cards = make("div.lib-cards", ...this.cards.map(({ element }) => element));
+    const choose = make("label", "tile to reach", this.tile);
     const [score, won, speed] = this.charts.map(({ element }) => element);
     won.firstChild.append(choose);
     const all = this.runs.length > 1 ? [this.both()] : [];
     const keys = "P starts, pauses and goes on · S stops · drag over a curve to zoom";
-    this.root.classList.add("lib2048", "lib-train");
-    this.root.setAttribute("role", "application");
-    this.root.setAttribute("aria-label", `Training. Keys: ${keys}`);
-    this.root.append(...all, cards, this.message,
-      make("div", { class: "lib-charts" }, score, won, speed),
-      make("p", { class: "lib-keys" }, keys));
+    furnish(this.root, { name: "Training", keys, kinds: ["lib-train"] }, ...all, cards, this.message,
+      make("div.lib-charts", score, won, speed));
   }
 
   both() {
@@ -226,7 +209,7 @@ class Train {
       (rate) => this.order({ kind: "rate", rate }), (words) => this.say(words, true));
     const [label, slider] = this.rateOfAll.parts;
     label.firstChild.after(" of all");
-    return make("div", { class: "lib-row lib-all" }, this.toggleAll, stop, label, slider);
+    return make("div.lib-row.lib-all", this.toggleAll, stop, label, slider);
   }
 
   pressed(key, event) {
@@ -311,6 +294,11 @@ class Train {
     this.tell();
   }
 
+  tellAgain() {
+    this.told = null;
+    this.tell();
+  }
+
   // Say how the runs stand, when that has changed.
   tell() {
     const words = this.cards.map(({ status, run }) =>
@@ -332,7 +320,6 @@ class Train {
   }
 }
 
-// Put runs on the page, inside `root`.  Returns {hear, lose, close}.
-export function train(root, options) {
-  return new Train(root, options);
-}
+const begin = (root, model, send) => new Train(root, { runs: model.get("about"), send });
+
+export default { render: rendering(begin) };

@@ -1,17 +1,21 @@
 """Runs to start, hold and watch: they train in threads of the kernel, the browser draws them."""
 
 import atexit
+import functools
 import math
 import threading
 import time
+import unicodedata
 import weakref
 
 from IPython import get_ipython
 from traitlets import List
 
+from lib2048.learn.rules import RULES
 from lib2048.learn.settings import BUDGETS, check_budget
 from lib2048.show.drawing import draw_curves
 from lib2048.show.widgets.base import BrowserWidget, points, trouble
+from lib2048.show.widgets.game import finite
 from lib2048.train.history import BLOCK, TILES
 from lib2048.train.watching import amount
 
@@ -22,8 +26,7 @@ MOST_RUNS = 4  # colours and dashes that are told apart
 ENDLESS = {"seconds": 1e9}  # thirty years
 PATIENCE = 5.0  # seconds that a run has to end in; it takes one, and the time of a checkpoint
 SHARES = tuple(f"reached_{tile}" for tile in TILES)
-POINT = ("actions", "seconds", "games", "mean", "ci95", *SHARES)  # the numbers of a point
-SYMBOLS = {"alpha": "α", "beta": "β", "mu": "μ", "lam": "λ", "learning_rate": "learning rate"}
+POINT = ("actions", "games", "seconds", "mean", "ci95", *SHARES)  # the numbers of a point
 
 # ---------------------------------------------------------------- what is kept to be drawn
 
@@ -58,13 +61,7 @@ class Curve:
 
 def _point(row):
     """Return the numbers of a row of a history's table, as JSON has them."""
-    return [float(row[name]) if math.isfinite(row[name]) else None for name in POINT]
-
-
-def _past(history):
-    """Return points of what a run has done before, few enough that many more fit."""
-    table = history.table()
-    return [_point(row) for row in table[:: 1 + 2 * len(table) // MOST]]
+    return [finite(row[name]) for name in POINT]
 
 
 # ---------------------------------------------------------------- one run in its thread
@@ -92,7 +89,8 @@ class Training:
         self._own = not budget and self.unit in ("games", "actions")  # counted from its beginning
         self._every, self._due, self._end = every, 0.0, None
         self._thread, self._lock = None, threading.RLock()
-        self.curve = Curve(_past(run.history))
+        past = run.history.table()
+        self.curve = Curve(map(_point, past[:: 1 + 2 * len(past) // MOST]))  # many more fit
         promise = "" if self.endless else f" {points(self._total)} {self.unit}"
         self.phase, self.words, self.details = "ready", f"Ready to train{promise}.", ""
 
@@ -106,7 +104,7 @@ class Training:
             if self.going:
                 return
             if self.phase != "paused" or self._end is None:
-                self._end = self._new_end()
+                self._end = self._total + (0 if self._own else self.run.done(self.unit))
             before, self._due = self._thread, 0.0
             self._become("starting", "Starting. On a new machine this compiles for half a minute.")
             self._thread = threading.Thread(target=self._train, args=(before,), daemon=True)
@@ -123,9 +121,8 @@ class Training:
                 self._become("stopped", self._where("Stopped"))
             self._halt("stopping", "Stopping.")
 
-    def join(self, seconds=None):
-        """Wait until its thread has ended, so many seconds at most; say whether it has."""
-        last = math.inf if seconds is None else time.monotonic() + seconds
+    def join(self, last=math.inf):
+        """Wait until its thread has ended, at most till `time.monotonic` is last; say whether."""
         while (thread := self._thread) and thread.is_alive() and time.monotonic() < last:
             if self.phase in ("pausing", "stopping"):
                 self.run.stop()  # again: `go` may not have begun when it was asked
@@ -181,9 +178,6 @@ class Training:
             self.curve.add(_point(row | {"seconds": self.run.history.took}))
 
     # ------------------------------------------------------------ how far
-
-    def _new_end(self):
-        return self._total if self._own else self.run.done(self.unit) + self._total
 
     def _rest(self):
         """Return what `Run.go` is to be told, None where nothing is left."""
@@ -264,22 +258,30 @@ class TrainingWidget(BrowserWidget):
     def wait(self, seconds=None):
         """Wait until all runs have ended or are held, so many seconds at most; say whether."""
         last = math.inf if seconds is None else time.monotonic() + seconds
-        rests = [
-            t.join(None if seconds is None else max(0.0, last - time.monotonic()))
-            for t in self._trainings
-        ]
-        return all(rests)
+        return all(training.join(last) for training in self._trainings)
 
     def close(self):
         """End the training, and the widget with it: its picture is what stays."""
         _open.discard(self)
-        for training in getattr(self, "_trainings", ()):
+        trainings = getattr(self, "_trainings", ())
+        for training in trainings:
             training.stop()
-        for training in getattr(self, "_trainings", ()):
-            training.join(PATIENCE)
+        for training in trainings:
+            training.join(time.monotonic() + PATIENCE)
         super().close()
 
-    def _each(self, order, number):
+    def _answer(self, message):
+        """Do what the browser orders, and tell it that it was heard; a refusal is in words."""
+        self.send({"kind": "heard", "id": message.get("id")})
+        try:
+            getattr(self, f"_on_{message['kind']}")(message)
+        except (ValueError, MemoryError, ImportError, OSError) as error:
+            self.send({"kind": "trouble", "error": f"{error}."})
+
+    def _on_stop(self, message):
+        self.stop(message.get("run"))
+
+    def _each(self, order, number=None):
         for training in self._chosen(number):
             getattr(training, order)()
 
@@ -303,16 +305,20 @@ class TrainWidget(TrainingWidget):
     far, a row for each 1000 games; `.changes` says where a rate was changed.
     """
 
+    entry = "train.js"
     about = List().tag(sync=True)
 
     def __init__(self, *runs, names=None, actions=None, games=None, seconds=None):
         budget = _budget(actions=actions, games=games, seconds=seconds)
-        _check_runs(runs)
+        if not 0 < len(runs) <= MOST_RUNS:
+            raise ValueError(f"{len(runs)} runs: say one, or up to {MOST_RUNS} side by side")
+        if len({id(run.network) for run in runs}) < len(runs):
+            raise ValueError("two of these runs share a network: give each its own")
         names = _checked_names(names, runs)
-        every = LOOK * len(runs)
         super().__init__(about=[_about(*pair) for pair in zip(runs, names)])
         for n, (run, name) in enumerate(zip(runs, names)):
-            told = self._teller(n)
+            told = functools.partial(self._tell, n)
+            every = LOOK * len(runs)
             self._trainings.append(Training(run, name, budget, every, told, self._draw_again))
 
     runs = property(lambda self: [t.run for t in self._trainings], doc="The runs.")
@@ -347,31 +353,29 @@ class TrainWidget(TrainingWidget):
 
     # ------------------------------------------------------------ the browser
 
-    def _teller(self, number):
-        return lambda news: self.send({"kind": "news", "run": number, **news})
+    def _tell(self, number, news):
+        self.send({"kind": "news", "run": number, **news})
 
-    def _answer(self, message):
-        """Do what the browser orders, and tell it that it was heard."""
-        kind, number = message["kind"], message.get("run")
-        self.send({"kind": "heard", "id": message.get("id")})
-        if kind in ("start", "pause", "stop"):
-            self._each(kind, number)
-        elif kind == "rate":
-            self._set_rate(number, message["rate"])
-        elif kind == "look":
-            for training in self._trainings:
-                training.tell(everything=True)
+    def _on_start(self, message):
+        self.start(message.get("run"))
 
-    def _set_rate(self, number, rate):
+    def _on_pause(self, message):
+        self.pause(message.get("run"))
+
+    def _on_look(self, message):
+        for training in self._trainings:
+            training.tell(everything=True)
+
+    def _on_rate(self, message):
         wrong = {}
-        for training in self._chosen(number):
+        for training in self._chosen(message.get("run")):
             try:
-                training.run.rate = rate
+                training.run.rate = message["rate"]
             except ValueError as error:
                 wrong[str(error)] = None
             training.tell()
         if wrong:
-            self.send({"kind": "trouble", "error": f"{'; '.join(wrong)}."})
+            raise ValueError("; ".join(wrong))
 
     # ------------------------------------------------------------ the picture
 
@@ -396,13 +400,6 @@ def _budget(**given):
     return said
 
 
-def _check_runs(runs):
-    if not 0 < len(runs) <= MOST_RUNS:
-        raise ValueError(f"{len(runs)} runs: say one, or up to {MOST_RUNS} side by side")
-    if len({id(run.network) for run in runs}) < len(runs):
-        raise ValueError("two of these runs share a network: give each its own")
-
-
 def _checked_names(names, runs):
     names = _names(runs) if names is None else [str(name) for name in names]
     if len(names) != len(runs):
@@ -424,23 +421,37 @@ def _names(runs):
 
 def _said(run, fields):
     """Say some settings of a run in a few words each."""
-    plain = ("network", "rule", *(["rule"] if run.settings.neural else ()))
+    settings = run.settings
     for field in fields:
-        value = getattr(run.settings, field)
-        if value is None or field == "rule" and run.settings.neural:
+        value = getattr(settings, field)
+        if value is None or field == "rule" and settings.neural:
             continue
-        yield str(value) if field in plain else f"{SYMBOLS.get(field, field)} {value}"
+        if field in ("network", "rule"):
+            yield str(value)
+        else:
+            rate = field in ("rate", settings.rate_name)
+            yield f"{rate_symbol(settings) if rate else letter(field)} {value}"
 
 
 def _turns(run):
     """Say where the rate of a run was changed."""
-    last = run.history.changes[-3:]
-    told = [f"{_symbol(run)} {c['rate']:g} from {points(c['actions'])} actions on" for c in last]
+    symbol, last = rate_symbol(run.settings), run.history.changes[-3:]
+    told = [f"{symbol} {c['rate']:g} from {points(c['actions'])} actions on" for c in last]
     return "".join(f", {words}" for words in told)
 
 
-def _symbol(run):
-    return SYMBOLS.get(run.settings.rate_name, run.settings.rate_name)
+def rate_symbol(settings):
+    """Return what a learner's rate is called on a page: 'β', or 'learning rate'."""
+    rule = None if settings.neural else RULES[settings.rule]
+    return getattr(rule, "symbol", None) or letter(settings.rate_name)
+
+
+def letter(name):
+    """Write the name of a setting as formulas have it, or in words: 'lam' is λ, 'top' is top."""
+    try:
+        return unicodedata.lookup(f"GREEK SMALL LETTER {'lamda' if name == 'lam' else name}")
+    except KeyError:
+        return name.replace("_", " ")
 
 
 def _about(run, name):
@@ -448,7 +459,7 @@ def _about(run, name):
     fixed = run.settings.lam
     return {
         "name": name,
-        "rate": _symbol(run),
+        "rate": rate_symbol(run.settings),
         "tiles": list(TILES),
         "fixed": f"λ {fixed:g} is fixed for the whole run" if fixed else "",
     }

@@ -2,9 +2,9 @@
 // Paths are those of search/tree.py: "3/5:1/0" is Left, then a 2 in cell 5, then Up.
 
 import { ACTIONS, fromHex, placeInWords, tileOf, toHex } from "./game.js";
-import { Board, button, counted, enable, holdKeys, make, points } from "./board.js";
+import { Board, box, button, counted, enable, furnish, make, menu, points, row, table } from "./board.js";
 import { Editor } from "./editor.js";
-import { Mind } from "./mind.js";
+import { exploring } from "./jupyter.js";
 
 const share = (chance) => `${points(100 * chance, chance < 0.095 ? 1 : 0)} %`;
 const worthIn = (value) =>
@@ -30,15 +30,12 @@ class Tree extends Editor {
   // takes questions; changed: hears of every new position.  `wanted` are the paths of the nodes that
   // are open, `past` is what Back leads to.
   constructor(root, { about, position, send, changed }) {
-    super("Look at this", "Stay at this position");
-    Object.assign(this, { root, about, changed, plies: about.plies, nodes: new Map() });
+    super(root, send, "Look at this", "Stay at this position");
+    Object.assign(this, { about, changed, plies: about.plies, nodes: new Map() });
     Object.assign(this, { wanted: new Set(), past: [] });
     this.here = fromHex(position);
-    this.mind = new Mind(send, (words) => this.wait(words));
     this.build();
     enable(this.backing, false);
-    holdKeys(root, (key, event) => this.pressed(key, event));
-    this.hearPaste();
     this.grow();
   }
 
@@ -46,43 +43,33 @@ class Tree extends Editor {
 
   build() {
     this.board = new Board("board");
-    this.frame = make("div", { class: "lib-frame" }, this.board.element);
-    this.caption = make("p", { class: "lib-caption" });
-    this.reason = make("p", { class: "lib-reason" });
-    this.forms = make("div");
+    this.frame = make("div.lib-frame", this.board.element);
+    this.caption = make("p.lib-caption");
+    this.reason = make("p.lib-reason");
     this.backing = button("Back", "Where you were before", () => this.back());
     const edit = button("Edit …", "Edit or paste a position", () => this.askPosition());
     this.jump = button("Where it was met", "Go to where the table met this board", () => {
       this.meet();
     });
-    const row = (...children) => make("div", { class: "lib-row" }, ...children);
-    const left = make("div", { class: "lib-left" }, this.frame, this.caption, this.reason,
+    const left = make("div.lib-left", this.frame, this.caption, this.reason,
       row(this.backing, edit, this.jump), this.forms, this.message);
-    this.tree = make("ul", { class: "lib-tree", role: "tree", "aria-label": "Search tree" });
+    this.tree = make("ul.lib-tree", { role: "tree", "aria-label": "Search tree" });
     this.work = make("div");
-    const side = make("div", { class: "lib-side" }, this.limits(), ...this.turns(), this.tree,
-      this.work);
+    const side = make("div.lib-side", this.limits(), ...this.turns(), this.tree, this.work);
     const keys = "Arrows move, open and close · Enter opens · M where it was met · " +
       "Backspace back · E edit";
-    this.root.classList.add("lib2048");
-    this.root.setAttribute("role", "group");
-    this.root.setAttribute("aria-label", `Search tree of ${this.about.name}. Keys: ${keys}`);
-    this.root.append(make("div", { class: "lib-columns" }, left, side),
-      make("p", { class: "lib-keys" }, keys));
+    furnish(this.root, { name: `Search tree of ${this.about.name}`, keys, role: "group" },
+      make("div.lib-columns", left, side));
   }
 
   limits() {
-    const plies = Array.from({ length: this.about.most }, (_, n) => n + 1);
-    const options = plies.map((n) => make("option", {
-      value: n, selected: n === this.plies ? "" : null,
-    }, `${n}-ply`));
-    const changed = () => this.limit();
-    this.menu = make("select", { "aria-label": "How far to look", onchange: changed }, ...options);
-    this.reduce = make("input", { type: "checkbox", onchange: changed });
-    this.reduce.checked = this.about.reduce;
-    const less = make("label", {}, this.reduce, "one ply less behind a 4");
-    const name = make("span", { class: "lib-small" }, this.about.name);
-    return make("div", { class: "lib-row" }, this.menu, less, name);
+    const options = Array.from({ length: this.about.most }, (_, n) => [n + 1, `${n + 1}-ply`]);
+    this.menu = menu("How far to look", options, () => this.limit());
+    this.menu.value = this.plies;
+    const [reduce, label] = box("one ply less behind a 4", () => this.limit());
+    this.reduce = reduce;
+    reduce.checked = this.about.reduce;
+    return row(this.menu, label, make("span.lib-small", this.about.name));
   }
 
   // The turns of a recorded game, if there is one.
@@ -106,7 +93,7 @@ class Tree extends Editor {
       said.textContent = `${there ? Number(slider.value) + 1 : "–"} of ${last + 1}`;
       slider.ariaValueText = said.textContent;
     };
-    return [make("label", { class: "lib-turns" }, "turn", slider, said)];
+    return [make("label.lib-turns", "turn", slider, said)];
   }
 
   // Look further or less far; what was open stays open where it is still there.
@@ -196,15 +183,11 @@ class Tree extends Editor {
   }
 
   showWork(work) {
-    const cells = (kind) => make("td", {}, points(work.bare[kind]));
-    const rows = Object.entries(WORK).map(([kind, words]) => make("tr", {},
-      make("th", { scope: "row" }, words), cells(kind),
+    const rows = Object.entries(WORK).map(([kind, words]) => make("tr",
+      make("th", { scope: "row" }, words), make("td", points(work.bare[kind])),
       make("td", { "data-work": kind }, points(work.table[kind]))));
-    const head = ["", "no table", "with its table"].map((text) =>
-      make("th", { scope: "col" }, text));
-    this.work.replaceChildren(make("table", { class: "lib-table" },
-      make("caption", {}, "The whole search"), make("thead", {}, make("tr", {}, ...head)),
-      make("tbody", {}, ...rows)));
+    const head = ["", "no table", "with its table"];
+    this.work.replaceChildren(table("The whole search", head, rows));
   }
 
   // Ask what lies below a node; null where there is no answer.
@@ -225,7 +208,7 @@ class Tree extends Editor {
   node(path, about) {
     const opens = about.kind === "state" ? !about.dead : about.kind === "after" && about.plies > 0;
     const level = path ? path.split("/").length + 1 : 1;
-    const line = make("div", { class: "lib-node" }, ...words(about, this.pays));
+    const line = make("div.lib-node", ...words(about, this.pays));
     const group = make("ul", { role: "group", hidden: "" });
     const element = make("li", {
       role: "treeitem", tabindex: -1, "aria-level": level, "aria-selected": "false",
@@ -354,8 +337,8 @@ class Tree extends Editor {
     return seen.map((item) => this.nodes.get(item.dataset.path));
   }
 
-  pressed(key, event) {
-    if (event.target.closest(".lib-form, .lib-fields, select, input")) return false;
+  keyed(key, event) {
+    if (event.target.closest("select, input")) return false;
     const node = this.selected;
     if (key === "e") this.askPosition();
     else if (key === "m") this.meet();
@@ -388,23 +371,9 @@ class Tree extends Editor {
     if (shown[to]) this.select(shown[to]);
   }
 
-  // ---- the kernel
-
-  hear(message) {
-    if (message.kind === "trouble") this.say(message.error, true, message.details);
-    else this.mind.hear(message);
-  }
-
-  lose() {
-    const why = "The kernel has ended or was restarted. What is open stays; to open more, run this " +
-      "cell again.";
-    this.mind.lose(why);
-    this.say(why, true);
-  }
-
-  close() {
-    this.mind.close();
-    this.deafen();
+  get lost() {
+    return "The kernel has ended or was restarted. What is open stays; to open more, run this cell " +
+      "again.";
   }
 }
 
@@ -434,7 +403,4 @@ function ofAction({ action, reward, value, worth, best, known, plies }, pays, pa
     ...tags.filter(Boolean).map((tag) => part(tag, "lib-tag"))];
 }
 
-// Put the tree of a position on the page.  Returns {adopt, hear, lose, close}.
-export function tree(root, options) {
-  return new Tree(root, options);
-}
+export default { render: exploring(Tree, "tree") };

@@ -1,10 +1,8 @@
 """The search tree of a position, to open node by node."""
 
-import math
 from functools import cached_property
 
-import numpy as np
-from traitlets import Dict, Unicode
+from traitlets import Dict
 
 from lib2048.game import board as rules
 from lib2048.game.rng import stream
@@ -12,12 +10,12 @@ from lib2048.networks.network import Network
 from lib2048.search.expectimax import Search
 from lib2048.search.tree import MOST_PLIES, SearchTree
 from lib2048.show.drawing import draw_board, draw_tree
-from lib2048.show.widgets.base import BrowserWidget
-from lib2048.show.widgets.game import from_hex, position, to_hex
+from lib2048.show.widgets.base import PositionWidget
+from lib2048.show.widgets.game import finite, from_hex, position, to_hex
 from lib2048.show.widgets.mind import SHIPPED, mind_of
 
 
-class TreeWidget(BrowserWidget):
+class TreeWidget(PositionWidget):
     """Open the search tree of a position: values, best actions, where the search stops and why.
 
     player: whoever searches a network of look-up tables: a `SearchPlayer`, or a network or the path
@@ -31,8 +29,8 @@ class TreeWidget(BrowserWidget):
     at another.
     """
 
+    entry = "tree.js"
     tree = Dict().tag(sync=True)
-    position = Unicode().tag(sync=True, echo_update=False)
 
     def __init__(self, player=SHIPPED, board=None, plies=None, game=None):
         self._mind, self._grown = mind_of(player), (None, None)
@@ -40,20 +38,15 @@ class TreeWidget(BrowserWidget):
         if board is None:
             board = boards[0] if boards else rules.initial(stream(1, 0))[0]
         about = self._about(player, plies)
+        name = getattr(getattr(player, "network", None), "name", self._mind.name)
         text = "".join(map(to_hex, boards))
         super().__init__(
-            tree={**about, "name": _name(player, self._mind), "most": MOST_PLIES, "boards": text},
-            position=to_hex(position(board)),
+            tree={**about, "name": name, "most": MOST_PLIES, "boards": text},
+            position=to_hex(self._packed(board)),
         )
 
-    @property
-    def board(self):
-        """The position: uint64."""
-        return from_hex(self.position)
-
-    @board.setter
-    def board(self, board):
-        self.position = to_hex(position(board))
+    def _packed(self, board):
+        return position(board)
 
     def _about(self, player, plies):
         """Return how far the player looks; one that is at hand already is checked."""
@@ -88,23 +81,21 @@ class TreeWidget(BrowserWidget):
 
     # ---------------------------------------------------------------- the browser
 
-    def _answer(self, message):
-        if message["kind"] == "position":
-            self._take_over(position=message["position"])
-        elif message["kind"] == "open":
-            mind = self._mind
-            self._reply(message, lambda: self._opened(message), mind.doing, mind.trouble)
+    def _open(self, message):
+        mind = self._mind
+        self._reply(message, lambda: self._opened(message), mind.doing, mind.trouble)
 
     def _opened(self, message):
         """Return what lies below the node that a question names."""
         tree = self._tree(from_hex(message["board"]), message["plies"], message["reduce"])
         path = message["path"]
+        if path and ":" not in path.split("/")[-1]:
+            return {"outcomes": [_outcome(outcome) for outcome in tree.outcomes(path)]}
+        found = {"options": [_option(tree, option) for option in tree.options(path)]}
         if not path:
-            work = {name: tree.work(table) for name, table in (("bare", False), ("table", True))}
-            return {"options": _options(tree, path), "work": work, "pays": tree.pays}
-        if ":" in path.split("/")[-1]:
-            return {"options": _options(tree, path)}
-        return {"outcomes": [_outcome(outcome) for outcome in tree.outcomes(path)]}
+            found |= {"work": {"bare": tree.work(False), "table": tree.work(True)}}
+            found["pays"] = tree.pays
+        return found
 
     # ---------------------------------------------------------------- the picture
 
@@ -120,20 +111,11 @@ class TreeWidget(BrowserWidget):
         return draw_tree(self.board, branches)
 
 
-def _name(player, mind):
-    """Return what is searched: a network's name, without how far its player looks."""
-    return getattr(getattr(player, "network", None), "name", mind.name)
-
-
 def _branch(tree, option):
     """Return an action as `draw_tree` has it."""
     outcomes = sorted(tree.outcomes(str(option.action)), key=lambda outcome: outcome.worth)
     spawns = [(o.chance, o.state, o.action, float(o.worth)) for o in outcomes]
     return option.action, option.afterstate, option.reward * tree.pays, spawns
-
-
-def _options(tree, path):
-    return [_option(tree, option) for option in tree.options(path)]
 
 
 def _option(tree, option):
@@ -142,7 +124,7 @@ def _option(tree, option):
     turned = known is not None and tree.at(known).board != option.afterstate
     return {
         "action": option.action, "board": to_hex(option.afterstate), "reward": option.reward,
-        "value": _number(option.value), "worth": _number(option.worth), "best": option.best,
+        "value": finite(option.value), "worth": finite(option.worth), "best": option.best,
         "known": known, "turned": bool(turned),
     }  # fmt: skip
 
@@ -150,11 +132,6 @@ def _option(tree, option):
 def _outcome(outcome):
     return {
         "cell": outcome.cell, "exponent": outcome.exponent, "chance": outcome.chance,
-        "board": to_hex(outcome.state), "worth": _number(outcome.worth),
+        "board": to_hex(outcome.state), "worth": finite(outcome.worth),
         "action": outcome.action, "plies": outcome.plies, "reduced": outcome.reduced,
     }  # fmt: skip
-
-
-def _number(value):
-    """Return a float32 as the same number in JSON, None where it is none."""
-    return float(np.float32(value)) if math.isfinite(value) else None

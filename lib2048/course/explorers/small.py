@@ -2,14 +2,14 @@
 
 from functools import cached_property
 
-from traitlets import Dict, Unicode
+from traitlets import Dict
 
 from lib2048.exact import MOST_ASKED, SmallGame, Values
 from lib2048.game import board as rules
 from lib2048.game import mdp
 from lib2048.game.spec import ACTIONS
 from lib2048.show.drawing import THIN, draw_row
-from lib2048.show.widgets.base import BrowserWidget, trouble
+from lib2048.show.widgets.base import PositionWidget, trouble
 from lib2048.show.widgets.game import from_hex, to_hex
 
 BEST, OWN_BEST = "★", "◆"  # marks of the best action: by V*, and by the policy's own values
@@ -18,7 +18,7 @@ MOST_DIGITS = 8
 SHORT = 18  # letters of a policy's name on a card
 
 
-class SmallBoardWidget(BrowserWidget):
+class SmallBoardWidget(PositionWidget):
     """Explore a small board: V*, what your own policy is worth, the odds, and every spawn.
 
     policy: your policy, which is evaluated exactly: a function of a state as in `mdp` (a tuple of
@@ -35,8 +35,8 @@ class SmallBoardWidget(BrowserWidget):
     `.own` are the `Values` of optimal play and of the policy.
     """
 
+    entry = "small.js"
     small = Dict().tag(sync=True)
-    position = Unicode().tag(sync=True, echo_update=False)
 
     def __init__(self, policy="greedy", board=None, game=(2, 3)):
         self.own = _evaluated(game, policy)
@@ -48,25 +48,13 @@ class SmallBoardWidget(BrowserWidget):
         self._tiles = [2**e for e in range(3, rows * columns + 2)] if few else []
         if board is None:
             board = max(mdp.starts(rows, columns))[1]
-        super().__init__(small=self._about(), position=to_hex(self._state(board)))
-
-    @property
-    def board(self):
-        """The state: packed, uint64."""
-        return from_hex(self.position)
-
-    @board.setter
-    def board(self, board):
-        self.position = to_hex(self._state(board))
-
-    def _about(self):
-        return {
-            "rows": self.game.rows, "columns": self.game.columns, "name": self.own.name,
-            "short": self._short, "tiles": self._tiles, "best": self.best.start,
-            "own": self.own.start,
+        about = {
+            "rows": rows, "columns": columns, "name": self.own.name, "short": self._short,
+            "tiles": self._tiles, "best": self.best.start, "own": self.own.start,
         }  # fmt: skip
+        super().__init__(small=about, position=to_hex(self._packed(board)))
 
-    def _state(self, board):
+    def _packed(self, board):
         """Return a state packed; raise ValueError for a board to which no game can come."""
         packed = self.game.pack(board)
         self.best.of(packed)
@@ -74,21 +62,16 @@ class SmallBoardWidget(BrowserWidget):
 
     # ---------------------------------------------------------------- the browser
 
-    def _answer(self, message):
-        if message["kind"] == "position":
-            self._take_over(position=message["position"])
-        elif message["kind"] == "open":
-            self._reply(message, lambda: self._seen(from_hex(message["board"])), None, _in_words)
+    def _open(self, message):
+        self._reply(message, lambda: self._seen(from_hex(message["board"])), None, _in_words)
 
     def _seen(self, board):
         """Return all that is known of a state: its actions, their spawns, its odds."""
-        self._state(board)
-        return {
-            "best": self.best.of(board),
-            "own": self.own.of(board),
-            "actions": self._actions(board),
-            "odds": self._odds(lambda odds: odds.of(board)),
-        }
+        self._packed(board)
+        odds = self._odds(lambda odds: odds.of(board))
+        actions = self._actions(board)
+        best, own = self.best.of(board), self.own.of(board)
+        return {"best": best, "own": own, "actions": actions, "odds": odds}
 
     def _actions(self, board):
         legal = rules.afterstates(board, self.game.grid)
@@ -96,19 +79,14 @@ class SmallBoardWidget(BrowserWidget):
         own_best = _largest(self.own.actions(board))
         return [
             {
-                "action": action,
-                "reward": int(reward),
-                "board": to_hex(after),
-                "best": self.best.afterstate(after),
-                "own": self.own.afterstate(after),
-                "optimal": optimal[action] > 0,
-                "own_best": action in own_best,
-                "chance": taken[action],
-                "spawns": self._spawns(after),
+                "action": action, "reward": int(reward), "board": to_hex(after),
+                "best": self.best.afterstate(after), "own": self.own.afterstate(after),
+                "optimal": optimal[action] > 0, "own_best": action in own_best,
+                "chance": taken[action], "spawns": self._spawns(after),
                 "odds": self._odds(lambda odds, after=after: odds.afterstate(after)),
             }
             for action, after, reward in legal
-        ]
+        ]  # fmt: skip
 
     def _spawns(self, after):
         states = mdp.next_states(mdp.frozen(self.game.tiles(after)))

@@ -1,12 +1,14 @@
-// Learning curves to explore.  The kernel reads them; what is chosen, averaged, drawn and written as
-// CSV happens here.
+// Learning curves to explore.  The kernel reads them and writes files; what is chosen, averaged and
+// drawn happens here.
 
-import { button, counted, enable, holdKeys, make, points, putWords } from "./board.js";
-import { Chart, together } from "./chart.js";
-import { Orders } from "./orders.js";
+import {
+  box, button, counted, enable, fill, furnish, holdKeys, make, menu, messageLine, points, putWords, row,
+} from "../../show/widgets/board.js";
+import { Chart, together } from "../../show/widgets/chart.js";
+import { rendering } from "../../show/widgets/jupyter.js";
+import { Orders } from "../../show/widgets/orders.js";
 
 const COLUMNS = ["actions", "games", "seconds", "mean", "ci95"]; // of a point, see recorded.py
-const AT_NOW = [0, 2, 1, 3, 4]; // where these are in a point of a run of now, see train.py
 const TRAINED = "training";
 const AXES = { actions: "actions", games: "games", seconds: "seconds of training" };
 const LOOK_EVERY = 2000; // milliseconds between two looks into folders that may grow
@@ -44,6 +46,60 @@ export function average(lines) {
   return [at, over(mean), over((ys) => Math.min(...ys)), over((ys) => Math.max(...ys))];
 }
 
+const column = (all, of) => all.map((point) => point[of]);
+const dotted = (xs) => (xs.length <= FEW ? 5 : 0);
+
+// What a chart shows: lines with their names and looks, and bands, each between two of the lines.
+class Lines {
+  // at: where x is in a point.
+  constructor(at) {
+    Object.assign(this, { at, lines: [], names: [], looks: [], bands: [] });
+  }
+
+  get columns() {
+    return this.lines.length ? together(this.lines) : [[]];
+  }
+
+  add(name, xs, ys, look) {
+    this.lines.push([xs, ys]);
+    this.names.push(name);
+    this.looks.push(look);
+    return this.lines.length;
+  }
+
+  // One seed of several.
+  each(name, all, line) {
+    const look = { line, width: 1.5, dots: dotted(all) };
+    this.add(name, column(all, this.at), column(all, MEAN), look);
+  }
+
+  // A seed alone, and the interval of its mean.
+  single(name, all, line) {
+    const [xs, ys, half] = [this.at, MEAN, HALF].map((of) => column(all, of));
+    const beside = (sign) => ys.map((y, i) => y + sign * (half[i] ?? 0));
+    this.banded(name, xs, ys, beside(-1), beside(1), line);
+  }
+
+  // The mean of seeds, from the lowest to the highest; says whether they have a stretch in common.
+  mean(name, seeds, line) {
+    const all = seeds.map(({ points: one }) => [column(one, this.at), column(one, MEAN)]);
+    const mean = average(all);
+    if (mean) this.banded(name, ...mean, line);
+    return mean !== null;
+  }
+
+  banded(name, xs, ys, low, high, line) {
+    this.add(name, xs, ys, { line, dots: dotted(xs) });
+    const edge = { line, width: 0, silent: true };
+    this.bands.push([this.add(name, xs, high, edge), this.add(name, xs, low, edge)]);
+  }
+
+  // Single marks without a line.
+  marks(name, paper, line) {
+    this.add(name, column(paper, 0), column(paper, 1), { line, alone: true, dots: 10 });
+  }
+}
+
 // ---------------------------------------------------------------- files
 
 function download(name, data) {
@@ -52,18 +108,12 @@ function download(name, data) {
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }
 
-const quoted = (text) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : `${text}`);
-
 // ---------------------------------------------------------------- on the page
 
 class Explorer {
   constructor(root, { catalogue, send }) {
     Object.assign(this, { root, curves: new Map(), lost: "", now: null, asked: new Set() });
-    this.orders = new Orders(send, {
-      busy: () => this.say("The kernel is busy: it hears this when it is free."),
-      free: () => this.tell(),
-      lost: () => this.lose(),
-    });
+    this.orders = new Orders(send, this);
     this.build();
     this.view = catalogue.view;
     this.adopt(catalogue, true);
@@ -124,69 +174,50 @@ class Explorer {
   // ---- the page
 
   build() {
-    const menu = (name, changed) => make("select", { "aria-label": name, onchange: changed });
+    const to = (choice) => this.change(choice, true); // which shows the whole curves again
+    const numbered = (value) => (/\d/.test(value) ? Number(value) : value);
     this.menus = Object.fromEntries(MENUS.map((name) =>
-      [name, menu(name === "place" ? "list or folder" : name, () => this.filter(name))]));
-    this.depth = menu("games", () => {
-      const value = this.depth.value;
-      this.change({ plies: value === TRAINED ? null : Number(value) });
-    });
-    this.seeds = menu("seeds", () => {
-      const value = this.seeds.value;
-      this.change({ seeds: /\d/.test(value) ? Number(value) : value });
-    });
-    this.axis = menu("x axis", () => this.change({ x: this.axis.value }, true));
-    this.fill(this.axis, Object.entries(AXES));
-    const box = (text, change) => {
-      const tick = make("input", { type: "checkbox", onchange: () => change(tick.checked) });
-      return [tick, make("label", {}, tick, text)];
-    };
-    const [log, logLabel] = box("logarithmic", (on) => this.change({ log: on }, true));
-    const [paper, paperLabel] = box("the paper’s points", (on) => this.change({ paper: on }));
+      [name, menu(name === "place" ? "list or folder" : name, [], () => this.filter(name))]));
+    this.depth = menu("games", [], () => this.change({ plies:
+      this.depth.value === TRAINED ? null : Number(this.depth.value) }));
+    this.seeds = menu("seeds", [], () => this.change({ seeds: numbered(this.seeds.value) }));
+    this.axis = menu("x axis", Object.entries(AXES), () => to({ x: this.axis.value }));
+    const [log, logLabel] = box("logarithmic", () => to({ log: log.checked }));
+    const [paper, paperLabel] = box("the paper’s points", () => this.change({ paper: paper.checked }));
     Object.assign(this, { log, paper, paperLabel });
-    this.list = make("div", { class: "lib-rows", role: "group", "aria-label": "Rows to draw" });
+    this.list = make("div.lib-rows", { role: "group", "aria-label": "Rows to draw" });
     this.chart = new Chart({ title: "", names: [], tall: 260, said: (words) => this.say(words),
       write: points, log: true });
-    this.message = make("p", { class: "lib-message", "aria-live": "polite", role: "status" });
+    this.message = messageLine();
     const save = ["csv", "png", "svg"].map((kind) => button(kind.toUpperCase(),
       `Download what is drawn as ${kind.toUpperCase()}`, () => this.save(kind)));
-    const labelled = (text, element) => make("label", {}, text, element);
-    this.these = button("Draw these", "Draw the rows that the menus leave, and no others",
+    const these = button("Draw these", "Draw the rows that the menus leave, and no others",
       () => this.drawThese());
     const again = button("Reset", "Choose and draw what stood here at first", () => this.reset());
+    const labelled = (text, element) => make("label", text, element);
     const { place, rule, rate } = this.menus;
-    this.root.classList.add("lib2048", "lib-curves");
-    this.root.setAttribute("role", "application");
-    this.root.setAttribute("aria-label", "Learning curves to explore");
-    this.root.append(
-      make("div", { class: "lib-row" }, labelled("from", place), labelled("rule", rule),
-        labelled("rate", rate), labelled("show", this.depth), this.seeds,
-        make("span", { class: "lib-row" }, this.these, again)),
+    const keys = "drag over the curves to zoom · on the curves, Left and Right read them, + and − " +
+      "zoom, 0 shows all";
+    furnish(this.root, { name: "Learning curves to explore", keys, kinds: ["lib-curves"] },
+      row(labelled("from", place), labelled("rule", rule), labelled("rate", rate),
+        labelled("show", this.depth), this.seeds, make("span.lib-row", these, again)),
       this.list,
-      make("div", { class: "lib-row" }, labelled("over", this.axis), logLabel, paperLabel,
-        make("span", { class: "lib-row", role: "group", "aria-label": "Download" }, ...save)),
-      this.chart.element, this.runs(), this.message,
-      make("p", { class: "lib-keys" }, "drag over the curves to zoom · on the curves, Left and " +
-        "Right read them, + and − zoom, 0 shows all"));
+      row(labelled("over", this.axis), logLabel, paperLabel,
+        make("span.lib-row", { role: "group", "aria-label": "Download" }, ...save)),
+      this.chart.element, this.runs(), this.message);
   }
 
   // What runs a row now.
   runs() {
-    this.chosen = make("select", { "aria-label": "Row to run" });
+    this.chosen = menu("Row to run", []);
     this.time = make("input", { type: "number", value: 10, "aria-label": "Seconds to run" });
     this.start = button("Run", "Run this row now, from the beginning", () => this.begin());
     this.end = button("Stop", "Stop the run", () => this.give({ kind: "stop" }));
     enable(this.end, false);
     this.bar = make("progress", { max: 1, value: 0, hidden: "", "aria-label": "How far it is" });
-    this.far = make("span", { class: "lib-small" });
-    const chosen = make("label", {}, "run", this.chosen, "now for");
-    return make("div", { class: "lib-row lib-now" }, chosen,
-      make("label", {}, this.time, "s"), this.start, this.end, this.bar, this.far);
-  }
-
-  fill(select, options) {
-    const made = options.map(([value, text]) => make("option", { value }, text));
-    select.replaceChildren(...made);
+    this.far = make("span.lib-small");
+    return make("div.lib-row.lib-now", make("label", "run", this.chosen, "now for"),
+      make("label", this.time, "s"), this.start, this.end, this.bar, this.far);
   }
 
   // ---- choices
@@ -319,18 +350,17 @@ class Explorer {
   hearNow({ name, from, points: fresh, status }) {
     const there = this.now?.name === name ? this.now.points : [];
     if (from > there.length) return this.give({ kind: "load", rows: [], first: true });
-    const own = fresh.map((point) => AT_NOW.map((at) => point[at]));
-    this.now = { name, status, points: [...there.slice(0, from), ...own] };
+    this.now = { name, status, points: [...there.slice(0, from), ...fresh] };
     enable(this.start, !this.running);
     enable(this.end, this.running);
     this.bar.hidden = false;
     this.bar.value = status.share ?? 0;
     this.far.textContent = status.far;
-    if (status.words !== this.told) this.tell();
+    if (status.words !== this.told) this.tellAgain();
     this.draw();
   }
 
-  tell() {
+  tellAgain() {
     const { words = "", phase, details } = this.now?.status ?? {};
     this.told = words;
     const said = words && [`${this.now.name}: ${words}`, this.because].filter(Boolean).join(" ");
@@ -340,29 +370,13 @@ class Explorer {
   // ---- files
 
   save(kind) {
-    if (kind === "csv") return download("curves.csv", this.csv());
-    this.give({ kind: "picture", format: kind, view: this.view });
-    if (!this.lost) this.say("The picture is drawn.");
+    this.give({ kind: "file", format: kind, view: this.view });
+    if (!this.lost) this.say(kind === "csv" ? "The table is written." : "The picture is drawn.");
   }
 
   saved({ format, text }) {
     download(`curves.${format}`, Uint8Array.from(atob(text), (c) => c.charCodeAt(0)));
-    this.say(`curves.${format} is drawn and saved.`);
-  }
-
-  // What is drawn, as tidy text: a line for each point of each seed.
-  csv() {
-    const said = (kind) => (kind === TRAINED ? "training games" : `${kind}-ply test games`);
-    const lines = [["run", "seed", "of", ...COLUMNS]];
-    for (const { row, label, seeds, paper } of this.drawn()) {
-      for (const { seed, points: all } of seeds)
-        all.forEach((point) => lines.push([label, seed, said(this.kind), ...point]));
-      paper.forEach(([actions, mean, ci95]) => lines.push([label, "", `the paper's ${said(this.kind)}`,
-        actions, "", "", mean, ci95]));
-    }
-    for (const { label, points: all } of this.nowDrawn())
-      all.forEach((point) => lines.push([label, "", said(TRAINED), ...point]));
-    return lines.map((line) => line.map((cell) => quoted(cell ?? "")).join(",")).join("\n") + "\n";
+    this.say(`curves.${format} is ${format === "csv" ? "" : "drawn and "}saved.`);
   }
 
   // ---- what is drawn
@@ -395,48 +409,24 @@ class Explorer {
   }
 
   draw() {
-    const at = COLUMNS.indexOf(this.view.x);
-    const [lines, looks, names, bands] = [[], [], [], []];
-    const add = (name, xs, ys, look) => {
-      lines.push([xs, ys]);
-      names.push(name);
-      looks.push(look);
-      return lines.length;
-    };
-    const column = (all, of) => all.map((point) => point[of]);
-    const dotted = (xs) => (xs.length <= FEW ? 5 : 0);
-    const banded = (name, xs, ys, low, high, line) => {
-      add(name, xs, ys, { line, dots: dotted(xs) });
-      const edge = { line, width: 0, silent: true };
-      bands.push([add(name, xs, high, edge), add(name, xs, low, edge)]);
-    };
-    const single = (name, all, line) => {
-      const [xs, ys, half] = [at, MEAN, HALF].map((of) => column(all, of));
-      const beside = (sign) => ys.map((y, i) => y + sign * (half[i] ?? 0));
-      banded(name, xs, ys, beside(-1), beside(1), line);
-    };
+    const { most } = this.catalogue;
+    const lines = new Lines(COLUMNS.indexOf(this.view.x));
     const apart = [];
     for (const { label, n, seeds, paper } of this.drawn()) {
       if (this.view.seeds === "each") {
-        seeds.forEach(({ seed, points: all }) => add(`${label} seed ${seed}`, column(all, at),
-          column(all, MEAN), { line: n, width: 1.5, dots: dotted(all) }));
-      } else if (seeds.length === 1) single(label, seeds[0].points, n);
-      else if (seeds.length) {
-        const mean = average(seeds.map(({ points: all }) => [column(all, at), column(all, MEAN)]));
-        if (mean) banded(`${label}, ${seeds.length} seeds`, ...mean, n);
-        else apart.push(label);
+        seeds.forEach(({ seed, points: all }) => lines.each(`${label} seed ${seed}`, all, n));
+      } else if (seeds.length === 1) lines.single(label, seeds[0].points, n);
+      else if (seeds.length && !lines.mean(`${label}, ${seeds.length} seeds`, seeds, n)) {
+        apart.push(label);
       }
-      if (paper.length) {
-        add(`${label}, paper`, column(paper, 0), column(paper, 1),
-          { line: n, alone: true, dots: 10 });
-      }
+      if (paper.length) lines.marks(`${label}, paper`, paper, n);
     }
-    for (const { label, points: all } of this.nowDrawn()) single(label, all, this.catalogue.most);
+    for (const { label, points: all } of this.nowDrawn()) lines.single(label, all, most);
     const what = this.kind === TRAINED ? "training games, by the thousand"
       : `${this.kind}-ply test games`;
-    const columns = lines.length ? together(lines) : [[]];
-    this.chart.become({ title: `mean score of ${what}`, names, looks, bands, log: this.view.log,
-      x: AXES[this.view.x] }, columns);
+    const { names, looks, bands } = lines;
+    this.chart.become({ title: `mean score of ${what}`, names, looks, bands,
+      log: this.view.log, x: AXES[this.view.x] }, lines.columns);
     this.explain(apart);
   }
 
@@ -479,16 +469,16 @@ class Explorer {
         rule: rows.find(({ rule }) => rule === value)?.said, place: value })[name];
       const sorted = [...values].sort(([a], [b]) => (name === "rate" ? a - b : 0));
       const options = sorted.map(([value, symbols]) => [JSON.stringify(value), text(value, symbols)]);
-      this.fill(select, [["", "all"], ...options]);
+      fill(select, [["", "all"], ...options]);
       select.value = this.view[name] === null ? "" : JSON.stringify(this.view[name]);
       select.parentElement.hidden = name === "place" && options.length < 2;
     }
     const rows = [...this.fitting(), ...this.drawnRows];
     const kinds = [...new Set([...rows.flatMap((row) => row.kinds), this.kind])].sort();
-    this.fill(this.depth, kinds.reverse().map((of) => [of, ofKind(of)]));
+    fill(this.depth, kinds.reverse().map((of) => [of, ofKind(of)]));
     this.depth.value = this.kind;
     const seeds = [...new Set(rows.flatMap((row) => row.seeds))].sort((a, b) => a - b);
-    this.fill(this.seeds, [["mean", "mean of the seeds"], ["each", "each seed"],
+    fill(this.seeds, [["mean", "mean of the seeds"], ["each", "each seed"],
       ...seeds.map((seed) => [seed, `seed ${seed}`])]);
     this.seeds.value = this.view.seeds;
     this.axis.value = this.view.x;
@@ -512,7 +502,7 @@ class Explorer {
     const { scrollTop } = this.list;
     this.shown = key;
     this.list.replaceChildren(...all.map((row) => this.item(row)));
-    if (none) this.list.append(make("p", { class: "lib-small" }, none));
+    if (none) this.list.append(make("p.lib-small", none));
     this.list.scrollTop = scrollTop;
     if (focused) {
       const same = this.list.querySelector(`[data-row="${focused.dataset.row}"]`);
@@ -520,7 +510,7 @@ class Explorer {
       next.focus({ preventScroll: !keyboard });
     }
     const before = this.chosen.value;
-    this.fill(this.chosen, this.view.rows.map((row) => [row, this.rows[row].name]));
+    fill(this.chosen, this.view.rows.map((row) => [row, this.rows[row].name]));
     if (before !== "" && this.view.rows.includes(Number(before))) this.chosen.value = before;
   }
 
@@ -529,12 +519,12 @@ class Explorer {
     const tick = make("input", { type: "checkbox", "data-row": row.row,
       onchange: () => this.tick(row.row, tick.checked) });
     tick.checked = n >= 0;
-    const line = make("span", { class: "lib-line", style: `--colour: var(--line-${n})` });
+    const line = make("span.lib-line", { style: `--colour: var(--line-${n})` });
     if (n >= 0) line.dataset.line = n;
     const missing = this.has(row) ? "" : " · has no such curve";
-    const about = make("span", { class: "lib-small" },
+    const about = make("span.lib-small",
       ` ${row.about ?? ""} · ${counted(row.seeds.length, "seed")}${missing}`);
-    return make("label", {}, tick, line, make("span", {}, make("b", {}, row.name), about));
+    return make("label", tick, line, make("span", make("b", row.name), about));
   }
 
   say(words, bad = false, details = "") {
@@ -548,7 +538,10 @@ class Explorer {
   }
 }
 
-// Put curves to explore on the page, inside `root`.  Returns {adopt, hear, lose, close}.
-export function explore(root, options) {
-  return new Explorer(root, options);
+function begin(root, model, send) {
+  const view = new Explorer(root, { catalogue: model.get("catalogue"), send });
+  model.on("change:catalogue", () => view.adopt(model.get("catalogue")));
+  return view;
 }
+
+export default { render: rendering(begin) };

@@ -34,6 +34,7 @@ class NetworkExplorer(BrowserWidget):
     read when they are looked at: those of a network that has learned on are the new ones.
     """
 
+    entry = "tuples.js"
     tuples = Dict().tag(sync=True)
     _told = ("weights", "visits", "value")  # of what `look` returns, in an answer
 
@@ -86,7 +87,7 @@ class NetworkExplorer(BrowserWidget):
         told["index"] = [sum(e << 4 * j for j, e in enumerate(found)) for found in patterns]
         if table is not None:
             told |= self._weights(table, board, action)
-        return told | {"visits": self._visited(told, board, patterns)}
+        return told | {"visits": self._visits and self._visits.of(board, eight, patterns)}
 
     def _found(self, cells):
         """Return (number of the tuple, of its placement) that reads these cells, in any order."""
@@ -103,9 +104,6 @@ class NetworkExplorer(BrowserWidget):
             weights = network.weights[network.places(board, action)[mine]].tolist()
         return {"weights": weights, "value": float(network.values([board], action)[0])}
 
-    def _visited(self, found, board, patterns):
-        return self._visits and self._visits.of(board, found["cells"], patterns)
-
     # ------------------------------------------------------------ the browser
 
     def _answer(self, message):
@@ -116,37 +114,25 @@ class NetworkExplorer(BrowserWidget):
             found = self.look(cells, board, message["action"])
         except ValueError as error:  # such as tables whose order an index of one's own decides
             return self.send({**reply, "error": f"{error}."})
-        told = {name: found[name] for name in self._told}
-        self.send({**reply, **told, "stage": self._stage(board)})
-
-    def _stage(self, board):
         stages = self.network and self.network.stages
-        return stages.name(stages.of(board)) if stages and stages.marks else ""
+        stage = stages.name(stages.of(board)) if stages and stages.marks else ""
+        self.send({**reply, **{name: found[name] for name in self._told}, "stage": stage})
 
     def _about(self):
         """Return what the browser has to know, once."""
         return {
-            "boards": "".join(to_hex(board) for board in self.boards),
-            "cells": list(self.cells),
-            "images": self._images,
-            "inside": [p for p in range(16) if int(self._grid.cells) >> 4 * p & 1],
-            "network": self._about_network(),
-            "counted": self._counted(),
-            "trouble": self.trouble,
-            "charts": self._charts(),
-        }
+            "boards": "".join(to_hex(board) for board in self.boards), "cells": list(self.cells),
+            "images": self._images, "inside": _inside(self._grid),
+            "network": self._about_network(), "counted": self._counted(),
+            "trouble": self.trouble, "charts": self._charts(),
+        }  # fmt: skip
 
     def _about_network(self):
-        if self.network is None:
-            return None
-        words = repr(self.network).strip("<>").removeprefix("network ")
-        return {
-            "name": self.network.name,
-            "words": words,
-            "form": self.network.form,
-            "places": self._places,
-            "optimistic": self.network.optimistic,
-        }
+        network = self.network
+        return network and {
+            "name": network.name, "words": repr(network).strip("<>").removeprefix("network "),
+            "form": network.form, "places": self._places, "optimistic": network.optimistic,
+        }  # fmt: skip
 
     def _counted(self):
         """Say what look-ups were counted over, and whether they were; word: what a card says."""
@@ -212,10 +198,13 @@ def _board(what, form):
 
 def _tuple(cells, grid):
     cells = tuple(int(cell) for cell in cells)
-    inside = [cell for cell in range(16) if int(grid.cells) >> 4 * cell & 1]
-    if not cells or len(set(cells)) < len(cells) or not set(cells) <= set(inside):
+    if not cells or len(set(cells)) < len(cells) or not set(cells) <= set(_inside(grid)):
         raise ValueError(f"a tuple has one or more cells of the board, none twice, not {cells}")
     return cells
+
+
+def _inside(grid):
+    return [cell for cell in range(16) if int(grid.cells) >> 4 * cell & 1]
 
 
 # ---------------------------------------------------------------- how often

@@ -2,11 +2,15 @@
 // kernel; weights, visits and how an entry went through training are asked of one.
 
 import {
-  LARGEST, fromHex, placeInWords, possible, readBoard, tileOf, toHex,
-} from "./game.js";
-import { Board, button, counted, enable, grouped, holdKeys, make, points, putWords } from "./board.js";
-import { Mind } from "./mind.js";
-import { Chart, brief } from "./chart.js";
+  ACTIONS, LARGEST, fromHex, placeInWords, possible, readBoard, tileOf, toHex,
+} from "../../show/widgets/game.js";
+import {
+  Board, box, button, counted, enable, furnish, grouped, holdKeys, make, menu, messageLine, points,
+  putWords, row,
+} from "../../show/widgets/board.js";
+import { Chart, brief } from "../../show/widgets/chart.js";
+import { rendering } from "../../show/widgets/jupyter.js";
+import { Mind } from "../../show/widgets/mind.js";
 
 const WEIGHT_BYTES = 4n;
 const MOST_WEIGHTS = 4294967295n; // of a network of this library: a place fits 32 bits
@@ -22,7 +26,7 @@ class Tuples {
     Object.assign(this, { root, ...about, tuple: cells, at: 0, focused: 0 });
     this.boards = boards.match(/.{16}/g).map(fromHex);
     this.cells = [...this.boards[0]];
-    this.mind = new Mind(send ?? (() => {}), (words) => this.say(words));
+    this.mind = new Mind(send, (words) => this.say(words));
     this.build();
     holdKeys(root, (key, event) => this.pressed(key, event));
     this.fold();
@@ -33,31 +37,29 @@ class Tuples {
   // ---- what is on the page
 
   build() {
-    const left = make("div", { class: "lib-left" }, this.frame(), ...this.mover(), this.position());
-    const side = make("div", { class: "lib-side" }, this.chooser(), this.sizes(), this.digits());
-    this.message = make("p", { class: "lib-message", "aria-live": "polite", role: "status" });
-    this.sum = make("p", { class: "lib-small" });
-    const over = make("p", { class: "lib-small" }, this.counted.words);
-    this.placing = make("div", { class: "lib-places" }, ...this.cards());
-    this.heading = make("p", { class: "lib-small" },
+    const left = make("div.lib-left", this.frame(), ...this.mover(), this.position());
+    const side = make("div.lib-side", this.chooser(), this.sizes(), this.digits());
+    this.message = messageLine();
+    this.sum = make("p.lib-small");
+    const over = make("p.lib-small", this.counted.words);
+    this.placing = make("div.lib-places", ...this.cards());
+    this.heading = make("p.lib-small",
       "The eight entries that it reads, one in each turned or mirrored place. Press one:");
     const keys = "Arrows move · Space takes a cell in or out · + and − change its tile · " +
       "Page Up and Page Down go to another board · C clears";
-    this.root.classList.add("lib2048", "lib-tuples");
-    this.root.setAttribute("role", "application");
-    this.root.setAttribute("aria-label", `A tuple on a board. Keys: ${keys}`);
-    this.root.append(make("div", { class: "lib-columns" }, left, side), this.message, this.heading,
-      this.placing, ...this.curves(), this.sum, over, make("p", { class: "lib-keys" }, keys));
+    furnish(this.root, { name: "A tuple on a board", keys, kinds: ["lib-tuples"] },
+      make("div.lib-columns", left, side), this.message, this.heading, this.placing,
+      ...this.curves(), this.sum, over);
   }
 
   frame() {
     this.board = new Board("board");
-    this.picks = [...Array(16).keys()].map((cell) => make("button", {
-      type: "button", class: "lib-pick", onclick: () => this.toggle(cell),
+    this.picks = [...Array(16).keys()].map((cell) => make("button.lib-pick", {
+      type: "button", onclick: () => this.toggle(cell),
       onfocus: () => this.focusOn(cell),
-    }, make("span", {})));
-    const cells = make("div", { class: "lib-cells lib-picks" }, ...this.picks);
-    return make("div", { class: "lib-frame" }, this.board.element, cells);
+    }, make("span")));
+    const cells = make("div.lib-cells.lib-picks", ...this.picks);
+    return make("div.lib-frame", this.board.element, cells);
   }
 
   // Ways to another of the boards, where there are several.
@@ -67,9 +69,9 @@ class Tuples {
       type: "range", min: 1, max: this.boards.length, value: 1, "aria-label": "Number of the board",
       oninput: () => this.go(this.slider.value - 1),
     });
-    this.where = make("output", { class: "lib-small" });
+    this.where = make("output.lib-small");
     const by = (step, text, title) => button(text, title, () => this.go(this.at + step));
-    return [make("div", { class: "lib-row lib-mover" }, by(-1, "◀", "The board before"),
+    return [make("div.lib-row.lib-mover", by(-1, "◀", "The board before"),
       by(1, "▶", "The next board"), this.slider, this.where)];
   }
 
@@ -79,7 +81,7 @@ class Tuples {
       spellcheck: "false", onchange: () => this.typed(),
       onkeydown: (event) => event.key === "Enter" && !event.shiftKey && this.entered(event),
     });
-    return make("label", { class: "lib-position" }, "tiles", this.text);
+    return make("label.lib-position", "tiles", this.text);
   }
 
   entered(event) {
@@ -89,58 +91,41 @@ class Tuples {
 
   chooser() {
     const clear = button("Clear", "A tuple without cells", () => this.choose([]));
-    const row = make("div", { class: "lib-row" });
-    if (this.network) row.append(this.tables());
-    if (this.network?.form === "q") row.append(this.actions());
-    row.append(clear);
-    return row;
-  }
-
-  tables() {
-    const { name, places } = this.network;
-    const options = places.map(([cells], t) =>
-      make("option", { value: t }, `${t + 1}: ${cells.map((c) => c.toString(16)).join("")}`));
-    this.menu = make("select", {
-      "aria-label": `Tuple of ${name}`,
-      onchange: () => this.menu.value !== "" && this.choose(places[this.menu.value][0]),
-    }, make("option", { value: "" }, "cells of your own"), ...options);
-    return make("label", {}, "tuple", this.menu);
-  }
-
-  actions() {
-    const options = ["Up", "Right", "Down", "Left"].map((name, a) =>
-      make("option", { value: a }, name));
-    this.action = make("select", { "aria-label": "Action", onchange: () => this.draw() },
-      ...options);
-    return this.action;
+    const { network } = this;
+    if (!network) return row(clear);
+    const digits = (cells) => cells.map((cell) => cell.toString(16)).join("");
+    const tuples = network.places.map(([cells], t) => [t, `${t + 1}: ${digits(cells)}`]);
+    this.menu = menu(`Tuple of ${network.name}`, [["", "cells of your own"], ...tuples],
+      () => this.menu.value !== "" && this.choose(network.places[this.menu.value][0]));
+    const chosen = make("label", "tuple", this.menu);
+    if (network.form !== "q") return row(chosen, clear);
+    this.action = menu("Action", ACTIONS.map((name, a) => [a, name]), () => this.draw());
+    return row(chosen, this.action, clear);
   }
 
   sizes() {
-    const options = [7, 8, 9, 10, 11, 12, 13, 14, 15].map((exponent) =>
-      make("option", { value: exponent }, tileOf(exponent)));
-    this.top = make("select", { "aria-label": "Largest tile", onchange: () => this.measure() },
-      ...options);
+    const tops = [7, 8, 9, 10, 11, 12, 13, 14, 15].map((exponent) => [exponent, tileOf(exponent)]);
+    this.top = menu("Largest tile", tops, () => this.measure());
     this.top.value = LARGEST;
-    this.size = make("p", { class: "lib-size" });
-    return make("div", {}, this.size, make("label", { class: "lib-small" }, "tiles up to", this.top));
+    this.size = make("p.lib-size");
+    return make("div", this.size, make("label.lib-small", "tiles up to", this.top));
   }
 
   digits() {
-    const head = ["digit", "cell", "tile", "counts", ""].map((text) => make("th", {}, text));
-    this.rows = make("tbody", {});
-    this.index = make("p", { class: "lib-size" });
-    const table = make("table", { class: "lib-digits" },
-      make("thead", {}, make("tr", {}, ...head)), this.rows);
-    return make("div", {}, table, this.index);
+    const head = ["digit", "cell", "tile", "counts", ""].map((text) => make("th", text));
+    this.rows = make("tbody");
+    this.index = make("p.lib-size");
+    const table = make("table.lib-digits", make("thead", make("tr", ...head)), this.rows);
+    return make("div", table, this.index);
   }
 
   cards() {
     this.places = [...Array(8).keys()].map((n) => {
-      const mini = make("span", { class: "lib-placing", "aria-hidden": "true" },
-        ...Array.from({ length: 16 }, () => make("i", {})));
-      const card = { mini, words: make("span", {}) };
-      card.element = make("button", {
-        type: "button", class: "lib-place", onclick: () => this.choose(this.eight()[n]),
+      const mini = make("span.lib-placing", { "aria-hidden": "true" },
+        ...Array.from({ length: 16 }, () => make("i")));
+      const card = { mini, words: make("span") };
+      card.element = make("button.lib-place", {
+        type: "button", onclick: () => this.choose(this.eight()[n]),
         onmouseenter: () => this.hint(n), onmouseleave: () => this.hint(null),
         onfocus: () => this.hint(n), onblur: () => this.hint(null),
       }, mini, card.words);
@@ -157,17 +142,17 @@ class Tuples {
       new Chart({ title, names: lines, most, steep, group, zoomed, said, write: fine, tick: fine }));
     if (!this.plots.length) return [];
     this.plots.filter(({ steep }) => steep).forEach((plot) => this.bend(plot));
-    this.entry = make("p", { class: "lib-size" });
-    this.noise = make("p", { class: "lib-noise lib-small", hidden: "" });
+    this.entry = make("p.lib-size");
+    this.noise = make("p.lib-noise.lib-small", { hidden: "" });
     const [first, ...others] = this.plots.map(({ element }) => element);
-    return [this.entry, make("div", { class: "lib-charts" }, first, this.noise, ...others)];
+    return [this.entry, make("div.lib-charts", first, this.noise, ...others)];
   }
 
   // Let the reader choose whether the axis of y is logarithmic.
   bend(plot) {
-    const box = make("input", { type: "checkbox", checked: "",
-      onchange: () => plot.become({ steep: box.checked }, plot.columns) });
-    plot.element.firstChild.append(make("label", {}, box, "logarithmic"));
+    const bent = () => plot.become({ steep: tick.checked }, plot.columns);
+    const [tick, label] = box("logarithmic", bent, { checked: "" });
+    plot.element.firstChild.append(label);
   }
 
   // ---- keys
@@ -330,11 +315,11 @@ class Tuples {
   }
 
   row() {
-    const row = make("tr", {}, ...[0, 1, 2, 3].map(() => make("td", {})));
+    const row = make("tr", ...[0, 1, 2, 3].map(() => make("td")));
     const here = () => this.tuple[[...this.rows.children].indexOf(row)];
     const less = button("−", "A smaller tile", () => this.change(here(), -1));
     const more = button("+", "A larger tile", () => this.change(here(), 1));
-    row.append(make("td", {}, less, more));
+    row.append(make("td", less, more));
     return row;
   }
 
@@ -364,7 +349,7 @@ class Tuples {
       if (rates) lines.push(`rate ${rates[n] === null ? "–" : fine(rates[n])}`);
       const { word } = this.counted;
       if (this.counts) lines.push(visits ? `${word} ${points(visits[n])}` : `${word} …`);
-      this.places[n].words.replaceChildren(...lines.map((line) => make("span", {}, line)));
+      this.places[n].words.replaceChildren(...lines.map((line) => make("span", line)));
     });
     if (!this.plots.length) return;
     if (answer || !this.match) this.plot(answer?.curve);
@@ -504,7 +489,6 @@ function impossible(cells) {
   }
 }
 
-// Put a tuple on the page, inside `root`.  Returns {hear, lose, close}.
-export function tuples(root, options) {
-  return new Tuples(root, options);
-}
+const begin = (root, model, send) => new Tuples(root, { ...model.get("tuples"), send });
+
+export default { render: rendering(begin) };

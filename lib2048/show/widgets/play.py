@@ -8,8 +8,8 @@ from lib2048.game import board as rules
 from lib2048.game.spec import ACTIONS
 from lib2048.show.drawing import draw_board
 from lib2048.show.widgets.base import BrowserWidget, points
-from lib2048.show.widgets.game import Game, position
-from lib2048.show.widgets.mind import SHIPPED, asked, minds
+from lib2048.show.widgets.game import Game, from_hex, position
+from lib2048.show.widgets.mind import SHIPPED, minds
 
 
 class PlayWidget(BrowserWidget):
@@ -26,6 +26,7 @@ class PlayWidget(BrowserWidget):
     `.act(action)`, `.undo()`, `.new_game()` and `.hint()` do what the buttons do.
     """
 
+    entry = "play.js"
     game = Dict().tag(sync=True, echo_update=False)  # decisions, see `Game.as_dict`
     players = List().tag(sync=True)
     message = Unicode().tag(sync=True)
@@ -98,15 +99,12 @@ class PlayWidget(BrowserWidget):
                 self._game = self._game.following(message["game"])
                 self._take_over(game=self._game.as_dict())
         elif message["kind"] in ("advise", "ahead"):
-            self._think(message)
+            mind = self._minds[message["player"]]
+            self._reply(message, lambda: _found(mind, message), mind.doing, mind.trouble)
 
-    def _think(self, question):
-        mind = self._minds[question["player"]]
-        self._reply(question, lambda: self._found(mind, question), mind.doing, mind.trouble)
 
-    @staticmethod
-    def _found(mind, question):
-        board, state = asked(question)
-        if question["kind"] == "advise":
-            return mind.advise(board)
-        return mind.ahead(board, state, question["count"])
+def _found(mind, question):
+    board = from_hex(question["board"])
+    if question["kind"] == "advise":
+        return mind.advise(board)
+    return mind.ahead(board, from_hex(question["state"]), question["count"])

@@ -2,11 +2,13 @@
 // everything is worth; turns go back and forth on the page.
 
 import {
-  ACTIONS, fromHex, inWords, placeInWords, possible, readCells, tileOf, toHex,
-} from "./game.js";
-import { actionOf, button, enable, holdKeys, make, points, tileFace } from "./board.js";
-import { Editor } from "./editor.js";
-import { Mind } from "./mind.js";
+  ACTIONS, FOUR_CHANCE, fromHex, inWords, placeInWords, possible, readCells, tileOf, toHex,
+} from "../../show/widgets/game.js";
+import {
+  actionOf, button, enable, furnish, make, points, row, table, tileFace,
+} from "../../show/widgets/board.js";
+import { Editor } from "../../show/widgets/editor.js";
+import { exploring } from "../../show/widgets/jupyter.js";
 
 const NEAR = 1e-12; // of a number: two that differ by less are equal but for rounding
 const MOST_DIGITS = 8;
@@ -31,12 +33,9 @@ const odds = (chance) =>
 class Small extends Editor {
   // about: {rows, columns, name, short, tiles, best, own}; position: a packed board as hexadecimal digits.
   constructor(root, { about, position, send, changed }) {
-    super("Look at this", "Stay at this state", about.columns);
-    Object.assign(this, { root, about, changed, position, past: [] });
-    this.mind = new Mind(send, (words) => this.wait(words));
+    super(root, send, "Look at this", "Stay at this state", about.columns);
+    Object.assign(this, { about, changed, position, past: [] });
     this.build();
-    holdKeys(root, (key, event) => this.pressed(key, event));
-    this.hearPaste();
     this.look(position);
   }
 
@@ -67,11 +66,11 @@ class Small extends Editor {
     const { columns } = this.about;
     const cells = this.cells(position);
     const faces = cells.map((exponent, cell) => {
-      const face = exponent ? tileFace(exponent) : make("span", { class: "lib-cell" });
+      const face = exponent ? tileFace(exponent) : make("span.lib-cell");
       return make("div", { class: cell === fresh ? "lib-tile lib-fresh" : "lib-tile" }, face);
     });
-    return make("div", {
-      class: "lib-mini", style: `--columns: ${columns}`, role: "img",
+    return make("div.lib-mini", {
+      style: `--columns: ${columns}`, role: "img",
       "aria-label": `board: ${inWords(cells, columns)}`,
     }, ...faces);
   }
@@ -80,29 +79,25 @@ class Small extends Editor {
 
   build() {
     const { name, short, best, own } = this.about;
-    this.frame = make("div", { class: "lib-frame lib-large" });
-    this.caption = make("p", { class: "lib-caption" });
-    this.worth = make("p", { class: "lib-reason" });
-    this.forms = make("div");
+    this.frame = make("div.lib-frame.lib-large");
+    this.caption = make("p.lib-caption");
+    this.worth = make("p.lib-reason");
     this.backing = button("Back", "One step back", () => this.back());
     const fresh = button("New start", "A random start", () => this.begin());
     const edit = button("Edit …", "Edit or paste a state", () => this.askPosition());
-    const left = make("div", { class: "lib-left" }, this.frame, this.caption, this.worth,
-      make("div", { class: "lib-row" }, this.backing, fresh, edit), this.forms, this.message);
-    this.cards = make("div", { class: "lib-choices" });
+    const left = make("div.lib-left", this.frame, this.caption, this.worth,
+      row(this.backing, fresh, edit), this.forms, this.message);
+    this.cards = make("div.lib-choices");
     this.table = make("div");
-    this.legend = make("p", { class: "lib-small" }, `${MARKS.optimal} optimal: the largest ` +
+    this.legend = make("p.lib-small", `${MARKS.optimal} optimal: the largest ` +
       `reward + V*. ${MARKS.own} best by ${short}: the largest reward + value of ${short}; a ` +
       "player who goes by these values takes it.");
-    const side = make("div", { class: "lib-side" }, this.cards, this.legend, this.table);
+    const side = make("div.lib-side", this.cards, this.legend, this.table);
     const keys = "Arrows take an action, or go along the spawns · Backspace back · N new · E edit";
-    const start = make("p", { class: "lib-small" },
+    const start = make("p.lib-small",
       `From a random start: ${inPoints(best)} points by optimal play, ${inPoints(own)} by ${name}.`);
-    this.root.classList.add("lib2048");
-    this.root.setAttribute("role", "group");
-    this.root.setAttribute("aria-label", `Exact small board. Keys: ${keys}`);
-    this.root.append(make("div", { class: "lib-columns" }, left, side), start,
-      make("p", { class: "lib-keys" }, keys));
+    furnish(this.root, { name: "Exact small board", keys, role: "group" },
+      make("div.lib-columns", left, side), start);
   }
 
   // ---- where we are
@@ -138,7 +133,7 @@ class Small extends Editor {
     const cells = this.here.map(() => 0);
     for (let tile = 0; tile < 2; tile++) {
       const empty = [...cells.keys()].filter((cell) => !cells[cell]);
-      cells[empty[Math.floor(Math.random() * empty.length)]] = Math.random() < 0.1 ? 2 : 1;
+      cells[empty[Math.floor(Math.random() * empty.length)]] = Math.random() < FOUR_CHANCE ? 2 : 1;
     }
     this.use(cells);
   }
@@ -200,11 +195,11 @@ class Small extends Editor {
 
   // marks: what is special about it, in words behind a sign.
   card(title, position, lines, onclick, { fresh = null, best = false, marks = [], data }) {
-    const texts = lines.map((line) => make("span", { class: "lib-line-of" }, line));
-    const tags = marks.map((mark) => make("span", { class: "lib-tag" }, mark));
+    const texts = lines.map((line) => make("span.lib-line-of", line));
+    const tags = marks.map((mark) => make("span.lib-tag", mark));
     const kind = best ? "lib-choice lib-best" : "lib-choice";
     return make("button", { type: "button", class: kind, onclick, ...data },
-      make("span", { class: "lib-title" }, make("b", {}, title), ...tags),
+      make("span.lib-title", make("b", title), ...tags),
       this.picture(position, fresh), ...texts);
   }
 
@@ -244,20 +239,16 @@ class Small extends Editor {
   chances({ odds: found }) {
     const { tiles, name } = this.about;
     if (!tiles.length) return [];
-    const cell = (kind, n) => make("td", { "data-odds": `${kind}:${tiles[n]}` },
-      odds(found[kind][n]));
-    const rows = tiles.map((tile, n) => make("tr", {}, make("th", { scope: "row" }, String(tile)),
+    const cell = (kind, n) => make("td", { "data-odds": `${kind}:${tiles[n]}` }, odds(found[kind][n]));
+    const rows = tiles.map((tile, n) => make("tr", make("th", { scope: "row" }, String(tile)),
       cell("best", n), cell("own", n)));
-    const head = ["tile", "optimal play", name].map((text) => make("th", { scope: "col" }, text));
-    const caption = make("caption", {}, "The odds that a tile is ever on the board");
-    return [make("table", { class: "lib-table" }, caption,
-      make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...rows))];
+    const caption = "The odds that a tile is ever on the board";
+    return [table(caption, ["tile", "optimal play", name], rows)];
   }
 
   // ---- keys
 
-  pressed(key, event) {
-    if (event.target.closest(".lib-form, .lib-fields")) return false;
+  keyed(key) {
     const action = actionOf(key);
     if (key === "backspace" || key === "u") this.back();
     else if (key === "n") this.begin();
@@ -274,27 +265,6 @@ class Small extends Editor {
     const to = at + (action === 1 || action === 2 ? 1 : -1);
     cards[Math.max(0, Math.min(cards.length - 1, to))]?.focus();
   }
-
-  // ---- the kernel
-
-  hear(message) {
-    if (message.kind === "trouble") this.say(message.error, true, message.details);
-    else this.mind.hear(message);
-  }
-
-  lose() {
-    const why = "The kernel has ended or was restarted: run this cell again.";
-    this.mind.lose(why);
-    this.say(why, true);
-  }
-
-  close() {
-    this.mind.close();
-    this.deafen();
-  }
 }
 
-// Put an exact small board on the page.  Returns {adopt, hear, lose, close}.
-export function small(root, options) {
-  return new Small(root, options);
-}
+export default { render: exploring(Small, "small") };

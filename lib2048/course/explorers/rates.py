@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from lib2048.course.explorers.tuples import EIGHT, NetworkExplorer
 from lib2048.show.drawing import draw_curves, draw_row, draw_tuple
 from lib2048.show.widgets.base import points
-from lib2048.show.widgets.tuples import EIGHT, NetworkExplorer
 from lib2048.train.watching import progress_bar
 
 MOMENTS = 60  # of a training, at which its entries are written down
@@ -37,13 +37,11 @@ class RateExplorer(NetworkExplorer):
         if len(self._keeps) != len(run.memory):
             raise ValueError(f"keeps: {len(run.memory)} names for what {run.settings.rule} keeps")
         super().__init__(run.network, boards, cells=cells)
-        self._noise = {}
-        self.traces = Traces(run, None if run.network.size <= FEW else self._looked_up())
+        places = [self.network.places(board) for board in self.boards]
+        self.traces = Traces(run, None if run.network.size <= FEW else np.unique(places))
+        self._noise = self._below_noise()
         if actions is not None:
             self.train(actions)
-
-    def _looked_up(self):
-        return np.unique([self.network.places(board) for board in self.boards])
 
     def train(self, actions, moments=MOMENTS, progress=True):
         """Train on by so many actions, and write the entries down so often, more often at first."""
@@ -55,6 +53,7 @@ class RateExplorer(NetworkExplorer):
                 self.run.go(actions=int(end) - self.run.actions, progress=False)
                 self.traces.take()
                 show()
+        self._noise = self._below_noise()
         self.send({"kind": "changed"})
         self._draw_again()
 
@@ -66,17 +65,14 @@ class RateExplorer(NetworkExplorer):
         lists of numbers, None while the entry was untouched}, or None for one not followed;
         'noise': what `noise` returns.
         """
-        nothing = {"curve": None, "rates": None, "noise": self.noise()}
-        found = super()._look(cells, board, action) | nothing
-        if found["table"] is None:
-            return found
-        places = self.network.places(board, action)[8 * found["table"] :][:8]
-        curve = self.traces.curve(places[found["place"]])
-        return found | {
-            "curve": curve and self._named(curve),
-            "visits": self._met(places),
-            "rates": self._rates(places),
-        }
+        found = super()._look(cells, board, action)
+        found |= {"curve": None, "rates": None, "noise": self.noise()}
+        if found["table"] is not None:
+            places = self.network.places(board, action)[8 * found["table"] :][:8]
+            curve = self.traces.curve(places[found["place"]])
+            found["curve"] = curve and self._named(curve)
+            found |= {"visits": self._met(places), "rates": self._rates(places)}
+        return found
 
     def noise(self):
         """Return how many rates lie below 1/√visits, as they were written down last: a dict.
@@ -85,27 +81,34 @@ class RateExplorer(NetworkExplorer):
         whose rate |E| / A is less than 1/√visits; 'tosses': the share that would be there if each
         error were the toss of a coin, +1 or −1.  None without 'E', 'A' and 'visits'.
         """
+        return self._noise
+
+    def _below_noise(self):
         if not {"E", "A", "visits"} <= set(self._keeps):
             return None
-        if self._noise.get("at") != len(self.traces.actions):
-            kept = dict(zip(self._keeps, self.traces.now[:, 1:].T))
-            self._noise = _noise(*(kept[name] for name in ("E", "A", "visits")))
-            self._noise["at"] = len(self.traces.actions)
-        return {name: self._noise[name] for name in ("met", "below", "tosses")}
+        kept = dict(zip(self._keeps, self.traces.now[:, 1:].T))
+        met = kept["A"] > 0
+        counts = kept["visits"][met].astype(np.int64)
+        if not len(counts):
+            return {"met": 0, "below": 0.0, "tosses": 0.0}
+        below = np.abs(kept["E"][met]) / kept["A"][met] < counts**-0.5
+        each, times = np.unique(counts, return_counts=True)
+        tosses = np.average(tosses_below(each), weights=times)
+        return {"met": len(counts), "below": float(below.mean()), "tosses": float(tosses)}
+
+    def _kept(self, name, places):
+        """Return what the rule keeps of entries now, by the name that it has here: floats."""
+        return list(self.run.memory.values())[self._keeps.index(name)].at(places).tolist()
 
     def _rates(self, places):
         """Return |E| / A of entries as they are now, None where A is 0 or neither is kept."""
         if not {"E", "A"} <= set(self._keeps):
             return None
-        tables = list(self.run.memory.values())
-        errors, sizes = (tables[self._keeps.index(name)].at(places) for name in "EA")
-        return [abs(float(e)) / float(a) if a else None for e, a in zip(errors, sizes)]
+        pairs = zip(self._kept("E", places), self._kept("A", places))
+        return [abs(e) / a if a else None for e, a in pairs]
 
     def _met(self, places):
-        if "visits" not in self._keeps:
-            return None
-        name = list(self.run.memory)[self._keeps.index("visits")]
-        return [int(count) for count in self.run.memory[name].at(places)]
+        return list(map(int, self._kept("visits", places))) if "visits" in self._keeps else None
 
     def _named(self, curve):
         actions, weight, *kept = curve
@@ -123,10 +126,10 @@ class RateExplorer(NetworkExplorer):
         whether y can be logarithmic, as it is at first}."""
         kept, charts = set(self._keeps), []
         if {"E", "A"} <= kept:
-            lines = ["rate", *([NOISE] if "visits" in kept else [])]
-            charts.append(("its rate |E| / A", lines, 1, True))
-            charts.append(("E and A, in points", ["E", "A"], None, False))
-        charts.append(("its weight, in points", ["weight"], None, False))
+            lines = ["rate", NOISE] if "visits" in kept else ["rate"]
+            charts += [("its rate |E| / A", lines, 1, True)]
+            charts += [("E and A, in points", ["E", "A"], None, False)]
+        charts += [("its weight, in points", ["weight"], None, False)]
         charts += [(name, [name], None, False) for name in self._keeps if name not in ("E", "A")]
         return [dict(zip(("title", "lines", "most", "steep"), chart)) for chart in charts]
 
@@ -149,17 +152,6 @@ class RateExplorer(NetworkExplorer):
         said = f"index {points(found['index'][found['place']])}\nrate now {curve[-1][1]:.1f} %"
         cells = found["cells"][found["place"]]
         return draw_row([draw_tuple(cells, self.boards[0], caption=said), curves])
-
-
-def _noise(E, A, visits):
-    """Return what `RateExplorer.noise` tells of entries; three float arrays."""
-    met = A > 0
-    counts = visits[met].astype(np.int64)
-    below = np.abs(E[met]) / A[met] < counts**-0.5
-    each, times = np.unique(counts, return_counts=True)
-    tosses = np.average(tosses_below(each), weights=times) if len(each) else 0.0
-    share = float(below.mean()) if len(below) else 0.0
-    return {"met": len(counts), "below": share, "tosses": float(tosses)}
 
 
 def tosses_below(counts):
