@@ -3,12 +3,13 @@
 import contextlib
 import json
 import os
-import sys
 from datetime import datetime
 from pathlib import Path
 
+import platformdirs
+
 from lib2048.machine.files import read_json, write_text
-from lib2048.machine.kernels import LIBRARY
+from lib2048.machine.kernels import LIBRARY, folder_of
 from lib2048.machine.lock import Lock
 from lib2048.machine.telling import one_line, say
 
@@ -35,9 +36,8 @@ def folder():
 
     It need not be there yet.
     """
-    if os.environ.get("LIB2048_MY"):
-        return Path(os.environ["LIB2048_MY"]).absolute()
-    return around / FOLDER if (around := course()) else None
+    around = course()
+    return folder_of("LIB2048_MY") or (around / FOLDER if around else None)
 
 
 def place():
@@ -49,19 +49,11 @@ def place():
     mine = folder()
     if mine and (os.environ.get("LIB2048_MY") or os.path.isdir(mine)):
         return mine / RECORD
-    return _user_data() / "lib2048" / RECORD
-
-
-def _user_data():
-    """Return the folder for what a user's programs keep."""
-    try:
-        if sys.platform == "win32":
-            return Path(os.environ.get("APPDATA") or Path.home() / "AppData" / "Roaming")
-        if sys.platform == "darwin":
-            return Path.home() / "Library" / "Application Support"
-        return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
-    except RuntimeError:  # a container's user without a name
-        raise OSError("there is no home folder: let LIB2048_MY name a folder of yours") from None
+    if not (
+        usual := platformdirs.user_data_path(roaming=True)
+    ).is_absolute():  # a user without a name
+        raise OSError("there is no home folder: let LIB2048_MY name a folder of yours")
+    return usual / "lib2048" / RECORD
 
 
 # ---------------------------------------------------------------- the record
