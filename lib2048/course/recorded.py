@@ -184,12 +184,13 @@ class _List:
         found, order = [], {run: n for n, (run, _) in enumerate(self.runs)}
         for kind, (run, seed), row in self.rows():
             told = self.runs.get((run, seed))
+            network, last = (told.network, told.actions) if told else (None, None)
             for plies, (actions, _, _, *of_games) in _points(row, kind):
                 if plies != TRAINING:
                     depth = f"_{plies}ply" if kind == "runs" else ""  # a column a depth
-                    end, when = kind != "evaluations", actions or (told and told.actions)
+                    end, when = kind != "evaluations", actions or last
                     games, *shares = (_number(row, name + depth) for name in ("games", *REACHED))
-                    head = self.name, run, told and told.network, seed, when, plies, games, *of_games
+                    head = self.name, run, network, seed, when, plies, games, *of_games
                     found.append(dict(zip((*TEST, *REACHED), (*head, end, *shares))))
         keys = "seed", "plies", "actions", "end"
         return sorted(found, key=lambda test: (order[test["run"]], *(test[key] for key in keys)))

@@ -74,11 +74,6 @@ CACHE = _user_cache() / VERSION
 COMMON = folder_of("LIB2048_COMPILED")
 
 
-def _say_compiling():
-    if not os.environ.get("LIB2048_QUICK"):  # in the tests of lessons there is nobody to be told
-        say("compiling for this machine, once for each part of the library; up to half a minute …")
-
-
 # ---------------------------------------------------------------- the cache
 
 
@@ -103,51 +98,50 @@ class _Place:
 class _Entry(CompileResultCacheImpl):
     """How one function is written and read: numba's way, in our place."""
 
-    def __init__(self, function, folder=None):
+    def __init__(self, function, kind="", folder=None):
         code = function.__code__
         self._locator = _Place((folder or CACHE) / function.__module__, code.co_filename)
         # numba writes the list of a function's files before the files: one that was killed in
         # between must not leave the list of one version beside a file of another.
         made_by = "py{}{}-{}".format(*sys.version_info[:2], numba.__version__)
-        self._filename_base = f"{function.__name__}-{code.co_firstlineno}.{made_by}"
-
-
-class _Common(FunctionCache):
-    """What was compiled for everybody."""
-
-    _impl_class = staticmethod(lambda function: _Entry(function, COMMON / VERSION))
-
-    def load_overload(self, sig, target_context):
-        with contextlib.suppress(Exception):  # a damaged file can raise anything
-            return super().load_overload(sig, target_context)
+        self._filename_base = f"{function.__name__}-{code.co_firstlineno}{kind}.{made_by}"
 
 
 class _Cache(FunctionCache):
-    """numba's cache in our folder; a disk that cannot be read or written is no reason to fail."""
+    """numba's cache in our folder; a disk that cannot be read or written is no reason to fail.
 
-    _impl_class = _Entry
+    kind: tells the code of a function from other code of the same; folder: where it is, other than
+    in `CACHE`.
+    """
+
+    def __init__(self, function, kind="", folder=None):
+        self._impl_class = lambda function: _Entry(function, kind, folder)
+        super().__init__(function)
+        self._common = _Cache(function, kind, COMMON / VERSION) if COMMON and not folder else None
 
     def load_overload(self, sig, target_context):
-        found = _Common(self._py_func).load_overload(sig, target_context) if COMMON else None
-        if found is not None:
-            return found
+        if self._common:  # what was compiled for everybody
+            with contextlib.suppress(Exception):  # a damaged file can raise anything
+                found = FunctionCache.load_overload(self._common, sig, target_context)
+                if found is not None:
+                    return found
+        found = None
         try:
             found = super().load_overload(sig, target_context)
         except OSError:
             pass  # what cannot be read is compiled, and if it cannot be kept, that is said
         except Exception:  # a damaged file can raise anything
             say(f"compiled code in {CACHE} is damaged: it is made anew")
-            self._forget()
-        if found is None:
-            _say_compiling()
+            try:
+                self.flush()  # the list of files is empty now, so that new ones can be added
+            except OSError:
+                self.disable()
+        if found is None and not os.environ.get("LIB2048_QUICK"):  # tests of lessons tell nobody
+            say(
+                "compiling for this machine, once for each part of the library; "
+                "up to half a minute …"
+            )
         return found
-
-    def _forget(self):
-        """Let the list of files be empty, so that new ones can be added."""
-        try:
-            self.flush()
-        except OSError:
-            self.disable()
 
     def save_overload(self, sig, data):
         try:
@@ -160,14 +154,9 @@ class _Cache(FunctionCache):
             )
 
 
-def _cached(dispatcher):
-    """Let a function of numba keep its machine code in our cache."""
-    if not numba.config.DISABLE_JIT:
-        dispatcher._cache = _Cache(dispatcher.py_func)
-    return dispatcher
-
-
 # ---------------------------------------------------------------- ways to make a kernel
+
+FAST = {"nogil": True, "error_model": "numpy"}
 
 
 def jit(function, **options):
@@ -188,14 +177,38 @@ def _compiled_aside(compile, signature):
     return aside(lambda: compile(signature))
 
 
-def kernel(function):
+def kernel(function, **options):
     """Compile a function for the types that it is called with, on its first call."""
-    return _cached(jit(function, nogil=True, error_model="numpy"))
+    made = jit(function, **FAST, **options)
+    if not numba.config.DISABLE_JIT:
+        made._cache = _Cache(function)
+        made.__class__ = _Kernel
+    return made
 
 
 def part(function):
     """Compile a function into every kernel that calls it."""
-    return _cached(jit(function, nogil=True, error_model="numpy", forceinline=True))
+    return kernel(function, forceinline=True)
+
+
+class _Kernel(numba.core.registry.CPUDispatcher):
+    """A compiled function with a twin for those that call it compiled.
+
+    What lets Python and C call a function is as long as the function itself, for our records of
+    arrays; without it a third of the time to compile is saved.
+    """
+
+    @functools.cached_property
+    def inner(self):
+        """The twin: the same function, which only compiled ones can call."""
+        unwrapped = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+        made = numba.jit(**self.targetoptions | unwrapped)(self.py_func)
+        made._cache = _Cache(self.py_func, "-inner")
+        return made
+
+    @property
+    def _numba_type_(self):
+        return types.Dispatcher(self.inner)
 
 
 def compiled(signature):
@@ -223,11 +236,11 @@ def at_once(signature, function, cached=True, **options):
 
     cached: whether its machine code is kept for the next session; options: of numba.njit.
     """
-    made = jit(function, nogil=True, error_model="numpy", **options)
+    made = jit(function, **FAST, **options)
     if numba.config.DISABLE_JIT:
         return made
     if cached:
-        _cached(made)
+        made._cache = _Cache(function)
     made.compile(signature)
     made.disable_compile()
     return made

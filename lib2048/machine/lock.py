@@ -1,5 +1,6 @@
 """One process at a time: a lock that ends with its holder, however that ends."""
 
+import contextlib
 import errno
 import json
 import math
@@ -76,3 +77,14 @@ def _file(path):
     except OSError:
         return None
     return there.st_dev, there.st_ino
+
+
+@contextlib.contextmanager
+def locked(path, wait=math.inf):
+    """Hold the lock of a file meanwhile; yield the path.  Raises what `Lock.acquire` raises."""
+    lock = Lock(path)
+    lock.acquire(wait)
+    try:
+        yield path
+    finally:
+        lock.release()
