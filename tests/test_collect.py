@@ -576,11 +576,8 @@ def test_what_comes_out_as_recorded_counts_as_current(swept, tmp_path, capsys, m
     assert told(path, tmp_path)["older"] == 3
     monkeypatch.setattr(sys, "argv", ["reproduce", str(path), "--data", str(tmp_path)])
     reproduce.main()
-    said = capsys.readouterr().out.splitlines()
-    assert {line.split(",")[0] for line in said[:2]} == {
-        "runs tc: bit for bit",
-        "runs td: bit for bit",
-    }
+    said = {line.split(",")[0] for line in capsys.readouterr().out.splitlines()}
+    assert said >= {"runs tc: bit for bit", "runs td: bit for bit"}
     found = told(path, tmp_path)
     assert (found["current"], found["older"], found["bit for bit"]) == (3, 0, 2)
     rows = table(tmp_path / proof.FILE).set_index("run")
