@@ -48,7 +48,7 @@ class: $(READY) ## build one zip file for the students of a class: make class SE
 wheel: $(READY) ## try the wheel in an empty environment of every Python that is found
 	$(BIN)/python tools/try_wheel.py
 
-reproduce: $(READY) ## say what is recorded, and how long each list of runs takes
+reproduce: $(READY) ## say what is recorded and what it takes, and prove its first rows
 	@$(BIN)/python tools/reproduce.py $(ONLY)
 
 card: $(READY) ## write the data card and the hashes of all that is recorded

@@ -11,6 +11,7 @@ from pathlib import Path
 import collect
 import numpy as np
 import pandas as pd
+import proof
 import pytest
 import reproduce
 from learners import SMALL, contents
@@ -20,7 +21,7 @@ from lib2048.cli import _parser
 from lib2048.learn.settings import FIELDS
 from lib2048.machine.kernels import SOURCE_HASH
 from lib2048.networks.files import info, sizes_of_errors
-from lib2048.sweep import Training, playing, read_list, run_sweep, testing
+from lib2048.sweep import Training, playing, read_collect, read_list, run_sweep, testing
 from lib2048.sweep.playing import Playing
 from lib2048.sweep.shipping import Shipping
 from lib2048.sweep.solving import Solving
@@ -535,27 +536,71 @@ def test_a_depth_is_recorded_as_it_comes_out(tmp_path):
 
 
 def test_reproduce_lists_all_there_is(capsys, monkeypatch):
-    monkeypatch.setattr(sys, "argv", ["reproduce"])
+    monkeypatch.setattr(sys, "argv", ["reproduce", "--seconds", "0"])
     reproduce.main()
     lines = capsys.readouterr().out.splitlines()
     lists = sorted(path.stem for path in (DATA / "runs").glob("*.toml"))
     rows = [line.split() for line in lines[2 : 2 + len(lists)]]
     assert [row[0] for row in rows] == lists
     for row in rows:
-        runs, *states = (int(cell.replace("·", "0").replace(",", "")) for cell in row[2:])
-        assert runs == sum(states) > 0
-    assert rows[lists.index("exact")][2:] == ["4", "·", "·", "4", "·"]
+        runs, *counts = (int(cell.replace("·", "0").replace(",", "")) for cell in row[2:])
+        assert runs == sum(counts[: len(reproduce.STATES)]) > 0
+    assert rows[lists.index("exact")][2:] == ["4", "·", "·", "4", "·", "·", "·", "·"]
+
+
+def told(path, folder):
+    """Return what reproduce says of a list."""
+    return reproduce.row_of(path.stem, read_list(path), read_collect(path), folder)
 
 
 def test_reproduce_tells_todays_sources_from_older_ones(swept, tmp_path):
     out, lists = swept
-    wanted = dict.fromkeys(reproduce.STATES, 0) | {"list": "runs", "core-hours": None, "runs": 3}
-    assert reproduce.row_of(lists[0], tmp_path / "none") == wanted | {"missing": 3}
+    wanted = dict.fromkeys((*reproduce.STATES, *proof.VERDICTS), 0)
+    wanted |= {"list": "runs", "core-hours": None, "runs": 3}
+    assert told(lists[0], tmp_path / "none") == wanted | {"missing": 3}
     collect.collect(out, lists, tmp_path)
     file = tmp_path / "curves" / "short_tests.csv"
     text = file.read_text().splitlines()
     changed = [text[0], text[1].replace(SOURCE_HASH, "0" * 12), text[2], text[3]]
     file.write_text("\n".join(changed) + "\n")
-    assert reproduce.row_of(lists[0], tmp_path) == wanted | {"current": 2, "older": 1}
-    assert reproduce.row_of(lists[1], tmp_path)["current"] == 2
-    assert reproduce.row_of(lists[2], tmp_path)["current"] == 1
+    assert told(lists[0], tmp_path) == wanted | {"current": 2, "older": 1}
+    assert told(lists[1], tmp_path)["current"] == 2
+    assert told(lists[2], tmp_path)["current"] == 1
+
+
+def test_what_comes_out_as_recorded_counts_as_current(swept, tmp_path, capsys, monkeypatch):
+    out, [path, *_] = swept
+    collect.collect(out, [path], tmp_path)
+    for file in (tmp_path / "curves").iterdir():
+        file.write_text(file.read_text().replace(SOURCE_HASH, "0" * 12))
+    assert told(path, tmp_path)["older"] == 3
+    monkeypatch.setattr(sys, "argv", ["reproduce", str(path), "--data", str(tmp_path)])
+    reproduce.main()
+    said = {line.split(",")[0] for line in capsys.readouterr().out.splitlines()}
+    assert said >= {"runs tc: bit for bit", "runs td: bit for bit"}
+    found = told(path, tmp_path)
+    assert (found["current"], found["older"], found["bit for bit"]) == (3, 0, 2)
+    rows = table(tmp_path / proof.FILE).set_index("run")
+    assert (rows["mean"] == rows["again"]).all() and set(rows["sources"]) == {SOURCE_HASH}
+    reproduce.main()
+    assert "bit for bit," not in capsys.readouterr().out  # what is proved is not run again
+    file = tmp_path / proof.FILE
+    file.write_text(file.read_text().replace("bit for bit", "differs"))
+    found = told(path, tmp_path)
+    assert (found["current"], found["older"], found["differs"]) == (0, 3, 2)
+
+
+def test_several_threads_agree_within_their_interval():
+    row = {"games": "1000", "mean": "100.0", "ci95": "3.0", "max": ""}
+    again = {"games": 1000, "mean": 104.9, "ci95": 4.0, "max": 500}
+    assert proof.verdict(row, row | {"games": 1000, "mean": 100.04, "ci95": 3}, 1) == proof.EXACT
+    assert [proof.verdict(row, again, threads) for threads in (1, 2)] == ["differs", "in interval"]
+    assert proof.verdict(row, again | {"mean": 105.1}, 2) == "differs"
+
+
+def test_a_stretch_that_takes_too_long_is_left_out(swept, tmp_path, capsys):
+    out, [path, *_] = swept
+    collect.collect(out, [path], tmp_path)
+    proof.prove_all([(path.stem, read_list(path), read_collect(path))], 0.1, tmp_path)
+    assert "take too long" in capsys.readouterr().out
+    assert proof.proved(tmp_path) == {}

@@ -17,8 +17,9 @@ from lib2048.course import predictions
 from lib2048.course.labs.exercise import find, of_lab
 from lib2048.course.labs.passed import is_passed
 from lib2048.course.reader import copies
+from lib2048.course.reader import folder as mine
 from lib2048.course.reader import progress as room
-from lib2048.machine import mine, telling
+from lib2048.machine import telling
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -224,7 +225,8 @@ def test_where_nothing_can_be_written_one_line_says_so(reader, capsys):
 
 def test_two_writers_lose_nothing(reader, monkeypatch):
     predict("06.1", 1)
-    program = 'from lib2048.machine import mine\nfor n in range(20):\n    mine.change("a", f"{n}", '
+    program = "from lib2048.course.reader.folder import change\n"
+    program += 'for n in range(20):\n    change("a", f"{n}", '
     program += 'lambda old: {"value": old.get("value", 0) + 1})'
     run = [subprocess.Popen([sys.executable, "-c", program], cwd=ROOT) for _ in range(2)]
     assert [one.wait(120) for one in run] == [0, 0]
@@ -240,7 +242,6 @@ def test_tests_and_graders_keep_nothing(reader, monkeypatch):
 
 def test_without_a_folder_of_copies_it_lies_in_the_users_data(course, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "share"))
-    monkeypatch.setattr(mine.sys, "platform", "linux")
     predict("06.1", 5)
     assert mine.place() == tmp_path / "share" / "lib2048" / "progress.json"
     assert not (course / "my").exists()

@@ -1,16 +1,20 @@
-"""Say what of all lists is recorded, and what it would take to make it: python tools/reproduce.py
+"""Say what of all lists is recorded, and prove it: python tools/reproduce.py
 
-Nothing is run.  A run counts as recorded where data/curves (or data/weights) has something of it:
-`current` by the library's sources of today, `older` by other sources, `unknown` where nobody has
+Of each list, the first stretches of its recorded runs are repeated, as many as take a minute, and
+compared with the rows that are recorded: those of one thread must agree bit for bit, those of
+several within their interval.  data/runs/proved.csv keeps the verdicts.
+
+A run counts as recorded where data/curves (or data/weights) has something of it: `current` by the
+library's sources of today, or proved by them; `older` by other sources, `unknown` where nobody has
 written down by which.
 """
 
 import argparse
 import sys
-from functools import cache
 from pathlib import Path
 
-from collect import DATA, as_row, each_name, is_about, is_shipped, paths_of, read_rows
+import proof
+from collect import DATA, each_name, is_shipped, paths_of
 
 from lib2048.machine.files import read_json
 from lib2048.machine.kernels import SOURCE_HASH
@@ -18,11 +22,13 @@ from lib2048.networks.files import info
 from lib2048.sweep import read_collect, read_list
 
 STATES = ("current", "older", "unknown", "missing")
-HEADS = ("list", "core-hours", "runs", *STATES)
+HEADS = ("list", "core-hours", "runs", *STATES, *proof.VERDICTS)
 LEGEND = f"""
 
-current: recorded by today's sources ({SOURCE_HASH}); older: by others; unknown: nobody wrote by
-which; missing: not recorded.  Core-hours are those of training on the machine that recorded it.
+current: recorded by today's sources ({SOURCE_HASH}), or proved by them; older: by others; unknown:
+nobody wrote by which; missing: not recorded.  Core-hours are those of training on the machine that
+recorded it.  Behind them: how many kinds of run (names of a list) were begun again by today's
+sources, and came out as recorded, see data/{proof.FILE}.
 
   lib2048 sweep data/runs/LIST.toml --out RUNS/LIST     makes what a list asks for
   python tools/collect.py RUNS                          brings it into data/curves
@@ -32,28 +38,47 @@ which; missing: not recorded.  Core-hours are those of training on the machine t
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("lists", nargs="*", metavar="LIST", help="only these of data/runs, or TOML")
+    parser.add_argument("--only", action="append", default=[], metavar="LIST", help="the same")
     parser.add_argument("--data", type=Path, default=DATA, help="instead of data/")
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        default=60,
+        help="to repeat runs of each list, by default %(default)g; with 0 nothing is run",
+    )
     options = parser.parse_args()
     try:
-        print(text_of([row_of(path, options.data) for path in paths_of(options.lists)]) + LEGEND)
+        paths = paths_of(options.lists + options.only)
+        lists = [(path.stem, read_list(path), read_collect(path)) for path in paths]
+        if options.seconds > 0:
+            proof.prove_all(lists, options.seconds, options.data)
+        print(text_of([row_of(*each, options.data) for each in lists]) + LEGEND)
     except (ValueError, OSError) as error:
         sys.exit(f"reproduce: {error}")
 
 
-def row_of(path, data):
+def row_of(name, jobs, wanted, data):
     """Return what is to be said of a list, a dict by HEADS."""
-    jobs, wanted = read_list(path), read_collect(path)
-    states = [state_of({"list": path.stem} | job.about, job, wanted, data) for job in jobs]
-    row = {"list": path.stem, "core-hours": wanted.hours, "runs": len(jobs)}
-    return row | {state: states.count(state) for state in STATES}
+    done = proof.proved(data)
+    known = {
+        job.name: found["verdict"]
+        for job in jobs
+        if (found := done.get((name, job.name))) and found["sources"] == SOURCE_HASH
+    }
+    states = [state_of({"list": name} | job.about, job, wanted, data, known) for job in jobs]
+    row = {"list": name, "core-hours": wanted.hours, "runs": len(jobs)}
+    row |= {state: states.count(state) for state in STATES}
+    return row | {verdict: [*known.values()].count(verdict) for verdict in proof.VERDICTS}
 
 
-def state_of(about, job, wanted, data):
-    """Return one of STATES."""
+def state_of(about, job, wanted, data, known):
+    """Return one of STATES; known: {name: verdict} of what is proved by today's sources."""
     sources = sources_of(about, job, wanted, data)
     if sources is None:
         return "missing"
-    return ("current" if sources == SOURCE_HASH else "older") if sources else "unknown"
+    if sources == SOURCE_HASH or known.get(job.name, proof.DIFFERS) != proof.DIFFERS:
+        return "current"
+    return "older" if sources else "unknown"
 
 
 def sources_of(about, job, wanted, data):
@@ -63,17 +88,8 @@ def sources_of(about, job, wanted, data):
     if "each" in wanted.files:
         note = data / "curves" / f"{each_name(wanted, job)}.json"
         return read_json(note)["config"].get("sources", "") if note.exists() else None
-    files = [read_cached(data / "curves" / f"{file}.csv") for file in wanted.files.values()]
-    rows = [
-        row
-        for old, rows in files
-        for row in rows
-        if is_about(row, as_row(about, [name for name in about if name in old]))
-    ]
-    return next((row["sources"] for row in rows if row.get("sources")), "") if rows else None
-
-
-read_cached = cache(read_rows)
+    rows = proof.recorded_rows(about, job, wanted, data)
+    return next((row["sources"] for _, row in rows if row.get("sources")), "") if rows else None
 
 
 def shipped(file):

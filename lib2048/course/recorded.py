@@ -10,15 +10,15 @@ import csv
 import functools
 import math
 import re
-import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
-from lib2048.learn.settings import Settings, flags, of_seed
+from lib2048.learn.settings import Settings
 from lib2048.machine.data import data
 from lib2048.machine.files import open_file
+from lib2048.sweep import Training, read_collect, read_list
 from lib2048.train.folder import CONFIG, TESTS, read_config
 from lib2048.train.history import EVALUATIONS, HISTORY
 
@@ -112,8 +112,7 @@ def recorded(name):
     known = {key: run for other in [*others, told] for key, run in other.runs.items()}
     for kind, key, row in told.rows():
         if key not in found:
-            settings = _settings(known[key], key[1]) if key in known else None
-            found[key] = RecordedRun(name, *key, settings)
+            found[key] = RecordedRun(name, *key, known.get(key))
         for of, point in _points(row, kind):
             found[key].add(of, point)
     order = {run: n for n, (run, _) in enumerate(reversed(told.runs))}
@@ -149,17 +148,14 @@ def _lists():
 
 
 class _List:
-    """A list of data/runs: `.runs` is {(run, seed): options}, `.files` those of data/curves."""
+    """A list of data/runs: `.runs` is {(run, seed): `Settings`}, `.files` those of data/curves."""
 
     def __init__(self, path):
-        told = tomllib.loads(path.read_text(encoding="utf-8"))
-        self.name, self.runs, collect = path.stem, {}, told.get("collect", {})
-        for table in told.get("run", ()):
-            options = told.get("defaults", {}) | table
-            for seed in options.get("seeds", [1]):
-                self.runs[table["name"], seed] = options
-        parts = [(kind, collect[kind], None) for kind in KINDS if kind in collect]
-        if each := collect.get("each"):
+        jobs = [job for job in read_list(path) if isinstance(job, Training)]
+        self.name, self.runs = path.stem, {(x.name, x.settings.seed): x.settings for x in jobs}
+        files = read_collect(path).files
+        parts = [(kind, files[kind], None) for kind in KINDS if kind in files]
+        if each := files.get("each"):
             parts = [
                 ("history", each.format(run=run, seed=seed), (run, seed)) for run, seed in self.runs
             ] + parts
@@ -187,13 +183,14 @@ class _List:
         """Return its tests, dicts of TEST and REACHED, run by run."""
         found, order = [], {run: n for n, (run, _) in enumerate(self.runs)}
         for kind, (run, seed), row in self.rows():
-            told = self.runs.get((run, seed), {})
+            told = self.runs.get((run, seed))
+            network, last = (told.network, told.actions) if told else (None, None)
             for plies, (actions, _, _, *of_games) in _points(row, kind):
                 if plies != TRAINING:
                     depth = f"_{plies}ply" if kind == "runs" else ""  # a column a depth
-                    end, when = kind != "evaluations", actions or told.get("actions")
+                    end, when = kind != "evaluations", actions or last
                     games, *shares = (_number(row, name + depth) for name in ("games", *REACHED))
-                    head = self.name, run, told.get("network"), seed, when, plies, games, *of_games
+                    head = self.name, run, network, seed, when, plies, games, *of_games
                     found.append(dict(zip((*TEST, *REACHED), (*head, end, *shares))))
         keys = "seed", "plies", "actions", "end"
         return sorted(found, key=lambda test: (order[test["run"]], *(test[key] for key in keys)))
@@ -201,14 +198,6 @@ class _List:
 
 def _path(file):
     return data("curves") / f"{file}.csv"
-
-
-def _settings(options, seed):
-    """Return the settings that a [[run]] of a list asks for."""
-    known, given = flags(), {}
-    for said in known.keys() & options.keys():
-        given |= known[said].given(options[said])
-    return Settings(**of_seed(given, seed), seed=seed)
 
 
 def _points(row, kind):

@@ -1,8 +1,8 @@
 """How the library compiles: one way to make a kernel, one cache that is keyed by its sources.
 
 numba's own cache looks only at the file that holds a function, so an edit in *another* file
-leaves stale machine code behind.  Ours lies in a folder whose name holds a hash of all the rooms
-that hold kernels; it changes no setting of numba, so other packages keep their caches.
+leaves stale machine code behind.  Ours lies in a folder whose name holds a hash of all that
+computes; it changes no setting of numba, so other packages keep their caches.
 """
 
 import contextlib
@@ -15,6 +15,7 @@ from types import FunctionType
 
 import numba
 import numpy as np
+import platformdirs
 from numba import types
 from numba.core.caching import CompileResultCacheImpl, FunctionCache
 from numba.core.compiler_lock import global_compiler_lock
@@ -23,64 +24,55 @@ from lib2048.machine.telling import say
 from lib2048.machine.waiting import aside
 
 LIBRARY = Path(__file__).parents[1]
-# What machine code depends on: the rooms that hold kernels, and how these are compiled.
-ROOMS = ("machine/kernels.py", "machine/native.py", "game", "networks", "learn", "search", "play",
-         "deep")  # fmt: skip
+# What computes: whose code decides what is learned and played, and so what compiled code and
+# recorded rows depend on.  Whole rooms, but for what only reads and writes files and folders:
+# nothing that a kernel holds may come from elsewhere, see tests/test_sources.py.
+COMPUTE = ("machine/kernels.py", "machine/native.py", "game", "networks", "learn", "search", "play",
+           "train", "deep", "exact.py")  # fmt: skip
+FILES = {"convert", "files", "folder", "foreign"}
 
 
-def source_hash(*rooms):
-    """Return a short hash (12 hex digits) of the Python sources of some rooms, or of all.
+def computing():
+    """Return the set of Python files that compute."""
+    rooms = (LIBRARY / room for room in COMPUTE)
+    found = [path for room in rooms for path in ([room] if room.suffix else room.rglob("*.py"))]
+    return {path for path in found if path.stem not in FILES}
 
-    rooms: folders of the library, or files.
-    """
+
+def hash_of(paths):
+    """Return a short hash (12 hex digits) of some files of the library, and their names."""
     digest = hashlib.sha256()
-    for path in sorted(path for room in rooms or ("",) for path in _sources(LIBRARY / room)):
+    for path in sorted(paths):
         digest.update(path.relative_to(LIBRARY).as_posix().encode())
         digest.update(path.read_bytes().replace(b"\r\n", b"\n"))
     return digest.hexdigest()[:12]
 
 
-def _sources(room):
-    return [room] if room.suffix else room.rglob("*.py")
+def folder_of(variable):
+    """Return the folder that an environment variable names, None where it says nothing."""
+    return Path(os.environ[variable]).absolute() if os.environ.get(variable) else None
 
 
 def _user_cache():
     """Return the folder for what can be made again; never one beside the sources, see above.
 
-    Nor is it in the folder of all temporary files: what lies there may be anybody's, and this is
-    code that will run.
+    Nor is it in the folder of all temporary files, or in the present one: what lies there may be
+    anybody's, and this is code that will run.
     """
-    try:
-        return _asked_for("NUMBA_CACHE_DIR") or _usual_cache()
-    except RuntimeError:  # there is no home: a container's user without a name
-        return Path("/.cache")
+    usual = platformdirs.user_cache_path()
+    if not usual.is_absolute():  # there is no home: a container's user without a name
+        usual = Path("/.cache")
+    return folder_of("NUMBA_CACHE_DIR") or usual
 
 
-def _asked_for(variable):
-    """Return the folder that an environment variable names, None where it says nothing."""
-    return Path(os.environ[variable]).absolute() if os.environ.get(variable) else None
-
-
-def _usual_cache():
-    if sys.platform == "win32":
-        return _asked_for("LOCALAPPDATA") or Path.home() / "AppData" / "Local"
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches"
-    return _asked_for("XDG_CACHE_HOME") or Path.home() / ".cache"
-
-
-SOURCE_HASH = source_hash()
+COMPUTING = computing()
+SOURCE_HASH = hash_of(COMPUTING)
 # Code with and without checks of bounds is not the same code.
 _CHECKED = "-checked" if numba.config.BOUNDSCHECK else ""
-VERSION = Path("lib2048", source_hash(*ROOMS) + _CHECKED)
+VERSION = Path("lib2048", SOURCE_HASH + _CHECKED)
 CACHE = _user_cache() / VERSION
 # What somebody compiled for everybody, such as the root of a hub: read, never written.
-COMMON = _asked_for("LIB2048_COMPILED")
-
-
-def _say_compiling():
-    if not os.environ.get("LIB2048_QUICK"):  # in the tests of lessons there is nobody to be told
-        say("compiling for this machine, once for each part of the library; up to half a minute …")
+COMMON = folder_of("LIB2048_COMPILED")
 
 
 # ---------------------------------------------------------------- the cache
@@ -89,8 +81,8 @@ def _say_compiling():
 class _Place:
     """Where a function's machine code is kept; what numba calls a locator."""
 
-    def __init__(self, path):
-        self._path = path
+    def __init__(self, path, source):
+        self._path, self._source = path, Path(source)
 
     def get_cache_path(self):
         return str(self._path)
@@ -99,57 +91,58 @@ class _Place:
         self._path.mkdir(parents=True, exist_ok=True)
 
     def get_source_stamp(self):
-        return ""  # the folder's name says it
+        """Return what the folder's name does not say: of a file that it does not count."""
+        inside = LIBRARY not in self._source.parents or self._source in COMPUTING
+        return "" if inside else hash_of([self._source])
 
 
 class _Entry(CompileResultCacheImpl):
     """How one function is written and read: numba's way, in our place."""
 
-    def __init__(self, function, folder=None):
-        self._locator = _Place((folder or CACHE) / function.__module__)
-        line = function.__code__.co_firstlineno
+    def __init__(self, function, kind="", folder=None):
+        code = function.__code__
+        self._locator = _Place((folder or CACHE) / function.__module__, code.co_filename)
         # numba writes the list of a function's files before the files: one that was killed in
         # between must not leave the list of one version beside a file of another.
         made_by = "py{}{}-{}".format(*sys.version_info[:2], numba.__version__)
-        self._filename_base = f"{function.__name__}-{line}.{made_by}"
-
-
-class _Common(FunctionCache):
-    """What was compiled for everybody."""
-
-    _impl_class = staticmethod(lambda function: _Entry(function, COMMON / VERSION))
-
-    def load_overload(self, sig, target_context):
-        with contextlib.suppress(Exception):  # a damaged file can raise anything
-            return super().load_overload(sig, target_context)
+        self._filename_base = f"{function.__name__}-{code.co_firstlineno}{kind}.{made_by}"
 
 
 class _Cache(FunctionCache):
-    """numba's cache in our folder; a disk that cannot be read or written is no reason to fail."""
+    """numba's cache in our folder; a disk that cannot be read or written is no reason to fail.
 
-    _impl_class = _Entry
+    kind: tells the code of a function from other code of the same; folder: where it is, other than
+    in `CACHE`.
+    """
+
+    def __init__(self, function, kind="", folder=None):
+        self._impl_class = lambda function: _Entry(function, kind, folder)
+        super().__init__(function)
+        self._common = _Cache(function, kind, COMMON / VERSION) if COMMON and not folder else None
 
     def load_overload(self, sig, target_context):
-        found = _Common(self._py_func).load_overload(sig, target_context) if COMMON else None
-        if found is not None:
-            return found
+        if self._common:  # what was compiled for everybody
+            with contextlib.suppress(Exception):  # a damaged file can raise anything
+                found = FunctionCache.load_overload(self._common, sig, target_context)
+                if found is not None:
+                    return found
+        found = None
         try:
             found = super().load_overload(sig, target_context)
         except OSError:
             pass  # what cannot be read is compiled, and if it cannot be kept, that is said
         except Exception:  # a damaged file can raise anything
             say(f"compiled code in {CACHE} is damaged: it is made anew")
-            self._forget()
-        if found is None:
-            _say_compiling()
+            try:
+                self.flush()  # the list of files is empty now, so that new ones can be added
+            except OSError:
+                self.disable()
+        if found is None and not os.environ.get("LIB2048_QUICK"):  # tests of lessons tell nobody
+            say(
+                "compiling for this machine, once for each part of the library; "
+                "up to half a minute …"
+            )
         return found
-
-    def _forget(self):
-        """Let the list of files be empty, so that new ones can be added."""
-        try:
-            self.flush()
-        except OSError:
-            self.disable()
 
     def save_overload(self, sig, data):
         try:
@@ -162,14 +155,9 @@ class _Cache(FunctionCache):
             )
 
 
-def _cached(dispatcher):
-    """Let a function of numba keep its machine code in our cache."""
-    if not numba.config.DISABLE_JIT:
-        dispatcher._cache = _Cache(dispatcher.py_func)
-    return dispatcher
-
-
 # ---------------------------------------------------------------- ways to make a kernel
+
+FAST = {"nogil": True, "error_model": "numpy"}
 
 
 def jit(function, **options):
@@ -190,14 +178,38 @@ def _compiled_aside(compile, signature):
     return aside(lambda: compile(signature))
 
 
-def kernel(function):
+def kernel(function, **options):
     """Compile a function for the types that it is called with, on its first call."""
-    return _cached(jit(function, nogil=True, error_model="numpy"))
+    made = jit(function, **FAST, **options)
+    if not numba.config.DISABLE_JIT:
+        made._cache = _Cache(function)
+        made.__class__ = _Kernel
+    return made
 
 
 def part(function):
     """Compile a function into every kernel that calls it."""
-    return _cached(jit(function, nogil=True, error_model="numpy", forceinline=True))
+    return kernel(function, forceinline=True)
+
+
+class _Kernel(numba.core.registry.CPUDispatcher):
+    """A compiled function with a twin for those that call it compiled.
+
+    What lets Python and C call a function is as long as the function itself, for our records of
+    arrays; without it a third of the time to compile is saved.
+    """
+
+    @functools.cached_property
+    def inner(self):
+        """The twin: the same function, which only compiled ones can call."""
+        unwrapped = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+        made = numba.jit(**self.targetoptions | unwrapped)(self.py_func)
+        made._cache = _Cache(self.py_func, "-inner")
+        return made
+
+    @property
+    def _numba_type_(self):
+        return types.Dispatcher(self.inner)
 
 
 def compiled(signature):
@@ -225,11 +237,11 @@ def at_once(signature, function, cached=True, **options):
 
     cached: whether its machine code is kept for the next session; options: of numba.njit.
     """
-    made = jit(function, nogil=True, error_model="numpy", **options)
+    made = jit(function, **FAST, **options)
     if numba.config.DISABLE_JIT:
         return made
     if cached:
-        _cached(made)
+        made._cache = _Cache(function)
     made.compile(signature)
     made.disable_compile()
     return made

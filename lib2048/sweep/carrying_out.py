@@ -132,13 +132,8 @@ def _carry_out(orders, client, stop, progress):
     _check_workers(client, orders)
     Path(orders[0]["folder"]).mkdir(parents=True, exist_ok=True)
     word = f"lib2048-stop-{uuid.uuid4().hex}"
-    futures = client.map(
-        work,
-        [order | {"stop": word} for order in orders],
-        key="lib2048",
-        pure=False,
-        retries=RETRIES,
-    )
+    orders = [order | {"stop": word} for order in orders]
+    futures = client.map(work, orders, key="lib2048", pure=False, retries=RETRIES)
     outcomes, done = {}, as_completed(futures)
     retries = dict.fromkeys(futures, RETRIES)
     labels = {future: order["label"] for future, order in zip(futures, orders, strict=True)}
@@ -147,7 +142,9 @@ def _carry_out(orders, client, stop, progress):
         _passed_on(stop, client, word, futures),
     ):
         for future in done:
-            if _to_be_retried(future) and retries[future]:
+            # Dask gives a job up when its workers die; a job never kills a worker.
+            error = future.status == "error" and type(future.exception()).__name__
+            if error == "KilledWorker" and retries[future]:
                 retries[future] -= 1
                 future.retry()
                 done.add(future)
@@ -155,11 +152,6 @@ def _carry_out(orders, client, stop, progress):
                 outcomes[future] = _outcome(labels[future], future, stop)
                 shown.update(1)
     return [outcomes[future] for future in futures]
-
-
-def _to_be_retried(future):
-    """Say whether Dask has given up a job because its workers died: a job never kills a worker."""
-    return future.status == "error" and type(future.exception()).__name__ == "KilledWorker"
 
 
 def _outcome(label, future, stop):
@@ -183,11 +175,19 @@ def _passed_on(stop, client, word, futures):
     """
     over = threading.Event()
 
+    def stop_all():
+        from distributed import Event
+
+        Event(word, client).set()
+        at_work = {key for keys in client.processing().values() for key in keys}
+        waiting = [future for future in futures if future.status in ("pending", "lost")]
+        client.cancel([future for future in waiting if future.key not in at_work])
+
     def pass_on():
         while not over.wait(LOOK_SECONDS):
             if stop.is_set():
                 with contextlib.suppress(Exception):  # no scheduler, no workers: nothing to stop
-                    _stop_all(client, word, futures)
+                    stop_all()
 
     thread = threading.Thread(target=pass_on, daemon=True)
     thread.start()
@@ -196,15 +196,6 @@ def _passed_on(stop, client, word, futures):
     finally:
         over.set()
         thread.join()
-
-
-def _stop_all(client, word, futures):
-    from distributed import Event
-
-    Event(word, client).set()
-    at_work = {key for keys in client.processing().values() for key in keys}
-    waiting = [future for future in futures if future.status in ("pending", "lost")]
-    client.cancel([future for future in waiting if future.key not in at_work])
 
 
 # ---------------------------------------------------------------- the cluster

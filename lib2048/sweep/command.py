@@ -46,27 +46,24 @@ def add(commands):
 
 def run(options):
     """Carry out the command; return (what --json prints, the text)."""
-    workers, memory = _workers(options.workers), _bytes(options.memory)
+    workers, memory = options.workers, _bytes(options.memory)
+    if workers is not None and not 1 <= workers <= MOST_WORKERS:
+        raise ValueError(f"workers {workers}: use a whole number from 1 to {MOST_WORKERS}")
     jobs = chosen(read_list(options.list), options.only)
     if options.dry_run:
         return _listed(jobs, options.out, check_jobs(jobs, options.out, memory))
     check_jobs(jobs, options.out, memory)  # what is wrong with them is said before any connection
     with connected(options.scheduler) if options.scheduler else contextlib.nullcontext() as client:
-        report = _report(jobs, options.out, client=client, workers=workers, memory=memory)
+        try:
+            report = run_sweep(jobs, options.out, client, workers, memory)
+        except Stopped as stopped:
+            process.stopped()
+            print(f"lib2048: {stopped}; the same command goes on", file=sys.stderr)
+            report = stopped.run
     for outcome in report.outcomes:
         if outcome.state == "failed":
             print(f"lib2048: {outcome}", file=sys.stderr)
     return report.as_dict(), str(report)
-
-
-def _report(jobs, folder, **how):
-    """Return the report of a sweep, of one that was stopped, too."""
-    try:
-        return run_sweep(jobs, folder, **how)
-    except Stopped as stopped:
-        process.stopped()
-        print(f"lib2048: {stopped}; the same command goes on", file=sys.stderr)
-        return stopped.run
 
 
 def _listed(jobs, folder, states):
@@ -83,12 +80,6 @@ def _listed(jobs, folder, states):
         for row in rows
     ]
     return counts | {"seconds": 0.0, "jobs": rows}, "\n".join(lines)
-
-
-def _workers(number):
-    if number is not None and not 1 <= number <= MOST_WORKERS:
-        raise ValueError(f"workers {number}: use a whole number from 1 to {MOST_WORKERS}")
-    return number
 
 
 def _bytes(text):

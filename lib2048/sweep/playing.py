@@ -50,19 +50,16 @@ class Played:
         self.largest += found.largest.tolist()
         self.moves, self.seconds = self.moves + found.moves, self.seconds + found.seconds
         if isinstance(who, SearchPlayer):
-            self.depths = _sum(self.depths, who.depths)
-            self.times = _sum(self.times, who.times)
+            self.depths, self.times = (
+                (more + np.array(before, np.int64) if len(before) else more).tolist()
+                for before, more in ((self.depths, who.depths), (self.times, who.times))
+            )
             who.forget()
 
     @property
     def result(self):
         """The `Result` of them all."""
         return Result("", np.array(self.scores), np.array(self.largest), self.moves, self.seconds)
-
-
-def _sum(before, more):
-    """Return two arrays added, as lists; before: a list, or () for the first."""
-    return (more + np.array(before, np.int64) if len(before) else more).tolist()
 
 
 @dataclass(frozen=True)
@@ -90,14 +87,11 @@ class Playing(Task):
             raise ValueError(
                 f"player {job.player!r}: say which network, or one of {', '.join(NAMED)}"
             )
-        job._check_numbers()
+        check_games(job.games, job.threads)
+        check_limits(job.plies, job.seconds, job.table_mib)
+        if not job.network and job.player != "heuristic" and job.plies != 1:
+            raise ValueError(f"{job.player} does not look ahead: leave the depth or time out")
         return [job]
-
-    def _check_numbers(self):
-        check_games(self.games, self.threads)
-        check_limits(self.plies, self.seconds, self.table_mib)
-        if not self.network and self.player != "heuristic" and self.plies != 1:
-            raise ValueError(f"{self.player} does not look ahead: leave the depth or time out")
 
     @property
     def plies(self):
@@ -150,25 +144,18 @@ class Playing(Task):
         path = Path(folder, self.label, PLAYED)
         return read_json(path) if path.exists() else None
 
-    def _keep(self, folder, played):
-        sources = (self._kept(folder) or {"sources": SOURCE_HASH})["sources"]
-        told = {"job": self.told(), "sources": sources} | asdict(played)
-        write_text(Path(folder, self.label, PLAYED), json.dumps(told) + "\n")
-
     def rows(self, folder):
         """Play what has not been played yet; return the one row that all games give."""
         who, played = self.new_player(folder), self.played(folder)
-        while (first := len(played.scores)) < self.games:
-            found = evaluate(who, self._next(who, played), TEST_SEED, self.threads, first=first)
-            played.add(found, who)
-            self._keep(folder, played)
-        return [self.row(played)]
-
-    def _next(self, who, played):
-        """Return how many games to play before they are kept."""
         at_once = getattr(who, "games_at_once", GAMES_AT_ONCE) * self.threads
-        minute = KEEP_SECONDS * len(played.scores) / played.seconds if played.scores else 0
-        return min(self.games - len(played.scores), max(at_once, int(minute)))
+        while (first := len(played.scores)) < self.games:
+            minute = KEEP_SECONDS * first / played.seconds if first else 0
+            games = min(self.games - first, max(at_once, int(minute)))
+            played.add(evaluate(who, games, TEST_SEED, self.threads, first=first), who)
+            sources = (self._kept(folder) or {"sources": SOURCE_HASH})["sources"]
+            told = {"job": self.told(), "sources": sources} | asdict(played)
+            write_text(Path(folder, self.label, PLAYED), json.dumps(told) + "\n")
+        return [self.row(played)]
 
     def row(self, played):
         """Return the row of a table that games give."""

@@ -10,7 +10,6 @@ nor given away too early, whoever is killed: run, worker, scheduler or the one w
 
 import contextlib
 import itertools
-import math
 import os
 import re
 import socket
@@ -22,22 +21,11 @@ from typing import NamedTuple
 import psutil
 
 from lib2048.machine import memory
-from lib2048.machine.lock import Lock
+from lib2048.machine.lock import Lock, locked
 
 LOOK_SECONDS = 0.1  # between two looks whether the memory is there
 PATIENCE = 10  # seconds; what a run has left behind may take a moment to be free
 _numbers = itertools.count()
-
-
-@contextlib.contextmanager
-def _locked(path, wait=math.inf):
-    """Hold the lock of a file."""
-    lock = Lock(path)
-    lock.acquire(wait)
-    try:
-        yield
-    finally:
-        lock.release()
 
 
 # ---------------------------------------------------------------- shares
@@ -75,7 +63,7 @@ def folder():
 def living():
     """Return the shares that are held now on this machine."""
     place = folder()
-    with _locked(place / "ledger"):
+    with locked(place / "ledger"):
         return _living(place)
 
 
@@ -84,7 +72,7 @@ def _living(place):
     found = []
     for path in place.glob("share-*"):
         try:
-            with _locked(path, 0):  # and, behind it, the file is removed
+            with locked(path, 0):  # and, behind it, the file is removed
                 pass
         except ValueError:  # somebody has it
             found.append(Share(*map(int, re.findall("[0-9]+", path.name)[:2])))
@@ -105,39 +93,32 @@ def share(nbytes, granted=None):
     Raises MemoryError, in one line, for more than there can be.
     """
     place = folder()
-    with _locked(place / "turn"):
-        taken = _taken(place, nbytes, granted)
+    lock = Lock(place / f"share-{nbytes}-{os.getpid()}-{next(_numbers)}")
+    with locked(place / "turn"):
+        _take(lock, place, nbytes, granted)
     try:
         yield
     finally:
-        taken.release()
+        lock.release()
 
 
-def _taken(place, nbytes, granted):
-    """Return the lock of a share, taken as soon as there is room for it."""
+def _take(lock, place, nbytes, granted):
+    """Take the lock of a share as soon as there is room for it."""
     begin = time.monotonic()
     while True:
-        with _locked(place / "ledger"):
+        with locked(place / "ledger"):
             others = _living(place)
-            left = _left(others, granted)
+            if granted is None:
+                left = memory.available() - sum(max(0, x.nbytes - x.taken) for x in others)
+            else:
+                left = granted - sum(share.nbytes for share in others)
             if nbytes <= left:
-                return _new(place, nbytes)
+                lock.acquire()
+                return
         hopeless = granted is not None and nbytes > granted
         if hopeless or (not others and time.monotonic() - begin > PATIENCE):
             raise MemoryError(too_much(nbytes, left))
         time.sleep(LOOK_SECONDS)
-
-
-def _left(others, granted):
-    if granted is not None:
-        return granted - sum(share.nbytes for share in others)
-    return memory.available() - sum(max(0, share.nbytes - share.taken) for share in others)
-
-
-def _new(place, nbytes):
-    lock = Lock(place / f"share-{nbytes}-{os.getpid()}-{next(_numbers)}")
-    lock.acquire()
-    return lock
 
 
 def too_much(nbytes, left):

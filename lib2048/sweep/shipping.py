@@ -98,7 +98,9 @@ class Shipping(Task):
         about |= {"whole_network": self._scores(folded(network))} if self.whole else {}
         about |= self._made_small(network, weights_of(self.learned or self.network, folder))
         save(network, file, compact=True)
-        loaded, about["seconds_to_load"] = _timed_load(file)
+        begin = time.perf_counter()
+        loaded = load(file, to_play=True)
+        about["seconds_to_load"] = round(time.perf_counter() - begin, 1)
         about["this_file"] = self._scores(loaded)
         save(network, file, compact=True, **about)
         return [json.loads(json.dumps(about))]
@@ -130,18 +132,6 @@ class Shipping(Task):
         found = {}
         for plies, games in self.tests:
             result = evaluate(network_player(network, plies), games, TEST_SEED).as_dict()
-            found[f"{plies}-ply"] = {
-                name: _rounded(result[name]) for name in ("games", "mean", "ci95", "max")
-            }
+            told = ((name, result[name]) for name in ("games", "mean", "ci95", "max"))
+            found[f"{plies}-ply"] = {name: x if x is None else round(x, 1) for name, x in told}
         return found
-
-
-def _rounded(number):
-    return number if number is None else round(number, 1)
-
-
-def _timed_load(path):
-    """Return (a network as it plays, the seconds that it took to load)."""
-    begin = time.perf_counter()
-    network = load(path, to_play=True)
-    return network, round(time.perf_counter() - begin, 1)

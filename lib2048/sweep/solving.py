@@ -51,18 +51,12 @@ class Solving(Task):
             raise ValueError(f'board {self.board!r}: write rows x columns, as in "3x3"')
         check_size(*self.size)
         if self.start is None:
-            self._check_exact()
-        else:
-            self._check_learned()
-
-    def _check_exact(self):
-        if self.tuples or self.actions or self.seed is not None:
-            raise ValueError(
-                "tuples, actions and seeds are of what is learned: say from which "
-                f"start, one of {', '.join(STARTS)}"
-            )
-
-    def _check_learned(self):
+            if self.tuples or self.actions or self.seed is not None:
+                raise ValueError(
+                    "tuples, actions and seeds are of what is learned: say from which "
+                    f"start, one of {', '.join(STARTS)}"
+                )
+            return
         if self.start not in STARTS:
             raise ValueError(f"unknown start {self.start!r}: use {', '.join(STARTS)}")
         if not self.actions or self.seed is None:
@@ -111,39 +105,40 @@ class Solving(Task):
         """Solve the board, and learn it where that is asked for; return the rows of the table."""
         game = SmallGame(*self.size, progress=False)
         if self.start is None:
-            return [self.about | row for row in exact_rows(game)]
+            return [self.about | row for row in _exact_rows(game)]
         return [
-            self.about | {"actions": actions} | marks(game, self._trained(game, actions))
+            self.about | {"actions": actions} | _marks(game, self._trained(game, actions))
             for actions in self.actions
         ]
 
     def _trained(self, game, actions):
         """Return a network that has learned from values which are the same everywhere."""
         share, epsilon = STARTS[self.start]
-        network = self._network(share * game.optimal().start)
-        train(
-            network,
-            alpha=self.alpha,
-            actions=actions,
-            epsilon=epsilon,
-            seed=self.seed,
-            progress=False,
-        )
-        return network
-
-    def _network(self, value):
+        value = share * game.optimal().start
         if self.tuples is None:
-            return board_table(self.board, value)
-        network = Network(self._network_name)
-        network.weights[:] = value / network.lookups_per_board
+            network = board_table(self.board, value)
+        else:
+            network = Network(self._network_name)
+            network.weights[:] = value / network.lookups_per_board
+        asked = {"alpha": self.alpha, "epsilon": epsilon, "seed": self.seed}
+        train(network, actions=actions, progress=False, **asked)
         return network
 
 
-def exact_rows(game):
+def _exact_rows(game):
     """Yield what a board is worth under each way to play; reach_k: a k-th of the largest tile."""
     size = {"states": game.states, "afterstates": game.afterstates, "terminal": game.terminal}
     top = 2 ** (game.rows * game.columns + 1)
-    for name, values in ways(game):
+    random = game.follow("random")
+    once = game.follow(random)
+    ways = {
+        "optimal": game.optimal(),
+        "random": random,
+        "greedy": game.follow("greedy"),
+        "random, improved once": once,
+        "random, improved twice": game.follow(once),
+    }
+    for name, values in ways.items():
         shares = values.largest()
         row = size | {"play": name, "value": float(values.start), "moves": float(values.moves)}
         yield row | {
@@ -152,18 +147,7 @@ def exact_rows(game):
         }
 
 
-def ways(game):
-    """Yield each way to play, and its values."""
-    yield "optimal", game.optimal()
-    random = game.follow("random")
-    yield "random", random
-    yield "greedy", game.follow("greedy")
-    once = game.follow(random)
-    yield "random, improved once", once
-    yield "random, improved twice", game.follow(once)
-
-
-def marks(game, network):
+def _marks(game, network):
     """Return how far a network has got, see `SmallGame.marks`."""
     found = {name.replace(" ", "_"): float(round(x, 4)) for name, x in game.marks(network).items()}
     return {name: found[name] for name in ("share", "own_error", "best_error")}

@@ -77,12 +77,9 @@ def play(path, network, tests, actions, threads):
     for plies, games in missing(path, tests):
         result = evaluate(network_player(network, plies), games, TEST_SEED, threads)
         others = [row for row in rows(path) if int(row["plies"]) != plies]
-        _write(path, [*others, test_row(actions, plies, games, result)])
-
-
-def _write(path, found):
-    text = io.StringIO()
-    writer = csv.DictWriter(text, EVALUATION_COLUMNS, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(sorted(found, key=lambda row: int(row["plies"])))
-    write_text(Path(path) / TESTS, text.getvalue())
+        found = [*others, test_row(actions, plies, games, result)]
+        text = io.StringIO()
+        writer = csv.DictWriter(text, EVALUATION_COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(sorted(found, key=lambda row: int(row["plies"])))
+        write_text(Path(path) / TESTS, text.getvalue())

@@ -3,13 +3,14 @@
 import contextlib
 import json
 import os
-import sys
 from datetime import datetime
 from pathlib import Path
 
+import platformdirs
+
 from lib2048.machine.files import read_json, write_text
-from lib2048.machine.kernels import LIBRARY
-from lib2048.machine.lock import Lock
+from lib2048.machine.kernels import LIBRARY, folder_of
+from lib2048.machine.lock import locked
 from lib2048.machine.telling import one_line, say
 
 FIRST = Path("notebooks", "00_start_here.ipynb")  # by which a course's folder is known
@@ -35,9 +36,8 @@ def folder():
 
     It need not be there yet.
     """
-    if os.environ.get("LIB2048_MY"):
-        return Path(os.environ["LIB2048_MY"]).absolute()
-    return around / FOLDER if (around := course()) else None
+    around = course()
+    return folder_of("LIB2048_MY") or (around / FOLDER if around else None)
 
 
 def place():
@@ -49,19 +49,11 @@ def place():
     mine = folder()
     if mine and (os.environ.get("LIB2048_MY") or os.path.isdir(mine)):
         return mine / RECORD
-    return _user_data() / "lib2048" / RECORD
-
-
-def _user_data():
-    """Return the folder for what a user's programs keep."""
-    try:
-        if sys.platform == "win32":
-            return Path(os.environ.get("APPDATA") or Path.home() / "AppData" / "Roaming")
-        if sys.platform == "darwin":
-            return Path.home() / "Library" / "Application Support"
-        return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
-    except RuntimeError:  # a container's user without a name
-        raise OSError("there is no home folder: let LIB2048_MY name a folder of yours") from None
+    if not (
+        usual := platformdirs.user_data_path(roaming=True)
+    ).is_absolute():  # a user without a name
+        raise OSError("there is no home folder: let LIB2048_MY name a folder of yours")
+    return usual / "lib2048" / RECORD
 
 
 # ---------------------------------------------------------------- the record
@@ -74,17 +66,11 @@ def read():
     """
     path = place()
     found = read_json(path) if os.path.lexists(path) else {}
-    if not _is_record(found):
+    parts = found.values() if isinstance(found, dict) else [None]
+    entries = [entry for part in parts if isinstance(part, dict) for entry in part.values()]
+    if not all(isinstance(each, dict) for each in (*parts, *entries)):
         raise ValueError(f"{path}: is no record of a reader; move it away to begin a new one")
     return found
-
-
-def _is_record(found):
-    sections = found.values() if isinstance(found, dict) else [None]
-    return all(
-        isinstance(part, dict) and all(isinstance(entry, dict) for entry in part.values())
-        for part in sections
-    )
 
 
 def entries(section):
@@ -102,29 +88,18 @@ def change(section, name, changed):
     """
     if os.environ.get("LIB2048_QUICK"):
         return None
-    with _told(), _held(place()) as path:
-        record = read()
-        old = record.get(section, {}).get(name, {})
-        if (new := changed(old)) != old:
-            _write(path, record | {section: record.get(section, {}) | {name: new}})
-        return new
+    with _told():
+        path = place()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with locked(path.with_name(f".{path.name}.lock"), WAIT):  # nobody else changes it meanwhile
+            record = read()
+            entries = record.get(section, {})
+            old = entries.get(name, {})
+            if (new := changed(old)) != old:
+                record |= {section: entries | {name: new}}
+                write_text(path, json.dumps(record, indent=1, ensure_ascii=False) + "\n")
+            return new
     return None
-
-
-def _write(path, record):
-    write_text(path, json.dumps(record, indent=1, ensure_ascii=False) + "\n")
-
-
-@contextlib.contextmanager
-def _held(path):
-    """Let nobody else change the record meanwhile."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    lock = Lock(path.with_name(f".{path.name}.lock"))
-    lock.acquire(WAIT)
-    try:
-        yield path
-    finally:
-        lock.release()
 
 
 @contextlib.contextmanager
