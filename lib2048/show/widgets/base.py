@@ -21,12 +21,12 @@ from IPython import get_ipython
 from IPython.display import display, update_display
 from traitlets import Unicode
 
-from lib2048.game.board import FOUR_THRESHOLD
+from lib2048.game.bits import WHOLE
 from lib2048.game.spec import FOUR_CHANCE
 from lib2048.show.widgets.game import from_hex, to_hex
 
 # What the modules know of the game by Python alone, as the name SPEC.
-SPEC = {"FOUR_CHANCE": FOUR_CHANCE, "FOUR_THRESHOLD": int(FOUR_THRESHOLD)}
+SPEC = {"FOUR_CHANCE": FOUR_CHANCE, "FOUR_THRESHOLD": int(WHOLE.fours)}
 IMPORT = re.compile(r'^import (?:(\{[^}]*\}) from )?"([^"]+)";\n', re.MULTILINE)
 EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const) (\w+))", re.MULTILINE)
 VIEW = "application/vnd.jupyter.widget-view+json"
