@@ -178,12 +178,13 @@ def _compiled_aside(compile, signature):
     return aside(lambda: compile(signature))
 
 
-def kernel(function, **options):
+def kernel(function, cached=True, **options):
     """Compile a function for the types that it is called with, on its first call."""
     made = jit(function, **FAST, **options)
     if not numba.config.DISABLE_JIT:
-        made._cache = _Cache(function)
         made.__class__ = _Kernel
+        if cached:
+            made._cache = _Cache(function)
     return made
 
 
@@ -204,7 +205,8 @@ class _Kernel(numba.core.registry.CPUDispatcher):
         """The twin: the same function, which only compiled ones can call."""
         unwrapped = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
         made = numba.jit(**self.targetoptions | unwrapped)(self.py_func)
-        made._cache = _Cache(self.py_func, "-inner")
+        if isinstance(self._cache, _Cache):
+            made._cache = _Cache(self.py_func, "-inner")
         return made
 
     @property
@@ -290,19 +292,16 @@ def _plain(thing):
     return plain if ours else None
 
 
-def _copy(kernel, plain, others, module):
+def _copy(original, plain, others, module):
     """Return a kernel with other globals, under a name of its own: names are addresses, too."""
     room, suffix = {**plain.__globals__, **others}, module.__name__.rpartition(".")[2]
     copy = FunctionType(plain.__code__, room, f"{plain.__name__}_{suffix}", plain.__defaults__)
     copy.__qualname__, copy.__doc__ = copy.__name__, plain.__doc__
     keep = module.__name__.startswith("lib2048.")  # the cache knows of no other module's changes
-    if hasattr(kernel, "signature"):
-        return functools.cache(lambda: at_once(kernel.signature, copy, cached=keep))
-    options = dict(getattr(kernel, "targetoptions", {}))
-    options.pop("nopython", None)
-    made = jit(copy, **options)
-    if keep:
-        _cached(made)
+    if hasattr(original, "signature"):
+        return functools.cache(lambda: at_once(original.signature, copy, cached=keep))
+    options = getattr(original, "targetoptions", {})
+    made = kernel(copy, keep, **{n: options[n] for n in ("forceinline",) if n in options})
     if plain.__name__ in plain.__code__.co_names:  # it calls itself
         room[plain.__name__] = made
     return made
