@@ -18,9 +18,9 @@ pytest.importorskip("anywidget")
 from test_recorded import write  # noqa: E402
 
 from lib2048 import data  # noqa: E402
-from lib2048.course.recorded import TRAINING, recorded  # noqa: E402
-from lib2048.show.plotting import _on_one_grid  # noqa: E402
-from lib2048.show.widgets import CurvesExplorer, base, curves  # noqa: E402
+from lib2048.course.recorded import TRAINING, recorded
+from lib2048.show.plot import _on_one_grid
+from lib2048.show.widgets import CurvesExplorer, base, curves
 
 LIMIT = 60  # seconds, for a test that fails
 NODE = shutil.which("node")

@@ -9,10 +9,10 @@ pytest.importorskip("anywidget")
 from test_widgets import Browser  # noqa: E402
 
 from lib2048 import Network, SearchPlayer, SmallGame, ValuePlayer, record_game, save  # noqa: E402
-from lib2048.game import board as rules  # noqa: E402
-from lib2048.game import mdp  # noqa: E402
-from lib2048.show.widgets import SmallBoardWidget, TreeWidget, small  # noqa: E402
-from lib2048.show.widgets.game import from_hex, to_hex  # noqa: E402
+from lib2048.game import board as rules
+from lib2048.game import mdp
+from lib2048.show.widgets import SmallBoardWidget, TreeWidget, small
+from lib2048.show.widgets.game import from_hex, to_hex
 
 BOARD = rules.from_tiles([[4, 32, 128, 512], [2, 16, 8, 64], [0, 2, 4, 0], [0, 0, 2, 0]])
 FULL = rules.from_tiles([[2, 4, 2, 4], [4, 2, 4, 2], [2, 4, 2, 4], [4, 2, 4, 2]])

@@ -80,7 +80,7 @@ def test_module_imports_only_what_is_listed(path):
         core |= names(EXTRAS["deep"])
     if path.name in ("envs.py", "raster.py"):
         core |= names(EXTRAS["envs"])
-    lazy = ("plotting.py", "withtorch.py", "running.py")
+    lazy = ("plot.py", "withtorch.py", "running.py")
     if path.name not in lazy and path.parent.name != "widgets":
         assert distributions(imported(path, top_level_only=True)) <= core
 
@@ -95,6 +95,7 @@ def distributions(packages):
 
 HEAVY = ["torch", "dask", "distributed", "matplotlib", "ipywidgets", "anywidget", "pandas"]
 HEAVY += ["IPython", "tqdm"]
+HEAVY += ["lib2048.course"]  # the engine knows nothing of the course above it
 # numba itself looks at the bare scipy, for its version; what costs time is what lies inside.
 HEAVY += ["scipy.special", "scipy.stats", "scipy.linalg", "scipy.sparse"]
 
@@ -107,6 +108,10 @@ def test_import_pulls_in_nothing_heavy():
 def test_import_needs_no_extra():
     blocked = f"import sys; sys.modules.update(dict.fromkeys({HEAVY}))"
     assert fresh_python(f"{blocked}; import lib2048; print('fine')") == "fine"
+
+
+def test_few_names_at_the_top():
+    assert len(set(lib2048.__all__)) == len(lib2048.__all__) <= 60
 
 
 # ---- one version ---------------------------------------------------------------------------------

@@ -11,13 +11,14 @@ pytest.importorskip("anywidget")
 
 from test_widgets import Browser  # noqa: E402
 
-from lib2048 import Network, NetworkExplorer, RateExplorer, Run, Settings, collect  # noqa: E402
-from lib2048.game import board as rules  # noqa: E402
-from lib2048.learn.examples import places  # noqa: E402
-from lib2048.networks.files import save  # noqa: E402
-from lib2048.play.evaluation import record_game  # noqa: E402
-from lib2048.show.widgets import rates, tuples  # noqa: E402
-from lib2048.show.widgets.game import to_hex  # noqa: E402
+from lib2048 import Network, NetworkExplorer, RateExplorer, Run, Settings  # noqa: E402
+from lib2048.course import collect
+from lib2048.game import board as rules
+from lib2048.learn.examples import places
+from lib2048.networks.files import save
+from lib2048.play.evaluation import record_game
+from lib2048.show.widgets import rates, tuples
+from lib2048.show.widgets.game import to_hex
 
 GAME = record_game("greedy", seed=1)[:-1]
 FORMS = {

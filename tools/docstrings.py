@@ -8,7 +8,8 @@ at its end below; `words` in single quotes are code; what is indented is a block
 import re
 
 import lib2048
-from lib2048 import deep, labs
+from lib2048 import deep
+from lib2048.course import labs
 
 NAME = r"\*{0,2}[a-z_]\w*"
 ITEM = re.compile(rf"(?:^|(?<=; )|(?<=\. )|(?<=\): ))({NAME}(?:, {NAME})*): ")

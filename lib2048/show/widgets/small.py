@@ -8,9 +8,10 @@ from lib2048.exact import MOST_ASKED, SmallGame, Values
 from lib2048.game import board as rules
 from lib2048.game import mdp
 from lib2048.game.spec import ACTIONS
-from lib2048.show.drawing import THIN, draw_row
+from lib2048.show import draw
 from lib2048.show.widgets.base import BrowserWidget, trouble
 from lib2048.show.widgets.game import from_hex, to_hex
+from lib2048.show.words import set_apart
 
 BEST, OWN_BEST = "★", "◆"  # marks of the best action: by V*, and by the policy's own values
 NEAR = 1e-12  # of a number: two that differ by less are equal but for rounding; as in small.js
@@ -140,7 +141,7 @@ class SmallBoardWidget(BrowserWidget):
         worth = [_text(play.of(self.board)) for play in (self.best, self.own)]
         boards = [self.board, *(from_hex(option["board"]) for option in options)]
         captions = [f"to come\nV* {worth[0]}\n{short} {worth[1]}", *_captions(options, short)]
-        return draw_row(map(self.game.tiles, boards), captions, size=100).captioned(
+        return draw.row(map(self.game.tiles, boards), captions, size=100).captioned(
             f"rewards included; {BEST} best by V*, {OWN_BEST} best by {short}"
         )
 
@@ -157,7 +158,7 @@ def _captions(options, short):
 
 
 def _text(value, digits=1):
-    return f"{value:,.{digits}f}".replace(",", THIN)
+    return set_apart(f"{value:,.{digits}f}")
 
 
 def _digits(values):
