@@ -18,9 +18,11 @@ pytest.importorskip("anywidget")
 from test_recorded import write  # noqa: E402
 
 from lib2048 import data  # noqa: E402
+from lib2048.course.explorers import curves
+from lib2048.course.explorers.curves import CurvesExplorer
 from lib2048.course.recorded import TRAINING, recorded
 from lib2048.show.plot import _on_one_grid
-from lib2048.show.widgets import CurvesExplorer, base, curves
+from lib2048.show.widgets import base
 
 LIMIT = 60  # seconds, for a test that fails
 NODE = shutil.which("node")
