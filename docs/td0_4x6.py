@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from lib2048 import plot_curves
+from lib2048 import plot
 
 HERE = Path(__file__).resolve().parent
 CURVES = HERE.parent / "data" / "curves"
@@ -15,5 +15,5 @@ def frames(order):
     return [pd.read_csv(path) for path in sorted(CURVES.glob(f"td0_4x6_{order}_seed?.csv"))]
 
 
-ax = plot_curves({"forward": frames("forward"), "backward": frames("backward")})
+ax = plot.curves({"forward": frames("forward"), "backward": frames("backward")})
 ax.figure.savefig(HERE / "td0_4x6.png", metadata={"Software": None})

@@ -1,8 +1,9 @@
-"""lib2048: everything that the lessons of this course import.
+"""lib2048: learning to play 2048 at the speed of C++, in one library.
 
 A board is one 64-bit integer (`board`), a network is a set of look-up tables (`Network`), and one
-compiled loop plays and learns (`Run`).  The names below are all that a lesson needs.  Where they
-come from, from the ground up:
+compiled loop plays and learns (`Run`).  What draws is reached as `draw.board`, what plots as
+`plot.curves`, and what only lessons need as `course.budget`.  Where the names come from, from the
+ground up:
 
 * machine: how kernels are compiled and cached, memory, files; nothing of the game
 * game: the rules, once to be read (`spec`) and once to be fast (`board`)
@@ -22,16 +23,6 @@ and exact (small boards solved), benchmark (speed), cli (the command).
 import importlib
 
 import lib2048.machine.process  # noqa: F401  first of all: Ctrl-C may come while the rest is read
-from lib2048.course.budget import actions_in, as_written, budget
-from lib2048.course.coherence import by_visits, coherence, one_weight
-from lib2048.course.ladder import BoardKind, Ladder
-from lib2048.course.predictions import mark_prediction, predict, predicted, you_said
-from lib2048.course.promotion import draw_promotion
-from lib2048.course.recorded import paper_tests, recorded_lists, recorded_tests
-from lib2048.course.table_one import table_one
-from lib2048.course.timeline import draw_time
-from lib2048.course.tournament.tournament import tournament
-from lib2048.course.variants import paper_variants, recorded_variants
 from lib2048.exact import SmallGame, board_table, solve
 from lib2048.game import board, mdp, spec
 from lib2048.game.board import (
@@ -47,7 +38,6 @@ from lib2048.game.board import (
 )
 from lib2048.game.rng import stream
 from lib2048.game.spec import ACTIONS
-from lib2048.learn.examples import fit, places
 from lib2048.learn.settings import Settings
 from lib2048.machine.data import data
 from lib2048.networks.convert import convert
@@ -56,73 +46,32 @@ from lib2048.networks.heuristic import Weights, heuristic_network, line_values
 from lib2048.networks.names import parse_network
 from lib2048.networks.network import Network
 from lib2048.networks.neural import room
-from lib2048.play.evaluation import Result, evaluate, reached, record_game, statistics_block
-from lib2048.play.experience import Experience, collect, rollouts
-from lib2048.play.players import (
-    NetworkPlayer,
-    SearchPlayer,
-    ValuePlayer,
-    first_legal_player,
-    greedy_player,
-    heuristic_player,
-    player,
-    random_player,
-)
-from lib2048.play.statistics import (
-    Comparison,
-    at_equal,
-    compare,
-    compare_groups,
-    interval,
-    mean_ci95,
-)
-from lib2048.show.drawing import (
-    draw_board,
-    draw_choice,
-    draw_pattern,
-    draw_row,
-    draw_tree,
-    draw_tuple,
-    draw_tuples,
-)
-from lib2048.train.history import History
-from lib2048.train.race import Race, race
+from lib2048.play.evaluation import evaluate, record_game
+from lib2048.play.players import NetworkPlayer, SearchPlayer, ValuePlayer, heuristic_player, player
+from lib2048.play.statistics import at_equal, compare, compare_groups, interval, mean_ci95
+from lib2048.train.race import race
 from lib2048.train.run import Run, last_run, train
 
-# These need packages that the core does without; they are loaded when they are first used.
-_LAZY = {
-    name: module
-    for module, names in {
-        "show.plotting": "plot_curves plot_differences plot_game plot_heat plot_intervals "
-        "plot_ladder plot_layers plot_scores plot_stages plot_tiles plot_tradeoff show_figure "
-        "style subplots tile_table",
-        "course.explorers.curves": "CurvesExplorer",
-        "course.explorers.rates": "RateExplorer",
-        "course.explorers.small": "SmallBoardWidget",
-        "course.explorers.tuples": "NetworkExplorer",
-        "show.widgets.play": "PlayWidget",
-        "show.widgets.replay": "ReplayWidget",
-        "show.widgets.train": "TrainWidget",
-        "show.widgets.tree": "TreeWidget",
-    }.items()
-    for name in names.split()
+# Loaded when they are first used: they need packages that the core does without, or lie above it.
+_LAZY = {"draw": "show.draw", "plot": "show.plot", "course": "course"}
+_WIDGETS = {
+    "NetworkExplorer": "course.explorers.tuples",
+    "PlayWidget": "show.widgets.play",
+    "RateExplorer": "course.explorers.rates",
+    "ReplayWidget": "show.widgets.replay",
+    "SmallBoardWidget": "course.explorers.small",
+    "TrainWidget": "show.widgets.train",
+    "TreeWidget": "show.widgets.tree",
 }
 
 __all__ = [
-    "ACTIONS", "BoardKind", "Comparison", "Experience", "History", "Ladder", "Network",
-    "NetworkPlayer", "Race", "Result", "Run", "SearchPlayer", "Settings", "SmallGame",
-    "ValuePlayer", "Weights", "actions_in", "afterstates", "as_written", "at_equal", "board",
-    "board_table", "budget", "by_visits", "coherence", "collect", "compare", "compare_groups",
-    "convert", "data", "draw_board", "draw_choice", "draw_pattern", "draw_promotion",
-    "draw_row", "draw_time", "draw_tree", "draw_tuple", "draw_tuples", "evaluate",
-    "first_legal_player", "fit", "from_tiles", "greedy_player", "heuristic_network",
-    "heuristic_player", "initial", "interval", "is_over", "last_run", "line_values", "load",
-    "mark_prediction", "mdp", "mean_ci95", "one_weight", "paper_tests", "paper_variants",
-    "parse_network", "places", "player", "predict", "predicted", "race", "random_player",
-    "reached", "record_game", "recorded_lists", "recorded_tests", "recorded_variants",
-    "rollouts", "save", "slide", "solve", "spawn", "spec", "statistics_block", "stream",
-    "symmetries", "table_one", "to_exponents", "to_tiles", "tournament", "train", "you_said",
-    "deep", "papers", *_LAZY,
+    "ACTIONS", "Network", "NetworkPlayer", "Run", "SearchPlayer", "Settings", "SmallGame",
+    "ValuePlayer", "Weights", "afterstates", "at_equal", "board", "board_table", "compare",
+    "compare_groups", "convert", "data", "evaluate", "from_tiles", "heuristic_network",
+    "heuristic_player", "initial", "interval", "is_over", "last_run", "line_values", "load", "mdp",
+    "mean_ci95", "parse_network", "player", "race", "record_game", "save", "slide", "solve",
+    "spawn", "spec", "stream", "symmetries", "to_exponents", "to_tiles", "train",
+    "deep", *_LAZY, *_WIDGETS,
 ]  # fmt: skip
 
 
@@ -131,12 +80,12 @@ def __getattr__(name):
         return room("")
     if name == "__version__":
         return importlib.import_module("lib2048.machine.version").version()
-    if name in ("labs", "papers"):
-        return importlib.import_module(f"lib2048.course.{name}")
     if name in _LAZY:
-        return getattr(importlib.import_module(f"lib2048.{_LAZY[name]}"), name)
+        return importlib.import_module(f"lib2048.{_LAZY[name]}")
+    if name in _WIDGETS:
+        return getattr(importlib.import_module(f"lib2048.{_WIDGETS[name]}"), name)
     raise AttributeError(f"module 'lib2048' has no attribute {name!r}")
 
 
 def __dir__():
-    return sorted({*globals(), "__version__", "deep", "papers", *_LAZY})
+    return sorted({*globals(), "__version__", *__all__})

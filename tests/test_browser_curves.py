@@ -15,7 +15,7 @@ pytestmark = [
 ]
 
 CELLS = [
-    "from lib2048 import CurvesExplorer\n"
+    "from lib2048.course import CurvesExplorer\n"
     "rules = CurvesExplorer('rules', 'late', 'value_batches', place='rules', plies=1, seeds=1,\n"
     "                       rows=['tc_1.0', 'td_0.1'])\nrules",
     "own = CurvesExplorer('runs')\nown",

@@ -5,7 +5,8 @@ import re
 import lab
 import pytest
 
-from lib2048 import Network, NetworkExplorer, collect, fit, record_game
+from lib2048 import Network, NetworkExplorer, record_game
+from lib2048.course import collect, fit
 from lib2048.game import board as rules
 from lib2048.show.widgets.game import from_hex, to_hex
 
@@ -15,7 +16,7 @@ pytestmark = [
 ]
 
 CELLS = [
-    "from lib2048 import *\n"
+    "from lib2048 import *\nfrom lib2048.course import collect, fit\n"
     "games, game = collect('random', 200, seed=1), record_game('greedy', seed=1)\n"
     "network = Network('4x6')\n"
     "fit(network, games.afterstates, games.returns)\n"

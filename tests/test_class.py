@@ -61,7 +61,7 @@ def test_the_wheel_draws_from_the_classs_seed(held, tmp_path):
     assert "+class.7-" in name
     inner.extractall(tmp_path)
     program = (
-        "import lib2048; from lib2048 import labs; from lib2048.course.labs import seeds\n"
+        "import lib2048; from lib2048.course import labs; from lib2048.course.labs import seeds\n"
         "print(lib2048.__file__, seeds.lab_seed(), labs.variant('s1') == labs.variant('S1', 7))"
     )
     run = [sys.executable, "-c", program]

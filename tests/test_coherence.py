@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from lib2048 import Network, Run, Settings, by_visits, coherence, one_weight, table_one
+from lib2048 import Network, Run, Settings
+from lib2048.course import by_visits, coherence, one_weight, table_one
 from lib2048.course.labs import hw06
 
 NETWORK, ACTIONS = "cells:0145,012", 20_000

@@ -22,7 +22,7 @@ from lib2048.course.explorers import curves  # noqa: E402
 from lib2048.course.explorers.curves import CurvesExplorer  # noqa: E402
 from lib2048.course.recorded import TRAINING, recorded  # noqa: E402
 from lib2048.learn.rules import RULES  # noqa: E402
-from lib2048.show.plotting import _on_one_grid  # noqa: E402
+from lib2048.show.plot import _on_one_grid  # noqa: E402
 from lib2048.show.widgets import base  # noqa: E402
 
 LIMIT = 60  # seconds, for a test that fails

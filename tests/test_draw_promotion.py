@@ -2,7 +2,8 @@
 
 import pytest
 
-from lib2048 import Network, draw_promotion
+from lib2048 import Network
+from lib2048.course import draw_promotion
 
 
 def asked(picture):

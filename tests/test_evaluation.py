@@ -5,10 +5,10 @@ import threading
 import numpy as np
 import pytest
 
-from lib2048 import Network, evaluate, reached, record_game
+from lib2048 import Network, evaluate, record_game
 from lib2048.game import board
 from lib2048.play import evaluation
-from lib2048.play.evaluation import Result, statistics_block
+from lib2048.play.evaluation import Result, reached, statistics_block
 
 SCORES = np.array([100, 300, 1000, 2000])
 LARGEST = np.array([6, 9, 10, 11])

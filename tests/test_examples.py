@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from lib2048 import Network, board_table, collect, fit
+from lib2048 import Network, board_table
+from lib2048.course import collect, fit
 from lib2048.learn.examples import places
 
 

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from lib2048 import Network, collect, evaluate, from_tiles, record_game, rollouts
+from lib2048 import Network, evaluate, from_tiles, record_game
+from lib2048.course import collect, rollouts
 from lib2048.play.statistics import mean_ci95
 
 STUCK = from_tiles([[2, 4, 8, 16], [16, 8, 4, 32], [2, 4, 8, 16], [16, 8, 32, 0]])

@@ -9,7 +9,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from lib2048 import History
+from lib2048.train.history import History
 
 
 def a_history():

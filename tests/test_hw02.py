@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from numba import njit
 
-from lib2048 import from_tiles, labs
+from lib2048 import from_tiles
+from lib2048.course import labs
 from lib2048.course.labs.exercise import of_lab
 from lib2048.course.labs.hw02 import TABLE
 from lib2048.course.labs.messages import _table

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from numba import njit
 
-from lib2048 import Network, Run, Settings, labs, slide
+from lib2048 import Network, Run, Settings, slide
+from lib2048.course import labs
 from lib2048.course.labs import Training, at, put, tdl, training
 from lib2048.course.labs import performance as performance_module
 from lib2048.course.labs.autopsy import autopsy, planted

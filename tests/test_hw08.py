@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from lib2048 import afterstates, labs, slide, symmetries, to_exponents
+from lib2048 import afterstates, slide, symmetries, to_exponents
+from lib2048.course import labs
 from lib2048.course.labs import checks
 from lib2048.course.labs.messages import say
 

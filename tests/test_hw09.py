@@ -5,7 +5,8 @@ import sys
 import numpy as np
 import pytest
 
-from lib2048 import afterstates, labs, to_exponents
+from lib2048 import afterstates, to_exponents
+from lib2048.course import labs
 from lib2048.course.labs import checks, hw09
 from lib2048.course.labs.exercise import Exercise, of_lab
 from lib2048.course.labs.messages import say

@@ -6,7 +6,8 @@ import random
 import pytest
 
 import lib2048
-from lib2048 import BoardKind, Ladder, from_tiles, spec, to_tiles
+from lib2048 import from_tiles, spec, to_tiles
+from lib2048.course import BoardKind, Ladder
 from lib2048.course.ladder import LISTS, wrong_slides, wrong_spawns
 
 BITS = BoardKind(

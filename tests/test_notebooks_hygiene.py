@@ -7,6 +7,8 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
+import lib2048
+
 STORED = lessons.lessons()
 
 
@@ -87,6 +89,9 @@ def printed(text, name="stdout"):
 def shown(data):
     """Return what a cell displays."""
     return new_output("display_data", data=data)
+
+
+THIRTEEN = sorted(lib2048.__all__)[:13]
 
 
 def good_lesson():
@@ -229,6 +234,14 @@ FAULTS = {
     "module that is not exported": (
         lambda nb: nb.cells[1].update(source="import lib2048.no_such_module"),
         "cell 1: lib2048.no_such_module is not an exported name of lib2048",
+    ),
+    "name that a room does not export": (
+        lambda nb: nb.cells[1].update(source="from lib2048 import plot\nplot.no_such_name()"),
+        "cell 1: lib2048.plot.no_such_name is not an exported name of lib2048",
+    ),
+    "many names": (
+        lambda nb: nb.cells[1].update(source=f"from lib2048 import {', '.join(THIRTEEN)}"),
+        "imports 13 names of lib2048, more than 12",
     ),
     "relative path": (
         lambda nb: nb.cells[1].update(source="open('../data/curves/exact.csv')"),

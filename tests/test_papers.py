@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lib2048 import data, papers, recorded_tests
+from lib2048 import data
+from lib2048.course import papers, recorded_tests
 
 ROOT = Path(__file__).resolve().parents[1]
 FIGURES = tomllib.loads(data("figures.toml").read_text(encoding="utf-8"))

@@ -4,19 +4,10 @@ import numpy as np
 import pytest
 import reference
 
-from lib2048 import (
-    Network,
-    NetworkPlayer,
-    first_legal_player,
-    from_tiles,
-    greedy_player,
-    player,
-    random_player,
-    record_game,
-    stream,
-)
+from lib2048 import Network, NetworkPlayer, from_tiles, player, record_game, stream
 from lib2048.game import spec
 from lib2048.learn.records import RESULT_COLUMNS
+from lib2048.play.players import first_legal_player, greedy_player, random_player
 
 CHI_SQUARE = {1: 10.828, 2: 13.816, 3: 16.266}  # 99.9 % quantiles, by degrees of freedom
 ONE = [[2, 0, 0, 0], [4, 0, 0, 0], [2, 0, 0, 0], [4, 0, 0, 0]]  # Right alone is legal

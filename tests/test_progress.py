@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lib2048 import labs, mark_prediction, plot_curves, plot_intervals, predict, predicted, spec
+from lib2048 import plot, spec
 from lib2048.cli import main
-from lib2048.course import predictions
+from lib2048.course import labs, mark_prediction, predict, predicted, predictions
 from lib2048.course.labs.exercise import find, of_lab
 from lib2048.course.labs.passed import is_passed
 from lib2048.course.reader import copies
@@ -256,7 +256,7 @@ def test_without_a_folder_of_copies_it_lies_in_the_users_data(course, tmp_path, 
 
 @pytest.fixture
 def ax():
-    return plot_curves({"run": pd.DataFrame({"actions": [1, 2, 3], "mean": [0, 500, 1000]})})
+    return plot.curves({"run": pd.DataFrame({"actions": [1, 2, 3], "mean": [0, 500, 1000]})})
 
 
 def drawn(ax):
@@ -288,12 +288,12 @@ def test_a_number_far_away_gets_an_arrow_and_the_curve_its_room(ax, value, arrow
 
 
 def test_a_number_on_the_other_axis_and_on_a_logarithmic_one():
-    rows = plot_intervals(["a", "b"], [10, 20], [1, 1])
+    rows = plot.intervals(["a", "b"], [10, 20], [1, 1])
     predict("06.1", 15.5)
     assert mark_prediction(rows, "06.1", axis="x").get_lines()[-1].get_xdata()[0] == 15.5
     predict("06.2", -1)  # there is no such place
     frame = pd.DataFrame({"actions": [1, 10, 100], "mean": [0, 500, 1000]})
-    narrow = plot_curves({"run": frame}, logx=True)
+    narrow = plot.curves({"run": frame}, logx=True)
     assert drawn(mark_prediction(narrow, "06.2", axis="x"))[0] == ["← you said -1"]
     predict("06.2", 300)
     low, high = mark_prediction(narrow, "06.2", axis="x").get_xlim()

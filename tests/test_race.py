@@ -6,9 +6,10 @@ import time
 import numpy as np
 import pytest
 
-from lib2048 import Network, Race, evaluate, race, train
+from lib2048 import Network, evaluate, race, train
 from lib2048.train import race as racing
 from lib2048.train import watching
+from lib2048.train.race import Race
 from lib2048.train.watching import Stopped
 
 NETWORK, ACTIONS = "cells:0145,012", 20_000

@@ -7,7 +7,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from lib2048 import Settings, data, paper_tests, recorded_lists, recorded_tests
+from lib2048 import Settings, data
+from lib2048.course import paper_tests, recorded_lists, recorded_tests
 from lib2048.course.recorded import (
     MOST_BYTES,
     POINT,

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 from learners import games_on
 
-from lib2048 import Network, evaluate, greedy_player, train
+from lib2048 import Network, evaluate, train
 from lib2048.game.rng import mix
 from lib2048.learn.games import new_crew
 from lib2048.learn.rules import RULES, autostep_update, horizon, new_memory, tc_update, td_update
 from lib2048.learn.settings import Settings
+from lib2048.play.players import greedy_player
 
 FOREVER = np.iinfo(np.int64).max
 SMALL = "cells:0123,4567"

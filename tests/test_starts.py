@@ -9,7 +9,7 @@ from learners import STEP, stop_after, train_or_stop
 from reference import JUMPS, Learner, number, stage, tiles
 from test_stages import FOREVER, compare_with_plain, learning, staged
 
-from lib2048 import History, Network, slide, stream, train
+from lib2048 import Network, slide, stream, train
 from lib2048.game.board import initial
 from lib2048.game.game import new_game
 from lib2048.learn.starts import (
@@ -23,6 +23,7 @@ from lib2048.learn.starts import (
 )
 from lib2048.train import learners
 from lib2048.train import run as training
+from lib2048.train.history import History
 
 NAME = "cells:012,345"
 REACHED = {"s-jump": (0, 2048, 4096, 4096, 8192), "l-jump": (0, 4096, 8192, 8192, 16384)}

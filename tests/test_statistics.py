@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from lib2048 import Comparison, at_equal, compare, compare_groups, interval, mean_ci95
-from lib2048.play.statistics import compare_printed
+from lib2048 import at_equal, compare, compare_groups, interval, mean_ci95
+from lib2048.play.statistics import Comparison, compare_printed
 
 # Student (1908), "The probable error of a mean", Biometrika 6: hours of sleep gained by ten
 # patients with each of two drugs.  As R's help page `?sleep` and textbooks have it:

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from lib2048 import draw_time
+from lib2048.course import draw_time
 from lib2048.game import spec
 
 S0, S1, S2 = [[8, 8], [2, 32]], [[2, 16], [2, 32]], [[4, 16], [4, 32]]

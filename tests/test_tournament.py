@@ -9,10 +9,11 @@ import numpy as np
 import psutil
 import pytest
 
-from lib2048 import Network, evaluate, mean_ci95, save, tournament
+from lib2048 import Network, evaluate, mean_ci95, save
 from lib2048.cli import main
 from lib2048.course.tournament.guest import Limits, play_file
 from lib2048.course.tournament.leaderboard import COLUMNS, Leaderboard, Standing
+from lib2048.course.tournament.tournament import tournament
 from lib2048.machine.child import Ended
 from lib2048.play import tournament as module
 from lib2048.play.evaluation import Result

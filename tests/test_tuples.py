@@ -11,7 +11,8 @@ pytest.importorskip("anywidget")
 
 from test_widgets import Browser  # noqa: E402
 
-from lib2048 import Network, NetworkExplorer, RateExplorer, Run, Settings, collect  # noqa: E402
+from lib2048 import Network, NetworkExplorer, RateExplorer, Run, Settings  # noqa: E402
+from lib2048.course import collect  # noqa: E402
 from lib2048.course.explorers import rates, tuples  # noqa: E402
 from lib2048.game import board as rules  # noqa: E402
 from lib2048.learn.examples import places  # noqa: E402

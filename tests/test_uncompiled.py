@@ -24,7 +24,7 @@ def games(name):
 
 def random_choices():
     board = lib2048.from_tiles([[2, 4, 0, 0], [0] * 4, [0] * 4, [0] * 4])
-    who = lib2048.random_player()
+    who = lib2048.player("random")
     return [who.choose(board) for _ in range(20)]
 
 def learned(form, order, kind="td", delay=True):

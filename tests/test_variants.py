@@ -3,7 +3,8 @@
 import pandas as pd
 import pytest
 
-from lib2048 import compare, data, paper_variants, recorded_variants
+from lib2048 import compare, data
+from lib2048.course import paper_variants, recorded_variants
 
 
 def recorded_of(means, actions=500_000, seeds=(1, 2, 3), plies=1):

@@ -438,7 +438,7 @@ def test_a_stored_lesson_keeps_the_picture_alone():
 
 EVERY = [
     lib2048.PlayWidget, lib2048.ReplayWidget, lib2048.TrainWidget, lib2048.TreeWidget,
-    lib2048.NetworkExplorer, lib2048.SmallBoardWidget, lib2048.CurvesExplorer,
+    lib2048.NetworkExplorer, lib2048.SmallBoardWidget, lib2048.course.CurvesExplorer,
 ]  # fmt: skip
 FOLDERS = {Path(inspect.getfile(widget)).parent for widget in EVERY}
 

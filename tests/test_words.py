@@ -8,14 +8,15 @@ from nbclient import NotebookClient
 mpl.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
 
-from lib2048.show.plotting import plot_curves, plot_intervals, short, subplots  # noqa: E402
-from lib2048.show.words import describe, tell_notebook  # noqa: E402
+from lib2048.show import plot  # noqa: E402
+from lib2048.show.plot import short
+from lib2048.show.words import describe, tell_notebook
 
 CURVE = pd.DataFrame({"actions": [1000, 2000, 3000], "mean": [200.0, 3000.0, 12_345.0]})
 
 
 def test_curves_are_told_with_their_ends():
-    ax = plot_curves({"TD": CURVE, "TC": CURVE.assign(mean=5)})
+    ax = plot.curves({"TD": CURVE, "TC": CURVE.assign(mean=5)})
     told = describe(ax.figure, short).replace("\u00a0", " ")
     assert told == (
         "mean score (points) against actions taken in training; "
@@ -26,12 +27,12 @@ def test_curves_are_told_with_their_ends():
 def test_a_peak_is_told_and_a_ripple_is_not():
     peak = CURVE.assign(mean=[200.0, 3000.0, 1000.0])
     ripple = CURVE.assign(mean=[200.0, 195.0, 3000.0])
-    told = describe(plot_curves({"TD": peak, "TC": ripple}).figure, short).replace("\u00a0", " ")
+    told = describe(plot.curves({"TD": peak, "TC": ripple}).figure, short).replace("\u00a0", " ")
     assert told.endswith("TD from 200 to 1 k (highest 3 k at 2 k), TC from 200 to 3 k")
 
 
 def test_a_title_and_several_axes_are_told():
-    figure, (left, right) = subplots(1, 2)
+    figure, (left, right) = plot.subplots(1, 2)
     left.set(title="early", xlabel="score")
     right.bar([1, 2], [3, 4], label="TD")
     right.legend()
@@ -40,7 +41,7 @@ def test_a_title_and_several_axes_are_told():
 
 
 def test_names_beside_intervals_are_told():
-    ax = plot_intervals(["λ = 0", "λ = 1"], [300, 100], [50, 20])
+    ax = plot.intervals(["λ = 0", "λ = 1"], [300, 100], [50, 20])
     assert describe(ax.figure).endswith("; λ = 0: 300 ± 50, λ = 1: 100 ± 20")
 
 
@@ -54,8 +55,8 @@ def test_plain_python_needs_no_notebook():
 
 def test_figures_of_a_notebook_have_their_words(tmp_path):
     code = (
-        "from lib2048 import subplots\n"
-        "figure, ax = subplots()\nax.set(xlabel='λ', ylabel='error (points)');"
+        "from lib2048 import plot\n"
+        "figure, ax = plot.subplots()\nax.set(xlabel='λ', ylabel='error (points)');"
     )
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code) for _ in range(2)])
     NotebookClient(notebook, timeout=120, resources={"metadata": {"path": tmp_path}}).execute()

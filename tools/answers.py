@@ -22,7 +22,8 @@ import numpy as np
 import pandas as pd
 from lessons import LESSONS, code_cells
 
-from lib2048 import SearchPlayer, compare, evaluate, mdp, papers, train
+from lib2048 import SearchPlayer, compare, evaluate, mdp, train
+from lib2048.course import papers
 from lib2048.machine.kernels import SOURCE_HASH
 
 matplotlib.use("agg")  # no window; in this process alone, unlike MPLBACKEND

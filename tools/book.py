@@ -50,20 +50,20 @@ LINK = re.compile(
     r"|(?P<image>!?)\[(?P<text>(?:`[^`]*`|[^\]`])*)\]\((?P<to>[^)\s]+)\)",
     re.S,
 )
-# Of the names of `lib2048`, in this order; and the modules that a room's page describes whole.
+# Of the names of `lib2048`, in this order; and the modules that a room's page describes, too.
 ROOMS = {
-    "game": ("The rules", ["lib2048.board", "lib2048.mdp", "lib2048.spec"]),
+    "game": ("The rules", ["board", "mdp", "spec"]),
     "networks": ("Networks", []),
     "learn": ("What a run is", []),
     "search": ("Looking ahead", []),
     "play": ("Players and their games", []),
     "train": ("Training", []),
     "exact": ("Small boards, solved", []),
-    "show": ("Boards, plots, widgets", []),
+    "show": ("Boards, plots, widgets", ["draw", "plot"]),
     "machine": ("Files", []),
-    "course": ("What lessons use", []),
 }
 MODULES = {
+    "course": "What lessons use",
     "deep": "Neural networks",
     "envs": "Gymnasium environments",
     "course.labs": "Homework",
@@ -167,7 +167,8 @@ def reference():
         names = [name for name, thing in flat.items() if of(name, thing) == room]
         text = [head(heading, f"lib2048.{room}")]
         text += [directive("lib2048", name, flat[name]) for name in names]
-        text += [section(module) for module in modules]
+        text += [f".. autoclass:: lib2048.{name}\n" for name in docstrings.RETURNED.get(room, ())]
+        text += [section(f"lib2048.{module}") for module in modules]
         made[f"reference/{room}.rst"] = "\n".join(text)
     for module, heading in MODULES.items():
         text = [head(heading, f"lib2048.{module}")]
@@ -180,7 +181,9 @@ def reference():
 REFERENCE = """# The library
 
 Everything that a lesson imports comes from `lib2048` itself: `from lib2048 import Network, train`.
-The pages below list these names by the room of the library in which they live, made from its
+What draws is reached as `draw.board`, what plots as `plot.curves`, and what only lessons need as
+`course.budget`: `from lib2048 import course, draw, plot`. The pages below list these names by the
+room of the library in which they live, made from its
 docstrings; the last one is the command. Arrays are said with their types and shapes: `uint64[n]`
 is n boards.
 
@@ -232,7 +235,8 @@ def members(module, doc=False):
     if not names or doc:
         names = [n for n, thing in vars(loaded).items() if public(n, thing, loaded)]
     lead = [docstrings.rst(inspect.getdoc(loaded))] if doc else []
-    return lead + [directive(module, name, getattr(loaded, name)) for name in names]
+    things = {name: getattr(loaded, name) for name in names}
+    return lead + [directive(module, n, t) for n, t in things.items() if not inspect.ismodule(t)]
 
 
 def public(name, thing, module):

@@ -8,17 +8,32 @@ at its end below; `words` in single quotes are code; what is indented is a block
 import re
 
 import lib2048
-from lib2048 import deep, labs
+from lib2048 import course, deep, draw, plot
+from lib2048.course import labs
 
 NAME = r"\*{0,2}[a-z_]\w*"
 ITEM = re.compile(rf"(?:^|(?<=; )|(?<=\. )|(?<=\): ))({NAME}(?:, {NAME})*): ")
 END = re.compile(r"(?<=[.;:]) (?=(?:Returns?|Raises|Where|With) )")
 CODE = re.compile(r"(`[^`]+`)")
+# What functions of these rooms return, and nobody makes himself.
+RETURNED = {
+    "play": ["play.evaluation.Result", "play.experience.Experience", "play.statistics.Comparison"],
+    "train": ["train.history.History", "train.race.Race"],
+}
 LINKS = {
     name: f"{module.__name__}.{name}"
-    for module in (labs, deep, lib2048)
+    for module in (labs, deep, course, lib2048)
     for name in module.__all__
     if name[0].isupper() or "_" in name
+}
+LINKS |= {
+    name.rpartition(".")[2]: f"lib2048.{name}" for names in RETURNED.values() for name in names
+}
+LINKS |= {
+    f"{room}.{name}": f"lib2048.{room}.{name}"
+    for room, module in {"draw": draw, "plot": plot}.items()
+    for name in module.__all__
+    if callable(getattr(module, name))
 }
 
 

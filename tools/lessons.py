@@ -37,6 +37,7 @@ LARGEST_FILE = 300_000  # bytes: a page on the web still shows the notebook
 LONGEST_CELL = 25  # lines that are not blank
 FEWEST_WORDS, MOST_WORDS = 600, 2000
 MOST_CELLS, MEDIAN_LINES = 45, 6
+MOST_NAMES = 12  # of lib2048 that a lesson imports: the others are written lib2048.name
 COMPILING = {"njit", "jit", "numba"}  # words that appendix A1 explains
 CELL_SECONDS = 600  # a cell that takes longer hangs
 
@@ -304,7 +305,7 @@ def parsed(cell: NotebookNode) -> ast.AST:
 
 
 def imports(tree: ast.AST) -> Iterator[tuple[str, str]]:
-    """Yield (module, name) of every import, name "" for a plain one, and of each lib2048.name."""
+    """Yield (module, name) of every import, name "" for a plain one, and of lib2048.a, course.b."""
     for node in ast.walk(tree):
         match node:
             case ast.Import(names=names):
@@ -313,14 +314,32 @@ def imports(tree: ast.AST) -> Iterator[tuple[str, str]]:
                 yield from ((module or ".", alias.name) for alias in names)
             case ast.Attribute(value=ast.Name(id="lib2048"), attr=name):
                 yield "lib2048", name
+            case ast.Attribute(value=ast.Name(id="course" | "draw" | "plot" as room), attr=name):
+                yield f"lib2048.{room}", name
+
+
+def few_names(path: Path, notebook: NotebookNode) -> Iterator[str]:
+    """A lesson imports few names of lib2048."""
+    names = set()
+    for _, cell in code_cells(notebook):
+        for node in ast.walk(parsed(cell)):
+            match node:
+                case ast.ImportFrom(module=module) if (module or "").split(".")[0] == "lib2048":
+                    names |= {alias.name for alias in node.names}
+                case ast.Import(names=[ast.alias(name="lib2048")]):
+                    names.add("lib2048")
+    if len(names) > MOST_NAMES:
+        yield f"imports {len(names)} names of lib2048, more than {MOST_NAMES}"
 
 
 def exported(module: str, name: str) -> bool:
     """Say whether lib2048 exports this module, and this module this name."""
     package, _, inner = module.partition(".")
-    if inner and not exported(package, inner):
-        return False
-    owner = importlib.import_module(module)
+    owner = importlib.import_module(package)
+    for part in inner.split(".") if inner else ():
+        if part not in getattr(owner, "__all__", dir(owner)):
+            return False
+        owner = getattr(owner, part)
     public = getattr(owner, "__all__", [n for n in vars(owner) if not n.startswith("_")])
     return name in ("", *public)
 
@@ -353,13 +372,13 @@ def predictions_wait(path: Path, notebook: NotebookNode) -> Iterator[str]:
     asked = [said for _, cell in code_cells(notebook) for said in predictions(parsed(cell))]
     wanted = [[f"{path.name[:2]}.{k + 1}", None] for k in range(len(asked))]
     if asked != wanted:
-        yield f"its calls predict(…) hold {asked}, not {wanted}, in this order"
+        yield f"its calls course.predict(…) hold {asked}, not {wanted}, in this order"
 
 
 def predictions(tree: ast.AST) -> list[list]:
     """Return the arguments of every call of `predict`, "?" for what is no plain value."""
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
-    calls = [call for call in calls if getattr(call.func, "id", "") == "predict"]
+    calls = [call for call in calls if ast.unparse(call.func) == "course.predict"]
     calls.sort(key=lambda call: (call.lineno, call.col_offset))
     return [[getattr(argument, "value", "?") for argument in call.args] for call in calls]
 
@@ -427,6 +446,7 @@ CHECKS = (
     nothing_of_this_machine,
     right_length,
     exported_names_only,
+    few_names,
     opens_from_anywhere,
     few_and_short_cells,
     nothing_from_the_appendix,

@@ -1,1 +1,41 @@
-"""The course above the engine: what lessons, labs and their reader need, and nothing else does."""
+"""The course above the engine: what lessons, labs and their reader need, and nothing else does.
+
+A lesson says `from lib2048 import course` and then `course.budget(1000, 100)`.  Each name is loaded
+when it is first used; `collect`, `rollouts`, `fit` and `places` are the engine's, and have their
+place here since only lessons call them.
+"""
+
+import importlib
+
+_LAZY = {
+    name: module
+    for module, names in {
+        "course.budgets": "actions_in as_written budget",
+        "course.explorers.curves": "CurvesExplorer",
+        "course.jaskowski_table": "table_one",
+        "course.ladder": "BoardKind Ladder",
+        "course.predictions": "mark_prediction predict predicted you_said",
+        "course.promotion": "draw_promotion",
+        "course.recorded": "paper_tests recorded_lists recorded_tests",
+        "course.timeline": "draw_time",
+        "course.variants": "paper_variants recorded_variants",
+        "course.weight_errors": "by_visits coherence one_weight",
+        "learn.examples": "fit places",
+        "play.experience": "collect rollouts",
+    }.items()
+    for name in names.split()
+}
+
+__all__ = ["labs", "papers", *_LAZY]
+
+
+def __getattr__(name):
+    if name in ("labs", "papers", "tournament"):
+        return importlib.import_module(f"lib2048.course.{name}")
+    if name in _LAZY:
+        return getattr(importlib.import_module(f"lib2048.{_LAZY[name]}"), name)
+    raise AttributeError(f"module 'lib2048.course' has no attribute {name!r}")
+
+
+def __dir__():
+    return sorted({*globals(), *__all__})

@@ -130,9 +130,9 @@ class Ladder:
 
     def draw(self, ax=None):
         """Draw the rungs, each with its factor to the one before it; return ax."""
-        from lib2048.show.plotting import plot_ladder
+        from lib2048.show import plot
 
-        return plot_ladder(list(self.rates), list(self.rates.values()), ax=ax)
+        return plot.ladder(list(self.rates), list(self.rates.values()), ax=ax)
 
 
 def _timed(play, games):

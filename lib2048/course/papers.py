@@ -17,7 +17,7 @@ from lib2048.learn.settings import Settings
 from lib2048.machine.data import data
 from lib2048.play.evaluation import evaluate
 from lib2048.play.statistics import compare, interval
-from lib2048.show.plotting import plot_beside, plot_compute
+from lib2048.show import plot
 from lib2048.sweep.lists import read_collect, read_list
 from lib2048.train.run import Run
 
@@ -112,7 +112,7 @@ def draw(name, ax=None):
     table = rows(name)
     if table.empty:
         raise ValueError(f"{name}: there is nothing to draw ({_figures()[name]['why']})")
-    return plot_beside(table, ax=ax)
+    return plot.beside(table, ax=ax)
 
 
 def compute(by="actions", ax=None):
@@ -129,7 +129,7 @@ def compute(by="actions", ax=None):
     if by == "hours":
         curves["hours"] = curves["actions"] * curves["list"].map(_hours_an_action())
         curves, points = curves.dropna(subset=["hours"]), points.iloc[:0]
-    return plot_compute(curves, points, by, ax=ax)
+    return plot.compute(curves, points, by, ax=ax)
 
 
 def run(name, row=None, minutes=1.0):

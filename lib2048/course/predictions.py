@@ -167,8 +167,8 @@ def _asked(path):
 def mark_prediction(ax, name, axis="y"):
     """Mark the reader's prediction in a figure of a result, if there is one; return ax.
 
-    ax: what `plot_curves`, `plot_intervals` and others return; axis: the one that the number
-    belongs to, "y" for a curve's height, "x" for `plot_intervals`.  The axis makes room for a
+    ax: what `plot.curves`, `plot.intervals` and others return; axis: the one that the number
+    belongs to, "y" for a curve's height, "x" for `plot.intervals`.  The axis makes room for a
     number near its range; one far outside gets an arrow at the edge.  Words stand above the figure.
     """
     if axis not in ("x", "y"):

@@ -1,6 +1,6 @@
 """The picture of weight promotion: stages as rows of bits, and whom a weight of each one asks."""
 
-from lib2048.show.drawing import (
+from lib2048.show.draw import (
     ACCENT,
     DARK,
     FONT,

@@ -5,7 +5,7 @@ afterstate s′ₜ.  Then a tile spawns, and the board is sₜ₊₁.  Every les
 """
 
 from lib2048.game import spec
-from lib2048.show.drawing import (
+from lib2048.show.draw import (
     ACCENT,
     DARK,
     FONT,

@@ -4,7 +4,7 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 from lib2048.game.board import to_tiles
-from lib2048.show.drawing import FRAME, tile_colour
+from lib2048.show.draw import FRAME, tile_colour
 
 GRAIN = 2  # drawn so many times as large, then made smaller: round corners without steps
 GAP = 0.1  # between tiles, in tiles

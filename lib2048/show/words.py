@@ -1,4 +1,4 @@
-"""What a figure shows, in words: the alt text of every figure that a notebook shows."""
+"""Numbers as people read them, and what a figure shows, in words: its alt text in a notebook."""
 
 import re
 import sys
@@ -8,6 +8,17 @@ import numpy as np
 MOST = 8  # curves that are told of
 BEYOND = 0.05  # of a curve's whole range: a turn that is told of
 WORD = re.compile(r"[^\W\d_]{2}")  # not the k of 20 k
+THIN = "\u202f"  # the thousands are set apart by a narrow space that does not break
+
+
+def thousands(number):
+    """Write a number without decimals, its thousands set apart: 68 664."""
+    return set_apart(f"{number:,.0f}")
+
+
+def set_apart(text):
+    """Return a number that Python wrote, such as -1,234.5, as people read it: −1 234.5."""
+    return text.replace(",", THIN).replace("-", "−")
 
 
 def describe(figure, number=str):

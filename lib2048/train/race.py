@@ -20,7 +20,7 @@ class Race:
 
     tests: DataFrame, a row a run: run (its name), the options that it had to itself, seed, score
     (the mean of its test games) and what `note` said; histories: {name: [`History`, one a seed]},
-    as `plot_curves` takes them.
+    as `plot.curves` takes them.
     """
 
     def __init__(self, rows):

@@ -18,7 +18,8 @@ from lib2048.course.recorded import (
     recorded_lists,
 )
 from lib2048.learn.settings import BUDGETS, Settings
-from lib2048.show.plotting import COLOURS, GREY, plot_curves, short, style
+from lib2048.show import plot
+from lib2048.show.plot import COLOURS, GREY, short
 from lib2048.show.widgets.base import Figure
 from lib2048.show.widgets.train import LOOK, Curve, Training, TrainingWidget, rate_symbol
 from lib2048.show.words import describe
@@ -39,7 +40,7 @@ SHORT = dict.fromkeys((*BUDGETS, "eval_every"))
 class CurvesExplorer(TrainingWidget):
     """Explore learning curves: choose rows, axes and seeds, read off numbers, run a row now.
 
-    sources: names of lists of data/runs (`lib2048.recorded_lists()`; without any, all of them) and
+    sources: names of lists of data/runs (`course.recorded_lists()`; without any, all of them) and
     folders of one's own: of one run, of a sweep, or with some of these inside.  What grows there is
     drawn as it grows.
     What is chosen at the start: place, the name of a list or folder; rule, 'td', 'tc', 'autostep',
@@ -210,7 +211,7 @@ class CurvesExplorer(TrainingWidget):
 
         Its figure is none of pyplot's, since a cell may be drawing in another thread.
         """
-        with style():
+        with plot.style():
             ax = matplotlib.figure.Figure().subplots()
         drawn, x, seeds = self.drawn(), self.view["x"], self.view["seeds"]
         curves = {label: frames for label, frames, _ in drawn}
@@ -219,7 +220,7 @@ class CurvesExplorer(TrainingWidget):
         if not curves:
             ax.set(xticks=[], yticks=[], title="nothing is recorded yet")
             return ax
-        plot_curves(curves, x=x, logx=self.view["log"], each=seeds == "each", ax=ax)
+        plot.curves(curves, x=x, logx=self.view["log"], each=seeds == "each", ax=ax)
         for (*_, paper), colour in zip(drawn, COLOURS, strict=False):
             for _, actions, mean, _ in paper:
                 ax.plot(actions, mean, "D", color=colour, markerfacecolor="white")

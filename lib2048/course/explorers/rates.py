@@ -3,8 +3,8 @@
 import numpy as np
 
 from lib2048.course.explorers.tuples import EIGHT, NetworkExplorer
-from lib2048.show.drawing import draw_curves, draw_row, draw_tuple
-from lib2048.show.widgets.base import points
+from lib2048.show import draw
+from lib2048.show.words import thousands
 from lib2048.train.watching import progress_bar
 
 MOMENTS = 60  # of a training, at which its entries are written down
@@ -148,10 +148,10 @@ class RateExplorer(NetworkExplorer):
         curve = [(actions, 100 * rate) for actions, rate in pairs if rate is not None]
         if not curve:
             return super().static()
-        curves = draw_curves({"rate": curve}, "actions", "its rate |E| / A in %", width=440)
-        said = f"index {points(found['index'][found['place']])}\nrate now {curve[-1][1]:.1f} %"
+        curves = draw.curves({"rate": curve}, "actions", "its rate |E| / A in %", width=440)
+        said = f"index {thousands(found['index'][found['place']])}\nrate now {curve[-1][1]:.1f} %"
         cells = found["cells"][found["place"]]
-        return draw_row([draw_tuple(cells, self.boards[0], caption=said), curves])
+        return draw.row([draw.tuple(cells, self.boards[0], caption=said), curves])
 
 
 def tosses_below(counts):

@@ -8,7 +8,8 @@ from lib2048.exact import MOST_ASKED, SmallGame, Values
 from lib2048.game import board as rules
 from lib2048.game import mdp
 from lib2048.game.spec import ACTIONS
-from lib2048.show.drawing import THIN, draw_row
+from lib2048.show import draw
+from lib2048.show.draw import THIN
 from lib2048.show.widgets.base import PositionWidget, trouble
 from lib2048.show.widgets.game import from_hex, to_hex
 
@@ -118,7 +119,7 @@ class SmallBoardWidget(PositionWidget):
         worth = [_text(play.of(self.board)) for play in (self.best, self.own)]
         boards = [self.board, *(from_hex(option["board"]) for option in options)]
         captions = [f"to come\nV* {worth[0]}\n{short} {worth[1]}", *_captions(options, short)]
-        return draw_row(map(self.game.tiles, boards), captions, size=100).captioned(
+        return draw.row(map(self.game.tiles, boards), captions, size=100).captioned(
             f"rewards included; {BEST} best by V*, {OWN_BEST} best by {short}"
         )
 

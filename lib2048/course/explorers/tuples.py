@@ -7,9 +7,10 @@ from traitlets import Dict
 
 from lib2048.game import board as rules
 from lib2048.networks.files import load
-from lib2048.show.drawing import draw_row, draw_tuple
-from lib2048.show.widgets.base import BrowserWidget, points
+from lib2048.show import draw
+from lib2048.show.widgets.base import BrowserWidget
 from lib2048.show.widgets.game import from_hex, to_hex
+from lib2048.show.words import thousands
 
 CELLS = (0, 1, 2, 3, 4, 5)  # the tuple to begin with where there is no network
 BOARD = [[2, 16, 8, 4], [4, 8, 0, 0], [32, 2, 0, 0], [64, 4, 2, 0]]
@@ -147,18 +148,18 @@ class NetworkExplorer(BrowserWidget):
     def static(self):
         """Return a `Picture` of the tuple on the first board, and of its eight placements."""
         found = self.look()
-        index = f"index {points(found['index'][found['place']])}"
-        size, cells = f"one of {points(16 ** len(self.cells))}", found["cells"][found["place"]]
-        first = draw_tuple(cells, self.boards[0], caption=f"{index}\n{size}", size=150)
-        return draw_row([first, *self._eight_pictures(found)])
+        index = f"index {thousands(found['index'][found['place']])}"
+        size, cells = f"one of {thousands(16 ** len(self.cells))}", found["cells"][found["place"]]
+        first = draw.tuple(cells, self.boards[0], caption=f"{index}\n{size}", size=150)
+        return draw.row([first, *self._eight_pictures(found)])
 
     def _eight_pictures(self, found):
         weights, visits = (found[name] or [None] * 8 for name in ("weights", "visits"))
         for cells, index, weight, count in zip(found["cells"], found["index"], weights, visits):
-            said = [f"index {points(index)}"]
+            said = [f"index {thousands(index)}"]
             said += [] if weight is None else [f"weight {weight:,.1f}".replace("-", "−")]
-            said += [] if count is None else [f"look-ups {points(count)}"]
-            picture = draw_tuple(cells, self.boards[0], None, size=110)
+            said += [] if count is None else [f"look-ups {thousands(count)}"]
+            picture = draw.tuple(cells, self.boards[0], None, size=110)
             yield picture.captioned("\n".join(said), wrap=False)
 
 
@@ -246,7 +247,7 @@ class Visits:
         return [counts[tuple(found)] for found in patterns]
 
     def __str__(self):
-        boards = f"{points(len(self.boards))} boards"
+        boards = f"{thousands(len(self.boards))} boards"
         return f"Look-ups: how often {boards} read an entry. Each board adds {EIGHT}."
 
 

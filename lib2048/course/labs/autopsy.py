@@ -20,13 +20,13 @@ def autopsy(student):
     """
     import pandas
 
-    from lib2048.show.plotting import plot_curves, subplots
+    from lib2048.show import plot
 
     table = pandas.read_csv(data("curves/hw04_bugs.csv"))
     curves = {"no bug": _of(table, "none")}
     curves |= {letter: _of(table, bug) for letter, bug in planted(student).items()}
-    figure, ax = subplots()
-    plot_curves(curves, x="games", ax=ax)
+    figure, ax = plot.subplots()
+    plot.curves(curves, x="games", ax=ax)
     print("\n".join(f"{bug:20} {say(f'autopsy.{bug}')}" for bug in CHOICE))
     return ax
 

@@ -5,7 +5,7 @@ from html import escape
 
 from lib2048.course.labs.messages import known, say
 from lib2048.game.board import to_text
-from lib2048.show.drawing import draw_board, draw_row
+from lib2048.show import draw
 
 NOT_ATTEMPTED, PASSED, FAILED = "not attempted", "passed", "failed"
 RESULT = "application/vnd.lib2048.checked+json"
@@ -88,9 +88,9 @@ class Checked:
         labels = [label for label, _ in drawn]
         boards = [value.get("rows", value.get("board")) for _, value in drawn]
         if len({_shape(board) for board in boards}) == 1:
-            picture = draw_row(boards, [*map(_label, labels)], size=130)
+            picture = draw.row(boards, [*map(_label, labels)], size=130)
             return f"<br>{picture._repr_html_()}"
-        pictures = (draw_board(board, _label(label), 130) for label, board in zip(labels, boards))
+        pictures = (draw.board(board, _label(label), 130) for label, board in zip(labels, boards))
         return "<br>" + " ".join(picture._repr_html_() for picture in pictures)
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from lib2048.play.evaluation import Result
 from lib2048.play.statistics import compare
+from lib2048.show.words import thousands
 
 COLUMNS = (
     "place", "player", "file", "games", "mean", "ci95", "reach_2048", "max", "moves",
@@ -120,16 +121,14 @@ def _line(row):
 # ---------------------------------------------------------------- numbers, as people read them
 
 
-def _number(value):
-    return f"{value:,.0f}".replace(",", "\u202f")  # a narrow space that does not break
-
-
 def _mean(row):
-    return _number(row["mean"]) + (f" ± {_number(row['ci95'])}" if row["ci95"] is not None else "")
+    return thousands(row["mean"]) + (
+        f" ± {thousands(row['ci95'])}" if row["ci95"] is not None else ""
+    )
 
 
 def _milliseconds(value):
-    return f"{value:.2g}" if value < 10 else _number(value)
+    return f"{value:.2g}" if value < 10 else thousands(value)
 
 
 def _share(value):
@@ -249,7 +248,7 @@ def _lead(board):
 
 
 def _games(count):
-    return f"{_number(count)} game{'s' * (count != 1)}"
+    return f"{thousands(count)} game{'s' * (count != 1)}"
 
 
 def _caption(board):
@@ -271,10 +270,10 @@ def _html_row(row, longest):
     cells = {"place": place, "player": _player(row)}
     if row["place"]:
         cells |= {"mean": _mean(row), "picture": _picture(row, longest)}
-        cells |= {"reach": _share(row["reach_2048"]), "max": _number(row["max"])}
-    cells |= {"verdict": _chip(row["verdict"]), "games": _number(row["games"])}
+        cells |= {"reach": _share(row["reach_2048"]), "max": thousands(row["max"])}
+    cells |= {"verdict": _chip(row["verdict"]), "games": thousands(row["games"])}
     if row["moves"]:
-        cells |= {"moves": _number(row["moves"]), "ms": _milliseconds(row["ms_per_move"])}
+        cells |= {"moves": thousands(row["moves"]), "ms": _milliseconds(row["ms_per_move"])}
     shown = [key for key in HEAD if row["place"] or key not in SCORED]
     said = "".join(_cell(key, cells.get(key, ""), len(HEAD) - len(shown)) for key in shown)
     return f"<tr{_class('' if row['place'] else 'out')}>{said}</tr>"
@@ -315,7 +314,7 @@ def _picture(row, longest):
     )
     return (
         f'<svg viewBox="0 0 180 26" role="img" aria-label="{_mean(row)} points, on a scale from 0 '
-        f'to {_number(longest)}"><path d="M4 13H176" stroke="#e4dccf" stroke-width="2"/>'
+        f'to {thousands(longest)}"><path d="M4 13H176" stroke="#e4dccf" stroke-width="2"/>'
         f'<path d="M{low:.1f} 13H{high:.1f}M{low:.1f} 7V19M{high:.1f} 7V19" stroke="#0072b2" '
         f'stroke-width="3"/><circle cx="{middle:.1f}" cy="13" r="4.5" fill="#0072b2"/></svg>'
     )

@@ -238,8 +238,3 @@ def _after_ours(trace):
     while rest and Path(rest.tb_frame.f_code.co_filename).parent in BrowserWidget._folders:
         rest = rest.tb_next
     return rest or trace
-
-
-def points(number):
-    """Write a number with its thousands set apart."""
-    return f"{number:,.0f}".replace(",", "\u202f").replace("-", "−")

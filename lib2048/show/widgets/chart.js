@@ -6,7 +6,7 @@ import "./vendor/uPlot.iife.min.js";
 import { make, points, row } from "./board.js";
 
 const ELSEWHERE = 0.05; // of an x, from which on a number says at which x it was
-const DASHES = [[], [8, 4], [2, 3], [10, 3, 2, 3]]; // as in drawing.py: lines differ without colour
+const DASHES = [[], [8, 4], [2, 3], [10, 3, 2, 3]]; // as in draw.py: lines differ without colour
 const LINEAR = [(x) => x, (x) => x];
 const LOGARITHMIC = [Math.log10, (x) => 10 ** x];
 const TALL = 170; // pixels

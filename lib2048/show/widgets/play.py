@@ -6,10 +6,11 @@ from traitlets import Dict, List, Unicode
 
 from lib2048.game import board as rules
 from lib2048.game.spec import ACTIONS
-from lib2048.show.drawing import draw_board
-from lib2048.show.widgets.base import BrowserWidget, points
+from lib2048.show import draw
+from lib2048.show.widgets.base import BrowserWidget
 from lib2048.show.widgets.game import Game, from_hex, position
 from lib2048.show.widgets.mind import SHIPPED, minds
+from lib2048.show.words import thousands
 
 
 class PlayWidget(BrowserWidget):
@@ -56,7 +57,7 @@ class PlayWidget(BrowserWidget):
             if reward is None:
                 text = f"{ACTIONS[action]} changes nothing: it is not legal, and no tile spawns."
             else:
-                text = f"{ACTIONS[action]}: {points(reward)} points."
+                text = f"{ACTIONS[action]}: {thousands(reward)} points."
             self._show(text)
 
     def undo(self):
@@ -85,8 +86,8 @@ class PlayWidget(BrowserWidget):
 
     def static(self):
         """Return a `Picture` of the board and its tally."""
-        actions = "1 action" if self.actions == 1 else f"{points(self.actions)} actions"
-        return draw_board(self.board, f"score {points(self.score)} · {actions}")
+        actions = "1 action" if self.actions == 1 else f"{thousands(self.actions)} actions"
+        return draw.board(self.board, f"score {thousands(self.score)} · {actions}")
 
     def _show(self, text):
         over = "The game is over: no action is legal." if rules.is_over(self.board) else ""

@@ -5,9 +5,10 @@ from itertools import accumulate
 from traitlets import Dict, Int, validate
 
 from lib2048.game import board as rules
-from lib2048.show.drawing import draw_row
-from lib2048.show.widgets.base import BrowserWidget, points
+from lib2048.show import draw
+from lib2048.show.widgets.base import BrowserWidget
 from lib2048.show.widgets.game import finite, to_hex
+from lib2048.show.words import thousands
 
 
 class ReplayWidget(BrowserWidget):
@@ -41,9 +42,9 @@ class ReplayWidget(BrowserWidget):
         moments: how many at most; of too many, the largest tiles are kept.
         """
         shown = self._key_moments(max(int(moments), 2))
-        captions = [f"{self._name(i)}\nscore {points(self.scores[i])}" for i in shown]
+        captions = [f"{self._name(i)}\nscore {thousands(self.scores[i])}" for i in shown]
         boards = [self.steps[i].afterstate for i in shown]
-        return draw_row(boards, captions, size=140, width=520)
+        return draw.row(boards, captions, size=140, width=520)
 
     def _key_moments(self, moments):
         largest = [rules.max_exponent(step.afterstate) for step in self.steps]

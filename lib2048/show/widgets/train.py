@@ -13,9 +13,10 @@ from traitlets import List
 
 from lib2048.learn.rules import RULES
 from lib2048.learn.settings import BUDGETS, check_budget
-from lib2048.show.drawing import draw_curves
-from lib2048.show.widgets.base import BrowserWidget, points, trouble
+from lib2048.show import draw
+from lib2048.show.widgets.base import BrowserWidget, trouble
 from lib2048.show.widgets.game import finite
+from lib2048.show.words import thousands
 from lib2048.train.history import BLOCK, TILES
 from lib2048.train.watching import amount
 
@@ -91,7 +92,7 @@ class Training:
         self._thread, self._lock = None, threading.RLock()
         past = run.history.table()
         self.curve = Curve(map(_point, past[:: 1 + 2 * len(past) // MOST]))  # many more fit
-        promise = "" if self.endless else f" {points(self._total)} {self.unit}"
+        promise = "" if self.endless else f" {thousands(self._total)} {self.unit}"
         self.phase, self.words, self.details = "ready", f"Ready to train{promise}.", ""
 
     going = property(lambda self: self.phase in self.GOING, doc="Whether its thread is at work.")
@@ -162,7 +163,7 @@ class Training:
 
     def _outcome(self, stopped):
         if not stopped:
-            return "done", f"Done: {points(self._total)} {self.unit}."
+            return "done", f"Done: {thousands(self._total)} {self.unit}."
         if self.phase == "pausing":
             return "paused", self._where("Paused") + " The network stands still: cells may use it."
         return "stopped", self._where("Stopped") + " Train on goes on from here."
@@ -195,7 +196,7 @@ class Training:
 
     def _where(self, what):
         if self.endless:
-            return f"{what} after {points(self.run.actions)} actions."
+            return f"{what} after {thousands(self.run.actions)} actions."
         return f"{what} at {amount(self._done, self._total)} {self.unit}."
 
     # ------------------------------------------------------------ what is told
@@ -203,15 +204,15 @@ class Training:
     def status(self):
         """Return where it stands, as JSON has it."""
         history, share = self.run.history, None
-        far = f"{points(history.actions)} actions"
+        far = f"{thousands(history.actions)} actions"
         if not self.endless:
             share = min(1.0, self._done / self._total)
             far = f"{amount(self._done, self._total)} {self.unit}"
             if self.run.done(self.unit) > self._done:  # it has been trained before
-                far += f" more; in all {points(history.actions)} actions"
+                far += f" more; in all {thousands(history.actions)} actions"
         changes = history.changes[-MARKS:]
         return {"phase": self.phase, "words": self.words, "details": self.details, "share": share,
-                "far": f"{far}, {points(history.count)} games", "rate": self.run.rate,
+                "far": f"{far}, {thousands(history.count)} games", "rate": self.run.rate,
                 "changes": [(c["actions"], c["rate"]) for c in changes]}  # fmt: skip
 
     def tell(self, everything=False):
@@ -385,9 +386,9 @@ class TrainWidget(TrainingWidget):
         for training in self._trainings:
             columns = [(p[0], p[3]) for p in training.curve.points if p[3] is not None]
             drawn[training.name] = columns
-            last = f", last mean {points(columns[-1][1])}" if columns else ""
+            last = f", last mean {thousands(columns[-1][1])}" if columns else ""
             words.append(f"{training.name}: {training.status()['far']}{last}{_turns(training.run)}")
-        picture = draw_curves(drawn, "actions", f"mean score of {BLOCK} games")
+        picture = draw.curves(drawn, "actions", f"mean score of {BLOCK} games")
         return picture.captioned("\n".join(words), wrap=False)
 
 
@@ -436,7 +437,7 @@ def _said(run, fields):
 def _turns(run):
     """Say where the rate of a run was changed."""
     symbol, last = rate_symbol(run.settings), run.history.changes[-3:]
-    told = [f"{symbol} {c['rate']:g} from {points(c['actions'])} actions on" for c in last]
+    told = [f"{symbol} {c['rate']:g} from {thousands(c['actions'])} actions on" for c in last]
     return "".join(f", {words}" for words in told)
 
 

@@ -9,7 +9,7 @@ from lib2048.game.rng import stream
 from lib2048.networks.network import Network
 from lib2048.search.expectimax import Search
 from lib2048.search.tree import MOST_PLIES, SearchTree
-from lib2048.show.drawing import draw_board, draw_tree
+from lib2048.show import draw
 from lib2048.show.widgets.base import PositionWidget
 from lib2048.show.widgets.game import finite, from_hex, position, to_hex
 from lib2048.show.widgets.mind import SHIPPED, mind_of
@@ -105,14 +105,14 @@ class TreeWidget(PositionWidget):
             tree = self._tree(self.board, self.tree["plies"], self.tree["reduce"])
             branches = [_branch(tree, option) for option in tree.options()]
         except Exception:  # the widget says what is wrong
-            return draw_board(self.board, "the position")
+            return draw.board(self.board, "the position")
         if not branches or self.tree["plies"] == 1:
-            return draw_board(self.board, "the position")
-        return draw_tree(self.board, branches)
+            return draw.board(self.board, "the position")
+        return draw.tree(self.board, branches)
 
 
 def _branch(tree, option):
-    """Return an action as `draw_tree` has it."""
+    """Return an action as `draw.tree` has it."""
     outcomes = sorted(tree.outcomes(str(option.action)), key=lambda outcome: outcome.worth)
     spawns = [(o.chance, o.state, o.action, float(o.worth)) for o in outcomes]
     return option.action, option.afterstate, option.reward * tree.pays, spawns

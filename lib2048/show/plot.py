@@ -22,23 +22,24 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from lib2048.game.board import max_exponent
 from lib2048.game.frontier import tile_sums
-from lib2048.show.words import tell_notebook
+from lib2048.show.words import tell_notebook, thousands
 
 __all__ = [
     "COLOURS",
     "STYLE",
-    "plot_curves",
-    "plot_differences",
-    "plot_game",
-    "plot_heat",
-    "plot_intervals",
-    "plot_ladder",
-    "plot_layers",
-    "plot_scores",
-    "plot_tiles",
-    "plot_tradeoff",
+    "curves",
+    "differences",
+    "game",
+    "heat",
+    "intervals",
+    "ladder",
+    "layers",
+    "scores",
+    "stages",
+    "tiles",
+    "tradeoff",
     "short",
-    "show_figure",
+    "show",
     "style",
     "subplots",
     "tile_table",
@@ -127,7 +128,7 @@ def _axes(ax, height=HEIGHT):
     return ax if ax is not None else plt.subplots(figsize=(WIDTH, height))[1]
 
 
-def show_figure(ax, finding):
+def show(ax, finding):
     """Show the figure of an ax under the cell, once, with its finding as the alt text."""
     from IPython.display import display
 
@@ -147,11 +148,6 @@ def short(number):
         if abs(float(f"{number:.3g}")) >= size:
             return f"{number / size:.3g}\u00a0{unit}".replace("-", "−")
     return f"{number:.4g}".replace("-", "−")
-
-
-def _grouped(number):
-    """Write an integer with a narrow space between thousands: 68 664."""
-    return f"{number:,.0f}".replace(",", "\u202f").replace("-", "−")
 
 
 def _percent(share):
@@ -182,7 +178,7 @@ def _format_axis(axis, column):
 
 
 @_styled
-def plot_curves(
+def curves(
     curves,
     x="actions",
     y="mean",
@@ -323,7 +319,7 @@ def _caption(ax, recorded):
 
 
 @_styled
-def plot_tiles(results, tiles=None, ax=None):
+def tiles(results, tiles=None, ax=None):
     """Draw how many games reach each tile, as grouped bars; return ax.
 
     results: {name: {tile: share 0..1}}, or {name: `Result`}. tiles: which tiles to show; by default
@@ -409,7 +405,7 @@ def tile_table(results, tiles=None):
 
     results: {name: {tile: share 0..1}}, or {name: `Result`}. The cells are texts: "68 664 ± 512",
     "91.4 %", "–" where no game reached the tile, "?" where the result does not say. tiles: which
-    tiles; by default those of `plot_tiles`.
+    tiles; by default those of `tiles`.
     """
     shares = _reached(results, tiles)
     shares = shares[_interesting(shares) if tiles is None else list(tiles)]
@@ -423,11 +419,11 @@ def tile_table(results, tiles=None):
 def _mean_text(result):
     if not hasattr(result, "mean"):
         return None
-    return f"{_grouped(result.mean)}\u00a0±\u00a0{_grouped(result.ci95)}"
+    return f"{thousands(result.mean)}\u00a0±\u00a0{thousands(result.ci95)}"
 
 
 @_styled
-def plot_scores(scores, kind="histogram", ax=None):
+def scores(scores, kind="histogram", ax=None):
     """Draw how the scores of single games are spread; return ax.
 
     scores: {name: array of scores}, {name: `Result`}, or one array. kind: "histogram" (share of the
@@ -472,7 +468,7 @@ def _draw_ecdf(ax, name, sample, edges):
 
 
 @_styled
-def plot_stages(visits, stages, ax=None):
+def stages(visits, stages, ax=None):
     """Draw how the actions of training were spread over the stages; return ax.
 
     visits: {name: int array, actions that led into each stage} (`History.visits`); stages: the
@@ -494,7 +490,7 @@ def plot_stages(visits, stages, ax=None):
 
 
 @_styled
-def plot_ladder(names, rates, unit="moves/s", ax=None):
+def ladder(names, rates, unit="moves/s", ax=None):
     """Draw speeds as the rungs of a ladder, from the top down; return ax.
 
     names, rates: of equal length, the first rung first; a rate is a number of `unit` above 0. The
@@ -536,7 +532,7 @@ def _name_rows(ax, names):
 
 
 @_styled
-def plot_intervals(names, means, ci95s, xlabel="mean score (points)", ax=None):
+def intervals(names, means, ci95s, xlabel="mean score (points)", ax=None):
     """Draw means with their 95 % intervals, one row each; return ax.
 
     names, means, ci95s: of equal length; ci95s are the half widths, in the unit of the means.
@@ -546,7 +542,7 @@ def plot_intervals(names, means, ci95s, xlabel="mean score (points)", ax=None):
     ax, places = _axes(ax, 1.1 + 0.5 * len(names)), range(len(names))
     ax.errorbar(means, places, xerr=ci95s, fmt="o", capsize=5, markersize=7, elinewidth=2.2)
     for place, mean, ci95 in zip(places, means, ci95s):
-        text = f"{_grouped(mean)} ± {_grouped(ci95)}"
+        text = f"{thousands(mean)} ± {thousands(ci95)}"
         note = {"textcoords": "offset points", "ha": "center", "va": "bottom", "fontsize": 11}
         ax.annotate(text, (mean, place), (0, 6), **note)
     ax.xaxis.set_major_formatter(_SHORT)
@@ -565,10 +561,10 @@ def _paired(names, values):
 
 
 @_styled
-def plot_beside(rows, ax=None):
+def beside(rows, ax=None):
     """Draw a paper's results (hollow) and ours (full), a row each, a colour a depth; return ax.
 
-    rows: DataFrame with row, plies, paper, paper ±, ours, ±, as `papers.rows` returns it.
+    rows: DataFrame with row, plies, paper, paper ±, ours, ±, as `course.papers.rows` returns it.
     """
     names = list(dict.fromkeys(rows["row"]))
     ax = _axes(ax, 1.6 + 0.42 * len(names))
@@ -593,7 +589,7 @@ def plot_beside(rows, ax=None):
 
 
 @_styled
-def plot_compute(curves, points, by="actions", ax=None):
+def compute(curves, points, by="actions", ax=None):
     """Draw scores by compute: a line a run, a hollow point a paper's result; return ax.
 
     curves: DataFrame with list, run, mean and the column `by`; points: with row, paper, paper's
@@ -625,7 +621,7 @@ def plot_compute(curves, points, by="actions", ax=None):
 
 
 @_styled
-def plot_differences(groups, xlabel="difference (%)", ax=None):
+def differences(groups, xlabel="difference (%)", ax=None):
     """Draw how far rows are above a reference, with 95 % intervals, a mark a group; return ax.
 
     groups: {label: frame}, indexed by the names of the rows, with the columns percent and half
@@ -651,7 +647,7 @@ def plot_differences(groups, xlabel="difference (%)", ax=None):
 
 
 @_styled
-def plot_tradeoff(groups, ax=None):
+def tradeoff(groups, ax=None):
     """Draw what thinking longer buys: mean score against speed, a line a group; return ax.
 
     groups: {label: frame}; a row is one player, with the columns name (written beside its point),
@@ -690,7 +686,7 @@ def _draw_players(ax, label, frame, above):
 
 
 @_styled
-def plot_heat(matrix, xlabel, ylabel, label, xticks=None, yticks=None, numbers=None, ax=None):
+def heat(matrix, xlabel, ylabel, label, xticks=None, yticks=None, numbers=None, ax=None):
     """Draw a matrix of values over two tiles as a heat map; return ax.
 
     matrix: rows × columns of numbers, NaN (pale) where there is none; row 0 is drawn at the bottom.
@@ -742,7 +738,7 @@ def _brief(value):
 
 
 @_styled
-def plot_layers(values, ax=None):
+def layers(values, ax=None):
     """Draw what every afterstate of a small board is worth, over its tile sum; return ax.
 
     values: the `Values` of a way to play. Blue: the afterstates that 10 000 games come to at least
@@ -764,7 +760,7 @@ def plot_layers(values, ax=None):
 
 
 @_styled
-def plot_game(steps, ax=None):
+def game(steps, ax=None):
     """Draw one game: the score so far, and what the player expected in the end; return ax.
 
     steps: a list of `Step`(board, action, reward, afterstate, value). The expectation after an

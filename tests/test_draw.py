@@ -10,22 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lib2048.show import drawing
-from lib2048.show.drawing import (
-    ACCENT,
-    EMPTY,
-    TILE_COLOURS,
-    Picture,
-    draw_board,
-    draw_choice,
-    draw_curves,
-    draw_pattern,
-    draw_row,
-    draw_tree,
-    draw_tuple,
-    draw_tuples,
-    tile_colour,
-)
+from lib2048.show import draw
+from lib2048.show.draw import ACCENT, EMPTY, TILE_COLOURS, Picture, tile_colour
 
 TILES = [[2, 4, 8, 16], [256, 128, 64, 32], [512, 1024, 2048, 4096], [0, 0, 0, 32768]]
 BOARD = sum(
@@ -72,7 +58,7 @@ def outlines(picture):
 
 
 def test_every_tile_has_the_colour_of_the_game():
-    fills = [fill for _, _, fill in squares(draw_board(BOARD))]
+    fills = [fill for _, _, fill in squares(draw.board(BOARD))]
     flat = [tile for row in TILES for tile in row]
     assert fills == [tile_colour(tile)[0] for tile in flat]
     assert fills[:4] == ["#eee4da", "#ede0c8", "#f2b179", "#f59563"]
@@ -100,7 +86,7 @@ def test_every_tile_up_to_65536_has_its_own_colour():
 
 
 def test_the_browser_has_the_same_colours():
-    rules = (Path(drawing.__file__).parent / "widgets/board.css").read_text(encoding="utf-8")
+    rules = (Path(draw.__file__).parent / "widgets/board.css").read_text(encoding="utf-8")
     pattern = r'\[data-tile="(\d+)"\] \{ background: (#\w+); color: (#\w+); \}'
     found = {int(tile): (back, ink) for tile, back, ink in re.findall(pattern, rules)}
     assert found == {tile: tile_colour(tile) for tile in TILE_COLOURS}
@@ -108,11 +94,11 @@ def test_the_browser_has_the_same_colours():
 
 
 def test_tiles_are_written_in_reading_order_and_empty_cells_are_blank():
-    assert texts(draw_board(BOARD)) == [str(tile) for row in TILES for tile in row if tile]
+    assert texts(draw.board(BOARD)) == [str(tile) for row in TILES for tile in row if tile]
 
 
 def test_each_number_stands_in_the_middle_of_its_cell():
-    picture = draw_board(BOARD, size=200)
+    picture = draw.board(BOARD, size=200)
     side = 200 / 4.5
     cells = squares(picture)
     for (x, y, node), (left, top, _) in zip(elements(picture, "text"), cells[:12] + cells[15:]):
@@ -123,19 +109,19 @@ def test_each_number_stands_in_the_middle_of_its_cell():
 
 def test_long_numbers_fit_their_cell():
     board = [[2**17, 2**16], [1024, 128]]
-    picture = draw_board(board, size=100)
+    picture = draw.board(board, size=100)
     for _, _, node in elements(picture, "text"):
         assert 0.62 * float(node.get("font-size")) * len(node.text) < 100 / 2.3
 
 
 def test_an_integer_a_numpy_integer_and_a_list_give_the_same_text():
-    assert draw_board(BOARD).svg == draw_board(np.uint64(BOARD)).svg == draw_board(TILES).svg
-    assert draw_board(np.array(TILES)).svg == draw_board(TILES).svg
+    assert draw.board(BOARD).svg == draw.board(np.uint64(BOARD)).svg == draw.board(TILES).svg
+    assert draw.board(np.array(TILES)).svg == draw.board(TILES).svg
 
 
 @pytest.mark.parametrize("rows, cols", [(1, 4), (2, 2), (2, 3), (3, 2), (4, 4)])
 def test_a_board_of_any_shape_has_all_its_cells_inside_its_frame(rows, cols):
-    picture = draw_board([[2] * cols for _ in range(rows)], size=120)
+    picture = draw.board([[2] * cols for _ in range(rows)], size=120)
     cells = squares(picture)
     assert len(cells) == rows * cols and len({(x, y) for x, y, _ in cells}) == rows * cols
     assert max(picture.width, picture.height) == pytest.approx(120)
@@ -146,17 +132,17 @@ def test_a_board_of_any_shape_has_all_its_cells_inside_its_frame(rows, cols):
 
 @pytest.mark.parametrize("cell, number", [(6, 6), ((1, 2), 6), (np.int64(0), 0), ((3, 3), 15)])
 def test_highlight_outlines_that_cell(cell, number):
-    picture = draw_board(BOARD, highlight=[cell])
+    picture = draw.board(BOARD, highlight=[cell])
     assert outlines(picture) == [squares(picture)[number][:2]]
 
 
 def test_an_outline_is_not_square_by_accident():
-    assert outlines(draw_board(BOARD)) == []
-    assert len(outlines(draw_board(BOARD, highlight=[1, 2, (0, 1)]))) == 2
+    assert outlines(draw.board(BOARD)) == []
+    assert len(outlines(draw.board(BOARD, highlight=[1, 2, (0, 1)]))) == 2
 
 
 def test_a_mark_stands_in_an_empty_cell_or_as_a_badge_on_a_tile():
-    picture = draw_board(BOARD, marks={12: "a", (1, 1): "b"})
+    picture = draw.board(BOARD, marks={12: "a", (1, 1): "b"})
     where = {node.text: (x, y) for x, y, node in elements(picture, "text")}
     cells = [c for c in squares(picture) if c[2] != ACCENT]
     empty, tile = cells[12], cells[5]
@@ -167,7 +153,7 @@ def test_a_mark_stands_in_an_empty_cell_or_as_a_badge_on_a_tile():
 
 @pytest.mark.parametrize("action, along", [("Up", (0, -1)), (1, (1, 0)), (2, (0, 1)), (3, (-1, 0))])
 def test_an_arrow_points_out_of_the_board_on_the_side_of_the_action(action, along):
-    picture = draw_board(BOARD, arrow=action)
+    picture = draw.board(BOARD, arrow=action)
     path = elements(picture, "path")[0][2].get("d")
     tip, *feet = [tuple(map(float, p.split())) for p in path.strip("Mz").split("L")]
     middle = [(a + b) / 2 for a, b in zip(*feet)]
@@ -177,19 +163,19 @@ def test_an_arrow_points_out_of_the_board_on_the_side_of_the_action(action, alon
 
 
 def test_a_caption_stands_below_and_is_wrapped_and_escaped():
-    picture = draw_board(BOARD, caption="r < 4 & a caption that is longer than the board is wide")
+    picture = draw.board(BOARD, caption="r < 4 & a caption that is longer than the board is wide")
     lines = [(y, node.text) for _, y, node in elements(picture, "text")][13:]
     assert " ".join(text for _, text in lines).startswith("r < 4 & a caption")
     assert len(lines) > 1 and all(y > 10 + 200 for y, _ in lines)
     assert lines == sorted(lines)
-    assert picture.height > draw_board(BOARD).height
+    assert picture.height > draw.board(BOARD).height
 
 
 # --------------------------------------------------------------------------------------- pictures
 
 
 def test_pictures_are_small_and_self_contained():
-    picture = draw_board(BOARD, caption="a caption", highlight=range(4), marks={15: "!"}, arrow=0)
+    picture = draw.board(BOARD, caption="a caption", highlight=range(4), marks={15: "!"}, arrow=0)
     assert len(picture.svg.encode()) < 4096
     assert re.findall(r"<(?!/)(\w+)", picture.svg)[0] == "svg"
     assert set(re.findall(r"<(\w+)", picture.svg)) <= {"svg", "g", "rect", "text", "path"}
@@ -197,15 +183,15 @@ def test_pictures_are_small_and_self_contained():
 
 
 def test_the_same_input_gives_the_same_text():
-    def draw():
+    def drawn():
         rows = [(1, BOARD, 4, 1.5), ("Left", TILES, 0, 2)]
-        return draw_row([draw_board(BOARD, highlight={3, 1, 2}), draw_choice(BOARD, rows)]).svg
+        return draw.row([draw.board(BOARD, highlight={3, 1, 2}), draw.choice(BOARD, rows)]).svg
 
-    assert draw() == draw()
+    assert drawn() == drawn()
 
 
 def test_the_card_behind_a_picture_is_opaque_and_covers_all_of_it():
-    picture = draw_board(BOARD)
+    picture = draw.board(BOARD)
     _, _, card = elements(picture, "rect")[0]
     root = ET.fromstring(picture.svg)
     assert card.get("fill") == "#faf8ef"
@@ -214,7 +200,7 @@ def test_the_card_behind_a_picture_is_opaque_and_covers_all_of_it():
 
 
 def test_a_notebook_gets_an_image_that_untrusted_pages_show_too():
-    picture = draw_board([[2, 0], [4, 8]], caption='a < "b"')
+    picture = draw.board([[2, 0], [4, 8]], caption='a < "b"')
     image = ET.fromstring(picture._repr_html_().replace('max-width:100%">', 'max-width:100%"/>'))
     kind, data = image.get("src").split(",")
     assert image.tag == "img" and kind == "data:image/svg+xml;base64"
@@ -224,20 +210,23 @@ def test_a_notebook_gets_an_image_that_untrusted_pages_show_too():
 
 
 def test_a_terminal_says_what_is_drawn():
-    assert repr(draw_board([[2, 0], [4, 8]])) == "<Picture 2 . / 4 8>"
-    assert len(repr(draw_row([BOARD] * 9))) < 120
+    assert repr(draw.board([[2, 0], [4, 8]])) == "<Picture 2 . / 4 8>"
+    assert len(repr(draw.row([BOARD] * 9))) < 120
 
 
 def test_a_picture_can_be_saved(tmp_path):
-    draw_board(BOARD).save(tmp_path / "board.svg")
-    assert (tmp_path / "board.svg").read_text(encoding="utf-8") == draw_board(BOARD).svg + "\n"
+    draw.board(BOARD).save(tmp_path / "board.svg")
+    assert (tmp_path / "board.svg").read_text(encoding="utf-8") == draw.board(BOARD).svg + "\n"
 
 
-def test_drawing_needs_the_standard_library_and_the_rules_only():
-    tree = ast.parse(Path(drawing.__file__).read_text(encoding="utf-8"))
+def test_drawing_needs_the_standard_library_the_rules_and_words_only():
+    tree = ast.parse(Path(draw.__file__).read_text(encoding="utf-8"))
     names = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     names |= {a.name for node in ast.walk(tree) if isinstance(node, ast.Import) for a in node.names}
-    assert {n for n in names if n not in sys.stdlib_module_names} == {"lib2048.game.spec"}
+    assert {n for n in names if n not in sys.stdlib_module_names} == {
+        "lib2048.game.spec",
+        "lib2048.show.words",
+    }
 
 
 # ----------------------------------------------------------------------------------------- curves
@@ -251,7 +240,7 @@ def corners(picture):
 
 def test_curves_share_their_scales_and_begin_at_nothing():
     curves = {"td": [(0, 0), (50, 100)], "tc": [(50, 50), (100, 200)], "later": []}
-    picture = draw_curves(curves, "actions", "points", width=400, height=100)
+    picture = draw.curves(curves, "actions", "points", width=400, height=100)
     td, tc = corners(picture)
     assert td == [(0, 120), (200, 70)] and tc == [(200, 95), (400, 20)]
     assert picture.text == "points, up to 200; actions, up to 100"
@@ -259,9 +248,9 @@ def test_curves_share_their_scales_and_begin_at_nothing():
 
 
 def test_curves_without_points_say_so_and_too_many_are_refused(refused):
-    assert "no game is over yet" in draw_curves({"td": []}, "actions", "points").text
+    assert "no game is over yet" in draw.curves({"td": []}, "actions", "points").text
     five = dict.fromkeys("abcde", [])
-    refused(lambda: draw_curves(five, "x", "y"), "5 curves: there are colours for 4")
+    refused(lambda: draw.curves(five, "x", "y"), "5 curves: there are colours for 4")
 
 
 # ------------------------------------------------------------------------------------------- rows
@@ -272,7 +261,7 @@ def frames(picture):
 
 
 def test_a_row_lines_its_boards_up_with_captions_and_labelled_arrows():
-    picture = draw_row([BOARD] * 3, ["s", "s′", "s″"], ["Up, +8", "spawn"])
+    picture = draw.row([BOARD] * 3, ["s", "s′", "s″"], ["Up, +8", "spawn"])
     assert len({y for _, y in frames(picture)}) == 1 and len(frames(picture)) == 3
     xs = {node.text: x for x, _, node in elements(picture, "text")}
     assert xs["s"] < xs["Up, +8"] < xs["s′"] < xs["spawn"] < xs["s″"]
@@ -280,29 +269,29 @@ def test_a_row_lines_its_boards_up_with_captions_and_labelled_arrows():
 
 
 def test_boards_of_other_height_are_centred_on_the_same_line():
-    picture = draw_row([[[2, 2, 4, 0]], BOARD], ["a row", "a longer caption of two lines at least"])
+    picture = draw.row([[[2, 2, 4, 0]], BOARD], ["a row", "a longer caption of two lines at least"])
     (_, top_row), (_, top_board) = frames(picture)
     row_height = 150 / 4.5 * 1.2
     assert top_row + row_height / 2 == pytest.approx(top_board + 75, abs=0.2)
 
 
 def test_a_long_row_wraps_and_stays_narrow():
-    picture = draw_row([BOARD] * 7, arrows=["a"] * 6, width=640)
+    picture = draw.row([BOARD] * 7, arrows=["a"] * 6, width=640)
     rows = sorted({y for _, y in frames(picture)})
     assert len(rows) == 3 and picture.width <= 640
     assert [y for _, y in frames(picture)] == sorted(y for _, y in frames(picture))
 
 
 def test_an_arrow_without_a_text_is_left_out_only_for_none():
-    assert len(elements(draw_row([BOARD] * 3, arrows=[None, ""]), "path")) == 2
-    assert len(elements(draw_row([BOARD] * 3), "path")) == 0
+    assert len(elements(draw.row([BOARD] * 3, arrows=[None, ""]), "path")) == 2
+    assert len(elements(draw.row([BOARD] * 3), "path")) == 0
 
 
 def test_rows_nest():
-    inner = draw_row([BOARD, BOARD])
+    inner = draw.row([BOARD, BOARD])
     assert isinstance(inner, Picture)
-    assert len(frames(draw_row([inner, BOARD]))) == 3
-    assert draw_row([inner]).svg == inner.svg
+    assert len(frames(draw.row([inner, BOARD]))) == 3
+    assert draw.row([inner]).svg == inner.svg
 
 
 # ----------------------------------------------------------------------------------------- tuples
@@ -310,17 +299,17 @@ def test_rows_nest():
 
 def test_a_tuple_fills_its_cells_and_numbers_them_in_its_order():
     cells = [4, 0, 9]
-    picture = draw_tuple(cells)
+    picture = draw.tuple(cells)
     blue = [(x, y) for x, y, fill in squares(picture) if fill == ACCENT]
     grid = [(x, y) for x, y, fill in squares(picture) if fill == EMPTY]
     assert blue == [grid[cell] for cell in cells]
     assert texts(picture) == ["0", "1", "2"]
-    assert texts(draw_tuple(cells, labels="cells")) == ["4", "0", "9"]
-    assert texts(draw_tuple(cells, labels=None)) == []
+    assert texts(draw.tuple(cells, labels="cells")) == ["4", "0", "9"]
+    assert texts(draw.tuple(cells, labels=None)) == []
 
 
 def test_a_tuple_on_a_board_outlines_what_it_reads_and_pales_the_rest():
-    picture = draw_tuple([0, 1, 5], board=BOARD, size=150)
+    picture = draw.tuple([0, 1, 5], board=BOARD, size=150)
     cells = [c for c in squares(picture) if c[2] != ACCENT]
     assert outlines(picture) == [cells[i][:2] for i in (0, 1, 5)]
     pale = {node.text for _, _, node in elements(picture, "text") if node.get("opacity")}
@@ -328,20 +317,20 @@ def test_a_tuple_on_a_board_outlines_what_it_reads_and_pales_the_rest():
 
 
 def test_small_multiples_name_each_tuple_as_networks_do():
-    picture = draw_tuples([(0, 1, 2, 4, 5, 6), (4, 5, 6, 8, 9, 10)], labels=None)
+    picture = draw.tuples([(0, 1, 2, 4, 5, 6), (4, 5, 6, 8, 9, 10)], labels=None)
     assert texts(picture) == ["012456", "45689a"]
     assert len(frames(picture)) == 2
-    assert texts(draw_tuples([[0], [1]], captions=["a", None], labels=None)) == ["a"]
+    assert texts(draw.tuples([[0], [1]], captions=["a", None], labels=None)) == ["a"]
 
 
 def test_a_pattern_shows_its_tiles_and_its_weight():
-    picture = draw_pattern((0, 1, 2, 6), (1, 0, 11, 15), -12345.6)
+    picture = draw.pattern((0, 1, 2, 6), (1, 0, 11, 15), -12345.6)
     assert texts(picture) == ["2", "2048", "32768", "−12\u202f346"]
     cells = squares(picture)
     assert outlines(picture) == [cells[i][:2] for i in (0, 1, 2, 6)]
     assert cells[2][2] == TILE_COLOURS[2048]
-    assert texts(draw_pattern([0], [1], 1.25))[-1] == "+1.2"
-    assert texts(draw_pattern([0], [1])) == ["2"]
+    assert texts(draw.pattern([0], [1], 1.25))[-1] == "+1.2"
+    assert texts(draw.pattern([0], [1])) == ["2"]
 
 
 # -------------------------------------------------------------------------------------- decisions
@@ -349,7 +338,7 @@ def test_a_pattern_shows_its_tiles_and_its_weight():
 
 def choice(**more):
     rows = [(1, BOARD, 4, 1041.2), ("Left", TILES, 8, 980.5), (0, BOARD, 16, -812)]
-    return draw_choice(BOARD, rows, **more)
+    return draw.choice(BOARD, rows, **more)
 
 
 def test_a_choice_shows_reward_plus_value_and_marks_the_best():
@@ -365,16 +354,16 @@ def test_the_frame_of_the_best_is_around_its_afterstate():
     where = {node.text: (x, y) for x, y, node in elements(choice(), "text")}
     assert frame[0] < where["Right · best"][0] < frame[0] + 120
     assert where["Right · best"][1] > frame[1] + 120
-    assert outlines(draw_choice(BOARD, [(0, BOARD, 0, 1), (3, BOARD, 0, 2)])) != [frame]
+    assert outlines(draw.choice(BOARD, [(0, BOARD, 0, 1), (3, BOARD, 0, 2)])) != [frame]
 
 
 def test_of_equal_sums_the_first_action_is_best():
-    said = texts(draw_choice(BOARD, [(2, BOARD, 4, 0), (1, BOARD, 0, 4)]))
+    said = texts(draw.choice(BOARD, [(2, BOARD, 4, 0), (1, BOARD, 0, 4)]))
     assert "Right · best" in said and "Down" in said
 
 
 def test_reward_alone_can_decide():
-    assert "8 + 0 = 8" in texts(draw_choice(BOARD, [(2, BOARD, 8, 0)]))
+    assert "8 + 0 = 8" in texts(draw.choice(BOARD, [(2, BOARD, 8, 0)]))
 
 
 def test_the_four_afterstates_stand_in_two_columns():
@@ -391,7 +380,7 @@ def spawn_in(cell, exponent, chance, action, worth):
 def tree(**more):
     one_left = [spawn_in(12, 1, 0.9, None, 0), spawn_in(12, 2, 0.1, "Up", 108)]
     three_left = [spawn_in(12, 1, 0.3, 0, 50)] + [spawn_in(13, 1, 0.1, 3, 1234.5)] * 7
-    return draw_tree(BOARD, [(1, BOARD, 8, one_left), ("Left", BOARD, 4, three_left)], **more)
+    return draw.tree(BOARD, [(1, BOARD, 8, one_left), ("Left", BOARD, 4, three_left)], **more)
 
 
 def test_a_tree_shows_chances_answers_and_how_many_it_leaves_out():
@@ -428,7 +417,7 @@ def test_the_lines_of_a_tree_end_at_the_middle_of_their_boards():
 
 
 def test_everything_in_a_tree_lies_inside_its_card():
-    for picture in (tree(), tree(shown=1), draw_tree(BOARD, [(0, BOARD, 0, [(1, BOARD, 0, 1)])])):
+    for picture in (tree(), tree(shown=1), draw.tree(BOARD, [(0, BOARD, 0, [(1, BOARD, 0, 1)])])):
         for x, y, node in elements(picture, "rect"):
             assert x >= 0 and x + float(node.get("width")) <= picture.width + 20.2
             assert y >= 0 and y + float(node.get("height")) <= picture.height + 20.2
@@ -440,37 +429,37 @@ def test_everything_in_a_tree_lies_inside_its_card():
 @pytest.mark.parametrize(
     "call, says",
     [
-        (lambda: draw_board("2048"), "a board is"),
-        (lambda: draw_board(-1), "64 bits, not -1"),
-        (lambda: draw_board(1 << 64), "64 bits"),
-        (lambda: draw_board(2.5), "a board is"),
-        (lambda: draw_board([]), "not empty"),
-        (lambda: draw_board([[2, 4], [2]]), "one length"),
-        (lambda: draw_board([[2, 3]]), "power of two from 2 on, not 3"),
-        (lambda: draw_board([[1]]), "not 1"),
-        (lambda: draw_board([["2"]]), "a board is"),
-        (lambda: draw_board([2, 4]), "a board is"),
-        (lambda: draw_board(BOARD, highlight=[16]), "cell 16 is not on a 4×4 board"),
-        (lambda: draw_board(BOARD, highlight=[(0, 4)]), r"cell \(0, 4\)"),
-        (lambda: draw_board(BOARD, highlight=["a"]), "a cell is"),
-        (lambda: draw_board(BOARD, arrow=4), "an action is 0..3 or one of Up, Right, Down, Left"),
-        (lambda: draw_board(BOARD, arrow="up"), "not 'up'"),
-        (lambda: draw_board(BOARD, size=0), "size is"),
-        (lambda: draw_row([]), "nothing to draw"),
-        (lambda: draw_row([BOARD], captions=["a", "b"]), "captions needs 1 texts, not 2"),
-        (lambda: draw_row([BOARD] * 2, arrows=["a", "b"]), "arrows needs 1 texts, not 2"),
-        (lambda: draw_tuple([]), "at least one cell"),
-        (lambda: draw_tuple([1, 1]), "none twice"),
-        (lambda: draw_tuple([16]), "cell 16"),
-        (lambda: draw_tuple([1], labels=True), "labels is"),
-        (lambda: draw_tuple([1], board=[[2, 4]]), "the board is 1×2, not 4×4"),
-        (lambda: draw_pattern([1, 2], [1]), "2 cells need as many exponents, not 1"),
-        (lambda: draw_pattern([1], [18]), "an exponent is"),
-        (lambda: draw_choice(BOARD, []), "rows is empty"),
-        (lambda: draw_choice(BOARD, [(7, BOARD, 0, 0)]), "an action is"),
-        (lambda: draw_tree(BOARD, []), "at least one branch"),
+        (lambda: draw.board("2048"), "a board is"),
+        (lambda: draw.board(-1), "64 bits, not -1"),
+        (lambda: draw.board(1 << 64), "64 bits"),
+        (lambda: draw.board(2.5), "a board is"),
+        (lambda: draw.board([]), "not empty"),
+        (lambda: draw.board([[2, 4], [2]]), "one length"),
+        (lambda: draw.board([[2, 3]]), "power of two from 2 on, not 3"),
+        (lambda: draw.board([[1]]), "not 1"),
+        (lambda: draw.board([["2"]]), "a board is"),
+        (lambda: draw.board([2, 4]), "a board is"),
+        (lambda: draw.board(BOARD, highlight=[16]), "cell 16 is not on a 4×4 board"),
+        (lambda: draw.board(BOARD, highlight=[(0, 4)]), r"cell \(0, 4\)"),
+        (lambda: draw.board(BOARD, highlight=["a"]), "a cell is"),
+        (lambda: draw.board(BOARD, arrow=4), "an action is 0..3 or one of Up, Right, Down, Left"),
+        (lambda: draw.board(BOARD, arrow="up"), "not 'up'"),
+        (lambda: draw.board(BOARD, size=0), "size is"),
+        (lambda: draw.row([]), "nothing to draw"),
+        (lambda: draw.row([BOARD], captions=["a", "b"]), "captions needs 1 texts, not 2"),
+        (lambda: draw.row([BOARD] * 2, arrows=["a", "b"]), "arrows needs 1 texts, not 2"),
+        (lambda: draw.tuple([]), "at least one cell"),
+        (lambda: draw.tuple([1, 1]), "none twice"),
+        (lambda: draw.tuple([16]), "cell 16"),
+        (lambda: draw.tuple([1], labels=True), "labels is"),
+        (lambda: draw.tuple([1], board=[[2, 4]]), "the board is 1×2, not 4×4"),
+        (lambda: draw.pattern([1, 2], [1]), "2 cells need as many exponents, not 1"),
+        (lambda: draw.pattern([1], [18]), "an exponent is"),
+        (lambda: draw.choice(BOARD, []), "rows is empty"),
+        (lambda: draw.choice(BOARD, [(7, BOARD, 0, 0)]), "an action is"),
+        (lambda: draw.tree(BOARD, []), "at least one branch"),
         (lambda: tree(shown=0), "one spawn to show"),
-        (lambda: draw_tree(BOARD, [(0, BOARD, 0, [(0.5, BOARD, 0, 1)])]), "after Up add up to 0.5"),
+        (lambda: draw.tree(BOARD, [(0, BOARD, 0, [(0.5, BOARD, 0, 1)])]), "after Up add up to 0.5"),
     ],
 )
 def test_bad_input_is_answered_by_one_clear_line(call, says):

@@ -16,18 +16,19 @@ from html import escape
 from typing import NamedTuple
 
 from lib2048.game.spec import ACTIONS
+from lib2048.show.words import set_apart, thousands
 
 __all__ = [
     "TILE_COLOURS",
     "Picture",
-    "draw_board",
-    "draw_choice",
-    "draw_curves",
-    "draw_pattern",
-    "draw_row",
-    "draw_tree",
-    "draw_tuple",
-    "draw_tuples",
+    "board",
+    "choice",
+    "curves",
+    "pattern",
+    "row",
+    "tree",
+    "tuple",
+    "tuples",
     "tile_colour",
 ]
 
@@ -58,7 +59,6 @@ LARGEST_COLOUR = "#3c3a32"  # above them
 PAD = 10  # between a picture and the edge of its card, in pixels
 FONT = 15  # captions: still readable when a phone shows 640 pixels in 390
 LINE = 20
-THIN = "\u202f"  # the thousands are set apart by a narrow space that does not break
 DIGITS = {1: 0.52, 2: 0.5, 3: 0.41, 4: 0.32, 5: 0.27, 6: 0.225}  # size of a tile's number, in cells
 
 
@@ -66,7 +66,7 @@ DIGITS = {1: 0.52, 2: 0.5, 3: 0.41, 4: 0.32, 5: 0.27, 6: 0.225}  # size of a til
 
 
 class Picture:
-    """Hold a drawing that notebooks show, files keep and `draw_row` puts beside others.
+    """Hold a drawing that notebooks show, files keep and `row` puts beside others.
 
     body: SVG elements in a frame of width × height pixels.
     text: what the drawing says, for readers who cannot see it (and for a text-only terminal).
@@ -191,7 +191,7 @@ def tile_colour(tile):
     return TILE_COLOURS.get(tile, LARGEST_COLOUR), INK if tile <= 2048 else LIGHT
 
 
-def draw_board(board, caption=None, size=200, highlight=(), marks=None, arrow=None):
+def board(board, caption=None, size=200, highlight=(), marks=None, arrow=None):
     """Draw a board.
 
     board: a 64-bit integer, or a list of rows of tiles of any shape.
@@ -276,11 +276,11 @@ def _spoken(tiles):
 # --------------------------------------------------------------------------- rows
 
 
-def draw_row(boards, captions=None, arrows=None, size=150, width=640):
+def row(boards, captions=None, arrows=None, size=150, width=640):
     """Draw boards or pictures side by side, on as many lines as their width needs.
 
     boards: boards or `Picture`s. captions: one text (or None) for each.
-    arrows: one text for each gap, written over an arrow: draw_row([s, s1], arrows=["Up, +8"]).
+    arrows: one text for each gap, written over an arrow: row([s, s1], arrows=["Up, +8"]).
     size: the longer side of each board. width: pixels after which a new line begins.
     Raises ValueError when there are no boards, or the numbers of texts do not fit.
     """
@@ -339,7 +339,7 @@ def _link(label):
 
 
 def _picture(board, size):
-    return board if isinstance(board, Picture) else draw_board(board, size=size)
+    return board if isinstance(board, Picture) else _draw(_tiles(board), size)
 
 
 # --------------------------------------------------------------------------- curves
@@ -347,11 +347,11 @@ def _picture(board, size):
 CURVES = ((ACCENT, ""), ("#d55e00", "8 4"), ("#009e73", "2 3"), ("#cc79a7", "10 3 2 3"))
 
 
-def draw_curves(curves, xlabel, ylabel, width=520, height=150):
+def curves(curves, xlabel, ylabel, width=520, height=150):
     """Draw a few curves over one x, from 0 on: for places that have nothing but SVG.
 
     curves: {name: [(x, y)]}, at most four; a curve may have no points yet. What can be measured on
-    a figure is for `plotting`; this shows the course of things.
+    a figure is for `plot`; this shows the course of things.
     Raises ValueError for more curves than there are colours.
     """
     if len(curves) > len(CURVES):
@@ -365,9 +365,9 @@ def draw_curves(curves, xlabel, ylabel, width=520, height=150):
     body += [_curve(points, scale, height + LINE, looks[name]) for name, points in curves.items()]
     body += _names_of_curves(looks, width, height) if len(curves) > 1 else []
     start, end = ' text-anchor="start"', ' text-anchor="end"'
-    high = f"{ylabel}, up to {_grouped(top)}" if most else f"{ylabel}: no game is over yet"
+    high = f"{ylabel}, up to {thousands(top)}" if most else f"{ylabel}: no game is over yet"
     body += [_text(0, 8, high, FONT - 2, DARK, start)]
-    wide = f"{xlabel}, up to {_grouped(right)}" if most else xlabel
+    wide = f"{xlabel}, up to {thousands(right)}" if most else xlabel
     body += [_text(width, height + LINE + 10, wide, FONT - 2, DARK, end)]
     return Picture("\n".join(body), width, height + 2 * LINE, f"{high}; {wide}")
 
@@ -391,14 +391,10 @@ def _names_of_curves(looks, width, height):
     return body
 
 
-def _grouped(number):
-    return f"{number:,.0f}".replace(",", THIN)
-
-
 # --------------------------------------------------------------------------- tuples and weights
 
 
-def draw_tuple(cells, board=None, labels="order", caption=None, size=150):
+def tuple(cells, board=None, labels="order", caption=None, size=150):
     """Draw which cells of the 4×4 board an n-tuple reads.
 
     cells: cell numbers in the tuple's order. board: show the tiles it reads there, or None for its
@@ -415,7 +411,7 @@ def draw_tuple(cells, board=None, labels="order", caption=None, size=150):
     return picture.captioned(caption)
 
 
-def draw_tuples(tuples, captions=None, labels="order", size=88, width=640):
+def tuples(tuples, captions=None, labels="order", size=88, width=640):
     """Draw the tuples of a network as small pictures, on as many lines as needed.
 
     tuples: sequences of cells. captions: a text for each; by default the cells in hexadecimal, as
@@ -424,11 +420,11 @@ def draw_tuples(tuples, captions=None, labels="order", size=88, width=640):
     tuples = [_tuple_cells(cells) for cells in tuples]
     if captions is None:
         captions = ["".join(f"{cell:x}" for cell in cells) for cells in tuples]
-    pictures = [draw_tuple(cells, labels=labels, size=size) for cells in tuples]
-    return draw_row(pictures, captions, width=width)
+    pictures = [tuple(cells, labels=labels, size=size) for cells in tuples]
+    return row(pictures, captions, width=width)
 
 
-def draw_pattern(cells, exponents, value=None, size=110):
+def pattern(cells, exponents, value=None, size=110):
     """Draw the tiles that one weight of a tuple stands for, and the weight under them.
 
     cells: the tuple's cells, outlined; exponents: one for each (0: an empty cell). The rest of the
@@ -467,13 +463,13 @@ def _tuple_labels(cells, labels):
 
 def _signed(value):
     number = f"{value:+,.0f}" if abs(value) >= 100 else f"{value:+,.1f}"
-    return number.replace(",", THIN).replace("-", "−")
+    return set_apart(number)
 
 
 # ------------------------------------------------------------------------------------ decisions
 
 
-def draw_choice(board, rows, size=150):
+def choice(board, rows, size=150):
     """Draw one decision: the board, and what each action would bring.
 
     rows: one (action, afterstate, reward, value) for each legal action; the actions left out are
@@ -519,13 +515,13 @@ def _framed(picture):
 
 def _points(number):
     text = f"{number:,.1f}".removesuffix(".0") if abs(number) < 100 else f"{number:,.0f}"
-    return text.replace(",", THIN).replace("-", "−")
+    return set_apart(text)
 
 
 # ----------------------------------------------------------------------------------------- trees
 
 
-def draw_tree(board, branches, shown=2, size=120):
+def tree(board, branches, shown=2, size=120):
     """Draw a decision that looks one ply further: board, afterstates, spawns, best answers.
 
     branches: one (action, afterstate, reward, spawns) for each legal action; spawns: one (chance,
