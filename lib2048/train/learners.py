@@ -106,9 +106,9 @@ class TableLearner:
     def restore(self, arrays, path):
         """Take up what `arrays` returned, once all of it is checked; path: named in errors."""
         self.check(arrays, path)
-        check_seal(arrays, files.TABLES)
-        files.take_up(self.network, arrays, path)
-        files.take_up_memory(self.network, self._memory, arrays, path)
+        check_seal(arrays)
+        files.take_up(self.network, arrays)
+        files.take_up_memory(self.network, self._memory, arrays)
         self._crew.restore(arrays)
 
     def export(self, folder):
