@@ -12,10 +12,6 @@ FILES = sorted(path for path in FOLDER.iterdir() if path.suffix in (".npz", ".sa
 STANDS_FOR_ZERO = 1e-6  # points: at most this is `pruning.LEAST` in 11 bits
 
 
-def test_there_are_some():
-    assert FILES
-
-
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_a_file_is_small_and_says_where_it_comes_from(path):
     assert path.stat().st_size <= 50 * 2**20
