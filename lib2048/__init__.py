@@ -51,11 +51,11 @@ from lib2048.learn.examples import fit, places
 from lib2048.learn.settings import Settings
 from lib2048.machine.data import data
 from lib2048.networks.convert import convert
-from lib2048.networks.files import load, save
 from lib2048.networks.heuristic import Weights, heuristic_network, line_values
 from lib2048.networks.names import parse_network
 from lib2048.networks.network import Network
 from lib2048.networks.neural import room
+from lib2048.networks.storage import load, save
 from lib2048.play.evaluation import Result, evaluate, reached, record_game, statistics_block
 from lib2048.play.experience import Experience, collect, rollouts
 from lib2048.play.players import (

@@ -29,7 +29,7 @@ import numpy as np
 
 from lib2048 import Network, Run, Settings, convert, evaluate, load
 from lib2048.machine import arrays as machine
-from lib2048.networks import files
+from lib2048.networks import storage
 
 NAME = "cells:0123,456"
 REFUSALS = (ValueError, OSError, MemoryError, FloatingPointError)
@@ -74,8 +74,8 @@ class Bases:
             "staged": Network(NAME, "afterstate", 0.0, 2, 32),
         }
         for name, network in networks.items():
-            files.save(some_weights(network), self.folder / f"{name}.npz", games=3)
-        files.save(networks["weights"], self.folder / "compact.npz", compact=True)
+            storage.save(some_weights(network), self.folder / f"{name}.npz", games=3)
+        storage.save(networks["weights"], self.folder / "compact.npz", compact=True)
         for name in ("weights.bin", "weights.w"):
             convert(self.folder / "weights.npz", self.folder / name)
         self.runs = {
@@ -86,7 +86,7 @@ class Bases:
             Run(settings, self.folder / name).go(actions=333, progress=False)
         if neural:
             network = self.runs["run-policy"].new_network()
-            files.save(network, self.folder / "policy.safetensors", actions=50)
+            storage.save(network, self.folder / "policy.safetensors", actions=50)
         self.files = sorted(path.name for path in self.folder.iterdir() if path.is_file())
 
     def draw(self, random, where):
@@ -233,7 +233,7 @@ def resumed(bases, path, name):
 def played(bases, path, name):
     """Load and describe a file of weights, convert it, and play a game by it."""
     network = load(path, to_play=name == "staged.npz")
-    files.info(path)
+    storage.info(path)
     if path.suffix == ".npz" and name not in ("state.npz", "staged.npz"):
         convert(path, path.with_suffix(".w"))
     result = evaluate(network, 1, seed=5)

@@ -8,7 +8,6 @@ import json
 import pickle
 import struct
 import tracemalloc
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,7 +17,7 @@ from lib2048 import Network, convert
 from lib2048.cli import main
 from lib2048.game.board import symmetries, to_exponents
 from lib2048.machine.arrays import read_arrays, write_arrays
-from lib2048.networks import files, foreign
+from lib2048.networks import foreign, storage
 
 TUPLES = "0123", "4567"
 TINY = "0", "21"
@@ -33,17 +32,15 @@ def numbers(size, seed, share=0.3):
     return values.astype(np.float32)
 
 
-def tables(names=TUPLES, columns=1):
+def tables(names=TUPLES, columns=1, share=0.3):
     """Return {name: list of V, or of V, E and A}."""
-    return {
-        name: [numbers(16 ** len(name), 3 * number + column) for column in range(columns)]
-        for number, name in enumerate(names)
-    }
+    sizes = {name: 16 ** len(name) for name in names}
+    return {n: [numbers(size, k, share) for k in range(columns)] for n, size in sizes.items()}
 
 
 def demo_bytes(content):
     parts = [struct.pack("<Q", len(content))]
-    for name, (values,) in content.items():
+    for name, (values, *_) in content.items():
         text = f"{len(name)}-tuple pattern {name}".encode()
         parts += [struct.pack("<i", len(text)), text, struct.pack("<Q", len(values))]
         parts += [values.astype("<f4").tobytes()]
@@ -52,27 +49,27 @@ def demo_bytes(content):
 
 def plus_bytes(content, width=None):
     parts = [struct.pack("<BI", 0, len(content))]
-    for name, columns in content.items():
+    for name, (values, *more) in content.items():
         digits = len(name) if width is None else width
         parts += [struct.pack("<BIHH", 4, int(name, 16), digits, 0)]
-        parts += [struct.pack("<HQ", 4, len(columns[0])), columns[0].astype("<f4").tobytes()]
-        if len(columns) == 3:
-            parts += [struct.pack("<HQ", 4, 2 * len(columns[0]))]
-            parts += [column.astype("<f4").tobytes() for column in columns[1:]]
+        parts += [struct.pack("<HQ", 4, len(values)), values.astype("<f4").tobytes()]
+        if more:
+            parts += [struct.pack("<HQ", 4, 2 * len(values))]
+            parts += [column.astype("<f4").tobytes() for column in more]
         parts += [struct.pack("<H", 0)]
     return b"".join(parts)
 
 
 KINDS = {
-    "demo": (".bin", lambda names=TUPLES: demo_bytes(tables(names))),
-    "plus": (".w", lambda names=TUPLES: plus_bytes(tables(names))),
-    "plus, TC": (".w", lambda names=TUPLES: plus_bytes(tables(names, 3))),
+    "demo": (".bin", 1, demo_bytes),
+    "plus": (".w", 1, plus_bytes),
+    "TC": (".w", 3, plus_bytes),
 }
-every_kind = pytest.mark.parametrize(("suffix", "made"), KINDS.values(), ids=KINDS)
+every_kind = pytest.mark.parametrize(("suffix", "columns", "made"), KINDS.values(), ids=KINDS)
 
 
 def written(folder, suffix, content, name="source"):
-    path = Path(folder) / f"{name}{suffix}"
+    path = folder / f"{name}{suffix}"
     path.write_bytes(content)
     return path
 
@@ -88,29 +85,17 @@ def there_and_back(folder, source):
 
 
 @every_kind
-def test_a_file_comes_back_byte_for_byte(tmp_path, suffix, made):
-    assert there_and_back(tmp_path, written(tmp_path, suffix, made())) == made()
-
-
-def test_more_than_one_piece_comes_back(tmp_path, monkeypatch):
-    monkeypatch.setattr(foreign, "PIECE", 1 << 10)
-    content = plus_bytes(tables(("0123", "456", "9"), 3))
-    assert there_and_back(tmp_path, written(tmp_path, ".w", content)) == content
-
-
-@pytest.mark.parametrize("columns", [1, 3])
 @pytest.mark.parametrize("share", [0.0, 0.1, 1.0])
-@pytest.mark.parametrize("names", [("0",), ("21", "f", "012"), ("fed", "3c", "9", "d0")], ids=str)
-def test_any_tuples_in_any_order_come_back(tmp_path, names, share, columns):
-    content = {
-        name: [numbers(16 ** len(name), column, share) for column in range(columns)]
-        for name in names
-    }
-    source = written(tmp_path, ".w", plus_bytes(content))
-    assert there_and_back(tmp_path, source) == source.read_bytes()
+@pytest.mark.parametrize("names", [TUPLES, ("0",), ("fed", "3c", "9", "2104")], ids=str)
+def test_a_file_comes_back_byte_for_byte(
+    tmp_path, monkeypatch, suffix, columns, made, share, names
+):
+    monkeypatch.setattr(foreign, "PIECE", 1 << 10)
+    content = tables(names, columns, share)
+    source = written(tmp_path, suffix, made(content))
+    assert there_and_back(tmp_path, source) == made(content)
     network = lib2048.load(tmp_path / "ours.npz")
-    for number, (values, *_) in enumerate(content.values()):
-        assert np.array_equal(network.table(number), values)
+    assert all(np.array_equal(network.table(k), v) for k, (v, *_) in enumerate(content.values()))
 
 
 @pytest.mark.parametrize("width", [0, 8])
@@ -129,7 +114,7 @@ def test_from_one_program_to_the_other_and_back(tmp_path):
 
 
 def test_memory_stays_below_twice_the_file(tmp_path):
-    names = [f"{cell:x}{cell + 1:x}{cell + 2:x}{cell + 3:x}{cell + 4:x}" for cell in range(8)]
+    names = ["0123456789abcdef"[cell : cell + 5] for cell in range(8)]
     content = {name: [np.full(16**5, 1.5, np.float32)] for name in names}
     source = written(tmp_path, ".bin", demo_bytes(content))
     for a, b in ((source, tmp_path / "a.npz"), (tmp_path / "a.npz", tmp_path / "b.bin")):
@@ -155,27 +140,29 @@ def plain_value(content, board):
 
 @every_kind
 @pytest.mark.parametrize("names", [TUPLES, ("3210", "51a")])
-def test_a_network_values_boards_as_its_program_does(tmp_path, suffix, made, names):
-    source = written(tmp_path, suffix, made(names))
-    content = {
-        name: [np.where(np.abs(values) > 1e30, 0, values) for values in columns]
-        for name, columns in tables(names).items()
-    }
+def test_a_network_values_boards_as_its_program_does(tmp_path, suffix, columns, made, names):
+    content = tables(names, columns)
+    source = written(tmp_path, suffix, made(content))
+    convert(source, tmp_path / "ours.npz")
+    for values, *_ in content.values():
+        values[np.abs(values) > 1e30] = 0  # they would hide all others
     for path in (source, tmp_path / "ours.npz"):
-        if path != source:
-            convert(source, path)
         network = lib2048.load(path)
-        network.weights[np.abs(network.weights) > 1e30] = 0  # they would hide all others
+        network.weights[np.abs(network.weights) > 1e30] = 0
         for board in (0x0000000000001221, 0x0001023100451267, 0xFEDCBA9876543210):
             assert network.value(board) == pytest.approx(plain_value(content, board), abs=1e-2)
+
+
+def checkpoint(path, network, memory):
+    arrays = storage.network_arrays(network) | storage.memory_arrays(network, memory)
+    write_arrays(path, arrays)
+    return path
 
 
 def test_a_checkpoint_by_tc_gives_e_and_a_as_shares(tmp_path):
     network = Network("cells:0123,456")
     network.weights[:], memory = numbers(network.size, 1), numbers(2 * network.size, 2)
-    arrays = files.network_arrays(network) | files.memory_arrays(network, memory)
-    write_arrays(tmp_path / "checkpoint.npz", arrays)
-    convert(tmp_path / "checkpoint.npz", tmp_path / "tc.w")
+    convert(checkpoint(tmp_path / "a.npz", network, memory), tmp_path / "tc.w")
     share = np.float32(1 / 16)  # of an error that one of 16 look-ups gets
     kept = network.weights, memory[0::2] * share, memory[1::2] * share
     content = {
@@ -188,9 +175,8 @@ def test_a_checkpoint_by_tc_gives_e_and_a_as_shares(tmp_path):
 def test_the_memory_of_autostep_is_no_e_and_a(tmp_path):
     network = Network("cells:01")
     memory = np.ones(3 * network.size, np.float32)
-    arrays = files.network_arrays(network) | files.memory_arrays(network, memory)
-    write_arrays(tmp_path / "a.npz", arrays)
-    assert convert(tmp_path / "a.npz", tmp_path / "a.w")["kept"] == ["V"]
+    source = checkpoint(tmp_path / "a.npz", network, memory)
+    assert convert(source, tmp_path / "a.w")["kept"] == ["V"]
     assert (tmp_path / "a.w").read_bytes() == plus_bytes({"01": [np.zeros(256, np.float32)]})
 
 
@@ -218,8 +204,8 @@ def refusal(folder, source, destination):
 
 
 @every_kind
-def test_truncated_anywhere_or_with_more_behind_it_it_is_refused(tmp_path, suffix, made):
-    whole = made(TINY)
+def test_truncated_anywhere_or_with_more_behind_it_it_is_refused(tmp_path, suffix, columns, made):
+    whole = made(tables(TINY, columns))
     for length in range(0, len(whole), 3):
         source = written(tmp_path, suffix, whole[:length])
         refusal(tmp_path, source, tmp_path / "new" / "a.npz")
@@ -245,20 +231,11 @@ def demo_table(name, size=16**4):
 
 
 def plus_table(name=b"\x01\0\0\0\x02\0\0\0", nbytes=4, size=256, form=4, end=b"\0\0"):
-    return (
-        struct.pack("<BIB", 0, 1, form)
-        + name
-        + struct.pack("<HQ", nbytes, size)
-        + bytes(nbytes * size)
-        + end
-    )
+    head = struct.pack("<BIB", 0, 1, form) + name + struct.pack("<HQ", nbytes, size)
+    return head + bytes(nbytes * size) + end
 
 
-def mixed():
-    content = tables(TINY, 3)
-    return content | {"0": content["0"][:1]}
-
-
+NONE = "not a file of weights"
 WRONG = {
     "mono": (plus_table(b"mono0123"), "unknown table"),
     "cell twice": (plus_table(b"\x11\0\0\0\x02\0\0\0"), "twice"),
@@ -271,7 +248,7 @@ WRONG = {
     "more fields": (plus_table(end=struct.pack("<HQBBH", 4, 0, 0, 0, 0)), "more than"),
     "no tables": (struct.pack("<BI", 0, 0), "no tables"),
     "another container": (b"\0\x01\x02\x03\x04\x05\x06\x07" * 9, "form"),
-    "E and A of some": (plus_bytes(mixed()), "some have not"),
+    "E and A of some": (plus_bytes(tables(("21",), 3) | tables(("0",))), "some have not"),
     "fewer cells": (demo_table("6-tuple pattern 0123"), "unknown table"),
     "no cell": (demo_table("4-tuple pattern 012g"), "unknown table"),
     "a cell twice": (demo_table("4-tuple pattern 0120"), "unknown table"),
@@ -280,23 +257,20 @@ WRONG = {
     "a line": (demo_table("\n"), "unknown table"),
     "too many cells": (demo_table("8-tuple pattern 01234567"), "unknown table"),
     "another size": (demo_table("3-tuple pattern 012", 256), "256 weights, not 4096"),
-    "empty": (b"", "not a file of weights"),
-    "text": (b"these are no weights\n", "not a file of weights"),
-    "pickled": (pickle.dumps({"weights": [1.0]}), "not a file of weights"),
-    "a zip": (b"PK\x03\x04" + bytes(50), ""),
-    "zeros": (bytes(300), ""),
-    "ones": (b"\xff" * 300, "not a file of weights"),
+    "empty": (b"", NONE),
+    "text": (b"these are no weights\n", NONE),
+    "pickled": (pickle.dumps({"weights": [1.0]}), NONE),
+    "zeros": (bytes(300), "no tables"),
+    "ones": (b"\xff" * 300, NONE),
 }
 
 
 @pytest.mark.parametrize(("content", "why"), WRONG.values(), ids=WRONG)
 def test_a_file_with_something_else_in_it_is_refused(tmp_path, content, why):
-    source = written(tmp_path, "", content)
-    to = "a.bin" if content.startswith(b"PK") else "a.npz"
-    assert why in refusal(tmp_path, source, tmp_path / to)
+    assert why in refusal(tmp_path, written(tmp_path, "", content), tmp_path / "a.npz")
 
 
-def test_the_plain_table_would_be_taken(tmp_path):
+def test_the_plain_tables_would_be_taken(tmp_path):
     for name, content in (("01", plus_table()), ("0123", demo_table("4-tuple pattern 0123"))):
         found = convert(written(tmp_path, "", content), tmp_path / "a.npz")
         assert found["network"] == f"cells:{name}"
@@ -308,33 +282,30 @@ def test_the_content_decides_what_a_file_is(tmp_path):
     wrong = written(tmp_path, ".w", demo_bytes(tables()))
     assert "begins like a TDL2048-Demo .bin" in refusal(tmp_path, wrong, tmp_path / "b.npz")
     assert "already" in refusal(tmp_path, source, tmp_path / "b.bin")
-
-
-@pytest.mark.parametrize("name", ["a", "a.npy", "a.W", ".bin"])
-def test_another_suffix_is_refused(tmp_path, name):
-    source = written(tmp_path, ".bin", demo_bytes(tables()))
-    assert "let its name end in" in refusal(tmp_path, source, tmp_path / name)
+    for name in ("a", "a.npy", "a.W", ".bin"):
+        assert "let its name end in" in refusal(tmp_path, source, tmp_path / name)
+    assert "no such file" in refusal(tmp_path, tmp_path / "nothing.bin", tmp_path / "a.npz")
+    assert "irectory" in refusal(tmp_path, tmp_path, tmp_path / "a.npz")
 
 
 UNWRITABLE = {
-    "stages": ({"stages": 2}, "4 stages"),
-    "states": ({"form": "state"}, "values of states"),
-    "actions": ({"form": "q"}, "values of actions"),
-    "optimistic": ({"optimistic": 1000.0}, "optimistic"),
-    "small": ({"name": "cells:0145@2x2"}, "board of 2x2"),
+    "4 stages": {"stages": 2},
+    "values of states": {"form": "state"},
+    "values of actions": {"form": "q"},
+    "optimistic": {"optimistic": 1000.0},
+    "board of 2x2": {"name": "cells:0145@2x2"},
 }
 
 
-@pytest.mark.parametrize("suffix", [".bin", ".w"])
-@pytest.mark.parametrize(("how", "why"), UNWRITABLE.values(), ids=UNWRITABLE)
-def test_what_the_tables_cannot_say_is_refused(tmp_path, how, why, suffix):
-    network = Network(**{"name": "cells:0123"} | how)
-    lib2048.save(network, tmp_path / "a.npz")
-    assert why in refusal(tmp_path, tmp_path / "a.npz", tmp_path / f"new/a{suffix}")
+@pytest.mark.parametrize(("why", "how"), UNWRITABLE.items(), ids=UNWRITABLE)
+def test_what_the_tables_cannot_say_is_refused(tmp_path, why, how):
+    lib2048.save(Network(**{"name": "cells:0123"} | how), tmp_path / "a.npz")
+    for suffix in (".bin", ".w"):
+        assert why in refusal(tmp_path, tmp_path / "a.npz", tmp_path / f"new/a{suffix}")
 
 
 def test_weights_by_an_index_of_ones_own_are_refused(tmp_path):
-    arrays = files.network_arrays(Network("cells:0123")) | {"own": np.array("1234")}
+    arrays = storage.network_arrays(Network("cells:0123")) | {"own": np.array("1234")}
     write_arrays(tmp_path / "a.npz", arrays)
     assert "index of somebody" in refusal(tmp_path, tmp_path / "a.npz", tmp_path / "a.bin")
 
@@ -350,7 +321,7 @@ def test_a_tuple_that_is_there_twice_is_refused_by_plus(tmp_path):
 def test_damaged_tables_of_ours_are_refused(tmp_path, spoilt):
     convert(written(tmp_path, ".w", plus_bytes(tables(TINY, 3))), tmp_path / "a.npz")
     arrays = read_arrays(tmp_path / "a.npz")
-    np.savez(tmp_path / "b.npz", **arrays | {spoilt: arrays[spoilt][:-1]})
+    write_arrays(tmp_path / "b.npz", arrays | {spoilt: arrays[spoilt][:-1]})
     refusal(tmp_path, tmp_path / "b.npz", tmp_path / "a.w")
 
 
@@ -365,20 +336,16 @@ def test_a_file_that_becomes_shorter_while_it_is_read_is_refused(tmp_path, refus
 
 
 def test_the_command_says_what_it_did_and_replaces_a_file(tmp_path, capsys):
-    source = written(tmp_path, ".w", plus_bytes(tables(columns=3)))
+    content = tables(columns=3)
+    source = written(tmp_path, ".w", plus_bytes(content))
     new = written(tmp_path, ".bin", b"old", "a")
     assert main(["convert", str(source), str(new)]) == 0
     assert "left out: E, A" in capsys.readouterr().out
     assert main(["convert", str(source), str(new), "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == {
-        "from": "TDL2048+ .w",
-        "to": "TDL2048-Demo .bin",
-        "network": "cells:0123,4567",
-        "kept": ["V"],
-        "left_out": ["E", "A"],
-        "weights": str(new),
-    }
-    assert new.read_bytes() == demo_bytes({n: c[:1] for n, c in tables(columns=3).items()})
+    names = {"from": "TDL2048+ .w", "to": "TDL2048-Demo .bin", "network": "cells:0123,4567"}
+    said = names | {"kept": ["V"], "left_out": ["E", "A"], "weights": str(new)}
+    assert json.loads(capsys.readouterr().out) == said
+    assert new.read_bytes() == demo_bytes(content)
 
 
 def test_the_command_refuses_in_one_line(tmp_path, one_line_error):
@@ -387,8 +354,8 @@ def test_the_command_refuses_in_one_line(tmp_path, one_line_error):
 
 
 @every_kind
-def test_other_commands_take_the_file_itself(tmp_path, capsys, suffix, made):
-    source = written(tmp_path, suffix, made(TINY))
+def test_other_commands_take_the_file_itself(tmp_path, capsys, suffix, columns, made):
+    source = written(tmp_path, suffix, made(tables(TINY, columns)))
     assert main(["info", str(source), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["network"] == "cells:0,21" and found["info"]["from"].endswith(suffix)

@@ -16,7 +16,7 @@ from learners import SMALL, STEP, contents, played, same_run, stop_after, traine
 
 from lib2048 import Run, Settings, evaluate, load
 from lib2048.machine.kernels import SOURCE_HASH
-from lib2048.networks.files import info
+from lib2048.networks.storage import info
 from lib2048.train.folder import RunFolder
 
 SETTINGS = Settings(network="cells:0124,0125,456", seed=1, actions=100)

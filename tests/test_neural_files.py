@@ -14,7 +14,7 @@ from safetensors.torch import save_file  # noqa: E402
 from lib2048 import load  # noqa: E402
 from lib2048.deep import files  # noqa: E402
 from lib2048.deep.policy import new_policy_network  # noqa: E402
-from lib2048.networks.files import info, save_with  # noqa: E402
+from lib2048.networks.storage import info, save_with  # noqa: E402
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from lib2048 import evaluate, load
-from lib2048.networks import files as storage
+from lib2048.networks import storage
 
 FOLDER = Path(__file__).resolve().parents[1] / "data" / "weights"
 FILES = sorted(path for path in FOLDER.iterdir() if path.suffix in (".npz", ".safetensors"))

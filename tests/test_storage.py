@@ -10,7 +10,7 @@ import pytest
 
 from lib2048.machine import files
 from lib2048.machine.arrays import FORMAT, Member, read_arrays, write_arrays
-from lib2048.networks import files as storage
+from lib2048.networks import storage
 from lib2048.networks.network import FORMS, Network
 
 NAME = "cells:0124,0125,456"

@@ -14,7 +14,7 @@ from test_widgets import Browser  # noqa: E402
 from lib2048 import Network, NetworkExplorer, RateExplorer, Run, Settings, collect  # noqa: E402
 from lib2048.game import board as rules  # noqa: E402
 from lib2048.learn.examples import places  # noqa: E402
-from lib2048.networks.files import save  # noqa: E402
+from lib2048.networks.storage import save  # noqa: E402
 from lib2048.play.evaluation import record_game  # noqa: E402
 from lib2048.show.widgets import rates, tuples  # noqa: E402
 from lib2048.show.widgets.game import to_hex  # noqa: E402

@@ -393,7 +393,7 @@ def test_a_damaged_or_foreign_file_of_weights_is_said_in_words(tmp_path, browser
 
 
 def test_a_file_of_weights_is_loaded_when_asked(tmp_path, browser):
-    from lib2048.networks.files import save
+    from lib2048.networks.storage import save
 
     save(Network("4-22", optimistic=10), tmp_path / "small.npz")
     widget = PlayWidget(player=tmp_path / "small.npz")

@@ -6,11 +6,11 @@ import numpy as np
 
 from lib2048.machine.arrays import Archive, Form, check_arrays, check_seal, write_arrays
 from lib2048.machine.files import write_atomic
-from lib2048.networks import files, foreign
+from lib2048.networks import foreign, storage
 
 OURS = ".npz"
 NAMES = {OURS: "lib2048 .npz"} | foreign.PROGRAMS
-TC = [files.memory_names(column) for column in (0, 1)]  # E and A
+TC = [storage.memory_names(column) for column in (0, 1)]  # E and A
 SHARED = "memory_shared"  # there in a file whose E and A count shares of errors, see `convert`
 AUTOSTEP = "memory2"  # what Autostep keeps has a third column: its first two are no E and A
 WIDTHS = "widths"
@@ -73,9 +73,9 @@ def _checked_kinds(src, dst):
 
 def _arrays(tables):
     """Return what a .npz holds of a foreign file."""
-    arrays = files.tables_arrays(tables)
+    arrays = storage.tables_arrays(tables)
     for column in range(1, tables.columns):
-        arrays |= dict(zip(TC[column - 1], files.sparse_table(tables, column)))
+        arrays |= dict(zip(TC[column - 1], storage.sparse_table(tables, column)))
         arrays[SHARED] = np.array(True)
     if tables.widths and tables.widths != list(map(len, tables.tuples)):
         arrays[WIDTHS] = np.array(tables.widths, np.uint16)
@@ -92,18 +92,18 @@ class _Stored:
 
     def __init__(self, path, to):
         with Archive(path) as arrays:
-            geometry = files.check(arrays, path)
+            geometry = storage.check(arrays, path)
             self.path, self.tuples = path, geometry.tuples
             _check_writable(arrays, geometry, path, to)
             widths = Form("uint16", (len(self.tuples),), optional=True)
             check_arrays(arrays, {WIDTHS: widths, SHARED: Form("b", optional=True)}, path)
             remembers = AUTOSTEP not in arrays and set().union(*TC) <= set(arrays)
             if remembers:
-                files.check_memory_arrays(geometry, len(TC), arrays, path)
+                storage.check_memory_arrays(geometry, len(TC), arrays, path)
             check_seal(arrays)
             unit = np.float32(arrays["unit"]) if "unit" in arrays else None  # of a compact file
             share = None if SHARED in arrays else np.float32(1 / geometry.lookups_per_board)
-            kept = [(files.TABLES, unit), *((names, share) for names in TC if remembers)]
+            kept = [(storage.TABLES, unit), *((names, share) for names in TC if remembers)]
             self._sparse = [(*map(arrays.get, names), unit) for names, unit in kept]
             self.widths = arrays[WIDTHS].tolist() if WIDTHS in arrays else None
 

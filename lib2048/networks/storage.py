@@ -251,11 +251,11 @@ def _stored(arrays):
     """Return what a file holds of a network's weights: (mask, numbers, stages)."""
     found = member(arrays, "weights")
     if "unit" in arrays:  # a compact file
-        found = scaled(found, np.float32(arrays["unit"]))
+        found = _scaled(found, np.float32(arrays["unit"]))
     return member(arrays, "mask"), found, arrays["blocks"].tolist()
 
 
-def scaled(found, unit):
+def _scaled(found, unit):
     """Return the numbers of a `Member`, times a unit, as float32."""
     pieces = found.pieces
     return Member(np.float32, found.shape, lambda: (p.astype(np.float32) * unit for p in pieces()))
