@@ -141,8 +141,8 @@ def test_a_second_process_may_read_but_not_write(tmp_path, one_line_error):
         assert evaluate(load(out / "checkpoint.npz"), 1).max > 0
     assert process.poll() is None
     process.send_signal(signal.SIGTERM)
-    assert process.wait(60) == 0
-    process.communicate()
+    process.communicate(timeout=60)
+    assert process.returncode == 0
     assert {*contents(out)} == {"config.json", "history.csv", "checkpoint.npz", living.name}
 
 
@@ -150,11 +150,11 @@ def test_one_may_wait_for_a_folder_which_a_killed_process_leaves_without_harm(tm
     out = tmp_path / "run"
     process = started(out)
     threading.Timer(1.0, process.kill).start()
-    (out / f".checkpoint.npz.{process.pid}.part").write_bytes(b"half")
-    run = Run(Settings(network=SMALL, actions=10**13), out, resume=True, wait=60)
+    settings = Settings(network=SMALL, actions=10**13)
+    assert Run(settings, out, resume=True, wait=60).actions > 0
     process.communicate()
-    assert run.actions > 0
-    run.go(actions=10, progress=False)
+    (out / f".checkpoint.npz.{process.pid}.part").write_bytes(b"half")
+    Run(settings, out, resume=True).go(actions=10, progress=False)
     assert sorted(contents(out)) == ["checkpoint.npz", "config.json", "history.csv"]
 
 

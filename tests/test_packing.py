@@ -153,12 +153,3 @@ def test_a_mask_that_does_not_fit_its_numbers_is_refused(bits, tmp_path, refused
     write_arrays(path, arrays)
     said = "a.npz: its weights do not fit network cells:0123,4567"
     refused(lambda: load(path, to_play=True), said)
-
-
-def test_a_damaged_file_is_refused(tmp_path, refused):
-    path = tmp_path / "a.npz"
-    save(some("cells:0123,4567", 0.1), path)
-    data = bytearray(path.read_bytes())
-    data[len(data) // 2] ^= 1
-    path.write_bytes(data)
-    refused(lambda: load(path, to_play=True), "a.npz")

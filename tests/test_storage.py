@@ -14,7 +14,6 @@ from lib2048.networks import storage
 from lib2048.networks.network import FORMS, Network
 
 NAME = "cells:0124,0125,456"
-LARGE = "cells:01234,45678,2468a,3579b"
 
 
 def few_weights(network, share=0.01):
@@ -77,19 +76,6 @@ def test_restore_overwrites_every_weight(saved):
     other.weights[:] = 5
     storage.restore(other, read_arrays(path), path)
     np.testing.assert_array_equal(other.weights, network.weights)
-
-
-def test_neither_saving_nor_loading_takes_a_second_copy(tmp_path):
-    network, path = few_weights(Network(LARGE)), tmp_path / "w.npz"
-    for work, most in (
-        (lambda: storage.save(network, path), 0.8),
-        (lambda: storage.load(path), 1.8),
-    ):
-        tracemalloc.start()
-        work()
-        peak = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
-        assert peak < most * network.nbytes  # beside the network itself one table of four
 
 
 def test_a_compact_file_is_rounded_to_eleven_bits(tmp_path):

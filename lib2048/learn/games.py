@@ -126,8 +126,7 @@ class Games:
         state: a dict of arrays, or an `Archive`; path: named in errors.
         """
         check_arrays(state, self._forms(), path)
-        own = Part(state, "lane_")
-        lanes = {name: np.asarray(own[name]) for name in KEPT}
+        lanes = {name: np.asarray(state[f"lane_{name}"]) for name in KEPT}
         self._check_lanes(lanes, path)
         last = lanes["start"] + lanes["length"]
         check_trail(self.rule.start, self.starts, state, last, path)

@@ -355,7 +355,7 @@ class Archive(Mapping):
         """
         check_arrays(self, {FORMAT_NAME: Form("i u"), SEAL: Form("U")}, self.path)
         if (number := int(self[FORMAT_NAME])) != FORMAT:
-            raise ValueError(f"{self.path}: format {number}; this version reads {FORMAT}")
+            raise ValueError(f"{self.path}: format {number}; this version reads format {FORMAT}")
         names = set(self) - {SEAL}
         for name in names - self._lines.keys():
             for _ in self.member(name).pieces():

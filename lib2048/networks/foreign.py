@@ -84,7 +84,13 @@ def read(path):
     found = kind(path)
     with open_file(path) as file:
         reader = _Reader(file, path)
-        tables = {DEMO: _read_demo, PLUS: _read_plus}[found](reader)
+        if found == DEMO:
+            tables = [_demo_table(reader) for _ in range(reader.take("Q"))]
+        else:
+            form, count = reader.take("BI")
+            if form or not count:
+                reader.refuse("not a file of weights: it holds no tables")
+            tables = [_plus_table(reader) for _ in range(count)]
         if reader.left:
             raise ValueError(f"{path}: {reader.left} bytes too many behind its last table")
     tuples, starts, widths = zip(*tables, strict=True)
@@ -137,10 +143,6 @@ class _Reader:
             self.refuse(f"unknown table: {error}")
 
 
-def _read_demo(reader):
-    return [_demo_table(reader) for _ in range(reader.take("Q"))]
-
-
 def _demo_table(reader):
     length = reader.take("i")
     if not 0 < length < 256:
@@ -153,13 +155,6 @@ def _demo_table(reader):
     if size != 16 ** len(cells):
         reader.refuse(f"table {text!r} has {size} weights, not {16 ** len(cells)}")
     return cells, [reader.skip(FLOAT * size)], None
-
-
-def _read_plus(reader):
-    form, count = reader.take("BI")
-    if form or not count:
-        reader.refuse("not a file of weights: it holds no tables")
-    return [_plus_table(reader) for _ in range(count)]
 
 
 def _plus_table(reader):
