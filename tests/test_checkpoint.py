@@ -9,7 +9,7 @@ import pytest
 from learners import SMALL, contents
 
 from lib2048 import Network, Run, Settings
-from lib2048.machine.arrays import member, read_arrays
+from lib2048.machine.arrays import read_arrays
 from lib2048.networks import sparse
 
 LARGE = "cells:01234,45678,2468a,3579b"  # 4 tables of 4 MiB, and as much again for E and for A
@@ -83,19 +83,12 @@ def test_tables_are_turned_as_their_positions_say(monkeypatch, name, wide, at_on
     places = np.random.default_rng(2).choice(len(numbers), min(len(numbers), 10**5), replace=False)
     numbers[places] = np.arange(1, len(places) + 1)
     for column in range(wide):
-        found = sparse.Column(network, numbers, wide, column)
-        mask, values = map(np.asarray, found.members([0]))
-        start = 0
-        for number, cells in enumerate(network.tuples):
-            here = slice(start // 8, (start + 16 ** len(cells)) // 8)
-            table = numbers[column::wide][network.positions(number)]
-            bits = np.unpackbits(mask[here]).astype(bool)
-            np.testing.assert_array_equal(bits, table != 0)
-            start += 16 ** len(cells)
-        assert start == 8 * len(mask) and len(values) == np.count_nonzero(numbers[column::wide])
-        again = np.zeros_like(numbers)
-        as_members = (member({"x": part}, "x") for part in (mask, values))
-        sparse.Column(network, again, wide, column).fill(*as_members, [0])
+        mask, values = sparse.Column(network, numbers, wide, column).members([0])
+        kept = [numbers[column::wide][network.positions(k)] for k in range(len(network.tuples))]
+        plain, again = np.concatenate(kept), np.zeros_like(numbers)
+        np.testing.assert_array_equal(np.unpackbits(np.asarray(mask)), plain != 0)
+        np.testing.assert_array_equal(values, plain[plain != 0])
+        sparse.Column(network, again, wide, column).fill(mask, values, [0])
         np.testing.assert_array_equal(again[column::wide], numbers[column::wide])
 
 
@@ -124,10 +117,8 @@ COLUMNS = {"turn": ("counters", 0), "actions": ("counters", 2), "stride": ("coun
 def kept(tmp_path_factory):
     """Return (settings, folder) of a run with a checkpoint."""
     options = {"rule": "tc", "lam": 0.5, "stages": 2, "top": 32, "starts": "carousel"}
-    settings, folder = (
-        Settings(network=SMALL, actions=10**6, **options),
-        tmp_path_factory.mktemp("a"),
-    )
+    settings = Settings(network=SMALL, actions=10**6, **options)
+    folder = tmp_path_factory.mktemp("a")
     Run(settings, folder).go(actions=400, progress=False)
     return settings, folder
 
