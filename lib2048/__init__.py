@@ -41,11 +41,11 @@ from lib2048.game.spec import ACTIONS
 from lib2048.learn.settings import Settings
 from lib2048.machine.data import data
 from lib2048.networks.convert import convert
-from lib2048.networks.files import load, save
 from lib2048.networks.heuristic import Weights, heuristic_network, line_values
 from lib2048.networks.names import parse_network
 from lib2048.networks.network import Network
 from lib2048.networks.neural import room
+from lib2048.networks.storage import load, save
 from lib2048.play.evaluation import evaluate, record_game
 from lib2048.play.players import NetworkPlayer, SearchPlayer, ValuePlayer, heuristic_player, player
 from lib2048.play.statistics import at_equal, compare, compare_groups, interval, mean_ci95

@@ -27,7 +27,7 @@ from lib2048.exact import SmallGame
 from lib2048.learn.settings import FIELDS, Settings, flags
 from lib2048.machine import process
 from lib2048.machine.telling import one_line
-from lib2048.networks import files, neural
+from lib2048.networks import neural, storage
 from lib2048.networks.convert import convert
 from lib2048.play.evaluation import TEST_SEED, check_games, evaluate
 from lib2048.play.players import NAMED, heuristic_player, network_player, player
@@ -152,7 +152,7 @@ def _player(options):
         return heuristic_player(depth, **limits)
     if options.player not in NAMED:
         named = "" if Path(options.player).suffix else f" and no player ({', '.join(NAMED)})"
-        network = files.load(_there(options.player, named), to_play=True)
+        network = storage.load(_there(options.player, named), to_play=True)
         return network_player(network, depth, **limits)
     if depth != 1:
         raise ValueError(f"{options.player} does not look ahead: leave the depth or time out")
@@ -229,9 +229,9 @@ def _fold(options):
     """Write the folded network of a file, with what the file says of itself."""
     if Path(options.destination).suffix != ".npz":
         raise ValueError(f"{options.destination}: weights are saved as .npz")
-    network = files.load(_there(options.source))
-    folded, about = network.folded(), files.info(options.source)
-    files.save_with(folded, options.destination, about["info"] | {"folded_from": network.name})
+    network = storage.load(_there(options.source))
+    folded, about = network.folded(), storage.info(options.source)
+    storage.save_with(folded, options.destination, about["info"] | {"folded_from": network.name})
     found = {"network": folded.name, "folded_from": network.name, "weights": options.destination}
     return found, f"{network!r}\nfolded: {folded!r}"
 
@@ -244,7 +244,7 @@ def _tournament(options):
 
 
 def _info(options):
-    found = files.info(_there(options.file))
+    found = storage.info(_there(options.file))
     return found, "\n".join(f"{key}: {value}" for key, value in found.items())
 
 

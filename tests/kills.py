@@ -17,35 +17,23 @@ from pathlib import Path
 import numpy as np
 
 from lib2048 import Run, Settings
-from lib2048.learn.records import ROWS
+from lib2048.learn.records import ACTIONS, ROWS
 from lib2048.machine.arrays import Archive
 
 CHAINS = [
     {"network": "cells:0123,4567"},
-    {
-        "network": "cells:0123,4567",
-        "rule": "tc",
-        "lam": 0.5,
-        "stages": 2,
-        "top": 64,
-        "starts": "carousel",
-    },
+    {"network": "cells:0123,4567", "rule": "tc", "lambda": 0.5, "stages": 2, "top": 64,
+     "starts": "carousel"},
     {"network": "cells:01234,4567", "rule": "autostep", "starts": "restart"},
     {"network": "cells:0123,4567", "form": "q", "order": "backward"},
     {"network": "cells:0145@2x2", "rule": "tc"},
-]
-FOREVER = 10**13  # actions
-FLAGS = {"lam": "lambda"}
+]  # fmt: skip
 
 
 def start(options, folder):
-    """Begin or resume a run in a process of its own."""
-    said = [
-        text
-        for name, value in options.items()
-        for text in (f"--{FLAGS.get(name, name)}", str(value))
-    ]
-    command = [sys.executable, "-m", "lib2048.cli", "train", *said, "--actions", str(FOREVER)]
+    """Begin or resume a run in a process of its own, one that would go on forever."""
+    said = [text for name, value in options.items() for text in (f"--{name}", str(value))]
+    command = [sys.executable, "-m", "lib2048.cli", "train", *said, "--actions", str(10**13)]
     command += ["--checkpoint-every", "0.05", "--out", str(folder), "--resume"]
     return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
 
@@ -75,26 +63,25 @@ def kept(folder):
         return 0, 0
     with Archive(folder / "checkpoint.npz") as archive:
         archive.check_seal()
-        return int(archive["counters"][2]), len(archive["history"])
+        return int(archive["counters"][ACTIONS]), len(archive["history"])
 
 
-def chain(options, kills, random, folder, say=lambda text: None):
+def chain(options, kills, random, folder):
     """Kill a run so many times; raise AssertionError where something is lost or another."""
     before = 0, 0
-    for number in range(kills):
+    for _ in range(kills):
         process = start(options, folder)
         said = kill(process, folder, random)
         assert process.returncode == -signal.SIGKILL, said
         now = kept(folder)
         assert now >= before, (now, before)
         before = now
-        say(f"kill {number + 1}: {now[0]:,} actions in {now[1]:,} games")
     same_as_straight(options, before[0] + 5000, folder)
 
 
 def same_as_straight(options, actions, folder):
     """Go on with a killed run; it must end as one that nobody has killed."""
-    settings = Settings(**options, actions=actions)
+    settings = Settings.from_config(options | {"actions": actions})
     runs = [Run(settings, folder, resume=True), Run(settings)]
     for run in runs:
         run.go(progress=False)
@@ -119,8 +106,7 @@ def main():
     with tempfile.TemporaryDirectory() as place:
         for number, settings in enumerate(CHAINS):
             print(settings, flush=True)
-            folder = Path(place) / str(number)
-            chain(settings, each, random, folder, lambda text: print(text, flush=True))
+            chain(settings, each, random, Path(place) / str(number))
     print(f"{each * len(CHAINS)} kills: nothing lost")
 
 

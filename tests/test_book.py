@@ -72,7 +72,7 @@ def test_the_reference_describes_every_exported_name(pages):
     wanted = {f"lib2048.{name}" for name in set(lib2048.__all__) - modules}
     wanted |= {f"lib2048.deep.{name}" for name in lib2048.deep.__all__}
     wanted |= {"lib2048.spec.slide", "lib2048.board.slide", "lib2048.envs.TwentyFortyEight"}
-    wanted |= {"lib2048.draw.board", "lib2048.plot.curves", "lib2048.course.budgets"}
+    wanted |= {"lib2048.draw.board", "lib2048.plot.curves", "lib2048.course.budget"}
     assert wanted - ids == set()
 
 

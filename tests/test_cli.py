@@ -14,7 +14,7 @@ import pytest
 from lib2048 import Network, SearchPlayer, benchmark, cli, save
 from lib2048.cli import main
 from lib2048.machine.arrays import read_arrays
-from lib2048.networks import files as storage
+from lib2048.networks import storage
 from lib2048.play.evaluation import evaluate
 from lib2048.play.players import NAMED
 from lib2048.train import learners
@@ -568,7 +568,7 @@ def test_games_that_all_began_elsewhere_have_no_mean(answer, tmp_path):
 
 def test_numbers_that_json_does_not_know_are_null(answer, monkeypatch):
     found = {"a": float("nan"), "b": [1.5, float("inf")], "c": {"d": (float("-inf"), 2)}}
-    monkeypatch.setattr("lib2048.networks.files.info", lambda path: found)
+    monkeypatch.setattr("lib2048.networks.storage.info", lambda path: found)
     assert answer("info", __file__) == {"a": None, "b": [1.5, None], "c": {"d": [None, 2]}}
 
 

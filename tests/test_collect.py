@@ -20,7 +20,7 @@ from lib2048 import Run, Settings, load
 from lib2048.cli import _parser
 from lib2048.learn.settings import FIELDS
 from lib2048.machine.kernels import SOURCE_HASH
-from lib2048.networks.files import info, sizes_of_errors
+from lib2048.networks.storage import info, sizes_of_errors
 from lib2048.sweep import Training, playing, read_collect, read_list, run_sweep, testing
 from lib2048.sweep.playing import Playing
 from lib2048.sweep.shipping import Shipping

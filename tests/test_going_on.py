@@ -15,7 +15,7 @@ from learners import ORDERS, SMALL, STEP, contents, csv_rows, played, same_run, 
 from lib2048 import Network, train
 from lib2048.machine.arrays import read_arrays
 from lib2048.machine.kernels import SOURCE_HASH
-from lib2048.networks import files as storage
+from lib2048.networks import storage
 from lib2048.networks.network import FORMS
 from lib2048.train import folder
 

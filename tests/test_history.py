@@ -34,6 +34,10 @@ def test_history_keeps_every_game():
     assert history.largest.tolist() == [6, 9, 10, 11, 5, 4, 5]
     assert history.seconds.tolist() == [0.5, 0.5, 1.5, 1.5, 1.5, 2.5, 2.5]
     assert history.rates.tolist() == [0.1, 0.1, 0.1, 0.1, 0.1, 0.05, 0.05]
+    again = History(block=2, rows=history.rows)  # and goes on from its rows
+    for each in (history, again):
+        each.add(games((10, 1, 3)), 3.5, 0.05)
+    assert again.table() == history.table() and len(again.table()) == 4
 
 
 def test_history_says_where_the_rate_was_changed():
@@ -64,13 +68,9 @@ def test_history_has_a_row_for_each_full_block():
     assert [row["reached_512"] for row in table] == [0.5, 1.0, 0.0]
     assert [row["reached_1024"] for row in table] == [0.0, 1.0, 0.0]
     assert [row["reached_2048"] for row in table] == [0.0, 0.5, 0.0]
-
-
-def test_history_as_csv_and_as_frame_are_the_table():
-    history = a_history()
-    rows, table = list(csv.DictReader(io.StringIO(history.csv()))), history.table()
+    rows = list(csv.DictReader(io.StringIO(a_history().csv())))
     assert [{k: float(v) for k, v in row.items()} for row in rows] == table
-    assert history.frame.to_dict("records") == table
+    assert a_history().frame.to_dict("records") == table
 
 
 def test_a_history_without_a_whole_block_is_drawn_as_one_row():
@@ -78,20 +78,16 @@ def test_a_history_without_a_whole_block_is_drawn_as_one_row():
     few.actions = 270
     (row,) = few.frame.to_dict("records")
     assert (row["games"], row["actions"], row["mean"]) == (7, 270, round(few.mean_last(), 1))
-    assert few.table() == [] and History().frame.empty
+    assert row["max"] == 2000 and row["reached_1024"] == 2 / 7 and few.table() == []
+    assert few.latest(2)["mean"] == 60.0
 
 
-def test_an_empty_history_is_a_header_alone():
-    history = History()
-    assert history.csv().count("\n") == 1
+def test_without_a_game_from_the_initial_state_there_is_no_mean():
+    history, rows = History(), a_history().rows.copy()
+    assert history.csv().count("\n") == 1 and history.frame.empty and history.latest() == {}
     assert history.table() == [] and history.scores.tolist() == []
-    assert np.isnan(history.mean_last())
-    assert repr(history) == "<history: no game is over yet>"
+    assert np.isnan(history.mean_last()) and repr(history) == "<history: no game is over yet>"
     assert history.statistics() == "no game is over yet"
-
-
-def test_games_that_began_elsewhere_have_no_mean():
-    rows = a_history().rows.copy()
     rows[:, 4] = 1
     history = History(rows=rows)
     assert repr(history).endswith("none from the initial state>") and "nan" not in repr(history)
@@ -122,20 +118,6 @@ def test_looking_at_the_last_games_copies_no_long_history():
     assert peak < 1_000_000  # the rows are 6.4 MB; this is done ten times a second
 
 
-def test_a_history_goes_on_from_its_rows():
-    history = a_history()
-    again = History(block=2, rows=history.rows)
-    for each in (history, again):
-        each.add(games((10, 1, 3)), 3.5, 0.05)
-    assert again.table() == history.table() and len(again.table()) == 4
-
-
-@pytest.mark.parametrize("columns", [4, 5])
-def test_an_older_history_gets_the_rate_of_its_config(columns):
-    old = History(block=2, rows=a_history().rows[:, :columns], rate=0.25)
-    assert old.rates.tolist() == [0.25] * 7 and old.starts.tolist() == [0] * 7
-
-
 def test_writing_a_long_history_copies_no_column_for_each_row(monkeypatch):
     """A million games are a thousand rows; once each of them copied all the games' columns."""
     history, looked = History(rows=np.zeros((100_000, 6))), []
@@ -143,16 +125,6 @@ def test_writing_a_long_history_copies_no_column_for_each_row(monkeypatch):
     monkeypatch.setattr(History, "rows", property(lambda self: looked.append(1) or whole(self)))
     assert history.texts()["history.csv"].count("\n") == 101
     assert len(looked) < 10
-
-
-def test_the_latest_row_is_that_of_the_last_games():
-    history = a_history()
-    history.actions = 999
-    assert history.latest(2)["mean"] == 60.0
-    row = history.latest()
-    assert (row["games"], row["actions"], row["max"], row["rate"]) == (7, 999, 2000, 0.05)
-    assert row["mean"] == round(3520 / 7, 1) and row["reached_1024"] == 2 / 7
-    assert History().latest() == {}
 
 
 def test_no_game_is_lost_when_a_cell_looks_while_a_thread_trains():

@@ -1,7 +1,6 @@
 """Files of neural networks: what we add to a format that is safe by itself is checked, too."""
 
 import json
-import os
 
 import hostile
 import numpy as np
@@ -15,7 +14,7 @@ from safetensors.torch import save_file  # noqa: E402
 from lib2048 import load  # noqa: E402
 from lib2048.deep import files  # noqa: E402
 from lib2048.deep.policy import new_policy_network  # noqa: E402
-from lib2048.networks.files import info, save_with  # noqa: E402
+from lib2048.networks.storage import info, save_with  # noqa: E402
 
 
 @pytest.fixture
@@ -50,26 +49,9 @@ def refusal(path):
     return lines[0]
 
 
-def test_a_file_says_what_was_checked(path):
+def test_a_file_says_what_it_holds(path):
     said = info(path)
-    assert (said["network"], said["checked"], said["info"]) == (
-        "policy",
-        "all",
-        {"games": 7, "path": 1},
-    )
-
-
-def test_files_of_format_1_are_read_by_their_own_hash(path):
-    _, weights = parts(path)
-    old = {"format": files.FIRST, "sha256": files._digest(weights)}
-    rewritten(path, old, seal=False)
-    assert info(path)["checked"] == "weights"
-    one, other = load(path), new_policy_network(3)
-    for x, y in zip(one.module.parameters(), other.module.parameters(), strict=True):
-        assert torch.equal(x, y)
-    name = next(iter(weights))
-    rewritten(path, tensors={name: weights[name] + 1}, seal=False)
-    assert "damaged" in refusal(path)
+    assert (said["network"], said["info"]) == ("policy", {"games": 7, "path": 1})
 
 
 ABOUT = {
@@ -77,7 +59,7 @@ ABOUT = {
     "another network": {"network": "cnn22"},
     "another option": {"options": '{"symmetry": "ave"}'},
     "something more": {"more": "x"},
-    "another format": {"format": "lib2048 3"},
+    "an older format": {"format": "lib2048 1"},
 }
 
 
@@ -86,29 +68,24 @@ def test_an_edit_breaks_the_seal(path, about):
     refusal(rewritten(path, about, seal=False))
 
 
-@pytest.mark.parametrize("text", ["[]", "null", "3", "{", "[" * 5000])
+@pytest.mark.parametrize("text", ["[]", "3", "{", "[" * 5000])
 @pytest.mark.parametrize("name", ["info", "options"])
-def test_what_is_no_object_is_refused(path, name, text):
+def test_what_is_no_object_is_refused(path, name, text, refused):
     rewritten(path, {name: text})
-    with pytest.raises(ValueError, match="no JSON object"):
-        info(path)
+    refused(lambda: info(path), "no JSON object")
 
 
 @pytest.mark.parametrize("options", [{"symmetry": []}, {"seed": "x"}, {"name": "y"}, {"what": 1}])
-def test_options_that_make_no_network_are_refused(path, options):
+def test_options_that_make_no_network_are_refused(path, options, refused):
     rewritten(path, {"network": "cnn22sss", "options": json.dumps(options)})
-    with pytest.raises(ValueError) as error:
-        load(path)
-    assert "\n" not in str(error.value)
+    refused(lambda: load(path), "a.safetensors")
 
 
-@pytest.mark.parametrize("bad", [float("nan"), float("inf")])
-def test_weights_that_are_no_numbers_are_refused(path, bad):
+def test_weights_that_are_no_numbers_are_refused(path, refused):
     name, weights = next(iter(parts(path)[1].items()))
-    weights[0] = bad
+    weights[0] = float("nan")
     rewritten(path, tensors={name: weights})
-    with pytest.raises(ValueError, match="nan or infinity"):
-        load(path)
+    refused(lambda: load(path), "nan or infinity")
 
 
 def test_weights_that_half_a_float_cannot_hold_are_not_rounded(tmp_path):
@@ -119,11 +96,8 @@ def test_weights_that_half_a_float_cannot_hold_are_not_rounded(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="a fifo, where there are such")
 def test_what_is_no_file_is_refused_at_once(tmp_path):
-    os.mkfifo(tmp_path / "fifo.safetensors")
     (tmp_path / "folder.safetensors").mkdir()
-    assert "no plain file" in refusal(tmp_path / "fifo.safetensors")
     assert "a directory" in refusal(tmp_path / "folder.safetensors")
     assert "no such file" in refusal(tmp_path / "none.safetensors")
 

@@ -6,13 +6,15 @@ from test_folding import BOARDS, LARGE, SHORT_AND_LONG
 from test_stages import board_with, scattered, staged
 
 from lib2048 import SearchPlayer, evaluate, load, save, train
+from lib2048.machine.arrays import read_arrays, write_arrays
 from lib2048.networks import packing
 from lib2048.networks.packing import Packed
-from lib2048.play.players import NetworkPlayer
-from lib2048.search.expectimax import Search
 
-SHARES = [0.0, 0.002, 0.1, 1.0]
-NETWORKS = ["cells:0123,4567", "cells:0124,0125,45", "cells:01245,3", "cells:0,5"]
+ALL = np.array(BOARDS + LARGE, np.uint64)
+
+
+def same_values(found, network):
+    assert found.values(ALL).tobytes() == network.values(ALL).tobytes()
 
 
 def packed(network, tmp_path):
@@ -30,16 +32,15 @@ def some(name, share, marks=2, top=32, promotion=True, seed=1):
     return network
 
 
-@pytest.mark.parametrize("share", SHARES)
-@pytest.mark.parametrize("name", NETWORKS)
+@pytest.mark.parametrize("share", [0.0, 0.002, 0.1, 1.0])
+@pytest.mark.parametrize("name", ["cells:0123,4567", "cells:0124,0125,45", "cells:01245,3"])
 def test_every_board_has_the_very_same_value(name, share, tmp_path):
     network = some(name, share, marks=3)
     found = packed(network, tmp_path)
     assert isinstance(found, Packed) and found.promotes
-    boards = np.array(BOARDS + LARGE, np.uint64)
-    assert len({network.stage(board) for board in boards}) > 1
-    assert found.values(boards).tobytes() == network.values(boards).tobytes()
-    for board in boards[::50]:
+    assert len({network.stage(board) for board in ALL}) > 1
+    same_values(found, network)
+    for board in ALL[::50]:
         assert found.lookups(board) == network.lookups(board)
         assert found.weights[found.places(board)].tolist() == [w for *_, w in found.lookups(board)]
 
@@ -64,23 +65,16 @@ def test_only_one_stage_below_is_read(tmp_path):
     assert found.value(board_with(16)) == network.value(board_with(16)) == 7 * 8
 
 
-def test_tuples_of_more_cells_than_are_looked_up_together(tmp_path, monkeypatch):
-    monkeypatch.setattr(packing, "TOGETHER", (1, 2))
-    network = some("cells:01245,3,45", 0.1)
-    found = packed(network, tmp_path)
-    boards = np.array(BOARDS + LARGE, np.uint64)
-    assert found.values(boards).tobytes() == network.values(boards).tobytes()
-
-
 @pytest.mark.parametrize("line", [4, 5, 7])
-def test_longer_lines_hold_the_same(line, tmp_path, monkeypatch):
+@pytest.mark.parametrize("together", [(1, 2), (3, 6)])
+def test_longer_lines_and_tuples_hold_the_same(line, together, tmp_path, monkeypatch):
     """Very many weights are kept in longer lines, whose numbers fit float32."""
-    network = some("cells:0123,4567", 0.05)
+    monkeypatch.setattr(packing, "TOGETHER", together)  # cells; those of a tuple may be more
     monkeypatch.setattr(packing, "LINE_BITS", (line,))
+    network = some("cells:01245,3,45", 0.1) if line == 4 else some("cells:0123,4567", 0.05)
     found = packed(network, tmp_path)
     assert found.stages.line == line
-    boards = np.array(BOARDS + LARGE, np.uint64)
-    assert found.values(boards).tobytes() == network.values(boards).tobytes()
+    same_values(found, network)
 
 
 def test_the_first_line_with_enough_numbers_is_taken(tmp_path, monkeypatch):
@@ -104,35 +98,21 @@ def test_memory_is_taken_for_what_there_is(tmp_path):
     assert found.nbytes < network.nbytes / 3
 
 
-@pytest.mark.parametrize(
-    "player",
-    [NetworkPlayer, lambda net: SearchPlayer(net, 2), lambda net: SearchPlayer(net, 3)],
-    ids=["1-ply", "2-ply", "3-ply"],
-)
-def test_it_plays_the_same_games(player, tmp_path):
+@pytest.mark.parametrize("plies", [1, 2, 3])
+def test_it_plays_the_same_games(plies, tmp_path):
     network = some("cells:0124,0125,45", 0.3, marks=3, top=64)
-    played = [evaluate(player(who), 3, seed=4) for who in (network, packed(network, tmp_path))]
-    assert played[0].scores.tolist() == played[1].scores.tolist()
-    board = board_with(64, 32, 8, 4, 2)
-    chosen = [player(who).decide(board) for who in (network, packed(network, tmp_path))]
-    assert chosen[0] == chosen[1]
-
-
-def test_what_was_trained_searches_the_same(tmp_path):
-    network = staged("cells:01245,45689", 2, 256)
-    train(network, rule="tc", lam=0.5, games=300, seed=2)
-    found = packed(network, tmp_path)
-    assert (network.weights.reshape(4, -1) != 0).any(1).all()
-    for board in (board_with(256, 64, 32, 8, 8, 4, 2), board_with(128, 64, 32, 8, 2, 2)):
-        assert Search(found, 3).decide(board) == Search(network, 3).decide(board)
+    both = [SearchPlayer(who, plies) for who in (network, packed(network, tmp_path))]
+    one, other = (evaluate(player, 3, seed=4).scores.tolist() for player in both)
+    assert one == other
+    for board in (board_with(64, 32, 8, 4, 2), board_with(32, 16, 8, 8, 2, 2)):
+        assert both[0].decide(board) == both[1].decide(board)
 
 
 def test_compact_files_and_initial_values(tmp_path):
     network = scattered(staged("cells:0124,0125", 2, 32, optimistic=500.0), share=0.2, spread=1e6)
     save(network, tmp_path / "a.npz", compact=True)
     whole, found = (load(tmp_path / "a.npz", to_play=play) for play in (False, True))
-    boards = np.array(BOARDS + LARGE, np.uint64)
-    assert found.values(boards).tobytes() == whole.values(boards).tobytes()
+    same_values(found, whole)
 
 
 def test_what_cannot_or_need_not_be_packed(tmp_path):
@@ -164,31 +144,12 @@ def test_a_packed_network_only_plays(use, tmp_path):
     assert found.weights.tobytes() == before and not (tmp_path / "b.npz").exists()
 
 
-def rewritten(path, **changed):
-    """Write a sealed file again with other arrays."""
-    from lib2048.machine.arrays import read_arrays, write_arrays
-
-    write_arrays(path, read_arrays(path) | changed)
-
-
 @pytest.mark.parametrize("bits", [0x00, 0xFF])
-def test_a_mask_that_does_not_fit_its_numbers_is_refused(bits, tmp_path):
-    from lib2048.machine.arrays import read_arrays
-
-    network, path = some("cells:0123,4567", 0.1), tmp_path / "a.npz"
-    save(network, path)
-    mask = np.array(read_arrays(path)["mask"])
-    mask[-1000:] = bits
-    rewritten(path, mask=mask)
-    with pytest.raises(ValueError, match="a.npz: its weights do not fit network cells:0123,4567"):
-        load(path, to_play=True)
-
-
-def test_a_damaged_file_is_refused(tmp_path):
+def test_a_mask_that_does_not_fit_its_numbers_is_refused(bits, tmp_path, refused):
     path = tmp_path / "a.npz"
     save(some("cells:0123,4567", 0.1), path)
-    data = bytearray(path.read_bytes())
-    data[len(data) // 2] ^= 1
-    path.write_bytes(data)
-    with pytest.raises(ValueError, match="a.npz"):
-        load(path, to_play=True)
+    arrays = read_arrays(path)
+    arrays["mask"][-1000:] = bits
+    write_arrays(path, arrays)
+    said = "a.npz: its weights do not fit network cells:0123,4567"
+    refused(lambda: load(path, to_play=True), said)

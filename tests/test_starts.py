@@ -291,11 +291,6 @@ def test_a_history_tells_whole_games_from_others():
     assert history.statistics().startswith("200\tmean = ")
 
 
-def test_an_older_history_has_whole_games_only():
-    history = History(rows=np.array([[100, 20, 6, 0.5], [300, 40, 9, 0.5]]))
-    assert history.starts.tolist() == [0, 0] and history.mean_last() == 200
-
-
 def test_without_stages_every_other_start_works():
     for starts in ("restart", "s-jump", "l-jump"):
         network = Network(NAME)

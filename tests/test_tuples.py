@@ -16,7 +16,7 @@ from lib2048.course import collect  # noqa: E402
 from lib2048.course.explorers import rates, tuples  # noqa: E402
 from lib2048.game import board as rules  # noqa: E402
 from lib2048.learn.examples import places  # noqa: E402
-from lib2048.networks.files import save  # noqa: E402
+from lib2048.networks.storage import save  # noqa: E402
 from lib2048.play.evaluation import record_game  # noqa: E402
 from lib2048.show.widgets.game import to_hex  # noqa: E402
 

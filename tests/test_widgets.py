@@ -328,7 +328,7 @@ def test_values_that_are_no_numbers_are_left_out(browser):
 
 
 def test_a_file_of_weights_is_loaded_when_asked_and_damage_is_said(tmp_path, browser):
-    from lib2048.networks.files import save
+    from lib2048.networks.storage import save
 
     save(Network("4-22", optimistic=10), tmp_path / "small.npz")
     page = browser(PlayWidget(player=tmp_path / "small.npz"))

@@ -20,7 +20,7 @@ import numpy as np
 
 from lib2048 import Network, load
 from lib2048.machine.files import write_text
-from lib2048.networks.files import info
+from lib2048.networks.storage import info
 from lib2048.show.widgets.base import front_end, style_sheet
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -257,9 +257,9 @@ def rows_of(path: Path) -> pd.DataFrame:
             return pd.json_normalize(tomllib.loads(path.read_text(encoding="utf-8")))
         case ".json":
             return pd.json_normalize(json.loads(path.read_text(encoding="utf-8")))
-    from lib2048.networks import files
+    from lib2048.networks import storage
 
-    return pd.json_normalize(files.info(path)).assign(mib=path.stat().st_size / 2**20)
+    return pd.json_normalize(storage.info(path)).assign(mib=path.stat().st_size / 2**20)
 
 
 def listed(what: str | list[str]) -> list[str]:

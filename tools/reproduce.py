@@ -18,7 +18,7 @@ from collect import DATA, each_name, is_shipped, paths_of
 
 from lib2048.machine.files import read_json
 from lib2048.machine.kernels import SOURCE_HASH
-from lib2048.networks.files import info
+from lib2048.networks.storage import info
 from lib2048.sweep import read_collect, read_list
 
 STATES = ("current", "older", "unknown", "missing")

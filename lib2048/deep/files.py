@@ -17,7 +17,7 @@ from lib2048.machine.files import open_file, write_atomic
 from lib2048.machine.memory import check_memory
 from lib2048.networks.neural import OWN, SUFFIX, is_neural, kind_of
 
-FIRST, FORMAT = "lib2048 1", "lib2048 2"
+FORMAT = "lib2048 2"
 WEIGHTS = "weights" + SUFFIX
 
 
@@ -131,7 +131,7 @@ def info(path):
         "weights": sum(tensor.numel() for tensor in tensors.values()),
         "dtype": str(next(iter(tensors.values())).dtype).removeprefix("torch."),
         "sha256": about[SEAL],
-        "checked": "all" if about["format"] == FORMAT else "weights",
+        "checked": "all",
         "info": _object(about["info"], path),
     }
 
@@ -156,8 +156,7 @@ def _read(path):
 
 def _check_seal(about, tensors, path):
     """Raise ValueError, in one line, where a file does not match its hash."""
-    first = about["format"] == FIRST
-    if about[SEAL] != (_digest(tensors) if first else _seal(about, tensors)):
+    if about[SEAL] != _seal(about, tensors):
         raise ValueError(f"{path}: damaged: it does not match its hash")
 
 
@@ -168,7 +167,7 @@ def _nbytes(tensor):
 def _check_about(about, path):
     """Raise ValueError, in one line, where a file says of itself what none of ours says."""
     names = {"format", "network", "options", "info", SEAL}
-    if not names <= set(about) or about["format"] not in (FORMAT, FIRST):
+    if not names <= set(about) or about["format"] != FORMAT:
         raise ValueError(f"{path}: not a file of weights written by lib2048")
     if not about["network"].isprintable():
         raise ValueError(f"{path}: its network has no name")
@@ -204,20 +203,15 @@ def _check_shapes(network, shapes, path):
 
 def _seal(about, tensors):
     """Return the hash over all of a file: what it says of itself, and its tensors."""
-    digest = hashlib.sha256(_digest(tensors).encode())
+    weights, digest = hashlib.sha256(), hashlib.sha256()
+    for name, tensor in sorted(tensors.items()):
+        weights.update(name.encode())
+        weights.update(tensor.contiguous().view(torch.uint8).numpy())
+    digest.update(weights.hexdigest().encode())
     for name in sorted(about.keys() - {SEAL}):
         digest.update(f"{name} {about[name]}\n".encode())
     for name, tensor in sorted(tensors.items()):
         digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}\n".encode())
-    return digest.hexdigest()
-
-
-def _digest(tensors):
-    """Return the hash of format 1, over names and bytes of the weights."""
-    digest = hashlib.sha256()
-    for name, tensor in sorted(tensors.items()):
-        digest.update(name.encode())
-        digest.update(tensor.contiguous().view(torch.uint8).numpy())
     return digest.hexdigest()
 
 

@@ -157,20 +157,15 @@ class ValueLearner(NeuralLearner):
         files.check_optimiser(self.optimiser, arrays, path)
         self.games.check(arrays, path)
         self.queue.check(arrays, path)
-        waiting = {
-            "waiting_boards": Form("uint64", (None,), old=True),
-            "waiting_targets": Form("float32", (None,), old=True),
-            "waiting_sizes": Form("int64", (None,), 1, old=True),
+        forms = {
+            "batches": Form("float64", (None, 2), 0),
+            "waiting_boards": Form("uint64", (None,)),
+            "waiting_targets": Form("float32", (None,)),
+            "waiting_sizes": Form("int64", (None,), 1),
         }
-        forms = {_batches_in(arrays): Form("float64", (None, 2), 0)} | waiting
         check_arrays(arrays, forms, path)
-        if (
-            len(
-                {len(arrays.get(name, ())) for name in ("waiting_boards", "waiting_targets")}
-                | {int(np.sum(arrays.get("waiting_sizes", 0)))}
-            )
-            > 1
-        ):
+        counts = {len(arrays["waiting_boards"]), len(arrays["waiting_targets"])}
+        if counts != {int(np.sum(arrays["waiting_sizes"]))}:
             raise ValueError(f"{path}: its batches in waiting do not fit each other")
 
     def restore(self, arrays, path):
@@ -182,8 +177,10 @@ class ValueLearner(NeuralLearner):
         files.restore_optimiser(self.optimiser, arrays)
         self.games.restore(arrays)
         self.queue.restore(arrays)
-        self._waiting = _batches_of(arrays)
-        self.batches = [(int(actions), loss) for actions, loss in arrays[_batches_in(arrays)]]
+        ends = np.cumsum(arrays["waiting_sizes"])[:-1]
+        waiting = (np.split(arrays[f"waiting_{name}"], ends) for name in ("boards", "targets"))
+        self._waiting = [(b, t) for b, t in zip(*waiting, strict=True) if len(b)]
+        self.batches = [(int(actions), loss) for actions, loss in arrays["batches"]]
 
     def _waiting_arrays(self):
         boards = [np.zeros(0, np.uint64), *(boards for boards, _ in self._waiting)]
@@ -194,15 +191,3 @@ class ValueLearner(NeuralLearner):
             "waiting_sizes": sizes,
             "waiting_targets": np.concatenate(targets),
         }
-
-
-def _batches_of(arrays):
-    """Return the batches that waited; an older checkpoint has none."""
-    ends = np.cumsum(arrays.get("waiting_sizes", ()), dtype=np.int64)[:-1]
-    boards, targets = arrays.get("waiting_boards", ()), arrays.get("waiting_targets", ())
-    return list(zip(np.split(boards, ends), np.split(targets, ends))) if len(boards) else []
-
-
-def _batches_in(arrays):
-    """Return what the batches are called: in files of older versions, losses."""
-    return "losses" if "losses" in arrays else "batches"

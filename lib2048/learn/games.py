@@ -39,7 +39,6 @@ from lib2048.networks.lookups import BOARDS_AT_ONCE, unplanes, value_kernel
 
 FOREVER = np.iinfo(np.int64).max
 MOST = 1 << 62  # of a count in a file
-LATER = ("stage", "late", "watched", "start")  # of a lane, which older files lack
 PIECES, LARGEST_PIECE = 8, 1 << 20  # of a crew's budget: so many a thread and round, and actions
 
 
@@ -127,12 +126,11 @@ class Games:
         state: a dict of arrays, or an `Archive`; path: named in errors.
         """
         check_arrays(state, self._forms(), path)
-        own = Part(state, "lane_")
-        lanes = {name: np.asarray(own[name]) for name in KEPT if name in own}
+        lanes = {name: np.asarray(state[f"lane_{name}"]) for name in KEPT}
         self._check_lanes(lanes, path)
-        last = lanes.get("start", 0) + lanes["length"]
+        last = lanes["start"] + lanes["length"]
         check_trail(self.rule.start, self.starts, state, last, path)
-        check_boards(state["trail"] if "trail" in state else (), self.rule.grid, path)
+        check_boards(state["trail"], self.rule.grid, path)
         check_arrays(state, self._past_forms(lanes["length"]), path)
 
     def _forms(self):
@@ -143,10 +141,7 @@ class Games:
                   "stage": (0, last), "late": (0, last), "watched": (0, 1),
                   "start": (-1, LONGEST_GAME - 1)}  # fmt: skip
         lanes = {
-            f"lane_{name}": Form(
-                LANE[name].name, (count,), *limits.get(name, ()), old=name in LATER
-            )
-            for name in KEPT
+            f"lane_{name}": Form(LANE[name].name, (count,), *limits.get(name, ())) for name in KEPT
         }
         counters = Form(
             "int64", (len(COUNTERS),), [0, 0, 0, 0, stride], [count - 1, MOST, MOST, MOST, stride]
@@ -158,7 +153,7 @@ class Games:
         kept = (int(np.minimum(lengths, self.work.past.shape[1]).sum()),)
         limits = {"action": (0, 3), "reward": (0,)}
         return {
-            f"past_{name}": Form(PAST[name].name, kept, *limits.get(name, ()), old=name == "value")
+            f"past_{name}": Form(PAST[name].name, kept, *limits.get(name, ()))
             for name in PAST.names
         }
 
@@ -167,7 +162,7 @@ class Games:
         live, rule = lanes["number"] >= 0, self.rule
         check_boards(lanes["board"], rule.grid, path)
         follows = {"slot": self._slots(lanes["length"])} | self._follows(lanes["board"])
-        wrong = [n for n, x in follows.items() if n in lanes and (lanes[n] != x)[live].any()]
+        wrong = [name for name, x in follows.items() if (lanes[name] != x)[live].any()]
         if wrong:
             raise ValueError(f"{path}: lane_{wrong[0]} is not what follows from the games")
 
@@ -186,14 +181,11 @@ class Games:
     def restore(self, state):
         """Take up a state that `state` returned, and `check` has seen."""
         for name in KEPT:
-            self.lanes[name] = state.get(f"lane_{name}", 0)
-        for name, found in self._follows(self.lanes["board"]).items():
-            self.lanes[name] = np.where(self.lanes["number"] >= 0, found, self.lanes[name])
+            self.lanes[name] = state[f"lane_{name}"]
         start = 0
         for episode in self._episodes():
             for name in PAST.names:
-                if f"past_{name}" in state:  # runs of old remembered no value
-                    episode[name] = state[f"past_{name}"][start : start + len(episode)]
+                episode[name] = state[f"past_{name}"][start : start + len(episode)]
             start += len(episode)
         self.counters[:] = state["counters"]
         restore_starts(self.starts, state)

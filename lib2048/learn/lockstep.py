@@ -36,7 +36,6 @@ from lib2048.machine.kernels import kernel, part
 from lib2048.machine.memory import records
 
 ZERO = np.uint64(0)
-LATER = ("start", "final", "lost", "action")  # of a place, which older files lack
 
 PLACE = np.dtype(
     [
@@ -169,7 +168,7 @@ class Lockstep:
         check_arrays(state, self._forms(), path)
         places = self._places_in(state)
         check_boards(places["board"], self.grid, path)
-        check_boards(state["trail"] if "trail" in state else (), self.grid, path)
+        check_boards(state["trail"], self.grid, path)
         last = places["start"] + places["length"]
         check_trail(self._limits.start, self.starts, state, last, path)
         self._check_turn(places, np.asarray(state["counters"]), path)
@@ -180,9 +179,7 @@ class Lockstep:
         limits = {"number": (-1, last_game - 1), "score": (0, MOST), "action": (0, 3)}
         limits |= {"length": (0, LONGEST_GAME - 1), "start": (-1, LONGEST_GAME - 1)}
         places = {
-            f"place_{name}": Form(
-                PLACE[name].name, (count,), *limits.get(name, ()), old=name in LATER
-            )
+            f"place_{name}": Form(PLACE[name].name, (count,), *limits.get(name, ()))
             for name in PLACE.names
         }
         most = [count - 1, last_game, MOST, MOST, MOST]
@@ -192,7 +189,7 @@ class Lockstep:
     def _places_in(self, state):
         places = records(len(self.places), PLACE)
         for name in PLACE.names:
-            places[name] = state.get(f"place_{name}", 0)
+            places[name] = state[f"place_{name}"]
         return places
 
     def _check_turn(self, places, counters, path):

@@ -79,10 +79,10 @@ def starts_forms(starts):
     """Return what the arrays of `starts_state` must be, {name: `Form`}."""
     lanes = len(starts.trail)
     return {
-        "pool": Form("uint64", starts.pool.shape, old=True),
-        "entered": Form("int64", starts.entered.shape, 0, old=True),
-        "trail": Form("uint64", (lanes, None), old=True),
-        "visits": Form("int64", starts.visits.shape, 0, old=True),
+        "pool": Form("uint64", starts.pool.shape),
+        "entered": Form("int64", starts.entered.shape, 0),
+        "trail": Form("uint64", (lanes, None)),
+        "visits": Form("int64", starts.visits.shape, 0),
     }
 
 
@@ -91,8 +91,7 @@ def check_trail(kind, starts, state, last, what):
 
     kind: one of STARTS' numbers; last: int64[lanes], the last turn of each lane's game.
     """
-    turns = state["trail"].shape[1] if "trail" in state else 1
-    longest = starts.trail.shape[1]
+    turns, longest = state["trail"].shape[1], starts.trail.shape[1]
     if turns > longest or restarts(kind) and not (last < min(turns, longest)).all():
         raise ValueError(f"{what}: its trail has {turns} turns, which is not what its games need")
 
@@ -100,7 +99,7 @@ def check_trail(kind, starts, state, last, what):
 def restore_starts(starts, state):
     """Take up what `starts_state` returned."""
     for name, array in starts._asdict().items():
-        kept = state.get(name, array)
+        kept = state[name]
         (array[:, : kept.shape[1]] if kept.ndim > 1 else array)[:] = kept
 
 

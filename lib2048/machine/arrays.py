@@ -54,14 +54,11 @@ class Member:
         return self.shape[0]
 
     def __array__(self, dtype=None, copy=None):
-        whole = np.empty(self.shape, self.dtype)
-        at = 0
+        whole, at = np.empty(self.shape, self.dtype), 0
+        flat = whole.reshape(-1)
         for piece in self.pieces():
-            if not self.shape:
-                whole[()] = piece
-            else:
-                whole[at : at + len(piece)] = piece
-                at += len(piece)
+            flat[at : at + piece.size] = piece.reshape(-1)
+            at += piece.size
         return whole if dtype is None else whole.astype(dtype, copy=False)
 
 
@@ -71,17 +68,18 @@ def member(arrays, name):
     if isinstance(found, Member):
         return found
     whole = np.asarray(found)
-    return Member(whole.dtype, whole.shape, lambda: _slices(whole))
+    rows = np.atleast_1d(whole)
+    step = _rows(rows.shape)
 
+    def pieces():
+        return (rows[at : at + step] for at in range(0, len(rows), step))
 
-def _slices(whole):
-    step = _rows(whole.shape)
-    yield from (whole[at : at + step] for at in range(0, len(whole), step)) if step else [whole]
+    return Member(whole.dtype, whole.shape, pieces)
 
 
 def _rows(shape):
-    """Return how many rows of the first axis make a piece; 0 for an array without axes."""
-    return max(1, PIECE // max(1, math.prod(shape[1:]))) if shape else 0
+    """Return how many rows of the first axis make a piece."""
+    return max(1, PIECE // max(1, math.prod(shape[1:])))
 
 
 class Part(Mapping):
@@ -112,25 +110,16 @@ class Flow:
     """A `Member` of one axis whose numbers are taken in turn, as many as one likes."""
 
     def __init__(self, member):
-        self._pieces, self._none = member.pieces(), np.zeros(0, member.dtype)
-        self._left = self._none
+        self._pieces, self._left = member.pieces(), np.zeros(0, member.dtype)
 
     def take(self, count):
         """Return the next numbers: an array of so many, or of fewer at the end."""
-        parts = []
-        while count and len(part := self._next(count)):
-            parts.append(part)
-            count -= len(part)
-        return parts[0] if len(parts) == 1 else np.concatenate([self._none, *parts])
-
-    def _next(self, most):
-        while not len(self._left):
-            self._left = next(self._pieces, None)
-            if self._left is None:
-                self._left = self._none
-                break
-        part, self._left = self._left[:most], self._left[most:]
-        return part
+        parts, missing = [self._left[:count]], count - len(self._left)
+        self._left = self._left[count:]
+        while missing > 0 and (piece := next(self._pieces, None)) is not None:
+            parts.append(piece[:missing])
+            self._left, missing = piece[missing:], missing - len(piece)
+        return np.concatenate(parts) if len(parts) > 1 else parts[0]
 
 
 # ---------------------------------------------------------------- what an array must be
@@ -142,7 +131,7 @@ class Form(NamedTuple):
     kinds: names of types, or letters of kinds of types, as numpy has them ('float32', 'i u');
     shape: the length of each axis, None for any; low, high: the range of its numbers, one each or
     one for each column; finite: whether nan and infinity are refused, for all or for each column;
-    old: whether files of older versions lack it.
+    optional: whether a file may lack it.
     """
 
     kinds: str
@@ -150,7 +139,7 @@ class Form(NamedTuple):
     low: object = None
     high: object = None
     finite: object = True
-    old: bool = False
+    optional: bool = False
 
     def check_head(self, found, what):
         """Raise ValueError where type or shape are others; found: `Member`; what: in errors."""
@@ -166,18 +155,18 @@ class Form(NamedTuple):
 
     def check_numbers(self, found, what):
         """Raise ValueError where a number is out of range, or a text cannot be printed."""
-        for piece in found.pieces() if self._looks(found.dtype) else ():
-            if piece.dtype.kind == "U":
-                if not _printable(piece):
-                    raise ValueError(f"{what} is a text with signs that cannot be printed")
-            elif piece.dtype.kind == "f" and _any(~np.isfinite(piece), np.logical_and, self.finite):
+        is_text, is_float = found.dtype.kind == "U", found.dtype.kind == "f"
+        bounded = (self.low, self.high) != (None, None)
+        if not (is_text or bounded or is_float and np.any(self.finite)):
+            return
+        for piece in found.pieces():
+            if is_text and not _printable(piece):
+                raise ValueError(f"{what} is a text with signs that cannot be printed")
+            if is_float and (~np.isfinite(piece) & self.finite).any():
                 raise ValueError(f"{what} holds nan or infinity")
-            elif _any(piece, np.less, self.low) or _any(piece, np.greater, self.high):
+            low = self.low is not None and (piece < self.low).any()
+            if low or self.high is not None and (piece > self.high).any():
                 raise ValueError(f"{what} holds a number that is out of range")
-
-    def _looks(self, dtype):
-        checks_floats = dtype.kind == "f" and np.any(self.finite)
-        return checks_floats or dtype.kind == "U" or (self.low, self.high) != (None, None)
 
 
 def _said(kind, shape):
@@ -192,17 +181,13 @@ def _printable(piece):
         return False
 
 
-def _any(piece, compare, limit):
-    return limit is not None and bool(compare(piece, limit).any())
-
-
 def check_arrays(arrays, forms, path):
     """Raise ValueError, in one line, where an array is missing or is not what it must be.
 
     arrays: a dict or an `Archive`; forms: {name: `Form`}; path: named in errors.  All types and
     shapes are looked at before the first number is.
     """
-    here = {name: form for name, form in forms.items() if name in arrays or not form.old}
+    here = {name: form for name, form in forms.items() if name in arrays or not form.optional}
     for name, form in here.items():
         if name not in arrays:
             raise ValueError(f"{path}: not a file of weights, or damaged: it lacks {name}")
@@ -212,12 +197,10 @@ def check_arrays(arrays, forms, path):
         form.check_numbers(member(arrays, name), f"{path}: {name}")
 
 
-def check_seal(arrays, before=()):
-    """Raise ValueError where arrays of a file are not those of its seal; see `Archive`.
-
-    Returns the names that it is over; none for arrays that are of no file.
-    """
-    return arrays.check_seal(before) if isinstance(arrays, Archive) else ()
+def check_seal(arrays):
+    """Raise ValueError where arrays of a file, an `Archive`, are not those of its seal."""
+    if isinstance(arrays, Archive):
+        arrays.check_seal()
 
 
 def _check_room(found, what):
@@ -239,9 +222,8 @@ def write_arrays(path, arrays, compress=False):
     arrays: {name: array or `Member`}, written in this order.  Raises OSError, before anything is
     written, when the disk is full.
     """
-    arrays = {FORMAT_NAME: np.array(FORMAT)} | {n: a for n, a in arrays.items() if n != SEAL}
-    arrays[FORMAT_NAME] = np.array(FORMAT)
-    members = {name: member(arrays, name) for name in arrays}
+    members = {FORMAT_NAME: member({"": FORMAT}, "")}
+    members |= {name: member(arrays, name) for name in arrays if name not in (FORMAT_NAME, SEAL)}
     size = sum(found.nbytes for found in members.values())
     write_atomic(path, lambda file: _write(file, members, compress), size)
 
@@ -250,8 +232,7 @@ def _write(file, members, compress):
     how = zipfile.ZIP_DEFLATED if compress else zipfile.ZIP_STORED
     with zipfile.ZipFile(file, "w", how) as into:
         lines = [_write_member(into, name, found) for name, found in members.items()]
-        seal = {SEAL: np.array(_seal(lines))}
-        _write_member(into, SEAL, member(seal, SEAL))
+        _write_member(into, SEAL, member({"": _seal(lines)}, ""))
 
 
 def _write_member(into, name, found):
@@ -350,13 +331,14 @@ class Archive(Mapping):
     def _pieces(self, name):
         """Yield an array piece by piece; at its end its line of the seal is known."""
         (dtype, shape, skip), digest = self._heads[name], hashlib.sha256()
-        step, rows = _rows(shape) or 1, shape[0] if shape else 1
+        rows, *others = shape or (1,)
+        step = _rows((rows, *others))
         with self._guard():
             file = self._zip.open(self._entries[name])
             file.read(skip)
         with file:
             for at in range(0, rows, step):
-                piece = (min(step, rows - at), *shape[1:]) if shape else ()
+                piece = (min(step, rows - at), *others)
                 with self._guard():
                     data = file.read(math.prod(piece) * dtype.itemsize)
                     numbers = np.ndarray(piece, dtype, data)  # raises where it is too short
@@ -366,34 +348,20 @@ class Archive(Mapping):
                 file.read(1)  # behind its end the sum of the zip is compared
         self._lines[name] = _line(name, self._heads[name], digest)
 
-    def check_seal(self, before=()):
+    def check_seal(self):
         """Raise ValueError, in one line, where the file is not what its seal was made of.
 
-        before: the arrays that the seal of format 1 was over.  Arrays that were read to their end
-        before are not read again.  Returns the names of those that the seal is over; none for
-        files of neural networks of format 1, which have no seal.
+        Arrays that were read to their end before are not read again.
         """
-        if not {FORMAT_NAME, SEAL} & set(self):
-            return ()
-        check_arrays(self, {FORMAT_NAME: Form("i u", (), 1), SEAL: Form("U")}, self.path)
-        if (number := int(self[FORMAT_NAME])) > FORMAT:
-            raise ValueError(f"{self.path}: format {number}; this version reads up to {FORMAT}")
-        over = before if number == 1 else set(self) - {SEAL}
-        if text(self, SEAL) != (self._first_seal(before) if number == 1 else self._seal(over)):
-            raise ValueError(f"{self.path}: damaged: it does not match its hash")
-        return tuple(over)
-
-    def _seal(self, names):
+        check_arrays(self, {FORMAT_NAME: Form("i u"), SEAL: Form("U")}, self.path)
+        if (number := int(self[FORMAT_NAME])) != FORMAT:
+            raise ValueError(f"{self.path}: format {number}; this version reads format {FORMAT}")
+        names = set(self) - {SEAL}
         for name in names - self._lines.keys():
             for _ in self.member(name).pieces():
                 pass
-        return _seal(self._lines[name] for name in names)
-
-    def _first_seal(self, names):
-        digest = hashlib.sha256()
-        for piece in (piece for name in names for piece in self.member(name).pieces()):
-            digest.update(piece.tobytes())
-        return digest.hexdigest()
+        if str(self[SEAL]) != _seal(self._lines[name] for name in names):
+            raise ValueError(f"{self.path}: damaged: it does not match its hash")
 
 
 def _entries(archive):

@@ -6,11 +6,11 @@ import numpy as np
 
 from lib2048.machine.arrays import Archive, Form, check_arrays, check_seal, write_arrays
 from lib2048.machine.files import write_atomic
-from lib2048.networks import files, foreign
+from lib2048.networks import foreign, storage
 
 OURS = ".npz"
 NAMES = {OURS: "lib2048 .npz"} | foreign.PROGRAMS
-TC = [files.memory_names(column) for column in (0, 1)]  # E and A
+TC = [storage.memory_names(column) for column in (0, 1)]  # E and A
 SHARED = "memory_shared"  # there in a file whose E and A count shares of errors, see `convert`
 AUTOSTEP = "memory2"  # what Autostep keeps has a third column: its first two are no E and A
 WIDTHS = "widths"
@@ -35,25 +35,23 @@ def convert(src, dst):
     """
     to, found = _checked_kinds(src, dst)
     tables = _Stored(src, to) if found == OURS else foreign.read(src)
-    if to == foreign.PLUS:
-        _check_once(tables)
+    names = list(map(foreign.word, tables.tuples))
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if to == foreign.PLUS and twice:  # which keeps its tables by their names
+        raise ValueError(f"{src}: tuple {twice} is there twice: TDL2048+ takes one")
     if to == OURS:
         write_arrays(dst, _arrays(tables))
     else:
         size = foreign.nbytes(tables, to)
         write_atomic(dst, lambda file: foreign.write(file, tables, to), size)
-    return _report(tables, found, to, dst)
-
-
-def _report(tables, found, to, dst):
-    all_of_it = list("VEA"[: tables.columns])
-    kept = all_of_it[:1] if to == foreign.DEMO else all_of_it
+    columns = list("VEA"[: tables.columns])
+    kept = columns[:1] if to == foreign.DEMO else columns
     return {
         "from": NAMES[found],
         "to": NAMES[to],
         "network": foreign.name_of(tables.tuples),
         "kept": kept,
-        "left_out": all_of_it[len(kept) :],
+        "left_out": columns[len(kept) :],
         "weights": str(dst),
     }
 
@@ -73,29 +71,15 @@ def _checked_kinds(src, dst):
     return to, found
 
 
-def _check_once(tables):
-    """TDL2048+ keeps its tables by their names."""
-    for number, cells in enumerate(tables.tuples):
-        if cells in tables.tuples[:number]:
-            name = foreign.word(cells)
-            raise ValueError(f"{tables.path}: tuple {name} is there twice: TDL2048+ takes one")
-
-
-# ---------------------------------------------------------------- to .npz
-
-
 def _arrays(tables):
     """Return what a .npz holds of a foreign file."""
-    arrays = files.tables_arrays(tables)
+    arrays = storage.tables_arrays(tables)
     for column in range(1, tables.columns):
-        arrays |= dict(zip(TC[column - 1], files.sparse_table(tables, column)))
+        arrays |= dict(zip(TC[column - 1], storage.sparse_table(tables, column)))
         arrays[SHARED] = np.array(True)
     if tables.widths and tables.widths != list(map(len, tables.tuples)):
         arrays[WIDTHS] = np.array(tables.widths, np.uint16)
     return arrays
-
-
-# ---------------------------------------------------------------- from .npz
 
 
 class _Stored:
@@ -108,18 +92,18 @@ class _Stored:
 
     def __init__(self, path, to):
         with Archive(path) as arrays:
-            geometry = files.check(arrays, path)
+            geometry = storage.check(arrays, path)
             self.path, self.tuples = path, geometry.tuples
             _check_writable(arrays, geometry, path, to)
-            forms = {WIDTHS: Form("uint16", (len(self.tuples),), old=True)}
-            check_arrays(arrays, forms | {SHARED: Form("b", old=True)}, path)
+            widths = Form("uint16", (len(self.tuples),), optional=True)
+            check_arrays(arrays, {WIDTHS: widths, SHARED: Form("b", optional=True)}, path)
             remembers = AUTOSTEP not in arrays and set().union(*TC) <= set(arrays)
             if remembers:
-                files.check_memory_arrays(geometry, len(TC), arrays, path)
-            check_seal(arrays, files.TABLES)
+                storage.check_memory_arrays(geometry, len(TC), arrays, path)
+            check_seal(arrays)
             unit = np.float32(arrays["unit"]) if "unit" in arrays else None  # of a compact file
             share = None if SHARED in arrays else np.float32(1 / geometry.lookups_per_board)
-            kept = [(files.TABLES, unit), *((names, share) for names in TC if remembers)]
+            kept = [(storage.TABLES, unit), *((names, share) for names in TC if remembers)]
             self._sparse = [(*map(arrays.get, names), unit) for names, unit in kept]
             self.widths = arrays[WIDTHS].tolist() if WIDTHS in arrays else None
 
@@ -147,9 +131,10 @@ class _Stored:
 def _check_writable(arrays, network, path, to):
     """Refuse what the tables alone do not say: the other programs know nothing else."""
     form, start = network.form, network.optimistic
+    values_of = {"state": "states", "q": "actions"}.get(form)
     why = {
         "its weights lie where an index of somebody's own has them": "own" in arrays,
-        f"it holds values of {_plural(form)}, not of afterstates": form != "afterstate",
+        f"it holds values of {values_of}, not of afterstates": values_of,
         f"it has {network.stages.count} stages": network.stages.count > 1,
         f"it starts optimistically, with {start:g} beside its weights": start != 0,
         f"it plays on a board of {network.name.partition('@')[2]}": "@" in network.name,
@@ -157,7 +142,3 @@ def _check_writable(arrays, network, path, to):
     for reason, true in why.items():
         if true:
             raise ValueError(f"{path}: cannot be written as {NAMES[to]}: {reason}")
-
-
-def _plural(form):
-    return {"state": "states", "q": "actions"}.get(form, form)

@@ -4,7 +4,7 @@ import numpy as np
 
 from lib2048.game.board import symmetries, to_exponents
 from lib2048.machine.kernels import kernel
-from lib2048.networks.names import SHAPES, parse_network
+from lib2048.networks.names import SHAPES, parse_network, word
 
 FOLD_BITS = 12  # of a position are looked up together
 
@@ -23,8 +23,9 @@ def fold(network):
     for block in range(network.blocks):
         if _is_empty(network, block):
             continue
-        for new, old in enumerate(kept):
-            _copy_table(network, old, folded, new, block)
+        for new, old in enumerate(kept):  # and what is stored as a pair with it
+            weights, (_, start) = _read(network, old, block), folded.region(new, block)
+            folded.weights[start:][: len(weights)] = weights
         for number, (host, cells) in hosts.items():
             region, (_, first) = _read(network, number, block), network.region(number)
             small = region[network.positions(number) - first]
@@ -43,23 +44,24 @@ def foldable(network):
 def _hosts(network):
     """Find, for each tuple shorter than the longest, {number: (longer tuple, its cells there)}."""
     longest = max(map(len, network.tuples))
-    short = [number for number, cells in enumerate(network.tuples) if len(cells) < longest]
-    if not short:
+    hosts = {
+        number: _host(network, cells, longest)
+        for number, cells in enumerate(network.tuples)
+        if len(cells) < longest
+    }
+    if not hosts:
         raise ValueError(f"network {network.name}: no tuple is contained in a longer one")
-    return {number: _host(network, network.tuples[number], longest) for number in short}
+    return hosts
 
 
 def _host(network, cells, longest):
-    numbers = np.uint64(0xFEDCBA9876543210)
-    for image in symmetries(numbers, network.grid):
-        stands = to_exponents(image)
-        turned = [int(stands[cell]) for cell in cells]
+    for image in symmetries(np.uint64(0xFEDCBA9876543210), network.grid):
+        turned = to_exponents(image)[list(cells)].tolist()
         for host, others in enumerate(network.tuples):
             if len(others) == longest and set(turned) <= set(others):
                 return host, turned
-    word = "".join(f"{cell:x}" for cell in cells)
     raise ValueError(
-        f"network {network.name}: tuple {word} is in no longer one: it cannot be folded"
+        f"network {network.name}: tuple {word(cells)} is in no longer one: it cannot be folded"
     )
 
 
@@ -71,9 +73,8 @@ def _name_of(network, kept):
     name = "-".join(shape for shape in shapes if len(SHAPES[shape]) == longest)
     if name and parse_network(name) == tuples:
         return name
-    words = ("".join(f"{cell:x}" for cell in cells) for cells in tuples)
     _, at, size = network.name.partition("@")
-    return "cells:" + ",".join(words) + at + size
+    return "cells:" + ",".join(map(word, tuples)) + at + size
 
 
 def _is_empty(network, block):
@@ -90,12 +91,6 @@ def _read(network, number, block):
         return weights
     earlier = network.weights[start - network.block :][: len(weights)]
     return np.where(weights == 0, earlier, weights)
-
-
-def _copy_table(network, old, folded, new, block):
-    """Copy a tuple's weights (and those of the tuple that is stored as a pair with it)."""
-    weights, (_, start) = _read(network, old, block), folded.region(new, block)
-    folded.weights[start:][: len(weights)] = weights
 
 
 def _add_table(network, number, block, cells, small):

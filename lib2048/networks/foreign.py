@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lib2048.machine.files import open_file
-from lib2048.networks.names import LONGEST_TUPLE, NAMED, parse_network
+from lib2048.networks.names import LONGEST_TUPLE, NAMED, parse_network, word
 
 PIECE = 1 << 20  # weights in memory at a time
 DEMO, PLUS = ".bin", ".w"
@@ -46,34 +46,16 @@ class Tables(NamedTuple):
         with open_file(self.path) as file:
             file.seek(self.starts[number][column])
             for start in range(0, size, PIECE):
-                yield _floats(file, min(PIECE, size - start), self.path)
-
-
-def _floats(file, count, path):
-    numbers = np.fromfile(file, "<f4", count)
-    if len(numbers) < count:
-        raise ValueError(f"{path}: has become shorter while it was read")
-    return numbers
-
-
-def word(cells):
-    """Return a tuple's cells as hexadecimal digits."""
-    return "".join(f"{cell:x}" for cell in cells)
+                numbers = np.fromfile(file, "<f4", min(PIECE, size - start))
+                if len(numbers) < min(PIECE, size - start):
+                    raise ValueError(f"{self.path}: has become shorter while it was read")
+                yield numbers
 
 
 def name_of(tuples):
     """Return the name of a network of some tuples: 4x6, 8x6, or 'cells:…'."""
     text = ",".join(map(word, tuples))
     return next((name for name, cells in NAMED.items() if cells == text), f"cells:{text}")
-
-
-def check_finite(tables):
-    """Raise ValueError, in one line, where some number of the tables is nan or infinite."""
-    for number, cells in enumerate(tables.tuples):
-        for column in range(tables.columns):
-            if not all(np.isfinite(piece).all() for piece in tables.pieces(number, column)):
-                what = "VEA"[column]
-                raise ValueError(f"{tables.path}: {what} of tuple {word(cells)} is nan or infinite")
 
 
 # ---------------------------------------------------------------- reading
@@ -102,14 +84,25 @@ def read(path):
     found = kind(path)
     with open_file(path) as file:
         reader = _Reader(file, path)
-        tables = {DEMO: _read_demo, PLUS: _read_plus}[found](reader)
+        if found == DEMO:
+            tables = [_demo_table(reader) for _ in range(reader.take("Q"))]
+        else:
+            form, count = reader.take("BI")
+            if form or not count:
+                reader.refuse("not a file of weights: it holds no tables")
+            tables = [_plus_table(reader) for _ in range(count)]
         if reader.left:
             raise ValueError(f"{path}: {reader.left} bytes too many behind its last table")
     tuples, starts, widths = zip(*tables, strict=True)
     if len(set(map(len, starts))) > 1:
         raise ValueError(f"{path}: some of its tables have E and A, and some have not")
     made = Tables(path, found, tuples, list(starts), list(widths) if found == PLUS else None)
-    check_finite(made)
+    for number, cells in enumerate(tuples):
+        for column in range(made.columns):
+            if not all(np.isfinite(piece).all() for piece in made.pieces(number, column)):
+                raise ValueError(
+                    f"{path}: {'VEA'[column]} of tuple {word(cells)} is nan or infinite"
+                )
     return made
 
 
@@ -150,10 +143,6 @@ class _Reader:
             self.refuse(f"unknown table: {error}")
 
 
-def _read_demo(reader):
-    return [_demo_table(reader) for _ in range(reader.take("Q"))]
-
-
 def _demo_table(reader):
     length = reader.take("i")
     if not 0 < length < 256:
@@ -166,13 +155,6 @@ def _demo_table(reader):
     if size != 16 ** len(cells):
         reader.refuse(f"table {text!r} has {size} weights, not {16 ** len(cells)}")
     return cells, [reader.skip(FLOAT * size)], None
-
-
-def _read_plus(reader):
-    form, count = reader.take("BI")
-    if form or not count:
-        reader.refuse("not a file of weights: it holds no tables")
-    return [_plus_table(reader) for _ in range(count)]
 
 
 def _plus_table(reader):
@@ -234,8 +216,8 @@ def _write_demo(file, tables):
     file.write(struct.pack("<Q", len(tables.tuples)))
     for number, cells in enumerate(tables.tuples):
         name = f"{len(cells)}-tuple pattern {word(cells)}".encode()
-        file.write(struct.pack(f"<i{len(name)}sQ", len(name), name, 16 ** len(cells)))
-        _write_pieces(file, tables, number, 0)
+        file.write(struct.pack("<i", len(name)) + name + struct.pack("<Q", 16 ** len(cells)))
+        _write_columns(file, tables, number, [0])
 
 
 def _write_plus(file, tables):
@@ -244,14 +226,13 @@ def _write_plus(file, tables):
     for number, (cells, width) in enumerate(zip(tables.tuples, widths, strict=True)):
         file.write(struct.pack("<BIHH", TABLE, int(word(cells), 16), width, 0))
         file.write(struct.pack("<HQ", FLOAT, 16 ** len(cells)))
-        _write_pieces(file, tables, number, 0)
+        _write_columns(file, tables, number, [0])
         if tables.columns == 3:
             file.write(struct.pack("<HQ", FLOAT, 2 * 16 ** len(cells)))
-            _write_pieces(file, tables, number, 1)
-            _write_pieces(file, tables, number, 2)
+            _write_columns(file, tables, number, [1, 2])
         file.write(struct.pack("<H", 0))
 
 
-def _write_pieces(file, tables, number, column):
-    for piece in tables.pieces(number, column):
+def _write_columns(file, tables, number, columns):
+    for piece in (piece for column in columns for piece in tables.pieces(number, column)):
         file.write(piece.astype("<f4", copy=False))

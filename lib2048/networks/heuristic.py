@@ -7,6 +7,7 @@ over all lines is an n-tuple network with the tuples of four cells in a row, fil
 instead of by learning.
 """
 
+import itertools
 from typing import NamedTuple
 
 import numpy as np
@@ -45,23 +46,12 @@ def line_values(weights=Weights()):  # noqa: B008 (a tuple does not change)
 
 def _in_runs(lines):
     """Count the tiles that have an equal neighbour, empty cells between them left out."""
-    count = np.zeros(len(lines), int)
-    for start in range(3):
-        for end in range(start + 1, 4):
-            gap = (lines[:, start + 1 : end] == 0).all(1)
-            equal = (lines[:, start] == lines[:, end]) & (lines[:, start] > 0) & gap
-            first = ~_equal_before(lines, start)
-            count += np.where(equal, 1 + first, 0)
-    return count
-
-
-def _equal_before(lines, cell):
-    """Say whether the last tile before a cell equals the cell's own."""
-    found, open_ = np.zeros(len(lines), bool), np.ones(len(lines), bool)
-    for before in range(cell - 1, -1, -1):
-        found |= open_ & (lines[:, before] == lines[:, cell])
-        open_ &= lines[:, before] == 0
-    return found
+    found = np.zeros(lines.shape, bool)
+    for start, end in itertools.combinations(range(4), 2):
+        gap = (lines[:, start + 1 : end] == 0).all(1)
+        equal = (lines[:, start] == lines[:, end]) & (lines[:, start] > 0) & gap
+        found[:, [start, end]] |= equal[:, None]
+    return found.sum(1)
 
 
 def heuristic_network(weights=Weights()):  # noqa: B008

@@ -22,13 +22,12 @@ def layout(tuples):
     the lowest up, the (cell, bit) that it copies, or a constant 0 or 1.
     """
     size, bits = 0, [None] * len(tuples)
-    longest_first = sorted(_groups(tuples), key=lambda group: -_region(tuples, group))
-    for group in longest_first:  # so that a region's offset has no bit within the region
+    groups = [(len(group) * 16 ** len(tuples[group[0]]), group) for group in _groups(tuples)]
+    longest_first = sorted(groups, key=lambda group: -group[0])
+    for count, group in longest_first:  # so that a region's offset has no bit within the region
         for number, which in enumerate(group):
-            bits[which] = _position_bits(tuples, group, number)
-        for which in group:
-            bits[which] = bits[which], size
-        size += _region(tuples, group)
+            bits[which] = _position_bits(tuples, group, number), size
+        size += count
     return size, bits
 
 
@@ -39,20 +38,14 @@ def plain_layout(tuples):
     return ends[-1], list(zip(bits, ends))
 
 
-def _region(tuples, group):
-    """Return how many weights a group of tuples has."""
-    return len(group) * 16 ** len(tuples[group[0]])
-
-
 def _groups(tuples):
     """Pair the tuples that differ in one cell; the others stand alone."""
     left, groups = list(range(len(tuples))), []
     while left:
-        first = left.pop(0)
+        first, *left = left
         mate = next((i for i in left if _differ_in_one(tuples[first], tuples[i])), None)
         groups.append([first] if mate is None else [first, mate])
-        if mate is not None:
-            left.remove(mate)
+        left = [number for number in left if number != mate]
     return groups
 
 
@@ -83,3 +76,14 @@ def spread(bits, cell):
     exponents = np.arange(16, dtype=np.uint32)
     parts = [(exponents >> bit & 1) << places[cell, bit] for bit in range(4)]
     return np.sum(parts, axis=0, dtype=np.uint32)
+
+
+def offsets(bits, cells, which=slice(None)):
+    """Return what the exponents of some cells add to a position together: int64[…].
+
+    which: a slice of the 16 exponents of each cell; the first cell's run fastest.
+    """
+    places = np.zeros(1, np.int64)
+    for cell in reversed(cells):
+        places = (places[:, None] + spread(bits, cell)[which]).ravel()
+    return places

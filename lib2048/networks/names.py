@@ -38,10 +38,9 @@ def parse_network(name):
     name, _, size = name.partition("@")
     if size:
         return _parse_small(name, size)
-    if name in NAMED:
-        return _parse_cells(NAMED[name])
-    if name.startswith("cells:"):
-        return _parse_cells(name.removeprefix("cells:"))
+    if name in NAMED or name.startswith("cells:"):
+        words = NAMED.get(name, name.removeprefix("cells:"))
+        return tuple(map(_parse_tuple, words.split(",")))
     shapes = name.split("-")
     if all(shape in SHAPES for shape in shapes) and len(set(shapes)) == len(shapes):
         return tuple(itertools.chain.from_iterable(map(placements, shapes)))
@@ -60,15 +59,11 @@ def parse_grid(name):
 def _parse_small(name, size):
     if not name.startswith("cells:"):
         raise ValueError(f"network {name!r} on a board of {size}: name its cells, cells:0145@2x2")
-    tuples, cells = _parse_cells(name.removeprefix("cells:")), int(parse_grid("@" + size).cells)
+    tuples, cells = parse_network(name), int(parse_grid("@" + size).cells)
     outside = {cell for cells_of in tuples for cell in cells_of if not cells >> 4 * cell & 1}
     if outside:
         raise ValueError(f"network {name!r}: a board of {size} has no cell {min(outside):x}")
     return tuples
-
-
-def _parse_cells(text):
-    return tuple(_parse_tuple(word) for word in text.split(","))
 
 
 def _parse_tuple(word):
@@ -88,26 +83,23 @@ def placements(shape):
     shape: a key of SHAPES.  Returns a list of tuples of cells; of each class of symmetric places
     the one met first, row by row, is kept (42 has 3 places, 33 has 2, 22 has 3).
     """
-    places = {}
-    for variant in _orientations(SHAPES[shape]):
-        for cells in _translations(variant):
-            places.setdefault(_canonical(cells), cells)
+    cells, places = SHAPES[shape], {}
+    turned_over = tuple((-row, column) for row, column in cells)  # its rows in the other order
+    for variant in (cells, turned_over):
+        for down, right in itertools.product(range(-3, 4), range(4)):
+            moved = [(row + down, column + right) for row, column in variant]
+            if all(0 <= row < 4 and 0 <= column < 4 for row, column in moved):
+                place = tuple(4 * row + column for row, column in moved)
+                places.setdefault(_canonical(place), place)
     return list(places.values())
-
-
-def _orientations(cells):
-    """The shape as it is and, mirrored top to bottom, with its rows in the other order."""
-    return [cells, tuple((-row, column) for row, column in cells)]
-
-
-def _translations(cells):
-    for down, right in itertools.product(range(-3, 4), range(4)):
-        moved = [(row + down, column + right) for row, column in cells]
-        if all(0 <= row < 4 and 0 <= column < 4 for row, column in moved):
-            yield tuple(4 * row + column for row, column in moved)
 
 
 def _canonical(cells):
     """The smallest of the 8 symmetric images of a set of cells: equal for symmetric places."""
     board = np.uint64(sum(1 << 4 * cell for cell in cells))
     return min(int(image) for image in symmetries(board))
+
+
+def word(cells):
+    """Return a tuple's cells as hexadecimal digits."""
+    return "".join(f"{cell:x}" for cell in cells)

@@ -12,14 +12,13 @@ exactly), then a line of zeros, then the lines.
 """
 
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 
 from lib2048.machine.arrays import Flow
 from lib2048.machine.kernels import kernel
 from lib2048.machine.memory import check_memory, reserve
-from lib2048.networks.layout import ones, spread
+from lib2048.networks.layout import offsets, ones
 from lib2048.networks.lookups import read_packed
 from lib2048.networks.network import Geometry, Network
 
@@ -42,12 +41,19 @@ class Packed(Network):
     def __init__(self, network, mask, values, blocks):
         Geometry.__init__(self, **network.arguments())
         places = _places(self, mask, blocks, len(values))
-        line, lines = _lines(self, places)
-        self.stages = self.stages._replace(line=np.uint64(line))
-        self.weights = _reserved(self, lines)
-        _put(self.weights, places, values, self.stages.line)
+        line, used, kept = _lines(self, places)
+        self.stages, stage = self.stages._replace(line=np.uint64(line)), self.block >> line
+        first, what = _first_line(self, line), f"network {self.name}, packed,"
+        size = first + np.count_nonzero(kept) << line
+        check_memory(what, 4 * size)
+        self.weights = reserve(what, size)
+        _number(self.weights, used, kept, stage, first, self.promotes)
+        done = 0
+        for piece in values.pieces():
+            _put(self.weights, places[done : done + len(piece)], piece, self.stages.line)
+            done += len(piece)
         if self.promotes:
-            _promote(self.weights, *lines, self.block >> line, self.stages.line)
+            _promote(self.weights, used, kept, stage, self.stages.line)
 
     @property
     def nbytes(self):
@@ -81,48 +87,28 @@ class Packed(Network):
 # ---------------------------------------------------------------- which lines there are
 
 
-class Lines(NamedTuple):
-    """The lines of the full tables, stage by stage."""
-
-    used: np.ndarray  # bool[lines]: whether one holds a weight of its own
-    kept: np.ndarray  # bool[lines]: whether it is kept, and not that of the stage below instead
-
-
 def _lines(network, places):
-    """Return (bits of a place in its line, `Lines`): short lines, but not too many of them."""
+    """Return (bits of a place in its line, used, kept): short lines, but not too many of them.
+
+    used: bool[lines], whether one holds a weight of its own; kept: whether it is kept, and not
+    that of the stage below instead.
+    """
     for line in LINE_BITS:
         used = np.zeros(network.size >> line, bool)
         _mark(used, places, line)
-        kept = used | _from_below(network, used) & _from_below(network, used, 2)
+        kept = used.copy()
+        if network.promotes:
+            step = network.block >> line
+            kept[2 * step :] |= used[step:-step] & used[: -2 * step]
         many = np.count_nonzero(kept) + _first_line(network, line)
         if network.block % (1 << line) == 0 and many < MOST_LINES:
-            return line, Lines(used, kept)
+            return line, used, kept
     raise MemoryError(f"network {network.name} has too many weights to be packed")
-
-
-def _from_below(network, used, stages=1):
-    """Return, for each line, whether that of an earlier stage is used; False without promotion."""
-    found = np.zeros_like(used)
-    step = stages * (len(used) // network.blocks)
-    if network.promotes:
-        found[step:] = used[:-step]
-    return found
 
 
 def _first_line(network, line):
     """Return the number of the first line that is kept: behind the numbers and a line of zeros."""
     return -(-(network.size >> line) >> line) + 1
-
-
-def _reserved(network, lines):
-    """Return the array of a packed network: the numbers are there, the lines hold zeros."""
-    line = int(network.stages.line)
-    first, what = _first_line(network, line), f"network {network.name}, packed,"
-    size = first + np.count_nonzero(lines.kept) << line
-    check_memory(what, 4 * size)
-    weights = reserve(what, size)
-    _number(weights, *lines, len(lines.used) // network.blocks, first, network.promotes)
-    return weights
 
 
 @kernel
@@ -164,17 +150,9 @@ def _slabs(network, block):
     """Yield (size, start, places of the first cells' exponents, of the next ones'), see `_find`."""
     for number, cells in enumerate(network.tuples):
         bits, start = network.region(number, block)
-        parts = [_sums(bits, cells[a:b]) for a, b in pairwise((0, *TOGETHER, len(cells)))]
-        for rest in parts[2]:
-            yield 16 ** min(len(cells), TOGETHER[1]), start + ones(bits) + rest, parts[0], parts[1]
-
-
-def _sums(bits, cells):
-    """Return what the exponents of some cells add to a place: int64[16^n], the first fastest."""
-    places = np.zeros(1, np.int64)
-    for cell in reversed(cells):
-        places = (places[:, None] + spread(bits, cell)).ravel()
-    return places
+        low, high, rest = (offsets(bits, cells[a:b]) for a, b in pairwise((0, *TOGETHER, None)))
+        for place in rest:
+            yield 16 ** min(len(cells), TOGETHER[1]), start + ones(bits) + place, low, high
 
 
 @kernel
@@ -198,16 +176,9 @@ def _find(mask, start, low, high, places, done):
     return done
 
 
-def _put(weights, places, values, line):
-    """Write the weights to where they are kept, piece by piece."""
-    done = 0
-    for piece in values.pieces():
-        _put_piece(weights, places[done : done + len(piece)], piece, line)
-        done += len(piece)
-
-
 @kernel
-def _put_piece(weights, places, values, line):
+def _put(weights, places, values, line):
+    """Write a piece of the weights to where they are kept."""
     together, end = np.uint64(256), np.uint64(len(places))
     for first in range(np.uint64(0), end, together):
         count = min(together, end - first)

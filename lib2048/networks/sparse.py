@@ -11,7 +11,7 @@ import numpy as np
 
 from lib2048.machine.arrays import PIECE, Flow, Member
 from lib2048.machine.kernels import kernel
-from lib2048.networks.layout import ones, spread
+from lib2048.networks.layout import offsets, ones
 
 CELLS_AT_ONCE = 6  # 64 MiB
 LOWS, HIGHS = slice(0, 4), slice(0, 16, 4)  # of a cell's exponents: by the low two bits, the high
@@ -46,18 +46,13 @@ def slabs(network, block):
     for number, cells in enumerate(network.tuples):
         bits, start = network.region(number, block)
         at_once, rest = cells[:CELLS_AT_ONCE], cells[CELLS_AT_ONCE:]
-        halves = [_half(bits, at_once, which) for which in (LOWS, HIGHS)]
-        for place in _half(bits, rest, slice(0, 16)).place:
-            yield Slab(start + ones(bits) + int(place), 16 ** len(at_once), *halves)
-
-
-def _half(bits, cells, which):
-    place, index = np.zeros(1, np.int64), np.zeros(1, np.int64)
-    for number in reversed(range(len(cells))):  # the first cell runs fastest
-        steps = spread(bits, cells[number])[which].astype(np.int64)
-        place = (place[:, None] + steps).ravel()
-        index = (index[:, None] + (np.arange(16)[which] << 4 * number)).ravel()
-    return Half(place, index)
+        plain = [(cell, bit) for cell in at_once for bit in range(4)]
+        low, high = (
+            Half(offsets(bits, at_once, which), offsets(plain, at_once, which))
+            for which in (LOWS, HIGHS)
+        )
+        for place in offsets(bits, rest):
+            yield Slab(start + ones(bits) + int(place), 16 ** len(at_once), low, high)
 
 
 @kernel
@@ -91,41 +86,37 @@ class Column:
         self.network, self.wide, self.column = network, wide, column
         self._numbers, self._bits = numbers, numbers.view(np.uint32)
 
-    def _in(self, block):
-        """Return the numbers of a block, in the order of memory: a view."""
+    def _pieces_in_memory(self, block):
+        """Yield the numbers of a block in the order of memory: views."""
         here = slice(block * self.network.block, (block + 1) * self.network.block)
-        return self._numbers.reshape(-1, self.wide)[here, self.column]
+        yield from _cut(self._numbers.reshape(-1, self.wide)[here, self.column])
 
     def used(self, block):
         """Say whether some number of a block is not 0."""
-        return any(piece.any() for piece in _cut(self._in(block)))
+        return any(piece.any() for piece in self._pieces_in_memory(block))
 
     def members(self, blocks, finite=False):
         """Return (packed mask of the numbers that are not 0, those numbers), as `Member`s.
 
         finite: whoever reads the numbers meets FloatingPointError where one is nan or infinite.
         """
-        found = (np.count_nonzero(part != 0) for n in blocks for part in _cut(self._in(n)))
+        found = (np.count_nonzero(part) for n in blocks for part in self._pieces_in_memory(n))
         size = len(blocks) * self.network.block
-        pieces = self._finite_pieces if finite else self._pieces
-        return sparse(lambda: pieces(blocks), size, sum(found))
+        return sparse(lambda: self._pieces(blocks, finite), size, sum(found))
 
-    def _finite_pieces(self, blocks):
-        for piece in self._pieces(blocks):
-            if not np.isfinite(piece).all():
-                raise FloatingPointError(
-                    f"network {self.network.name}: among what it has learned is nan or infinity"
-                )
-            yield piece
-
-    def _pieces(self, blocks):
+    def _pieces(self, blocks, finite):
         """Yield the numbers of some blocks in plain order: float32, in room that is used again."""
         for slab, room in self._rooms(blocks):
             if slab.low is None:
                 room[:] = self._plain(slab)
             else:
                 _gather(self._bits, self.wide, self.column, slab.start, *slab.low, *slab.high, room)
-            yield from _cut(room.view(np.float32))
+            for piece in _cut(room.view(np.float32)):
+                if finite and not np.isfinite(piece).all():
+                    raise FloatingPointError(
+                        f"network {self.network.name}: among what it has learned is nan or infinity"
+                    )
+                yield piece
 
     def _rooms(self, blocks):
         """Yield each slab of some blocks with room for its numbers, uint32."""
@@ -146,28 +137,25 @@ class Column:
                 here = np.unpackbits(masks.take(len(part) // 8)).view(bool)
                 part[:] = 0
                 part[here] = flow.take(np.count_nonzero(here))
-            self._put(slab, room)
-
-    def _put(self, slab, room):
-        """Write what is not 0: a page that holds nothing else is not touched."""
-        if slab.low is None:
-            there, here = self._plain(slab), np.flatnonzero(room)
-            there[here] = room[here]
-        else:
-            _scatter(self._bits, self.wide, self.column, slab.start, *slab.low, *slab.high, room)
+            if slab.low is None:  # write what is not 0: a page that holds nothing is not touched
+                there, here = self._plain(slab), np.flatnonzero(room)
+                there[here] = room[here]
+            else:
+                _scatter(
+                    self._bits, self.wide, self.column, slab.start, *slab.low, *slab.high, room
+                )
 
 
 def _cut(numbers):
     return (numbers[at : at + PIECE] for at in range(0, len(numbers), PIECE))
 
 
-def sparse(pieces, size, nonzero, differs=None):
+def sparse(pieces, size, nonzero, differs=lambda piece: piece != 0):
     """Return (packed mask of the numbers that are not 0, those numbers), as `Member`s.
 
     pieces: a function that returns an iterator over all `size` numbers, float32; nonzero: how
-    many are not 0; differs: a function that says of which of them, by default those ≠ 0.
+    many are not 0; differs: a function that says of which of them.
     """
-    differs = differs or (lambda piece: piece != 0)
     mask = Member(np.uint8, (size // 8,), lambda: (np.packbits(differs(p)) for p in pieces()))
     values = Member(np.float32, (nonzero,), lambda: (p[differs(p)] for p in pieces()))
     return mask, values

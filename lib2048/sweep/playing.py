@@ -12,7 +12,7 @@ import numpy as np
 
 from lib2048.machine.files import read_json, write_text
 from lib2048.machine.kernels import SOURCE_HASH
-from lib2048.networks.files import load
+from lib2048.networks.storage import load
 from lib2048.play.evaluation import GAMES_AT_ONCE, TEST_SEED, Result, check_games, evaluate
 from lib2048.play.players import NAMED, SearchPlayer, heuristic_player, network_player, player
 from lib2048.search.expectimax import check_limits

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lib2048.machine.files import read_json
-from lib2048.networks.files import folded, load, save, sizes_of_errors
 from lib2048.networks.neural import SUFFIX
 from lib2048.networks.pruning import prune, round_off
+from lib2048.networks.storage import folded, load, save, sizes_of_errors
 from lib2048.play.evaluation import TEST_SEED, evaluate
 from lib2048.play.players import network_player
 from lib2048.sweep import tables

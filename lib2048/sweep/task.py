@@ -9,7 +9,7 @@ from lib2048.machine.arrays import Archive
 from lib2048.machine.files import read_json, write_text
 from lib2048.machine.kernels import SOURCE_HASH
 from lib2048.networks import neural
-from lib2048.networks.files import geometry_of
+from lib2048.networks.storage import geometry_of
 from lib2048.train.folder import CONFIG, DONE, WEIGHTS
 from lib2048.train.learners import PROCESS_MIB
 

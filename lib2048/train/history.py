@@ -7,7 +7,7 @@ import threading
 import numpy as np
 
 from lib2048.game.board import LARGEST_EXPONENT
-from lib2048.machine.arrays import Form, check_arrays, member
+from lib2048.machine.arrays import Form, check_arrays
 from lib2048.play.evaluation import reached, statistics_block
 from lib2048.play.statistics import mean_ci95
 
@@ -38,8 +38,8 @@ class History:
     games that were read from a file, where the first game by another rate began.
     """
 
-    def __init__(self, block=BLOCK, rows=None, rate=np.nan):
-        self.block, self._rows = block, [] if rows is None else [_all_columns(rows, rate)]
+    def __init__(self, block=BLOCK, rows=None):
+        self.block, self._rows = block, [] if rows is None else [np.asarray(rows, np.float64)]
         self._lock = threading.Lock()  # a cell may look while a thread trains
         self.count = sum(map(len, self._rows))
         self.stopped, self.actions, self.took = False, 0, 0.0
@@ -173,13 +173,6 @@ def _block(rows, last, actions):
     return row | {"rate": float(rows[-1, 5])}
 
 
-def _all_columns(rows, rate):
-    """Return a history's rows; an older checkpoint lacks starts, which were 0, and rates."""
-    rows = np.asarray(rows, np.float64)
-    missing = np.tile([0.0, 0.0, 0.0, 0.0, 0.0, rate], (len(rows), 1))
-    return np.hstack([rows, missing[:, rows.shape[1] :]])
-
-
 def _change(actions, before, rate):
     return {"actions": int(actions), "before": float(before), "rate": float(rate)}
 
@@ -215,23 +208,13 @@ def check_history(arrays, path):
 
     arrays: a dict or an `Archive`, with `History.rows` as history and `as_array` as evaluations.
     """
-    check_arrays(arrays, {"history": Form("float64", (None, None), finite=False)}, path)
-    columns = member(arrays, "history").shape[1]
-    if not COLUMNS - 2 <= columns <= COLUMNS:
-        raise ValueError(f"{path}: its history has {columns} columns, not {COLUMNS}")
-    tests = len(EVALUATION_COLUMNS)
-    finite = [name not in ("mean", "ci95") for name in EVALUATION_COLUMNS]
+    tests = EVALUATION_COLUMNS
+    finite = [name not in ("mean", "ci95") for name in tests]
+    most = [*[2.0**53] * 7, *[1.0] * (len(tests) - 7)]
+    known = [True] * (COLUMNS - 1) + [False]  # a rate may be nan: nobody has said it
     forms = {
-        "history": Form(
-            "float64",
-            (None, columns),
-            0,
-            [*LARGEST, 1.0][:columns],
-            [*[True] * (COLUMNS - 1), False][:columns],
-        ),
-        "evaluations": Form(
-            "float64", (None, tests), 0, [*[2.0**53] * 7, *[1.0] * (tests - 7)], finite, old=True
-        ),
+        "history": Form("float64", (None, COLUMNS), 0, [*LARGEST, 1.0], known),
+        "evaluations": Form("float64", (None, len(tests)), 0, most, finite),
     }
     check_arrays(arrays, forms, path)
 

@@ -18,7 +18,7 @@ from lib2048.learn.rules import RULES, new_memory
 from lib2048.learn.settings import shared_rate
 from lib2048.machine.arrays import check_seal
 from lib2048.machine.memory import check_memory
-from lib2048.networks import files, neural
+from lib2048.networks import neural, storage
 
 SPARE_MIB = 512  # of memory, left free when a stage is begun
 PROCESS_MIB = 512  # of a process beside its tables: Python, compiled code, a checkpoint on its way
@@ -92,23 +92,23 @@ class TableLearner:
     def arrays(self):
         """Return all that a resume needs, as a dict of arrays; its tables are `Member`s."""
         return {
-            **files.network_arrays(self.network, finite=True),
-            **files.memory_arrays(self.network, self._memory),
+            **storage.network_arrays(self.network, finite=True),
+            **storage.memory_arrays(self.network, self._memory),
             **self._crew.state(),
         }
 
     def check(self, arrays, path):
         """Raise ValueError, in one line, where arrays are not what `arrays` returns."""
-        files.check_fits(self.network, arrays, path)
-        files.check_memory_arrays(self.network, RULES[self.rule].memory, arrays, path)
+        storage.check_fits(self.network, arrays, path)
+        storage.check_memory_arrays(self.network, RULES[self.rule].memory, arrays, path)
         self._crew.check(arrays, path)
 
     def restore(self, arrays, path):
         """Take up what `arrays` returned, once all of it is checked; path: named in errors."""
         self.check(arrays, path)
-        check_seal(arrays, files.TABLES)
-        files.take_up(self.network, arrays, path)
-        files.take_up_memory(self.network, self._memory, arrays, path)
+        check_seal(arrays)
+        storage.take_up(self.network, arrays)
+        storage.take_up_memory(self.network, self._memory, arrays)
         self._crew.restore(arrays)
 
     def export(self, folder):

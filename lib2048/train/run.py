@@ -13,7 +13,7 @@ from lib2048.learn.games import FOREVER
 from lib2048.learn.settings import BUDGETS, NETWORK_OPTIONS, Settings, check_budget, check_rate
 from lib2048.machine.arrays import Form, check_arrays
 from lib2048.machine.waiting import aside
-from lib2048.networks.files import begin_with
+from lib2048.networks.storage import begin_with
 from lib2048.train.checkups import Checkups
 from lib2048.train.folder import RunFolder
 from lib2048.train.history import History, as_array, as_rows, check_history
@@ -23,7 +23,7 @@ from lib2048.train.watching import Stopped, amount, progress_bar, stop_asked
 CHUNK_SECONDS = 0.1  # between two looks at the Stop button
 CHECKPOINT_PAUSE = 20  # at the least, in times of what writing the last one took
 ROWS = 100_000  # games that a chunk may finish
-OWN = {"seconds": Form("f i u", (), 0), "rate": Form("f i u", (), 0, 1, old=True)}  # in a file
+OWN = {"seconds": Form("f i u", (), 0), "rate": Form("f i u", (), 0, 1)}  # in a file
 
 # ---------------------------------------------------------------- how far a run goes
 
@@ -318,9 +318,9 @@ class Run:
         check_arrays(arrays, OWN, arrays.path)
         check_history(arrays, arrays.path)
         self.learner.restore(arrays, arrays.path)
-        self._rate = float(arrays.get("rate", self.settings.rate))
-        self.history = History(rows=arrays["history"], rate=self._rate)
-        self.history.evaluations = as_rows(arrays.get("evaluations", np.zeros((0, 0))))
+        self._rate = float(arrays["rate"])
+        self.history = History(rows=arrays["history"])
+        self.history.evaluations = as_rows(arrays["evaluations"])
         self._before = float(arrays["seconds"])
         self._mark()
         self._kept = self._extent() if self.folder.is_finished else None

@@ -9,9 +9,9 @@ from lib2048.game import board as rules
 from lib2048.game import mdp
 from lib2048.game.spec import ACTIONS
 from lib2048.show import draw
-from lib2048.show.draw import THIN
 from lib2048.show.widgets.base import PositionWidget, trouble
 from lib2048.show.widgets.game import from_hex, to_hex
+from lib2048.show.words import set_apart
 
 BEST, OWN_BEST = "★", "◆"  # marks of the best action: by V*, and by the policy's own values
 NEAR = 1e-12  # of a number: two that differ by less are equal but for rounding; as in small.js
@@ -136,7 +136,7 @@ def _captions(options, short):
 
 
 def _text(value, digits=1):
-    return f"{value:,.{digits}f}".replace(",", THIN)
+    return set_apart(f"{value:,.{digits}f}")
 
 
 def _digits(values):

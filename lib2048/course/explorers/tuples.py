@@ -6,7 +6,7 @@ import numpy as np
 from traitlets import Dict
 
 from lib2048.game import board as rules
-from lib2048.networks.files import load
+from lib2048.networks.storage import load
 from lib2048.show import draw
 from lib2048.show.widgets.base import BrowserWidget
 from lib2048.show.widgets.game import from_hex, to_hex

@@ -13,7 +13,7 @@ from lib2048.learn.own import checked
 from lib2048.learn.settings import Settings
 from lib2048.learn.trial import essence
 from lib2048.machine import child
-from lib2048.networks import files
+from lib2048.networks import storage
 from lib2048.networks.names import parse_network
 from lib2048.networks.network import Network
 from lib2048.train.folder import RunFolder
@@ -85,7 +85,7 @@ class Trainee:
             network = Network(self.name, self.form)
             with arrays:
                 check_history(arrays, arrays.path)
-                files.restore(network, arrays, arrays.path)
+                storage.restore(network, arrays, arrays.path)
                 self.history = History(rows=arrays["history"])
             self.tables = tdl.tables_of(network)
         return folder
@@ -100,7 +100,7 @@ class Trainee:
         network = Network(self.name, self.form)
         for k, row in enumerate(self.tables.weights):
             network.set_table(k, row)
-        arrays = files.network_arrays(network) | {"history": self.history.rows}
+        arrays = storage.network_arrays(network) | {"history": self.history.rows}
         write = self.folder.finish if whole else self.folder.save_checkpoint
         write(arrays, self.history.texts())
 

@@ -86,7 +86,7 @@ class Training:
         if (kept := reply["folder"]) and kept != os.path.normpath(folder):
             print(say("training.other_folder", folder=folder, kept=kept))
         self.stood_in, rows = reply["stood_in"], np.array(reply["rows"]).reshape(-1, 6)
-        self.history = History(rows=rows, rate=alpha)
+        self.history = History(rows=rows)
         self.seconds = float(rows[-1, 3]) if len(rows) else 0.0
         self.history.actions, self.history.took = int(rows[:, 1].sum()), self.seconds
 

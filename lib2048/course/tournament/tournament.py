@@ -15,7 +15,7 @@ from lib2048.game.board import WHOLE
 from lib2048.machine.child import Ended
 from lib2048.machine.files import write_text
 from lib2048.machine.telling import bar
-from lib2048.networks import files
+from lib2048.networks import storage
 from lib2048.play.evaluation import TEST_SEED, Result, check_games, evaluate
 from lib2048.play.players import NetworkPlayer, SearchPlayer
 from lib2048.search.expectimax import check_limits
@@ -138,7 +138,7 @@ class _Tournament:
         return Leaderboard([*standings, *missing], settings | {"finished": not missing})
 
     def _weights(self, path, name):
-        network = files.load(path, to_play=True)
+        network = storage.load(path, to_play=True)
         if network.grid != WHOLE:
             raise ValueError(f"network {network.name} plays on a smaller board")
         seconds = self.ms_per_move and self.ms_per_move / 1000

@@ -6,7 +6,7 @@ from pathlib import Path
 from lib2048.game import board as rules
 from lib2048.game.spec import ACTIONS
 from lib2048.machine.data import data
-from lib2048.networks.files import load
+from lib2048.networks.storage import load
 from lib2048.play.players import NAMED, network_player
 from lib2048.play.players import player as made
 from lib2048.show.widgets.base import trouble

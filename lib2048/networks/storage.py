@@ -38,14 +38,14 @@ TINY = float(np.finfo(np.float32).tiny)
 ABOUT = {  # what a file says of its network
     "network": Form("U"),
     "form": Form("U"),
-    "optimistic": Form("f i u", (), -LARGEST, LARGEST, old=True),
-    "stages": Form("i u", (), 0, MOST_MARKS, old=True),
-    "top": Form("i u", (), 0, TOP, old=True),
-    "promotion": Form("i u b", (), 0, 1, old=True),
-    "blocks": Form("uint8", (None,), old=True),
-    "unit": Form("f", (), TINY, 2.0**112, old=True),  # so that float16 in it stays finite
-    "own": Form("U", old=True),
-    "info": Form("U", old=True),
+    "optimistic": Form("f", (), -LARGEST, LARGEST),
+    "stages": Form("i u", (), 0, MOST_MARKS),
+    "top": Form("i u", (), 0, TOP),
+    "promotion": Form("i u", (), 0, 1),
+    "blocks": Form("uint8", (None,)),
+    "unit": Form("f", (), TINY, 2.0**112, optional=True),  # so that float16 in it stays finite
+    "own": Form("U", optional=True),
+    "info": Form("U", optional=True),
 }
 
 
@@ -65,15 +65,10 @@ def network_arrays(network, finite=False):
 
 def _described(network, blocks, mask, values):
     """Return what a file holds of a network; network: `Geometry`."""
-    return {
-        "network": np.array(network.name),
-        "form": np.array(network.form),
-        "optimistic": np.array(network.optimistic),
-        **dict(zip(("stages", "top", "promotion"), map(np.array, _stages(network)), strict=True)),
-        "blocks": np.array(blocks, np.uint8),
-        "mask": mask,
-        "weights": values,
-    }
+    said = network.arguments()
+    said = {"network": said.pop("name")} | said | {"promotion": int(network.promotes)}
+    arrays = {name: np.array(value) for name, value in said.items()}
+    return arrays | {"blocks": np.array(blocks, np.uint8), "mask": mask, "weights": values}
 
 
 def tables_arrays(tables):
@@ -136,15 +131,7 @@ def check(arrays, path):
 
 
 def _checked_geometry(arrays, path):
-    _check_about(arrays, path)
-    try:
-        return geometry_of(arrays)
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from None
-
-
-def _check_about(arrays, path):
-    """Raise ValueError, in one line, for what no file says of a network of look-up tables."""
+    """Do as `check`, but leave the tables to whoever reads them."""
     check_arrays(arrays, {"network": ABOUT["network"]}, path)
     if neural.is_neural(name := text(arrays, "network")):
         raise ValueError(
@@ -152,20 +139,35 @@ def _check_about(arrays, path):
             f"weights{neural.SUFFIX} beside it"
         )
     check_arrays(arrays, ABOUT, path)
+    try:
+        return geometry_of(arrays)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
 
 
-def check_sparse(geometry, arrays, names, path):
+def geometry_of(arrays):
+    """Return the `Geometry` of the network that a file holds."""
+    names = ("network", "form", "optimistic", "stages", "top", "promotion")
+    return Geometry(*(np.asarray(arrays[name]).item() for name in names))
+
+
+def check_sparse(network, arrays, names, path):
     """Raise ValueError, in one line, where a mask and its numbers do not fit a network."""
-    _check_forms(geometry, arrays, names, path)
+    _check_forms(network, arrays, names, path)
     mask, values = (member(arrays, name) for name in names)
     if sum(int(np.bitwise_count(piece).sum()) for piece in mask.pieces()) != len(values):
-        raise ValueError(f"{path}: its {names[1]} do not fit network {geometry.name}")
+        raise ValueError(f"{path}: its {names[1]} do not fit network {network.name}")
 
 
-def _check_forms(geometry, arrays, names, path):
-    mask, values = names
-    size = len(_stored_blocks(geometry, arrays, path)) * geometry.block // 8
-    forms = {mask: Form("uint8", (size,)), values: Form("float32 float16", (None,))}
+def _check_forms(network, arrays, names, path):
+    """Raise ValueError where stages, or types and shapes of tables, are not a network's."""
+    every, blocks = list(range(network.blocks)), np.asarray(arrays["blocks"]).tolist()
+    some = blocks == sorted(set(blocks)) and set(blocks) <= set(every)
+    if not (some if network.stages.marks else blocks == every):
+        raise ValueError(f"{path}: its weights do not fit network {network.name}")
+    mask, numbers = names
+    size = len(blocks) * network.block // 8
+    forms = {mask: Form("uint8", (size,)), numbers: Form("float32 float16", (None,))}
     check_arrays(arrays, forms, path)
 
 
@@ -180,78 +182,22 @@ def check_memory_arrays(network, wide, arrays, path):
 def check_fits(network, arrays, path, beginning=False):
     """Raise ValueError, in one line, where arrays are not those of this very network.
 
-    beginning: whether one stage will do, with which every stage of a network begins.
+    beginning: whether one stage will do, with which every stage of a network begins.  Returns the
+    `Geometry` of what they hold.
     """
-    _check_about(arrays, path)
-    name, form, _, *stages = _geometry(arrays)
-    if (name, form) != (network.name, network.form):
-        raise ValueError(f"{path}: holds weights of network {name}")
-    if stages != _stages(network) and not (beginning and stages[0] == 0):
+    held = _checked_geometry(arrays, path)
+    if (held.name, held.form) != (network.name, network.form):
+        raise ValueError(f"{path}: holds weights of network {held.name}")
+    stages = [(geometry.stages[:2], geometry.promotes) for geometry in (held, network)]
+    if stages[0] != stages[1] and not (beginning and held.stages.count == 1):
         raise ValueError(f"{path}: holds weights of other stages")
     if text(arrays, "own") != (network.own.digest if network.own_order else ""):
         raise ValueError(f"{path}: holds weights that lie where another index has them")
-    check(arrays, path)
-
-
-def _stored_blocks(network, arrays, path):
-    """Return the stages, or actions, that a file holds."""
-    every = list(range(network.blocks))
-    blocks = np.asarray(arrays["blocks"]).tolist() if "blocks" in arrays else every
-    some = blocks == sorted(set(blocks)) and set(blocks) <= set(every)
-    if not (some if network.stages.marks else blocks == every):
-        raise ValueError(f"{path}: its weights do not fit network {network.name}")
-    return blocks
+    check_sparse(held, arrays, TABLES, path)
+    return held
 
 
 # ---------------------------------------------------------------- taken up
-
-
-def geometry_of(arrays):
-    """Return the `Geometry` of the network that a file holds."""
-    return Geometry(*_geometry(arrays))
-
-
-def _geometry(arrays):
-    """Return the arguments of the `Network` that a file holds."""
-    stages = [arrays.get("stages", 0), arrays.get("top", TOP), arrays.get("promotion", False)]
-    start = float(arrays.get("optimistic", 0.0))
-    return text(arrays, "network"), text(arrays, "form"), start, *(int(x) for x in stages)
-
-
-def _stages(network):
-    """Return a network's stages as the last arguments of `Network`: marks, top, promotion."""
-    return [int(network.stages.marks), network.stages.top, int(network.promotes)]
-
-
-def network_from(arrays, path, to_play=False):
-    """Make a network out of what `network_arrays` returned; path: named in errors.
-
-    to_play: as it plays best, see `load`.
-    """
-    geometry = _checked_geometry(arrays, path)
-    if to_play and geometry.promotes:
-        return _packed(geometry, arrays, path)
-    check_sparse(geometry, arrays, TABLES, path)
-    check_seal(arrays, TABLES)
-    if "own" in arrays:
-        raise ValueError(
-            f"{path}: its weights lie where an index of somebody's own has them: go on with that "
-            "run in Python, by Run(…, network=….with_functions(…))"
-        )
-    network = Network(*_geometry(arrays))
-    _fill(network, arrays, path)
-    return folded(network) if to_play else network
-
-
-def _packed(geometry, arrays, path):
-    """Make a network to play by: the weights are counted on the way, to read them once."""
-    _check_forms(geometry, arrays, TABLES, path)
-    try:
-        made = Packed(geometry, *_stored(geometry, arrays, path))
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from None
-    check_seal(arrays, TABLES)
-    return made
 
 
 def folded(network):
@@ -262,8 +208,8 @@ def folded(network):
 def restore(network, arrays, path):
     """Set a network's weights to what `network_arrays` returned, once all of it is checked."""
     check_fits(network, arrays, path)
-    check_seal(arrays, TABLES)
-    take_up(network, arrays, path)
+    check_seal(arrays)
+    take_up(network, arrays)
 
 
 def begin_with(network, path):
@@ -275,58 +221,52 @@ def begin_with(network, path):
     if hasattr(network, "module"):
         return neural.room("files").begin_with(network, path)
     with _opened(path) as arrays:
-        check_fits(network, arrays, path, beginning=True)
-        start = _geometry(arrays)[2]
+        start = check_fits(network, arrays, path, beginning=True).optimistic
         if start != network.optimistic:
             raise ValueError(
                 f"{path}: its boards are worth {start:g} points beside their weights: "
                 f"optimistic {network.optimistic:g} does not fit"
             )
-        check_seal(arrays, TABLES)
-        take_up(network, arrays, path)
+        check_seal(arrays)
+        take_up(network, arrays)
 
 
-def take_up(network, arrays, path):
+def take_up(network, arrays):
     """Set a network's weights to arrays that were checked."""
     _clear(network.weights)
-    _fill(network, arrays, path)
+    _fill(network, arrays)
 
 
-def _fill(network, arrays, path):
+def _fill(network, arrays):
     """Set a network's weights, all 0 so far, to arrays that were checked."""
-    network.optimistic = float(arrays.get("optimistic", 0.0))
-    geometry, weights = geometry_of(arrays), Column(network, network.weights)
-    mask, values, blocks = _stored(geometry, arrays, path)
-    every = [blocks] if geometry.blocks == network.blocks else [[n] for n in range(network.blocks)]
+    held = geometry_of(arrays)
+    network.optimistic = held.optimistic
+    mask, values, blocks = _stored(arrays)
+    every = [blocks] if held.blocks == network.blocks else [[n] for n in range(network.blocks)]
     for some in every:  # one stage is read anew for each stage that begins with it
-        weights.fill(mask, values, some)
+        Column(network, network.weights).fill(mask, values, some)
 
 
-def _stored(network, arrays, path):
+def _stored(arrays):
     """Return what a file holds of a network's weights: (mask, numbers, stages)."""
-    values, blocks = member(arrays, "weights"), _stored_blocks(network, arrays, path)
+    found = member(arrays, "weights")
     if "unit" in arrays:  # a compact file
-        values = _scaled(values, np.float32(arrays["unit"]))
-    return member(arrays, "mask"), values, blocks
+        found = _scaled(found, np.float32(arrays["unit"]))
+    return member(arrays, "mask"), found, arrays["blocks"].tolist()
 
 
-def _scaled(values, unit):
-    pieces = values.pieces
-    return Member(np.float32, values.shape, lambda: (p.astype(np.float32) * unit for p in pieces()))
+def _scaled(found, unit):
+    """Return the numbers of a `Member`, times a unit, as float32."""
+    pieces = found.pieces
+    return Member(np.float32, found.shape, lambda: (p.astype(np.float32) * unit for p in pieces()))
 
 
-def restore_memory(network, memory, arrays, path):
-    """Set a rule's memory, all 0 so far, to what `memory_arrays` returned."""
-    check_memory_arrays(network, len(memory) // network.size, arrays, path)
-    take_up_memory(network, memory, arrays, path)
-
-
-def take_up_memory(network, memory, arrays, path):
+def take_up_memory(network, memory, arrays):
     """Set a rule's memory, all 0 so far, to arrays that were checked."""
-    wide, blocks = len(memory) // network.size, _stored_blocks(network, arrays, path)
+    wide = len(memory) // network.size
     for column in range(wide):
         kept = (member(arrays, name) for name in memory_names(column))
-        Column(network, memory, wide, column).fill(*kept, blocks)
+        Column(network, memory, wide, column).fill(*kept, arrays["blocks"].tolist())
 
 
 def _clear(numbers, piece=1 << 22):
@@ -391,8 +331,8 @@ def sizes_of_errors(network, path):
             raise ValueError(f"{path}: no run by TC: nothing says which weights have learned most")
         check_sparse(network, arrays, names, path)
         found = reserve(f"network {network.name}", network.size)
-        blocks = _stored_blocks(network, arrays, path)
-        Column(network, found).fill(member(arrays, mask), member(arrays, values), blocks)
+        kept = member(arrays, mask), member(arrays, values)
+        Column(network, found).fill(*kept, arrays["blocks"].tolist())
     return found
 
 
@@ -408,11 +348,32 @@ def load(path, name=None, to_play=False):
     if Path(path).suffix == neural.SUFFIX:
         return neural.room("files").load(path, name)
     with _opened(path) as arrays:
-        _check_about(arrays, path)
-        found = text(arrays, "network")
-        if name not in (None, found):
-            raise ValueError(f"{path}: holds weights of network {found}, not of {name}")
-        return network_from(arrays, path, to_play)
+        geometry = _checked_geometry(arrays, path)
+        if name not in (None, geometry.name):
+            raise ValueError(f"{path}: holds weights of network {geometry.name}, not of {name}")
+        if "own" in arrays:
+            raise ValueError(
+                f"{path}: its weights lie where an index of somebody's own has them: go on with "
+                "that run in Python, by Run(…, network=….with_functions(…))"
+            )
+        if to_play and geometry.promotes:
+            return _packed(geometry, arrays, path)
+        check_sparse(geometry, arrays, TABLES, path)
+        check_seal(arrays)
+        network = Network(**geometry.arguments())
+        _fill(network, arrays)
+        return folded(network) if to_play else network
+
+
+def _packed(geometry, arrays, path):
+    """Make a network to play by: the weights are counted on the way, to read them once."""
+    _check_forms(geometry, arrays, TABLES, path)
+    try:
+        made = Packed(geometry, *_stored(arrays))
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+    check_seal(arrays)
+    return made
 
 
 def _opened(path):
@@ -425,35 +386,30 @@ def _opened(path):
 def info(path):
     """Describe a file of weights, once all of it is checked.
 
-    Returns a dict: network, form, stages, nonzero_weights, sha256 (of what is checked: 'all', or
-    in files of older versions 'mask, weights'; that of the whole file for other programs' files),
-    checked, info.  Raises ValueError, in one line, for a damaged file.
+    Returns a dict: network, form, stages, nonzero_weights, sha256 (of all that is checked; that of
+    the whole file for other programs' files), checked ('all'), info.  Raises ValueError, in one
+    line, for a damaged file.
     """
     if Path(path).suffix == neural.SUFFIX:
         return neural.room("files").info(path)
     with _opened(path) as arrays:
-        geometry, about = check(arrays, path), _info(arrays, path)
-        checked = check_seal(arrays, TABLES)
+        geometry = check(arrays, path)
+        try:
+            about = json.loads(text(arrays, "info", "{}"))
+        except (json.JSONDecodeError, RecursionError):
+            about = None
+        if not isinstance(about, dict):
+            raise ValueError(f"{path}: damaged: its info is no JSON object")
+        check_seal(arrays)
         return {
             "network": geometry.name,
             "form": geometry.form,
             "stages": geometry.stages.count,
             "nonzero_weights": len(member(arrays, "weights")),
             "sha256": text(arrays, SEAL) or _digest(path),
-            "checked": ", ".join(TABLES) if checked == TABLES else "all",
+            "checked": "all",
             "info": about,
         }
-
-
-def _info(arrays, path):
-    """Return what somebody has kept beside the weights: a dict."""
-    try:
-        about = json.loads(text(arrays, "info", "{}"))
-    except (json.JSONDecodeError, RecursionError):
-        about = None
-    if not isinstance(about, dict):
-        raise ValueError(f"{path}: damaged: its info is no JSON object")
-    return about
 
 
 def _digest(path):
