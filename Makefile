@@ -16,16 +16,19 @@ LABS  := .venv/.labs
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test bounds notebooks check release class wheel reproduce card book lint bench clean
+.PHONY: help lab test test-all bounds notebooks check release class wheel reproduce card book lint bench clean
 
 help: ## say what each command does
-	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 18
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 18
 
 lab: $(LABS) ## open JupyterLab on your own copy of the first lesson, in my/
 	@$(BIN)/lib2048 lessons update
 	$(BIN)/jupyter lab $(LAB) my/00_start_here.ipynb
 
-test: $(READY) ## run the unit tests and every notebook (twenty minutes or so, on two cores)
+test: $(READY) ## run the unit tests and every notebook (some ten minutes, on two cores)
+	LIB2048_QUICK=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m "not slow" tests notebooks
+
+test-all: bounds ## run all tests: the browser, kills, Ctrl-C, the wheel, every page of the book, too
 	LIB2048_QUICK=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile tests notebooks
 
 bounds: $(READY) ## run the tests of the kernels with every index checked

@@ -117,17 +117,8 @@ def test_every_state_that_is_kept_may_be_drawn(entered, kept):
     starts, found = new_starts(CAROUSEL, 2, 1, 10), set()
     starts.pool[1], starts.entered[1] = np.arange(1, KEPT + 1), entered
     for game in range(9 * kept):
-        board, _, begun = start_kernel(
-            CAROUSEL,
-            stream(1, game),
-            game,
-            new_game(),
-            0,
-            50,
-            0,
-            starts.pool,
-            starts.entered,
-            starts.trail,
+        board, _, _, begun = start_kernel(
+            CAROUSEL, stream(1, game), game, new_game(), 0, 50, 0, starts
         )
         assert begun == 1
         found.add(int(board))

@@ -260,9 +260,7 @@ def _begin(g, places, after, rewards, counters, starts, limits, grid):
             place.start,
             length,
             g,
-            starts.pool,
-            starts.entered,
-            starts.trail,
+            starts,
         )
         if restarts(limits.start):
             starts.trail[g, place.start] = place.board

@@ -63,9 +63,7 @@ def _begin(lane, g, counters, rule, starts, limits):
             lane.start,
             length,
             g,
-            starts.pool,
-            starts.entered,
-            starts.trail,
+            starts,
         )
         lane.watched = restarts(rule.start) or rule.stages.marks > ZERO
         if rule.stages.marks:

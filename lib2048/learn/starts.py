@@ -122,7 +122,7 @@ def restarts(kind):
 
 
 @kernel
-def start_kernel(kind, random, number, grid, start, length, g, pool, entered, trail):
+def start_kernel(kind, random, number, grid, start, length, g, starts):
     """Begin an episode; return (board, word, next random state, where it begins).
 
     start, length: where lane g's last episode began, −1 when there was none, and its actions.
@@ -132,13 +132,13 @@ def start_kernel(kind, random, number, grid, start, length, g, pool, entered, tr
     """
     if kind == CAROUSEL:
         stage = start + 1
-        if 0 < stage < len(entered) and entered[stage] > 0:
+        if 0 < stage < len(starts.entered) and starts.entered[stage] > 0:
             random, bits = draw(random)
-            kept = min(entered[stage], KEPT)
-            return pool[stage, below(bits, np.uint64(kept))], ZERO, random, stage
+            kept = min(starts.entered[stage], KEPT)
+            return starts.pool[stage, below(bits, np.uint64(kept))], ZERO, random, stage
     if restarts(kind) and length > SHORT:
         turn = (start + start + length) // 2
-        return trail[g, turn], ZERO, random, turn
+        return starts.trail[g, turn], ZERO, random, turn
     if kind >= S_JUMP and number % 5:
         board, random = _jump((kind - S_JUMP) % 2, number % 5, random, grid)
         return board, ZERO, random, number % 5
