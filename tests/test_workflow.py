@@ -71,4 +71,3 @@ def test_it_runs_under_every_python_that_the_project_names_and_on_every_system()
 def test_a_fresh_clone_is_checked_as_everywhere():
     *_, last = JOBS["fresh-clone"]["steps"]
     assert last == {"run": ".ci/run"} and JOBS["fresh-clone"]["runs-on"].startswith("ubuntu")
-

@@ -231,30 +231,36 @@ def _mean_one_ply(network, limits, memory, after, word, action, moved, rare):
     return points / total
 
 
+@part
+def _find(memory, key, plies):
+    """Return (the place of an afterstate in the table, whether its value stands there)."""
+    table, counters = memory.table, memory.counters
+    slot, there = table_slot(key ^ np.uint64(plies), len(table) >> 1), False
+    if len(table) > 2:
+        there = table[TWO * slot] == key and memory.known[QUAD * slot + THREE] == plies
+    counters[PROBES] += 1
+    counters[HITS if there else NODES] += 1
+    return slot, there
+
+
 @kernel
 def chance_value(network, limits, memory, after, word, action, moved, plies):
     """Return the value of an afterstate with `plies` ≥ 1 plies below it, as float32.
 
     word, action, moved: as a game's spawn is told.  Meaningless once counters[ABORTED] is set.
     """
-    table, known, counters = memory.table, memory.known, memory.counters
+    counters = memory.counters
     after, word, action, moved, key = rules.image(after, word, action, moved, limits.game)
-    slot, remember = table_slot(key ^ np.uint64(plies), len(table) >> 1), len(table) > 2
-    counters[PROBES] += 1
-    if remember and table[TWO * slot] == key and known[QUAD * slot + THREE] == plies:
-        counters[HITS] += 1
-        return known[QUAD * slot + TWO]
-    counters[NODES] += 1
+    slot, is_known = _find(memory, key, plies)
+    if is_known:
+        return memory.known[QUAD * slot + TWO]
     if plies == 1 and counters[NODES] % BETWEEN_LOOKS == 0:
         counters[ABORTED] = _out_of_time(counters, memory.stop, limits)
         if counters[ABORTED]:
             return np.float32(0)
-    of_rare = plies - 1 if limits.reduce else plies
-    mean = (
-        _mean_one_ply(network, limits, memory, after, word, action, moved, plies > 1)
-        if of_rare <= 1
-        else 0.0
-    )
+    mean, of_rare = 0.0, plies - 1 if limits.reduce else plies
+    if of_rare <= 1:
+        mean += _mean_one_ply(network, limits, memory, after, word, action, moved, plies > 1)
     if plies > 1:
         at = CHANCE_AT + np.uint64(MOST_STATES * plies)
         count, total = _outcomes(limits, memory, after, word, action, moved, at)
@@ -277,9 +283,9 @@ def chance_value(network, limits, memory, after, word, action, moved, plies):
             points += memory.chances[s] * (best if best != ILLEGAL else np.float32(0))
         mean += points / total
     value = np.float32(mean)
-    if remember:
-        table[TWO * slot] = key
-        known[QUAD * slot + TWO], known[QUAD * slot + THREE] = value, plies
+    if len(memory.table) > 2:
+        memory.table[TWO * slot] = key
+        memory.known[QUAD * slot + TWO], memory.known[QUAD * slot + THREE] = value, plies
     return value
 
 
