@@ -8,10 +8,12 @@ import pytest
 from numba import njit
 
 from lib2048 import Network, Run, Settings, labs, slide
-from lib2048.course.labs import Training, at, put, tdl, training
-from lib2048.course.labs import performance as performance_module
-from lib2048.course.labs.autopsy import autopsy, planted
-from lib2048.course.labs.bugs import BUGS
+from lib2048.course.labs import Training, at, put
+from lib2048.course.labs.hw04 import program as tdl
+from lib2048.course.labs.hw04 import training
+from lib2048.course.labs.hw04 import performance as performance_module
+from lib2048.course.labs.hw04.diagnosis import autopsy, planted
+from lib2048.course.labs.hw04.planted_bugs import BUGS
 from lib2048.course.labs.hw04 import NETWORKS
 from lib2048.course.labs.messages import say
 from lib2048.networks.names import parse_network
@@ -458,7 +460,7 @@ def test_a_wrong_index_ends_the_training_and_is_named(own):
 def test_whose_functions_trained_is_said_in_the_title(own, tmp_path):
     file = tmp_path / "player.py"
     stub = "def {}:\n    raise NotImplementedError"
-    lines = ["from lib2048.course.labs.tdl import estimate, update, update_episode"]
+    lines = ["from lib2048.course.labs.hw04.program import estimate, update, update_episode"]
     calls = "indexof(pattern, board)", "select_best_move(network, board)"
     lines += [stub.format(call) for call in calls]
     file.write_text("\n".join(lines))

@@ -9,7 +9,7 @@ from lib2048 import afterstates, labs, to_exponents
 from lib2048.course.labs import checks, hw09
 from lib2048.course.labs.exercise import Exercise, of_lab
 from lib2048.course.labs.messages import say
-from lib2048.course.labs.selfplay import SelfPlay
+from lib2048.course.labs.hw09.selfplay import SelfPlay
 
 torch = pytest.importorskip("torch")
 

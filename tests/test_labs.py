@@ -19,7 +19,7 @@ def judged(exercise, version="truth", seed=2048):
         text = "from {} import {} as function\n".format(*home)
     else:
         text = "from lib2048.course.labs.exercise import of_lab\n"
-        wrong = f"of_lab({exercise.lab!r})[{exercise.function!r}].mistakes[{version!r}]"
+        wrong = f"of_lab({exercise.lab!r})[{exercise.function!r}].wrong[{version!r}]"
         text += f"def function(*arguments):\n    return {wrong}(*arguments)\n"
     return checks.check_text(exercise, text + 'FUNCTIONS = {"function": function}', None, seed)
 

@@ -12,10 +12,10 @@ from pathlib import Path
 import pandas as pd
 
 from lib2048 import Network, Run, Settings
-from lib2048.course.labs.autopsy import code
-from lib2048.course.labs.bugs import BUGS, text_of
+from lib2048.course.labs.hw04.diagnosis import code
+from lib2048.course.labs.hw04.planted_bugs import BUGS, text_of
 from lib2048.course.labs.hw04 import NETWORKS
-from lib2048.course.labs.training import Training
+from lib2048.course.labs.hw04.training import Training
 
 CURVES = Path(__file__).resolve().parents[1] / "data" / "curves"
 GAMES, ALPHA = 20_000, 0.1

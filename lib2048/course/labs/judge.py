@@ -144,7 +144,7 @@ class _Judged:
             return failed
         answers = [(case, _answer(self.exercise, function, case)) for case in self.cases]
         failing = [not self._agrees(self.exercise.truth, *pair) for pair in answers]
-        for key, wrong in self.exercise.mistakes.items():
+        for key, wrong in self.exercise.wrong.items():
             agree = [self._agrees(wrong, *pair) for pair in answers]
             if sum(agree) > best and all(np.greater_equal(agree, failing)):
                 best, failed.key, failed.words = sum(agree), f"{self.exercise.name}.{key}", {}

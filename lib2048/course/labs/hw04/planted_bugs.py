@@ -7,8 +7,8 @@ data/curves/hw04_bugs.csv.
 import numpy as np
 from numba.extending import register_jitable
 
-from lib2048.course.labs import tdl
-from lib2048.course.labs.tdl import indexof
+from lib2048.course.labs.hw04 import program as tdl
+from lib2048.course.labs.hw04.program import indexof
 from lib2048.game.board import slide
 
 
@@ -98,5 +98,5 @@ BUGS = {
 
 def text_of(bug):
     """Return the functions of a bug as a text for `Training.of_text`."""
-    lines = ["from lib2048.course.labs.bugs import BUGS", f"choose, learn = BUGS[{bug!r}]"]
+    lines = ["from lib2048.course.labs.hw04.planted_bugs import BUGS", f"choose, learn = BUGS[{bug!r}]"]
     return "\n".join([*lines, 'FUNCTIONS = {"select_best_move": choose, "update_episode": learn}'])

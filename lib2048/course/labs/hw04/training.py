@@ -93,7 +93,7 @@ class Training:
     def _ask(self, task, message, seconds):
         try:
             with self._lock:
-                task = f"lib2048.course.labs.trainee:{task}"
+                task = f"lib2048.course.labs.hw04.training_process:{task}"
                 return self._child.ask(task, message, seconds)["answer"]
         except Ended as ended:
             raise ValueError(say("labs.stopped", reason=ended.reason)) from None

@@ -2,11 +2,11 @@
 
 import copy
 
-from lib2048.course.labs import tdl
+from lib2048.course.labs.hw04 import program as tdl
 from lib2048.course.labs.checks import ask_judge
 from lib2048.course.labs.hw04 import NETWORK
 from lib2048.course.labs.judge import stand_in_for
-from lib2048.course.labs.tdl import Tables
+from lib2048.course.labs.hw04.program import Tables
 from lib2048.game.board import to_text
 from lib2048.game.spec import ACTIONS
 from lib2048.learn.settings import Settings
@@ -32,7 +32,7 @@ def trace(select_best_move, update_episode, turns=6, alpha=0.1, seed=1):
 
     functions = {"select_best_move": select_best_move, "update_episode": update_episode}
     message = {"source": source_of(functions), "turns": turns, "alpha": alpha, "seed": seed}
-    found = ask_judge("lib2048.course.labs.trace:traced", message, SECONDS)
+    found = ask_judge("lib2048.course.labs.hw04.trace:traced", message, SECONDS)
     print(f"state t = {found['rows'][0][0]}:\n{to_text(found['first'])}")
     frame = pandas.DataFrame(found["rows"], columns=COLUMNS).set_index("t")
     return frame.astype({"δ": float, "δ library": float})

@@ -9,10 +9,10 @@ from collections import Counter
 from contextlib import suppress
 from functools import cache
 
-from lib2048.course.labs import hw03_mistakes as wrong
-from lib2048.course.labs import tabular
+from lib2048.course.labs.hw03 import mistakes as wrong
+from lib2048.course.labs.hw03 import answers
 from lib2048.course.labs.exercise import Exercise, Wrong, standing_in
-from lib2048.course.labs.tabular import filled
+from lib2048.course.labs.hw03.answers import filled
 from lib2048.game import mdp
 
 DRAWS = 2000  # of one choice, to see how often it takes what
@@ -515,12 +515,12 @@ def _check_turn(state, action, learned):
 
 EXERCISES = [
     Exercise(
-        "hw03.backup", "backup(V, afterstate)", tabular.backup,
+        "hw03.backup", "backup(V, afterstate)", answers.backup,
         parts={"rewards": rewards_only, "values": with_values, "dead ends": dead_ends},
         mistakes={
             "best_of_means": wrong.best_of_means,
             "survivors": wrong.survivors,
-            "equal_chances": wrong.backup_of(tabular.best_of, weighted=False),
+            "equal_chances": wrong.backup_of(answers.best_of, weighted=False),
             "no_reward": wrong.backup_of(wrong.best_value),
             "reward_only": wrong.backup_of(wrong.best_reward),
             "mean_of_actions": wrong.backup_of(wrong.mean_of_actions),
@@ -530,7 +530,7 @@ EXERCISES = [
         show={"afterstate": "rows"},
     ),
     Exercise(
-        "hw03.value_iteration", "value_iteration(afterstates)", tabular.value_iteration,
+        "hw03.value_iteration", "value_iteration(afterstates)", answers.value_iteration,
         parts={"one row": rows_of_tiles, "2x2": square_boards}, uses=("backup",),
         mistakes={
             "one_sweep": wrong.one_sweep,
@@ -542,7 +542,7 @@ EXERCISES = [
         given=given_list, tell=tell_iterated, show={"afterstates": "hidden"},
     ),
     Exercise(
-        "hw03.monte_carlo", "monte_carlo(V, visits, turns)", tabular.monte_carlo,
+        "hw03.monte_carlo", "monte_carlo(V, visits, turns)", answers.monte_carlo,
         parts={"first game": first_games, "later games": later_games,
                "first visit": repeated_boards},
         mistakes={
@@ -564,7 +564,7 @@ EXERCISES = [
         show={"V": "hidden", "visits": "hidden", "turns": "hidden"},
     ),
     Exercise(
-        "hw03.td0", "td0(V, turns, alpha)", tabular.td0,
+        "hw03.td0", "td0(V, turns, alpha)", answers.td0,
         parts={"last turn": last_turns, "games": td_games},
         mistakes={
             "no_last": wrong.td(wrong.next_target, last="nothing"),
@@ -576,20 +576,20 @@ EXERCISES = [
             "backwards": wrong.td(wrong.next_target, order=-1),
             "whole_step": wrong.td(wrong.next_target, step=False),
             "only_added": wrong.td(wrong.next_target, old=0),
-            "fixed_alpha": lambda V, turns, alpha: tabular.td0(V, turns, 0.1),
+            "fixed_alpha": lambda V, turns, alpha: answers.td0(V, turns, 0.1),
             "frozen": wrong.td_frozen,
         },
         outcome=learned_td, same=_same_tables, given=given_game, tell=tell_td,
         show={"V": "hidden", "turns": "hidden"},
     ),
     Exercise(
-        "hw03.choose", "choose(Q, state, rng, epsilon)", tabular.choose,
+        "hw03.choose", "choose(Q, state, rng, epsilon)", answers.choose,
         parts={"greedy": greedy_choices, "explore": random_choices}, outcome=chosen,
         given=given_choice,
         show=dict.fromkeys(("Q", "rng", "epsilon"), "hidden") | {"state": "rows"},
     ),
     Exercise(
-        "hw03.q_update", "q_update(Q, state, action, reward, following, alpha)", tabular.q_update,
+        "hw03.q_update", "q_update(Q, state, action, reward, following, alpha)", answers.q_update,
         parts={"on the way": on_the_way, "at the end": at_the_end},
         mistakes={
             "illegal": wrong.q(lambda Q, state, following: max(Q[following, a] for a in range(4))),
@@ -601,7 +601,7 @@ EXERCISES = [
             "whole_step": wrong.q(wrong.largest, step=False),
             "same_action": wrong.q_same_action,
             "reward_twice": wrong.q(wrong.largest_with_reward),
-            "exchanged": lambda Q, state, action, reward, following, alpha: tabular.q_update(
+            "exchanged": lambda Q, state, action, reward, following, alpha: answers.q_update(
                 Q, state, action, reward, following, 1 - alpha),
             "skips_end": wrong.q_skips_end,
             "end_is_zero": wrong.q_end_is_zero,
@@ -611,7 +611,7 @@ EXERCISES = [
         | {"state": "rows", "following": "rows"},
     ),
     Exercise(
-        "hw03.q_game", "q_game(Q, rng, epsilon, alpha)", tabular.q_game,
+        "hw03.q_game", "q_game(Q, rng, epsilon, alpha)", answers.q_game,
         lambda random: [(int(random.integers(1000)), *LEARNING.values())],
         uses=("choose", "q_update"),
         outcome=lambda function, rng, epsilon, alpha: q_learned(function, rng, epsilon, alpha),

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lib2048.course.labs.exercise import Exercise, Wrong
-from lib2048.course.labs.selfplay import Batch
+from lib2048.course.labs.hw09.selfplay import Batch
 from lib2048.game.board import afterstates, from_tiles, initial, slide, spawn, to_exponents
 from lib2048.game.rng import stream
 

@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from lib2048.course.labs import hw04_mistakes as wrong
-from lib2048.course.labs import tdl
+from lib2048.course.labs.hw04 import mistakes as wrong
+from lib2048.course.labs.hw04 import program as tdl
 from lib2048.course.labs.exercise import Exercise
-from lib2048.course.labs.hw04_mistakes import LOOKUPS, TUPLES
+from lib2048.course.labs.hw04.mistakes import LOOKUPS, TUPLES
 from lib2048.course.labs.messages import say
 from lib2048.course.labs.seeds import variant
-from lib2048.course.labs.tdl import Step, Tables, at
+from lib2048.course.labs.hw04.program import Step, Tables, at
 from lib2048.game.board import afterstates, from_tiles, initial, spawn
 from lib2048.game.rng import stream
 from lib2048.game.spec import ACTIONS

@@ -5,7 +5,7 @@ What is wrong with each stands in messages/hw03.toml, under the name that hw03 g
 
 from collections import Counter
 
-from lib2048.course.labs.tabular import (
+from lib2048.course.labs.hw03.answers import (
     ENOUGH,
     backup,
     best_of,
