@@ -9,7 +9,6 @@ from collections import Counter
 from contextlib import suppress
 from functools import cache
 
-from lib2048.course.labs.hw03 import mistakes as wrong
 from lib2048.course.labs.hw03 import answers
 from lib2048.course.labs.exercise import Exercise, Wrong, standing_in
 from lib2048.course.labs.hw03.answers import filled
@@ -513,19 +512,37 @@ def _check_turn(state, action, learned):
 
 # ---------------------------------------------------------------- the exercises
 
+
+def best_of_means(V, afterstate):
+    """Back up the best of the averages, a mistake that turns the whole rule round."""
+    totals = Counter()
+    for chance, state in mdp.next_states(afterstate):
+        for action, (after, reward) in mdp.choices(state).items():
+            totals[action] += chance * (reward + V[after])
+    return max(totals.values(), default=0)
+
+
+BEST = "max(totals, default=0)"
+LAST = """    _, last = turns[-1]
+    V[last] += alpha * (0 - V[last])
+"""
+NEXT = "Q[following, other] for other in mdp.choices(following)"
+
 EXERCISES = [
     Exercise(
         "hw03.backup", "backup(V, afterstate)", answers.backup,
         parts={"rewards": rewards_only, "values": with_values, "dead ends": dead_ends},
         mistakes={
-            "best_of_means": wrong.best_of_means,
-            "survivors": wrong.survivors,
-            "equal_chances": wrong.backup_of(answers.best_of, weighted=False),
-            "no_reward": wrong.backup_of(wrong.best_value),
-            "reward_only": wrong.backup_of(wrong.best_reward),
-            "mean_of_actions": wrong.backup_of(wrong.mean_of_actions),
-            "greedy_reward": wrong.backup_of(wrong.greedy_reward),
-            "state": wrong.backup_of(lambda V, state: V[state]),
+            "best_of_means": best_of_means,
+            "survivors": (BEST, f"{BEST} / (sum(p for p, s in mdp.next_states(afterstate) "
+                          "if mdp.choices(s)) or 1)"),
+            "equal_chances": ("chance * ", "1 / len(mdp.next_states(afterstate)) * "),
+            "no_reward": ("reward + V[after]", "V[after]"),
+            "reward_only": ("reward + V[after]", "reward"),
+            "mean_of_actions": (BEST, "sum(totals) / (len(totals) or 1)"),
+            "greedy_reward": (BEST, "next((r + V[after] for after, r in sorted("
+                              "mdp.choices(state).values(), key=lambda pair: -pair[1])), 0)"),
+            "state": (BEST, "V[state]"),
         },
         show={"afterstate": "rows"},
     ),
@@ -533,10 +550,11 @@ EXERCISES = [
         "hw03.value_iteration", "value_iteration(afterstates)", answers.value_iteration,
         parts={"one row": rows_of_tiles, "2x2": square_boards}, uses=("backup",),
         mistakes={
-            "one_sweep": wrong.one_sweep,
-            "all_at_once": wrong.all_at_once,
-            "last_not_counted": wrong.last_not_counted,
-            "last_board": wrong.last_board_decides,
+            "one_sweep": ("changed or abs(new - V[after]) > ENOUGH", "False"),
+            "all_at_once": ("False, sweeps + 1", "False, sweeps + 1\n        old = filled(V)",
+                            "backup(V", "backup(old"),
+            "last_not_counted": ("V, sweeps\n", "V, sweeps - 1\n"),
+            "last_board": ("changed or ", ""),
         },
         outcome=iterated, same=lambda a, b: _same_tables(a[0], b[0]) and a[1] == b[1],
         given=given_list, tell=tell_iterated, show={"afterstates": "hidden"},
@@ -546,19 +564,20 @@ EXERCISES = [
         parts={"first game": first_games, "later games": later_games,
                "first visit": repeated_boards},
         mistakes={
-            "own_reward": wrong.mc(lambda rewards, number: sum(rewards[number:])),
-            "so_far": wrong.mc(lambda rewards, number: sum(rewards[: number + 1])),
-            "next_reward": wrong.mc(lambda rewards, number: sum(rewards[number + 1 : number + 2])),
-            "no_last": wrong.mc(wrong.to_come, last=False),
-            "end_is_zero": wrong.mc_end_is_zero,
-            "every_visit": wrong.mc(wrong.to_come, visit="every"),
-            "last_visit": wrong.mc(wrong.to_come, visit="last"),
-            "no_average": wrong.mc(wrong.to_come, step=1),
-            "fixed_step": wrong.mc(wrong.to_come, step=0.1),
-            "half_step": wrong.mc(wrong.to_come, step=0.5),
-            "first_ever": wrong.mc_first_ever,
-            "counts_all": wrong.mc_counts_all,
-            "not_counted": wrong.mc(wrong.to_come, count=0),
+            "own_reward": ("(to_come", "(to_come + reward"),
+            "so_far": ("(to_come", "(sum(r for r, _ in turns[: number + 1])"),
+            "next_reward": ("to_come += reward", "to_come = reward"),
+            "no_last": ("to_come = 0", "to_come = turns[-1][0]", "len(turns)", "len(turns) - 1"),
+            "end_is_zero": ("to_come += reward", "to_come += reward\n    V[turns[-1][1]] = 0"),
+            "every_visit": ("after not in [earlier for _, earlier in turns[:number]]", "True"),
+            "last_visit": ("turns[:number]", "turns[number + 1 :]"),
+            "no_average": (" / visits[after]", ""),
+            "fixed_step": ("/ visits[after]", "* 0.1"),
+            "half_step": ("/ visits[after]", "/ 2"),
+            "first_ever": ("if after", "if not visits[after] and after"),
+            "counts_all": ("            visits[after] += 1\n", "",
+                           "        if", "        visits[after] += 1\n        if"),
+            "not_counted": ("+= 1", "+= 0", "/ visits[after]", "/ (visits[after] + 1)"),
         },
         outcome=learned_mc, same=_same_mc, given=given_game, tell=tell_mc,
         show={"V": "hidden", "visits": "hidden", "turns": "hidden"},
@@ -567,17 +586,21 @@ EXERCISES = [
         "hw03.td0", "td0(V, turns, alpha)", answers.td0,
         parts={"last turn": last_turns, "games": td_games},
         mistakes={
-            "no_last": wrong.td(wrong.next_target, last="nothing"),
-            "end_is_zero": wrong.td(wrong.next_target, last="zero"),
-            "own_reward": wrong.td(wrong.own_target),
-            "no_reward": wrong.td(wrong.value_target),
-            "no_value": wrong.td(wrong.reward_target),
-            "returns": wrong.td(wrong.return_target),
-            "backwards": wrong.td(wrong.next_target, order=-1),
-            "whole_step": wrong.td(wrong.next_target, step=False),
-            "only_added": wrong.td(wrong.next_target, old=0),
-            "fixed_alpha": lambda V, turns, alpha: answers.td0(V, turns, 0.1),
-            "frozen": wrong.td_frozen,
+            "no_last": (LAST, ""),
+            "end_is_zero": ("+= alpha * (0 - V[last])", "= 0"),
+            "own_reward": ("(_, after), (reward, following)", "(reward, after), (_, following)",
+                           "_, last", "reward, last", "(0 -", "(reward -"),
+            "no_reward": ("reward + V[following]", "V[following]"),
+            "no_value": (" + V[following]", ""),
+            "returns": ("pairwise(turns)", "zip(turns, [(sum(r for r, _ in turns[n:]), None) "
+                        "for n in range(1, len(turns))])", " + V[following]", ""),
+            "backwards": (LAST, "", "    for", f"{LAST}    for",
+                          "pairwise(turns)", "[*pairwise(turns)][::-1]"),
+            "whole_step": ("alpha * ", ""),
+            "only_added": (" - V[after]", "", "0 - V[last]", "0"),
+            "fixed_alpha": ("alpha * ", "0.1 * "),
+            "frozen": ("    for", "    old = filled(V)\n    for", "V[following] - V[after]",
+                       "old[following] - old[after]", "0 - V[last]", "0 - old[last]"),
         },
         outcome=learned_td, same=_same_tables, given=given_game, tell=tell_td,
         show={"V": "hidden", "turns": "hidden"},
@@ -592,19 +615,21 @@ EXERCISES = [
         "hw03.q_update", "q_update(Q, state, action, reward, following, alpha)", answers.q_update,
         parts={"on the way": on_the_way, "at the end": at_the_end},
         mistakes={
-            "illegal": wrong.q(lambda Q, state, following: max(Q[following, a] for a in range(4))),
-            "mean": wrong.q(wrong.mean),
-            "same_state": wrong.q(lambda Q, state, following: wrong.largest(Q, None, state)),
-            "no_reward": wrong.q(wrong.largest, pays=0),
-            "no_next": wrong.q(lambda Q, state, following: 0),
-            "only_added": wrong.q(wrong.largest, old=0),
-            "whole_step": wrong.q(wrong.largest, step=False),
-            "same_action": wrong.q_same_action,
-            "reward_twice": wrong.q(wrong.largest_with_reward),
-            "exchanged": lambda Q, state, action, reward, following, alpha: answers.q_update(
-                Q, state, action, reward, following, 1 - alpha),
-            "skips_end": wrong.q_skips_end,
-            "end_is_zero": wrong.q_end_is_zero,
+            "illegal": ("mdp.choices(following)", "range(4)"),
+            "mean": ("    Q[state", "    legal = mdp.choices(following)\n"
+                     f"    best = sum({NEXT}) / (len(legal) or 1)\n    Q[state"),
+            "same_state": (NEXT, "Q[state, other] for other in mdp.choices(state)"),
+            "no_reward": ("reward + best", "best"),
+            "no_next": ("reward + best", "reward"),
+            "only_added": (" - Q[state, action]", ""),
+            "whole_step": ("alpha * ", ""),
+            "same_action": ("reward + best", "reward + Q[following, action]"),
+            "reward_twice": (NEXT, "r + Q[following, other] "
+                             "for other, (_, r) in mdp.choices(following).items()"),
+            "exchanged": ("alpha * ", "(1 - alpha) * "),
+            "skips_end": ("    Q[state", "    if mdp.choices(following):\n        Q[state"),
+            "end_is_zero": ("action])\n", "action])\n    if not mdp.choices(following):\n"
+                            "        Q[state, action] = 0\n"),
         },
         outcome=learned_q, same=_same_tables, given=given_turn, tell=tell_turn,
         show=dict.fromkeys(("Q", "action", "reward", "alpha"), "hidden")

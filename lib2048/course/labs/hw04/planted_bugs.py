@@ -98,5 +98,8 @@ BUGS = {
 
 def text_of(bug):
     """Return the functions of a bug as a text for `Training.of_text`."""
-    lines = ["from lib2048.course.labs.hw04.planted_bugs import BUGS", f"choose, learn = BUGS[{bug!r}]"]
+    lines = [
+        "from lib2048.course.labs.hw04.planted_bugs import BUGS",
+        f"choose, learn = BUGS[{bug!r}]",
+    ]
     return "\n".join([*lines, 'FUNCTIONS = {"select_best_move": choose, "update_episode": learn}'])

@@ -186,174 +186,80 @@ def _close(one, other):
     return one.keys() == other.keys() and all(abs(one[k] - other[k]) < 1e-6 for k in one)
 
 
-# ---------------------------------------------------------------- typical mistakes
-
-
-def _errors_with(reward, newer, sign=1):
-    """Return an `errors` with other rewards and newer values, each a function (values, rewards)."""
-
-    def wrong(values, rewards):
-        three = zip(reward(values, rewards), newer(values, rewards), values)
-        return [sign * (r + new - old) for r, new, old in three]
-
-    return wrong
-
-
-def _paid(values, rewards):
-    return [*rewards[1:], 0]
-
-
-def _newer(values, rewards):
-    return [*values[1:], 0]
-
-
-def _online(lam_of=lambda lam, k, n: lam**k, split=True, reach=lambda h: h + 1, own=False, sign=1):
-    """Return a `learn_online` with one thing changed."""
-
-    def wrong(values, past, lam, alpha, h):
-        recent = past[::-1][: max(0, reach(h))]
-        for k, (afterstate, error) in enumerate(recent):
-            rate = alpha / values.lookups_per_board if split else alpha
-            error = error if own else past[-1][1]
-            values.add(afterstate, sign * rate * lam_of(lam, k, len(recent)) * error)
-
-    return wrong
-
-
-def _delayed(sum_of=weighted_error, split=True, due=lambda n, h, over: n > h or over, keep=False):
-    """Return a `learn_delayed` with one thing changed."""
-
-    def wrong(values, waiting, lam, alpha, h, over):
-        while waiting and due(len(waiting), h, over):
-            rate = alpha / values.lookups_per_board if split else alpha
-            values.add(waiting[0][0], rate * sum_of([error for _, error in waiting], lam))
-            if keep:
-                break
-            waiting = waiting[1:]
-        return waiting
-
-    return wrong
-
-
-def _all_when_full(values, waiting, lam, alpha, h, over):
-    if len(waiting) > h:
-        over = True
-    return learn_delayed(values, waiting, lam, alpha, h, over)
-
-
-def _one_at_the_end(values, waiting, lam, alpha, h, over):
-    if over:
-        learn_delayed(values, waiting, lam, alpha, len(waiting) - 1, False)
-        return []
-    return learn_delayed(values, waiting, lam, alpha, h, False)
-
-
-def _last_forgotten(values, waiting, lam, alpha, h, over):
-    waiting = learn_delayed(values, waiting, lam, alpha, max(h, 1) if over else h, False)
-    while over and len(waiting) > 1:
-        waiting = learn_delayed(values, waiting, lam, alpha, len(waiting) - 1, False)
-    return [] if over else waiting
-
-
-def _counted(least, start=0):
-    def wrong(lam):
-        h = start
-        while lam ** (h + 1 - start) > least:
-            h += 1
-        return h
-
-    return wrong
-
-
 # ---------------------------------------------------------------- the exercises
+
+SHARE = "alpha / values.lookups_per_board"
+DUE = "len(waiting) > h or (over and waiting)"
+SUM = "weighted_error([error for _, error in waiting], lam)"
 
 EXERCISES = [
     Exercise(
-        "hw05.errors",
-        "errors(values, rewards)",
-        errors,
-        some_games,
-        outcome=listed,
+        "hw05.errors", "errors(values, rewards)", errors, some_games, outcome=listed,
         mistakes={
-            "own_reward": _errors_with(lambda values, rewards: rewards, _newer),
-            "no_end": lambda values, rewards: errors(values, rewards)[:-1],
-            "end_zero": lambda values, rewards: [*errors(values, rewards)[:-1], 0],
-            "sign": _errors_with(_paid, _newer, -1),
-            "no_reward": _errors_with(lambda values, rewards: [0] * len(values), _newer),
-            "end_reward": lambda values, rewards: [
-                *errors(values, rewards)[:-1],
-                rewards[-1] - values[-1],
-            ],
+            "own_reward": ("[*rewards[1:], 0]", "rewards"),
+            "no_end": ("values)]", "values)][:-1]"),
+            "end_zero": ("values)]", "values)][:-1] + [0]"),
+            "sign": ("[r + new - old", "[old - new - r"),
+            "no_reward": ("r + new - old", "new - old"),
+            "end_reward": ("[*rewards[1:], 0]", "[*rewards[1:], rewards[-1]]"),
         },
     ),
     Exercise(
-        "hw05.horizon",
-        "horizon(lam)",
-        horizon,
-        some_lambdas,
+        "hw05.horizon", "horizon(lam)", horizon, some_lambdas,
         mistakes={
-            "one_more": _counted(0.1, 1),
-            "hundredth": _counted(0.01),
-            "one_step": lambda lam: 1 if lam > 0.1 else 0,
+            "one_more": ("h = 0", "h = 1", "(h + 1)", "h"),
+            "hundredth": ("0.1", "0.01"),
+            "one_step": ("while", "if"),
         },
     ),
     Exercise(
-        "hw05.weighted_error",
-        "weighted_error(errors, lam)",
-        weighted_error,
-        some_errors,
+        "hw05.weighted_error", "weighted_error(errors, lam)", weighted_error, some_errors,
         mistakes={
-            "backwards": lambda errors, lam: weighted_error(errors[::-1], lam),
-            "plain_sum": lambda errors, lam: sum(errors),
-            "first_only": lambda errors, lam: errors[0],
-            "one_late": lambda errors, lam: lam * weighted_error(errors, lam),
-            "shares": lambda errors, lam: (1 - lam) * weighted_error(errors, lam),
-            "times_k": lambda errors, lam: sum(lam * k * e for k, e in enumerate(errors)),
+            "backwards": ("enumerate(errors)", "enumerate(errors[::-1])"),
+            "plain_sum": ("lam**k * ", ""),
+            "first_only": ("enumerate(errors)", "enumerate(errors[:1])"),
+            "one_late": ("lam**k", "lam ** (k + 1)"),
+            "shares": ("return ", "return (1 - lam) * "),
+            "times_k": ("lam**k", "lam * k"),
         },
     ),
     Exercise(
-        "hw05.learn_online",
-        "learn_online(values, past, lam, alpha, h)",
-        learn_online,
+        "hw05.learn_online", "learn_online(values, past, lam, alpha, h)", learn_online,
         parts={
             "the newest": online_cases([0, 0.5], [0]),
             "passing back": online_cases(LAMBDAS, [1, 2, 3]),
         },
         mistakes={
-            "not_split": _online(split=False),
-            "no_fading": _online(lambda lam, k, n: 1),
-            "oldest_most": _online(lambda lam, k, n: lam ** (n - 1 - k)),
-            "one_short": _online(reach=lambda h: h),
-            "no_reach": _online(reach=lambda h: 10**6),
-            "newest_only": _online(reach=lambda h: 1),
-            "own_error": _online(own=True),
-            "own_error_whole": _online(lambda lam, k, n: 1, own=True),
-            "sign": _online(sign=-1),
+            "not_split": (SHARE, "alpha"),
+            "no_fading": (" * lam**k", ""),
+            "oldest_most": ("lam**k", "lam ** (min(h + 1, len(past)) - 1 - k)"),
+            "one_short": ("h + 1", "h"),
+            "no_reach": ("[: h + 1]", ""),
+            "newest_only": ("h + 1", "1"),
+            "own_error": ("(afterstate, _)", "(afterstate, error)"),
+            "own_error_whole": ("(afterstate, _)", "(afterstate, error)", " * lam**k", ""),
+            "sign": (SHARE, f"-{SHARE}"),
         },
-        outcome=taught,
-        show={"values": "text", "past": "text"},
+        outcome=taught, show={"values": "text", "past": "text"},
     ),
     Exercise(
-        "hw05.learn_delayed",
-        "learn_delayed(values, waiting, lam, alpha, h, over)",
-        learn_delayed,
-        uses=("weighted_error",),
-        parts={"in the game": waiting_cases, "at the end": over_cases},
+        "hw05.learn_delayed", "learn_delayed(values, waiting, lam, alpha, h, over)", learn_delayed,
+        parts={"in the game": waiting_cases, "at the end": over_cases}, uses=("weighted_error",),
         mistakes={
-            "not_split": _delayed(split=False),
-            "too_early": _delayed(due=lambda n, h, over: n >= max(h, 1) or over),
-            "too_late": _delayed(due=lambda n, h, over: n > h + 1 or over),
-            "no_flush": _delayed(due=lambda n, h, over: n > h),
-            "one_at_the_end": _one_at_the_end,
-            "last_forgotten": _last_forgotten,
-            "own_error": _delayed(lambda errors, lam: errors[0]),
-            "newest_error": _delayed(lambda errors, lam: errors[-1]),
-            "backwards": _delayed(lambda errors, lam: weighted_error(errors[::-1], lam)),
-            "all_when_full": _all_when_full,
-            "not_taken_out": _delayed(keep=True),
+            "not_split": (SHARE, "alpha"),
+            "too_early": ("> h", ">= max(h, 1)"),
+            "too_late": ("> h", "> h + 1"),
+            "no_flush": (DUE, "len(waiting) > h"),
+            "one_at_the_end": ("waiting = waiting[1:]", "waiting = [] if over else waiting[1:]"),
+            "last_forgotten": (DUE, "len(waiting) > (1 if over else h)",
+                               "return waiting", "return [] if over else waiting"),
+            "own_error": (SUM, "waiting[0][1]"),
+            "newest_error": (SUM, "waiting[-1][1]"),
+            "backwards": ("in waiting]", "in waiting[::-1]]"),
+            "all_when_full": ("    while", "    over = over or len(waiting) > h\n    while"),
+            "not_taken_out": ("waiting = waiting[1:]", "break"),
         },
-        outcome=taught_late,
-        same=_same_late,
+        outcome=taught_late, same=_same_late,
         result={"values": "text", "still waiting": "text"},
     ),
-]
+]  # fmt: skip
