@@ -31,37 +31,6 @@ def backup(V, afterstate):
     return value
 
 
-def best_of_the_averages(V, afterstate):
-    averages = [0, 0, 0, 0]
-    for action in range(4):
-        for chance, state in mdp.next_states(afterstate):
-            if action in mdp.choices(state):
-                after, reward = mdp.choices(state)[action]
-                averages[action] += chance * (reward + V[after])
-    return max(averages)
-
-
-def forgets_the_chances(V, afterstate):
-    bests = []
-    for _, state in mdp.next_states(afterstate):
-        bests.append(max([r + V[s] for s, r in mdp.choices(state).values()], default=0))
-    return sum(bests) / len(bests)
-
-
-def only_living_states(V, afterstate):
-    value = chances = 0
-    for chance, state in mdp.next_states(afterstate):
-        options = mdp.choices(state)
-        if options:
-            value += chance * max(r + V[s] for s, r in options.values())
-            chances += chance
-    return value / chances if chances else 0
-
-
-def value_of_the_state(V, afterstate):
-    return sum(chance * V[state] for chance, state in mdp.next_states(afterstate))
-
-
 def no_default(V, afterstate):
     value = 0
     for chance, state in mdp.next_states(afterstate):
@@ -71,10 +40,6 @@ def no_default(V, afterstate):
 
 def test_backup():
     assert labs.check("hw03.backup", backup).passed
-    said("backup", best_of_the_averages, "best_of_means")
-    said("backup", forgets_the_chances, "equal_chances")
-    said("backup", only_living_states, "survivors")
-    said("backup", value_of_the_state, "state")
     assert "ValueError" in labs.check("hw03.backup", no_default, part="dead ends").reason
     assert labs.check("hw03.backup", no_default, part="values").passed  # partial credit
 
@@ -93,49 +58,12 @@ def value_iteration(afterstates):
             return V, sweeps
 
 
-def with_two_tables(afterstates):
-    V, sweeps, going_on = mdp.Table(), 0, True
-    while going_on:
-        new = mdp.Table()
-        for after in afterstates:
-            new[after] = backup(V, after)
-        sweeps += 1
-        going_on = any(abs(new[after] - V[after]) > 1e-9 for after in afterstates)
-        V = new
-    return V, sweeps
-
-
-def changed_is_overwritten(afterstates):
-    V, sweeps, changed = mdp.Table(), 0, True
-    while changed:
-        sweeps += 1
-        for after in afterstates:
-            new = backup(V, after)
-            changed = abs(new - V[after]) > 1e-9
-            V[after] = new
-    return V, sweeps
-
-
-def counts_changes_only(afterstates):
-    V, sweeps = mdp.Table(), 0
-    while True:
-        old = dict(V)
-        for after in afterstates:
-            V[after] = backup(V, after)
-        if old == V:
-            return V, sweeps
-        sweeps += 1
-
-
 def only_the_table(afterstates):
     return value_iteration(afterstates)[0]
 
 
 def test_value_iteration():
     assert labs.check("hw03.value_iteration", value_iteration).passed
-    said("value_iteration", with_two_tables, "all_at_once")
-    said("value_iteration", changed_is_overwritten, "last_board")
-    said("value_iteration", counts_changes_only, "last_not_counted")
     said("value_iteration", only_the_table, "no_pair")
 
 
@@ -151,16 +79,6 @@ def monte_carlo(V, visits, turns):
             V[after] = V[after] + (to_come - V[after]) / visits[after]
 
 
-def adds_the_reward_first(V, visits, turns):
-    to_come = 0
-    for number in range(len(turns) - 1, -1, -1):
-        reward, after = turns[number]
-        to_come += reward
-        if after not in {board for _, board in turns[:number]}:
-            visits[after] += 1
-            V[after] += (to_come - V[after]) / visits[after]
-
-
 def with_a_set_of_seen(V, visits, turns):
     to_come, seen = 0, set()
     for reward, after in reversed(turns):
@@ -168,26 +86,6 @@ def with_a_set_of_seen(V, visits, turns):
             seen.add(after)
             visits[after] += 1
             V[after] += (to_come - V[after]) / visits[after]
-        to_come += reward
-
-
-def as_in_the_lesson(V, visits, turns):
-    to_come = 0
-    for reward, after in reversed(turns):
-        visits[after] += 1
-        V[after] += (to_come - V[after]) / visits[after]
-        to_come += reward
-
-
-def dead_means_zero(V, visits, turns):
-    monte_carlo(V, visits, turns)
-    V[turns[-1][1]] = 0.0
-
-
-def divides_before_counting(V, visits, turns):
-    to_come = 0
-    for reward, after in reversed(turns):
-        V[after] += (to_come - V[after]) / (visits[after] + 1)
         to_come += reward
 
 
@@ -208,11 +106,7 @@ def empties_the_list(V, visits, turns):
 
 def test_monte_carlo():
     assert labs.check("hw03.monte_carlo", monte_carlo).passed
-    said("monte_carlo", adds_the_reward_first, "own_reward")
     said("monte_carlo", with_a_set_of_seen, "last_visit")
-    said("monte_carlo", as_in_the_lesson, "every_visit")
-    said("monte_carlo", dead_means_zero, "end_is_zero")
-    said("monte_carlo", divides_before_counting, "not_counted")
     said("monte_carlo", makes_a_new_table, "returned")
     said("monte_carlo", empties_the_list, "turns")
     for part in ("first game", "later games"):
@@ -230,23 +124,6 @@ def td0(V, turns, alpha):
         V[turns[number][1]] = (1 - alpha) * V[turns[number][1]] + alpha * target
 
 
-def stops_before_the_end(V, turns, alpha):
-    for number in range(len(turns) - 1):
-        reward, following = turns[number + 1]
-        V[turns[number][1]] += alpha * (reward + V[following] - V[turns[number][1]])
-
-
-def ends_at_zero(V, turns, alpha):
-    stops_before_the_end(V, turns, alpha)
-    V[turns[-1][1]] = 0
-
-
-def reward_of_the_wrong_turn(V, turns, alpha):
-    for number, (reward, after) in enumerate(turns):
-        following = V[turns[number + 1][1]] if number + 1 < len(turns) else 0
-        V[after] += alpha * (reward + following - V[after])
-
-
 def from_the_end(V, turns, alpha):
     _, last = turns[-1]
     V[last] += alpha * (0 - V[last])
@@ -255,18 +132,9 @@ def from_the_end(V, turns, alpha):
         V[turns[number][1]] += alpha * (reward + V[following] - V[turns[number][1]])
 
 
-def without_alpha(V, turns, alpha):
-    for number, (_, after) in enumerate(turns):
-        V[after] = turns[number + 1][0] + V[turns[number + 1][1]] if turns[number + 1 :] else 0
-
-
 def test_td0():
     assert labs.check("hw03.td0", td0).passed
-    said("td0", stops_before_the_end, "no_last")
-    said("td0", ends_at_zero, "end_is_zero")
-    said("td0", reward_of_the_wrong_turn, "own_reward")
     said("td0", from_the_end, "backwards")
-    said("td0", without_alpha, "whole_step")
     assert labs.check("hw03.td0", from_the_end, part="last turn").passed
 
 
@@ -356,11 +224,6 @@ def asks_all_four(Q, state, action, reward, following, alpha):
     Q[state, action] += alpha * (reward + best - Q[state, action])
 
 
-def stays_in_the_state(Q, state, action, reward, following, alpha):
-    best = max(Q[state, a] for a in mdp.choices(state))
-    Q[state, action] += alpha * (reward + best - Q[state, action])
-
-
 def skips_dead_states(Q, state, action, reward, following, alpha):
     values = [Q[following, a] for a in mdp.choices(following)]
     if not values:
@@ -368,23 +231,10 @@ def skips_dead_states(Q, state, action, reward, following, alpha):
     Q[state, action] += alpha * (reward + max(values) - Q[state, action])
 
 
-def forgets_to_subtract(Q, state, action, reward, following, alpha):
-    best = max((Q[following, a] for a in mdp.choices(following)), default=0)
-    Q[state, action] += alpha * (reward + best)
-
-
-def expected_value(Q, state, action, reward, following, alpha):
-    values = [Q[following, a] for a in mdp.choices(following)] or [0]
-    Q[state, action] += alpha * (reward + sum(values) / len(values) - Q[state, action])
-
-
 def test_q_update():
     assert labs.check("hw03.q_update", q_update).passed
     said("q_update", asks_all_four, "illegal")
     said("q_update", skips_dead_states, "skips_end")
-    said("q_update", forgets_to_subtract, "only_added")
-    said("q_update", expected_value, "mean")
-    assert labs.check("hw03.q_update", stays_in_the_state).status == "failed"
     assert labs.check("hw03.q_update", skips_dead_states, part="on the way").passed
     assert labs.check("hw03.q_update", asks_all_four, part="at the end").passed
 
@@ -499,33 +349,17 @@ def test_q_game(monkeypatch):
     assert "loop that does not end" in labs.check("hw03.q_game", never_ends).reason
 
 
+def no_choice(Q, state, rng, epsilon):
+    raise NotImplementedError
+
+
 def test_a_game_with_a_missing_helper_uses_the_librarys():
-    missing = FunctionType(q_game.__code__, globals() | {"choose": STUBS["choose"]}, "q_game")
+    missing = FunctionType(q_game.__code__, globals() | {"choose": no_choice}, "q_game")
     result = labs.check("hw03.q_game", missing)
     assert result.passed and result.stood_in == ["choose"]
 
 
-# ---------------------------------------------------------------- stubs
-
-
-def stub(*arguments):
-    raise NotImplementedError
-
-
-STUBS = {
-    "backup": lambda V, afterstate: stub(),
-    "value_iteration": lambda afterstates: stub(),
-    "monte_carlo": lambda V, visits, turns: stub(),
-    "td0": lambda V, turns, alpha: stub(),
-    "choose": lambda Q, state, rng, epsilon: stub(),
-    "q_update": lambda Q, state, action, reward, following, alpha: stub(),
-    "q_game": lambda Q, rng, epsilon, alpha: stub(),
-}
-
-
-@pytest.mark.parametrize("name", STUBS)
-def test_a_stub_is_not_attempted(name):
-    assert labs.check(f"hw03.{name}", STUBS[name]).status == "not attempted"
+# ---------------------------------------------------------------- values and cases
 
 
 def test_value_iteration_finds_the_value_of_a_game():
@@ -536,7 +370,7 @@ def test_value_iteration_finds_the_value_of_a_game():
     assert sweeps == 2 and worth == pytest.approx(66.9641, abs=1e-4)
 
 
-@pytest.mark.parametrize("name", STUBS)
+@pytest.mark.parametrize("name", of_lab("hw03"))
 def test_every_seed_draws_cases_for_every_part(name):
     exercise = of_lab("hw03")[name]
     assert all(

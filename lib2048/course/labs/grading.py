@@ -21,9 +21,9 @@ from pathlib import Path
 from lib2048.course.labs.collect import RECORD, read_record
 from lib2048.course.labs.course import open_course
 from lib2048.course.labs.exercise import cell_seconds, of_lab
+from lib2048.course.labs.hw04.performance import GAMES, reference_of
 from lib2048.course.labs.messages import say
 from lib2048.course.labs.notebook import AS_HANDED_IN, parse
-from lib2048.course.labs.hw04.performance import GAMES, reference_of
 from lib2048.course.labs.release import nbgrader, quietly, resources
 from lib2048.course.labs.result import RESULT
 from lib2048.machine.files import write_text

@@ -9,8 +9,8 @@ from collections import Counter
 from contextlib import suppress
 from functools import cache
 
-from lib2048.course.labs.hw03 import answers
 from lib2048.course.labs.exercise import Exercise, Wrong, standing_in
+from lib2048.course.labs.hw03 import answers
 from lib2048.course.labs.hw03.answers import filled
 from lib2048.game import mdp
 

@@ -4,9 +4,9 @@ import numpy as np
 
 from lib2048.course.labs.exercise import Exercise, changed
 from lib2048.course.labs.hw04 import program
+from lib2048.course.labs.hw04.program import Step, Tables
 from lib2048.course.labs.messages import say
 from lib2048.course.labs.seeds import variant
-from lib2048.course.labs.hw04.program import Step, Tables
 from lib2048.game.board import afterstates, from_tiles, initial, spawn
 from lib2048.game.rng import stream
 from lib2048.game.spec import ACTIONS

@@ -263,8 +263,8 @@ EXERCISES = [
                           f"{FRESH}        E[key] = A[key] = 0\n    V[key] = read"),
             "below_too": (REMEMBERS, f"{REMEMBERS}    if stage > 0:\n        V[{BELOW}] = "
                           f"V.get(({BELOW}), 0) + rate * own * error\n"),
-            "taught_below": (READ, "V.get(key, 0)", "    key =",
-                             "    stage -= stage > 0 and V.get((stage, pattern), 0) == 0\n    key ="),
+            "taught_below": (READ, "V.get(key, 0)", "    V[key] =", f"{FRESH}        key = "
+                             f"(max(stage - 1, 0), pattern)\n    V[key] ="),
             "moved": ("    own =", f"    if fresh:\n        V.pop(({BELOW}), None)\n    own =",
                       "    V[key] = read", "    fresh = V.get(key, 0) == 0\n    V[key] = read"),
             "all_the_way": (READ, "next((V[s, pattern] for s in range(stage, -1, -1) "

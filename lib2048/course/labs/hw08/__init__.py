@@ -15,9 +15,9 @@ from lib2048.game.board import (
     count_empty,
     from_tiles,
     initial,
-    slide,
+    slide,  # noqa: F401  a mistake calls it
     spawn,
-    symmetries,
+    symmetries,  # noqa: F401  and so does this
     to_exponents,
 )
 from lib2048.game.rng import stream
