@@ -96,11 +96,12 @@ class Exercise:
 _drawn = {}  # cases that were drawn already; whoever tries a function on them gives it copies
 
 
-def changed(function, *edits):
+def changed(function, *edits, **others):
     """Return what a function is when some of its text is changed: old, new, old, new, …
 
     So a typical mistake is written as what differs from the right answer.  Every old text may
-    occur several times; ValueError where it does not occur.  Decorators are left out.
+    occur several times; ValueError where it does not occur.  others: what else stands behind names
+    that the text uses.  Decorators are left out.
     """
     text = inspect.getsource(function)
     text = text[text.index("def ") :]
@@ -108,7 +109,7 @@ def changed(function, *edits):
         if old not in text:
             raise ValueError(f"{function.__name__} holds no {old!r}")
         text = text.replace(old, new)
-    room = dict(function.__globals__)
+    room = function.__globals__ | others
     exec(text, room)
     return room[function.__name__]
 

@@ -57,7 +57,7 @@ def grade(
 
     folder: of the course; processes: kernels at a time; again: all of them, new or not; patience:
     by which the limits of time are multiplied, 1 or more; games: that hidden cells train; limits:
-    of time, a `running.Limits`; tell: called with a line about each.  Returns a list of `Graded`.
+    of time, `running.TimeLimits`; tell: called with a line about each.  Returns a list of `Graded`.
     Raises ValueError where the course, its hand-ins or the lab's source are missing.
     """
     if processes < 1 or not 1 <= patience <= 100:
@@ -82,12 +82,12 @@ def grade(
 
 def _limits(lab, patience, games):
     """Return the limits of a lab, whose training cells get more where they train more games."""
-    from lib2048.course.labs.running import ALL_SECONDS, CELL_SECONDS, Limits
+    from lib2048.course.labs.running import ALL_SECONDS, CELL_SECONDS, TimeLimits
 
     more, granted = max(1, games / GAMES), dict(cell_seconds(lab))
     cell = granted.pop("any", CELL_SECONDS)
     granted = {name: seconds * more for name, seconds in granted.items()}
-    return Limits(cell, ALL_SECONDS * cell / CELL_SECONDS, granted, patience)
+    return TimeLimits(cell, ALL_SECONDS * cell / CELL_SECONDS, granted, patience)
 
 
 class _Grading:
@@ -155,16 +155,19 @@ class _Grading:
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as scratch:
             shutil.copytree(path, scratch, dirs_exist_ok=True)
             limits = self.limits.when_busy()
-            environment = os.environ | {
-                "LIB2048_LAB_SEED": str(self.course.lab_seed),
-                "LIB2048_CLASS_SEED": str(self.course.seed),
-                "LIB2048_GRADE_GAMES": str(self.games),
-                "LIB2048_QUICK": "1",
-                "NBGRADER_EXECUTION": "autograde",
-            }
-            notes += await run(notebook, scratch, environment, limits, self.stop)
+            notes += await run(notebook, scratch, self.environment(), limits, self.stop)
         done.notes += notes + _stood_in(notebook)
         return notebook
+
+    def environment(self):
+        """Return what the kernel's environment says: small budgets, and whose seeds."""
+        return os.environ | {
+            "LIB2048_LAB_SEED": str(self.course.lab_seed),
+            "LIB2048_CLASS_SEED": str(self.course.seed),
+            "LIB2048_GRADE_GAMES": str(self.games),
+            "LIB2048_QUICK": "1",
+            "NBGRADER_EXECUTION": "autograde",
+        }
 
     def save(self, notebook, path, student):
         """Write the marks into the gradebook, and the notebook where nbgrader looks for it."""
@@ -241,7 +244,8 @@ def _clean(cell, text=None):
     noted = cell.metadata.get("nbgrader") if hasattr(cell, "metadata") else None
     text = source(cell) if text is None else text
     new = makes.get(cell.get("cell_type"), v4.new_raw_cell)(text)
-    new.metadata |= {"nbgrader": dict(noted)} if noted else {}
+    if noted:
+        new.metadata["nbgrader"] = dict(noted)
     return new
 
 

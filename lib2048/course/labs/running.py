@@ -44,7 +44,7 @@ class _Client(NotebookClient):
 
 
 @dataclass
-class Limits:
+class TimeLimits:
     """How long cells may take, in seconds; the kernel's start is not counted.
 
     granted: {name of a graded cell: seconds}; patience: by which all are multiplied, for a machine
@@ -76,7 +76,7 @@ class Limits:
 async def run(notebook, folder, environment, limits, stop):
     """Run a notebook's cells in place, each after an error of another, and stop at a time-out.
 
-    folder: where its kernel works; environment: of the kernel; limits: `Limits`; stop(): what
+    folder: where its kernel works; environment: of the kernel; limits: `TimeLimits`; stop(): what
     Ctrl-C calls.  Returns notes, one for what ended it early.  Cells that did not run hold an error
     that says so.
     """

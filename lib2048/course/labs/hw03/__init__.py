@@ -8,6 +8,7 @@ import random as luck
 from collections import Counter
 from contextlib import suppress
 from functools import cache
+from itertools import islice
 
 from lib2048.course.labs.exercise import Exercise, Wrong, standing_in
 from lib2048.course.labs.hw03 import answers
@@ -32,29 +33,19 @@ def afterstates_of(rows, columns):
             states.add(state)
             found |= (new := {after for after, _ in mdp.choices(state).values()} - found)
             todo += [following for after in new for _, following in mdp.next_states(after)]
-    return sorted(found, key=lambda board: (_sum(board), board))
+    return sorted(found, key=lambda board: (sum(map(sum, board)), board))
 
 
-def _sum(board):
-    return sum(map(sum, board))
-
-
-def _game(rng, rows=2, columns=2):
-    """Play at random; return the turns, [(reward, afterstate)]."""
-    state, turns = mdp.start(rows, columns, rng), []
-    while options := mdp.choices(state):
-        after, reward = options[rng.choice(list(options))]
-        turns.append((reward, after))
-        state = mdp.spawn(after, rng)
-    return turns
-
-
-def _games(random, count, shortest=3):
-    """Return random games with a reward in them, short ones first."""
+def _games(random, count):
+    """Return the turns, [(reward, afterstate)], of random games with rewards, short ones first."""
     rng, found = luck.Random(int(random.integers(1 << 31))), []
     while len(found) < count:
-        turns = _game(rng)
-        if len(turns) >= shortest and sum(reward for reward, _ in turns[1:]):
+        state, turns = mdp.start(2, 2, rng), []
+        while options := mdp.choices(state):
+            after, reward = options[rng.choice(list(options))]
+            turns.append((reward, after))
+            state = mdp.spawn(after, rng)
+        if len(turns) > 2 and sum(reward for reward, _ in turns[1:]):
             found.append(turns)
     return sorted(found, key=len)
 
@@ -64,20 +55,15 @@ def _drawn(random, boards, large=60):
     return filled({board: int(random.integers(1, large)) for board in boards})
 
 
-def _nexts(afterstate):
-    """Return the afterstates that one turn leads to, and the states between."""
-    states = [state for _, state in mdp.next_states(afterstate)]
-    return {after for state in states for after, _ in mdp.choices(state).values()}, set(states)
-
-
-def _deadly(afterstate):
-    return any(not mdp.choices(state) for _, state in mdp.next_states(afterstate))
-
-
-def _some_afterstates(random, deadly, count=12):
-    boards = [board for board in afterstates_of(2, 2) if _deadly(board) == deadly]
-    chosen = [boards[i] for i in random.permutation(len(boards))[:count]]
-    return [*chosen, ((0, 32, 0), (8, 8, 8))] if not deadly else chosen
+def _some_afterstates(random, deadly):
+    """Return afterstates after some, or none, of whose spawns the game is over."""
+    boards = [
+        board
+        for board in afterstates_of(2, 2)
+        if deadly == any(not mdp.choices(state) for _, state in mdp.next_states(board))
+    ]
+    chosen = [boards[i] for i in random.permutation(len(boards))[:12]]
+    return chosen if deadly else [*chosen, ((0, 32, 0), (8, 8, 8))]
 
 
 def rewards_only(random):
@@ -99,7 +85,8 @@ def _valued(random, boards):
     """Return [(V, board)] with values of what may follow, also of the states between."""
     cases = []
     for board in boards:
-        after, states = _nexts(board)
+        states = {state for _, state in mdp.next_states(board)}
+        after = {after for state in states for after, _ in mdp.choices(state).values()}
         cases.append((_drawn(random, sorted(after | states)), board))
     return cases
 
@@ -112,7 +99,7 @@ def rows_of_tiles(random):
 
 def square_boards(random):
     """Return lists of the last afterstates of 2×2, whose games go on among themselves."""
-    boards = [board for board in afterstates_of(2, 2) if _sum(board) >= 28]
+    boards = [board for board in afterstates_of(2, 2) if sum(map(sum, board)) >= 28]
     return [(board,) for board in _orders(random, boards)]
 
 
@@ -163,12 +150,9 @@ def _live_states(random, count=6):
     after = afterstates_of(2, 2)
     states = {state for board in after for _, state in mdp.next_states(board)}
     states = sorted(state for state in states if len(mdp.choices(state)) in (2, 3))
-    states = [states[i] for i in random.permutation(len(states))]
-    return sorted(states[: 4 * count], key=_same_pay)[:count]  # the reward tempts in most of them
-
-
-def _same_pay(state):
-    return len({reward for _, reward in mdp.choices(state).values()}) == 1
+    states = [states[i] for i in random.permutation(len(states))[: 4 * count]]
+    states.sort(key=lambda state: len({pay for _, pay in mdp.choices(state).values()}) == 1)
+    return states[:count]  # the reward tempts in most of them
 
 
 def _q_of(random, state, known=4):
@@ -205,13 +189,7 @@ def on_the_way(random):
 def at_the_end(random):
     """Return turns after which no action is legal."""
     cases = (case for _ in range(40) for case in _turns(random, 20))
-    found = []
-    for case in cases:
-        if not mdp.choices(case[4]):
-            found.append(case)
-        if len(found) == 6:
-            break
-    return found
+    return list(islice((case for case in cases if not mdp.choices(case[4])), 6))
 
 
 def _turns(random, count):
@@ -299,19 +277,16 @@ def _check_in_place(answer, untouched, same_turns=True):
 def given_game(case):
     """Return what a picture says of a game: rewards, what the table knew, the visits."""
     V, *visits, turns = case if isinstance(case[2], list) else case[:2]
+    boards = list(dict.fromkeys(after for _, after in turns))
+    numbers = " ".join(f"{boards.index(after) + 1}" for _, after in turns)
     words = {
         "rewards": _row(reward for reward, _ in turns),
-        "boards": " ".join(_letters(turns)),
+        "boards": numbers if len(boards) < len(turns) else "all different",
         "V before": _row(V.get(after, 0) for _, after in turns),
     }
     if visits:
         words["visits before"] = _row(visits[0][after] for _, after in turns)
-    return words if len(set(_letters(turns))) < len(turns) else words | {"boards": "all different"}
-
-
-def _letters(turns):
-    boards = list(dict.fromkeys(after for _, after in turns))
-    return [f"{boards.index(after) + 1}" for _, after in turns]
+    return words
 
 
 def _row(numbers):
@@ -320,17 +295,17 @@ def _row(numbers):
 
 def tell_td(case, changed):
     """Say what V of a game's boards is now."""
-    V, turns, _ = case
-    return _told(V, turns, changed)
+    return _new_values(*case[:2], changed)
 
 
 def tell_mc(case, outcome):
     """Say what V of a game's boards is now, and how often each was visited."""
     V, visits, turns = case
-    return f"{_told(V, turns, outcome[0])}; visits {_told(visits, turns, outcome[1])}"
+    values, counts = _new_values(V, turns, outcome[0]), _new_values(visits, turns, outcome[1])
+    return f"{values}; visits {counts}"
 
 
-def _told(old, turns, changed):
+def _new_values(old, turns, changed):
     others = changed.keys() - {after for _, after in turns}
     text = _row(changed.get(after, old.get(after, 0)) for _, after in turns)
     return f"{text} …" if others else text
@@ -492,7 +467,7 @@ def _check_turns(calls, epsilon, alpha):
         expected = _check_turn(state, action, learned)
     if len(calls) == 2 * MOST_TURNS:
         raise Wrong("no_spawn")
-    if mdp.choices(expected) or _sum(calls[0][2]) > 8:
+    if mdp.choices(expected) or sum(map(sum, calls[0][2])) > 8:
         raise Wrong("part")
 
 
@@ -639,7 +614,7 @@ EXERCISES = [
         "hw03.q_game", "q_game(Q, rng, epsilon, alpha)", answers.q_game,
         lambda random: [(int(random.integers(1000)), *LEARNING.values())],
         uses=("choose", "q_update"),
-        outcome=lambda function, rng, epsilon, alpha: q_learned(function, rng, epsilon, alpha),
+        outcome=q_learned,
         show={"Q": "hidden", "rng": "hidden", "epsilon": "hidden", "alpha": "hidden"},
     ),
 ]  # fmt: skip

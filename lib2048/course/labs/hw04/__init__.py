@@ -407,9 +407,9 @@ EXERCISES = [
         "hw04.expected_value", "expected_value(network, afterstate)", program.expected_value,
         value_cases, uses=UP_TO[:2], compiles=True, same=close,
         mistakes={
-            "even_chances": ("0.9 *", "0.5 *", "0.1 *", "0.5 *"),
-            "only_twos": ("0.9 *", "1.0 *", "0.1 *", "0.0 *"),
-            "exchanged": ("0.9 *", "0.2 *", "0.1 *", "0.9 *", "0.2 *", "0.1 *"),
+            "even_chances": ("FOUR_CHANCE", "0.5"),
+            "only_twos": ("FOUR_CHANCE", "0.0"),
+            "exchanged": ("FOUR_CHANCE", "0.9"),
             "not_divided": (" / empty", ""),
             "first_cell": ("empty += 1", "empty += 1\n            break"),
             "by_16": ("/ empty", "/ 16"),
