@@ -1,6 +1,6 @@
 """Record what lab hw04 compares with: nice python tools/record_hw04.py
 
-data/curves/hw04_bugs.csv: the curve of each learner of `hw04.planted_bugs`, 20 000 games on 4x6, a row
+data/curves/hw04_bugs.csv: the curve of each learner of `planted_bugs`, 20 000 games on 4x6, a row
 for each 1 000 games; the bug's name is coded, see `diagnosis.code`.
 data/curves/hw04_reference.csv: for each network that the lab gives out, the mean score of the
 second half of 400, 2 000 and 20 000 training games, five seeds, by the library's own loop.
