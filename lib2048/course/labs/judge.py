@@ -112,7 +112,8 @@ class _Judged:
             if whole and isinstance(answer, (float, np.floating)) and how == "labs.raised":
                 words = {"function": self.exercise.function, "got": _text(answer)}
                 raise _Failed("labs.not_whole", **words)  # a float is no index, and no board
-            _compare(self.exercise, expected, answer, case)
+            if (failed := _difference(self.exercise, expected, answer, case)) is None:
+                return None
         except (KeyboardInterrupt, SystemExit, RecursionError, MemoryError):
             raise
         except NotImplementedError:
@@ -126,8 +127,6 @@ class _Judged:
             failed = _Failed(f"{self.exercise.name}.{key}", **(words[0] if words else {}))
         except Exception as error:
             failed = _raised(self.exercise, error, how)
-        else:
-            return None
         failed.case = case
         failed.shown = [*_given(self.exercise, case), *failed.shown]
         return failed
@@ -143,8 +142,8 @@ class _Judged:
         answers = [_answer(self.exercise, function, case) for case in self.cases]
 
         def agreeing(version):
-            versions = (_answer(self.exercise, version, case) for case in self.cases)
-            return np.array([_alike(self.exercise, *pair) for pair in zip(versions, answers)])
+            given = (_answer(self.exercise, version, case) for case in self.cases)
+            return np.array([not _difference(self.exercise, *pair) for pair in zip(given, answers)])
 
         right = agreeing(self.exercise.truth)
         for key, wrong in self.exercise.wrong.items():
@@ -251,7 +250,8 @@ def _passes(exercise, function, seed, passed):
         _stand_in(exercise, function, seed, passed)
         for case in exercise.all_cases(seed):
             expected, got = (_outcome(exercise, f, case) for f in (exercise.truth, function))
-            _compare(exercise, expected, got)
+            if _difference(exercise, expected, got):
+                return False
     except Exception:
         return False
     return True
@@ -288,37 +288,29 @@ def _answer(exercise, function, case):
         return type(error).__name__, str(error)
 
 
-def _alike(exercise, expected, got):
-    try:
-        _compare(exercise, expected, got)
-    except _Failed:
-        return False
-    return True
+def _difference(exercise, expected, got, case=None):
+    """Return the `_Failed` that says how two outcomes differ, None where they do not."""
+    failed = None if exercise.outcome else _other_type(exercise, expected, got)
+    if failed or (exercise.same or _equal)(expected, got):
+        return failed
+    failed = _Failed("labs.different")
+    failed.pair = expected, got
+    for label, outcome in (("labs.expected", expected), ("labs.got", got)):
+        if exercise.tell is None or case is None:
+            failed.shown += _shown(label, exercise.result, outcome)
+        else:
+            failed.shown.append([label, "text", {"text": exercise.tell(case, outcome)}])
+    return failed
 
 
-def _compare(exercise, expected, got, case=None):
-    if not exercise.outcome:
-        _check_type(exercise, expected, got)
-    if not (exercise.same or _equal)(expected, got):
-        failed = _Failed("labs.different")
-        failed.pair = expected, got
-        for label, outcome in (("labs.expected", expected), ("labs.got", got)):
-            if exercise.tell is None or case is None:
-                failed.shown += _shown(label, exercise.result, outcome)
-            else:
-                failed.shown.append([label, "text", {"text": exercise.tell(case, outcome)}])
-        raise failed
-
-
-def _check_type(exercise, expected, got):
+def _other_type(exercise, expected, got):
     if got is None and expected is not None:
-        raise _Failed("labs.returned_none", function=exercise.function)
+        return _Failed("labs.returned_none", function=exercise.function)
     if _kind(expected) != _kind(got):
         words = {"expected": _described(expected), "got": _described(got)}
-        raise _Failed("labs.wrong_type", function=exercise.function, **words)
-    if isinstance(expected, tuple) and len(expected) == len(got):
-        for one, other in zip(expected, got):
-            _check_type(exercise, one, other)
+        return _Failed("labs.wrong_type", function=exercise.function, **words)
+    parts = isinstance(expected, tuple) and len(expected) == len(got) and zip(expected, got)
+    return next(filter(None, (_other_type(exercise, *pair) for pair in parts or ())), None)
 
 
 def _kind(value):

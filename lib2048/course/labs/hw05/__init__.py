@@ -111,38 +111,28 @@ def _kept(random, n, lookups):
     return Table(values, lookups), list(zip(LETTERS, _errors(random, n)))
 
 
+def _learning(random, sizes, lambdas, *more):
+    """Return what was kept, λ, α, h (and more) for several (how many are kept, h)."""
+    return [
+        (*_kept(random, n, lookups), float(random.choice(lambdas)), alpha, h, *more)
+        for n, h in sizes
+        for lookups, alpha in ((1, 1), (8, 0.5))
+    ]
+
+
 def online_cases(lambdas, horizons):
     """Return a function that draws cases of `learn_online`."""
-
-    def cases(random):
-        return [
-            (*_kept(random, n, lookups), float(random.choice(lambdas)), alpha, h)
-            for n in range(1, 6)
-            for h in horizons
-            for lookups, alpha in ((1, 1), (8, 0.5))
-        ]
-
-    return cases
+    sizes = [(n, h) for n in range(1, 6) for h in horizons]
+    return lambda random: _learning(random, sizes, lambdas)
 
 
-def waiting_cases(random):
-    """Return cases of `learn_delayed` in the middle of a game: too few, or one that is due."""
-    return [
-        (*_kept(random, n, lookups), float(random.choice(LAMBDAS)), alpha, h, False)
-        for h in (0, 1, 2, 3)
-        for n in range(1, h + 2)
-        for lookups, alpha in ((1, 1), (8, 0.5))
-    ]
+def delayed_cases(horizons, over):
+    """Return a function that draws cases of `learn_delayed`.
 
-
-def over_cases(random):
-    """Return cases of `learn_delayed` at the end of a game; some were shorter than h."""
-    return [
-        (*_kept(random, n, lookups), float(random.choice(LAMBDAS)), alpha, h, True)
-        for h in (0, 2, 3)
-        for n in range(1, h + 2)
-        for lookups, alpha in ((1, 1), (8, 0.5))
-    ]
+    In the middle of a game there are too few, or one is due; some games are shorter than h.
+    """
+    sizes = [(n, h) for h in horizons for n in range(1, h + 2)]
+    return lambda random: _learning(random, sizes, LAMBDAS, over)
 
 
 # ---------------------------------------------------------------- outcomes
@@ -244,7 +234,8 @@ EXERCISES = [
     ),
     Exercise(
         "hw05.learn_delayed", "learn_delayed(values, waiting, lam, alpha, h, over)", learn_delayed,
-        parts={"in the game": waiting_cases, "at the end": over_cases}, uses=("weighted_error",),
+        parts={"in the game": delayed_cases((0, 1, 2, 3), False),
+               "at the end": delayed_cases((0, 2, 3), True)}, uses=("weighted_error",),
         mistakes={
             "not_split": (SHARE, "alpha"),
             "too_early": ("> h", ">= max(h, 1)"),

@@ -92,7 +92,10 @@ def no_history(random):
 
 
 def _case(random, kind, positions, error, rate):
-    """Return arguments of `update` for six weights; kind: of their memory."""
+    """Return arguments of `update` for six weights.
+
+    kind: of their memory; "fresh" for none, E is "positive" or of both signs, "mixed".
+    """
     weights, memory = np.zeros(6, np.float32), np.zeros(12, np.float32)
     if kind != "fresh":
         weights[:] = random.integers(-20, 20, 6)
@@ -104,20 +107,11 @@ def _case(random, kind, positions, error, rate):
     return weights, memory, positions, np.float32(error), np.float32(rate)
 
 
-def fresh_updates(random):
-    """Return updates of weights that have no history."""
-    return [
-        _case(random, "fresh", random.permutation(6)[:n], error, rate)
-        for n in (1, 2, 4)
-        for error, rate in ((8, 1), (-8, 0.5), (5, 0.125))
-    ]
-
-
-def known_updates(random):
-    """Return updates of weights with a history; E of both signs."""
-    return [
+def updates(*kinds):
+    """Return a function that draws updates of weights with some kinds of memory."""
+    return lambda random: [
         _case(random, kind, random.permutation(6)[:n], error, rate)
-        for kind in ("positive", "mixed")
+        for kind in kinds
         for n in (1, 2, 4)
         for error, rate in ((8, 1), (-8, 0.5), (5, 0.125))
     ]
@@ -189,7 +183,8 @@ EXERCISES = [
     ),
     Exercise(
         "hw06.update", "update(weights, memory, positions, error, rate)", update,
-        parts={"fresh": fresh_updates, "with a history": known_updates, "twice": shared_updates},
+        parts={"fresh": updates("fresh"), "with a history": updates("positive", "mixed"),
+               "twice": shared_updates},
         mistakes={
             "no_bars": ("abs(E)", "E"),
             "own_say": ("= E + error", "= E", "= A + abs(error)", "= A", "memory[2 * p + 1]\n",
