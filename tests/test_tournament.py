@@ -11,10 +11,10 @@ import pytest
 
 from lib2048 import Network, evaluate, mean_ci95, save, tournament
 from lib2048.cli import main
+from lib2048.course.tournament import tournament as module
 from lib2048.course.tournament.guest import GuestLimits, play_file
 from lib2048.course.tournament.leaderboard import COLUMNS, Leaderboard, Standing
 from lib2048.machine.child import Ended
-from lib2048.play import tournament as module
 from lib2048.play.evaluation import Result
 
 GREEDY = """
