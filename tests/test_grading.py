@@ -12,10 +12,10 @@ import nbformat
 import psutil
 import pytest
 
-from lib2048.course.labs import course as courses
+from lib2048.course.labs import course_folder as courses
 from lib2048.course.labs import grading, marks
 from lib2048.course.labs.collect import collect
-from lib2048.course.labs.course import generate
+from lib2048.course.labs.course_folder import generate
 from lib2048.course.labs.notebook import AS_HANDED_IN
 from lib2048.course.labs.pack import pack
 from lib2048.course.labs.running import TimeLimits

@@ -68,7 +68,7 @@ def run(options):
 
 
 def _check(options):
-    from lib2048.course.labs.player import check_file
+    from lib2048.course.labs.player_file import check_file
     from lib2048.course.labs.result import FAILED
 
     results = check_file(options.lab, options.file, options.seed, options.only)
@@ -91,7 +91,7 @@ def _pack(options):
 
 
 def _generate(options):
-    from lib2048.course.labs.course import SOURCES, generate
+    from lib2048.course.labs.course_folder import SOURCES, generate
 
     sources = options.sources or SOURCES
     course = generate(options.lab, options.course, sources, options.seed, options.lab_seed)
@@ -111,7 +111,7 @@ def _collect(options):
 
 
 def _grade(options):
-    from lib2048.course.labs.course import open_course
+    from lib2048.course.labs.course_folder import open_course
     from lib2048.course.labs.grading import grade
     from lib2048.course.labs.marks import rows, summary
 
@@ -124,7 +124,7 @@ def _grade(options):
 
 
 def _export(options):
-    from lib2048.course.labs.course import open_course
+    from lib2048.course.labs.course_folder import open_course
     from lib2048.course.labs.marks import export, rows, summary
 
     path = export(options.lab, options.course, options.out)

@@ -19,7 +19,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from lib2048.course.labs.collect import RECORD, read_record
-from lib2048.course.labs.course import open_course
+from lib2048.course.labs.course_folder import open_course
 from lib2048.course.labs.exercise import cell_seconds, of_lab
 from lib2048.course.labs.hw04.performance import GAMES, reference_of
 from lib2048.course.labs.messages import say

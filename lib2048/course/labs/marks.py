@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lib2048.course.labs.collect import HandIn, read_record
-from lib2048.course.labs.course import open_course
+from lib2048.course.labs.course_folder import open_course
 from lib2048.course.labs.exercise import of_lab
 from lib2048.course.labs.grading import Graded, read_graded
 from lib2048.course.labs.messages import say
