@@ -3,6 +3,7 @@
 The boards are those of `game.mdp`, tuples of rows, and the values stand in an `mdp.Table`.
 """
 
+import copy
 import numbers
 import random as luck
 from collections import Counter
@@ -239,39 +240,22 @@ def iterated(function, afterstates):
     return _changed({}, answer[0]), answer[1]
 
 
+def learned(function, table, turns, *more):
+    """Return what one game or turn changed in a table: {key: value}."""
+    old, given = filled(table), copy.copy(turns)
+    answer = function(table, turns, *more)
+    if table == old and answer is not None:
+        raise Wrong("returned", {"got": repr(answer)[:60]})
+    if turns != given:
+        raise Wrong("turns")
+    return _changed(old, table)
+
+
 def learned_mc(function, V, visits, turns):
     """Return what one game changed: ({board: value}, {board: visits})."""
-    old, counted, given = filled(V), Counter(visits), list(turns)
-    answer = function(V, visits, turns)
-    _check_in_place(answer, V == old, turns == given)
-    return _changed(old, V), _changed(counted, visits)
-
-
-def _same_mc(expected, got):
-    return all(map(_same_tables, expected, got))
-
-
-def learned_td(function, V, turns, alpha):
-    """Return what one game changed: {board: value}."""
-    old, given = filled(V), list(turns)
-    answer = function(V, turns, alpha)
-    _check_in_place(answer, V == old, turns == given)
-    return _changed(old, V)
-
-
-def learned_q(function, Q, *turn):
-    """Return what one turn changed: {(state, action): value}."""
-    old = filled(Q)
-    answer = function(Q, *turn)
-    _check_in_place(answer, old == Q)
-    return _changed(old, Q)
-
-
-def _check_in_place(answer, untouched, same_turns=True):
-    if untouched and answer is not None:
-        raise Wrong("returned", {"got": repr(answer)[:60]})
-    if not same_turns:
-        raise Wrong("turns")
+    counted = Counter(visits)
+    values = learned(lambda V, turns: function(V, visits, turns), V, turns)
+    return values, _changed(counted, visits)
 
 
 def given_game(case):
@@ -291,11 +275,6 @@ def given_game(case):
 
 def _row(numbers):
     return ", ".join(f"{_short(number):.7g}" for number in numbers)
-
-
-def tell_td(case, changed):
-    """Say what V of a game's boards is now."""
-    return _new_values(*case[:2], changed)
 
 
 def tell_mc(case, outcome):
@@ -338,11 +317,6 @@ def given_choice(case):
     known = (f"{a}: {Q[state, a]:g}" if (state, a) in Q else f"{a}: –" for a in mdp.choices(state))
     rewards = (f"{a}: {reward}" for a, (_, reward) in mdp.choices(state).items())
     return {"Q": ", ".join(known), "rewards": ", ".join(rewards), "epsilon": f"{epsilon:g}"}
-
-
-def given_list(case):
-    """Return what a picture says of a list of afterstates: how many there are."""
-    return {"afterstates": f"{len(case[0])}: {_short_text(case[0])}"}
 
 
 def tell_iterated(case, outcome):
@@ -532,7 +506,8 @@ EXERCISES = [
             "last_board": ("changed or ", ""),
         },
         outcome=iterated, same=lambda a, b: _same_tables(a[0], b[0]) and a[1] == b[1],
-        given=given_list, tell=tell_iterated, show={"afterstates": "hidden"},
+        given=lambda case: {"afterstates": f"{len(case[0])}: {_short_text(case[0])}"},
+        tell=tell_iterated, show={"afterstates": "hidden"},
     ),
     Exercise(
         "hw03.monte_carlo", "monte_carlo(V, visits, turns)", answers.monte_carlo,
@@ -554,7 +529,8 @@ EXERCISES = [
                            "        if", "        visits[after] += 1\n        if"),
             "not_counted": ("+= 1", "+= 0", "/ visits[after]", "/ (visits[after] + 1)"),
         },
-        outcome=learned_mc, same=_same_mc, given=given_game, tell=tell_mc,
+        outcome=learned_mc, same=lambda a, b: all(map(_same_tables, a, b)),
+        given=given_game, tell=tell_mc,
         show={"V": "hidden", "visits": "hidden", "turns": "hidden"},
     ),
     Exercise(
@@ -577,7 +553,8 @@ EXERCISES = [
             "frozen": ("    for", "    old = filled(V)\n    for", "V[following] - V[after]",
                        "old[following] - old[after]", "0 - V[last]", "0 - old[last]"),
         },
-        outcome=learned_td, same=_same_tables, given=given_game, tell=tell_td,
+        outcome=learned, same=_same_tables, given=given_game,
+        tell=lambda case, changed: _new_values(*case[:2], changed),
         show={"V": "hidden", "turns": "hidden"},
     ),
     Exercise(
@@ -606,7 +583,7 @@ EXERCISES = [
             "end_is_zero": ("action])\n", "action])\n    if not mdp.choices(following):\n"
                             "        Q[state, action] = 0\n"),
         },
-        outcome=learned_q, same=_same_tables, given=given_turn, tell=tell_turn,
+        outcome=learned, same=_same_tables, given=given_turn, tell=tell_turn,
         show=dict.fromkeys(("Q", "action", "reward", "alpha"), "hidden")
         | {"state": "rows", "following": "rows"},
     ),

@@ -9,9 +9,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lib2048.course.labs.exercise import Exercise, Wrong
+from lib2048.course.labs.exercise import Exercise, Wrong, changed
 from lib2048.course.labs.hw09.selfplay import Batch
-from lib2048.game.board import afterstates, from_tiles, initial, slide, spawn, to_exponents
+from lib2048.game.board import (
+    afterstates,
+    from_tiles,
+    initial,
+    slide,  # noqa: F401  a mistake calls it
+    spawn,
+    to_exponents,
+)
 from lib2048.game.rng import stream
 
 # ---------------------------------------------------------------- the library's version
@@ -48,7 +55,9 @@ def step(network, optimiser, planes, target):
 
 def choose(network, board):
     """Return the action with the largest reward + value, None where none is legal."""
-    worth = _worths(network, board)
+    legal = afterstates(board)
+    values = _values(network, [after for _, after, _ in legal])
+    worth = {action: reward + value for (action, _, reward), value in zip(legal, values)}
     return max(worth, key=worth.get, default=None)
 
 
@@ -57,12 +66,6 @@ def _values(network, boards):
 
     with torch.no_grad():
         return network(encode(boards)).tolist() if len(boards) else []
-
-
-def _worths(network, board):
-    legal = afterstates(board)
-    values = _values(network, [after for _, after, _ in legal])
-    return {action: reward + value for (action, _, reward), value in zip(legal, values)}
 
 
 def careless_targets(network, batch):
@@ -267,35 +270,11 @@ def chosen(choose, net, board):
     return first if equal else action
 
 
-# ---------------------------------------------------------------- typical mistakes
-
-
-def _by(worth):
-    """Return a `choose` by worth(board, after, reward, value)."""
-
-    def choose(network, board):
-        value = lambda one: _values(network, [one])[0]  # noqa: E731
-        found = {a: worth(board, after, r, value) for a, after, r in afterstates(board)}
-        return max(found, key=found.get, default=None)
-
-    return choose
-
-
-def _place_in_list(network, board):
-    legal = list(_worths(network, board))
-    return legal.index(choose(network, board)) if legal else None
-
-
-def _blocked_too(network, board):
-    slid = [slide(board, action) for action in range(4)]
-    values = _values(network, [after for after, _ in slid])
-    worths = [reward + value for (_, reward), value in zip(slid, values)]
-    return worths.index(max(worths))
-
-
 # ---------------------------------------------------------------- the exercises
 
 CELL_SECONDS = {"any": 40}  # torch takes long to start
+BEST = "max(worth, key=worth.get, default=None)"
+_worths = changed(choose, BEST, "worth")
 
 EXERCISES = [
     Exercise(
@@ -342,10 +321,11 @@ EXERCISES = [
         "hw09.choose", "choose(network, board)", choose, positions, outcome=chosen,
         needs=("torch",), uses=("encode",),
         mistakes={
-            "no_reward": _by(lambda board, after, reward, value: value(after)),
-            "state": _by(lambda board, after, reward, value: reward + value(board)),
-            "place": _place_in_list,
-            "blocked": _blocked_too,
+            "no_reward": ("reward + value", "value"),
+            "state": ("[after for _, after, _ in legal]", "[board for _ in legal]"),
+            "place": (f"return {BEST}",
+                      f"return list(worth).index({BEST}) if worth else None"),
+            "blocked": ("afterstates(board)", "[(a, *slide(board, a)) for a in range(4)]"),
         },
         show={"board": "board"},
     ),
