@@ -1,11 +1,10 @@
 """hw03: what students typically write, and what the check says of it."""
 
 import re
-from collections import defaultdict
-from random import Random, choice
 from types import FunctionType
 
 import pytest
+from handins import check_changed
 
 from lib2048.course import labs
 from lib2048.course.labs.exercise import find, of_lab
@@ -15,8 +14,12 @@ from lib2048.game import mdp
 
 
 def said(name, function, key, part=None):
-    """Assert that an answer fails by one of the exercise's messages, whatever fills its words."""
-    result = labs.check(f"hw03.{name}", function, part)
+    """Assert that an answer fails by one of the exercise's messages, whatever fills its words.
+
+    function: the answer, or what it changes in the right one.
+    """
+    check = labs.check if callable(function) else check_changed
+    result = check(f"hw03.{name}", function, part)
     pattern = re.sub(r"\\{\w+\\}", ".*", re.escape(_table()[f"hw03.{name}.{key}"]))
     assert result.status == "failed" and re.fullmatch(pattern, result.reason), result
 
@@ -147,65 +150,29 @@ def choose(Q, state, rng, epsilon):
     return legal[rng.randrange(len(legal))] if explore else max(legal, key=lambda a: Q[state, a])
 
 
-def any_of_four(Q, state, rng, epsilon):
-    if rng.random() < epsilon:
-        return rng.randrange(4)
-    return max(mdp.choices(state), key=lambda a: Q[state, a])
+CHOICES = [
+    ("illegal", None, "rng.choice(legal)", "rng.randrange(4)"),
+    ("illegal", None, "max(legal", "max(range(4)"),
+    ("not_best", "greedy", "< epsilon", "> epsilon"),
+    ("reversed", "explore", "< epsilon", "> epsilon"),
+    ("never", None, "rng.random() < epsilon", "False"),
+    ("without_best", None, "rng.choice(legal)",
+     "rng.choice([a for a in legal if a != max(legal, key=lambda a: Q[state, a])])"),
+    ("own_luck", None, "rng.choice", "__import__('random').choice"),
+    ("with_reward", "greedy", "action: Q", "action: mdp.choices(state)[action][1] + Q"),
+    ("known_only", "greedy", "max(legal", "max([a for a in legal if (state, a) in Q] or legal"),
+]  # fmt: skip
 
 
-def best_of_four(Q, state, rng, epsilon):
-    if rng.random() < epsilon:
-        return rng.choice(list(mdp.choices(state)))
-    return max(range(4), key=lambda a: Q[state, a])
+@pytest.mark.parametrize("key, part, old, new", CHOICES)
+def test_choose(key, part, old, new):
+    said("choose", (old, new), key, part)
 
 
-def the_other_way_round(Q, state, rng, epsilon):
-    if rng.random() > epsilon:
-        return rng.choice(list(mdp.choices(state)))
-    return max(mdp.choices(state), key=lambda a: Q[state, a])
-
-
-def always_greedy(Q, state, rng, epsilon):
-    return max(mdp.choices(state), key=lambda a: Q[state, a])
-
-
-def never_the_best(Q, state, rng, epsilon):
-    best = max(mdp.choices(state), key=lambda a: Q[state, a])
-    others = [a for a in mdp.choices(state) if a != best]
-    return rng.choice(others) if rng.random() < epsilon else best
-
-
-def by_reward_and_q(Q, state, rng, epsilon):
-    options = mdp.choices(state)
-    if rng.random() < epsilon:
-        return rng.choice(list(options))
-    return max(options, key=lambda action: options[action][1] + Q[state, action])
-
-
-def among_the_known(Q, state, rng, epsilon):
-    legal = list(mdp.choices(state))
-    if rng.random() < epsilon:
-        return rng.choice(legal)
-    return max([a for a in legal if (state, a) in Q] or legal, key=lambda a: Q[state, a])
-
-
-def a_luck_of_its_own(Q, state, rng, epsilon):
-    legal = list(mdp.choices(state))
-    return choice(legal) if rng.random() < epsilon else max(legal, key=lambda a: Q[state, a])
-
-
-def test_choose():
+def test_a_choice_of_ones_own():
     assert labs.check("hw03.choose", choose).passed
-    said("choose", any_of_four, "illegal")
-    said("choose", best_of_four, "illegal")
-    said("choose", the_other_way_round, "not_best", "greedy")
-    said("choose", the_other_way_round, "reversed", "explore")
-    said("choose", always_greedy, "never")
-    said("choose", never_the_best, "without_best")
-    said("choose", a_luck_of_its_own, "own_luck")
-    said("choose", by_reward_and_q, "with_reward", "greedy")
-    said("choose", among_the_known, "known_only", "greedy")
-    assert labs.check("hw03.choose", always_greedy, part="greedy").passed
+    greedy = ("rng.random() < epsilon", "False")
+    assert check_changed("hw03.choose", greedy, part="greedy").passed  # partial credit
 
 
 # ---------------------------------------------------------------- 6: the update of Q-learning
@@ -251,106 +218,38 @@ def q_game(Q, rng, epsilon, alpha):
         q_update(Q, old, action, reward, state, alpha)
 
 
-def no_spawn(Q, rng, epsilon, alpha):
-    state = mdp.start(2, 2, rng)
-    while mdp.choices(state):
-        action = choose(Q, state, rng, epsilon)
-        after, reward = mdp.choices(state)[action]
-        q_update(Q, state, action, reward, after, alpha)
-        state = after
-
-
-def stuck_at_the_start(Q, rng, epsilon, alpha):
-    state = mdp.start(2, 2, rng)
-    while mdp.choices(state):
-        action = choose(Q, state, rng, epsilon)
-        after, reward = mdp.choices(state)[action]
-        q_update(Q, state, action, reward, mdp.spawn(after, rng), alpha)
-
-
-def learns_nothing_for_ever(Q, rng, epsilon, alpha):
-    state = mdp.start(2, 2, rng)
-    while mdp.choices(state):
-        choose(Q, state, rng, epsilon)
-
-
-def never_ends(Q, rng, epsilon, alpha):
-    state = mdp.start(2, 2, rng)
-    while mdp.choices(state):
-        pass
-
-
-def two_spawns(Q, rng, epsilon, alpha):
-    state = mdp.start(2, 2, rng)
-    while mdp.choices(state):
-        action = choose(Q, state, rng, epsilon)
-        after, reward = mdp.choices(state)[action]
-        q_update(Q, state, action, reward, mdp.spawn(after, rng), alpha)
-        state = mdp.spawn(after, rng)
-
-
-def with_luck_of_its_own(Q, rng, epsilon, alpha):
-    q_game(Q, Random(), epsilon, alpha)
-
-
-def afterwards(Q, rng, epsilon, alpha):
-    state, turns = mdp.start(2, 2, rng), []
-    while mdp.choices(state):
-        action = choose(Q, state, rng, epsilon)
-        after, reward = mdp.choices(state)[action]
-        turns.append((state, action, reward, mdp.spawn(after, rng)))
-        state = turns[-1][-1]
-    for turn in reversed(turns):
-        q_update(Q, *turn, alpha)
-
-
-def in_a_table_of_its_own(Q, rng, epsilon, alpha):
-    Q = defaultdict(float)
-    q_game(Q, rng, epsilon, alpha)
-
-
-def without_exploring(Q, rng, epsilon, alpha):
-    q_game(Q, rng, 0, alpha)
-
-
-def at_random(Q, rng, epsilon, alpha):
-    q_game(Q, rng, 1, alpha)
-
-
-def one_turn(Q, rng, epsilon, alpha):
-    state = mdp.start(2, 2, rng)
-    action = choose(Q, state, rng, epsilon)
-    after, reward = mdp.choices(state)[action]
-    q_update(Q, state, action, reward, mdp.spawn(after, rng), alpha)
-
-
-def by_afterstates(Q, rng, epsilon, alpha):
-    state = mdp.start(2, 2, rng)
-    while mdp.choices(state):
-        after, reward = mdp.choices(state)[choose(Q, state, rng, epsilon)]
-        Q[after] += alpha * (reward - Q[after])
-        state = mdp.spawn(after, rng)
-
-
-def test_q_game(monkeypatch):
-    monkeypatch.setattr(labs.checks, "SECONDS", 3)
-    assert labs.check("hw03.q_game", q_game).passed
-    said("q_game", no_spawn, "afterstate")
-    said("q_game", in_a_table_of_its_own, "other_table")
-    said("q_game", without_exploring, "settings")
-    said("q_game", at_random, "settings")
-    said("q_game", one_turn, "part")
-    said("q_game", by_afterstates, "not_called")
-    said("q_game", stuck_at_the_start, "goes_on_elsewhere")
-    said("q_game", two_spawns, "goes_on_elsewhere")
-    said("q_game", with_luck_of_its_own, "own_luck")
-    said("q_game", afterwards, "one_each")
-    said("q_game", learns_nothing_for_ever, "not_called")
-    assert "loop that does not end" in labs.check("hw03.q_game", never_ends).reason
-
-
 def no_choice(Q, state, rng, epsilon):
     raise NotImplementedError
+
+
+START, LEARNS = "    state = mdp.start", "q_update(Q, state, action, reward, following, alpha)"
+GAMES = [
+    ("afterstate", "mdp.spawn(after, rng)", "after"),
+    ("other_table", START, f"    Q = mdp.Table()\n{START}"),
+    ("settings", "rng, epsilon)", "rng, 0)"),
+    ("settings", "rng, epsilon)", "rng, 1)"),
+    ("part", "while", "if"),
+    ("not_called", LEARNS, "Q[after] += alpha * (reward - Q[after])"),
+    ("not_called", f"{LEARNS}\n        state = following", "pass"),  # for ever
+    ("goes_on_elsewhere", "state = following", "pass"),
+    ("goes_on_elsewhere", "state = following", "state = mdp.spawn(after, rng)"),
+    ("own_luck", START, f"    rng = __import__('random').Random()\n{START}"),
+    ("one_each", START, f"    turns = []\n{START}", LEARNS, "turns.append((state, action, reward, "
+     "following))", "state = following", "state = following\n    for turn in turns[::-1]:\n        "
+     "q_update(Q, *turn, alpha)"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("key, edits", [(key, edits) for key, *edits in GAMES])
+def test_q_game(key, edits):
+    said("q_game", edits, key)
+
+
+def test_a_game_of_ones_own_and_one_that_never_ends(monkeypatch):
+    assert labs.check("hw03.q_game", q_game).passed
+    monkeypatch.setattr(labs.checks, "SECONDS", 3)
+    endless = ("        action =", "        continue\n        action =")
+    assert "loop that does not end" in check_changed("hw03.q_game", endless).reason
 
 
 def test_a_game_with_a_missing_helper_uses_the_librarys():
