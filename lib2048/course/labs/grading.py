@@ -243,7 +243,7 @@ def _clean(cell, text=None):
     makes = {"code": v4.new_code_cell, "markdown": v4.new_markdown_cell}
     noted = cell.metadata.get("nbgrader") if hasattr(cell, "metadata") else None
     text = source(cell) if text is None else text
-    new = makes.get(cell.get("cell_type"), v4.new_raw_cell)(text)
+    new = makes.get(str(cell.get("cell_type")), v4.new_raw_cell)(text)
     if noted:
         new.metadata["nbgrader"] = dict(noted)
     return new
@@ -283,12 +283,12 @@ def _name(cell):
 
 
 def _forget_doubles(cells):
-    """Let the last cell of a name be the one; return a note on the names."""
+    """Let the last cell of a name be the one, as nbgrader does; return a note on the names."""
+    from nbformat import NotebookNode
+
     count = Counter(filter(None, map(_name, cells)))
     doubles = [name for name, times in count.items() if times > 1]
-    for name in doubles:
-        for cell in [cell for cell in cells if _name(cell) == name][:-1]:
-            del cell.metadata["nbgrader"]
+    nbgrader().preprocessors.DeduplicateIds().preprocess(NotebookNode(cells=cells), {})
     return [say("grading.doubles", names=", ".join(doubles))] if doubles else []
 
 
