@@ -1,8 +1,11 @@
-"""Hand-ins of hw01 for tests: right, untouched, changed; and what an LMS makes of them."""
+"""Answers and hand-ins for tests: right, untouched, changed; and what an LMS makes of them."""
 
 import json
 import zipfile
 from pathlib import Path
+
+from lib2048.course.labs.checks import check_text, lab_seed
+from lib2048.course.labs.exercise import find
 
 HOMEWORK = Path(__file__).resolve().parents[1] / "notebooks" / "homework"
 SOURCE = HOMEWORK / "source" / "hw01" / "hw01.ipynb"
@@ -63,3 +66,10 @@ def download(path, entries):
             hour, minute = map(int, (when or ["12:00"])[0].split(":"))
             archive.writestr(zipfile.ZipInfo(name, (2026, 3, 1, hour, minute, 0)), content)
     return path
+
+
+def check_changed(name, edits, part=None):
+    """Check the right answer of an exercise with some of its text changed, see `changed`."""
+    text = "from lib2048.course.labs.exercise import changed, find\n"
+    text += f"answer = changed(find({name!r}).truth, *{tuple(edits)!r})\n"
+    return check_text(find(name), text + 'FUNCTIONS = {"function": answer}', part, lab_seed())

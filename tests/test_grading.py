@@ -12,13 +12,13 @@ import nbformat
 import psutil
 import pytest
 
-from lib2048.course.labs import course as courses
+from lib2048.course.labs import course_folder as courses
 from lib2048.course.labs import grading, marks
 from lib2048.course.labs.collect import collect
-from lib2048.course.labs.course import generate
+from lib2048.course.labs.course_folder import generate
 from lib2048.course.labs.notebook import AS_HANDED_IN
 from lib2048.course.labs.pack import pack
-from lib2048.course.labs.running import Limits
+from lib2048.course.labs.running import TimeLimits
 
 pytest.importorskip("nbgrader")
 
@@ -108,7 +108,9 @@ def course(tmp_path_factory):
     handins.download(folder / "class.zip", entries)
     generate("hw01", folder, sources=handins.SOURCE.parents[1], lab_seed=7)
     collect(folder / "class.zip", folder)
-    limits = Limits(cell=8, all=300, granted=dict.fromkeys(AUTOMATIC, 60))  # it may be busy here
+    limits = TimeLimits(
+        cell=8, all=300, granted=dict.fromkeys(AUTOMATIC, 60)
+    )  # it may be busy here
     grading.grade("hw01", folder, limits=limits)
     return folder
 
@@ -261,18 +263,18 @@ def test_cells_that_came_or_went_are_refused_once_hand_ins_are_graded(course, tm
 
 
 def test_a_courses_seeds_reach_the_notebook(course):
-    task = grading._Grading(courses.open_course(course), "hw01", 1, Limits(), print)
+    task = grading._Grading(courses.open_course(course), "hw01", 1, TimeLimits(), print)
     found = task.environment()
     assert (found["LIB2048_LAB_SEED"], found["LIB2048_CLASS_SEED"]) == ("7", "2048")
     assert found["LIB2048_QUICK"] == "1"
 
 
 def test_a_cell_may_be_granted_more_and_patience_counts_for_all():
-    limits = Limits(cell=20, all=60, granted={"trained": 90, "short": 5})
+    limits = TimeLimits(cell=20, all=60, granted={"trained": 90, "short": 5})
     cell = type("Cell", (), {"metadata": {"nbgrader": {"grade_id": "trained"}}})
     other = type("Cell", (), {"metadata": {}})
     assert (limits.of(cell), limits.of(other), limits.total) == (90, 20, 130)
-    twice = Limits(20, 60, limits.granted, patience=2)
+    twice = TimeLimits(20, 60, limits.granted, patience=2)
     assert (twice.of(cell), twice.of(other), twice.total) == (180, 40, 260)
 
 
@@ -280,15 +282,15 @@ def test_a_busy_machine_gets_more_time(monkeypatch):
     monkeypatch.setattr("psutil.cpu_count", lambda: 2)
     for load, times in ((0.5, 1), (2.0, 1), (6.0, 3), (50.0, 5)):
         monkeypatch.setattr("psutil.getloadavg", lambda load=load: (load, 0, 0))
-        assert Limits(20, 60, patience=2).when_busy().total == 120 * times
+        assert TimeLimits(20, 60, patience=2).when_busy().total == 120 * times
 
 
 def test_a_labs_limits_grow_with_the_games_that_it_trains(monkeypatch):
     wants = {"any": 40, "trained": 100}
     monkeypatch.setattr(grading, "cell_seconds", lambda lab: wants)
-    assert grading._limits("hw04", 1, grading.GAMES) == Limits(40, 120, {"trained": 100}, 1)
+    assert grading._limits("hw04", 1, grading.GAMES) == TimeLimits(40, 120, {"trained": 100}, 1)
     full = grading._limits("hw04", 2, 5 * grading.GAMES)
-    assert full == Limits(40, 120, {"trained": 500}, 2) and "any" in wants
+    assert full == TimeLimits(40, 120, {"trained": 500}, 2) and "any" in wants
 
 
 def test_long_cells_without_marks_stay_as_they_were_handed_in():

@@ -9,11 +9,12 @@ from numba import njit
 
 from lib2048 import Network, Run, Settings, slide
 from lib2048.course import labs
-from lib2048.course.labs import Training, at, put, tdl, training
-from lib2048.course.labs import performance as performance_module
-from lib2048.course.labs.autopsy import autopsy, planted
-from lib2048.course.labs.bugs import BUGS
-from lib2048.course.labs.hw04 import NETWORKS
+from lib2048.course.labs import Training, at
+from lib2048.course.labs.hw04 import NETWORKS, training
+from lib2048.course.labs.hw04 import performance as performance_module
+from lib2048.course.labs.hw04 import program as tdl
+from lib2048.course.labs.hw04.diagnosis import autopsy, planted
+from lib2048.course.labs.hw04.planted_bugs import BUGS
 from lib2048.course.labs.messages import say
 from lib2048.networks.names import parse_network
 
@@ -136,73 +137,6 @@ def test_the_plain_loop_learns_what_the_fast_one_learns_bit_for_bit():
 # ---------------------------------------------------------------- typical wrong answers
 
 
-def counts_from_the_right(pattern, board):
-    index = 0
-    for cell in pattern:
-        index = index * 16 + at(board, cell)
-    return index
-
-
-def forgets_to_shift(pattern, board):
-    index = 0
-    for cell in pattern:
-        index += at(board, cell)
-    return index
-
-
-def joins_tiles(pattern, board):
-    index = 0
-    for i in range(len(pattern)):
-        exponent = at(board, pattern[i])
-        tile = 2**exponent if exponent else 0
-        index += tile * 16**i
-    return index
-
-
-def looks_up_one_image(network, board):
-    value = 0.0
-    for k in range(len(network.weights)):
-        value += network.weights[k, tdl.indexof(network.isomorphic[k][0], board)]
-    return value
-
-
-def forgets_the_mirrors(network, board):
-    value = 0.0
-    for k in range(len(network.weights)):
-        for i in range(4):
-            value += network.weights[k, tdl.indexof(network.isomorphic[k][i], board)]
-    return value
-
-
-def averages(network, board):
-    return tdl.estimate(network, board) / (8 * len(network.weights))
-
-
-def does_not_split(network, board, amount):
-    for k in range(len(network.weights)):
-        for image in network.isomorphic[k]:
-            network.weights[k, tdl.indexof(image, board)] += amount
-    return tdl.estimate(network, board)
-
-
-def splits_by_eight(network, board, amount):
-    for k in range(len(network.weights)):
-        for image in network.isomorphic[k]:
-            network.weights[k, tdl.indexof(image, board)] += amount / 8
-    return tdl.estimate(network, board)
-
-
-def returns_nothing(network, board, amount):
-    tdl.update(network, board, amount)
-
-
-def learns_one_image(network, board, amount):
-    for k in range(len(network.weights)):
-        index = tdl.indexof(network.isomorphic[k][0], board)
-        network.weights[k, index] += amount / len(network.weights)
-    return tdl.estimate(network, board)
-
-
 def forgets_the_reward(network, board):
     best, largest = -1, -np.inf
     for action in range(4):
@@ -210,32 +144,6 @@ def forgets_the_reward(network, board):
         if after != board and tdl.estimate(network, after) > largest:
             best, largest = action, tdl.estimate(network, after)
     return best
-
-
-def takes_what_is_not_legal(network, board):
-    worth = []
-    for action in range(4):
-        after, reward = slide(board, action)
-        worth.append(reward + tdl.estimate(network, after))
-    return worth.index(max(worth))
-
-
-def takes_the_worst(network, board):
-    worst, least = -1, np.inf
-    for action in range(4):
-        after, reward = slide(board, action)
-        if after != board and reward + tdl.estimate(network, after) < least:
-            worst, least = action, reward + tdl.estimate(network, after)
-    return worst
-
-
-def goes_forward(network, path, alpha):
-    for t in range(len(path)):
-        target = 0.0
-        if t < len(path) - 1:
-            target = path[t + 1].reward + tdl.estimate(network, path[t + 1].afterstate)
-        error = target - tdl.estimate(network, path[t].afterstate)
-        tdl.update(network, path[t].afterstate, alpha * error)
 
 
 def forgets_the_last(network, path, alpha):
@@ -246,121 +154,14 @@ def forgets_the_last(network, path, alpha):
         tdl.update(network, path[t].afterstate, alpha * error)
 
 
-def takes_its_own_reward(network, path, alpha):
-    value = 0.0
-    for step in path[::-1]:
-        error = step.reward + value - tdl.estimate(network, step.afterstate)
-        value = tdl.update(network, step.afterstate, alpha * error)
+WRONG = {forgets_the_reward: "select_best_move.no_reward",
+         forgets_the_last: "update_episode.last_not_taught"}  # fmt: skip
 
 
-def teaches_states(network, path, alpha):
-    value = 0.0
-    for step in path[::-1]:
-        error = step.reward + value - tdl.estimate(network, step.state)
-        value = tdl.update(network, step.state, alpha * error)
-
-
-def clips(network, path, alpha):
-    target = 0.0
-    for step in path[::-1]:
-        error = np.clip(target - tdl.estimate(network, step.afterstate), -1, 1)
-        target = step.reward + tdl.update(network, step.afterstate, alpha * error)
-
-
-def half_and_half(network, afterstate):
-    values = []
-    for cell in range(16):
-        if at(afterstate, cell) == 0:
-            for exponent in (1, 2):
-                values.append(tdl.estimate(network, put(afterstate, cell, exponent)))
-    return sum(values) / len(values)
-
-
-def sums_up(network, afterstate):
-    total = 0.0
-    for cell in range(16):
-        if at(afterstate, cell) == 0:
-            total += 0.9 * tdl.estimate(network, put(afterstate, cell, 1))
-            total += 0.1 * tdl.estimate(network, put(afterstate, cell, 2))
-    return total
-
-
-def counts_2s_alone(network, afterstate):
-    cells = [cell for cell in range(16) if at(afterstate, cell) == 0]
-    return sum(tdl.estimate(network, put(afterstate, c, 1)) for c in cells) / len(cells)
-
-
-def values_afterstates(network, board):
-    best, largest = -1, -np.inf
-    for action in range(4):
-        after, reward = slide(board, action)
-        if after != board and reward + tdl.estimate(network, after) > largest:
-            best, largest = action, reward + tdl.estimate(network, after)
-    return best
-
-
-def pays_nothing(network, board):
-    best, largest = -1, -np.inf
-    for action in range(4):
-        after, _ = slide(board, action)
-        if after != board and tdl.expected_value(network, after) > largest:
-            best, largest = action, tdl.expected_value(network, after)
-    return best
-
-
-def never_gives_up(network, board):
-    return max(0, tdl.select_best_move_by_states(network, board))
-
-
-def adds_zero(network, path, alpha):
-    tdl.update(network, path[-1].state, 0)
-    for i in range(len(path) - 2, -1, -1):
-        target = path[i].reward + tdl.estimate(network, path[i + 1].state)
-        error = target - tdl.estimate(network, path[i].state)
-        tdl.update(network, path[i].state, alpha * error)
-
-
-def skips_the_dead_state(network, path, alpha):
-    value = 0.0
-    for step in reversed(path):
-        error = step.reward + value - tdl.estimate(network, step.state)
-        value = tdl.update(network, step.state, alpha * error)
-
-
-def learns_afterstates(network, path, alpha):
-    tdl.update_episode(network, path, alpha)
-
-
-WRONG = {
-    "indexof": {counts_from_the_right: "reversed", forgets_to_shift: "plain_sum",
-                joins_tiles: "tiles"},
-    "estimate": {looks_up_one_image: "no_symmetry", forgets_the_mirrors: "four_images",
-                 averages: "mean"},
-    "update": {does_not_split: "not_split", splits_by_eight: "by_eight",
-               returns_nothing: "no_return", learns_one_image: "no_symmetry"},
-    "select_best_move": {forgets_the_reward: "no_reward", takes_what_is_not_legal: "illegal",
-                         takes_the_worst: "worst"},
-    "update_episode": {goes_forward: "forward", forgets_the_last: "last_not_taught",
-                       takes_its_own_reward: "own_reward", teaches_states: "of_states",
-                       clips: "clipped"},
-    "expected_value": {half_and_half: "even_chances", sums_up: "not_divided",
-                       counts_2s_alone: "only_twos"},
-    "select_best_move_by_states": {values_afterstates: "of_afterstate", pays_nothing: "no_reward",
-                                   never_gives_up: "none_is_0"},
-    "update_episode_of_states": {adds_zero: "adds_zero", skips_the_dead_state: "dead_not_taught",
-                                 learns_afterstates: "of_afterstates"},
-}  # fmt: skip
-CASES = [(name, wrong, key) for name, answers in WRONG.items() for wrong, key in answers.items()]
-
-
-@pytest.mark.parametrize("name, wrong, key", CASES, ids=lambda x: getattr(x, "__name__", None))
-def test_a_typical_wrong_answer_is_told_its_cause(name, wrong, key):
-    result = labs.check(f"hw04.{name}", wrong)
-    assert (result.status, result.reason) == ("failed", say(f"hw04.{name}.{key}"))
-
-
-def takes_text(network, board):
-    return float(str(board)[0]) + len({1: 2})
+@pytest.mark.parametrize("wrong, key", WRONG.items(), ids=lambda x: getattr(x, "__name__", x))
+def test_a_typical_wrong_answer_is_told_its_cause(wrong, key):
+    result = labs.check(f"hw04.{key.partition('.')[0]}", wrong)
+    assert (result.status, result.reason) == ("failed", say(f"hw04.{key}"))
 
 
 def too_deep(network, board):
@@ -459,7 +260,7 @@ def test_a_wrong_index_ends_the_training_and_is_named(own):
 def test_whose_functions_trained_is_said_in_the_title(own, tmp_path):
     file = tmp_path / "player.py"
     stub = "def {}:\n    raise NotImplementedError"
-    lines = ["from lib2048.course.labs.tdl import estimate, update, update_episode"]
+    lines = ["from lib2048.course.labs.hw04.program import estimate, update, update_episode"]
     calls = "indexof(pattern, board)", "select_best_move(network, board)"
     lines += [stub.format(call) for call in calls]
     file.write_text("\n".join(lines))

@@ -13,76 +13,6 @@ from lib2048.course.labs.messages import say
 # ---------------------------------------------------------------- answers of students
 
 
-def what_is_there(board, top, marks):
-    tiles = sum(board, [])
-    bits = ["1" if top // 2**k in tiles else "0" for k in range(marks)]
-    return int("".join(bits), 2)
-
-
-def lowest_first(board, top, marks):
-    tiles = sum(board, [])
-    count = {2**k: tiles.count(2**k) for k in range(1, 16)}
-    tile = 32768
-    while tile > top:
-        count[tile // 2] += 2 * count[tile]
-        tile //= 2
-    number = 0
-    for k in range(marks):
-        if count[tile] > 1:
-            count[tile // 2] += count[tile] - 1
-        number += 2**k * (count[tile] > 0)
-        tile //= 2
-    return number
-
-
-def how_far(board, top, marks):
-    largest, number = max(max(row) for row in board), 0
-    for k in range(marks):
-        if largest >= top // 2**k:
-            number += 1
-    return number
-
-
-def nothing_above(board, top, marks):
-    tiles, number, carried = sum(board, []), 0, 0
-    for k in range(marks):
-        count = tiles.count(top // 2**k) + carried
-        number, carried = number * 2 + min(count, 1), max(0, count - 1)
-    return number
-
-
-def in_halves(board, top, marks):
-    """Take each surplus tile for two of half its size."""
-    count = {2**k: sum(board, []).count(2**k) for k in range(16)}
-    number, tile = 0, 32768
-    while tile >= top / 2 ** (marks - 1):
-        kept = 1 if tile <= top and count[tile] else 0
-        if tile <= top:
-            number = 2 * number + kept
-        count[tile // 2] += 2 * (count[tile] - kept)
-        tile //= 2
-    return number
-
-
-def only_its_own(V, stage, pattern):
-    if (stage, pattern) in V:
-        return V[stage, pattern]
-    return 0
-
-
-def down_to_the_ground(V, stage, pattern):
-    for lower in range(stage, -1, -1):
-        if V.get((lower, pattern), 0) != 0:
-            return V[lower, pattern]
-    return 0
-
-
-def zero_is_known(V, stage, pattern):
-    if (stage, pattern) in V:
-        return V[stage, pattern]
-    return V.get((stage - 1, pattern), 0)
-
-
 def copies_while_reading(V, stage, pattern):
     if V.get((stage, pattern), 0) == 0:
         V[stage, pattern] = V.get((stage - 1, pattern), 0)
@@ -102,75 +32,9 @@ def tc(V, E, A, key, error, rate):
     A[key] = A.get(key, 0) + abs(error)
 
 
-def begins_at_nothing(V, E, A, stage, pattern, error, rate):
-    tc(V, E, A, (stage, pattern), error, rate)
-
-
-def copies_for_ever(V, E, A, stage, pattern, error, rate):
-    if (stage - 1, pattern) in V and V[stage - 1, pattern] != 0:
-        V[stage, pattern] = V[stage - 1, pattern]
-    tc(V, E, A, (stage, pattern), error, rate)
-
-
-def all_three(V, E, A, stage, pattern, error, rate):
-    if V.get((stage, pattern), 0) == 0:
-        for table in (V, E, A):
-            table[stage, pattern] = table.get((stage - 1, pattern), 0)
-    tc(V, E, A, (stage, pattern), error, rate)
-
-
-def teaches_the_one_below(V, E, A, stage, pattern, error, rate):
-    key = (stage, pattern)
-    if V.get(key, 0) == 0 and stage > 0:
-        key = (stage - 1, pattern)
-    tc(V, E, A, key, error, rate)
-
-
-def moves_it(V, E, A, stage, pattern, error, rate):
-    if V.get((stage, pattern), 0) == 0:
-        V[stage, pattern] = V.pop((stage - 1, pattern), 0)
-    tc(V, E, A, (stage, pattern), error, rate)
-
-
 def with_the_librarys_read(V, E, A, stage, pattern, error, rate):
     V[stage, pattern] = read(V, stage, pattern)
     tc(V, E, A, (stage, pattern), error, rate)
-
-
-def every_change(stages):
-    return [n for n in range(1, len(stages)) if stages[n] != stages[n - 1]]
-
-
-def one_higher(stages):
-    turns = []
-    for n in range(len(stages) - 1):
-        if stages[n + 1] - stages[n] == 1:
-            turns.append(n + 1)
-    return turns
-
-
-def the_turn_before(stages):
-    return [n for n in range(len(stages) - 1) if stages[n] < stages[n + 1]]
-
-
-def never_seen_before(stages):
-    return [n for n in range(1, len(stages)) if stages[n] > max(stages[:n])]
-
-
-def skips_what_is_empty(stage, kept, rng):
-    for later in range(stage + 1, len(kept)):
-        if kept[later]:
-            return later, rng.choice(kept[later])
-    return 0, None
-
-
-def always_the_last(stage, kept, rng):
-    stage = (stage + 1) % len(kept)
-    return (stage, kept[stage][-1]) if kept[stage] else (0, None)
-
-
-def stays(stage, kept, rng):
-    return (stage, rng.choice(kept[stage])) if kept[stage] else (0, None)
 
 
 def takes_it_away(stage, kept, rng):
@@ -191,27 +55,7 @@ def rather_the_first(stage, kept, rng):
 
 
 WRONG = {
-    what_is_there: "stage.presence",
-    lowest_first: "stage.turned",
-    how_far: "stage.steps",
-    nothing_above: "stage.above_ignored",
-    in_halves: "stage.surplus_twice",
-    only_its_own: "read.own_only",
-    down_to_the_ground: "read.all_the_way",
-    zero_is_known: "read.zero_known",
     copies_while_reading: "read.wrote",
-    begins_at_nothing: "learn.from_zero",
-    copies_for_ever: "learn.keeps_copying",
-    all_three: "learn.promotes_E",
-    teaches_the_one_below: "learn.taught_below",
-    moves_it: "learn.moved",
-    every_change: "entered.changes",
-    one_higher: "entered.one_up",
-    the_turn_before: "entered.before",
-    never_seen_before: "entered.records",
-    skips_what_is_empty: "next_start.skips",
-    always_the_last: "next_start.newest",
-    stays: "next_start.same_stage",
     takes_it_away: "next_start.took_away",
     rather_the_first: "next_start.unfair",
 }
@@ -230,15 +74,6 @@ def test_no_pair_is_said():
 def test_a_missing_read_is_the_librarys():
     result = labs.check("hw07.learn", with_the_librarys_read)
     assert result.passed and result.stood_in == ["read"]
-
-
-def stub(*arguments):
-    raise NotImplementedError
-
-
-@pytest.mark.parametrize("name", ["stage", "read", "learn", "entered", "next_start"])
-def test_stubs_are_not_attempted(name):
-    assert labs.check(f"hw07.{name}", stub).status == "not attempted"
 
 
 # ---------------------------------------------------------------- beside the library

@@ -7,7 +7,7 @@ import pytest
 
 from lib2048.course import labs
 from lib2048.course.labs import checks, hw01
-from lib2048.course.labs.exercise import Wrong, of_lab
+from lib2048.course.labs.exercise import LABS, Wrong, changed, of_lab
 from lib2048.course.labs.messages import say
 from lib2048.game import spec
 
@@ -19,7 +19,7 @@ def judged(exercise, version="truth", seed=2048):
         text = "from {} import {} as function\n".format(*home)
     else:
         text = "from lib2048.course.labs.exercise import of_lab\n"
-        wrong = f"of_lab({exercise.lab!r})[{exercise.function!r}].mistakes[{version!r}]"
+        wrong = f"of_lab({exercise.lab!r})[{exercise.function!r}].wrong[{version!r}]"
         text += f"def function(*arguments):\n    return {wrong}(*arguments)\n"
     return checks.check_text(exercise, text + 'FUNCTIONS = {"function": function}', None, seed)
 
@@ -217,7 +217,6 @@ def test_a_game_by_the_rules_passes_however_its_spawns_draw():
 
 # ---------------------------------------------------------------- every exercise
 
-LABS = ("hw01", "hw02", "hw03", "hw04", "hw05", "hw06", "hw07", "hw08", "hw09")
 EVERY = [exercise for lab in LABS for exercise in of_lab(lab).values()]
 
 
@@ -234,6 +233,13 @@ def test_the_librarys_version_passes(exercise, seed):
 
 
 @pytest.mark.parametrize("exercise", EVERY, ids=lambda exercise: exercise.name)
+def test_a_stub_of_every_exercise_is_not_attempted(exercise):
+    text = f"def {exercise.call}:\n    raise NotImplementedError\n"
+    text += f'FUNCTIONS = {{"function": {exercise.function}}}'
+    assert checks.check_text(exercise, text, None, 2048).status == "not attempted"
+
+
+@pytest.mark.parametrize("exercise", EVERY, ids=lambda exercise: exercise.name)
 @pytest.mark.parametrize("seed", [2048, 7, 8])  # every class has another, and its grader the next
 def test_each_typical_mistake_is_told_from_the_others(exercise, seed):
     for key in exercise.mistakes:
@@ -247,3 +253,9 @@ def test_a_third_hint_of_several_lines_is_code_up_to_its_last_words(exercise):
     code = [line for line in lines if not line[:1].isupper() or line.startswith(("E,", "V", "Q["))]
     if len(lines) > 1:
         compile("def hint():\n" + textwrap.indent("\n".join(code), "    "), "hint", "exec")
+
+
+def test_what_a_mistake_changes_has_to_be_there():
+    assert changed(spec.empty_cells, "== 0", "!= 0")([[0, 2], [2, 0]]) == [(0, 1), (1, 0)]
+    with pytest.raises(ValueError, match="holds no 'is luck'"):
+        changed(spec.empty_cells, "is luck", "is skill")

@@ -11,11 +11,11 @@ import pytest
 
 from lib2048 import Network, evaluate, mean_ci95, save
 from lib2048.cli import main
-from lib2048.course.tournament.guest import Limits, play_file
+from lib2048.course.tournament import tournament as module
+from lib2048.course.tournament.guest import GuestLimits, play_file
 from lib2048.course.tournament.leaderboard import COLUMNS, Leaderboard, Standing
 from lib2048.course.tournament.tournament import tournament
 from lib2048.machine.child import Ended
-from lib2048.play import tournament as module
 from lib2048.play.evaluation import Result
 
 GREEDY = """
@@ -27,7 +27,7 @@ def greedy(board):
 """
 SEED = 7
 RIGHT = f"{GREEDY}choose = greedy\n"
-PATIENT = Limits(ms_per_move=2000, memory_mib=500)  # no right player is late on a busy machine
+PATIENT = GuestLimits(ms_per_move=2000, memory_mib=500)  # no right player is late on a busy machine
 SETTINGS = {"games": 4, "seed": 1, "ms_per_move": None, "finished": True}
 
 
@@ -88,7 +88,7 @@ def test_a_game_that_breaks_off_counts_with_its_points_so_far(tmp_path, kind):
     act, why, count = ENDS[kind]
     text = f"{GREEDY}def choose(b):\n    if board.max_exponent(b) >= 8:\n        {act}\n"
     path = written(tmp_path, breaks=f"{text}    return greedy(b)\n")
-    limits = Limits(ms_per_move=2000, failures=99)
+    limits = GuestLimits(ms_per_move=2000, failures=99)
     _, games = play_file(path, count, seed=SEED, limits=limits)
     free = evaluate("greedy", count, seed=SEED)
     ended = free.largest >= 8
@@ -132,7 +132,7 @@ def test_a_wrong_answer_ends_the_game_and_is_named(tmp_path):
     text += (
         "def choose(board):\n    return answers[0]() if len(answers) == 1 else answers.pop(0)()\n"
     )
-    limits = Limits(ms_per_move=2000, memory_mib=400, failures=99)
+    limits = GuestLimits(ms_per_move=2000, memory_mib=400, failures=99)
     _, games = play_file(written(tmp_path, wrong=text), len(WRONG), seed=SEED, limits=limits)
     assert [game.why for game in games] == list(WRONG.values())
     assert [game.moves for game in games[:-1]] == [0] * (len(WRONG) - 1)
@@ -165,7 +165,7 @@ def choose(b):
 )
 def test_a_file_that_does_not_load_says_why(tmp_path, text, reason):
     with pytest.raises(Ended) as ended:
-        play_file(written(tmp_path, wrong=text), 2, seed=SEED, limits=Limits(import_s=1))
+        play_file(written(tmp_path, wrong=text), 2, seed=SEED, limits=GuestLimits(import_s=1))
     assert ended.value.reason == reason
 
 
@@ -184,7 +184,7 @@ WRONG_PLAYERS = {
         "took longer than 0.55 s: is there a loop",
     ),
 }
-QUICK = Limits(ms_per_move=50, late_moves=2, extra_s=0.5, memory_mib=400, failures=1)
+QUICK = GuestLimits(ms_per_move=50, late_moves=2, extra_s=0.5, memory_mib=400, failures=1)
 
 
 def test_wrong_players_are_named_and_stop_nobody(tmp_path):

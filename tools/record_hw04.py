@@ -1,7 +1,7 @@
 """Record what lab hw04 compares with: nice python tools/record_hw04.py
 
-data/curves/hw04_bugs.csv: the curve of each learner of `labs.bugs`, 20 000 games on 4x6, a row
-for each 1 000 games; the bug's name is coded, see `autopsy.code`.
+data/curves/hw04_bugs.csv: the curve of each learner of `planted_bugs`, 20 000 games on 4x6, a row
+for each 1 000 games; the bug's name is coded, see `diagnosis.code`.
 data/curves/hw04_reference.csv: for each network that the lab gives out, the mean score of the
 second half of 400, 2 000 and 20 000 training games, five seeds, by the library's own loop.
 Rows that are there already are skipped.  About 40 minutes on one core.
@@ -12,10 +12,10 @@ from pathlib import Path
 import pandas as pd
 
 from lib2048 import Network, Run, Settings
-from lib2048.course.labs.autopsy import code
-from lib2048.course.labs.bugs import BUGS, text_of
 from lib2048.course.labs.hw04 import NETWORKS
-from lib2048.course.labs.training import Training
+from lib2048.course.labs.hw04.diagnosis import code
+from lib2048.course.labs.hw04.planted_bugs import BUGS, text_of
+from lib2048.course.labs.hw04.training import Training
 
 CURVES = Path(__file__).resolve().parents[1] / "data" / "curves"
 GAMES, ALPHA = 20_000, 0.1

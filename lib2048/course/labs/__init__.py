@@ -5,16 +5,16 @@ with its likely cause; `hint(name, 1)` helps; `use(name, function)` falls back t
 version of what is not attempted.
 """
 
-from lib2048.course.labs.autopsy import autopsy, check_diagnosis, planted, require_diagnosis
 from lib2048.course.labs.checks import attempt, check, compiled, hint, require, start, use
 from lib2048.course.labs.hw04 import network_of
+from lib2048.course.labs.hw04.diagnosis import autopsy, check_diagnosis, planted, require_diagnosis
+from lib2048.course.labs.hw04.performance import require_performance
+from lib2048.course.labs.hw04.program import Step, Tables, at, new_tables, put
+from lib2048.course.labs.hw04.trace import trace
+from lib2048.course.labs.hw04.training import Training
 from lib2048.course.labs.messages import translate
-from lib2048.course.labs.performance import require_performance
 from lib2048.course.labs.result import Checked, Failed
 from lib2048.course.labs.seeds import variant
-from lib2048.course.labs.tdl import Step, Tables, at, new_tables, put
-from lib2048.course.labs.trace import trace
-from lib2048.course.labs.training import Training
 
 __all__ = [
     "Checked", "Failed", "Step", "Tables", "Training", "at", "attempt", "autopsy", "check",

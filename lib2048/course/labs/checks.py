@@ -16,7 +16,7 @@ FIRST_SECONDS = 150  # for the library's own compiling before it
 MEMORY_MIB = 4096
 HINTS = 3
 EXTRAS = {"torch": "deep"}  # which of the project's extras brings a package
-READY = {"torch": "lib2048.course.labs.withtorch"}  # and what to import before the clock runs
+READY = {"torch": "lib2048.course.labs.hw09.warm_torch"}  # and what to import before the clock runs
 
 _child, _lock, _known = Child(), threading.Lock(), {}
 
@@ -32,13 +32,8 @@ def start(lab):
             raise ModuleNotFoundError(_needs(exercise))
     with _lock:
         _child.warm("lib2048.course.labs.judge")
-        _bring({name for exercise in exercises for name in exercise.needs})
-
-
-def _bring(packages):
-    """Let the child import packages now: off the clock, and outside its limit of memory."""
-    for name in packages:
-        _child.warm(READY[name])
+        for name in {name for exercise in exercises for name in exercise.needs}:
+            _child.warm(READY[name])
 
 
 def _needs(exercise):
@@ -79,7 +74,8 @@ def check_text(exercise, text, part, seed):
         return _known[key]
     try:
         with _lock:
-            _bring(exercise.needs)
+            for name in exercise.needs:  # off the clock, and outside the limit of memory
+                _child.warm(READY[name])
             prepare = {"exercise": exercise.name}
             _child.ask("lib2048.course.labs.judge:prepare", prepare, FIRST_SECONDS)
             reply = _child.ask("lib2048.course.labs.judge:judge", message, SECONDS, MEMORY_MIB)
@@ -89,7 +85,10 @@ def check_text(exercise, text, part, seed):
         reason = say("labs.child", function=exercise.function, reason=reason)
         _known[key] = Checked(exercise.name, FAILED, reason=reason, ended=True)
         return _known[key]
-    result = _told(exercise, **reply["answer"], printed=reply["printed"])
+    found = reply["answer"]
+    key, words = found.pop("key"), found.pop("words")
+    reason = say(key, **words) if key else ""
+    result = Checked(exercise.name, reason=reason, printed=reply["printed"], **found)
     if result.passed:
         keep_passed(exercise, part)
     return result
@@ -110,12 +109,6 @@ def ask_judge(task, message, seconds=SECONDS):
 def _failed(exercise, key, **words):
     reason = say(key, **{"function": exercise.function} | words)
     return Checked(exercise.name, FAILED, reason=reason)
-
-
-def _told(exercise, key, words, **found):
-    """Put what the judge found into words."""
-    reason = say(key, **words) if key else ""
-    return Checked(exercise.name, reason=reason, **found)
 
 
 def require(name, function, part=None, seed=None):

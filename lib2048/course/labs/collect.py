@@ -6,15 +6,16 @@ import shutil
 import tempfile
 import zipfile
 import zlib
+from collections import Counter
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from hashlib import sha256
 from io import BytesIO
 from pathlib import Path, PurePosixPath
 
-from lib2048.course.labs.exercise import LABS, of_lab
+from lib2048.course.labs.exercise import of_lab
 from lib2048.course.labs.messages import say
-from lib2048.course.labs.notebook import lab_of, parse, student_of
+from lib2048.course.labs.notebook import Refused, lab_of, parse, student_of
 from lib2048.course.labs.pack import KINDS, LIST, hash_of, is_of
 from lib2048.machine.files import write_text
 
@@ -90,10 +91,9 @@ def _read(path):
     """Return the files of a download that are somebody's, and what is said of the others."""
     try:
         with zipfile.ZipFile(path) as archive:
-            entries = [info for info in archive.infolist() if not info.is_dir()]
             found, problems = [], []
-            for position, info in enumerate(entries):
-                if not LITTER & set(PurePosixPath(info.filename).parts):
+            for position, info in enumerate(archive.infolist()):
+                if not info.is_dir() and not LITTER & set(PurePosixPath(info.filename).parts):
                     _take(archive, info, position, found, problems)
             return found, problems
     except FileNotFoundError:
@@ -110,17 +110,13 @@ def _take(archive, info, position, found, problems):
     one = _Found(_whose(info, position))
     try:
         _interpret(one, _bytes(archive, info), PurePosixPath(one.who.file).name)
-    except _Refused as refused:
+    except Refused as refused:
         one.who.problem = str(refused)
     except BROKEN as error:
         one.who.problem = say("hand_in.damaged", name=one.who.file, error=error)
     if one.who.lms == "plain" and not _named_by_itself(one, problems):
         return
     found.append(one)
-
-
-class _Refused(Exception):
-    """Why a file is no hand-in, in words."""
 
 
 def _safe(name):
@@ -132,39 +128,26 @@ def _safe(name):
 def _whose(info, position):
     """Return a `HandIn` of whom the path names, of nobody where it does not follow a pattern."""
     path, when = PurePosixPath(info.filename), "{}-{:02}-{:02} {:02}:{:02}".format(*info.date_time)
+    order = [0, 0, when, position]
     for at, part in enumerate(path.parts):
         if match := MOODLE.fullmatch(part):
-            rest = "/".join(filter(None, [match["file"], *path.parts[at + 1 :]]))
-            return HandIn(
-                match["id"],
-                match["name"].split("__")[0],
-                "moodle",
-                rest or path.name,
-                when=when,
-                order=[0, 0, when, position],
-            )
+            file = "/".join(filter(None, [match["file"], *path.parts[at + 1 :]])) or path.name
+            name = match["name"].split("__")[0]
+            return HandIn(match["id"], name, "moodle", file, when=when, order=order)
     if match := CANVAS.fullmatch(path.name):
         attempt = re.search(r"-(\d+)(\.\w+)?$", match["file"])
         order = [int(match["submission"]), int(attempt[1]) if attempt else 0, when, position]
-        return HandIn(
-            match["id"],
-            match["name"],
-            "canvas",
-            match["file"],
-            late=bool(match["late"]),
-            when=when,
-            order=order,
-        )
-    return HandIn("", "", "plain", path.name, when=when, order=[0, 0, when, position])
+        late = bool(match["late"])
+        return HandIn(match["id"], match["name"], "canvas", match["file"], late, when, order=order)
+    return HandIn("", "", "plain", path.name, when=when, order=order)
 
 
 def _named_by_itself(one, problems):
     """Take the student's own number where no path says whose it is; say so where there is none."""
-    words = {"name": one.who.file}
     if one.lab is None:
-        problems.append(one.who.problem or say("hand_in.foreign", **words))
+        problems.append(one.who.problem or say("hand_in.foreign", name=one.who.file))
     elif not one.who.number:
-        problems.append(say("hand_in.whose", **words))
+        problems.append(say("hand_in.whose", name=one.who.file))
     one.who.student = re.sub(r"[^\w.@-]+", "-", one.who.number).strip("-.")
     one.who.name = one.who.number
     return bool(one.lab and one.who.student)
@@ -174,7 +157,7 @@ def _bytes(archive, info):
     with archive.open(info) as file:
         data = file.read(MOST_MB * 10**6 + 1)
     if len(data) > MOST_MB * 10**6:
-        raise _Refused(say("hand_in.large", name=info.filename, most=MOST_MB))
+        raise Refused(say("hand_in.large", name=info.filename, most=MOST_MB))
     return data
 
 
@@ -185,21 +168,14 @@ def _interpret(one, data, name):
         with zipfile.ZipFile(BytesIO(data)) as archive:
             _open_pack(one, archive, name)
     elif name.endswith(".ipynb") or data.lstrip()[:1] == b"{" and not name.endswith(".json"):
-        notebook = _parsed(data, name)
+        notebook = parse(data, name)
         one.lab, one.who.number = lab_of(notebook), student_of(notebook)
         one.files = {f"{one.lab}.ipynb": data}
     elif any(is_of(kind, name) for kind in KINDS):
         one.files = {name: data}
         return
     if one.lab is None:
-        raise _Refused(say("hand_in.foreign", name=one.who.file))
-
-
-def _parsed(data, name):
-    try:
-        return parse(data, name)
-    except ValueError as error:
-        raise _Refused(str(error)) from None
+        raise Refused(say("hand_in.foreign", name=one.who.file))
 
 
 def _open_pack(one, archive, name):
@@ -216,37 +192,31 @@ def _open_pack(one, archive, name):
         elif inner.suffix == ".ipynb" or any(is_of(kind, inner.name) for kind in KINDS):
             files[inner.name] = _bytes(archive, info)
         if sum(map(len, files.values())) > MOST_MB * 10**6:
-            raise _Refused(say("hand_in.large", name=name, most=MOST_MB))
+            raise Refused(say("hand_in.large", name=name, most=MOST_MB))
     hashes = {name: sha256(data).hexdigest() for name, data in files.items()}
-    _look_at_notebook(one, files, name)
+    for inner in [inner for inner in files if inner.endswith(".ipynb") and one.lab is None]:
+        notebook = parse(files[inner], f"{name}: {inner}")
+        if lab := lab_of(notebook):  # it comes first, by its usual name
+            one.lab, one.who.number = lab, student_of(notebook)
+            one.files = {f"{lab}.ipynb": files.pop(inner)} | files
+            break
     if isinstance(about, dict):
         one.who.number = str(about.get("student") or one.who.number)[:60]
         if about.get("hash") != hash_of(hashes):
             one.who.notes.append(say("hand_in.changed_since"))
 
 
-def _look_at_notebook(one, files, name):
-    """Find the lab's notebook among the files of a pack and put it first, by its usual name."""
-    for inner in [inner for inner in files if inner.endswith(".ipynb")]:
-        notebook = _parsed(files[inner], f"{name}: {inner}")
-        if lab := lab_of(notebook):
-            data = files.pop(inner)
-            one.lab, one.who.number = lab, student_of(notebook)
-            one.files = {f"{lab}.ipynb": data} | files
-            return
-
-
 # ---------------------------------------------------------------- one hand-in a student
 
 
 def _one_lab(path, found):
-    count = {lab: sum(one.lab == lab for one in found) for lab in LABS}
-    labs = [f"{lab} ({n})" for lab, n in count.items() if n]
-    if not labs:
+    count = Counter(one.lab for one in found if one.lab)
+    if not count:
         raise ValueError(f"{path}: no notebook of a lab in it")
-    if len(labs) > 1:
-        raise ValueError(f"{path}: notebooks of {', '.join(labs)}: say which with --lab")
-    return next(lab for lab, n in count.items() if n)
+    if len(count) > 1:
+        labs = ", ".join(f"{lab} ({n})" for lab, n in sorted(count.items()))
+        raise ValueError(f"{path}: notebooks of {labs}: say which with --lab")
+    return next(iter(count))
 
 
 def _by_student(found, lab):
@@ -255,17 +225,13 @@ def _by_student(found, lab):
     for one in found:
         students.setdefault(one.who.student, []).append(one)
     chosen = [_newest(mine, lab) for mine in students.values()]
-    numbers = {}
-    for one in chosen:
-        numbers.setdefault(one.who.number, []).append(one.who)
-    for number, people in numbers.items():
-        for who in people if number and len(people) > 1 else []:
-            others = ", ".join(other.name for other in people if other is not who)
-            who.notes.append(say("hand_in.same_number", number=number, others=others))
-    for one in chosen:
-        notes = [one.who.problem] if one.who.problem else []
-        if notes + one.who.notes:
-            problems.append(f"{_label(one.who)}: " + "; ".join(notes + one.who.notes))
+    for who in (one.who for one in chosen):
+        same = [one.who for one in chosen if one.who is not who and one.who.number == who.number]
+        if who.number and same:
+            others = ", ".join(other.name for other in same)
+            who.notes.append(say("hand_in.same_number", number=who.number, others=others))
+        if notes := [note for note in (who.problem, *who.notes) if note]:
+            problems.append(f"{_label(who)}: " + "; ".join(notes))
     return chosen, problems
 
 
@@ -279,24 +245,23 @@ def _newest(mine, lab):
     right = [one for one in mine if one.lab == lab]
     wrong = [one for one in mine if one.lab not in (lab, None)]
     beside = [one for one in mine if one.lab is None]
-    chosen = (right or wrong or beside)[-1]
-    who, notes = chosen.who, [note for one in beside for note in [one.who.problem] if note]
+    notes = [one.who.problem for one in beside if one.who.problem]
     notes += [say("hand_in.wrong_lab", name=one.who.file, found=one.lab, lab=lab) for one in wrong]
-    if right:
-        for one in beside:
-            chosen.files = one.files | chosen.files
+    chosen, files = (right or wrong or beside)[-1], {}
+    who = chosen.who
+    if not right:
+        who.problem, who.notes = "; ".join(notes) or say("hand_in.foreign", name=who.file), []
+    else:
+        for one in [*beside, chosen]:
+            files |= one.files
         if len(right) > 1:
             others = ", ".join(one.who.file for one in right[:-1])
             words = {"count": len(right), "name": who.file, "others": others}
             notes.append(say("hand_in.several_files", **words))
-    else:
-        who.problem, notes = "; ".join(notes) or say("hand_in.foreign", name=who.file), []
-        chosen.files = {}
-    who.notes = [note for note in who.notes if right] + notes
-    who.late = any(one.who.late for one in right or mine)
-    who.hash = sha256(
-        "".join(sorted(sha256(data).hexdigest() for data in chosen.files.values())).encode()
-    ).hexdigest()
+        who.notes += notes
+    chosen.files, who.late = files, any(one.who.late for one in right or mine)
+    hashes = sorted(sha256(data).hexdigest() for data in files.values())
+    who.hash = sha256("".join(hashes).encode()).hexdigest()
     return chosen
 
 
@@ -312,12 +277,6 @@ def _put(one, folder, lab):
         return "; ".join([*line, say("hand_in.kept")])
     line += [say("hand_in.replaced")] if old else []
     line += [say("hand_in.late")] if who.late else []
-    _write(one, folder)
-    return "; ".join(line)
-
-
-def _write(one, folder):
-    """Write a student's folder in one step."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     part = Path(tempfile.mkdtemp(prefix=".part-", dir=folder.parent))
     part.chmod(0o755)
@@ -325,7 +284,8 @@ def _write(one, folder):
         (part / name).write_bytes(data)
     write_text(part / RECORD, json.dumps(asdict(one.who), indent=1, ensure_ascii=False) + "\n")
     shutil.rmtree(folder, ignore_errors=True)
-    part.rename(folder)
+    part.rename(folder)  # all of it or nothing
+    return "; ".join(line)
 
 
 def read_record(folder):

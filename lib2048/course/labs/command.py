@@ -40,22 +40,12 @@ def _add_graders(labs):
     grade = _course(_lab(labs, "grade", "grade all hand-ins of a lab"))
     grade.add_argument("--processes", type=int, default=2, help="kernels at a time")
     grade.add_argument("--again", action="store_true", help="also what is graded already")
-    grade.add_argument(
-        "--patience",
-        type=float,
-        default=1,
-        metavar="X",
-        help="times the limits of time, for a slow or busy machine",
-    )
+    slow = "times the limits of time, for a slow or busy machine"
+    grade.add_argument("--patience", type=float, default=1, metavar="X", help=slow)
     train = grade.add_mutually_exclusive_group()
     train.add_argument("--games", type=int, default=20_000, help="that hidden cells of hw04 train")
-    train.add_argument(
-        "--full",
-        dest="games",
-        action="store_const",
-        const=100_000,
-        help="as many as a student's report shows",
-    )
+    full = {"dest": "games", "action": "store_const", "const": 100_000}
+    train.add_argument("--full", **full, help="as many as a student's report shows")
     export = _course(_lab(labs, "export", "write the grades as CSV"))
     export.add_argument("--out", help="by default COURSE/grades-LAB.csv")
     _course(_lab(labs, "feedback", "write one HTML page a student"))
@@ -78,19 +68,16 @@ def run(options):
 
 
 def _check(options):
-    from lib2048.course.labs.player import check_file
+    from lib2048.course.labs.player_file import check_file
     from lib2048.course.labs.result import FAILED
 
     results = check_file(options.lab, options.file, options.seed, options.only)
-    found = [
-        {"name": one.name, "status": one.status, "cases": one.cases, "reason": one.reason}
-        for one in results
-    ]
+    said = ("name", "status", "cases", "reason")
     data = {
         "lab": options.lab,
         "passed": sum(one.passed for one in results),
         "failed": sum(one.status == FAILED for one in results),
-        "checks": found,
+        "checks": [{key: getattr(one, key) for key in said} for one in results],
     }
     return data, "\n\n".join(map(str, results))
 
@@ -99,28 +86,20 @@ def _pack(options):
     from lib2048.course.labs.pack import pack
 
     done = pack(options.lab, options.folder, options.out, options.student)
-    data = {
-        "file": str(done.path),
-        "student": done.student,
-        "files": done.files,
-        "missing": done.missing,
-    }
-    return data, str(done)
+    data = {"file": str(done.path), "student": done.student, "files": done.files}
+    return data | {"missing": done.missing}, str(done)
 
 
 def _generate(options):
-    from lib2048.course.labs.course import SOURCES, generate
+    from lib2048.course.labs.course_folder import SOURCES, generate
 
     sources = options.sources or SOURCES
     course = generate(options.lab, options.course, sources, options.seed, options.lab_seed)
     release = course.folder / "release" / options.lab / f"{options.lab}.ipynb"
-    data = {
-        "course": str(course.folder),
-        "seed": course.seed,
-        "lab_seed": course.lab_seed,
-        "release": str(release),
-    }
-    return data, say("grading.generated", lab=options.lab, course=course.folder, seed=course.seed)
+    data = {"course": str(course.folder), "seed": course.seed, "lab_seed": course.lab_seed}
+    return data | {"release": str(release)}, say(
+        "grading.generated", lab=options.lab, course=course.folder, seed=course.seed
+    )
 
 
 def _collect(options):
@@ -132,26 +111,20 @@ def _collect(options):
 
 
 def _grade(options):
-    from lib2048.course.labs.course import open_course
+    from lib2048.course.labs.course_folder import open_course
     from lib2048.course.labs.grading import grade
     from lib2048.course.labs.marks import rows, summary
 
-    done = grade(
-        options.lab,
-        options.course,
-        options.processes,
-        options.again,
-        options.patience,
-        options.games,
-        tell=lambda line: print(line, file=sys.stderr, flush=True),
-    )
+    tell = lambda line: print(line, file=sys.stderr, flush=True)  # noqa: E731
+    numbers = options.processes, options.again, options.patience, options.games
+    done = grade(options.lab, options.course, *numbers, tell=tell)
     data = {"lab": options.lab, "graded": len(done), "seconds": sum(one.seconds for one in done)}
     data |= summary(rows(open_course(options.course), options.lab))
     return data, say("grading.graded", **data)
 
 
 def _export(options):
-    from lib2048.course.labs.course import open_course
+    from lib2048.course.labs.course_folder import open_course
     from lib2048.course.labs.marks import export, rows, summary
 
     path = export(options.lab, options.course, options.out)

@@ -3,12 +3,14 @@
 import contextlib
 import functools
 import importlib.util
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 
-LABS = ("hw01", "hw02", "hw03", "hw04", "hw05", "hw06", "hw07", "hw08", "hw09")
+LABS = tuple(sorted(path.parent.name for path in Path(__file__).parent.glob("hw*/__init__.py")))
 
 
 @dataclass(frozen=True)
@@ -18,8 +20,9 @@ class Exercise:
     name: "hw01.slide_row"; call: how it is called, "slide_row(row)"; truth: the library's version,
     with the same parameters.  cases(random) returns a list of argument tuples to try it on, small
     ones first, random: np.random.Generator.  parts: {name of a part: cases(random)} instead, where
-    an exercise is graded in parts.  mistakes: {message: a typical wrong version}; the message
-    stands in the lab's table of messages.
+    an exercise is graded in parts.  mistakes: {message: a typical wrong version}, a function, or
+    what is changed in the text of the truth, (old, new, …) as `changed` takes it; the message
+    stands in the lab's messages.toml.
 
     outcome(function, *arguments) → what is compared, by default what the function returns; it may
     raise `Wrong`.  same(expected, got) → bool.  uses: exercises of the same lab that it may call.
@@ -51,6 +54,14 @@ class Exercise:
         """The lab's name: hw01."""
         return self.name.partition(".")[0]
 
+    @functools.cached_property
+    def wrong(self):
+        """The typical wrong versions, {message: function}."""
+        return {
+            key: made if callable(made) else changed(self.truth, *made)
+            for key, made in self.mistakes.items()
+        }
+
     @property
     def missing(self):
         """The packages that it needs and that are not installed, as a list."""
@@ -72,17 +83,35 @@ class Exercise:
         parts = self.parts or {None: self.cases}
         if part is not None and part not in parts:
             raise ValueError(f"{self.name} has no part {part!r}: use {', '.join(self.parts)}")
-        if (cases := _drawn.get((self.name, seed, part))) is None:
-            cases = _drawn[self.name, seed, part] = self._draw(parts, seed, part)
-        return cases
-
-    def _draw(self, parts, seed, part):
-        chosen = [part] if part is not None else list(parts)
-        random = {name: np.random.default_rng([seed, at]) for at, name in enumerate(parts)}
-        return [case for name in chosen for case in parts[name](random[name])]
+        if (self.name, seed, part) not in _drawn:
+            _drawn[self.name, seed, part] = [
+                case
+                for at, (name, draw) in enumerate(parts.items())
+                if part in (None, name)
+                for case in draw(np.random.default_rng([seed, at]))
+            ]
+        return _drawn[self.name, seed, part]
 
 
 _drawn = {}  # cases that were drawn already; whoever tries a function on them gives it copies
+
+
+def changed(function, *edits, **others):
+    """Return what a function is when some of its text is changed: old, new, old, new, …
+
+    So a typical mistake is written as what differs from the right answer.  Every old text may
+    occur several times; ValueError where it does not occur.  others: what else stands behind names
+    that the text uses.  Decorators are left out.
+    """
+    text = inspect.getsource(function)
+    text = text[text.index("def ") :]
+    for old, new in zip(edits[::2], edits[1::2], strict=True):
+        if old not in text:
+            raise ValueError(f"{function.__name__} holds no {old!r}")
+        text = text.replace(old, new)
+    room = function.__globals__ | others
+    exec(text, room)
+    return room[function.__name__]
 
 
 @contextlib.contextmanager
@@ -108,11 +137,11 @@ def of_lab(lab):
     """
     if lab not in LABS:
         raise ValueError(f"no lab {lab!r}: use {', '.join(LABS)}")
-    return _read(lab)
+    return _exercises(lab)
 
 
 @functools.cache
-def _read(lab):
+def _exercises(lab):
     return {exercise.function: exercise for exercise in _module(lab).EXERCISES}
 
 

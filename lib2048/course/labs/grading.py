@@ -19,11 +19,11 @@ from hashlib import sha256
 from pathlib import Path
 
 from lib2048.course.labs.collect import RECORD, read_record
-from lib2048.course.labs.course import open_course
+from lib2048.course.labs.course_folder import open_course
 from lib2048.course.labs.exercise import cell_seconds, of_lab
+from lib2048.course.labs.hw04.performance import GAMES, reference_of
 from lib2048.course.labs.messages import say
-from lib2048.course.labs.notebook import AS_HANDED_IN, parse
-from lib2048.course.labs.performance import GAMES, reference_of
+from lib2048.course.labs.notebook import AS_HANDED_IN, grading, parse, source
 from lib2048.course.labs.release import nbgrader, quietly, resources
 from lib2048.course.labs.result import RESULT
 from lib2048.machine.files import write_text
@@ -57,7 +57,7 @@ def grade(
 
     folder: of the course; processes: kernels at a time; again: all of them, new or not; patience:
     by which the limits of time are multiplied, 1 or more; games: that hidden cells train; limits:
-    of time, a `running.Limits`; tell: called with a line about each.  Returns a list of `Graded`.
+    of time, `running.TimeLimits`; tell: called with a line about each.  Returns a list of `Graded`.
     Raises ValueError where the course, its hand-ins or the lab's source are missing.
     """
     if processes < 1 or not 1 <= patience <= 100:
@@ -68,8 +68,7 @@ def grade(
     course = open_course(folder)
     if not course.students(lab):
         raise ValueError(say("grading.no_hand_ins", course=folder, lab=lab))
-    task = _Grading(course, lab, processes, limits or _limits(lab, patience, games), tell)
-    task.games = games
+    task = _Grading(course, lab, processes, limits or _limits(lab, patience, games), tell, games)
     chosen = {
         student: path
         for student, path in course.students(lab).items()
@@ -83,21 +82,20 @@ def grade(
 
 def _limits(lab, patience, games):
     """Return the limits of a lab, whose training cells get more where they train more games."""
-    from lib2048.course.labs.running import ALL_SECONDS, CELL_SECONDS, Limits
+    from lib2048.course.labs.running import ALL_SECONDS, CELL_SECONDS, TimeLimits
 
     more, granted = max(1, games / GAMES), dict(cell_seconds(lab))
     cell = granted.pop("any", CELL_SECONDS)
     granted = {name: seconds * more for name, seconds in granted.items()}
-    return Limits(cell, ALL_SECONDS * cell / CELL_SECONDS, granted, patience)
+    return TimeLimits(cell, ALL_SECONDS * cell / CELL_SECONDS, granted, patience)
 
 
 class _Grading:
     """The grading of one lab."""
 
-    games = GAMES
-
-    def __init__(self, course, lab, processes, limits, tell):
-        self.course, self.lab, self.tell, self.limits = course, lab, tell, limits
+    def __init__(self, course, lab, processes, limits, tell, games=GAMES):
+        self.course, self.lab, self.tell = course, lab, tell
+        self.limits, self.games = limits, games
         self.full = course.full(lab)
         self.free = asyncio.Semaphore(processes)
 
@@ -111,7 +109,7 @@ class _Grading:
 
     async def all(self, chosen):
         self.stop = asyncio.current_task().cancel
-        return list(await asyncio.gather(*(self.one(*pair) for pair in chosen.items())))
+        return await asyncio.gather(*(self.one(*pair) for pair in chosen.items()))
 
     async def one(self, student, path):
         """Grade one hand-in, come what may."""
@@ -163,17 +161,24 @@ class _Grading:
 
     def environment(self):
         """Return what the kernel's environment says: small budgets, and whose seeds."""
-        seeds = {"LIB2048_LAB_SEED": self.course.lab_seed, "LIB2048_CLASS_SEED": self.course.seed}
-        more = {name: str(seed) for name, seed in seeds.items()}
-        more |= {"LIB2048_QUICK": "1", "LIB2048_GRADE_GAMES": str(self.games)}
-        return os.environ | more | {"NBGRADER_EXECUTION": "autograde"}
+        return os.environ | {
+            "LIB2048_LAB_SEED": str(self.course.lab_seed),
+            "LIB2048_CLASS_SEED": str(self.course.seed),
+            "LIB2048_GRADE_GAMES": str(self.games),
+            "LIB2048_QUICK": "1",
+            "NBGRADER_EXECUTION": "autograde",
+        }
 
     def save(self, notebook, path, student):
         """Write the marks into the gradebook, and the notebook where nbgrader looks for it."""
         import nbformat
         from nbgrader.preprocessors import SaveAutoGrades
 
-        self.enter(student, read_record(path))
+        record = read_record(path)
+        who = {"last_name": record.name, "lms_user_id": record.student} if record else {}
+        with quietly(), self.course.gradebook() as book:
+            book.update_or_create_student(student, **who)
+            book.update_or_create_submission(self.lab, student)
         _for_marks(notebook)
         about = resources(self.lab, student, self.course.database)
         with quietly():
@@ -182,13 +187,6 @@ class _Grading:
         shutil.rmtree(folder, ignore_errors=True)
         shutil.copytree(path, folder, ignore=shutil.ignore_patterns("*.ipynb", RECORD))
         write_text(folder / f"{self.lab}.ipynb", nbformat.writes(notebook) + "\n")
-
-    def enter(self, student, record):
-        """Enter a student and the hand-in into the gradebook."""
-        who = {"last_name": record.name, "lms_user_id": record.student} if record else {}
-        with quietly(), self.course.gradebook() as book:
-            book.update_or_create_student(student, **who)
-            book.update_or_create_submission(self.lab, student)
 
 
 def read_graded(folder):
@@ -226,36 +224,40 @@ def restored(handed_in, full, lab):
         for cell in handed_in["cells"]
     ]
     notes = _forget_doubles(cells)
-    notes += _put_back(cells, known) if handed_in["cells"] else [say("grading.empty")]
-    cells += [_clean(cell) for cell in known.values()] if not handed_in["cells"] else []
+    if cells:
+        notes += _put_back(cells, known)
+    else:
+        notes, cells = [say("grading.empty")], [_clean(cell) for cell in known.values()]
     for n, cell in enumerate(cells):
         cell.id = f"{lab}-{n:03d}"
-    notebook = type(full)(full | {"cells": cells})
-    return notebook, notes
+    return type(full)(full | {"cells": cells}), notes
 
 
-def _clean(cell):
-    """Return a cell's text and what nbgrader notes of it, and nothing else."""
-    from nbformat.v4 import new_code_cell, new_markdown_cell, new_raw_cell
+def _clean(cell, text=None):
+    """Return a cell with its own or another text, what nbgrader notes of it, and nothing else.
 
-    make = {"code": new_code_cell, "markdown": new_markdown_cell}.get(cell.cell_type, new_raw_cell)
-    mine = cell.metadata.get("nbgrader")
-    return make(cell.source, metadata={"nbgrader": dict(mine)} if mine else {})
+    cell: of the grader's notebook, or a dict of a hand-in, whose notes are left out.
+    """
+    from nbformat import v4
+
+    makes = {"code": v4.new_code_cell, "markdown": v4.new_markdown_cell}
+    noted = cell.metadata.get("nbgrader") if hasattr(cell, "metadata") else None
+    text = source(cell) if text is None else text
+    new = makes.get(str(cell.get("cell_type")), v4.new_raw_cell)(text)
+    if noted:
+        new.metadata["nbgrader"] = dict(noted)
+    return new
 
 
 def _restored(cell, known, ids):
     from nbformat import NotebookNode
 
-    from lib2048.course.labs.notebook import grading, source
-
     name = grading(cell).get("grade_id") or ids.get(cell.get("id"))
     if name in known:
-        same = known[name]
-        text = same.source if same.metadata.nbgrader.locked else source(cell)
-        new = _clean(NotebookNode(same | {"source": text}))
+        locked = known[name].metadata.nbgrader.locked
+        new = _clean(known[name], None if locked else source(cell))
     else:
-        kind = str(cell.get("cell_type"))
-        new = _clean(NotebookNode(cell_type=kind, source=source(cell), metadata=NotebookNode()))
+        new = _clean(cell)
     if new.cell_type != "code" and isinstance(cell.get("attachments"), dict):
         new.attachments = NotebookNode(cell["attachments"])
     return new
@@ -263,11 +265,9 @@ def _restored(cell, known, ids):
 
 def _as_handed_in(cell):
     """Return a cell that does not run again, with the texts and pictures that it showed."""
-    from nbformat import NotebookNode, from_dict
+    from nbformat import from_dict
 
-    from lib2048.course.labs.notebook import source
-
-    new = _clean(NotebookNode(cell_type="code", source=source(cell), metadata=NotebookNode()))
+    new = _clean(cell | {"cell_type": "code"})
     new.metadata["tags"] = [AS_HANDED_IN]
     for output in cell.get("outputs", []):
         if output.get("output_type") == "stream":
@@ -283,12 +283,12 @@ def _name(cell):
 
 
 def _forget_doubles(cells):
-    """Let the last cell of a name be the one; return a note on the names."""
+    """Let the last cell of a name be the one, as nbgrader does; return a note on the names."""
+    from nbformat import NotebookNode
+
     count = Counter(filter(None, map(_name, cells)))
     doubles = [name for name, times in count.items() if times > 1]
-    for name in doubles:
-        for cell in [cell for cell in cells if _name(cell) == name][:-1]:
-            del cell.metadata["nbgrader"]
+    nbgrader().preprocessors.DeduplicateIds().preprocess(NotebookNode(cells=cells), {})
     return [say("grading.doubles", names=", ".join(doubles))] if doubles else []
 
 

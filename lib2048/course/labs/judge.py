@@ -29,7 +29,7 @@ class _Failed(Exception):
 
     def __init__(self, key, case=None, **words):
         super().__init__(key)
-        self.key, self.case, self.words, self.shown = key, case, words, {}
+        self.key, self.case, self.words, self.shown = key, case, words, []
 
 
 def judge(message):
@@ -40,11 +40,9 @@ def judge(message):
     attempted"; key and words: the message; shown: [label, kind, value] of what is drawn; stood_in:
     functions of the library that the student's function called.
     """
-    exercise = find(message["exercise"])
     found = {"cases": 0, "wrong": 0, "key": None, "words": {}, "shown": [], "stood_in": []}
-    judged = _Judged(exercise, message, found)
     try:
-        judged.run()
+        _Judged(find(message["exercise"]), message, found).run()
         found["status"] = "passed"
     except NotImplementedError:
         found["status"] = "not attempted"
@@ -84,52 +82,51 @@ class _Judged:
         self.passed = {}  # of the helpers: each is tried once
 
     def run(self):
-        function = self._loaded()
-        self._check_call(function)
+        function, exercise = self._loaded(), self.exercise
+        signature = inspect.signature(function)
+        try:
+            signature.bind(*exercise.parameters)
+        except TypeError:
+            words = {"call": exercise.call, "takes": ", ".join(signature.parameters)}
+            raise _Failed("labs.call", function=exercise.function, **words) from None
         wrong = [failed for case in self.cases if (failed := self._try(function, case))]
         self.found |= {"cases": len(self.cases), "wrong": len(wrong)}
         if wrong:
             raise self._explained(min(wrong, key=lambda failed: _size(failed.case)))
-        if self.exercise.compiles:
+        if exercise.compiles:
             self._try_compiled(self._loaded())
 
     def _loaded(self):
         """Load the function, with the library's versions of what is missing among its helpers."""
         function = _uncompiled(child.load(self.message["source"])["function"])
-        self.found["stood_in"] = _stand_in(
-            self.exercise, function, self.message["seed"], self.passed
-        )
+        stood_in = _stand_in(self.exercise, function, self.message["seed"], self.passed)
+        self.found["stood_in"] = stood_in
         return function
-
-    def _check_call(self, function):
-        exercise = self.exercise
-        try:
-            inspect.signature(function).bind(*exercise.parameters)
-        except TypeError:
-            takes = ", ".join(inspect.signature(function).parameters)
-            words = {"function": exercise.function, "call": exercise.call, "takes": takes}
-            raise _Failed("labs.call", **words) from None
 
     def _try(self, function, case, how="labs.raised"):
         """Return the `_Failed` of one case, None for none."""
         try:
             answer = _outcome(self.exercise, function, case)
             expected = _outcome(self.exercise, self.exercise.truth, case)
-            if self.exercise.compiles and how == "labs.raised":
-                _check_whole(self.exercise, expected, answer)
-            _compare(self.exercise, expected, answer, case)
+            whole = isinstance(expected, numbers.Integral) and self.exercise.compiles
+            if whole and isinstance(answer, (float, np.floating)) and how == "labs.raised":
+                words = {"function": self.exercise.function, "got": _text(answer)}
+                raise _Failed("labs.not_whole", **words)  # a float is no index, and no board
+            if (failed := _difference(self.exercise, expected, answer, case)) is None:
+                return None
         except (KeyboardInterrupt, SystemExit, RecursionError, MemoryError):
             raise
         except NotImplementedError:
             if not self.found["cases"] and case is self.cases[0]:
                 raise
             failed = _Failed("labs.still_raises", case, function=self.exercise.function)
-        except (Wrong, _Failed) as wrong:
-            failed = wrong if isinstance(wrong, _Failed) else _of_wrong(self.exercise, wrong)
+        except _Failed as wrong:
+            failed = wrong
+        except Wrong as wrong:
+            key, *words = wrong.args
+            failed = _Failed(f"{self.exercise.name}.{key}", **(words[0] if words else {}))
         except Exception as error:
             failed = _raised(self.exercise, error, how)
-        else:
-            return None
         failed.case = case
         failed.shown = [*_given(self.exercise, case), *failed.shown]
         return failed
@@ -142,17 +139,18 @@ class _Judged:
         function, best = self._loaded(), 0
         if failed.key != "labs.different":
             return failed
-        answers = [(case, _answer(self.exercise, function, case)) for case in self.cases]
-        failing = [not self._agrees(self.exercise.truth, *pair) for pair in answers]
-        for key, wrong in self.exercise.mistakes.items():
-            agree = [self._agrees(wrong, *pair) for pair in answers]
-            if sum(agree) > best and all(np.greater_equal(agree, failing)):
-                best, failed.key, failed.words = sum(agree), f"{self.exercise.name}.{key}", {}
-        return failed
+        answers = [_answer(self.exercise, function, case) for case in self.cases]
 
-    def _agrees(self, version, case, answer):
-        """Say whether another version of the function gives the same answer in a case."""
-        return _alike(self.exercise, _answer(self.exercise, version, case), answer)
+        def agreeing(version):
+            given = (_answer(self.exercise, version, case) for case in self.cases)
+            return np.array([not _difference(self.exercise, *pair) for pair in zip(given, answers)])
+
+        right = agreeing(self.exercise.truth)
+        for key, wrong in self.exercise.wrong.items():
+            agree = agreeing(wrong)
+            if agree.sum() > best and (agree | right).all():
+                best, failed.key, failed.words = agree.sum(), f"{self.exercise.name}.{key}", {}
+        return failed
 
     def _try_compiled(self, function):
         fast = self._compiled(function)
@@ -216,10 +214,8 @@ def _stand_in(exercise, function, seed, passed):
         plain = getattr(helper, "py_func", helper)
         if name not in used_names(function.__code__):
             continue
-        if plain is None:  # it is not there at all
-            passed[name] = False
-        if plain is not other.truth and name not in passed:
-            passed[name] = _passes(other, plain, seed, passed)
+        if plain is not other.truth and (plain is None or name not in passed):
+            passed[name] = plain is not None and _passes(other, plain, seed, passed)
         if plain is other.truth or not passed[name]:
             room[name] = other.truth
             names.append(name)
@@ -253,11 +249,9 @@ def _passes(exercise, function, seed, passed):
     try:
         _stand_in(exercise, function, seed, passed)
         for case in exercise.all_cases(seed):
-            _compare(
-                exercise,
-                _outcome(exercise, exercise.truth, case),
-                _outcome(exercise, function, case),
-            )
+            expected, got = (_outcome(exercise, f, case) for f in (exercise.truth, function))
+            if _difference(exercise, expected, got):
+                return False
     except Exception:
         return False
     return True
@@ -294,48 +288,29 @@ def _answer(exercise, function, case):
         return type(error).__name__, str(error)
 
 
-def _alike(exercise, expected, got):
-    try:
-        _compare(exercise, expected, got)
-    except _Failed:
-        return False
-    return True
+def _difference(exercise, expected, got, case=None):
+    """Return the `_Failed` that says how two outcomes differ, None where they do not."""
+    failed = None if exercise.outcome else _other_type(exercise, expected, got)
+    if failed or (exercise.same or _equal)(expected, got):
+        return failed
+    failed = _Failed("labs.different")
+    failed.pair = expected, got
+    for label, outcome in (("labs.expected", expected), ("labs.got", got)):
+        if exercise.tell is None or case is None:
+            failed.shown += _shown(label, exercise.result, outcome)
+        else:
+            failed.shown.append([label, "text", {"text": exercise.tell(case, outcome)}])
+    return failed
 
 
-def _compare(exercise, expected, got, case=None):
-    if not exercise.outcome:
-        _check_type(exercise, expected, got)
-    if not (exercise.same or _equal)(expected, got):
-        failed = _Failed("labs.different")
-        failed.pair = expected, got
-        failed.shown = [
-            *_told(exercise, case, "labs.expected", expected),
-            *_told(exercise, case, "labs.got", got),
-        ]
-        raise failed
-
-
-def _told(exercise, case, label, outcome):
-    if exercise.tell is None or case is None:
-        return _shown(label, exercise.result, outcome)
-    return [[label, "text", {"text": exercise.tell(case, outcome)}]]
-
-
-def _check_whole(exercise, expected, got):
-    """Refuse 3.0 for 3: a float is no index, and no board."""
-    if isinstance(expected, numbers.Integral) and isinstance(got, (float, np.floating)):
-        raise _Failed("labs.not_whole", function=exercise.function, got=_text(got))
-
-
-def _check_type(exercise, expected, got):
+def _other_type(exercise, expected, got):
     if got is None and expected is not None:
-        raise _Failed("labs.returned_none", function=exercise.function)
+        return _Failed("labs.returned_none", function=exercise.function)
     if _kind(expected) != _kind(got):
         words = {"expected": _described(expected), "got": _described(got)}
-        raise _Failed("labs.wrong_type", function=exercise.function, **words)
-    if isinstance(expected, tuple) and len(expected) == len(got):
-        for one, other in zip(expected, got):
-            _check_type(exercise, one, other)
+        return _Failed("labs.wrong_type", function=exercise.function, **words)
+    parts = isinstance(expected, tuple) and len(expected) == len(got) and zip(expected, got)
+    return next(filter(None, (_other_type(exercise, *pair) for pair in parts or ())), None)
 
 
 def _kind(value):
@@ -358,31 +333,27 @@ def _equal(one, other):
     """Compare deeply; floats within 10⁻⁵ of their size, whole numbers exactly."""
     if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
         one, other = np.asarray(one), np.asarray(other)
-        close = one.dtype.kind in "fc" or other.dtype.kind in "fc"
-        if one.shape != other.shape:
-            return False
+        close = "f" in one.dtype.kind + other.dtype.kind and one.shape == other.shape
         return bool(np.allclose(one, other, 1e-5, 1e-6)) if close else np.array_equal(one, other)
     if isinstance(one, dict) and isinstance(other, dict):
         return one.keys() == other.keys() and all(_equal(one[key], other[key]) for key in one)
     if isinstance(one, (list, tuple)) and isinstance(other, (list, tuple)):
         return type(one) is type(other) and len(one) == len(other) and all(map(_equal, one, other))
     if isinstance(one, numbers.Number) and isinstance(other, numbers.Number):
-        if isinstance(one, numbers.Integral) and isinstance(other, numbers.Integral):
-            return int(one) == int(other)
-        if isinstance(one, numbers.Integral) and abs(int(one)) > EXACT:
-            return int(one) == float(other)
-        return bool(np.isclose(float(one), float(other), 1e-5, 1e-6, equal_nan=True))
-    return True if isinstance(one, np.random.Generator) else bool(one == other)
+        return _same_number(one, other)
+    return isinstance(one, np.random.Generator) or bool(one == other)
+
+
+def _same_number(one, other):
+    whole = [isinstance(number, numbers.Integral) for number in (one, other)]
+    if all(whole):
+        return int(one) == int(other)
+    if whole[0] and abs(int(one)) > EXACT:
+        return int(one) == float(other)
+    return bool(np.isclose(float(one), float(other), 1e-5, 1e-6, equal_nan=True))
 
 
 # ---------------------------------------------------------------- what is shown
-
-
-def _of_wrong(exercise, wrong):
-    key, *words = wrong.args
-    failed = _Failed(f"{exercise.name}.{key}", **(words[0] if words else {}))
-    failed.shown = list(getattr(wrong, "shown", []))
-    return failed
 
 
 def _raised(exercise, error, key):
@@ -426,12 +397,10 @@ def _encoded(kind, value):
             return {"board": int(value)}
         if kind == "packed row" and 0 <= int(value) < 1 << 16:
             return {"rows": [to_tiles(np.uint64(value))[0]]}
-        if kind == "rows":
-            rows = [[int(tile) for tile in row] for row in value]
-            if len({len(row) for row in rows} - {0}) == 1 and all(rows):  # it can be drawn
+        if kind in ("row", "rows"):
+            rows = [[int(tile) for tile in row] for row in ([value] if kind == "row" else value)]
+            if len({*map(len, rows)}) == 1 and all(rows):  # it can be drawn
                 return {"rows": rows}
-        if kind == "row" and len(value):
-            return {"rows": [[int(tile) for tile in value]]}
     except (TypeError, ValueError):
         pass
     return {"text": _text(value)}

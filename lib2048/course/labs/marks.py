@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lib2048.course.labs.collect import HandIn, read_record
-from lib2048.course.labs.course import open_course
+from lib2048.course.labs.course_folder import open_course
 from lib2048.course.labs.exercise import of_lab
 from lib2048.course.labs.grading import Graded, read_graded
 from lib2048.course.labs.messages import say
@@ -62,19 +62,15 @@ def rows(course, lab):
 def _marks(course, lab, student):
     """Return the marks of one student in the order of the cells, those without points left out."""
     with quietly(), course.gradebook() as book:
-        order = [cell.name for cell in book.find_notebook(lab, lab).source_cells]
-        grades = book.find_submission_notebook(lab, lab, student).grades
-        solutions = {cell.name for cell in book.find_notebook(lab, lab).solution_cells}
-        marks = [
-            Mark(
-                grade.name,
-                grade.max_score,
-                grade.name in solutions,
-                None if grade.needs_manual_grade else grade.score,
-            )
-            for grade in grades
-            if grade.max_score
-        ]
+        notebook = book.find_notebook(lab, lab)
+        order = [cell.name for cell in notebook.source_cells]
+        solutions = {cell.name for cell in notebook.solution_cells}
+        marks = []
+        for grade in book.find_submission_notebook(lab, lab, student).grades:
+            points = None if grade.needs_manual_grade else grade.score
+            if grade.max_score:
+                by_person = grade.name in solutions
+                marks.append(Mark(grade.name, grade.max_score, by_person, points))
     return sorted(marks, key=lambda mark: order.index(mark.name))
 
 
@@ -111,21 +107,18 @@ def _header(column, row):
 
 
 def _line(form, row):
-    person = say("grading.person")
-    points = [
-        [
-            person if mark.points is None else f"{mark.points:g}"
-            for mark in row.marks
-            if mark.by_person == by
-        ]
-        for by in (False, True)
-    ]
-    checks, by_person = row.total(False), row.total(True)
-    grade = "" if None in (checks, by_person) else f"{checks + by_person:g}"
-    who = row.hand_in
-    return [form.format(who.student), who.name, who.number, "yes" if who.late else "no", *points[0],
-            person if checks is None else f"{checks:g}", *points[1], grade,
-            f"{sum(mark.most for mark in row.marks):g}", "; ".join(row.graded.notes)]  # fmt: skip
+    def said(points):
+        return say("grading.person") if points is None else f"{points:g}"
+
+    by_checks, by_person = (
+        [said(mark.points) for mark in row.marks if mark.by_person == by] for by in (False, True)
+    )
+    totals, who = (row.total(False), row.total(True)), row.hand_in
+    grade = "" if None in totals else f"{sum(totals):g}"
+    most = sum(mark.most for mark in row.marks)
+    late = "yes" if who.late else "no"
+    return [form.format(who.student), who.name, who.number, late, *by_checks, said(totals[0]),
+            *by_person, grade, f"{most:g}", "; ".join(row.graded.notes)]  # fmt: skip
 
 
 def _harmless(text):
@@ -163,14 +156,14 @@ def feedback(lab, folder):
         who = row.hand_in
         folder = f"{who.name}_{who.student}_assignsubmission_file_".replace("/", "-")
         paths[f"{folder}/{lab}.html"] = path
-    write_atomic(course.folder / "feedback" / f"{lab}.zip", lambda file: _zip(file, paths))
+
+    def write(file):
+        with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name, path in paths.items():
+                archive.write(path, name)
+
+    write_atomic(course.folder / "feedback" / f"{lab}.zip", write)
     return list(paths.values())
-
-
-def _zip(file, paths):
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, path in paths.items():
-            archive.write(path, name)
 
 
 def _exporter():
@@ -202,17 +195,14 @@ def _page(exporter, course, lab, row):
     with quietly():
         notebook, _ = ClearHiddenTests(enforce_metadata=False).preprocess(notebook, about)
         _hide_tracebacks(notebook)
-        if notes := row.graded.notes + _yet_to_come(row):
+        notes = list(row.graded.notes)
+        if names := [mark.name for mark in row.marks if mark.points is None]:
+            notes.append(say("grading.yet_to_come", names=", ".join(names)))  # the page shows 0
+        if notes:
             lines = [f"### {say('grading.feedback_title')}", *(f"- {note}" for note in notes)]
             notebook.cells.insert(0, nbformat.v4.new_markdown_cell("\n".join(lines)))
         page, _ = exporter.from_notebook_node(notebook, about)
     return page
-
-
-def _yet_to_come(row):
-    """Return a note on answers that a person has not marked yet; the page shows 0 for them."""
-    names = [mark.name for mark in row.marks if mark.points is None]
-    return [say("grading.yet_to_come", names=", ".join(names))] if names else []
 
 
 def _hide_tracebacks(notebook):

@@ -1,4 +1,4 @@
-"""Everything that the labs say, in one table: messages/*.toml.
+"""Everything that the labs say, in one table: messages/*.toml, and messages.toml of each lab.
 
 A class translates it by a file of the same form, of as many of the messages as it likes:
 `labs.translate("mine.toml")`, or the variable LIB2048_MESSAGES with the file's path.
@@ -9,7 +9,7 @@ import os
 import tomllib
 from pathlib import Path
 
-_FOLDER = Path(__file__).with_name("messages")
+_FOLDER = Path(__file__).parent
 _CHANGED = {}
 
 
@@ -24,7 +24,7 @@ def known(key):
 
 
 def translate(path):
-    """Take messages from a file of your own: TOML in the form of those in labs/messages.
+    """Take messages from a file of your own: TOML in the form of the labs' own.
 
     Raises ValueError for a file that cannot be read and for names that no message has, in one
     line.
@@ -40,8 +40,10 @@ def translate(path):
 
 @functools.cache
 def _own():
-    files = sorted(_FOLDER.glob("*.toml"))
-    texts = {file.stem: tomllib.loads(file.read_text(encoding="utf-8")) for file in files}
+    texts = {}
+    for file in [*_FOLDER.glob("messages/*.toml"), *_FOLDER.glob("hw*/*.toml")]:
+        name = file.parent.name if file.stem == "messages" else file.stem
+        texts[name] = tomllib.loads(file.read_text(encoding="utf-8"))
     return _flat(texts)
 
 

@@ -13,8 +13,12 @@ AS_HANDED_IN = "as-handed-in"  # the tag of long cells without marks: a grader r
 NOBODY = "0000"
 
 
+class Refused(ValueError):
+    """Says in words why a file is no hand-in."""
+
+
 def parse(data, name):
-    """Return a notebook, a dict, from the bytes of its file.  Raises ValueError for another file.
+    """Return a notebook, a dict, from the bytes of its file.  Raises `Refused` for another file.
 
     name: of the file, for the error.
     """
@@ -25,7 +29,7 @@ def parse(data, name):
             return notebook
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         pass
-    raise ValueError(say("hand_in.no_notebook_file", name=name))
+    raise Refused(say("hand_in.no_notebook_file", name=name))
 
 
 def source(cell):
@@ -51,11 +55,6 @@ def lab_of(notebook):
     found = [said.get("lab") if isinstance(said, dict) else None, *titles]
     found += [lab for lab, _ in ids.most_common()]
     return next((lab for lab in found if lab in LABS), None)
-
-
-def grade_id(cell):
-    """Return nbgrader's name of a cell, None for none."""
-    return grading(cell).get("grade_id")
 
 
 def student_of(notebook):

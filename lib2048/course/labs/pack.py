@@ -12,7 +12,7 @@ from pathlib import Path
 from lib2048.course.labs.exercise import hand_in, of_lab
 from lib2048.course.labs.messages import say
 from lib2048.course.labs.notebook import (
-    grade_id,
+    grading,
     lab_of,
     not_attempted,
     parse,
@@ -44,13 +44,8 @@ class Packed:
 
     def __str__(self):
         words = {"path": self.path, "student": self.student, "files": ", ".join(self.files)}
-        size = -(-self.path.stat().st_size // 1000)
-        return "\n".join(
-            [
-                say("hand_in.packed", size=size, **words),
-                *(self.missing or [say("hand_in.complete")]),
-            ]
-        )
+        packed = say("hand_in.packed", size=-(-self.path.stat().st_size // 1000), **words)
+        return "\n".join([packed, *(self.missing or [say("hand_in.complete")])])
 
 
 def pack(lab, folder=".", out=None, student=None):
@@ -69,32 +64,24 @@ def pack(lab, folder=".", out=None, student=None):
         raise ValueError(say("hand_in.no_student", name=path.name))
     files = {f"{lab}.ipynb": to_bytes(notebook)} | _of_run(path.parent) | _beside(path.parent)
     data, notes = _small_enough(lab, student, files, notebook)
-    out = Path(out or f"{lab}-{_plain(student)}.zip")
+    plain = re.sub(r"[^\w.-]+", "-", str(student)).strip("-.")[:60] or "student"
+    out = Path(out or f"{lab}-{plain}.zip")
     if out.is_dir():
         raise ValueError(say("hand_in.out_is_folder", out=out, name=f"{lab}.zip"))
     write_atomic(out, lambda file: file.write(data), len(data))
     return Packed(out, student, sorted(files), _missing(lab, notebook, files) + notes)
 
 
-def _plain(text):
-    """Return a text as a part of a file's name."""
-    return re.sub(r"[^\w.-]+", "-", str(text)).strip("-.")[:60] or "student"
-
-
 def _find(lab, folder):
     """Return the path of the lab's notebook."""
-    if folder.is_file():
-        return _checked(lab, folder)
-    if not folder.is_dir():
+    if not folder.exists():
         raise ValueError(say("hand_in.no_folder", folder=folder))
-    for usual in (
-        f"{lab}.ipynb",
-        f"{lab}/{lab}.ipynb",
-        f"my/homework/release/{lab}/{lab}.ipynb",
-        f"notebooks/homework/release/{lab}/{lab}.ipynb",
-    ):
-        if (folder / usual).is_file():
-            return _checked(lab, folder / usual)
+    homes = "", f"{lab}/", f"my/homework/release/{lab}/", f"notebooks/homework/release/{lab}/"
+    for path in (folder, *(folder / f"{home}{lab}.ipynb" for home in homes)):
+        if path.is_file():
+            if (found := lab_of(parse(path.read_bytes(), path.name))) not in (lab, None):
+                raise ValueError(say("hand_in.other_lab", name=path.name, found=found, lab=lab))
+            return path
     found = [path for path in sorted(folder.glob("*.ipynb")) if _lab(path) == lab]
     if not found:
         raise ValueError(say("hand_in.no_notebook", folder=folder, lab=lab))
@@ -109,13 +96,6 @@ def _lab(path):
         return lab_of(parse(path.read_bytes(), path.name))
     except ValueError:
         return None
-
-
-def _checked(lab, path):
-    found = lab_of(parse(path.read_bytes(), path.name))
-    if found not in (lab, None):
-        raise ValueError(say("hand_in.other_lab", name=path.name, found=found, lab=lab))
-    return path
 
 
 def _beside(folder):
@@ -137,14 +117,14 @@ def _of_run(folder):
 def _missing(lab, notebook, files):
     """Say in words what is missing; the report may be a file, or an answer in the notebook."""
     functions, answers = not_attempted(notebook)
-    untouched = ("functions", functions), ("answers", answers)
     lines = [
-        say(f"hand_in.missing_{kind}", names=", ".join(map(str, names)))
-        for kind, names in untouched
-        if names
+        say(f"hand_in.missing_{kind}", names=", ".join(map(str, untouched)))
+        for kind, untouched in (("functions", functions), ("answers", answers))
+        if untouched
     ]
     there = {kind for kind in KINDS if any(is_of(kind, name) for name in files)}
-    if "report" in map(grade_id, notebook["cells"]) and "report" not in answers:
+    names = [grading(cell).get("grade_id") for cell in notebook["cells"]]
+    if "report" in names and "report" not in answers:
         there.add("report")
     return lines + [say(f"hand_in.missing_{kind}") for kind in hand_in(lab) if kind not in there]
 

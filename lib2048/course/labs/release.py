@@ -36,26 +36,15 @@ def full(source, lab):
     """
     use = nbgrader().preprocessors
     clear = use.ClearSolutions(code_stub={"python": NOT_ATTEMPTED}, text_stub=NO_ANSWER)
-    steps = [
-        use.LockCells(),
-        clear,
-        use.ClearOutput(),
-        use.CheckCellMetadata(),
-        use.ComputeChecksums(),
-    ]
-    return _through(steps, source, lab)
+    steps = use.LockCells(), clear, use.ClearOutput(), use.CheckCellMetadata()
+    return _through([*steps, use.ComputeChecksums()], source, lab)
 
 
 def released(source, lab):
     """Return a source lab as students get it: stubs for solutions, no hidden tests, no outputs."""
     use = nbgrader().preprocessors
-    steps = [
-        use.ClearHiddenTests(),
-        use.ClearMarkScheme(),
-        use.ComputeChecksums(),
-        use.CheckCellMetadata(),
-    ]
-    notebook = _through(steps, full(source, lab), lab)
+    steps = use.ClearHiddenTests(), use.ClearMarkScheme(), use.ComputeChecksums()
+    notebook = _through([*steps, use.CheckCellMetadata()], full(source, lab), lab)
     notebook.metadata = type(notebook.metadata)(
         kernelspec=KERNEL, language_info={"name": "python"}, lib2048={"lab": lab}
     )

@@ -37,14 +37,14 @@ class _Client(NotebookClient):
     def output(self, outs, msg, display_id, cell_index):
         self.shown += len(str(msg["content"]))
         self.pieces += 1
-        if self.shown > MOST_OUTPUT or self.pieces > MOST_OUTPUTS:
-            if msg["msg_type"] != "error":
-                return None
+        too_much = self.shown > MOST_OUTPUT or self.pieces > MOST_OUTPUTS
+        if too_much and msg["msg_type"] != "error":
+            return None
         return super().output(outs, msg, display_id, cell_index)
 
 
 @dataclass
-class Limits:
+class TimeLimits:
     """How long cells may take, in seconds; the kernel's start is not counted.
 
     granted: {name of a graded cell: seconds}; patience: by which all are multiplied, for a machine
@@ -76,7 +76,7 @@ class Limits:
 async def run(notebook, folder, environment, limits, stop):
     """Run a notebook's cells in place, each after an error of another, and stop at a time-out.
 
-    folder: where its kernel works; environment: of the kernel; limits: `Limits`; stop(): what
+    folder: where its kernel works; environment: of the kernel; limits: `TimeLimits`; stop(): what
     Ctrl-C calls.  Returns notes, one for what ended it early.  Cells that did not run hold an error
     that says so.
     """
@@ -93,7 +93,9 @@ async def run(notebook, folder, environment, limits, stop):
         raise_on_iopub_timeout=False,
         resources={"metadata": {"path": str(folder)}},
         extra_arguments=["--log-level=CRITICAL", "--HistoryManager.hist_file=:memory:"],
-        timeout_func=lambda cell: _left(end, limits.of(cell)),  # the `end` of then
+        timeout_func=lambda cell: max(  # the `end` of then
+            1, math.ceil(min(limits.of(cell), end - time.monotonic()))
+        ),
     )
     cells = [
         n
@@ -112,10 +114,6 @@ async def run(notebook, folder, environment, limits, stop):
                 not_run([notebook.cells[m] for m in cells[k + 1 :]])
                 return [note]
     return []
-
-
-def _left(end, most):
-    return max(1, math.ceil(min(most, end - time.monotonic())))
 
 
 def _when_stopped(stop):

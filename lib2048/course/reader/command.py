@@ -33,7 +33,7 @@ def lessons(options):
     if options.lessons is None:
         return _choices()
     done = copies.update(getattr(options, "beside", False))
-    text = _told(done, getattr(options, "beside", False))
+    text = _done(done, getattr(options, "beside", False))
     if options.lessons == "start":
         done["open"] = str(Path(done["folder"], copies.FIRST))
         text += f"\nOpen them by: {_jupyter()} lab {copies.shown(done['open'])}"
@@ -53,14 +53,10 @@ def _choices():
     copies.originals()  # or say where they are
     folder = mine.folder()
     there = os.path.isdir(folder)
-    first = (
-        f"Your copies are in {copies.shown(folder)}/."
-        if there
-        else "You have no copies yet: begin with `lib2048 lessons start`."
-    )
-    return {"folder": str(folder), "started": there, "commands": [*DOES]}, "\n".join(
-        [*(f"{f'lib2048 {command}':34}{does}" for command, does in DOES.items()), "", first]
-    )
+    lines = [f"{f'lib2048 {command}':34}{does}" for command, does in DOES.items()]
+    first = f"Your copies are in {copies.shown(folder)}/." if there else BEGIN
+    data = {"folder": str(folder), "started": there, "commands": [*DOES]}
+    return data, "\n".join([*lines, "", first])
 
 
 def _jupyter():
@@ -69,21 +65,12 @@ def _jupyter():
     return "jupyter" if shutil.which("jupyter") or not beside.exists() else copies.shown(beside)
 
 
-def _told(done, beside):
+def _done(done, beside):
     """Say what was done, in a line for each kind."""
-    folder = copies.shown(done["folder"])
-    lines = [
-        f"{len(done['added'])} notebooks are new in {folder}/, without outputs. They are "
-        "yours: nothing will overwrite them."
-        if done["added"]
-        else f"{folder}/ has all lessons and labs."
-    ]
-    for key, text in KINDS.items():
-        if done[key]:
-            lines.append(text.format(names=", ".join(done[key])))
-    if done["newer"] and not beside:
-        lines.append(ASK)
-    return "\n".join(lines)
+    words = {"count": len(done["added"]), "folder": copies.shown(done["folder"])}
+    lines = [(NEW if done["added"] else NOTHING_NEW).format(**words)]
+    lines += [text.format(names=", ".join(done[key])) for key, text in KINDS.items() if done[key]]
+    return "\n".join(lines + [ASK] * (bool(done["newer"]) and not beside))
 
 
 DOES = {
@@ -92,6 +79,12 @@ DOES = {
     "lessons update --beside": "and put the newer one beside yours, as NAME.new.ipynb",
     "progress": "how far you have come, and the next step",
 }
+BEGIN = "You have no copies yet: begin with `lib2048 lessons start`."
+NEW = (
+    "{count} notebooks are new in {folder}/, without outputs. They are yours: nothing will "
+    "overwrite them."
+)
+NOTHING_NEW = "{folder}/ has all lessons and labs."
 ASK = "To have the new ones beside yours: lib2048 lessons update --beside"
 KINDS = {
     "newer": "Newer than what you copied: {names}. Yours stay as they are.",

@@ -12,7 +12,6 @@ from lib2048.machine.files import write_atomic
 
 FIRST = mine.FIRST.name
 RELEASES = "homework/release"
-NOTHING = "nothing"
 NOT_HERE = (
     "the lessons come with the repository, not with the installed package: go into its "
     "folder, the one that holds notebooks/, and ask again"
@@ -72,45 +71,30 @@ def update(beside=False):
         raise ValueError(f"{shown(folder)} is no folder: move it away, your copies belong there")
     done = {key: [] for key in ("added", "newer", "beside", "kept", "unread")}
     for name, path in found.items():
-        _bring(folder, name, fresh(path), beside, done)
+        notebook = fresh(path)
+        if _put(folder / name, notebook):
+            done["added"].append(name)
+            continue
+        try:
+            of = copy_of(read(folder / name))
+        except (ValueError, OSError):
+            done["unread"].append(name)
+            continue
+        if of not in (None, copy_of(notebook)):
+            done["newer"].append(name)
+            if beside:
+                new = name.replace(".ipynb", ".new.ipynb")
+                done["beside" if _put(folder / new, notebook) else "kept"].append(new)
     return {"folder": str(folder)} | done
 
 
-def _bring(folder, name, notebook, beside, done):
-    """Add one copy, or say of the one that is there what it is; done: the lists of `update`."""
-    of = _version_there(folder / name)
-    if of == NOTHING:
-        done["added"].append(_written(folder, name, notebook))
-    elif of is None:
-        done["unread"].append(name)
-    elif of not in ("", copy_of(notebook)):
-        done["newer"].append(name)
-        if beside:
-            _put_beside(folder, name.replace(".ipynb", ".new.ipynb"), notebook, done)
-
-
-def _version_there(target):
-    """Return the version that a copy is of, "" for an unknown one, None for what is no notebook."""
-    if not os.path.lexists(target):
-        return NOTHING
-    try:
-        return copy_of(read(target)) or ""
-    except (ValueError, OSError):
-        return None
-
-
-def _put_beside(folder, name, notebook, done):
-    there = os.path.lexists(folder / name)
-    done["kept" if there else "beside"].append(name)
-    if not there:
-        _written(folder, name, notebook)
-
-
-def _written(folder, name, notebook):
-    """Write a notebook where there is none, and return its name."""
+def _put(path, notebook):
+    """Write a notebook where there is nothing yet, and say whether that was so."""
+    if os.path.lexists(path):
+        return False
     data = to_bytes(notebook)
-    write_atomic(folder / name, lambda file: file.write(data), len(data))
-    return name
+    write_atomic(path, lambda file: file.write(data), len(data))
+    return True
 
 
 def shown(path):

@@ -28,16 +28,16 @@ import numpy as np
 
 from lib2048.game.board import afterstates, initial, max_exponent, slide, spawn
 from lib2048.game.rng import stream
+from lib2048.game.spec import ACTIONS
 from lib2048.machine.child import Ended, ask
 
-ACTION_NAMES = "Up", "Right", "Down", "Left"
 MOST_TEXT = 200  # characters of a reason, MOST_NAME of a name
 MOST_NAME = 40
 FILES = LOG, WATCH = "games.txt", "watch.txt"
 
 
 @dataclass(frozen=True)
-class Limits:
+class GuestLimits:
     """How long a guest may think, and how much memory it may take.
 
     ms_per_move: a move that takes longer is late; late_moves: a game ends at that one; extra_s:
@@ -90,12 +90,12 @@ class Game:
 # ---------------------------------------------------------------- the tournament's side
 
 
-def play_file(path, games, seed, limits=Limits(), progress=lambda done: None):  # noqa: B008
+def play_file(path, games, seed, limits=GuestLimits(), progress=lambda done: None):  # noqa: B008
     """Let a Python file's player play games 0, 1, … of a seed; return (its name, [`Game`]).
 
-    There are fewer games where it was stopped (`Limits.failures`).  progress is called, in another
-    thread, with the number of games that are over.  Raises `Ended`, with the reason, when the file
-    cannot be loaded.  A process that ends is started again for the next game.
+    There are fewer games where it was stopped (`GuestLimits.failures`).  progress is called, in
+    another thread, with the number of games that are over.  Raises `Ended`, with the reason, when
+    the file cannot be loaded.  A process that ends is started again for the next game.
     """
     name, played = "", []
     while len(played) < games and not is_out(played, limits):
@@ -123,24 +123,23 @@ def _some_games(path, played, games, seed, limits, progress):
         message = {"file": os.path.abspath(path), "folder": folder, "seed": seed, "first": first}
         message |= {"count": count, "failures": running, "limits": asdict(limits)}
         with _followed(Path(folder, LOG), lambda done: progress(first + done)):
-            why = _asked(message, limits.seconds(count), limits.memory_mib)
+            try:
+                seconds = limits.seconds(count)
+                why = ask(f"{__name__}:serve", message, seconds, limits.memory_mib)["answer"]["why"]
+            except Ended as ended:  # before its games did
+                why = ended.reason
         return _read(Path(folder), path, why, seed, first, limits)
-
-
-def _asked(message, seconds, memory_mib):
-    """Start a process that plays; return why it ended before its games did, "" if it did not."""
-    try:
-        return ask(f"{__name__}:serve", message, seconds, memory_mib)["answer"]["why"]
-    except Ended as ended:
-        return ended.reason
 
 
 def _read(folder, file, why, seed, first, limits):
     """Return (name, games) as a process wrote them down; one that broke off ends by `why`."""
     name, *lines = _text(folder / LOG).split("\n")
-    if frames := _text(folder / WATCH):
+    if frames := _text(folder / WATCH):  # by faulthandler
         limit = limits.move_s if lines else limits.import_s
-        why = f"took longer than {limit:g} s{_line(frames, file)}: is there a loop without end?"
+        script = Path(file).name.encode("ascii", "backslashreplace").decode()
+        line = re.search(rf'{re.escape(script)}", line ([0-9]+) in', frames)
+        where = f" (line {line[1]})" if line else ""
+        why = f"took longer than {limit:g} s{where}: is there a loop without end?"
     if not lines:  # not even loaded
         raise Ended(why)
     *over, open_game = (line.partition(" ") for line in lines)
@@ -169,13 +168,6 @@ def _replayed(actions, about, seed, number):
 
 def _text(path):
     return path.read_text("utf-8", "replace") if path.exists() else ""
-
-
-def _line(frames, file):
-    """Return " (line N)", where in a file its process was, by what faulthandler wrote; or ""."""
-    name = Path(file).name.encode("ascii", "backslashreplace").decode()
-    found = re.search(rf'{re.escape(name)}", line ([0-9]+) in', frames)
-    return f" (line {found[1]})" if found else ""
 
 
 @contextlib.contextmanager
@@ -209,8 +201,9 @@ def serve(message):
     A task of `child.ask`.  The log's first line is the name; then comes a line a game: its actions,
     each written as soon as it is taken, a space, and what else there is to say, as JSON.
     """
-    _compile_the_rules()
-    folder, limits = message["folder"], Limits(**message["limits"])
+    board, random = initial(stream(0, 0))  # compiles the rules, or loads them, before a clock runs
+    afterstates(board), spawn(board, random)
+    folder, limits = message["folder"], GuestLimits(**message["limits"])
     with contextlib.ExitStack() as files:
         log, watch = (files.enter_context(open(f"{folder}/{name}", "wb", 0)) for name in FILES)
         guest = _Guest(message["file"], limits, log, watch)
@@ -221,12 +214,6 @@ def serve(message):
         guest.play(message["seed"], message["first"], message["count"], message["failures"])
         faulthandler.cancel_dump_traceback_later()
     return {"why": ""}
-
-
-def _compile_the_rules():
-    """Load what the rules need, or compile it, before any clock runs."""
-    board, random = initial(stream(0, 0))
-    afterstates(board), spawn(board, random)
 
 
 class _Guest:
@@ -281,9 +268,12 @@ class _Guest:
         if isinstance(action, bool) or not isinstance(action, (int, np.integer)):
             kind = "None" if action is None else f"a {type(action).__name__}"
             raise _Failure(f"returned {kind}: an action is a whole number, 0 to 3")
-        if action not in legal:
-            raise _Failure(_illegal(int(action)))
-        return int(action)
+        if action in legal:
+            return int(action)
+        if 0 <= action <= 3:
+            raise _Failure(f"took {ACTIONS[action]} where it moves no tile")
+        number = int(action) if abs(int(action)) < 1000 else "a large number"
+        raise _Failure(f"returned {number}: an action is 0, 1, 2 or 3")
 
     def _watch(self):
         """End the process if a move hangs, even in compiled code; return the time."""
@@ -332,10 +322,3 @@ def plain(text, most=MOST_NAME):
     words = " ".join(text.split()) if isinstance(text, str) else ""
     words = "".join(letter if letter.isprintable() else "\ufffd" for letter in words)
     return words if len(words) <= most else f"{words[: most - 1]}…"
-
-
-def _illegal(action):
-    if 0 <= action <= 3:
-        return f"took {ACTION_NAMES[action]} where it moves no tile"
-    number = action if abs(action) < 1000 else "a large number"
-    return f"returned {number}: an action is 0, 1, 2 or 3"

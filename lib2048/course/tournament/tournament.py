@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lib2048.course.tournament.guest import Limits, is_out, plain, play_file
+from lib2048.course.tournament.guest import GuestLimits, is_out, plain, play_file
 from lib2048.course.tournament.leaderboard import Leaderboard, Standing
 from lib2048.game.board import WHOLE
 from lib2048.machine.child import Ended
@@ -33,7 +33,7 @@ def tournament(
     files are passed over.  out: the folder for leaderboard.csv and leaderboard.html, or None.
     games ≥ 1: game n of every player has the luck of (seed, n).  ms_per_move: weights look ahead
     for that long, and Python files may think for that long; None: weights play at 1-ply, and
-    Python files may think for 100 ms.  limits: `guest.Limits`, for other limits of Python files.
+    Python files may think for 100 ms.  limits: `GuestLimits`, for other limits of Python files.
 
     A Python file's game ends, with its points so far, where it raises, takes an illegal action,
     is late for the tenth time or has its process ended; three such games in a row and it is out.
@@ -44,7 +44,7 @@ def tournament(
     check_games(games, threads=1)
     if ms_per_move is not None:
         check_limits(None, ms_per_move / 1000)
-    limits = limits or Limits(ms_per_move=ms_per_move or Limits.ms_per_move)
+    limits = limits or GuestLimits(ms_per_move=ms_per_move or GuestLimits.ms_per_move)
     paths = _submissions(folder)
     _check_out(folder, out)
     play = _Tournament(games, ms_per_move, seed, limits, progress)
@@ -57,7 +57,9 @@ def tournament(
         raise
     board = play.leaderboard(standings, paths)
     if not any(row["games"] for row in board.rows):
-        raise ValueError(f"{folder}: {_nothing(standings)}")
+        first, count = standings[0], len(standings)
+        more = f" (and so on, {count} in all)" if count > 1 else ""
+        raise ValueError(f"{folder}: nothing in it can play: {first.file}: {first.note}{more}")
     _write(board, out)
     return board
 
@@ -90,13 +92,6 @@ def _check_out(folder, out):
         raise ValueError(f"{out}: nothing can be written there; choose another folder")
 
 
-def _nothing(standings):
-    """Say that nothing of a folder can play, and why the first does not."""
-    first = standings[0]
-    more = f" (and so on, {len(standings)} in all)" if len(standings) > 1 else ""
-    return f"nothing in it can play: {first.file}: {first.note}{more}"
-
-
 def _write(board, out):
     """Write both files of a leaderboard, if anybody has played."""
     if out is not None and any(row["games"] for row in board.rows):
@@ -119,15 +114,13 @@ class _Tournament:
         if not path.is_file():
             return Standing(name, note="is not a file: submissions are files")
         try:
-            return (
-                self._guest(path, name)
-                if path.suffix.lower() == ".py"
-                else self._weights(path, name)
-            )
+            play = self._guest if path.suffix.lower() == ".py" else self._weights
+            return play(path, name)
         except Ended as ended:
             return Standing(name, note=plain(ended.reason, MOST_NOTE))
         except Exception as error:  # nothing that is wrong with a file may stop the others
-            return Standing(name, note=_without(path, str(error) or type(error).__name__))
+            message = (str(error) or type(error).__name__).removeprefix(f"{path}: ")
+            return Standing(name, note=plain(message, MOST_NOTE))
 
     def leaderboard(self, standings, paths):
         """Return the leaderboard of what has been played so far."""
@@ -172,8 +165,3 @@ def _note(games, out):
     if late:
         said.append(f"{late} late move{'s' * (late != 1)}")
     return plain("; ".join(said), MOST_NOTE)
-
-
-def _without(path, message):
-    """Return a message in one line, without the path that it begins with."""
-    return plain(message.removeprefix(f"{path}: "), MOST_NOTE)

@@ -2,20 +2,20 @@
 
 import numpy as np
 
-from lib2048.course.labs import hw04_mistakes as wrong
-from lib2048.course.labs import tdl
-from lib2048.course.labs.exercise import Exercise
-from lib2048.course.labs.hw04_mistakes import LOOKUPS, TUPLES
+from lib2048.course.labs.exercise import Exercise, changed
+from lib2048.course.labs.hw04 import program
+from lib2048.course.labs.hw04.program import Step, Tables
 from lib2048.course.labs.messages import say
 from lib2048.course.labs.seeds import variant
-from lib2048.course.labs.tdl import Step, Tables, at
 from lib2048.game.board import afterstates, from_tiles, initial, spawn
 from lib2048.game.rng import stream
 from lib2048.game.spec import ACTIONS
+from lib2048.networks.names import parse_network
 
 NETWORK = "cells:0125,4569,0123"  # small enough for a check
 NETWORKS = ("4x6", "cells:012345,456789,012456,345678", "cells:012345,012456,456789,01259d")
 ALPHA = 0.25
+ILLEGAL = changed(program.select_best_move, "after != board", "True")
 
 
 def network_of(student):
@@ -31,7 +31,7 @@ def network_of(student):
 
 def a_network(random, spread=100.0):
     """Return small `Tables` with random weights."""
-    tables = tdl.new_tables(NETWORK)
+    tables = program.new_tables(NETWORK)
     tables.weights[:] = random.normal(0, spread, tables.weights.shape)
     return tables
 
@@ -57,8 +57,8 @@ def some_boards(random, count=12):
 
 def _is_symmetric(board):
     """Say whether two images of a tuple meet the same weight."""
-    images = tdl.isomorphic(TUPLES)
-    return any(len({tdl.indexof(image, board) for image in some}) < 8 for some in images)
+    images = program.isomorphic(parse_network(NETWORK))
+    return any(len({program.indexof(image, board) for image in some}) < 8 for some in images)
 
 
 def index_cases(random):
@@ -105,7 +105,7 @@ def choice_cases(random):
         if not any(left.values()):
             break
     below = Tables(network.weights - np.float32(512), network.isomorphic)
-    low = [(below, board) for board in found if tdl.select_best_move(below, board) != 0]
+    low = [(below, board) for board in found if program.select_best_move(below, board) != 0]
     return [*((network, board) for board in (*found, steps[-1].next_state)), *low[:2]]
 
 
@@ -116,7 +116,7 @@ def _tells(network, board):
     """
     options, told = afterstates(board), {}
     legal, best = [action for action, _, _ in options], {}
-    for name, value_of in (("", tdl.estimate), (" of states", tdl.expected_value)):
+    for name, value_of in (("", program.estimate), (" of states", program.expected_value)):
         values = [value_of(network, after) for _, after, _ in options]
         worths = sorted((r + v, a) for (a, _, r), v in zip(options, values))
         if len(worths) < 2 or worths[-1][0] - worths[-2][0] < 0.5:
@@ -126,7 +126,7 @@ def _tells(network, board):
         told[f"place{name}"] = legal.index(best[name]) != best[name]
     told["other values"] = best[""] != best[" of states"]
     told["not the first"] = best[""] != 0
-    told["illegal"] = wrong.ignores_legality(network, board) != best[""]
+    told["illegal"] = ILLEGAL(network, board) != best[""]
     return told
 
 
@@ -193,7 +193,10 @@ def _same_changes(expected, got):
 def given_update(case):
     """Return what a picture says of a case of `update`, beside the board."""
     network, board, amount = case
-    return {"amount": f"{amount:g}", say("hw04.tell.before"): f"{tdl.estimate(network, board):.2f}"}
+    return {
+        "amount": f"{amount:g}",
+        say("hw04.tell.before"): f"{program.estimate(network, board):.2f}",
+    }
 
 
 def tell_update(case, outcome):
@@ -246,7 +249,7 @@ def tell_values(boards):
 
 
 def _values(network, boards):
-    return ", ".join(f"{tdl.estimate(network, board):.1f}" for board in boards)
+    return ", ".join(f"{program.estimate(network, board):.1f}" for board in boards)
 
 
 def _afterstates_of(path):
@@ -267,178 +270,194 @@ HAND_IN = ("report", "curve", "config")
 # again, and the last may train a second seed.
 CELL_SECONDS = {"any": 60, "performance-half": 150, "performance-full": 150}
 
+# What the mistakes change: parts of the functions in `program`.
+SHARE = "amount / (8 * len(network.weights))"
+VALUE = "estimate(network, board)"
+OLD_VALUE = "    share =", f"    value = {VALUE}\n    share ="
+LEGAL = "[a for a in range(4) if slide(board, a)[0] != board]"
+LEARNS = "target = path[t].reward + update("
+BACKWARDS = "len(path) - 1, -1, -1"
+NOT_LAST = "len(path) - 2, -1, -1"
+NOT_FIRST = "len(path) - 1, 0, -1"
+DEAD = "    update(network, dead, alpha * (0.0 - estimate(network, dead)))\n"
+STEP = "alpha * error"
+
 EXERCISES = [
     Exercise(
-        "hw04.indexof", "indexof(pattern, board)", tdl.indexof, index_cases, compiles=True,
+        "hw04.indexof", "indexof(pattern, board)", program.indexof, index_cases, compiles=True,
         mistakes={
-            "reversed": lambda pattern, board: tdl.indexof(pattern[::-1], board),
-            "one_bit": lambda pattern, board: sum(
-                at(board, cell) << i for i, cell in enumerate(pattern)),
-            "plain_sum": lambda pattern, board: sum(at(board, cell) for cell in pattern),
-            "tiles": lambda pattern, board: sum(
-                (1 << at(board, c) if at(board, c) else 0) << 4 * i
-                for i, c in enumerate(pattern)),
-            "cells": lambda pattern, board: tdl.indexof(range(len(pattern)), board),
-            "first_cell": lambda pattern, board: at(board, pattern[0]),
-            "empty_is_1": lambda pattern, board: sum(
-                (1 << at(board, c)) << 4 * i for i, c in enumerate(pattern)),
-            "shift_by_cell": lambda pattern, board: sum(
-                at(board, cell) << 4 * cell for cell in pattern),
+            "reversed": ("pattern[i]", "pattern[-1 - i]"),
+            "one_bit": ("|=", "+=", "(4 * i)", "i"),
+            "plain_sum": ("|=", "+=", " << (4 * i)", ""),
+            "tiles": ("|= at(board, pattern[i])", "+= (1 << at(board, pattern[i]) & ~1)"),
+            "cells": ("pattern[i]", "i"),
+            "first_cell": ("len(pattern)", "1"),
+            "empty_is_1": ("|= at(board, pattern[i])", "+= (1 << at(board, pattern[i]))"),
+            "shift_by_cell": ("|=", "+=", "4 * i", "4 * pattern[i]"),
         },
         show={"board": "board"},
     ),
     Exercise(
-        "hw04.estimate", "estimate(network, board)", tdl.estimate, value_cases,
+        "hw04.estimate", "estimate(network, board)", program.estimate, value_cases,
         uses=UP_TO[:1], compiles=True, same=close,
         mistakes={
-            "no_symmetry": wrong.sum_of(lambda images: images[:1]),
-            "four_images": wrong.sum_of(lambda images: images[:4]),
-            "mean": lambda network, board: tdl.estimate(network, board) / LOOKUPS,
-            "sum_of_indices": lambda network, board: float(sum(
-                tdl.indexof(image, board) for images in network.isomorphic for image in images)),
-            "first_tuple": lambda network, board: tdl.estimate(
-                Tables(network.weights[:1], network.isomorphic[:1]), board),
+            "no_symmetry": ("in images:", "in images[:1]:"),
+            "four_images": ("in images:", "in images[:4]:"),
+            "mean": ("return value", "return value / (8 * len(network.weights))"),
+            "sum_of_indices": ("network.weights[k, indexof(pattern, board)]",
+                               "indexof(pattern, board)"),
+            "first_tuple": ("(network.isomorphic)", "(network.isomorphic[:1])"),
         },
         show=HIDDEN | {"board": "board"},
     ),
     Exercise(
-        "hw04.update", "update(network, board, amount)", tdl.update, update_cases,
+        "hw04.update", "update(network, board, amount)", program.update, update_cases,
         uses=UP_TO[:2], compiles=True, outcome=effect, same=close,
         mistakes={
-            "not_split": wrong.updates(lambda amount, network: amount),
-            "by_eight": wrong.updates(lambda amount, network: amount / 8),
-            "by_tuples": wrong.updates(lambda amount, network: amount / len(network.weights)),
-            "no_symmetry": wrong.updates(lambda amount, network: amount / len(network.weights),
-                                    images_of=lambda images: images[:1]),
-            "set": wrong.set_weights,
-            "precedence": wrong.updates(lambda amount, network: amount / 8 * len(network.weights)),
-            "by_32": wrong.updates(lambda amount, network: amount / 32),
-            "once_each": wrong.once_each,
-            "divided_again": wrong.updates(lambda amount, network: amount / LOOKUPS / len(TUPLES)),
-            "divided_twice": wrong.updates(lambda amount, network: amount / LOOKUPS**2),
-            "floor": wrong.updates(lambda amount, network: amount // LOOKUPS),
-            "sign": wrong.updates(lambda amount, network: -amount / LOOKUPS),
-            "first_weight": wrong.first_weight,
-            "first_tuple": wrong.first_tuple,
-            "no_return": wrong.updates(lambda amount, network: amount / LOOKUPS, again=False),
-            "amount": wrong.returns(lambda value, amount: amount),
-            "amount_twice": wrong.returns(lambda value, amount: value + 2 * amount),
-            "old_value": wrong.returns(lambda value, amount: value),
-            "adds_amount": wrong.returns(lambda value, amount: value + amount),
-            "sums_too_early": wrong.sums_while_updating,
+            "not_split": (SHARE, "amount"),
+            "by_eight": (SHARE, "amount / 8"),
+            "by_tuples": ("8 * ", ""),
+            "no_symmetry": ("8 * ", "", "in images:", "in images[:1]:"),
+            "set": ("+= share", "= share"),
+            "precedence": ("(8 * len(network.weights))", "8 * len(network.weights)"),
+            "by_32": (SHARE, "amount / 32"),
+            "once_each": ("pattern in images:", "index in {indexof(p, board) for p in images}:",
+                          "indexof(pattern, board)] +=", "index] +="),
+            "divided_again": (SHARE, f"{SHARE} / len(network.weights)"),
+            "divided_twice": ("(8 * len(network.weights))", "(8 * len(network.weights)) ** 2"),
+            "floor": ("amount /", "amount //"),
+            "sign": ("amount /", "-amount /"),
+            "first_weight": ("(network.isomorphic)", "(network.isomorphic[:1])",
+                             "in images:", "in images[:1]:"),
+            "first_tuple": ("(network.isomorphic)", "(network.isomorphic[:1])"),
+            "no_return": (f"    return {VALUE}\n", ""),
+            "amount": (f"return {VALUE}", "return amount"),
+            "amount_twice": (f"return {VALUE}", "return value + 2 * amount", *OLD_VALUE),
+            "old_value": (f"return {VALUE}", "return value", *OLD_VALUE),
+            "adds_amount": (f"return {VALUE}", "return value + amount", *OLD_VALUE),
+            "sums_too_early": (
+                "    share =", "    value = 0.0\n    share =", f"return {VALUE}", "return value",
+                "+= share",
+                "+= share\n            value += network.weights[k, indexof(pattern, board)]"),
         },
         show=HIDDEN | {"amount": "hidden", "board": "board"}, given=given_update, tell=tell_update,
     ),
     Exercise(
-        "hw04.select_best_move", "select_best_move(network, board)", tdl.select_best_move,
+        "hw04.select_best_move", "select_best_move(network, board)", program.select_best_move,
         choice_cases, uses=UP_TO[:2], compiles=True,
         mistakes={
-            "no_reward": wrong.chooses(lambda network, s, after, r: tdl.estimate(network, after)),
-            "reward_only": wrong.chooses(lambda network, s, after, r: r),
-            "worst": wrong.chooses(
-                lambda network, s, after, r: r + tdl.estimate(network, after), min),
-            "starts_at_0": wrong.first_is_best,
-            "none_below_0": wrong.none_below_0,
-            "illegal": wrong.ignores_legality,
-            "merges_only": wrong.merges_only,
-            "place": wrong.place_in_list,
-            "first_legal": lambda network, board: min(wrong.legal(board), default=-1),
-            "last_legal": lambda network, board: max(wrong.legal(board), default=-1),
-            "gives_up": wrong.gives_up,
-            "none_is_0": wrong.chooses(
-                lambda network, s, after, r: r + tdl.estimate(network, after), none=0),
+            "no_reward": ("reward + estimate", "estimate"),
+            "reward_only": ("reward + estimate(network, after)", "reward"),
+            "worst": ("-np.inf", "np.inf", "value >", "value <"),
+            "starts_at_0": ("-1, -np.inf", "0, 0.0"),
+            "none_below_0": ("-np.inf", "0.0"),
+            "illegal": ILLEGAL,
+            "merges_only": ("after != board", "after != board and reward > 0"),
+            "place": ("return best", f"return {LEGAL}.index(best) if best >= 0 else -1"),
+            "first_legal": ("value > best_value", "best < 0"),
+            "last_legal": ("value > best_value", "True"),
+            "gives_up": ("return best", f"return best if len({LEGAL}) == 4 else -1"),
+            "none_is_0": ("-1, -np.inf", "0, -np.inf"),
         },
-        show=HIDDEN | {"board": "board"}, given=given_choice(tdl.estimate, "V(s′)"),
+        show=HIDDEN | {"board": "board"}, given=given_choice(program.estimate, "V(s′)"),
     ),
     Exercise(
-        "hw04.update_episode", "update_episode(network, path, alpha)", tdl.update_episode,
+        "hw04.update_episode", "update_episode(network, path, alpha)", program.update_episode,
         uses=UP_TO[:3], compiles=True, outcome=change_alone, same=close,
         parts={"last afterstate": last_cases, "whole path": path_cases},
         mistakes={
-            "last_not_taught": wrong.learns(wrong.next_reward, turns=wrong.all_but_last),
-            "first_missing": wrong.learns(wrong.next_reward, turns=wrong.all_but_first),
-            "last_alone": wrong.learns(wrong.next_reward, turns=wrong.last_alone),
-            "own_reward": wrong.learns(wrong.own_reward),
-            "no_reward": wrong.learns(lambda network, path, t, value: value),
-            "next_state": wrong.learns(wrong.next_state),
-            "old_value": wrong.learns(wrong.next_reward, fresh=False),
-            "forward": wrong.learns(wrong.next_reward, turns=list),
-            "of_states": wrong.learns(wrong.own_reward, lambda step: step.state),
-            "no_alpha": wrong.learns(wrong.next_reward, amount=lambda error, alpha: error),
-            "sign": wrong.learns(wrong.next_reward, amount=lambda error, alpha: -alpha * error),
-            "clipped": wrong.learns(wrong.next_reward, amount=wrong.clipped),
-            "fixed_alpha": wrong.learns(wrong.next_reward, amount=lambda error, alpha: 0.1 * error),
-            "divided_again": wrong.learns(
-                wrong.next_reward, amount=lambda error, alpha: alpha * error / LOOKUPS),
-            "by_32": wrong.learns(
-                wrong.next_reward, amount=lambda error, alpha: alpha * error / 32),
-            "returns": wrong.learns(lambda network, path, t, value: sum(
-                step.reward for step in path[t + 1 :])),
-            "last_own_reward": wrong.learns(wrong.last_own_reward),
-            "forward_carry": wrong.forward_carry,
-            "saved": wrong.saved,
-            "target_added": wrong.learns(lambda network, path, t, value: wrong.next_reward(
-                network, path, t, value) + tdl.estimate(network, path[t].afterstate)),
+            "last_not_taught": (
+                BACKWARDS, NOT_LAST, "target = 0.0",
+                "target = path[-1].reward + estimate(network, path[-1].afterstate)"),
+            "first_missing": (BACKWARDS, NOT_FIRST),
+            "last_alone": (BACKWARDS, "len(path) - 1, len(path) - 2, -1"),
+            "own_reward": ("error = target", "error = path[t].reward + target",
+                           LEARNS, "target = update("),
+            "no_reward": (LEARNS, "target = update("),
+            "next_state": (
+                LEARNS, "update(", f"{STEP})",
+                f"{STEP})\n        target = path[t].reward + estimate(network, path[t].state)"),
+            "old_value": (LEARNS, "target = path[t].reward + target - error\n        update("),
+            "forward": (
+                BACKWARDS, "len(path)", LEARNS, "update(",
+                "        error =", "        later = path[t + 1 : t + 2]\n        target = "
+                "sum(s.reward + estimate(network, s.afterstate) for s in later)\n        error ="),
+            "of_states": ("error = target", "error = path[t].reward + target",
+                          LEARNS, "target = update(", ".afterstate", ".state"),
+            "no_alpha": (STEP, "error"),
+            "sign": (STEP, "-alpha * error"),
+            "clipped": (STEP, "alpha * min(max(error, -1.0), 1.0)"),
+            "fixed_alpha": (STEP, "0.1 * error"),
+            "divided_again": (STEP, f"{STEP} / (8 * len(network.weights))"),
+            "by_32": (STEP, f"{STEP} / 32"),
+            "returns": (LEARNS, "target += path[t].reward\n        update("),
+            "last_own_reward": ("target = 0.0", "target = path[-1].reward"),
+            "forward_carry": (BACKWARDS, "len(path)"),
+            "saved": (
+                "    target = 0.0\n", "    target = 0.0\n"
+                "    values = [estimate(network, step.afterstate) for step in path]\n",
+                "target - estimate(network, path[t].afterstate)", "target - values[t]",
+                LEARNS, "target = path[t].reward + values[t]\n        update("),
+            "target_added": ("target - estimate(network, path[t].afterstate)", "target"),
         },
         show=HIDDEN | {"alpha": "hidden"}, given=given_path(_afterstates_of),
         tell=tell_values(_afterstates_of),
     ),
     Exercise(
-        "hw04.expected_value", "expected_value(network, afterstate)", tdl.expected_value,
+        "hw04.expected_value", "expected_value(network, afterstate)", program.expected_value,
         value_cases, uses=UP_TO[:2], compiles=True, same=close,
         mistakes={
-            "even_chances": wrong.expects(0.5, 0.5),
-            "only_twos": wrong.expects(1.0, 0.0),
-            "exchanged": wrong.expects(0.1, 0.9),
-            "not_divided": wrong.expects(divisor=lambda empty: 1),
-            "first_cell": wrong.first_empty_cell,
-            "by_16": wrong.expects(divisor=lambda empty: 16),
-            "by_twice": wrong.expects(divisor=lambda empty: 2 * empty),
-            "tiles_put": wrong.expects(exponents=(2, 4)),
-            "afterstate_itself": lambda network, afterstate: tdl.estimate(network, afterstate),
+            "even_chances": ("FOUR_CHANCE", "0.5"),
+            "only_twos": ("FOUR_CHANCE", "0.0"),
+            "exchanged": ("FOUR_CHANCE", "0.9"),
+            "not_divided": (" / empty", ""),
+            "first_cell": ("empty += 1", "empty += 1\n            break"),
+            "by_16": ("/ empty", "/ 16"),
+            "by_twice": ("/ empty", "/ (2 * empty)"),
+            "tiles_put": ("cell, 2)", "cell, 4)", "cell, 1)", "cell, 2)"),
+            "afterstate_itself": ("total / empty", "estimate(network, afterstate)"),
         },
         show=HIDDEN | {"afterstate": "board"},
     ),
     Exercise(
         "hw04.select_best_move_by_states", "select_best_move_by_states(network, board)",
-        tdl.select_best_move_by_states, choice_cases,
+        program.select_best_move_by_states, choice_cases,
         uses=("indexof", "estimate", "expected_value"), compiles=True,
         mistakes={
-            "no_reward": wrong.chooses(
-                lambda network, s, after, r: tdl.expected_value(network, after)),
-            "of_afterstate": wrong.chooses(
-                lambda network, s, after, r: r + tdl.estimate(network, after)),
-            "place": lambda network, board: (
-                wrong.legal(board).index(best)
-                if (best := tdl.select_best_move_by_states(network, board)) >= 0 else -1),
-            "worst": wrong.chooses(
-                lambda network, s, after, r: r + tdl.expected_value(network, after), min),
-            "none_is_0": wrong.chooses(
-                lambda network, s, after, r: r + tdl.expected_value(network, after), none=0),
+            "no_reward": ("reward + expected_value", "expected_value"),
+            "of_afterstate": ("expected_value", "estimate"),
+            "place": ("return best", f"return {LEGAL}.index(best) if best >= 0 else -1"),
+            "worst": ("-np.inf", "np.inf", "value >", "value <"),
+            "none_is_0": ("-1, -np.inf", "0, -np.inf"),
         },
         show=HIDDEN | {"board": "board"},
-        given=given_choice(tdl.expected_value, "E[V(s″)]"),
+        given=given_choice(program.expected_value, "E[V(s″)]"),
     ),
     Exercise(
         "hw04.update_episode_of_states", "update_episode_of_states(network, path, alpha)",
-        tdl.update_episode_of_states,
+        program.update_episode_of_states,
         lambda random: [*last_cases(random), *path_cases(random)], uses=UP_TO[:3], compiles=True,
         outcome=change_alone, same=close,
         mistakes={
-            "dead_not_taught": wrong.learns(wrong.own_reward, lambda step: step.state),
-            "adds_zero": wrong.dead_adds_zero,
-            "dead_in_target": wrong.dead_in_target,
-            "of_afterstates": wrong.learns(wrong.next_reward),
-            "no_reward": wrong.with_states(lambda network, path, t, value: value),
-            "next_reward": wrong.with_states(wrong.next_reward),
-            "as_in_part_1": wrong.learns(wrong.next_reward, lambda step: step.state),
-            "last_missing": wrong.with_states(turns=wrong.all_but_last),
-            "dead_whole": wrong.dead_whole,
-            "fixed_alpha": wrong.with_states(amount=lambda error, alpha: 0.1 * error),
-            "old_value": wrong.with_states(fresh=False),
-            "forward": wrong.with_states(turns=list),
-            "first_missing": wrong.with_states(turns=wrong.all_but_first),
-            "sign": wrong.with_states(amount=lambda error, alpha: -alpha * error),
+            "dead_not_taught": (DEAD, ""),
+            "adds_zero": (DEAD, "", BACKWARDS, NOT_LAST,  # an update by 0 teaches nothing
+                          "target = 0.0", "target = estimate(network, path[-1].state)"),
+            "dead_in_target": ("    target = 0.0\n", "", "    update(", "    target = update("),
+            "of_afterstates": program.update_episode,
+            "no_reward": ("path[t].reward + ", ""),
+            "next_reward": ("path[t].reward + ", "", "target = update(", LEARNS),
+            "as_in_part_1": (DEAD, "", "path[t].reward + ", "", "target = update(", LEARNS),
+            "last_missing": (BACKWARDS, NOT_LAST,
+                             "target = 0.0", "target = estimate(network, path[-1].state)"),
+            "dead_whole": ("alpha * (0.0", "(0.0"),
+            "fixed_alpha": (STEP, "0.1 * error"),
+            "old_value": ("target = update(", "target = path[t].reward + target - error\n"
+                          "        update("),
+            "forward": (BACKWARDS, "len(path)", "target = update(", "update(",
+                        "        error =", "        later = path[t + 1 : t + 2]\n        target = "
+                        "sum(estimate(network, s.state) for s in later)\n        error ="),
+            "first_missing": (BACKWARDS, NOT_FIRST),
+            "sign": (STEP, "-alpha * error"),
         },
         show=HIDDEN | {"alpha": "hidden"}, given=given_path(_states_of, "before_dead"),
         tell=tell_values(_states_of),

@@ -9,13 +9,11 @@ ENOUGH = 1e-9  # a smaller change of a value is none
 
 def backup(V, afterstate):
     """Return the average, over all spawns, of the best r + V(s′)."""
-    return sum(chance * best_of(V, state) for chance, state in mdp.next_states(afterstate))
-
-
-def best_of(V, state):
-    """Return the best r + V(s′) of a state, 0 where it is dead."""
-    options = mdp.choices(state).values()
-    return max((reward + V[after] for after, reward in options), default=0)
+    total = 0
+    for chance, state in mdp.next_states(afterstate):
+        totals = [reward + V[after] for after, reward in mdp.choices(state).values()]
+        total += chance * max(totals, default=0)
+    return total
 
 
 def value_iteration(afterstates):

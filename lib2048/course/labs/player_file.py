@@ -27,29 +27,21 @@ def check_file(lab, path, seed=None, only=None):
     "not attempted".  Raises ValueError for a file that cannot be read, is no Python, or does not
     run to its end.
     """
-    exercises, path = of_lab(lab), Path(path)
-    if only is not None:
-        exercises = {find(f"{lab}.{only}").function: find(f"{lab}.{only}")}
+    exercises = of_lab(lab).values() if only is None else [find(f"{lab}.{only}")]
+    path, seed = Path(path), lab_seed() if seed is None else seed
     text = _text(path)
-    seed = lab_seed() if seed is None else seed
     sys.path.append(str(path.resolve().parent))  # it may import what lies beside it
     try:
         start(lab)
-        _run(text, path)
-        return [
-            check_text(exercise, text + BEHIND.format(name=name), None, seed)
-            for name, exercise in exercises.items()
-        ]
+        message = {"source": text + BEHIND.format(name="")}
+        try:
+            checks.ask_judge("lib2048.course.labs.judge:loads", message, checks.SECONDS)
+        except ValueError as error:
+            raise ValueError(f"{path}: {error}") from None
+        texts = ((one, text + BEHIND.format(name=one.function)) for one in exercises)
+        return [check_text(exercise, text, None, seed) for exercise, text in texts]
     finally:
         sys.path.pop()
-
-
-def _run(text, path):
-    message = {"source": text + BEHIND.format(name="")}
-    try:
-        checks.ask_judge("lib2048.course.labs.judge:loads", message, checks.SECONDS)
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from None
 
 
 def _text(path):

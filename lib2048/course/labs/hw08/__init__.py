@@ -9,14 +9,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lib2048.course.labs.exercise import Exercise
+from lib2048.course.labs.exercise import Exercise, changed
 from lib2048.game.board import (
     afterstates,
     count_empty,
     from_tiles,
     initial,
+    slide,  # noqa: F401  a mistake calls it
     spawn,
-    symmetries,
+    symmetries,  # noqa: F401  and so does this
     to_exponents,
 )
 from lib2048.game.rng import stream
@@ -35,7 +36,13 @@ def best(state, value):
 
 def expected(afterstate, worth):
     """Return the mean of worth(state) over the spawns that may follow an afterstate."""
-    return _over_spawns(afterstate, worth)
+    empty = [cell for cell, exponent in enumerate(to_exponents(afterstate)) if exponent == 0]
+    total = 0.0
+    for cell in empty:
+        for exponent, chance in ((1, 1 - FOUR_CHANCE), (2, FOUR_CHANCE)):
+            state = np.uint64(afterstate) | np.uint64(exponent << 4 * cell)
+            total += chance * worth(state)
+    return total / len(empty)
 
 
 def ahead(afterstate, plies, value):
@@ -49,7 +56,7 @@ def ahead(afterstate, plies, value):
 
 def choose(board, plies, value):
     """Return the action that a search of so many plies prefers, None where none is legal."""
-    worth = _worths(board, plies, value)
+    worth = {a: reward + ahead(after, plies - 1, value) for a, after, reward in afterstates(board)}
     return max(worth, key=worth.get, default=None)
 
 
@@ -67,21 +74,6 @@ def tabled(afterstate, plies, value, table):
             expected(afterstate, lambda state: best(state, below)) if plies else value(afterstate)
         )
     return table[key]
-
-
-def _worths(board, plies, value):
-    return {a: reward + ahead(after, plies - 1, value) for a, after, reward in afterstates(board)}
-
-
-def _over_spawns(board, worth, chances=(1 - FOUR_CHANCE, FOUR_CHANCE), exponents=(1, 2), share=1.0):
-    """Add up chance · worth over all spawns, and divide by share · the number of cells."""
-    empty = [cell for cell, exponent in enumerate(to_exponents(board)) if exponent == 0]
-    total = sum(
-        chance * worth(np.uint64(board) | np.uint64(exponent << 4 * cell))
-        for cell in empty
-        for exponent, chance in zip(exponents, chances)
-    )
-    return total / (share * len(empty))
 
 
 # ---------------------------------------------------------------- what is tried
@@ -224,170 +216,53 @@ def answered(tabled, afterstate, plies, value):
     return answers, max(looked_up.values(), default=0)
 
 
-# ---------------------------------------------------------------- typical mistakes
-
-
-def _best_of(worth, dead=0, over=max):
-    """Return a `best` that takes worth(value, after, reward), and `dead` in a dead end."""
-
-    def best(state, value):
-        found = [worth(value, after, reward) for _, after, reward in afterstates(state)]
-        return over(found) if found else dead
-
-    return best
-
-
-def _with_reward(value, after, reward):
-    return reward + value(after)
-
-
-def _stuck_too(state, value):
-    legal = {action: (after, reward) for action, after, reward in afterstates(state)}
-    tried = [legal.get(action, (state, 0)) for action in range(4)]
-    return max(reward + value(after) for after, reward in tried)
-
-
-def _mean(numbers):
-    return sum(numbers) / len(numbers)
-
-
-def _luckiest(afterstate, worth):
-    """Take the best spawn instead of the mean."""
-    found = []
-    _over_spawns(afterstate, lambda state: found.append(worth(state)) or 0)
-    return max(found)
-
-
-def _one_cell_less(afterstate, worth):
-    left = max(count_empty(afterstate) - 1, 1)
-    return expected(afterstate, worth) * count_empty(afterstate) / left
-
-
-def _without_last_max(afterstate, plies, value):
-    if plies < 2:
-        return expected(afterstate, value) if plies else value(afterstate)
-    below = lambda after: _without_last_max(after, plies - 1, value)  # noqa: E731
-    return expected(afterstate, lambda state: best(state, below))
-
-
-def _without_chance(afterstate, plies, value):
-    return (
-        best(afterstate, lambda after: ahead(after, plies - 1, value))
-        if plies
-        else value(afterstate)
-    )
-
-
-def _choice(worth):
-    """Return a `choose` by worth(board, after, reward, plies, value)."""
-
-    def choose(board, plies, value):
-        found = {a: worth(board, after, r, plies, value) for a, after, r in afterstates(board)}
-        return max(found, key=found.get, default=None)
-
-    return choose
-
-
-def _place_in_list(board, plies, value):
-    return list(_worths(board, plies, value)).index(choose(board, plies, value))
-
-
-def _slipped(dead, of_leaf):
-    """Return a `deeper` with its own value of a dead end and its own question about a leaf."""
-
-    def deeper(afterstate, value):
-        leaf = lambda after: of_leaf(after, value)  # noqa: E731
-        return expected(afterstate, lambda state: _best_of(_with_reward, dead)(state, leaf))
-
-    return deeper
-
-
-def _feeds_afterstates(after, value):
-    return value(after)
-
-
-def _without_table(afterstate, plies, value, table):
-    return ahead(afterstate, plies, value)
-
-
-def _keyed(key, leaves=True, states=False):
-    """Return a `tabled` with its own key, that keeps leaves, and states too, or does not."""
-
-    def tabled(afterstate, plies, value, table):
-        if plies == 0 and not leaves:
-            return value(afterstate)
-        name = key(afterstate, plies)
-        if name not in table:
-            table[name] = (
-                expected(afterstate, below(plies, value, table)) if plies else value(afterstate)
-            )
-        return table[name]
-
-    def below(plies, value, table):
-        def of_state(state):
-            name = key(state, plies - 1)
-            if states and name in table:
-                return table[name]
-            found = best(state, lambda after: tabled(after, plies - 1, value, table))
-            return table.setdefault(name, found) if states else found
-
-        return of_state
-
-    return tabled
-
-
-def _board_alone(board, plies):
-    return int(board)
-
-
-def _board_and_plies(board, plies):
-    return int(board), plies
-
-
-def _image_and_plies(board, plies):
-    return int(symmetries(board).min()), plies
-
-
 # ---------------------------------------------------------------- the exercises
+
+_worths = changed(choose, "max(worth, key=worth.get, default=None)", "worth")
+_lowest = changed(best, "default=0", "default=LOWEST")
+_infinite = changed(best, "default=0", "default=-np.inf")
+SLID = "for after, reward in (slide(state, a) for a in range(4))"
+KNOWN = "(int(state), plies - 1)"
 
 EXERCISES = [
     Exercise(
         "hw08.best", "best(state, value)", best,
         parts={"open": open_states, "dead ends": dead_states},
         mistakes={
-            "no_reward": _best_of(lambda value, after, reward: value(after)),
-            "reward_only": _best_of(lambda value, after, reward: reward),
-            "starts_at_0": _best_of(_with_reward, over=lambda found: max([0.0, *found])),
-            "dead_end": _best_of(_with_reward, -np.inf),
-            "lowest": _best_of(_with_reward, LOWEST),
-            "stuck": _stuck_too,
-            "mean": _best_of(_with_reward, over=_mean),
-            "of_state": lambda state, value: _best_of(
-                lambda v, after, reward: reward + v(state)
-            )(state, value),
+            "no_reward": ("reward + value(after)", "value(after)"),
+            "reward_only": ("reward + value(after)", "reward"),
+            "starts_at_0": ("max((", "max(0.0, max((", "default=0)", "default=0))"),
+            "dead_end": _infinite,
+            "lowest": _lowest,
+            "stuck": ("for _, after, reward in afterstates(state)", SLID),
+            "mean": ("max((", "np.mean([", "), default=0", "] or [0]"),
+            "of_state": ("value(after)", "value(state)"),
         },
         show={"state": "board"},
     ),
     Exercise(
         "hw08.expected", "expected(afterstate, worth)", expected, chances,
         mistakes={
-            "half": lambda a, worth: _over_spawns(a, worth, (0.5, 0.5)),
-            "swapped": lambda a, worth: _over_spawns(a, worth, (0.1, 0.9)),
-            "not_divided": lambda a, worth: expected(a, worth) * count_empty(a),
-            "sixteen": lambda a, worth: expected(a, worth) * count_empty(a) / 16,
-            "states": lambda a, worth: _over_spawns(a, worth, share=2.0),
-            "one_less": _one_cell_less,
-            "tiles": lambda a, worth: _over_spawns(a, worth, exponents=(2, 4)),
-            "only_twos": lambda a, worth: _over_spawns(a, worth, (1.0, 0.0)),
-            "luckiest": _luckiest,
+            "half": ("1 - FOUR_CHANCE", "0.5", "FOUR_CHANCE", "0.5"),
+            "swapped": ("FOUR_CHANCE", "0.9"),
+            "not_divided": (" / len(empty)", ""),
+            "sixteen": ("/ len(empty)", "/ 16"),
+            "states": ("/ len(empty)", "/ (2 * len(empty))"),
+            "one_less": ("/ len(empty)", "/ max(len(empty) - 1, 1)"),
+            "tiles": ("(2, FOUR", "(4, FOUR", "(1, 1 -", "(2, 1 -"),
+            "only_twos": ("FOUR_CHANCE", "0.0"),
+            "luckiest": ("0.0", "-np.inf", "total += chance * worth(state)",
+                         "total = max(total, worth(state))", " / len(empty)", ""),
         },
         show={"afterstate": "board"},
     ),
     Exercise(
         "hw08.ahead", "ahead(afterstate, plies, value)", ahead, depths, uses=("best", "expected"),
         mistakes={
-            "no_last_max": _without_last_max,
-            "no_chance": _without_chance,
+            "no_last_max": ("    return expected(\n", "    if plies == 1:\n        return "
+                            "expected(afterstate, value)\n    return expected(\n"),
+            "no_chance": lambda a, plies, value: (
+                best(a, lambda after: ahead(after, plies - 1, value)) if plies else value(a)),
             "too_deep": lambda a, plies, value: ahead(a, min(plies + 1, 2), value),
             "too_short": lambda a, plies, value: ahead(a, max(plies - 1, 0), value),
             "one_ply": lambda a, plies, value: ahead(a, min(plies, 1), value),
@@ -398,11 +273,12 @@ EXERCISES = [
         "hw08.choose", "choose(board, plies, value)", choose, choices, outcome=chosen,
         uses=("best", "expected", "ahead"),
         mistakes={
-            "no_reward": _choice(lambda b, after, r, plies, v: ahead(after, plies - 1, v)),
-            "before": _choice(lambda b, after, r, plies, v: r + ahead(b, plies - 1, v)),
-            "too_deep": _choice(lambda b, after, r, plies, v: r + ahead(after, plies, v)),
-            "worst": _choice(lambda b, after, r, plies, v: -r - ahead(after, plies - 1, v)),
-            "place": _place_in_list,
+            "no_reward": ("reward + ahead", "ahead"),
+            "before": ("ahead(after", "ahead(board"),
+            "too_deep": ("plies - 1", "plies"),
+            "worst": ("max(", "min("),
+            "place": ("return max(worth, key=worth.get, default=None)",
+                      "return list(worth).index(max(worth, key=worth.get))"),
         },
         show={"board": "board"},
     ),
@@ -411,10 +287,10 @@ EXERCISES = [
         parts={"dead ends": only_dead_ends, "states": what_v_knows},
         uses=("best", "expected"),
         mistakes={
-            "both": _slipped(LOWEST, _feeds_afterstates),
-            "dead_end": _slipped(LOWEST, expected),
-            "infinite": _slipped(-np.inf, expected),
-            "afterstates": _slipped(0, _feeds_afterstates),
+            "both": ("best(", "_lowest(", "expected(after, value)", "value(after)"),
+            "dead_end": ("best(", "_lowest("),
+            "infinite": ("best(", "_infinite("),
+            "afterstates": ("expected(after, value)", "value(after)"),
             "one_ply": lambda afterstate, value: expected(afterstate, value),
         },
         show={"afterstate": "board"},
@@ -423,11 +299,13 @@ EXERCISES = [
         "hw08.tabled", "tabled(afterstate, plies, value, table)", tabled, questions,
         outcome=answered, uses=("best", "expected"),
         mistakes={
-            "no_table": _without_table,
-            "no_depth": _keyed(_board_alone),
-            "no_leaves": _keyed(_board_and_plies, leaves=False),
-            "no_kind": _keyed(_board_and_plies, states=True),
-            "mirror": _keyed(_image_and_plies),
+            "no_table": lambda afterstate, plies, value, table: ahead(afterstate, plies, value),
+            "no_depth": ("int(afterstate), plies", "int(afterstate)"),
+            "no_leaves": ("    key =",
+                          "    if plies == 0:\n        return value(afterstate)\n    key ="),
+            "no_kind": ("best(state, below)", f"table[{KNOWN}] if {KNOWN} in table else "
+                        f"table.setdefault({KNOWN}, best(state, below))"),
+            "mirror": ("int(afterstate)", "int(symmetries(afterstate).min())"),
         },
         show={"afterstate": "board"},
         result={"answers": "text", "most look-ups of one board": "text"},

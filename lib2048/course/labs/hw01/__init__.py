@@ -48,14 +48,9 @@ def boards_alone(random):
     return [(board,) for board in some_boards(random)]
 
 
-def along_rows(random):
-    """Return cases for Left and Right."""
-    return [(board, action) for board in some_boards(random) for action in (spec.LEFT, spec.RIGHT)]
-
-
-def along_columns(random):
-    """Return cases for Up and Down."""
-    return [(board, action) for board in some_boards(random) for action in (spec.UP, spec.DOWN)]
+def along(*actions):
+    """Return a function that draws boards for some of the actions."""
+    return lambda random: [(board, a) for board in some_boards(random) for a in actions]
 
 
 # ---------------------------------------------------------------- typical mistakes
@@ -106,11 +101,6 @@ def _merged_before_packing(row):
             reward += row[at]
     tiles = [tile for tile in row if tile]
     return tiles + [0] * (len(row) - len(tiles)), reward
-
-
-def _slid(board, action, turns=(1, 2, 3, 0)):
-    rows, rewards = zip(*(spec.slide_row(row) for row in spec._turned(board, turns[action])))
-    return spec._turned(rows, 4 - turns[action]), sum(rewards)
 
 
 def _first_reward(board, action):
@@ -237,9 +227,7 @@ def _one_tile_more(before, after):
 
 EXERCISES = [
     Exercise(
-        "hw01.slide_row",
-        "slide_row(row)",
-        spec.slide_row,
+        "hw01.slide_row", "slide_row(row)", spec.slide_row,
         parts={"no merge": plain_rows, "merges": merging_rows},
         mistakes={
             "merged_twice": _slides(_merged_again),
@@ -250,29 +238,21 @@ EXERCISES = [
             "count": _slides(lambda tiles: _merged_once(tiles, lambda tile: 1)),
             "largest": _slides(lambda tiles: _merged_once(tiles, largest=1 << 30)),
         },
-        show={"row": "row"},
-        result={"row": "row", "reward": "text"},
+        show={"row": "row"}, result={"row": "row", "reward": "text"},
     ),
     Exercise(
-        "hw01.slide",
-        "slide(board, action)",
-        spec.slide,
-        uses=("slide_row",),
-        parts={"rows": along_rows, "columns": along_columns},
+        "hw01.slide", "slide(board, action)", spec.slide, uses=("slide_row",),
+        parts={"rows": along(spec.LEFT, spec.RIGHT), "columns": along(spec.UP, spec.DOWN)},
         mistakes={
-            "up_and_down": lambda board, action: _slid(board, action, (3, 2, 1, 0)),
-            "left_and_right": lambda board, action: _slid(board, action, (1, 0, 3, 2)),
-            "all_left": lambda board, action: _slid(board, spec.LEFT),
+            "up_and_down": lambda board, action: spec.slide(board, (2, 1, 0, 3)[action]),
+            "left_and_right": lambda board, action: spec.slide(board, (0, 3, 2, 1)[action]),
+            "all_left": lambda board, action: spec.slide(board, spec.LEFT),
             "first_reward": _first_reward,
         },
-        show={"board": "rows"},
-        result={"afterstate": "rows", "reward": "text"},
+        show={"board": "rows"}, result={"afterstate": "rows", "reward": "text"},
     ),
     Exercise(
-        "hw01.legal_actions",
-        "legal_actions(board)",
-        spec.legal_actions,
-        boards_alone,
+        "hw01.legal_actions", "legal_actions(board)", spec.legal_actions, boards_alone,
         uses=("slide_row", "slide"),
         mistakes={
             "all": lambda board: [0, 1, 2, 3],
@@ -282,20 +262,13 @@ EXERCISES = [
         show={"board": "rows"},
     ),
     Exercise(
-        "hw01.spawn",
-        "spawn(board, rng)",
-        spec.spawn,
-        spawn_cases,
-        outcome=spawned,
+        "hw01.spawn", "spawn(board, rng)", spec.spawn, spawn_cases, outcome=spawned,
         show={"board": "rows", "rng": "hidden"},
     ),
     Exercise(
-        "hw01.play",
-        "play(choose, rng)",
-        spec.play,
+        "hw01.play", "play(choose, rng)", spec.play,
         lambda random: [(_first_legal, int(seed)) for seed in random.integers(0, 1000, 4)],
-        uses=("slide_row", "slide", "legal_actions", "spawn"),
-        outcome=played,
+        uses=("slide_row", "slide", "legal_actions", "spawn"), outcome=played,
         show={"choose": "hidden", "rng": "hidden"},
     ),
-]
+]  # fmt: skip

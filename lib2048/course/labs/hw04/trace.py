@@ -2,16 +2,14 @@
 
 import copy
 
-from lib2048.course.labs import tdl
 from lib2048.course.labs.checks import ask_judge
-from lib2048.course.labs.hw04 import NETWORK
+from lib2048.course.labs.hw04 import NETWORK, program
+from lib2048.course.labs.hw04.program import Tables
 from lib2048.course.labs.judge import stand_in_for
-from lib2048.course.labs.tdl import Tables
 from lib2048.game.board import to_text
 from lib2048.game.spec import ACTIONS
 from lib2048.learn.settings import Settings
 from lib2048.machine import child
-from lib2048.machine.child import source_of
 from lib2048.networks.network import Network
 from lib2048.play.evaluation import record_game
 from lib2048.train.run import Run
@@ -31,8 +29,8 @@ def trace(select_best_move, update_episode, turns=6, alpha=0.1, seed=1):
     import pandas
 
     functions = {"select_best_move": select_best_move, "update_episode": update_episode}
-    message = {"source": source_of(functions), "turns": turns, "alpha": alpha, "seed": seed}
-    found = ask_judge("lib2048.course.labs.trace:traced", message, SECONDS)
+    message = {"source": child.source_of(functions), "turns": turns, "alpha": alpha, "seed": seed}
+    found = ask_judge("lib2048.course.labs.hw04.trace:traced", message, SECONDS)
     print(f"state t = {found['rows'][0][0]}:\n{to_text(found['first'])}")
     frame = pandas.DataFrame(found["rows"], columns=COLUMNS).set_index("t")
     return frame.astype({"δ": float, "δ library": float})
@@ -44,12 +42,14 @@ def traced(message):
     functions = child.load(message["source"])
     stand_in_for("hw04", functions)
     room = functions["select_best_move"].__globals__
-    mine = _told(functions, room.get("estimate", tdl.estimate), tables, path, message["alpha"])
-    ours = _told(vars(tdl), tdl.estimate, tables, path, message["alpha"])
-    rows = [
-        [first + t, _actions(a, b), step.reward, round(v, 1), round(w, 1), d, e]
-        for t, (step, (a, v, d), (b, w, e)) in enumerate(zip(path, mine, ours))
-    ]
+    estimate, alpha = room.get("estimate", program.estimate), message["alpha"]
+    mine = _says(functions, estimate, tables, path, alpha)
+    ours = _says(vars(program), program.estimate, tables, path, alpha)
+    rows = []
+    for t, (step, (a, v, d), (b, w, e)) in enumerate(zip(path, mine, ours), first):
+        action = ACTIONS[a] if a in range(4) else str(a)
+        action += "" if a == b else f" (library: {ACTIONS[b]})"
+        rows.append([t, action, step.reward, round(v, 1), round(w, 1), d, e])
     return {"first": int(path[0].state), "rows": rows}
 
 
@@ -60,13 +60,13 @@ def _a_game(turns, seed):
     steps = record_game(network, seed)
     end = steps[-turns - 1 :]
     path = [
-        tdl.Step(s.board, s.action, float(s.reward), s.afterstate, following.board)
+        program.Step(s.board, s.action, float(s.reward), s.afterstate, following.board)
         for s, following in zip(end, end[1:])
     ]
-    return tdl.tables_of(network), path, len(steps) - 1 - turns
+    return program.tables_of(network), path, len(steps) - 1 - turns
 
 
-def _told(functions, estimate, tables, path, alpha):
+def _says(functions, estimate, tables, path, alpha):
     """Return (action, value before learning, δ) of each step by some functions."""
     actions = [int(functions["select_best_move"](tables, step.state)) for step in path]
     values = [float(estimate(tables, step.afterstate)) for step in path]
@@ -77,7 +77,7 @@ def _told(functions, estimate, tables, path, alpha):
 def _errors(update_episode, tables, path, alpha):
     """Return the δ of each step: what `update` is asked to add, divided by α; None for nothing."""
     asked, room = {}, update_episode.__globals__
-    update = room.get("update", tdl.update)
+    update = room.get("update", program.update)
 
     def noted(network, board, amount):
         asked[int(board)] = float(amount) / alpha
@@ -91,8 +91,3 @@ def _errors(update_episode, tables, path, alpha):
         room["update"] = update
     found = [asked.get(int(step.afterstate), asked.get(int(step.state))) for step in path]
     return [None if error is None else round(error, 1) for error in found]
-
-
-def _actions(mine, ours):
-    named = ACTIONS[mine] if mine in range(4) else str(mine)
-    return named if mine == ours else f"{named} (library: {ACTIONS[ours]})"

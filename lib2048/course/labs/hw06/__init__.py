@@ -6,7 +6,6 @@ from numba.extending import register_jitable
 from lib2048.course.labs.exercise import Exercise, Wrong
 from lib2048.networks.lookups import BOARDS_AT_ONCE, IMAGES
 
-MOST = 1000  # errors that a wrong version of `until_awake` may count
 LOOKUPS = IMAGES // BOARDS_AT_ONCE  # of a tuple: one on each symmetric image of the board
 
 # ---------------------------------------------------------------- the exercises' own versions
@@ -93,7 +92,10 @@ def no_history(random):
 
 
 def _case(random, kind, positions, error, rate):
-    """Return arguments of `update` for six weights; kind: of their memory."""
+    """Return arguments of `update` for six weights.
+
+    kind: of their memory; "fresh" for none, E is "positive" or of both signs, "mixed".
+    """
     weights, memory = np.zeros(6, np.float32), np.zeros(12, np.float32)
     if kind != "fresh":
         weights[:] = random.integers(-20, 20, 6)
@@ -105,20 +107,11 @@ def _case(random, kind, positions, error, rate):
     return weights, memory, positions, np.float32(error), np.float32(rate)
 
 
-def fresh_updates(random):
-    """Return updates of weights that have no history."""
-    return [
-        _case(random, "fresh", random.permutation(6)[:n], error, rate)
-        for n in (1, 2, 4)
-        for error, rate in ((8, 1), (-8, 0.5), (5, 0.125))
-    ]
-
-
-def known_updates(random):
-    """Return updates of weights with a history; E of both signs."""
-    return [
+def updates(*kinds):
+    """Return a function that draws updates of weights with some kinds of memory."""
+    return lambda random: [
         _case(random, kind, random.permutation(6)[:n], error, rate)
-        for kind in ("positive", "mixed")
+        for kind in kinds
         for n in (1, 2, 4)
         for error, rate in ((8, 1), (-8, 0.5), (5, 0.125))
     ]
@@ -171,141 +164,66 @@ def filled(optimistic_start, tables, points):
     return made, LOOKUPS * sum(table[0] for table in made)
 
 
-# ---------------------------------------------------------------- typical mistakes
-
-
-def _updates(
-    own=lambda E, A, e: abs(E) / A if A else 1.0,
-    share=lambda n: 1,
-    E_of=lambda E, e: E + e,
-    A_of=lambda A, E, e: A + abs(e),
-    sign=1,
-    first=False,
-):
-    """Return an update with one thing changed; first: E and A take the error in first."""
-
-    def wrong(weights, memory, positions, error, rate):
-        for p in positions:
-            E, A = memory[2 * p], memory[2 * p + 1]
-            if first:
-                E, A = E + error, A + abs(error)
-            weights[p] += sign * rate * share(len(positions)) * own(E, A, error) * error
-            memory[2 * p] = E if first else E_of(E, error)
-            memory[2 * p + 1] = A if first else A_of(A, E, error)
-
-    return wrong
-
-
-def _remembers_steps(weights, memory, positions, error, rate):
-    old = weights.copy()
-    for p in positions:
-        update(weights, memory.copy(), [p], error, rate)
-        step = weights[p] - old[p]
-        old[p] = weights[p]
-        memory[2 * p] += step
-        memory[2 * p + 1] += abs(step)
-
-
-def _once(weights, memory, positions, error, rate):
-    update(weights, memory, list(dict.fromkeys(positions.tolist())), error, rate)
-
-
-def _until(E_of=sum, A_of=lambda errors: sum(map(abs, errors)), grows=1, early=False):
-    """Return an `until_awake` with one thing changed; early: it goes on where the rate is met."""
-
-    def wrong(errors, rate):
-        E, A, more = E_of(errors), A_of(errors), 0
-        while tc_rate(E, A) < rate or (early and tc_rate(E, A) == rate):
-            E, A, more = E + 1, A + grows, more + 1
-            if more > MOST:
-                break
-        return more
-
-    return wrong
-
-
-def _each(amount):
-    def wrong(tables, points):
-        return [[amount(tables, points)] * len(table) for table in tables]
-
-    return wrong
-
-
-def _by_size(tables, points):
-    total = sum(map(len, tables))
-    return [[points / total] * len(table) for table in tables]
-
-
 # ---------------------------------------------------------------- the exercises
 
-# The update is compiled.
-CELL_SECONDS = {"any": 40}
+CELL_SECONDS = {"any": 40}  # the update is compiled
+EACH = "points / (LOOKUPS * len(tables))"
+SIZES = "sum(abs(error) for error in errors)"
 
 EXERCISES = [
     Exercise(
-        "hw06.tc_rate",
-        "tc_rate(E, A)",
-        tc_rate,
+        "hw06.tc_rate", "tc_rate(E, A)", tc_rate,
         parts={"a history": histories, "none": no_history},
         mistakes={
-            "no_bars": lambda E, A: E / A if A else 1.0,
-            "upside_down": lambda E, A: A / abs(E) if E else 1.0,
-            "zero": lambda E, A: abs(E) / A if A else 0.0,
-            "one_less": lambda E, A: 1 - abs(E) / A if A else 1.0,
+            "no_bars": ("abs(E)", "E"),
+            "upside_down": ("abs(E) / A if A", "A / abs(E) if E"),
+            "zero": ("1.0", "0.0"),
+            "one_less": ("abs(E) / A", "1 - abs(E) / A"),
         },
     ),
     Exercise(
-        "hw06.update",
-        "update(weights, memory, positions, error, rate)",
-        update,
-        uses=("tc_rate",),
-        compiles=True,
-        outcome=updated,
-        parts={"fresh": fresh_updates, "with a history": known_updates, "twice": shared_updates},
+        "hw06.update", "update(weights, memory, positions, error, rate)", update,
+        parts={"fresh": updates("fresh"), "with a history": updates("positive", "mixed"),
+               "twice": shared_updates},
         mistakes={
-            "no_bars": _updates(lambda E, A, e: E / A if A else 1.0),
-            "own_say": _updates(first=True),
-            "size_of_sum": _updates(A_of=lambda A, E, e: abs(E + e)),
-            "no_bars_in_A": _updates(A_of=lambda A, E, e: A + e),
-            "bars_in_E": _updates(E_of=lambda E, e: E + abs(e)),
-            "fresh_zero": _updates(lambda E, A, e: abs(E) / A if A else 0.0),
-            "shared_twice": _updates(share=lambda n: 1 / n),
-            "no_own_rate": _updates(lambda E, A, e: 1.0),
-            "no_memory": _updates(E_of=lambda E, e: E, A_of=lambda A, E, e: A),
-            "memory_of_steps": _remembers_steps,
-            "sign": _updates(sign=-1),
-            "once": _once,
+            "no_bars": ("abs(E)", "E"),
+            "own_say": ("= E + error", "= E", "= A + abs(error)", "= A", "memory[2 * p + 1]\n",
+                        "memory[2 * p + 1]\n        E, A = E + error, A + abs(error)\n"),
+            "size_of_sum": ("A + abs(error)", "abs(E + error)"),
+            "no_bars_in_A": ("A + abs(error)", "A + error"),
+            "bars_in_E": ("E + error", "E + abs(error)"),
+            "fresh_zero": ("1.0", "0.0"),
+            "shared_twice": ("rate * own", "rate / len(positions) * own"),
+            "no_own_rate": ("rate * own", "rate"),
+            "no_memory": ("= E + error", "= E", "= A + abs(error)", "= A"),
+            "memory_of_steps": ("E + error", "E + rate * own * error",
+                                "A + abs(error)", "A + abs(rate * own * error)"),
+            "sign": ("rate * own", "-rate * own"),
+            "once": ("in positions", "in dict.fromkeys(positions.tolist())"),
         },
+        outcome=updated, uses=("tc_rate",), compiles=True,
         result={"weights": "text", "E": "text", "A": "text"},
         show={"weights": "text", "memory": "text", "positions": "text"},
     ),
     Exercise(
-        "hw06.until_awake",
-        "until_awake(errors, rate)",
-        until_awake,
-        lives,
-        uses=("tc_rate",),
+        "hw06.until_awake", "until_awake(errors, rate)", until_awake, lives, uses=("tc_rate",),
         mistakes={
-            "counted": _until(A_of=len),
-            "no_bars_in_A": _until(A_of=sum),
-            "bars_in_E": _until(E_of=lambda errors: sum(map(abs, errors))),
-            "only_E": _until(grows=0),
-            "one_late": _until(early=True),
+            "counted": (SIZES, "len(errors)"),
+            "no_bars_in_A": (SIZES, "sum(errors)"),
+            "bars_in_E": ("= sum(errors)", f"= {SIZES}"),
+            "only_E": ("A + 1", "A"),
+            "one_late": ("< rate", "<= rate"),
         },
     ),
     Exercise(
-        "hw06.optimistic_start",
-        "optimistic_start(tables, points)",
-        optimistic_start,
-        empty_tables,
-        outcome=filled,
+        "hw06.optimistic_start", "optimistic_start(tables, points)", optimistic_start, empty_tables,
         mistakes={
-            "all_of_it": _each(lambda tables, points: points),
-            "no_images": _each(lambda tables, points: points / len(tables)),
-            "one_tuple": _each(lambda tables, points: points / LOOKUPS),
-            "by_size": _by_size,
-            "each_table": lambda tables, points: [[points / len(t)] * len(t) for t in tables],
+            "all_of_it": (EACH, "points"),
+            "no_images": ("LOOKUPS * ", ""),
+            "one_tuple": (" * len(tables)", ""),
+            "by_size": ("LOOKUPS * len(tables)", "sum(map(len, tables))"),
+            "each_table": ("[each]", "[points / len(table)]"),
         },
-        result={"tables": "text", "a board is worth": "text"},
+        outcome=filled, result={"tables": "text", "a board is worth": "text"},
     ),
-]
+]  # fmt: skip

@@ -103,7 +103,12 @@ def generate(lab, folder, sources=SOURCES, seed=None, lab_seed=None):
     course = _with_seeds(Path(folder), seed, lab_seed)
     course.folder.mkdir(parents=True, exist_ok=True)
     _save_cells(course, full(source, lab), lab)
-    _write_settings(course)
+    write_text(
+        course.folder / "course.toml",
+        f"seed = {course.seed}  # of `make class`: what students' checks and variants draw from\n"
+        f"lab_seed = {course.lab_seed}  # the grader's own: what hidden checks draw from\n",
+    )
+    write_text(course.folder / "nbgrader_config.py", CONFIG)
     write_text(course.folder / "source" / lab / f"{lab}.ipynb", text)
     write_text(course.folder / "release" / lab / f"{lab}.ipynb", nbformat.writes(release) + "\n")
     return course
@@ -116,16 +121,6 @@ def _with_seeds(folder, seed, lab_seed):
     return Course(
         folder, old.seed if seed is None else seed, old.lab_seed if lab_seed is None else lab_seed
     )
-
-
-def _write_settings(course):
-    folder = course.folder
-    write_text(
-        folder / "course.toml",
-        f"seed = {course.seed}  # of `make class`: what students' checks and variants draw from\n"
-        f"lab_seed = {course.lab_seed}  # the grader's own: what hidden checks draw from\n",
-    )
-    write_text(folder / "nbgrader_config.py", CONFIG)
 
 
 def _save_cells(course, notebook, lab):

@@ -214,213 +214,87 @@ def begun(next_start, stage, kept, seed):
     return stages[0], sorted(shares, key=str)
 
 
-# ---------------------------------------------------------------- typical mistakes
-
-
-def _by_presence(board, top, marks):
-    tiles = {tile for row in board for tile in row}
-    return sum((top >> k in tiles) << marks - 1 - k for k in range(marks))
-
-
-def _stages(start=LARGEST, above=2, surplus=1, turned=False):
-    """Return a `stage` with one thing changed; above, surplus: what such tiles count as."""
-
-    def wrong(board, top, marks):
-        tiles = [tile for row in board for tile in row]
-        number, carried, tile = 0, 0, start or top
-        while tile > top:
-            carried, tile = above * (carried + tiles.count(tile)), tile // 2
-        for k in range(marks):
-            here = carried + tiles.count(tile)
-            number += (here > 0) << (k if turned else marks - 1 - k)
-            carried, tile = surplus * max(here - 1, 0), tile // 2
-        return number
-
-    return wrong
-
-
-def _largest_only(board, top, marks):
-    largest = max(max(row) for row in board)
-    return sum((top >> k == min(largest, top)) << marks - 1 - k for k in range(marks))
-
-
-def _steps(board, top, marks):
-    largest = max(max(row) for row in board)
-    return sum(largest >= top >> k for k in range(marks))
-
-
-def _all_the_way(V, stage, pattern):
-    while stage > 0 and V.get((stage, pattern), 0) == 0:
-        stage -= 1
-    return V.get((stage, pattern), 0)
-
-
-def _lessons(read=read, promote_E=False, forget_E=False, below_too=False, first=False, plain=False):
-    """Return a `learn` with one thing changed; first: E and A take the error in first."""
-
-    def wrong(V, E, A, stage, pattern, error, rate):
-        key, below = (stage, pattern), (stage - 1, pattern)
-        fresh = V.get(key, 0) == 0
-        V[key] = read(V, stage, pattern)
-        if promote_E and fresh:
-            E[key], A[key] = E.get(below, 0), A.get(below, 0)
-        if forget_E and fresh:
-            E[key], A[key] = 0, 0
-        if first:
-            E[key], A[key] = E.get(key, 0) + error, A.get(key, 0) + abs(error)
-        own = abs(E[key]) / A[key] if A.get(key, 0) and not plain else 1
-        V[key] += rate * own * error
-        if below_too and stage > 0:
-            V[below] = V.get(below, 0) + rate * own * error
-        if not first:
-            E[key], A[key] = E.get(key, 0) + error, A.get(key, 0) + abs(error)
-
-    return wrong
-
-
-def _own(V, stage, pattern):
-    return V.get((stage, pattern), 0)
-
-
-def _keeps_copying(V, stage, pattern):
-    return V.get((stage - 1, pattern), 0) or V.get((stage, pattern), 0)
-
-
-def _taught_below(V, E, A, stage, pattern, error, rate):
-    if V.get((stage, pattern), 0) == 0 and stage > 0:
-        stage -= 1
-    _lessons(_own)(V, E, A, stage, pattern, error, rate)
-
-
-def _moved(V, E, A, stage, pattern, error, rate):
-    fresh = V.get((stage, pattern), 0) == 0
-    learn(V, E, A, stage, pattern, error, rate)
-    if fresh:
-        V.pop((stage - 1, pattern), None)
-
-
-def _entered(wanted):
-    """Return an `entered` by another comparison of a stage with the one before it."""
-    return lambda stages: [n for n in range(1, len(stages)) if wanted(stages[n], stages[n - 1])]
-
-
-def _records(stages):
-    return [n for n in range(1, len(stages)) if stages[n] > max(stages[:n])]
-
-
-def _starts(step=1, skip=False, pick=None):
-    """Return a `next_start` with one thing changed."""
-
-    def wrong(stage, kept, rng):
-        stage += step
-        while skip and stage < len(kept) and not kept[stage]:
-            stage += 1
-        if stage >= len(kept) or not kept[stage]:
-            return 0, None
-        return stage, (pick or rng.choice)(kept[stage])
-
-    return wrong
-
-
-def _goes_round(stage, kept, rng):
-    stage = (stage + 1) % len(kept)
-    return (stage, rng.choice(kept[stage])) if kept[stage] else (stage, None)
-
-
 # ---------------------------------------------------------------- the exercises
+
+READ = "read(V, stage, pattern)"
+REMEMBERS = "    E[key], A[key] = E.get(key, 0) + error, A.get(key, 0) + abs(error)\n"
+FRESH = "    if V.get(key, 0) == 0:\n"
+BELOW = "stage - 1, pattern"
 
 EXERCISES = [
     Exercise(
-        "hw07.stage",
-        "stage(board, top, marks)",
-        stage,
-        parts={
-            "different tiles": different_tiles,
-            "equal tiles": equal_tiles,
-            "tiles above": high_tiles,
-        },
+        "hw07.stage", "stage(board, top, marks)", stage,
+        parts={"different tiles": different_tiles, "equal tiles": equal_tiles,
+               "tiles above": high_tiles},
         mistakes={
-            "presence": _by_presence,
-            "turned": _stages(turned=True),
-            "largest_only": _largest_only,
-            "steps": _steps,
-            "surplus_twice": _stages(surplus=2),
-            "no_surplus": _stages(surplus=0),
-            "above_ignored": _stages(start=None),
-            "above_once": _stages(above=1),
+            "presence": ("2 * (carried + tiles.count(tile))", "0", "max(here - 1, 0)", "0"),
+            "turned": ("for _", "for k", "2 * number + (here > 0)", "number + ((here > 0) << k)"),
+            "largest_only": ("    number,", "    tiles = [min(max(tiles), top)]\n    number,"),
+            "steps": ("2 * number + (here > 0)", "number + (max(tiles) >= tile)"),
+            "surplus_twice": ("max(here - 1, 0)", "2 * max(here - 1, 0)"),
+            "no_surplus": ("max(here - 1, 0)", "0"),
+            "above_ignored": ("0, 0, LARGEST", "0, 0, top"),
+            "above_once": ("2 * (carried", "1 * (carried"),
         },
         show={"board": "rows"},
     ),
     Exercise(
-        "hw07.read",
-        "read(V, stage, pattern)",
-        read,
-        some_reads,
-        outcome=only_read,
+        "hw07.read", "read(V, stage, pattern)", read, some_reads, outcome=only_read,
         mistakes={
-            "own_only": _own,
-            "all_the_way": _all_the_way,
-            "first_stage": lambda V, stage, pattern: (
-                V.get((stage, pattern), 0) or V.get((0, pattern), 0)
-            ),
-            "zero_known": lambda V, stage, pattern: V.get(
-                (stage, pattern), V.get((stage - 1, pattern), 0)
-            ),
-            "below_first": _keeps_copying,
-            "sum": lambda V, stage, pattern: (
-                V.get((stage, pattern), 0) + V.get((stage - 1, pattern), 0)
-            ),
+            "own_only": (BELOW, "stage, pattern"),
+            "all_the_way": ("return V.get((stage - 1, pattern), 0)",
+                            "return read(V, stage - 1, pattern) if stage > 0 else 0"),
+            "first_stage": (BELOW, "0, pattern"),
+            "zero_known": ("here == 0", "(stage, pattern) not in V"),
+            "below_first": ("here = V.get((stage,", "here = V.get((stage - 1,",
+                            "return V.get((stage - 1,", "return V.get((stage,"),
+            "sum": ("    return here", f"    return here + V.get(({BELOW}), 0)"),
         },
     ),
     Exercise(
-        "hw07.learn",
-        "learn(V, E, A, stage, pattern, error, rate)",
-        learn,
-        uses=("read",),
-        parts={"first": first_lessons, "later": later_lessons},
-        outcome=learned,
+        "hw07.learn", "learn(V, E, A, stage, pattern, error, rate)", learn, uses=("read",),
+        parts={"first": first_lessons, "later": later_lessons}, outcome=learned,
         mistakes={
-            "from_zero": _lessons(_own),
-            "keeps_copying": _lessons(_keeps_copying),
-            "promotes_E": _lessons(promote_E=True),
-            "forgets_E": _lessons(forget_E=True),
-            "below_too": _lessons(below_too=True),
-            "taught_below": _taught_below,
-            "moved": _moved,
-            "all_the_way": _lessons(_all_the_way),
-            "own_say": _lessons(first=True),
-            "no_own_rate": _lessons(plain=True),
+            "from_zero": (READ, "V.get(key, 0)"),
+            "keeps_copying": (READ, f"V.get(({BELOW}), 0) or V.get(key, 0)"),
+            "promotes_E": ("    V[key] = read", f"{FRESH}        E[key] = E.get(({BELOW}), 0)\n"
+                           f"        A[key] = A.get(({BELOW}), 0)\n    V[key] = read"),
+            "forgets_E": ("    V[key] = read",
+                          f"{FRESH}        E[key] = A[key] = 0\n    V[key] = read"),
+            "below_too": (REMEMBERS, f"{REMEMBERS}    if stage > 0:\n        V[{BELOW}] = "
+                          f"V.get(({BELOW}), 0) + rate * own * error\n"),
+            "taught_below": (READ, "V.get(key, 0)", "    V[key] =", f"{FRESH}        key = "
+                             f"(max(stage - 1, 0), pattern)\n    V[key] ="),
+            "moved": ("    own =", f"    if fresh:\n        V.pop(({BELOW}), None)\n    own =",
+                      "    V[key] = read", "    fresh = V.get(key, 0) == 0\n    V[key] = read"),
+            "all_the_way": (READ, "next((V[s, pattern] for s in range(stage, -1, -1) "
+                            "if V.get((s, pattern), 0)), 0)"),
+            "own_say": (REMEMBERS, "", "    own =", f"{REMEMBERS}    own ="),
+            "no_own_rate": ("rate * own", "rate"),
         },
         result={"V": "text", "E": "text", "A": "text"},
     ),
     Exercise(
-        "hw07.entered",
-        "entered(stages)",
-        entered,
-        some_episodes,
+        "hw07.entered", "entered(stages)", entered, some_episodes,
         mistakes={
-            "changes": _entered(lambda now, before: now != before),
-            "one_up": _entered(lambda now, before: now == before + 1),
-            "records": _records,
-            "before": lambda stages: [n - 1 for n in entered(stages)],
-            "stages": lambda stages: [stages[n] for n in entered(stages)],
-            "start": lambda stages: [0, *entered(stages)],
+            "changes": ("] > ", "] != "),
+            "one_up": ("] > stages[n - 1]", "] == stages[n - 1] + 1"),
+            "records": ("> stages[n - 1]", "> max(stages[:n])"),
+            "before": ("[n for", "[n - 1 for"),
+            "stages": ("[n for", "[stages[n] for"),
+            "start": ("return ", "return [0] + "),
         },
     ),
     Exercise(
-        "hw07.next_start",
-        "next_start(stage, kept, rng)",
-        next_start,
-        some_pools,
-        outcome=begun,
+        "hw07.next_start", "next_start(stage, kept, rng)", next_start, some_pools, outcome=begun,
         mistakes={
-            "skips": _starts(skip=True),
-            "same_stage": _starts(step=0),
-            "newest": _starts(pick=lambda states: states[-1]),
-            "oldest": _starts(pick=lambda states: states[0]),
-            "empty": _goes_round,
+            "skips": ("    if", "    while stage + 1 < len(kept) and not kept[stage + 1]:\n"
+                      "        stage += 1\n    if"),
+            "same_stage": ("stage + 1", "stage"),
+            "newest": ("rng.choice(kept[stage + 1])", "kept[stage + 1][-1]"),
+            "oldest": ("rng.choice(kept[stage + 1])", "kept[stage + 1][0]"),
+            "empty": ("return 0, None", "return (stage + 1) % len(kept), None"),
         },
-        result={"stage": "text", "states": "text"},
-        show={"rng": "hidden"},
+        result={"stage": "text", "states": "text"}, show={"rng": "hidden"},
     ),
-]
+]  # fmt: skip

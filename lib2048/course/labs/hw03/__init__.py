@@ -3,16 +3,17 @@
 The boards are those of `game.mdp`, tuples of rows, and the values stand in an `mdp.Table`.
 """
 
+import copy
 import numbers
 import random as luck
 from collections import Counter
 from contextlib import suppress
 from functools import cache
+from itertools import islice
 
-from lib2048.course.labs import hw03_mistakes as wrong
-from lib2048.course.labs import tabular
 from lib2048.course.labs.exercise import Exercise, Wrong, standing_in
-from lib2048.course.labs.tabular import filled
+from lib2048.course.labs.hw03 import answers
+from lib2048.course.labs.hw03.answers import filled
 from lib2048.game import mdp
 
 DRAWS = 2000  # of one choice, to see how often it takes what
@@ -33,29 +34,19 @@ def afterstates_of(rows, columns):
             states.add(state)
             found |= (new := {after for after, _ in mdp.choices(state).values()} - found)
             todo += [following for after in new for _, following in mdp.next_states(after)]
-    return sorted(found, key=lambda board: (_sum(board), board))
+    return sorted(found, key=lambda board: (sum(map(sum, board)), board))
 
 
-def _sum(board):
-    return sum(map(sum, board))
-
-
-def _game(rng, rows=2, columns=2):
-    """Play at random; return the turns, [(reward, afterstate)]."""
-    state, turns = mdp.start(rows, columns, rng), []
-    while options := mdp.choices(state):
-        after, reward = options[rng.choice(list(options))]
-        turns.append((reward, after))
-        state = mdp.spawn(after, rng)
-    return turns
-
-
-def _games(random, count, shortest=3):
-    """Return random games with a reward in them, short ones first."""
+def _games(random, count):
+    """Return the turns, [(reward, afterstate)], of random games with rewards, short ones first."""
     rng, found = luck.Random(int(random.integers(1 << 31))), []
     while len(found) < count:
-        turns = _game(rng)
-        if len(turns) >= shortest and sum(reward for reward, _ in turns[1:]):
+        state, turns = mdp.start(2, 2, rng), []
+        while options := mdp.choices(state):
+            after, reward = options[rng.choice(list(options))]
+            turns.append((reward, after))
+            state = mdp.spawn(after, rng)
+        if len(turns) > 2 and sum(reward for reward, _ in turns[1:]):
             found.append(turns)
     return sorted(found, key=len)
 
@@ -65,20 +56,15 @@ def _drawn(random, boards, large=60):
     return filled({board: int(random.integers(1, large)) for board in boards})
 
 
-def _nexts(afterstate):
-    """Return the afterstates that one turn leads to, and the states between."""
-    states = [state for _, state in mdp.next_states(afterstate)]
-    return {after for state in states for after, _ in mdp.choices(state).values()}, set(states)
-
-
-def _deadly(afterstate):
-    return any(not mdp.choices(state) for _, state in mdp.next_states(afterstate))
-
-
-def _some_afterstates(random, deadly, count=12):
-    boards = [board for board in afterstates_of(2, 2) if _deadly(board) == deadly]
-    chosen = [boards[i] for i in random.permutation(len(boards))[:count]]
-    return [*chosen, ((0, 32, 0), (8, 8, 8))] if not deadly else chosen
+def _some_afterstates(random, deadly):
+    """Return afterstates after some, or none, of whose spawns the game is over."""
+    boards = [
+        board
+        for board in afterstates_of(2, 2)
+        if deadly == any(not mdp.choices(state) for _, state in mdp.next_states(board))
+    ]
+    chosen = [boards[i] for i in random.permutation(len(boards))[:12]]
+    return chosen if deadly else [*chosen, ((0, 32, 0), (8, 8, 8))]
 
 
 def rewards_only(random):
@@ -100,7 +86,8 @@ def _valued(random, boards):
     """Return [(V, board)] with values of what may follow, also of the states between."""
     cases = []
     for board in boards:
-        after, states = _nexts(board)
+        states = {state for _, state in mdp.next_states(board)}
+        after = {after for state in states for after, _ in mdp.choices(state).values()}
         cases.append((_drawn(random, sorted(after | states)), board))
     return cases
 
@@ -113,7 +100,7 @@ def rows_of_tiles(random):
 
 def square_boards(random):
     """Return lists of the last afterstates of 2×2, whose games go on among themselves."""
-    boards = [board for board in afterstates_of(2, 2) if _sum(board) >= 28]
+    boards = [board for board in afterstates_of(2, 2) if sum(map(sum, board)) >= 28]
     return [(board,) for board in _orders(random, boards)]
 
 
@@ -164,12 +151,9 @@ def _live_states(random, count=6):
     after = afterstates_of(2, 2)
     states = {state for board in after for _, state in mdp.next_states(board)}
     states = sorted(state for state in states if len(mdp.choices(state)) in (2, 3))
-    states = [states[i] for i in random.permutation(len(states))]
-    return sorted(states[: 4 * count], key=_same_pay)[:count]  # the reward tempts in most of them
-
-
-def _same_pay(state):
-    return len({reward for _, reward in mdp.choices(state).values()}) == 1
+    states = [states[i] for i in random.permutation(len(states))[: 4 * count]]
+    states.sort(key=lambda state: len({pay for _, pay in mdp.choices(state).values()}) == 1)
+    return states[:count]  # the reward tempts in most of them
 
 
 def _q_of(random, state, known=4):
@@ -206,13 +190,7 @@ def on_the_way(random):
 def at_the_end(random):
     """Return turns after which no action is legal."""
     cases = (case for _ in range(40) for case in _turns(random, 20))
-    found = []
-    for case in cases:
-        if not mdp.choices(case[4]):
-            found.append(case)
-        if len(found) == 6:
-            break
-    return found
+    return list(islice((case for case in cases if not mdp.choices(case[4])), 6))
 
 
 def _turns(random, count):
@@ -262,76 +240,51 @@ def iterated(function, afterstates):
     return _changed({}, answer[0]), answer[1]
 
 
+def learned(function, table, turns, *more):
+    """Return what one game or turn changed in a table: {key: value}."""
+    old, given = filled(table), copy.copy(turns)
+    answer = function(table, turns, *more)
+    if table == old and answer is not None:
+        raise Wrong("returned", {"got": repr(answer)[:60]})
+    if turns != given:
+        raise Wrong("turns")
+    return _changed(old, table)
+
+
 def learned_mc(function, V, visits, turns):
     """Return what one game changed: ({board: value}, {board: visits})."""
-    old, counted, given = filled(V), Counter(visits), list(turns)
-    answer = function(V, visits, turns)
-    _check_in_place(answer, V == old, turns == given)
-    return _changed(old, V), _changed(counted, visits)
-
-
-def _same_mc(expected, got):
-    return all(map(_same_tables, expected, got))
-
-
-def learned_td(function, V, turns, alpha):
-    """Return what one game changed: {board: value}."""
-    old, given = filled(V), list(turns)
-    answer = function(V, turns, alpha)
-    _check_in_place(answer, V == old, turns == given)
-    return _changed(old, V)
-
-
-def learned_q(function, Q, *turn):
-    """Return what one turn changed: {(state, action): value}."""
-    old = filled(Q)
-    answer = function(Q, *turn)
-    _check_in_place(answer, old == Q)
-    return _changed(old, Q)
-
-
-def _check_in_place(answer, untouched, same_turns=True):
-    if untouched and answer is not None:
-        raise Wrong("returned", {"got": repr(answer)[:60]})
-    if not same_turns:
-        raise Wrong("turns")
+    counted = Counter(visits)
+    values = learned(lambda V, turns: function(V, visits, turns), V, turns)
+    return values, _changed(counted, visits)
 
 
 def given_game(case):
     """Return what a picture says of a game: rewards, what the table knew, the visits."""
     V, *visits, turns = case if isinstance(case[2], list) else case[:2]
+    boards = list(dict.fromkeys(after for _, after in turns))
+    numbers = " ".join(f"{boards.index(after) + 1}" for _, after in turns)
     words = {
         "rewards": _row(reward for reward, _ in turns),
-        "boards": " ".join(_letters(turns)),
+        "boards": numbers if len(boards) < len(turns) else "all different",
         "V before": _row(V.get(after, 0) for _, after in turns),
     }
     if visits:
         words["visits before"] = _row(visits[0][after] for _, after in turns)
-    return words if len(set(_letters(turns))) < len(turns) else words | {"boards": "all different"}
-
-
-def _letters(turns):
-    boards = list(dict.fromkeys(after for _, after in turns))
-    return [f"{boards.index(after) + 1}" for _, after in turns]
+    return words
 
 
 def _row(numbers):
     return ", ".join(f"{_short(number):.7g}" for number in numbers)
 
 
-def tell_td(case, changed):
-    """Say what V of a game's boards is now."""
-    V, turns, _ = case
-    return _told(V, turns, changed)
-
-
 def tell_mc(case, outcome):
     """Say what V of a game's boards is now, and how often each was visited."""
     V, visits, turns = case
-    return f"{_told(V, turns, outcome[0])}; visits {_told(visits, turns, outcome[1])}"
+    values, counts = _new_values(V, turns, outcome[0]), _new_values(visits, turns, outcome[1])
+    return f"{values}; visits {counts}"
 
 
-def _told(old, turns, changed):
+def _new_values(old, turns, changed):
     others = changed.keys() - {after for _, after in turns}
     text = _row(changed.get(after, old.get(after, 0)) for _, after in turns)
     return f"{text} …" if others else text
@@ -364,11 +317,6 @@ def given_choice(case):
     known = (f"{a}: {Q[state, a]:g}" if (state, a) in Q else f"{a}: –" for a in mdp.choices(state))
     rewards = (f"{a}: {reward}" for a, (_, reward) in mdp.choices(state).items())
     return {"Q": ", ".join(known), "rewards": ", ".join(rewards), "epsilon": f"{epsilon:g}"}
-
-
-def given_list(case):
-    """Return what a picture says of a list of afterstates: how many there are."""
-    return {"afterstates": f"{len(case[0])}: {_short_text(case[0])}"}
 
 
 def tell_iterated(case, outcome):
@@ -493,7 +441,7 @@ def _check_turns(calls, epsilon, alpha):
         expected = _check_turn(state, action, learned)
     if len(calls) == 2 * MOST_TURNS:
         raise Wrong("no_spawn")
-    if mdp.choices(expected) or _sum(calls[0][2]) > 8:
+    if mdp.choices(expected) or sum(map(sum, calls[0][2])) > 8:
         raise Wrong("part")
 
 
@@ -513,108 +461,137 @@ def _check_turn(state, action, learned):
 
 # ---------------------------------------------------------------- the exercises
 
+
+def best_of_means(V, afterstate):
+    """Back up the best of the averages, a mistake that turns the whole rule round."""
+    totals = Counter()
+    for chance, state in mdp.next_states(afterstate):
+        for action, (after, reward) in mdp.choices(state).items():
+            totals[action] += chance * (reward + V[after])
+    return max(totals.values(), default=0)
+
+
+BEST = "max(totals, default=0)"
+LAST = """    _, last = turns[-1]
+    V[last] += alpha * (0 - V[last])
+"""
+NEXT = "Q[following, other] for other in mdp.choices(following)"
+
 EXERCISES = [
     Exercise(
-        "hw03.backup", "backup(V, afterstate)", tabular.backup,
+        "hw03.backup", "backup(V, afterstate)", answers.backup,
         parts={"rewards": rewards_only, "values": with_values, "dead ends": dead_ends},
         mistakes={
-            "best_of_means": wrong.best_of_means,
-            "survivors": wrong.survivors,
-            "equal_chances": wrong.backup_of(tabular.best_of, weighted=False),
-            "no_reward": wrong.backup_of(wrong.best_value),
-            "reward_only": wrong.backup_of(wrong.best_reward),
-            "mean_of_actions": wrong.backup_of(wrong.mean_of_actions),
-            "greedy_reward": wrong.backup_of(wrong.greedy_reward),
-            "state": wrong.backup_of(lambda V, state: V[state]),
+            "best_of_means": best_of_means,
+            "survivors": (BEST, f"{BEST} / (sum(p for p, s in mdp.next_states(afterstate) "
+                          "if mdp.choices(s)) or 1)"),
+            "equal_chances": ("chance * ", "1 / len(mdp.next_states(afterstate)) * "),
+            "no_reward": ("reward + V[after]", "V[after]"),
+            "reward_only": ("reward + V[after]", "reward"),
+            "mean_of_actions": (BEST, "sum(totals) / (len(totals) or 1)"),
+            "greedy_reward": (BEST, "next((r + V[after] for after, r in sorted("
+                              "mdp.choices(state).values(), key=lambda pair: -pair[1])), 0)"),
+            "state": (BEST, "V[state]"),
         },
         show={"afterstate": "rows"},
     ),
     Exercise(
-        "hw03.value_iteration", "value_iteration(afterstates)", tabular.value_iteration,
+        "hw03.value_iteration", "value_iteration(afterstates)", answers.value_iteration,
         parts={"one row": rows_of_tiles, "2x2": square_boards}, uses=("backup",),
         mistakes={
-            "one_sweep": wrong.one_sweep,
-            "all_at_once": wrong.all_at_once,
-            "last_not_counted": wrong.last_not_counted,
-            "last_board": wrong.last_board_decides,
+            "one_sweep": ("changed or abs(new - V[after]) > ENOUGH", "False"),
+            "all_at_once": ("False, sweeps + 1", "False, sweeps + 1\n        old = filled(V)",
+                            "backup(V", "backup(old"),
+            "last_not_counted": ("V, sweeps\n", "V, sweeps - 1\n"),
+            "last_board": ("changed or ", ""),
         },
         outcome=iterated, same=lambda a, b: _same_tables(a[0], b[0]) and a[1] == b[1],
-        given=given_list, tell=tell_iterated, show={"afterstates": "hidden"},
+        given=lambda case: {"afterstates": f"{len(case[0])}: {_short_text(case[0])}"},
+        tell=tell_iterated, show={"afterstates": "hidden"},
     ),
     Exercise(
-        "hw03.monte_carlo", "monte_carlo(V, visits, turns)", tabular.monte_carlo,
+        "hw03.monte_carlo", "monte_carlo(V, visits, turns)", answers.monte_carlo,
         parts={"first game": first_games, "later games": later_games,
                "first visit": repeated_boards},
         mistakes={
-            "own_reward": wrong.mc(lambda rewards, number: sum(rewards[number:])),
-            "so_far": wrong.mc(lambda rewards, number: sum(rewards[: number + 1])),
-            "next_reward": wrong.mc(lambda rewards, number: sum(rewards[number + 1 : number + 2])),
-            "no_last": wrong.mc(wrong.to_come, last=False),
-            "end_is_zero": wrong.mc_end_is_zero,
-            "every_visit": wrong.mc(wrong.to_come, visit="every"),
-            "last_visit": wrong.mc(wrong.to_come, visit="last"),
-            "no_average": wrong.mc(wrong.to_come, step=1),
-            "fixed_step": wrong.mc(wrong.to_come, step=0.1),
-            "half_step": wrong.mc(wrong.to_come, step=0.5),
-            "first_ever": wrong.mc_first_ever,
-            "counts_all": wrong.mc_counts_all,
-            "not_counted": wrong.mc(wrong.to_come, count=0),
+            "own_reward": ("(to_come", "(to_come + reward"),
+            "so_far": ("(to_come", "(sum(r for r, _ in turns[: number + 1])"),
+            "next_reward": ("to_come += reward", "to_come = reward"),
+            "no_last": ("to_come = 0", "to_come = turns[-1][0]", "len(turns)", "len(turns) - 1"),
+            "end_is_zero": ("to_come += reward", "to_come += reward\n    V[turns[-1][1]] = 0"),
+            "every_visit": ("after not in [earlier for _, earlier in turns[:number]]", "True"),
+            "last_visit": ("turns[:number]", "turns[number + 1 :]"),
+            "no_average": (" / visits[after]", ""),
+            "fixed_step": ("/ visits[after]", "* 0.1"),
+            "half_step": ("/ visits[after]", "/ 2"),
+            "first_ever": ("if after", "if not visits[after] and after"),
+            "counts_all": ("            visits[after] += 1\n", "",
+                           "        if", "        visits[after] += 1\n        if"),
+            "not_counted": ("+= 1", "+= 0", "/ visits[after]", "/ (visits[after] + 1)"),
         },
-        outcome=learned_mc, same=_same_mc, given=given_game, tell=tell_mc,
+        outcome=learned_mc, same=lambda a, b: all(map(_same_tables, a, b)),
+        given=given_game, tell=tell_mc,
         show={"V": "hidden", "visits": "hidden", "turns": "hidden"},
     ),
     Exercise(
-        "hw03.td0", "td0(V, turns, alpha)", tabular.td0,
+        "hw03.td0", "td0(V, turns, alpha)", answers.td0,
         parts={"last turn": last_turns, "games": td_games},
         mistakes={
-            "no_last": wrong.td(wrong.next_target, last="nothing"),
-            "end_is_zero": wrong.td(wrong.next_target, last="zero"),
-            "own_reward": wrong.td(wrong.own_target),
-            "no_reward": wrong.td(wrong.value_target),
-            "no_value": wrong.td(wrong.reward_target),
-            "returns": wrong.td(wrong.return_target),
-            "backwards": wrong.td(wrong.next_target, order=-1),
-            "whole_step": wrong.td(wrong.next_target, step=False),
-            "only_added": wrong.td(wrong.next_target, old=0),
-            "fixed_alpha": lambda V, turns, alpha: tabular.td0(V, turns, 0.1),
-            "frozen": wrong.td_frozen,
+            "no_last": (LAST, ""),
+            "end_is_zero": ("+= alpha * (0 - V[last])", "= 0"),
+            "own_reward": ("(_, after), (reward, following)", "(reward, after), (_, following)",
+                           "_, last", "reward, last", "(0 -", "(reward -"),
+            "no_reward": ("reward + V[following]", "V[following]"),
+            "no_value": (" + V[following]", ""),
+            "returns": ("pairwise(turns)", "zip(turns, [(sum(r for r, _ in turns[n:]), None) "
+                        "for n in range(1, len(turns))])", " + V[following]", ""),
+            "backwards": (LAST, "", "    for", f"{LAST}    for",
+                          "pairwise(turns)", "[*pairwise(turns)][::-1]"),
+            "whole_step": ("alpha * ", ""),
+            "only_added": (" - V[after]", "", "0 - V[last]", "0"),
+            "fixed_alpha": ("alpha * ", "0.1 * "),
+            "frozen": ("    for", "    old = filled(V)\n    for", "V[following] - V[after]",
+                       "old[following] - old[after]", "0 - V[last]", "0 - old[last]"),
         },
-        outcome=learned_td, same=_same_tables, given=given_game, tell=tell_td,
+        outcome=learned, same=_same_tables, given=given_game,
+        tell=lambda case, changed: _new_values(*case[:2], changed),
         show={"V": "hidden", "turns": "hidden"},
     ),
     Exercise(
-        "hw03.choose", "choose(Q, state, rng, epsilon)", tabular.choose,
+        "hw03.choose", "choose(Q, state, rng, epsilon)", answers.choose,
         parts={"greedy": greedy_choices, "explore": random_choices}, outcome=chosen,
         given=given_choice,
         show=dict.fromkeys(("Q", "rng", "epsilon"), "hidden") | {"state": "rows"},
     ),
     Exercise(
-        "hw03.q_update", "q_update(Q, state, action, reward, following, alpha)", tabular.q_update,
+        "hw03.q_update", "q_update(Q, state, action, reward, following, alpha)", answers.q_update,
         parts={"on the way": on_the_way, "at the end": at_the_end},
         mistakes={
-            "illegal": wrong.q(lambda Q, state, following: max(Q[following, a] for a in range(4))),
-            "mean": wrong.q(wrong.mean),
-            "same_state": wrong.q(lambda Q, state, following: wrong.largest(Q, None, state)),
-            "no_reward": wrong.q(wrong.largest, pays=0),
-            "no_next": wrong.q(lambda Q, state, following: 0),
-            "only_added": wrong.q(wrong.largest, old=0),
-            "whole_step": wrong.q(wrong.largest, step=False),
-            "same_action": wrong.q_same_action,
-            "reward_twice": wrong.q(wrong.largest_with_reward),
-            "exchanged": lambda Q, state, action, reward, following, alpha: tabular.q_update(
-                Q, state, action, reward, following, 1 - alpha),
-            "skips_end": wrong.q_skips_end,
-            "end_is_zero": wrong.q_end_is_zero,
+            "illegal": ("mdp.choices(following)", "range(4)"),
+            "mean": ("    Q[state", "    legal = mdp.choices(following)\n"
+                     f"    best = sum({NEXT}) / (len(legal) or 1)\n    Q[state"),
+            "same_state": (NEXT, "Q[state, other] for other in mdp.choices(state)"),
+            "no_reward": ("reward + best", "best"),
+            "no_next": ("reward + best", "reward"),
+            "only_added": (" - Q[state, action]", ""),
+            "whole_step": ("alpha * ", ""),
+            "same_action": ("reward + best", "reward + Q[following, action]"),
+            "reward_twice": (NEXT, "r + Q[following, other] "
+                             "for other, (_, r) in mdp.choices(following).items()"),
+            "exchanged": ("alpha * ", "(1 - alpha) * "),
+            "skips_end": ("    Q[state", "    if mdp.choices(following):\n        Q[state"),
+            "end_is_zero": ("action])\n", "action])\n    if not mdp.choices(following):\n"
+                            "        Q[state, action] = 0\n"),
         },
-        outcome=learned_q, same=_same_tables, given=given_turn, tell=tell_turn,
+        outcome=learned, same=_same_tables, given=given_turn, tell=tell_turn,
         show=dict.fromkeys(("Q", "action", "reward", "alpha"), "hidden")
         | {"state": "rows", "following": "rows"},
     ),
     Exercise(
-        "hw03.q_game", "q_game(Q, rng, epsilon, alpha)", tabular.q_game,
+        "hw03.q_game", "q_game(Q, rng, epsilon, alpha)", answers.q_game,
         lambda random: [(int(random.integers(1000)), *LEARNING.values())],
         uses=("choose", "q_update"),
-        outcome=lambda function, rng, epsilon, alpha: q_learned(function, rng, epsilon, alpha),
+        outcome=q_learned,
         show={"Q": "hidden", "rng": "hidden", "epsilon": "hidden", "alpha": "hidden"},
     ),
 ]  # fmt: skip

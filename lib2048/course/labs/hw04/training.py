@@ -8,6 +8,7 @@ import os
 import threading
 import time
 import weakref
+from pathlib import Path
 
 import numpy as np
 
@@ -52,18 +53,26 @@ class Training:
         self._begin(text, network, alpha, seed, by_states, folder)
 
     @classmethod
-    def of_file(cls, path, network="4x6", alpha=0.1, seed=1, by_states=False, folder=None):
-        """Return the training of the functions in a Python file."""
-        return cls.of_text(text_of(path), network, alpha, seed, by_states, folder)
+    def of_file(cls, path, network="4x6", **options):
+        """Return the training of the functions in a Python file; options: as those above.
+
+        Raises ValueError for a file that cannot be read.
+        """
+        try:
+            text = Path(path).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise ValueError(f"{path}: cannot be read ({error})") from None
+        all_of_it = "FUNCTIONS = {k: v for k, v in globals().items() if callable(v)}"
+        return cls.of_text(f"{text}\n\n{all_of_it}\n", network, **options)
 
     @classmethod
-    def of_text(cls, text, network="4x6", alpha=0.1, seed=1, by_states=False, folder=None):
+    def of_text(cls, text, network="4x6", **options):
         """Return the training of the functions in a text; see `child.load`."""
         made = cls.__new__(cls)
-        made._begin(text, network, alpha, seed, by_states, folder)
+        made._begin(text, network, **options)
         return made
 
-    def _begin(self, text, network, alpha, seed, by_states, folder):
+    def _begin(self, text, network, alpha=0.1, seed=1, by_states=False, folder=None):
         if folder is not None:
             if (older := _of_folder.get(os.path.abspath(folder))) is not None:
                 older.close()  # its cell ran again: the run goes on here
@@ -93,7 +102,7 @@ class Training:
     def _ask(self, task, message, seconds):
         try:
             with self._lock:
-                task = f"lib2048.course.labs.trainee:{task}"
+                task = f"lib2048.course.labs.hw04.training_process:{task}"
                 return self._child.ask(task, message, seconds)["answer"]
         except Ended as ended:
             raise ValueError(say("labs.stopped", reason=ended.reason)) from None
@@ -199,16 +208,3 @@ class Training:
     def __repr__(self):
         count, rate = self.history.count, self.actions / max(self.seconds, 1e-9) / 1e6
         return f"<training: {self.title}, {count:,} games, {rate:.2f} M actions/s>"
-
-
-def text_of(path):
-    """Return the text of a Python file as `child.load` takes it: FUNCTIONS holds what it defines.
-
-    Raises ValueError for a file that cannot be read.
-    """
-    try:
-        with open(path, encoding="utf-8") as file:
-            text = file.read()
-    except (OSError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path}: cannot be read ({error})") from None
-    return f"{text}\n\nFUNCTIONS = {{k: v for k, v in globals().items() if callable(v)}}\n"

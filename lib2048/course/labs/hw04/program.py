@@ -16,6 +16,7 @@ from lib2048.game import rules_2048 as rules
 from lib2048.game.bits import WHOLE, largest_exponent
 from lib2048.game.board import slide, symmetries, to_exponents
 from lib2048.game.rng import seed_bits, stream_kernel
+from lib2048.game.spec import FOUR_CHANCE
 from lib2048.machine.memory import reserve
 from lib2048.machine.native import borrowed, prefetch
 from lib2048.networks.layout import plain_layout
@@ -235,12 +236,12 @@ def update_episode(network, path, alpha):
 
 @register_jitable
 def expected_value(network, afterstate):
-    """Return the mean of V(state) over the spawns: in each empty cell a 2 (0.9) or a 4 (0.1)."""
+    """Return the mean of V(state) over the spawns: a 2 or, more seldom, a 4 in each empty cell."""
     total, empty = 0.0, 0
     for cell in range(16):
         if at(afterstate, cell) == 0:
-            total += 0.9 * estimate(network, put(afterstate, cell, 1))
-            total += 0.1 * estimate(network, put(afterstate, cell, 2))
+            total += (1 - FOUR_CHANCE) * estimate(network, put(afterstate, cell, 1))
+            total += FOUR_CHANCE * estimate(network, put(afterstate, cell, 2))
             empty += 1
     return total / empty
 

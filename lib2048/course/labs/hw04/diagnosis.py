@@ -2,8 +2,8 @@
 
 import hashlib
 
-from lib2048.course.labs.bugs import BUGS
 from lib2048.course.labs.checks import attempt
+from lib2048.course.labs.hw04.planted_bugs import BUGS
 from lib2048.course.labs.messages import say
 from lib2048.course.labs.result import Failed
 from lib2048.course.labs.seeds import variant

@@ -9,9 +9,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lib2048.course.labs.exercise import Exercise, Wrong
-from lib2048.course.labs.selfplay import Batch
-from lib2048.game.board import afterstates, from_tiles, initial, slide, spawn, to_exponents
+from lib2048.course.labs.exercise import Exercise, Wrong, changed
+from lib2048.course.labs.hw09.selfplay import Batch
+from lib2048.game.board import (
+    afterstates,
+    from_tiles,
+    initial,
+    slide,  # noqa: F401  a mistake calls it
+    spawn,
+    to_exponents,
+)
 from lib2048.game.rng import stream
 
 # ---------------------------------------------------------------- the library's version
@@ -31,7 +38,8 @@ def targets(network, batch):
     import torch
 
     with torch.no_grad():
-        return careless_targets(network, batch)
+        after = torch.tensor(batch.next_rewards) + network(encode(batch.next_afterstates))
+        return torch.where(torch.tensor(batch.over), 0.0, after)
 
 
 def step(network, optimiser, planes, target):
@@ -47,7 +55,9 @@ def step(network, optimiser, planes, target):
 
 def choose(network, board):
     """Return the action with the largest reward + value, None where none is legal."""
-    worth = _worths(network, board)
+    legal = afterstates(board)
+    values = _values(network, [after for _, after, _ in legal])
+    worth = {action: reward + value for (action, _, reward), value in zip(legal, values)}
     return max(worth, key=worth.get, default=None)
 
 
@@ -56,12 +66,6 @@ def _values(network, boards):
 
     with torch.no_grad():
         return network(encode(boards)).tolist() if len(boards) else []
-
-
-def _worths(network, board):
-    legal = afterstates(board)
-    values = _values(network, [after for _, after, _ in legal])
-    return {action: reward + value for (action, _, reward), value in zip(legal, values)}
 
 
 def careless_targets(network, batch):
@@ -266,184 +270,63 @@ def chosen(choose, net, board):
     return first if equal else action
 
 
-# ---------------------------------------------------------------- typical mistakes
-
-
-def _without_empty(boards):
-    """Give plane 0 to the 2s, and no plane to empty cells."""
-    planes = encode(boards).roll(-1, 1)
-    planes[:, 15] = 0
-    return planes
-
-
-def _aim(what, end=lambda network, batch: 0.0):
-    """Return a `targets` of its own: what(network, batch), and `end` where a game is over."""
-
-    def targets(network, batch):
-        import torch
-
-        with torch.no_grad():
-            found = what(lambda boards: network(encode(boards)), batch)
-            last = torch.as_tensor(end(network, batch))
-        return torch.where(torch.tensor(batch.over), last, torch.as_tensor(found)).float()
-
-    return targets
-
-
-def _right(value, batch):
-    import torch
-
-    return torch.tensor(batch.next_rewards) + value(batch.next_afterstates)
-
-
-def _reward_before(value, batch):
-    import torch
-
-    return torch.tensor(batch.rewards) + value(batch.next_afterstates)
-
-
-def _value_at_end(network, batch):
-    return network(encode(batch.next_afterstates))
-
-
-def _last_reward(network, batch):
-    return batch.rewards
-
-
-def _value_now(value, batch):
-    import torch
-
-    return torch.tensor(batch.next_rewards) + value(batch.afterstates)
-
-
-def _value_of_state(value, batch):
-    import torch
-
-    return torch.tensor(batch.next_rewards) + value(batch.states)
-
-
-def _steps(loss_of="mse_loss", clear=True, act=True, times=1.0, **how):
-    """Return a `step` with one thing changed."""
-
-    def step(network, optimiser, planes, target):
-        import torch
-
-        loss = times * getattr(torch.nn.functional, loss_of)(network(planes), target, **how)
-        if clear:
-            optimiser.zero_grad()
-        loss.backward()
-        if act:
-            optimiser.step()
-        return loss.item()
-
-    return step
-
-
-def _loss_after(network, optimiser, planes, target):
-    import torch
-
-    step(network, optimiser, planes, target)
-    return torch.nn.functional.mse_loss(network(planes), target).item()
-
-
-def _by(worth):
-    """Return a `choose` by worth(board, after, reward, value)."""
-
-    def choose(network, board):
-        value = lambda one: _values(network, [one])[0]  # noqa: E731
-        found = {a: worth(board, after, r, value) for a, after, r in afterstates(board)}
-        return max(found, key=found.get, default=None)
-
-    return choose
-
-
-BY_VALUE = _by(lambda board, after, reward, value: value(after))
-
-
-def _place_in_list(network, board):
-    legal = list(_worths(network, board))
-    return legal.index(choose(network, board)) if legal else None
-
-
-def _blocked_too(network, board):
-    slid = [slide(board, action) for action in range(4)]
-    values = _values(network, [after for after, _ in slid])
-    worths = [reward + value for (_, reward), value in zip(slid, values)]
-    return worths.index(max(worths))
-
-
 # ---------------------------------------------------------------- the exercises
 
-# torch takes long to start.
-CELL_SECONDS = {"any": 40}
+CELL_SECONDS = {"any": 40}  # torch takes long to start
+BEST = "max(worth, key=worth.get, default=None)"
+_worths = changed(choose, BEST, "worth")
 
 EXERCISES = [
     Exercise(
-        "hw09.encode",
-        "encode(boards)",
-        encode,
-        boards_to_encode,
-        outcome=planes_of,
-        needs=("torch",),
+        "hw09.encode", "encode(boards)", encode, boards_to_encode, needs=("torch",),
         mistakes={
-            "no_empty": _without_empty,
-            "shifted": lambda boards: encode(boards).roll(1, 1),
-            "reshaped": lambda boards: encode(boards).permute(0, 2, 3, 1).reshape(-1, 16, 4, 4),
-            "turned": lambda boards: encode(boards).permute(0, 1, 3, 2),
-            "from_the_end": lambda boards: encode(boards).flip(2, 3),
+            "no_empty": ("exponents), 16)", "exponents), 17)[..., 1:]"),
+            "shifted": (".float()", ".float().roll(1, 1)"),
+            "reshaped": ("permute(0, 3, 1, 2)", "reshape(-1, 16, 4, 4)"),
+            "turned": ("0, 3, 1, 2", "0, 3, 2, 1"),
+            "from_the_end": (".float()", ".float().flip(2, 3)"),
         },
-        show={"boards": "boards"},
+        outcome=planes_of, show={"boards": "boards"},
     ),
     Exercise(
-        "hw09.targets",
-        "targets(network, batch)",
-        targets,
-        outcome=aimed,
-        needs=("torch",),
-        uses=("encode",),
+        "hw09.targets", "targets(network, batch)", targets, needs=("torch",), uses=("encode",),
         parts={"going on": going_on, "ends": with_ends},
         mistakes={
-            "terminal": _aim(_right, _value_at_end),
-            "last_reward": _aim(_right, _last_reward),
-            "reward": _aim(_reward_before),
-            "no_reward": _aim(lambda value, batch: value(batch.next_afterstates)),
-            "no_value": _aim(lambda value, batch: batch.next_rewards),
-            "value_now": _aim(_value_now),
-            "state": _aim(_value_of_state),
+            "terminal": ("0.0, after", "network(encode(batch.next_afterstates)), after"),
+            "last_reward": ("0.0, after", "torch.tensor(batch.rewards), after"),
+            "reward": ("next_rewards", "rewards"),
+            "no_reward": ("torch.tensor(batch.next_rewards) + ", ""),
+            "no_value": (" + network(encode(batch.next_afterstates))", ""),
+            "value_now": ("next_afterstates", "afterstates"),
+            "state": ("next_afterstates", "states"),
         },
+        outcome=aimed,
     ),
     Exercise(
-        "hw09.step",
-        "step(network, optimiser, planes, target)",
-        step,
-        batches_to_learn,
-        outcome=learned,
-        needs=("torch",),
+        "hw09.step", "step(network, optimiser, planes, target)", step, batches_to_learn,
         mistakes={
-            "no_zero_grad": _steps(clear=False),
-            "no_step": _steps(act=False),
-            "sum": _steps(reduction="sum"),
-            "after_step": _loss_after,
-            "absolute": _steps("l1_loss"),
-            "uphill": _steps(times=-1.0),
+            "no_zero_grad": ("    optimiser.zero_grad()\n", ""),
+            "no_step": ("    optimiser.step()\n", ""),
+            "sum": ("target)\n", "target, reduction='sum')\n"),
+            "after_step": ("loss.item()",
+                           "torch.nn.functional.mse_loss(network(planes), target).item()"),
+            "absolute": ("mse_loss", "l1_loss"),
+            "uphill": ("loss = ", "loss = -"),
         },
+        outcome=learned, needs=("torch",),
         show={"boards": "hidden", "optimiser": "hidden", "planes": "hidden", "target": "hidden"},
         result={"errors of three steps": "text", "values after them": "text"},
     ),
     Exercise(
-        "hw09.choose",
-        "choose(network, board)",
-        choose,
-        positions,
-        outcome=chosen,
-        needs=("torch",),
-        uses=("encode",),
+        "hw09.choose", "choose(network, board)", choose, positions, outcome=chosen,
+        needs=("torch",), uses=("encode",),
         mistakes={
-            "no_reward": BY_VALUE,
-            "state": _by(lambda board, after, reward, value: reward + value(board)),
-            "place": _place_in_list,
-            "blocked": _blocked_too,
+            "no_reward": ("reward + value", "value"),
+            "state": ("[after for _, after, _ in legal]", "[board for _ in legal]"),
+            "place": (f"return {BEST}",
+                      f"return list(worth).index({BEST}) if worth else None"),
+            "blocked": ("afterstates(board)", "[(a, *slide(board, a)) for a in range(4)]"),
         },
         show={"board": "board"},
     ),
-]
+]  # fmt: skip

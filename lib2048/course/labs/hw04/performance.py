@@ -9,9 +9,9 @@ import os
 import statistics
 
 from lib2048.course.labs.checks import lab_seed
+from lib2048.course.labs.hw04.training import Training
 from lib2048.course.labs.messages import say
 from lib2048.course.labs.result import Failed
-from lib2048.course.labs.training import Training
 from lib2048.machine.child import source_of
 from lib2048.machine.data import data
 

@@ -269,29 +269,14 @@ def _check_spawns(spawns, answer):
 # ---------------------------------------------------------------- typical mistakes
 
 
-def _shifted(cell_of):
-    """Return a get_cell that looks at another place."""
-    return lambda board, cell: U(board) >> U(cell_of(cell)) & U(15)
-
-
-def _from_the_top(board, cell, exponent):
-    return set_cell(U(board), 15 - cell, exponent)
-
-
 def _as_tiles(slide_tiles):
     """Return a slide_row by a function on lists of tiles."""
 
     def version(row):
-        tiles = boards_module.to_tiles(U(row))[0]
-        new, reward = slide_tiles(tiles)
+        new, reward = slide_tiles(boards_module.to_tiles(U(row))[0])
         return _packed_row(new), reward
 
     return version
-
-
-def _to_the_right(tiles):
-    new, reward = spec.slide_row(tiles[::-1])
-    return new[::-1], reward
 
 
 def _moved(cell_of):
@@ -306,79 +291,27 @@ def _moved(cell_of):
     return version
 
 
-def _first_step(board):
-    board, on, back = int(board), 0x0000F0F00000F0F0, 0x0F0F00000F0F0000
-    return U(board & 0xF0F00F0FF0F00F0F | (board & on) << 12 | (board & back) >> 12)
-
-
-def _mirror_without_mask(board):
-    nibbles = U(0x0F0F0F0F0F0F0F0F)
-    board = (U(board) & nibbles) << U(4) | U(board) >> U(4) & nibbles
-    return (board & U(0x00FF00FF00FF00FF)) << U(8) | board >> U(8)
-
-
-def _nibbles_only(board):
-    nibbles = U(0x0F0F0F0F0F0F0F0F)
-    return (U(board) & nibbles) << U(4) | U(board) >> U(4) & nibbles
-
-
-def _slid(board, action, table, there=True, back=True, first=False):
-    """Slide as it should be, with a step left out."""
-    upright, far = action in (0, 2), action in (1, 2)
-    lines = U(transpose(board) if upright else board)
-    lines = U(mirror(lines)) if far and there else lines
-    parts = [lines >> U(16 * row) & U(0xFFFF) for row in range(4)]
-    after = U(sum(int(table[0, part]) << 16 * row for row, part in enumerate(parts)))
-    reward = sum(int(table[1, part]) for part in parts[: 1 if first else 4])
-    after = U(mirror(after)) if far and there and back else after
-    return (U(transpose(after)) if upright and back else after), reward
-
-
-def _slid_wrongly_there(board, action, table):
-    """Mirror first, and transpose after it."""
-    if action != 2:
-        return slide(board, action, table)
-    after, reward = slide(transpose(mirror(U(board))), 3, table)
-    return transpose(mirror(U(after))), reward
-
-
-def _slid_wrongly_back(board, action, table):
-    """Undo the steps in the order in which they were done."""
-    if action != 2:
-        return slide(board, action, table)
-    after, reward = slide(mirror(transpose(U(board))), 3, table)
-    return mirror(transpose(U(after))), reward
-
-
-def _masks(bit_of):
-    """Return a `legal` by a function (board, action, table) → the bit to be set, or None."""
-
-    def version(board, table):
-        bits = [bit_of(board, action, table) for action in range(4)]
-        return sum(1 << bit for bit in bits if bit is not None)
-
-    return version
-
-
-def _turned_bits(board, action, table):
-    return 3 - action if slide(board, action, table)[0] != board else None
-
-
-def _paying(board, action, table):
-    return action if slide(board, action, table)[1] > 0 else None
-
-
 # ---------------------------------------------------------------- the exercises
 
 TABLES = {"board": "board", "table": "hidden"}
+THERE = """    lines = transpose(board) if upright else board
+    lines = mirror(lines) if far else lines
+"""
+BACK = """    after = mirror(after) if far else after
+    return (transpose(after) if upright else after), reward
+"""
+LAST_STEPS = (  # of transpose and of mirror
+    "return board & keep | (board & on) << U(24) | (board & back) >> U(24)",
+    "return (board & U(0x00FF00FF00FF00FF)) << U(8) | board >> U(8) & U(0x00FF00FF00FF00FF)",
+)
 EXERCISES = [
     Exercise(
         "hw02.get_cell", "get_cell(board, cell)", get_cell, cells_of_boards,
         mistakes={
-            "from_the_top": _shifted(lambda cell: 60 - 4 * cell),
-            "no_mask": lambda board, cell: U(board) >> U(4 * cell),
-            "one_bit": _shifted(lambda cell: cell),
-            "by_columns": _shifted(lambda cell: 4 * (cell % 4 * 4 + cell // 4)),
+            "from_the_top": ("4 * cell", "60 - 4 * cell"),
+            "no_mask": (" & U(15)", ""),
+            "one_bit": ("4 * cell", "cell"),
+            "by_columns": ("4 * cell", "4 * (cell % 4 * 4 + cell // 4)"),
             "tile": lambda board, cell: (1 << int(get_cell(board, cell))) & ~1,
         },
         show={"board": "board"}, compiles=True,
@@ -386,10 +319,10 @@ EXERCISES = [
     Exercise(
         "hw02.set_cell", "set_cell(board, cell, exponent)", set_cell, new_cells,
         mistakes={
-            "not_cleared": lambda board, cell, e: U(board) | U(e) << U(4 * cell),
-            "from_the_top": _from_the_top,
-            "others_lost": lambda board, cell, e: U(e) << U(4 * cell),
-            "only_cleared": lambda board, cell, e: U(board) & ~(U(15) << U(4 * cell)),
+            "not_cleared": ("board & ~(U(15) << shift)", "board"),
+            "from_the_top": ("4 * cell", "60 - 4 * cell"),
+            "others_lost": ("board & ~(U(15) << shift) | ", ""),
+            "only_cleared": (" | U(exponent) << shift", ""),
         },
         show={"board": "board"}, result="board", compiles=True,
     ),
@@ -397,17 +330,14 @@ EXERCISES = [
         "hw02.slide_row", "slide_row(row)", slide_row,
         parts={"no merge": rows(False), "merges": rows(True)},
         mistakes={
-            "largest": _as_tiles(hw01._slides(
-                lambda tiles: hw01._merged_once(tiles, largest=1 << 30))),
-            "to_the_right": _as_tiles(_to_the_right),
+            "largest": (" and exponent < U(15)", ""),
+            "to_the_right": ("U(4 * ", "U(12 - 4 * "),
             "merged_twice": _as_tiles(hw01._slides(hw01._merged_again)),
             "from_the_right": _as_tiles(hw01._slides(hw01._merged_from_the_right)),
             "gap": _as_tiles(hw01._merged_before_packing),
-            "no_reward": _as_tiles(lambda row: (spec.slide_row(row)[0], 0)),
-            "exponents": _as_tiles(hw01._slides(
-                lambda tiles: hw01._merged_once(tiles, lambda tile: tile.bit_length() - 1))),
-            "old_tile": _as_tiles(hw01._slides(
-                lambda tiles: hw01._merged_once(tiles, lambda tile: tile // 2))),
+            "no_reward": ("reward + (2 << int(exponent))", "0"),
+            "exponents": ("(2 << int(exponent))", "int(exponent) + 1"),
+            "old_tile": ("2 << int", "1 << int"),
         },
         show={"row": "packed row"}, result={"row": "packed row", "reward": "text"},
         uses=("get_cell", "set_cell"), compiles=True,
@@ -416,7 +346,7 @@ EXERCISES = [
         "hw02.transpose", "transpose(board)", transpose, boards_alone,
         uses=("get_cell", "set_cell"),
         mistakes={
-            "first_step": _first_step,
+            "first_step": (LAST_STEPS[0], "return board"),
             "other_diagonal": _moved(lambda row, column: 4 * (3 - column) + 3 - row),
             "turned": _moved(lambda row, column: 4 * (3 - column) + row),
             "turned_right": _moved(lambda row, column: 4 * column + 3 - row),
@@ -427,8 +357,8 @@ EXERCISES = [
         "hw02.mirror", "mirror(board)", mirror, boards_alone,
         uses=("get_cell", "set_cell", "transpose"),
         mistakes={
-            "no_mask": _mirror_without_mask,
-            "pairs": _nibbles_only,
+            "no_mask": (">> U(8) & U(0x00FF00FF00FF00FF)", ">> U(8)"),
+            "pairs": (LAST_STEPS[1], "return board"),
             "upside_down": _moved(lambda row, column: 4 * (3 - row) + column),
             "half_turn": _moved(lambda row, column: 15 - 4 * row - column),
         },
@@ -438,14 +368,18 @@ EXERCISES = [
         "hw02.slide", "slide(board, action, table)", slide,
         parts={"rows": along(3, 1), "columns": along(0, 2)}, uses=("transpose", "mirror"),
         mistakes={
-            "not_back": lambda board, action, table: _slid(board, action, table, back=False),
-            "no_mirror": lambda board, action, table: _slid(board, action, table, there=False),
-            "first_reward": lambda board, action, table: _slid(board, action, table, first=True),
-            "opposite": lambda board, action, table: _slid(board, (action + 2) % 4, table),
-            "order_there": _slid_wrongly_there,
-            "order_back": _slid_wrongly_back,
-            "no_transpose": lambda board, action, table: _slid(board, (3, 1)[action in (1, 2)],
-                                                               table),
+            "not_back": (BACK, "    return after, reward\n"),
+            "no_mirror": ("mirror(lines) if far else ", "", "mirror(after) if far else ", ""),
+            "first_reward": ("table[1, row]", "table[1, row] * U(shift == U(0))"),
+            "opposite": lambda board, action, table: slide(board, (action + 2) % 4, table),
+            "order_there": (THERE, """    lines = mirror(board) if far else board
+    lines = transpose(lines) if upright else lines
+"""),
+            "order_back": (BACK, """    after = transpose(after) if upright else after
+    return (mirror(after) if far else after), reward
+"""),
+            "no_transpose": ("transpose(board) if upright else ", "",
+                             "transpose(after) if upright else ", ""),
         },
         show=TABLES, result={"afterstate": "board", "reward": "text"}, compiles=True,
     ),
@@ -453,12 +387,11 @@ EXERCISES = [
         "hw02.legal", "legal(board, table)", legal, boards_and_table,
         uses=("transpose", "mirror", "slide"),
         mistakes={
-            "turned_bits": _masks(_turned_bits),
-            "paying": _masks(_paying),
+            "turned_bits": ("1 << action", "8 >> action"),
+            "paying": ("[0] != board", "[1] > 0"),
             "all": lambda board, table: 15,
-            "count": lambda board, table: int(legal(board, table)).bit_count(),
-            "sum": lambda board, table: sum(
-                a for a in range(4) if slide(board, a, table)[0] != board),
+            "count": ("|= 1 << action", "+= 1"),
+            "sum": ("|= 1 << action", "+= action"),
         },
         show=TABLES, compiles=True,
     ),
