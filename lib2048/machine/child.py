@@ -27,7 +27,7 @@ import weakref
 import psutil
 
 from lib2048.machine import process as this_process
-from lib2048.machine.travel import source_of
+from lib2048.machine.source_text import source_of
 
 try:
     import resource
