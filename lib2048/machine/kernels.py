@@ -28,7 +28,7 @@ LIBRARY = Path(__file__).parents[1]
 # nothing that a kernel holds may come from elsewhere, see tests/test_sources.py.
 COMPUTE = ("machine/kernels.py", "machine/native.py", "game", "networks", "learn", "search", "play",
            "train", "deep", "exact.py")  # fmt: skip
-FILES = {"convert", "files", "folder", "foreign"}
+FILES = {"convert", "files", "folder", "foreign", "storage"}
 
 
 def computing():
