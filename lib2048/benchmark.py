@@ -14,7 +14,7 @@ from lib2048.learn.games import FOREVER, Games, new_crew
 from lib2048.learn.rules import new_memory
 from lib2048.learn.settings import Settings, rule_of
 from lib2048.machine.memory import check_memory
-from lib2048.machine.telling import bar
+from lib2048.machine.terminal import bar
 from lib2048.networks.lookups import read_all
 from lib2048.networks.network import Network
 from lib2048.play.evaluation import record_game

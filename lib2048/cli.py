@@ -26,7 +26,7 @@ from lib2048.course.tournament.tournament import CSV, PAGE, tournament
 from lib2048.exact import SmallGame
 from lib2048.learn.settings import FIELDS, Settings, flags
 from lib2048.machine import process
-from lib2048.machine.telling import one_line
+from lib2048.machine.terminal import one_line
 from lib2048.networks import neural, storage
 from lib2048.networks.convert import convert
 from lib2048.play.evaluation import TEST_SEED, check_games, evaluate

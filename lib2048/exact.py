@@ -18,8 +18,8 @@ from lib2048.game.game import new_game
 from lib2048.game.mdp import frozen
 from lib2048.game.rng import stream
 from lib2048.machine.memory import check_memory
-from lib2048.machine.telling import bar
-from lib2048.machine.waiting import aside
+from lib2048.machine.terminal import bar
+from lib2048.machine.threads import aside
 from lib2048.networks.network import Network
 from lib2048.play.players import NetworkPlayer
 

@@ -14,7 +14,7 @@ import nbformat
 import numba
 import psutil
 import pytest
-from test_travel import (
+from test_source_text import (
     COLUMNS,
     GRID,
     MASK,

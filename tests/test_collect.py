@@ -21,7 +21,7 @@ from lib2048.cli import _parser
 from lib2048.learn.settings import FIELDS
 from lib2048.machine.kernels import SOURCE_HASH
 from lib2048.networks.storage import info, sizes_of_errors
-from lib2048.sweep import Training, playing, read_collect, read_list, run_sweep, testing
+from lib2048.sweep import TrainingJob, playing, read_collect, read_list, run_sweep, testing
 from lib2048.sweep.playing import Playing
 from lib2048.sweep.shipping import Shipping
 from lib2048.sweep.solving import Solving
@@ -153,12 +153,12 @@ def test_weights_that_are_not_kept_are_removed_and_the_run_is_finished(swept, re
 
 
 def test_a_run_that_is_trained_plays_only_the_tests_that_are_missing(tmp_path):
-    job = Training("a", SHORT, ((1, 10),))
+    job = TrainingJob("a", SHORT, ((1, 10),))
     path = tmp_path / job.label
     assert job.state(tmp_path) == "missing"
-    Training("a", SHORT).go(tmp_path)
+    TrainingJob("a", SHORT).go(tmp_path)
     before = contents(path)
-    assert (Training("a", SHORT).state(tmp_path), job.state(tmp_path)) == ("finished", "begun")
+    assert (TrainingJob("a", SHORT).state(tmp_path), job.state(tmp_path)) == ("finished", "begun")
     job.go(tmp_path)
     assert job.state(tmp_path) == "finished"
     speed = testing.rows(path)[0]["moves_per_s"]
@@ -174,7 +174,7 @@ def test_a_run_that_is_trained_plays_only_the_tests_that_are_missing(tmp_path):
 
 
 def test_tests_of_a_run_that_went_on_are_played_again(tmp_path):
-    short = Training("a", SHORT, ((1, 10),))
+    short = TrainingJob("a", SHORT, ((1, 10),))
     longer = short._replace(settings=replace(SHORT, actions=30_000))
     short.go(tmp_path)
     assert longer.state(tmp_path) == "begun"
@@ -282,7 +282,7 @@ def test_games_of_other_settings_are_refused_and_fewer_are_played_again(tmp_path
 
 def test_a_stop_leaves_nothing_half_done(tmp_path):
     jobs = [Playing("long", "heuristic", games=100_000, depth=3)]
-    jobs.append(Training("run", SHORT, ((3, 100_000),)))
+    jobs.append(TrainingJob("run", SHORT, ((3, 100_000),)))
     stop, begun = threading.Event(), ["run-seed1/done.json", "long/played.json"]
 
     def stop_then():
@@ -455,7 +455,7 @@ def test_a_command_asks_for_what_its_list_does():
         job
         for path in (DATA / "runs").glob("*.toml")
         for job in read_list(path)
-        if isinstance(job, Training)
+        if isinstance(job, TrainingJob)
     ]
     assert [asked_by(collect.command_of(job.settings)) for job in jobs] == [
         job.settings for job in jobs

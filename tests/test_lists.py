@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from lib2048 import Settings
-from lib2048.sweep import Training, chosen, read_collect, read_list
+from lib2048.sweep import TrainingJob, chosen, read_collect, read_list
 from lib2048.sweep.playing import Playing
 from lib2048.sweep.shipping import Shipping
 from lib2048.sweep.solving import Solving
@@ -87,9 +87,9 @@ no-delay = false
 def test_a_list_is_a_run_for_each_seed(listed):
     td = {"network": "4x6", "games": 20, "delay": False, "checkpoint_every": 5}
     assert listed(RUNS) == [
-        Training("td", Settings(**td, seed=2)),
-        Training("td", Settings(**td, seed=1)),
-        Training("tc-0.5", Settings(network="4x6", games=20, rule="tc", lam=0.5)),
+        TrainingJob("td", Settings(**td, seed=2)),
+        TrainingJob("td", Settings(**td, seed=1)),
+        TrainingJob("tc-0.5", Settings(network="4x6", games=20, rule="tc", lam=0.5)),
     ]
 
 

@@ -19,7 +19,7 @@ from lib2048.course.labs.passed import is_passed
 from lib2048.course.reader import copies
 from lib2048.course.reader import folder as mine
 from lib2048.course.reader import progress as room
-from lib2048.machine import telling
+from lib2048.machine import terminal
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -30,7 +30,7 @@ def reader(tmp_path, monkeypatch):
     monkeypatch.setenv("LIB2048_MY", str(tmp_path / "mine"))
     monkeypatch.delenv("LIB2048_QUICK", raising=False)
     monkeypatch.setattr(predictions, "_unkept", {})
-    telling.say.cache_clear()  # each test hears its own line
+    terminal.say.cache_clear()  # each test hears its own line
     yield tmp_path / "mine"
     plt.close("all")
 

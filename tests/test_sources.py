@@ -57,7 +57,7 @@ def test_what_draws_tells_or_teaches_is_not_in_it():
 
 
 EDITS = ["show/widgets/board.css", "show/plotting.py", "course/recorded.py", "cli.py",
-         "networks/storage.py", "machine/telling.py"]  # fmt: skip
+         "networks/storage.py", "machine/terminal.py"]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", EDITS)

@@ -12,8 +12,8 @@ from learners import SMALL
 
 import lib2048
 from lib2048 import Network, save
-from lib2048.machine import kernels, telling
-from lib2048.machine.telling import Steady, bar, one_line
+from lib2048.machine import kernels, terminal
+from lib2048.machine.terminal import Steady, bar, one_line
 
 COMMAND = [sys.executable, "-m", "lib2048.cli"]
 PLAY = ["play", "random", "--games", "3"]
@@ -277,7 +277,7 @@ def test_a_steady_stream_takes_what_it_can():
 
 def test_without_stderr_there_is_no_bar_and_nothing_is_said(monkeypatch):
     monkeypatch.setattr(sys, "stderr", None)
-    telling.say("a line that nobody reads")
+    terminal.say("a line that nobody reads")
     with bar(True, total=3) as shown:
         shown.update(1)
         shown.set_postfix_str("so far")

@@ -21,7 +21,7 @@ from learners import SMALL, contents, csv_rows, same_run
 from lib2048 import Run, Settings
 from lib2048.cli import main
 from lib2048.machine import memory
-from lib2048.sweep import carrying_out, read_list, run_sweep, shares
+from lib2048.sweep import carrying_out, memory_shares, read_list, run_sweep
 from lib2048.train.folder import DONE, RunFolder
 
 SHORT = Settings(network=SMALL, actions=20_000, checkpoint_every=0.0)
@@ -49,7 +49,7 @@ def processes_of(pid):
     found = []
     for child in psutil.Process(pid).children(recursive=True):
         with contextlib.suppress(psutil.Error):  # it has just ended
-            if "lib2048.sweep.process" in " ".join(child.cmdline()):
+            if "lib2048.sweep.job_process" in " ".join(child.cmdline()):
                 found.append(child)
     return found
 
@@ -377,7 +377,7 @@ def test_a_run_waits_for_another_process_in_its_folder(tmp_path):
     def let_go():
         with folder.held():
             held.set()
-            wait_for(lambda: shares.living())
+            wait_for(lambda: memory_shares.living())
             time.sleep(0.5)
             seen.extend(path.name for path in folder.path.glob("*.npz"))
 
@@ -397,7 +397,7 @@ def test_two_runs_of_60_percent_go_one_after_the_other(tmp_path):
 
     def look():
         while not over.wait(0.01):
-            seen.append(len(shares.living()))
+            seen.append(len(memory_shares.living()))
 
     thread = threading.Thread(target=look)
     thread.start()
@@ -419,7 +419,7 @@ def test_shares_never_exceed_what_is_granted():
     inside, most = [], []
 
     def take(nbytes):
-        with shares.share(nbytes, granted=100):
+        with memory_shares.share(nbytes, granted=100):
             inside.append(nbytes)
             most.append(sum(inside))
             time.sleep(0.05)
@@ -431,41 +431,44 @@ def test_shares_never_exceed_what_is_granted():
     for thread in threads:
         thread.join()
     assert len(most) == 6 and 60 <= max(most) <= 100
-    with pytest.raises(MemoryError), shares.share(101, granted=100):
+    with pytest.raises(MemoryError), memory_shares.share(101, granted=100):
         pass
 
 
 def test_without_a_limit_others_count_with_what_they_may_still_take(monkeypatch):
     monkeypatch.setattr(memory, "available", lambda: 1000 << 30)
-    monkeypatch.setattr(shares, "PATIENCE", 0)
+    monkeypatch.setattr(memory_shares, "PATIENCE", 0)
     taken = psutil.Process().memory_info().rss
-    with shares.share(600 << 30):
-        assert 1000 << 30 < shares.most() < (1000 << 30) + 2 * taken
-        with shares.share(400 << 30):
-            assert len(shares.living()) == 2
-    with pytest.raises(MemoryError, match="needs up to 1,126,400 MiB"), shares.share(1100 << 30):
+    with memory_shares.share(600 << 30):
+        assert 1000 << 30 < memory_shares.most() < (1000 << 30) + 2 * taken
+        with memory_shares.share(400 << 30):
+            assert len(memory_shares.living()) == 2
+    with (
+        pytest.raises(MemoryError, match="needs up to 1,126,400 MiB"),
+        memory_shares.share(1100 << 30),
+    ):
         pass
 
 
 def test_the_share_of_a_killed_process_comes_back():
-    program = "from lib2048.sweep.shares import share\n"
+    program = "from lib2048.sweep.memory_shares import share\n"
     program += "with share(80, 100):\n print('taken', flush=True)\n input()"
     command = [sys.executable, "-c", program]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdout.readline() == b"taken\n"
-        assert [share.nbytes for share in shares.living()] == [80]
+        assert [share.nbytes for share in memory_shares.living()] == [80]
         process.kill()
-        with shares.share(80, 100):
-            assert [share.pid for share in shares.living()] == [os.getpid()]
-    assert shares.living() == []
+        with memory_shares.share(80, 100):
+            assert [share.pid for share in memory_shares.living()] == [os.getpid()]
+    assert memory_shares.living() == []
 
 
 def test_a_folder_of_somebody_else_is_not_used(monkeypatch, tmp_path):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    shares.folder()
+    memory_shares.folder()
     with monkeypatch.context() as patch, contextlib.suppress(AttributeError):
         user = os.getuid()
         patch.setattr(os, "getuid", lambda: user + 1)
         Path(tmp_path, f"lib2048-{user}").rename(tmp_path / f"lib2048-{user + 1}")
         with pytest.raises(OSError, match="belongs to somebody else"):
-            shares.folder()
+            memory_shares.folder()

@@ -26,7 +26,7 @@ from typing import NamedTuple
 
 from lib2048.learn.settings import Settings, flags
 from lib2048.machine.files import read_json, write_atomic, write_text
-from lib2048.sweep import Training, read_collect, read_list, testing
+from lib2048.sweep import TrainingJob, read_collect, read_list, testing
 from lib2048.sweep.shipping import Shipping
 from lib2048.train.folder import CONFIG, TESTS
 from lib2048.train.history import EVALUATION_COLUMNS, EVALUATIONS, HISTORY, STAGES
@@ -84,7 +84,7 @@ def is_done(job, folder, wanted):
     except ValueError as error:
         print(f"left out: {error}", file=sys.stderr)
         return False
-    shows = not isinstance(job, Training) or (folder / job.label / HISTORY).exists()
+    shows = not isinstance(job, TrainingJob) or (folder / job.label / HISTORY).exists()
     return state == "finished" or (wanted.on_the_way and state == "begun" and shows)
 
 
@@ -197,7 +197,7 @@ class Filled:
     def add(self, done, wanted):
         """Add what jobs have found."""
         for one in done:
-            if isinstance(one.job, Training) != (self.table == "rows"):
+            if isinstance(one.job, TrainingJob) != (self.table == "rows"):
                 every = wanted.every if self.table == "history" else 1
                 if rows := one.rows(self.table)[every - 1 :: every]:
                     self.new.append((one.about, rows))

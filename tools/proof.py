@@ -12,10 +12,10 @@ from collect import as_row, each_name, is_about, read_rows
 
 from lib2048.machine.files import write_text
 from lib2048.machine.kernels import SOURCE_HASH
-from lib2048.machine.telling import one_line
+from lib2048.machine.terminal import one_line
 from lib2048.play.evaluation import TEST_SEED, evaluate
 from lib2048.play.players import network_player
-from lib2048.sweep import Training
+from lib2048.sweep import TrainingJob
 from lib2048.train.checkups import test_row
 from lib2048.train.run import Run
 
@@ -80,7 +80,7 @@ def stretches(name, jobs, wanted, data):
     """Return the shortest `Stretch` for each name of a run of a list, the shortest first."""
     found = {}
     for job in jobs:
-        if isinstance(job, Training) and job.name not in found:
+        if isinstance(job, TrainingJob) and job.name not in found:
             rows = recorded_rows({"list": name} | job.about, job, wanted, data)
             rows = [(t, row) for t, row in rows if t in TABLES and row.get("actions")]
             if rows:

@@ -6,7 +6,7 @@ import time
 
 from lib2048.learn.games import FOREVER, Games
 from lib2048.learn.settings import rule_of
-from lib2048.machine.telling import say
+from lib2048.machine.terminal import say
 
 FIRST = 1000  # actions, to warm up
 LOOKS = 4

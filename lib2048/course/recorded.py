@@ -18,7 +18,7 @@ import numpy as np
 from lib2048.learn.settings import Settings
 from lib2048.machine.data import data
 from lib2048.machine.files import open_file
-from lib2048.sweep import Training, read_collect, read_list
+from lib2048.sweep import TrainingJob, read_collect, read_list
 from lib2048.train.folder import CONFIG, TESTS, read_config
 from lib2048.train.history import EVALUATIONS, HISTORY
 
@@ -151,7 +151,7 @@ class _List:
     """A list of data/runs: `.runs` is {(run, seed): `Settings`}, `.files` those of data/curves."""
 
     def __init__(self, path):
-        jobs = [job for job in read_list(path) if isinstance(job, Training)]
+        jobs = [job for job in read_list(path) if isinstance(job, TrainingJob)]
         self.name, self.runs = path.stem, {(x.name, x.settings.seed): x.settings for x in jobs}
         files = read_collect(path).files
         parts = [(kind, files[kind], None) for kind in KINDS if kind in files]

@@ -12,7 +12,7 @@ import torch
 
 from lib2048.deep.architectures import make
 from lib2048.learn.settings import Settings
-from lib2048.machine.telling import bar
+from lib2048.machine.terminal import bar
 from lib2048.play.evaluation import record_game
 from lib2048.play.players import network_player
 from lib2048.train.learners import new_learner

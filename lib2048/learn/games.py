@@ -34,7 +34,7 @@ from lib2048.learn.starts import (
 )
 from lib2048.machine.arrays import Form, Part, check_arrays
 from lib2048.machine.memory import apart, records
-from lib2048.machine.waiting import new_pool
+from lib2048.machine.threads import new_pool
 from lib2048.networks.lookups import BOARDS_AT_ONCE, unplanes, value_kernel
 
 FOREVER = np.iinfo(np.int64).max

@@ -16,7 +16,7 @@ from lib2048.game.board import to_text
 from lib2048.learn.rules import RULES, UPDATE_SIGNATURE
 from lib2048.machine import child
 from lib2048.machine.kernels import at_once, jit
-from lib2048.machine.travel import used_names
+from lib2048.machine.source_text import used_names
 from lib2048.networks.lookups import (
     LOOK_SIGNATURE,
     VALUE_SIGNATURE,

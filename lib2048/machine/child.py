@@ -27,7 +27,7 @@ import weakref
 import psutil
 
 from lib2048.machine import process as this_process
-from lib2048.machine.travel import source_of
+from lib2048.machine.source_text import source_of
 
 try:
     import resource
@@ -200,6 +200,7 @@ def _path():
 
 
 def _end(process):
+    """End a process, and those that it started."""
     with contextlib.suppress(OSError, AttributeError):  # nothing is left; Windows has no groups
         os.killpg(process.pid, signal.SIGKILL)
     process.kill()
@@ -321,36 +322,33 @@ def _carry_out(module, name, order, out):
     try:
         task = getattr(importlib.import_module(module), name)
         print(READY.decode(), end="", file=out, flush=True)
-        with _limited_time(order["seconds"]), _limited_memory(order["memory_mib"]):
+        with _limited(order["seconds"], order["memory_mib"]):
             return json.dumps({"answer": task(order["message"])})
     except BaseException as error:
         return json.dumps({"ended": _reason(error, order["memory_mib"])})
 
 
 @contextlib.contextmanager
-def _limited_time(seconds):
-    """End this process late after its time, even when the one that asked is gone."""
+def _limited(seconds, mib):
+    """Limit what is done inside, where the system can.  mib: of memory, or None.
+
+    It ends this process late after its time, even when the one that asked is gone.
+    """
     alarm = getattr(signal, "alarm", lambda seconds: None)  # Windows has none
     alarm(PATIENCE * int(seconds) + 10)
-    yield
-    alarm(0)
-
-
-@contextlib.contextmanager
-def _limited_memory(mib):
-    """Limit the memory that is taken inside, where the system can.  mib: how much, or None."""
     if not resource or mib is None:
         yield
-        return
-    before = resource.getrlimit(resource.RLIMIT_AS)
-    limit = psutil.Process().memory_info().vms + int(mib * 2**20)
-    with contextlib.suppress(ValueError, OSError):  # it is lower already, or the system will not
-        resource.setrlimit(resource.RLIMIT_AS, (limit, before[1]))
-    try:
-        yield
-    finally:  # saying what went wrong takes memory too
-        with contextlib.suppress(ValueError, OSError):
-            resource.setrlimit(resource.RLIMIT_AS, before)
+    else:
+        before = resource.getrlimit(resource.RLIMIT_AS)
+        limit = psutil.Process().memory_info().vms + int(mib * 2**20)
+        with contextlib.suppress(ValueError, OSError):  # lower already, or the system will not
+            resource.setrlimit(resource.RLIMIT_AS, (limit, before[1]))
+        try:
+            yield
+        finally:  # saying what went wrong takes memory too
+            with contextlib.suppress(ValueError, OSError):
+                resource.setrlimit(resource.RLIMIT_AS, before)
+    alarm(0)
 
 
 def _reason(error, memory_mib):

@@ -20,8 +20,8 @@ from numba import types
 from numba.core.caching import CompileResultCacheImpl, FunctionCache
 from numba.core.compiler_lock import global_compiler_lock
 
-from lib2048.machine.telling import say
-from lib2048.machine.waiting import aside
+from lib2048.machine.terminal import say
+from lib2048.machine.threads import aside
 
 LIBRARY = Path(__file__).parents[1]
 # What computes: whose code decides what is learned and played, and so what compiled code and
@@ -29,7 +29,7 @@ LIBRARY = Path(__file__).parents[1]
 # nothing that a kernel holds may come from elsewhere, see tests/test_sources.py.
 COMPUTE = ("machine/kernels.py", "machine/native.py", "game", "networks", "learn", "search", "play",
            "train", "deep", "exact.py")  # fmt: skip
-FILES = {"convert", "files", "folder", "foreign"}
+FILES = {"convert", "files", "folder", "foreign", "storage"}
 
 
 def computing():

@@ -41,7 +41,7 @@ def begin():
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # and not ignored
         signal.signal(signal.SIGINT, lambda *_: _end())
     _open_streams()
-    from lib2048.machine.telling import steady_streams
+    from lib2048.machine.terminal import steady_streams
 
     steady_streams()
     threads = os.environ.get("NUMBA_NUM_THREADS", "1").strip()

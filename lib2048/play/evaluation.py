@@ -11,8 +11,8 @@ from lib2048.game.board import WHOLE, initial, slide, spawn
 from lib2048.game.rng import stream
 from lib2048.learn.settings import MOST_GAMES, MOST_THREADS
 from lib2048.machine.memory import check_memory
-from lib2048.machine.telling import bar
-from lib2048.machine.waiting import Crowd
+from lib2048.machine.terminal import bar
+from lib2048.machine.threads import Crowd
 from lib2048.play.players import player
 from lib2048.play.statistics import mean_ci95
 

@@ -21,7 +21,7 @@ from lib2048.learn.lockstep import Lockstep, in_order, play_in_step
 from lib2048.learn.records import RESULT_COLUMNS
 from lib2048.learn.settings import rule_of
 from lib2048.machine.kernels import bound, compiled, kernel, numba_type
-from lib2048.machine.waiting import Crowd
+from lib2048.machine.threads import Crowd
 from lib2048.networks.heuristic import Weights, heuristic_network
 from lib2048.networks.network import Network
 from lib2048.search.batched import BatchSearch

@@ -5,7 +5,7 @@
 
 from lib2048.sweep.carrying_out import Outcome, Report, run_sweep
 from lib2048.sweep.lists import KINDS, chosen, read_collect, read_list
-from lib2048.sweep.training import Training
+from lib2048.sweep.training import TrainingJob
 
-__all__ = ["KINDS", "Outcome", "Report", "Training", "chosen", "read_collect", "read_list",
+__all__ = ["KINDS", "Outcome", "Report", "TrainingJob", "chosen", "read_collect", "read_list",
            "run_sweep"]  # fmt: skip

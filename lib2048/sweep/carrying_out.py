@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lib2048.machine.kernels import SOURCE_HASH
-from lib2048.machine.telling import bar, say
-from lib2048.sweep import shares
+from lib2048.machine.terminal import bar, say
+from lib2048.sweep import memory_shares
+from lib2048.sweep.job_process import Died, in_process, reason_of
 from lib2048.sweep.lists import KINDS, check_names
-from lib2048.sweep.process import Died, in_process, reason_of
-from lib2048.sweep.training import Training
+from lib2048.sweep.training import TrainingJob
 from lib2048.train.watching import Stopped, stop_asked
 
 RETRIES = 10  # of a job whose process was killed: each goes on from its checkpoint
@@ -85,7 +85,7 @@ def run_sweep(runs, folder, client=None, workers=None, memory=None, stop=None, p
     that fails later stops no other: its outcome says why.
     """
     begin = time.perf_counter()
-    jobs = [run if type(run) in KIND_OF else Training(*run) for run in runs]
+    jobs = [run if type(run) in KIND_OF else TrainingJob(*run) for run in runs]
     states = check_jobs(jobs, folder, memory)
     outcomes = {
         n: Outcome(jobs[n].label, "skipped")
@@ -112,7 +112,7 @@ def check_jobs(jobs, folder, memory=None):
         raise ValueError(f"{folder}: is no folder")
     for job in jobs:
         if memory is not None and (need := job.needs(folder)) > memory:
-            raise MemoryError(f"{job.label} {shares.too_much(need, memory)}")
+            raise MemoryError(f"{job.label} {memory_shares.too_much(need, memory)}")
     return [job.state(folder) for job in jobs]
 
 
@@ -282,13 +282,13 @@ def _check_workers(client, orders):
         if fact["sources"] != SOURCE_HASH:
             raise ValueError(f"worker {address} has another version of lib2048's sources")
         if largest["granted"] is None and largest["nbytes"] > fact["memory"]:
-            lack = shares.too_much(largest["nbytes"], fact["memory"])
+            lack = memory_shares.too_much(largest["nbytes"], fact["memory"])
             raise MemoryError(f"{largest['label']} {lack} on {fact['host']}")
 
 
 def _facts():
     """Say what a worker has."""
-    return {"host": socket.gethostname(), "sources": SOURCE_HASH, "memory": shares.most()}
+    return {"host": socket.gethostname(), "sources": SOURCE_HASH, "memory": memory_shares.most()}
 
 
 def work(order):

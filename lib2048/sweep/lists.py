@@ -12,10 +12,10 @@ from lib2048.sweep import tables
 from lib2048.sweep.playing import Playing
 from lib2048.sweep.shipping import Shipping
 from lib2048.sweep.solving import Solving
-from lib2048.sweep.training import Training
+from lib2048.sweep.training import TrainingJob
 
-# What each kind of table asks for; a new one does what `Training` does.
-KINDS = {"run": Training, "play": Playing, "solve": Solving, "ship": Shipping}
+# What each kind of table asks for; a new one does what `TrainingJob` does.
+KINDS = {"run": TrainingJob, "play": Playing, "solve": Solving, "ship": Shipping}
 DEFAULTS, COLLECT = "defaults", "collect"
 FILLED = ("runs", "tests", "evaluations", "history", "stages", "each", "rows")
 COLLECT_KEYS = dict.fromkeys(FILLED, str) | {"hours": float, "every": int, "on-the-way": None}

@@ -12,7 +12,7 @@ from lib2048.train.run import Run
 PATIENCE = 60  # seconds, for a process in its folder that was given up and has not ended yet
 
 
-class Training(NamedTuple):
+class TrainingJob(NamedTuple):
     """One training run: a name, which its seeds share, and `Settings` with a budget.
 
     tests: the games without learning when it is over, ((plies, games), …); without `keep` its

@@ -6,7 +6,7 @@ from functools import partial
 from itertools import product
 
 from lib2048.learn.settings import Settings
-from lib2048.machine.waiting import Crowd
+from lib2048.machine.threads import Crowd
 from lib2048.play.evaluation import check_games, evaluate
 from lib2048.play.statistics import compare_groups
 from lib2048.train.run import Run

@@ -12,7 +12,7 @@ import numpy as np
 from lib2048.learn.games import FOREVER
 from lib2048.learn.settings import BUDGETS, NETWORK_OPTIONS, Settings, check_budget, check_rate
 from lib2048.machine.arrays import Form, check_arrays
-from lib2048.machine.waiting import aside
+from lib2048.machine.threads import aside
 from lib2048.networks.storage import begin_with
 from lib2048.train.checkups import Checkups
 from lib2048.train.folder import RunFolder

@@ -5,7 +5,7 @@ import signal
 import threading
 from contextlib import contextmanager
 
-from lib2048.machine.telling import bar
+from lib2048.machine.terminal import bar
 
 
 class Stopped(KeyboardInterrupt):

@@ -18,7 +18,7 @@ from lib2048.game.board import to_tiles
 from lib2048.learn.own import checked
 from lib2048.learn.trial import essence
 from lib2048.machine import child
-from lib2048.machine.travel import used_names
+from lib2048.machine.source_text import used_names
 
 EXACT = 1 << 53  # larger whole numbers do not fit into a float: a board would lose tiles there
 MOST_TEXT = 300  # characters of a value that is shown

@@ -11,7 +11,7 @@ import platformdirs
 from lib2048.machine.files import read_json, write_text
 from lib2048.machine.kernels import LIBRARY, folder_of
 from lib2048.machine.lock import locked
-from lib2048.machine.telling import one_line, say
+from lib2048.machine.terminal import one_line, say
 
 FIRST = Path("notebooks", "00_start_here.ipynb")  # by which a course's folder is known
 FOLDER, RECORD = "my", "progress.json"

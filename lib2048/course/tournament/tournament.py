@@ -14,7 +14,7 @@ from lib2048.course.tournament.leaderboard import Leaderboard, Standing
 from lib2048.game.board import WHOLE
 from lib2048.machine.child import Ended
 from lib2048.machine.files import write_text
-from lib2048.machine.telling import bar
+from lib2048.machine.terminal import bar
 from lib2048.networks import storage
 from lib2048.play.evaluation import TEST_SEED, Result, check_games, evaluate
 from lib2048.play.players import NetworkPlayer, SearchPlayer

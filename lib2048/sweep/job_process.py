@@ -19,7 +19,7 @@ import threading
 from pathlib import Path
 
 from lib2048.machine.kernels import LIBRARY
-from lib2048.sweep import shares
+from lib2048.sweep import memory_shares
 from lib2048.sweep.lists import KINDS
 from lib2048.train.watching import Stopped
 
@@ -125,7 +125,7 @@ def _answer(order):
     try:
         if not folder.is_dir():
             raise OSError(f"{folder} is not there on {socket.gethostname()}: use a shared disk")
-        with shares.share(order["nbytes"], order["granted"]):
+        with memory_shares.share(order["nbytes"], order["granted"]):
             return {"state": "finished", "done": job.go(folder)}
     except Stopped:
         return {"state": "stopped"}

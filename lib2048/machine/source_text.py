@@ -58,7 +58,9 @@ def source_of(functions):
     luggage = _Luggage()
     with PARSING:
         names = {key: luggage.entry(key, function) for key, function in functions.items()}
-        luggage.settle()
+        while luggage.waiting:  # what they use is bound only now, since they may use each other
+            target, *what = luggage.waiting.pop(0)
+            luggage.lines.append(f"{target} = {luggage.pack(*what)}")
     pairs = ", ".join(f"{key!r}: {name}" for key, name in names.items())
     return "\n".join([HEADER, *luggage.lines, f"FUNCTIONS = {{{pairs}}}\n"])
 
@@ -79,12 +81,6 @@ class _Luggage:
         if isinstance(plain, types.FunctionType) or (callable(plain) and _home(plain, key)):
             return self.pack(plain, key, key)
         raise ValueError(f"`{key}` is {_a(plain)}: give a function, made by `def` or `lambda`")
-
-    def settle(self):
-        """Bind what the packed functions use: only now, since they may use each other."""
-        while self.waiting:
-            target, *what = self.waiting.pop(0)
-            self.lines.append(f"{target} = {self.pack(*what)}")
 
     def pack(self, value, user, name):
         """Return an expression for a value.  Raises ValueError for what cannot travel."""
@@ -275,22 +271,16 @@ def _constant(value, user, name):
 
 
 def _home(value, name):
-    """Return (module, name) where an installed package has a thing, or None."""
+    """Return (module, name) where Python, a package or we have a thing, and no reader's file."""
     names = {getattr(value, "__name__", None), name}
+    ours = {*sys.stdlib_module_names, __name__.partition(".")[0]}
     for module in [getattr(value, "__module__", None), *sorted(sys.modules, key=len)]:
-        here = getattr(sys.modules.get(module), "__dict__", {})
-        for each in names:
-            if here.get(each, _home) is value and _installed(module):
-                return module, each
-
-
-def _installed(module):
-    """Tell whether a module is Python's, a package's or ours, and not a reader's own file."""
-    if not isinstance(module, str) or module == "__main__":
-        return False
-    folders = Path(getattr(sys.modules.get(module), "__file__", None) or "").parts
-    known = {*sys.stdlib_module_names, __name__.partition(".")[0]}
-    return module.partition(".")[0] in known or bool({*folders} & PACKAGES)
+        here = sys.modules.get(module)
+        found = [n for n in names if getattr(here, "__dict__", {}).get(n, _home) is value]
+        if found and module != "__main__":
+            folders = Path(getattr(here, "__file__", None) or "").parts
+            if module.partition(".")[0] in ours or {*folders} & PACKAGES:
+                return module, found[0]
 
 
 def _a(value):
