@@ -32,6 +32,7 @@ from lib2048.course.table_one import table_one
 from lib2048.course.timeline import draw_time
 from lib2048.course.tournament.tournament import tournament
 from lib2048.course.variants import paper_variants, recorded_variants
+from lib2048.deep import settings as _neural_settings  # noqa: F401  kinds of `Settings`: no torch
 from lib2048.exact import SmallGame, board_table, solve
 from lib2048.game import board, mdp, spec
 from lib2048.game.board import (
@@ -48,14 +49,15 @@ from lib2048.game.board import (
 from lib2048.game.rng import stream
 from lib2048.game.spec import ACTIONS
 from lib2048.learn.examples import fit, places
+from lib2048.learn.rules import Rule
 from lib2048.learn.settings import Settings
+from lib2048.learn.tables import TableSettings  # noqa: F401  the kind of tables
 from lib2048.machine.data import data
 from lib2048.networks.convert import convert
 from lib2048.networks.files import load, save
 from lib2048.networks.heuristic import Weights, heuristic_network, line_values
 from lib2048.networks.names import parse_network
 from lib2048.networks.network import Network
-from lib2048.networks.neural import room
 from lib2048.play.evaluation import Result, evaluate, reached, record_game, statistics_block
 from lib2048.play.experience import Experience, collect, rollouts
 from lib2048.play.players import (
@@ -105,7 +107,7 @@ _LAZY = {
 
 __all__ = [
     "ACTIONS", "BoardKind", "Comparison", "Experience", "History", "Ladder", "Network",
-    "NetworkPlayer", "Race", "Result", "Run", "SearchPlayer", "Settings", "SmallGame",
+    "NetworkPlayer", "Race", "Result", "Rule", "Run", "SearchPlayer", "Settings", "SmallGame",
     "ValuePlayer", "Weights", "actions_in", "afterstates", "as_written", "at_equal", "board",
     "board_table", "budget", "by_visits", "coherence", "collect", "compare", "compare_groups",
     "convert", "data", "draw_board", "draw_choice", "draw_pattern", "draw_promotion",
@@ -122,8 +124,6 @@ __all__ = [
 
 
 def __getattr__(name):
-    if name == "deep":
-        return room("")
     if name == "__version__":
         return importlib.import_module("lib2048.machine.version").version()
     if name in ("labs", "papers"):

@@ -288,7 +288,7 @@ def test_bench_compares_each_loop_with_its_floor(answer, monkeypatch, stages):
     for name, value in {"FLOOR_MOVES": 200, "WARM_UP": 1000, "MOVES": 1000, "ROUNDS": 1}.items():
         monkeypatch.setattr(benchmark, name, value)
     defaults = (1000, 1000, 1)
-    monkeypatch.setattr(benchmark.Bench.__init__, "__defaults__", ("4x6", 0, *defaults))
+    monkeypatch.setattr(benchmark.Bench.__init__, "__defaults__", ("4x6", 0, *defaults, None))
     found = answer("bench", "--network", SMALL, *stages)
     staged = benchmark.STAGED if stages else ()
     assert set(found) == {"random play", "1-ply play", *benchmark.TRAINING, *SEARCHES, *staged}

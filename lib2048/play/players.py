@@ -13,11 +13,10 @@ from numba import types
 
 from lib2048.game.board import afterstates, initial_kernel, slide_all, slide_one, spawn_kernel
 from lib2048.game.rng import below, draw, seed_bits, stream, stream_kernel
-from lib2048.learn.games import Games, choose_action, functions_of
+from lib2048.learn.games import Games, choose_action, functions_of, rule_of
 from lib2048.learn.lockstep import Lockstep, in_order, play_in_step
 from lib2048.learn.loop import largest_exponent
 from lib2048.learn.records import RESULT_COLUMNS
-from lib2048.learn.settings import rule_of
 from lib2048.machine.kernels import compiled, kernel
 from lib2048.machine.waiting import Crowd
 from lib2048.networks.heuristic import Weights, heuristic_network

@@ -1,6 +1,7 @@
 """A training run that can be held: begun, gone on with, stopped, changed and gone on with again."""
 
 import contextlib
+import dataclasses
 import inspect
 import math
 import threading
@@ -10,14 +11,14 @@ from typing import NamedTuple
 import numpy as np
 
 from lib2048.learn.games import FOREVER
-from lib2048.learn.settings import BUDGETS, NETWORK_OPTIONS, Settings, check_budget, check_rate
+from lib2048.learn.settings import BUDGETS, Settings, check_budget, check_rate
+from lib2048.learn.tables import NETWORK_OPTIONS, TableSettings
 from lib2048.machine.arrays import Form, check_arrays
 from lib2048.machine.waiting import aside
 from lib2048.networks.files import begin_with
 from lib2048.train.checkups import Checkups
 from lib2048.train.folder import RunFolder
 from lib2048.train.history import History, as_array, as_rows, check_history
-from lib2048.train.learners import new_learner
 from lib2048.train.watching import Stopped, amount, progress_bar, stop_asked
 
 CHUNK_SECONDS = 0.1  # between two looks at the Stop button
@@ -67,7 +68,7 @@ class Run:
             self.folder.check(resume)
         if settings.weights and not (self.folder and self.folder.is_begun):
             begin_with(self.network, settings.weights)
-        self.learner = new_learner(self.network, settings)
+        self.learner = settings.new_learner(self.network)
         if not resume:
             self.learner.check_room()
         self._checkups = Checkups(settings, self.tested)
@@ -111,7 +112,8 @@ class Run:
     def memory(self):
         """What the rule keeps beside the weights, {name: tables}.
 
-        'E' and 'A' for TC; 'step', 'largest' and 'trace' for Autostep; nothing for TD.
+        'E' and 'A' for TC; 'step', 'largest' and 'trace' for Autostep; nothing for TD; what a
+        rule or an update of your own says that it keeps.
         memory["E"][k] is a copy of the numbers of tuple k, in the order of `Network.table`, and
         memory["E"][k, stage] that of a stage.
         """
@@ -135,7 +137,7 @@ class Run:
         return pandas.DataFrame(self.learner.batches, columns=self.learner.batch_columns)
 
     def __repr__(self):
-        how = "" if self.settings.neural else f" by {self.settings.rule}"
+        how = "" if self.settings.neural else f" by {self.settings.learner_name}"
         return f"<run: {self.network.name}{how}, {self.history!r}>"
 
     # ------------------------------------------------------------ going
@@ -403,9 +405,14 @@ def last_run():
 
 def _signature():
     """What `train` takes, said by `Settings`."""
-    first, *own = list(inspect.signature(train).parameters.values())[:-1]
-    options = inspect.signature(Settings).parameters.values()
-    kept = [option for option in options if option.name not in NETWORK_OPTIONS]
+    first, *own, _ = inspect.signature(train).parameters.values()
+    options = {field.name: field.default for field in dataclasses.fields(TableSettings)}
+    options |= dict.fromkeys(TableSettings.rates)
+    kept = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default)
+        for name, default in options.items()
+        if name not in NETWORK_OPTIONS
+    ]
     return inspect.Signature([first, *kept, *own])
 
 

@@ -20,7 +20,7 @@ from lib2048.course.recorded import (
 from lib2048.learn.settings import BUDGETS, Settings
 from lib2048.show.plotting import COLOURS, GREY, plot_curves, short, style
 from lib2048.show.widgets.base import Figure
-from lib2048.show.widgets.train import LOOK, SYMBOLS, Curve, Training, TrainingWidget
+from lib2048.show.widgets.train import LOOK, Curve, Training, TrainingWidget
 from lib2048.show.words import describe
 from lib2048.train.run import Run
 
@@ -29,7 +29,6 @@ SECONDS = (1, 600)  # that a run may take now
 AXES = ("actions", "games", "seconds")
 SEEDS = ("mean", "each")  # or one of them
 FORMATS = ("png", "svg")
-RULES = {"td": "TD", "tc": "TC", "autostep": "Autostep"}
 NOW = "now"
 SWITCHED = "Training games are shown now, since such a short run plays no test games."
 # What a run of now leaves out of the settings of a row: it is short, and plays no test games.
@@ -379,7 +378,7 @@ class Row:
         self.paper = paper_points(run.place, run.name) if run.place in recorded_lists() else []
 
     settings = property(lambda self: next(iter(self.runs.values())).settings)
-    rule = property(lambda self: self.settings and _rule(self.settings))
+    rule = property(lambda self: self.settings and self.settings.learner_name)
     rate = property(lambda self: self.settings and self.settings.rate)
 
     def fits(self, view):
@@ -398,29 +397,29 @@ class Row:
 
     def about(self):
         """Return what the browser has to know."""
-        symbol = self.settings and SYMBOLS.get(self.settings.rate_name, self.settings.rate_name)
+        symbol = self.settings and self.settings.rate_symbol
         return {
             "row": self.number, "place": self.place, "name": self.name, "rule": self.rule,
-            "said": RULES.get(self.rule, self.rule), "rate": self.rate, "symbol": symbol,
+            "said": self.settings and _title(self.settings), "rate": self.rate, "symbol": symbol,
             "about": self.settings and in_short(self.settings), "seeds": sorted(self.runs),
             "kinds": list(map(str, self.kinds())),
             "paper": [[str(p[0]), *map(float, p[1:3])] for p in self.paper],
         }  # fmt: skip
 
 
-def _rule(settings):
-    return settings.kind if settings.neural else settings.rule
+def _title(settings):
+    return settings.kind if settings.neural else settings.the_rule.title
 
 
 def in_short(settings):
     """Say in a line what a run is: '42-33, TC(0.5), β 1, 16 stages'."""
-    symbol = SYMBOLS.get(settings.rate_name, settings.rate_name)
-    rate = f"{symbol} {settings.rate:g}"
+    rate = f"{settings.rate_symbol} {settings.rate:g}"
     if settings.neural:
-        more = [settings.batch, *([settings.symmetry] if settings.symmetry != "simple" else [])]
-        more += ["augment"] if settings.augment else []
-        return ", ".join([settings.network, rate, *filter(None, more), *_starts(settings)])
-    rule = f"{RULES[settings.rule]}({settings.lam:g})"
+        symmetry = getattr(settings, "symmetry", "simple")
+        more = [settings.batch, *([symmetry] if symmetry != "simple" else [])]
+        more += ["augment"] if getattr(settings, "augment", False) else []
+        return ", ".join([settings.network, rate, *more, *_starts(settings)])
+    rule = f"{settings.the_rule.title}({settings.lam:g})"
     said = [settings.network, rule if settings.delay else f"online {rule}", rate]
     said += [settings.order] if settings.order == "backward" else []
     said += [f"{settings.form} values"] if settings.form != "afterstate" else []

@@ -23,7 +23,6 @@ ENDLESS = {"seconds": 1e9}  # thirty years
 PATIENCE = 5.0  # seconds that a run has to end in; it takes one, and the time of a checkpoint
 SHARES = tuple(f"reached_{tile}" for tile in TILES)
 POINT = ("actions", "seconds", "games", "mean", "ci95", *SHARES)  # the numbers of a point
-SYMBOLS = {"alpha": "α", "beta": "β", "mu": "μ", "lam": "λ", "learning_rate": "learning rate"}
 
 # ---------------------------------------------------------------- what is kept to be drawn
 
@@ -416,39 +415,36 @@ def _names(runs):
     """Name runs by what their settings differ in, where that tells them apart."""
     if len(runs) == 1:
         return [" ".join(_said(runs[0], ["network", "rule"])) or "run"]
-    kinds = vars(runs[0].settings)
-    differ = [n for n in kinds if len({repr(getattr(r.settings, n)) for r in runs}) > 1]
+    kinds = dict.fromkeys(name for run in runs for name in vars(run.settings))
+    differ = [n for n in kinds if len({repr(getattr(r.settings, n, None)) for r in runs}) > 1]
     names = [" ".join(_said(run, differ)) for run in runs]
     return names if len(set(names)) == len(runs) else [f"run {n + 1}" for n in range(len(runs))]
 
 
 def _said(run, fields):
     """Say some settings of a run in a few words each."""
-    plain = ("network", "rule", *(["rule"] if run.settings.neural else ()))
+    settings = run.settings
+    symbols = {"lam": "λ", "rate": settings.rate_symbol}
     for field in fields:
-        value = getattr(run.settings, field)
-        if value is None or field == "rule" and run.settings.neural:
-            continue
-        yield str(value) if field in plain else f"{SYMBOLS.get(field, field)} {value}"
+        if (value := getattr(settings, field, None)) is not None:
+            plain = field in ("network", "rule")
+            yield str(value) if plain else f"{symbols.get(field, field)} {value}"
 
 
 def _turns(run):
     """Say where the rate of a run was changed."""
     last = run.history.changes[-3:]
-    told = [f"{_symbol(run)} {c['rate']:g} from {points(c['actions'])} actions on" for c in last]
+    symbol = run.settings.rate_symbol
+    told = [f"{symbol} {c['rate']:g} from {points(c['actions'])} actions on" for c in last]
     return "".join(f", {words}" for words in told)
-
-
-def _symbol(run):
-    return SYMBOLS.get(run.settings.rate_name, run.settings.rate_name)
 
 
 def _about(run, name):
     """Return what the browser has to know of a run, once."""
-    fixed = run.settings.lam
+    fixed = getattr(run.settings, "lam", 0.0)
     return {
         "name": name,
-        "rate": _symbol(run),
+        "rate": run.settings.rate_symbol,
         "tiles": list(TILES),
         "fixed": f"λ {fixed:g} is fixed for the whole run" if fixed else "",
     }
