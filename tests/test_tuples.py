@@ -229,8 +229,7 @@ def new_run(**how):
     return Run(settings)
 
 
-def counting(weights, memory, positions, error, beta):
-    share = beta / np.float32(len(positions))
+def counting(weights, memory, positions, error, share):
     for p in positions:
         E, A = memory[3 * p], memory[3 * p + 1]
         own = np.float32(1)
@@ -240,6 +239,12 @@ def counting(weights, memory, positions, error, beta):
         memory[3 * p] = E + error
         memory[3 * p + 1] = A + abs(error)
         memory[3 * p + 2] += 1
+
+
+def counted_run():
+    keeps = ("E", "A", "visits")
+    network = Network("4-22").with_functions(update=counting, rule="tc", keeps=keeps)
+    return Run(Settings.of(network, rule="tc", seed=3), network=network)
 
 
 @pytest.fixture(scope="module")
@@ -296,16 +301,15 @@ def test_large_networks_are_followed_where_the_boards_look(followed, monkeypatch
 
 
 def test_visits_are_known_where_the_run_counts_them(followed):
-    network = Network("4-22").with_functions(update=counting, rule="autostep")
-    run = Run(Settings.of(network, rule="autostep", mu=1.0, seed=3), network=network)
-    explorer = RateExplorer(run, GAME[100:110], keeps=("E", "A", "visits"))
+    run = counted_run()
+    network, explorer = run.network, RateExplorer(run, GAME[100:110])
     explorer.train(20_000, moments=5, progress=False)
     assert np.array_equal(network.weights, followed.network.weights)
     for cells in network.tuples:
         found, without = explorer.look(cells), followed.look(cells)
         for name in ("weight", "E", "A", "rate"):
             assert found["curve"][name] == without["curve"][name]
-        flat = run.memory["trace"].flat[network.places(explorer.boards[0])].astype(int)
+        flat = run.memory["visits"].flat[network.places(explorer.boards[0])].astype(int)
         table = found["table"]
         assert found["visits"] == flat[8 * table : 8 * table + 8].tolist()
         assert without["visits"] is None
@@ -313,12 +317,11 @@ def test_visits_are_known_where_the_run_counts_them(followed):
 
 
 def test_rates_below_the_line_of_noise_are_counted(followed):
-    network = Network("4-22").with_functions(update=counting, rule="autostep")
-    run = Run(Settings.of(network, rule="autostep", mu=1.0, seed=3), network=network)
-    explorer = RateExplorer(run, GAME[100:110], keeps=("E", "A", "visits"))
+    run = counted_run()
+    explorer = RateExplorer(run, GAME[100:110])
     assert explorer.noise() == {"met": 0, "below": 0.0, "tosses": 0.0}
     explorer.train(20_000, moments=5, progress=False)
-    E, A, visits = (run.memory[name].flat for name in ("step", "largest", "trace"))
+    E, A, visits = (run.memory[name].flat for name in ("E", "A", "visits"))
     rate, noise = abs(E[A > 0]) / A[A > 0], visits[A > 0] ** -0.5
     told = explorer.look()["noise"]
     assert told == explorer.noise() and told["met"] == len(rate)

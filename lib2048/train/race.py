@@ -12,7 +12,7 @@ from lib2048.play.statistics import compare_groups
 from lib2048.train.run import Run
 from lib2048.train.watching import Stopped, last_mean, progress_line
 
-FUNCTIONS = ("index", "value", "update")  # of one's own, see `Network.with_functions`
+FUNCTIONS = ("index", "value", "update", "keeps")  # of one's own, see `Network.with_functions`
 
 
 class Race:

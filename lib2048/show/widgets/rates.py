@@ -19,7 +19,7 @@ class RateExplorer(NetworkExplorer):
     run: a `Run`, which is trained here; boards, cells: as in `NetworkExplorer`; actions: how far
     it is trained at once.  keeps: what to call the numbers that its rule keeps beside each weight,
     by default by `run.memory`; 'E' and 'A' give the rate, 'visits' says how often an entry was
-    met.  (TC keeps no visits; an update of your own can, in the memory of a rule that has three.)
+    met.  (TC keeps no visits; an update of your own can, see `Network.with_functions`.)
 
     Raises ValueError for a run whose network has no tables, and for too many or few names.
 
@@ -35,7 +35,9 @@ class RateExplorer(NetworkExplorer):
         self.run = run
         self._keeps = tuple(run.memory if keeps is None else keeps)
         if len(self._keeps) != len(run.memory):
-            raise ValueError(f"keeps: {len(run.memory)} names for what {run.settings.rule} keeps")
+            raise ValueError(
+                f"keeps: {len(run.memory)} names for what {run.settings.learner_name} keeps"
+            )
         super().__init__(run.network, boards, cells=cells)
         self._noise = {}
         self.traces = Traces(run, None if run.network.size <= FEW else self._looked_up())
