@@ -57,10 +57,11 @@ card: $(READY) ## write the data card and the hashes of all that is recorded
 book: $(READY) ## build the book, for reading in a browser: build/book/index.html
 	$(BIN)/python tools/book.py
 
-lint: $(READY) ## check style (ruff) and layers (import-linter)
+lint: $(READY) ## check style (ruff), layers (import-linter) and annotations (mypy)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check --quiet .
 	$(BIN)/lint-imports --no-cache
+	$(BIN)/mypy
 
 bench: $(READY) ## measure the speed of play and of training on this machine
 	$(BIN)/lib2048 bench

@@ -19,8 +19,10 @@ from test_recorded import write  # noqa: E402
 
 from lib2048 import data  # noqa: E402
 from lib2048.course.recorded import TRAINING, recorded  # noqa: E402
+from lib2048.course.explorers import curves  # noqa: E402
+from lib2048.course.explorers.curves import CurvesExplorer  # noqa: E402
 from lib2048.show.plotting import _on_one_grid  # noqa: E402
-from lib2048.show.widgets import CurvesExplorer, base, curves  # noqa: E402
+from lib2048.show.widgets import base  # noqa: E402
 
 LIMIT = 60  # seconds, for a test that fails
 NODE = shutil.which("node")

@@ -57,7 +57,10 @@ class OwnFunctions:
         n, block = network.lookups_per_board, network.block
         index, value, update = (functions.get(part) for part in PARTS)
         self.look = index and own_look(index, n, block)
-        self.values, self.value = own_values(value, n) if value else (None, None)
+        self.values: Callable | None = None
+        self.value: Callable | None = None
+        if value:
+            self.values, self.value = own_values(value, n)
         self.update = update and own_update(update, takes)
         self.said, self.digest = {}, ""
 
@@ -202,7 +205,10 @@ def checked(function, **options):
     Plain functions that it calls are compiled, too, as a beginner would expect.  options: of
     numba.njit.
     """
-    compile = functools.partial(jit, **{"boundscheck": True} | options)
+
+    def compile(each):
+        return jit(each, **{"boundscheck": True} | options)
+
     _check_what_it_calls(function, set(), compile)
     return compile(function)
 

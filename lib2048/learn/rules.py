@@ -31,9 +31,9 @@ import linecache
 import math
 import re
 import unicodedata
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numba import types
@@ -168,7 +168,7 @@ class Rule:
     """
 
     name: str
-    update: Callable | None
+    update: Any  # a function; None where its code is not here
     keeps: tuple[str, ...] = ()
     rate: str = "rate"
     default: float = 0.1

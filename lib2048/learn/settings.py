@@ -350,7 +350,7 @@ def flags(rule: Rule | None = None) -> dict[str, Flag]:
 
     rule: one of the reader's own, whose rate has a name, too.
     """
-    found = {}
+    found: dict[str, Flag] = {}
     for kind in Settings.KINDS.values():
         for field in dataclasses.fields(kind):
             if field.metadata["text"] is not None:

@@ -6,6 +6,7 @@ The exponents that stand in a tuple's cells, four bits each, make an index into 
 """
 
 import copy
+from collections.abc import Callable
 
 import numpy as np
 from numba import types
@@ -130,7 +131,9 @@ class Network(Geometry):
     """
 
     own = None
-    seams = None  # what tries and compiles functions of your own, see `own.own_functions`
+    seams: Callable | None = (
+        None  # what tries and compiles functions of your own, see `own.own_functions`
+    )
 
     def __init__(self, name, *arguments, **named):
         super().__init__(name, *arguments, **named)

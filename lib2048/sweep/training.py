@@ -1,7 +1,7 @@
 """The kind of job that a [[run]] of a list asks for: training, one run for each seed."""
 
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from lib2048.learn.rules import find
 from lib2048.learn.settings import Settings, flags, of_seed
@@ -17,11 +17,6 @@ class Training(NamedTuple):
 
     tests: the games without learning when it is over, ((plies, games), …); without `keep` its
     weights are removed when these are played.
-
-    A job of another kind has what this one has: `read`, from its table in a list; `label`, the
-    name of its folder; `about`, what tells its rows in the files of data/curves from others;
-    `turn`, since jobs of a smaller one go first; `threads` and `needs`, what it takes of a
-    machine; `state`; `told` and `of`, to JSON and back; and `go`.
     """
 
     name: str
@@ -40,7 +35,8 @@ class Training(NamedTuple):
         name, seeds = options.pop("name"), tables.check_seeds(options.pop("seeds", [1]))
         tests, keep = tables.test_games(options.pop("tests", {})), options.pop("keep", True)
         tables.check_value("keep", keep, None)
-        given, rule = {}, str(options.get("rule", ""))
+        given: dict[str, Any] = {}
+        rule = str(options.get("rule", ""))
         known = flags(find(rule) if ".py:" in rule else None)
         for said, value in options.items():
             given |= _setting(known, said, value)
@@ -118,7 +114,7 @@ class Training(NamedTuple):
         run = Run(self.settings, path, resume=True, wait=PATIENCE)
         done = testing.keep_facts(path, run.go(progress=False))
         testing.play(path, run.tested, self.tests, run.actions, self.threads)
-        if not self.keep:
+        if run.folder and not self.keep:
             run.folder.remove_weights()
         return done
 

@@ -415,7 +415,8 @@ def _names(runs):
     """Name runs by what their settings differ in, where that tells them apart."""
     if len(runs) == 1:
         return [" ".join(_said(runs[0], ["network", "rule"])) or "run"]
-    kinds = dict.fromkeys(name for run in runs for name in vars(run.settings))
+    said = (name for run in runs for name in vars(run.settings))
+    kinds = dict.fromkeys(["network", "rule", *said])
     differ = [n for n in kinds if len({repr(getattr(r.settings, n, None)) for r in runs}) > 1]
     names = [" ".join(_said(run, differ)) for run in runs]
     return names if len(set(names)) == len(runs) else [f"run {n + 1}" for n in range(len(runs))]
