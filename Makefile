@@ -70,7 +70,7 @@ bench: $(READY) ## measure the speed of play and of training on this machine
 	$(BIN)/python benchmarks/envs.py
 
 clean: ## remove what the tools leave behind (to start over, remove .venv too)
-	rm -rf build *.egg-info .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf build *.egg-info .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .hypothesis
 	find . -path ./.venv -prune -o \( -name __pycache__ -o -name .ipynb_checkpoints \) -exec rm -rf {} +
 
 $(LABS): pyproject.toml

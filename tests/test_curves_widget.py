@@ -18,9 +18,9 @@ pytest.importorskip("anywidget")
 from test_recorded import write  # noqa: E402
 
 from lib2048 import data  # noqa: E402
-from lib2048.course.recorded import TRAINING, recorded  # noqa: E402
 from lib2048.course.explorers import curves  # noqa: E402
 from lib2048.course.explorers.curves import CurvesExplorer  # noqa: E402
+from lib2048.course.recorded import TRAINING, recorded  # noqa: E402
 from lib2048.show.plotting import _on_one_grid  # noqa: E402
 from lib2048.show.widgets import base  # noqa: E402
 

@@ -119,6 +119,12 @@ class Settings:
         self._check()
         self._check_numbers()
 
+    def __getattr__(self, name):
+        """Return the rate by the name that its rule has for it."""
+        if "rate" in vars(self) and name == self.rate_name:
+            return self.rate
+        raise AttributeError(f"{type(self).__name__} has no {name!r}")
+
     # ------------------------------------------------------------ what a kind says
 
     @classmethod
@@ -351,16 +357,30 @@ def flags(rule: Rule | None = None) -> dict[str, Flag]:
     rule: one of the reader's own, whose rate has a name, too.
     """
     found: dict[str, Flag] = {}
-    for kind in Settings.KINDS.values():
-        for field in dataclasses.fields(kind):
-            if field.metadata["text"] is not None:
-                said, flag = _flag(field.name, field.metadata)
-                found.setdefault(said, flag)
-    for each in [*RULES.values(), *([rule] if rule else [])]:
-        text = f"rate of {each}, above 0 and up to 1; {each.default:g} by default"
-        found.setdefault(each.rate.replace("_", "-"), Flag(each.rate, float, None, text, "X"))
-    text = "neural: of the optimiser"
-    return found | {"learning-rate": Flag("learning_rate", float, None, text, "X")}
+    rules = [*RULES.values(), *([rule] if rule else [])]
+    for field in _in_order():
+        if field.metadata["text"] is not None:
+            said, flag = _flag(field.name, field.metadata)
+            found.setdefault(said, flag)
+        if field.name == "rule":
+            for each in rules:
+                text = f"rate of {each}, above 0 and up to 1; {each.default:g} by default"
+                said = each.rate.replace("_", "-")
+                found.setdefault(said, Flag(each.rate, float, None, text, "X"))
+        if field.name == "batch":
+            text = "neural: of the optimiser"
+            found["learning-rate"] = Flag("learning_rate", float, None, text, "X")
+    return found
+
+
+def _in_order():
+    """Yield all fields: the network, what tables have, what all have, neural ones, budgets."""
+    network, *common = dataclasses.fields(Settings)
+    budgets = [field.name for field in common].index(BUDGETS[0])
+    kinds = {name: dataclasses.fields(kind) for name, kind in Settings.KINDS.items()}
+    yield from (network, *kinds.pop("n-tuple")[1 + len(common) :], *common[:budgets])
+    yield from (field for fields in kinds.values() for field in fields[1 + len(common) :])
+    yield from common[budgets:]
 
 
 def _flag(name, about):

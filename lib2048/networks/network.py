@@ -131,9 +131,7 @@ class Network(Geometry):
     """
 
     own = None
-    seams: Callable | None = (
-        None  # what tries and compiles functions of your own, see `own.own_functions`
-    )
+    seams: Callable | None = None  # tries and compiles functions of your own, see `learn.own`
 
     def __init__(self, name, *arguments, **named):
         super().__init__(name, *arguments, **named)
