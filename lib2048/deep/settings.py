@@ -2,12 +2,17 @@
 
 import math
 import numbers
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from lib2048.deep import batches
 from lib2048.learn.settings import Settings, check_decay, check_range, option
 from lib2048.learn.starts import check_starts
 from lib2048.networks import neural
+
+
+def _defaults(settings):
+    """Return what None means, by name: here all that is left out may be said as None, too."""
+    return {field.name: field.default for field in fields(settings)}
 
 
 @dataclass(frozen=True, init=False)
@@ -36,7 +41,8 @@ class ValueSettings(Settings, kind="value"):
     device: str = option("cpu", "value networks: cpu, cuda, …", budget=True)
 
     def _meant(self):
-        return {"rate": 0.001, "lanes": batches.parse(self.batch).games}
+        games = batches.parse(self.batch or type(self).batch).games
+        return _defaults(self) | {"rate": 0.001, "lanes": games}
 
     def _check(self):
         check_starts(self.starts, 1)
@@ -86,7 +92,8 @@ class PolicySettings(Settings, kind="policy"):
     )
 
     def _meant(self):
-        return {"rate": 0.01, "lanes": batches.parse(self.batch, "policy").games}
+        games = batches.parse(self.batch or type(self).batch, "policy").games
+        return _defaults(self) | {"rate": 0.01, "lanes": games}
 
     def _check(self):
         check_decay(self.lam, 1)

@@ -34,7 +34,7 @@ def option(
 ) -> Any:
     """Describe a field of a kind of `Settings`.
 
-    default: what is meant by None, too; text: help on the command line, None for an option that it
+    text: help on the command line, None for an option that it
     does not have; kind: of number; meta: what its help calls the number; flag: its name there, by
     default the field's; budget: whether a run may go on with another value.
     """
@@ -108,8 +108,7 @@ class Settings:
         said = self._own(network, said)
         said |= {"network": network, "rate": self._rate(said)}
         for field in dataclasses.fields(self):
-            value = said.get(field.name)
-            object.__setattr__(self, field.name, field.default if value is None else value)
+            object.__setattr__(self, field.name, said.get(field.name, field.default))
         if self.weights is not None:
             object.__setattr__(self, "weights", str(self.weights))
         for name, value in self._meant().items():
@@ -133,7 +132,7 @@ class Settings:
         return cls.rates[0]
 
     def _meant(self) -> dict[str, Any]:
-        """Return what is meant by the settings that are left out and have no fixed default."""
+        """Return what is meant by the settings that are None."""
         raise NotImplementedError
 
     def _check(self) -> None:
