@@ -60,10 +60,11 @@ card: $(READY) ## write the data card and the hashes of all that is recorded
 book: $(READY) ## build the book, for reading in a browser: build/book/index.html
 	$(BIN)/python tools/book.py
 
-lint: $(READY) ## check style (ruff) and layers (import-linter)
+lint: $(READY) ## check style (ruff), layers (import-linter) and annotations (mypy)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check --quiet .
 	$(BIN)/lint-imports --no-cache
+	$(BIN)/mypy
 
 bench: $(READY) ## measure the speed of play and of training on this machine
 	$(BIN)/lib2048 bench
@@ -72,7 +73,7 @@ bench: $(READY) ## measure the speed of play and of training on this machine
 	$(BIN)/python benchmarks/envs.py
 
 clean: ## remove what the tools leave behind (to start over, remove .venv too)
-	rm -rf build *.egg-info .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf build *.egg-info .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .hypothesis
 	find . -path ./.venv -prune -o \( -name __pycache__ -o -name .ipynb_checkpoints \) -exec rm -rf {} +
 
 $(LABS): pyproject.toml

@@ -23,6 +23,7 @@ and exact (small boards solved), benchmark (speed), cli (the command).
 import importlib
 
 import lib2048.machine.process  # noqa: F401  first of all: Ctrl-C may come while the rest is read
+from lib2048.deep import settings as _neural_settings  # noqa: F401  kinds of `Settings`: no torch
 from lib2048.exact import SmallGame, board_table, solve
 from lib2048.game import board, mdp, spec
 from lib2048.game.board import (
@@ -38,13 +39,14 @@ from lib2048.game.board import (
 )
 from lib2048.game.rng import stream
 from lib2048.game.spec import ACTIONS
+from lib2048.learn.rules import Rule
 from lib2048.learn.settings import Settings
+from lib2048.learn.tables import TableSettings  # noqa: F401  the kind of tables
 from lib2048.machine.data import data
 from lib2048.networks.convert import convert
 from lib2048.networks.heuristic import Weights, heuristic_network, line_values
 from lib2048.networks.names import parse_network
 from lib2048.networks.network import Network
-from lib2048.networks.neural import room
 from lib2048.networks.storage import load, save
 from lib2048.play.evaluation import evaluate, record_game
 from lib2048.play.players import NetworkPlayer, SearchPlayer, ValuePlayer, heuristic_player, player
@@ -65,7 +67,7 @@ _WIDGETS = {
 }
 
 __all__ = [
-    "ACTIONS", "Network", "NetworkPlayer", "Run", "SearchPlayer", "Settings", "SmallGame",
+    "ACTIONS", "Network", "NetworkPlayer", "Rule", "Run", "SearchPlayer", "Settings", "SmallGame",
     "ValuePlayer", "Weights", "afterstates", "at_equal", "board", "board_table", "compare",
     "compare_groups", "convert", "data", "evaluate", "from_tiles", "heuristic_network",
     "heuristic_player", "initial", "interval", "is_over", "last_run", "line_values", "load", "mdp",
@@ -76,8 +78,6 @@ __all__ = [
 
 
 def __getattr__(name):
-    if name == "deep":
-        return room("")
     if name == "__version__":
         return importlib.import_module("lib2048.machine.version").version()
     if name in _LAZY:

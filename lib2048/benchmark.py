@@ -10,9 +10,9 @@ import time
 import numpy as np
 
 from lib2048.game.rules_2048 import SLIDES
-from lib2048.learn.games import FOREVER, Games, new_crew
-from lib2048.learn.rules import new_memory
-from lib2048.learn.settings import Settings, rule_of
+from lib2048.learn.games import FOREVER, Games, new_crew, rule_of
+from lib2048.learn.rules import find, new_memory
+from lib2048.learn.settings import Settings
 from lib2048.machine.memory import check_memory
 from lib2048.machine.terminal import bar
 from lib2048.networks.lookups import read_all
@@ -26,7 +26,7 @@ WARM_UP = 20_000_000  # actions of training before the clock starts: weights as 
 MOVES = 400_000  # a measurement
 ROUNDS = 7
 FLOOR_MOVES = 50_000
-COMPARISONS = 5  # random play, 1-ply, looking ahead, and two rules
+COMPARISONS = 3  # random play, 1-ply, looking ahead; and one for each rule
 TRAINING = {  # by name; all of one rule learn in the same tables
     "TD(0) training": {"rule": "td"},
     "TD(.5), delayed": {"rule": "td", "lam": 0.5},
@@ -68,12 +68,20 @@ class Bench:
     """The measurements of `lib2048 bench`.
 
     network: name; stages: g, to measure learning in 2^g stages too; warm_up: actions of training
-    first; moves: actions of one measurement.
+    first; moves: actions of one measurement; rule: another one to measure, as `Settings` takes it.
     """
 
-    def __init__(self, network="4x6", stages=0, warm_up=WARM_UP, moves=MOVES, rounds=ROUNDS):
+    def __init__(
+        self, network="4x6", stages=0, warm_up=WARM_UP, moves=MOVES, rounds=ROUNDS, rule=None
+    ):
         self.moves, self.rounds, self.warm_up = moves, rounds, warm_up
-        self.networks = {"td": Network(network), "tc": Network(network)}
+        self.ways = dict(TRAINING)
+        if rule:
+            rule = find(rule)
+            self.ways[f"{rule.title}(0) training"] = {"rule": rule}
+            if rule.decays:
+                self.ways[f"{rule.title}(.5), delayed"] = {"rule": rule, "lam": 0.5}
+        self.networks = {how["rule"]: Network(network) for how in self.ways.values()}
         self.network = self.networks["td"]
         self.staged = {name: Network(network, stages=stages) for name in STAGED if stages}
         self._searchers()  # refuses at once what cannot look ahead
@@ -85,14 +93,18 @@ class Bench:
 
         progress: whether to show a bar.
         """
-        with bar(progress, total=COMPARISONS * (1 + self.rounds), unit="round") as self._shown:
+        count = COMPARISONS + len(self.networks)
+        with bar(progress, total=count * (1 + self.rounds), unit="round") as self._shown:
             return self._measured()
 
     def _measured(self):
         self._train({"rule": "td"}).play(FOREVER, self.warm_up, ROWS)
         found = self._play() | self._learn("td") | self._searches(self._floor(self.network))
-        self._train({"rule": "tc", "lam": 0.5}).play(FOREVER, self.warm_up, ROWS)
-        return found | self._learn("tc", self._train_stages())
+        for rule in [rule for rule in self.networks if rule != "td"]:
+            lam = 0.5 if find(rule).decays else 0.0
+            self._train({"rule": rule, "lam": lam}).play(FOREVER, self.warm_up, ROWS)
+            found |= self._learn(rule, self._train_stages() if rule == "tc" else ())
+        return found
 
     def _train(self, how):
         """Return games that learn by a rule in the tables of that rule."""
@@ -122,7 +134,7 @@ class Bench:
 
     def _learn(self, rule, more=()):
         """Measure the training of one rule, all its ways in turns; more: {name: games} besides."""
-        ways = {name: how for name, how in TRAINING.items() if how["rule"] == rule}
+        ways = {name: how for name, how in self.ways.items() if how["rule"] == rule}
         games = {name: self._train(how) for name, how in ways.items()} | dict(more)
         tasks = {name: lambda who=who: self._turns(who) for name, who in games.items()}
         return self._compare(tasks, self._floor(self.networks[rule]))

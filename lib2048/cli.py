@@ -24,7 +24,8 @@ from lib2048.course.labs import command as labs
 from lib2048.course.reader import command as reader
 from lib2048.course.tournament.tournament import CSV, PAGE, tournament
 from lib2048.exact import SmallGame
-from lib2048.learn.settings import FIELDS, Settings, flags
+from lib2048.learn.rules import find
+from lib2048.learn.settings import Settings, flags
 from lib2048.machine import process
 from lib2048.machine.terminal import one_line
 from lib2048.networks import neural, storage
@@ -45,12 +46,13 @@ class _Parser(argparse.ArgumentParser):
         self.exit(process.REFUSED, f"lib2048: {one_line(message)}\n")
 
 
-def _parser():
+def _parser(rule=None):
+    """Return the parser; rule: one in a file, whose rate is an option, too."""
     top = _Parser(prog="lib2048", description="Play and learn 2048: n-tuple, neural networks.")
     top.add_argument("--version", action="version", version=f"lib2048 {__version__}")
     commands = top.add_subparsers(dest="command", required=True, parser_class=_Parser)
     _add_play(commands)
-    _add_train(commands)
+    _add_train(commands, rule)
     sweep.add(commands)
     exact = commands.add_parser("solve", help="solve a small board exactly")
     exact.add_argument("size", help="rows x columns: 2x2, 2x3, 3x3, 2x4, …")
@@ -64,6 +66,7 @@ def _parser():
     bench = commands.add_parser("bench", help="speed, as ratios within one run; takes minutes")
     bench.add_argument("--network", default="4x6")
     bench.add_argument("--stages", type=int, default=0, metavar="G", help="and in 2^G stages")
+    bench.add_argument("--rule", metavar="FILE.py:NAME", help="and by this rule")
     _add_figure(commands)
     inner = [*labs.add(commands, _Parser), *reader.add(commands, _Parser)]
     for command in [*commands.choices.values(), *inner]:
@@ -111,10 +114,10 @@ def _add_tournament(commands):
     contest.add_argument("--out", required=True, help="folder for the leaderboard")
 
 
-def _add_train(commands):
+def _add_train(commands, rule):
     learn = commands.add_parser("train", help="train a network", argument_default=argparse.SUPPRESS)
-    for said, flag in flags().items():
-        _add_setting(learn, f"--{said}", flag, FIELDS[flag.name].metadata)
+    for said, flag in flags(rule).items():
+        _add_setting(learn, f"--{said}", flag, rule)
     learn.add_argument("--out", required=True, help="folder for the run")
     learn.add_argument(
         "--resume",
@@ -124,13 +127,25 @@ def _add_train(commands):
     )
 
 
-def _add_setting(parser, said, flag, about):
-    """Add what a field of `Settings` says of itself."""
-    how = {"dest": flag.name, "help": about["text"]}
+def _rule_in(words):
+    """Return the rule in a file that some words name, None where they name no file."""
+    for word, following in zip(words, [*words[1:], ""]):
+        said = following if word == "--rule" else word.removeprefix("--rule=")
+        if said != word and ".py:" in said:
+            return find(said)
+    return None
+
+
+def _add_setting(parser, said, flag, rule):
+    """Add what a field of `Settings` says of itself; rule: what a file's name stands for."""
+    how = {"dest": flag.name, "help": flag.text}
     if flag.kind is None:
         parser.add_argument(said, action="store_const", const=flag.meant, **how)
     else:
-        how |= {"type": flag.kind, "metavar": about["meta"]}
+        read = flag.kind
+        if flag.name == "rule" and rule:
+            read = lambda said: rule if said == rule.file else said  # noqa: E731
+        how |= {"type": read, "metavar": flag.meta}
         parser.add_argument(said, **how)
 
 
@@ -184,7 +199,8 @@ def _train(options):
 
 def _asked(options):
     """Return the `Settings` that a command says; a run that goes on has those of its folder."""
-    said = {name: value for name, value in vars(options).items() if name in FIELDS}
+    others = ("command", "json", "out", "resume")
+    said = {name: value for name, value in vars(options).items() if name not in others}
     if "network" in said:
         return Settings.asked(**said)
     if not options.resume:
@@ -255,7 +271,7 @@ def _bench(options):
         return figures, bench.report(figures)
     from lib2048.benchmark import Bench, report
 
-    figures = Bench(options.network, options.stages).run(progress=True)
+    figures = Bench(options.network, options.stages, rule=options.rule).run(progress=True)
     return figures, report(figures)
 
 
@@ -306,7 +322,8 @@ def main(arguments=None):
 
 def _main(arguments):
     try:
-        options = _parser().parse_args(arguments)
+        words = sys.argv[1:] if arguments is None else list(arguments)
+        options = _parser(_rule_in(words)).parse_args(words)
         data, text = COMMANDS[options.command](options)
         text = json.dumps(_finite(data)) if options.json else text
         return _write(text + "\n") or (1 if data.get("failed") else 0)

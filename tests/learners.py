@@ -7,10 +7,10 @@ import signal
 import numpy as np
 
 from lib2048 import Network, train
-from lib2048.learn.games import Games, functions_of
+from lib2048.learn import tables as learning
+from lib2048.learn.games import Games, functions_of, rule_of
 from lib2048.learn.rules import RULES, new_memory
-from lib2048.learn.settings import Settings, rule_of
-from lib2048.train import learners as learning
+from lib2048.learn.settings import Settings
 from lib2048.train import run as training
 from lib2048.train.watching import Stopped
 

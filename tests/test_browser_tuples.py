@@ -28,10 +28,10 @@ CELLS = [
     "        weights[p] += error * beta / len(positions) * own\n"
     "        memory[3 * p], memory[3 * p + 1] = E + error, A + abs(error)\n"
     "        memory[3 * p + 2] += 1\n"
-    "counts = Network('4-22').with_functions(update=counting, rule='autostep')\n"
-    "run = Run(Settings.of(counts, rule='autostep', mu=1.0, seed=1), network=counts)\n"
     "keeps = 'E', 'A', 'visits'\n"
-    "rates = RateExplorer(run, game[100:110], actions=50_000, keeps=keeps)\nrates",
+    "counts = Network('4-22').with_functions(update=counting, rule='tc', keeps=keeps)\n"
+    "run = Run(Settings.of(counts, rule='tc', seed=1), network=counts)\n"
+    "rates = RateExplorer(run, game[100:110], actions=50_000)\nrates",
     "NetworkExplorer()",
     "NetworkExplorer('gone.npz')",
 ]

@@ -13,11 +13,11 @@ import pytest
 
 from lib2048 import Network, SearchPlayer, benchmark, cli, save
 from lib2048.cli import main
+from lib2048.learn import tables
 from lib2048.machine.arrays import read_arrays
 from lib2048.networks import storage
 from lib2048.play.evaluation import evaluate
 from lib2048.play.players import NAMED
-from lib2048.train import learners
 
 SMALL = "cells:0123,4567"
 PLAY_KEYS = {"player", "games", "mean", "ci95", "max", "moves", "moves_per_s", "reached"}
@@ -209,8 +209,8 @@ def test_stages_and_starts_train(answer, tmp_path, words):
 def test_training_without_room_for_a_stage_ends_with_2(answer, capsys, tmp_path, monkeypatch):
     arguments = ["train", "--network", SMALL, "--stages", 2, "--actions", 100, "--out", tmp_path]
     with monkeypatch.context() as patch:  # there was room when it began
-        fill_up = lambda learner: patch.setattr(learners, "SPARE_MIB", 1 << 30)  # noqa: E731
-        patch.setattr(learners.TableLearner, "prepare", fill_up)
+        fill_up = lambda learner: patch.setattr(tables, "SPARE_MIB", 1 << 30)  # noqa: E731
+        patch.setattr(tables.TableLearner, "prepare", fill_up)
         assert main([str(argument) for argument in arguments]) == 2
     said = capsys.readouterr()
     last = said.err.split("\r")[-1]  # behind the progress
@@ -223,7 +223,7 @@ def test_training_without_room_for_a_stage_ends_with_2(answer, capsys, tmp_path,
 def test_training_without_room_for_a_stage_is_refused_before_it_begins(
     one_line_error, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(learners, "SPARE_MIB", 1 << 30)
+    monkeypatch.setattr(tables, "SPARE_MIB", 1 << 30)
     arguments = ["train", "--network", SMALL, "--stages", 2, "--actions", 100, "--out", tmp_path]
     assert "the next stage" in one_line_error(*arguments) and not contents(tmp_path)
 
@@ -288,7 +288,7 @@ def test_bench_compares_each_loop_with_its_floor(answer, monkeypatch, stages):
     for name, value in {"FLOOR_MOVES": 200, "WARM_UP": 1000, "MOVES": 1000, "ROUNDS": 1}.items():
         monkeypatch.setattr(benchmark, name, value)
     defaults = (1000, 1000, 1)
-    monkeypatch.setattr(benchmark.Bench.__init__, "__defaults__", ("4x6", 0, *defaults))
+    monkeypatch.setattr(benchmark.Bench.__init__, "__defaults__", ("4x6", 0, *defaults, None))
     found = answer("bench", "--network", SMALL, *stages)
     staged = benchmark.STAGED if stages else ()
     assert set(found) == {"random play", "1-ply play", *benchmark.TRAINING, *SEARCHES, *staged}

@@ -18,7 +18,7 @@ from learners import SMALL, contents
 
 from lib2048 import Run, Settings, load
 from lib2048.cli import _parser
-from lib2048.learn.settings import FIELDS
+from lib2048.learn.settings import flags
 from lib2048.machine.kernels import SOURCE_HASH
 from lib2048.networks.storage import info, sizes_of_errors
 from lib2048.sweep import TrainingJob, playing, read_collect, read_list, run_sweep, testing
@@ -447,7 +447,8 @@ def test_a_list_that_is_none_is_refused_in_one_line(tmp_path):
 def asked_by(command):
     """Return the settings that a command line asks for."""
     options = _parser().parse_args([*command.split()[1:], "--out", "none"])
-    return Settings.asked(**{name: x for name, x in vars(options).items() if name in FIELDS})
+    known = {flag.name for flag in flags().values()}
+    return Settings.asked(**{name: x for name, x in vars(options).items() if name in known})
 
 
 def test_a_command_asks_for_what_its_list_does():

@@ -17,11 +17,10 @@ pytest.importorskip("anywidget")
 
 from test_recorded import write  # noqa: E402
 
-from lib2048 import Settings, data  # noqa: E402
+from lib2048 import data  # noqa: E402
 from lib2048.course.explorers import curves  # noqa: E402
 from lib2048.course.explorers.curves import CurvesExplorer  # noqa: E402
 from lib2048.course.recorded import TRAINING, recorded  # noqa: E402
-from lib2048.learn.rules import RULES  # noqa: E402
 from lib2048.show.plot import _on_one_grid  # noqa: E402
 from lib2048.show.widgets import base  # noqa: E402
 
@@ -81,11 +80,6 @@ def test_without_a_source_all_lists_are_there():
     [value] = [row for row in rows if row["place"] == "value_long"]
     assert value["rule"] == "value" and value["about"].startswith("cnn22, learning rate 0.001, ")
     assert all(row["about"] for row in rows)
-
-
-def test_a_rule_of_ones_own_is_said_as_any_other(monkeypatch):
-    monkeypatch.setitem(RULES, "mine", RULES["tc"])
-    assert curves.in_short(Settings(network="4-22", rule="mine")) == "4-22, Mine(0), β 1"
 
 
 def test_choices_filter_rows():

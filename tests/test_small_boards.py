@@ -8,8 +8,7 @@ import pytest
 from lib2048 import Network, NetworkPlayer, SmallGame, record_game, stream, train
 from lib2048.game import bits, board, rules_2048, spec
 from lib2048.game.game import new_game
-from lib2048.learn.games import Games
-from lib2048.learn.settings import rule_of
+from lib2048.learn.games import Games, rule_of
 
 SIZES = [(rows, columns) for rows in range(1, 5) for columns in range(1, 5)]
 

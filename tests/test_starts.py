@@ -12,6 +12,7 @@ from test_stages import FOREVER, compare_with_plain, learning, staged
 from lib2048 import Network, slide, stream, train
 from lib2048.game.board import initial
 from lib2048.game.game import new_game
+from lib2048.learn import tables
 from lib2048.learn.starts import (
     CAROUSEL,
     KEPT,
@@ -21,7 +22,6 @@ from lib2048.learn.starts import (
     remember,
     start_kernel,
 )
-from lib2048.train import learners
 from lib2048.train import run as training
 from lib2048.train.history import History
 
@@ -365,7 +365,7 @@ def test_without_room_for_a_stage_training_stops_where_it_can_go_on(monkeypatch,
 
 
 def test_without_room_for_a_stage_no_run_begins(monkeypatch, tmp_path):
-    monkeypatch.setattr(learners, "SPARE_MIB", 1 << 30)
+    monkeypatch.setattr(tables, "SPARE_MIB", 1 << 30)
     with pytest.raises(MemoryError, match="^the next stage needs .*fewer stages$"):
         train(staged(NAME, 2, 64), actions=STEP, out=tmp_path / "new", progress=False)
     assert not (tmp_path / "new").exists()
@@ -381,5 +381,5 @@ def test_room_is_no_matter_once_every_stage_was_reached(monkeypatch):
 def test_room_is_no_matter_without_stages(monkeypatch):
     network = Network(NAME)
     little_memory(monkeypatch, 0)
-    monkeypatch.setattr(learners, "SPARE_MIB", 1 << 30)
+    monkeypatch.setattr(tables, "SPARE_MIB", 1 << 30)
     assert train(network, actions=STEP + 1, progress=False).actions == STEP + 1

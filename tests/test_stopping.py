@@ -19,10 +19,10 @@ from learners import SMALL, STEP, same_run, trained
 
 from lib2048 import Network, NetworkPlayer, Run, Settings, evaluate, save
 from lib2048.learn.games import Games
+from lib2048.learn.tables import TableLearner
 from lib2048.machine import process
 from lib2048.machine.kernels import kernel
 from lib2048.machine.threads import Crowd, aside, new_pool
-from lib2048.train.learners import TableLearner
 from lib2048.train.watching import Stopped
 
 LIMIT = 60  # seconds

@@ -213,7 +213,8 @@ def test_a_wrong_sweep_is_refused_in_one_line(one_line_error, listed, tmp_path, 
 
 
 def test_a_machine_with_too_little_memory_is_named(client, monkeypatch, tmp_path):
-    monkeypatch.setattr("lib2048.sweep.training.needed_bytes", lambda settings: 1 << 60)
+    needs = lambda settings: 1 << 60  # noqa: E731
+    monkeypatch.setattr("lib2048.learn.tables.TableSettings.needed_bytes", needs)
     with pytest.raises(MemoryError, match="run-seed1 needs up to .* MiB") as error:
         run_sweep(seeds(SHORT, 2), tmp_path / "out", client)
     assert os.uname().nodename in str(error.value) and "\n" not in str(error.value)

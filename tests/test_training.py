@@ -7,7 +7,7 @@ import pytest
 from learners import ORDERS, SMALL, STEP, played, same_run, trained
 
 from lib2048 import Network, train
-from lib2048.train import learners
+from lib2048.learn import tables
 from lib2048.train import run as training
 
 # ---------------------------------------------------------------- budgets
@@ -35,7 +35,7 @@ def test_a_budget_of_seconds_is_spent():
 
 def test_chunks_depend_on_the_clock_and_results_do_not(monkeypatch):
     usual = trained(actions=5 * STEP)
-    monkeypatch.setattr(learners, "FIRST_CHUNK", 777)
+    monkeypatch.setattr(tables, "FIRST_CHUNK", 777)
     monkeypatch.setattr(training, "CHUNK_SECONDS", 0.01)
     same_run(usual, trained(actions=5 * STEP))
 

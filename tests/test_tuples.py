@@ -208,8 +208,7 @@ def new_run(**how):
     return Run(settings)
 
 
-def counting(weights, memory, positions, error, beta):
-    share = beta / np.float32(len(positions))
+def counting(weights, memory, positions, error, share):
     for p in positions:
         E, A = memory[3 * p], memory[3 * p + 1]
         own = np.float32(1)
@@ -232,7 +231,7 @@ def followed():
     return follow(new_run(), GAME[100:110])
 
 
-def test_large_networks_are_followed_where_the_boards_look(followed, monkeypatch, refused):
+def test_large_networks_are_followed_where_the_boards_look(followed, monkeypatch):
     monkeypatch.setattr(rates, "FEW", 1)
     explorer = follow(new_run(), followed.boards)
     for cells, board in itertools.product(explorer.network.tuples, explorer.boards):
@@ -240,7 +239,6 @@ def test_large_networks_are_followed_where_the_boards_look(followed, monkeypatch
     strange = rules.from_tiles([[32768, 8192, 32768, 2]] * 4)
     assert explorer.look(board=strange)["curve"] is None
     assert followed.look(board=strange)["curve"]["weight"] == [None] * 6
-    refused(lambda: RateExplorer(new_run(), keeps=("E",)), "2 names for what tc keeps")
 
 
 def test_training_is_that_of_the_run_and_curves_are_its_numbers(followed):
@@ -267,9 +265,10 @@ def expected(run, table, index):
 
 
 def test_rates_below_the_line_of_noise_are_counted(followed):
-    network = Network("4-22").with_functions(update=counting, rule="autostep")
-    run = Run(Settings.of(network, rule="autostep", mu=1.0, seed=3), network=network)
-    explorer = RateExplorer(run, GAME[100:110], keeps=("E", "A", "visits"))
+    keeps = ("E", "A", "visits")
+    network = Network("4-22").with_functions(update=counting, rule="tc", keeps=keeps)
+    run = Run(Settings.of(network, rule="tc", seed=3), network=network)
+    explorer = RateExplorer(run, GAME[100:110])
     found = explorer.look()
     assert found["visits"] == [0] * 8 and explorer.noise() == {
         "met": 0,
@@ -278,7 +277,7 @@ def test_rates_below_the_line_of_noise_are_counted(followed):
     }
     explorer.train(20_000, moments=5, progress=False)
     assert np.array_equal(network.weights, followed.network.weights)
-    E, A, visits = (run.memory[name].flat for name in ("step", "largest", "trace"))
+    E, A, visits = (run.memory[name].flat for name in keeps)
     for table, cells in enumerate(network.tuples):
         found, without = explorer.look(cells), followed.look(cells)
         assert {n: found["curve"][n] for n in without["curve"]} == without["curve"]

@@ -10,11 +10,11 @@ torch = pytest.importorskip("torch")
 from lib2048 import Run, Settings, SmallGame, evaluate, load, player, save  # noqa: E402
 from lib2048.deep import ValueNetwork, make  # noqa: E402
 from lib2048.deep.architectures import weight_count  # noqa: E402
+from lib2048.deep.batches import Queue, parse  # noqa: E402
 from lib2048.deep.learner import ValueLearner  # noqa: E402
 from lib2048.game.batch import from_one_hot, images, one_hot, options  # noqa: E402
 from lib2048.game.board import afterstates, symmetries  # noqa: E402
 from lib2048.game.game import new_game  # noqa: E402
-from lib2048.learn.batches import Queue, parse  # noqa: E402
 from lib2048.machine.data import data  # noqa: E402
 from lib2048.networks import neural  # noqa: E402
 from lib2048.play.experience import collect  # noqa: E402

@@ -145,11 +145,13 @@ def rounded(number):
 
 def command_of(settings):
     """Return the command line that trains by these settings; what is meant anyway is left out."""
-    plain = Settings(network=settings.network, rule=settings.rule, stages=settings.stages)
-    meant = vars(plain) | {"rule": "td", "stages": 0, "network": None, "seed": None}
+    given = settings.by_name()
+    chosen = {name: given[name] for name in ("rule", "stages") if name in given}
+    plain = Settings(network=settings.network, **chosen)
+    meant = plain.by_name() | {"rule": "td", "stages": 0, "network": None, "seed": None}
     words = ["lib2048 train"]
     for said, flag in flags().items():
-        if (value := getattr(settings, flag.name)) != meant[flag.name]:
+        if flag.name in given and (value := given[flag.name]) != meant[flag.name]:
             words.append(f"--{said}" if flag.kind is None else f"--{said} {value}")
     return " ".join(words)
 

@@ -4,8 +4,7 @@ import math
 import os
 import time
 
-from lib2048.learn.games import FOREVER, Games
-from lib2048.learn.settings import rule_of
+from lib2048.learn.games import FOREVER, Games, rule_of
 from lib2048.machine.terminal import say
 
 FIRST = 1000  # actions, to warm up

@@ -6,6 +6,7 @@ paper and course side by side, `orders` asks whether the order of a table's rows
 `draw` and `compute` draw, and `run` makes a row again, at a small budget, now.
 """
 
+import dataclasses
 import difflib
 import functools
 import itertools
@@ -13,7 +14,6 @@ import math
 import tomllib
 
 from lib2048.course.recorded import recorded_tests
-from lib2048.learn.settings import Settings
 from lib2048.machine.data import data
 from lib2048.play.evaluation import evaluate
 from lib2048.play.statistics import compare, interval
@@ -321,8 +321,7 @@ def _settings(place, own):
     """Return the `Settings` of a run of a list, without its budget and its tests on the way."""
     jobs = read_list(data(f"runs/{place}.toml"))
     settings = next(job.settings for job in jobs if job.name == own)
-    given = {name: getattr(settings, name) for name in Settings.__dataclass_fields__}
-    return Settings(**given | {"actions": None, "games": None, "eval_every": None})
+    return dataclasses.replace(settings, actions=None, games=None, eval_every=None)
 
 
 @functools.cache

@@ -7,56 +7,49 @@ what its errors would sum to if a coin had chosen their signs.
 
 import numpy as np
 
-from lib2048.learn.rules import RULES
+from lib2048.learn.own import update_of
+from lib2048.learn.rules import Rule, find
 from lib2048.learn.settings import Settings
 from lib2048.machine.kernels import part
-from lib2048.networks.network import Network
+from lib2048.networks.network import Geometry, Network
 from lib2048.train.run import Run
 
-LOOKUPS = {"td": 1, "tc": 1, "autostep": 8}  # of the board: Autostep's come eight at a time
-STILL = 1e-30  # a step of Autostep's that moves nothing
-NAMES = {"E": "E", "A": "A", "step": "step", "largest": "v", "trace": "h"}
+LOOKUPS = 8  # of the board, those of one tuple
+STILL = 1e-30  # what is kept of the other seven: a step that moves nothing
+NAMES = {"largest": "v", "trace": "h"}  # of the paper
 
 
-def one_weight(errors, rule="tc", rate=None, targets=False):
+def one_weight(errors, rule: str | Rule = "tc", rate=None, targets=False):
     """Let one fresh weight meet errors, one after the other; return a DataFrame, a row for each.
 
     errors: numbers, in points; with targets=True they are what the weight should be each time, and
-    its error is how far it still has to go.  rule: 'td', 'tc' or 'autostep'; rate: its α, β or μ,
-    by default the usual one.  The weight begins at 0 and is alone on its board; Autostep's is one
-    of eight, and the others stand still.
+    its error is how far it still has to go.  rule: 'td', 'tc', 'autostep' or a `Rule`; rate: its α,
+    β, μ, …, by default the usual one, all of it for this weight.  The weight begins at 0, one of
+    eight on its board, and the others stand still.
 
     Columns: error; moved, the weight's change; weight, after it; what the rule keeps then (E and
-    A; or step, v and h); for TC rate, |E| / A, at which the *next* error will be taken (1 where A
-    is 0).  Raises ValueError for a rule that there is not.
+    A; or step, v and h); where that is E and A rate, |E| / A, at which the *next* error will be
+    taken (1 where A is 0).  Raises ValueError for a rule that there is not.
     """
     import pandas as pd
 
-    if rule not in RULES:
-        raise ValueError(f"unknown rule {rule!r}: use {', '.join(RULES)}")
-    kind, n = RULES[rule], LOOKUPS[rule]
-    weights, memory = np.zeros(n, np.float32), np.zeros(n * max(1, kind.memory), np.float32)
-    if rule == "autostep":  # its own step begins at 1/8, its seven neighbours stand still
-        memory[::3] = [1 / n] + (n - 1) * [STILL]
-    rate = np.float32(kind.default if rate is None else rate)
-    rows = [_met(kind, weights, memory, float(number), rate, targets) for number in errors]
-    columns = ["error", "moved", "weight", *map(NAMES.get, kind.keeps)]
+    rule = find(rule)
+    update, kept = update_of(Geometry("cells:0123"), rule), rule.memory
+    weights, memory = np.zeros(LOOKUPS, np.float32), np.zeros(LOOKUPS * max(1, kept), np.float32)
+    board = np.arange(LOOKUPS, dtype=np.uint32), np.uint64(0), np.uint64(LOOKUPS)
+    rate, rows = np.float32(rule.default if rate is None else rate), []
+    for number in map(float, errors):
+        before = float(weights[0])
+        error = number - before if targets else number
+        memory[kept:] = STILL
+        update(weights, memory, *board, np.float32(error), rate)
+        after = float(weights[0])
+        rows.append([error, after - before, after, *map(float, memory[:kept])])
+    columns = ["error", "moved", "weight", *(NAMES.get(name, name) for name in rule.keeps)]
     told = pd.DataFrame(rows, range(1, len(rows) + 1), columns)
-    if rule == "tc":
+    if {"E", "A"} <= set(columns):
         told["rate"] = (told.E.abs() / told.A).fillna(1.0)
     return told
-
-
-def _met(kind, weights, memory, number, rate, targets):
-    """Let the first weight meet one error; return its row."""
-    before = float(weights[0])
-    error = number - before if targets else number
-    n = np.uint64(len(weights))
-    kind.update()(
-        weights, memory, np.arange(n, dtype=np.uint32), np.uint64(0), n, np.float32(error), rate
-    )
-    kept = [float(x) for x in memory[: kind.memory]]
-    return [error, float(weights[0]) - before, float(weights[0]), *kept]
 
 
 # ---------------------------------------------------------------- all weights of a network
@@ -90,24 +83,22 @@ def by_visits(weights, least=10):
 
 
 def _kept(name, update, actions, seed, progress):
-    """Train by an update that keeps three numbers a weight, as Autostep does; return the three."""
-    network = Network(name).with_functions(update=update, rule="autostep")
-    run = Run(Settings.of(network, rule="autostep", mu=1.0, seed=seed), network=network)
+    """Train by an update that keeps a number more than TC does; return all three."""
+    network = Network(name).with_functions(update=update, rule="tc", keeps=("E", "A", "more"))
+    run = Run(Settings.of(network, rule="tc", seed=seed), network=network)
     run.go(actions=actions, progress=progress)
     return [table.flat for table in run.memory.values()]
 
 
-def _counting(weights, memory, positions, error, beta):
+def _counting(weights, memory, positions, error, share):
     """Learn by TC, and count how often each weight is met."""
-    share = beta / np.float32(len(positions))
     for p in positions:
         _learn(weights, memory, p, error, share)
         memory[3 * p + 2] += 1
 
 
-def _tossing(weights, memory, positions, error, beta):
+def _tossing(weights, memory, positions, error, share):
     """Learn by TC, and sum the errors with signs that a coin chooses."""
-    share = beta / np.float32(len(positions))
     for p in positions:
         A = _learn(weights, memory, p, error, share)
         mixed = (np.int64(A * 4096) * 73856093 + np.int64(p) * 19349663) & 0xFFFFFFFF

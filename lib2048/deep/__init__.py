@@ -1,25 +1,29 @@
 """Neural networks that value boards or choose actions, in torch.
 
-Nothing below imports this room but `networks.neural.room`, by name and when it is first needed, so
-the rest of the library works without torch.
+Its settings work without torch; all else is loaded when it is first asked for.
 """
 
 import os
 
+from lib2048.networks.neural import room
+
 # Two threads that wait for each other awake lose a factor of three as soon as anything else runs.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
-from lib2048.deep.adp import ADP  # noqa: E402
-from lib2048.deep.architectures import make  # noqa: E402
-from lib2048.deep.files import load, save  # noqa: E402
-from lib2048.deep.mcts import MCTS, MCTSPlayer, uniform  # noqa: E402
-from lib2048.deep.moves import record_games  # noqa: E402
-from lib2048.deep.network import ValueNetwork  # noqa: E402
-from lib2048.deep.policy import PolicyNetwork, distance_to_certainty, new_policy_network  # noqa: E402
-from lib2048.deep.warm import warm_start  # noqa: E402
+_HOMES = {
+    "ADP": "adp", "MCTS": "mcts", "MCTSPlayer": "mcts", "PolicyNetwork": "policy",
+    "ValueNetwork": "network", "distance_to_certainty": "policy", "load": "files",
+    "make": "architectures", "new_policy_network": "policy", "record_games": "moves",
+    "save": "files", "uniform": "mcts", "warm_start": "warm",
+}  # fmt: skip
+__all__ = [*_HOMES]  # noqa: PLE0604
 
-__all__ = [
-    "ADP", "MCTS", "MCTSPlayer", "PolicyNetwork", "ValueNetwork",
-    "distance_to_certainty", "load", "make", "new_policy_network", "record_games", "save",
-    "uniform", "warm_start",
-]  # fmt: skip
+
+def __getattr__(name):
+    if name not in _HOMES:
+        raise AttributeError(f"module 'lib2048.deep' has no attribute {name!r}")
+    return getattr(room(_HOMES[name]), name)
+
+
+def __dir__():
+    return sorted({*globals(), *_HOMES})

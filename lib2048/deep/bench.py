@@ -15,7 +15,6 @@ from lib2048.learn.settings import Settings
 from lib2048.machine.terminal import bar
 from lib2048.play.evaluation import record_game
 from lib2048.play.players import network_player
-from lib2048.train.learners import new_learner
 
 WARM_UP, ACTIONS, ROUNDS = 20_000, 8192, 5
 DEPTHS = {1: 200, 2: 20, 3: 3}  # plies: boards that are searched one after the other
@@ -32,7 +31,7 @@ class Bench:
         self.actions, self.rounds, self.learners = actions, rounds, {}
         for precision in ("float32", "bfloat16"):
             settings = Settings(network=network, precision=precision, threads=threads)
-            self.learners[precision] = new_learner(settings.new_network(), settings)
+            self.learners[precision] = settings.new_learner(settings.new_network())
         self.warm_up = warm_up
 
     def run(self, progress=False):

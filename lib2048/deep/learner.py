@@ -12,9 +12,9 @@ import torch
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from lib2048.deep import files
+from lib2048.deep.batches import Queue, parse
 from lib2048.deep.neural_learner import NeuralLearner
 from lib2048.game.batch import images
-from lib2048.learn.batches import Queue, parse
 from lib2048.learn.lockstep import Lockstep
 from lib2048.machine.arrays import Form, check_arrays, check_seal
 from lib2048.machine.memory import check_memory

@@ -12,7 +12,7 @@ from lib2048.learn.lockstep import Lockstep
 
 
 class NeuralLearner:
-    """The part of a learner that does not depend on how it learns; see `train.learners`.
+    """The part of a learner that does not depend on how it learns; see `learn.learner`.
 
     It expects `actions`, `settings` and `tested`, the network that test games are played by.
 

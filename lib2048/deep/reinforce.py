@@ -14,6 +14,7 @@ import numpy as np
 import torch
 
 from lib2048.deep import files
+from lib2048.deep.batches import parse
 from lib2048.deep.critic import Critic
 from lib2048.deep.gamebatch import TINY, GameBatch, standardised, to_go
 from lib2048.deep.moves import draw_actions, luck_of
@@ -21,7 +22,6 @@ from lib2048.deep.neural_learner import NeuralLearner
 from lib2048.deep.policy import AT_ONCE, HIDDEN, distance_to_certainty
 from lib2048.game.batch import ILLEGAL
 from lib2048.game.rng import seed_bits
-from lib2048.learn.batches import parse
 from lib2048.learn.games import MOST
 from lib2048.learn.records import RESULT_COLUMNS
 from lib2048.machine.arrays import Form, check_arrays, check_seal
@@ -54,7 +54,7 @@ class PolicyLearner(NeuralLearner):
         self.network = self.tested = network
         self.settings, self.games = settings, parse(settings.batch, settings.kind).size
         weights = network.module.parameters()
-        self.optimiser = OPTIMISERS[settings.optimiser](weights, settings.learning_rate)
+        self.optimiser = OPTIMISERS[settings.optimiser](weights, settings.rate)
         self.schedule = torch.optim.lr_scheduler.LambdaLR(self.optimiser, self._share_of_rate)
         self.critic = None
         if settings.returns == "critic":

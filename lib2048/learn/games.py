@@ -5,7 +5,9 @@ import threading
 import numpy as np
 
 from lib2048.game.rng import seed_bits
+from lib2048.learn import rules
 from lib2048.learn.loop import BEFORE_FIRST, ONE, choose_kernel, play_kernel
+from lib2048.learn.own import learned_by, update_of
 from lib2048.learn.records import (
     ACTIONS,
     COUNTERS,
@@ -19,12 +21,14 @@ from lib2048.learn.records import (
     STRIDE,
     Functions,
     Limits,
+    Rule,
     check_boards,
     new_work,
 )
-from lib2048.learn.rules import RULES, new_memory
-from lib2048.learn.settings import rule_of
+from lib2048.learn.rules import find, horizon, new_memory
+from lib2048.learn.settings import Settings
 from lib2048.learn.starts import (
+    STARTS,
     check_trail,
     new_starts,
     restarts,
@@ -36,13 +40,14 @@ from lib2048.machine.arrays import Form, Part, check_arrays
 from lib2048.machine.memory import apart, records
 from lib2048.machine.threads import new_pool
 from lib2048.networks.lookups import BOARDS_AT_ONCE, unplanes, value_kernel
+from lib2048.networks.network import FORMS, Network
 
 FOREVER = np.iinfo(np.int64).max
 MOST = 1 << 62  # of a count in a file
 PIECES, LARGEST_PIECE = 8, 1 << 20  # of a crew's budget: so many a thread and round, and actions
 
 
-def functions_of(network, rule=None):
+def functions_of(network: Network, rule: str | rules.Rule | None = None) -> Functions:
     """Return the compiled `Functions` that a network plays and learns by: its own, or ours.
 
     rule: by which it learns, None where it only plays.  Raises ValueError where the network's own
@@ -51,11 +56,44 @@ def functions_of(network, rule=None):
     if rule:
         network.needs_tables("learning")
     n, own = np.uint64(network.lookups_per_board), network.own
-    update = RULES[rule or "td"].update()
-    if own is None:
-        return Functions(n, network.look, network.values_of, value_kernel(), update)
-    update = own.update_for(rule) or update
-    return Functions(n, network.look, network.values_of, own.value or value_kernel(), update)
+    update = update_of(network, learned_by(network, rule)) if rule else rules.td_update()
+    value = own.value if own and own.value else value_kernel()
+    return Functions(n, network.look, network.values_of, value, update)
+
+
+def rule_of(network, settings=None):
+    """Return the `Rule` by which a network learns, or, without settings, only plays.
+
+    What is not worked out here is the setting of the same name.
+    """
+    learn, settings = settings is not None, settings or Settings.of(network)
+    kept = learned_by(network, settings.rule) if learn else find("td")
+    worked_out = {
+        "form": FORMS.index(network.form),
+        "backward": settings.order == "backward",
+        "learn": learn,
+        "remembered": settings.error == "remembered",
+        "rate": shared_rate(network, settings.the_rule, settings.rate),
+        "decay": settings.lam,
+        "slots": min(horizon(settings.lam) + 1, LONGEST_GAME),
+        "memory": kept.memory,
+        "optimistic": network.optimistic,
+        "size": network.head_size,
+        "grid": network.grid,
+        "stages": network.stages,
+        "start": STARTS.index(settings.starts) if learn else 0,
+    }
+    fields = vars(settings) | worked_out
+    return Rule(*(_as(kind, fields[name]) for name, kind in Rule.__annotations__.items()))
+
+
+def _as(kind, value):
+    return value if isinstance(value, tuple) else kind(value)
+
+
+def shared_rate(network, rule, rate):
+    """Return the rate of one weight: that of a board, shared by its look-ups; μ as it is."""
+    return np.float32(rate / network.lookups_per_board if rule.shared else rate)
 
 
 class Games:

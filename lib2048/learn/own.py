@@ -2,18 +2,21 @@
 
 They are tried in a process of their own first (see `trial`), then compiled with a check on every
 array.  What an index writes is compared with the size of the tables on every board, so a mistake
-ends the run by an error that shows the board, and never the process.
+ends the run by an error that shows the board, and never the process.  The update of a `Rule` that
+is not the library's goes the same way.
 """
 
+import copy
 import functools
-import hashlib
 import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from types import FunctionType
 
 import numpy as np
 
 from lib2048.game.board import to_text
-from lib2048.learn.rules import RULES, UPDATE_SIGNATURE
+from lib2048.learn.rules import UPDATE_SIGNATURE, Rule, digest, find
 from lib2048.machine import child
 from lib2048.machine.kernels import at_once, jit
 from lib2048.machine.source_text import used_names
@@ -24,7 +27,7 @@ from lib2048.networks.lookups import (
     planes,
     unplanes,
 )
-from lib2048.networks.network import Geometry
+from lib2048.networks.network import Geometry, Network
 
 QUAD, ZERO = np.uint64(4), np.uint64(0)
 UNWRITTEN = np.uint32((1 << 32) - 1)  # no network has so many weights
@@ -35,37 +38,31 @@ PARTS = {
     "update": ("weights", "positions", "amount"),
 }
 REMEMBERING = ("weights", "memory", "positions", "error", "rate")  # of an update with a memory
+OF_A_RULE = ("weights", "memory", "positions", "at", "n", "error", "rate")
 
 
 class OwnFunctions:
     """Compiled functions of a student's own; None where the library's stay.
 
-    network: `Geometry`; functions: {part of PARTS: function}; rule: that the update stands for.
+    network: `Geometry`; functions: {part of PARTS: function}; takes: the parameters of the update.
 
-    look, values, value, update: as in `records.Functions`.  said: {part: what config.json says of
-    it}; digest: of the index alone, since it decides where each weight lies.
+    look, values, value, update: as in `records.Functions`.  rule: the `Rule` that the update stands
+    for, with what it keeps; said: {part: what config.json says of it}; digest: of the index alone,
+    since it decides where each weight lies.
     """
 
-    def __init__(self, network, functions, rule):
+    rule: Rule | None = None
+
+    def __init__(self, network, functions, takes=PARTS["update"]):
         n, block = network.lookups_per_board, network.block
         index, value, update = (functions.get(part) for part in PARTS)
-        self.rule = rule if update else None
         self.look = index and own_look(index, n, block)
-        self.values, self.value = own_values(value, n) if value else (None, None)
-        self.update = update and own_update(update, RULES[rule].memory > 0)
+        self.values: Callable | None = None
+        self.value: Callable | None = None
+        if value:
+            self.values, self.value = own_values(value, n)
+        self.update = update and own_update(update, takes)
         self.said, self.digest = {}, ""
-
-    def update_for(self, rule):
-        """Return the update for a rule, None for the library's; rule None: nobody learns.
-
-        Raises ValueError where it stands for another rule.
-        """
-        if rule is not None and self.rule not in (None, rule):
-            raise ValueError(
-                f"your update stands for the rule {self.rule}, and this run learns by {rule}: "
-                f"say network.with_functions(update=…, rule={rule!r}) for one of that rule"
-            )
-        return self.update
 
     def blame(self, error, boards):
         """Say, with the board drawn, what a student's function did in the middle of a run.
@@ -87,46 +84,105 @@ def _fails(look, board):
     return False
 
 
-def own_functions(network, index=None, value=None, update=None, rule="td"):
+def own_functions(
+    network: Geometry,
+    index: Callable | None = None,
+    value: Callable | None = None,
+    update: Callable | None = None,
+    rule: str | Rule = "td",
+    keeps: Sequence[str] | None = None,
+) -> OwnFunctions | None:
     """Try a student's functions and return them compiled, or None where there are none.
 
     See `Network.with_functions`.  Raises ValueError, in words, for functions that will not do.
     """
-    if rule not in RULES:
-        raise ValueError(f"unknown rule {rule!r}: use {', '.join(RULES)}")
+    rule = find(rule)
     given = {"index": index, "value": value, "update": update}
     given = {part: function for part, function in given.items() if function is not None}
-    for part, function in given.items():
-        _check_parameters(part, function, rule)
+    if keeps is not None:
+        if not update:
+            raise ValueError("keeps: it is your own update that keeps numbers: give one")
+        rule = replace(rule, update=update, keeps=tuple(keeps))
     if not given:
         return None
-    text = child.source_of(given)
-    arguments = tuple(network.arguments().items())
-    return _tried(text, arguments, rule)
+    takes = PARTS["update"]
+    for part, function in given.items():
+        ways = [REMEMBERING if rule.memory else takes] if part == "update" else [PARTS[part]]
+        found = _parameters(part, function, ways, rule)
+        takes = found if part == "update" else takes
+    made = _tried(network, given, takes, rule.memory)
+    made.rule = rule if update else None
+    if keeps is not None:
+        made.said["update"] += f" keeps {', '.join(keeps)}"
+    return made
 
 
-def _check_parameters(part, function, rule):
-    """Raise ValueError where a function does not take what it will be given."""
+Network.seams = own_functions  # learning knows the seams of its loop
+
+
+def learned_by(network: Network, rule: str | Rule) -> Rule:
+    """Return the rule by which a network learns: the run's, or what its own update makes of it.
+
+    Raises ValueError where that update stands for another rule.
+    """
+    rule, own = find(rule), network.own
+    if own is None or own.rule is None:
+        return rule
+    if own.rule.name != rule.name:
+        raise ValueError(
+            f"your update stands for the rule {own.rule}, and this run learns by {rule}: "
+            f"say network.with_functions(update=…, rule={rule.name!r}) for one of that rule"
+        )
+    return own.rule
+
+
+def update_of(network: Network, rule: Rule) -> Callable:
+    """Return the compiled update by which a network learns; rule: what `learned_by` returned.
+
+    Raises ValueError, in words, for an update of a reader's rule that will not do.
+    """
+    if (own := getattr(network, "own", None)) and own.update:
+        return own.update
+    if rule.is_ours:
+        return rule.update()
+    rule = rule.with_code()
+    takes = _parameters("update", rule.update, [OF_A_RULE, REMEMBERING], rule)
+    return _tried(network, {"update": rule.update}, takes, rule.memory).update
+
+
+def _parameters(part, function, ways, rule):
+    """Return the first of some ways to call a function that it can be called by.
+
+    ways: lists of parameters.  Raises ValueError where there is none.
+    """
     plain = getattr(function, "py_func", function)
     if not callable(plain):
         raise ValueError(f"{part} is {function!r}: give a function")
-    wanted = PARTS[part]
-    if part == "update" and RULES[rule].memory:
-        wanted = REMEMBERING
-    try:
-        inspect.signature(plain).bind(*wanted)
-    except TypeError:
-        takes = ", ".join(inspect.signature(plain).parameters)
-        by = f" by the rule {rule}" if part == "update" else ""
-        raise ValueError(
-            f"`{part}`{by} is called as {part}({', '.join(wanted)}); yours takes ({takes})"
-        ) from None
+    for way in ways:
+        try:
+            inspect.signature(plain).bind(*way)
+            return way
+        except TypeError:
+            continue
+    takes = ", ".join(inspect.signature(plain).parameters)
+    by = f" by the rule {rule}" if part == "update" else ""
+    raise ValueError(
+        f"`{part}`{by} is called as {part}({', '.join(ways[0])}); yours takes ({takes})"
+    )
+
+
+def _tried(network, functions, takes, memory):
+    """Return functions compiled, once they were tried; memory: numbers that the update keeps."""
+    arguments = tuple(network.arguments().items())
+    made = copy.copy(_tried_once(child.source_of(functions), arguments, takes, memory))
+    made.said = dict(made.said)
+    return made
 
 
 @functools.lru_cache(maxsize=64)
-def _tried(text, arguments, rule):
+def _tried_once(text, arguments, takes, memory):
     """Try functions, once for the same text, and return them compiled."""
-    message = {"source": text, "network": dict(arguments), "rule": rule}
+    message = {"source": text, "network": dict(arguments), "takes": takes, "memory": memory}
     try:
         answer = child.ask("lib2048.learn.trial:try_functions", message, TRIAL_SECONDS)["answer"]
     except child.Ended as ended:
@@ -134,14 +190,10 @@ def _tried(text, arguments, rule):
     if answer["problem"]:
         raise ValueError(answer["problem"])
     functions = child.load(text)
-    made = OwnFunctions(Geometry(**dict(arguments)), functions, rule)
-    made.said = {part: _digest(text) for part in functions}
-    made.digest = _digest(text)
+    made = OwnFunctions(Geometry(**dict(arguments)), functions, takes)
+    made.digest = digest(text)
+    made.said = dict.fromkeys(functions, made.digest)
     return made
-
-
-def _digest(text):
-    return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 # ---------------------------------------------------------------- compiled, with checks
@@ -153,7 +205,10 @@ def checked(function, **options):
     Plain functions that it calls are compiled, too, as a beginner would expect.  options: of
     numba.njit.
     """
-    compile = functools.partial(jit, **{"boundscheck": True} | options)
+
+    def compile(each):
+        return jit(each, **{"boundscheck": True} | options)
+
     _check_what_it_calls(function, set(), compile)
     return compile(function)
 
@@ -216,8 +271,8 @@ def own_values(value, n):
     return four, at_once(VALUE_SIGNATURE, one, cached=False)
 
 
-def own_update(update, remembers):
-    """Return a student's update, compiled; remembers: whether it takes the rule's memory."""
+def own_update(update, takes):
+    """Return a student's update, compiled; takes: its parameters, see PARTS and OF_A_RULE."""
     update = checked(update)
 
     def learn(weights, memory, positions, at, n, error, rate):
@@ -226,5 +281,8 @@ def own_update(update, remembers):
     def learn_and_remember(weights, memory, positions, at, n, error, rate):
         update(weights, memory, positions[at : at + n], error, rate)
 
-    made = learn_and_remember if remembers else learn
-    return at_once(UPDATE_SIGNATURE, made, cached=False)
+    def learn_by_rule(weights, memory, positions, at, n, error, rate):
+        update(weights, memory, positions, at, n, error, rate)
+
+    ways = {REMEMBERING: learn_and_remember, OF_A_RULE: learn_by_rule}
+    return at_once(UPDATE_SIGNATURE, ways.get(tuple(takes), learn), cached=False)

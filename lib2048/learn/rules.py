@@ -1,7 +1,7 @@
 """The learning rules: what a board's weights make of an error.
 
-The episode loop says which afterstate has which error to learn.  A rule is one compiled function
-that lets the n weights of that afterstate learn it:
+The episode loop says which afterstate has which error to learn.  A `Rule` lets the n weights of
+that afterstate learn it, and says what it keeps beside each weight, and what its rate is called:
 
 * TD: every weight moves by the same share of the error, α / n.
 * TC, temporal coherence (Beal & Smith 1999; Jaśkowski 2018, section V-B1): every weight has its
@@ -12,16 +12,35 @@ that lets the n weights of that afterstate learn it:
 
 What a rule keeps beside the weights is its *memory*, an array of its own: playing reads the
 weights alone, and then as few bytes as before.
+
+All updates have one signature, update(weights, memory, positions, at, n, error, rate) → None:
+
+* weights: float32[size]; memory: float32[size · k], the k numbers that the rule keeps of weight p
+  lie at k · p, k · p + 1, …, and are 0 before p is met;
+* positions: uint32, of which those from `at` on, n of them, are the look-ups of the board;
+* error: float32, the TD error, or the sum of several; rate: float32, shared by the n look-ups
+  already where the rule says so.
+
+One of your own is plain Python that numba can compile.  It is tried on some boards first, and
+checked at every access to an array (see `own`).
 """
 
+import functools
+import hashlib
+import linecache
 import math
-from typing import NamedTuple
+import re
+import unicodedata
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numba import types
 
 from lib2048.machine.kernels import compiled, part
 from lib2048.machine.memory import reserve
+from lib2048.machine.source_text import source_of
 
 UPDATE_SIGNATURE = types.void(
     types.float32[::1],
@@ -120,30 +139,171 @@ def autostep_update(weights, memory, positions, at, n, error, rate):
                 memory[THREE * p + TWO] = trace * (F1 - step * x * x) + step * error * x
 
 
-class Kind(NamedTuple):
-    """A learning rule."""
+# ---------------------------------------------------------------- a rule, and those that are known
 
-    update: object  # returns its compiled update
-    keeps: tuple  # names of the numbers that it keeps beside each weight
-    rate: str  # what its rate is called
-    default: float  # and which one it has when none is named
-    shared: bool  # whether the rate is divided by the number of look-ups
-    decays: bool  # whether λ above 0 is defined for it
+NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,40}")
+
+
+def _greek(name):
+    try:
+        return unicodedata.lookup(f"GREEK SMALL LETTER {name}")
+    except KeyError:
+        return name.replace("_", " ")
+
+
+@dataclass(frozen=True, eq=False)
+class Rule:
+    """A learning rule: all that the library has to know of it.
+
+    name: what it is called; update: a function of the signature above, or of (weights, memory,
+    positions, error, rate), which gets the board's own positions only; keeps: names of the numbers
+    that it keeps beside each weight; rate: what its rate is called, and symbol: how that is
+    written, by default the Greek letter of that name; default: the rate where none is said, above
+    0 and up to 1; shared: whether the rate is divided by the board's look-ups; decays: whether λ
+    above 0 is defined for it.
+
+    file: 'FILE.py:NAME' where it comes from a file; source: a hash (12 hex digits) of its update
+    and of all that this uses.  Two rules are equal where both that and what is said here agree.
+    Raises ValueError, in one line, for what makes no rule.
+    """
+
+    name: str
+    update: Any  # a function; None where its code is not here
+    keeps: tuple[str, ...] = ()
+    rate: str = "rate"
+    default: float = 0.1
+    shared: bool = True
+    decays: bool = True
+    symbol: str = ""
+    file: str = ""
+    recorded: str = ""  # the hash of a rule whose update is not here, as a run wrote it down
+
+    def __post_init__(self):
+        object.__setattr__(self, "keeps", tuple(self.keeps))
+        names = (self.name, self.rate, *self.keeps)
+        if wrong := [name for name in names if not NAME.fullmatch(str(name))]:
+            raise ValueError(f"a rule cannot have the name {wrong[0]!r}: use letters and digits")
+        if len(set(self.keeps)) < len(self.keeps):
+            raise ValueError(f"the rule {self.name} keeps two numbers of one name")
+        if not (callable(self.update) or self.recorded):
+            raise ValueError(f"the rule {self.name} needs an update, a function")
+        if not 0 < self.default <= 1:
+            raise ValueError(f"{self.rate} {self.default}: use a rate above 0 and up to 1")
+        if not self.symbol:
+            object.__setattr__(self, "symbol", _greek(self.rate))
 
     @property
-    def memory(self):
+    def memory(self) -> int:
         """How many numbers it keeps beside each weight."""
         return len(self.keeps)
 
+    @property
+    def title(self) -> str:
+        """What a plot calls it: TD, TC, Autostep."""
+        return self.name.upper() if len(self.name) < 4 else self.name.capitalize()
 
-RULES = {
-    "td": Kind(td_update, (), "alpha", 0.1, True, True),
-    "tc": Kind(tc_update, ("E", "A"), "beta", 1.0, True, True),
-    "autostep": Kind(autostep_update, ("step", "largest", "trace"), "mu", 0.1, False, False),
-}
+    @property
+    def is_ours(self) -> bool:
+        """Whether its update is compiled by the library, and needs no trial."""
+        return hasattr(self.update, "python")
+
+    @functools.cached_property
+    def source(self) -> str:
+        """The hash of its update.  Raises ValueError where the source cannot be found."""
+        if self.update is None:
+            return self.recorded
+        return digest(source_of({"update": getattr(self.update, "python", self.update)}))
+
+    def described(self) -> dict:
+        """Return what config.json holds of it: all but its code, and the hash of that."""
+        told = {name: x for name, x in vars(self).items() if name in _DESCRIBED}
+        return told | {"keeps": list(self.keeps), "source": self.source}
+
+    @classmethod
+    def recalled(cls, told: dict) -> "Rule":
+        """Return what `described` told, without its code."""
+        told = dict(told)
+        return cls(update=None, recorded=str(told.pop("source", "")), **told)
+
+    def with_code(self) -> "Rule":
+        """Return the rule with its update, which one that was recalled finds in its file.
+
+        Raises ValueError, in one line, where it is not there, or no longer as it was.
+        """
+        if self.update is not None:
+            return self
+        if not self.file:
+            raise ValueError(f"the code of the rule {self.name} is not here: say rule=… again")
+        if (found := in_file(self.file)) != self:
+            raise ValueError(f"{self.file} has changed: its rule is no longer that of this run")
+        return found
+
+    def __eq__(self, other):
+        if not isinstance(other, Rule):
+            return NotImplemented
+        return self is other or self.described() | {"file": ""} == other.described() | {"file": ""}
+
+    def __hash__(self):
+        return hash(self.name)
+
+    def __str__(self):
+        return self.name
+
+    def __repr__(self):
+        kept = f", keeps {', '.join(self.keeps)}" if self.keeps else ""
+        return f"<rule {self.name}: {self.symbol} {self.default:g}{kept}>"
 
 
-def horizon(decay):
+_DESCRIBED = ("name", "rate", "default", "shared", "decays", "symbol", "file")
+TD = Rule("td", td_update, (), "alpha", 0.1)
+TC = Rule("tc", tc_update, ("E", "A"), "beta", 1.0)
+AUTOSTEP = Rule(
+    "autostep", autostep_update, ("step", "largest", "trace"), "mu", 0.1, shared=False, decays=False
+)
+RULES = {rule.name: rule for rule in (TD, TC, AUTOSTEP)}
+
+
+def digest(text: str) -> str:
+    """Return a short hash (12 hex digits) of a text."""
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def find(rule: str | Rule) -> Rule:
+    """Return a rule: itself, one of RULES by its name, or one in a file, 'FILE.py:NAME'.
+
+    Raises ValueError, in one line, where there is none.
+    """
+    if isinstance(rule, Rule):
+        return rule
+    if isinstance(rule, str) and ".py:" in rule:
+        return in_file(rule)
+    if rule not in RULES:
+        raise ValueError(f"unknown rule {rule!r}: use {', '.join(RULES)}, or FILE.py:NAME")
+    return RULES[rule]
+
+
+def in_file(said: str) -> Rule:
+    """Return the rule in a Python file, which is executed; said: 'FILE.py:NAME'.
+
+    Raises ValueError, in one line, where there is none.
+    """
+    path, _, name = said.rpartition(":")
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+        room = {"__name__": Path(path).stem, "__file__": path}
+        linecache.cache[path] = (len(text), None, text.splitlines(keepends=True), path)
+        exec(compile(text, path, "exec", dont_inherit=True), room)
+    except OSError as error:
+        raise ValueError(f"rule {said}: {path}: {error.strerror}") from None
+    except Exception as error:
+        raise ValueError(f"rule {said}: {type(error).__name__}: {error}") from None
+    found = room.get(name)
+    if not isinstance(found, Rule):
+        raise ValueError(f"rule {said}: {path} has no Rule of the name {name}")
+    return replace(found, file=said)
+
+
+def horizon(decay: float) -> int:
     """Return h, how many earlier afterstates an error reaches: ⌈log_λ 0.1⌉ − 1.
 
     decay: λ with 0 ≤ λ < 1.  Their share λ^h is the last one above a tenth (Jaśkowski 2018,
@@ -152,6 +312,6 @@ def horizon(decay):
     return max(0, math.ceil(math.log(0.1, decay) - 1e-9) - 1) if decay > 0 else 0
 
 
-def new_memory(size, rule="td"):
+def new_memory(size: int, rule: str | Rule = "td") -> np.ndarray:
     """Return a rule's memory for so many weights, all 0: float32, one number when it has none."""
-    return reserve(f"the memory of {rule}", max(1, size * RULES[rule].memory))
+    return reserve(f"the memory of {rule}", max(1, size * find(rule).memory))

@@ -1,135 +1,84 @@
 """What a run is: every option, said once.
 
-One field of `Settings` is what the command line parses, what is checked, what config.json holds
-and what the loop's record is made from.  A new option that the loop needs is three things: a
-field here, a field of that name in `records.Rule`, and its use.
+One field of a kind of `Settings` is what the command line parses, what is checked, what config.json
+holds and what the loop's record is made from.  Each kind of learner has its own, beside its code:
+`tables.TableSettings`, and two in `deep.settings`.
 """
 
 import dataclasses
 import math
 import numbers
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
-import numpy as np
-
-from lib2048.learn import batches
-from lib2048.learn.records import LONGEST_GAME, Rule
-from lib2048.learn.rules import RULES, horizon
-from lib2048.learn.starts import STARTS, check_starts
+from lib2048.learn.learner import Learner
+from lib2048.learn.rules import RULES, Rule
+from lib2048.learn.starts import STARTS
 from lib2048.networks import neural
-from lib2048.networks.network import FORMS, Geometry, Network
-from lib2048.networks.stages import MOST_MARKS, TOP
 
-ORDERS = ("forward", "backward")
-ERRORS = ("fresh", "remembered")
 MOST_THREADS = 1024
 MOST_GAMES = 10**8  # that are tested at a time
-MOST_LANES, MOST_LANES_OF_TABLES = 1 << 16, 64
+BUDGETS = ("games", "actions", "seconds")
+_SAID = {"lam": "lambda", "weights": "from"}  # names that Python keeps for itself
+_UNSAID = ("seconds", "checkpoint_every")  # they decide no result
 
 
-def option(default, text, kind=None, meta=None, flag=None, budget=False):
-    """Describe a field of `Settings`.
+def option(
+    default: Any,
+    text: str | None,
+    kind: type | None = None,
+    meta: str | None = None,
+    flag: str | None = None,
+    budget: bool = False,
+) -> Any:
+    """Describe a field of a kind of `Settings`.
 
-    text: help on the command line, None for an option that it does not have; kind: of number;
-    meta: what its help calls the number; flag: its name there, by default the field's; budget:
-    whether a run may go on with another value.
+    text: help on the command line, None for an option that it
+    does not have; kind: of number; meta: what its help calls the number; flag: its name there, by
+    default the field's; budget: whether a run may go on with another value.
     """
     about = {"text": text, "kind": kind, "meta": meta, "flag": flag, "budget": budget}
     return dataclasses.field(default=default, metadata=about)
 
 
-def _rate(rule):
-    text = f"rate of {rule}, above 0 and up to 1; {RULES[rule].default:g} by default"
-    return option(None, text, float, "X")
-
-
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, init=False)
 class Settings:
     """All that decides a training run's results, and how long it goes on.
 
-    network, form, optimistic, stages, top, promotion: what is trained, see `Network`.  rule: 'td',
-    'tc' or 'autostep' (see `rules`), with its rate in (0, 1]: alpha (0.1 when left out) and beta
-    (1) are shared by a board's look-ups, mu (0.1) is a meta-rate.  lam: λ in [0, 1), td and tc
-    only; delay: each afterstate learns once, h actions later, or online at every error.  order:
-    'forward' learns during the episode, 'backward' from its end (as the lab program does).
-    error: V of an afterstate in its own error is 'fresh', looked up when it learns, or
-    'remembered' from when it was chosen, before the afterstate before it has learned.
-    epsilon: how often any legal action is taken instead of the best; it is learned from, too.
+    `Settings(network=…, …)` is of the kind that its network needs: `TableSettings`,
+    `ValueSettings` or `PolicySettings`, which say what they have to themselves.  What all have:
+
+    rate: above 0 and up to 1; the rule's own name of it says the same: alpha (TD), beta (TC), mu
+    (Autostep), that of a `Rule` of one's own, or learning_rate (neural networks).
     starts: where games begin: 'initial', 'carousel', 'restart', 's-jump', 'l-jump' (see `starts`).
     weights: the file whose weights the network begins with; all else begins anew, what the rule
     keeps beside the weights included ('from' on the command line and in config.json).
     seed: any int; games have luck that no test game has.  threads: so many learn at once on the
-    same tables, without locks; one alone is deterministic.  lanes: games that take turns in a
-    thread; 2 hides the time that memory takes, 1 learns from one game after the other.
+    same tables, without locks (one alone is deterministic), or share the work of one neural
+    network.  lanes: games that take turns in a thread, or that a neural network plays in step.
     games, actions, seconds: how long, at most one of them.  checkpoint_every: seconds.
     eval_every: play eval_games test games every so many actions, at 1-ply and at eval_depth; they
     learn nothing and take no part in the clock.
 
-    For value networks (see `deep.learner`): batch: which positions are trained together,
-    'batch1K', 'game', 'shuffle64', …; symmetry: how a board's images are used, 'simple', 'ave',
-    'max' or 'min'; augment: learn all eight images of each position; learning_rate: Adam's;
-    average: above 0, test games are played by (and the run's file holds) a moving average of the
-    weights, of which each step keeps this share; precision: 'float32' or 'bfloat16'; device:
-    'cpu', 'cuda', ….  Their threads share the work of one network, and lanes are the games in step.
-
-    For a policy network (see `deep.reinforce`): batch: games of a step, as in 'games10'; epsilon:
-    0 draws actions by their probabilities, above 0 is ε-greedy; optimiser: 'rmsprop' or 'adam',
-    its learning_rate, and half_life, the batches in which that halves; returns: 'sum' of the last
-    board's tiles, points 'to-go' or, by a 'critic' with λ = lam, advantages; discount of later
-    points; entropy: weight of a bonus for being unsure; steps: of the optimiser for each batch.
-
-    What belongs to another kind of network is refused.
-
-    Raises ValueError, in one line, for a setting that makes no sense, alone or with the others.
+    What belongs to another kind of network is refused.  Raises ValueError, in one line, for a
+    setting that makes no sense, alone or with the others.
     """
 
-    network: str = dataclasses.field(
-        metadata={"text": "4x6, 42-33, cells:012345,… or cnn22ss, …", "kind": str, "meta": "NAME"}
-    )
-    form: str = option("afterstate", "what a value belongs to: " + ", ".join(FORMS))
-    optimistic: float = option(
-        0.0, "points that every board is worth beside its weights", float, "V"
-    )
-    stages: int = option(0, f"2^G stages, G 0 to {MOST_MARKS}", int, "G")
-    top: int = option(TOP, "largest tile that marks a stage", int, "TILE")
-    promotion: bool | None = option(None, "stages start from nothing", flag="--no-promotion")
-    rule: str = option("td", ", ".join(RULES))
-    alpha: float | None = _rate("td")
-    beta: float | None = _rate("tc")
-    mu: float | None = _rate("autostep")
-    lam: float = option(
-        0.0, "how far back an error reaches, from 0 up to 1", float, "L", "--lambda"
-    )
-    delay: bool = option(True, "learn online at every error", flag="--no-delay")
-    order: str = option("forward", ", ".join(ORDERS))
-    error: str = option("fresh", "which value stands in the error: " + ", ".join(ERRORS))
-    epsilon: float = option(0.0, "share of random actions", float)
+    KINDS: ClassVar[dict[str, type["Settings"]]] = {}  # by `neural.kind_of`, as they are defined
+    kind: ClassVar[str]
+    rates: ClassVar[tuple[str, ...]] = ()  # names of the rate that this kind knows
+    most_lanes: ClassVar[int] = 1 << 16
+
+    network: str = option(None, "4x6, 42-33, cells:012345,… or cnn22ss, …", str, "NAME")
+    rate: float = option(None, "rate of the rule, above 0 and up to 1, by any name", float, "X")
     starts: str = option("initial", "where games begin: " + ", ".join(STARTS))
     weights: str | None = option(
         None, "begin with the weights of this file", str, "WEIGHTS", "--from"
     )
     seed: int = option(1, "of the games' luck", int)
     threads: int = option(1, "that learn on the same tables", int)
-    lanes: int | None = option(None, "games that take turns in a thread", int, "N")
-    batch: str | None = option(None, "neural: what is learned at once: batch1K, game, …, games10")
-    learning_rate: float | None = option(None, "neural: of the optimiser", float, "X")
-    symmetry: str | None = option(None, "value networks: " + ", ".join(neural.SYMMETRIES))
-    augment: bool | None = option(None, "value networks: learn all images", flag="--augment")
-    average: float | None = option(
-        None,
-        "value networks: test and keep a moving average of the weights; each step keeps this share",
-        float,
-        "X",
-    )
-    precision: str | None = option(None, "value networks: " + ", ".join(neural.PRECISIONS))
-    device: str | None = option(None, "value networks: cpu, cuda, …", budget=True)
-    returns: str | None = option(None, "policy: " + ", ".join(neural.RETURNS))
-    discount: float | None = option(None, "policy: of later points", float, "X")
-    entropy: float | None = option(None, "policy: weight of a bonus for being unsure", float, "X")
-    optimiser: str | None = option(None, "policy: " + ", ".join(neural.OPTIMISERS))
-    half_life: float | None = option(None, "policy: batches that halve the rate", float, "X")
-    steps: int | None = option(None, "policy: of the optimiser for each batch", int, "N")
+    lanes: int = option(None, "games that take turns in a thread", int, "N")
     games: int | None = option(None, "how many to play", int, "N", budget=True)
     actions: int | None = option(None, "or how many actions", int, "N", budget=True)
     seconds: float | None = option(None, None, budget=True)
@@ -140,33 +89,110 @@ class Settings:
     eval_games: int = option(100, "so many", int, "N", budget=True)
     eval_depth: int = option(1, "at 1-ply, and at D-ply", int, "D", budget=True)
 
-    def __post_init__(self):
+    def __init_subclass__(cls, kind: str, **options: Any):
+        super().__init_subclass__(**options)
+        cls.kind = kind
+        cls.KINDS[kind] = cls
+
+    def __new__(cls, *, network: str = "", **said: Any):
+        """Choose the kind by the network."""
+        kind = cls.KINDS[neural.kind_of(network)]
+        if not issubclass(kind, cls):
+            raise ValueError(f"{network} is of another kind: say Settings(network={network!r}, …)")
+        return object.__new__(kind)
+
+    def __getnewargs_ex__(self):
+        return (), {"network": self.network}
+
+    def __init__(self, *, network: str, **said: Any):
+        said = self._own(network, said)
+        said |= {"network": network, "rate": self._rate(said)}
+        for field in dataclasses.fields(self):
+            object.__setattr__(self, field.name, said.get(field.name, field.default))
         if self.weights is not None:
             object.__setattr__(self, "weights", str(self.weights))
-        _check_kind(self)
-        if not self.neural:
-            _check_rate(self)
-        for name, value in self._defaults().items():
+        for name, value in self._meant().items():
             if getattr(self, name) is None:
                 object.__setattr__(self, name, value)
         check_rate(self.rate_name, self.rate)
-        _check_learning(self)
-        if self.kind == "policy" and self.starts != "initial":
-            raise ValueError(f"starts {self.starts}: a policy network learns from whole games")
-        check_starts(self.starts, 1 if self.neural else self.geometry().stages.count)
-        _check_numbers(self)
+        self._check()
+        self._check_numbers()
 
-    def _defaults(self):
-        """Return what is meant by the settings of this kind of network that are left out."""
-        if self.neural:
-            own = OF_KIND[self.kind]
-            in_step = batches.parse(self.batch or own["batch"], self.kind).games
-            return own | {"promotion": False, "lanes": in_step}
-        rate = {self.rate_name: RULES[self.rule].default}
-        return rate | {"promotion": bool(self.stages), "lanes": 2}
+    def __getattr__(self, name):
+        """Return the rate by the name that its rule has for it."""
+        if "rate" in vars(self) and name == self.rate_name:
+            return self.rate
+        raise AttributeError(f"{type(self).__name__} has no {name!r}")
+
+    # ------------------------------------------------------------ what a kind says
 
     @classmethod
-    def of(cls, network, **options):
+    def rate_called(cls, said: Mapping[str, Any]) -> str:
+        """Return what the rate of such settings is called; said: {name: value}."""
+        return cls.rates[0]
+
+    def _meant(self) -> dict[str, Any]:
+        """Return what is meant by the settings that are None."""
+        raise NotImplementedError
+
+    def _check(self) -> None:
+        """Raise ValueError for what makes no sense in this kind."""
+
+    def geometry(self) -> Any:
+        """Return all of the network but its weights: `Geometry`, or `neural.Outline`."""
+        raise NotImplementedError
+
+    def new_network(self) -> Any:
+        """Return the network: tables of zeros, or a neural one with weights drawn by the seed."""
+        raise NotImplementedError
+
+    def new_learner(self, network: Any) -> Learner:
+        """Return what trains a network.  Raises MemoryError when what it needs does not fit."""
+        raise NotImplementedError
+
+    def needed_bytes(self) -> int:
+        """Return the most memory that a process needs which trains by these settings."""
+        raise NotImplementedError
+
+    # ------------------------------------------------------------ how they are said
+
+    @classmethod
+    def known(cls) -> set[str]:
+        """Return the names of its settings, those of its rate included."""
+        return {*cls.rates, *(field.name for field in dataclasses.fields(cls))}
+
+    def _own(self, network, said):
+        """Return what is said of this kind; raises ValueError for what belongs to another."""
+        own, tables = self.known() | {self.rate_called(said)}, Settings.KINDS["n-tuple"]
+        for name in sorted(said.keys() - own):
+            value = said[name]
+            kinds = [kind for kind, of in Settings.KINDS.items() if name in of.known()]
+            if not kinds:
+                raise TypeError(f"Settings() got an unexpected keyword argument {name!r}")
+            plain = (None, getattr(tables, name, None)) if name != "promotion" else (None, False)
+            if value not in plain:
+                said_as = _SAID.get(name, name).replace("_", "-")
+                raise ValueError(
+                    f"{said_as} {value}: is for {' and '.join(kinds)} networks, and {network} is "
+                    "none: leave it out"
+                )
+        return {name: value for name, value in said.items() if name in own}
+
+    def _rate(self, said):
+        """Return the rate that is said by any of its names; None where it is left out."""
+        name = self.rate_called(said)
+        if name in self.known() - {*self.rates, "rate"}:
+            raise ValueError(f"a rate cannot be called {name}: that is another setting")
+        found = said.get("rate")
+        for other in {*self.rates, name} & said.keys() - {"rate"}:
+            if said[other] is not None and other != name:
+                rule = f"the rule {said.get('rule') or 'td'}: it takes {name}"
+                raise ValueError(f"{other} is no rate of {rule}")
+            found = said[other]
+        return found
+
+    @classmethod
+    def of(cls, network: Any, **options: Any) -> "Settings":
         """Return the settings by which a network that exists is trained.
 
         network: `Network`, or another with its `arguments`; options: all other settings.
@@ -181,8 +207,8 @@ class Settings:
         return cls(network=made.pop("name"), **(options | made))
 
     @classmethod
-    def asked(cls, **options):
-        """Return the settings that somebody asks for, by the names of fields, with a budget."""
+    def asked(cls, **options: Any) -> "Settings":
+        """Return the settings that somebody asks for, by their names, with a budget."""
         if "promotion" in options and not options.get("stages"):
             raise ValueError("no promotion: there are no stages to promote weights between")
         settings = cls(**options)
@@ -193,125 +219,126 @@ class Settings:
     # ------------------------------------------------------------ what follows from them
 
     @property
-    def kind(self):
-        """What kind of network it is: 'n-tuple', 'value' or 'policy'."""
-        return neural.kind_of(self.network)
-
-    @property
-    def neural(self):
+    def neural(self) -> bool:
         """Whether the network is a neural one."""
         return self.kind != "n-tuple"
 
     @property
-    def rate_name(self):
-        """What the rule's rate is called: alpha, beta or mu; for a neural network learning_rate."""
-        return "learning_rate" if self.neural else RULES[self.rule].rate
+    def rate_name(self) -> str:
+        """What the rate is called: alpha, beta, mu, …; for a neural network learning_rate."""
+        return self.rate_called(vars(self))
 
     @property
-    def rate(self):
-        """The rule's rate (or meta-rate)."""
-        return getattr(self, self.rate_name)
+    def rate_symbol(self) -> str:
+        """How the rate is written: α, β, μ, …"""
+        return self.rate_name.replace("_", " ")
 
     @property
-    def budget(self):
+    def learner_name(self) -> str:
+        """What tells how it learns: the name of the rule, or the kind of neural network."""
+        return self.kind
+
+    @property
+    def budget(self) -> tuple[str, float] | None:
         """How long to go on, as (name, number), or None where nothing is said."""
         given = {name: getattr(self, name) for name in BUDGETS}
         return next(((name, n) for name, n in given.items() if n is not None), None)
 
-    def geometry(self):
-        """Return all of the network but its weights: `Geometry`, or `neural.Outline`."""
-        if self.neural:
-            return neural.Outline(self.network.lower(), self.symmetry)
-        return Geometry(*self._network())
-
-    def new_network(self):
-        """Return the network: tables of zeros, or a neural one with weights drawn by the seed."""
-        if self.neural:
-            return neural.room("learners").new_network(self)
-        return Network(*self._network())
-
-    def _network(self):
-        return [getattr(self, name) for name in NETWORK_OPTIONS]
-
     # ------------------------------------------------------------ on disk
 
-    def config(self):
+    def by_name(self) -> dict[str, Any]:
+        """Return {name: value} of all settings, the rate by the name that its rule has for it."""
+        return {self.rate_name if n == "rate" else n: value for n, value in vars(self).items()}
+
+    def plain(self) -> dict[str, Any]:
+        """Return {name: value} by which `Settings` makes them again, in another process, too.
+
+        Raises ValueError for a rule that is in no file.
+        """
+        rule = vars(self).get("rule")
+        if not isinstance(rule, Rule):
+            return dict(vars(self))
+        if not rule.file:
+            raise ValueError(f"the rule {rule} is in no file, where other processes find it")
+        return vars(self) | {"rule": rule.file}
+
+    def config(self) -> dict[str, Any]:
         """Return the settings as config.json holds them: a dict of plain values."""
-        unsaid = {*_UNSAID, *_OWNED} - OF_KIND[self.kind].keys()
-        config = {n: x for n, x in vars(self).items() if x is not None and n not in unsaid}
-        return {_SAID.get(name, name): value for name, value in config.items()}
+        config = {
+            _SAID.get(name, name): value.described() if isinstance(value, Rule) else value
+            for name, value in self.by_name().items()
+            if value is not None and name not in _UNSAID
+        }
+        return config
 
     @classmethod
-    def from_config(cls, config):
+    def from_config(cls, config: Mapping[str, Any]) -> "Settings":
         """Return the settings that config.json holds, those of older versions included.
 
         Raises ValueError, in one line, for what no version has written.
         """
-        known, config = {_SAID.get(name, name): name for name in FIELDS}, dict(config)
-        strange = [name for name, x in config.items() if not _may_be(known.get(name), x)]
+        names = {said: name for name, said in _SAID.items()}
+        config = {names.get(name, name): value for name, value in config.items()}
+        kinds = cls.KINDS.values()
+        fields = {field.name: field for kind in kinds for field in dataclasses.fields(kind)}
+        rates = {name for kind in kinds for name in kind.rates}
+        if isinstance(config.get("rule"), dict):
+            config["rule"] = Rule.recalled(config["rule"])
+            rates.add(config["rule"].rate)
+        fields |= dict.fromkeys(rates, fields["rate"])
+        strange = [n for n, x in config.items() if n not in fields or not _may_be(fields[n], x)]
         if strange or "network" not in config:
-            what = ", ".join(map(repr, strange)) or "no network"
+            what = ", ".join(repr(_SAID.get(name, name)) for name in strange) or "no network"
             raise ValueError(f"holds a setting that this version does not know: {what}")
-        return cls(**{known[name]: value for name, value in config.items()})
+        return cls(**config)
 
-    def difference(self, other):
+    def difference(self, other: "Settings") -> str:
         """Say, as text, in which settings a run that goes on would differ; '' for none."""
-        names = [n for n, field in FIELDS.items() if not field.metadata.get("budget")]
-        old, new = vars(self), vars(other)
+        fields = (*dataclasses.fields(self), *dataclasses.fields(other))
+        budgets = {field.name for field in fields if field.metadata.get("budget")}
+        old, new = self.by_name(), other.by_name()
         return ", ".join(
-            f"{_SAID.get(name, name)} {old[name]!r} instead of {new[name]!r}"
-            for name in names
-            if old[name] != new[name]
+            f"{_SAID.get(name, name)} {_told(old[name])} instead of {_told(new[name])}"
+            for name in old
+            if name not in budgets and name in new and old[name] != new[name]
         )
 
+    def _check_numbers(self):
+        _check_whole(self, "threads", MOST_THREADS)
+        _check_whole(self, "lanes", self.most_lanes)
+        if not is_number(self.seed, numbers.Integral):
+            raise ValueError(f"seed {self.seed!r}: use a whole number")
+        for name in (*BUDGETS, "eval_every"):
+            check_budget(name, getattr(self, name))
+        _check_whole(self, "eval_games", MOST_GAMES)
+        if sum(getattr(self, name) is not None for name in BUDGETS) > 1:
+            raise ValueError(f"say how long to train by one of {', '.join(BUDGETS)}")
+        check_range(self, "checkpoint_every", 0, math.inf, numbers.Real, "seconds, 0 or more")
+        check_range(self, "eval_depth", 1, 16, numbers.Integral, "1 to 16 plies")
 
-FIELDS = {field.name: field for field in dataclasses.fields(Settings)}
-BUDGETS = ("games", "actions", "seconds")
-NETWORK_OPTIONS = ("network", "form", "optimistic", "stages", "top", "promotion")
-_TABLES = (
-    "form", "optimistic", "stages", "top", "promotion", "rule", "alpha", "beta", "mu", "lam",
-    "delay", "order", "error", "epsilon",
-)  # fmt: skip
-OF_KIND = {  # what a kind of network has to itself, and what is meant where nothing is said
-    "n-tuple": {name: FIELDS[name].default for name in _TABLES},
-    "value": {
-        "batch": "batch1K",
-        "learning_rate": 0.001,
-        "symmetry": "simple",
-        "augment": False,
-        "average": 0.0,
-        "precision": "float32",
-        "device": "cpu",
-    },
-    "policy": {
-        "batch": "games10",
-        "learning_rate": 0.01,
-        "returns": "sum",
-        "discount": 1.0,
-        "entropy": 0.0,
-        "optimiser": "rmsprop",
-        "half_life": None,
-        "steps": 1,
-        "epsilon": 0.0,
-        "lam": 0.0,
-    },
-}
-_OWNED = set().union(*OF_KIND.values())
-_SAID = {"lam": "lambda", "weights": "from"}  # names that Python keeps for itself
-_UNSAID = ("seconds", "checkpoint_every")  # they decide no result
+
+def _told(value):
+    """Write a setting in a message; a rule of one's own has its hash beside it."""
+    return f"{value} {value.source}" if isinstance(value, Rule) else repr(value)
+
 
 # ---------------------------------------------------------------- how they are asked for
 
 
 class Flag(NamedTuple):
-    """A long option: its field, the kind of what is said behind it, or what it means by itself."""
+    """A long option: its setting, the kind of what is said behind it, or what it means by itself.
+
+    text: its help; meta: what that calls the number.
+    """
 
     name: str
     kind: type | None
     meant: bool | None = None
+    text: str = ""
+    meta: str | None = None
 
     def given(self, value):
-        """Return {field: value} for a value of a list; {} for a flag alone that is false there."""
+        """Return {setting: value} for a value of a list; {} for a flag that is false there."""
         if self.kind is None:
             return {self.name: self.meant} if value else {}
         return {self.name: value}
@@ -323,30 +350,58 @@ def of_seed(given, seed):
     return given if weights is None else given | {"weights": weights.replace("{seed}", f"{seed}")}
 
 
-def flags():
-    """Return {long option: `Flag`} of the fields that the command line and lists of runs know."""
-    known = {name: field.metadata for name, field in FIELDS.items()}
-    return dict(_flag(name, about) for name, about in known.items() if about["text"] is not None)
+def flags(rule: Rule | None = None) -> dict[str, Flag]:
+    """Return {long option: `Flag`} that the command line and lists of runs know.
+
+    rule: one of the reader's own, whose rate has a name, too.
+    """
+    found: dict[str, Flag] = {}
+    rules = [*RULES.values(), *([rule] if rule else [])]
+    for field in _in_order():
+        if field.metadata["text"] is not None:
+            said, flag = _flag(field.name, field.metadata)
+            found.setdefault(said, flag)
+        if field.name == "rule":
+            for each in rules:
+                text = f"rate of {each}, above 0 and up to 1; {each.default:g} by default"
+                said = each.rate.replace("_", "-")
+                found.setdefault(said, Flag(each.rate, float, None, text, "X"))
+        if field.name == "batch":
+            text = "neural: of the optimiser"
+            found["learning-rate"] = Flag("learning_rate", float, None, text, "X")
+    return found
+
+
+def _in_order():
+    """Yield all fields: the network, what tables have, what all have, neural ones, budgets."""
+    network, *common = dataclasses.fields(Settings)
+    budgets = [field.name for field in common].index(BUDGETS[0])
+    kinds = {name: dataclasses.fields(kind) for name, kind in Settings.KINDS.items()}
+    yield from (network, *kinds.pop("n-tuple")[1 + len(common) :], *common[:budgets])
+    yield from (field for fields in kinds.values() for field in fields[1 + len(common) :])
+    yield from common[budgets:]
 
 
 def _flag(name, about):
-    said = (about.get("flag") or name.replace("_", "-")).removeprefix("--")
+    said = (about["flag"] or name.replace("_", "-")).removeprefix("--")
     if said.startswith("no-") or said == "augment":
-        return said, Flag(name, None, not said.startswith("no-"))
-    return said, Flag(name, about["kind"] or str)
+        return said, Flag(name, None, not said.startswith("no-"), about["text"])
+    return said, Flag(name, about["kind"] or str, None, about["text"], about["meta"])
 
 
 # ---------------------------------------------------------------- checks
 
 
-def _may_be(name, value):
-    """Say whether a value of a file is of a kind that a field of some name takes."""
+def _may_be(field, value):
+    """Say whether a value of a file is of a kind that a field takes."""
+    if isinstance(value, Rule):
+        return field.name == "rule"
     if isinstance(value, str) and not value.isprintable():
         return False
     whole = isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1 << 1000
     kinds = (value, float(value)) if whole else (value,)
     plain = whole or isinstance(value, (bool, float, str)) or value is None
-    return plain and name in FIELDS and any(isinstance(x, FIELDS[name].type) for x in kinds)
+    return plain and any(isinstance(x, field.type) for x in kinds)
 
 
 def is_number(value, kind=numbers.Real):
@@ -360,70 +415,18 @@ def check_rate(name, rate):
         raise ValueError(f"{name} {rate}: use a rate above 0 and up to 1")
 
 
-def _check_kind(settings):
-    """Raise ValueError for a setting that belongs to another kind of network."""
-    for name in sorted(_OWNED - OF_KIND[settings.kind].keys()):
-        value = getattr(settings, name)
-        if value != FIELDS[name].default and (name, value) != ("promotion", False):
-            said = _SAID.get(name, name).replace("_", "-")
-            kinds = " and ".join(kind for kind, own in OF_KIND.items() if name in own)
-            raise ValueError(
-                f"{said} {value}: is for {kinds} networks, and {settings.network} is "
-                "none: leave it out"
-            )
-
-
-def _check_rate(settings):
-    if settings.rule not in RULES:
-        raise ValueError(f"unknown rule {settings.rule!r}: use {', '.join(RULES)}")
-    for kind in RULES.values():
-        rate = getattr(settings, kind.rate)
-        if rate is not None and kind.rate != settings.rate_name:
-            rule = f"the rule {settings.rule}: it takes {settings.rate_name}"
-            raise ValueError(f"{kind.rate} is no rate of {rule}")
-
-
-def _check_learning(settings):
-    rule, lam, order = settings.rule, settings.lam, settings.order
-    if order not in ORDERS:
-        raise ValueError(f"unknown order {order!r}: use {' or '.join(ORDERS)}")
-    if settings.error not in ERRORS:
-        raise ValueError(f"unknown error {settings.error!r}: use {' or '.join(ERRORS)}")
-    most = 1 if settings.kind == "policy" else 1 - 2**-53
+def check_decay(lam, most):
+    """Raise ValueError, in one line, for a λ that makes no sense."""
     if not (is_number(lam) and 0 <= lam <= most):
         raise ValueError(f"lambda {lam}: use a number from 0 up to, but not including, 1")
-    if lam > 0 and not RULES[rule].decays:
-        raise ValueError(f"lambda {lam}: the rule {rule} is defined for 0 only")
-    if lam > 0 and order == "backward":
-        raise ValueError(f"lambda {lam}: learning backward is defined for 0 only")
-
-
-def _check_numbers(settings):
-    _check_range(settings, "epsilon", 0, 1, numbers.Real, "a share from 0 to 1")
-    _check_whole(settings, "threads", MOST_THREADS)
-    _check_whole(settings, "lanes", MOST_LANES if settings.neural else MOST_LANES_OF_TABLES)
-    if not is_number(settings.seed, numbers.Integral):
-        raise ValueError(f"seed {settings.seed!r}: use a whole number")
-    for name in ("games", "actions", "seconds", "eval_every"):
-        check_budget(name, getattr(settings, name))
-    _check_whole(settings, "eval_games", MOST_GAMES)
-    if sum(getattr(settings, name) is not None for name in BUDGETS) > 1:
-        raise ValueError(f"say how long to train by one of {', '.join(BUDGETS)}")
-    neural.check_choices(**{name: getattr(settings, name) for name in neural.CHOICES})
-    _check_range(settings, "average", 0, 0.99999, numbers.Real, "a share from 0 to 0.99999")
-    _check_range(settings, "discount", 0, 1, numbers.Real, "a number from 0 to 1")
-    _check_range(settings, "entropy", 0, math.inf, numbers.Real, "0 or more")
-    _check_range(settings, "half_life", 1e-9, math.inf, numbers.Real, "batches, above 0")
-    _check_range(settings, "steps", 1, 1 << 20, numbers.Integral, "1 or more")
-    _check_range(settings, "checkpoint_every", 0, math.inf, numbers.Real, "seconds, 0 or more")
-    _check_range(settings, "eval_depth", 1, 16, numbers.Integral, "1 to 16 plies")
 
 
 def _check_whole(settings, name, most):
-    _check_range(settings, name, 1, most, numbers.Integral, f"a whole number from 1 to {most}")
+    check_range(settings, name, 1, most, numbers.Integral, f"a whole number from 1 to {most}")
 
 
-def _check_range(settings, name, low, high, kind, what):
+def check_range(settings, name, low, high, kind, what):
+    """Raise ValueError, in one line, for a number of settings that is out of its range."""
     value = getattr(settings, name)
     if value is not None and not (is_number(value, kind) and low <= value <= high):
         raise ValueError(f"{name} {value}: use {what}")
@@ -435,40 +438,3 @@ def check_budget(name, number):
     if number is not None and not (is_number(number, kind) and 0 < number < 1 << 62):
         what = "number" if name == "seconds" else "whole number"
         raise ValueError(f"{name} {number}: use a {what} above 0, and below 2^62")
-
-
-# ---------------------------------------------------------------- for the loop
-
-
-def rule_of(network, settings=None):
-    """Return the `Rule` by which a network learns, or, without settings, only plays.
-
-    What is not worked out here is the setting of the same name.
-    """
-    learn, settings = settings is not None, settings or Settings.of(network)
-    worked_out = {
-        "form": FORMS.index(network.form),
-        "backward": settings.order == "backward",
-        "learn": learn,
-        "remembered": settings.error == "remembered",
-        "rate": shared_rate(network, settings.rule, settings.rate),
-        "decay": settings.lam,
-        "slots": min(horizon(settings.lam) + 1, LONGEST_GAME),
-        "memory": RULES[settings.rule].memory if learn else 0,
-        "optimistic": network.optimistic,
-        "size": network.head_size,
-        "grid": network.grid,
-        "stages": network.stages,
-        "start": STARTS.index(settings.starts) if learn else 0,
-    }
-    fields = vars(settings) | worked_out
-    return Rule(*(_as(kind, fields[name]) for name, kind in Rule.__annotations__.items()))
-
-
-def _as(kind, value):
-    return value if isinstance(value, tuple) else kind(value)
-
-
-def shared_rate(network, rule, rate):
-    """Return the rate of one weight: that of a board, shared by its look-ups; μ as it is."""
-    return np.float32(rate / network.lookups_per_board if RULES[rule].shared else rate)

@@ -14,8 +14,7 @@ import numpy as np
 
 from lib2048.game.board import afterstates, count_empty, initial, spawn, to_text
 from lib2048.game.rng import stream
-from lib2048.learn.own import UNWRITTEN, OwnFunctions, checked
-from lib2048.learn.rules import RULES
+from lib2048.learn.own import OF_A_RULE, UNWRITTEN, OwnFunctions, checked
 from lib2048.machine import child
 from lib2048.networks.lookups import look_kernel, planes
 from lib2048.networks.network import Geometry
@@ -32,13 +31,15 @@ class Problem(Exception):
 def try_functions(message):
     """Try functions; return {"problem": what is wrong, None for nothing}.
 
-    message: source, a text of `child.source_of`; network: the arguments of its `Geometry`; rule.
+    message: source, a text of `child.source_of`; network: the arguments of its `Geometry`; takes:
+    the parameters of the update; memory: how many numbers it keeps beside a weight.
     """
-    network, rule = Geometry(**message["network"]), message["rule"]
+    network, takes = Geometry(**message["network"]), tuple(message["takes"])
     try:
         with np.errstate(all="ignore"):
-            positions = _Plain(network, child.load(message["source"]), rule).run()
-        _try_compiled(network, child.load(message["source"]), rule, positions)
+            plain = _Plain(network, child.load(message["source"]), takes, message["memory"])
+            positions = plain.run()
+        _try_compiled(network, child.load(message["source"]), takes, positions)
     except Problem as problem:
         return {"problem": str(problem)}
     return {"problem": None}
@@ -85,9 +86,9 @@ def _counted(key):
 class _Plain:
     """The functions of a trial, called as plain Python."""
 
-    def __init__(self, network, functions, rule):
-        self.network, self.functions, self.rule = network, functions, rule
-        self.n, self.keeps = network.lookups_per_board, RULES[rule].memory
+    def __init__(self, network, functions, takes, memory):
+        self.network, self.functions, self.takes = network, functions, takes
+        self.n, self.keeps = network.lookups_per_board, memory
         self.size = min(network.size, MOST_WEIGHTS)
         self.positions = {}  # {board: what the index wrote}
 
@@ -167,17 +168,24 @@ class _Plain:
 
     def _try_update(self, board):
         weights, memory, positions = self._tables(board)
-        given = [array.copy().view(_Watched) for array in (weights, memory, positions)]
-        few = [given[0], given[2], np.float32(1.5)]
-        many = [*given, np.float32(150.0), np.float32(0.01)]
-        answer = self._call("update", board, *(many if self.keeps else few))
+        if self.takes == OF_A_RULE:  # between the look-ups of others
+            others = _look_ups(self.network, self.network.grid.cells) % np.uint32(self.size)
+            given = weights, memory, np.concatenate([others, positions, others])
+        else:
+            given = weights, memory, positions
+        given = [array.copy().view(_Watched) for array in given]
+        n = np.uint64(self.n)
+        numbers = {"amount": np.float32(1.5), "error": np.float32(150.0), "rate": np.float32(0.01)}
+        numbers |= {"at": n, "n": n} | dict(zip(("weights", "memory", "positions"), given))
+        before = given[2].copy()
+        answer = self._call("update", board, *map(numbers.get, self.takes))
         if answer is not None:
             self._refuse(
                 "update",
                 board,
                 f"returned {answer!r}: it should change the weights and return nothing",
             )
-        self._unchanged("update", board, ["positions"], [positions], given[2:])
+        self._unchanged("update", board, ["positions"], [before], given[2:])
         self._only("weights", board, weights, given[0], positions)
         if self.keeps:
             rows = (positions[:, None] * np.uint32(self.keeps) + np.arange(self.keeps)).ravel()
@@ -215,22 +223,22 @@ def _look_ups(network, board):
 # ---------------------------------------------------------------- compiled
 
 
-def _try_compiled(network, functions, rule, plain):
+def _try_compiled(network, functions, takes, plain):
     """Compile all parts as they will run; an index must do what it does as plain Python.
 
     plain: {board: its positions} of the plain index.
     """
     for part in functions:
-        _compile(network, {part: functions[part]}, rule, part)
+        _compile(network, {part: functions[part]}, takes, part)
     if "index" in functions:
         fast = checked(functions["index"])
         for board in some_boards(network.grid):
             _check_positions(network, board, fast, plain.get(board))
 
 
-def _compile(network, functions, rule, part):
+def _compile(network, functions, takes, part):
     try:
-        OwnFunctions(network, functions, rule)
+        OwnFunctions(network, functions, takes)
     except Exception as error:  # numba raises whatever its own Python code meets, too
         raise Problem(f"numba cannot compile your `{part}`: {essence(error)}") from None
 

@@ -6,6 +6,7 @@ The exponents that stand in a tuple's cells, four bits each, make an index into 
 """
 
 import copy
+from collections.abc import Callable
 
 import numpy as np
 from numba import types
@@ -131,13 +132,14 @@ class Network(Geometry):
     """
 
     own = None
+    seams: Callable | None = None  # tries and compiles functions of your own, see `learn.own`
 
     def __init__(self, name, *arguments, **named):
         super().__init__(name, *arguments, **named)
         check_memory(f"network {name}", self.stage_nbytes)
         self.weights = reserve(f"network {name}", self.size)
 
-    def with_functions(self, index=None, value=None, update=None, rule="td"):
+    def with_functions(self, index=None, value=None, update=None, rule="td", keeps=None):
         """Return the network that learns and plays by functions of your own.
 
         It shares this network's weights.  Each function is plain Python that numba can compile,
@@ -146,20 +148,19 @@ class Network(Geometry):
         * index(board uint64, positions uint32[n]) → None writes where the n = 8·m weights of a
           board lie, each a number from 0 to `block` − 1;
         * value(weights float32[size], positions) → float;
-        * update(weights, positions, amount) → None adds to every weight.  For a rule with a
-          memory it is update(weights, memory, positions, error, rate) → None, with TC's E and A
-          of weight p at memory[2p] and memory[2p + 1] (see `rules`); rate is already shared by
-          the look-ups.
+        * update(weights, positions, amount) → None adds to every weight.  One that keeps numbers
+          is update(weights, memory, positions, error, rate) → None: the k numbers of weight p lie
+          at memory[k·p], memory[k·p + 1], …; rate is already shared by the look-ups.
 
-        rule: the rule that the update stands for.  The functions are tried on some hundred boards
-        in a process of their own first.  Raises ValueError, in words, for functions that do not
-        compile, do not end, write outside the tables or do something else than they should.
+        rule: the rule that the update stands for, a name or a `Rule`; keeps: names of what the
+        update keeps, ("E", "A", "visits"), by default what that rule keeps (TC's "E" and "A").
+        The functions are tried on some hundred boards in a process of their own first.  Raises
+        ValueError, in words, for functions that do not compile, do not end, write outside the
+        tables or do something else than they should.
         """
-        from lib2048.learn.own import own_functions  # the one way up from here, see pyproject.toml
-
         self.needs_tables("functions of your own")
         made = copy.copy(self)
-        made.own = own_functions(self, index, value, update, rule)
+        made.own = self.seams(index, value, update, rule, keeps)
         return made
 
     @property

@@ -16,10 +16,9 @@ from lib2048.game.bits import WHOLE, largest_exponent, moved_lines
 from lib2048.game.board import afterstates
 from lib2048.game.game import SEAM, Game
 from lib2048.game.rng import below, draw, seed_bits, stream, stream_kernel
-from lib2048.learn.games import Games, choose_action, functions_of
+from lib2048.learn.games import Games, choose_action, functions_of, rule_of
 from lib2048.learn.lockstep import Lockstep, in_order, play_in_step
 from lib2048.learn.records import RESULT_COLUMNS
-from lib2048.learn.settings import rule_of
 from lib2048.machine.kernels import bound, compiled, kernel, numba_type
 from lib2048.machine.threads import Crowd
 from lib2048.networks.heuristic import Weights, heuristic_network

@@ -9,13 +9,19 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lib2048.sweep import tables
+from lib2048.sweep.job import Job
 from lib2048.sweep.playing import Playing
 from lib2048.sweep.shipping import Shipping
 from lib2048.sweep.solving import Solving
 from lib2048.sweep.training import TrainingJob
 
-# What each kind of table asks for; a new one does what `TrainingJob` does.
-KINDS = {"run": TrainingJob, "play": Playing, "solve": Solving, "ship": Shipping}
+# What each kind of table asks for.
+KINDS: dict[str, type[Job]] = {
+    "run": TrainingJob,
+    "play": Playing,
+    "solve": Solving,
+    "ship": Shipping,
+}
 DEFAULTS, COLLECT = "defaults", "collect"
 FILLED = ("runs", "tests", "evaluations", "history", "stages", "each", "rows")
 COLLECT_KEYS = dict.fromkeys(FILLED, str) | {"hours": float, "every": int, "on-the-way": None}

@@ -5,13 +5,13 @@ import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from lib2048.learn.tables import PROCESS_MIB
 from lib2048.machine.arrays import Archive
 from lib2048.machine.files import read_json, write_text
 from lib2048.machine.kernels import SOURCE_HASH
 from lib2048.networks import neural
 from lib2048.networks.storage import geometry_of
 from lib2048.train.folder import CONFIG, DONE, WEIGHTS
-from lib2048.train.learners import PROCESS_MIB
 
 PROCESS_BYTES, NEURAL_BYTES = PROCESS_MIB << 20, 2 << 30  # as measured where they train
 

@@ -1,12 +1,12 @@
 """The kind of job that a [[run]] of a list asks for: training, one run for each seed."""
 
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from lib2048.learn.rules import find
 from lib2048.learn.settings import Settings, flags, of_seed
 from lib2048.sweep import tables, testing
 from lib2048.train.folder import RunFolder
-from lib2048.train.learners import needed_bytes
 from lib2048.train.run import Run
 
 PATIENCE = 60  # seconds, for a process in its folder that was given up and has not ended yet
@@ -17,11 +17,6 @@ class TrainingJob(NamedTuple):
 
     tests: the games without learning when it is over, ((plies, games), …); without `keep` its
     weights are removed when these are played.
-
-    A job of another kind has what this one has: `read`, from its table in a list; `label`, the
-    name of its folder; `about`, what tells its rows in the files of data/curves from others;
-    `turn`, since jobs of a smaller one go first; `threads` and `needs`, what it takes of a
-    machine; `state`; `told` and `of`, to JSON and back; and `go`.
     """
 
     name: str
@@ -40,9 +35,11 @@ class TrainingJob(NamedTuple):
         name, seeds = options.pop("name"), tables.check_seeds(options.pop("seeds", [1]))
         tests, keep = tables.test_games(options.pop("tests", {})), options.pop("keep", True)
         tables.check_value("keep", keep, None)
-        given = {}
-        for option in options.items():
-            given |= _setting(*option)
+        given: dict[str, Any] = {}
+        rule = str(options.get("rule", ""))
+        known = flags(find(rule) if ".py:" in rule else None)
+        for said, value in options.items():
+            given |= _setting(known, said, value)
         if "network" not in given:
             raise ValueError('which network? write network = "4x6", or another')
         return [
@@ -58,8 +55,9 @@ class TrainingJob(NamedTuple):
     @property
     def about(self):
         """What tells its rows from those of other runs, in the files that have such a column."""
-        told = {"run": self.name, "seed": self.settings.seed}
-        return told | {name: getattr(self.settings, name) for name in ("order", "optimistic")}
+        plain = {"order": "forward", "optimistic": 0.0}  # of neural networks, too
+        told = {name: getattr(self.settings, name, value) for name, value in plain.items()}
+        return {"run": self.name, "seed": self.settings.seed} | told
 
     @property
     def turn(self):
@@ -75,7 +73,7 @@ class TrainingJob(NamedTuple):
     def nbytes(self):
         """The most memory that its process takes."""
         searches = (tables.search_bytes(plies, self.threads) for plies, _ in self.tests)
-        return needed_bytes(self.settings) + max(searches, default=0)
+        return self.settings.needed_bytes() + max(searches, default=0)
 
     def needs(self, folder):
         """Return the most memory that its process takes; folder: that of the sweep."""
@@ -95,10 +93,8 @@ class TrainingJob(NamedTuple):
 
     def told(self):
         """Return the job as a dict that JSON can hold."""
-        return {"name": self.name, "settings": vars(self.settings)} | {
-            "tests": self.tests,
-            "keep": self.keep,
-        }
+        settings = self.settings.plain()
+        return {"name": self.name, "settings": settings, "tests": self.tests, "keep": self.keep}
 
     @classmethod
     def of(cls, told):
@@ -118,7 +114,7 @@ class TrainingJob(NamedTuple):
         run = Run(self.settings, path, resume=True, wait=PATIENCE)
         done = testing.keep_facts(path, run.go(progress=False))
         testing.play(path, run.tested, self.tests, run.actions, self.threads)
-        if not self.keep:
+        if run.folder and not self.keep:
             run.folder.remove_weights()
         return done
 
@@ -126,16 +122,10 @@ class TrainingJob(NamedTuple):
 # ---------------------------------------------------------------- from a table to settings
 
 
-def _setting(said, value):
-    """Return {field of `Settings`: value} of an option, once it is checked."""
-    flag = _flag(said)
-    tables.check_value(said, value, flag.kind)
-    return flag.given(value)
-
-
-def _flag(said):
-    known = flags()
+def _setting(known, said, value):
+    """Return {setting: value} of an option, once it is checked; known: {long option: `Flag`}."""
     if said == "seed":
         raise ValueError("seed: write a list, such as seeds = [1, 2, 3]")
     tables.check_key(said, known)
-    return known[said]
+    tables.check_value(said, value, known[said].kind)
+    return known[said].given(value)

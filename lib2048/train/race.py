@@ -12,7 +12,7 @@ from lib2048.play.statistics import compare_groups
 from lib2048.train.run import Run
 from lib2048.train.watching import Stopped, last_mean, progress_line
 
-FUNCTIONS = ("index", "value", "update")  # of one's own, see `Network.with_functions`
+FUNCTIONS = ("index", "value", "update", "keeps")  # of one's own, see `Network.with_functions`
 
 
 class Race:
@@ -27,7 +27,7 @@ class Race:
         import pandas as pd
 
         self.tests = pd.DataFrame([row for row, _ in rows])
-        self.histories = {}
+        self.histories: dict[str, list] = {}
         for row, history in rows:
             self.histories.setdefault(row["run"], []).append(history)
 
@@ -86,13 +86,14 @@ class _Job:
         self.about = {"run": name} | {key: x for key, x in own.items() if key not in FUNCTIONS}
         self.functions = {key: options.pop(key) for key in FUNCTIONS if key in options}
         self.settings = Settings(**options)
-        self.unit, self.budget = self.settings.budget or (None, 0)
+        budget: tuple[str | None, float] = self.settings.budget or (None, 0)
+        self.unit, self.budget = budget
         self.done, self.ended = 0, False
 
     def network(self):
         """Return its network, new, with functions of one's own where it has some."""
         made = self.settings.new_network()
-        rule = self.settings.rule
+        rule = getattr(self.settings, "rule", "td")
         return made.with_functions(rule=rule, **self.functions) if self.functions else made
 
 

@@ -1,23 +1,26 @@
 """A training run that can be held: begun, gone on with, stopped, changed and gone on with again."""
 
 import contextlib
+import dataclasses
 import inspect
 import math
 import threading
 import time
-from typing import NamedTuple
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from lib2048.learn.games import FOREVER
-from lib2048.learn.settings import BUDGETS, NETWORK_OPTIONS, Settings, check_budget, check_rate
+from lib2048.learn.settings import BUDGETS, Settings, check_budget, check_rate
+from lib2048.learn.tables import NETWORK_OPTIONS, TableSettings
 from lib2048.machine.arrays import Form, check_arrays
 from lib2048.machine.threads import aside
 from lib2048.networks.storage import begin_with
 from lib2048.train.checkups import Checkups
 from lib2048.train.folder import RunFolder
 from lib2048.train.history import History, as_array, as_rows, check_history
-from lib2048.train.learners import new_learner
 from lib2048.train.watching import Stopped, amount, progress_bar, stop_asked
 
 CHUNK_SECONDS = 0.1  # between two looks at the Stop button
@@ -56,7 +59,14 @@ class Run:
     fit.
     """
 
-    def __init__(self, settings, folder=None, network=None, resume=False, wait=0.0):
+    def __init__(
+        self,
+        settings: Settings,
+        folder: str | Path | None = None,
+        network: Any = None,
+        resume: bool = False,
+        wait: float = 0.0,
+    ):
         self.settings = settings
         self.network = settings.new_network() if network is None else network
         _check_fits(settings, self.network)
@@ -67,14 +77,16 @@ class Run:
             self.folder.check(resume)
         if settings.weights and not (self.folder and self.folder.is_begun):
             begin_with(self.network, settings.weights)
-        self.learner = new_learner(self.network, settings)
+        self.learner = settings.new_learner(self.network)
         if not resume:
             self.learner.check_room()
         self._checkups = Checkups(settings, self.tested)
         self._rate, self.history = settings.rate, History()
         self.history.visits = self.learner.visits
-        self._before, self._started = 0.0, None  # the clock: seconds so far, and since when
-        self._stop, self._going, self._ended = threading.Event(), threading.Lock(), None
+        self._before = 0.0  # the clock: seconds so far, and since when
+        self._started: float | None = None
+        self._stop, self._going = threading.Event(), threading.Lock()
+        self._ended: str | None = None
         self.learner.stop = self._stop
         self._kept = None  # how far it was when its folder was finished
         if self.folder and (arrays := self.folder.open(resume, wait)):
@@ -84,41 +96,42 @@ class Run:
     # ------------------------------------------------------------ what it is now
 
     @property
-    def actions(self):
+    def actions(self) -> int:
         """The number of actions so far."""
         return self.learner.actions
 
     @property
-    def seconds(self):
+    def seconds(self) -> float:
         """Seconds of training so far, earlier sessions included, test games left out."""
         return self._before + (time.perf_counter() - self._started if self._started else 0.0)
 
-    def done(self, unit):
+    def done(self, unit: str) -> float:
         """Return how many games or actions are done, or how many seconds were spent."""
         return self.history.count if unit == "games" else getattr(self, unit)
 
     @property
-    def rate(self):
+    def rate(self) -> float:
         """The rule's rate; setting it, from any thread, takes effect within a tenth of a second."""
         return self._rate
 
     @rate.setter
-    def rate(self, rate):
+    def rate(self, rate: float):
         check_rate(self.settings.rate_name, rate)
         self._rate = float(rate)
 
     @property
-    def memory(self):
+    def memory(self) -> Mapping[str, Any]:
         """What the rule keeps beside the weights, {name: tables}.
 
-        'E' and 'A' for TC; 'step', 'largest' and 'trace' for Autostep; nothing for TD.
+        'E' and 'A' for TC; 'step', 'largest' and 'trace' for Autostep; nothing for TD; what a
+        rule or an update of your own says that it keeps.
         memory["E"][k] is a copy of the numbers of tuple k, in the order of `Network.table`, and
         memory["E"][k, stage] that of a stage.
         """
         return self.learner.memory
 
     @property
-    def tested(self):
+    def tested(self) -> Any:
         """The network that test games are played by: `network`, or its moving average."""
         return self.learner.tested
 
@@ -135,12 +148,18 @@ class Run:
         return pandas.DataFrame(self.learner.batches, columns=self.learner.batch_columns)
 
     def __repr__(self):
-        how = "" if self.settings.neural else f" by {self.settings.rule}"
+        how = "" if self.settings.neural else f" by {self.settings.learner_name}"
         return f"<run: {self.network.name}{how}, {self.history!r}>"
 
     # ------------------------------------------------------------ going
 
-    def go(self, actions=None, games=None, seconds=None, progress=True):
+    def go(
+        self,
+        actions: int | None = None,
+        games: int | None = None,
+        seconds: float | None = None,
+        progress: bool | Callable = True,
+    ) -> History:
         """Train on, exactly from where the run is; return the `History`.
 
         One of actions, games (so many more are finished; those in progress stay so), or seconds
@@ -177,7 +196,7 @@ class Run:
     def _folder_held(self):
         return self.folder.held() if self.folder else contextlib.nullcontext()
 
-    def stop(self):
+    def stop(self) -> None:
         """End `go` within a second, from any thread; without one going it does nothing."""
         if self._going.locked():
             self._stop.set()
@@ -192,7 +211,7 @@ class Run:
         for unit, number in said:
             check_budget(unit, number)
             return unit, number, False
-        unit, number = self.settings.budget
+        unit, number = self.settings.budget or ("games", 0)
         done = 0 if unit == "seconds" else self.done(unit)
         if self.folder and done > number:
             raise ValueError(
@@ -297,11 +316,13 @@ class Run:
     def _extent(self):
         return self.actions, self.history.count, len(self.history.evaluations)
 
-    def save(self):
+    def save(self) -> None:
         """Write a checkpoint into the folder; `resume` goes on from there."""
+        if self.folder is None:
+            raise ValueError("this run has no folder to be saved in: say Run(…, folder=…)")
         self.folder.save_checkpoint(self.arrays(), self.history.texts())
 
-    def arrays(self):
+    def arrays(self) -> dict[str, Any]:
         """Return the whole run as a dict of arrays: network, games in progress, history."""
         return {
             **self.learner.arrays(),
@@ -323,7 +344,7 @@ class Run:
         self.history.evaluations = as_rows(arrays["evaluations"])
         self._before = float(arrays["seconds"])
         self._mark()
-        self._kept = self._extent() if self.folder.is_finished else None
+        self._kept = self._extent() if self.folder and self.folder.is_finished else None
 
 
 def _next_chunk(chunk, played, seconds):
@@ -366,10 +387,17 @@ def _check_fits(settings, network):
 
 # ---------------------------------------------------------------- in one call
 
-_stopped = None
+_stopped: Run | None = None
 
 
-def train(network, *, out=None, resume=False, progress=True, **options):
+def train(
+    network: Any,
+    *,
+    out: str | Path | None = None,
+    resume: bool = False,
+    progress: bool | Callable = True,
+    **options: Any,
+) -> History:
     """Train a network by playing against itself: one `Run`, from its beginning to its end.
 
     network: `Network`, changed in place; its form says what is learned, and functions of its own
@@ -394,7 +422,7 @@ def train(network, *, out=None, resume=False, progress=True, **options):
         raise
 
 
-def last_run():
+def last_run() -> Run:
     """Return the `Run` that `train` was stopped in; raise ValueError when none was."""
     if _stopped is None:
         raise ValueError("no training was stopped: what train() returned is its history")
@@ -403,10 +431,15 @@ def last_run():
 
 def _signature():
     """What `train` takes, said by `Settings`."""
-    first, *own = list(inspect.signature(train).parameters.values())[:-1]
-    options = inspect.signature(Settings).parameters.values()
-    kept = [option for option in options if option.name not in NETWORK_OPTIONS]
+    first, *own, _ = inspect.signature(train).parameters.values()
+    options = {field.name: field.default for field in dataclasses.fields(TableSettings)}
+    options |= dict.fromkeys(TableSettings.rates)
+    kept = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default)
+        for name, default in options.items()
+        if name not in NETWORK_OPTIONS
+    ]
     return inspect.Signature([first, *kept, *own])
 
 
-train.__signature__ = _signature()
+train.__signature__ = _signature()  # type: ignore[attr-defined]

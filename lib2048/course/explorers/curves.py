@@ -21,7 +21,7 @@ from lib2048.learn.settings import BUDGETS, Settings
 from lib2048.show import plot
 from lib2048.show.plot import COLOURS, GREY, short
 from lib2048.show.widgets.base import Figure
-from lib2048.show.widgets.train import LOOK, Curve, Training, TrainingWidget, rate_symbol
+from lib2048.show.widgets.train import LOOK, Curve, Training, TrainingWidget
 from lib2048.show.words import describe
 from lib2048.train.run import Run
 
@@ -343,7 +343,7 @@ class Row:
         self.paper = paper_points(run.place, run.name) if run.place in recorded_lists() else []
 
     settings = property(lambda self: next(iter(self.runs.values())).settings)
-    rule = property(lambda self: self.settings and _rule(self.settings))
+    rule = property(lambda self: self.settings and self.settings.learner_name)
     rate = property(lambda self: self.settings and self.settings.rate)
 
     def fits(self, view):
@@ -362,19 +362,18 @@ class Row:
 
     def about(self):
         """Return what the browser has to know."""
-        settings = self.settings
+        symbol = self.settings and self.settings.rate_symbol
         return {
             "row": self.number, "place": self.place, "name": self.name, "rule": self.rule,
-            "said": settings and _title(settings), "rate": self.rate,
-            "symbol": settings and rate_symbol(settings),
-            "about": settings and in_short(settings), "seeds": sorted(self.runs),
+            "said": self.settings and _title(self.settings), "rate": self.rate, "symbol": symbol,
+            "about": self.settings and in_short(self.settings), "seeds": sorted(self.runs),
             "kinds": list(map(str, self.kinds)),
             "paper": [[str(p[0]), *map(float, p[1:3])] for p in self.paper],
         }  # fmt: skip
 
 
-def _rule(settings):
-    return settings.kind if settings.neural else settings.rule
+def _title(settings):
+    return settings.kind if settings.neural else settings.the_rule.title
 
 
 def _depth(plies, rows):
@@ -400,11 +399,19 @@ def _title(settings):
 
 def in_short(settings):
     """Say in a line what a run is: '42-33, TC(0.5), β 1, 16 stages'."""
-    rate = f"{rate_symbol(settings)} {settings.rate:g}"
-    said = [
-        settings.network,
-        *(_of_nets(settings, rate) if settings.neural else _of_tables(settings, rate)),
-    ]
+    rate = f"{settings.rate_symbol} {settings.rate:g}"
+    if settings.neural:
+        symmetry = getattr(settings, "symmetry", "simple")
+        more = [settings.batch, *([symmetry] if symmetry != "simple" else [])]
+        more += ["augment"] if getattr(settings, "augment", False) else []
+        return ", ".join([settings.network, rate, *more, *_starts(settings)])
+    rule = f"{settings.the_rule.title}({settings.lam:g})"
+    said = [settings.network, rule if settings.delay else f"online {rule}", rate]
+    said += [settings.order] if settings.order == "backward" else []
+    said += [f"{settings.form} values"] if settings.form != "afterstate" else []
+    said += [f"V₀ {settings.optimistic:g}"] if settings.optimistic else []
+    if settings.stages:
+        said += [f"{2**settings.stages} stages" + ("" if settings.promotion else ", no promotion")]
     return ", ".join([*said, *_starts(settings)])
 
 

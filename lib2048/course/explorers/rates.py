@@ -17,11 +17,11 @@ class RateExplorer(NetworkExplorer):
     """Choose an entry of a network, and see how it went through training: E, A, |E| / A, weight.
 
     run: a `Run`, which is trained here; boards, cells: as in `NetworkExplorer`; actions: how far
-    it is trained at once.  keeps: what to call the numbers that its rule keeps beside each weight,
-    by default by `run.memory`; 'E' and 'A' give the rate, 'visits' says how often an entry was
-    met.  (TC keeps no visits; an update of your own can, in the memory of a rule that has three.)
+    it is trained at once.  Of what its rule keeps beside each weight 'E' and 'A' give the rate, and
+    'visits' says how often an entry was met.  (TC keeps no visits; an update of your own can, see
+    `Network.with_functions`.)
 
-    Raises ValueError for a run whose network has no tables, and for too many or few names.
+    Raises ValueError for a run whose network has no tables.
 
     `.train(actions)` trains on.  Every entry is followed in networks of up to 4 million weights, in
     larger ones those that the boards look up.  Training is that of `Run.go`, bit for bit.
@@ -29,13 +29,11 @@ class RateExplorer(NetworkExplorer):
 
     _told = (*NetworkExplorer._told, "rates", "curve", "noise")
 
-    def __init__(self, run, boards=None, actions=None, keeps=None, cells=None):
+    def __init__(self, run, boards=None, actions=None, cells=None):
         if not hasattr(run.network, "lookups"):
             raise ValueError(f"{run.network.name} has no tables whose entries could be followed")
         self.run = run
-        self._keeps = tuple(run.memory if keeps is None else keeps)
-        if len(self._keeps) != len(run.memory):
-            raise ValueError(f"keeps: {len(run.memory)} names for what {run.settings.rule} keeps")
+        self._keeps = tuple(run.memory)
         super().__init__(run.network, boards, cells=cells)
         places = [self.network.places(board) for board in self.boards]
         self.traces = Traces(run, None if run.network.size <= FEW else np.unique(places))
@@ -60,8 +58,8 @@ class RateExplorer(NetworkExplorer):
     def _look(self, cells, board, action):
         """Return what a tuple reads, and how that entry went.
 
-        'rates': of the eight entries now, None without 'E' and 'A' among what `keeps` names;
-        'curve': {'actions', 'weight', what `keeps` names, and 'rate' where these are 'E' and 'A':
+        'rates': of the eight entries now, None without 'E' and 'A' among what the rule keeps;
+        'curve': {'actions', 'weight', what the rule keeps, and 'rate' where these are 'E' and 'A':
         lists of numbers, None while the entry was untouched}, or None for one not followed;
         'noise': what `noise` returns.
         """
@@ -98,7 +96,7 @@ class RateExplorer(NetworkExplorer):
 
     def _kept(self, name, places):
         """Return what the rule keeps of entries now, by the name that it has here: floats."""
-        return list(self.run.memory.values())[self._keeps.index(name)].at(places).tolist()
+        return self.run.memory[name].at(places).tolist()
 
     def _rates(self, places):
         """Return |E| / A of entries as they are now, None where A is 0 or neither is kept."""

@@ -5,13 +5,11 @@ import functools
 import math
 import threading
 import time
-import unicodedata
 import weakref
 
 from IPython import get_ipython
 from traitlets import List
 
-from lib2048.learn.rules import RULES
 from lib2048.learn.settings import BUDGETS, check_budget
 from lib2048.show import draw
 from lib2048.show.widgets.base import BrowserWidget, trouble
@@ -414,8 +412,9 @@ def _names(runs):
     """Name runs by what their settings differ in, where that tells them apart."""
     if len(runs) == 1:
         return [" ".join(_said(runs[0], ["network", "rule"])) or "run"]
-    kinds = vars(runs[0].settings)
-    differ = [n for n in kinds if len({repr(getattr(r.settings, n)) for r in runs}) > 1]
+    said = (name for run in runs for name in vars(run.settings))
+    kinds = dict.fromkeys(["network", "rule", *said])
+    differ = [n for n in kinds if len({repr(getattr(r.settings, n, None)) for r in runs}) > 1]
     names = [" ".join(_said(run, differ)) for run in runs]
     return names if len(set(names)) == len(runs) else [f"run {n + 1}" for n in range(len(runs))]
 
@@ -423,44 +422,27 @@ def _names(runs):
 def _said(run, fields):
     """Say some settings of a run in a few words each."""
     settings = run.settings
+    symbols = {"lam": "λ", "rate": settings.rate_symbol}
     for field in fields:
-        value = getattr(settings, field)
-        if value is None or field == "rule" and settings.neural:
-            continue
-        if field in ("network", "rule"):
-            yield str(value)
-        else:
-            rate = field in ("rate", settings.rate_name)
-            yield f"{rate_symbol(settings) if rate else letter(field)} {value}"
+        if (value := getattr(settings, field, None)) is not None:
+            plain = field in ("network", "rule")
+            yield str(value) if plain else f"{symbols.get(field, field)} {value}"
 
 
 def _turns(run):
     """Say where the rate of a run was changed."""
-    symbol, last = rate_symbol(run.settings), run.history.changes[-3:]
+    last = run.history.changes[-3:]
+    symbol = run.settings.rate_symbol
     told = [f"{symbol} {c['rate']:g} from {thousands(c['actions'])} actions on" for c in last]
     return "".join(f", {words}" for words in told)
 
 
-def rate_symbol(settings):
-    """Return what a learner's rate is called on a page: 'β', or 'learning rate'."""
-    rule = None if settings.neural else RULES[settings.rule]
-    return getattr(rule, "symbol", None) or letter(settings.rate_name)
-
-
-def letter(name):
-    """Write the name of a setting as formulas have it, or in words: 'lam' is λ, 'top' is top."""
-    try:
-        return unicodedata.lookup(f"GREEK SMALL LETTER {'lamda' if name == 'lam' else name}")
-    except KeyError:
-        return name.replace("_", " ")
-
-
 def _about(run, name):
     """Return what the browser has to know of a run, once."""
-    fixed = run.settings.lam
+    fixed = getattr(run.settings, "lam", 0.0)
     return {
         "name": name,
-        "rate": rate_symbol(run.settings),
+        "rate": run.settings.rate_symbol,
         "tiles": list(TILES),
         "fixed": f"λ {fixed:g} is fixed for the whole run" if fixed else "",
     }

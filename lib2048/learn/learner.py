@@ -1,0 +1,75 @@
+"""What a run drives: the learner of its kind of network."""
+
+import threading
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+Arrays = Mapping[str, Any]  # numpy's, or `machine.arrays.Member`s
+
+
+class Learner(Protocol):
+    """Plays games and learns from them until it is told to stop.
+
+    How boards are valued and weights are changed is its own affair.  The run gives it the event
+    `stop`; one whose `play` may take longer than a tenth of a second looks at it.
+
+    network: what learns; tested: what test games are played by; memory: what its rule keeps beside
+    the weights, by name; batches: rows of `batch_columns`, of those that learn by batches;
+    first_chunk: actions of the first chunk, before their speed is known.
+    """
+
+    network: Any
+    tested: Any
+    batches: Any
+    batch_columns: Sequence[str]
+    first_chunk: int
+    stop: threading.Event
+
+    @property
+    def actions(self) -> int:
+        """The number of actions so far."""
+
+    @property
+    def visits(self) -> np.ndarray:
+        """How many actions led into each stage: int64[stages]."""
+
+    @property
+    def finite(self) -> bool:
+        """Whether what was worked out last are numbers."""
+
+    @property
+    def memory(self) -> Mapping[str, Any]:
+        """What the rule keeps beside the weights; see `Run.memory`."""
+
+    def prepare(self) -> None:
+        """Compile, or load, what playing needs, before the clock starts."""
+
+    def play(self, last_game: int, last_action: int, rows: int) -> tuple[np.ndarray, bool]:
+        """Play and learn until `actions` is last_action, or so many rows of games are over.
+
+        Returns (results int64[k, 5], whether games are left); see records.RESULT_COLUMNS.
+        """
+
+    def set_rate(self, rate: float) -> None:
+        """Learn at this rate from now on."""
+
+    def blame(self, error: Exception) -> str | None:
+        """Return what is wrong with the reader's own functions, None where there are none."""
+
+    def check_room(self) -> None:
+        """Raise MemoryError when there is no room for a stage that may be reached."""
+
+    def arrays(self) -> Arrays:
+        """Return all that a resume needs."""
+
+    def check(self, arrays: Arrays, path: Path) -> None:
+        """Raise ValueError, in one line, where arrays are not what `arrays` returns."""
+
+    def restore(self, arrays: Arrays, path: Path) -> None:
+        """Take up what `arrays` returned, once all of it is checked; path: named in errors."""
+
+    def export(self, folder: Path) -> None:
+        """Write what others read beside the run's own file of weights."""

@@ -1,0 +1,259 @@
+"""What trains look-up tables: its settings, its learner, and what its rule keeps."""
+
+import numbers
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from lib2048.learn.games import new_crew, shared_rate
+from lib2048.learn.loop import play_kernel
+from lib2048.learn.own import learned_by
+from lib2048.learn.rules import RULES, Rule, find, new_memory
+from lib2048.learn.settings import Settings, check_decay, check_range, option
+from lib2048.learn.starts import check_starts
+from lib2048.machine.arrays import check_seal
+from lib2048.machine.memory import check_memory
+from lib2048.networks import storage
+from lib2048.networks.network import FORMS, Geometry, Network
+from lib2048.networks.stages import MOST_MARKS, TOP
+
+ORDERS = ("forward", "backward")
+ERRORS = ("fresh", "remembered")
+NETWORK_OPTIONS = ("network", "form", "optimistic", "stages", "top", "promotion")
+SPARE_MIB = 512  # of memory, left free when a stage is begun
+PROCESS_MIB = 512  # of a process beside its tables: Python, compiled code, a checkpoint on its way
+FIRST_CHUNK = 20_000  # actions of a thread, before their speed is known
+
+
+@dataclass(frozen=True, init=False)
+class TableSettings(Settings, kind="n-tuple"):
+    """The settings of look-up tables; see `Settings` for those of all kinds.
+
+    network, form, optimistic, stages, top, promotion: what is trained, see `Network`.  rule: 'td',
+    'tc' or 'autostep' (see `rules`), a `Rule` of your own, or 'FILE.py:NAME' for one in a file.
+    Its rate, in (0, 1], has the rule's own name, too: alpha (0.1 when left out) and beta (1) are
+    shared by a board's look-ups, mu (0.1) is a meta-rate.  lam: λ in [0, 1), for rules that say so
+    (td and tc); delay: each afterstate learns once, h actions later, or online at every error.
+    order: 'forward' learns during the episode, 'backward' from its end (as the lab program does).
+    error: V of an afterstate in its own error is 'fresh', looked up when it learns, or
+    'remembered' from when it was chosen, before the afterstate before it has learned.
+    epsilon: how often any legal action is taken instead of the best; it is learned from, too.
+    """
+
+    rates = tuple(rule.rate for rule in RULES.values())
+    most_lanes = 64
+
+    form: str = option("afterstate", "what a value belongs to: " + ", ".join(FORMS))
+    optimistic: float = option(
+        0.0, "points that every board is worth beside its weights", float, "V"
+    )
+    stages: int = option(0, f"2^G stages, G 0 to {MOST_MARKS}", int, "G")
+    top: int = option(TOP, "largest tile that marks a stage", int, "TILE")
+    promotion: bool = option(None, "stages start from nothing", flag="--no-promotion")
+    rule: str | Rule = option("td", f"{', '.join(RULES)}, or FILE.py:NAME")
+    lam: float = option(
+        0.0, "how far back an error reaches, from 0 up to 1", float, "L", "--lambda"
+    )
+    delay: bool = option(True, "learn online at every error", flag="--no-delay")
+    order: str = option("forward", ", ".join(ORDERS))
+    error: str = option("fresh", "which value stands in the error: " + ", ".join(ERRORS))
+    epsilon: float = option(0.0, "share of random actions", float)
+
+    @classmethod
+    def rate_called(cls, said):
+        """Return what the rate is called by the rule that is said."""
+        return find(said.get("rule") or "td").rate
+
+    @property
+    def the_rule(self) -> Rule:
+        """The rule itself, also where `rule` is its name."""
+        return find(self.rule)
+
+    @property
+    def rate_symbol(self) -> str:
+        """How the rule's rate is written: α, β, μ, …"""
+        return self.the_rule.symbol
+
+    @property
+    def learner_name(self) -> str:
+        """The name of the rule."""
+        return str(self.rule)
+
+    def _own(self, network, said):
+        rule = find(said.get("rule") or "td")  # once: one in a file is read here
+        known = RULES.get(rule.name)
+        if known and known is not rule:
+            raise ValueError(f"a rule of your own needs a name of its own: {rule} is taken")
+        return super()._own(network, said | {"rule": rule.name if known else rule})
+
+    def _meant(self):
+        rate = self.the_rule.default
+        return {"rate": rate, "promotion": bool(self.stages), "lanes": 2}
+
+    def _check(self):
+        if self.order not in ORDERS:
+            raise ValueError(f"unknown order {self.order!r}: use {' or '.join(ORDERS)}")
+        if self.error not in ERRORS:
+            raise ValueError(f"unknown error {self.error!r}: use {' or '.join(ERRORS)}")
+        check_decay(self.lam, 1 - 2**-53)
+        if self.lam > 0 and not self.the_rule.decays:
+            raise ValueError(f"lambda {self.lam}: the rule {self.rule} is defined for 0 only")
+        if self.lam > 0 and self.order == "backward":
+            raise ValueError(f"lambda {self.lam}: learning backward is defined for 0 only")
+        check_starts(self.starts, self.geometry().stages.count)
+        check_range(self, "epsilon", 0, 1, numbers.Real, "a share from 0 to 1")
+
+    def geometry(self):
+        """Return all of the network but its weights: `Geometry`."""
+        return Geometry(*(getattr(self, name) for name in NETWORK_OPTIONS))
+
+    def new_network(self):
+        """Return the network, all weights 0."""
+        return Network(*(getattr(self, name) for name in NETWORK_OPTIONS))
+
+    def new_learner(self, network):
+        """Return what trains a network."""
+        return TableLearner(network, self)
+
+    def needed_bytes(self):
+        """Return the most memory that a process needs which trains by these settings, in bytes.
+
+        Tables count with what the rule keeps beside them and with all their stages, as if all
+        were reached and no weight were left untouched.
+        """
+        tables = self.geometry().nbytes * (1 + self.the_rule.memory)
+        return tables + (PROCESS_MIB << 20)
+
+
+class TableLearner:
+    """Trains look-up tables: a crew of games in the one episode loop, and what its rule keeps."""
+
+    batches, batch_columns = (), ()
+    stop = threading.Event()  # of a learner without a run; a chunk of play is short
+
+    def __init__(self, network, settings):
+        self.network = self.tested = network
+        self.rule = learned_by(network, settings.rule)
+        self._stage_bytes = network.stage_nbytes * (1 + self.rule.memory)
+        if self.rule.memory:
+            check_memory(f"training {network.name} by {self.rule}", self._stage_bytes)
+        self._memory = new_memory(network.size, self.rule)
+        self._crew = new_crew(network, settings, self._memory)
+        self.first_chunk = FIRST_CHUNK * settings.threads
+        self.play = self._crew.play
+
+    @property
+    def actions(self):
+        """The number of actions so far."""
+        return self._crew.actions
+
+    @property
+    def visits(self):
+        """How many actions led into each stage: int64[stages]."""
+        return self._crew.visits
+
+    @property
+    def finite(self):
+        """Whether the values that were looked up last are numbers."""
+        return self._crew.finite
+
+    @property
+    def memory(self):
+        """What the rule keeps beside the weights; see `Run.memory`."""
+        return _Memory(self.network, self.rule.keeps, self._memory)
+
+    def prepare(self):
+        """Compile, or load, what playing needs."""
+        self.network.grid.bind(play_kernel)()
+
+    def set_rate(self, rate):
+        """Learn at this rate from now on."""
+        self._crew.set_rate(shared_rate(self.network, self.rule, rate))
+
+    def blame(self, error):
+        """Return what is wrong with the reader's own functions, None where there are none."""
+        own = self.network.own
+        return None if own is None else own.blame(error, self._crew.boards)
+
+    def check_room(self):
+        """Raise MemoryError when there is no room for a stage that may be reached."""
+        missing = self.network.stages.count - np.count_nonzero(self.visits)
+        if self.network.stages.marks and missing:
+            need = self._stage_bytes + (SPARE_MIB << 20)
+            check_memory("the next stage", need, "take a smaller network, or fewer stages")
+
+    def arrays(self):
+        """Return all that a resume needs, as a dict of arrays; its tables are `Member`s."""
+        return {
+            **storage.network_arrays(self.network, finite=True),
+            **storage.memory_arrays(self.network, self._memory),
+            **self._crew.state(),
+        }
+
+    def check(self, arrays, path):
+        """Raise ValueError, in one line, where arrays are not what `arrays` returns."""
+        storage.check_fits(self.network, arrays, path)
+        storage.check_memory_arrays(self.network, self.rule.memory, arrays, path)
+        self._crew.check(arrays, path)
+
+    def restore(self, arrays, path):
+        """Take up what `arrays` returned, once all of it is checked; path: named in errors."""
+        self.check(arrays, path)
+        check_seal(arrays)
+        storage.take_up(self.network, arrays)
+        storage.take_up_memory(self.network, self._memory, arrays)
+        self._crew.restore(arrays)
+
+    def export(self, folder):
+        """Write nothing: the run's own file of weights is what others read."""
+
+
+# ---------------------------------------------------------------- what a rule keeps
+
+
+class _Tables:
+    """One of the numbers that a rule keeps beside each weight, in the network's own geometry."""
+
+    def __init__(self, network, numbers):
+        self._network, self._numbers = network, numbers
+
+    def __getitem__(self, number):
+        """Return a copy of those of one tuple: float32[16^n], as `Network.table` has its weights.
+
+        number: of the tuple, or (number of the tuple, stage or action).
+        """
+        where = number if isinstance(number, tuple) else (number,)
+        return self._numbers[self._network.positions(*where)]
+
+    def at(self, places):
+        """Return a copy of those of the weights at these places, as `Network.places` has them."""
+        return self._numbers[places].copy()
+
+    def __len__(self):
+        return len(self._network.tuples)
+
+    @property
+    def flat(self):
+        """A copy of all of them, in the order of `Network.weights`: float32[size]."""
+        return self._numbers.copy()
+
+
+class _Memory(Mapping):
+    """What a rule keeps beside the weights, by name: see `Run.memory`."""
+
+    def __init__(self, network, names, memory):
+        self._network, self._names, self._memory = network, names, memory
+
+    def __getitem__(self, name):
+        if name not in self._names:
+            raise KeyError(name)
+        column = self._names.index(name)
+        return _Tables(self._network, self._memory[column :: len(self._names)])
+
+    def __iter__(self):
+        return iter(self._names)
+
+    def __len__(self):
+        return len(self._names)
