@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from learners import SMALL
 
-from lib2048 import Network, Rule, Run, Settings, cli, one_weight, train
+from lib2048 import Network, Rule, Run, Settings, cli, train
 from lib2048.benchmark import Bench
+from lib2048.course import one_weight
 from lib2048.course.explorers.curves import CurvesExplorer
 from lib2048.learn.rules import RULES, TC
 from lib2048.show.widgets.train import TrainWidget
