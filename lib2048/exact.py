@@ -232,7 +232,7 @@ class SmallGame:
 
     def _player(self, network):
         """Return a function that plays to the end, from a state and its luck: the turns."""
-        if network.grid != self.grid:
+        if network.game != self.grid:
             raise ValueError(f"{network.name} is no network for {self.name}")
         choose = cache(NetworkPlayer(network).choose)  # the same boards come again and again
 

@@ -98,7 +98,7 @@ def test_the_expectation_is_that_over_all_spawns(size):
     player = ADP(new_game(*size))
     player.theta = np.array([3.0, -1.0, 0.5, 2.0])
     random = ProbabilityPlayer(lambda boards, legal: 1.0 * legal, explore=True)
-    states = record_games(random, 30, seed=1, grid=player.grid).boards[::3]
+    states = record_games(random, 30, seed=1, game=player.game).boards[::3]
     expected = np.array([plain_expected(board, player.theta, size) for board in states])
     np.testing.assert_allclose(player.expected(states), expected, atol=1e-12)
     assert np.isneginf(expected).any()
@@ -154,7 +154,7 @@ def test_weights_of_1_play_much_better_than_random():
 
 def test_the_gradient_is_that_of_the_mean_squared_error():
     rate, player = 1e-4, ADP(SMALL)
-    moves = record_games(player, 8, seed=1, grid=SMALL)
+    moves = record_games(player, 8, seed=1, game=SMALL)
     phi = features(moves.boards, SMALL).astype(float)
     (row,) = player.learn(1, 8, rate)
     # The tiles' sum of a game is found from its last state: the last action's sum and the spawn.
@@ -185,7 +185,7 @@ def returns_of(moves):
 
 def test_least_squares_takes_the_batchs_minimum():
     player = ADP(SMALL)
-    moves = record_games(player, 20, seed=1, grid=SMALL)
+    moves = record_games(player, 20, seed=1, game=SMALL)
     player.learn(1, 20, 1.0, "least squares")
     phi = features(moves.boards, SMALL).astype(float)
     residual = phi @ player.theta - returns_of(moves)

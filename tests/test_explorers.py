@@ -13,6 +13,7 @@ from lib2048.course.explorers import small  # noqa: E402
 from lib2048.course.explorers.small import SmallBoardWidget  # noqa: E402
 from lib2048.game import board as rules  # noqa: E402
 from lib2048.game import mdp  # noqa: E402
+from lib2048.game.game import new_game  # noqa: E402
 from lib2048.show.widgets.game import from_hex, to_hex  # noqa: E402
 from lib2048.show.widgets.tree import TreeWidget  # noqa: E402
 
@@ -154,7 +155,7 @@ class Chooser:
     name = "chooser"
 
     def choose(self, board):
-        return rules.afterstates(board, rules.grid(2, 2))[0][0]
+        return rules.afterstates(board, new_game(2, 2))[0][0]
 
 
 def test_any_way_to_play_is_evaluated():

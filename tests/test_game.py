@@ -99,7 +99,7 @@ def test_the_loop_learns_another_game_by_the_same_code(doubled):
     found = []
     for game in (WHOLE, doubled):
         network = Network("cells:0123,4567")
-        network.grid = game
+        network.game = game
         games = Games(network, rule_of(network, Settings(network="cells:0123,4567")), 1)
         results, _ = games.play(30, 10_000, 30)
         found.append((results, network.weights.copy()))
@@ -112,7 +112,7 @@ def test_a_search_looks_ahead_in_another_game(doubled):
     network = Network("cells:0123,4567")
     board = from_tiles([[2, 2, 4, 8], [0, 4, 4, 16], [0, 0, 2, 2], [0, 0, 0, 2]])
     ours = Search(network, 3).decide(board)[1]
-    network.grid = doubled
+    network.game = doubled
     assert Search(network, 3).decide(board)[1] == {a: 2 * value for a, value in ours.items()}
 
 

@@ -97,7 +97,7 @@ def test_without_a_game_no_action_is_possible():
 
 
 def test_smaller_boards_stay_in_their_corner():
-    games, small = Lockstep(6, 1, grid=new_game(2, 3)), int(new_game(2, 3).cells) * 15
+    games, small = Lockstep(6, 1, game=new_game(2, 3)), int(new_game(2, 3).cells) * 15
     for _ in range(30):
         assert not any(int(board) & ~small for board in games.boards)
         games.act(greedy(games))

@@ -45,12 +45,12 @@ def lost(search, states, worths):
 
 def test_on_2x2_it_finds_the_best_action_without_knowing_anything(small):
     states, worths, _ = small
-    missed, visits, means = lost(MCTS(uniform, 1000, leaves=8, grid=TWO), states, worths)
+    missed, visits, means = lost(MCTS(uniform, 1000, leaves=8, game=TWO), states, worths)
     assert len(states) > 400 and (missed < 1e-9).mean() > 0.98
     assert missed.max() < 0.15 * worths[missed.argmax()].max()
     assert (visits.sum(axis=1) == 1000).all()
     assert (visits[np.isneginf(worths)] == 0).all()
-    few, *_ = lost(MCTS(uniform, 8, leaves=8, grid=TWO), states, worths)
+    few, *_ = lost(MCTS(uniform, 8, leaves=8, game=TWO), states, worths)
     assert few.sum() > 3 * missed.sum()
 
 
@@ -58,10 +58,10 @@ def test_with_exact_leaf_values_a_few_simulations_are_enough(small):
     states, worths, game = small
     exact = dict(zip(states.tolist(), worths.max(axis=1)))
     values = lambda boards: [exact.get(board, 0.0) for board in boards.tolist()]  # noqa: E731
-    search = MCTS(uniform, 100, leaves=1, values=lambda b: np.array(values(b)), grid=TWO)
+    search = MCTS(uniform, 100, leaves=1, values=lambda b: np.array(values(b)), game=TWO)
     missed, *_ = lost(search, states, worths)
     assert (missed < 1e-9).mean() > 0.95
-    keen = MCTS(uniform, 500, 1, explore=0.1, values=search.values_of, grid=TWO)
+    keen = MCTS(uniform, 500, 1, explore=0.1, values=search.values_of, game=TWO)
     _, _, means = lost(keen, states, worths)  # who explores little has unspoiled means
     off = np.abs(means.max(axis=1) / worths.max(axis=1) - 1)
     assert np.median(off) < 0.05
@@ -108,8 +108,8 @@ def test_a_sure_prior_is_followed_and_a_wrong_one_overcome(small):
         rows = [0.9 * np.eye(4)[worst[b]] if b in worst else np.zeros(4) for b in boards.tolist()]
         return np.array(rows) + 0.025
 
-    few, visits, _ = lost(MCTS(wrong, 6, leaves=6, grid=TWO), states, worths)
-    many, *_ = lost(MCTS(wrong, 2000, leaves=4, grid=TWO), states, worths)
+    few, visits, _ = lost(MCTS(wrong, 6, leaves=6, game=TWO), states, worths)
+    many, *_ = lost(MCTS(wrong, 2000, leaves=4, game=TWO), states, worths)
     assert len(states) >= 20 and (few > 0).mean() > 0.8
     assert np.isfinite(few).all() and (many < 1e-9).mean() > 0.9
 

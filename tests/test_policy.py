@@ -121,7 +121,7 @@ def test_recorded_moves_play_the_games_again():
 def test_a_warm_start_learns_what_a_player_did():
     game = SmallGame(2, 2, progress=False)
     moves = record_games(
-        lambda games: games.worths(game.optimal().values).argmax(axis=1), 150, seed=3, grid=TWO
+        lambda games: games.worths(game.optimal().values).argmax(axis=1), 150, seed=3, game=TWO
     )
     network = new_policy_network(1, (32,), TWO)
     rows = warm_start(network, moves, epochs=8, batch=32, learning_rate=0.005)
@@ -134,7 +134,7 @@ def test_a_warm_start_learns_what_a_player_did():
 
 REFUSED = [
     (lambda: record_games("nobody", 1), "unknown player 'nobody'"),
-    (lambda: record_games("random", 3, grid=TWO), "action that is not legal"),
+    (lambda: record_games("random", 3, game=TWO), "action that is not legal"),
     (lambda: record_games("random", 0), "games 0, threads 1: both must be at least 1"),
     (lambda: warm_start(new_policy_network(), ([], [])), "use two or more"),
     (lambda: warm_start(new_policy_network(), ([1, 1], [1, 4])), "an action is 0 Up"),

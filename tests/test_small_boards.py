@@ -25,15 +25,15 @@ def random_tiles(rows, columns, rng):
 
 @pytest.mark.parametrize("rows, columns", SIZES)
 def test_slides_are_those_of_the_rules(rows, columns):
-    rng, grid = random.Random(rows * 4 + columns), new_game(rows, columns)
+    rng, game = random.Random(rows * 4 + columns), new_game(rows, columns)
     for _ in range(200):
         tiles = random_tiles(rows, columns, rng)
         for action in range(4):
             after, reward = spec.slide(tiles, action)
-            assert board.slide(packed(tiles), action, grid) == (packed(after), reward)
-        found = rules_2048.slide(packed(tiles), grid)[:4]
+            assert board.slide(packed(tiles), action, game) == (packed(after), reward)
+        found = rules_2048.slide(packed(tiles), game)[:4]
         assert list(found) == [packed(spec.slide(tiles, action)[0]) for action in range(4)]
-        legal = [action for action, _, _ in board.afterstates(packed(tiles), grid)]
+        legal = [action for action, _, _ in board.afterstates(packed(tiles), game)]
         assert legal == spec.legal_actions(tiles)
 
 
@@ -43,7 +43,7 @@ def turned(tiles):
 
 @pytest.mark.parametrize("rows, columns", SIZES)
 def test_symmetric_boards_share_their_canonical_image(rows, columns):
-    rng, grid = random.Random(1), new_game(rows, columns)
+    rng, game = random.Random(1), new_game(rows, columns)
     for _ in range(50):
         tiles = random_tiles(rows, columns, rng)
         images = [tiles, [row[::-1] for row in tiles]]
@@ -51,17 +51,17 @@ def test_symmetric_boards_share_their_canonical_image(rows, columns):
             images += [turned(images[-2]), turned(images[-1])]
         images = [image for image in images if (len(image), len(image[0])) == (rows, columns)]
         numbers = {int(packed(image)) for image in images}
-        assert {int(x) for x in board.symmetries(packed(tiles), grid)} == numbers
-        assert {int(bits.canonical(np.uint64(x), grid)) for x in numbers} == {min(numbers)}
-        assert bits.orbit_size(packed(tiles), grid) == len(numbers)
+        assert {int(x) for x in board.symmetries(packed(tiles), game)} == numbers
+        assert {int(bits.canonical(np.uint64(x), game)) for x in numbers} == {min(numbers)}
+        assert bits.orbit_size(packed(tiles), game) == len(numbers)
 
 
 @pytest.mark.parametrize("rows, columns", [(1, 2), (2, 2), (2, 3), (3, 2), (3, 3), (4, 4)])
 def test_spawns_fill_every_cell_of_the_grid_alike_and_no_other(rows, columns):
-    grid, state, counts, fours = new_game(rows, columns), stream(1, 2), {}, 0
+    game, state, counts, fours = new_game(rows, columns), stream(1, 2), {}, 0
     games = 4000
     for _ in range(games):
-        spawned, state = board.spawn(np.uint64(0), state, grid)
+        spawned, state = board.spawn(np.uint64(0), state, game)
         cell = int(spawned).bit_length() - 1 >> 2
         counts[cell] = counts.get(cell, 0) + 1
         fours += int(spawned) >> 4 * cell == 2
@@ -101,7 +101,7 @@ def test_a_network_of_a_small_board_has_its_symmetries(name, size):
         tiles = random_tiles(*size, rng)
         value = network.value(packed(tiles))
         assert value == pytest.approx(sum(w for *_, w in network.lookups(packed(tiles))), abs=1e-3)
-        images = board.symmetries(packed(tiles), network.grid)
+        images = board.symmetries(packed(tiles), network.game)
         np.testing.assert_allclose(network.values(images), value, rtol=0, atol=1e-3)
 
 

@@ -272,7 +272,7 @@ def test_on_2x2_values_approach_what_its_own_play_is_worth():
     settings = Settings(network="cnn22sss", batch="batch16", learning_rate=0.003, seed=2)
     network = ValueNetwork(Tiny(), "tiny")
     one, game = ValueLearner(network, settings), SmallGame(2, 2, progress=False)
-    one.games = Lockstep(16, 2, grid=new_game(2, 2))
+    one.games = Lockstep(16, 2, game=new_game(2, 2))
     before = game.marks(network.values)
     one.play(0, 80_000, 10**6)
     one.set_rate(0.0003)

@@ -38,25 +38,25 @@ TIE = 1e-9  # of the best value: actions that are worth as much are equal
 class ADP:
     """A player by J~: the weights θ of FEATURES, how it plays by them, and how it learns them.
 
-    grid: the board's size.  theta: float64[4], 1 at first, as in the source.
+    game: what is played.  theta: float64[4], 1 at first, as in the source.
     """
 
     name = "ADP"
 
-    def __init__(self, grid=WHOLE):
-        self.theta, self.grid = np.ones(len(FEATURES)), grid
+    def __init__(self, game=WHOLE):
+        self.theta, self.game = np.ones(len(FEATURES)), game
 
     # ------------------------------------------------------------ values
 
     def values(self, boards):
         """Return J~ of states: uint64[n] → float64[n]."""
-        return features(boards, self.grid) @ self.theta
+        return features(boards, self.game) @ self.theta
 
     def expected(self, boards):
         """Return E[J~(next state)] of each action: uint64[n] → float64[n, 4], −∞ if illegal."""
         boards = as_boards(boards)
         out = np.empty((len(boards), 4))
-        self.grid.bind(_expected)(boards, self.theta, self.grid, out)
+        self.game.bind(_expected)(boards, self.theta, self.game, out)
         return out
 
     # ------------------------------------------------------------ playing
@@ -74,7 +74,7 @@ class ADP:
     def play_games(self, first_game, count, seed):
         """Play games by number; return int64[count, 5], see records.RESULT_COLUMNS."""
         return play_in_step(
-            lambda games: self.decide_all(games, seed), first_game, count, seed, self.grid
+            lambda games: self.decide_all(games, seed), first_game, count, seed, self.game
         )
 
     # ------------------------------------------------------------ learning
@@ -94,7 +94,7 @@ class ADP:
             )
         rows, actions, decide = [], 0, decision(self, seed)
         for number in range(batches):
-            batch = GameBatch(games, seed, number * games, self.grid)
+            batch = GameBatch(games, seed, number * games, self.game)
             while not batch.over:
                 batch.turn(decide, FOREVER, games)
             actions += batch.games.actions
@@ -106,7 +106,7 @@ class ADP:
         """Fit θ to a batch; return the error before."""
         boards, _, rewards = batch.moves()
         live = rewards != ILLEGAL
-        phi = features(boards[live], self.grid).astype(np.float64)
+        phi = features(boards[live], self.game).astype(np.float64)
         returns = np.broadcast_to(batch.tile_sums, live.shape)[live]
         error = phi @ self.theta - returns
         if fit == "gradient":
@@ -128,11 +128,11 @@ class ADP:
         return f"<player {self.name}: {weights}>"
 
 
-def features(boards, grid=WHOLE):
+def features(boards, game=WHOLE):
     """Return the four features of boards: uint64[n] → uint8[n, 4], in the order of FEATURES."""
     boards = as_boards(boards)
     out = np.zeros((len(boards), len(FEATURES)), np.uint8)
-    grid.bind(_features_all)(boards, grid, out)
+    game.bind(_features_all)(boards, game, out)
     return out
 
 
@@ -151,9 +151,9 @@ def _cell(board, row, column):
 
 
 @part
-def _size(grid):
-    """Return (rows, columns) of a grid."""
-    return SIDE - np.int64(grid.down) // 16, SIDE - np.int64(grid.right) // 4
+def _size(game):
+    """Return (rows, columns) of a board."""
+    return SIDE - np.int64(game.down) // 16, SIDE - np.int64(game.right) // 4
 
 
 @part
@@ -171,9 +171,9 @@ def _falls(board, row, column, down, across, steps):
 
 
 @kernel
-def _features(board, grid):
+def _features(board, game):
     """Return the four features as the lowest bits of an int64, corner first."""
-    rows, columns = _size(grid)
+    rows, columns = _size(game)
     largest = ZERO
     for row in (0, rows - 1):
         for column in (0, columns - 1):
@@ -191,15 +191,15 @@ def _features(board, grid):
 
 
 @kernel
-def _features_all(boards, grid, out):
+def _features_all(boards, game, out):
     for i in range(len(boards)):
-        found = _features(boards[i], grid)
+        found = _features(boards[i], game)
         for k in range(4):
             out[i, k] = (found >> k) & 1
 
 
 @kernel
-def _expected(boards, theta, grid, out):
+def _expected(boards, theta, game, out):
     """Average J~ over the spawns on each afterstate: a 2 or a 4, in each empty cell."""
     values = np.zeros(16)  # J~ by the four features
     for found in range(16):
@@ -208,7 +208,7 @@ def _expected(boards, theta, grid, out):
     space = np.zeros((2, MOST_OUTCOMES), np.uint64)
     chances = np.zeros(MOST_OUTCOMES)
     for i in range(len(boards)):
-        slid = rules.slide(boards[i], grid)
+        slid = rules.slide(boards[i], game)
         for action in range(4):
             out[i, action] = -np.inf
             if slid[action] != boards[i]:
@@ -218,7 +218,7 @@ def _expected(boards, theta, grid, out):
                     ZERO,
                     np.uint64(action),
                     moved,
-                    grid,
+                    game,
                     space[0],
                     space[1],
                     chances,
@@ -226,5 +226,5 @@ def _expected(boards, theta, grid, out):
                 )
                 points = 0.0
                 for k in range(count):
-                    points += chances[k] * values[_features(space[0, k], grid)]
+                    points += chances[k] * values[_features(space[0, k], game)]
                 out[i, action] = points / total

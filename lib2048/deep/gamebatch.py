@@ -19,9 +19,9 @@ class GameBatch:
     over before); tile_sums: int64[count], of the last boards of games that are over.
     """
 
-    def __init__(self, count, seed, first, grid):
+    def __init__(self, count, seed, first, game):
         self.first, self.turns = first, []
-        self.games = Lockstep(count, seed, first, first + count, grid=grid)
+        self.games = Lockstep(count, seed, first, first + count, game=game)
         self.tile_sums = np.zeros(count, np.int64)
         self.results = np.zeros((count, 5), np.int64)  # by place; see records.RESULT_COLUMNS
 
@@ -76,7 +76,7 @@ class GameBatch:
         check_arrays(state, forms, path)
         if (state["turn_rewards"][:1] == ILLEGAL).any():
             raise ValueError(f"{path}: holds a game that was over before its first action")
-        check_boards(state["turn_boards"], self.games.grid, path)
+        check_boards(state["turn_boards"], self.games.game, path)
         self.games.check(state, path)
         if not (moves[0] or (state["place_number"] >= 0).any()):
             raise ValueError(f"{path}: its games are over before their first action")

@@ -30,20 +30,20 @@ class MCTS:
     `PolicyNetwork.probabilities`; illegal actions are left out.  simulations: a move; leaves: of a
     tree that are evaluated together, 1 to `simulations`.  explore: c.  values: a function from
     states uint64[n] to what is still to come there, float[n], in place of rollouts; turns: after
-    which a rollout is broken off, None for never.  grid: the board's size.
+    which a rollout is broken off, None for never.  game: what is played.
 
     Raises ValueError, in one line, for numbers that make no sense.
     """
 
     def __init__(
-        self, prior, simulations=100, leaves=8, explore=1.0, values=None, turns=None, grid=WHOLE
+        self, prior, simulations=100, leaves=8, explore=1.0, values=None, turns=None, game=WHOLE
     ):
         _check("simulations", simulations, numbers.Integral, 1)
         _check("leaves", leaves, numbers.Integral, 1)
         _check("explore", explore, numbers.Real, 0)
         if turns is not None:
             _check("turns", turns, numbers.Integral, 0)
-        self.prior, self.values_of, self.grid = prior, values, grid
+        self.prior, self.values_of, self.game = prior, values, game
         self.simulations, self.leaves = int(simulations), int(min(leaves, simulations))
         self.explore, self.turns = float(explore), np.inf if turns is None else turns
 
@@ -58,7 +58,7 @@ class MCTS:
         states = search_states(
             seed, *(np.zeros(len(boards), np.int64) if x is None else x for x in (numbers, turns))
         )
-        trees = new_trees(boards, states, self.priors(boards), self.simulations + 1, self.grid)
+        trees = new_trees(boards, states, self.priors(boards), self.simulations + 1, self.game)
         for done in range(0, self.simulations, self.leaves):
             together = min(self.leaves, self.simulations - done)
             self._simulate(trees, together)
@@ -66,18 +66,18 @@ class MCTS:
 
     def _simulate(self, trees, together):
         """Walk down each tree so many times, evaluate what was found, and count it."""
-        leaves = select(trees, together, self.explore, self.grid)
+        leaves = select(trees, together, self.explore, self.game)
         flat, which = np.unique(leaves.boards, return_inverse=True)
         priors = self.priors(flat)[which.reshape(-1)]
         if self.values_of is None:
             worth = self.rollouts(leaves.boards, leaves.randoms)
         else:
             worth = self._worth(flat)[which.reshape(-1)]
-        backup(trees, leaves, priors, worth, self.grid)
+        backup(trees, leaves, priors, worth, self.game)
 
     def priors(self, boards):
         """Return the prior of states, illegal actions at 0, rescaled: float64[n, 4]."""
-        legal = np.isfinite(options(boards, self.grid)[1])
+        legal = np.isfinite(options(boards, self.game)[1])
         weights = np.asarray(self.prior(boards), np.float64)
         if weights.shape != legal.shape:
             raise ValueError(
@@ -92,7 +92,7 @@ class MCTS:
         values = np.asarray(self.values_of(boards), np.float64)
         if values.shape != boards.shape:
             raise ValueError(f"a value function returns one number a board: {len(boards)} here")
-        return np.where(np.isfinite(options(boards, self.grid)[1]).any(axis=1), values, 0.0)
+        return np.where(np.isfinite(options(boards, self.game)[1]).any(axis=1), values, 0.0)
 
     def rollouts(self, boards, randoms):
         """Return the points that play by the prior makes from each state on: float64[n].
@@ -102,14 +102,14 @@ class MCTS:
         boards, randoms, points = boards.copy(), randoms.copy(), np.zeros(len(boards))
         live, turn = np.arange(len(boards)), 0
         while turn < self.turns:
-            after, rewards = options(boards[live], self.grid)
+            after, rewards = options(boards[live], self.game)
             going = np.isfinite(rewards).any(axis=1)
             live, after, rewards = live[going], after[going], rewards[going]
             if not len(live):
                 break
             weights = np.array(self.prior(boards[live]), np.float64)  # a copy, to be written over
-            self.grid.bind(play_on)(
-                live, weights, after, rewards, boards, randoms, points, self.grid
+            self.game.bind(play_on)(
+                live, weights, after, rewards, boards, randoms, points, self.game
             )
             turn += 1
         return points
@@ -129,7 +129,7 @@ class MCTSPlayer:
     def decide(self, board):
         """Return (action or None, {action: Q, its reward included}) of a board, searched."""
         boards = np.array([board], np.uint64)
-        if not np.isfinite(options(boards, self.search.grid)[1]).any():
+        if not np.isfinite(options(boards, self.search.game)[1]).any():
             return None, {}
         self._asked += 1
         visits, worths = self.search.search(boards, self._seed, [-1], [self._asked])
@@ -155,7 +155,7 @@ class MCTSPlayer:
             first_game,
             count,
             seed,
-            self.search.grid,
+            self.search.game,
             stop=self.stop,
         )
 

@@ -91,7 +91,7 @@ class Moves(NamedTuple):
         return f"<{len(self.boards):,} moves of {len(self.ends):,} games, mean {mean:,.0f} points>"
 
 
-def record_games(who, games, seed=TEST_SEED, first_game=0, grid=WHOLE):
+def record_games(who, games, seed=TEST_SEED, first_game=0, game=WHOLE):
     """Let a player play games, all in step, and keep their `Moves`.
 
     who: whatever `decision` takes; the luck of game n is that of (seed, n).  Raises ValueError for
@@ -106,7 +106,7 @@ def record_games(who, games, seed=TEST_SEED, first_game=0, grid=WHOLE):
             raise ValueError(f"{who!r} has taken an action that is not legal")
         turns.append((games.boards[live], actions[live], games.places["number"][live]))
 
-    results = play_in_step(decide, first_game, games, seed, grid, keep)
+    results = play_in_step(decide, first_game, games, seed, game, keep)
     boards, actions, numbers = map(np.concatenate, zip(*turns))
     order = np.argsort(numbers, kind="stable")
     return Moves(boards[order], actions[order], np.cumsum(results[:, 2]), results)

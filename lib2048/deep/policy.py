@@ -34,20 +34,20 @@ def make_policy(seed=0, hidden=HIDDEN, outputs=ACTIONS):
     return nn.Sequential(*[layer for pair in layers for layer in pair][:-1])
 
 
-def new_policy_network(seed=0, hidden=HIDDEN, grid=WHOLE):
+def new_policy_network(seed=0, hidden=HIDDEN, game=WHOLE):
     """Return a new `PolicyNetwork`, its weights drawn by a seed; see `make_policy`."""
-    return PolicyNetwork(make_policy(seed, hidden), grid=grid)
+    return PolicyNetwork(make_policy(seed, hidden), game=game)
 
 
 class PolicyNetwork:
     """A network that says how likely each action of a board should be.
 
-    module: a torch module from float (n, 256) to (n, 4) logits; name: what it is called; grid:
+    module: a torch module from float (n, 256) to (n, 4) logits; name: what it is called; game:
     the board's size.
     """
 
-    def __init__(self, module, name=NAME, grid=WHOLE):
-        self.module, self.name, self.grid = module, name, grid
+    def __init__(self, module, name=NAME, game=WHOLE):
+        self.module, self.name, self.game = module, name, game
 
     def arguments(self):
         """Return what decides it beside its weights, by name; see `neural.Outline`."""
@@ -74,7 +74,7 @@ class PolicyNetwork:
 
     def distribution(self, boards):
         """Return the `Categorical` of boards on each of which an action is legal: uint64[n]."""
-        legal = np.isfinite(options(boards, self.grid)[1])
+        legal = np.isfinite(options(boards, self.game)[1])
         return Categorical(logits=self.logits(boards, legal), validate_args=False)
 
     def probabilities(self, boards):
@@ -84,7 +84,7 @@ class PolicyNetwork:
         which the game is over has four zeros.
         """
         boards = np.asarray(boards, np.uint64).reshape(-1)
-        return self.masked(boards, np.isfinite(options(boards, self.grid)[1]))
+        return self.masked(boards, np.isfinite(options(boards, self.game)[1]))
 
     @torch.inference_mode()
     def masked(self, boards, legal):
@@ -105,7 +105,7 @@ class PolicyNetwork:
                 f"{self.name}: a policy network says no values to search over; "
                 "leave the depth or time out, or see deep.mcts"
             )
-        return ProbabilityPlayer(self.masked, explore, self.name, self.grid, seed)
+        return ProbabilityPlayer(self.masked, explore, self.name, self.game, seed)
 
     def __repr__(self):
         return f"<network {self.name}: {self.size:,} weights>"
@@ -120,15 +120,15 @@ class ProbabilityPlayer:
     probabilities by rounding only.  seed: of what `choose` draws.
     """
 
-    def __init__(self, masked, explore=False, name=NAME, grid=WHOLE, seed=0):
-        self.masked, self.explore, self.grid = masked, explore, grid
+    def __init__(self, masked, explore=False, name=NAME, game=WHOLE, seed=0):
+        self.masked, self.explore, self.game = masked, explore, game
         self.name = name + (", drawn" if explore else "")
         self._seed, self._asked, self.stop = seed, 0, new_stop()
 
     def choose(self, board):
         """Return the action (0..3) on a board, or None when none is legal."""
         boards = np.array([board], np.uint64)
-        legal = np.isfinite(options(boards, self.grid)[1])
+        legal = np.isfinite(options(boards, self.game)[1])
         if not legal.any():
             return None
         self._asked += 1
@@ -160,7 +160,7 @@ class ProbabilityPlayer:
             first_game,
             count,
             seed,
-            self.grid,
+            self.game,
             stop=self.stop,
         )
 

@@ -108,7 +108,7 @@ class PolicyLearner(NeuralLearner):
 
     def _new_batch(self, number):
         count = self.games
-        return GameBatch(count, self.settings.seed, number * count, self.network.grid)
+        return GameBatch(count, self.settings.seed, number * count, self.network.game)
 
     def _decide(self, games):
         """Return the action of each place: int64[count]."""

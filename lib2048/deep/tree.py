@@ -44,7 +44,7 @@ class Leaves(NamedTuple):
     path: np.ndarray  # int64[n, DEEPEST, 2]: (node, action) of each
 
 
-def new_trees(boards, states, priors, nodes, grid):
+def new_trees(boards, states, priors, nodes, game):
     """Return `Trees` with nothing but their roots.
 
     boards, states: uint64[n], the roots and the random states; priors: float64[n, 4]; nodes: the
@@ -66,7 +66,7 @@ def new_trees(boards, states, priors, nodes, grid):
         randoms=states.copy(),
         totals=np.zeros((n, 3)),
     )
-    grid.bind(_plant)(trees, boards, np.ascontiguousarray(priors), grid)
+    game.bind(_plant)(trees, boards, np.ascontiguousarray(priors), game)
     return trees
 
 
@@ -77,7 +77,7 @@ def search_states(seed, numbers, turns):
     return out
 
 
-def select(trees, together, explore, grid):
+def select(trees, together, explore, game):
     """Walk down each tree so many times, each to a leaf; return `Leaves`."""
     n = len(trees.counts) * together
     leaves = Leaves(
@@ -87,14 +87,14 @@ def select(trees, together, explore, grid):
         lengths=np.zeros(n, np.int64),
         path=np.zeros((n, DEEPEST, 2), np.int64),
     )
-    grid.bind(_select)(trees, leaves, together, explore, grid)
+    game.bind(_select)(trees, leaves, together, explore, game)
     return leaves
 
 
-def backup(trees, leaves, priors, worth, grid):
+def backup(trees, leaves, priors, worth, game):
     """Tell the trees what the leaves' priors, float64[n, 4], and points, float64[n], are."""
-    grid.bind(_backup)(
-        trees, leaves, np.ascontiguousarray(priors), np.ascontiguousarray(worth), grid
+    game.bind(_backup)(
+        trees, leaves, np.ascontiguousarray(priors), np.ascontiguousarray(worth), game
     )
 
 
@@ -130,17 +130,17 @@ def _find(trees, g, board):
 
 
 @kernel
-def _expand(trees, g, node, prior, grid):
+def _expand(trees, g, node, prior, game):
     """Make a node of a leaf: from now on, walks go on from it."""
     trees.known[g, node] = True
     trees.priors[g, node] = prior
-    slide_into(trees.boards[g, node], grid, trees.after[g, node], trees.rewards[g, node])
+    slide_into(trees.boards[g, node], game, trees.after[g, node], trees.rewards[g, node])
 
 
 @kernel
-def _plant(trees, boards, priors, grid):
+def _plant(trees, boards, priors, game):
     for g in range(len(boards)):
-        _expand(trees, g, _find(trees, g, boards[g]), priors[g], grid)
+        _expand(trees, g, _find(trees, g, boards[g]), priors[g], game)
 
 
 @kernel
@@ -173,16 +173,16 @@ def _choose(trees, g, node, scale):
 
 
 @kernel
-def _next(board, after, action, luck, grid):
+def _next(board, after, action, luck, game):
     """Return (the state that luck makes of an afterstate, next luck)."""
     action = np.uint64(action)
     moved = moved_lines(board, after, action)
-    board, _, _, luck = rules.spawn(after, np.uint64(0), action, moved, luck, grid)
+    board, _, _, luck = rules.spawn(after, np.uint64(0), action, moved, luck, game)
     return board, luck
 
 
 @kernel
-def _select(trees, leaves, together, explore, grid):
+def _select(trees, leaves, together, explore, game):
     for g in range(len(trees.counts)):
         scale = explore * _deviation(trees.totals[g])
         for i in range(g * together, (g + 1) * together):
@@ -196,7 +196,7 @@ def _select(trees, leaves, together, explore, grid):
                 length += 1
                 after = trees.after[g, node, action]
                 board, trees.randoms[g] = _next(
-                    trees.boards[g, node], after, action, trees.randoms[g], grid
+                    trees.boards[g, node], after, action, trees.randoms[g], game
                 )
                 node = _find(trees, g, board)
             leaves.nodes[i], leaves.lengths[i] = node, length
@@ -205,12 +205,12 @@ def _select(trees, leaves, together, explore, grid):
 
 
 @kernel
-def _backup(trees, leaves, priors, worth, grid):
+def _backup(trees, leaves, priors, worth, game):
     together = len(worth) // max(len(trees.counts), 1)
     for i in range(len(worth)):
         g, node, points = i // together, leaves.nodes[i], worth[i]
         if not trees.known[g, node]:
-            _expand(trees, g, node, priors[i], grid)
+            _expand(trees, g, node, priors[i], game)
         for step in range(leaves.lengths[i] - 1, -1, -1):
             above, action = leaves.path[i, step, 0], leaves.path[i, step, 1]
             points += trees.rewards[g, above, action]
@@ -222,7 +222,7 @@ def _backup(trees, leaves, priors, worth, grid):
 
 
 @kernel
-def play_on(live, weights, after, rewards, boards, randoms, points, grid):
+def play_on(live, weights, after, rewards, boards, randoms, points, game):
     """Let games take one turn: an action drawn by weights, and a tile.
 
     live: int64[n], the places of the games in boards, randoms (uint64) and points (float64);
@@ -240,5 +240,5 @@ def play_on(live, weights, after, rewards, boards, randoms, points, grid):
         action = draw_one(weights[i], unit(bits))
         points[place] += rewards[i, action]
         boards[place], randoms[place] = _next(
-            boards[place], after[i, action], action, randoms[place], grid
+            boards[place], after[i, action], action, randoms[place], game
         )

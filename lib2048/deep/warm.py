@@ -44,7 +44,7 @@ def warm_start(network, moves, epochs=3, batch=256, learning_rate=1e-3, seed=1):
 
 
 def _loss(network, boards, actions, reduction="mean"):
-    logits = network.logits(boards, np.isfinite(options(boards, network.grid)[1]))
+    logits = network.logits(boards, np.isfinite(options(boards, network.game)[1]))
     return functional.cross_entropy(logits, torch.from_numpy(actions), reduction=reduction)
 
 
@@ -67,7 +67,7 @@ def _checked(network, boards, actions):
         )
     if not ((0 <= actions) & (actions < 4)).all():
         raise ValueError("an action is 0 Up, 1 Right, 2 Down or 3 Left")
-    rewards = options(boards, network.grid)[1]
+    rewards = options(boards, network.game)[1]
     if not np.isfinite(rewards[np.arange(len(boards)), actions]).all():
         raise ValueError("these moves hold an action that is not legal on its board")
     return boards, actions

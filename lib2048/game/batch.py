@@ -15,9 +15,9 @@ CELLS = 16
 
 
 @part
-def slide_into(board, grid, after, rewards):
+def slide_into(board, game, after, rewards):
     """Write a board's four afterstates (uint64[4]) and rewards (float32[4]); see `options`."""
-    up, right, down, left, up_pays, right_pays, down_pays, left_pays = rules.slide(board, grid)
+    up, right, down, left, up_pays, right_pays, down_pays, left_pays = rules.slide(board, game)
     after[0], after[1], after[2], after[3] = up, right, down, left
     rewards[0] = np.float32(up_pays) if up != board else ILLEGAL
     rewards[1] = np.float32(right_pays) if right != board else ILLEGAL
@@ -26,9 +26,9 @@ def slide_into(board, grid, after, rewards):
 
 
 @kernel
-def _options(boards, grid, after, rewards):
+def _options(boards, game, after, rewards):
     for i in range(len(boards)):
-        slide_into(boards[i], grid, after[i], rewards[i])
+        slide_into(boards[i], game, after[i], rewards[i])
 
 
 @kernel
@@ -50,12 +50,12 @@ def _exponents(boards, out):
 
 
 @kernel
-def _images(boards, grid, out):
+def _images(boards, game, out):
     for i in range(len(boards)):
-        out[i] = symmetries_kernel(boards[i], grid)
+        out[i] = symmetries_kernel(boards[i], game)
 
 
-def options(boards, grid=WHOLE):
+def options(boards, game=WHOLE):
     """Return what the four actions make of many boards.
 
     boards: uint64[n].  Returns (afterstates uint64[n, 4], rewards float32[n, 4]); the reward of an
@@ -64,7 +64,7 @@ def options(boards, grid=WHOLE):
     boards = as_boards(boards)
     after = np.empty((len(boards), 4), np.uint64)
     rewards = np.empty((len(boards), 4), np.float32)
-    grid.bind(_options)(boards, grid, after, rewards)
+    game.bind(_options)(boards, game, after, rewards)
     return after, rewards
 
 
@@ -99,11 +99,11 @@ def from_one_hot(planes):
     return (exponents << np.arange(0, 64, 4, dtype=np.uint64)).sum(axis=1, dtype=np.uint64)
 
 
-def images(boards, grid=WHOLE):
+def images(boards, game=WHOLE):
     """Return the eight symmetric boards of many: uint64[n, 8], each board itself first."""
     boards = as_boards(boards)
     out = np.empty((len(boards), 8), np.uint64)
-    _images(boards, grid, out)
+    _images(boards, game, out)
     return out
 
 

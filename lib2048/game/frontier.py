@@ -44,41 +44,41 @@ def distinct(boards):
     return boards[new]
 
 
-def afterstates_of(states, grid, symmetric=True):
+def afterstates_of(states, game, symmetric=True):
     """Return all distinct afterstates of many states.
 
-    states: uint64[n]; grid: `Game`; symmetric: whether to keep one of each board's images.
+    states: uint64[n]; game: `Game`; symmetric: whether to keep one of each board's images.
     Returns uint64[m], sorted.
     """
     out = np.empty(4 * len(states), np.uint64)
-    return distinct(out[: grid.bind(_slides)(states, grid, symmetric, out)])
+    return distinct(out[: game.bind(_slides)(states, game, symmetric, out)])
 
 
-def spawned(afterstates, exponent, grid, symmetric=True):
+def spawned(afterstates, exponent, game, symmetric=True):
     """Return all distinct states that a spawn of one exponent makes of many afterstates.
 
     afterstates: uint64[n]; exponent: 1 for a 2, 2 for a 4; the rest as for `afterstates_of`.
     """
-    out = np.empty(int(grid.cells).bit_count() * len(afterstates), np.uint64)
-    return distinct(out[: _spawns(afterstates, np.uint64(exponent), grid, symmetric, out)])
+    out = np.empty(int(game.cells).bit_count() * len(afterstates), np.uint64)
+    return distinct(out[: _spawns(afterstates, np.uint64(exponent), game, symmetric, out)])
 
 
-def canonicals(boards, grid, symmetric=True):
+def canonicals(boards, game, symmetric=True):
     """Return the name of each board in a set: its canonical image, or the board itself."""
     out = np.empty(len(boards), np.uint64)
-    _names(boards, grid, symmetric, out)
+    _names(boards, game, symmetric, out)
     return out
 
 
-def orbit_sum(boards, grid):
+def orbit_sum(boards, game):
     """Return how many boards canonical ones stand for, all images counted.  → int."""
-    return int(_orbits(boards, grid))
+    return int(_orbits(boards, game))
 
 
-def terminal(states, grid):
+def terminal(states, game):
     """Say which states have no legal action: bool[n]."""
     out = np.empty(len(states), np.bool_)
-    grid.bind(_terminal)(states, grid, out)
+    game.bind(_terminal)(states, game, out)
     return out
 
 
@@ -97,53 +97,53 @@ def tile_sums(boards):
 
 
 @part
-def _name(board, grid, symmetric):
-    return canonical(board, grid) if symmetric else board
+def _name(board, game, symmetric):
+    return canonical(board, game) if symmetric else board
 
 
 @kernel
-def _slides(states, grid, symmetric, out):
+def _slides(states, game, symmetric, out):
     count = 0
     for state in states:
-        for after in rules.slide(state, grid)[:4]:
+        for after in rules.slide(state, game)[:4]:
             if after != state:
-                out[count] = _name(after, grid, symmetric)
+                out[count] = _name(after, game, symmetric)
                 count += 1
     return count
 
 
 @kernel
-def _spawns(afterstates, exponent, grid, symmetric, out):
+def _spawns(afterstates, exponent, game, symmetric, out):
     count = 0
     for after in afterstates:
-        empty = empty_mask(after) & grid.cells
+        empty = empty_mask(after) & game.cells
         while empty:
             cell = empty & (~empty + _ONE)  # the lowest bit of the first empty cell
-            out[count] = _name(after | cell * exponent, grid, symmetric)
+            out[count] = _name(after | cell * exponent, game, symmetric)
             count += 1
             empty ^= cell
     return count
 
 
 @kernel
-def _names(boards, grid, symmetric, out):
+def _names(boards, game, symmetric, out):
     for i in range(len(boards)):
-        out[i] = _name(boards[i], grid, symmetric)
+        out[i] = _name(boards[i], game, symmetric)
 
 
 @kernel
-def _orbits(boards, grid):
+def _orbits(boards, game):
     count = 0
     for board in boards:
-        count += orbit_size(board, grid)
+        count += orbit_size(board, game)
     return count
 
 
 @kernel
-def _terminal(states, grid, out):
+def _terminal(states, game, out):
     for i in range(len(states)):
         state = states[i]
-        up, right, down, left, _, _, _, _ = rules.slide(state, grid)
+        up, right, down, left, _, _, _, _ = rules.slide(state, game)
         out[i] = up == state and right == state and down == state and left == state
 
 
@@ -207,7 +207,7 @@ def _complete(missing):
 # ---------------------------------------------------------------- values, carried back
 
 
-def expected(afterstates, twos, fours, grid, symmetric=True):
+def expected(afterstates, twos, fours, game, symmetric=True):
     """Carry values back over the spawns: V(s') = E V(s).
 
     afterstates: uint64[n], each with an empty cell; twos, fours: (states uint64[m], values
@@ -218,32 +218,32 @@ def expected(afterstates, twos, fours, grid, symmetric=True):
     first = index_of(twos[0])
     second = first if fours[0] is twos[0] else index_of(fours[0])
     out = np.zeros((len(afterstates), twos[1].shape[1]))
-    _complete(_expect(afterstates, first, twos[1], second, fours[1], grid, symmetric, out))
+    _complete(_expect(afterstates, first, twos[1], second, fours[1], game, symmetric, out))
     return out
 
 
 @kernel
-def _expect(afterstates, twos, two_values, fours, four_values, grid, symmetric, out):
+def _expect(afterstates, twos, two_values, fours, four_values, game, symmetric, out):
     missing = 0
     for i in range(len(afterstates)):
         after, cells = afterstates[i], 0
-        empty = empty_mask(after) & grid.cells
+        empty = empty_mask(after) & game.cells
         while empty:
             cell = empty & (~empty + _ONE)
             empty ^= cell
             cells += 1
-            two = _row(_name(after | cell, grid, symmetric), twos)
-            four = _row(_name(after | (cell << _ONE), grid, symmetric), fours)
+            two = _row(_name(after | cell, game, symmetric), twos)
+            four = _row(_name(after | (cell << _ONE), game, symmetric), fours)
             missing += (two < 0) + (four < 0)
             for k in range(0 if missing else out.shape[1]):
-                out[i, k] += (1 - grid.four) * two_values[two, k]
-                out[i, k] += grid.four * four_values[four, k]
+                out[i, k] += (1 - game.four) * two_values[two, k]
+                out[i, k] += game.four * four_values[four, k]
         for k in range(out.shape[1]):
             out[i, k] /= cells
     return missing
 
 
-def chosen(states, afterstates, values, preference, choice, gains, grid, symmetric=True):
+def chosen(states, afterstates, values, preference, choice, gains, game, symmetric=True):
     """Carry values back over the actions that a choice takes: V(s) = E [gain + V(s')].
 
     states: uint64[n]; afterstates: uint64[m], a set that holds all of theirs; values:
@@ -255,7 +255,7 @@ def chosen(states, afterstates, values, preference, choice, gains, grid, symmetr
     V*(s) = max_a [r + V(s')].
     """
     index = index_of(afterstates)
-    options = grid.bind(options_of)(states, index, preference, choice, grid, symmetric)
+    options = game.bind(options_of)(states, index, preference, choice, game, symmetric)
     return carried_back(options, values, gains)
 
 
@@ -279,7 +279,7 @@ def _choose(options, values, gains, out):
 
 
 @kernel
-def options_of(states, index, preference, choice, grid, symmetric):
+def options_of(states, index, preference, choice, game, symmetric):
     """Return the options of many states, and how many afterstates are missing.
 
     Each state has four places for its legal actions: the afterstate's row (int64, -1 where a place
@@ -289,21 +289,21 @@ def options_of(states, index, preference, choice, grid, symmetric):
     rewards, weights = np.zeros((len(states), 4)), np.zeros((len(states), 4))
     for i in range(len(states)):
         options = rows[i], rewards[i], weights[i]
-        missing += _weigh(states[i], index, preference, choice, grid, symmetric, options) < 0
+        missing += _weigh(states[i], index, preference, choice, game, symmetric, options) < 0
     return rows, rewards, weights, missing
 
 
 @kernel
-def _weigh(state, index, preference, choice, grid, symmetric, options):
+def _weigh(state, index, preference, choice, game, symmetric, options):
     """Fill a state's options (afterstate's row, reward, probability); return how many there are.
 
     Returns -1 when an afterstate is not in the set.
     """
-    slid = rules.slide(state, grid)
+    slid = rules.slide(state, game)
     (rows, rewards, weights), legal, best = options, 0, -np.inf
     for a in range(4):
         if slid[a] != state:
-            row = _row(_name(slid[a], grid, symmetric), index)
+            row = _row(_name(slid[a], game, symmetric), index)
             if row < 0:
                 return -1
             rows[legal], rewards[legal] = row, slid[4 + a]
@@ -349,22 +349,22 @@ def _act(options, chances, out):
     return missing
 
 
-def add_spawned(afterstates, visits, exponent, states, chances, grid, symmetric=True):
+def add_spawned(afterstates, visits, exponent, states, chances, game, symmetric=True):
     """Carry probabilities on over the spawns of one exponent, adding to the states' `chances`.
 
     afterstates: uint64[n] with visits float64[n]; exponent: 1, a 2, or 2, a 4;
     states: uint64[m], a set that holds all that is made; chances: float64[m], changed in place.
     """
-    share = grid.chances[exponent]
+    share = game.chances[exponent]
     index, exponent = index_of(states), np.uint64(exponent)
-    _complete(_spawn(afterstates, share * visits, exponent, index, grid, symmetric, chances))
+    _complete(_spawn(afterstates, share * visits, exponent, index, game, symmetric, chances))
 
 
 @kernel
-def _spawn(afterstates, visits, exponent, index, grid, symmetric, chances):
+def _spawn(afterstates, visits, exponent, index, game, symmetric, chances):
     missing = 0
     for i in range(len(afterstates)):
-        empty, cells = empty_mask(afterstates[i]) & grid.cells, 0
+        empty, cells = empty_mask(afterstates[i]) & game.cells, 0
         left = empty
         while left:
             left &= left - _ONE
@@ -372,7 +372,7 @@ def _spawn(afterstates, visits, exponent, index, grid, symmetric, chances):
         while empty:
             cell = empty & (~empty + _ONE)
             empty ^= cell
-            row = _row(_name(afterstates[i] | cell * exponent, grid, symmetric), index)
+            row = _row(_name(afterstates[i] | cell * exponent, game, symmetric), index)
             if row < 0:
                 missing += 1
             else:

@@ -28,7 +28,7 @@ _LOW24, _IMAGE = np.uint64((1 << 24) - 1), np.uint64(7)
 def expand(functions, weights, rule, lane, g, work):
     """Slide a lane's board by the four actions, look up where they lead, ask for the weights."""
     board, n, first = lane.board, functions.lookups, QUAD * g * functions.lookups
-    up, right, down, left, up_pays, right_pays, down_pays, left_pays = rules.slide(board, rule.grid)
+    up, right, down, left, up_pays, right_pays, down_pays, left_pays = rules.slide(board, rule.game)
     lane.rewards[0] = np.float32(up_pays) if up != board else ILLEGAL
     lane.rewards[1] = np.float32(right_pays) if right != board else ILLEGAL
     lane.rewards[2] = np.float32(down_pays) if down != board else ILLEGAL
@@ -41,7 +41,7 @@ def expand(functions, weights, rule, lane, g, work):
     else:
         for a in range(QUAD):
             lane.candidates[a] = board
-    image_boards(lane.candidates, ZERO, work.images, rule.grid)
+    image_boards(lane.candidates, ZERO, work.images, rule.game)
     functions.look(work.images, work.positions, first)
     if rule.form == Q:
         for i in range(ZERO, QUAD * n):
@@ -65,7 +65,7 @@ def expand(functions, weights, rule, lane, g, work):
 def look_up_one(functions, rule, board, action, at, work):
     """Write the n look-ups of one board (and, for Q, its action) to work.entries[at …]."""
     work.trial[0], work.trial[1], work.trial[2], work.trial[3] = board, ZERO, ZERO, ZERO
-    image_boards(work.trial, ZERO, work.images, rule.grid)
+    image_boards(work.trial, ZERO, work.images, rule.game)
     functions.look(work.images, work.trial_positions, ZERO)
     if rule.stages.marks:
         count = QUAD * functions.lookups
@@ -146,10 +146,10 @@ def _expect(functions, weights, lane, rule, work):
     for a in range(ZERO, QUAD):  # values[0..3] are work space of each expectation
         values[QUAD + a] = np.float32(0)
         if lane.rewards[a] >= 0:
-            after, _ = rules.slide_one(lane.board, a, rule.grid)
+            after, _ = rules.slide_one(lane.board, a, rule.game)
             moved = moved_lines(lane.board, after, a)
             count, total = rules.outcomes(
-                after, lane.word, a, moved, rule.grid, work.outcomes, work.words, work.chances, ZERO
+                after, lane.word, a, moved, rule.game, work.outcomes, work.words, work.chances, ZERO
             )
             points = _points(functions, weights, count, rule, work)
             values[QUAD + a] = points / np.float32(total)
@@ -166,7 +166,7 @@ def _points(functions, weights, count, rule, work):
         last = min(i + ONE, count - ONE)
         trial[0], trial[1] = work.outcomes[i], work.outcomes[last]
         trial[2], trial[3] = ZERO, ZERO
-        image_boards(trial, ZERO, work.images, rule.grid)
+        image_boards(trial, ZERO, work.images, rule.game)
         functions.look(work.images, positions, ZERO)
         functions.values(weights, positions, ZERO, functions.lookups, values)
         total += np.float32(work.chances[i]) * (values[0] if _alive(trial[0], rule) else lost)
@@ -180,5 +180,5 @@ def _points(functions, weights, count, rule, work):
 @kernel
 def _alive(board, rule):
     """Say whether some action is legal."""
-    up, right, down, left, _, _, _, _ = rules.slide(board, rule.grid)
+    up, right, down, left, _, _, _, _ = rules.slide(board, rule.game)
     return up != board or right != board or down != board or left != board

@@ -40,7 +40,7 @@ def fit(network, afterstates, labels, alpha=0.1):
         labels,
         np.uint64(network.lookups_per_board),
         rate,
-        network.grid,
+        network.game,
     )
 
 
@@ -51,7 +51,7 @@ def places(network, afterstates):
     """
     boards = _boards(network, afterstates)
     out = np.zeros((len(boards), network.lookups_per_board), np.uint32)
-    _finder()(network.look, boards, network.grid, out)
+    _finder()(network.look, boards, network.game, out)
     return out
 
 
@@ -64,27 +64,27 @@ def _boards(network, afterstates):
 # ---------------------------------------------------------------- kernels
 
 
-def _fit(look, value, update, weights, boards, labels, n, rate, grid):
+def _fit(look, value, update, weights, boards, labels, n, rate, game):
     """Learn the examples one by one."""
     images, four = np.zeros(IMAGES, np.uint64), np.zeros(BOARDS_AT_ONCE, np.uint64)
     found = np.zeros(np.uint64(BOARDS_AT_ONCE) * n, np.uint32)
     here, memory = np.zeros(n, np.uint32), np.zeros(0, np.float32)
     for i in range(len(boards)):
         four[0] = boards[i]
-        image_boards(four, np.uint64(0), images, grid)
+        image_boards(four, np.uint64(0), images, game)
         look(images, found, np.uint64(0))
         here[:] = found[::BOARDS_AT_ONCE]
         error = labels[i] - value(weights, here, np.uint64(0), n)
         update(weights, memory, here, np.uint64(0), n, error, rate)
 
 
-def _find(look, boards, grid, out):
+def _find(look, boards, game, out):
     """Write down the places of the look-ups of each board."""
     images, four = np.zeros(IMAGES, np.uint64), np.zeros(BOARDS_AT_ONCE, np.uint64)
     found = np.zeros(BOARDS_AT_ONCE * out.shape[1], np.uint32)
     for i in range(len(boards)):
         four[0] = boards[i]
-        image_boards(four, np.uint64(0), images, grid)
+        image_boards(four, np.uint64(0), images, game)
         look(images, found, np.uint64(0))
         out[i] = found[::BOARDS_AT_ONCE]
 

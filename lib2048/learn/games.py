@@ -79,7 +79,7 @@ def rule_of(network, settings=None):
         "memory": kept.memory,
         "optimistic": network.optimistic,
         "size": network.head_size,
-        "grid": network.grid,
+        "game": network.game,
         "stages": network.stages,
         "start": STARTS.index(settings.starts) if learn else 0,
     }
@@ -136,7 +136,7 @@ class Games:
         """
         results = np.zeros((rows, len(RESULT_COLUMNS)), np.int64)
         self.counters[ROWS] = 0
-        more = self.rule.grid.bind(play_kernel)()(
+        more = self.rule.game.bind(play_kernel)()(
             tuple(self.functions),
             self.weights,
             self.memory,
@@ -168,7 +168,7 @@ class Games:
         self._check_lanes(lanes, path)
         last = lanes["start"] + lanes["length"]
         check_trail(self.rule.start, self.starts, state, last, path)
-        check_boards(state["trail"], self.rule.grid, path)
+        check_boards(state["trail"], self.rule.game, path)
         check_arrays(state, self._past_forms(lanes["length"]), path)
 
     def _forms(self):
@@ -198,7 +198,7 @@ class Games:
     def _check_lanes(self, lanes, path):
         """Raise ValueError where what follows from the others is something else."""
         live, rule = lanes["number"] >= 0, self.rule
-        check_boards(lanes["board"], rule.grid, path)
+        check_boards(lanes["board"], rule.game, path)
         follows = {"slot": self._slots(lanes["length"])} | self._follows(lanes["board"])
         wrong = [name for name, x in follows.items() if (lanes[name] != x)[live].any()]
         if wrong:
@@ -348,5 +348,5 @@ def choose_action(network, functions, rule, board):
     """
     work, lanes = new_work(1, network.lookups_per_board, rule), records(1, LANE)
     lanes["board"], lanes["stage"] = np.uint64(board), network.stage(board)
-    action = rule.grid.bind(choose_kernel)()(tuple(functions), network.weights, rule, lanes, work)
+    action = rule.game.bind(choose_kernel)()(tuple(functions), network.weights, rule, lanes, work)
     return (None if action == 4 else int(action)), work.values[:4] + rule.optimistic

@@ -70,29 +70,29 @@ class Lockstep:
     count: how many at once; seed: game n of all has the luck of (seed, n), as everywhere;
     first_game, last_game: the numbers of the first game and of the one behind the last; a game
     that is over is followed by the next, until none is left.  starts: one of `starts.STARTS`;
-    grid: the board's size.
+    game: what is played.
 
     places: PLACE[count], the games in progress; afterstates: uint64[count, 4] and rewards:
     float32[count, 4], what the four actions lead to, −∞ for an illegal one (in a place without
     a game all are).  `act` plays one turn.
     """
 
-    def __init__(self, count, seed, first_game=0, last_game=FOREVER, starts="initial", grid=WHOLE):
+    def __init__(self, count, seed, first_game=0, last_game=FOREVER, starts="initial", game=WHOLE):
         self.places = records(count, PLACE)
         self.places["number"] = self.places["start"] = -1
         self.afterstates = np.zeros((count, 4), np.uint64)
         self.rewards = np.full((count, 4), ILLEGAL)
         self.counters = np.zeros(len(COUNTERS), np.int64)
-        self.counters[NEXT_GAME], self.grid, self._first = first_game, grid, first_game
+        self.counters[NEXT_GAME], self.game, self._first = first_game, game, first_game
         kind = STARTS.index(starts)
         self.starts = new_starts(kind, 1, count, LONGEST_GAME)
         self._limits = Limits(seed_bits(seed), last_game, FOREVER, kind)
-        grid.bind(_begin_all)(
+        game.bind(_begin_all)(
             self.places, self.afterstates, self.rewards, self.counters, *self._rest()
         )
 
     def _rest(self, last_action=FOREVER):
-        return self.starts, self._limits._replace(last_action=int(last_action)), self.grid
+        return self.starts, self._limits._replace(last_action=int(last_action)), self.game
 
     @property
     def actions(self):
@@ -144,7 +144,7 @@ class Lockstep:
             (len(self.places) if rows is None else rows, len(RESULT_COLUMNS)), np.int64
         )
         self.counters[ROWS] = 0
-        self.grid.bind(_act)(
+        self.game.bind(_act)(
             self.places,
             self.afterstates,
             self.rewards,
@@ -167,8 +167,8 @@ class Lockstep:
         """
         check_arrays(state, self._forms(), path)
         places = self._places_in(state)
-        check_boards(places["board"], self.grid, path)
-        check_boards(state["trail"], self.grid, path)
+        check_boards(places["board"], self.game, path)
+        check_boards(state["trail"], self.game, path)
         last = places["start"] + places["length"]
         check_trail(self._limits.start, self.starts, state, last, path)
         self._check_turn(places, np.asarray(state["counters"]), path)
@@ -199,7 +199,7 @@ class Lockstep:
         """
         turn, more = counters[TURN], counters[NEXT_GAME] < self._limits.last_game
         after, rewards = np.zeros_like(self.afterstates), np.zeros_like(self.rewards)
-        self.grid.bind(_look_all)(places, self.grid, after, rewards)
+        self.game.bind(_look_all)(places, self.game, after, rewards)
         chosen = rewards[np.arange(len(places)), places["action"]]
         live = places["number"] >= 0
         left = live & (np.arange(len(places)) >= turn) & (turn > 0)
@@ -213,16 +213,16 @@ class Lockstep:
         self.places[:] = self._places_in(state)
         self.counters[:] = state["counters"]
         restore_starts(self.starts, state)
-        self.grid.bind(_look_all)(self.places, self.grid, self.afterstates, self.rewards)
+        self.game.bind(_look_all)(self.places, self.game, self.afterstates, self.rewards)
 
 
-def play_in_step(decide, first_game, count, seed, grid=WHOLE, watch=None, stop=(0,)):
+def play_in_step(decide, first_game, count, seed, game=WHOLE, watch=None, stop=(0,)):
     """Play games by number, all at once; return int64[count, 5], see records.RESULT_COLUMNS.
 
     decide: a function from a `Lockstep` to the action of each place; watch: is shown both, before
     the actions are taken.  Another thread ends it after a turn by stop[0] = 1.
     """
-    games = Lockstep(count, seed, first_game, first_game + count, grid=grid)
+    games = Lockstep(count, seed, first_game, first_game + count, game=game)
     parts = []
     while games.live.any() and not stop[0]:
         actions = decide(games)
@@ -242,7 +242,7 @@ def in_order(parts):
 
 
 @part
-def _begin(g, places, after, rewards, counters, starts, limits, grid):
+def _begin(g, places, after, rewards, counters, starts, limits, game):
     """Give a place the next game, or leave it empty when none is left."""
     place, number = places[g], counters[NEXT_GAME]
     length = place.length
@@ -256,7 +256,7 @@ def _begin(g, places, after, rewards, counters, starts, limits, grid):
             limits.start,
             stream_kernel(limits.seed, number),
             number,
-            grid,
+            game,
             place.start,
             length,
             g,
@@ -264,30 +264,30 @@ def _begin(g, places, after, rewards, counters, starts, limits, grid):
         )
         if restarts(limits.start):
             starts.trail[g, place.start] = place.board
-        slide_into(place.board, grid, after[g], rewards[g])
+        slide_into(place.board, game, after[g], rewards[g])
 
 
 @kernel
-def _begin_all(places, after, rewards, counters, starts, limits, grid):
+def _begin_all(places, after, rewards, counters, starts, limits, game):
     for g in range(len(places)):
-        _begin(g, places, after, rewards, counters, starts, limits, grid)
+        _begin(g, places, after, rewards, counters, starts, limits, game)
 
 
 @kernel
-def _look_all(places, grid, after, rewards):
+def _look_all(places, game, after, rewards):
     for g in range(len(places)):
         rewards[g] = ILLEGAL
         if places[g].number >= 0:
-            slide_into(places[g].board, grid, after[g], rewards[g])
+            slide_into(places[g].board, game, after[g], rewards[g])
 
 
 @part
-def _move(place, after, reward, action, grid):
+def _move(place, after, reward, action, game):
     place.last = after
     place.length += 1
     moved = moved_lines(place.board, after, np.uint64(action))
     place.board, place.word, spawned, place.random = rules.spawn(
-        after, place.word, np.uint64(action), moved, place.random, grid
+        after, place.word, np.uint64(action), moved, place.random, game
     )
     place.score += np.int64(reward) + np.int64(spawned)
 
@@ -301,7 +301,7 @@ def _is_over(rewards):
 
 
 @kernel
-def _act(places, after, rewards, counters, results, starts, limits, grid):
+def _act(places, after, rewards, counters, results, starts, limits, game):
     g = counters[TURN]
     while g < len(places) and counters[ROWS] < len(results):
         place = places[g]
@@ -309,14 +309,14 @@ def _act(places, after, rewards, counters, results, starts, limits, grid):
         if place.number >= 0 and rewards[g, action] != ILLEGAL:
             if counters[ACTIONS] >= limits.last_action:
                 break
-            _move(place, after[g, action], rewards[g, action], action, grid)
+            _move(place, after[g, action], rewards[g, action], action, game)
             counters[ACTIONS] += 1
-            slide_into(place.board, grid, after[g], rewards[g])
+            slide_into(place.board, game, after[g], rewards[g])
             if restarts(limits.start):
                 starts.trail[g, place.start + place.length] = place.board
             if _is_over(rewards[g]):
                 place.final, place.lost = place.last, place.board
                 record(place, counters, results)
-                _begin(g, places, after, rewards, counters, starts, limits, grid)
+                _begin(g, places, after, rewards, counters, starts, limits, game)
         g += 1
     counters[TURN] = 0 if g == len(places) else g

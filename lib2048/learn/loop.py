@@ -59,7 +59,7 @@ def _begin(lane, g, counters, rule, starts, limits):
             rule.start,
             stream_kernel(limits.seed, number),
             number,
-            rule.grid,
+            rule.game,
             lane.start,
             length,
             g,
@@ -92,12 +92,12 @@ def _take(functions, weights, memory, rule, lane, g, action, worth, counters, wo
     if rule.learn:
         _note(functions, weights, memory, rule, lane, g, action, worth, work)
     if rule.form != AFTERSTATE:
-        after, _ = rules.slide_one(after, action, rule.grid)
+        after, _ = rules.slide_one(after, action, rule.game)
     lane.length += 1
     counters[ACTIONS] += 1
     moved = moved_lines(lane.board, after, action)
     lane.board, lane.word, spawned, lane.random = rules.spawn(
-        after, lane.word, action, moved, lane.random, rule.grid
+        after, lane.word, action, moved, lane.random, rule.game
     )
     lane.score += np.int64(reward) + np.int64(spawned)
 

@@ -50,7 +50,7 @@ class Rule(NamedTuple):
     optimistic: np.float32  # V_init, what every board is worth beside the sum of its weights
     epsilon: np.float32  # how often any legal action is taken instead of the best
     size: np.uint64  # weights of one action's tables (Q), 0 in the other forms
-    grid: Game  # what is played
+    game: Game  # what is played
     stages: Stages  # of the network
     start: int  # where episodes begin: the number of one of starts.STARTS
 
@@ -132,9 +132,9 @@ def new_work(lanes, n, rule):
     )
 
 
-def check_boards(boards, grid, what):
+def check_boards(boards, game, what):
     """Raise ValueError, in one line, where a board has a tile outside of its size."""
-    if (np.asarray(boards, np.uint64) & ~(grid.cells * np.uint64(15))).any():
+    if (np.asarray(boards, np.uint64) & ~(game.cells * np.uint64(15))).any():
         raise ValueError(f"{what}: holds a board with a tile outside of it")
 
 

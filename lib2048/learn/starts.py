@@ -122,7 +122,7 @@ def restarts(kind):
 
 
 @kernel
-def start_kernel(kind, random, number, grid, start, length, g, starts):
+def start_kernel(kind, random, number, game, start, length, g, starts):
     """Begin an episode; return (board, word, next random state, where it begins).
 
     start, length: where lane g's last episode began, −1 when there was none, and its actions.
@@ -140,23 +140,23 @@ def start_kernel(kind, random, number, grid, start, length, g, starts):
         turn = (start + start + length) // 2
         return starts.trail[g, turn], ZERO, random, turn
     if kind >= S_JUMP and number % 5:
-        board, random = _jump((kind - S_JUMP) % 2, number % 5, random, grid)
+        board, random = _jump((kind - S_JUMP) % 2, number % 5, random, game)
         return board, ZERO, random, number % 5
-    board, word, random = rules.begin(random, grid)
+    board, word, random = rules.begin(random, game)
     return board, word, random, 0
 
 
 @kernel
-def _jump(table, which, random, grid):
+def _jump(table, which, random, game):
     """Put the two tiles of a jump's board into random cells; return (board, random state)."""
     board = ZERO
     for tile in range(2):
         exponent = JUMPS[table, which, tile]
         if exponent == ZERO:
-            board, _, _, random = rules.spawn(board, ZERO, ZERO, ZERO, random, grid)
+            board, _, _, random = rules.spawn(board, ZERO, ZERO, ZERO, random, game)
         else:
             random, bits = draw(random)
-            board = place(board, bits, exponent, grid)
+            board = place(board, bits, exponent, game)
     return board, random
 
 

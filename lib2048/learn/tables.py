@@ -166,7 +166,7 @@ class TableLearner:
 
     def prepare(self):
         """Compile, or load, what playing needs."""
-        self.network.grid.bind(play_kernel)()
+        self.network.game.bind(play_kernel)()
 
     def set_rate(self, rate):
         """Learn at this rate from now on."""

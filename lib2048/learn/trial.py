@@ -45,16 +45,16 @@ def try_functions(message):
     return {"problem": None}
 
 
-def some_boards(grid, count=BOARDS):
+def some_boards(game, count=BOARDS):
     """Return boards to try a function on: those of random games, and of random tiles.  → list."""
-    random, cells = np.random.default_rng(2048), int(grid.cells) * 15
+    random, cells = np.random.default_rng(2048), int(game.cells) * 15
     boards, number = [np.uint64(0), np.uint64(cells & (1 << 64) - 1)], 0
     while len(boards) < count // 2:
-        board, luck = initial(stream(2048, number), grid)
+        board, luck = initial(stream(2048, number), game)
         number += 1
-        while options := afterstates(board, grid):
+        while options := afterstates(board, game):
             _, after, _ = options[random.integers(len(options))]
-            board, luck = spawn(after, luck, grid)
+            board, luck = spawn(after, luck, game)
             boards += [board, after]
     few, rest = boards[:4], boards[4:]  # an empty board, a full one, the beginning of a game
     rest = [rest[i] for i in random.permutation(len(rest))[: count // 2]]
@@ -98,7 +98,7 @@ class _Plain:
         All boards are tried with one function before the next one.
         """
         for part in self.functions:
-            for board in sorted(some_boards(self.network.grid)[:PLAIN], key=count_empty)[::-1]:
+            for board in sorted(some_boards(self.network.game)[:PLAIN], key=count_empty)[::-1]:
                 getattr(self, f"_try_{part}")(board)
         return self.positions
 
@@ -169,7 +169,7 @@ class _Plain:
     def _try_update(self, board):
         weights, memory, positions = self._tables(board)
         if self.takes == OF_A_RULE:  # between the look-ups of others
-            others = _look_ups(self.network, self.network.grid.cells) % np.uint32(self.size)
+            others = _look_ups(self.network, self.network.game.cells) % np.uint32(self.size)
             given = weights, memory, np.concatenate([others, positions, others])
         else:
             given = weights, memory, positions
@@ -232,7 +232,7 @@ def _try_compiled(network, functions, takes, plain):
         _compile(network, {part: functions[part]}, takes, part)
     if "index" in functions:
         fast = checked(functions["index"])
-        for board in some_boards(network.grid):
+        for board in some_boards(network.game):
             _check_positions(network, board, fast, plain.get(board))
 
 

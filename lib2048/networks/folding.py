@@ -55,7 +55,7 @@ def _hosts(network):
 
 
 def _host(network, cells, longest):
-    for image in symmetries(np.uint64(0xFEDCBA9876543210), network.grid):
+    for image in symmetries(np.uint64(0xFEDCBA9876543210), network.game):
         turned = to_exponents(image)[list(cells)].tolist()
         for host, others in enumerate(network.tuples):
             if len(others) == longest and set(turned) <= set(others):

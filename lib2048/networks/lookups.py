@@ -69,13 +69,13 @@ def mirror_planes(board):
 
 
 @kernel
-def image_boards(boards, at, images, grid):
+def image_boards(boards, at, images, game):
     """Write the 8 symmetric images, in planes, of four boards.
 
-    boards: uint64[…], read from `at` on; images: uint64[32], image s of board a at 4s + a; grid:
+    boards: uint64[…], read from `at` on; images: uint64[32], image s of board a at 4s + a; game:
     `Grid`.  A board that is not square has four images, and each is written twice.
     """
-    right, down, square = grid.right >> np.uint64(1), grid.down, is_square(grid)
+    right, down, square = game.right >> np.uint64(1), game.down, is_square(game)
     for a in range(BOARDS_AT_ONCE):
         board = boards[at + np.uint64(a)]
         x = planes(board)

@@ -50,7 +50,7 @@ def parse_network(name):
     )
 
 
-def parse_grid(name):
+def game_of(name):
     """Return the `Game` that a network's name asks for: what follows its @, or 4×4."""
     _, at, size = name.partition("@")
     return new_game(*parse_size(size)) if at else WHOLE
@@ -59,7 +59,7 @@ def parse_grid(name):
 def _parse_small(name, size):
     if not name.startswith("cells:"):
         raise ValueError(f"network {name!r} on a board of {size}: name its cells, cells:0145@2x2")
-    tuples, cells = parse_network(name), int(parse_grid("@" + size).cells)
+    tuples, cells = parse_network(name), int(game_of("@" + size).cells)
     outside = {cell for cells_of in tuples for cell in cells_of if not cells >> 4 * cell & 1}
     if outside:
         raise ValueError(f"network {name!r}: a board of {size} has no cell {min(outside):x}")

@@ -29,7 +29,7 @@ from lib2048.networks.lookups import (
     stage_positions,
     values_kernel,
 )
-from lib2048.networks.names import parse_grid, parse_network
+from lib2048.networks.names import game_of, parse_network
 from lib2048.networks.stages import TOP, Stages, stages
 
 FORMS = ("afterstate", "state", "q")
@@ -48,7 +48,7 @@ class Geometry:
     default where there are stages (see `stages`).
     Raises ValueError, in one line, for what makes no network, MemoryError for too many weights.
 
-    tuples: of cells; grid: the board's size; stages: `Stages`; block: weights of one stage, or of
+    tuples: of cells; game: what is played; stages: `Stages`; block: weights of one stage, or of
     one action's tables; blocks: how many of them; size: weights in all.
     """
 
@@ -56,7 +56,7 @@ class Geometry:
         if form not in FORMS:
             raise ValueError(f"unknown form {form!r}: use {', '.join(FORMS)}")
         self.name, self.form, self.tuples = name, form, parse_network(name)
-        self.grid = parse_grid(name)
+        self.game = game_of(name)
         if "@" in name and form != "afterstate":
             raise ValueError(f"network {name}: on a smaller board only afterstates have values")
         self.block, self._bits = layout(self.tuples)
@@ -227,8 +227,8 @@ class Network(Geometry):
         return int(TURNED[turn, head]) if self.heads > 1 else head
 
     def _images(self, board):
-        numbers = np.uint64(0xFEDCBA9876543210) & self.grid.cells * np.uint64(15)
-        images, where = symmetries(board, self.grid), symmetries(numbers, self.grid)
+        numbers = np.uint64(0xFEDCBA9876543210) & self.game.cells * np.uint64(15)
+        images, where = symmetries(board, self.game), symmetries(numbers, self.game)
         for number, cells in enumerate(self.tuples):
             for turn, (image, places) in enumerate(zip(images, where, strict=True)):
                 stands = to_exponents(places)
@@ -258,7 +258,7 @@ class Network(Geometry):
         """Return where the weights of a board's look-ups lie: uint32[8·m], in `weights`."""
         images = np.zeros(IMAGES, np.uint64)
         found = np.zeros(BOARDS_AT_ONCE * self.lookups_per_board, np.uint32)
-        image_boards(np.array([board, 0, 0, 0], np.uint64), np.uint64(0), images, self.grid)
+        image_boards(np.array([board, 0, 0, 0], np.uint64), np.uint64(0), images, self.game)
         self.look(images, found, np.uint64(0))
         heads = [self._turned(turn, head) for turn in range(8)] * len(self.tuples)
         found = found[::BOARDS_AT_ONCE] + np.array(heads, np.uint32) * np.uint32(self.head_size)
@@ -277,7 +277,7 @@ class Network(Geometry):
             self.lookups_per_board,
             head,
             self.head_size,
-            self.grid,
+            self.game,
             self.stages,
             out,
         )
@@ -336,7 +336,7 @@ def _checked_start(optimistic):
         types.float32[::1],
     )
 )
-def many_values(look, values_of, weights, boards, lookups, head, size, grid, stages, out):
+def many_values(look, values_of, weights, boards, lookups, head, size, game, stages, out):
     """Write the values of many boards, four at a time."""
     n = np.uint64(lookups)
     images, four = np.zeros(IMAGES, np.uint64), np.zeros(BOARDS_AT_ONCE, np.uint64)
@@ -345,7 +345,7 @@ def many_values(look, values_of, weights, boards, lookups, head, size, grid, sta
     for start in range(0, len(boards), BOARDS_AT_ONCE):
         count = min(BOARDS_AT_ONCE, len(boards) - start)
         four[:count] = boards[start : start + count]
-        image_boards(four, np.uint64(0), images, grid)
+        image_boards(four, np.uint64(0), images, game)
         look(images, positions, np.uint64(0))
         for i in range(np.uint64(0), np.uint64(len(positions))):
             turn = (i >> np.uint64(2)) & np.uint64(7)

@@ -163,17 +163,17 @@ class Step(NamedTuple):
 def record_game(who, seed=1, number=0):
     """Play one game slowly and keep every turn: a list of `Step`, the last with action None."""
     who = player(who)
-    grid = who.network.grid if hasattr(who, "network") else WHOLE
-    board, random = initial(stream(seed, number), grid)
+    game = who.network.game if hasattr(who, "network") else WHOLE
+    board, random = initial(stream(seed, number), game)
     steps, decide = [], getattr(who, "decide", lambda board: _ask(who, board))
     while True:
         action, values = decide(board)
         if action is None:
             break
-        after, reward = slide(board, action, grid)
+        after, reward = slide(board, action, game)
         value = None if values is None else values[action] - reward
         steps.append(Step(board, action, reward, after, value))
-        board, random = spawn(after, random, grid)
+        board, random = spawn(after, random, game)
     return [*steps, Step(board, None, 0, board, None if values is None else 0.0)]
 
 

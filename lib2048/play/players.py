@@ -206,7 +206,7 @@ class NetworkPlayer:
         """Return (action or None, {action: reward + value}) of a board; see `values`."""
         action, values = choose_action(self.network, self.functions, self.rule, board)
         pays = self.network.form != "q"
-        legal = afterstates(board, self.network.grid)
+        legal = afterstates(board, self.network.game)
         return action, {a: float(values[a]) + reward * pays for a, _, reward in legal}
 
     def choose(self, board):
@@ -271,14 +271,14 @@ class SearchPlayer:
 
     def compile(self):
         """Compile, or load, what playing needs, without playing a game."""
-        game = self.network.grid
+        game = self.network.game
         return policy_kernel(CONTEXT, game.rules), game.bind(search_policy)()
 
     def play_games(self, first_game, count, seed):
         """Play games by number; return int64[count, 5], see records.RESULT_COLUMNS."""
         results, context = np.zeros((count, len(RESULT_COLUMNS)), np.int64), self.search.context()
         play, policy = self.compile()
-        play(policy, context, self.network.grid, seed_bits(seed), first_game, results)
+        play(policy, context, self.network.game, seed_bits(seed), first_game, results)
         for mine, theirs in zip(self._counts(self), self._counts(context[MEMORY]), strict=True):
             mine += theirs
         return results

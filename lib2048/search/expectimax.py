@@ -439,7 +439,7 @@ class Search:
 
     def __init__(self, network, plies=None, seconds=None, table_mib=None, reduce=False, pays=True):
         table_mib = check_limits(plies, seconds, table_mib)
-        if network.form != "afterstate" or network.grid.cells != WHOLE.cells:
+        if network.form != "afterstate" or network.game.cells != WHOLE.cells:
             raise ValueError(f"network {network.name}: search needs values of 4x4 afterstates")
         self.network, self.table_mib = network, table_mib
         self.stop, self._own = np.zeros(1, np.int64), None
@@ -455,7 +455,7 @@ class Search:
             np.float32(pays),
             start,
             network.stages,
-            network.grid,
+            network.game,
         )
 
     def context(self, table_mib=None):
@@ -475,7 +475,7 @@ class Search:
     def decide(self, board):
         """Search one board; return (action or None, {action: reward + value}, plies reached)."""
         context = self._cleared()
-        action, plies = self.network.grid.bind(decide)()(context, np.uint64(board))
+        action, plies = self.network.game.bind(decide)()(context, np.uint64(board))
         values = context[MEMORY].values[int(ROOT) : int(ROOT) + 4]
         found = {a: float(value) for a, value in enumerate(values) if value != ILLEGAL}
         return (None if action == 4 else int(action)), found, int(plies)

@@ -41,7 +41,7 @@ class NetworkExplorer(BrowserWidget):
 
     def __init__(self, network=None, boards=None, seen=None, cells=None):
         self.network, self.trouble = _loaded(network)
-        self._grid = getattr(self.network, "grid", rules.WHOLE)
+        self._grid = getattr(self.network, "game", rules.WHOLE)
         images = rules.symmetries(NUMBERED & self._grid.cells * np.uint64(15), self._grid)
         self._images = [rules.to_exponents(image).tolist() for image in images]
         tuples = self.network.tuples if self.network else ()

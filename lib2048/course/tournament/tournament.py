@@ -132,7 +132,7 @@ class _Tournament:
 
     def _weights(self, path, name):
         network = storage.load(path, to_play=True)
-        if network.grid != WHOLE:
+        if network.game != WHOLE:
             raise ValueError(f"network {network.name} plays on a smaller board")
         seconds = self.ms_per_move and self.ms_per_move / 1000
         who = SearchPlayer(network, seconds=seconds) if seconds else NetworkPlayer(network)

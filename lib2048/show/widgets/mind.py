@@ -156,7 +156,7 @@ def _shipped():
 
 
 def _on_four_by_four(who):
-    grid = getattr(getattr(who, "network", None), "grid", rules.WHOLE)
-    if grid != rules.WHOLE:
+    game = getattr(getattr(who, "network", None), "game", rules.WHOLE)
+    if game != rules.WHOLE:
         raise PlayerError(f"{who.name} plays on a smaller board, and this one has 4 × 4 cells")
     return who
