@@ -6,22 +6,12 @@ kernels call as `rules.slide`, `rules.spawn` ….  `Game.bind` returns a kernel 
 its own game, compiled once and inlined; for 2048 that is the kernel as it was written.
 
 A state is a board and one more word, for what a game remembers beside its tiles: 0 in 2048, where
-the compiler removes it.  A rules module has
-
-* slide(board, game) → (up, right, down, left, and the reward of each), and slide_one(board, action,
-  game) → (afterstate, reward): all uint64; an illegal action returns the board itself;
-* begin(luck, game) → (board, word, luck): a start;
-* spawn(afterstate, word, action, moved, luck, game) → (board, word, reward, luck): what luck puts
-  in; moved: a bit for each line (row or column) that the action has moved;
-* outcomes(afterstate, word, action, moved, game, boards, words, weights, at) → (count, total): the
-  same as a list, boards[at …] and words[at …] with weights[at …] in [0, 1]; a chance is
-  weight / total;
-* image(afterstate, word, action, moved, game) → the same four of an image that plays alike, and a
-  key, equal for all that do;
-* tile(exponent), for people: what is written on a tile.
+the compiler removes it.  Another game is another module that holds what `Rules` says.
 """
 
-from typing import NamedTuple
+import math
+from collections.abc import Hashable
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -30,7 +20,48 @@ from lib2048.machine.kernels import bound
 
 SEAM = "rules"  # the name by which kernels know the module with the rules
 MOST_OUTCOMES = 32  # of one spawn: 2 tiles in 16 cells
-FAMILIES = []  # the modules that have rules, 2048's first
+
+
+class Rules(Hashable, Protocol):
+    """What a module of rules holds: kernels, and for people how a tile is written.
+
+    Boards, words, actions, rewards and luck are uint64; game is a `Game`.
+    """
+
+    NAME: str  # as `parse_game` reads it
+
+    def slide(self, board, game):
+        """Return (up, right, down, left, and the reward of each).
+
+        An action that is not legal returns the board itself and 0.
+        """
+
+    def slide_one(self, board, action, game):
+        """Return (afterstate, reward) of one action."""
+
+    def begin(self, luck, game):
+        """Begin a game: return (board, word, luck)."""
+
+    def spawn(self, afterstate, word, action, moved, luck, game):
+        """Let luck put something in: return (board, word, reward, luck).
+
+        moved: a bit for each line, a row or a column, that the action has moved.
+        """
+
+    def outcomes(self, afterstate, word, action, moved, game, boards, words, weights, at):
+        """List what `spawn` can lead to in boards, words and weights [at …]; return (count, total).
+
+        Weights are float64 from 0 to 1; an outcome's chance is its weight / total.
+        """
+
+    def image(self, afterstate, word, action, moved, game):
+        """Return the same four of an image that plays alike, and a key, equal for all that do."""
+
+    def tile(self, exponent):
+        """Return what is written on a tile, as an int; 0 for an empty cell."""
+
+
+FAMILIES: list[Rules] = []  # the modules that have rules, 2048's first
 
 
 class Game(NamedTuple):
@@ -44,32 +75,32 @@ class Game(NamedTuple):
     family: np.uint64  # which rules: their number in FAMILIES
 
     @property
-    def rules(self):
+    def rules(self) -> Rules:
         """The module with the rules."""
         return FAMILIES[int(self.family)]
 
     @property
-    def rows(self):
+    def rows(self) -> int:
         """The number of rows."""
         return 4 - int(self.down) // 16
 
     @property
-    def columns(self):
+    def columns(self) -> int:
         """The number of columns."""
         return 4 - int(self.right) // 4
 
     @property
-    def actions(self):
+    def actions(self) -> tuple[str, ...]:
         """The names of the actions 0..3."""
         return ACTIONS
 
     @property
-    def chances(self):
+    def chances(self) -> dict[int, float]:
         """What can spawn: {exponent: chance}."""
         return {1: 1 - float(self.four), 2: float(self.four)}
 
     @property
-    def name(self):
+    def name(self) -> str:
         """How the game is written, as `parse_game` reads it: 2048, 2048@3x4, 2048:four=0.2."""
         odds = "" if self.four == FOUR_CHANCE else f":four={float(self.four):g}"
         size = "" if self.rows == self.columns == 4 else f"@{self.rows}x{self.columns}"
@@ -79,16 +110,16 @@ class Game(NamedTuple):
         """Return a kernel as it plays this game: compiled with the game's own rules in it."""
         return bound(kernel, SEAM, self.rules)
 
-    def tile(self, exponent):
+    def tile(self, exponent: int) -> int:
         """Return what is written on a tile, as an int: 0 for an empty cell, else 2, 4, 8 …"""
         return self.rules.tile(exponent)
 
-    def has_room(self, board):
+    def has_room(self, board) -> bool:
         """Say whether a cell is empty."""
         cells = range(0, 64, 4)
         return any(int(self.cells) >> c & 1 and not int(board) >> c & 15 for c in cells)
 
-    def outcomes(self, afterstate, word=0, action=0, moved=15):
+    def outcomes(self, afterstate, word=0, action=0, moved=15) -> list[tuple[float, np.uint64]]:
         """Return [(chance, state)] of what luck can put into an afterstate; states are uint64.
 
         moved: a bit for each line that the action has moved.  Empty where there is no room.
@@ -99,7 +130,7 @@ class Game(NamedTuple):
         return list(zip((weights[:count] / (total or 1)).tolist(), boards[:count]))
 
 
-def new_game(rows=4, columns=4, four=FOUR_CHANCE, family=0):
+def new_game(rows: int = 4, columns: int = 4, four: float = FOUR_CHANCE, family: int = 0) -> Game:
     """Return the `Game` of a board size and odds.
 
     rows, columns: 1 … 4; four: the chance that a spawned tile is a 4, from 0 to 1; family: of
@@ -120,7 +151,7 @@ def new_game(rows=4, columns=4, four=FOUR_CHANCE, family=0):
     )
 
 
-def parse_game(name):
+def parse_game(name: str) -> Game:
     """Return the `Game` that a name asks for: 2048, 2048@3x4, 2048:four=0.2, 2048:four=0.2@3x4.
 
     Raises ValueError, in one line, for anything else.
@@ -132,16 +163,16 @@ def parse_game(name):
         raise ValueError(f"unknown game {name!r}: use {', '.join(families)}, 2048@3x4, …")
     key, _, number = option.partition("=")
     try:
-        four = float(number) if colon else FOUR_CHANCE
+        four = float(number) if key == "four" else FOUR_CHANCE
     except ValueError:
-        four = None
-    if colon and (key != "four" or four is None):
+        four = math.nan
+    if colon and key != "four" or math.isnan(four):
         raise ValueError(f"unknown game {name!r}: odds are written as in 2048:four=0.2")
     rows, columns = parse_size(size) if at else (4, 4)
     return new_game(rows, columns, four, families.index(rules))
 
 
-def parse_size(size):
+def parse_size(size: str) -> tuple[int, int]:
     """Return (rows, columns) of a board size such as '2x3'.  Raises ValueError, in one line."""
     rows, _, columns = size.partition("x")
     if not (rows.isdigit() and columns.isdigit()):

@@ -1,12 +1,12 @@
 """Players: from a board to an action.
 
-Every player has a name, `choose(board)` for one decision, and `play_games` for many games at
-full speed.  A player without a network is a *policy*, one compiled function; a network plays
-through the same loop that it learns by.  A player whose games take long has a `stop`, int64[1]:
-as soon as another thread sets it to 1, `play_games` returns whatever it has.
+Every player is a `Player`.  One without a network is a *policy*, one compiled function; a network
+plays through the same loop that it learns by.  A player whose games take long has a `stop`,
+int64[1]: as soon as another thread sets it to 1, `play_games` returns whatever it has.
 """
 
 import functools
+from typing import Protocol
 
 import numpy as np
 from numba import types
@@ -133,6 +133,19 @@ def policy_kernel(context, rules_of=WHOLE.rules):
 
 
 # ---------------------------------------------------------------- players
+
+
+class Player(Protocol):
+    """What every player is; those that value actions have `values` and `decide`, too."""
+
+    name: str
+
+    def choose(self, board) -> int | None:
+        """Return the action (0..3) on a board, or None when none is legal."""
+
+    def play_games(self, first_game: int, count: int, seed: int) -> np.ndarray:
+        """Play games by number; return int64[count, 5], see records.RESULT_COLUMNS."""
+
 
 PIECE = 100_000  # actions between two looks at `stop`
 
@@ -375,7 +388,7 @@ def network_player(network, depth=1, seconds=None, table_mib=None, reduce=False)
     return SearchPlayer(network, depth, seconds, table_mib=table_mib, reduce=reduce)
 
 
-def player(what):
+def player(what) -> Player:
     """Make a player out of a name, a network, or a player.
 
     what: 'random', 'greedy', 'first-legal', 'heuristic', a network, or anything with `choose` and
