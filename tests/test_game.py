@@ -12,8 +12,8 @@ from lib2048.game.bits import WHOLE
 from lib2048.game.board import afterstates, from_tiles, initial, spawn
 from lib2048.game.game import FAMILIES, SEAM, new_game, parse_game
 from lib2048.game.rng import stream
-from lib2048.learn.games import Games
-from lib2048.learn.settings import Settings, rule_of
+from lib2048.learn.games import Games, rule_of
+from lib2048.learn.settings import Settings
 from lib2048.machine.kernels import bound, kernel
 from lib2048.play.players import PolicyPlayer, greedy_policy, random_policy
 from lib2048.search.expectimax import Search

@@ -125,8 +125,9 @@ class Game(NamedTuple):
         moved: a bit for each line that the action has moved.  Empty where there is no room.
         """
         boards, words = np.zeros((2, MOST_OUTCOMES), np.uint64)
-        asked, weights = map(np.uint64, (afterstate, word, action, moved)), np.zeros(MOST_OUTCOMES)
-        count, total = self.rules.outcomes(*asked, self, boards, words, weights, np.uint64(0))
+        weights, zero = np.zeros(MOST_OUTCOMES), np.uint64(0)
+        a, w, by, lines = map(np.uint64, (afterstate, word, action, moved))
+        count, total = self.rules.outcomes(a, w, by, lines, self, boards, words, weights, zero)
         return list(zip((weights[:count] / (total or 1)).tolist(), boards[:count]))
 
 
