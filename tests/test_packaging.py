@@ -80,7 +80,7 @@ def test_module_imports_only_what_is_listed(path):
         core |= names(EXTRAS["deep"])
     if path.name in ("envs.py", "raster.py"):
         core |= names(EXTRAS["envs"])
-    lazy = ("plot.py", "withtorch.py", "running.py")
+    lazy = ("plot.py", "warm_torch.py", "running.py")
     if path.name not in lazy and path.parent.name not in ("widgets", "explorers"):
         assert distributions(imported(path, top_level_only=True)) <= core
 
