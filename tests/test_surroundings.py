@@ -47,6 +47,7 @@ def told(text):
 # ---------------------------------------------------------------- compiled code
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", ["file", "file/below"])
 def test_without_a_place_for_compiled_code_everything_works_and_says_so_once(tmp_path, place):
     (tmp_path / "file").write_text("in the way")
@@ -61,6 +62,7 @@ def test_without_a_place_for_compiled_code_everything_works_and_says_so_once(tmp
     assert set(Path(lib2048.__file__).parent.rglob("*.nb?")) == before  # none beside the sources
 
 
+@pytest.mark.slow
 def test_a_full_disk_for_compiled_code_is_named_and_ends_nothing(tmp_path):
     program = "import errno, sys\nsys.argv = ['lib2048', 'play', 'random', '--games', '3']\n"
     program += "import lib2048.cli\nfrom numba.core.caching import IndexDataCacheFile as Files\n"
@@ -96,6 +98,7 @@ def compiled(tmp_path_factory):
     return folder, *(done(words, folder, **fresh) for words in (["--version"], [*PLAY, "--json"]))
 
 
+@pytest.mark.slow
 def test_what_is_compiled_for_everybody_is_used_and_never_written(tmp_path, compiled):
     folder, _, first = compiled
     common = shutil.copytree(folder / "cache", tmp_path / "common")
@@ -114,6 +117,7 @@ def test_what_is_compiled_for_everybody_is_used_and_never_written(tmp_path, comp
     assert sorted((path, path.stat().st_mtime_ns) for path in common.rglob("*")) == files
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [0, 3, -1])
 def test_damaged_code_for_everybody_is_left_alone(tmp_path, compiled, size):
     folder, _, first = compiled
@@ -131,6 +135,7 @@ def test_damaged_code_for_everybody_is_left_alone(tmp_path, compiled, size):
     assert not told(found.stderr)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [0, 3, -1])
 def test_damaged_compiled_code_is_made_anew(tmp_path, compiled, size):
     """A power cut may leave files that are there and empty."""
@@ -145,6 +150,7 @@ def test_damaged_compiled_code_is_made_anew(tmp_path, compiled, size):
         assert {line[-9:] for line in told(again.stderr)} == lines
 
 
+@pytest.mark.slow
 def test_an_edit_is_compiled_anew(tmp_path):
     """Also in another file than the kernel's, and where compiled code cannot be kept."""
     shutil.copytree(
