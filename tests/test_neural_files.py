@@ -110,9 +110,9 @@ def test_an_edited_checkpoint_neither_crashes_nor_says_two_lines(name):
     assert len(found) > 50
 
 
-@pytest.mark.parametrize("number", [6, pytest.param(30, marks=pytest.mark.slow)])
-def test_no_damaged_file_ends_in_a_traceback_or_plays_with_other_weights(number):
-    found = hostile.fuzz(number, first=2000, neural=True)
+@pytest.mark.slow
+def test_no_damaged_file_ends_in_a_traceback_or_plays_with_other_weights():
+    found = hostile.fuzz(30, first=2000, neural=True)
     assert [row for row in found if not row["fine"]] == []
     assert any("policy" in row["file"] or "value" in row["file"] for row in found)
 

@@ -297,16 +297,10 @@ def test_without_stages_every_other_start_works():
 # ---------------------------------------------------------------- bad input
 
 
-@pytest.mark.parametrize(
-    "starts, stages_, words",
-    [
-        ("carousel", 0, "stages"),
-        ("merry-go-round", 2, "unknown"),
-        ("", 2, "unknown"),
-        (None, 2, "unknown"),
-        ("jump", 0, "unknown"),
-    ],
-)
+@pytest.mark.parametrize("starts, stages_, words", [
+    ("carousel", 0, "stages"), ("merry-go-round", 2, "unknown"), ("", 2, "unknown"),
+    (None, 2, "unknown"), ("jump", 0, "unknown"),
+])  # fmt: skip
 def test_starts_that_make_no_sense_are_refused(tmp_path, starts, stages_, words):
     network = Network(NAME, stages=stages_)
     with pytest.raises(ValueError, match=words) as error:
