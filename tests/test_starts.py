@@ -13,15 +13,7 @@ from lib2048 import Network, slide, stream, train
 from lib2048.game.board import initial
 from lib2048.game.game import new_game
 from lib2048.learn import tables
-from lib2048.learn.starts import (
-    CAROUSEL,
-    KEPT,
-    STARTS,
-    check_starts,
-    new_starts,
-    remember,
-    start_kernel,
-)
+from lib2048.learn.starts import CAROUSEL, KEPT, STARTS, new_starts, remember, start_kernel
 from lib2048.train import run as training
 from lib2048.train.history import History
 
@@ -307,10 +299,6 @@ def test_starts_that_make_no_sense_are_refused(tmp_path, starts, stages_, words)
         train(network, starts=starts, actions=10, out=tmp_path / "run", progress=False)
     assert "\n" not in str(error.value)
     assert not list(tmp_path.iterdir()) and not network.weights.any()
-
-
-def test_starts_are_numbered_in_their_order():
-    assert [check_starts(name, 4) for name in STARTS] == list(range(7))
 
 
 @pytest.mark.parametrize("changes", [{"starts": "restart"}, {"marks": 2}, {"promotion": False}])
