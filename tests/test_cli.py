@@ -208,17 +208,6 @@ def test_training_without_room_for_a_stage_ends_with_2(answer, capsys, tmp_path,
     assert answer(*arguments, "--resume")["actions"] == 100
 
 
-def test_train_goes_on_and_reports_at_the_end(answer, tmp_path):
-    arguments = ["train", "--network", SMALL, "--out", tmp_path / "run", "--actions"]
-    first = answer(*arguments, 5000)
-    again = answer(*arguments, 5000, "--resume")
-    longer = answer(*arguments, 9000, "--resume")
-    straight = answer(*arguments[:4], tmp_path / "straight", "--actions", 9000)
-    counts = ("games", "actions", "mean_last")
-    assert [again[key] for key in counts] == [first[key] for key in counts]
-    assert [longer[key] for key in counts] == [straight[key] for key in counts]
-
-
 def test_a_trained_network_beats_an_untrained_one(answer, tmp_path):
     found = answer("train", "--network", SMALL, "--actions", 300_000, "--out", tmp_path / "run")
     trained = answer("play", found["weights"], "--games", 200)

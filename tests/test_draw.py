@@ -415,7 +415,7 @@ def test_everything_in_a_tree_lies_inside_its_card():
         (lambda: draw.board([["2"]]), "a board is"),
         (lambda: draw.board([2, 4]), "a board is"),
         (lambda: draw.board(BOARD, highlight=[16]), "cell 16 is not on a 4×4 board"),
-        (lambda: draw.board(BOARD, highlight=[(0, 4)]), r"cell \(0, 4\)"),
+        (lambda: draw.board(BOARD, highlight=[(0, 4)]), "cell (0, 4)"),
         (lambda: draw.board(BOARD, highlight=["a"]), "a cell is"),
         (lambda: draw.board(BOARD, arrow=4), "an action is 0..3 or one of Up, Right, Down, Left"),
         (lambda: draw.board(BOARD, arrow="up"), "not 'up'"),
@@ -437,7 +437,5 @@ def test_everything_in_a_tree_lies_inside_its_card():
         (lambda: draw.tree(BOARD, [(0, BOARD, 0, [(0.5, BOARD, 0, 1)])]), "after Up add up to 0.5"),
     ],
 )
-def test_bad_input_is_answered_by_one_clear_line(call, says):
-    with pytest.raises(ValueError, match=says) as caught:
-        call()
-    assert "\n" not in str(caught.value)
+def test_bad_input_is_answered_by_one_clear_line(refused, call, says):
+    refused(call, says)

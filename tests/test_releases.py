@@ -40,6 +40,7 @@ def test_a_release_runs_to_its_end_and_every_check_says_not_attempted(lab, monke
         assert shown["status"] == "not attempted", labs.name(cell)
 
 
+@pytest.mark.slow
 def test_the_notebook_tests_run_sources_and_no_releases(pytester_root):
     collected = pytester_root("notebooks/homework", "--collect-only", "-q")
     assert "source/hw01/hw01.ipynb" in collected and "release" not in collected
