@@ -90,7 +90,9 @@ def test_score_against_compute(by):
     assert ax.get_xscale() == "log" and len(ax.lines) > 10
 
 
-@pytest.mark.parametrize("name", RUN)
+@pytest.mark.parametrize(
+    "name", [RUN[0], *(pytest.param(name, marks=pytest.mark.slow) for name in RUN[1:])]
+)
 def test_each_is_made_again_at_its_smallest_budget(name):
     if FIGURES[name].get("unit") == "positions":
         pytest.importorskip("torch")

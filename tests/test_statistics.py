@@ -183,40 +183,34 @@ def test_per_cent_keeps_the_sign_and_has_none_of_zero():
 # ---------------------------------------------------------------- what is refused
 
 
-@pytest.mark.parametrize("few", [[], [5], 5.0, np.float64(7)])
-def test_two_seeds_are_the_least(few):
-    for ask in (lambda: compare(few, A), lambda: compare(A, few), lambda: interval(few)):
-        with pytest.raises(ValueError, match="two are the least: seeds are the unit") as error:
-            ask()
-        assert "\n" not in str(error.value)
+LEAST = "two are the least: seeds are the unit"
+SHARE = "between 0 and 1, such as 0.95"
+REFUSED = [
+    *((lambda few=few: compare(few, A), LEAST) for few in ([], [5], 5.0, np.float64(7))),
+    (lambda: compare(A, [5]), LEAST),
+    (lambda: interval([5]), LEAST),
+    *((lambda bad=bad: compare([1, bad], A), "nan or inf") for bad in (math.nan, -math.inf)),
+    (lambda: compare(A, [math.inf, 2, 3], paired=True), "nan or inf"),
+    (lambda: interval([1, 2, math.nan]), "nan or inf"),
+    (lambda: compare(np.ones((3, 10)), B), "a has shape (3, 10): one number a seed"),
+    (lambda: compare(A, B, paired=True), "a has 3 seeds and b 4"),
+    *((lambda x=x: compare(A, B, level=x), SHARE) for x in (0, 1, 95, -0.5, math.nan)),
+    (lambda: interval(A, 0), SHARE),
+    (lambda: of_groups(value="score"), "no column 'score'; there are run, seed, mean"),
+    (lambda: of_groups(against="best"), "no group 'best'; there are plain, new, old, one"),
+    (lambda: of_groups(pd.concat([a_table(), a_table()])), "plain holds a seed twice"),
+    (lambda: of_groups(a_table().replace(22, math.nan)), "nan"),
+    (lambda: at_equal(training(), "actions", "points"),
+     "no column 'points'; there are run, seed, actions, score"),
+    (lambda: at_equal(training().drop(columns="seed"), "actions", "score"), "no column 'seed'"),
+    (lambda: at_equal(training().replace({"actions": {20: 31}}), "actions", "score"),
+     "one run begins at actions 31, another has ended at 30"),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
-def test_every_seed_needs_a_number(bad):
-    for ask in (
-        lambda: compare([1, bad], A),
-        lambda: compare(A, [bad, 2], paired=True),
-        lambda: interval([1, 2, bad]),
-    ):
-        with pytest.raises(ValueError, match="nan or inf"):
-            ask()
-
-
-def test_games_of_many_seeds_are_refused():
-    with pytest.raises(ValueError, match=r"a has shape \(3, 10\): one number a seed"):
-        compare(np.ones((3, 10)), B)
-
-
-def test_pairs_need_partners():
-    with pytest.raises(ValueError, match="a has 3 seeds and b 4"):
-        compare(A, B, paired=True)
-
-
-@pytest.mark.parametrize("level", [0, 1, 95, -0.5, math.nan])
-def test_a_level_is_a_share(level):
-    for ask in (lambda: compare(A, B, level=level), lambda: interval(A, level)):
-        with pytest.raises(ValueError, match="between 0 and 1, such as 0.95"):
-            ask()
+@pytest.mark.parametrize("call, said", REFUSED)
+def test_what_cannot_be_compared_is_refused_in_one_line(refused, call, said):
+    refused(call, said)
 
 
 def test_what_comes_in_may_be_any_kind_of_array_and_stays_as_it_is():
@@ -261,16 +255,8 @@ def test_a_table_with_the_group_alone_makes_no_comparison():
     assert len(table) == 0 and table.columns.name == "0 comparisons with plain"
 
 
-def test_groups_that_are_refused():
-    table = a_table()
-    with pytest.raises(ValueError, match="no column 'score'; there are run, seed, mean"):
-        compare_groups(table, "run", "score", "plain")
-    with pytest.raises(ValueError, match="no group 'best'; there are plain, new, old, one"):
-        compare_groups(table, "run", "mean", "best")
-    with pytest.raises(ValueError, match="plain holds a seed twice"):
-        compare_groups(pd.concat([table, table]), "run", "mean", "plain")
-    with pytest.raises(ValueError, match="nan"):
-        compare_groups(table.replace(22, math.nan), "run", "mean", "plain")
+def of_groups(table=None, value="mean", against="plain"):
+    return compare_groups(a_table() if table is None else table, "run", value, against)
 
 
 # ---------------------------------------------------------------- at equal actions
@@ -289,16 +275,6 @@ def test_runs_are_compared_where_the_shortest_ends():
     assert told.to_numpy().tolist() == [["a", 1, 40.0], ["a", 2, 7.0], ["b", 1, 200.0]]
     assert list(told) == ["run", "seed", "score"]
     compare_groups(told, "run", "score", against="a")  # takes it as it is
-
-
-def test_runs_that_cannot_be_compared_are_refused():
-    with pytest.raises(ValueError, match="no column 'points'; there are run, seed, actions, score"):
-        at_equal(training(), "actions", "points")
-    with pytest.raises(ValueError, match="no column 'seed'"):
-        at_equal(training().drop(columns="seed"), "actions", "score")
-    late = training().replace({"actions": {20: 31}})
-    with pytest.raises(ValueError, match="one run begins at actions 31, another has ended at 30"):
-        at_equal(late, "actions", "score")
 
 
 # ---------------------------------------------------------------- many games of one player
