@@ -20,7 +20,7 @@ def slow_if_large(name):
     return pytest.param(name, marks=[pytest.mark.slow] * ((card.DATA / name).stat().st_size > 5e6))
 
 
-@pytest.mark.parametrize("name", map(slow_if_large, card.files()))
+@pytest.mark.parametrize("name", [slow_if_large(name) for name in card.files()])
 def test_every_file_opens(name):
     path = card.DATA / name
     match path.suffix:
