@@ -1,11 +1,14 @@
 """Answers and hand-ins for tests: right, untouched, changed; and what an LMS makes of them."""
 
 import json
+import re
 import zipfile
 from pathlib import Path
 
+from lib2048.course import labs
 from lib2048.course.labs.checks import check_text, lab_seed
 from lib2048.course.labs.exercise import find
+from lib2048.course.labs.messages import _table
 
 HOMEWORK = Path(__file__).resolve().parents[1] / "notebooks" / "homework"
 SOURCE = HOMEWORK / "source" / "hw01" / "hw01.ipynb"
@@ -73,3 +76,15 @@ def check_changed(name, edits, part=None):
     text = "from lib2048.course.labs.exercise import changed, find\n"
     text += f"answer = changed(find({name!r}).truth, *{tuple(edits)!r})\n"
     return check_text(find(name), text + 'FUNCTIONS = {"function": answer}', part, lab_seed())
+
+
+def said(lab, name, function, key, part=None):
+    """Assert that an answer fails by a message, of the exercise or of all labs.
+
+    function: the answer, or what it changes in the right one; whatever fills the message's words.
+    """
+    check = labs.check if callable(function) else check_changed
+    result, known = check(f"{lab}.{name}", function, part), _table()
+    pattern = re.escape(known.get(f"{lab}.{name}.{key}") or known[f"labs.{key}"])
+    pattern = re.sub(r"\\\{\w+\\\}", ".*", pattern)
+    assert result.status == "failed" and re.fullmatch(pattern, result.reason, re.S), result

@@ -72,5 +72,9 @@ def stop_after(monkeypatch, actions, kind=signal.SIGINT):
 
 
 def contents(folder):
-    """Return {name: bytes} of a folder's files."""
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
+    """Return {path within it: bytes, or None of a folder} of all that a folder holds."""
+    paths = sorted(folder.rglob("*"))
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes() if path.is_file() else None
+        for path in paths
+    }

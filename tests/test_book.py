@@ -27,6 +27,7 @@ def pages(made):
 # ---- what was built ------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_every_page_stands_in_the_contents_of_the_first(pages):
     linked = set(pages["index.html"].addresses("a"))
     wanted = {re.sub(r"\.(md|ipynb)$", ".html", page) for page in book.pages().values()}
@@ -35,6 +36,7 @@ def test_every_page_stands_in_the_contents_of_the_first(pages):
     assert {page for page in wanted if page not in pages} == set()
 
 
+@pytest.mark.slow
 def test_every_page_of_the_repository_is_there(pages):
     wanted = {re.sub(r"\.(md|ipynb)$", ".html", page) for page in book.pages().values()}
     assert wanted <= set(pages)
@@ -42,6 +44,7 @@ def test_every_page_of_the_repository_is_there(pages):
     assert len(lessons) == len(list((book.ROOT / "notebooks").glob("*.ipynb")))
 
 
+@pytest.mark.slow
 def test_no_page_loads_anything_from_another_machine(pages, made):
     loading = ("script", "link", "img", "iframe", "source", "video", "audio", "object")
     for name, page in pages.items():
@@ -51,6 +54,7 @@ def test_no_page_loads_anything_from_another_machine(pages, made):
         assert not re.search(r"(?:url\(|@import)\s*[\"']?(?:https?:)?//", style.read_text()), style
 
 
+@pytest.mark.slow
 def test_every_link_leads_to_a_place_that_exists(pages, made):
     lost = []
     for name, page in pages.items():
@@ -66,6 +70,7 @@ def test_every_link_leads_to_a_place_that_exists(pages, made):
     assert lost == []
 
 
+@pytest.mark.slow
 def test_the_reference_describes_every_exported_name(pages):
     ids = set().union(*(page.ids for name, page in pages.items() if name.startswith("reference/")))
     modules = {"board", "course", "deep", "draw", "mdp", "plot", "spec"}

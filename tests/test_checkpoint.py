@@ -95,6 +95,7 @@ def test_tables_are_turned_as_their_positions_say(monkeypatch, name, wide, at_on
 # ---------------------------------------------------------------- edited ones
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["run-carousel", "run-restart"])
 def test_an_edited_checkpoint_neither_crashes_nor_says_two_lines(name):
     found = hostile.edited(name)

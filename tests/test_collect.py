@@ -487,6 +487,7 @@ def repeated(name, labels, folder):
     return folder / "curves"
 
 
+@pytest.mark.slow
 def test_the_forms_are_recorded_as_they_come_out(tmp_path):
     curves = repeated("curves", {"forms_4-22_afterstate-seed1"}, tmp_path)
     name = "forms_4-22_afterstate_seed1"
@@ -500,6 +501,7 @@ def test_the_forms_are_recorded_as_they_come_out(tmp_path):
     assert set(new["command"].split()) <= {"lib2048", "train", *words.split()}
 
 
+@pytest.mark.slow
 def test_small_boards_are_recorded_as_they_come_out(tmp_path):
     curves = repeated("small", {"2x2-table-explore-seed2"}, tmp_path)
     key = ["board", "network", "start", "seed", "actions"]

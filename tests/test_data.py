@@ -80,20 +80,10 @@ def test_library_alone(installed, monkeypatch):
             lib2048.data(name)
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        "..",
-        "../README.md",
-        "curves/../../README.md",
-        r"curves\..\x",
-        "/etc/passwd",
-        r"C:\x",
-        "C:x",
-        r"\\host\share\x",
-        ROOT / "data" / "curves",
-    ],
-)
+@pytest.mark.parametrize("path", [
+    "..", "../README.md", "curves/../../README.md", r"curves\..\x", "/etc/passwd", r"C:\x", "C:x",
+    r"\\host\share\x", ROOT / "data" / "curves",
+])  # fmt: skip
 def test_paths_that_lead_out_are_refused(path):
     with pytest.raises(ValueError, match="a path below data/ is needed"):
         lib2048.data(path)

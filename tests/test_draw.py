@@ -1,9 +1,7 @@
 """Pictures are text: what they show can be read back from their elements."""
 
-import ast
 import base64
 import re
-import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -136,11 +134,6 @@ def test_highlight_outlines_that_cell(cell, number):
     assert outlines(picture) == [squares(picture)[number][:2]]
 
 
-def test_an_outline_is_not_square_by_accident():
-    assert outlines(draw.board(BOARD)) == []
-    assert len(outlines(draw.board(BOARD, highlight=[1, 2, (0, 1)]))) == 2
-
-
 def test_a_mark_stands_in_an_empty_cell_or_as_a_badge_on_a_tile():
     picture = draw.board(BOARD, marks={12: "a", (1, 1): "b"})
     where = {node.text: (x, y) for x, y, node in elements(picture, "text")}
@@ -217,16 +210,6 @@ def test_a_terminal_says_what_is_drawn():
 def test_a_picture_can_be_saved(tmp_path):
     draw.board(BOARD).save(tmp_path / "board.svg")
     assert (tmp_path / "board.svg").read_text(encoding="utf-8") == draw.board(BOARD).svg + "\n"
-
-
-def test_drawing_needs_the_standard_library_the_rules_and_words_only():
-    tree = ast.parse(Path(draw.__file__).read_text(encoding="utf-8"))
-    names = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
-    names |= {a.name for node in ast.walk(tree) if isinstance(node, ast.Import) for a in node.names}
-    assert {n for n in names if n not in sys.stdlib_module_names} == {
-        "lib2048.game.spec",
-        "lib2048.show.words",
-    }
 
 
 # ----------------------------------------------------------------------------------------- curves
@@ -362,14 +345,6 @@ def test_of_equal_sums_the_first_action_is_best():
     assert "Right · best" in said and "Down" in said
 
 
-def test_reward_alone_can_decide():
-    assert "8 + 0 = 8" in texts(draw.choice(BOARD, [(2, BOARD, 8, 0)]))
-
-
-def test_the_four_afterstates_stand_in_two_columns():
-    assert len({round(x) for x, _ in frames(choice())[1:]}) == 2
-
-
 # ------------------------------------------------------------------------------------------ trees
 
 
@@ -440,7 +415,7 @@ def test_everything_in_a_tree_lies_inside_its_card():
         (lambda: draw.board([["2"]]), "a board is"),
         (lambda: draw.board([2, 4]), "a board is"),
         (lambda: draw.board(BOARD, highlight=[16]), "cell 16 is not on a 4×4 board"),
-        (lambda: draw.board(BOARD, highlight=[(0, 4)]), r"cell \(0, 4\)"),
+        (lambda: draw.board(BOARD, highlight=[(0, 4)]), "cell (0, 4)"),
         (lambda: draw.board(BOARD, highlight=["a"]), "a cell is"),
         (lambda: draw.board(BOARD, arrow=4), "an action is 0..3 or one of Up, Right, Down, Left"),
         (lambda: draw.board(BOARD, arrow="up"), "not 'up'"),
@@ -462,7 +437,5 @@ def test_everything_in_a_tree_lies_inside_its_card():
         (lambda: draw.tree(BOARD, [(0, BOARD, 0, [(0.5, BOARD, 0, 1)])]), "after Up add up to 0.5"),
     ],
 )
-def test_bad_input_is_answered_by_one_clear_line(call, says):
-    with pytest.raises(ValueError, match=says) as caught:
-        call()
-    assert "\n" not in str(caught.value)
+def test_bad_input_is_answered_by_one_clear_line(refused, call, says):
+    refused(call, says)

@@ -40,7 +40,11 @@ def test_a_new_folder_is_claimed_by_its_config_and_needs_resume(tmp_path):
     assert opened(tmp_path / "a" / "run", resume=True, actions=200) is None  # the budget may change
 
 
-OTHERS = [{"alpha": 0.2}, {"seed": 2}, {"rule": "tc", "alpha": None}]
+OTHERS = [
+    {"alpha": 0.2}, {"seed": 2}, {"rule": "tc", "alpha": None}, {"order": "backward"},
+    {"form": "state"}, {"form": "q"}, {"threads": 2}, {"optimistic": 1000.0}, {"stages": 2},
+    {"starts": "restart"}, {"network": "cells:0123"},
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("changes", OTHERS, ids=str)

@@ -122,6 +122,7 @@ def grades(course):
         return {line["Identifier"]: line for line in csv.DictReader(file)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("student, lost", LOST.items())
 def test_everyone_gets_the_own_mark(grades, student, lost):
     line = grades[f"Participant {student}"]
@@ -130,6 +131,19 @@ def test_everyone_gets_the_own_mark(grades, student, lost):
     assert line["By checks"] == str(FULL - sum(AUTOMATIC[name] for name in lost))
 
 
+def test_one_hand_in_gets_its_mark_and_a_note(tmp_path):
+    entries = [("s103.ipynb", handins.data(HAND_INS["103"]))]
+    path = handins.download(tmp_path / "one.zip", entries)
+    generate("hw01", tmp_path / "course", seed=7, lab_seed=7)
+    collect(path, tmp_path / "course", "hw01")
+    grading.grade("hw01", tmp_path / "course", limits=TimeLimits(cell=60, all=300))
+    with open(marks.export("hw01", tmp_path / "course"), encoding="utf-8", newline="") as file:
+        [line] = csv.DictReader(file)
+    assert line["By checks"] == str(FULL - AUTOMATIC["slide_row-merges"])
+    assert NOTES["103"] in line["Note"]
+
+
+@pytest.mark.slow
 def test_predictions_need_a_person_and_what_is_untouched_none(grades):
     for name in ("prediction (2)", "who-scores-more (2)"):
         assert grades["Participant 101"][name] == "needs a person"
@@ -150,18 +164,21 @@ NOTES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("student, words", NOTES.items())
 def test_the_note_says_what_happened(grades, student, words):
     note = grades[f"Participant {student}"]["Note"]
     assert words in note if words else note == ""
 
 
+@pytest.mark.slow
 def test_grading_again_takes_only_what_is_new(course):
     assert grading.grade("hw01", course) == []
     record = json.loads((course / "autograded" / "106" / "hw01" / "graded.json").read_text())
     assert record["lab_seed"] == 7 and "took longer" in record["notes"][0]
 
 
+@pytest.mark.slow
 def test_a_person_gives_the_rest_of_the_marks(course, grades):
     with courses.open_course(course).gradebook() as book:
         for name in ("prediction", "who-scores-more"):
@@ -174,6 +191,7 @@ def test_a_person_gives_the_rest_of_the_marks(course, grades):
     assert line["prediction (2)"] == "1.5" and line["Grade"] == str(FULL + 3)
 
 
+@pytest.mark.slow
 def test_each_gets_one_page_of_feedback(course):
     pages = {
         path.parts[-3]: path.read_text(encoding="utf-8") for path in marks.feedback("hw01", course)
@@ -188,8 +206,11 @@ def test_each_gets_one_page_of_feedback(course):
 
 
 @pytest.fixture(scope="module")
-def full(course):
-    return courses.open_course(course).full("hw01")
+def full(tmp_path_factory):
+    """Return the lab as a course has it, with its hidden tests."""
+    folder = tmp_path_factory.mktemp("full")
+    generate("hw01", folder, sources=handins.SOURCE.parents[1], seed=7, lab_seed=7)
+    return courses.open_course(folder).full("hw01")
 
 
 def names(notebook):
@@ -249,6 +270,7 @@ def test_what_the_graders_commands_refuse(tmp_path, one_line_error, monkeypatch)
     assert "nbgrader, which is not installed" in refused("grade", "hw01", tmp_path)
 
 
+@pytest.mark.slow
 def test_cells_that_came_or_went_are_refused_once_hand_ins_are_graded(course, tmp_path):
     source = handins.solution()
     gone = [cell for cell in source["cells"] if handins.grade_id(cell) != "spawn-test"]
@@ -262,6 +284,7 @@ def test_cells_that_came_or_went_are_refused_once_hand_ins_are_graded(course, tm
     assert courses.open_course(course).lab_seed == 7
 
 
+@pytest.mark.slow
 def test_a_courses_seeds_reach_the_notebook(course):
     task = grading._Grading(courses.open_course(course), "hw01", 1, TimeLimits(), print)
     found = task.environment()
@@ -310,6 +333,7 @@ def test_long_cells_without_marks_stay_as_they_were_handed_in():
     assert [dict(out.get("data", {})) for out in kept[0].outputs] == [{}, {"image/png": "aGk="}]
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_the_grading_and_who_was_being_graded_is_not(tmp_path):
     notebook = handins.changed("S1", slide_row="while True:\n    pass")
     path = handins.download(tmp_path / "one.zip", [("s1.ipynb", handins.data(notebook))])

@@ -1,28 +1,17 @@
 """hw03: what students typically write, and what the check says of it."""
 
-import re
+from functools import partial
 from types import FunctionType
 
+import handins
 import pytest
-from handins import check_changed
 
 from lib2048.course import labs
 from lib2048.course.labs.exercise import find, of_lab
 from lib2048.course.labs.hw03 import afterstates_of
-from lib2048.course.labs.messages import _table
 from lib2048.game import mdp
 
-
-def said(name, function, key, part=None):
-    """Assert that an answer fails by one of the exercise's messages, whatever fills its words.
-
-    function: the answer, or what it changes in the right one.
-    """
-    check = labs.check if callable(function) else check_changed
-    result = check(f"hw03.{name}", function, part)
-    pattern = re.sub(r"\\{\w+\\}", ".*", re.escape(_table()[f"hw03.{name}.{key}"]))
-    assert result.status == "failed" and re.fullmatch(pattern, result.reason), result
-
+said = partial(handins.said, "hw03")
 
 # ---------------------------------------------------------------- 1: one backup
 
@@ -172,7 +161,7 @@ def test_choose(key, part, old, new):
 def test_a_choice_of_ones_own():
     assert labs.check("hw03.choose", choose).passed
     greedy = ("rng.random() < epsilon", "False")
-    assert check_changed("hw03.choose", greedy, part="greedy").passed  # partial credit
+    assert handins.check_changed("hw03.choose", greedy, part="greedy").passed  # partial credit
 
 
 # ---------------------------------------------------------------- 6: the update of Q-learning
@@ -249,7 +238,7 @@ def test_a_game_of_ones_own_and_one_that_never_ends(monkeypatch):
     assert labs.check("hw03.q_game", q_game).passed
     monkeypatch.setattr(labs.checks, "SECONDS", 3)
     endless = ("        action =", "        continue\n        action =")
-    assert "loop that does not end" in check_changed("hw03.q_game", endless).reason
+    assert "loop that does not end" in handins.check_changed("hw03.q_game", endless).reason
 
 
 def test_a_game_with_a_missing_helper_uses_the_librarys():

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="Windows has no such signal")
 @pytest.mark.parametrize("number", [0, 1])
 def test_a_run_that_is_killed_again_and_again_ends_as_one_that_is_not(tmp_path, number):

@@ -102,6 +102,7 @@ def test_what_is_no_file_is_refused_at_once(tmp_path):
     assert "no such file" in refusal(tmp_path / "none.safetensors")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["run-policy", "run-value"])
 def test_an_edited_checkpoint_neither_crashes_nor_says_two_lines(name):
     found = hostile.edited(name, neural=True)
@@ -109,6 +110,7 @@ def test_an_edited_checkpoint_neither_crashes_nor_says_two_lines(name):
     assert len(found) > 50
 
 
+@pytest.mark.slow
 def test_no_damaged_file_ends_in_a_traceback_or_plays_with_other_weights():
     found = hostile.fuzz(30, first=2000, neural=True)
     assert [row for row in found if not row["fine"]] == []

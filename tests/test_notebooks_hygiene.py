@@ -122,148 +122,85 @@ def test_good_lesson_has_no_complaints(tmp_path):
 
 # ---- each planted fault gets its complaint, and no other -----------------------------------------
 
+
+def says(n, source):
+    """Return what gives a notebook's n-th cell another text."""
+    return lambda notebook: notebook.cells[n].update(source=source)
+
+
+def shows(n, output):
+    """Return what gives a notebook's n-th cell one output more."""
+    return lambda notebook: notebook.cells[n].outputs.append(output)
+
+
 FAULTS = {
-    "no parameters cell": (
-        lambda nb: nb.cells[2].metadata.clear(),
-        "0 cells are tagged parameters",
-    ),
-    "two parameters cells": (
-        lambda nb: nb.cells[1].metadata.update(tags=["parameters"]),
-        "2 cells are tagged parameters",
-    ),
-    "mistyped tag": (
-        lambda nb: nb.cells[3].metadata.update(tags=["nbval-check-outputs"]),
-        "tag 'nbval-check-outputs' is not one of",
-    ),
-    "tag that hides a failure": (
-        lambda nb: nb.cells[1].metadata.update(tags=["raises-exception"]),
-        "tag 'raises-exception' is not one of",
-    ),
-    "compared, but nothing stored": (
-        lambda nb: nb.cells[3].outputs.clear(),
-        "cell 3: its output is to be compared, and none is stored",
-    ),
-    "compared, but only blanks stored": (
-        lambda nb: nb.cells[3].outputs[0].update(text="\n"),
-        "cell 3: its output is to be compared, and none is stored",
-    ),
-    "compared picture": (
-        lambda nb: nb.cells[3].outputs.append(shown({"image/svg+xml": "<svg/>"})),
-        "cell 3: its output is to be compared, and holds a picture",
-    ),
-    "picture without words": (
-        lambda nb: nb.cells[1].outputs.append(shown({"image/png": "iVBORw0KGgo="})),
-        "cell 1: its picture says nothing to those who cannot see it",
-    ),
-    "cell that never ran": (
-        lambda nb: nb.cells[1].update(execution_count=None),
-        "execution counts are [None, 2, 3]",
-    ),
-    "cells run out of order": (
-        lambda nb: nb.cells[1].update(execution_count=4),
-        "execution counts are [4, 2, 3]",
-    ),
-    "stored error": (
-        lambda nb: nb.cells[1].outputs.append(new_output("error", ename="E", evalue="no")),
-        "cell 1: its stored output is an error",
-    ),
-    "long cell": (
-        lambda nb: nb.cells[1].update(source="\n\n".join(["x = 1"] * 26)),
-        "cell 1: 26 lines of code, more than 25",
-    ),
-    "home folder in an output": (
-        lambda nb: nb.cells[1].outputs.append(printed("saved to /home/ada/run/weights.npz")),
-        "cell 1: names a place of this machine: /home/",
-    ),
-    "this very folder in an output": (
-        lambda nb: nb.cells[1].outputs.append(shown({"text/html": f"<b>{lessons.ROOT}/data</b>"})),
-        "cell 1: names a place of this machine",
-    ),
-    "address in memory": (
-        lambda nb: nb.cells[1].outputs.append(shown({"text/plain": "<Line2D at 0x7f3a1c2b4d50>"})),
-        "cell 1: names a place of this machine: at 0x7f3a1c2b4d50",
-    ),
-    "too few words": (
-        lambda nb: nb.cells[0].update(source="Just run it."),
-        "words of prose, not 600 to 2000",
-    ),
-    "too many words": (
-        lambda nb: nb.cells[0].update(source=PROSE * 5),
-        "words of prose, not 600 to 2000",
-    ),
-    "too many cells": (
-        lambda nb: nb.cells.extend(new_markdown_cell("More.") for _ in range(41)),
-        "46 cells, more than 45",
-    ),
-    "long cells": (
-        lambda nb: [cell.update(source="1\n" * 7) for cell in nb.cells[1:4]],
-        "the median code cell has 7 lines, more than 6",
-    ),
-    "compiling without a word": (
-        lambda nb: nb.cells[1].update(source="import numba\n@numba.njit\ndef f(): pass"),
-        "cell 1: uses numba, which only A1 explains",
-    ),
-    "four questions": (
-        lambda nb: nb.cells[4].update(source=QUESTIONS.replace("**5.**", "And:")),
-        "its 'Five questions' are numbered ['1', '2', '3', '4']",
-    ),
-    "question without an answer": (
-        lambda nb: nb.cells[4].update(source=QUESTIONS.replace("Because.", "", 1)),
-        "its question 1 has no answer folded away",
-    ),
-    "task without an answer": (
-        lambda nb: nb.cells[4].update(source=QUESTIONS + TASKS.replace("2. A board.", "")),
-        "2 tasks at its end, and 1 answers folded away",
-    ),
-    "tasks without any answer": (
-        lambda nb: nb.cells[4].update(source=QUESTIONS + TASKS.partition("<details>")[0]),
-        "2 tasks at its end, and 0 answers folded away",
-    ),
-    "link to nowhere": (
-        lambda nb: nb.cells[0].update(source=PROSE + "[gone](07_gone.ipynb)"),
-        "cell 0: links to 07_gone.ipynb, which is not there",
-    ),
-    "foreign import": (
-        lambda nb: nb.cells[1].update(source="%matplotlib inline\nimport sklearn.svm as svm"),
-        "cell 1: imports sklearn.svm, which the lessons do not use",
-    ),
-    "name that is not exported": (
-        lambda nb: nb.cells[1].update(source="from lib2048 import no_such_name"),
-        "cell 1: lib2048.no_such_name is not an exported name of lib2048",
-    ),
-    "module that is not exported": (
-        lambda nb: nb.cells[1].update(source="import lib2048.no_such_module"),
-        "cell 1: lib2048.no_such_module is not an exported name of lib2048",
-    ),
-    "name that a room does not export": (
-        lambda nb: nb.cells[1].update(source="from lib2048 import plot\nplot.no_such_name()"),
-        "cell 1: lib2048.plot.no_such_name is not an exported name of lib2048",
-    ),
-    "many names": (
-        lambda nb: nb.cells[1].update(source=f"from lib2048 import {', '.join(THIRTEEN)}"),
-        "imports 13 names of lib2048, more than 12",
-    ),
-    "relative path": (
-        lambda nb: nb.cells[1].update(source="open('../data/curves/exact.csv')"),
-        "cell 1: opens '../data/curves/exact.csv' by a relative path, not by lib2048.data",
-    ),
-    "relative path in an f-string": (
-        lambda nb: nb.cells[1].update(source="open(f'../data/curves/{name}.csv')"),
-        "cell 1: opens '../data/curves/' by a relative path",
-    ),
-    "parent folder": (
-        lambda nb: nb.cells[1].update(source="Path('..') / 'data'"),
-        "cell 1: opens '..' by a relative path",
-    ),
-    "relative path in a shell command": (
-        lambda nb: nb.cells[1].update(source="!ls ../data"),
-        "cell 1: opens 'ls ../data' by a relative path",
-    ),
-    "private attribute": (
-        lambda nb: nb.cells[1].update(source="import lib2048\nlib2048._secret()"),
-        "cell 1: lib2048._secret is not an exported name of lib2048",
-    ),
-}
+    "no parameters cell": (lambda nb: nb.cells[2].metadata.clear(),
+        "0 cells are tagged parameters"),
+    "two parameters cells": (lambda nb: nb.cells[1].metadata.update(tags=["parameters"]),
+        "2 cells are tagged parameters"),
+    "mistyped tag": (lambda nb: nb.cells[3].metadata.update(tags=["nbval-check-outputs"]),
+        "tag 'nbval-check-outputs' is not one of"),
+    "tag that hides a failure": (lambda nb: nb.cells[1].metadata.update(tags=["raises-exception"]),
+        "tag 'raises-exception' is not one of"),
+    "compared, but nothing stored": (lambda nb: nb.cells[3].outputs.clear(),
+        "cell 3: its output is to be compared, and none is stored"),
+    "compared, but only blanks stored": (lambda nb: nb.cells[3].outputs[0].update(text="\n"),
+        "cell 3: its output is to be compared, and none is stored"),
+    "compared picture": (shows(3, shown({"image/svg+xml": "<svg/>"})),
+        "cell 3: its output is to be compared, and holds a picture"),
+    "picture without words": (shows(1, shown({"image/png": "iVBORw0KGgo="})),
+        "cell 1: its picture says nothing to those who cannot see it"),
+    "cell that never ran": (lambda nb: nb.cells[1].update(execution_count=None),
+        "execution counts are [None, 2, 3]"),
+    "cells run out of order": (lambda nb: nb.cells[1].update(execution_count=4),
+        "execution counts are [4, 2, 3]"),
+    "stored error": (shows(1, new_output("error", ename="E", evalue="no")),
+        "cell 1: its stored output is an error"),
+    "long cell": (says(1, "\n\n".join(["x = 1"] * 26)), "cell 1: 26 lines of code, more than 25"),
+    "home folder in an output": (shows(1, printed("saved to /home/ada/run/weights.npz")),
+        "cell 1: names a place of this machine: /home/"),
+    "this very folder in an output": (shows(1, shown({"text/html": f"<b>{lessons.ROOT}/data</b>"})),
+        "cell 1: names a place of this machine"),
+    "address in memory": (shows(1, shown({"text/plain": "<Line2D at 0x7f3a1c2b4d50>"})),
+        "cell 1: names a place of this machine: at 0x7f3a1c2b4d50"),
+    "too few words": (says(0, "Just run it."), "words of prose, not 600 to 2000"),
+    "too many words": (says(0, PROSE * 5), "words of prose, not 600 to 2000"),
+    "too many cells": (lambda nb: nb.cells.extend(new_markdown_cell("More.") for _ in range(41)),
+        "46 cells, more than 45"),
+    "long cells": (lambda nb: [cell.update(source="1\n" * 7) for cell in nb.cells[1:4]],
+        "the median code cell has 7 lines, more than 6"),
+    "compiling without a word": (says(1, "import numba\n@numba.njit\ndef f(): pass"),
+        "cell 1: uses numba, which only A1 explains"),
+    "four questions": (says(4, QUESTIONS.replace("**5.**", "And:")),
+        "its 'Five questions' are numbered ['1', '2', '3', '4']"),
+    "question without an answer": (says(4, QUESTIONS.replace("Because.", "", 1)),
+        "its question 1 has no answer folded away"),
+    "task without an answer": (says(4, QUESTIONS + TASKS.replace("2. A board.", "")),
+        "2 tasks at its end, and 1 answers folded away"),
+    "tasks without any answer": (says(4, QUESTIONS + TASKS.partition("<details>")[0]),
+        "2 tasks at its end, and 0 answers folded away"),
+    "link to nowhere": (says(0, PROSE + "[gone](07_gone.ipynb)"),
+        "cell 0: links to 07_gone.ipynb, which is not there"),
+    "foreign import": (says(1, "%matplotlib inline\nimport sklearn.svm as svm"),
+        "cell 1: imports sklearn.svm, which the lessons do not use"),
+    "name that is not exported": (says(1, "from lib2048 import no_such_name"),
+        "cell 1: lib2048.no_such_name is not an exported name of lib2048"),
+    "module that is not exported": (says(1, "import lib2048.no_such_module"),
+        "cell 1: lib2048.no_such_module is not an exported name of lib2048"),
+    "name that a room does not export": (says(1, "from lib2048 import plot\nplot.no_such_name()"),
+        "cell 1: lib2048.plot.no_such_name is not an exported name of lib2048"),
+    "many names": (says(1, f"from lib2048 import {', '.join(THIRTEEN)}"),
+        "imports 13 names of lib2048, more than 12"),
+    "relative path": (says(1, "open('../data/curves/exact.csv')"),
+        "cell 1: opens '../data/curves/exact.csv' by a relative path, not by lib2048.data"),
+    "relative path in an f-string": (says(1, "open(f'../data/curves/{name}.csv')"),
+        "cell 1: opens '../data/curves/' by a relative path"),
+    "parent folder": (says(1, "Path('..') / 'data'"), "cell 1: opens '..' by a relative path"),
+    "relative path in a shell command": (says(1, "!ls ../data"),
+        "cell 1: opens 'ls ../data' by a relative path"),
+    "private attribute": (says(1, "import lib2048\nlib2048._secret()"),
+        "cell 1: lib2048._secret is not an exported name of lib2048"),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("fault", FAULTS)

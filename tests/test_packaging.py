@@ -47,10 +47,6 @@ def test_all_is_every_extra():
     assert EXTRAS["all"] == [f"lib2048[{','.join(others)}]"]
 
 
-def test_nothing_is_exported_twice():
-    assert len(lib2048.__all__) == len(set(lib2048.__all__))
-
-
 def test_nothing_is_listed_twice():
     lists = [PROJECT["dependencies"], *(EXTRAS[extra] for extra in EXTRAS if extra != "all")]
     listed = [name for requirements in lists for name in sorted(names(requirements))]

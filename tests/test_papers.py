@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from lib2048 import data
+from lib2048.cli import main
 from lib2048.course import papers, recorded_tests
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -24,13 +25,6 @@ RUN = [
     if "like" not in about and (papers.rows(name)["run"] != "").any() and name != "jaskowski-table5"
 ]
 DRAWN = [name for name in FIGURES if len(papers.rows(name))]
-
-
-def command(*words):
-    """Return (exit status, what it says) of `lib2048 figure`."""
-    asked = [sys.executable, "-m", "lib2048.cli", "figure", *words]
-    done = subprocess.run(asked, capture_output=True, text=True, cwd=ROOT)
-    return done.returncode, done.stdout + done.stderr
 
 
 @pytest.mark.parametrize(("kind", "count"), NUMBERED.items())
@@ -96,7 +90,9 @@ def test_score_against_compute(by):
     assert ax.get_xscale() == "log" and len(ax.lines) > 10
 
 
-@pytest.mark.parametrize("name", RUN)
+@pytest.mark.parametrize(
+    "name", [RUN[0], *(pytest.param(name, marks=pytest.mark.slow) for name in RUN[1:])]
+)
 def test_each_is_made_again_at_its_smallest_budget(name):
     if FIGURES[name].get("unit") == "positions":
         pytest.importorskip("torch")
@@ -104,12 +100,14 @@ def test_each_is_made_again_at_its_smallest_budget(name):
     assert row["now"] > 500 and row["actions now"] > 0 and row["figure"] == name
 
 
-def test_the_command_prints_and_draws(tmp_path):
-    status, text = command("jaskowski-table3", "--draw", str(tmp_path / "t.png"))
-    assert status == 0 and "2^4 stages, WP" in text and "lesson 11" in text
+def test_the_command_prints_and_draws(tmp_path, capsys):
+    assert main(["figure", "jaskowski-table3", "--draw", str(tmp_path / "t.png")]) == 0
+    text = capsys.readouterr().out
+    assert "2^4 stages, WP" in text and "lesson 11" in text
     assert (tmp_path / "t.png").read_bytes()[:4] == b"\x89PNG"
-    status, text = command()
-    assert status == 0 and all(name in text for name in FIGURES)
+    assert main(["figure"]) == 0
+    text = capsys.readouterr().out
+    assert all(name in text for name in FIGURES)
 
 
 WRONG = {
@@ -123,10 +121,9 @@ WRONG = {
 
 
 @pytest.mark.parametrize(("words", "said"), WRONG.items())
-def test_what_is_wrong_is_said_in_one_line(words, said):
-    status, text = command(*words)
-    assert status == 2 and said in text and text.count("\n") == 1
-    assert not (ROOT / "x.png").exists()
+def test_what_is_wrong_is_said_in_one_line(one_line_error, words, said):
+    assert said in one_line_error("figure", *words)
+    assert not Path("x.png").exists()
 
 
 def test_the_page_is_current():

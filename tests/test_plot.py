@@ -49,20 +49,10 @@ def said(ax):
 # --------------------------------------------------------------------------------- numbers, style
 
 
-@pytest.mark.parametrize(
-    "number, text",
-    [
-        (0, "0"),
-        (0.25, "0.25"),
-        (950, "950"),
-        (999.4, "999.4"),
-        (20_000, "20\u00a0k"),
-        (31_234_567, "31.2\u00a0M"),
-        (999_999, "1\u00a0M"),
-        (1e10, "10\u00a0G"),
-        (-2500, "−2.5\u00a0k"),
-    ],
-)
+@pytest.mark.parametrize("number, text", [
+    (0, "0"), (0.25, "0.25"), (950, "950"), (999.4, "999.4"), (20_000, "20\u00a0k"),
+    (31_234_567, "31.2\u00a0M"), (999_999, "1\u00a0M"), (1e10, "10\u00a0G"), (-2500, "−2.5\u00a0k"),
+])  # fmt: skip
 def test_numbers_are_shortened_with_a_unit(number, text):
     assert short(number) == text
 
@@ -419,7 +409,5 @@ def test_a_game_without_values_shows_the_score_alone():
         (lambda: plot.game(steps()[-1:]), "no actions"),
     ],
 )
-def test_bad_input_is_answered_by_one_clear_line(call, says):
-    with pytest.raises(ValueError, match=says) as caught:
-        call()
-    assert "\n" not in str(caught.value)
+def test_bad_input_is_answered_by_one_clear_line(refused, call, says):
+    refused(call, says)

@@ -113,22 +113,17 @@ def test_nothing_predicted_invites_and_writes_nothing(reader, capsys):
     assert not reader.exists()
 
 
-@pytest.mark.parametrize(
-    "value, kept",
-    [
-        ("more  slowly\n", "more slowly"),
-        (0, 0),
-        (-4, -4),
-        (0.25, 0.25),
-        (np.float32(2), 2.0),
-        (np.int64(7), 7),
-        ("12 000", 12000),
-        ("12,000", 12000),
-        ("0.5", 0.5),
-        ("30 %", 30),
-    ],
-)
-def test_numbers_and_short_words(reader, value, kept):
+VALUES = [
+    ("more  slowly\n", "more slowly"), (0, 0), (-4, -4), (0.25, 0.25), (np.float32(2), 2.0),
+    (np.int64(7), 7), ("12 000", 12000), ("12,000", 12000), ("0.5", 0.5), ("30 %", 30),
+    ("12 k", 12000), ("1.5 M points", 1_500_000), ("50 per cent", 50), ("~30%", 30), ("× 3", 3),
+    ("0,5", 0.5), ("12,5", 12.5), ("−4", -4), ("1e6", 10**6), ("12k points", 12000),
+    ("2 times slower", "2 times slower"), ("3 m", "3 m"), ("1.2.3", "1.2.3"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("value, kept", VALUES)
+def test_numbers_as_people_write_them_and_short_words(reader, value, kept):
     assert predict("A2.3", value) == kept and type(predicted("A2.3")) is type(kept)
     assert record(reader)["predictions"]["A2.3"]["last"]["value"] == kept
 
@@ -139,28 +134,6 @@ def test_numbers_and_short_words(reader, value, kept):
 def test_other_values_are_refused_in_one_line(reader, refused, value):
     refused(lambda: predict("06.1", value), "prediction 06.1: a number is needed, or a few words")
     assert not reader.exists()
-
-
-@pytest.mark.parametrize(
-    "value, kept",
-    [
-        ("12 k", 12000),
-        ("1.5 M points", 1_500_000),
-        ("50 per cent", 50),
-        ("~30%", 30),
-        ("× 3", 3),
-        ("0,5", 0.5),
-        ("12,5", 12.5),
-        ("−4", -4),
-        ("1e6", 10**6),
-        ("12k points", 12000),
-        ("2 times slower", "2 times slower"),
-        ("3 m", "3 m"),
-        ("1.2.3", "1.2.3"),
-    ],
-)
-def test_a_number_may_be_written_as_people_do(value, kept):
-    assert predict("06.1", value) == kept and type(predicted("06.1")) is type(kept)
 
 
 @pytest.mark.parametrize("name", [6.1, "6.1", " 06.1 "])

@@ -118,64 +118,46 @@ def test_readme_names_every_file_and_every_column():
 # --- values, each checked against the source by eye --------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "rule, rate, depth, mean, ci",
-    [
-        ("TD", 0.01, 1, 41085, 265),
-        ("TD", 1.0, 3, 237026, 8081),
-        ("TC", 1.0, 1, 250393, 3424),
-        ("TC", 0.5, 3, 335076, 1639),
-        ("Autostep", 0.4, 3, 200391, 18425),
-        ("Autostep", 1.0, 1, 2546, 62),
-    ],
-)
-def test_jaskowski_table1(rule, rate, depth, mean, ci):
-    row = pick(load("jaskowski2018_table1_"), rule=rule, rate=rate, depth_ply=depth)
-    assert (row["score_mean"], row["score_ci95"]) == (mean, ci)
+VALUES = [  # the beginning of a table's name, the row that is meant, what stands in it
+    *(
+        ("jaskowski2018_table1_", {"rule": rule, "rate": rate, "depth_ply": depth},
+         {"score_mean": mean, "score_ci95": ci95})
+        for rule, rate, depth, mean, ci95 in [
+            ("TD", 0.01, 1, 41085, 265), ("TD", 1.0, 3, 237026, 8081),
+            ("TC", 1.0, 1, 250393, 3424), ("TC", 0.5, 3, 335076, 1639),
+            ("Autostep", 0.4, 3, 200391, 18425), ("Autostep", 1.0, 1, 2546, 62),
+        ]
+    ),
+    ("jaskowski2018_table2_", {"algorithm": "TC(0.5)", "depth_ply": 1},
+     {"score_mean": 248770, "score_ci95": 2296, "days": 1.16, "days_ci95": 0.03}),
+    ("jaskowski2018_table3_", {"algorithm": "2^3 stages, WP", "depth_ply": 3},
+     {"score_mean": 363379, "score_ci95": 25276, "days": 2.18}),
+    ("jaskowski2018_table4_", {"algorithm": "42-33-4-22, CS", "depth_ply": 1},
+     {"score_mean": 256569, "score_ci95": 19975, "tuples": 10}),
+    ("jaskowski2018_table5_", {"search_limit": "5-ply"},
+     {"score_mean": 545833, "score_ci95": 21500, "games": 300}),
+    ("jaskowski2018_table6_", {"authors": "Yeh et al."},
+     {"score_mean": 443526, "reached_32768_percent": 32, "moves_per_s": 500}),
+    ("matsuzaki2021_table5_", {"augmentation": "yes", "move_selection": "min"},
+     {"score_mean": 22400, "score_sd": 5574, "positions_per_h": 1630000}),
+    ("matsuzaki2021_table8_", {"restart": "yes", "jump_start": "nojump"},
+     {"score_mean": 101782, "score_sd": 7811, "reached_16384_percent": 4.8}),
+    ("matsuzaki2021_table9_", {"restart": "yes", "jump_start": "S-jump"},
+     {"score_mean": 210642, "score_sd": 25023, "reached_16384_percent": 43.2}),
+    ("matsuzaki2021_table10_", {"depth_ply": 2, "hours": 216},
+     {"score_mean": 367024, "reached_8192_percent": 97.2}),  # the abstract's
+    ("matsuzaki2021_table11_", {"authors": "Ji et al."},
+     {"score_mean": 20000, "score_qualifier": "below", "weights_millions": 4.49}),
+    ("tdl2048lab_summary", {"depth_ply": 1},
+     {"score_mean": 43669.4, "score_max": 110532, "seed": 4084115498}),
+    ("tdl2048lab_summary", {"depth_ply": 2},
+     {"score_mean": 71173.5, "score_max": 153868, "seed": 3166521824}),
+]  # fmt: skip
 
 
-def test_jaskowski_other_values():
-    row = pick(load("jaskowski2018_table2_"), algorithm="TC(0.5)", depth_ply=1)
-    assert (row["score_mean"], row["score_ci95"]) == (248770, 2296)
-    assert (row["days"], row["days_ci95"]) == (1.16, 0.03)
-    row = pick(load("jaskowski2018_table3_"), algorithm="2^3 stages, WP", depth_ply=3)
-    assert (row["score_mean"], row["score_ci95"], row["days"]) == (363379, 25276, 2.18)
-    row = pick(load("jaskowski2018_table4_"), algorithm="42-33-4-22, CS", depth_ply=1)
-    assert (row["score_mean"], row["score_ci95"], row["tuples"]) == (256569, 19975, 10)
-    row = pick(load("jaskowski2018_table5_"), search_limit="5-ply")
-    assert (row["score_mean"], row["score_ci95"], row["games"]) == (545833, 21500, 300)
-    row = pick(load("jaskowski2018_table6_"), authors="Yeh et al.")
-    assert (row["score_mean"], row["reached_32768_percent"], row["moves_per_s"]) == (
-        443526,
-        32,
-        500,
-    )
-
-
-def test_matsuzaki_values():
-    row = pick(load("matsuzaki2021_table5_"), augmentation="yes", move_selection="min")
-    assert (row["score_mean"], row["score_sd"], row["positions_per_h"]) == (22400, 5574, 1630000)
-    row = pick(load("matsuzaki2021_table8_"), restart="yes", jump_start="nojump")
-    assert (row["score_mean"], row["score_sd"], row["reached_16384_percent"]) == (101782, 7811, 4.8)
-    row = pick(load("matsuzaki2021_table9_"), restart="yes", jump_start="S-jump")
-    assert (row["score_mean"], row["score_sd"], row["reached_16384_percent"]) == (
-        210642,
-        25023,
-        43.2,
-    )
-    row = pick(load("matsuzaki2021_table10_"), depth_ply=2, hours=216)
-    assert (row["score_mean"], row["reached_8192_percent"]) == (367024, 97.2)  # the abstract's
-    row = pick(load("matsuzaki2021_table11_"), authors="Ji et al.")
-    assert (row["score_mean"], row["score_qualifier"]) == (20000, "below")
-    assert row["weights_millions"] == 4.49
-
-
-def test_lab_values():
-    summary = load("tdl2048lab_summary")
-    row = pick(summary, depth_ply=1)
-    assert (row["score_mean"], row["score_max"], row["seed"]) == (43669.4, 110532, 4084115498)
-    row = pick(summary, depth_ply=2)
-    assert (row["score_mean"], row["score_max"], row["seed"]) == (71173.5, 153868, 3166521824)
+@pytest.mark.parametrize("start, where, values", VALUES)
+def test_values_of_the_source(start, where, values):
+    assert pick(load(start), **where)[list(values)].to_dict() == values
 
 
 # --- do the tables agree with themselves? ------------------------------------------------------

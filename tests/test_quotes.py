@@ -83,26 +83,18 @@ def lesson(prose, code="x = 1", shown="mean 10,287 points, 12.5 %"):
     return nbformat.v4.new_notebook(cells=[title, cell, text])
 
 
-@pytest.mark.parametrize(
-    ("prose", "found"),
-    [
-        ("It makes 10 300 points, 12 % more.", ["10 300 points", "12 %"]),
-        (
-            "From 68 834 ± 660 to 113 933 ± 2 560 points.",
-            ["68 834 ± 660", "113 933 ± 2 560 points"],
-        ),
-        ("Means of 9 292, 9 183 and 3746 points.", ["9 292", "9 183", "3746 points"]),
-        (
-            "It plays 3.5 million actions a second for 1.5 hours.",
-            ["3.5 million actions a second", "1.5 hours"],
-        ),
-        ("In 10 000 games, 1000 test games and 67 108 864 weights", []),
-        ("Best (10 300 points), but not f(20 000).", ["10 300 points"]),
-        ("Two 4s for a win, in 4 s for all.", ["4 s"]),
-        ("The 32768, the 16384, lesson 07, α = 0.1, 42-33 and the year 2018.", []),
-        ("`f(20 000)` and $10\\,000$ and [a link](20 000)", []),
-    ],
-)
+@pytest.mark.parametrize(("prose", "found"), [
+    ("It makes 10 300 points, 12 % more.", ["10 300 points", "12 %"]),
+    ("From 68 834 ± 660 to 113 933 ± 2 560 points.", ["68 834 ± 660", "113 933 ± 2 560 points"]),
+    ("Means of 9 292, 9 183 and 3746 points.", ["9 292", "9 183", "3746 points"]),
+    ("It plays 3.5 million actions a second for 1.5 hours.", ["3.5 million actions a second",
+        "1.5 hours"]),
+    ("In 10 000 games, 1000 test games and 67 108 864 weights", []),
+    ("Best (10 300 points), but not f(20 000).", ["10 300 points"]),
+    ("Two 4s for a win, in 4 s for all.", ["4 s"]),
+    ("The 32768, the 16384, lesson 07, α = 0.1, 42-33 and the year 2018.", []),
+    ("`f(20 000)` and $10\\,000$ and [a link](20 000)", []),
+])  # fmt: skip
 def test_results_are_told_from_other_numbers(prose, found):
     assert [words for _, words in quotes.quoted(lesson(prose))] == found
 
@@ -130,42 +122,21 @@ def test_a_source_carries_its_words(words, source):
     assert quotes.holds(words, source, lesson("", "games = 40"))
 
 
-@pytest.mark.parametrize(
-    ("words", "source"),
-    [
-        ("10 200 points", {"line": "mean"}),
-        ("10 287 ± 44 points", {"line": "mean"}),
-        ("10 300 points", {"line": "median"}),
-        ("41 points", {"code": "games = "}),
-        ("6 %", {"sum": "1 / 20"}),
-        ("10 300 points", {"lesson": "02", "line": "mean"}),
-        (
-            "324 710 ± 9",
-            {
-                "data": "published/jaskowski2018_table5_search.csv",
-                "where": "depth_ply == 1",
-                "value": ["score_mean", "score_ci95"],
-            },
-        ),
-        (
-            "324 710 ± 11 043",
-            {
-                "data": "published/jaskowski2018_table5_search.csv",
-                "where": "depth_ply == 1",
-                "value": "score_mean",
-            },
-        ),
-        (
-            "325 000",
-            {
-                "data": "published/jaskowski2018_table5_search.csv",
-                "where": "depth_ply == 2",
-                "value": "score_mean",
-            },
-        ),
-        ("300 points", {"given": "so"}),
-    ],
-)
+@pytest.mark.parametrize(("words", "source"), [
+    ("10 200 points", {"line": "mean"}),
+    ("10 287 ± 44 points", {"line": "mean"}),
+    ("10 300 points", {"line": "median"}),
+    ("41 points", {"code": "games = "}),
+    ("6 %", {"sum": "1 / 20"}),
+    ("10 300 points", {"lesson": "02", "line": "mean"}),
+    ("324 710 ± 9", {"data": "published/jaskowski2018_table5_search.csv",
+        "where": "depth_ply == 1", "value": ["score_mean", "score_ci95"]}),
+    ("324 710 ± 11 043", {"data": "published/jaskowski2018_table5_search.csv",
+        "where": "depth_ply == 1", "value": "score_mean"}),
+    ("325 000", {"data": "published/jaskowski2018_table5_search.csv", "where": "depth_ply == 2",
+        "value": "score_mean"}),
+    ("300 points", {"given": "so"}),
+])  # fmt: skip
 def test_a_wrong_source_is_found(words, source):
     assert not quotes.holds(words, source, lesson("", "games = 40"))
 
@@ -277,36 +248,21 @@ def root(tmp_path, monkeypatch):
     return tmp_path
 
 
-@pytest.mark.parametrize(
-    ("file", "old", "new", "complaints"),
-    [
-        ("docs/page.md", "", "", []),
-        (
-            "docs/page.md",
-            "66",
-            "67",
-            ["line 1: '67 seconds' has no source", "'66 seconds' is not quoted"],
-        ),
-        (
-            "docs/page.md",
-            "± 44",
-            "± 45",
-            ["line 4: 'a: 10 287 ± 45 | 12 %' has no source", f"'{ROW}' is not quoted"],
-        ),
-        ("docs/page.md", "seconds.", "seconds, for 9 users.", []),
-        ("docs/page.md", "seconds.", "seconds, 1.7\nGB.", ["line 1: '1.7 GB' has no source"]),
-        (
-            "docs/page.md",
-            "| `a`",
-            "| `b` | 9 000 ± 50 | 10 % |\n| `a`",
-            ["line 4: 'b: 9 000 ± 50 | 10 %' has no source"],
-        ),
-        ("data/curves/a.csv", "10287.4", "10286.4", ["is not in {'data'"]),
-        ("data/curves/a.csv", "0.121", "0.131", ["is not in {'data'"]),
-        ("docs/quotes.toml", 'on = "a laptop"', 'on = ""', ["is not in {'measured'"]),
-        ("docs/quotes.toml", '"66 seconds"', '"66 seconds", "3 GB"', ["'3 GB' is not quoted"]),
-    ],
-)
+@pytest.mark.parametrize(("file", "old", "new", "complaints"), [
+    ("docs/page.md", "", "", []),
+    ("docs/page.md", "66", "67", ["line 1: '67 seconds' has no source",
+        "'66 seconds' is not quoted"]),
+    ("docs/page.md", "± 44", "± 45", ["line 4: 'a: 10 287 ± 45 | 12 %' has no source",
+        f"'{ROW}' is not quoted"]),
+    ("docs/page.md", "seconds.", "seconds, for 9 users.", []),
+    ("docs/page.md", "seconds.", "seconds, 1.7\nGB.", ["line 1: '1.7 GB' has no source"]),
+    ("docs/page.md", "| `a`", "| `b` | 9 000 ± 50 | 10 % |\n| `a`",
+        ["line 4: 'b: 9 000 ± 50 | 10 %' has no source"]),
+    ("data/curves/a.csv", "10287.4", "10286.4", ["is not in {'data'"]),
+    ("data/curves/a.csv", "0.121", "0.131", ["is not in {'data'"]),
+    ("docs/quotes.toml", 'on = "a laptop"', 'on = ""', ["is not in {'measured'"]),
+    ("docs/quotes.toml", '"66 seconds"', '"66 seconds", "3 GB"', ["'3 GB' is not quoted"]),
+])  # fmt: skip
 def test_what_changes_on_a_page_or_in_its_data_is_found(root, file, old, new, complaints):
     path = root / file
     path.write_text(path.read_text(encoding="utf-8").replace(old, new, 1), encoding="utf-8")

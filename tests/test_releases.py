@@ -25,7 +25,9 @@ def test_every_release_has_its_source():
     assert sorted(path.name for path in labs.RELEASE.iterdir()) == STORED
 
 
-@pytest.mark.parametrize("lab", STORED)
+@pytest.mark.parametrize(
+    "lab", [STORED[0], *(pytest.param(lab, marks=pytest.mark.slow) for lab in STORED[1:])]
+)
 def test_a_release_runs_to_its_end_and_every_check_says_not_attempted(lab, monkeypatch, tmp_path):
     monkeypatch.setenv("LIB2048_QUICK", "1")
     notebook = nbformat.read(labs.path_of(lab, labs.RELEASE), as_version=4)
@@ -38,6 +40,7 @@ def test_a_release_runs_to_its_end_and_every_check_says_not_attempted(lab, monke
         assert shown["status"] == "not attempted", labs.name(cell)
 
 
+@pytest.mark.slow
 def test_the_notebook_tests_run_sources_and_no_releases(pytester_root):
     collected = pytester_root("notebooks/homework", "--collect-only", "-q")
     assert "source/hw01/hw01.ipynb" in collected and "release" not in collected

@@ -100,20 +100,10 @@ def test_settings_of_another_network_are_refused(other):
     assert "\n" not in str(error.value)
 
 
-@pytest.mark.parametrize(
-    "budget",
-    [
-        {},
-        {"actions": 0},
-        {"games": -1},
-        {"actions": 1.5},
-        {"seconds": float("nan")},
-        {"actions": 5, "games": 5},
-        {"actions": True},
-        {"games": "all"},
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize("budget", [
+    {}, {"actions": 0}, {"games": -1}, {"actions": 1.5}, {"seconds": float("nan")},
+    {"actions": 5, "games": 5}, {"actions": True}, {"games": "all"},
+], ids=str)  # fmt: skip
 def test_a_budget_that_makes_no_sense_is_refused(budget):
     run = new()
     with pytest.raises(ValueError) as error:

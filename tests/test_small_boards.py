@@ -105,16 +105,10 @@ def test_a_network_of_a_small_board_has_its_symmetries(name, size):
         np.testing.assert_allclose(network.values(images), value, rtol=0, atol=1e-3)
 
 
-@pytest.mark.parametrize(
-    "name, words",
-    [
-        ("4x6@3x3", "name its cells"),
-        ("cells:0123@3x3", "no cell 3"),
-        ("cells:0145@2", "such as 2x3"),
-        ("cells:0145@axb", "such as 2x3"),
-        ("cells:0145@5x5", "1 to 4"),
-    ],
-)
+@pytest.mark.parametrize("name, words", [
+    ("4x6@3x3", "name its cells"), ("cells:0123@3x3", "no cell 3"), ("cells:0145@2", "such as 2x3"),
+    ("cells:0145@axb", "such as 2x3"), ("cells:0145@5x5", "1 to 4"),
+])  # fmt: skip
 def test_names_of_small_networks_that_make_no_sense(name, words):
     with pytest.raises(ValueError, match=words) as error:
         Network(name)

@@ -336,6 +336,13 @@ NEURAL = {
 }
 
 
+def first_is_fast(table):
+    """Return the rows of a table as a test's parameters, all but the first marked as slow."""
+    marks = [(), *[pytest.mark.slow] * (len(table) - 1)]
+    rows = [row if isinstance(row, tuple) else (row,) for row in table.values()]
+    return [pytest.param(*row, id=name, marks=m) for row, name, m in zip(rows, table, marks)]
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """Return a folder with what the commands read."""
@@ -358,11 +365,12 @@ def ends_with_130(folder, words, sign):
     assert set(folder.rglob("*")) == before
 
 
-@pytest.mark.parametrize("words, sign", WORDS.values(), ids=WORDS)
+@pytest.mark.parametrize("words, sign", first_is_fast(WORDS))
 def test_ctrl_c_ends_every_command(folder, words, sign):
     ends_with_130(folder, words, sign)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words, sign", NEURAL.values(), ids=NEURAL)
 def test_ctrl_c_ends_the_players_of_neural_networks(folder, words, sign):
     deep = pytest.importorskip("lib2048.deep")
@@ -380,7 +388,7 @@ TRAINED = {
 }
 
 
-@pytest.mark.parametrize("words", TRAINED.values(), ids=TRAINED)
+@pytest.mark.parametrize("words", first_is_fast(TRAINED))
 def test_ctrl_c_in_training_leaves_a_run_that_goes_on(tmp_path, words):
     if "cnn" in words or "policy" in words:
         pytest.importorskip("torch")
@@ -403,6 +411,7 @@ def config_of(folder):
     return {name: value for name, value in config.items() if name != "sources"}
 
 
+@pytest.mark.slow
 def test_ctrl_c_during_the_import_ends_it_in_one_line(tmp_path):
     (tmp_path / "psutil.py").write_text(
         "import sys, time\nsys.stderr.write('here\\n')\ntime.sleep(600)\n"
@@ -413,6 +422,7 @@ def test_ctrl_c_during_the_import_ends_it_in_one_line(tmp_path):
     assert end_of(command, said) == (130, "", "lib2048: stopped")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pause", [0.1, 1])
 def test_ctrl_c_during_the_first_compilation_harms_no_later_one(tmp_path, pause):
     words = "play", "random", "--games", "3", "--json"
@@ -445,6 +455,7 @@ lib2048.cli.main()
 """
 
 
+@pytest.mark.slow
 def test_what_does_not_hear_ctrl_c_is_ended_and_leaves_nothing_half_done(tmp_path):
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     command = subprocess.Popen([sys.executable, "-c", STUCK], cwd=tmp_path, **pipes)
@@ -453,6 +464,7 @@ def test_what_does_not_hear_ctrl_c_is_ended_and_leaves_nothing_half_done(tmp_pat
     assert end_of(command, said) == (130, "undone\n", "lib2048: stopped")
 
 
+@pytest.mark.slow
 def test_where_a_shell_lets_ctrl_c_be_ignored_it_stays_so(tmp_path):
     ignoring = ["sh", "-c", 'trap "" INT; exec "$@"', "sh", sys.executable, "-m", "lib2048.cli"]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}

@@ -235,8 +235,9 @@ def test_nothing_is_inflated_that_does_not_fit_or_that_nobody_asks_for(tmp_path,
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="its processes end in another way")
-def test_no_damaged_file_ends_in_a_traceback_or_plays_with_other_weights():
-    found = hostile.fuzz(80)
+@pytest.mark.parametrize("number", [12, pytest.param(80, marks=pytest.mark.slow)])
+def test_no_damaged_file_ends_in_a_traceback_or_plays_with_other_weights(number):
+    found = hostile.fuzz(number)
     assert [row for row in found if not row["fine"]] == []
     assert {"refused", "digest"} <= {row["what"] for row in found}
 

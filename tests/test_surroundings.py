@@ -47,6 +47,7 @@ def told(text):
 # ---------------------------------------------------------------- compiled code
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", ["file", "file/below"])
 def test_without_a_place_for_compiled_code_everything_works_and_says_so_once(tmp_path, place):
     (tmp_path / "file").write_text("in the way")
@@ -61,6 +62,7 @@ def test_without_a_place_for_compiled_code_everything_works_and_says_so_once(tmp
     assert set(Path(lib2048.__file__).parent.rglob("*.nb?")) == before  # none beside the sources
 
 
+@pytest.mark.slow
 def test_a_full_disk_for_compiled_code_is_named_and_ends_nothing(tmp_path):
     program = "import errno, sys\nsys.argv = ['lib2048', 'play', 'random', '--games', '3']\n"
     program += "import lib2048.cli\nfrom numba.core.caching import IndexDataCacheFile as Files\n"
@@ -96,6 +98,7 @@ def compiled(tmp_path_factory):
     return folder, *(done(words, folder, **fresh) for words in (["--version"], [*PLAY, "--json"]))
 
 
+@pytest.mark.slow
 def test_what_is_compiled_for_everybody_is_used_and_never_written(tmp_path, compiled):
     folder, _, first = compiled
     common = shutil.copytree(folder / "cache", tmp_path / "common")
@@ -114,6 +117,7 @@ def test_what_is_compiled_for_everybody_is_used_and_never_written(tmp_path, comp
     assert sorted((path, path.stat().st_mtime_ns) for path in common.rglob("*")) == files
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [0, 3, -1])
 def test_damaged_code_for_everybody_is_left_alone(tmp_path, compiled, size):
     folder, _, first = compiled
@@ -131,6 +135,7 @@ def test_damaged_code_for_everybody_is_left_alone(tmp_path, compiled, size):
     assert not told(found.stderr)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [0, 3, -1])
 def test_damaged_compiled_code_is_made_anew(tmp_path, compiled, size):
     """A power cut may leave files that are there and empty."""
@@ -145,6 +150,7 @@ def test_damaged_compiled_code_is_made_anew(tmp_path, compiled, size):
         assert {line[-9:] for line in told(again.stderr)} == lines
 
 
+@pytest.mark.slow
 def test_an_edit_is_compiled_anew(tmp_path):
     """Also in another file than the kernel's, and where compiled code cannot be kept."""
     shutil.copytree(
@@ -206,7 +212,9 @@ NO_STDERR = ["2>&-", "2>/dev/full", "0<&- 2>&-"]
 
 @posix
 @pytest.mark.parametrize("closed", NO_STDERR)
-@pytest.mark.parametrize("words", ["play random --games 3", RUN, "solve 2x2"], ids=str.split)
+@pytest.mark.parametrize(
+    "words", ["play random --games 3", pytest.param(RUN, marks=pytest.mark.slow)]
+)
 def test_without_stderr_everything_works(tmp_path, words, closed):
     found = in_shell(f"lib2048 {words} --json {closed}", tmp_path)
     assert found.returncode == 0 and found.stderr == ""
@@ -224,7 +232,7 @@ def test_without_stderr_an_error_is_a_status(tmp_path, closed):
 
 
 @posix
-@pytest.mark.parametrize("words", ["info small.npz", "info small.npz --json", "--help"])
+@pytest.mark.parametrize("words", ["info small.npz", "--help"])
 def test_who_reads_no_further_ends_it_without_a_word(tmp_path, words):
     save(Network(SMALL), tmp_path / "small.npz")
     found = in_shell(f"lib2048 {words} | true; echo ${{PIPESTATUS[0]}}", tmp_path)
@@ -238,7 +246,7 @@ def test_an_answer_that_cannot_be_written_is_an_error(tmp_path):
     assert told(found.stderr)[-1].endswith("the answer cannot be written: No space left on device")
 
 
-@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
 def test_every_letter_can_be_written(tmp_path, encoding):
     found = done(PLAY, tmp_path, PYTHONIOENCODING=encoding, PYTHONUTF8="0")
     assert found.returncode == 0, found.stderr

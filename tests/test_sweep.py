@@ -240,6 +240,7 @@ def test_a_file_in_place_of_the_folder_is_left_alone(one_line_error, listed, tmp
 # ---------------------------------------------------------------- what dies on the way
 
 
+@pytest.mark.slow
 def test_a_killed_worker_loses_nothing(client, tmp_path):
     """Eight runs on two workers, one of them killed by signal 9: the same results, bit for bit."""
     runs = seeds(replace(SHORT, actions=400_000), 4, "td")
@@ -264,6 +265,7 @@ def test_a_killed_worker_loses_nothing(client, tmp_path):
         same_folders(settings, *folders)
 
 
+@pytest.mark.slow
 def test_a_killed_run_goes_on(tmp_path):
     settings = replace(SHORT, actions=2_000_000)
 
@@ -296,11 +298,11 @@ def started(runs, out, *words):
     return process
 
 
-@pytest.mark.parametrize("kind", [signal.SIGINT, signal.SIGTERM], ids=lambda kind: kind.name)
-def test_a_stop_leaves_checkpoints(tmp_path, kind):
+@pytest.mark.parametrize("name", ["SIGINT", pytest.param("SIGTERM", marks=pytest.mark.slow)])
+def test_a_stop_leaves_checkpoints(tmp_path, name):
     with started("abc", tmp_path / "out", "--workers", "2") as process:
         children = processes_of(process.pid)
-        process.send_signal(kind)
+        process.send_signal(signal.Signals[name])
         said, errors = process.communicate()
     assert process.returncode == 0, errors
     assert json.loads(said)["runs"] == 3 and json.loads(said)["failed"] == 0
@@ -309,6 +311,7 @@ def test_a_stop_leaves_checkpoints(tmp_path, kind):
     assert {path.name for path in (tmp_path / "out").iterdir()} == {"a-seed1", "b-seed1"}
 
 
+@pytest.mark.slow
 def test_a_laptop_that_slept_goes_on(tmp_path, monkeypatch):
     """Dask sends away a worker that it has not heard of for 5 minutes; here for ten heartbeats."""
     monkeypatch.setenv("DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL", "1s")
@@ -324,6 +327,7 @@ def test_a_laptop_that_slept_goes_on(tmp_path, monkeypatch):
     assert at_work == [child] and json.loads(said)["failed"] == 0
 
 
+@pytest.mark.slow
 def test_stop_ends_a_sweep_from_another_thread(client, tmp_path):
     stop = threading.Event()
 
@@ -339,6 +343,7 @@ def test_stop_ends_a_sweep_from_another_thread(client, tmp_path):
     assert len(list(tmp_path.glob("*/checkpoint.npz"))) == 2
 
 
+@pytest.mark.slow
 def test_a_sweep_without_workers_waits_and_can_be_stopped(tmp_path, capsys):
     stop = threading.Event()
     with (
@@ -352,6 +357,7 @@ def test_a_sweep_without_workers_waits_and_can_be_stopped(tmp_path, capsys):
     assert "no worker is there yet" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_runs_end_when_nobody_wants_them_any_longer(client, tmp_path):
     address = client.scheduler.address
     with started("a", tmp_path / "out", "--scheduler", address) as process:
@@ -363,6 +369,7 @@ def test_runs_end_when_nobody_wants_them_any_longer(client, tmp_path):
     assert (tmp_path / "out" / "a-seed1" / "checkpoint.npz").exists()
 
 
+@pytest.mark.slow
 def test_runs_die_with_the_process_that_started_them(tmp_path):
     with started("a", tmp_path / "out") as process:
         children = processes_of(process.pid)
@@ -372,6 +379,7 @@ def test_runs_die_with_the_process_that_started_them(tmp_path):
     wait_for(lambda: not any(child.is_running() for child in children))
 
 
+@pytest.mark.slow
 def test_a_run_waits_for_another_process_in_its_folder(tmp_path):
     folder, seen = RunFolder(tmp_path / "run-seed1", SHORT, {}), []
 

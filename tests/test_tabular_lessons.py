@@ -50,16 +50,12 @@ def predicted(prediction, method, step, games):
     return V
 
 
-@pytest.mark.parametrize(
-    ("method", "step", "within"),
-    [
-        ("monte_carlo", lambda n: 1 / n, 1.0),
-        ("monte_carlo", lambda n: n**-0.7, 1.3),
-        ("td0", lambda n: n**-0.7, 1.0),
-        ("td0", lambda n: 0.1, 2.5),
-    ],
-    ids=["average", "Monte Carlo", "TD(0)", "TD(0), fixed"],
-)
+@pytest.mark.parametrize(("method", "step", "within"), [
+    ("monte_carlo", lambda n: 1 / n, 1.0),
+    ("monte_carlo", lambda n: n**-0.7, 1.3),
+    ("td0", lambda n: n**-0.7, 1.0),
+    ("td0", lambda n: 0.1, 2.5),
+], ids=["average", "Monte Carlo", "TD(0)", "TD(0), fixed"])  # fmt: skip
 def test_prediction_comes_near_the_solver(prediction, game, method, step, within):
     truth = game.follow("random")
     table = predicted(prediction, method, step, 20_000)

@@ -268,18 +268,12 @@ def test_a_point_that_brings_no_action_takes_the_place_of_the_last():
 # ---- what goes wrong -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("error", "says", "folded"),
-    [
-        (
-            FloatingPointError("the weights grew without bound: train with a smaller alpha"),
-            "has ended: the weights grew without bound: train with a smaller alpha.",
-            False,
-        ),
-        (MemoryError("training stopped where it can go on: no room"), "no room.", False),
-        (OSError(28, "No space left on device"), "failed with OSError: [Errno 28]", True),
-    ],
-)
+@pytest.mark.parametrize(("error", "says", "folded"), [
+    (FloatingPointError("the weights grew without bound: train with a smaller alpha"),
+        "has ended: the weights grew without bound: train with a smaller alpha.", False),
+    (MemoryError("training stopped where it can go on: no room"), "no room.", False),
+    (OSError(28, "No space left on device"), "failed with OSError: [Errno 28]", True),
+])  # fmt: skip
 def test_what_goes_wrong_is_told_in_words(error, says, folded, browser, monkeypatch):
     page = browser(new())
 

@@ -154,17 +154,10 @@ def test_games_in_step_are_the_search_to_one_ply(network):
 # ---------------------------------------------------------------- batches
 
 
-@pytest.mark.parametrize(
-    ("name", "size", "together"),
-    [
-        ("batch1K", 1024, 1),
-        ("batch64", 64, 1),
-        ("shuffle1K", 1024, 5),
-        ("shuffle32", 32, 5),
-        ("position", 1, 1),
-        ("game", 0, 1),
-    ],
-)
+@pytest.mark.parametrize(("name", "size", "together"), [
+    ("batch1K", 1024, 1), ("batch64", 64, 1), ("shuffle1K", 1024, 5), ("shuffle32", 32, 5),
+    ("position", 1, 1), ("game", 0, 1),
+])  # fmt: skip
 def test_the_modes_of_experiment_1(name, size, together):
     mode = parse(name)
     assert (mode.size, mode.together) == (size, together)
@@ -293,18 +286,14 @@ def bits(run):
     }
 
 
-@pytest.mark.parametrize(
-    "how",
-    [
-        {},
-        {"batch": "shuffle64"},
-        {"batch": "game"},
-        {"batch": "batch64", "starts": "restart"},
-        {"symmetry": "ave", "augment": True, "batch": "batch64"},
-        {"precision": "bfloat16", "average": 0.9},
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize("how", [
+    {},
+    {"batch": "shuffle64"},
+    {"batch": "game"},
+    {"batch": "batch64", "starts": "restart"},
+    {"symmetry": "ave", "augment": True, "batch": "batch64"},
+    {"precision": "bfloat16", "average": 0.9},
+], ids=str)  # fmt: skip
 def test_a_run_that_stops_and_goes_on_is_one_that_never_stopped(tmp_path, how):
     settings = Settings(**SMALL, **how, lanes=8)
     whole = Run(settings)
@@ -361,40 +350,28 @@ def test_half_the_size_and_nearly_the_same_values(tmp_path, network):
 # ---------------------------------------------------------------- bad input
 
 
-@pytest.mark.parametrize(
-    ("settings", "words"),
-    [
-        ({"stages": 2}, "stages"),
-        ({"rule": "tc"}, "rule tc"),
-        ({"lam": 0.5}, "lambda"),
-        ({"form": "q"}, "form q"),
-        ({"starts": "carousel"}, "carousel"),
-        ({"order": "backward"}, "order"),
-        ({"epsilon": 0.1}, "epsilon"),
-        ({"alpha": 0.1}, "alpha"),
-        ({"batch": "some"}, "unknown batch"),
-        ({"learning_rate": 2.0}, "learning_rate"),
-        ({"delay": False}, "delay"),
-    ],
-    ids=lambda x: str(x)[:30],
-)
+@pytest.mark.parametrize(("settings", "words"), [
+    ({"stages": 2}, "stages"),
+    ({"rule": "tc"}, "rule tc"),
+    ({"lam": 0.5}, "lambda"),
+    ({"form": "q"}, "form q"),
+    ({"starts": "carousel"}, "carousel"),
+    ({"order": "backward"}, "order"),
+    ({"epsilon": 0.1}, "epsilon"),
+    ({"alpha": 0.1}, "alpha"),
+    ({"batch": "some"}, "unknown batch"),
+    ({"learning_rate": 2.0}, "learning_rate"),
+    ({"delay": False}, "delay"),
+], ids=lambda x: str(x)[:30])  # fmt: skip
 def test_what_a_neural_network_does_not_have_is_refused(settings, words):
     with pytest.raises(ValueError, match=words):
         Settings(**SMALL, **settings)
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {"batch": "game"},
-        {"symmetry": "ave"},
-        {"learning_rate": 0.01},
-        {"device": "cpu"},
-        {"augment": True},
-        {"precision": "bfloat16"},
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize("settings", [
+    {"batch": "game"}, {"symmetry": "ave"}, {"learning_rate": 0.01}, {"device": "cpu"},
+    {"augment": True}, {"precision": "bfloat16"},
+], ids=str)  # fmt: skip
 def test_what_tables_do_not_have_is_refused(settings):
     with pytest.raises(ValueError, match="is for value .*networks, and 4x6 is none"):
         Settings(network="4x6", **settings)

@@ -88,6 +88,7 @@ def test_wheel_is_small_and_holds_no_weights(wheel):
     assert wheel.stat().st_size < MOST_BYTES
 
 
+@pytest.mark.slow
 def test_tables_are_found_from_an_empty_folder(alone):
     program = (
         "import lib2048, pandas as pd\n"
@@ -108,16 +109,19 @@ def run(*words):
     return subprocess.run(command, capture_output=True, text=True)
 
 
+@pytest.mark.slow
 def test_the_command_says_its_version_in_an_empty_folder(alone):
     assert run("--version").stdout == f"lib2048 {try_wheel.PROJECT['version']}\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in try_wheel.REFUSED if "without" not in name])
 def test_a_network_that_is_not_in_the_wheel_is_refused_in_one_line(alone, name):
     words, told = try_wheel.REFUSED[name]
     assert try_wheel.refused(run(*words), told)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", try_wheel.VERSIONS)
 def test_every_python_reads_every_file_without_a_warning(installed, pythons, version):
     python = pythons.get(version) or pytest.skip(f"no Python {version} with venv was found here")
@@ -127,6 +131,7 @@ def test_every_python_reads_every_file_without_a_warning(installed, pythons, ver
     done(python, "-I", "-W", "error", "-c", program, installed)
 
 
+@pytest.mark.slow
 def test_a_lesson_runs_in_an_empty_folder(alone, tmp_path):
     where = nbformat.v4.new_code_cell("import lib2048\nprint(lib2048.__file__)")
     notebook = nbformat.read(LESSON, as_version=4)
