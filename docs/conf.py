@@ -11,13 +11,16 @@ extensions = [
     "myst_nb",
     "sphinx.ext.autodoc",
     "sphinx.ext.mathjax",
+    "sphinx.ext.napoleon",
     "sphinxcontrib.bibtex",
-    "docstrings",  # tools/docstrings.py
 ]
 root_doc = "index"
 exclude_patterns = ["_static"]
 nitpicky = True
-nitpick_ignore_regex = [("py:class", r"numpy\..*|t\.Any")]  # they have no page here
+nitpick_ignore_regex = [  # what has no page here: others' classes, and code that is no name
+    ("py:class", r"(numpy|pathlib|collections\.abc|lib2048\.learn)\..*|t\.Any"),
+    ("py:exc|py:obj", "(?s).*"),
+]
 show_warning_types = True
 highlight_language = "none"  # a block without a language is what a terminal shows
 smartquotes = False  # what stands in quotes is often code
@@ -32,6 +35,11 @@ nb_ipywidgets_js = {}  # our widgets carry a picture of themselves; nothing come
 # ---- the reference
 autodoc_default_options = {"members": True, "member-order": "bysource"}
 autodoc_inherit_docstrings = False
+default_role = "py:obj"  # `words` are code, and a link where the reference has them
+napoleon_numpy_docstring = False
+napoleon_use_param = False  # "a, b: …" says of two arguments what is true of both
+napoleon_use_rtype = False
+napoleon_custom_sections = [("Attributes", "params_style")]
 add_module_names = False
 python_maximum_signature_line_length = 88
 toc_object_entries_show_parents = "hide"
@@ -76,6 +84,19 @@ def _copy_mathjax(app, _):
     shutil.copyfile(source, target)
 
 
+def _skip(app, what, name, member, skip, options):
+    """Leave out the fields of named tuples, whose docstrings say nothing."""
+    return True if (getattr(member, "__doc__", "") or "").startswith("Alias for field") else skip
+
+
+def _own(app, what, name, thing, options, lines):
+    """Say nothing of a number or a dictionary: what Python has is of its type."""
+    if what == "data":
+        lines.clear()
+
+
 def setup(app):
     """Tell Sphinx what is done beside its own work."""
+    app.connect("autodoc-skip-member", _skip)
+    app.connect("autodoc-process-docstring", _own)
     app.connect("build-finished", _copy_mathjax)

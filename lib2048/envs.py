@@ -1,5 +1,7 @@
 """2048 as Gymnasium environments: for algorithms that other libraries have.
 
+Make one, or thousands::
+
     import gymnasium
     import lib2048.envs
 
@@ -35,9 +37,11 @@ ACTIONS = Discrete(4)
 class TwentyFortyEight(gymnasium.Env):
     """One game at a time.
 
-    render_mode: None, "ansi" (text) or "rgb_array" (uint8[400, 400, 3]).  `info` holds action_mask,
-    score (points since the start) and board (uint64, as all of lib2048 takes it).
-    `reset(options={"board": …})` begins from that board instead.
+    `info` holds action_mask, score (points since the start) and board (uint64, as all of lib2048
+    takes it). `reset(options={"board": …})` begins from that board instead.
+
+    Args:
+        render_mode: None, "ansi" (text) or "rgb_array" (uint8[400, 400, 3]).
     """
 
     metadata = {"render_modes": ["ansi", "rgb_array"], "render_fps": 10}
@@ -107,10 +111,13 @@ class TwentyFortyEight(gymnasium.Env):
 class TwentyFortyEightVector(VectorEnv):
     """Many games, one action in each at a time, on numba kernels.
 
-    num_envs: how many.  A game that ends is followed by the next one in the same step (autoreset
-    mode SAME_STEP): the observation is then the new game's, `info["final_obs"]` and
-    `info["final_info"]` are of the old one.  With `reset(seed=s)` the games are those with the
-    luck of s, numbered in the order in which they begin.
+    A game that ends is followed by the next one in the same step (autoreset mode SAME_STEP): the
+    observation is then the new game's, `info["final_obs"]` and `info["final_info"]` are of the old
+    one.  With `reset(seed=s)` the games are those with the luck of s, numbered in the order in
+    which they begin.
+
+    Args:
+        num_envs: how many.
     """
 
     metadata = {"render_modes": [], "autoreset_mode": AutoresetMode.SAME_STEP}
@@ -132,10 +139,14 @@ class TwentyFortyEightVector(VectorEnv):
         return exponents(self.games.boards), self._info()
 
     def step(self, actions):
-        """Take an action in each game; actions: int[n].
+        """Take an action in each game.
 
-        Returns (observations uint8[n, 4, 4], rewards float64[n], terminated bool[n], truncated
-        bool[n], info).
+        Args:
+            actions: int[n].
+
+        Returns:
+            (observations uint8[n, 4, 4], rewards float64[n], terminated bool[n], truncated bool[n],
+            info).
         """
         actions = self._checked(actions)
         rewards = np.maximum(self.games.rewards[self._every, actions], 0).astype(np.float64)

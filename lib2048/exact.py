@@ -38,14 +38,21 @@ def solve(rows, columns, progress=True):
 class SmallGame:
     """All states of a small board that the random start of two tiles can lead to.
 
-    rows, columns: the board's size, see POSSIBLE; progress: whether to show a bar on stderr;
-    symmetric: whether to keep one board of all that are turned or mirrored images of each other.
-    With symmetric=False it takes up to 8 times the memory and gives the same results; only
-    `follow` needs it, for a policy that does not treat images alike.
+    Args:
+        rows, columns: the board's size, see POSSIBLE.
+        progress: whether to show a bar on stderr.
+        symmetric: whether to keep one board of all that are turned or mirrored images of each
+            other. With symmetric=False it takes up to 8 times the memory and gives the same
+            results; only `follow` needs it, for a policy that does not treat images alike.
 
-    states, terminal, afterstates: how many there are, all images counted; states include the
-    terminal ones.  boards: uint64, the afterstates that are kept, layer by layer.  Raises
-    ValueError for another size, MemoryError when the memory is too small.
+    Attributes:
+        states, terminal, afterstates: how many there are, all images counted; states include the
+            terminal ones.
+        boards: uint64, the afterstates that are kept, layer by layer.
+
+    Raises:
+        ValueError: for another size.
+        MemoryError: when the memory is too small.
     """
 
     def __init__(self, rows, columns, progress=True, symmetric=True):
@@ -129,15 +136,19 @@ class SmallGame:
     def follow(self, policy, epsilon=0.0):
         """Evaluate a policy: the `Values` of playing by it.
 
-        policy: 'random'; 'greedy' (the largest reward); a function from afterstates uint64[n] to
-        their values, an object whose `values` is one, like `Network`, or a dictionary from boards
-        as tuples (see `mdp`) to values (what it lacks has a `mdp.Table`'s start, or 0): the
-        player takes the largest reward + value.  Ties are shared equally.  The function is asked
-        for one layer after the other, and about one of each board's images, whose answer counts
-        for all of them (for a policy that is not symmetric: SmallGame(…, symmetric=False)).
-        epsilon: the share of random actions.
+        Ties are shared equally.  The function is asked for one layer after the other, and about one
+        of each board's images, whose answer counts for all of them (for a policy that is not
+        symmetric: SmallGame(…, symmetric=False)).
 
-        Raises ValueError for another policy, or values that are not n finite numbers.
+        Args:
+            policy: 'random'; 'greedy' (the largest reward); a function from afterstates uint64[n]
+                to their values, an object whose `values` is one, like `Network`, or a dictionary
+                from boards as tuples (see `mdp`) to values (what it lacks has a `mdp.Table`'s
+                start, or 0): the player takes the largest reward + value.
+            epsilon: the share of random actions.
+
+        Raises:
+            ValueError: for another policy, or values that are not n finite numbers.
         """
         if not (isinstance(epsilon, (int, float)) and 0 <= epsilon <= 1):
             raise ValueError(f"epsilon {epsilon!r}: use a number from 0 to 1")
@@ -149,10 +160,15 @@ class SmallGame:
     def follow_function(self, function):
         """Evaluate a policy that is a function of a state: the `Values` of playing by it.
 
-        function: gets a state as a tuple of rows (see `mdp`) and returns an action, 0..3, or
-        {action: probability}.  It is asked once about every state, so this is for boards of at most
-        six cells, and for a game with symmetric=False, since it may treat images differently.
-        Raises ValueError for other games, and for an answer that is no legal action.
+        It is asked once about every state, so this is for boards of at most six cells, and for a
+        game with symmetric=False, since it may treat images differently.
+
+        Args:
+            function: gets a state as a tuple of rows (see `mdp`) and returns an action, 0..3, or
+                {action: probability}.
+
+        Raises:
+            ValueError: for other games, and for an answer that is no legal action.
         """
         if self.symmetric or self.rows * self.columns > MOST_ASKED:
             raise ValueError(
@@ -164,10 +180,13 @@ class SmallGame:
     def marks(self, values_of):
         """Judge a learner's values of afterstates by the three marks that only exact boards allow.
 
-        values_of: a function from afterstates uint64[n] to their values, or a `Network`.  Returns
-        own error: the distance of its values to what its own greedy play is truly worth, on the
-        afterstates that this play visits; best error: to the optimal values, on those that optimal
-        play visits; share: what its greedy play is worth, as a share of the optimum.
+        Args:
+            values_of: a function from afterstates uint64[n] to their values, or a `Network`.
+
+        Returns:
+            Own error, the distance of its values to what its own greedy play is truly worth, on the
+            afterstates that this play visits; best error, to the optimal values, on those that
+            optimal play visits; share, what its greedy play is worth, as a share of the optimum.
         """
         best, own = self.optimal(), self.follow(values_of)
         errors = {"own error": own.distance(values_of), "best error": best.distance(values_of)}
@@ -176,10 +195,15 @@ class SmallGame:
     def reach(self, tile):
         """Play for one tile: the `Values` of the probability that it is ever on the board.
 
-        tile: 2, 4, 8 …  The reward is 0, the value 1 as soon as the tile is there, and there the
-        game ends: `moves`, `visits` and `largest` are those up to then.  Where many actions are
-        all but sure to succeed, rounding decides which are taken, and `moves` is good to about
-        four digits.  Raises ValueError for a number that is no tile.
+        The reward is 0, the value 1 as soon as the tile is there, and there the game ends: `moves`,
+        `visits` and `largest` are those up to then.  Where many actions are all but sure to
+        succeed, rounding decides which are taken, and `moves` is good to about four digits.
+
+        Args:
+            tile: 2, 4, 8 …
+
+        Raises:
+            ValueError: for a number that is no tile.
         """
         return Values(self, f"play for {tile}", _Best(self, Choice(pays=0.0)), _exponent(tile))
 
@@ -216,7 +240,10 @@ class SmallGame:
         """Let a network play greedily: a list of games, each a list of turns (reward, afterstate).
 
         Game n has the luck of (seed, n).  Afterstates are ints; the reward is what the action paid
-        that led to the afterstate beside it.  Raises ValueError for a network of another size.
+        that led to the afterstate beside it.
+
+        Raises:
+            ValueError: for a network of another size.
         """
         play, luck = self._player(network), self._luck(games, seed)
         return [play(*boards_module.initial(random, self.grid)) for random in luck]
@@ -251,7 +278,8 @@ class SmallGame:
     def pack(self, board):
         """Pack a board of this size: nested lists of tiles, or a packed one.  → np.uint64.
 
-        Raises ValueError, in one line, for anything else.
+        Raises:
+            ValueError: for anything else.
         """
         if isinstance(board, (int, np.integer)):
             return self._packed(int(board))
@@ -288,12 +316,14 @@ class SmallGame:
 class Values:
     """What a way to play is worth on every board of a `SmallGame`.
 
-    start: expected score (for `reach`: probability) from the random start of two tiles; moves:
-    expected number of actions.  boards: uint64[n], the afterstates that are kept (one of each
-    board's images); afterstate_values, afterstate_moves: float64[n], what is still to come there.
-
     The methods take a board as nested lists of tiles, [[2, 0], [0, 4]], or packed, in any of its
     images, and raise ValueError, in one line, for one that the game cannot lead to.
+
+    Attributes:
+        start: expected score (for `reach`: probability) from the random start of two tiles.
+        moves: expected number of actions.
+        boards: uint64[n], the afterstates that are kept (one of each board's images).
+        afterstate_values, afterstate_moves: float64[n], what is still to come there.
     """
 
     def __init__(self, game, name, how, goal=None):
@@ -310,17 +340,17 @@ class Values:
 
     @property
     def boards(self):
-        """The afterstates that are kept: uint64[n]."""
+        """The afterstates that are kept, uint64[n]."""
         return self.game.boards
 
     @property
     def afterstate_values(self):
-        """The value of each afterstate: float64[n]."""
+        """The value of each afterstate, float64[n]."""
         return self._values[:, 0]
 
     @property
     def afterstate_moves(self):
-        """The expected number of actions from each afterstate on: float64[n]."""
+        """The expected number of actions from each afterstate on, float64[n]."""
         return self._values[:, 1]
 
     def _back_up(self):
@@ -380,7 +410,10 @@ class Values:
     def distance(self, values_of):
         """Return how far other values lie from these: a root mean square, in points.
 
-        values_of: as for `SmallGame.follow`.  An afterstate counts as often as a game comes there.
+        An afterstate counts as often as a game comes there.
+
+        Args:
+            values_of: as for `SmallGame.follow`.
         """
         off = _answer(self.game._asking(values_of), self.boards) - self.afterstate_values
         return float(np.sqrt(np.average(off**2, weights=self.visits())))
@@ -475,8 +508,13 @@ class Values:
     def odds(self, tile):
         """Return the `Values` of the same play that say how likely a tile is ever on the board.
 
-        tile: 2, 4, 8 …  As for `reach`, `moves` are those up to then; but nobody plays for the tile
-        here.  Raises ValueError for a number that is no tile.
+        As for `reach`, `moves` are those up to then; but nobody plays for the tile here.
+
+        Args:
+            tile: 2, 4, 8 …
+
+        Raises:
+            ValueError: for a number that is no tile.
         """
         name, how = f"{self.name}: the odds of {tile}", self._how.fixed(self.afterstate_values)
         return Values(self.game, name, how, _exponent(tile))
@@ -585,9 +623,14 @@ class _Told:
 def board_table(board, start=0.0):
     """Return a `Network` that keeps one number for each board and its mirror images: a table.
 
-    board: a size of at most six cells, such as "2x3"; start: the value that every board has at
-    first.  It learns and plays as any network does; nothing is shared between different boards.
-    Raises ValueError for another size.
+    It learns and plays as any network does; nothing is shared between different boards.
+
+    Args:
+        board: a size of at most six cells, such as "2x3".
+        start: the value that every board has at first.
+
+    Raises:
+        ValueError: for another size.
     """
     rows, columns = (int(number) for number in board.split("x"))
     check_size(rows, columns)

@@ -1,15 +1,16 @@
 """The book: it builds without a warning, holds every lesson, leads nowhere wrong, stays here."""
 
+import inspect
 import re
 from urllib.parse import unquote, urlsplit
 
 import book
-import docstrings
 import pytest
 import staircase
 from book_pages import Page, built, names
 
 import lib2048
+from lib2048 import board, course, deep, draw, envs, mdp, plot, spec
 
 
 @pytest.fixture(scope="module")
@@ -122,23 +123,26 @@ def test_what_is_folded_away_is_markdown():
 # ---- docstrings ----------------------------------------------------------------------------------
 
 
-def test_names_become_a_list_and_what_follows_a_paragraph():
-    said = docstrings.rst("Do it.\n\na, b: two *numbers*;\nc: one.  Raises ValueError for d_.")
-    assert said == (
-        "Do it.\n\n* **a**, **b**: two \\*numbers\\*\n* **c**: one.\n\n"
-        "Raises ValueError for d\\_.\n"
-    )
+def documented():
+    """Yield all that the library exports, methods included."""
+    for module in (lib2048, board, mdp, spec, draw, plot, course, deep, envs):
+        names = [n for n in getattr(module, "__all__", None) or vars(module) if n[0] != "_"]
+        for thing in [getattr(module, name) for name in names]:
+            if inspect.isclass(thing):
+                inner = [m for name, m in vars(thing).items() if name[0] != "_"]
+                yield from filter(inspect.isfunction, inner)
+            if callable(thing) and getattr(thing, "__module__", "").startswith("lib2048"):
+                yield thing
 
 
-def test_words_in_quotes_are_code_and_ours_are_links():
-    assert docstrings.rst("See `x_y`s.") == "See ``x_y``\\ s.\n"
-    assert docstrings.rst("A `Network`.") == "A :py:obj:`Network <lib2048.Network>`\\ .\n"
-    assert docstrings.rst("A `Network`.", "Network") == "A ``Network``\\ .\n"
-
-
-def test_code_and_bullets_stay_what_they_are():
-    assert docstrings.rst("    x = 1\n    y = 2") == "::\n\n    x = 1\n    y = 2\n"
-    assert docstrings.rst("* one\n  line\n* two") == "* one line\n* two\n"
+def test_arguments_and_errors_are_said_where_editors_look_for_them():
+    for thing in documented():
+        doc, known = inspect.getdoc(thing) or "", list(inspect.signature(thing).parameters)
+        entries = re.search(r"^Args:\n((?:    .*\n?)+)", doc, re.M)
+        said = re.findall(r"^    ([a-z][\w, ]*): ", entries[1], re.M) if entries else []
+        assert set(", ".join(said).split(", ")) - {""} <= set(known), doc
+        prose = rf"^(?:\S.*[;.] +)?(?:{'|'.join(known) or '-'})\b[\w, ]*: |(?<=[.;] )Raises "
+        assert not re.search(prose, doc, re.M), doc
 
 
 # ---- the staircase -------------------------------------------------------------------------------

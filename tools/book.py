@@ -18,7 +18,6 @@ import sys
 import time
 from pathlib import Path
 
-import docstrings
 import staircase
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -69,6 +68,11 @@ MODULES = {
     "course.labs": "Homework",
     "course.papers": "The papers beside our runs",
     "sweep": "Many runs",
+}
+# What functions of these rooms return, and nobody makes himself.
+RETURNED = {
+    "play": ["play.evaluation.Result", "play.experience.Experience", "play.statistics.Comparison"],
+    "train": ["train.history.History", "train.race.Race"],
 }
 
 
@@ -167,11 +171,12 @@ def reference():
         names = [name for name, thing in flat.items() if of(name, thing) == room]
         text = [head(heading, f"lib2048.{room}")]
         text += [directive("lib2048", name, flat[name]) for name in names]
-        text += [f".. autoclass:: lib2048.{name}\n" for name in docstrings.RETURNED.get(room, ())]
+        text += [f".. autoclass:: lib2048.{name}\n" for name in RETURNED.get(room, ())]
         text += [section(f"lib2048.{module}") for module in modules]
         made[f"reference/{room}.rst"] = "\n".join(text)
     for module, heading in MODULES.items():
         text = [head(heading, f"lib2048.{module}")]
+        text += [directive("lib2048", n, t) for n, t in flat.items() if of(n, t) == module]
         made[f"reference/{module}.rst"] = "\n".join([*text, *members(f"lib2048.{module}")])
     made["reference/command.md"] = command()
     made["reference/index.md"] = REFERENCE.replace("@pages@", listed(made))
@@ -219,7 +224,7 @@ def of(name, thing):
 def head(heading, module):
     """Return the title of a page of the reference, and what its room is for."""
     doc = inspect.getdoc(importlib.import_module(module)) or ""
-    return f"{heading}\n{'=' * len(heading)}\n\n``{module}``\n\n{docstrings.rst(doc)}"
+    return f"{heading}\n{'=' * len(heading)}\n\n``{module}``\n\n{doc}\n"
 
 
 def section(module):
@@ -234,7 +239,7 @@ def members(module, doc=False):
     names = getattr(loaded, "__all__", None)
     if not names or doc:
         names = [n for n, thing in vars(loaded).items() if public(n, thing, loaded)]
-    lead = [docstrings.rst(inspect.getdoc(loaded))] if doc else []
+    lead = [inspect.getdoc(loaded) + "\n"] if doc else []
     things = {name: getattr(loaded, name) for name in names}
     return lead + [directive(module, n, t) for n, t in things.items() if not inspect.ismodule(t)]
 

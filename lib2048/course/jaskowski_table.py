@@ -14,7 +14,7 @@ def table_one():
     Test games of 42-33, points.  early: ours after 9·10⁷ actions, the mean of all seeds (three; two
     of autostep_1.0), 1-ply; verdict: of `compare`, against tc_1.0, by these; late_1ply, late_3ply:
     after 3·10⁸ actions, seed 1 (of tc_1.0, three seeds); paper_1ply, paper_3ply: after 10¹⁰.
-    TD's rates are ours: lesson 09 says why the paper's mean a fortieth.  `.columns.name` says how
+    TD's rates are ours: lesson 09 says why the paper's mean a fortieth.  ``.columns.name`` says how
     many comparisons there are.
     """
     import pandas as pd

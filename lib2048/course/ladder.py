@@ -21,9 +21,13 @@ FAR = 6  # standard deviations; by luck that happens once in 500 million counts
 class BoardKind(NamedTuple):
     """A kind of board: what random play does with it, and how it is read.
 
-    slide: (board, action 0..3) → (afterstate, reward); spawn: afterstate → next state; same:
-    (board, board) → bool; empty: the board without a tile; pack: a list of rows of tiles → board;
-    unpack: a board → a list of rows of tiles.
+    Attributes:
+        slide: (board, action 0..3) → (afterstate, reward).
+        spawn: afterstate → next state.
+        same: (board, board) → bool.
+        empty: the board without a tile.
+        pack: a list of rows of tiles → board.
+        unpack: a board → a list of rows of tiles.
     """
 
     slide: Any
@@ -77,9 +81,14 @@ LISTS = BoardKind(
 class Ladder:
     """Rungs of speed, each checked, timed and set beside a prediction; prints one line a rung.
 
-    seconds: the shortest stretch that is timed; trials: how many, of which the best counts, since
-    other programs can only slow us down; boards, spawns: how much each kind is checked.
-    predicted: {name of a rung: times the first rung}; rates: {name: moves/s}, in their order.
+    Args:
+        seconds: the shortest stretch that is timed.
+        trials: how many, of which the best counts, since other programs can only slow us down.
+        boards, spawns: how much each kind is checked.
+
+    Attributes:
+        predicted: {name of a rung: times the first rung}.
+        rates: {name: moves/s}, in their order.
     """
 
     def __init__(self, seconds=0.2, trials=5, boards=500, spawns=20_000):
@@ -89,7 +98,8 @@ class Ladder:
     def climb(self, name, kind, play):
         """Check a `BoardKind` and time play(slide, spawn, same, empty, games) → moves with it.
 
-        Raises ValueError where it slides or spawns otherwise than the rules.
+        Raises:
+            ValueError: where it slides or spawns otherwise than the rules.
         """
         if wrong := wrong_slides(kind, self.boards):
             tiles, action = min(wrong, key=lambda case: -str(case).count(" 0"))

@@ -65,9 +65,15 @@ def about(name):
 def rows(name=None):
     """Return what the papers have beside what we have, a row a result: a DataFrame of `COLUMNS`.
 
-    name: one table or figure, or all of them.  paper, ours: mean scores in points; ± is half of a
-    95 % interval (ours: by Student's t over seeds, infinite with a single seed; nan where a paper
-    gives none); budgets in actions, or in `unit`.  Raises ValueError for a name that is none.
+    The columns paper and ours are mean scores in points; ± is half of a 95 % interval (ours: by
+    Student's t over seeds, infinite with a single seed; nan where a paper gives none); budgets are
+    in actions, or in `unit`.
+
+    Args:
+        name: one table or figure; None for all of them.
+
+    Raises:
+        ValueError: for a name that is none.
     """
     import pandas as pd
 
@@ -78,9 +84,12 @@ def rows(name=None):
 def pairs(name=None):
     """Return every two rows of a table, and whether the paper's better one is better here, too.
 
-    Only rows that stand beside runs of at least two seeds are asked.  Returns a DataFrame, a row a
-    pair and depth: figure, plies, better, worse (rows, by the paper), difference (ours, points),
-    half (of its 95 % interval), verdict (of `compare`; 'more' is the paper's order).
+    Only rows that stand beside runs of at least two seeds are asked.
+
+    Returns:
+        DataFrame: a row a pair and depth: figure, plies, better, worse (rows, by the paper),
+        difference (ours, points), half (of its 95 % interval), verdict (of `compare`; 'more' is the
+        paper's order).
     """
     import pandas as pd
 
@@ -94,7 +103,8 @@ def pairs(name=None):
 def orders(name=None):
     """Count the pairs of a table: all, those decided here, and those of them in the paper's order.
 
-    Returns a DataFrame, a row a table and depth: figure, plies, pairs, decided, same; see `pairs`.
+    Returns:
+        DataFrame: a row a table and depth: figure, plies, pairs, decided, same; see `pairs`.
     """
     told = pairs(name)
     told = told.assign(
@@ -107,7 +117,8 @@ def orders(name=None):
 def draw(name, ax=None):
     """Draw the paper's results and ours, row by row; return ax.
 
-    Raises ValueError for a name that is none, and for a figure of which no result can be read.
+    Raises:
+        ValueError: for a name that is none, and for a figure of which no result can be read.
     """
     table = rows(name)
     if table.empty:
@@ -118,8 +129,15 @@ def draw(name, ax=None):
 def compute(by="actions", ax=None):
     """Draw score against compute, at 1-ply: our runs as they learned, the papers' as points.
 
-    by: 'actions' (of training) or 'hours' (of our training; the papers used other machines, so
-    their points are left out).  Returns ax; raises ValueError for another word.
+    Args:
+        by: 'actions' (of training) or 'hours' (of our training; the papers used other machines, so
+            their points are left out).
+
+    Returns:
+        The axes.
+
+    Raises:
+        ValueError: for another word.
     """
     if by not in ("actions", "hours"):
         raise ValueError(f"by is 'actions' or 'hours', not {by!r}")
@@ -135,10 +153,16 @@ def compute(by="actions", ax=None):
 def run(name, row=None, minutes=1.0):
     """Make a row of a table again, now, with as much training as fits into some minutes.
 
-    row: as `rows` calls it; by default the first that we have a run for.  Returns that row's Series
-    (see `rows`) with `now` and `now ±` (points of 200 games at 1-ply, 40 of a neural network) and
-    `actions now`.  Raises ValueError for a name or a row that is none, one that no run stands
-    beside, and for a budget that is too small to show anything.
+    Args:
+        row: as `rows` calls it; by default the first that we have a run for.
+
+    Returns:
+        Series: that row's (see `rows`) with `now` and `now ±` (points of 200 games at 1-ply, 40 of
+        a neural network) and `actions now`.
+
+    Raises:
+        ValueError: for a name or a row that is none, one that no run stands beside, and for a
+            budget that is too small to show anything.
     """
     if not math.isfinite(minutes) or minutes < LEAST_MINUTES:
         raise ValueError(f"{minutes:g} minutes show nothing: {LEAST_MINUTES} are the least")

@@ -26,15 +26,21 @@ _unkept = {}  # what could not be written: it counts in this session
 def predict(name, value=None, *more):
     """Keep the reader's prediction, print one line about it, and return it.
 
-    name: lesson and number, "06.1"; value: a number, also as people write it ("12 k", "50 %"), or
-    a few words ("more slowly").  Said again, the newest counts, and the line names the first.  None
-    says nothing new: the prediction made before is returned, or, with an invitation, None.  A name
-    that no lesson asks for is kept all the same, and the line says so.
+    A name that no lesson asks for is kept all the same, and the line says so.
 
     It is kept, with the time, in `my/progress.json` of the course's folder, where `lib2048 lessons
     start` has made that folder, and otherwise in the user's data folder (~/.local/share/lib2048 on
-    Linux); the variable LIB2048_MY names another.  Where it cannot be written, one line says so
-    and it counts in this session.  Raises ValueError for another name or value, in one line.
+    Linux); the variable LIB2048_MY names another.  Where it cannot be written, one line says so and
+    it counts in this session.
+
+    Args:
+        name: lesson and number, "06.1".
+        value: a number, also as people write it ("12 k", "50 %"), or a few words ("more slowly").
+            Said again, the newest counts, and the line names the first.  None says nothing new: the
+            prediction made before is returned, or, with an invitation, None.
+
+    Raises:
+        ValueError: for another name or value, in one line.
     """
     if more:
         raise ValueError(
@@ -57,7 +63,8 @@ def predicted(name):
 def you_said(name, unit=""):
     """Return what is printed beside a result: 'you said 12,000 points', or that there is no guess.
 
-    unit: what stands behind a number, and not behind words.
+    Args:
+        unit: what stands behind a number, and not behind words.
     """
     if (value := predicted(name)) is None:
         return f"no guess kept ({_named(name)})"
@@ -167,9 +174,13 @@ def _asked(path):
 def mark_prediction(ax, name, axis="y"):
     """Mark the reader's prediction in a figure of a result, if there is one; return ax.
 
-    ax: what `plot.curves`, `plot.intervals` and others return; axis: the one that the number
-    belongs to, "y" for a curve's height, "x" for `plot.intervals`.  The axis makes room for a
-    number near its range; one far outside gets an arrow at the edge.  Words stand above the figure.
+    The axis makes room for a number near its range; one far outside gets an arrow at the edge.
+    Words stand above the figure.
+
+    Args:
+        ax: what `plot.curves`, `plot.intervals` and others return.
+        axis: the one that the number belongs to, "y" for a curve's height, "x" for
+            `plot.intervals`.
     """
     if axis not in ("x", "y"):
         raise ValueError(f'axis is "x" or "y", not {axis!r}')

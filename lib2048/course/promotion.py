@@ -23,10 +23,16 @@ ROW, BOX, ARROW = 34, 62, 26  # pixels: between two stages, of a tile, from a st
 def draw_promotion(stages, seen):
     """Draw all stages, and what promotion finds for a look-up that sees one of the marking tiles.
 
-    stages: the `Stages` of a network; seen: a tile that marks them.  A row a stage: its tiles, the
-    bits that are 1, are drawn in full.  From each stage whose boards have that tile an arrow leads
-    to the stage below, which promotion asks: blue where boards have the tile there, too, red where
-    none has, so that nothing was learned.  Raises ValueError for a tile that marks no stage.
+    A row a stage: its tiles, the bits that are 1, are drawn in full.  From each stage whose boards
+    have that tile an arrow leads to the stage below, which promotion asks: blue where boards have
+    the tile there, too, red where none has, so that nothing was learned.
+
+    Args:
+        stages: the `Stages` of a network.
+        seen: a tile that marks them.
+
+    Raises:
+        ValueError: for a tile that marks no stage.
     """
     tiles = stages.tiles(stages.count - 1)
     if seen not in tiles:

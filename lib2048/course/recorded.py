@@ -122,11 +122,16 @@ def recorded(name):
 def recorded_tests(*names):
     """Return the test games that lists of data/runs have recorded, as one DataFrame.
 
-    names: of lists, such as "late".  A row a test: list, run, network, seed, actions (of training
-    before it), plies, games, mean, ci95, end (True for the test after the run, which has more
-    games; False for those on the way), and reached_512 … reached_32768, shares of its games; nan
-    where nobody wrote it down.  Runs are in the order of their list.  A list whose runs are not
-    there yet has no rows; raises ValueError for a name that is none.
+    A row a test: list, run, network, seed, actions (of training before it), plies, games, mean,
+    ci95, end (True for the test after the run, which has more games; False for those on the way),
+    and reached_512 … reached_32768, shares of its games; nan where nobody wrote it down.  Runs are
+    in the order of their list.  A list whose runs are not there yet has no rows.
+
+    Args:
+        *names: of lists, such as "late".
+
+    Raises:
+        ValueError: for a name that is none.
     """
     import pandas as pd
 
@@ -366,8 +371,14 @@ def paper_points(place, name):
 def paper_tests(*names):
     """Return what papers have of the runs of some lists: a DataFrame, see `recorded_tests`.
 
-    names: of lists.  A row a test of a paper: list, run, actions, plies, mean, ci95 (nan where none
-    is given), as `paper_points` has them.  Raises ValueError for a name that is none.
+    A row a test of a paper: list, run, actions, plies, mean, ci95 (nan where none is given), as
+    `paper_points` has them.
+
+    Args:
+        *names: of lists.
+
+    Raises:
+        ValueError: for a name that is none.
     """
     import pandas as pd
 

@@ -33,12 +33,19 @@ DIGITS = "₀₁₂₃₄₅₆₇₈₉"
 def draw_time(states, actions, spans=(), captions=None, width=640):
     """Draw turns in the order of time, with the names that every lesson uses.
 
-    states: n + 1 boards (64-bit integers, or lists of rows of tiles) on which it is the player's
-    turn; the last one may be over.  actions: n of them, 0..3 or their names.  The afterstates and
-    rewards follow from the rules.  One turn is drawn as s, s′, s″, more as sₜ, s′ₜ, sₜ₊₁ …
-    spans: (from, to, text) for brackets under the boards, which are counted from 0: the even ones
-    are states, the odd ones afterstates.  captions: {number of a board: a line under its name}.
-    Raises ValueError for an action that is not legal, or a next state that no spawn leads to.
+    The afterstates and rewards follow from the rules.  One turn is drawn as s, s′, s″, more as sₜ,
+    s′ₜ, sₜ₊₁ …
+
+    Args:
+        states: n + 1 boards (64-bit integers, or lists of rows of tiles) on which it is the
+            player's turn; the last one may be over.
+        actions: n of them, 0..3 or their names.
+        spans: (from, to, text) for brackets under the boards, which are counted from 0: the even
+            ones are states, the odd ones afterstates.
+        captions: {number of a board: a line under its name}.
+
+    Raises:
+        ValueError: for an action that is not legal, or a next state that no spawn leads to.
     """
     boards, arrows = _turns([_tiles(state) for state in states], [_action(a) for a in actions])
     spare = width - sum(arrow.width for arrow in arrows) - GAP * (len(boards) + len(arrows))

@@ -33,8 +33,10 @@ def paper_variants():
 def recorded_variants(tests=None, seeds=3):
     """Return the same of our own runs, after half a million positions each.
 
-    A variant stands there once it and its reference have so many seeds.  tests: a frame such as
-    data/curves/value_tests.csv, which is the default.
+    A variant stands there once it and its reference have so many seeds.
+
+    Args:
+        tests: a frame such as data/curves/value_tests.csv, which is the default.
     """
     tests = _read("curves/value_tests.csv") if tests is None else tests
     tests = tests[(tests["plies"] == 1) & (tests["actions"] == ACTIONS)]

@@ -22,14 +22,20 @@ NAMES = {"largest": "v", "trace": "h"}  # of the paper
 def one_weight(errors, rule: str | Rule = "tc", rate=None, targets=False):
     """Let one fresh weight meet errors, one after the other; return a DataFrame, a row for each.
 
-    errors: numbers, in points; with targets=True they are what the weight should be each time, and
-    its error is how far it still has to go.  rule: 'td', 'tc', 'autostep' or a `Rule`; rate: its α,
-    β, μ, …, by default the usual one, all of it for this weight.  The weight begins at 0, one of
-    eight on its board, and the others stand still.
+    The weight begins at 0, one of eight on its board, and the others stand still.
 
-    Columns: error; moved, the weight's change; weight, after it; what the rule keeps then (E and
-    A; or step, v and h); where that is E and A rate, |E| / A, at which the *next* error will be
-    taken (1 where A is 0).  Raises ValueError for a rule that there is not.
+    Columns: error; moved, the weight's change; weight, after it; what the rule keeps then (E and A;
+    or step, v and h); where that is E and A rate, `|E| / A`, at which the *next* error will be
+    taken (1 where A is 0).
+
+    Args:
+        errors: numbers, in points; with targets=True they are what the weight should be each time,
+            and its error is how far it still has to go.
+        rule: 'td', 'tc', 'autostep' or a `Rule`.
+        rate: its α, β, μ, …, by default the usual one, all of it for this weight.
+
+    Raises:
+        ValueError: for a rule that there is not.
     """
     import pandas as pd
 
@@ -58,10 +64,13 @@ def one_weight(errors, rule: str | Rule = "tc", rate=None, targets=False):
 def coherence(network, actions, seed=1, progress=True):
     """Train a network by TC, and set what its errors sum to beside a coin's; return a DataFrame.
 
-    network: the name of a small one; actions: of training, twice.  A row is a weight that was met:
-    visits, how often; rate, |E| / A; coin, what that would be if each of *its own* errors had had
-    its sign from a coin.  The coin is a function of the weight and its A, so that a second call
-    returns the same.
+    A row is a weight that was met: visits, how often; rate, `|E| / A`; coin, what that would be if
+    each of *its own* errors had had its sign from a coin.  The coin is a function of the weight and
+    its A, so that a second call returns the same.
+
+    Args:
+        network: the name of a small one.
+        actions: of training, twice.
     """
     import pandas as pd
 
@@ -76,7 +85,8 @@ def coherence(network, actions, seed=1, progress=True):
 def by_visits(weights, least=10):
     """Return the medians of `coherence` among weights met 1, 2 to 3, 4 to 7, … times.
 
-    least: weights that a row needs.
+    Args:
+        least: weights that a row needs.
     """
     groups = weights.groupby(np.floor(np.log2(weights["visits"])).rename("doublings"))
     return groups.median()[groups.size() >= least]

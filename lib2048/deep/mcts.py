@@ -26,13 +26,19 @@ from lib2048.play.players import new_stop
 class MCTS:
     """A search with a budget of simulations a move, in many trees at once.
 
-    prior: a function from states uint64[n] to weights of their actions, float[n, 4], such as
-    `PolicyNetwork.probabilities`; illegal actions are left out.  simulations: a move; leaves: of a
-    tree that are evaluated together, 1 to `simulations`.  explore: c.  values: a function from
-    states uint64[n] to what is still to come there, float[n], in place of rollouts; turns: after
-    which a rollout is broken off, None for never.  game: what is played.
+    Args:
+        prior: a function from states uint64[n] to weights of their actions, float[n, 4], such as
+            `PolicyNetwork.probabilities`; illegal actions are left out.
+        simulations: a move.
+        leaves: of a tree that are evaluated together, 1 to `simulations`.
+        explore: the constant c of the rule by which actions are chosen.
+        values: a function from states uint64[n] to what is still to come there, float[n], in place
+            of rollouts.
+        turns: after which a rollout is broken off, None for never.
+        game: what is played.
 
-    Raises ValueError, in one line, for numbers that make no sense.
+    Raises:
+        ValueError: for numbers that make no sense.
     """
 
     def __init__(
@@ -50,9 +56,13 @@ class MCTS:
     def search(self, boards, seed=0, numbers=None, turns=None):
         """Search the trees of states, uint64[n], on each of which an action is legal.
 
-        seed, numbers, turns: with the numbers of the game and of its turn, int[n], they are the
-        luck of each tree.  Returns (visits int64[n, 4], whose sum is `simulations`, and
-        Q float64[n, 4], −∞ without a visit).
+        Args:
+            seed, numbers, turns: with the numbers of the game and of its turn, int[n], they are the
+                luck of each tree.
+
+        Returns:
+            (visits int64[n, 4], whose sum is `simulations`, and Q float64[n, 4], −∞ without a
+            visit).
         """
         boards = as_boards(boards)
         states = search_states(
@@ -97,7 +107,9 @@ class MCTS:
     def rollouts(self, boards, randoms):
         """Return the points that play by the prior makes from each state on: float64[n].
 
-        boards: uint64[n]; randoms: uint64[n], the random states of the games that are played.
+        Args:
+            boards: uint64[n].
+            randoms: uint64[n], the random states of the games that are played.
         """
         boards, randoms, points = boards.copy(), randoms.copy(), np.zeros(len(boards))
         live, turn = np.arange(len(boards)), 0
@@ -118,7 +130,10 @@ class MCTS:
 class MCTSPlayer:
     """The player of a search: the action that it visited most, of equals that of the larger Q.
 
-    search: `MCTS`; name: what it is called; seed: of the searches of `choose`.
+    Args:
+        search: `MCTS`.
+        name: what it is called.
+        seed: of the searches of `choose`.
     """
 
     def __init__(self, search, name="MCTS", seed=0):

@@ -69,9 +69,11 @@ def _draw(weights, luck, actions):
 class Moves(NamedTuple):
     """The moves of many games, in the order of play, one game after the other.
 
-    boards: uint64[n], states; actions: int64[n], taken there; ends: int64[games], where each game
-    ends in both, so that game g is [ends[g − 1], ends[g]); results: int64[games, 5], see
-    records.RESULT_COLUMNS.
+    Attributes:
+        boards: uint64[n], states.
+        actions: int64[n], taken there.
+        ends: int64[games], where each game ends in both, so that game g is [ends[g − 1], ends[g]).
+        results: int64[games, 5], see records.RESULT_COLUMNS.
     """
 
     boards: np.ndarray
@@ -94,8 +96,12 @@ class Moves(NamedTuple):
 def record_games(who, games, seed=TEST_SEED, first_game=0, game=WHOLE):
     """Let a player play games, all in step, and keep their `Moves`.
 
-    who: whatever `decision` takes; the luck of game n is that of (seed, n).  Raises ValueError for
-    a number of games below 1, something that is no player, or one that takes an illegal action.
+    Args:
+        who: whatever `decision` takes; the luck of game n is that of (seed, n).
+
+    Raises:
+        ValueError: for a number of games below 1, something that is no player, or one that takes an
+            illegal action.
     """
     check_games(games, 1)
     decide, turns = decision(who, seed), []

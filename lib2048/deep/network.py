@@ -16,11 +16,18 @@ AT_ONCE = 8192  # boards of one call
 class ValueNetwork:
     """A neural network that values afterstates.
 
-    what: a name, see `make`, or a torch module of your own that takes (n, 16, 4, 4) and returns n
-    numbers; name: what your own is called; seed: of the initial weights; symmetry: 'simple' asks
-    for the board as it is, 'ave', 'max' and 'min' take that of its eight images' values (Matsuzaki
-    2021, section 3.2); device: 'cpu', 'cuda', …; precision: 'float32', or 'bfloat16' for the
-    layers before the last one.  Raises ValueError for what does not exist here.
+    Args:
+        what: a name, see `make`, or a torch module of your own that takes (n, 16, 4, 4) and returns
+            n numbers.
+        name: what your own is called.
+        seed: of the initial weights.
+        symmetry: 'simple' asks for the board as it is, 'ave', 'max' and 'min' take that of its
+            eight images' values (Matsuzaki 2021, section 3.2).
+        device: 'cpu', 'cuda', …
+        precision: 'float32', or 'bfloat16' for the layers before the last one.
+
+    Raises:
+        ValueError: for what does not exist here.
     """
 
     def __init__(

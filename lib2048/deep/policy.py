@@ -42,8 +42,10 @@ def new_policy_network(seed=0, hidden=HIDDEN, game=WHOLE):
 class PolicyNetwork:
     """A network that says how likely each action of a board should be.
 
-    module: a torch module from float (n, 256) to (n, 4) logits; name: what it is called; game:
-    the board's size.
+    Args:
+        module: a torch module from float (n, 256) to (n, 4) logits.
+        name: what it is called.
+        game: the board's size.
     """
 
     def __init__(self, module, name=NAME, game=WHOLE):
@@ -66,8 +68,11 @@ class PolicyNetwork:
     def logits(self, boards, legal):
         """Return the logits of boards as a tensor (n, 4) through which gradients flow.
 
-        boards: uint64[n]; legal: bool[n, 4].  That of an illegal action is −∞, so that its
-        probability is 0 and its gradient too.
+        That of an illegal action is −∞, so that its probability is 0 and its gradient too.
+
+        Args:
+            boards: uint64[n].
+            legal: bool[n, 4].
         """
         illegal = torch.from_numpy(~np.asarray(legal))
         return self.module(self.encode(boards)).masked_fill(illegal, -torch.inf)
@@ -98,7 +103,8 @@ class PolicyNetwork:
     def player(self, depth=1, seconds=None, explore=False, seed=0):
         """Return the player that takes the most likely action, or, to explore, a drawn one.
 
-        Raises ValueError for a depth or a time: what looks ahead by a policy is `MCTS`.
+        Raises:
+            ValueError: for a depth or a time: what looks ahead by a policy is `MCTS`.
         """
         if depth != 1 or seconds is not None:
             raise ValueError(

@@ -58,8 +58,12 @@ def _images(boards, game, out):
 def options(boards, game=WHOLE):
     """Return what the four actions make of many boards.
 
-    boards: uint64[n].  Returns (afterstates uint64[n, 4], rewards float32[n, 4]); the reward of an
-    illegal action is ILLEGAL, −∞, so that the largest reward + value is always a legal one.
+    Args:
+        boards: uint64[n].
+
+    Returns:
+        (afterstates uint64[n, 4], rewards float32[n, 4]); the reward of an illegal action is
+        ILLEGAL, −∞, so that the largest reward + value is always a legal one.
     """
     boards = as_boards(boards)
     after = np.empty((len(boards), 4), np.uint64)

@@ -17,8 +17,14 @@ EMPTY = np.uint64(0)
 def from_tiles(rows):
     """Pack four rows of four tiles (0, 2, 4 … 32768) into a board.
 
-    rows: nested sequence or array.  Returns np.uint64.  Raises ValueError for another size or a
-    tile that is no power of two.
+    Args:
+        rows: nested sequence or array.
+
+    Returns:
+        np.uint64.
+
+    Raises:
+        ValueError: for another size or a tile that is no power of two.
     """
     try:
         rows = [list(row) for row in rows]
@@ -67,8 +73,11 @@ def to_text(board):
 def slide(board, action, game=WHOLE):
     """Slide a board by one action (0..3: Up, Right, Down, Left).
 
-    Returns (afterstate np.uint64, reward int).  An illegal action returns the board itself and 0.
-    Raises ValueError for another action.
+    Returns:
+        (afterstate np.uint64, reward int).  An illegal action returns the board itself and 0.
+
+    Raises:
+        ValueError: for another action.
     """
     if action not in (0, 1, 2, 3):
         raise ValueError(f"action {action!r}: use 0 Up, 1 Right, 2 Down or 3 Left")
@@ -85,7 +94,11 @@ def afterstates(board, game=WHOLE):
 def spawn(board, luck, game=WHOLE):
     """Spawn a 2 (90 %) or a 4 (10 %) in a random empty cell; return (board, next luck).
 
-    board, luck: uint64 (see `rng.stream`).  Raises ValueError when no cell is empty.
+    Args:
+        board, luck: uint64 (see `rng.stream`).
+
+    Raises:
+        ValueError: when no cell is empty.
     """
     if not game.has_room(board):
         raise ValueError("this board is full: there is no cell to spawn a tile in")

@@ -65,7 +65,11 @@ def starts(rows, columns):
 
 
 def spawn(afterstate, rng):
-    """Return a next state, drawn by its chance.  rng: a `random.Random`."""
+    """Return a next state, drawn by its chance.
+
+    Args:
+        rng: a `random.Random`.
+    """
     return _draw(next_states(afterstate), rng)
 
 
@@ -87,8 +91,10 @@ def _draw(outcomes, rng):
 def worth(chances, rows, columns):
     """Return what a policy is worth from the random start on: its expected score, exactly.
 
-    chances: a function from a state to {action: probability}.  Works out every board that the
-    policy can come to, so keep to 2x2 or 2x3.
+    Works out every board that the policy can come to, so keep to 2x2 or 2x3.
+
+    Args:
+        chances: a function from a state to {action: probability}.
     """
 
     @cache

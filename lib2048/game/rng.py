@@ -35,8 +35,12 @@ def stream_kernel(seed, number):
 def stream(seed, number):
     """Return the random state with which game `number` of `seed` begins.
 
-    seed, number: any integers, taken modulo 2^64.  Returns np.uint64.  A game's luck depends on
-    these two alone, so the number of threads, or the order of the games, changes nothing.
+    Args:
+        seed, number: any integers, taken modulo 2^64.
+
+    Returns:
+        np.uint64.  A game's luck depends on these two alone, so the number of threads, or the order
+        of the games, changes nothing.
     """
     return np.uint64(stream_kernel(seed_bits(seed), seed_bits(number)))
 

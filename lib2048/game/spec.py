@@ -29,9 +29,12 @@ def slide_row(row):
 
 
 def slide(board, action):
-    """Slide a board; return (the afterstate, the reward).  action: Up, Right, Down, Left = 0..3.
+    """Slide a board; return (the afterstate, the reward).
 
     An action that changes nothing is not legal; the caller sees it by afterstate == board.
+
+    Args:
+        action: Up, Right, Down, Left = 0..3.
     """
     turns = (1, 2, 3, 0)[action]  # quarter turns to the left that bring this action to Left
     rows, rewards = zip(*(slide_row(row) for row in _turned(board, turns)), strict=True)
@@ -64,7 +67,10 @@ def empty_cells(board):
 def spawn(board, rng):
     """Return the board with a 2 (probability 0.9) or a 4 (0.1) in a random empty cell.
 
-    rng: a `random.Random`.  Every empty cell is as likely as every other.
+    Every empty cell is as likely as every other.
+
+    Args:
+        rng: a `random.Random`.
     """
     row, column = rng.choice(empty_cells(board))
     board = [list(tiles) for tiles in board]
@@ -80,7 +86,8 @@ def initial(rng, rows=4, columns=4):
 def play(choose, rng):
     """Play one game; return (the last board, its score, the number of actions).
 
-    choose: a function (board, list of legal actions) → action.
+    Args:
+        choose: a function (board, list of legal actions) → action.
     """
     board, score, actions = initial(rng), 0, 0
     while legal := legal_actions(board):

@@ -67,14 +67,20 @@ class Limits(NamedTuple):
 class Lockstep:
     """Games that are played in step: every turn each of them takes one action.
 
-    count: how many at once; seed: game n of all has the luck of (seed, n), as everywhere;
-    first_game, last_game: the numbers of the first game and of the one behind the last; a game
-    that is over is followed by the next, until none is left.  starts: one of `starts.STARTS`;
-    game: what is played.
+    `act` plays one turn.
 
-    places: PLACE[count], the games in progress; afterstates: uint64[count, 4] and rewards:
-    float32[count, 4], what the four actions lead to, −∞ for an illegal one (in a place without
-    a game all are).  `act` plays one turn.
+    Args:
+        count: how many at once.
+        seed: game n of all has the luck of (seed, n), as everywhere.
+        first_game, last_game: the numbers of the first game and of the one behind the last; a game
+            that is over is followed by the next, until none is left.
+        starts: one of `starts.STARTS`.
+        game: what is played.
+
+    Attributes:
+        places: PLACE[count], the games in progress.
+        afterstates: uint64[count, 4], what the four actions lead to.
+        rewards: float32[count, 4], −∞ for an illegal one (in a place without a game all are).
     """
 
     def __init__(self, count, seed, first_game=0, last_game=FOREVER, starts="initial", game=WHOLE):
@@ -122,7 +128,8 @@ class Lockstep:
     def worths(self, values_of, pays=1.0):
         """Return reward + value of every action: float32[count, 4], −∞ where it is illegal.
 
-        values_of: a function from afterstates, uint64[m], to m numbers, asked once.
+        Args:
+            values_of: a function from afterstates, uint64[m], to m numbers, asked once.
         """
         worths, legal = pays * self.rewards, np.isfinite(self.rewards)
         worths[legal] += np.asarray(values_of(self.afterstates[legal]), np.float32)
@@ -131,11 +138,14 @@ class Lockstep:
     def act(self, actions=None, last_action=FOREVER, rows=None):
         """Play one turn: one action in each game, in their order.
 
-        actions: int[count]; a game whose action is illegal stays as it is, uncounted.  None goes
-        on with a turn that a limit has interrupted.
-        last_action: stop when `actions` is this number; rows: stop when so many games are over;
-        by default the turn is played to its end.  Returns int64[k, 5], the games that ended; see
-        records.RESULT_COLUMNS.
+        Args:
+            actions: int[count]; a game whose action is illegal stays as it is, uncounted.  None
+                goes on with a turn that a limit has interrupted.
+            last_action: stop when `actions` is this number.
+            rows: stop when so many games are over; by default the turn is played to its end.
+
+        Returns:
+            int64[k, 5], the games that ended; see records.RESULT_COLUMNS.
         """
         if actions is not None:
             self.places["action"] = actions
@@ -163,7 +173,9 @@ class Lockstep:
     def check(self, state, path):
         """Raise ValueError, in one line, where a state is not one that `state` returns.
 
-        state: a dict of arrays, or an `Archive`; path: named in errors.
+        Args:
+            state: a dict of arrays, or an `Archive`.
+            path: named in errors.
         """
         check_arrays(state, self._forms(), path)
         places = self._places_in(state)

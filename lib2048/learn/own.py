@@ -94,7 +94,10 @@ def own_functions(
 ) -> OwnFunctions | None:
     """Try a student's functions and return them compiled, or None where there are none.
 
-    See `Network.with_functions`.  Raises ValueError, in words, for functions that will not do.
+    See `Network.with_functions`.
+
+    Raises:
+        ValueError: for functions that will not do.
     """
     rule = find(rule)
     given = {"index": index, "value": value, "update": update}

@@ -155,16 +155,25 @@ def _greek(name):
 class Rule:
     """A learning rule: all that the library has to know of it.
 
-    name: what it is called; update: a function of the signature above, or of (weights, memory,
-    positions, error, rate), which gets the board's own positions only; keeps: names of the numbers
-    that it keeps beside each weight; rate: what its rate is called, and symbol: how that is
-    written, by default the Greek letter of that name; default: the rate where none is said, above
-    0 and up to 1; shared: whether the rate is divided by the board's look-ups; decays: whether λ
-    above 0 is defined for it.
+    Two rules are equal where both that and what is said here agree.
 
-    file: 'FILE.py:NAME' where it comes from a file; source: a hash (12 hex digits) of its update
-    and of all that this uses.  Two rules are equal where both that and what is said here agree.
-    Raises ValueError, in one line, for what makes no rule.
+    Args:
+        name: what it is called.
+        update: a function of the signature above, or of (weights, memory, positions, error, rate),
+            which gets the board's own positions only.
+        keeps: names of the numbers that it keeps beside each weight.
+        rate: what its rate is called.
+        default: the rate where none is said, above 0 and up to 1.
+        shared: whether the rate is divided by the board's look-ups.
+        decays: whether λ above 0 is defined for it.
+        symbol: how the rate is written, by default the Greek letter of its name.
+        file: 'FILE.py:NAME' where it comes from a file.
+
+    Attributes:
+        source: a hash (12 hex digits) of its update and of all that this uses.
+
+    Raises:
+        ValueError: for what makes no rule.
     """
 
     name: str
@@ -199,7 +208,7 @@ class Rule:
 
     @property
     def title(self) -> str:
-        """What a plot calls it: TD, TC, Autostep."""
+        """What a plot calls it, such as TD, TC or Autostep."""
         return self.name.upper() if len(self.name) < 4 else self.name.capitalize()
 
     @property
@@ -228,7 +237,8 @@ class Rule:
     def with_code(self) -> "Rule":
         """Return the rule with its update, which one that was recalled finds in its file.
 
-        Raises ValueError, in one line, where it is not there, or no longer as it was.
+        Raises:
+            ValueError: in one line, where it is not there, or no longer as it was.
         """
         if self.update is not None:
             return self

@@ -46,23 +46,28 @@ def option(
 class Settings:
     """All that decides a training run's results, and how long it goes on.
 
-    `Settings(network=…, …)` is of the kind that its network needs: `TableSettings`,
-    `ValueSettings` or `PolicySettings`, which say what they have to themselves.  What all have:
+    `Settings(network=…, …)` is of the kind that its network needs: `TableSettings`, `ValueSettings`
+    or `PolicySettings`, which say what they have to themselves; below stands what all have.  What
+    belongs to another kind of network is refused.
 
-    rate: above 0 and up to 1; the rule's own name of it says the same: alpha (TD), beta (TC), mu
-    (Autostep), that of a `Rule` of one's own, or learning_rate (neural networks).
-    starts: where games begin: 'initial', 'carousel', 'restart', 's-jump', 'l-jump' (see `starts`).
-    weights: the file whose weights the network begins with; all else begins anew, what the rule
-    keeps beside the weights included ('from' on the command line and in config.json).
-    seed: any int; games have luck that no test game has.  threads: so many learn at once on the
-    same tables, without locks (one alone is deterministic), or share the work of one neural
-    network.  lanes: games that take turns in a thread, or that a neural network plays in step.
-    games, actions, seconds: how long, at most one of them.  checkpoint_every: seconds.
-    eval_every: play eval_games test games every so many actions, at 1-ply and at eval_depth; they
-    learn nothing and take no part in the clock.
+    Attributes:
+        rate: above 0 and up to 1; the rule's own name of it says the same: alpha (TD), beta (TC),
+            mu (Autostep), that of a `Rule` of one's own, or learning_rate (neural networks).
+        starts: where games begin: 'initial', 'carousel', 'restart', 's-jump', 'l-jump' (see
+            `starts`).
+        weights: the file whose weights the network begins with; all else begins anew, what the rule
+            keeps beside the weights included ('from' on the command line and in config.json).
+        seed: any int; games have luck that no test game has.
+        threads: so many learn at once on the same tables, without locks (one alone is
+            deterministic), or share the work of one neural network.
+        lanes: games that take turns in a thread, or that a neural network plays in step.
+        games, actions, seconds: how long, at most one of them.
+        checkpoint_every: seconds.
+        eval_every: play eval_games test games every so many actions, at 1-ply and at eval_depth;
+            they learn nothing and take no part in the clock.
 
-    What belongs to another kind of network is refused.  Raises ValueError, in one line, for a
-    setting that makes no sense, alone or with the others.
+    Raises:
+        ValueError: for a setting that makes no sense, alone or with the others.
     """
 
     KINDS: ClassVar[dict[str, type["Settings"]]] = {}  # by `neural.kind_of`, as they are defined
@@ -195,7 +200,9 @@ class Settings:
     def of(cls, network: Any, **options: Any) -> "Settings":
         """Return the settings by which a network that exists is trained.
 
-        network: `Network`, or another with its `arguments`; options: all other settings.
+        Args:
+            network: `Network`, or another with its `arguments`.
+            **options: all other settings.
         """
         made = network.arguments()
         for name in made.keys() & options.keys() - {"name"}:
@@ -225,17 +232,17 @@ class Settings:
 
     @property
     def rate_name(self) -> str:
-        """What the rate is called: alpha, beta, mu, …; for a neural network learning_rate."""
+        """What the rate is called, alpha, beta or mu, or a neural network's learning_rate."""
         return self.rate_called(vars(self))
 
     @property
     def rate_symbol(self) -> str:
-        """How the rate is written: α, β, μ, …"""
+        """How the rate is written, such as α, β or μ."""
         return self.rate_name.replace("_", " ")
 
     @property
     def learner_name(self) -> str:
-        """What tells how it learns: the name of the rule, or the kind of neural network."""
+        """What tells how it learns, the name of the rule or the kind of neural network."""
         return self.kind
 
     @property
@@ -253,7 +260,8 @@ class Settings:
     def plain(self) -> dict[str, Any]:
         """Return {name: value} by which `Settings` makes them again, in another process, too.
 
-        Raises ValueError for a rule that is in no file.
+        Raises:
+            ValueError: for a rule that is in no file.
         """
         rule = vars(self).get("rule")
         if not isinstance(rule, Rule):
@@ -275,7 +283,8 @@ class Settings:
     def from_config(cls, config: Mapping[str, Any]) -> "Settings":
         """Return the settings that config.json holds, those of older versions included.
 
-        Raises ValueError, in one line, for what no version has written.
+        Raises:
+            ValueError: for what no version has written.
         """
         names = {said: name for name, said in _SAID.items()}
         config = {names.get(name, name): value for name, value in config.items()}

@@ -31,15 +31,18 @@ FIRST_CHUNK = 20_000  # actions of a thread, before their speed is known
 class TableSettings(Settings, kind="n-tuple"):
     """The settings of look-up tables; see `Settings` for those of all kinds.
 
-    network, form, optimistic, stages, top, promotion: what is trained, see `Network`.  rule: 'td',
-    'tc' or 'autostep' (see `rules`), a `Rule` of your own, or 'FILE.py:NAME' for one in a file.
-    Its rate, in (0, 1], has the rule's own name, too: alpha (0.1 when left out) and beta (1) are
-    shared by a board's look-ups, mu (0.1) is a meta-rate.  lam: λ in [0, 1), for rules that say so
-    (td and tc); delay: each afterstate learns once, h actions later, or online at every error.
-    order: 'forward' learns during the episode, 'backward' from its end (as the lab program does).
-    error: V of an afterstate in its own error is 'fresh', looked up when it learns, or
-    'remembered' from when it was chosen, before the afterstate before it has learned.
-    epsilon: how often any legal action is taken instead of the best; it is learned from, too.
+    Args:
+        network, form, optimistic, stages, top, promotion: what is trained, see `Network`.
+        rule: 'td', 'tc' or 'autostep' (see `rules`), a `Rule` of your own, or 'FILE.py:NAME' for
+            one in a file. Its rate, in (0, 1], has the rule's own name, too: alpha (0.1 when left
+            out) and beta (1) are shared by a board's look-ups, mu (0.1) is a meta-rate.
+        lam: λ in [0, 1), for rules that say so (td and tc).
+        delay: each afterstate learns once, h actions later, or online at every error.
+        order: 'forward' learns during the episode, 'backward' from its end (as the lab program
+            does).
+        error: V of an afterstate in its own error is 'fresh', looked up when it learns, or
+            'remembered' from when it was chosen, before the afterstate before it has learned.
+        epsilon: how often any legal action is taken instead of the best; it is learned from, too.
     """
 
     rates = tuple(rule.rate for rule in RULES.values())

@@ -11,9 +11,16 @@ NAME = "lib2048_data"  # what pyproject.toml calls the folder data/ when it is i
 def data(path=""):
     """Return where a file or folder of the shared data is, such as "published/sources.csv".
 
-    path: relative to `data/` of the repository, with / between its parts; "" is that folder.
-    Returns a `pathlib.Path`.  Raises ValueError for a path that leads out of it, FileNotFoundError
-    for a name that is not there; weights come with the repository, not with the wheel.
+    Args:
+        path: relative to `data/` of the repository, with / between its parts; "" is that folder.
+
+    Returns:
+        a `pathlib.Path`.
+
+    Raises:
+        ValueError: for a path that leads out of it.
+        FileNotFoundError: for a name that is not there; weights come with the repository, not with
+            the wheel.
     """
     parts = PureWindowsPath(path)  # knows both / and \, and what C: means
     if parts.anchor or ".." in parts.parts:

@@ -19,19 +19,26 @@ WIDTHS = "widths"
 def convert(src, dst):
     """Write the weights of one program's file as another's, bit for bit.
 
-    src: a .npz of lib2048, a .bin of TDL2048-Demo or a .w of TDL2048+, told by its content; dst:
-    the new file, told by its suffix; one that exists is replaced.  E and A of TC are kept beside
-    the weights by .npz and .w; a .bin leaves them out.  Returns a dict: from, to, network, kept,
-    left_out, weights (the new file).
+    E and A of TC are kept beside the weights by .npz and .w; a .bin leaves them out.
 
     TDL2048+ counts in E and A the share of an error that one look-up gets, a run of ours the whole
     error.  From a checkpoint of ours they are divided by the look-ups, so that TC goes on there as
     it would here; from a .w they stay as they are.
 
-    Raises ValueError, in one line and before anything is written, for a file that is missing,
-    foreign, truncated or damaged, holds nan, or is a network that the other program does not know
-    (stages, values of states or actions, an optimistic start, a small board, an index of one's
-    own); MemoryError and OSError where there is no room for it.
+    Args:
+        src: a .npz of lib2048, a .bin of TDL2048-Demo or a .w of TDL2048+, told by its content.
+        dst: the new file, told by its suffix; one that exists is replaced.
+
+    Returns:
+        dict: from, to, network, kept, left_out, weights (the new file).
+
+    Raises:
+        ValueError: in one line and before anything is written, for a file that is missing, foreign,
+            truncated or damaged, holds nan, or is a network that the other program does not know
+            (stages, values of states or actions, an optimistic start, a small board, an index of
+            one's own).
+        MemoryError: where there is no room for it.
+        OSError: where there is no room for it.
     """
     to, found = _checked_kinds(src, dst)
     tables = _Stored(src, to) if found == OURS else foreign.read(src)

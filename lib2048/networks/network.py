@@ -39,17 +39,28 @@ MOST_WEIGHTS = (1 << 32) - 1  # so that a position fits 32 bits
 class Geometry:
     """All of a network but its weights: what it looks up, and where that would lie.
 
-    name: as `parse_network` takes it.  form: what a value belongs to: 'afterstate' (V of the
-    board after sliding), 'state' (V of the board before the action) or 'q' (one set of tables per
-    action).  optimistic: V_init, points that every board is worth beside the sum of its weights;
-    a large one makes what is unknown look good (optimistic initial values, Guei et al. 2021).
-    stages: g, for 2^g sets of tables, each for a part of the game; top: the largest tile that
-    marks a stage; promotion: whether a weight never accessed is read from the stage below, by
-    default where there are stages (see `stages`).
-    Raises ValueError, in one line, for what makes no network, MemoryError for too many weights.
+    Args:
+        name: as `parse_network` takes it.
+        form: what a value belongs to: 'afterstate' (V of the board after sliding), 'state' (V of
+            the board before the action) or 'q' (one set of tables per action).
+        optimistic: V_init, points that every board is worth beside the sum of its weights; a large
+            one makes what is unknown look good (optimistic initial values, Guei et al. 2021).
+        stages: g, for 2^g sets of tables, each for a part of the game.
+        top: the largest tile that marks a stage.
+        promotion: whether a weight never accessed is read from the stage below, by default where
+            there are stages (see `stages`).
 
-    tuples: of cells; game: what is played; stages: `Stages`; block: weights of one stage, or of
-    one action's tables; blocks: how many of them; size: weights in all.
+    Attributes:
+        tuples: of cells.
+        game: what is played.
+        stages: `Stages`, made of that number.
+        block: weights of one stage, or of one action's tables.
+        blocks: how many of them.
+        size: weights in all.
+
+    Raises:
+        ValueError: for what makes no network.
+        MemoryError: for too many weights.
     """
 
     def __init__(self, name, form="afterstate", optimistic=0.0, stages=0, top=TOP, promotion=None):
@@ -97,7 +108,8 @@ class Geometry:
     def positions(self, tuple_number, block=0):
         """Return where a tuple's weights lie: uint32[16^n], by plain index (see `Network.table`).
 
-        block: the action of a Q network, or the stage.
+        Args:
+            block: the action of a Q network, or the stage.
         """
         bits, start = self.region(tuple_number, block)
         positions = np.array([start + ones(bits)], np.uint32)
@@ -123,12 +135,17 @@ class Geometry:
 class Network(Geometry):
     """The look-up tables of an n-tuple network, all weights 0 at first.
 
-    The arguments are those of `Geometry`.  Raises MemoryError, before anything is taken, when the
-    tables of one stage do not fit.
+    The arguments are those of `Geometry`.
 
-    weights: float32[size], in the order of `layout`; `table` gives one tuple's in plain order.
-    The memory of a stage is taken when its weights are first written.  own: functions of your
-    own that it learns and plays by, see `with_functions`; None for the library's.
+    The memory of a stage is taken when its weights are first written.
+
+    Attributes:
+        weights: float32[size], in the order of `layout`; `table` gives one tuple's in plain order.
+        own: functions of your own that it learns and plays by, see `with_functions`; None for the
+            library's.
+
+    Raises:
+        MemoryError: before anything is taken, when the tables of one stage do not fit.
     """
 
     own = None
@@ -142,21 +159,24 @@ class Network(Geometry):
     def with_functions(self, index=None, value=None, update=None, rule="td", keeps=None):
         """Return the network that learns and plays by functions of your own.
 
-        It shares this network's weights.  Each function is plain Python that numba can compile,
-        or None for the library's own:
+        It shares this network's weights.  Each function is plain Python that numba can compile, or
+        None for the library's own.  They are tried on some hundred boards in a process of their own
+        first.
 
-        * index(board uint64, positions uint32[n]) → None writes where the n = 8·m weights of a
-          board lie, each a number from 0 to `block` − 1;
-        * value(weights float32[size], positions) → float;
-        * update(weights, positions, amount) → None adds to every weight.  One that keeps numbers
-          is update(weights, memory, positions, error, rate) → None: the k numbers of weight p lie
-          at memory[k·p], memory[k·p + 1], …; rate is already shared by the look-ups.
+        Args:
+            index: (board uint64, positions uint32[n]) → None writes where the n = 8·m weights of a
+                board lie, each a number from 0 to `block` − 1.
+            value: (weights float32[size], positions) → float.
+            update: (weights, positions, amount) → None adds to every weight.  One that keeps
+                numbers is (weights, memory, positions, error, rate) → None: the k numbers of weight
+                p lie at memory[k·p], memory[k·p + 1], …; rate is already shared by the look-ups.
+            rule: the rule that the update stands for, a name or a `Rule`.
+            keeps: names of what the update keeps, ("E", "A", "visits"), by default what that rule
+                keeps (TC's "E" and "A").
 
-        rule: the rule that the update stands for, a name or a `Rule`; keeps: names of what the
-        update keeps, ("E", "A", "visits"), by default what that rule keeps (TC's "E" and "A").
-        The functions are tried on some hundred boards in a process of their own first.  Raises
-        ValueError, in words, for functions that do not compile, do not end, write outside the
-        tables or do something else than they should.
+        Raises:
+            ValueError: for functions that do not compile, do not end, write outside the tables or
+                do something else than they should.
         """
         self.needs_tables("functions of your own")
         made = copy.copy(self)
@@ -198,7 +218,9 @@ class Network(Geometry):
         """Return a copy of one tuple's weights in plain order: float32[16^n].
 
         The weight of exponents e0, e1 … in the tuple's cells has index e0 + 16·e1 + 256·e2 …
-        block: the action, for a Q network, or the stage.
+
+        Args:
+            block: the action, for a Q network, or the stage.
         """
         return self.weights[self.positions(tuple_number, block)]
 
@@ -213,8 +235,8 @@ class Network(Geometry):
     def lookups(self, board, head=0):
         """List the look-ups of a board: [(tuple number, cells, plain index, weight)], 8 a tuple.
 
-        cells: where the tuple stands on the board in that symmetric image.  Plain Python, for
-        looking at; the sum of the weights is `value`.
+        The cells are where the tuple stands on the board in that symmetric image.  Plain Python,
+        for looking at; the sum of the weights is `value`.
         """
         self.needs_order("a list of look-ups")
         stage = self.stage(board)
@@ -265,7 +287,11 @@ class Network(Geometry):
         return found + np.uint32(self.stage(board) * self.block)
 
     def values(self, boards, head=0):
-        """Return the values of many boards: float32[len(boards)]; head: the action, for Q."""
+        """Return the values of many boards: float32[len(boards)].
+
+        Args:
+            head: the action, for Q.
+        """
         if not isinstance(boards, np.ndarray):
             boards = np.array([np.uint64(board) for board in boards], np.uint64)
         out = np.zeros(len(boards), np.float32)
@@ -295,9 +321,12 @@ class Network(Geometry):
         A tuple whose cells all belong to a longer one, on some symmetric image, adds nothing that
         the longer one's table could not hold: its weights are added there (redundant encoding,
         Jaśkowski 2018, section V-E2).  What promotion would read from the stage below is copied
-        first, so that the result, equal but for float32's rounding, promotes nothing.  It has
-        few zeros: its memory is all taken.  Raises ValueError, in one line, when there is nothing
-        to fold or a shorter tuple is in no longer one.
+        first, so that the result, equal but for float32's rounding, promotes nothing.  It has few
+        zeros: its memory is all taken.
+
+        Raises:
+            ValueError: in one line, when there is nothing to fold or a shorter tuple is in no
+                longer one.
         """
         self.needs_order("folding")
         self.needs_tables("folding")

@@ -283,11 +283,16 @@ def _clear(numbers, piece=1 << 22):
 def save(network, path, compact=False, **info):
     """Save a network as .npz.
 
-    path: str or Path ending in .npz, or in .safetensors for a neural network; compact: round the
-    weights to 11 bits and compress the file, to half its size or less; info: anything JSON can
-    hold, kept beside the weights.  Raises ValueError for another suffix, or when somebody trains
-    the network meanwhile; OSError when the disk is full.  `load` refuses weights that are nan or
-    infinite.
+    `load` refuses weights that are nan or infinite.
+
+    Args:
+        path: str or Path ending in .npz, or in .safetensors for a neural network.
+        compact: round the weights to 11 bits and compress the file, to half its size or less.
+        **info: anything JSON can hold, kept beside the weights.
+
+    Raises:
+        ValueError: for another suffix, or when somebody trains the network meanwhile.
+        OSError: when the disk is full.
     """
     save_with(network, path, info, compact)
 
@@ -339,11 +344,19 @@ def sizes_of_errors(network, path):
 def load(path, name=None, to_play=False):
     """Load a network that `save` wrote, or the weights of TDL2048-Demo (.bin) or TDL2048+ (.w).
 
-    A file .safetensors holds a neural network, see `deep.load`.  name: the network it must be, or
-    None for any; to_play: as it plays best: tuples that are contained in longer ones are folded
-    into these (see `Network.folded`); a network in stages with promotion is packed instead (see
-    `packing`), which takes less memory, and cannot learn any more.  Returns `Network`.  Raises
-    ValueError, in one line, for a missing, truncated, foreign or pickled file, or another network.
+    A file .safetensors holds a neural network, see `deep.load`.
+
+    Args:
+        name: the network it must be, or None for any.
+        to_play: as it plays best: tuples that are contained in longer ones are folded into these
+            (see `Network.folded`); a network in stages with promotion is packed instead (see
+            `packing`), which takes less memory, and cannot learn any more.
+
+    Returns:
+        `Network`.
+
+    Raises:
+        ValueError: for a missing, truncated, foreign or pickled file, or another network.
     """
     if Path(path).suffix == neural.SUFFIX:
         return neural.room("files").load(path, name)

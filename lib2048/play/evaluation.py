@@ -53,7 +53,11 @@ def statistics_block(scores, largest, label=None):
 class Result:
     """What a player did in many games.
 
-    scores: int64[games]; largest: int64[games], exponents; moves: actions in all; seconds: time.
+    Attributes:
+        scores: int64[games].
+        largest: int64[games], exponents.
+        moves: actions in all.
+        seconds: time.
     """
 
     name: str
@@ -121,11 +125,23 @@ def check_games(games, threads):
 def evaluate(who, games=1000, seed=TEST_SEED, threads=1, progress=False, stop=None, first=0):
     """Let a player play many games.
 
-    who: a player, a `Network`, or a name such as 'random'; games ≥ 1; threads ≥ 1; first: the
-    number of the first game.  Game n has the luck of (seed, n), whatever the threads.  Returns
-    `Result`.  Raises ValueError for bad numbers, MemoryError for more than fit.  The Stop button,
-    or an event `stop` that is set, ends it at once and raises KeyboardInterrupt; a player that has
-    a `stop` (see `players`) then stops playing, another ends the games that it has begun.
+    Game n has the luck of (seed, n), whatever the threads.  The Stop button, or an event `stop`
+    that is set, ends it at once; a player that has a `stop` (see
+    `players`) then stops playing, another ends the games that it has begun.
+
+    Args:
+        who: a player, a `Network`, or a name such as 'random'.
+        games, threads: at least 1.
+        stop: an event, such as `threading.Event`, or None.
+        first: the number of the first game.
+
+    Returns:
+        `Result`.
+
+    Raises:
+        ValueError: for bad numbers.
+        MemoryError: for more games than fit.
+        KeyboardInterrupt: where it is stopped.
     """
     check_games(games, threads)
     who = player(who)

@@ -18,8 +18,10 @@ from lib2048.play.players import OVER, POLICY_SIGNATURE, PolicyPlayer, play_out,
 class Experience(NamedTuple):
     """The turns of many games, in the order of play.
 
-    afterstates: uint64[n]; rewards: int64[n], what the action before each afterstate paid;
-    ends: int64[games], where each game ends in both, so that game g is [ends[g − 1], ends[g]).
+    Attributes:
+        afterstates: uint64[n].
+        rewards: int64[n], what the action before each afterstate paid.
+        ends: int64[games], where each game ends in both, so that game g is [ends[g − 1], ends[g]).
     """
 
     afterstates: np.ndarray
@@ -31,23 +33,23 @@ class Experience(NamedTuple):
 
     @property
     def starts(self):
-        """Where each game begins: int64[games]."""
+        """Where each game begins, int64[games]."""
         return np.concatenate([[0], self.ends[:-1]])
 
     @property
     def scores(self):
-        """The score of each game: int64[games]."""
+        """The score of each game, int64[games]."""
         return np.add.reduceat(self.rewards, self.starts)
 
     @property
     def turns(self):
-        """The number of each turn in its game, from 0: int64[n]."""
+        """The number of each turn in its game, from 0, as int64[n]."""
         lengths = self.ends - self.starts
         return np.arange(len(self.rewards)) - np.repeat(self.starts, lengths)
 
     @property
     def returns(self):
-        """The points that were still made after each afterstate (its return): int64[n]."""
+        """The points that were still made after each afterstate (its return), int64[n]."""
         so_far = np.cumsum(self.rewards)
         return np.repeat(so_far[self.ends - 1], self.ends - self.starts) - so_far
 
@@ -55,8 +57,15 @@ class Experience(NamedTuple):
 def collect(who, games, seed=TEST_SEED):
     """Let a player without a network play games, and keep all of them.
 
-    who: 'random', 'greedy', 'first-legal', or such a player; game n has the luck of (seed, n), as
-    in `evaluate`.  Returns `Experience`, 16 bytes a turn.  Raises ValueError for another player.
+    Args:
+        who: 'random', 'greedy', 'first-legal', or such a player; game n has the luck of (seed, n),
+            as in `evaluate`.
+
+    Returns:
+        `Experience`, 16 bytes a turn.
+
+    Raises:
+        ValueError: for another player.
     """
     check_games(games, 1)
     who = _policy_player(who)
@@ -70,8 +79,15 @@ def collect(who, games, seed=TEST_SEED):
 def rollouts(who, afterstates, games, seed=TEST_SEED):
     """Return the mean of the points that a player still makes from each afterstate on: float64[n].
 
-    who: as in `collect`; games: from each of them.  The mean comes near V_π of that player, and
-    its error falls with the root of the number of games.  Raises ValueError as `collect` does.
+    The mean comes near V_π of that player, and its error falls with the root of the number of
+    games.
+
+    Args:
+        who: as in `collect`.
+        games: from each of them.
+
+    Raises:
+        ValueError: as `collect` does.
     """
     check_games(games, 1)
     boards = np.ascontiguousarray(afterstates, np.uint64)

@@ -200,7 +200,8 @@ def first_legal_player():
 class NetworkPlayer:
     """The 1-ply player of a network: the action whose reward + value is largest.
 
-    network: `Network`, which may have functions of your own.
+    Args:
+        network: `Network`, which may have functions of your own.
     """
 
     def __init__(self, network, name=None):
@@ -242,9 +243,15 @@ class NetworkPlayer:
 class SearchPlayer:
     """A player that looks ahead: an expectimax search over a network's values.
 
-    network: `Network`; the limits are those of `expectimax.Search`: depth (in plies), or seconds
-    a move.  After `play_games`, `depths` (int64[17, 17]: moves by empty cells and plies reached)
-    and `times` (int64[400]: moves by time, in hundredths of the limit) hold what was done.
+    After `play_games`, `depths` (int64[17, 17]: moves by empty cells and plies reached) and `times`
+    (int64[400]: moves by time, in hundredths of the limit) hold what was done.
+
+    Args:
+        network: `Network`.
+        depth: in plies.
+        seconds: a move, in place of a depth.
+        name: what it is called.
+        **limits: the others of `expectimax.Search`.
     """
 
     def __init__(self, network, depth=None, seconds=None, name=None, **limits):
@@ -262,7 +269,7 @@ class SearchPlayer:
 
     @property
     def work(self):
-        """What `play_games` did, {name: count}: see expectimax.COUNTERS, from 'leaves' on."""
+        """What `play_games` did, a dict of counts; see expectimax.COUNTERS, from 'leaves' on."""
         first = COUNTERS.index("leaves")
         return dict(zip(COUNTERS[first:], self.counters[first:].tolist(), strict=True))
 
@@ -307,10 +314,16 @@ class SearchPlayer:
 class ValuePlayer:
     """A player that looks ahead over any value function, such as a network of torch.
 
-    values: a function from afterstates, uint64[n], to their values; the limits are those of
-    `expectimax.BatchSearch`: depth (in plies), or seconds a move; symmetric says that the function
-    values the images of a board alike, which saves asking about all of them.  Many games are
-    played in step, so that the function is asked about all of them at once.
+    Many games are played in step, so that the function is asked about all of them at once.
+
+    Args:
+        values: a function from afterstates, uint64[n], to their values.
+        depth: in plies.
+        seconds: a move, in place of a depth.
+        name: what it is called.
+        symmetric: whether the function values the images of a board alike, which saves asking about
+            all of them.
+        **limits: the others of `expectimax.BatchSearch`.
     """
 
     def __init__(self, values, depth=1, seconds=None, name=None, symmetric=False, **limits):
@@ -391,8 +404,12 @@ def network_player(network, depth=1, seconds=None, table_mib=None, reduce=False)
 def player(what) -> Player:
     """Make a player out of a name, a network, or a player.
 
-    what: 'random', 'greedy', 'first-legal', 'heuristic', a network, or anything with `choose` and
-    `play_games`.  Raises ValueError for an unknown name.
+    Args:
+        what: 'random', 'greedy', 'first-legal', 'heuristic', a network, or anything with `choose`
+            and `play_games`.
+
+    Raises:
+        ValueError: for an unknown name.
     """
     if isinstance(what, Network) or hasattr(what, "module"):
         return network_player(what)

@@ -13,8 +13,11 @@ import numpy as np
 def mean_ci95(scores):
     """Return (mean, half width of its 95 % confidence interval) of game scores.
 
-    scores: array; the interval is 1.96 standard deviations of the mean, from the sample's own
-    spread.  One game alone has an infinite interval, none has nan.
+    One game alone has an infinite interval, none has nan.
+
+    Args:
+        scores: array; the interval is 1.96 standard deviations of the mean, from the sample's own
+            spread.
     """
     scores = np.asarray(scores, np.float64)
     if len(scores) < 2:
@@ -25,8 +28,12 @@ def mean_ci95(scores):
 def interval(values, level=0.95):
     """Return (mean, half width of its interval) of one number a seed, by Student's t.
 
-    values: float[seeds], at least 2; level: the share of such intervals that hold the true mean.
-    Raises ValueError for fewer seeds, for nan and inf, and for a level outside 0 to 1.
+    Args:
+        values: float[seeds], at least 2.
+        level: the share of such intervals that hold the true mean.
+
+    Raises:
+        ValueError: for fewer seeds, for nan and inf, and for a level outside 0 to 1.
     """
     mean, variance, n = _moments(_one_a_seed("values", values))
     return mean, _half_width(math.sqrt(variance / n), n - 1, _share(level))
@@ -36,9 +43,12 @@ def interval(values, level=0.95):
 class Comparison:
     """How far a is above b, and whether that is more than luck.
 
-    difference: mean of a − mean of b; low, high: its interval at that level; base: mean of b;
-    p_value: how often seeds differ at least so much where a and b are the same method (nan where
-    a side has one seed only).
+    Attributes:
+        difference: mean of a − mean of b.
+        low, high: its interval at that level.
+        base: mean of b.
+        p_value: how often seeds differ at least so much where a and b are the same method (nan
+            where a side has one seed only).
     """
 
     difference: float
@@ -55,7 +65,7 @@ class Comparison:
 
     @property
     def verdict(self):
-        """The answer: 'more', 'less', or 'not decided' where the interval reaches 0."""
+        """The answer, 'more', 'less', or 'not decided' where the interval reaches 0."""
         if self.low > 0:
             return "more"
         return "less" if self.high < 0 else "not decided"
@@ -85,12 +95,19 @@ class Comparison:
 def compare(a, b, paired=False, level=0.95):
     """Compare two methods by one number a seed, such as the mean score of each trained network.
 
-    a, b: float[seeds], at least 2 each; paired: the n-th seeds of a and b had the same luck, so
-    that their differences are the sample.  Returns a `Comparison`: Welch's t, which does not ask
-    for equal spreads, or Student's t of the differences.  Where no side has any spread, the
-    interval has width 0.  Raises ValueError for fewer seeds, pairs that do not match, nan and inf.
-
     Which of two given *players* is better is a question to their games: one number a game then.
+
+    Args:
+        a, b: float[seeds], at least 2 each.
+        paired: the n-th seeds of a and b had the same luck, so that their differences are the
+            sample.
+
+    Returns:
+        `Comparison`: Welch's t, which does not ask for equal spreads, or Student's t of the
+        differences.  Where no side has any spread, the interval has width 0.
+
+    Raises:
+        ValueError: for fewer seeds, pairs that do not match, nan and inf.
     """
     a, b = _one_a_seed("a", a), _one_a_seed("b", b)
     level, base = _share(level), _moments(b)[0]
@@ -119,13 +136,20 @@ def compare_printed(a, b, level=0.95):
 def compare_groups(frame, by, value, against, level=0.95):
     """Compare the groups of a table with one of them, each by `compare`.
 
-    frame: pandas DataFrame, a row a seed; by: the column that names the groups; value: the column
-    of numbers; against: the group that all others are compared with.  Returns a DataFrame, a row
-    a group: seeds, mean, difference, low, high, percent, verdict.  Its corner says how many
-    comparisons it makes: of 20 between equals, one is "more" or "less" by luck at 95 %.  One seed
-    decides nothing: its interval is infinite.  Raises ValueError for names that the table lacks,
-    and for a group that holds a seed (column "seed", if there is one) twice: two tests of one
-    network are not two seeds.
+    Args:
+        frame: pandas DataFrame, a row a seed.
+        by: the column that names the groups.
+        value: the column of numbers.
+        against: the group that all others are compared with.
+
+    Returns:
+        DataFrame: a row a group: seeds, mean, difference, low, high, percent, verdict.  Its corner
+        says how many comparisons it makes: of 20 between equals, one is "more" or "less" by luck at
+        95 %.  One seed decides nothing: its interval is infinite.
+
+    Raises:
+        ValueError: for names that the table lacks, and for a group that holds a seed (column
+            "seed", if there is one) twice: two tests of one network are not two seeds.
     """
     import pandas as pd
 
@@ -141,10 +165,16 @@ def compare_groups(frame, by, value, against, level=0.95):
 def at_equal(frame, x, y, by=("run", "seed")):
     """Return what runs had reached at the largest x that all of them have: (x, DataFrame).
 
-    frame: a DataFrame of training, in which x only grows; x, y: columns of numbers, such as actions
-    and score; by: columns that name a run.  The DataFrame has the columns of `by` and y, linear
-    between rows.  Raises ValueError for columns that the table lacks, and where one run begins
-    only after another has ended.
+    The DataFrame has the columns of `by` and y, linear between rows.
+
+    Args:
+        frame: a DataFrame of training, in which x only grows.
+        x, y: columns of numbers, such as actions and score.
+        by: columns that name a run.
+
+    Raises:
+        ValueError: for columns that the table lacks, and where one run begins only after another
+            has ended.
     """
     import pandas as pd
 

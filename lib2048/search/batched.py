@@ -18,14 +18,21 @@ AT_ONCE = 8192  # leaves that are asked for before the next look at `stop`
 class BatchSearch:
     """An expectimax search over any value function, asked for many boards at once.
 
-    values: a function from afterstates, uint64[n], to their values, n numbers.  It is asked about
-    all distinct leaves of a depth together, up to AT_ONCE of them; so it may be slow at a single
-    board, such as a network of torch.  symmetric: whether it values the images of a board alike;
-    then only one of them is asked for.  plies, seconds, pays: as for `Search`; with a time limit,
-    one more ply is begun if it is expected to end in time.  Raises ValueError for numbers that
-    make no sense.
+    The function is asked about all distinct leaves of a depth together, up to AT_ONCE of them; so
+    it may be slow at a single board, such as a network of torch.
 
-    stop: int64[1]; while another thread has set it to 1, a search raises KeyboardInterrupt.
+    Args:
+        values: a function from afterstates, uint64[n], to their values, n numbers.
+        symmetric: whether it values the images of a board alike; then only one of them is asked
+            for.
+        plies, seconds, pays: as for `Search`; with a time limit, one more ply is begun if it is
+            expected to end in time.
+
+    Attributes:
+        stop: int64[1]; while another thread has set it to 1, a search raises KeyboardInterrupt.
+
+    Raises:
+        ValueError: for numbers that make no sense.
     """
 
     def __init__(self, values, plies=None, seconds=None, symmetric=True, pays=True):

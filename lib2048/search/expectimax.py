@@ -429,12 +429,18 @@ def value_of(context, afterstate, plies):
 class Search:
     """An expectimax search over a network's values.
 
-    network: `Network` of afterstates on the 4×4 board.  plies ≥ 1: how far to look; or seconds
-    > 0: a time limit for a move, with plies as the limit of deepening.  table_mib: memory of the
-    transposition table, 0 for none; by default as TABLE_MIB says, and none up to 2-ply, where no
-    entry could be met again.  reduce: search behind a spawned 4 one ply less deep.  pays:
-    whether rewards count.  Raises ValueError for numbers that make no sense and MemoryError for a
-    table that does not fit, one line each.
+    Args:
+        network: `Network` of afterstates on the 4×4 board.
+        plies: how far to look, at least 1.
+        seconds: above 0, a time limit for a move, with plies as the limit of deepening.
+        table_mib: memory of the transposition table, 0 for none; by default as TABLE_MIB says, and
+            none up to 2-ply, where no entry could be met again.
+        reduce: search behind a spawned 4 one ply less deep.
+        pays: whether rewards count.
+
+    Raises:
+        ValueError: for numbers that make no sense.
+        MemoryError: for a table that does not fit.
     """
 
     def __init__(self, network, plies=None, seconds=None, table_mib=None, reduce=False, pays=True):

@@ -68,14 +68,15 @@ DIGITS = {1: 0.52, 2: 0.5, 3: 0.41, 4: 0.32, 5: 0.27, 6: 0.225}  # size of a til
 class Picture:
     """Hold a drawing that notebooks show, files keep and `row` puts beside others.
 
-    body: SVG elements in a frame of width × height pixels.
-    text: what the drawing says, for readers who cannot see it (and for a text-only terminal).
-    axis: the height, from the top, at which neighbours in a row line up; the middle by default.
-
     A notebook stores it as HTML: an <img> with the SVG inside its address. The type image/svg+xml
     would be shorter, but JupyterLab does not draw it in a notebook that is not trusted, and a fresh
     clone is not; svg elements in HTML are cleaned away there and on GitHub. The card behind the
     drawing is opaque, so that a dark theme does not swallow the captions.
+
+    Args:
+        body: SVG elements in a frame of width × height pixels.
+        text: what the drawing says, for readers who cannot see it (and for a text-only terminal).
+        axis: the height, from the top, at which neighbours in a row line up; the middle by default.
     """
 
     def __init__(self, body, width, height, text="", axis=None):
@@ -194,11 +195,16 @@ def tile_colour(tile):
 def board(board, caption=None, size=200, highlight=(), marks=None, arrow=None):
     """Draw a board.
 
-    board: a 64-bit integer, or a list of rows of tiles of any shape.
-    caption: a text under it. size: the longer side, in pixels.
-    highlight: cells to outline. marks: {cell: short text}, written into an empty cell and as a
-    badge on a tile. arrow: an action, 0..3 or its name, shown as an arrowhead on that side.
-    Raises ValueError for what is no board, no cell of it or no action.
+    Args:
+        board: a 64-bit integer, or a list of rows of tiles of any shape.
+        caption: a text under it.
+        size: the longer side, in pixels.
+        highlight: cells to outline.
+        marks: {cell: short text}, written into an empty cell and as a badge on a tile.
+        arrow: an action, 0..3 or its name, shown as an arrowhead on that side.
+
+    Raises:
+        ValueError: for what is no board, no cell of it or no action.
     """
     tiles = _tiles(board)
     picture = _draw(tiles, size, highlight, marks or {})
@@ -279,10 +285,15 @@ def _spoken(tiles):
 def row(boards, captions=None, arrows=None, size=150, width=640):
     """Draw boards or pictures side by side, on as many lines as their width needs.
 
-    boards: boards or `Picture`s. captions: one text (or None) for each.
-    arrows: one text for each gap, written over an arrow: row([s, s1], arrows=["Up, +8"]).
-    size: the longer side of each board. width: pixels after which a new line begins.
-    Raises ValueError when there are no boards, or the numbers of texts do not fit.
+    Args:
+        boards: boards, or each a `Picture`.
+        captions: one text (or None) for each.
+        arrows: one text for each gap, written over an arrow: row([s, s1], arrows=["Up, +8"]).
+        size: the longer side of each board.
+        width: pixels after which a new line begins.
+
+    Raises:
+        ValueError: when there are no boards, or the numbers of texts do not fit.
     """
     pictures = [_picture(board, size) for board in boards]
     if not pictures:
@@ -350,9 +361,13 @@ CURVES = ((ACCENT, ""), ("#d55e00", "8 4"), ("#009e73", "2 3"), ("#cc79a7", "10 
 def curves(curves, xlabel, ylabel, width=520, height=150):
     """Draw a few curves over one x, from 0 on: for places that have nothing but SVG.
 
-    curves: {name: [(x, y)]}, at most four; a curve may have no points yet. What can be measured on
-    a figure is for `plot`; this shows the course of things.
-    Raises ValueError for more curves than there are colours.
+    What can be measured on a figure is for `plot`; this shows the course of things.
+
+    Args:
+        curves: {name: [(x, y)]}, at most four; a curve may have no points yet.
+
+    Raises:
+        ValueError: for more curves than there are colours.
     """
     if len(curves) > len(CURVES):
         raise ValueError(f"{len(curves)} curves: there are colours for {len(CURVES)}")
@@ -397,9 +412,11 @@ def _names_of_curves(looks, width, height):
 def tuple(cells, board=None, labels="order", caption=None, size=150):
     """Draw which cells of the 4×4 board an n-tuple reads.
 
-    cells: cell numbers in the tuple's order. board: show the tiles it reads there, or None for its
-    shape alone. labels: "order" numbers the cells 0, 1 … as the tuple reads them, "cells" writes
-    the cell's own number, None nothing.
+    Args:
+        cells: cell numbers in the tuple's order.
+        board: show the tiles it reads there, or None for its shape alone.
+        labels: "order" numbers the cells 0, 1 … as the tuple reads them, "cells" writes the cell's
+            own number, None nothing.
     """
     cells = _tuple_cells(cells)
     texts = _tuple_labels(cells, labels)
@@ -414,8 +431,10 @@ def tuple(cells, board=None, labels="order", caption=None, size=150):
 def tuples(tuples, captions=None, labels="order", size=88, width=640):
     """Draw the tuples of a network as small pictures, on as many lines as needed.
 
-    tuples: sequences of cells. captions: a text for each; by default the cells in hexadecimal, as
-    in the names of networks ("012345").
+    Args:
+        tuples: sequences of cells.
+        captions: a text for each; by default the cells in hexadecimal, as in the names of networks
+            ("012345").
     """
     tuples = [_tuple_cells(cells) for cells in tuples]
     if captions is None:
@@ -427,8 +446,12 @@ def tuples(tuples, captions=None, labels="order", size=88, width=640):
 def pattern(cells, exponents, value=None, size=110):
     """Draw the tiles that one weight of a tuple stands for, and the weight under them.
 
-    cells: the tuple's cells, outlined; exponents: one for each (0: an empty cell). The rest of the
-    board is pale. value: the weight, in points, with its sign.
+    The rest of the board is pale.
+
+    Args:
+        cells: the tuple's cells, outlined.
+        exponents: one for each (0: an empty cell).
+        value: the weight, in points, with its sign.
     """
     cells, exponents = _tuple_cells(cells), list(exponents)
     if len(cells) != len(exponents):
@@ -472,9 +495,12 @@ def _signed(value):
 def choice(board, rows, size=150):
     """Draw one decision: the board, and what each action would bring.
 
-    rows: one (action, afterstate, reward, value) for each legal action; the actions left out are
-    drawn grey, as not legal. The largest reward + value is outlined and marked as best (the first
-    of several equal ones). size: the longer side of the board; an afterstate takes 0.8 of it.
+    The largest reward + value is outlined and marked as best (the first of several equal ones).
+
+    Args:
+        rows: one (action, afterstate, reward, value) for each legal action; the actions left out
+            are drawn grey, as not legal.
+        size: the longer side of the board; an afterstate takes 0.8 of it.
     """
     tiles, choices = _tiles(board), {}
     for action, afterstate, reward, value in rows:
@@ -524,12 +550,18 @@ def _points(number):
 def tree(board, branches, shown=2, size=120):
     """Draw a decision that looks one ply further: board, afterstates, spawns, best answers.
 
-    branches: one (action, afterstate, reward, spawns) for each legal action; spawns: one (chance,
-    state, best action there, what it is worth) for each tile that may come, with None as the action
-    of a dead end. The first `shown` of them are drawn, the others counted. Under an afterstate
-    stands its reward + the mean over *all* its spawns; the largest is outlined and marked as best.
-    size: the longer side of the boards; a spawn's takes 0.8 of it.
-    Raises ValueError when there is nothing to draw, or chances do not add up to 1.
+    Under an afterstate stands its reward + the mean over *all* its spawns; the largest is outlined
+    and marked as best.
+
+    Args:
+        branches: one (action, afterstate, reward, spawns) for each legal action; its spawns are one
+            (chance, state, best action there, what it is worth) for each tile that may come, with
+            None as the action of a dead end.
+        shown: how many spawns of each are drawn; the others are counted.
+        size: the longer side of the boards; a spawn's takes 0.8 of it.
+
+    Raises:
+        ValueError: when there is nothing to draw, or chances do not add up to 1.
     """
     tiles, twigs = _tiles(board), [(_action(branch[0]), *branch[1:]) for branch in branches]
     if not twigs or not shown >= 1:

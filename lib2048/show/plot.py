@@ -118,7 +118,9 @@ def _styled(function):
 def subplots(rows=1, columns=1, width=WIDTH, height=None):
     """Return (figure, axes) in the style of the course: one ax, or matplotlib's array of them.
 
-    width, height: inches of the whole figure; by default 3.6 inches for a single row, then 3 each.
+    Args:
+        width, height: inches of the whole figure; by default 3.6 inches for a single row, then 3
+            each.
     """
     height = height or (HEIGHT if rows == 1 else 3 * rows)
     return plt.subplots(rows, columns, figsize=(width, height))
@@ -193,15 +195,23 @@ def curves(
 ):
     """Draw learning curves; return ax.
 
-    curves: {label: frame, `History`, or a list of them, one a seed}; or one of these alone.
-    x, y: names of columns. Of several seeds the mean is drawn over the stretch that all of them
-    cover, and between their lowest and highest a band (band=False: each seed as a thin line); of
-    one frame with a column ci95, the band is mean ± ci95. each: no means and no bands, but every
-    seed as a line of its own with a dot at its end: for seeds that do not resemble their mean.
-    recorded: {command: frame or list of frames}: curves of an earlier run, grey and dashed, with
-    the command that made them under the figure. reference: {label: number}: horizontal lines.
-    points: {label: frame}: what a paper measured, as open marks in the colour of that curve.
-    logx: a logarithmic x-axis. Raises ValueError for an empty frame or one without the columns.
+    Of several seeds the mean is drawn over the stretch that all of them cover, and between their
+    lowest and highest a band (band=False: each seed as a thin line); of one frame with a column
+    ci95, the band is mean ± ci95.
+
+    Args:
+        curves: {label: frame, `History`, or a list of them, one a seed}; or one of these alone.
+        x, y: names of columns.
+        each: no means and no bands, but every seed as a line of its own with a dot at its end: for
+            seeds that do not resemble their mean.
+        recorded: {command: frame or list of frames}: curves of an earlier run, grey and dashed,
+            with the command that made them under the figure.
+        reference: {label: number}: horizontal lines.
+        points: {label: frame}: what a paper measured, as open marks in the colour of that curve.
+        logx: a logarithmic x-axis.
+
+    Raises:
+        ValueError: for an empty frame or one without the columns.
     """
     ax = _axes(ax)
     curves = curves if isinstance(curves, dict) else {None: curves}
@@ -322,8 +332,10 @@ def _caption(ax, recorded):
 def tiles(results, tiles=None, ax=None):
     """Draw how many games reach each tile, as grouped bars; return ax.
 
-    results: {name: {tile: share 0..1}}, or {name: `Result`}. tiles: which tiles to show; by default
-    from the largest that all games reach up to the largest that any game reaches.
+    Args:
+        results: {name: {tile: share 0..1}}, or {name: `Result`}.
+        tiles: which tiles to show; by default from the largest that all games reach up to the
+            largest that any game reaches.
     """
     ax, table = _axes(ax), _reached(results, tiles)
     table = table[_interesting(table) if tiles is None else list(tiles)]
@@ -403,9 +415,12 @@ def _interesting(table):
 def tile_table(results, tiles=None):
     """Return a frame to show: for each name its mean score, if known, and the share for each tile.
 
-    results: {name: {tile: share 0..1}}, or {name: `Result`}. The cells are texts: "68 664 ± 512",
-    "91.4 %", "–" where no game reached the tile, "?" where the result does not say. tiles: which
-    tiles; by default those of `tiles`.
+    The cells are texts: "68 664 ± 512", "91.4 %", "–" where no game reached the tile, "?" where the
+    result does not say.
+
+    Args:
+        results: {name: {tile: share 0..1}}, or {name: `Result`}.
+        tiles: which tiles; by default those of `tiles`.
     """
     shares = _reached(results, tiles)
     shares = shares[_interesting(shares) if tiles is None else list(tiles)]
@@ -426,8 +441,10 @@ def _mean_text(result):
 def scores(scores, kind="histogram", ax=None):
     """Draw how the scores of single games are spread; return ax.
 
-    scores: {name: array of scores}, {name: `Result`}, or one array. kind: "histogram" (share of the
-    games in each bin; the dashed line is the mean) or "ecdf" (share of the games that score less).
+    Args:
+        scores: {name: array of scores}, {name: `Result`}, or one array.
+        kind: "histogram" (share of the games in each bin; the dashed line is the mean) or "ecdf"
+            (share of the games that score less).
     """
     if kind not in ("histogram", "ecdf"):
         raise ValueError(f'kind is "histogram" or "ecdf", not {kind!r}')
@@ -471,8 +488,11 @@ def _draw_ecdf(ax, name, sample, edges):
 def stages(visits, stages, ax=None):
     """Draw how the actions of training were spread over the stages; return ax.
 
-    visits: {name: int array, actions that led into each stage} (`History.visits`); stages: the
-    `Stages` of the network, or the stages' names.  Stages that none of them reached are left out.
+    Stages that none of them reached are left out.
+
+    Args:
+        visits: {name: int array, actions that led into each stage} (`History.visits`).
+        stages: the `Stages` of the network, or the stages' names.
     """
     shares = {name: np.asarray(counts) / np.sum(counts) for name, counts in visits.items()}
     names = [stages.name(n) for n in range(stages.count)] if hasattr(stages, "name") else stages
@@ -493,8 +513,10 @@ def stages(visits, stages, ax=None):
 def ladder(names, rates, unit="moves/s", ax=None):
     """Draw speeds as the rungs of a ladder, from the top down; return ax.
 
-    names, rates: of equal length, the first rung first; a rate is a number of `unit` above 0. The
-    axis is logarithmic; behind each rate stands how many times the rung before it is.
+    The axis is logarithmic; behind each rate stands how many times the rung before it is.
+
+    Args:
+        names, rates: of equal length, the first rung first; a rate is a number of `unit` above 0.
     """
     names, rates = _paired(names, rates)
     if not all(rate > 0 for rate in rates):
@@ -535,7 +557,8 @@ def _name_rows(ax, names):
 def intervals(names, means, ci95s, xlabel="mean score (points)", ax=None):
     """Draw means with their 95 % intervals, one row each; return ax.
 
-    names, means, ci95s: of equal length; ci95s are the half widths, in the unit of the means.
+    Args:
+        names, means, ci95s: of equal length; ci95s are the half widths, in the unit of the means.
     """
     names, means = _paired(names, means)
     _, ci95s = _paired(names, ci95s)
@@ -624,10 +647,15 @@ def compute(curves, points, by="actions", ax=None):
 def differences(groups, xlabel="difference (%)", ax=None):
     """Draw how far rows are above a reference, with 95 % intervals, a mark a group; return ax.
 
-    groups: {label: frame}, indexed by the names of the rows, with the columns percent and half
-    (half the width of the interval, in per cent too). A frame without rows is left out, with its
-    label; the first of the others says which rows there are. Raises ValueError where none has rows
-    or one lacks these columns.
+    A frame without rows is left out, with its label; the first of the others says which rows there
+    are.
+
+    Args:
+        groups: {label: frame}, indexed by the names of the rows, with the columns percent and half
+            (half the width of the interval, in per cent too).
+
+    Raises:
+        ValueError: where none has rows or one lacks these columns.
     """
     groups = {label: frame for label, frame in groups.items() if len(frame)}
     if not groups:
@@ -650,10 +678,15 @@ def differences(groups, xlabel="difference (%)", ax=None):
 def tradeoff(groups, ax=None):
     """Draw what thinking longer buys: mean score against speed, a line a group; return ax.
 
-    groups: {label: frame}; a row is one player, with the columns name (written beside its point),
-    moves_per_s, mean and ci95 (half width of the mean's interval). The names of the first group
-    stand below its points, those of the second above, and so on. The x-axis is logarithmic.
-    Raises ValueError for a frame without these columns, or without rows.
+    The names of the first group stand below its points, those of the second above, and so on. The
+    x-axis is logarithmic.
+
+    Args:
+        groups: {label: frame}; a row is one player, with the columns name (written beside its
+            point), moves_per_s, mean and ci95 (half width of the mean's interval).
+
+    Raises:
+        ValueError: for a frame without these columns, or without rows.
     """
     if not groups:
         raise ValueError("there are no players to show")
@@ -689,10 +722,14 @@ def _draw_players(ax, label, frame, above):
 def heat(matrix, xlabel, ylabel, label, xticks=None, yticks=None, numbers=None, ax=None):
     """Draw a matrix of values over two tiles as a heat map; return ax.
 
-    matrix: rows × columns of numbers, NaN (pale) where there is none; row 0 is drawn at the bottom.
-    xticks, yticks: names of columns and rows; by default the tiles of exponents 0, 1, 2 …
-    label: what the colours mean, with its unit. numbers: write each number into its cell; by
-    default up to 8 × 8 cells. When some are negative, white is 0, blue is above and red below it.
+    When some are negative, white is 0, blue is above and red below it.
+
+    Args:
+        matrix: rows × columns of numbers, NaN (pale) where there is none; row 0 is drawn at the
+            bottom.
+        label: what the colours mean, with its unit.
+        xticks, yticks: names of columns and rows; by default the tiles of exponents 0, 1, 2 …
+        numbers: write each number into its cell; by default up to 8 × 8 cells.
     """
     values = np.ma.masked_invalid(np.asarray(matrix, float))
     if values.ndim != 2 or values.count() == 0:
@@ -741,9 +778,14 @@ def _brief(value):
 def layers(values, ax=None):
     """Draw what every afterstate of a small board is worth, over its tile sum; return ax.
 
-    values: the `Values` of a way to play. Blue: the afterstates that 10 000 games come to at least
-    once, on average; a larger dot is met oftener. Grey: the others, one of each board's images.
-    Raises ValueError for a board with more than 100 000 afterstates.
+    Blue: the afterstates that 10 000 games come to at least once, on average; a larger dot is met
+    oftener. Grey: the others, one of each board's images.
+
+    Args:
+        values: the `Values` of a way to play.
+
+    Raises:
+        ValueError: for a board with more than 100 000 afterstates.
     """
     if len(values.boards) > 100_000:
         raise ValueError(f"{len(values.boards)} afterstates are too many to draw: take 2x3")
@@ -763,9 +805,12 @@ def layers(values, ax=None):
 def game(steps, ax=None):
     """Draw one game: the score so far, and what the player expected in the end; return ax.
 
-    steps: a list of `Step`(board, action, reward, afterstate, value). The expectation after an
-    action is the score so far plus the value of the afterstate; where a value is None it is left
-    out. Marks on the upper edge show when a new largest tile was made, from 512 on.
+    The expectation after an action is the score so far plus the value of the afterstate; where a
+    value is None it is left out. Marks on the upper edge show when a new largest tile was made,
+    from 512 on.
+
+    Args:
+        steps: a list of `Step` (board, action, reward, afterstate, value).
     """
     steps = [step for step in steps if step.action is not None]  # the last one only says "over"
     if not steps:

@@ -70,19 +70,24 @@ class Report:
 def run_sweep(runs, folder, client=None, workers=None, memory=None, stop=None, progress=True):
     """Carry out jobs, each in a folder of its own below `folder`; return the `Report`.
 
-    runs: what `read_list` returns, or [(name, `Settings` with a budget), …]; runs of one name and
-    several seeds become NAME-seed1, NAME-seed2, ….  What is finished is skipped, what was begun
-    goes on.  All with the smallest seed go first.
+    What is finished is skipped, what was begun goes on.  All with the smallest seed go first.  A
+    run that fails later stops no other: its outcome says why.
 
-    client: a `distributed.Client` of the cluster that shall do it, which stays open; by default
-    `workers` at a time on this machine, as many as it has cores for.  memory: bytes that all runs
-    of one machine may take together, by default what is free there; those that do not fit wait.
-    stop: a `threading.Event` that ends all runs with checkpoints; so do Ctrl-C, the Stop button
-    and a polite kill, which then raise `Stopped`, whose `run` is the report.
+    Args:
+        runs: what `read_list` returns, or [(name, `Settings` with a budget), …]; runs of one name
+            and several seeds become NAME-seed1, NAME-seed2, ….
+        client: a `distributed.Client` of the cluster that shall do it, which stays open; by default
+            `workers` at a time on this machine, as many as it has cores for.
+        memory: bytes that all runs of one machine may take together, by default what is free there;
+            those that do not fit wait.
+        stop: a `threading.Event` that ends all runs with checkpoints; so do Ctrl-C, the Stop button
+            and a polite kill.
 
-    Raises, before anything is written or begun, ValueError for runs that make no sense, or for a
-    folder that holds another run under such a name; MemoryError when one would never fit.  A run
-    that fails later stops no other: its outcome says why.
+    Raises:
+        ValueError: before anything is written or begun, for runs that make no sense, or for a
+            folder that holds another run under such a name.
+        MemoryError: before that, too, when one would never fit.
+        Stopped: where it is stopped; its `run` is the report.
     """
     begin = time.perf_counter()
     jobs = [run if type(run) in KIND_OF else TrainingJob(*run) for run in runs]

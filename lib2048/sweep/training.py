@@ -13,10 +13,13 @@ PATIENCE = 60  # seconds, for a process in its folder that was given up and has 
 
 
 class TrainingJob(NamedTuple):
-    """One training run: a name, which its seeds share, and `Settings` with a budget.
+    """One training run: a name and `Settings`.
 
-    tests: the games without learning when it is over, ((plies, games), …); without `keep` its
-    weights are removed when these are played.
+    Attributes:
+        name: what its seeds share.
+        settings: `Settings`, with a budget.
+        tests: the games without learning when it is over, ((plies, games), …).
+        keep: whether its weights stay when these are played.
     """
 
     name: str
@@ -28,8 +31,12 @@ class TrainingJob(NamedTuple):
     def read(cls, table, defaults):
         """Return the runs that a table of a list asks for, one a seed.
 
-        table, defaults: {'name', 'seeds', 'tests', 'keep' and long options of `lib2048 train`:
-        value}; raises ValueError, in one line, for what makes no run.
+        Args:
+            table, defaults: {'name', 'seeds', 'tests', 'keep' and long options of `lib2048 train`:
+                value}.
+
+        Raises:
+            ValueError: for what makes no run.
         """
         options = defaults | table
         name, seeds = options.pop("name"), tables.check_seeds(options.pop("seeds", [1]))
@@ -61,7 +68,7 @@ class TrainingJob(NamedTuple):
 
     @property
     def turn(self):
-        """Its seed: all runs with one seed go first, so that a list soon says something."""
+        """Its seed, since all runs with one seed go first, so that a list soon says something."""
         return self.settings.seed
 
     @property
@@ -80,9 +87,13 @@ class TrainingJob(NamedTuple):
         return self.nbytes
 
     def state(self, folder):
-        """Return 'missing', 'begun' or 'finished'; folder: that of the sweep.
+        """Return 'missing', 'begun' or 'finished'.
 
-        Raises ValueError when the run's folder holds something else.
+        Args:
+            folder: that of the sweep.
+
+        Raises:
+            ValueError: when the run's folder holds something else.
         """
         run = RunFolder(Path(folder, self.label), self.settings, {})
         tested = not testing.missing(run.path, self.tests) and testing.facts(run.path) is not None

@@ -26,16 +26,25 @@ def _column(number, kind, text):
 class History:
     """What happened in training: every game's score, length and largest tile.
 
-    scores, lengths, largest, starts: int64[games], in the order in which the games ended; where a
-    game began is 0 for the initial state (see `starts`), and only such games make `frame`,
-    `mean_last` and `statistics`, since the points of the others count from where they began.
-    seconds, rates: float64 of the same length, when each ended and the rule's rate at that time;
-    block: games in a row of `frame`.  count: how many games; actions: all that were played, those
-    of unfinished games included; visits: int64[stages], how many of them led into each stage;
-    took: seconds of training; stopped: whether someone stopped it last.  evaluations: what test
-    games on the way gave, a list of dicts, a row for each number of actions and each depth.
-    changes: where the rate was changed on the way, a list of {'actions', 'before', 'rate'}; of
-    games that were read from a file, where the first game by another rate began.
+    Args:
+        block: games in a row of `frame`.
+
+    Attributes:
+        scores, lengths, largest, starts: int64[games], in the order in which the games ended; where
+            a game began is 0 for the initial state (see `starts`), and only such games make
+            `frame`, `mean_last` and `statistics`, since the points of the others count from where
+            they began.
+        seconds, rates: float64 of the same length, when each ended and the rule's rate at that
+            time.
+        count: how many games.
+        actions: all that were played, those of unfinished games included.
+        visits: int64[stages], how many of them led into each stage.
+        took: seconds of training.
+        stopped: whether someone stopped it last.
+        evaluations: what test games on the way gave, a list of dicts, a row for each number of
+            actions and each depth.
+        changes: where the rate was changed on the way, a list of {'actions', 'before', 'rate'}; of
+            games that were read from a file, where the first game by another rate began.
     """
 
     def __init__(self, block=BLOCK, rows=None):
@@ -50,7 +59,8 @@ class History:
     def add(self, results, seconds, rate=np.nan):
         """Append finished games (see records.RESULT_COLUMNS), all ended by `seconds`.
 
-        rate: by which all actions since `self.actions` were learned.
+        Args:
+            rate: by which all actions since `self.actions` were learned.
         """
         if rate != self._rate:
             self._note(rate)
@@ -62,7 +72,7 @@ class History:
 
     @property
     def rows(self):
-        """All games as float64[games, 6]: score, actions, exponent of the largest tile, seconds,
+        """All games, float64[games, 6] of score, actions, exponent of the largest tile, seconds,
         where it began, rate."""
         with self._lock:
             if len(self._rows) != 1:
@@ -116,7 +126,7 @@ class History:
 
     @property
     def frame(self):
-        """The curve as a pandas frame: a row for each block of games.
+        """The curve as a pandas frame, a row for each block of games.
 
         Before the first block is whole, its one row is of the games so far.
         """

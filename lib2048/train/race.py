@@ -18,9 +18,10 @@ FUNCTIONS = ("index", "value", "update", "keeps")  # of one's own, see `Network.
 class Race:
     """What came of a race.
 
-    tests: DataFrame, a row a run: run (its name), the options that it had to itself, seed, score
-    (the mean of its test games) and what `note` said; histories: {name: [`History`, one a seed]},
-    as `plot.curves` takes them.
+    Attributes:
+        tests: DataFrame, a row a run: run (its name), the options that it had to itself, seed,
+            score (the mean of its test games) and what `note` said.
+        histories: {name: [`History`, one a seed]}, as `plot.curves` takes them.
     """
 
     def __init__(self, rows):
@@ -45,18 +46,28 @@ def race(
 ):
     """Train every one of several learners from every seed, and let each play the same test games.
 
-    runs: {name: {option: value}}, what each has to itself; common: what all of them share.
     Options are those of `Settings`, the network and a budget among them, and index, value and
-    update, functions of one's own.  games: test games of each run; note: a function of (network,
-    history) that returns {column: value}, for what else is asked of a network before it is
-    forgotten.  begin: a function of (network, seed) that changes a new network before it is
-    trained, such as one that gives it weights.  at_once: runs at a time; results do not depend on
-    it.  progress: whether to show a line: how many runs have ended, how far all are together, the
-    mean of the one that spoke last.
+    update, functions of one's own.
 
-    Returns `Race`.  Raises ValueError, before anything is trained, for options that `Settings`
-    refuses and budgets that are missing or of different kinds; later what `Run.go` raises.  The
-    Stop button raises `Stopped`.
+    Args:
+        runs: {name: {option: value}}, what each has to itself.
+        **common: what all of them share.
+        games: test games of each run.
+        note: a function of (network, history) that returns {column: value}, for what else is asked
+            of a network before it is forgotten.
+        begin: a function of (network, seed) that changes a new network before it is trained, such
+            as one that gives it weights.
+        at_once: runs at a time; results do not depend on it.
+        progress: whether to show a line: how many runs have ended, how far all are together, the
+            mean of the one that spoke last.
+
+    Returns:
+        `Race`.
+
+    Raises:
+        ValueError: before anything is trained, for options that `Settings` refuses and budgets that
+            are missing or of different kinds; later what `Run.go` raises.
+        Stopped: by the Stop button.
     """
     jobs = [
         _Job(name, own, common | own | {"seed": seed})

@@ -48,15 +48,22 @@ class _End(NamedTuple):
 class Run:
     """One training run: a network, its games in progress, what its rule remembers, its history.
 
-    settings: `Settings`; folder: where to keep config, history, weights and checkpoints, None for
-    nowhere; network: one that exists and fits the settings, which learns in place, by functions of
-    its own if it has such; by default a new one; resume: go on from the folder's checkpoint; wait:
-    so many seconds where another process is at work in that folder.
+    Args:
+        settings: `Settings`.
+        folder: where to keep config, history, weights and checkpoints, None for nowhere.
+        network: one that exists and fits the settings, which learns in place, by functions of its
+            own if it has such; by default a new one.
+        resume: go on from the folder's checkpoint.
+        wait: so many seconds where another process is at work in that folder.
 
-    network, history: as they are now; memory: what the rule keeps beside the weights.  Raises,
-    before anything is written, ValueError for settings that do not fit the network, a folder that
-    holds another run or is in use, and a damaged checkpoint; MemoryError when the tables do not
-    fit.
+    Attributes:
+        network, history: as they are now.
+        memory: what the rule keeps beside the weights.
+
+    Raises:
+        ValueError: before anything is written, for settings that do not fit the network, a folder
+            that holds another run or is in use, and a damaged checkpoint.
+        MemoryError: before anything is written, when the tables do not fit.
     """
 
     def __init__(
@@ -121,7 +128,7 @@ class Run:
 
     @property
     def memory(self) -> Mapping[str, Any]:
-        """What the rule keeps beside the weights, {name: tables}.
+        """What the rule keeps beside the weights, tables by their names.
 
         'E' and 'A' for TC; 'step', 'largest' and 'trace' for Autostep; nothing for TD; what a
         rule or an update of your own says that it keeps.
@@ -132,12 +139,12 @@ class Run:
 
     @property
     def tested(self) -> Any:
-        """The network that test games are played by: `network`, or its moving average."""
+        """The network that test games are played by, `network` or its moving average."""
         return self.learner.tested
 
     @property
     def batches(self):
-        """What each batch of a neural network told: a pandas frame, empty for look-up tables.
+        """What each batch of a neural network told, a pandas frame, empty for look-up tables.
 
         Value networks: actions (so far) and mse (mean squared error, points²); policy networks:
         games and actions so far, means of score, length and tile_sum, and means over the games of
@@ -162,18 +169,25 @@ class Run:
     ) -> History:
         """Train on, exactly from where the run is; return the `History`.
 
-        One of actions, games (so many more are finished; those in progress stay so), or seconds
-        of this machine.  Without any, up to the budget of the settings, and then the run is
-        finished: last test games are played, and its folder holds the weights instead of a
-        checkpoint.  With one thread, go(a) and go(b) do what go(a + b) does, bit for bit.
-        progress: whether to show a bar; or a function, called with the run about ten times a
-        second, between two chunks of training.
+        Without a budget it goes up to that of the settings, and then the run is finished: last test
+        games are played, and its folder holds the weights instead of a checkpoint.  With
+        one thread, go(a) and go(b) do what go(a + b) does, bit for bit.
 
         `stop()` ends it within a second.  So does the Stop button (or Ctrl-C), which then raises
-        `Stopped`: the network keeps what it has learned, the history what happened, and a folder
-        a checkpoint.  Raises ValueError for a bad budget, or when your own function breaks its
-        word; MemoryError, after a checkpoint, when there is no room for a later stage;
-        FloatingPointError when the weights grow without bound.
+        `Stopped`: the network keeps what it has learned, the history what happened, and a folder a
+        checkpoint.
+
+        Args:
+            actions, games, seconds: how far, one of them: so many games more are finished, and
+                those in progress stay so; seconds are of this machine.
+            progress: whether to show a bar; or a function, called with the run about ten times a
+                second, between two chunks of training.
+
+        Raises:
+            ValueError: for a bad budget, or when your own function breaks its word.
+            MemoryError: after a checkpoint, when there is no room for a later stage.
+            Stopped: by the Stop button.
+            FloatingPointError: when the weights grow without bound.
         """
         given = {"actions": actions, "games": games, "seconds": seconds}
         unit, total, whole = self._budget(given)
@@ -400,14 +414,22 @@ def train(
 ) -> History:
     """Train a network by playing against itself: one `Run`, from its beginning to its end.
 
-    network: `Network`, changed in place; its form says what is learned, and functions of its own
-    are what it learns by.  options: those of `Settings` that are not the network's, one budget
-    (games, actions or seconds) among them.  out: a folder for config, history, weights and
-    checkpoints; resume: go on from it.  progress: whether to show a bar.
+    Args:
+        network: `Network`, changed in place; its form says what is learned, and functions of its
+            own are what it learns by.
+        **options: those of `Settings` that are not the network's, one budget (games, actions or
+            seconds) among them.
+        out: a folder for config, history, weights and checkpoints.
+        resume: go on from it.
+        progress: whether to show a bar.
 
-    Returns `History`.  Raises what `Run` and `Run.go` raise.  The Stop button (or Ctrl-C) raises
-    `Stopped`, which ends the cell: the network keeps what it has learned, `last_run()` has the
-    history and can go on.
+    Returns:
+        `History`.
+
+    Raises:
+        Stopped: by the Stop button (or Ctrl-C), which ends the cell: the network keeps what it has
+            learned, `last_run()` has the history and can go on.
+        ValueError: as `Run` and `Run.go` do; so with their MemoryError and FloatingPointError.
     """
     global _stopped
     _stopped = None

@@ -40,21 +40,29 @@ SHORT = dict.fromkeys((*BUDGETS, "eval_every"))
 class CurvesExplorer(TrainingWidget):
     """Explore learning curves: choose rows, axes and seeds, read off numbers, run a row now.
 
-    sources: names of lists of data/runs (`course.recorded_lists()`; without any, all of them) and
-    folders of one's own: of one run, of a sweep, or with some of these inside.  What grows there is
-    drawn as it grows.
-    What is chosen at the start: place, the name of a list or folder; rule, 'td', 'tc', 'autostep',
-    'value' or 'policy'; rate; rows, the names of those that are drawn, at most 6, of all sources
-    where no place is said; plies, the depth of the test games, None for the training games; seeds,
-    'mean', 'each' or the number of one; x, 'actions', 'games' or 'seconds'; logx; paper: whether a
-    paper's points stand beside them.
-    On the page place, rule, rate, the kind of games and a seed only say which rows are listed:
-    those that are drawn stay, and stand first.
-    Raises ValueError for a source that is neither, and a choice that nothing answers to.
+    What grows in a folder is drawn as it grows.  All but the sources can be chosen on the page,
+    too, where place, rule, rate, the kind of games and a seed only say which rows are listed: those
+    that are drawn stay, and stand first.
 
     The paper's points are marked; a band is from the lowest to the highest seed, of a single seed
-    the 95 % interval of its mean.  `.frame` is what is drawn, as a tidy table.  `.run_now(row,
-    seconds)` and `.stop()` do what the buttons do; then `.run` is the `Run`.
+    the 95 % interval of its mean.  ``.frame`` is what is drawn, as a tidy table.  ``.run_now(row,
+    seconds)`` and ``.stop()`` do what the buttons do; then ``.run`` is the `Run`.
+
+    Args:
+        *sources: names of lists of data/runs (`course.recorded_lists()`; without any, all of them)
+            and folders of one's own: of one run, of a sweep, or with some of these inside.
+        place: the name of a list or folder.
+        rule: 'td', 'tc', 'autostep', 'value' or 'policy'.
+        rate: of the rule.
+        rows: names of those that are drawn, at most 6; of all sources where no place is said.
+        plies: the depth of the test games, None for the training games.
+        seeds: 'mean', 'each' or the number of one.
+        x: 'actions', 'games' or 'seconds'.
+        logx: whether that axis is logarithmic.
+        paper: whether a paper's points stand beside them.
+
+    Raises:
+        ValueError: for a source that is neither, and a choice that nothing answers to.
     """
 
     entry = "curves.js"
@@ -184,7 +192,7 @@ class CurvesExplorer(TrainingWidget):
 
     @property
     def frame(self):
-        """What is drawn, as a tidy pandas frame: a row for each point of each seed."""
+        """What is drawn, as a tidy pandas frame, a row for each point of each seed."""
         said = {TRAINING: "training games"}.get(self._kind, f"{self._kind}-ply test games")
         columns, ours = ["run", "seed", "of", *POINT], ["of", "actions", "mean", "ci95"]
         parts = [pd.DataFrame(columns=columns)]
@@ -243,8 +251,11 @@ class CurvesExplorer(TrainingWidget):
 
         It begins anew, in a thread of the kernel, and takes the place of the run before it.  It
         plays no test games, so the training games are shown from then on.
-        Raises ValueError for a row or a time that makes no sense, or a row whose settings nobody
-        knows, and MemoryError where there is no room.
+
+        Raises:
+            ValueError: for a row or a time that makes no sense, or a row whose settings nobody
+                knows.
+            MemoryError: where there is no room.
         """
         rows = {row.name: row.number for row in self._rows.values()}
         row = self._row(rows.get(row, row) if isinstance(row, str) else row)

@@ -14,17 +14,22 @@ VISITS = f"Visits: how often training has moved an entry so far. Each afterstate
 
 
 class RateExplorer(NetworkExplorer):
-    """Choose an entry of a network, and see how it went through training: E, A, |E| / A, weight.
+    """Choose an entry of a network, and see how it went through training: E, A, `|E| / A`, weight.
 
-    run: a `Run`, which is trained here; boards, cells: as in `NetworkExplorer`; actions: how far
-    it is trained at once.  Of what its rule keeps beside each weight 'E' and 'A' give the rate, and
-    'visits' says how often an entry was met.  (TC keeps no visits; an update of your own can, see
+    Of what its rule keeps beside each weight 'E' and 'A' give the rate, and 'visits' says how often
+    an entry was met.  (TC keeps no visits; an update of your own can, see
     `Network.with_functions`.)
 
-    Raises ValueError for a run whose network has no tables.
+    ``.train(actions)`` trains on.  Every entry is followed in networks of up to 4 million weights,
+    in larger ones those that the boards look up.  Training is that of `Run.go`, bit for bit.
 
-    `.train(actions)` trains on.  Every entry is followed in networks of up to 4 million weights, in
-    larger ones those that the boards look up.  Training is that of `Run.go`, bit for bit.
+    Args:
+        run: a `Run`, which is trained here.
+        boards, cells: as in `NetworkExplorer`.
+        actions: how far it is trained at once.
+
+    Raises:
+        ValueError: for a run whose network has no tables.
     """
 
     _told = (*NetworkExplorer._told, "rates", "curve", "noise")
@@ -76,7 +81,7 @@ class RateExplorer(NetworkExplorer):
         """Return how many rates lie below 1/√visits, as they were written down last: a dict.
 
         'met': how many of the entries that are followed training has met; 'below': their share
-        whose rate |E| / A is less than 1/√visits; 'tosses': the share that would be there if each
+        whose rate `|E| / A` is less than 1/√visits; 'tosses': the share that would be there if each
         error were the toss of a coin, +1 or −1.  None without 'E', 'A' and 'visits'.
         """
         return self._noise

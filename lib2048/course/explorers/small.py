@@ -22,18 +22,23 @@ SHORT = 18  # letters of a policy's name on a card
 class SmallBoardWidget(PositionWidget):
     """Explore a small board: V*, what your own policy is worth, the odds, and every spawn.
 
-    policy: your policy, which is evaluated exactly: a function of a state as in `mdp` (a tuple of
-    rows) that returns an action, 0..3, or {action: probability}; a player with `choose`; or what
-    `SmallGame.follow` takes ('random', 'greedy', a network, a dictionary) or returns.
-    board: the state to begin with, as rows of tiles or packed.
-    game: a `SmallGame`, or the size of its board; that of the policy, if it is evaluated already.
-    Raises ValueError for another size, policy or board, in one line.
-
     An action is marked where it is optimal, and where it is the best by the policy's own values:
-    the largest reward + what the policy makes from there, which it need not take itself.
-    The odds are those that a tile is ever on the board, from the state on; they are worked out for
-    boards of at most six cells. `.board` is the state; set it to look at another. `.best` and
-    `.own` are the `Values` of optimal play and of the policy.
+    the largest reward + what the policy makes from there, which it need not take itself. The odds
+    are those that a tile is ever on the board, from the state on; they are worked out for boards of
+    at most six cells. ``.board`` is the state; set it to look at another. ``.best`` and ``.own``
+    are the `Values` of optimal play and of the policy.
+
+    Args:
+        policy: your policy, which is evaluated exactly: a function of a state as in `mdp` (a tuple
+            of rows) that returns an action, 0..3, or {action: probability}; a player with `choose`;
+            or what `SmallGame.follow` takes ('random', 'greedy', a network, a dictionary) or
+            returns.
+        board: the state to begin with, as rows of tiles or packed.
+        game: a `SmallGame`, or the size of its board; that of the policy, if it is evaluated
+            already.
+
+    Raises:
+        ValueError: for another size, policy or board, in one line.
     """
 
     entry = "small.js"

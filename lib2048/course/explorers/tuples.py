@@ -23,16 +23,21 @@ NO_COUNT = "Nobody has counted over games here, so how often an entry is looked 
 class NetworkExplorer(BrowserWidget):
     """Choose cells of a board: the tuple's size, its index, its entries in a network's tables.
 
-    network: any n-tuple `Network`, the path of a file of weights, or None for sizes and indices
-    alone.  boards: what is looked at, a game that `record_game` kept (its afterstates), or boards
-    (uint64, or rows of tiles).  seen: boards over which look-ups are counted, uint64[n] or an
-    `Experience`: how often all of them, one by one, would read an entry; each reads a tuple eight
-    times.  cells: the tuple to begin with, by default the network's first.
-    Raises ValueError for what is no board, for a tuple without cells or with one twice, and for
-    visits of a Q network, whose entries belong to an action, too.
-
     A network that cannot be loaded is told in the widget, which then does without.  Weights are
     read when they are looked at: those of a network that has learned on are the new ones.
+
+    Args:
+        network: any n-tuple `Network`, the path of a file of weights, or None for sizes and indices
+            alone.
+        boards: what is looked at, a game that `record_game` kept (its afterstates), or boards
+            (uint64, or rows of tiles).
+        seen: boards over which look-ups are counted, uint64[n] or an `Experience`: how often all of
+            them, one by one, would read an entry; each reads a tuple eight times.
+        cells: the tuple to begin with, by default the network's first.
+
+    Raises:
+        ValueError: for what is no board, for a tuple without cells or with one twice, and for
+            visits of a Q network, whose entries belong to an action, too.
     """
 
     entry = "tuples.js"
@@ -68,12 +73,18 @@ class NetworkExplorer(BrowserWidget):
         return board
 
     def look(self, cells=None, board=None, action=0):
-        """Return what a tuple reads: a dict.
+        """Return what a tuple reads.
 
-        cells: by default those to begin with; board: by default the first; action: of a Q network.
-        'table', 'place': which of the network's tuples it is, and which of its eight placements
-        (None, 0 for a tuple of one's own); 'cells': the eight; 'index': eight numbers; 'weights',
-        'value' (of the board): None without a table; 'visits': None where nobody has counted.
+        Args:
+            cells: by default those to begin with.
+            board: by default the first.
+            action: of a Q network.
+
+        Returns:
+            dict: 'table' and 'place', which of the network's tuples it is, and which of its eight
+            placements (None, 0 for a tuple of one's own); 'cells', the eight; 'index', eight
+            numbers; 'weights', and 'value' of the board, None without a table; 'visits', None where
+            nobody has counted.
         """
         cells = _tuple(self.cells if cells is None else cells, self._grid)
         board = self.boards[0] if board is None else self._checked(_board(board, self._form))

@@ -22,9 +22,13 @@ _child, _lock, _known = Child(), threading.Lock(), {}
 
 
 def start(lab):
-    """Make ready for a lab: the process that checks starts meanwhile.  lab: "hw01".
+    """Make ready for a lab: the process that checks starts meanwhile.
 
-    Raises ModuleNotFoundError, and says what to install, if the lab needs more than is there.
+    Args:
+        lab: "hw01".
+
+    Raises:
+        ModuleNotFoundError: saying what to install, if the lab needs more than is there.
     """
     exercises = of_lab(lab).values()
     for exercise in exercises:
@@ -44,12 +48,21 @@ def _needs(exercise):
 def check(name, function, part=None, seed=None):
     """Check a student's function on some dozen cases.
 
-    name: of the exercise, "hw04.update", or its number, "hw04.3"; function: plain Python; part:
-    of the exercise's cases, by default all; seed: that the cases are drawn from, by default
-    LIB2048_LAB_SEED or the class's.  Returns `Checked`: `.status` is "not attempted", "passed" or
-    "failed"; a notebook shows it with the smallest failing case drawn.  What passed is kept for
-    `lib2048 progress`.  The function runs in a process of its own, which is ended after 10 s.
-    Raises ValueError for an unknown exercise.
+    What passed is kept for `lib2048 progress`.  The function runs in a process of its own, which is
+    ended after 10 s.
+
+    Args:
+        name: of the exercise, "hw04.update", or its number, "hw04.3".
+        function: plain Python.
+        part: of the exercise's cases, by default all.
+        seed: that the cases are drawn from, by default LIB2048_LAB_SEED or the class's.
+
+    Returns:
+        `Checked`: its `status` is "not attempted", "passed" or "failed"; a notebook shows it with
+        the smallest failing case drawn.
+
+    Raises:
+        ValueError: for an unknown exercise.
     """
     exercise, seed = find(name), lab_seed() if seed is None else seed
     if function is exercise.truth:
@@ -122,7 +135,11 @@ def require(name, function, part=None, seed=None):
 def hint(name, number=1):
     """Return a hint for an exercise, the second plainer than the first, the third the plainest.
 
-    name: "hw04.update" or "hw04.3".  Raises ValueError for a number that there is not.
+    Args:
+        name: "hw04.update" or "hw04.3".
+
+    Raises:
+        ValueError: for a number that there is not.
     """
     exercise = find(name)
     count = sum(known(f"{exercise.name}.hint{k}") for k in range(1, HINTS + 1))
@@ -149,8 +166,14 @@ def use(name, function):
 def compiled(function, **options):
     """Return a function compiled by numba, with all plain functions that it calls.
 
-    They stay what they are in the notebook.  options: of numba.njit.  Raises ValueError for a
-    function whose source cannot be found.
+    They stay what they are in the notebook.
+
+    Args:
+        function: plain Python.
+        **options: of numba.njit.
+
+    Raises:
+        ValueError: for a function whose source cannot be found.
     """
     own = load(source_of({"function": getattr(function, "py_func", function)}))["function"]
     return checked(own, **{"boundscheck": False} | options)

@@ -26,8 +26,8 @@ def known(key):
 def translate(path):
     """Take messages from a file of your own: TOML in the form of the labs' own.
 
-    Raises ValueError for a file that cannot be read and for names that no message has, in one
-    line.
+    Raises:
+        ValueError: for a file that cannot be read and for names that no message has, in one line.
     """
     try:
         new = _flat(tomllib.loads(Path(path).read_text(encoding="utf-8")))

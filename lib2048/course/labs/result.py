@@ -21,11 +21,15 @@ class Failed(AssertionError):
 class Checked:
     """The result of one check.
 
-    name: of the exercise; status: "not attempted", "passed" or "failed"; cases: how many were
-    tried; reason: what went wrong, in words, "" for nothing; shown: [label, kind, value] of the
-    smallest failing case; stood_in: functions of the library that the answer called instead of
-    missing or wrong ones; printed: what the function printed; ended: whether the function had to be
-    stopped, or ended its process.
+    Attributes:
+        name: of the exercise.
+        status: "not attempted", "passed" or "failed".
+        cases: how many were tried.
+        reason: what went wrong, in words, "" for nothing.
+        shown: [label, kind, value] of the smallest failing case.
+        stood_in: functions of the library that the answer called instead of missing or wrong ones.
+        printed: what the function printed.
+        ended: whether the function had to be stopped, or ended its process.
     """
 
     name: str

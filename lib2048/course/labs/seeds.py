@@ -36,8 +36,12 @@ def _number(name):
 def variant(student, seed=None):
     """Return what a lab draws for one student: the same today, tomorrow and at the grader's.
 
-    student: number or name, where capitals and spaces do not count; seed: the class's, by default
-    `class_seed()`.  Returns a `Variant`.
+    Args:
+        student: number or name, where capitals and spaces do not count.
+        seed: the class's, by default `class_seed()`.
+
+    Returns:
+        `Variant`.
     """
     plain = "".join(str(student).casefold().split())
     return Variant(plain, class_seed() if seed is None else int(seed))

@@ -16,15 +16,18 @@ from lib2048.show.words import thousands
 class PlayWidget(BrowserWidget):
     """Play 2048 by arrow keys, W A S D, swipes or buttons, with a player to ask beside the board.
 
-    seed: an integer; the n-th new game is game n of that seed, the same on every machine.
-    player: whom to ask for hints, values and autoplay: anything with `.choose(board)`, what
-    `players.player` takes (a name, a network), or the path of a file of weights, which is loaded
-    when it is first asked.  By default the network of data/weights; None: nobody.
-    board: a position to begin with (uint64, or four rows of tiles).
-    Raises ValueError for an unknown name and for a position to which no game can come.
+    It plays without the kernel. ``.board``, ``.score`` and ``.actions`` tell where the game stands;
+    ``.act(action)``, ``.undo()``, ``.new_game()`` and ``.hint()`` do what the buttons do.
 
-    It plays without the kernel. `.board`, `.score` and `.actions` tell where the game stands;
-    `.act(action)`, `.undo()`, `.new_game()` and `.hint()` do what the buttons do.
+    Args:
+        seed: an integer; the n-th new game is game n of that seed, the same on every machine.
+        player: whom to ask for hints, values and autoplay: anything with ``.choose(board)``, what
+            `players.player` takes (a name, a network), or the path of a file of weights, which is
+            loaded when it is first asked.  By default the network of data/weights; None: nobody.
+        board: a position to begin with (uint64, or four rows of tiles).
+
+    Raises:
+        ValueError: for an unknown name and for a position to which no game can come.
     """
 
     entry = "play.js"
@@ -39,7 +42,7 @@ class PlayWidget(BrowserWidget):
         players = [mind.name for mind in self._minds]
         super().__init__(game=self._game.as_dict(), players=players)
 
-    board = property(lambda self: self._game.here.board, doc="The board: uint64.")
+    board = property(lambda self: self._game.here.board, doc="The board, uint64.")
     score = property(lambda self: self._game.here.score, doc="The points so far.")
     actions = property(lambda self: len(self._game.turns) - 1, doc="The actions so far.")
     seed = property(lambda self: self._game.seed, doc="The seed of the game.")

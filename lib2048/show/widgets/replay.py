@@ -14,12 +14,17 @@ from lib2048.show.words import thousands
 class ReplayWidget(BrowserWidget):
     """Leaf through a recorded game, watch it, or click on its curve to jump.
 
-    steps: a list of `Step`(board, action, reward, afterstate, value), as `record_game` returns it.
     It shows the board, the action taken, the afterstate and its value (unless that is None), the
     score so far, and the curve of score + value. A last step with action None is the end.
-    Raises ValueError for an empty list, and for an action that is none.
 
-    `.position` is the step that is shown, from 0 on; set it to jump.
+    ``.position`` is the step that is shown, from 0 on; set it to jump.
+
+    Args:
+        steps: a list of `Step` (board, action, reward, afterstate, value), as `record_game` returns
+            it.
+
+    Raises:
+        ValueError: for an empty list, and for an action that is none.
     """
 
     entry = "replay.js"
@@ -39,7 +44,8 @@ class ReplayWidget(BrowserWidget):
     def static(self, moments=6):
         """Return a `Picture` of key moments: the start, each new largest tile, the end.
 
-        moments: how many at most; of too many, the largest tiles are kept.
+        Args:
+            moments: how many at most; of too many, the largest tiles are kept.
         """
         shown = self._key_moments(max(int(moments), 2))
         captions = [f"{self._name(i)}\nscore {thousands(self.scores[i])}" for i in shown]

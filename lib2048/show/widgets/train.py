@@ -291,17 +291,20 @@ class TrainingWidget(BrowserWidget):
 class TrainWidget(TrainingWidget):
     """Start, pause and stop runs, change their rate, and watch their curves grow.
 
-    runs: one `Run`, or up to four side by side, each with a network of its own.  names: what they
-    are called, by default what their settings differ in.  One of actions, games and seconds: how
-    far each trains on; by default by the budget of its settings, and where these have none, until
-    it is stopped.
-    Raises ValueError for no run, runs that share a network, and a bad budget.
-
     They train in threads of the kernel: cells can run meanwhile, and a page that is closed stops
     nothing.  They end by Stop, when a running cell is interrupted, when this cell is run again, by
-    `close()`, and with the kernel.  `.start()`, `.pause()` and `.stop()` do what the buttons do,
-    `.wait()` waits for the end; `.run.rate = 0.01` changes the rate.  `.frame` is the history so
-    far, a row for each 1000 games; `.changes` says where a rate was changed.
+    `close()`, and with the kernel.  ``.start()``, ``.pause()`` and ``.stop()`` do what the buttons
+    do, ``.wait()`` waits for the end; ``.run.rate = 0.01`` changes the rate.  ``.frame`` is the
+    history so far, a row for each 1000 games; ``.changes`` says where a rate was changed.
+
+    Args:
+        *runs: one `Run`, or up to four side by side, each with a network of its own.
+        names: what they are called, by default what their settings differ in.
+        actions, games, seconds: how far each trains on, one of them; by default by the budget of
+            its settings, and where these have none, until it is stopped.
+
+    Raises:
+        ValueError: for no run, runs that share a network, and a bad budget.
     """
 
     entry = "train.js"
@@ -325,7 +328,7 @@ class TrainWidget(TrainingWidget):
 
     @property
     def frame(self):
-        """The history of all runs as a pandas frame: `History.frame`, and before it the name."""
+        """The history of all runs as a pandas frame, `History.frame` behind the run's name."""
         import pandas
 
         frames = [t.run.history.frame.assign(run=t.name) for t in self._trainings]
@@ -334,7 +337,7 @@ class TrainWidget(TrainingWidget):
 
     @property
     def changes(self):
-        """Where rates were changed, a pandas frame: run, actions, rate before, and the new rate."""
+        """Where rates were changed, a pandas frame of run, actions, rate before, new rate."""
         import pandas
 
         rows = [{"run": t.name, **c} for t in self._trainings for c in t.run.history.changes]

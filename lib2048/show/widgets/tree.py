@@ -18,15 +18,18 @@ from lib2048.show.widgets.mind import SHIPPED, mind_of
 class TreeWidget(PositionWidget):
     """Open the search tree of a position: values, best actions, where the search stops and why.
 
-    player: whoever searches a network of look-up tables: a `SearchPlayer`, or a network or the path
-    of its file, or 'heuristic'.  By default the network of data/weights.
-    board: the position (uint64, or four rows of tiles); it can be edited and pasted.
-    plies: how far to look, 1 to 3; by default as far as the player does, but at most 3.
-    game: a recorded game, as `record_game` returns it, to choose positions from.
-    Raises ValueError for a player that does not search, and for a position that cannot be.
-
-    All numbers are the search's own (see `search.tree`). `.board` is the position; set it to look
+    All numbers are the search's own (see `search.tree`). ``.board`` is the position; set it to look
     at another.
+
+    Args:
+        player: whoever searches a network of look-up tables: a `SearchPlayer`, or a network or the
+            path of its file, or 'heuristic'.  By default the network of data/weights.
+        board: the position (uint64, or four rows of tiles); it can be edited and pasted.
+        plies: how far to look, 1 to 3; by default as far as the player does, but at most 3.
+        game: a recorded game, as `record_game` returns it, to choose positions from.
+
+    Raises:
+        ValueError: for a player that does not search, and for a position that cannot be.
     """
 
     entry = "tree.js"

@@ -21,7 +21,8 @@ ILLEGAL = changed(program.select_best_move, "after != board", "True")
 def network_of(student):
     """Return the name of the network that a student trains: each of `NETWORKS` has its share.
 
-    student: number or name, see `seeds.variant`.
+    Args:
+        student: number or name, see `seeds.variant`.
     """
     return variant(student).choose("tuples", NETWORKS, 1)[0]
 

@@ -16,7 +16,11 @@ CHOICE = [bug for bug in BUGS if bug != "none"]
 def autopsy(student):
     """Plot the curves of three planted bugs beside the right one; list the bugs there are.
 
-    student: your number; everybody gets bugs of their own.  Returns the axes.
+    Args:
+        student: your number; everybody gets bugs of their own.
+
+    Returns:
+        The axes.
     """
     import pandas
 
@@ -48,7 +52,8 @@ def planted(student):
 def check_diagnosis(diagnosis, letter):
     """Say which bug a diagnosis names, and whether there is such a name; not whether it is right.
 
-    diagnosis: a function without arguments that returns {letter: bug}.
+    Args:
+        diagnosis: a function without arguments that returns {letter: bug}.
     """
     answers = attempt(diagnosis)
     if answers is not None:

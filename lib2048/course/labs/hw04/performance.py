@@ -51,9 +51,12 @@ def _reached(training, games):
 def require_performance(select_best_move, update_episode, level, network="4x6"):
     """Raise `Failed` where functions reach too little when they are trained; for a grader's cells.
 
-    level: "half" of the reference (the mean of five seeds of the library), "most" (80 %), or
-    "full", from two standard deviations of the seeds below it.  One seed in twenty falls lower than
-    that with functions that are right, so a second seed is tried from nine tenths on.
+    One seed in twenty falls lower than that with functions that are right, so a second seed is
+    tried from nine tenths on.
+
+    Args:
+        level: "half" of the reference (the mean of five seeds of the library), "most" (80 %), or
+            "full", from two standard deviations of the seeds below it.
     """
     reference, spread = reference_of(network, grade_games())
     least = {"half": reference / 2, "most": 0.8 * reference, "full": reference - 2 * spread}[level]

@@ -35,8 +35,10 @@ NO_ACTION = (
 class Tables(NamedTuple):
     """A network as the lab has it.
 
-    weights: float32[m, 16^n], a row for each of the m tuples of n cells; isomorphic: for each
-    tuple its 8 images by turning and mirroring, each a tuple of n cells (0..15, row by row).
+    Attributes:
+        weights: float32[m, 16^n], a row for each of the m tuples of n cells.
+        isomorphic: for each tuple its 8 images by turning and mirroring, each a tuple of n cells
+            (0..15, row by row).
     """
 
     weights: np.ndarray
@@ -80,7 +82,8 @@ def _compiled_slide(board, action):
 def new_tables(network):
     """Return the `Tables` of a network by its name, all weights 0.
 
-    Raises ValueError for tuples of different lengths or a smaller board.
+    Raises:
+        ValueError: for tuples of different lengths or a smaller board.
     """
     tuples = parse_network(network)
     if len({len(cells) for cells in tuples}) != 1 or "@" in network:

@@ -21,10 +21,15 @@ COLUMNS = ("t", "action", "reward", "V(s′)", "V(s′) library", "δ", "δ libr
 def trace(select_best_move, update_episode, turns=6, alpha=0.1, seed=1):
     """Show the last turns of a game, a row each: what your functions say, beside the library's.
 
-    select_best_move, update_episode: of hw04, with all that they call.  Returns a pandas frame: t,
-    action (yours, and the library's where it is another), reward, the value of the afterstate
-    before learning, and the TD error δ that your update_episode computes.  Raises ValueError, in
-    words, when a function raises or does not end.
+    Args:
+        select_best_move, update_episode: of hw04, with all that they call.
+
+    Returns:
+        pandas frame: t, action (yours, and the library's where it is another), reward, the value of
+        the afterstate before learning, and the TD error δ that your update_episode computes.
+
+    Raises:
+        ValueError: in words, when a function raises or does not end.
     """
     import pandas
 

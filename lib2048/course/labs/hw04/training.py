@@ -26,15 +26,24 @@ _of_folder = weakref.WeakValueDictionary()  # one training has a folder at a tim
 class Training:
     """A training run of hw04: two functions, all that they call, and a network.
 
-    select_best_move, update_episode: plain Python; the functions that they call come with them,
-    and the library's stand in for those that are not attempted.  network: as in `Network`, tuples
-    of one length; alpha: the rate, of the whole value; seed: of the games; by_states: whether the
-    values belong to states (and the functions are the two of that part); folder: where to keep
-    the run, which goes on from there the next time (a run of other functions there stays, and this
-    one gets a folder of its own beside it); None for nowhere.
+    Args:
+        select_best_move, update_episode: plain Python; the functions that they call come with them,
+            and the library's stand in for those that are not attempted.
+        network: as in `Network`, tuples of one length.
+        alpha: the rate, of the whole value.
+        seed: of the games.
+        by_states: whether the values belong to states (and the functions are the two of that part).
+        folder: where to keep the run, which goes on from there the next time (a run of other
+            functions there stays, and this one gets a folder of its own beside it); None for
+            nowhere.
 
-    history: `History`; stood_in: names of the library's functions that stand in; seconds: of
-    training so far.  Raises ValueError, in words, for functions that do not compile or end.
+    Attributes:
+        history: `History`.
+        stood_in: names of the library's functions that stand in.
+        seconds: of training so far.
+
+    Raises:
+        ValueError: for functions that do not compile or end.
     """
 
     def __init__(
@@ -54,9 +63,13 @@ class Training:
 
     @classmethod
     def of_file(cls, path, network="4x6", **options):
-        """Return the training of the functions in a Python file; options: as those above.
+        """Return the training of the functions in a Python file.
 
-        Raises ValueError for a file that cannot be read.
+        Args:
+            **options: as those above.
+
+        Raises:
+            ValueError: for a file that cannot be read.
         """
         try:
             text = Path(path).read_text(encoding="utf-8")
@@ -127,8 +140,11 @@ class Training:
     def go(self, games, progress=True):
         """Train for so many games more; return the `History`.
 
-        The Stop button ends it within a second and raises `Stopped`; nothing is lost, and `go`
-        goes on from there.  Raises ValueError when a function raises, or does not end.
+        The Stop button ends it within a second and raises `Stopped`; nothing is lost, and `go` goes
+        on from there.
+
+        Raises:
+            ValueError: when a function raises, or does not end.
         """
         if games <= 0:
             return self.history
@@ -183,7 +199,8 @@ class Training:
     def wait(self):
         """Wait for the training in the background; return the `History`.
 
-        Raises ValueError when a function raised there, or did not end.
+        Raises:
+            ValueError: when a function raised there, or did not end.
         """
         if self._thread:
             self._thread.join()
