@@ -69,10 +69,9 @@ def _parser(rule=None):
     bench.add_argument("--rule", metavar="FILE.py:NAME", help="and by this rule")
     _add_figure(commands)
     inner = [*labs.add(commands, _Parser), *reader.add(commands, _Parser)]
+    as_json = {"action": "store_true", "default": False, "help": "one JSON object on stdout"}
     for command in [*commands.choices.values(), *inner]:
-        command.add_argument(
-            "--json", action="store_true", default=False, help="one JSON object on stdout"
-        )
+        command.add_argument("--json", **as_json)
     return top
 
 
@@ -119,12 +118,8 @@ def _add_train(commands, rule):
     for said, flag in flags(rule).items():
         _add_setting(learn, f"--{said}", flag, rule)
     learn.add_argument("--out", required=True, help="folder for the run")
-    learn.add_argument(
-        "--resume",
-        action="store_true",
-        default=False,
-        help="go on with the run in that folder, by its settings",
-    )
+    text = "go on with the run in that folder, by its settings"
+    learn.add_argument("--resume", action="store_true", default=False, help=text)
 
 
 def _rule_in(words):
@@ -193,8 +188,12 @@ def _train(options):
         again = f"lib2048 train --resume --out {options.out}"
         print(f"lib2048: {stopped}; go on with: {again}", file=sys.stderr)
     weights = f"weights{neural.SUFFIX}" if settings.neural else WEIGHTS
-    text = f"{history.statistics()}\n{history!r}"
-    return _train_report(settings, options.out, history, weights), text
+    mean, actions = history.mean_last(), history.actions
+    report = {"run": options.out, "network": settings.network, "games": history.count}
+    report |= {"actions": actions, "seconds": history.took}
+    report |= {"actions_per_s": actions / max(history.took, 1e-9), "mean_last": mean}
+    report["weights"] = None if history.stopped else f"{options.out}/{weights}"
+    return report, f"{history.statistics()}\n{history!r}"
 
 
 def _asked(options):
@@ -207,20 +206,6 @@ def _asked(options):
         raise ValueError("--network is missing: say which, such as --network 4x6")
     budgets = {"games": None, "actions": None} if said.keys() & {"games", "actions"} else {}
     return dataclasses.replace(read_config(options.out)[0], **budgets | said)
-
-
-def _train_report(settings, out, history, weights):
-    actions = history.actions
-    return {
-        "run": out,
-        "network": settings.network,
-        "games": history.count,
-        "actions": actions,
-        "seconds": history.took,
-        "actions_per_s": actions / max(history.took, 1e-9),
-        "mean_last": None if math.isnan(mean := history.mean_last()) else mean,
-        "weights": f"{out}/{weights}" if not history.stopped else None,
-    }
 
 
 def _solve(options):
@@ -344,11 +329,8 @@ def _lacking(error):
     """Say which package a command needs and how to install it; a fault of ours stays one."""
     if error.name.partition(".")[0] == "lib2048":
         raise error
-    print(
-        f"lib2048: this needs {error.name}, which is not installed: python -m pip install "
-        "'lib2048[course]' (in a clone: -e '.[course]')",
-        file=sys.stderr,
-    )
+    how = "python -m pip install 'lib2048[course]' (in a clone: -e '.[course]')"
+    print(f"lib2048: this needs {error.name}, which is not installed: {how}", file=sys.stderr)
     return process.REFUSED
 
 

@@ -220,12 +220,12 @@ def _check_what_it_calls(function, seen, compile):
     if function in seen:
         return
     seen.add(function)
-    room, cells = function.__globals__, function.__closure__ or ()
+    room = function.__globals__
     for name in used_names(function.__code__):  # also those inside a comprehension
         if (plain := _plain(room.get(name))) is not None:
             _check_what_it_calls(plain, seen, compile)
             room[name] = compile(plain)
-    for cell in cells:
+    for cell in function.__closure__ or ():
         if (plain := _plain(cell.cell_contents)) is not None:
             _check_what_it_calls(plain, seen, compile)
             cell.cell_contents = compile(plain)

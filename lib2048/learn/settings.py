@@ -34,9 +34,9 @@ def option(
 ) -> Any:
     """Describe a field of a kind of `Settings`.
 
-    text: help on the command line, None for an option that it
-    does not have; kind: of number; meta: what its help calls the number; flag: its name there, by
-    default the field's; budget: whether a run may go on with another value.
+    text: help on the command line, None for an option that it does not have; kind: of number;
+    meta: what its help calls the number; flag: its name there, by default the field's; budget:
+    whether a run may go on with another value.
     """
     about = {"text": text, "kind": kind, "meta": meta, "flag": flag, "budget": budget}
     return dataclasses.field(default=default, metadata=about)
@@ -272,12 +272,11 @@ class Settings:
 
     def config(self) -> dict[str, Any]:
         """Return the settings as config.json holds them: a dict of plain values."""
-        config = {
+        return {
             _SAID.get(name, name): value.described() if isinstance(value, Rule) else value
             for name, value in self.by_name().items()
             if value is not None and name not in _UNSAID
         }
-        return config
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any]) -> "Settings":
@@ -365,13 +364,12 @@ def flags(rule: Rule | None = None) -> dict[str, Flag]:
     rule: one of the reader's own, whose rate has a name, too.
     """
     found: dict[str, Flag] = {}
-    rules = [*RULES.values(), *([rule] if rule else [])]
     for field in _in_order():
         if field.metadata["text"] is not None:
             said, flag = _flag(field.name, field.metadata)
             found.setdefault(said, flag)
         if field.name == "rule":
-            for each in rules:
+            for each in [*RULES.values(), *([rule] if rule else [])]:
                 text = f"rate of {each}, above 0 and up to 1; {each.default:g} by default"
                 said = each.rate.replace("_", "-")
                 found.setdefault(said, Flag(each.rate, float, None, text, "X"))

@@ -5,6 +5,7 @@ compiled, as it will run.  What goes wrong is said in words, with the board that
 """
 
 import builtins
+import itertools
 import linecache
 import operator
 import re
@@ -97,54 +98,41 @@ class _Plain:
 
         All boards are tried with one function before the next one.
         """
-        for part in self.functions:
-            for board in sorted(some_boards(self.network.game)[:PLAIN], key=count_empty)[::-1]:
-                getattr(self, f"_try_{part}")(board)
+        boards = sorted(some_boards(self.network.game)[:PLAIN], key=count_empty)[::-1]
+        ways = {"index": self._try_index, "value": self._try_value, "update": self._try_update}
+        for part, board in itertools.product(self.functions, boards):
+            self.part, self.board = part, board
+            ways[part](board)
         return self.positions
 
-    def _call(self, part, board, *arguments):
+    def _call(self, *arguments):
         try:
-            return self.functions[part](*arguments)
+            return self.functions[self.part](*arguments)
         except (KeyboardInterrupt, SystemExit, RecursionError, MemoryError):
             raise
         except BaseException as error:
-            yours = [
-                f
-                for f in traceback.extract_tb(error.__traceback__)
-                if f.filename.startswith(child.YOUR_CODE)
-            ]
+            frames = traceback.extract_tb(error.__traceback__)
+            yours = [frame for frame in frames if frame.filename.startswith(child.YOUR_CODE)]
             where = f", in the line: {yours[-1].line}" if yours else ""
-            self._refuse(part, board, f"raised {type(error).__name__}: {error}{where}")
+            self._refuse(f"raised {type(error).__name__}: {error}{where}")
 
-    def _refuse(self, part, board, why):
-        raise Problem(f"your `{part}` {why}\non this board:\n{to_text(board)}")
+    def _refuse(self, why):
+        raise Problem(f"your `{self.part}` {why}\non this board:\n{to_text(self.board)}")
 
     def _try_index(self, board):
         mine = np.full(self.n, UNWRITTEN, np.uint32).view(_Watched)
-        answer = self._call("index", board, np.uint64(board), mine)
+        answer = self._call(np.uint64(board), mine)
         if answer is not None:
-            self._refuse(
-                "index",
-                board,
-                f"returned {answer!r}: it should write into positions and return nothing",
-            )
+            self._refuse(f"returned {answer!r}: it should write into positions and return nothing")
         for at, position in enumerate(mine.tolist()):
             if position == UNWRITTEN:
-                self._refuse(
-                    "index",
-                    board,
-                    f"left positions[{at}] unwritten (or wrote −1): all "
-                    f"{self.n} are to be written, 8 for each of the tuples",
-                )
+                all_of_them = f"all {self.n} are to be written, 8 for each of the tuples"
+                self._refuse(f"left positions[{at}] unwritten (or wrote −1): {all_of_them}")
             if position >= self.network.block:
                 low = "; did you write a negative number?" if position >= 1 << 31 else ""
-                self._refuse(
-                    "index",
-                    board,
-                    f"wrote positions[{at}] = {position}, and the tables "
-                    f"hold {self.network.block} weights: 0 to {self.network.block - 1}"
-                    f"{low}",
-                )
+                block = self.network.block
+                room = f"the tables hold {block} weights: 0 to {block - 1}"
+                self._refuse(f"wrote positions[{at}] = {position}, and {room}{low}")
         self.positions[board] = np.asarray(mine)
 
     def _tables(self, board):
@@ -158,13 +146,13 @@ class _Plain:
     def _try_value(self, board):
         weights, _, positions = self._tables(board)
         given = [array.copy().view(_Watched) for array in (weights, positions)]
-        answer = self._call("value", board, *given)
-        self._unchanged("value", board, ("weights", "positions"), (weights, positions), given)
+        answer = self._call(*given)
+        self._unchanged(("weights", "positions"), (weights, positions), given)
         if isinstance(answer, (bool, np.bool_)) or not isinstance(answer, (int, float, np.number)):
             kind = type(answer).__name__
-            self._refuse("value", board, f"returned {answer!r}, {kind}: it should return a number")
+            self._refuse(f"returned {answer!r}, {kind}: it should return a number")
         if not np.isfinite(answer):
-            self._refuse("value", board, f"returned {answer}: it should be a finite number")
+            self._refuse(f"returned {answer}: it should be a finite number")
 
     def _try_update(self, board):
         weights, memory, positions = self._tables(board)
@@ -178,38 +166,30 @@ class _Plain:
         numbers = {"amount": np.float32(1.5), "error": np.float32(150.0), "rate": np.float32(0.01)}
         numbers |= {"at": n, "n": n} | dict(zip(("weights", "memory", "positions"), given))
         before = given[2].copy()
-        answer = self._call("update", board, *map(numbers.get, self.takes))
+        answer = self._call(*map(numbers.get, self.takes))
         if answer is not None:
-            self._refuse(
-                "update",
-                board,
-                f"returned {answer!r}: it should change the weights and return nothing",
-            )
-        self._unchanged("update", board, ["positions"], [before], given[2:])
-        self._only("weights", board, weights, given[0], positions)
+            self._refuse(f"returned {answer!r}: it should change the weights and return nothing")
+        self._unchanged(["positions"], [before], given[2:])
+        self._only("weights", weights, given[0], positions)
         if self.keeps:
             rows = (positions[:, None] * np.uint32(self.keeps) + np.arange(self.keeps)).ravel()
-            self._only("memory", board, memory, given[1], rows)
+            self._only("memory", memory, given[1], rows)
 
-    def _unchanged(self, part, board, names, before, after):
+    def _unchanged(self, names, before, after):
         for name, old, new in zip(names, before, after, strict=True):
             if not np.array_equal(old, new, equal_nan=True):
-                self._refuse(part, board, f"changed its argument {name}: work on a copy")
+                self._refuse(f"changed its argument {name}: work on a copy")
 
-    def _only(self, name, board, before, after, allowed):
+    def _only(self, name, before, after, allowed):
         """Refuse an update that changes what is not the board's, or makes it no number."""
         after = np.asarray(after)
         changed = np.flatnonzero(before != after)
         strange = np.setdiff1d(changed, allowed)
         if len(strange):
-            self._refuse(
-                "update",
-                board,
-                f"changed {name}[{strange[0]}], which does not belong to "
-                "the board: use the positions that it is given",
-            )
+            how = "does not belong to the board: use the positions that it is given"
+            self._refuse(f"changed {name}[{strange[0]}], which {how}")
         if not np.isfinite(after[changed]).all():
-            self._refuse("update", board, f"left a number in {name} that is not finite")
+            self._refuse(f"left a number in {name} that is not finite")
 
 
 def _look_ups(network, board):
@@ -229,18 +209,14 @@ def _try_compiled(network, functions, takes, plain):
     plain: {board: its positions} of the plain index.
     """
     for part in functions:
-        _compile(network, {part: functions[part]}, takes, part)
+        try:
+            OwnFunctions(network, {part: functions[part]}, takes)
+        except Exception as error:  # numba raises whatever its own Python code meets, too
+            raise Problem(f"numba cannot compile your `{part}`: {essence(error)}") from None
     if "index" in functions:
         fast = checked(functions["index"])
         for board in some_boards(network.game):
             _check_positions(network, board, fast, plain.get(board))
-
-
-def _compile(network, functions, takes, part):
-    try:
-        OwnFunctions(network, functions, takes)
-    except Exception as error:  # numba raises whatever its own Python code meets, too
-        raise Problem(f"numba cannot compile your `{part}`: {essence(error)}") from None
 
 
 def _check_positions(network, board, index, plain):

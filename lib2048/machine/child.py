@@ -330,12 +330,9 @@ def _carry_out(module, name, order, out):
 
 @contextlib.contextmanager
 def _limited(seconds, mib):
-    """Limit what is done inside, where the system can.  mib: of memory, or None.
-
-    It ends this process late after its time, even when the one that asked is gone.
-    """
+    """Limit what is done inside, where the system can.  mib: of memory, or None."""
     alarm = getattr(signal, "alarm", lambda seconds: None)  # Windows has none
-    alarm(PATIENCE * int(seconds) + 10)
+    alarm(PATIENCE * int(seconds) + 10)  # ends this process even when the one that asked is gone
     if not resource or mib is None:
         yield
     else:

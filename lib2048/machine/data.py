@@ -25,7 +25,7 @@ def data(path=""):
     parts = PureWindowsPath(path)  # knows both / and \, and what C: means
     if parts.anchor or ".." in parts.parts:
         raise ValueError(f"data {str(path)!r}: a path below data/ is needed, such as 'curves'")
-    folder = _folder()
+    folder = LIBRARY.parent / (NAME if is_installed() else "data")
     found = folder.joinpath(*parts.parts)
     if not found.exists():
         raise FileNotFoundError(f"data {str(path)!r}: {_advice(parts.as_posix(), folder)}")
@@ -35,11 +35,6 @@ def data(path=""):
 def is_installed():
     """Say whether the library stands where pip has put it, instead of in a clone."""
     return (LIBRARY.parent / NAME).is_dir()
-
-
-def _folder():
-    """Return the data's folder: beside the installed library, or in the clone around it."""
-    return LIBRARY.parent / (NAME if is_installed() else "data")
 
 
 def _advice(name, folder):

@@ -1,7 +1,6 @@
 """Memory: what is free, before it is taken, and arrays that threads can write side by side."""
 
 from pathlib import Path
-from typing import NamedTuple
 
 import numba
 import numpy as np
@@ -23,16 +22,10 @@ def available(groups="/sys/fs/cgroup", own="/proc/self/cgroup"):
     return max(0, min([psutil.virtual_memory().available, *_rooms(Path(groups), Path(own))]))
 
 
-class _Names(NamedTuple):
-    """How a version of control groups calls its numbers."""
-
-    limit: str
-    used: str
-    given_back: str  # a line of memory.stat
-
-
-_NEW = _Names("memory.max", "memory.current", "inactive_file")
-_OLD = _Names("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
+# What the two versions of control groups call the limit, what is used, and (a line of memory.stat)
+# what can be given back.
+_NEW = "memory.max", "memory.current", "inactive_file"
+_OLD = "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"
 
 
 def _rooms(groups, own):
@@ -44,17 +37,17 @@ def _rooms(groups, own):
             folder = top / path.strip("/")
             # In a container the path may be that of the host, and only its top be there.
             for group in (folder, *folder.parents):
-                yield from _room(group, names)
+                yield from _room(group, *names)
                 if group == top:
                     break
 
 
-def _room(group, names):
+def _room(group, limit, used, given_back):
     """Yield what a group may still take, or nothing where it has no limit."""
-    limit, used = _text(group / names.limit), _text(group / names.used)
     try:
         stat = dict(line.split() for line in _text(group / "memory.stat").splitlines())
-        yield int(limit) - max(0, int(used) - int(stat.get(names.given_back, 0)))
+        taken = int(_text(group / used)) - int(stat.get(given_back, 0))
+        yield int(_text(group / limit)) - max(0, taken)
     except ValueError:  # "max", or nothing there
         return
 

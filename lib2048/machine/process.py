@@ -40,26 +40,19 @@ def begin():
     """Make ready before anything large is imported, other modules of ours included."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # and not ignored
         signal.signal(signal.SIGINT, lambda *_: _end())
-    _open_streams()
+    for number in range(3):  # no file that is opened later takes the place of a closed stream
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free
     from lib2048.machine.terminal import steady_streams
 
     steady_streams()
     threads = os.environ.get("NUMBA_NUM_THREADS", "1").strip()
     if threads.lstrip("-").isdecimal() and int(threads) < 1:
-        print(
-            f"lib2048: NUMBA_NUM_THREADS={threads}: numba wants a number above 0, or none",
-            file=sys.stderr,
-        )
+        why = "numba wants a number above 0, or none"
+        print(f"lib2048: NUMBA_NUM_THREADS={threads}: {why}", file=sys.stderr)
         os._exit(REFUSED)
-
-
-def _open_streams():
-    """Let no file that is opened later take the place of a stream that was closed."""
-    for number in range(3):
-        try:
-            os.fstat(number)
-        except OSError:
-            os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free
 
 
 # ---------------------------------------------------------------- the end
@@ -111,15 +104,11 @@ def _end():
     for undo in _undo:
         with contextlib.suppress(Exception):
             undo()
-    with contextlib.suppress(OSError):  # past sys.stderr, whose lock the main thread may hold
-        os.write(2, _over_the_bar() + b"lib2048: stopped\n")
-    os._exit(STOPPED)
-
-
-def _over_the_bar():
-    """Return what clears a line of progress, if there is one."""
     tqdm = sys.modules.get("tqdm")
-    return b"\r" + b" " * 79 + b"\r" if tqdm and getattr(tqdm.tqdm, "_instances", ()) else b""
+    over = b"\r" + b" " * 79 + b"\r" if tqdm and getattr(tqdm.tqdm, "_instances", ()) else b""
+    with contextlib.suppress(OSError):  # past sys.stderr, whose lock the main thread may hold
+        os.write(2, over + b"lib2048: stopped\n")
+    os._exit(STOPPED)
 
 
 def stopped():

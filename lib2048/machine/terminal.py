@@ -24,11 +24,7 @@ def say(text):
 
 def one_line(text):
     r"""Return a text in one line: what cannot be seen, such as a line break, as \n."""
-    return "".join(c if c.isprintable() else _escaped(c) for c in str(text))
-
-
-def _escaped(character):
-    return character.encode("unicode_escape").decode()
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in str(text))
 
 
 # ---------------------------------------------------------------- progress

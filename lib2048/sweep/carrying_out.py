@@ -57,10 +57,8 @@ class Report:
         return {"runs": len(self.outcomes), **counts, "seconds": self.seconds}
 
     def __str__(self):
-        states = [
-            (self.count(state), state) for state in ("finished", "skipped", "stopped", "failed")
-        ]
-        words = ", ".join(f"{number} {state}" for number, state in states if number)
+        states = ("finished", "skipped", "stopped", "failed")
+        words = ", ".join(f"{n} {state}" for state in states if (n := self.count(state)))
         return f"{len(self.outcomes)} runs: {words}; {self.seconds:,.1f} s"
 
 
@@ -92,19 +90,18 @@ def run_sweep(runs, folder, client=None, workers=None, memory=None, stop=None, p
     begin = time.perf_counter()
     jobs = [run if type(run) in KIND_OF else TrainingJob(*run) for run in runs]
     states = check_jobs(jobs, folder, memory)
-    outcomes = {
-        n: Outcome(jobs[n].label, "skipped")
-        for n, state in enumerate(states)
-        if state == "finished"
-    }
-    todo = sorted(outcomes.keys() ^ range(len(jobs)), key=lambda n: (jobs[n].turn, n))
+    outcomes = [Outcome(job.label, "skipped") for job in jobs]
+    todo = [n for n, state in enumerate(states) if state != "finished"]
+    todo.sort(key=lambda n: jobs[n].turn)
     stop = stop or threading.Event()
     with stop_asked(stop) as pressed:
         if todo:
             orders = [_order(jobs[n], folder, memory) for n in todo]
             with _connected(client, workers, jobs) as client:
-                outcomes |= zip(todo, _carry_out(orders, client, stop, progress), strict=True)
-    report = Report([outcomes[n] for n in range(len(jobs))], time.perf_counter() - begin)
+                found = _carry_out(orders, client, stop, progress)
+            for n, outcome in zip(todo, found, strict=True):
+                outcomes[n] = outcome
+    report = Report(outcomes, time.perf_counter() - begin)
     if pressed.is_set() and report.count("stopped"):
         raise Stopped(report, f"stopped: {report}")
     return report
@@ -159,8 +156,7 @@ def _carry_out(orders, client, stop, progress):
     return [outcomes[future] for future in futures]
 
 
-def _outcome(label, future, stop):
-    """Return what came of a job, fetched at once: an answer dies with its worker, too."""
+def _outcome(label, future, stop):  # fetched at once: an answer dies with its worker, too
     try:
         answer = future.result()
         return Outcome(label, answer["state"], answer.get("why", ""), answer.get("done"))
@@ -174,16 +170,13 @@ def _outcome(label, future, stop):
 
 @contextlib.contextmanager
 def _passed_on(stop, client, word, futures):
-    """Meanwhile, when `stop` is set, tell all who are at work, and take back what nobody has begun.
-
-    word: the name of an event on the scheduler, which all workers look at; see `work`.
-    """
+    """Meanwhile, when `stop` is set, tell all who are at work, and take back what is not begun."""
     over = threading.Event()
 
     def stop_all():
         from distributed import Event
 
-        Event(word, client).set()
+        Event(word, client).set()  # all workers look at it, see `work`
         at_work = {key for keys in client.processing().values() for key in keys}
         waiting = [future for future in futures if future.status in ("pending", "lost")]
         client.cancel([future for future in waiting if future.key not in at_work])
@@ -209,9 +202,8 @@ def _passed_on(stop, client, word, futures):
 def check_dask():
     """Raise ValueError, in one line, where Dask is not installed."""
     if importlib.util.find_spec("distributed") is None:
-        raise ValueError(
-            'sweeps need distributed, which is not installed: pip install -e ".[cluster]"'
-        )
+        how = 'pip install -e ".[cluster]"'
+        raise ValueError(f"sweeps need distributed, which is not installed: {how}")
 
 
 @contextlib.contextmanager
@@ -248,19 +240,10 @@ def _connected(client, workers, jobs):
 
     workers = workers or max(1, CPU_COUNT // max(job.threads for job in jobs))
     here = "127.0.0.1:0"  # what listens all the same, to questions how it goes
-    with (
-        dask.config.set(LOCAL),
-        LocalCluster(
-            n_workers=min(workers, len(jobs)),
-            threads_per_worker=1,
-            processes=False,
-            memory_limit=0,
-            dashboard_address=here,
-            worker_dashboard_address=here,
-            silence_logs=logging.CRITICAL,
-        ) as cluster,
-        Client(cluster) as own,
-    ):
+    how = {"n_workers": min(workers, len(jobs)), "threads_per_worker": 1, "processes": False}
+    how |= {"dashboard_address": here, "worker_dashboard_address": here}
+    how |= {"memory_limit": 0, "silence_logs": logging.CRITICAL}
+    with dask.config.set(LOCAL), LocalCluster(**how) as cluster, Client(cluster) as own:
         yield own
 
 

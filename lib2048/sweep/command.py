@@ -19,29 +19,15 @@ def add(commands):
     many.add_argument("list", metavar="LIST", help="a TOML file, as in data/runs")
     many.add_argument("--out", required=True, help="folder for the runs' folders, NAME-seedN")
     where = many.add_mutually_exclusive_group()
-    where.add_argument(
-        "--workers",
-        type=int,
-        metavar="N",
-        help="runs at a time on this machine; by default as many as it has cores for",
-    )
+    text = "runs at a time on this machine; by default as many as it has cores for"
+    where.add_argument("--workers", type=int, metavar="N", help=text)
     where.add_argument("--scheduler", metavar="ADDRESS", help="of a Dask cluster, tcp://…:8786")
-    many.add_argument(
-        "--only",
-        action="append",
-        metavar="NAME",
-        help="this one, or NAME-seedN; say it again for more",
-    )
-    many.add_argument(
-        "--memory",
-        metavar="SIZE",
-        help="for all runs of a machine together, such as 12GiB; by default what is free there",
-    )
-    many.add_argument(
-        "--dry-run",
-        action="store_true",
-        help="only say what is to be done, and how much memory it takes",
-    )
+    text = "this one, or NAME-seedN; say it again for more"
+    many.add_argument("--only", action="append", metavar="NAME", help=text)
+    text = "for all runs of a machine together, such as 12GiB; by default what is free there"
+    many.add_argument("--memory", metavar="SIZE", help=text)
+    text = "only say what is to be done, and how much memory it takes"
+    many.add_argument("--dry-run", action="store_true", help=text)
 
 
 def run(options):

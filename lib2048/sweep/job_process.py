@@ -111,16 +111,12 @@ def serve():
 
 
 def _end_with(pipe):
-    """End this process as soon as the other end of a pipe is gone."""
-    pipe.read(1)
+    pipe.read(1)  # which returns when the other end is gone
     os._exit(1)
 
 
 def _answer(order):
-    """Do a job and return what came of it.
-
-    order: {'kind', 'job', 'folder', 'nbytes', 'granted'}, see `carrying_out`.
-    """
+    """Do a job and return what came of it; order: see `carrying_out`."""
     job, folder = KINDS[order["kind"]].of(order["job"]), Path(order["folder"])
     try:
         if not folder.is_dir():

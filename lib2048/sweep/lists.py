@@ -16,12 +16,8 @@ from lib2048.sweep.solving import Solving
 from lib2048.sweep.training import TrainingJob
 
 # What each kind of table asks for.
-KINDS: dict[str, type[Job]] = {
-    "run": TrainingJob,
-    "play": Playing,
-    "solve": Solving,
-    "ship": Shipping,
-}
+KINDS: dict[str, type[Job]] = {"run": TrainingJob, "play": Playing, "solve": Solving,
+                               "ship": Shipping}  # fmt: skip
 DEFAULTS, COLLECT = "defaults", "collect"
 FILLED = ("runs", "tests", "evaluations", "history", "stages", "each", "rows")
 COLLECT_KEYS = dict.fromkeys(FILLED, str) | {"hours": float, "every": int, "on-the-way": None}
@@ -86,9 +82,8 @@ def _tables(path):
         raise ValueError(f"{path}: is no list of runs, which is TOML: {reason}") from None
     unknown = [repr(name) for name in told if name not in (DEFAULTS, COLLECT, *KINDS)]
     if unknown:
-        raise ValueError(
-            f"{path}: unknown table {unknown[0]}: use [{DEFAULTS}], [{COLLECT}] and {_known()}"
-        )
+        known = f"[{DEFAULTS}], [{COLLECT}] and {_known()}"
+        raise ValueError(f"{path}: unknown table {unknown[0]}: use {known}")
     for name in (DEFAULTS, COLLECT):
         if not isinstance(told.get(name, {}), dict):
             raise ValueError(f"{path}: {name} is no table: write [{name}]")

@@ -84,9 +84,8 @@ class Playing(Task):
         """Return the one job of a table; raises ValueError, in one line, for what makes none."""
         job = cls(**{"player": ""} | tables.options(defaults | table, KEYS))
         if not job.network and job.player not in NAMED:
-            raise ValueError(
-                f"player {job.player!r}: say which network, or one of {', '.join(NAMED)}"
-            )
+            known = ", ".join(NAMED)
+            raise ValueError(f"player {job.player!r}: say which network, or one of {known}")
         check_games(job.games, job.threads)
         check_limits(job.plies, job.seconds, job.table_mib)
         if not job.network and job.player != "heuristic" and job.plies != 1:
@@ -160,10 +159,9 @@ class Playing(Task):
     def row(self, played):
         """Return the row of a table that games give."""
         found, games = played.result, len(played.scores)
-        row = self.about | {"games": games, "mean": round(found.mean)}
-        row |= {"ci95": round(found.ci95) if games > 1 else None}
+        ci95, shares = round(found.ci95) if games > 1 else None, found.reached()
+        row = self.about | {"games": games, "mean": round(found.mean), "ci95": ci95}
         row |= {"moves_per_s": round(found.moves_per_s, 1)}
-        shares = found.reached()
         row |= {f"reached_{tile}": round(shares.get(tile, 0.0), 4) for tile in TILES}
         return row | _searched(played, self.seconds) | {"max": found.max}
 

@@ -71,8 +71,7 @@ class Shipping(Task):
 
     def needs(self, folder):
         """Return the most memory that its process takes; folder: that of the sweep."""
-        path = weights_of(self.network, folder)
-        if path.suffix == SUFFIX:
+        if weights_of(self.network, folder).suffix == SUFFIX:
             return NEURAL_BYTES
         # The network and, one after the other: it folded, the sizes of its errors, the file's.
         return PROCESS_BYTES + 3 * network_bytes(self.network, folder)
@@ -87,8 +86,7 @@ class Shipping(Task):
 
     def file(self, folder):
         """Return the path of the small file."""
-        suffix = weights_of(self.network, folder).suffix
-        return Path(folder, self.label, self.name + suffix)
+        return Path(folder, self.label, self.name + weights_of(self.network, folder).suffix)
 
     def rows(self, folder):
         """Prune, round, save; play; save with what was found, which is the one row."""
@@ -96,7 +94,12 @@ class Shipping(Task):
         about = {"config": read_json(path.parent / CONFIG), "seed": TEST_SEED}
         network = load(path)  # which checks all of the file
         about |= {"whole_network": self._scores(folded(network))} if self.whole else {}
-        about |= self._made_small(network, weights_of(self.learned or self.network, folder))
+        learned = weights_of(self.learned or self.network, folder)
+        if self.keep is not None and learned.suffix != SUFFIX:
+            about["kept"] = prune(network, sizes_of_errors(network, learned), self.keep)
+        if self.step:
+            round_off(network, self.step)
+            about["step"] = self.step
         save(network, file, compact=True)
         begin = time.perf_counter()
         loaded = load(file, to_play=True)
@@ -113,19 +116,6 @@ class Shipping(Task):
         row |= {"seconds_to_load": about["seconds_to_load"]}
         tests = ((depth.replace("-", ""), test) for depth, test in about["this_file"].items())
         return row | {f"{name}_{depth}": x for depth, test in tests for name, x in test.items()}
-
-    def _made_small(self, network, path):
-        """Leave out and round weights, in place; return what was done, a dict.
-
-        path: of the file that says which weights have learned most.
-        """
-        about = {}
-        if self.keep is not None and path.suffix != SUFFIX:
-            about["kept"] = prune(network, sizes_of_errors(network, path), self.keep)
-        if self.step:
-            round_off(network, self.step)
-            about["step"] = self.step
-        return about
 
     def _scores(self, network):
         """Return what a network scores, {"1-ply": {"games", "mean", "ci95"}, "3-ply": …}."""

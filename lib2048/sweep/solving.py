@@ -13,11 +13,10 @@ from lib2048.sweep import tables
 from lib2048.sweep.task import PROCESS_BYTES, Task
 from lib2048.train.run import train
 
-KEYS = {
-    "name": str, "board": str, "start": str, "tuples": str, "alpha": float, "actions": list,
-    "seeds": list,
-}  # fmt: skip
+KEYS = {"name": str, "board": str, "start": str, "tuples": str, "alpha": float, "actions": list,
+        "seeds": list}  # fmt: skip
 STARTS = {"zero": (0, 0.0), "optimistic": (1, 0.0), "explore": (0, 0.1)}  # share of optimum, ε
+MARKS = ("share", "own error", "best error")  # of `SmallGame.marks`
 BOARD_BYTES = {8: 400 << 20, 9: 2200 << 20}  # of boards of so many cells, as measured
 
 
@@ -52,10 +51,8 @@ class Solving(Task):
         check_size(*self.size)
         if self.start is None:
             if self.tuples or self.actions or self.seed is not None:
-                raise ValueError(
-                    "tuples, actions and seeds are of what is learned: say from which "
-                    f"start, one of {', '.join(STARTS)}"
-                )
+                what = "tuples, actions and seeds are of what is learned"
+                raise ValueError(f"{what}: say from which start, one of {', '.join(STARTS)}")
             return
         if self.start not in STARTS:
             raise ValueError(f"unknown start {self.start!r}: use {', '.join(STARTS)}")
@@ -106,10 +103,12 @@ class Solving(Task):
         game = SmallGame(*self.size, progress=False)
         if self.start is None:
             return [self.about | row for row in _exact_rows(game)]
-        return [
-            self.about | {"actions": actions} | _marks(game, self._trained(game, actions))
-            for actions in self.actions
-        ]
+        rows = []
+        for actions in self.actions:
+            marks = game.marks(self._trained(game, actions))
+            told = {mark.replace(" ", "_"): float(round(marks[mark], 4)) for mark in MARKS}
+            rows.append(self.about | {"actions": actions} | told)
+        return rows
 
     def _trained(self, game, actions):
         """Return a network that has learned from values which are the same everywhere."""
@@ -145,9 +144,3 @@ def _exact_rows(game):
             f"reach_{part}": float(sum(s for t, s in shares.items() if t >= top // part))
             for part in (1, 2, 4)
         }
-
-
-def _marks(game, network):
-    """Return how far a network has got, see `SmallGame.marks`."""
-    found = {name.replace(" ", "_"): float(round(x, 4)) for name, x in game.marks(network).items()}
-    return {name: found[name] for name in ("share", "own_error", "best_error")}

@@ -6,7 +6,6 @@ the columns of evaluations.csv.
 """
 
 import csv
-import io
 import json
 from pathlib import Path
 
@@ -17,7 +16,7 @@ from lib2048.play.evaluation import TEST_SEED, evaluate
 from lib2048.play.players import network_player
 from lib2048.train.checkups import test_row
 from lib2048.train.folder import CONFIG, DONE, TESTS
-from lib2048.train.history import EVALUATION_COLUMNS
+from lib2048.train.history import EVALUATION_COLUMNS, csv_text
 
 
 def facts(path):
@@ -58,12 +57,8 @@ def rows(path):
     done = facts(path)
     if done is None or not (Path(path) / TESTS).exists():
         return []
-    text = (Path(path) / TESTS).read_text(encoding="utf-8")
-    return [
-        row
-        for row in csv.DictReader(io.StringIO(text))
-        if row.get("actions") == str(done["actions"])
-    ]
+    lines = (Path(path) / TESTS).read_text(encoding="utf-8").splitlines()
+    return [row for row in csv.DictReader(lines) if row.get("actions") == str(done["actions"])]
 
 
 def missing(path, tests):
@@ -78,8 +73,5 @@ def play(path, network, tests, actions, threads):
         result = evaluate(network_player(network, plies), games, TEST_SEED, threads)
         others = [row for row in rows(path) if int(row["plies"]) != plies]
         found = [*others, test_row(actions, plies, games, result)]
-        text = io.StringIO()
-        writer = csv.DictWriter(text, EVALUATION_COLUMNS, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(sorted(found, key=lambda row: int(row["plies"])))
-        write_text(Path(path) / TESTS, text.getvalue())
+        found.sort(key=lambda row: int(row["plies"]))
+        write_text(Path(path) / TESTS, csv_text(EVALUATION_COLUMNS, found))

@@ -46,7 +46,11 @@ class TrainingJob(NamedTuple):
         rule = str(options.get("rule", ""))
         known = flags(find(rule) if ".py:" in rule else None)
         for said, value in options.items():
-            given |= _setting(known, said, value)
+            if said == "seed":
+                raise ValueError("seed: write a list, such as seeds = [1, 2, 3]")
+            tables.check_key(said, known)
+            tables.check_value(said, value, known[said].kind)
+            given |= known[said].given(value)
         if "network" not in given:
             raise ValueError('which network? write network = "4x6", or another')
         return [
@@ -128,15 +132,3 @@ class TrainingJob(NamedTuple):
         if run.folder and not self.keep:
             run.folder.remove_weights()
         return done
-
-
-# ---------------------------------------------------------------- from a table to settings
-
-
-def _setting(known, said, value):
-    """Return {setting: value} of an option, once it is checked; known: {long option: `Flag`}."""
-    if said == "seed":
-        raise ValueError("seed: write a list, such as seeds = [1, 2, 3]")
-    tables.check_key(said, known)
-    tables.check_value(said, value, known[said].kind)
-    return known[said].given(value)

@@ -17,11 +17,8 @@ class Checkups:
     """
 
     def __init__(self, settings, network):
-        self.every, self.games, self.depth = (
-            settings.eval_every,
-            settings.eval_games,
-            settings.eval_depth,
-        )
+        self.every, self.games = settings.eval_every, settings.eval_games
+        self.depth = settings.eval_depth
         self._seed, self._network = settings.seed + EVALUATION_SEED, network
         self._players()
 
@@ -43,11 +40,11 @@ class Checkups:
 
         stop: a `threading.Event`.  Raises KeyboardInterrupt when it is set.
         """
-        found = {
-            plies: evaluate(player, self.games, self._seed, stop=stop)
-            for plies, player in self._players().items()
-        }
-        return [test_row(actions, plies, self.games, result) for plies, result in found.items()]
+        rows = []
+        for plies, player in self._players().items():
+            result = evaluate(player, self.games, self._seed, stop=stop)
+            rows.append(test_row(actions, plies, self.games, result))
+        return rows
 
 
 def test_row(actions, plies, games, result):

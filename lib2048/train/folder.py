@@ -78,10 +78,8 @@ class RunFolder:
         if not resume:
             raise ValueError(f"{self.path}: holds a run already: go on with it by --resume")
         if functions != self.functions:
-            raise ValueError(
-                f"{self.path}: holds a run with {_named(functions)} instead of "
-                f"{_named(self.functions)}"
-            )
+            difference = f"{_named(functions)} instead of {_named(self.functions)}"
+            raise ValueError(f"{self.path}: holds a run with {difference}")
         if difference := old.difference(self.settings):
             raise ValueError(f"{self.path}: holds a run with {difference}")
         if kept and (self.path / HISTORY).exists() and not self._runs():
@@ -132,7 +130,8 @@ class RunFolder:
         try:
             self.check(resume)
             new = self._is_free
-            self._sweep()
+            for part in self._leftovers():
+                part.unlink()
             if new:
                 self._write_config()
             self._seen = self._runs()
@@ -149,7 +148,8 @@ class RunFolder:
         """
         self._inside += 1
         try:
-            self._hold()
+            if not self._lock.held:
+                self._hold()
             yield
         finally:
             self._inside -= 1
@@ -158,16 +158,12 @@ class RunFolder:
 
     def _hold(self):
         """Hold the folder, also where somebody has removed it meanwhile."""
-        if self._lock.held:
-            return
         self._lock.release()
         self.path.mkdir(parents=True, exist_ok=True)
         self._lock.acquire()
         if not self._is_free and self._runs() != self._seen:
-            raise ValueError(
-                f"{self.path}: is no longer as this run has left it: take it up from "
-                "there, by resume=True"
-            )
+            how = "take it up from there, by resume=True"
+            raise ValueError(f"{self.path}: is no longer as this run has left it: {how}")
 
     def _runs(self):
         """Return what the run can go on from, the best first, and what tells it from others."""
@@ -179,10 +175,6 @@ class RunFolder:
         """The files that a killed run of ours left half written."""
         parts = {part for name in WRITTEN for part in self.path.glob(f".{name}.[0-9]*.part")}
         return {part for part in parts if not _lives(part.name.split(".")[-2])}
-
-    def _sweep(self):
-        for part in self._leftovers():
-            part.unlink()
 
     # ------------------------------------------------------------ written
 

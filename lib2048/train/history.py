@@ -63,7 +63,9 @@ class History:
             rate: by which all actions since `self.actions` were learned.
         """
         if rate != self._rate:
-            self._note(rate)
+            if rate == rate and self._rate == self._rate:  # both are known
+                self.changes.append(_change(self.actions, self._rate, rate))
+            self._rate = rate
         rows = results[:, [1, 2, 3, 3, 4, 4]].astype(np.float64)
         rows[:, 3], rows[:, 5] = seconds, rate
         with self._lock:
@@ -78,11 +80,6 @@ class History:
             if len(self._rows) != 1:
                 self._rows = [np.concatenate([np.zeros((0, COLUMNS)), *self._rows])]
             return self._rows[0]
-
-    def _note(self, rate):
-        if rate == rate and self._rate == self._rate:  # both are known
-            self.changes.append(_change(self.actions, self._rate, rate))
-        self._rate = rate
 
     scores = _column(0, np.int64, "Scores of the finished games, in points.")
     lengths = _column(1, np.int64, "Actions of the finished games.")
@@ -144,16 +141,16 @@ class History:
 
     def csv(self):
         """Return the curve as CSV text."""
-        return _csv(CURVE_COLUMNS, self.table())
+        return csv_text(CURVE_COLUMNS, self.table())
 
     def texts(self):
         """Return what a run folder holds of it, {file name: CSV text}."""
         texts = {HISTORY: self.csv()}
         if self.evaluations:
-            texts[EVALUATIONS] = _csv(EVALUATION_COLUMNS, self.evaluations)
+            texts[EVALUATIONS] = csv_text(EVALUATION_COLUMNS, self.evaluations)
         if len(self.visits) > 1:
             rows = [{"stage": n, "actions": int(count)} for n, count in enumerate(self.visits)]
-            texts[STAGES] = _csv(("stage", "actions"), rows)
+            texts[STAGES] = csv_text(("stage", "actions"), rows)
         return texts
 
     def statistics(self, games=BLOCK):
@@ -199,7 +196,8 @@ CURVE_COLUMNS = ("games", "actions", "seconds", "mean", "ci95", "max", *_SHARES,
 EVALUATION_COLUMNS = ("actions", "plies", "games", "mean", "ci95", "max", "moves_per_s", *_SHARES)
 
 
-def _csv(columns, rows):
+def csv_text(columns, rows):
+    """Return rows, dicts, as CSV text with these columns."""
     text = io.StringIO()
     writer = csv.DictWriter(text, columns, lineterminator="\n")
     writer.writeheader()

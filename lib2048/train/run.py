@@ -3,12 +3,11 @@
 import contextlib
 import dataclasses
 import inspect
-import math
 import threading
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -27,22 +26,6 @@ CHUNK_SECONDS = 0.1  # between two looks at the Stop button
 CHECKPOINT_PAUSE = 20  # at the least, in times of what writing the last one took
 ROWS = 100_000  # games that a chunk may finish
 OWN = {"seconds": Form("f i u", (), 0), "rate": Form("f i u", (), 0, 1)}  # in a file
-
-# ---------------------------------------------------------------- how far a run goes
-
-
-class _End(NamedTuple):
-    """Where a run is to end: numbers counted from its beginning."""
-
-    games: float = math.inf
-    actions: float = math.inf
-    seconds: float = math.inf
-
-    def reached(self, run):
-        return any(run.done(name) >= end for name, end in self._asdict().items())
-
-
-# ---------------------------------------------------------------- the run
 
 
 class Run:
@@ -196,9 +179,10 @@ class Run:
             raise ValueError("this run is going already: run.stop() ends that")
         self._stop.clear()  # of a stop that came when the last one had ended already
         try:
-            with self._folder_held(), stop_asked(self._stop) as pressed:
+            held = self.folder.held() if self.folder else contextlib.nullcontext()
+            with held, stop_asked(self._stop) as pressed:
                 with progress_bar(progress, self, unit, total) as show:
-                    self._go(_End(**{unit: end}), show)
+                    self._go(unit, end, show)
                 self._close(whole)
         finally:
             self._stop.clear()
@@ -206,9 +190,6 @@ class Run:
         if pressed.is_set() and self.history.stopped:
             raise Stopped(self, f"stopped at {amount(self.done(unit), end)} {unit}")
         return self.history
-
-    def _folder_held(self):
-        return self.folder.held() if self.folder else contextlib.nullcontext()
 
     def stop(self) -> None:
         """End `go` within a second, from any thread; without one going it does nothing."""
@@ -234,35 +215,43 @@ class Run:
             )
         return unit, max(0, number - done), True
 
-    def _go(self, end, show):
+    def _go(self, unit, end, show):
+        """Play, chunk by chunk, until so many of a unit are done; then the test games due there."""
         self.history.stopped = True
         try:
             aside(self.learner.prepare, self._stop)  # before the clock starts
         except KeyboardInterrupt:
             return
         self.history.stopped = False
-        chunk, saver = self.learner.first_chunk, _Saver(self)
-        self._started = time.perf_counter()
+        chunk, pause = self.learner.first_chunk, self.settings.checkpoint_every
+        self._started = saved = time.perf_counter()
         try:
-            while not end.reached(self):
+            while self.done(unit) < end:
                 self._test()
                 if self._stop.is_set():
                     break
                 begin, before = time.perf_counter(), self.actions
-                self._play(end, chunk)
+                self._play(unit, end, chunk)
                 show()
-                chunk = _next_chunk(chunk, self.actions - before, time.perf_counter() - begin)
-                saver.look()
+                now = time.perf_counter()
+                chunk = _next_chunk(chunk, self.actions - before, now - begin)
+                if self.folder and now - saved > pause:
+                    self.save()
+                    saved = time.perf_counter()
+                    pause = max(self.settings.checkpoint_every, CHECKPOINT_PAUSE * (saved - now))
             self._test()
         finally:
             self._before, self._started = self.seconds, None
-        self.history.stopped = not end.reached(self) or self._stop.is_set()
+        self.history.stopped = self.done(unit) < end or self._stop.is_set()
 
-    def _play(self, end, chunk):
+    def _play(self, unit, end, chunk):
         """Play one chunk, and keep what came of it."""
         self._check_room()
-        limit = min(end.actions, self.actions + chunk, self._checkups.next_after(self.actions))
-        rows = min(ROWS, end.games - self.history.count)
+        limit, rows = min(self.actions + chunk, self._checkups.next_after(self.actions)), ROWS
+        if unit == "actions":
+            limit = min(limit, end)
+        if unit == "games":
+            rows = min(rows, end - self.history.count)
         rate = self._rate
         self.learner.set_rate(rate)
         results = self._played(int(limit), int(rows))
@@ -368,24 +357,6 @@ def _next_chunk(chunk, played, seconds):
     """
     fits = int(played * CHUNK_SECONDS / max(seconds, 1e-6))
     return max(1, min(chunk if played < chunk else 2 * chunk, fits))
-
-
-class _Saver:
-    """Says when a checkpoint is due: not more often than asked for, nor than writing it allows."""
-
-    def __init__(self, run):
-        self._run, self._saved = run, time.perf_counter()
-        self._pause = run.settings.checkpoint_every
-
-    def look(self):
-        """Write one if it is due."""
-        begin = time.perf_counter()
-        if self._run.folder is None or begin - self._saved <= self._pause:
-            return
-        self._run.save()
-        self._saved = time.perf_counter()
-        took = self._saved - begin
-        self._pause = max(self._run.settings.checkpoint_every, CHECKPOINT_PAUSE * took)
 
 
 # ---------------------------------------------------------------- before it begins
