@@ -402,12 +402,6 @@ def _named(rows, names):
     return [row for name in names for row in rows if row.name == name]
 
 
-def _title(settings):
-    """Return what a rule is called: 'TC', 'Autostep'; of a neural network its kind."""
-    rule = settings.rule
-    return settings.kind if settings.neural else rule.upper() if len(rule) < 3 else rule.title()
-
-
 def in_short(settings):
     """Say in a line what a run is: '42-33, TC(0.5), β 1, 16 stages'."""
     rate = f"{settings.rate_symbol} {settings.rate:g}"

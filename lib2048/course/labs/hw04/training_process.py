@@ -17,7 +17,7 @@ from lib2048.networks import storage
 from lib2048.networks.names import parse_network
 from lib2048.networks.network import Network
 from lib2048.train.folder import RunFolder
-from lib2048.train.history import History, check_history
+from lib2048.train.history import History, as_array, check_history
 
 PIECE_SECONDS = 0.2  # about so long between two looks at the clock
 NAMES = {  # of the two functions, by what a value belongs to
@@ -83,7 +83,11 @@ class ChildTraining:
         network = Network(self.name, self.form)
         for k, row in enumerate(self.tables.weights):
             network.set_table(k, row)
-        arrays = storage.network_arrays(network) | {"history": self.history.rows}
+        tests = as_array(self.history.evaluations)  # none
+        arrays = storage.network_arrays(network) | {
+            "history": self.history.rows,
+            "evaluations": tests,
+        }
         write = self.folder.finish if whole else self.folder.save_checkpoint
         write(arrays, self.history.texts())
 
