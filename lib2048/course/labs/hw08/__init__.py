@@ -287,10 +287,10 @@ EXERCISES = [
         parts={"dead ends": only_dead_ends, "states": what_v_knows},
         uses=("best", "expected"),
         mistakes={
-            "both": ("best(", "_lowest(", "expected(after, value)", "value(after)"),
             "dead_end": ("best(", "_lowest("),
             "infinite": ("best(", "_infinite("),
             "afterstates": ("expected(after, value)", "value(after)"),
+            "both": ("best(", "_lowest(", "expected(after, value)", "value(after)"),
             "one_ply": lambda afterstate, value: expected(afterstate, value),
         },
         show={"afterstate": "board"},
