@@ -212,6 +212,17 @@ def _outcomes(limits, memory, after, word, action, moved, at):
     return rules.outcomes(after, word, action, moved, limits.game, boards, words, chances, at)
 
 
+@kernel
+def _keep_rare(boards, chances, count):
+    """Leave only the rare ones of `count` outcomes at STATES; return how many they are."""
+    kept = ZERO
+    for s in range(STATES, STATES + count):
+        if chances[s] < RARE:
+            boards[STATES + kept], chances[STATES + kept] = boards[s], chances[s]
+            kept += ONE
+    return kept
+
+
 @part
 def _mean_one_ply(network, limits, memory, after, word, action, moved, rare):
     """Return an afterstate's value with one ply below it.
@@ -219,14 +230,12 @@ def _mean_one_ply(network, limits, memory, after, word, action, moved, rare):
     rare: whether only that part of it is asked for which rare outcomes make.
     """
     count, total = _outcomes(limits, memory, after, word, action, moved, STATES)
-    boards, chances, kept = memory.boards, memory.chances, ZERO
-    for s in range(STATES, STATES + count):
-        if not rare or chances[s] < RARE:
-            boards[STATES + kept], chances[STATES + kept] = boards[s], chances[s]
-            kept += ONE
-    _one_ply(network, limits, memory, kept)
+    chances = memory.chances
+    if rare:
+        count = _keep_rare(memory.boards, chances, count)
+    _one_ply(network, limits, memory, count)
     points = 0.0
-    for s in range(ZERO, kept):
+    for s in range(ZERO, count):
         points += chances[STATES + s] * memory.values[QUAD + s]
     return points / total
 
@@ -235,12 +244,14 @@ def _mean_one_ply(network, limits, memory, after, word, action, moved, rare):
 def _find(memory, key, plies):
     """Return (the place of an afterstate in the table, whether its value stands there)."""
     table, counters = memory.table, memory.counters
-    slot, there = table_slot(key ^ np.uint64(plies), len(table) >> 1), False
-    if len(table) > 2:
-        there = table[TWO * slot] == key and memory.known[QUAD * slot + THREE] == plies
+    slot = table_slot(key ^ np.uint64(plies), len(table) >> 1)
     counters[PROBES] += 1
-    counters[HITS if there else NODES] += 1
-    return slot, there
+    if len(table) > 2 and table[TWO * slot] == key:
+        if memory.known[QUAD * slot + THREE] == plies:
+            counters[HITS] += 1
+            return slot, True
+    counters[NODES] += 1
+    return slot, False
 
 
 @kernel
