@@ -71,7 +71,12 @@ MODULES = {
 }
 # What functions of these rooms return, and nobody makes himself.
 RETURNED = {
-    "play": ["play.evaluation.Result", "play.experience.Experience", "play.statistics.Comparison"],
+    "play": [
+        "play.players.Player",
+        "play.evaluation.Result",
+        "play.experience.Experience",
+        "play.statistics.Comparison",
+    ],
     "train": ["train.history.History", "train.race.Race"],
 }
 

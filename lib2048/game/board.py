@@ -5,7 +5,7 @@ A board is one 64-bit integer (see `bits`); 0 is an empty cell, 1 a 2, 11 a 2048
 
 import numpy as np
 
-from lib2048.game.bits import LARGEST_EXPONENT, WHOLE, symmetries
+from lib2048.game.bits import LARGEST_EXPONENT, WHOLE, empty_mask, symmetries
 from lib2048.game.rules_2048 import spawn_with
 from lib2048.game.spec import ACTIONS, DOWN, LEFT, RIGHT, UP
 
@@ -100,7 +100,7 @@ def spawn(board, luck, game=WHOLE):
     Raises:
         ValueError: when no cell is empty.
     """
-    if not game.has_room(board):
+    if not empty_mask(np.uint64(board)) & game.cells:
         raise ValueError("this board is full: there is no cell to spawn a tile in")
     zero = np.uint64(0)
     board, _, _, luck = game.rules.spawn(np.uint64(board), zero, zero, zero, np.uint64(luck), game)

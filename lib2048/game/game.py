@@ -114,11 +114,6 @@ class Game(NamedTuple):
         """Return what is written on a tile, as an int: 0 for an empty cell, else 2, 4, 8 …"""
         return self.rules.tile(exponent)
 
-    def has_room(self, board) -> bool:
-        """Say whether a cell is empty."""
-        cells = range(0, 64, 4)
-        return any(int(self.cells) >> c & 1 and not int(board) >> c & 15 for c in cells)
-
     def outcomes(self, afterstate, word=0, action=0, moved=15) -> list[tuple[float, np.uint64]]:
         """Return [(chance, state)] of what luck can put into an afterstate; states are uint64.
 

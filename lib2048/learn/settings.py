@@ -280,10 +280,10 @@ class Settings:
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any]) -> "Settings":
-        """Return the settings that config.json holds, those of older versions included.
+        """Return the settings that config.json holds.
 
         Raises:
-            ValueError: for what no version has written.
+            ValueError: for what this version does not write.
         """
         names = {said: name for name, said in _SAID.items()}
         config = {names.get(name, name): value for name, value in config.items()}
