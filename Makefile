@@ -25,7 +25,7 @@ lab: $(LABS) ## open JupyterLab on your own copy of the first lesson, in my/
 	@$(BIN)/lib2048 lessons update
 	$(BIN)/jupyter lab $(LAB) my/00_start_here.ipynb
 
-test: $(READY) ## run the unit tests and every notebook (some ten minutes, on two cores)
+test: $(READY) ## run the unit tests and every notebook (a quarter of an hour, on two cores)
 	LIB2048_QUICK=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m "not slow" tests notebooks
 
 test-all: bounds ## run all tests: the browser, kills, Ctrl-C, the wheel, every page of the book, too
