@@ -173,6 +173,12 @@ def _look_up_leaves(network, limits, memory, last, count):
 
 
 @part
+def _points(reward, limits):
+    """Return what a reward counts, as float32; from an int64, which processors convert at once."""
+    return np.float32(np.int64(reward)) * limits.pays
+
+
+@part
 def _one_ply(network, limits, memory, count):
     """Write the 1-ply values of `count` states (boards[STATES …]) into values[4 …]."""
     boards, values = memory.boards, memory.values
@@ -180,9 +186,8 @@ def _one_ply(network, limits, memory, count):
         at, pays = LEAVES_AT + QUAD * s, REWARDS + QUAD * s
         up, right, down, left, p, q, r, t = rules.slide(boards[STATES + s], limits.game)
         boards[at], boards[at + ONE], boards[at + TWO], boards[at + THREE] = up, right, down, left
-        values[pays], values[pays + ONE] = np.float32(p) * limits.pays, np.float32(q) * limits.pays
-        values[pays + TWO] = np.float32(r) * limits.pays
-        values[pays + THREE] = np.float32(t) * limits.pays
+        values[pays], values[pays + ONE] = _points(p, limits), _points(q, limits)
+        values[pays + TWO], values[pays + THREE] = _points(r, limits), _points(t, limits)
     pending = _list_leaves(memory, QUAD * count)
     _look_up_leaves(network, limits, memory, memory.counters[LOOKED_UP], pending)
     pool, stamps, mask = memory.pool, memory.stamps, len(memory.pool) - 1
@@ -240,31 +245,20 @@ def _mean_one_ply(network, limits, memory, after, word, action, moved, rare):
     return points / total
 
 
-@part
-def _find(memory, key, plies):
-    """Return (the place of an afterstate in the table, whether its value stands there)."""
-    table, counters = memory.table, memory.counters
-    slot = table_slot(key ^ np.uint64(plies), len(table) >> 1)
-    counters[PROBES] += 1
-    if len(table) > 2 and table[TWO * slot] == key:
-        if memory.known[QUAD * slot + THREE] == plies:
-            counters[HITS] += 1
-            return slot, True
-    counters[NODES] += 1
-    return slot, False
-
-
 @kernel
 def chance_value(network, limits, memory, after, word, action, moved, plies):
     """Return the value of an afterstate with `plies` ≥ 1 plies below it, as float32.
 
     word, action, moved: as a game's spawn is told.  Meaningless once counters[ABORTED] is set.
     """
-    counters = memory.counters
+    table, known, counters = memory.table, memory.known, memory.counters
     after, word, action, moved, key = rules.image(after, word, action, moved, limits.game)
-    slot, is_known = _find(memory, key, plies)
-    if is_known:
-        return memory.known[QUAD * slot + TWO]
+    slot, remember = table_slot(key ^ np.uint64(plies), len(table) >> 1), len(table) > 2
+    counters[PROBES] += 1
+    if remember and table[TWO * slot] == key and known[QUAD * slot + THREE] == plies:
+        counters[HITS] += 1
+        return known[QUAD * slot + TWO]
+    counters[NODES] += 1
     if plies == 1 and counters[NODES] % BETWEEN_LOOKS == 0:
         counters[ABORTED] = _out_of_time(counters, memory.stop, limits)
         if counters[ABORTED]:
@@ -290,13 +284,13 @@ def chance_value(network, limits, memory, after, word, action, moved, plies):
                     )
                     if counters[ABORTED]:
                         return np.float32(0)
-                    best = max(best, np.float32(slid[QUAD + a]) * limits.pays + value)
+                    best = max(best, _points(slid[QUAD + a], limits) + value)
             points += memory.chances[s] * (best if best != ILLEGAL else np.float32(0))
         mean += points / total
     value = np.float32(mean)
-    if len(memory.table) > 2:
-        memory.table[TWO * slot] = key
-        memory.known[QUAD * slot + TWO], memory.known[QUAD * slot + THREE] = value, plies
+    if remember:
+        table[TWO * slot] = key
+        known[QUAD * slot + TWO], known[QUAD * slot + THREE] = value, plies
     return value
 
 
@@ -348,7 +342,7 @@ def _root(network, limits, memory, board, word, plies, legal):
         value = chance_value(network, limits, memory, slid[a], word, a, lines, plies - 1)
         if memory.counters[ABORTED]:
             break
-        values[ROOT + a] = np.float32(slid[QUAD + a]) * limits.pays + value
+        values[ROOT + a] = _points(slid[QUAD + a], limits) + value
         done |= ONE << a
     return done
 
