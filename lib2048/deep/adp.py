@@ -22,8 +22,9 @@ from lib2048.deep.gamebatch import GameBatch
 from lib2048.deep.moves import decision, draw_actions, luck_of
 from lib2048.game import rules_2048 as rules
 from lib2048.game.batch import ILLEGAL, as_boards
-from lib2048.game.bits import WHOLE, moved_lines
+from lib2048.game.bits import WHOLE
 from lib2048.game.game import MOST_OUTCOMES
+from lib2048.game.turn import next_states
 from lib2048.learn.lockstep import FOREVER, play_in_step
 from lib2048.learn.loop import largest_exponent
 from lib2048.machine.kernels import kernel, part
@@ -224,17 +225,9 @@ def _expected(boards, theta, game, out):
         for action in range(4):
             out[i, action] = -np.inf
             if slid[action] != boards[i]:
-                moved = moved_lines(boards[i], slid[action], np.uint64(action))
-                count, total = rules.outcomes(
-                    slid[action],
-                    ZERO,
-                    np.uint64(action),
-                    moved,
-                    game,
-                    space[0],
-                    space[1],
-                    chances,
-                    ZERO,
+                by, after = np.uint64(action), slid[action]
+                count, total = next_states(
+                    boards[i], ZERO, by, after, game, space[0], space[1], chances
                 )
                 points = 0.0
                 for k in range(count):

@@ -6,15 +6,15 @@ import numpy as np
 from numba import types
 
 from lib2048.deep.moves import draw_one
-from lib2048.game import rules_2048 as rules
 from lib2048.game.batch import ILLEGAL, slide_into
-from lib2048.game.bits import moved_lines
 from lib2048.game.rng import draw, mix, seed_bits, turn_kernel, unit
+from lib2048.game.turn import next_state
 from lib2048.machine.kernels import kernel
 
 SEARCHES = 0x7EE  # mixed into a seed: searches have luck that no game has
 DEEPEST = 256  # actions on one way down
 NONE = -1
+ZERO = np.uint64(0)  # the word of a state
 
 
 class Trees(NamedTuple):
@@ -173,15 +173,6 @@ def _choose(trees, g, node, scale):
 
 
 @kernel
-def _next(board, after, action, luck, game):
-    """Return (the state that luck makes of an afterstate, next luck)."""
-    action = np.uint64(action)
-    moved = moved_lines(board, after, action)
-    board, _, _, luck = rules.spawn(after, np.uint64(0), action, moved, luck, game)
-    return board, luck
-
-
-@kernel
 def _select(trees, leaves, together, explore, game):
     for g in range(len(trees.counts)):
         scale = explore * _deviation(trees.totals[g])
@@ -195,8 +186,8 @@ def _select(trees, leaves, together, explore, game):
                 trees.visits[g, node, action] += 1
                 length += 1
                 after = trees.after[g, node, action]
-                board, trees.randoms[g] = _next(
-                    trees.boards[g, node], after, action, trees.randoms[g], game
+                board, _, _, trees.randoms[g] = next_state(
+                    trees.boards[g, node], ZERO, np.uint64(action), after, trees.randoms[g], game
                 )
                 node = _find(trees, g, board)
             leaves.nodes[i], leaves.lengths[i] = node, length
@@ -239,6 +230,6 @@ def play_on(live, weights, after, rewards, boards, randoms, points, game):
                 weights[i, action] = rewards[i, action] != ILLEGAL
         action = draw_one(weights[i], unit(bits))
         points[place] += rewards[i, action]
-        boards[place], randoms[place] = _next(
-            boards[place], after[i, action], action, randoms[place], game
+        boards[place], _, _, randoms[place] = next_state(
+            boards[place], ZERO, np.uint64(action), after[i, action], randoms[place], game
         )

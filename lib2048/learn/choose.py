@@ -3,8 +3,8 @@
 import numpy as np
 
 from lib2048.game import rules_2048 as rules
-from lib2048.game.bits import moved_lines
 from lib2048.game.rng import below, draw
+from lib2048.game.turn import next_states
 from lib2048.learn.records import AFTERSTATE, STATE, Q
 from lib2048.machine.kernels import kernel, part
 from lib2048.machine.native import prefetch
@@ -147,9 +147,8 @@ def _expect(functions, weights, lane, rule, work):
         values[QUAD + a] = np.float32(0)
         if lane.rewards[a] >= 0:
             after, _ = rules.slide_one(lane.board, a, rule.game)
-            moved = moved_lines(lane.board, after, a)
-            count, total = rules.outcomes(
-                after, lane.word, a, moved, rule.game, work.outcomes, work.words, work.chances, ZERO
+            count, total = next_states(
+                lane.board, lane.word, a, after, rule.game, work.outcomes, work.words, work.chances
             )
             points = _points(functions, weights, count, rule, work)
             values[QUAD + a] = points / np.float32(total)

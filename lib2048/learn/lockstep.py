@@ -5,10 +5,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lib2048.game import rules_2048 as rules
 from lib2048.game.batch import ILLEGAL, slide_into
-from lib2048.game.bits import WHOLE, moved_lines
+from lib2048.game.bits import WHOLE
 from lib2048.game.rng import seed_bits, stream_kernel
+from lib2048.game.turn import next_state
 from lib2048.learn.games import FOREVER, MOST
 from lib2048.learn.loop import record
 from lib2048.learn.records import (
@@ -297,9 +297,8 @@ def _look_all(places, game, after, rewards):
 def _move(place, after, reward, action, game):
     place.last = after
     place.length += 1
-    moved = moved_lines(place.board, after, np.uint64(action))
-    place.board, place.word, spawned, place.random = rules.spawn(
-        after, place.word, np.uint64(action), moved, place.random, game
+    place.board, place.word, spawned, place.random = next_state(
+        place.board, place.word, np.uint64(action), after, place.random, game
     )
     place.score += np.int64(reward) + np.int64(spawned)
 

@@ -14,8 +14,9 @@ import numpy as np
 from numba import types
 
 from lib2048.game import rules_2048 as rules
-from lib2048.game.bits import largest_exponent, moved_lines
+from lib2048.game.bits import largest_exponent
 from lib2048.game.rng import stream_kernel
+from lib2048.game.turn import next_state
 from lib2048.learn.choose import choose, expand, look_up_one
 from lib2048.learn.credit import learn, learn_backward
 from lib2048.learn.records import (
@@ -95,9 +96,8 @@ def _take(functions, weights, memory, rule, lane, g, action, worth, counters, wo
         after, _ = rules.slide_one(after, action, rule.game)
     lane.length += 1
     counters[ACTIONS] += 1
-    moved = moved_lines(lane.board, after, action)
-    lane.board, lane.word, spawned, lane.random = rules.spawn(
-        after, lane.word, action, moved, lane.random, rule.game
+    lane.board, lane.word, spawned, lane.random = next_state(
+        lane.board, lane.word, action, after, lane.random, rule.game
     )
     lane.score += np.int64(reward) + np.int64(spawned)
 

@@ -7,9 +7,9 @@ import numpy as np
 from numba import types
 
 from lib2048.game import rules_2048 as rules
-from lib2048.game.bits import moved_lines
 from lib2048.game.game import SEAM, Game
 from lib2048.game.rng import seed_bits, stream_kernel
+from lib2048.game.turn import next_state
 from lib2048.machine.kernels import bound, compiled, numba_type
 from lib2048.play.evaluation import TEST_SEED, check_games
 from lib2048.play.players import OVER, POLICY_SIGNATURE, PolicyPlayer, play_out, player
@@ -114,8 +114,7 @@ def _record(policy, game, seed, boards, rewards, ends):
         board, word, luck = rules.begin(stream_kernel(seed, number), game)
         while turn < ends[number]:
             action, after, reward, luck = policy(0, game, board, word, luck)
-            moved = moved_lines(board, after, action)
-            board, word, spawned, luck = rules.spawn(after, word, action, moved, luck, game)
+            board, word, spawned, luck = next_state(board, word, action, after, luck, game)
             boards[turn], rewards[turn] = after, np.int64(reward + spawned)
             turn += 1
 

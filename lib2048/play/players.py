@@ -12,10 +12,11 @@ import numpy as np
 from numba import types
 
 from lib2048.game import rules_2048 as rules
-from lib2048.game.bits import WHOLE, largest_exponent, moved_lines
+from lib2048.game.bits import WHOLE, largest_exponent
 from lib2048.game.board import afterstates
 from lib2048.game.game import SEAM, Game
 from lib2048.game.rng import below, draw, seed_bits, stream, stream_kernel
+from lib2048.game.turn import next_state
 from lib2048.learn.games import Games, choose_action, functions_of, rule_of
 from lib2048.learn.lockstep import Lockstep, in_order, play_in_step
 from lib2048.learn.records import RESULT_COLUMNS
@@ -100,8 +101,7 @@ def play_out(policy, context, game, board, word, luck):
     score, length = ZERO, 0
     action, after, reward, luck = policy(context, game, board, word, luck)
     while action != OVER:
-        moved = moved_lines(board, after, action)
-        board, word, spawned, luck = rules.spawn(after, word, action, moved, luck, game)
+        board, word, spawned, luck = next_state(board, word, action, after, luck, game)
         score, length = score + reward + spawned, length + 1
         action, after, reward, luck = policy(context, game, board, word, luck)
     return score, length, board, luck

@@ -1,0 +1,26 @@
+"""From an afterstate to the next state: luck, told which action led there and what it moved."""
+
+import numpy as np
+
+from lib2048.game import rules_2048 as rules
+from lib2048.game.bits import moved_lines
+from lib2048.machine.kernels import part
+
+
+@part
+def next_state(board, word, action, after, luck, game):
+    """Let luck put something into the afterstate that an action made of a state.
+
+    All are uint64, game a `Game`.  Returns (board, word, reward, luck), see `Rules.spawn`.
+    """
+    return rules.spawn(after, word, action, moved_lines(board, after, action), luck, game)
+
+
+@part
+def next_states(board, word, action, after, game, boards, words, weights):
+    """List all that luck can make of it in boards, words and weights; see `Rules.outcomes`.
+
+    Returns (count, total): an outcome's chance is its weight / total.
+    """
+    moved = moved_lines(board, after, action)
+    return rules.outcomes(after, word, action, moved, game, boards, words, weights, np.uint64(0))
