@@ -10,6 +10,8 @@ SEED    ?=
 OUT     ?=
 KERNELS := $(addprefix tests/test_,board.py lockstep.py ntuple.py learning.py rules.py stages.py stages_play.py starts.py \
              expectimax.py folding.py small_boards.py)
+COMPILE := import lib2048; network = lib2048.Network("4x6"); network.value(0); \
+           lib2048.evaluate("random", 1); lib2048.train(network, actions=1000, progress=False)
 
 BIN   := .venv/bin
 LABS  := .venv/.labs
@@ -23,6 +25,7 @@ help: ## say what each command does
 
 lab: $(LABS) ## open JupyterLab on your own copy of the first lesson, in my/
 	@$(BIN)/lib2048 lessons update
+	@$(BIN)/python -c '$(COMPILE)' >/dev/null 2>&1 & # what the first lesson needs, while its reader reads
 	$(BIN)/jupyter lab $(LAB) my/00_start_here.ipynb
 
 test: $(READY) ## run the unit tests and every notebook (a quarter of an hour, on two cores)

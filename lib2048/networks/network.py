@@ -294,19 +294,25 @@ class Network(Geometry):
         """
         if not isinstance(boards, np.ndarray):
             boards = np.array([np.uint64(board) for board in boards], np.uint64)
-        out = np.zeros(len(boards), np.float32)
+        fours = -(-len(boards) // BOARDS_AT_ONCE) * BOARDS_AT_ONCE
+        padded, out = np.zeros(fours, np.uint64), np.zeros(fours, np.float32)
+        padded[: len(boards)] = boards
         many_values()(
             self.look,
             self.values_of,
             self.weights,
-            np.ascontiguousarray(boards, np.uint64),
+            padded,
             self.lookups_per_board,
             head,
             self.head_size,
             self.game,
             self.stages,
+            np.zeros(IMAGES, np.uint64),
+            np.zeros(BOARDS_AT_ONCE * self.lookups_per_board, np.uint32),
+            np.zeros(BOARDS_AT_ONCE, np.float32),
             out,
         )
+        out = out[: len(boards)]
         return out + np.float32(self.optimistic) if self.optimistic else out
 
     def add(self, board, amount, head=0):
@@ -362,25 +368,41 @@ def _checked_start(optimistic):
         types.uint64,
         numba_type(Game),
         numba_type(Stages),
+        types.uint64[::1],
+        types.uint32[::1],
+        types.float32[::1],
         types.float32[::1],
     )
 )
-def many_values(look, values_of, weights, boards, lookups, head, size, game, stages, out):
-    """Write the values of many boards, four at a time."""
-    n = np.uint64(lookups)
-    images, four = np.zeros(IMAGES, np.uint64), np.zeros(BOARDS_AT_ONCE, np.uint64)
-    positions = np.zeros(np.uint64(4) * n, np.uint32)
-    values = np.zeros(BOARDS_AT_ONCE, np.float32)
-    for start in range(0, len(boards), BOARDS_AT_ONCE):
-        count = min(BOARDS_AT_ONCE, len(boards) - start)
-        four[:count] = boards[start : start + count]
-        image_boards(four, np.uint64(0), images, game)
+def many_values(
+    look,
+    values_of,
+    weights,
+    boards,
+    lookups,
+    head,
+    size,
+    game,
+    stages,
+    images,
+    positions,
+    values,
+    out,
+):
+    """Write the values of many boards, four at a time: their number is a multiple of it.
+
+    images, positions, values: work space; an array made here would compile two seconds longer.
+    """
+    n, many = np.uint64(lookups), np.uint64(len(positions))
+    for start in range(np.uint64(0), np.uint64(len(boards)), np.uint64(BOARDS_AT_ONCE)):
+        image_boards(boards, start, images, game)
         look(images, positions, np.uint64(0))
-        for i in range(np.uint64(0), np.uint64(len(positions))):
+        for i in range(np.uint64(0), many):
             turn = (i >> np.uint64(2)) & np.uint64(7)
             positions[i] += np.uint32(TURNED[turn, head] * size)
         if stages.marks:
-            stage_positions(four, np.uint64(0), positions, np.uint64(0), np.uint64(4) * n, stages)
-        find_weights(weights, positions, np.uint64(0), np.uint64(4) * n, stages)
+            stage_positions(boards, start, positions, np.uint64(0), many, stages)
+        find_weights(weights, positions, np.uint64(0), many, stages)
         values_of(weights, positions, np.uint64(0), n, values)
-        out[start : start + count] = values[:count]
+        for i in range(np.uint64(BOARDS_AT_ONCE)):
+            out[start + i] = values[i]
