@@ -92,7 +92,7 @@ def run_sweep(runs, folder, client=None, workers=None, memory=None, stop=None, p
     states = check_jobs(jobs, folder, memory)
     outcomes = [Outcome(job.label, "skipped") for job in jobs]
     todo = [n for n, state in enumerate(states) if state != "finished"]
-    todo.sort(key=lambda n: jobs[n].turn)
+    todo.sort(key=lambda n: jobs[n].seed or 0)
     stop = stop or threading.Event()
     with stop_asked(stop) as pressed:
         if todo:
