@@ -86,24 +86,24 @@ class Part(Mapping):
     """The arrays of a dict, or of an `Archive`, whose names begin alike; without that beginning."""
 
     def __init__(self, arrays, start):
-        self._arrays, self._start = arrays, start
+        begun = (name for name in arrays if name.startswith(start))
+        self._arrays, self._names = arrays, {name.removeprefix(start): name for name in begun}
 
     def __getitem__(self, name):
-        return self._arrays[self._start + name]
+        return self._arrays[self._names[name]]
 
     def __iter__(self):
-        begun = (name for name in self._arrays if name.startswith(self._start))
-        return (name.removeprefix(self._start) for name in begun)
+        return iter(self._names)
 
     def __len__(self):
-        return sum(1 for _ in self)
+        return len(self._names)
 
     def __contains__(self, name):
-        return self._start + name in self._arrays
+        return name in self._names
 
     def member(self, name):
         """Return an array as a `Member`."""
-        return member(self._arrays, self._start + name)
+        return member(self._arrays, self._names[name])
 
 
 class Flow:

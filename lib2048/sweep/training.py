@@ -134,7 +134,7 @@ class TrainingJob(Job):
             player = network_player(run.tested, plies)
             result = evaluate(player, games, TEST_SEED, self.threads)
             others = [row for row in test_rows(path) if int(row["plies"]) != plies]
-            rows = [*others, test_row(run.actions, plies, games, result)]
+            rows = [*others, test_row(run.actions, plies, result)]
             rows.sort(key=lambda row: int(row["plies"]))
             write_text(path / TESTS, csv_text(EVALUATION_COLUMNS, rows))
         if run.folder and not self.keep:
