@@ -197,12 +197,6 @@ def check_arrays(arrays, forms, path):
         form.check_numbers(member(arrays, name), f"{path}: {name}")
 
 
-def check_seal(arrays):
-    """Raise ValueError where arrays of a file, an `Archive`, are not those of its seal."""
-    if isinstance(arrays, Archive):
-        arrays.check_seal()
-
-
 def _check_room(found, what):
     if found.nbytes > SMALL:
         check_memory(what, found.nbytes, "close other programs")
@@ -249,11 +243,11 @@ def _write_member(into, name, found):
             count += len(data)
     if count != found.nbytes:
         raise ValueError(f"{name}: has changed while it was written")
-    return _line(name, found, digest)
+    return _line(name, found.dtype, found.shape, digest)
 
 
-def _line(name, found, digest):
-    return f"{name} {found.dtype.str} {found.shape} {digest.hexdigest()}"
+def _line(name, dtype, shape, digest):
+    return f"{name} {dtype.str} {shape} {digest.hexdigest()}"
 
 
 def _seal(lines):
@@ -266,13 +260,14 @@ def _seal(lines):
 class Archive(Mapping):
     """The arrays of an .npz, read when they are asked for.
 
-    archive[name] is a whole array, archive.member(name) a `Member`.  Close it, or use it in a
-    with.  Raises ValueError, in one line, for a file that is missing, truncated, foreign or
-    pickled, and MemoryError for a whole array that does not fit, before it is read.
+    archive[name] is a whole array, archive.member(name) a `Member`; lines: of the seal, of arrays
+    that were read to their end.  Use it in a with.  Raises ValueError, in one line, for a file that
+    is missing, truncated, foreign or pickled, and MemoryError for a whole array that does not fit,
+    before it is read.
     """
 
     def __init__(self, path):
-        self.path, self._heads, self._lines = path, {}, {}
+        self.path, self._heads, self.lines = path, {}, {}
         self._file = open_file(path)
         try:
             with self._guard():
@@ -313,10 +308,6 @@ class Archive(Mapping):
         return self
 
     def __exit__(self, *_):
-        self.close()
-
-    def close(self):
-        """Close the file: nothing more is read."""
         self._file.close()
 
     def member(self, name):
@@ -346,22 +337,7 @@ class Archive(Mapping):
                 yield numbers.astype(dtype.newbyteorder("="), copy=False)
             with self._guard():
                 file.read(1)  # behind its end the sum of the zip is compared
-        self._lines[name] = _line(name, self._heads[name], digest)
-
-    def check_seal(self):
-        """Raise ValueError, in one line, where the file is not what its seal was made of.
-
-        Arrays that were read to their end before are not read again.
-        """
-        check_arrays(self, {FORMAT_NAME: Form("i u"), SEAL: Form("U")}, self.path)
-        if (number := int(self[FORMAT_NAME])) != FORMAT:
-            raise ValueError(f"{self.path}: format {number}; this version reads format {FORMAT}")
-        names = set(self) - {SEAL}
-        for name in names - self._lines.keys():
-            for _ in self.member(name).pieces():
-                pass
-        if str(self[SEAL]) != _seal(self._lines[name] for name in names):
-            raise ValueError(f"{self.path}: damaged: it does not match its hash")
+        self.lines[name] = _line(name, dtype, shape, digest)
 
 
 def _entries(archive):
@@ -377,14 +353,11 @@ def _entries(archive):
     return entries
 
 
-class _Head(NamedTuple):
-    dtype: np.dtype
-    shape: tuple
-    skip: int  # bytes
-
-
 def _head(file, nbytes):
-    """Read the head of an array that takes so many bytes with it; ValueError for a strange one."""
+    """Return (dtype, shape, bytes before its numbers) of an array of a file.
+
+    nbytes: that it takes in all.  Raises ValueError for a strange one.
+    """
     start = file.read(len(MAGIC) + 2)
     length = int.from_bytes(start[len(MAGIC) :], "little")
     found = HEADER.fullmatch(file.read(length))
@@ -394,7 +367,25 @@ def _head(file, nbytes):
     shape = tuple(int(axis) for axis in axes if axis.strip())
     if len(start) + length + math.prod(shape) * dtype.itemsize != nbytes:
         raise ValueError("an array of another size")
-    return _Head(dtype, shape, len(start) + length)
+    return dtype, shape, len(start) + length
+
+
+def check_seal(arrays):
+    """Raise ValueError, in one line, where an `Archive` is not what its seal was made of.
+
+    Arrays that were read to their end before are not read again; a dict has no seal.
+    """
+    if not isinstance(arrays, Archive):
+        return
+    check_arrays(arrays, {FORMAT_NAME: Form("i u"), SEAL: Form("U")}, arrays.path)
+    if (number := int(arrays[FORMAT_NAME])) != FORMAT:
+        raise ValueError(f"{arrays.path}: format {number}; this version reads format {FORMAT}")
+    names = set(arrays) - {SEAL}
+    for name in names - arrays.lines.keys():
+        for _ in arrays.member(name).pieces():
+            pass
+    if str(arrays[SEAL]) != _seal(arrays.lines[name] for name in names):
+        raise ValueError(f"{arrays.path}: damaged: it does not match its hash")
 
 
 def read_arrays(path):
