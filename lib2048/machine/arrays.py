@@ -218,15 +218,14 @@ def write_arrays(path, arrays, compress=False):
     """
     members = {FORMAT_NAME: member({"": FORMAT}, "")}
     members |= {name: member(arrays, name) for name in arrays if name not in (FORMAT_NAME, SEAL)}
-    size = sum(found.nbytes for found in members.values())
-    write_atomic(path, lambda file: _write(file, members, compress), size)
-
-
-def _write(file, members, compress):
     how = zipfile.ZIP_DEFLATED if compress else zipfile.ZIP_STORED
-    with zipfile.ZipFile(file, "w", how) as into:
-        lines = [_write_member(into, name, found) for name, found in members.items()]
-        _write_member(into, SEAL, member({"": _seal(lines)}, ""))
+
+    def write(file):
+        with zipfile.ZipFile(file, "w", how) as into:
+            lines = [_write_member(into, name, found) for name, found in members.items()]
+            _write_member(into, SEAL, member({"": _seal(lines)}, ""))
+
+    write_atomic(path, write, sum(found.nbytes for found in members.values()))
 
 
 def _write_member(into, name, found):

@@ -46,9 +46,7 @@ _numbers = itertools.count(1)
 class Ended(Exception):
     """Say why a child process gave no answer; `reason` is a short plain sentence."""
 
-    def __init__(self, reason):
-        super().__init__(reason)
-        self.reason = reason
+    reason = property(str)
 
 
 # ---------------------------------------------------------------- the process that asks

@@ -231,12 +231,12 @@ def compiled(signature):
     return decorate
 
 
-def at_once(signature, function, cached=True, **options):
+def at_once(signature, function, cached=True):
     """Compile a function for one fixed signature now; the result takes no other.
 
-    cached: whether its machine code is kept for the next session; options: of numba.njit.
+    cached: whether its machine code is kept for the next session.
     """
-    made = jit(function, **FAST, **options)
+    made = jit(function, **FAST)
     if numba.config.DISABLE_JIT:
         return made
     if cached:

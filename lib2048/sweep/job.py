@@ -32,8 +32,8 @@ class Job:
     name: str
 
     @classmethod
-    def read(cls, table: Mapping[str, Any], defaults: Mapping[str, Any]) -> "list[Job]":
-        """Return the jobs that a table of a list asks for."""
+    def read(cls, table: Mapping[str, Any]) -> "list[Job]":
+        """Return the jobs that a table of a list asks for; the list's defaults are in it."""
         raise NotImplementedError
 
     @property

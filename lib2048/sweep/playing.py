@@ -82,9 +82,9 @@ class Playing(Task):
     threads: int = 1
 
     @classmethod
-    def read(cls, table, defaults):
+    def read(cls, table):
         """Return the one job of a table; raises ValueError, in one line, for what makes none."""
-        job = cls(**{"player": ""} | tables.options(defaults | table, KEYS))
+        job = cls(**{"player": ""} | tables.options(table, KEYS))
         if not job.network and job.player not in NAMED:
             known = ", ".join(NAMED)
             raise ValueError(f"player {job.player!r}: say which network, or one of {known}")

@@ -44,9 +44,9 @@ class Shipping(Task):
     tests: tuple = ((1, 1000), (3, 100))
 
     @classmethod
-    def read(cls, table, defaults):
+    def read(cls, table):
         """Return the one job of a table; raises ValueError, in one line, for what makes none."""
-        told = tables.options(defaults | table, KEYS)
+        told = tables.options(table, KEYS)
         if not told.get("network") or Path(told["network"]).suffix in (".npz", SUFFIX):
             raise ValueError('which run? write network = "LIST/NAME-seedN"')
         if told.get("keep", 1) < 1:

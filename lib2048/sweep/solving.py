@@ -36,9 +36,9 @@ class Solving(Task):
     seed: int | None = None
 
     @classmethod
-    def read(cls, table, defaults):
+    def read(cls, table):
         """Return the jobs of a table, one a seed; raises ValueError for what makes none."""
-        told = tables.options(defaults | table, KEYS)
+        told = tables.options(table, KEYS)
         if "actions" in told:
             such = "[1000, 10_000]"
             told["actions"] = tuple(tables.whole_numbers("actions", told["actions"], such))

@@ -31,12 +31,10 @@ PATIENCE = 60  # seconds, for a process in its folder that was given up and has 
 
 @dataclass(frozen=True)
 class TrainingJob(Job):
-    """One training run: a name, which its seeds share, and `Settings`.
+    """One training run: a name, which its seeds share, and `Settings` with a budget.
 
-    Attributes:
-        settings: `Settings`, with a budget.
-        tests: the games without learning when it is over, ((plies, games), …).
-        keep: whether its weights stay when these are played.
+    tests: the games without learning when it is over, ((plies, games), …); keep: whether its
+    weights stay when these are played.
     """
 
     settings: Settings
@@ -44,17 +42,12 @@ class TrainingJob(Job):
     keep: bool = True
 
     @classmethod
-    def read(cls, table, defaults):
-        """Return the runs that a table of a list asks for, one a seed.
+    def read(cls, table):
+        """Return the runs that a table asks for, one a seed; raises ValueError for what makes none.
 
-        Args:
-            table, defaults: {'name', 'seeds', 'tests', 'keep' and long options of `lib2048 train`:
-                value}.
-
-        Raises:
-            ValueError: for what makes no run.
+        table: {'name', 'seeds', 'tests', 'keep' or a long option of `lib2048 train`: value}.
         """
-        options = defaults | table
+        options = dict(table)
         name, seeds = options.pop("name"), options.pop("seeds", [1])
         tables.whole_numbers("seeds", seeds)
         tests, keep = tables.test_games(options.pop("tests", {})), options.pop("keep", True)
@@ -98,11 +91,7 @@ class TrainingJob(Job):
         return self.settings.needed_bytes() + max(searches, default=0)
 
     def state(self, folder):
-        """Return 'missing', 'begun' or 'finished'.
-
-        Raises:
-            ValueError: when the run's folder holds something else.
-        """
+        """Return 'missing', 'begun' or 'finished'; ValueError where its folder holds another."""
         run = RunFolder(Path(folder, self.label), self.settings, {})
         tested = facts(run.path) is not None and not self._untested(run.path)
         state = run.state(kept=self.keep or not tested)
@@ -120,11 +109,7 @@ class TrainingJob(Job):
         return super().of(told | {"settings": Settings(**told["settings"])})
 
     def go(self, folder):
-        """Train, or go on, up to the budget, and play the tests; return what came of it.
-
-        What is returned is a dict that JSON can hold.  Raises what `Run.go` raises, `Stopped`
-        among it.
-        """
+        """Train, or go on, up to the budget, and play the tests; raises what `Run.go` raises."""
         path = Path(folder, self.label)
         if self.state(folder) == "finished" and (done := facts(path)):
             return done  # the process that did it was killed before it could say so
