@@ -8,6 +8,7 @@ import zipfile
 
 import numpy as np
 import pytest
+from learners import read_arrays
 
 from lib2048.machine.arrays import (
     FORMAT,
@@ -20,7 +21,6 @@ from lib2048.machine.arrays import (
     check_arrays,
     check_seal,
     member,
-    read_arrays,
     write_arrays,
 )
 

@@ -256,7 +256,7 @@ def _seal(lines):
 # ---------------------------------------------------------------- reading
 
 
-class Archive(Mapping):
+class Archive(Mapping, contextlib.AbstractContextManager):
     """The arrays of an .npz, read when they are asked for.
 
     archive[name] is a whole array, archive.member(name) a `Member`; lines: of the seal, of arrays
@@ -302,9 +302,6 @@ class Archive(Mapping):
 
     def __contains__(self, name):
         return name in self._entries
-
-    def __enter__(self):
-        return self
 
     def __exit__(self, *_):
         self._file.close()
@@ -385,9 +382,3 @@ def check_seal(arrays):
             pass
     if str(arrays[SEAL]) != _seal(arrays.lines[name] for name in names):
         raise ValueError(f"{arrays.path}: damaged: it does not match its hash")
-
-
-def read_arrays(path):
-    """Return all arrays of an .npz as a dict; raises what `Archive` does."""
-    with Archive(path) as archive:
-        return dict(archive)

@@ -82,7 +82,7 @@ def ask(task, message, seconds, memory_mib=None):
         return child.ask(task, message, seconds, memory_mib)
 
 
-class Child:
+class Child(contextlib.AbstractContextManager):
     """A Python process that calls functions for us, one after the other.
 
     It starts when it is first asked, or by `warm`, and is ended by `close`, at the end of a
@@ -93,9 +93,6 @@ class Child:
     def __init__(self):
         self._process = self._lines = self._printed = None
         _children.add(self)
-
-    def __enter__(self):
-        return self
 
     def __exit__(self, *_):
         self.close()
