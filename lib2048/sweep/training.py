@@ -140,10 +140,10 @@ def facts(path):
 
     A dict: games, actions, seconds, mean_last, peak_mib.
     """
-    if not (Path(path) / DONE).exists():
+    if not (path / DONE).exists():
         return None
-    done = read_json(Path(path) / DONE)
-    same = isinstance(done, dict) and done.pop("config", None) == read_json(Path(path) / CONFIG)
+    done = read_json(path / DONE)
+    same = isinstance(done, dict) and done.pop("config", None) == read_json(path / CONFIG)
     return done if same and "actions" in done else None
 
 
@@ -153,8 +153,8 @@ def _keep_facts(path, history):
         return found
     found = {"games": history.count, "actions": history.actions, "seconds": history.took}
     found |= {"mean_last": history.mean_last() if history.count else None, "peak_mib": _peak_mib()}
-    told = found | {"config": read_json(Path(path) / CONFIG)}
-    write_text(Path(path) / DONE, json.dumps(told, indent=2) + "\n")
+    told = found | {"config": read_json(path / CONFIG)}
+    write_text(path / DONE, json.dumps(told, indent=2) + "\n")
     return found
 
 
@@ -171,7 +171,7 @@ def _peak_mib():
 def test_rows(path):
     """Return the test games of a run as it is now: dicts of text, by the columns of TESTS."""
     done = facts(path)
-    if done is None or not (Path(path) / TESTS).exists():
+    if done is None or not (path / TESTS).exists():
         return []
-    lines = (Path(path) / TESTS).read_text(encoding="utf-8").splitlines()
+    lines = (path / TESTS).read_text(encoding="utf-8").splitlines()
     return [row for row in csv.DictReader(lines) if row.get("actions") == str(done["actions"])]
