@@ -58,30 +58,34 @@ def _parser(rule=None):
     exact.add_argument("size", help="rows x columns: 2x2, 2x3, 3x3, 2x4, …")
     describe = commands.add_parser("info", help="describe a file of weights")
     describe.add_argument("file")
-    _add_convert(commands)
+    change = commands.add_parser("convert", help="bring weights from another program, or to one")
+    change.add_argument("source", metavar="SRC", help="a file of weights, known by its content")
+    kinds = ".npz, .bin (TDL2048-Demo) or .w (TDL2048+)"
+    change.add_argument("destination", metavar="DST", help=f"the new file: {kinds}")
     fold = commands.add_parser("fold", help="fold contained tuples into the longer ones")
     fold.add_argument("source", metavar="SRC", help="a file of weights")
     fold.add_argument("destination", metavar="DST", help="the new file, .npz")
-    _add_tournament(commands)
+    contest = commands.add_parser("tournament", help="let all submissions of a folder play")
+    contest.add_argument("folder", metavar="DIR", help="weights, and Python files with choose()")
+    contest.add_argument("--games", type=int, default=100, help="of each player")
+    contest.add_argument("--ms-per-move", type=float, metavar="T", help="time limit for a move")
+    contest.add_argument("--seed", type=int, default=TEST_SEED)
+    contest.add_argument("--out", required=True, help="folder for the leaderboard")
     bench = commands.add_parser("bench", help="speed, as ratios within one run; takes minutes")
     bench.add_argument("--network", default="4x6")
     bench.add_argument("--stages", type=int, default=0, metavar="G", help="and in 2^G stages")
     bench.add_argument("--rule", metavar="FILE.py:NAME", help="and by this rule")
-    _add_figure(commands)
-    inner = [*labs.add(commands, _Parser), *reader.add(commands, _Parser)]
-    as_json = {"action": "store_true", "default": False, "help": "one JSON object on stdout"}
-    for command in [*commands.choices.values(), *inner]:
-        command.add_argument("--json", **as_json)
-    return top
-
-
-def _add_figure(commands):
     figure = commands.add_parser("figure", help="a paper's table or figure beside our runs")
     figure.add_argument("name", nargs="?", help="such as matsuzaki-table3; all of them without")
     figure.add_argument("--draw", metavar="PNG", help="draw it into this file")
     figure.add_argument("--run", action="store_true", help="make a row of it again, now")
     figure.add_argument("--row", help="which; by default the first that we have a run for")
     figure.add_argument("--minutes", type=float, default=1.0, help="to train, 1 by default")
+    inner = [*labs.add(commands, _Parser), *reader.add(commands, _Parser)]
+    as_json = {"action": "store_true", "default": False, "help": "one JSON object on stdout"}
+    for command in [*commands.choices.values(), *inner]:
+        command.add_argument("--json", **as_json)
+    return top
 
 
 def _add_play(commands):
@@ -95,22 +99,6 @@ def _add_play(commands):
     far.add_argument("--ms-per-move", type=float, metavar="T", help="or a time limit for a move")
     play.add_argument("--table-mib", type=int, help="memory of the transposition table")
     play.add_argument("--reduce", action="store_true", help="look less far behind a spawned 4")
-
-
-def _add_convert(commands):
-    change = commands.add_parser("convert", help="bring weights from another program, or to one")
-    change.add_argument("source", metavar="SRC", help="a file of weights, known by its content")
-    kinds = ".npz, .bin (TDL2048-Demo) or .w (TDL2048+)"
-    change.add_argument("destination", metavar="DST", help=f"the new file: {kinds}")
-
-
-def _add_tournament(commands):
-    contest = commands.add_parser("tournament", help="let all submissions of a folder play")
-    contest.add_argument("folder", metavar="DIR", help="weights, and Python files with choose()")
-    contest.add_argument("--games", type=int, default=100, help="of each player")
-    contest.add_argument("--ms-per-move", type=float, metavar="T", help="time limit for a move")
-    contest.add_argument("--seed", type=int, default=TEST_SEED)
-    contest.add_argument("--out", required=True, help="folder for the leaderboard")
 
 
 def _add_train(commands, rule):

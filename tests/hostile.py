@@ -202,7 +202,9 @@ def damaged(path, random):
 def write_sealed(path, **arrays):
     """Write arrays with the seal that belongs to them."""
     arrays = {name: np.asarray(x) for name, x in arrays.items() if name != machine.SEAL}
-    lines = [machine._line(n, x, hashlib.sha256(x.tobytes())) for n, x in arrays.items()]
+    lines = [
+        machine._line(n, x.dtype, x.shape, hashlib.sha256(x.tobytes())) for n, x in arrays.items()
+    ]
     np.savez(path, **arrays | {machine.SEAL: np.array(machine._seal(lines))})
 
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from lib2048 import Run, Settings
 from lib2048.learn.records import ACTIONS, ROWS
-from lib2048.machine.arrays import Archive
+from lib2048.machine.arrays import Archive, check_seal
 
 CHAINS = [
     {"network": "cells:0123,4567"},
@@ -62,7 +62,7 @@ def kept(folder):
     if not (folder / "checkpoint.npz").exists():
         return 0, 0
     with Archive(folder / "checkpoint.npz") as archive:
-        archive.check_seal()
+        check_seal(archive)
         return int(archive["counters"][ACTIONS]), len(archive["history"])
 
 

@@ -11,6 +11,7 @@ from lib2048.learn import tables as learning
 from lib2048.learn.games import Games, functions_of, rule_of
 from lib2048.learn.rules import RULES, new_memory
 from lib2048.learn.settings import Settings
+from lib2048.machine.arrays import Archive
 from lib2048.train import run as training
 from lib2048.train.watching import Stopped
 
@@ -69,6 +70,12 @@ def stop_after(monkeypatch, actions, kind=signal.SIGINT):
             signal.raise_signal(kind)
 
     monkeypatch.setattr(training.Run, "_keep", keep_and_stop)
+
+
+def read_arrays(path):
+    """Return all arrays of an .npz as a dict; raises what `Archive` does."""
+    with Archive(path) as archive:
+        return dict(archive)
 
 
 def contents(folder):

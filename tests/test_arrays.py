@@ -8,6 +8,7 @@ import zipfile
 
 import numpy as np
 import pytest
+from learners import read_arrays
 
 from lib2048.machine.arrays import (
     FORMAT,
@@ -18,8 +19,8 @@ from lib2048.machine.arrays import (
     Member,
     Part,
     check_arrays,
+    check_seal,
     member,
-    read_arrays,
     write_arrays,
 )
 
@@ -103,7 +104,7 @@ def test_neither_writing_nor_reading_takes_a_second_copy(tmp_path):
     write_arrays(tmp_path / "a.npz", {"x": zeros}, compress=True)
     with Archive(tmp_path / "a.npz") as archive:
         check_arrays(archive, {"x": Form("float32", (count,), 0, 0)}, "here")
-        archive.check_seal()
+        check_seal(archive)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 32 << 20
@@ -197,13 +198,13 @@ EDITS = {
 def test_an_edit_breaks_the_seal(path, edit):
     np.savez(path, **edit(read_arrays(path)))
     with Archive(path) as archive:
-        refusal(archive.check_seal)
+        refusal(lambda: check_seal(archive))
 
 
 def test_another_order_is_the_same_file(path):
     np.savez(path, **dict(reversed(read_arrays(path).items())))
     with Archive(path) as archive:
-        archive.check_seal()
+        check_seal(archive)
 
 
 # ---------------------------------------------------------------- what is no file of ours

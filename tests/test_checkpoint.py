@@ -6,10 +6,9 @@ import tracemalloc
 import hostile
 import numpy as np
 import pytest
-from learners import SMALL, contents
+from learners import SMALL, contents, read_arrays
 
 from lib2048 import Network, Run, Settings
-from lib2048.machine.arrays import read_arrays
 from lib2048.networks import sparse
 
 LARGE = "cells:01234,45678,2468a,3579b"  # 4 tables of 4 MiB, and as much again for E and for A

@@ -11,12 +11,11 @@ from functools import partial
 
 import numpy as np
 import pytest
-from learners import SMALL, contents
+from learners import SMALL, contents, read_arrays
 
 from lib2048 import Network, SearchPlayer, benchmark, cli, save
 from lib2048.cli import main
 from lib2048.learn import tables
-from lib2048.machine.arrays import read_arrays
 from lib2048.networks import storage
 from lib2048.play.evaluation import evaluate
 from lib2048.play.players import NAMED

@@ -21,7 +21,7 @@ from lib2048.cli import _parser
 from lib2048.learn.settings import flags
 from lib2048.machine.kernels import SOURCE_HASH
 from lib2048.networks.storage import info, sizes_of_errors
-from lib2048.sweep import TrainingJob, playing, read_collect, read_list, run_sweep, testing
+from lib2048.sweep import TrainingJob, playing, read_collect, read_list, run_sweep, training
 from lib2048.sweep.playing import Playing
 from lib2048.sweep.shipping import Shipping
 from lib2048.sweep.solving import Solving
@@ -128,10 +128,10 @@ def test_tests_are_played_once_at_the_end(swept):
     assert rows["actions"].tolist() == [3_000_000] * 2
     assert rows[["plies", "games"]].values.tolist() == [[1, 20], [2, 3]]
     network = load(path / "weights.npz")
-    by_hand = testing.evaluate(network, 20, testing.TEST_SEED)
+    by_hand = training.evaluate(network, 20, training.TEST_SEED)
     assert rows["mean"][0] == round(by_hand.mean, 1) and rows["max"][0] == by_hand.max
     assert rows["reached_512"][0] == by_hand.reached().get(512, 0.0)
-    facts = testing.facts(path)
+    facts = training.facts(path)
     assert facts["actions"] == 3_000_000 and 50 < facts["peak_mib"] < 1000
     assert facts["mean_last"] > 0 and facts["seconds"] > 0
 
@@ -146,9 +146,9 @@ def test_weights_that_are_not_kept_are_removed_and_the_run_is_finished(swept, re
         assert report.count("skipped") == len(report.outcomes)
     assert {file: file.stat().st_mtime_ns for file in out.rglob("*")} == stamps
     job = next(job for job in read_list(lists[0]) if job.name == "td")
-    longer = job._replace(settings=replace(job.settings, actions=6_000_000))
+    longer = replace(job, settings=replace(job.settings, actions=6_000_000))
     refused(lambda: longer.state(out / "runs"), "holds a history, but neither")
-    other = job._replace(settings=replace(job.settings, alpha=0.2))
+    other = replace(job, settings=replace(job.settings, alpha=0.2))
     refused(lambda: other.state(out / "runs"), "alpha 0.1 instead of 0.2")
 
 
@@ -161,25 +161,25 @@ def test_a_run_that_is_trained_plays_only_the_tests_that_are_missing(tmp_path):
     assert (TrainingJob("a", SHORT).state(tmp_path), job.state(tmp_path)) == ("finished", "begun")
     job.go(tmp_path)
     assert job.state(tmp_path) == "finished"
-    speed = testing.rows(path)[0]["moves_per_s"]
+    speed = training.test_rows(path)[0]["moves_per_s"]
     marked = (path / "tests.csv").read_text().replace(f",{speed},", ",12345,")
     (path / "tests.csv").write_text(marked)  # so that one sees whether it was played again
-    more = job._replace(tests=((1, 10), (2, 2)))
+    more = replace(job, tests=((1, 10), (2, 2)))
     assert more.state(tmp_path) == "begun"
     more.go(tmp_path)
-    assert [row["plies"] for row in testing.rows(path)] == ["1", "2"]
-    assert testing.rows(path)[0]["moves_per_s"] == "12345"
+    assert [row["plies"] for row in training.test_rows(path)] == ["1", "2"]
+    assert training.test_rows(path)[0]["moves_per_s"] == "12345"
     after = contents(path)
     assert {name: after[name] for name in before} == before
 
 
 def test_tests_of_a_run_that_went_on_are_played_again(tmp_path):
     short = TrainingJob("a", SHORT, ((1, 10),))
-    longer = short._replace(settings=replace(SHORT, actions=30_000))
+    longer = replace(short, settings=replace(SHORT, actions=30_000))
     short.go(tmp_path)
     assert longer.state(tmp_path) == "begun"
     assert longer.go(tmp_path)["actions"] == 30_000
-    assert [row["actions"] for row in testing.rows(tmp_path / short.label)] == ["30000"]
+    assert [row["actions"] for row in training.test_rows(tmp_path / short.label)] == ["30000"]
 
 
 # ---------------------------------------------------------------- what is no training
@@ -294,7 +294,7 @@ def test_a_stop_leaves_nothing_half_done(tmp_path):
     assert report.count("stopped") == 2
     assert [job.state(tmp_path) for job in jobs] == ["begun", "begun"]
     assert list(tmp_path.rglob("*.part")) + list(tmp_path.rglob("tests.csv")) == []
-    few = jobs[1]._replace(tests=((3, 1),))
+    few = replace(jobs[1], tests=((3, 1),))
     assert sweep([few], tmp_path).count("finished") == 1
 
 

@@ -11,12 +11,13 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from learners import read_arrays
 
 import lib2048
 from lib2048 import Network, convert
 from lib2048.cli import main
 from lib2048.game.board import symmetries, to_exponents
-from lib2048.machine.arrays import read_arrays, write_arrays
+from lib2048.machine.arrays import write_arrays
 from lib2048.networks import foreign, storage
 
 TUPLES = "0123", "4567"

@@ -10,10 +10,20 @@ import time
 
 import numpy as np
 import pytest
-from learners import ORDERS, SMALL, STEP, contents, csv_rows, played, same_run, stop_after, trained
+from learners import (
+    ORDERS,
+    SMALL,
+    STEP,
+    contents,
+    csv_rows,
+    played,
+    read_arrays,
+    same_run,
+    stop_after,
+    trained,
+)
 
 from lib2048 import Network, train
-from lib2048.machine.arrays import read_arrays
 from lib2048.machine.kernels import SOURCE_HASH
 from lib2048.networks import storage
 from lib2048.networks.network import FORMS

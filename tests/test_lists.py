@@ -110,7 +110,7 @@ def test_runs_are_chosen_by_name_and_by_seed(listed, refused):
 def test_memory_counts_what_the_rule_keeps_and_all_stages(listed):
     text = '[[run]]\nname = "a"\nnetwork = "4x6"\nactions = 9\n'
     more = ["", 'rule = "tc"', 'rule = "autostep"', 'rule = "tc"\nstages = 2']
-    one, *others = [listed(text + line)[0].nbytes for line in more]
+    one, *others = [listed(text + line)[0].needs(None) for line in more]
     tables = 4 * 4 * 16**6
     assert tables < one < 4 * tables
     assert [other - one for other in others] == [2 * tables, 3 * tables, 11 * tables]
@@ -118,7 +118,7 @@ def test_memory_counts_what_the_rule_keeps_and_all_stages(listed):
 
 def test_memory_of_neural_networks_counts_their_batches(listed):
     text = '[[run]]\nname = "a"\nnetwork = "CNN22ss"\nactions = 9\n'
-    few, many = [listed(text + f'batch = "batch{size}"')[0].nbytes for size in ("64", "4K")]
+    few, many = [listed(text + f'batch = "batch{size}"')[0].needs(None) for size in ("64", "4K")]
     assert 1 << 30 < few < many - 200_000_000
 
 
@@ -128,7 +128,7 @@ def test_tests_and_what_is_kept_belong_to_a_run(listed):
     one, two = listed(text)
     assert (one.tests, one.keep) == (((1, 1000), (3, 100)), True)
     assert (two.tests, two.keep) == ((), False)
-    assert one.nbytes - two.nbytes == 1 << 20  # the table of a 3-ply search
+    assert one.needs(None) - two.needs(None) == 1 << 20  # the table of a 3-ply search
 
 
 KINDS = """
@@ -170,7 +170,7 @@ def test_a_list_holds_what_is_no_training(listed, tmp_path):
     assert exact == Solving("exact", "2x3")
     assert two == Solving("learned", "2x3", "explore", actions=(100, 1000), seed=2)
     assert small == Shipping("small", "curves/td-seed1", 1000)
-    assert (one.label, two.label, one.turn, two.turn) == ("learned-seed1", "learned-seed2", 1, 2)
+    assert (one.label, two.label, one.seed, two.seed) == ("learned-seed1", "learned-seed2", 1, 2)
     assert deep.needs(tmp_path) - by_hand.needs(tmp_path) == 2 * 16 << 20
     assert by_hand.about["ms"] == 1 and by_hand.about["plies"] is None
     assert deep.about == {"player": "td", "plies": 4, "ms": None, "table": True, "reduce": False}
@@ -266,5 +266,5 @@ def test_a_file_that_is_no_text_is_refused_in_one_line(tmp_path, refused):
 def test_the_page_has_the_memory_that_the_library_works_out():
     docs = LISTS[0].parents[2] / "docs"
     rows = re.findall(r"\| `(.*)` \| ([0-9 ]+) \|", (docs / "sweeps.md").read_text())
-    found = {job.name: round(job.nbytes / 2**20) for job in read_list(docs / "memory.toml")}
+    found = {job.name: round(job.needs(None) / 2**20) for job in read_list(docs / "memory.toml")}
     assert {name: int(mib.replace(" ", "")) for name, mib in rows} == found

@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
+from learners import read_arrays
 from test_folding import BOARDS, LARGE, SHORT_AND_LONG
 from test_stages import board_with, scattered, staged
 
 from lib2048 import SearchPlayer, evaluate, load, save, train
-from lib2048.machine.arrays import read_arrays, write_arrays
+from lib2048.machine.arrays import write_arrays
 from lib2048.networks import packing
 from lib2048.networks.packing import Packed
 

@@ -2,8 +2,11 @@
 
 import inspect
 import itertools
+import json
+import pickle
 import threading
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -131,6 +134,18 @@ def test_a_rate_set_on_the_way_is_go_load_set_go(tmp_path):
         assert '"beta": 1.0' in (tmp_path / folder / "config.json").read_text()
     again = new(rule="tc", lam=0.5, folder=tmp_path / "two", resume=True)
     assert again.rate == 0.25
+
+
+def test_another_rule_takes_its_own_rate_where_none_was_given():
+    td, tc = Settings(network=SMALL), Settings(network=SMALL, rule="tc")
+    for kept in (td, replace(td, seed=2), pickle.loads(pickle.dumps(td))):
+        assert replace(kept, rule="tc", seed=1) == tc and kept.rate == 0.1
+    assert replace(tc, rule="td") == td
+    for given in ({"alpha": 0.1}, {"rate": 0.1}):
+        assert replace(Settings(network=SMALL, **given), rule="tc").beta == 0.1
+        assert replace(replace(td, **given), rule="tc").beta == 0.1
+    assert json.dumps(td.config()) == json.dumps(Settings(network=SMALL, alpha=0.1).config())
+    assert Settings.from_config(td.config()) == td == Settings(**td.plain())
 
 
 def test_a_rate_can_be_set_while_the_run_goes_in_another_thread():

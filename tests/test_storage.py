@@ -7,9 +7,10 @@ import tracemalloc
 import hostile
 import numpy as np
 import pytest
+from learners import read_arrays
 
 from lib2048.machine import files
-from lib2048.machine.arrays import FORMAT, Member, read_arrays, write_arrays
+from lib2048.machine.arrays import FORMAT, Member, write_arrays
 from lib2048.networks import storage
 from lib2048.networks.network import FORMS, Network
 

@@ -139,7 +139,7 @@ def test_a_dry_run_says_what_there_is_to_do(listed, tmp_path, capsys):
     names = [job["name"] for job in found["jobs"]]
     assert names == ["td-seed2", "td-seed1", "tc-seed2", "tc-seed1"]
     assert [job["state"] for job in found["jobs"]] == ["finished", *["missing"] * 3]
-    assert [job["bytes"] for job in found["jobs"]] == [job.nbytes for job in read_list(listed)]
+    assert [job["bytes"] for job in found["jobs"]] == [job.needs(None) for job in read_list(listed)]
     assert main(command) == 0
     assert capsys.readouterr().out.splitlines()[0].split()[:2] == ["td-seed2", "finished"]
     assert contents(tmp_path / "out" / "td-seed2") == before

@@ -26,7 +26,7 @@ from typing import NamedTuple
 
 from lib2048.learn.settings import Settings, flags
 from lib2048.machine.files import read_json, write_atomic, write_text
-from lib2048.sweep import TrainingJob, read_collect, read_list, testing
+from lib2048.sweep import TrainingJob, read_collect, read_list, training
 from lib2048.sweep.shipping import Shipping
 from lib2048.train.folder import CONFIG, TESTS
 from lib2048.train.history import EVALUATION_COLUMNS, EVALUATIONS, HISTORY, STAGES
@@ -115,7 +115,7 @@ class Found(NamedTuple):
             rows = [self.job.summary(self.folder)] if ships else done["rows"]
             return [row | {"sources": done["sources"]} for row in rows]
         if table == "runs":
-            return [self._summary(done) for done in [testing.facts(self.path)] if done]
+            return [self._summary(done) for done in [training.facts(self.path)] if done]
         named = {"run": self.job.name, "seed": self.job.settings.seed, "sources": self.sources}
         return [row | named for row in read_rows(self.path / RUN_FILES[table])[1]]
 
@@ -130,7 +130,7 @@ class Found(NamedTuple):
         visits = [stage["actions"] for stage in read_rows(self.path / STAGES)[1]]
         row |= {"visits": " ".join(visits)} if visits else {}
         row["sources"] = self.sources
-        tests = testing.rows(self.path)
+        tests = training.test_rows(self.path)
         return row | in_columns(tests, SHORT) | in_columns(tests, LONG)
 
 
@@ -181,7 +181,7 @@ def each_name(wanted, job):
 
 def note_of(one):
     """Return how a run was made: its command, its configuration, and what came of it."""
-    done = testing.facts(one.path) or {}
+    done = training.facts(one.path) or {}
     kept = {name: done.get(name) for name in ("games", "actions", "seconds", "mean_last")}
     config = read_json(one.path / CONFIG)
     return {"command": command_of(one.job.settings), "config": config, "result": kept}

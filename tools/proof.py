@@ -70,7 +70,7 @@ class Stretch(NamedTuple):
             plies, games = int(self.row["plies"]), int(self.row["games"])
             player = network_player(run.tested, plies)
             threads = self.job.settings.threads
-            return test_row(run.actions, plies, games, evaluate(player, games, TEST_SEED, threads))
+            return test_row(run.actions, plies, evaluate(player, games, TEST_SEED, threads))
         rows = run.history.table() if self.table == "history" else run.history.evaluations
         name = "games" if self.table == "history" else "plies"
         return next(row for row in rows if row[name] == int(self.row.get(name) or 1))

@@ -42,6 +42,10 @@ def option(
     return dataclasses.field(default=default, metadata=about)
 
 
+class _Meant(float):
+    """A rate that nobody gave: `dataclasses.replace` to another rule takes that one's default."""
+
+
 @dataclass(frozen=True, init=False)
 class Settings:
     """All that decides a training run's results, and how long it goes on.
@@ -118,7 +122,7 @@ class Settings:
             object.__setattr__(self, "weights", str(self.weights))
         for name, value in self._meant().items():
             if getattr(self, name) is None:
-                object.__setattr__(self, name, value)
+                object.__setattr__(self, name, _Meant(value) if name == "rate" else value)
         check_rate(self.rate_name, self.rate)
         self._check()
         self._check_numbers()
@@ -188,7 +192,7 @@ class Settings:
         name = self.rate_called(said)
         if name in self.known() - {*self.rates, "rate"}:
             raise ValueError(f"a rate cannot be called {name}: that is another setting")
-        found = said.get("rate")
+        found = None if isinstance(said.get("rate"), _Meant) else said.get("rate")
         for other in {*self.rates, name} & said.keys() - {"rate"}:
             if said[other] is not None and other != name:
                 rule = f"the rule {said.get('rule') or 'td'}: it takes {name}"

@@ -86,24 +86,24 @@ class Part(Mapping):
     """The arrays of a dict, or of an `Archive`, whose names begin alike; without that beginning."""
 
     def __init__(self, arrays, start):
-        self._arrays, self._start = arrays, start
+        begun = (name for name in arrays if name.startswith(start))
+        self._arrays, self._names = arrays, {name.removeprefix(start): name for name in begun}
 
     def __getitem__(self, name):
-        return self._arrays[self._start + name]
+        return self._arrays[self._names[name]]
 
     def __iter__(self):
-        begun = (name for name in self._arrays if name.startswith(self._start))
-        return (name.removeprefix(self._start) for name in begun)
+        return iter(self._names)
 
     def __len__(self):
-        return sum(1 for _ in self)
+        return len(self._names)
 
     def __contains__(self, name):
-        return self._start + name in self._arrays
+        return name in self._names
 
     def member(self, name):
         """Return an array as a `Member`."""
-        return member(self._arrays, self._start + name)
+        return member(self._arrays, self._names[name])
 
 
 class Flow:
@@ -197,12 +197,6 @@ def check_arrays(arrays, forms, path):
         form.check_numbers(member(arrays, name), f"{path}: {name}")
 
 
-def check_seal(arrays):
-    """Raise ValueError where arrays of a file, an `Archive`, are not those of its seal."""
-    if isinstance(arrays, Archive):
-        arrays.check_seal()
-
-
 def _check_room(found, what):
     if found.nbytes > SMALL:
         check_memory(what, found.nbytes, "close other programs")
@@ -224,15 +218,14 @@ def write_arrays(path, arrays, compress=False):
     """
     members = {FORMAT_NAME: member({"": FORMAT}, "")}
     members |= {name: member(arrays, name) for name in arrays if name not in (FORMAT_NAME, SEAL)}
-    size = sum(found.nbytes for found in members.values())
-    write_atomic(path, lambda file: _write(file, members, compress), size)
-
-
-def _write(file, members, compress):
     how = zipfile.ZIP_DEFLATED if compress else zipfile.ZIP_STORED
-    with zipfile.ZipFile(file, "w", how) as into:
-        lines = [_write_member(into, name, found) for name, found in members.items()]
-        _write_member(into, SEAL, member({"": _seal(lines)}, ""))
+
+    def write(file):
+        with zipfile.ZipFile(file, "w", how) as into:
+            lines = [_write_member(into, name, found) for name, found in members.items()]
+            _write_member(into, SEAL, member({"": _seal(lines)}, ""))
+
+    write_atomic(path, write, sum(found.nbytes for found in members.values()))
 
 
 def _write_member(into, name, found):
@@ -249,11 +242,11 @@ def _write_member(into, name, found):
             count += len(data)
     if count != found.nbytes:
         raise ValueError(f"{name}: has changed while it was written")
-    return _line(name, found, digest)
+    return _line(name, found.dtype, found.shape, digest)
 
 
-def _line(name, found, digest):
-    return f"{name} {found.dtype.str} {found.shape} {digest.hexdigest()}"
+def _line(name, dtype, shape, digest):
+    return f"{name} {dtype.str} {shape} {digest.hexdigest()}"
 
 
 def _seal(lines):
@@ -263,16 +256,17 @@ def _seal(lines):
 # ---------------------------------------------------------------- reading
 
 
-class Archive(Mapping):
+class Archive(Mapping, contextlib.AbstractContextManager):
     """The arrays of an .npz, read when they are asked for.
 
-    archive[name] is a whole array, archive.member(name) a `Member`.  Close it, or use it in a
-    with.  Raises ValueError, in one line, for a file that is missing, truncated, foreign or
-    pickled, and MemoryError for a whole array that does not fit, before it is read.
+    archive[name] is a whole array, archive.member(name) a `Member`; lines: of the seal, of arrays
+    that were read to their end.  Use it in a with.  Raises ValueError, in one line, for a file that
+    is missing, truncated, foreign or pickled, and MemoryError for a whole array that does not fit,
+    before it is read.
     """
 
     def __init__(self, path):
-        self.path, self._heads, self._lines = path, {}, {}
+        self.path, self._heads, self.lines = path, {}, {}
         self._file = open_file(path)
         try:
             with self._guard():
@@ -309,14 +303,7 @@ class Archive(Mapping):
     def __contains__(self, name):
         return name in self._entries
 
-    def __enter__(self):
-        return self
-
     def __exit__(self, *_):
-        self.close()
-
-    def close(self):
-        """Close the file: nothing more is read."""
         self._file.close()
 
     def member(self, name):
@@ -346,22 +333,7 @@ class Archive(Mapping):
                 yield numbers.astype(dtype.newbyteorder("="), copy=False)
             with self._guard():
                 file.read(1)  # behind its end the sum of the zip is compared
-        self._lines[name] = _line(name, self._heads[name], digest)
-
-    def check_seal(self):
-        """Raise ValueError, in one line, where the file is not what its seal was made of.
-
-        Arrays that were read to their end before are not read again.
-        """
-        check_arrays(self, {FORMAT_NAME: Form("i u"), SEAL: Form("U")}, self.path)
-        if (number := int(self[FORMAT_NAME])) != FORMAT:
-            raise ValueError(f"{self.path}: format {number}; this version reads format {FORMAT}")
-        names = set(self) - {SEAL}
-        for name in names - self._lines.keys():
-            for _ in self.member(name).pieces():
-                pass
-        if str(self[SEAL]) != _seal(self._lines[name] for name in names):
-            raise ValueError(f"{self.path}: damaged: it does not match its hash")
+        self.lines[name] = _line(name, dtype, shape, digest)
 
 
 def _entries(archive):
@@ -377,14 +349,11 @@ def _entries(archive):
     return entries
 
 
-class _Head(NamedTuple):
-    dtype: np.dtype
-    shape: tuple
-    skip: int  # bytes
-
-
 def _head(file, nbytes):
-    """Read the head of an array that takes so many bytes with it; ValueError for a strange one."""
+    """Return (dtype, shape, bytes before its numbers) of an array of a file.
+
+    nbytes: that it takes in all.  Raises ValueError for a strange one.
+    """
     start = file.read(len(MAGIC) + 2)
     length = int.from_bytes(start[len(MAGIC) :], "little")
     found = HEADER.fullmatch(file.read(length))
@@ -394,10 +363,22 @@ def _head(file, nbytes):
     shape = tuple(int(axis) for axis in axes if axis.strip())
     if len(start) + length + math.prod(shape) * dtype.itemsize != nbytes:
         raise ValueError("an array of another size")
-    return _Head(dtype, shape, len(start) + length)
+    return dtype, shape, len(start) + length
 
 
-def read_arrays(path):
-    """Return all arrays of an .npz as a dict; raises what `Archive` does."""
-    with Archive(path) as archive:
-        return dict(archive)
+def check_seal(arrays):
+    """Raise ValueError, in one line, where an `Archive` is not what its seal was made of.
+
+    Arrays that were read to their end before are not read again; a dict has no seal.
+    """
+    if not isinstance(arrays, Archive):
+        return
+    check_arrays(arrays, {FORMAT_NAME: Form("i u"), SEAL: Form("U")}, arrays.path)
+    if (number := int(arrays[FORMAT_NAME])) != FORMAT:
+        raise ValueError(f"{arrays.path}: format {number}; this version reads format {FORMAT}")
+    names = set(arrays) - {SEAL}
+    for name in names - arrays.lines.keys():
+        for _ in arrays.member(name).pieces():
+            pass
+    if str(arrays[SEAL]) != _seal(arrays.lines[name] for name in names):
+        raise ValueError(f"{arrays.path}: damaged: it does not match its hash")

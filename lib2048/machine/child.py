@@ -46,9 +46,7 @@ _numbers = itertools.count(1)
 class Ended(Exception):
     """Say why a child process gave no answer; `reason` is a short plain sentence."""
 
-    def __init__(self, reason):
-        super().__init__(reason)
-        self.reason = reason
+    reason = property(str)
 
 
 # ---------------------------------------------------------------- the process that asks
@@ -84,7 +82,7 @@ def ask(task, message, seconds, memory_mib=None):
         return child.ask(task, message, seconds, memory_mib)
 
 
-class Child:
+class Child(contextlib.AbstractContextManager):
     """A Python process that calls functions for us, one after the other.
 
     It starts when it is first asked, or by `warm`, and is ended by `close`, at the end of a
@@ -95,9 +93,6 @@ class Child:
     def __init__(self):
         self._process = self._lines = self._printed = None
         _children.add(self)
-
-    def __enter__(self):
-        return self
 
     def __exit__(self, *_):
         self.close()

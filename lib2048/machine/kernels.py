@@ -78,11 +78,20 @@ COMMON = folder_of("LIB2048_COMPILED")
 # ---------------------------------------------------------------- the cache
 
 
-class _Place:
-    """Where a function's machine code is kept; what numba calls a locator."""
+class _Place(CompileResultCacheImpl):
+    """Where a function's machine code is kept, in which files: numba's way, in our folder.
 
-    def __init__(self, path, source):
-        self._path, self._source = path, Path(source)
+    It is what numba calls a locator, too.
+    """
+
+    def __init__(self, function, kind="", folder=None):
+        code, self._locator = function.__code__, self
+        self._path = (folder or CACHE) / function.__module__
+        self._source = Path(code.co_filename)
+        # numba writes the list of a function's files before the files: one that was killed in
+        # between must not leave the list of one version beside a file of another.
+        made_by = "py{}{}-{}".format(*sys.version_info[:2], numba.__version__)
+        self._filename_base = f"{function.__name__}-{code.co_firstlineno}{kind}.{made_by}"
 
     def get_cache_path(self):
         return str(self._path)
@@ -96,18 +105,6 @@ class _Place:
         return "" if inside else hash_of([self._source])
 
 
-class _Entry(CompileResultCacheImpl):
-    """How one function is written and read: numba's way, in our place."""
-
-    def __init__(self, function, kind="", folder=None):
-        code = function.__code__
-        self._locator = _Place((folder or CACHE) / function.__module__, code.co_filename)
-        # numba writes the list of a function's files before the files: one that was killed in
-        # between must not leave the list of one version beside a file of another.
-        made_by = "py{}{}-{}".format(*sys.version_info[:2], numba.__version__)
-        self._filename_base = f"{function.__name__}-{code.co_firstlineno}{kind}.{made_by}"
-
-
 class _Cache(FunctionCache):
     """numba's cache in our folder; a disk that cannot be read or written is no reason to fail.
 
@@ -116,7 +113,7 @@ class _Cache(FunctionCache):
     """
 
     def __init__(self, function, kind="", folder=None):
-        self._impl_class = lambda function: _Entry(function, kind, folder)
+        self._impl_class = lambda function: _Place(function, kind, folder)
         super().__init__(function)
         self._common = _Cache(function, kind, COMMON / VERSION) if COMMON and not folder else None
 
@@ -234,12 +231,12 @@ def compiled(signature):
     return decorate
 
 
-def at_once(signature, function, cached=True, **options):
+def at_once(signature, function, cached=True):
     """Compile a function for one fixed signature now; the result takes no other.
 
-    cached: whether its machine code is kept for the next session; options: of numba.njit.
+    cached: whether its machine code is kept for the next session.
     """
-    made = jit(function, **FAST, **options)
+    made = jit(function, **FAST)
     if numba.config.DISABLE_JIT:
         return made
     if cached:

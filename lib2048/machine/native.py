@@ -1,6 +1,6 @@
 """What numba lacks: a hint to the memory, arrays without owners, a clock, a look at a flag.
 
-Each has a plain twin for kernels that run uncompiled, and none is bound to one processor.
+None is bound to one processor.
 """
 
 import ctypes
@@ -16,8 +16,17 @@ from numba.extending import intrinsic
 
 from lib2048.machine.kernels import kernel, part
 
+if numba.config.DISABLE_JIT:
+    # Uncompiled, 64-bit integers wrap as they should, but numpy would say so every time.
+    warnings.filterwarnings("ignore", "overflow encountered", RuntimeWarning)
 
-@intrinsic
+
+def _native(plain):
+    """Decorate what builds an instruction; where nothing is compiled, `plain` stands for it."""
+    return (lambda build: plain) if numba.config.DISABLE_JIT else intrinsic
+
+
+@_native(lambda array, index: None)
 def _prefetch(typing_context, array, index):
     def build(context, builder, signature, arguments):
         data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
@@ -31,7 +40,7 @@ def _prefetch(typing_context, array, index):
     return types.void(array, index), build
 
 
-@intrinsic
+@_native(lambda record: record)
 def _borrowed(typing_context, record):
     def build(context, builder, signature, arguments):
         members = cgutils.unpack_tuple(builder, arguments[0])
@@ -46,32 +55,20 @@ def _borrowed(typing_context, record):
     return record(record), build
 
 
-if numba.config.DISABLE_JIT:
-    # Uncompiled, 64-bit integers wrap as they should, but numpy would say so every time.
-    warnings.filterwarnings("ignore", "overflow encountered", RuntimeWarning)
+@kernel
+def prefetch(array, index):
+    """Ask the memory for array[index] without waiting for it (a hint of LLVM's, portable)."""
+    _prefetch(array, index)
 
-    def prefetch(array, index):
-        """Do nothing: the plain twin of the hint below."""
 
-    def borrowed(record):
-        """Return the record: the plain twin of the one below."""
-        return record
+@part
+def borrowed(record):
+    """Return a record of arrays that belong to nobody; who called the kernel keeps them.
 
-else:
-
-    @kernel
-    def prefetch(array, index):
-        """Ask the memory for array[index] without waiting for it (a hint of LLVM's, portable)."""
-        _prefetch(array, index)
-
-    @part
-    def borrowed(record):
-        """Return a record of arrays that belong to nobody; who called the kernel keeps them.
-
-        numba counts the owners of an array whenever it is taken out of a record.  Inside a loop
-        that costs a factor of four; these arrays have no owners to be counted.
-        """
-        return _borrowed(record)
+    numba counts the owners of an array whenever it is taken out of a record.  Inside a loop that
+    costs a factor of four; these arrays have no owners to be counted.
+    """
+    return _borrowed(record)
 
 
 # ---------------------------------------------------------------- a clock, and a flag to stop by
@@ -97,7 +94,7 @@ def clock():
     return ctypes.cast(function, ctypes.c_void_p).value, 1e-9
 
 
-@intrinsic
+@_native(lambda address: time.perf_counter_ns())
 def _ticks(typing_context, address):
     def build(context, builder, signature, arguments):
         i32, i64 = ir.IntType(32), ir.IntType(64)
@@ -114,7 +111,7 @@ def _ticks(typing_context, address):
     return types.int64(types.int64), build
 
 
-@intrinsic
+@_native(lambda array, index: array[index])
 def _peek(typing_context, array, index):
     def build(context, builder, signature, arguments):
         data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
@@ -123,24 +120,13 @@ def _peek(typing_context, array, index):
     return types.int64(array, index), build
 
 
-if numba.config.DISABLE_JIT:
+@kernel
+def ticks(address):
+    """Read the clock of `clock`, in its ticks.  address: int64.  Returns int64."""
+    return _ticks(address)
 
-    def ticks(address):
-        """Read the clock: the plain twin of the call below."""
-        return time.perf_counter_ns()
 
-    def peek(array, index):
-        """Read array[index]: the plain twin of the load below."""
-        return array[index]
-
-else:
-
-    @kernel
-    def ticks(address):
-        """Read the clock of `clock`, in its ticks.  address: int64.  Returns int64."""
-        return _ticks(address)
-
-    @kernel
-    def peek(array, index):
-        """Read array[index], an int64, anew each time: another thread may have changed it."""
-        return _peek(array, index)
+@kernel
+def peek(array, index):
+    """Read array[index], an int64, anew each time: another thread may have changed it."""
+    return _peek(array, index)

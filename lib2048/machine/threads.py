@@ -9,7 +9,7 @@ goes on in its own thread, until it looks at a flag or to its end, and its answe
 import itertools
 import threading
 from collections import deque
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import wait as first_of
 
 LOOK = 0.05  # seconds between two looks at an event
@@ -25,19 +25,13 @@ def aside(task, stop=None):
     """
     if stop is None and threading.current_thread() is not threading.main_thread():
         return task()
-    done = Future()
+    pool = ThreadPoolExecutor(1)
     try:
-        threading.Thread(target=_do, args=(task, done)).start()
+        done = pool.submit(task)
     except RuntimeError:  # the system gives no thread
         return task()
+    pool.shutdown(wait=False)
     return result(done, stop)
-
-
-def _do(task, done):
-    try:
-        done.set_result(task())
-    except BaseException as error:
-        done.set_exception(error)
 
 
 def result(future, stop=None):

@@ -92,7 +92,7 @@ def run_sweep(runs, folder, client=None, workers=None, memory=None, stop=None, p
     states = check_jobs(jobs, folder, memory)
     outcomes = [Outcome(job.label, "skipped") for job in jobs]
     todo = [n for n, state in enumerate(states) if state != "finished"]
-    todo.sort(key=lambda n: jobs[n].turn)
+    todo.sort(key=lambda n: jobs[n].seed or 0)
     stop = stop or threading.Event()
     with stop_asked(stop) as pressed:
         if todo:
@@ -129,37 +129,37 @@ def _order(job, folder, memory):
 
 def _carry_out(orders, client, stop, progress):
     """Return an `Outcome` of each order, in their order."""
-    from distributed import as_completed
-
     _check_workers(client, orders)
     Path(orders[0]["folder"]).mkdir(parents=True, exist_ok=True)
     word = f"lib2048-stop-{uuid.uuid4().hex}"
     orders = [order | {"stop": word} for order in orders]
     futures = client.map(work, orders, key="lib2048", pure=False, retries=RETRIES)
-    outcomes, done = {}, as_completed(futures)
-    retries = dict.fromkeys(futures, RETRIES)
+    outcomes, retries = {}, dict.fromkeys(futures, RETRIES)
     labels = {future: order["label"] for future, order in zip(futures, orders, strict=True)}
-    with (
-        bar(progress, total=len(futures), unit="run") as shown,
-        _passed_on(stop, client, word, futures),
-    ):
-        for future in done:
-            # Dask gives a job up when its workers die; a job never kills a worker.
-            error = future.status == "error" and type(future.exception()).__name__
-            if error == "KilledWorker" and retries[future]:
-                retries[future] -= 1
-                future.retry()
-                done.add(future)
-            else:
-                outcomes[future] = _outcome(labels[future], future, stop)
-                shown.update(1)
+    with bar(progress, total=len(futures), unit="run") as shown:
+        while left := [future for future in futures if future not in outcomes]:
+            over = [future for future in left if future.done()]
+            for future in over:
+                # Dask gives a job up when its workers die; a job never kills a worker.
+                error = future.status == "error" and type(future.exception()).__name__
+                if error == "KilledWorker" and retries[future]:
+                    retries[future] -= 1
+                    future.retry()
+                else:
+                    outcomes[future] = _outcome(labels[future], future, stop)
+                    shown.update(1)
+            if over:
+                continue
+            if stop.is_set():
+                with contextlib.suppress(Exception):  # no scheduler, no workers: nothing to stop
+                    _stop_all(client, word, left)
+            time.sleep(LOOK_SECONDS)
     return [outcomes[future] for future in futures]
 
 
 def _outcome(label, future, stop):  # fetched at once: an answer dies with its worker, too
     try:
-        answer = future.result()
-        return Outcome(label, answer["state"], answer.get("why", ""), answer.get("done"))
+        return Outcome(label, **future.result())
     except CancelledError:
         gone = "its scheduler is gone: the same sweep again goes on"
         return Outcome(label, "stopped") if stop.is_set() else Outcome(label, "failed", gone)
@@ -168,32 +168,14 @@ def _outcome(label, future, stop):  # fetched at once: an answer dies with its w
         return Outcome(label, "failed", why)
 
 
-@contextlib.contextmanager
-def _passed_on(stop, client, word, futures):
-    """Meanwhile, when `stop` is set, tell all who are at work, and take back what is not begun."""
-    over = threading.Event()
+def _stop_all(client, word, futures):
+    """Tell all who are at work to stop, and take back what is not begun."""
+    from distributed import Event
 
-    def stop_all():
-        from distributed import Event
-
-        Event(word, client).set()  # all workers look at it, see `work`
-        at_work = {key for keys in client.processing().values() for key in keys}
-        waiting = [future for future in futures if future.status in ("pending", "lost")]
-        client.cancel([future for future in waiting if future.key not in at_work])
-
-    def pass_on():
-        while not over.wait(LOOK_SECONDS):
-            if stop.is_set():
-                with contextlib.suppress(Exception):  # no scheduler, no workers: nothing to stop
-                    stop_all()
-
-    thread = threading.Thread(target=pass_on, daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        over.set()
-        thread.join()
+    Event(word, client).set()  # all workers look at it, see `work`
+    at_work = {key for keys in client.processing().values() for key in keys}
+    waiting = [future for future in futures if future.status in ("pending", "lost")]
+    client.cancel([future for future in waiting if future.key not in at_work])
 
 
 # ---------------------------------------------------------------- the cluster

@@ -36,9 +36,9 @@ def run(options):
     if workers is not None and not 1 <= workers <= MOST_WORKERS:
         raise ValueError(f"workers {workers}: use a whole number from 1 to {MOST_WORKERS}")
     jobs = chosen(read_list(options.list), options.only)
+    states = check_jobs(jobs, options.out, memory)  # what is wrong is said before any connection
     if options.dry_run:
-        return _listed(jobs, options.out, check_jobs(jobs, options.out, memory))
-    check_jobs(jobs, options.out, memory)  # what is wrong with them is said before any connection
+        return _listed(jobs, options.out, states)
     with connected(options.scheduler) if options.scheduler else contextlib.nullcontext() as client:
         try:
             report = run_sweep(jobs, options.out, client, workers, memory)

@@ -1,52 +1,133 @@
-"""What a table of a list asks for: the protocol of a job."""
+"""Jobs: what the tables of a list ask for, each done in a folder of its own below the sweep's."""
 
+import json
+import time
 from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
+
+from lib2048.learn.tables import PROCESS_MIB
+from lib2048.machine.arrays import Archive
+from lib2048.machine.files import read_json, write_text
+from lib2048.machine.kernels import SOURCE_HASH
+from lib2048.networks import neural
+from lib2048.networks.storage import geometry_of
+from lib2048.train.folder import CONFIG, DONE, WEIGHTS
+
+PROCESS_BYTES, NEURAL_BYTES = PROCESS_MIB << 20, 2 << 30  # as measured where they train
 
 
-class Job(Protocol):
-    """One thing to be done, in a folder of its own below that of the sweep.
+@dataclass(frozen=True)
+class Job:
+    """One thing to be done; name: in its list; folder, in all that follows: that of the sweep.
 
-    Raises what is said of `TrainingJob`, where one asks for something that makes no sense.
+    A kind of job has `read`; `about`, what tells its rows in data/curves from those of others;
+    `needs(folder)`, the most memory that its process takes, in bytes; `state(folder)`, which is
+    'missing', 'begun' or 'finished'; and `go(folder)`, which does it, or goes on with it, and
+    returns what came of it, a dict that JSON can hold.  Raises ValueError where it asks for
+    something that makes no sense, or its folder holds something else.
     """
 
+    name: str
+
     @classmethod
-    def read(cls, table: Mapping[str, Any], defaults: Mapping[str, Any]) -> "list[Job]":
-        """Return the jobs that a table of a list asks for."""
+    def read(cls, table: Mapping[str, Any]) -> "list[Job]":
+        """Return the jobs that a table of a list asks for; the list's defaults are in it."""
+        raise NotImplementedError
 
     @property
-    def name(self) -> str:
-        """What it is called in its list."""
+    def seed(self):
+        """What tells it from others of its name, None for nothing; those of a small one go first,
+        so that a list soon says something."""
 
     @property
-    def label(self) -> str:
-        """The name of its folder."""
-
-    @property
-    def about(self) -> Mapping[str, Any]:
-        """What tells its rows in the files of data/curves from others."""
-
-    @property
-    def turn(self) -> int:
-        """Jobs of a smaller one go first."""
-
-    @property
-    def threads(self) -> int:
+    def threads(self):
         """How many cores it uses."""
+        return 1
 
-    def needs(self, folder: Path) -> int:
-        """Return the most memory that its process takes, in bytes; folder: that of the sweep."""
+    @property
+    def label(self):
+        """The name of its folder."""
+        return self.name if self.seed is None else f"{self.name}-seed{self.seed}"
 
-    def state(self, folder: Path) -> str:
-        """Return 'missing', 'begun' or 'finished'; ValueError where the folder holds another."""
-
-    def told(self) -> dict[str, Any]:
+    def told(self):
         """Return the job as a dict that JSON can hold."""
+        return json.loads(json.dumps(asdict(self)))
 
     @classmethod
-    def of(cls, told: Mapping[str, Any]) -> "Job":
+    def of(cls, told):
         """Return the job that `told` wrote down."""
+        return cls(**{name: _frozen(value) for name, value in told.items()})
 
-    def go(self, folder: Path) -> dict[str, Any]:
-        """Do it, or go on with it; return what came of it, a dict that JSON can hold."""
+
+def _frozen(value):
+    """Return what JSON made of a tuple as that tuple."""
+    return tuple(map(_frozen, value)) if isinstance(value, list) else value
+
+
+class Task(Job):
+    """A job that is no training: its done.json says what was asked, by which sources, and rows.
+
+    A kind of it has `rows(folder)`, which does the work and returns the rows of a table.  A process
+    that is stopped begins again, unless the kind keeps what it has.
+    """
+
+    networks = ()  # that must be there, see `weights_of`
+
+    def found(self, folder):
+        """Return what done.json holds, None where the job is not done."""
+        path = Path(folder, self.label)
+        if (path / CONFIG).exists():
+            raise ValueError(f"{path}: holds a run, not {type(self).__name__.lower()}")
+        if not (path / DONE).exists():
+            return None
+        done = read_json(path / DONE)
+        if not isinstance(done, dict) or done.get("job") != self.told():
+            raise ValueError(f"{path}: holds something of that name with other settings")
+        return done
+
+    def state(self, folder):
+        """Return 'missing' or 'finished'; raises ValueError where a network is not there yet."""
+        if self.found(folder) is not None:
+            return "finished"
+        for network in filter(None, self.networks):
+            if not (path := weights_of(network, folder)).exists():
+                what = "is not there: sweep the list that makes it, or name another"
+                raise ValueError(f"network {network}: {path} {what}")
+        return "missing"
+
+    def go(self, folder):
+        """Do it; return the seconds it took, in a dict."""
+        begin = time.perf_counter()
+        rows = self.rows(folder)
+        done = {"seconds": time.perf_counter() - begin}
+        told = {"job": self.told(), "sources": SOURCE_HASH} | done | {"rows": rows}
+        write_text(Path(folder, self.label, DONE), json.dumps(told, indent=2) + "\n")
+        return done
+
+
+# ---------------------------------------------------------------- networks that others have trained
+
+
+def weights_of(network, folder):
+    """Return the path of a network: a file of weights, or a run LIST/NAME-seedN beside this list.
+
+    folder: of the sweep, RUNS/LIST.
+    """
+    if Path(network).suffix in (".npz", neural.SUFFIX):
+        return Path(network)
+    run = Path(folder).absolute().parent / network
+    exported = run / f"weights{neural.SUFFIX}"
+    return exported if exported.exists() else run / WEIGHTS
+
+
+def network_bytes(network, folder):
+    """Return the memory that a network takes, 0 where it is not there."""
+    path = weights_of(network, folder)
+    if path.suffix == neural.SUFFIX:
+        return NEURAL_BYTES
+    if not path.exists():
+        return 0
+    with Archive(path) as arrays:
+        return geometry_of(arrays).nbytes

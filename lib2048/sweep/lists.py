@@ -27,9 +27,8 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,99}")  # of a folder, on any sy
 def read_list(path):
     """Return the jobs of a list, in its order.
 
-    Raises:
-        OSError: for a file that cannot be read.
-        ValueError: for one that is no list, or asks for something that makes no sense.
+    Raises OSError for a file that cannot be read, and ValueError for one that is no list, or asks
+    for something that makes no sense.
     """
     told = _tables(Path(path))
     defaults, collect = told.pop(DEFAULTS, {}), told.pop(COLLECT, {})
@@ -103,7 +102,7 @@ def _read(kind, asked, defaults):
         if not NAME.fullmatch(str(table.get("name", ""))):
             raise ValueError(f"[[{kind}]] {number}: needs a name, of letters, digits and . _ + -")
         try:
-            jobs += KINDS[kind].read(table, defaults)
+            jobs += KINDS[kind].read(defaults | table)
         except (ValueError, MemoryError) as error:
             raise ValueError(f"[[{kind}]] {table['name']}: {error}") from None
     return jobs
@@ -122,14 +121,9 @@ def check_names(jobs):
 
 
 def chosen(jobs, names):
-    """Return the jobs of some names, or of one seed ('tc-seed2').
+    """Return the jobs of some names, or of one seed ('tc-seed2'); names: None for all of them.
 
-    Args:
-        jobs: of a list.
-        names: None for all of them.
-
-    Raises:
-        ValueError: for a name that none of them has.
+    Raises ValueError for a name that none of them has.
     """
     if names is None:
         return jobs

@@ -95,30 +95,25 @@ def share(nbytes, granted=None):
     place = folder()
     lock = Lock(place / f"share-{nbytes}-{os.getpid()}-{next(_numbers)}")
     with locked(place / "turn"):
-        _take(lock, place, nbytes, granted)
+        begin = time.monotonic()
+        while True:
+            with locked(place / "ledger"):
+                others = _living(place)
+                if granted is None:
+                    left = memory.available() - sum(max(0, x.nbytes - x.taken) for x in others)
+                else:
+                    left = granted - sum(share.nbytes for share in others)
+                if nbytes <= left:
+                    lock.acquire()
+                    break
+            hopeless = granted is not None and nbytes > granted
+            if hopeless or (not others and time.monotonic() - begin > PATIENCE):
+                raise MemoryError(too_much(nbytes, left))
+            time.sleep(LOOK_SECONDS)
     try:
         yield
     finally:
         lock.release()
-
-
-def _take(lock, place, nbytes, granted):
-    """Take the lock of a share as soon as there is room for it."""
-    begin = time.monotonic()
-    while True:
-        with locked(place / "ledger"):
-            others = _living(place)
-            if granted is None:
-                left = memory.available() - sum(max(0, x.nbytes - x.taken) for x in others)
-            else:
-                left = granted - sum(share.nbytes for share in others)
-            if nbytes <= left:
-                lock.acquire()
-                return
-        hopeless = granted is not None and nbytes > granted
-        if hopeless or (not others and time.monotonic() - begin > PATIENCE):
-            raise MemoryError(too_much(nbytes, left))
-        time.sleep(LOOK_SECONDS)
 
 
 def too_much(nbytes, left):

@@ -5,7 +5,7 @@ stopped, it goes on with the next game.
 """
 
 import json
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +17,7 @@ from lib2048.play.evaluation import GAMES_AT_ONCE, TEST_SEED, Result, check_game
 from lib2048.play.players import NAMED, SearchPlayer, heuristic_player, network_player, player
 from lib2048.search.expectimax import check_limits
 from lib2048.sweep import tables
-from lib2048.sweep.task import PROCESS_BYTES, Task, check_there, network_bytes, weights_of
+from lib2048.sweep.job import PROCESS_BYTES, Task, network_bytes, weights_of
 
 KEYS = {
     "name": str, "player": str, "network": str, "games": int, "depth": int, "ms-per-move": float,
@@ -34,11 +34,13 @@ KEEP_SECONDS = 60  # between two times that it is written
 class Played:
     """The games that a job has played: lists of numbers by game, and what they came to in all.
 
-    moves, seconds: of all games; depths, times: of `SearchPlayer`, empty for other players.
+    sources: by which they were begun; moves, seconds: of all games; depths, times: of
+    `SearchPlayer`, empty for other players.
     """
 
-    scores: list
-    largest: list
+    sources: str = SOURCE_HASH
+    scores: list = field(default_factory=list)
+    largest: list = field(default_factory=list)
     moves: int = 0
     seconds: float = 0.0
     depths: list = ()
@@ -80,9 +82,9 @@ class Playing(Task):
     threads: int = 1
 
     @classmethod
-    def read(cls, table, defaults):
+    def read(cls, table):
         """Return the one job of a table; raises ValueError, in one line, for what makes none."""
-        job = cls(**{"player": ""} | tables.options(defaults | table, KEYS))
+        job = cls(**{"player": ""} | tables.options(table, KEYS))
         if not job.network and job.player not in NAMED:
             known = ", ".join(NAMED)
             raise ValueError(f"player {job.player!r}: say which network, or one of {known}")
@@ -109,39 +111,38 @@ class Playing(Task):
         row |= {"ms": self.ms_per_move and float(self.ms_per_move)}
         return row | {"table": self.table_mib != 0, "reduce": self.reduce}
 
+    @property
+    def networks(self):
+        """The network that must be there."""
+        return (self.network,)
+
     def needs(self, folder):
-        """Return the most memory that its process takes; folder: that of the sweep."""
+        """Return the most memory that its process takes, in bytes."""
         search = tables.search_bytes(self.plies, self.threads, self.table_mib)
         return PROCESS_BYTES + search + (network_bytes(self.network, folder) if self.network else 0)
 
     def state(self, folder):
         """Return 'missing', 'begun' or 'finished'; raises ValueError without its network."""
-        if super().state(folder) == "finished":
-            return "finished"
-        if self.network:
-            check_there(self.network, folder)
-        return "begun" if self.played(folder).scores else "missing"
+        state = super().state(folder)
+        return "begun" if state == "missing" and self.played(folder).scores else state
 
     def so_far(self, folder):
         """Return what done.json would hold if the games that are played were all."""
-        told = self._kept(folder)
-        return {"sources": told["sources"], "rows": [self.row(self.played(folder))]}
+        played = self.played(folder)
+        return {"sources": played.sources, "rows": [self.row(played)]}
 
     def played(self, folder):
         """Return the games that it has played, `Played`.
 
         Raises ValueError where they are those of another job of this name.
         """
-        told = self._kept(folder)
-        if told is not None and told["job"] | {"games": 0} != self.told() | {"games": 0}:
-            raise ValueError(f"{Path(folder, self.label)}: holds games played with other settings")
-        if told is None or len(told["scores"]) > self.games:
-            return Played([], [])
-        return Played(**{field.name: told[field.name] for field in fields(Played)})
-
-    def _kept(self, folder):
         path = Path(folder, self.label, PLAYED)
-        return read_json(path) if path.exists() else None
+        if not path.exists():
+            return Played()
+        told = read_json(path)
+        if told.pop("job") | {"games": 0} != self.told() | {"games": 0}:
+            raise ValueError(f"{path.parent}: holds games played with other settings")
+        return Played() if len(told["scores"]) > self.games else Played(**told)
 
     def rows(self, folder):
         """Play what has not been played yet; return the one row that all games give."""
@@ -151,8 +152,7 @@ class Playing(Task):
             minute = KEEP_SECONDS * first / played.seconds if first else 0
             games = min(self.games - first, max(at_once, int(minute)))
             played.add(evaluate(who, games, TEST_SEED, self.threads, first=first), who)
-            sources = (self._kept(folder) or {"sources": SOURCE_HASH})["sources"]
-            told = {"job": self.told(), "sources": sources} | asdict(played)
+            told = {"job": self.told()} | asdict(played)
             write_text(Path(folder, self.label, PLAYED), json.dumps(told) + "\n")
         return [self.row(played)]
 

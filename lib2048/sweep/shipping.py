@@ -17,14 +17,7 @@ from lib2048.networks.storage import folded, load, save, sizes_of_errors
 from lib2048.play.evaluation import TEST_SEED, evaluate
 from lib2048.play.players import network_player
 from lib2048.sweep import tables
-from lib2048.sweep.task import (
-    NEURAL_BYTES,
-    PROCESS_BYTES,
-    Task,
-    check_there,
-    network_bytes,
-    weights_of,
-)
+from lib2048.sweep.job import NEURAL_BYTES, PROCESS_BYTES, Task, network_bytes, weights_of
 from lib2048.train.folder import CONFIG
 
 KEYS = {"name": str, "network": str, "keep": int, "step": int, "learned": str,
@@ -51,9 +44,9 @@ class Shipping(Task):
     tests: tuple = ((1, 1000), (3, 100))
 
     @classmethod
-    def read(cls, table, defaults):
+    def read(cls, table):
         """Return the one job of a table; raises ValueError, in one line, for what makes none."""
-        told = tables.options(defaults | table, KEYS)
+        told = tables.options(table, KEYS)
         if not told.get("network") or Path(told["network"]).suffix in (".npz", SUFFIX):
             raise ValueError('which run? write network = "LIST/NAME-seedN"')
         if told.get("keep", 1) < 1:
@@ -69,20 +62,17 @@ class Shipping(Task):
         """What tells its file from others."""
         return {"name": self.name}
 
+    @property
+    def networks(self):
+        """The runs that must be there."""
+        return self.network, self.learned
+
     def needs(self, folder):
-        """Return the most memory that its process takes; folder: that of the sweep."""
+        """Return the most memory that its process takes, in bytes."""
         if weights_of(self.network, folder).suffix == SUFFIX:
             return NEURAL_BYTES
         # The network and, one after the other: it folded, the sizes of its errors, the file's.
         return PROCESS_BYTES + 3 * network_bytes(self.network, folder)
-
-    def state(self, folder):
-        """Return 'missing' or 'finished'; raises ValueError where its run is not there."""
-        state = super().state(folder)
-        if state == "missing":
-            check_there(self.network, folder)
-            check_there(self.learned or self.network, folder)
-        return state
 
     def file(self, folder):
         """Return the path of the small file."""

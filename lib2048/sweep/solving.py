@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from lib2048.exact import SmallGame, board_table, check_size
 from lib2048.networks.network import Geometry, Network
 from lib2048.sweep import tables
-from lib2048.sweep.task import PROCESS_BYTES, Task
+from lib2048.sweep.job import PROCESS_BYTES, Task
 from lib2048.train.run import train
 
 KEYS = {"name": str, "board": str, "start": str, "tuples": str, "alpha": float, "actions": list,
@@ -36,11 +36,13 @@ class Solving(Task):
     seed: int | None = None
 
     @classmethod
-    def read(cls, table, defaults):
+    def read(cls, table):
         """Return the jobs of a table, one a seed; raises ValueError for what makes none."""
-        told = tables.options(defaults | table, KEYS)
-        seeds = tables.check_seeds(told.pop("seeds")) if "seeds" in told else [None]
-        told["actions"] = tables.check_actions(told["actions"]) if "actions" in told else ()
+        told = tables.options(table, KEYS)
+        if "actions" in told:
+            such = "[1000, 10_000]"
+            told["actions"] = tuple(tables.whole_numbers("actions", told["actions"], such))
+        seeds = tables.whole_numbers("seeds", told.pop("seeds")) if "seeds" in told else [None]
         jobs = [cls(**{"board": ""} | told, seed=seed) for seed in seeds]
         jobs[0]._check()
         return jobs
@@ -58,6 +60,8 @@ class Solving(Task):
             raise ValueError(f"unknown start {self.start!r}: use {', '.join(STARTS)}")
         if not self.actions or self.seed is None:
             raise ValueError("say how long, actions = [1000, 10_000], and with which seeds")
+        if min(self.actions) < 1:
+            raise ValueError(f"actions {list(self.actions)}: use numbers above 0")
         if not 0 < self.alpha <= 1:
             raise ValueError(f"alpha {self.alpha}: use a rate above 0 and up to 1")
         Geometry(self._network_name)
@@ -66,16 +70,6 @@ class Solving(Task):
     def size(self):
         """(rows, columns) of the board."""
         return tuple(map(int, self.board.split("x")))
-
-    @property
-    def label(self):
-        """The name of its folder."""
-        return self.name if self.seed is None else f"{self.name}-seed{self.seed}"
-
-    @property
-    def turn(self):
-        """Its seed, since all jobs with one seed go first."""
-        return self.seed or 0
 
     @property
     def about(self):

@@ -39,20 +39,8 @@ def options(table, known):
     return {said.replace("-", "_"): value for said, value in table.items()}
 
 
-def check_seeds(seeds):
-    """Return a list of seeds; raises ValueError, in one line, for anything else."""
-    return _whole_numbers("seeds", seeds, "[1, 2, 3]")
-
-
-def check_actions(found):
-    """Return budgets, a tuple of whole numbers above 0; raises ValueError for anything else."""
-    _whole_numbers("actions", found, "[1000, 10_000]")
-    if min(found) < 1:
-        raise ValueError(f"actions {found!r}: use numbers above 0")
-    return tuple(found)
-
-
-def _whole_numbers(said, found, such):
+def whole_numbers(said, found, such="[1, 2, 3]"):
+    """Return a list of whole numbers; raises ValueError, in one line, for anything else."""
     whole = isinstance(found, list) and all(is_number(one, numbers.Integral) for one in found)
     if not (whole and found):
         raise ValueError(f"{said} {found!r}: write a list of whole numbers, such as {such}")

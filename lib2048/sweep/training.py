@@ -1,45 +1,55 @@
-"""The kind of job that a [[run]] of a list asks for: training, one run for each seed."""
+"""The kind of job that a [[run]] of a list asks for: training, one run for each seed.
 
+What it keeps of a finished run beside its own files: done.json holds the run's `config`, so that
+what belongs to an earlier end of the run is not taken for this one's, and what its history alone
+does not say; tests.csv, its last test games, has a row for each depth, with the columns of
+evaluations.csv.
+"""
+
+import csv
+import json
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
+
+import psutil
 
 from lib2048.learn.rules import find
 from lib2048.learn.settings import Settings, flags, of_seed
-from lib2048.sweep import tables, testing
-from lib2048.train.folder import RunFolder
+from lib2048.machine.files import read_json, write_text
+from lib2048.play.evaluation import TEST_SEED, evaluate
+from lib2048.play.players import network_player
+from lib2048.sweep import tables
+from lib2048.sweep.job import Job
+from lib2048.train.checkups import test_row
+from lib2048.train.folder import CONFIG, DONE, TESTS, RunFolder
+from lib2048.train.history import EVALUATION_COLUMNS, csv_text
 from lib2048.train.run import Run
 
 PATIENCE = 60  # seconds, for a process in its folder that was given up and has not ended yet
 
 
-class TrainingJob(NamedTuple):
-    """One training run: a name and `Settings`.
+@dataclass(frozen=True)
+class TrainingJob(Job):
+    """One training run: a name, which its seeds share, and `Settings` with a budget.
 
-    Attributes:
-        name: what its seeds share.
-        settings: `Settings`, with a budget.
-        tests: the games without learning when it is over, ((plies, games), …).
-        keep: whether its weights stay when these are played.
+    tests: the games without learning when it is over, ((plies, games), …); keep: whether its
+    weights stay when these are played.
     """
 
-    name: str
     settings: Settings
     tests: tuple = ()
     keep: bool = True
 
     @classmethod
-    def read(cls, table, defaults):
-        """Return the runs that a table of a list asks for, one a seed.
+    def read(cls, table):
+        """Return the runs that a table asks for, one a seed; raises ValueError for what makes none.
 
-        Args:
-            table, defaults: {'name', 'seeds', 'tests', 'keep' and long options of `lib2048 train`:
-                value}.
-
-        Raises:
-            ValueError: for what makes no run.
+        table: {'name', 'seeds', 'tests', 'keep' or a long option of `lib2048 train`: value}.
         """
-        options = defaults | table
-        name, seeds = options.pop("name"), tables.check_seeds(options.pop("seeds", [1]))
+        options = dict(table)
+        name, seeds = options.pop("name"), options.pop("seeds", [1])
+        tables.whole_numbers("seeds", seeds)
         tests, keep = tables.test_games(options.pop("tests", {})), options.pop("keep", True)
         tables.check_value("keep", keep, None)
         given: dict[str, Any] = {}
@@ -59,20 +69,8 @@ class TrainingJob(NamedTuple):
         ]
 
     @property
-    def label(self):
-        """The name of its folder."""
-        return f"{self.name}-seed{self.settings.seed}"
-
-    @property
-    def about(self):
-        """What tells its rows from those of other runs, in the files that have such a column."""
-        plain = {"order": "forward", "optimistic": 0.0}  # of neural networks, too
-        told = {name: getattr(self.settings, name, value) for name, value in plain.items()}
-        return {"run": self.name, "seed": self.settings.seed} | told
-
-    @property
-    def turn(self):
-        """Its seed, since all runs with one seed go first, so that a list soon says something."""
+    def seed(self):
+        """Its settings' seed."""
         return self.settings.seed
 
     @property
@@ -81,26 +79,21 @@ class TrainingJob(NamedTuple):
         return self.settings.threads
 
     @property
-    def nbytes(self):
-        """The most memory that its process takes."""
+    def about(self):
+        """What tells its rows from those of other runs, in the files that have such a column."""
+        plain = {"order": "forward", "optimistic": 0.0}  # of neural networks, too
+        told = {name: getattr(self.settings, name, value) for name, value in plain.items()}
+        return {"run": self.name, "seed": self.seed} | told
+
+    def needs(self, folder):
+        """Return the most memory that its process takes, in bytes."""
         searches = (tables.search_bytes(plies, self.threads) for plies, _ in self.tests)
         return self.settings.needed_bytes() + max(searches, default=0)
 
-    def needs(self, folder):
-        """Return the most memory that its process takes; folder: that of the sweep."""
-        return self.nbytes
-
     def state(self, folder):
-        """Return 'missing', 'begun' or 'finished'.
-
-        Args:
-            folder: that of the sweep.
-
-        Raises:
-            ValueError: when the run's folder holds something else.
-        """
+        """Return 'missing', 'begun' or 'finished'; ValueError where its folder holds another."""
         run = RunFolder(Path(folder, self.label), self.settings, {})
-        tested = not testing.missing(run.path, self.tests) and testing.facts(run.path) is not None
+        tested = facts(run.path) is not None and not self._untested(run.path)
         state = run.state(kept=self.keep or not tested)
         if state == "begun":
             run.check(resume=True)  # what goes on needs the weights
@@ -108,27 +101,77 @@ class TrainingJob(NamedTuple):
 
     def told(self):
         """Return the job as a dict that JSON can hold."""
-        settings = self.settings.plain()
-        return {"name": self.name, "settings": settings, "tests": self.tests, "keep": self.keep}
+        return vars(self) | {"settings": self.settings.plain()}
 
     @classmethod
     def of(cls, told):
         """Return the job that `told` wrote down."""
-        tests = tuple(map(tuple, told["tests"]))
-        return cls(told["name"], Settings(**told["settings"]), tests, told["keep"])
+        return super().of(told | {"settings": Settings(**told["settings"])})
 
     def go(self, folder):
-        """Train, or go on, up to the budget, and play the tests; return what came of it.
-
-        What is returned is a dict that JSON can hold.  Raises what `Run.go` raises, `Stopped`
-        among it.
-        """
+        """Train, or go on, up to the budget, and play the tests; raises what `Run.go` raises."""
         path = Path(folder, self.label)
-        if self.state(folder) == "finished" and (done := testing.facts(path)):
+        if self.state(folder) == "finished" and (done := facts(path)):
             return done  # the process that did it was killed before it could say so
         run = Run(self.settings, path, resume=True, wait=PATIENCE)
-        done = testing.keep_facts(path, run.go(progress=False))
-        testing.play(path, run.tested, self.tests, run.actions, self.threads)
+        done = _keep_facts(path, run.go(progress=False))
+        for plies, games in self._untested(path):  # each is in the file as soon as it is over
+            player = network_player(run.tested, plies)
+            result = evaluate(player, games, TEST_SEED, self.threads)
+            others = [row for row in test_rows(path) if int(row["plies"]) != plies]
+            rows = [*others, test_row(run.actions, plies, result)]
+            rows.sort(key=lambda row: int(row["plies"]))
+            write_text(path / TESTS, csv_text(EVALUATION_COLUMNS, rows))
         if run.folder and not self.keep:
             run.folder.remove_weights()
         return done
+
+    def _untested(self, path):
+        """Return those of its tests that its folder does not hold."""
+        there = {(int(row["plies"]), int(row["games"])) for row in test_rows(path)}
+        return [test for test in self.tests if test not in there]
+
+
+# ---------------------------------------------------------------- what is kept of a finished run
+
+
+def facts(path):
+    """Return what done.json tells of a run as it is now, or None; path: of its folder.
+
+    A dict: games, actions, seconds, mean_last, peak_mib.
+    """
+    if not (path / DONE).exists():
+        return None
+    done = read_json(path / DONE)
+    same = isinstance(done, dict) and done.pop("config", None) == read_json(path / CONFIG)
+    return done if same and "actions" in done else None
+
+
+def _keep_facts(path, history):
+    """Write down what a run that is over has come to, unless that is done; return it."""
+    if (found := facts(path)) is not None:
+        return found
+    found = {"games": history.count, "actions": history.actions, "seconds": history.took}
+    found |= {"mean_last": history.mean_last() if history.count else None, "peak_mib": _peak_mib()}
+    told = found | {"config": read_json(path / CONFIG)}
+    write_text(path / DONE, json.dumps(told, indent=2) + "\n")
+    return found
+
+
+def _peak_mib():
+    """Return the most memory that this process had, in MiB; None where the system does not say."""
+    try:
+        with open("/proc/self/status", encoding="ascii") as status:
+            return next(int(line.split()[1]) >> 10 for line in status if line.startswith("VmHWM"))
+    except (OSError, StopIteration):
+        most = getattr(psutil.Process().memory_info(), "peak_wset", None)
+        return most and most >> 20
+
+
+def test_rows(path):
+    """Return the test games of a run as it is now: dicts of text, by the columns of TESTS."""
+    done = facts(path)
+    if done is None or not (path / TESTS).exists():
+        return []
+    lines = (path / TESTS).read_text(encoding="utf-8").splitlines()
+    return [row for row in csv.DictReader(lines) if row.get("actions") == str(done["actions"])]

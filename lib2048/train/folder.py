@@ -97,17 +97,9 @@ class RunFolder:
         self.check(True, kept)
         if self._is_free:
             return "missing"
-        over = self.is_finished or not (kept or self._runs())
-        return self._state_of_the_finished(read_config(self.path)[0]) if over else "begun"
-
-    def remove_weights(self):
-        """Remove the weights of a run that is over; its curves stay."""
-        with self.held():
-            for name in (WEIGHTS, f"weights{neural.SUFFIX}"):
-                (self.path / name).unlink(missing_ok=True)
-            self._seen = self._runs()
-
-    def _state_of_the_finished(self, old):
+        if not self.is_finished and (kept or self._runs()):
+            return "begun"
+        old = read_config(self.path)[0]
         (unit, number), (new_unit, new_number) = old.budget or ("games", 0), self.settings.budget
         if unit == new_unit and number < new_number:
             return "begun"
@@ -117,6 +109,13 @@ class RunFolder:
             if asked != made:
                 raise ValueError(f"{self.path}: is finished with {name} {made} instead of {asked}")
         return "finished"
+
+    def remove_weights(self):
+        """Remove the weights of a run that is over; its curves stay."""
+        with self.held():
+            for name in (WEIGHTS, f"weights{neural.SUFFIX}"):
+                (self.path / name).unlink(missing_ok=True)
+            self._seen = self._runs()
 
     def open(self, resume, wait=0.0):
         """Claim the folder; return the checkpoint's `Archive`, or None to begin from the start.

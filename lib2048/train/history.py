@@ -171,13 +171,17 @@ class History:
 
 def _block(rows, last, actions):
     """Return a row of the curve: of some games, the last of them, and the actions up to its end."""
-    scores, largest = rows[:, 0], rows[:, 2].astype(np.int64)
-    mean, ci95 = mean_ci95(scores)
-    shares = reached(largest)
     row = {"games": int(last) + 1, "actions": int(actions), "seconds": round(rows[-1, 3], 2)}
-    row |= {"mean": round(mean, 1), "ci95": round(ci95, 1), "max": int(scores.max())}
-    row |= {f"reached_{tile}": shares.get(tile, 0.0) for tile in TILES}
+    row |= summary(rows[:, 0], rows[:, 2].astype(np.int64))
     return row | {"rate": float(rows[-1, 5])}
+
+
+def summary(scores, largest):
+    """Return what rows of a curve and of test games say of games: mean, ci95, max, reached_TILE."""
+    mean, ci95 = mean_ci95(scores)
+    row = {"mean": round(mean, 1), "ci95": round(ci95, 1), "max": int(scores.max())}
+    shares = reached(largest)
+    return row | {f"reached_{tile}": shares.get(tile, 0.0) for tile in TILES}
 
 
 def _change(actions, before, rate):

@@ -17,7 +17,7 @@ from lib2048.learn.tables import NETWORK_OPTIONS, TableSettings
 from lib2048.machine.arrays import Form, check_arrays
 from lib2048.machine.threads import aside
 from lib2048.networks.storage import begin_with
-from lib2048.train.checkups import Checkups
+from lib2048.train import checkups
 from lib2048.train.folder import RunFolder
 from lib2048.train.history import History, as_array, as_rows, check_history
 from lib2048.train.watching import Stopped, amount, progress_bar, stop_asked
@@ -70,7 +70,7 @@ class Run:
         self.learner = settings.new_learner(self.network)
         if not resume:
             self.learner.check_room()
-        self._checkups = Checkups(settings, self.tested)
+        checkups.players(settings, self.tested)  # which refuses a depth that cannot be
         self._rate, self.history = settings.rate, History()
         self.history.visits = self.learner.visits
         self._before = 0.0  # the clock: seconds so far, and since when
@@ -247,7 +247,8 @@ class Run:
     def _play(self, unit, end, chunk):
         """Play one chunk, and keep what came of it."""
         self._check_room()
-        limit, rows = min(self.actions + chunk, self._checkups.next_after(self.actions)), ROWS
+        next_test = checkups.next_after(self.settings, self.actions)
+        limit, rows = min(self.actions + chunk, next_test), ROWS
         if unit == "actions":
             limit = min(limit, end)
         if unit == "games":
@@ -290,13 +291,13 @@ class Run:
 
     def _test(self, last=False):
         """Play the test games that are due, unless they were played at this number of actions."""
-        actions, rows = self.actions, self.history.evaluations
-        due = self._checkups.every and last or self._checkups.due(actions)
+        actions, rows, every = self.actions, self.history.evaluations, self.settings.eval_every
+        due = every and (last or actions > 0 and actions % every == 0)
         if not due or self._stop.is_set() or (rows and rows[-1]["actions"] == actions):
             return
         begin = time.perf_counter()
         with contextlib.suppress(KeyboardInterrupt):
-            rows += self._checkups.play(actions, self._stop)
+            rows += checkups.play(self.settings, self.tested, actions, self._stop)
         self._before -= time.perf_counter() - begin if self._started else 0.0
 
     # ------------------------------------------------------------ ending
