@@ -9,7 +9,6 @@ A *board* is one 64-bit integer (cell p, row-major, holds its exponent at bits 4
 the pair (row, column).
 """
 
-import base64
 import operator
 import textwrap
 from html import escape
@@ -18,7 +17,7 @@ from typing import NamedTuple
 
 from lib2048.game.board import to_tiles
 from lib2048.game.spec import ACTIONS
-from lib2048.show.words import set_apart, thousands
+from lib2048.show.words import image, set_apart, thousands
 
 __all__ = [
     "TILE_COLOURS",
@@ -114,9 +113,7 @@ class Picture:
         return Picture(body, width, height, f"{self.text} · {' '.join(lines)}", self.axis)
 
     def _repr_html_(self):
-        data = base64.b64encode(self.svg.encode()).decode()
-        source = f"data:image/svg+xml;base64,{data}"
-        return f'<img src="{source}" alt="{escape(self.text)}" style="max-width:100%">'
+        return image("image/svg+xml", self.svg.encode(), self.text)
 
     def __repr__(self):
         return f"<Picture {textwrap.shorten(self.text, 100, placeholder=' …')}>"

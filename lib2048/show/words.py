@@ -1,7 +1,9 @@
 """Numbers as people read them, and what a figure shows, in words: its alt text in a notebook."""
 
+import base64
 import re
 import sys
+from html import escape
 
 import numpy as np
 
@@ -19,6 +21,12 @@ def thousands(number):
 def set_apart(text):
     """Return a number that Python wrote, such as -1,234.5, as people read it: −1 234.5."""
     return text.replace(",", THIN).replace("-", "−")
+
+
+def image(kind, data, text):
+    """Return a picture as HTML, data: bytes of this media type, and the words that tell of it."""
+    source = f"data:{kind};base64,{base64.b64encode(data).decode()}"
+    return f'<img src="{source}" alt="{escape(text)}" style="max-width:100%">'
 
 
 def describe(figure, number=str):

@@ -73,7 +73,10 @@ class Game:
         try:
             mine = self.as_dict()
             same = all(decisions[key] == mine[key] for key in ("seed", "number", "start"))
-            game, actions = self if same else _beginning(decisions), decisions["actions"]
+            start, actions = decisions["start"], decisions["actions"]
+            start = None if start is None else from_hex(start)
+            seed, number = int(decisions["seed"]), int(decisions["number"])
+            game = self if same else Game(seed, number, start)
             game.helped = bool(decisions["helped"])
             game.undo(to=len(commonprefix([game.actions, actions])))
             if any(game.act(int(action)) is None for action in actions[len(game._actions) :]):
@@ -81,13 +84,6 @@ class Game:
         except (KeyError, TypeError, ValueError) as error:
             raise ValueError(f"this is no game: {error!r}") from None
         return game
-
-
-def _beginning(decisions):
-    """Return the game that begins as these decisions say, without their actions."""
-    start = decisions["start"]
-    start = None if start is None else from_hex(start)
-    return Game(int(decisions["seed"]), int(decisions["number"]), start)
 
 
 def finite(value):

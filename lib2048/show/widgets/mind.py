@@ -75,15 +75,14 @@ class Mind:
         else:
             values = who.values(board) if hasattr(who, "values") else None
             action = who.choose(board)
-        return self._checked(board, action), _plain(values)
-
-    def _checked(self, board, action):
         legal = [action for action, _, _ in rules.afterstates(board)]
-        if action in legal:
-            return int(action)
-        said = ACTIONS[action] if action in range(4) else repr(action)
-        names = ", ".join(ACTIONS[a] for a in legal)
-        raise PlayerError(f"{self.name} chose {said}, which is not legal here: {names} would be")
+        if action not in legal:
+            said = ACTIONS[action] if action in range(4) else repr(action)
+            names = ", ".join(ACTIONS[a] for a in legal)
+            raise PlayerError(
+                f"{self.name} chose {said}, which is not legal here: {names} would be"
+            )
+        return int(action), values and [finite(values.get(a)) for a in range(4)]
 
     def trouble(self, error):
         """Say an error in words; see `base.trouble`."""
@@ -97,13 +96,6 @@ class Mind:
         if isinstance(error, KeyboardInterrupt):
             return {"error": f"{self.name} was interrupted."}
         return trouble(error, self.name)
-
-
-def _plain(values):
-    """Return {action: value} as a list of four, None where there is no number."""
-    if values is None:
-        return None
-    return [finite(values.get(action)) for action in range(4)]
 
 
 # ---------------------------------------------------------------- which players there are

@@ -86,7 +86,8 @@ class Training:
         [(self.unit, self._total)] = said.items()
         self.endless = said is ENDLESS
         self._own = not budget and self.unit in ("games", "actions")  # counted from its beginning
-        self._every, self._due, self._end = every, 0.0, None
+        self._begin = 0 if self._own else run.done(self.unit)  # where the budget begins
+        self._every, self._due = every, 0.0
         self._thread, self._lock = None, threading.RLock()
         past = run.history.table()
         self.curve = Curve(map(_point, past[:: 1 + 2 * len(past) // MOST]))  # many more fit
@@ -102,8 +103,8 @@ class Training:
         with self._lock:
             if self.going:
                 return
-            if self.phase != "paused" or self._end is None:
-                self._end = self._total + (0 if self._own else self.run.done(self.unit))
+            if self.phase != "paused" and not self._own:
+                self._begin = self.run.done(self.unit)
             before, self._due = self._thread, 0.0
             self._become("starting", "Starting. On a new machine this compiles for half a minute.")
             self._thread = threading.Thread(target=self._train, args=(before,), daemon=True)
@@ -139,13 +140,15 @@ class Training:
     def _train(self, before):
         if before:
             before.join()
-        rest = self._rest()
+        rest = self._total - self._done
+        how = {} if self._own else {self.unit: rest}  # in its folder are the weights at the end
         try:
-            history = rest is not None and self.run.go(**rest, progress=self._look)
+            go = self._own or rest > 0
+            stopped = go and self.run.go(**how, progress=self._look).stopped
         except Exception as error:
             self._ended("failed", *_in_words(error, self.name))
         else:
-            self._ended(*self._outcome(history and history.stopped))
+            self._ended(*self._outcome(stopped))
 
     def _look(self, run):
         """Tell what is new, now and then; between two chunks, so it should not take long."""
@@ -176,28 +179,17 @@ class Training:
         if row := self.run.history.latest():
             self.curve.add(_point(row | {"seconds": self.run.history.took}))
 
-    # ------------------------------------------------------------ how far
-
-    def _rest(self):
-        """Return what `Run.go` is to be told, None where nothing is left."""
-        if self._own:
-            return {}  # by its settings: at the end its folder holds the weights
-        rest = self._end - self.run.done(self.unit)
-        return {self.unit: rest} if rest > 0 else None
+    # ------------------------------------------------------------ what is told
 
     @property
     def _done(self):
         """How much of the budget is done."""
-        if self._end is None and not self._own:
-            return 0
-        return self.run.done(self.unit) - (0 if self._own else self._end - self._total)
+        return self.run.done(self.unit) - self._begin
 
     def _where(self, what):
         if self.endless:
             return f"{what} after {thousands(self.run.actions)} actions."
         return f"{what} at {amount(self._done, self._total)} {self.unit}."
-
-    # ------------------------------------------------------------ what is told
 
     def status(self):
         """Return where it stands, as JSON has it."""
@@ -206,7 +198,7 @@ class Training:
         if not self.endless:
             share = min(1.0, self._done / self._total)
             far = f"{amount(self._done, self._total)} {self.unit}"
-            if self.run.done(self.unit) > self._done:  # it has been trained before
+            if self._begin:  # it has been trained before
                 far += f" more; in all {thousands(history.actions)} actions"
         changes = history.changes[-MARKS:]
         return {"phase": self.phase, "words": self.words, "details": self.details, "share": share,
@@ -252,7 +244,8 @@ class TrainingWidget(BrowserWidget):
 
     def stop(self, number=None):
         """End the training of a run, or of all of them, within a second."""
-        self._each("stop", number)
+        for training in self._chosen(number):
+            training.stop()
 
     def wait(self, seconds=None):
         """Wait until all runs have ended or are held, so many seconds at most; say whether."""
@@ -273,16 +266,12 @@ class TrainingWidget(BrowserWidget):
         """Do what the browser orders, and tell it that it was heard; a refusal is in words."""
         self.send({"kind": "heard", "id": message.get("id")})
         try:
-            getattr(self, f"_on_{message['kind']}")(message)
+            if message["kind"] in ("start", "pause", "stop"):
+                getattr(self, message["kind"])(message.get("run"))
+            else:
+                getattr(self, f"_on_{message['kind']}")(message)
         except (ValueError, MemoryError, ImportError, OSError) as error:
             self.send({"kind": "trouble", "error": f"{error}."})
-
-    def _on_stop(self, message):
-        self.stop(message.get("run"))
-
-    def _each(self, order, number=None):
-        for training in self._chosen(number):
-            getattr(training, order)()
 
     def _chosen(self, number):
         return self._trainings if number is None else [self._trainings[number]]
@@ -347,22 +336,18 @@ class TrainWidget(TrainingWidget):
 
     def start(self, number=None):
         """Let a run train, or all of them."""
-        self._each("start", number)
+        for training in self._chosen(number):
+            training.start()
 
     def pause(self, number=None):
         """Hold a run, or all of them, within a second."""
-        self._each("pause", number)
+        for training in self._chosen(number):
+            training.pause()
 
     # ------------------------------------------------------------ the browser
 
     def _tell(self, number, news):
         self.send({"kind": "news", "run": number, **news})
-
-    def _on_start(self, message):
-        self.start(message.get("run"))
-
-    def _on_pause(self, message):
-        self.pause(message.get("run"))
 
     def _on_look(self, message):
         for training in self._trainings:

@@ -125,16 +125,11 @@ def _option(tree, option):
     """Return an `Option` as JSON; turned: whether the table knew an image of it, not itself."""
     known = option.known
     turned = known is not None and tree.at(known).board != option.afterstate
-    return {
-        "action": option.action, "board": to_hex(option.afterstate), "reward": option.reward,
-        "value": finite(option.value), "worth": finite(option.worth), "best": option.best,
-        "known": known, "turned": bool(turned),
-    }  # fmt: skip
+    told = option._asdict() | {"value": finite(option.value), "worth": finite(option.worth)}
+    return told | {"board": to_hex(told.pop("afterstate")), "turned": bool(turned)}
 
 
 def _outcome(outcome):
-    return {
-        "cell": outcome.cell, "exponent": outcome.exponent, "chance": outcome.chance,
-        "board": to_hex(outcome.state), "worth": finite(outcome.worth),
-        "action": outcome.action, "plies": outcome.plies, "reduced": outcome.reduced,
-    }  # fmt: skip
+    """Return an `Outcome` as JSON."""
+    told = outcome._asdict() | {"worth": finite(outcome.worth)}
+    return told | {"board": to_hex(told.pop("state"))}
