@@ -183,7 +183,7 @@ def _wrapped(text, width):
 # --------------------------------------------------------------------------------------- boards
 
 
-class _Grid(NamedTuple):
+class Grid(NamedTuple):
     """Where the cells of a rows × cols board lie, when its longer side is `size` pixels."""
 
     rows: int
@@ -245,8 +245,8 @@ def _draw(tiles, size, highlight=(), marks=None, faint=()):
     """Draw checked tiles; the cells in `faint` are pale, as if they did not matter."""
     if not size > 0:
         raise ValueError(f"size is a number of pixels above 0, not {size}")
-    grid = _Grid(len(tiles), len(tiles[0]), size)
-    flat = [tile for row in tiles for tile in row]
+    grid = Grid(len(tiles), len(tiles[0]), size)
+    flat = sum(tiles, [])
     highlight = {_cell(cell, grid) for cell in highlight}
     marks = {_cell(cell, grid): text for cell, text in (marks or {}).items()}
     body = [_rect(0, 0, grid.width, grid.height, FRAME, 0.07 * grid.side)]
@@ -346,12 +346,7 @@ def _link(label):
 
 # --------------------------------------------------------------------------- curves
 
-CURVES = (
-    {"stroke": ACCENT, "stroke_width": 2, "stroke_dasharray": "none"},
-    {"stroke": "#d55e00", "stroke_width": 2, "stroke_dasharray": "8 4"},
-    {"stroke": "#009e73", "stroke_width": 2, "stroke_dasharray": "2 3"},
-    {"stroke": "#cc79a7", "stroke_width": 2, "stroke_dasharray": "10 3 2 3"},
-)
+CURVES = ((ACCENT, "none"), ("#d55e00", "8 4"), ("#009e73", "2 3"), ("#cc79a7", "10 3 2 3"))
 
 
 def curves(curves, xlabel, ylabel, width=520, height=150):
@@ -371,12 +366,12 @@ def curves(curves, xlabel, ylabel, width=520, height=150):
     most = [max([number for number in column if number], default=1) for column in zip(*every)]
     right, top = most or (1, 1)
     body = [_rect(0, LINE, width, height, "none", 0, stroke=FRAME)]
-    for points, look in zip(curves.values(), CURVES):
+    for n, ((name, points), (colour, dash)) in enumerate(zip(curves.items(), CURVES)):
+        look = {"stroke": colour, "stroke_width": 2, "stroke_dasharray": dash}
         places = ((x * width / right, height + LINE - y * height / top) for x, y in points)
         way = "L".join(f"{_n(x)} {_n(y)}" for x, y in places)
         body += [_element("path", d=f"M{way}", fill="none", **look)] if points else []
-    if len(curves) > 1:  # a legend in the lower right corner
-        for n, (name, look) in enumerate(zip(curves, CURVES)):
+        if len(curves) > 1:  # a legend in the lower right corner
             y = height + LINE * (n - len(curves)) + 30
             body.append(_text(width - 40, y, name, FONT - 2, DARK, text_anchor="end"))
             body.append(_element("path", d=f"M{_n(width - 34)} {_n(y)}h28", **look))
@@ -451,14 +446,13 @@ def _rest(cells):
 
 def _draw_shape(cells, texts, size):
     """Draw a tuple on an empty grid: its cells filled in blue, with white labels."""
-    below, grid = _draw([[0] * 4] * 4, size, faint=_rest(cells)), _Grid(4, 4, size)
-    body = [below.body]
+    picture, grid = _draw([[0] * 4] * 4, size, faint=_rest(cells)), Grid(4, 4, size)
     for cell in cells:
-        body.append(grid.square(cell, ACCENT))
+        picture.body += "\n" + grid.square(cell, ACCENT)
         if cell in texts:
-            body.append(_text(*grid.middle(cell), texts[cell], 0.55 * grid.side, "#fff"))
-    text = f"tuple of cells {' '.join(map(str, cells))}"
-    return Picture("\n".join(body), grid.width, grid.height, text)
+            picture.body += _text(*grid.middle(cell), texts[cell], 0.55 * grid.side, "#fff")
+    picture.text = f"tuple of cells {' '.join(map(str, cells))}"
+    return picture
 
 
 def _signed(value):
@@ -493,12 +487,14 @@ def choice(board, rows, size=150):
 def _option(action, choice, best, tiles, size):
     if choice is None:
         picture = _draw(tiles, size)
-        grey = Picture(f'<g opacity=".3">\n{picture.body}\n</g>', picture.width, picture.height)
-        return grey.captioned(f"{ACTIONS[action]}\nnot legal")
+        picture.body, picture.text = f'<g opacity=".3">\n{picture.body}\n</g>', ""
+        return picture.captioned(f"{ACTIONS[action]}\nnot legal")
     afterstate, reward, value = choice
     total = f"{_points(reward)} + {_points(value)} = {_points(reward + value)}".replace("+ −", "− ")
     picture = _draw(afterstate, size)
-    picture = _framed(picture) if best else picture
+    if best:
+        edge = {"stroke": ACCENT, "stroke_width": 4}
+        picture.body += _rect(0, 0, picture.width, picture.height, "none", 4, **edge)
     name = f"{ACTIONS[action]} · best" if best else ACTIONS[action]
     return picture.captioned(f"{name}\n{total}", best, wrap=False)
 
@@ -507,12 +503,6 @@ def _widened(picture, width):
     """Centre a picture in a wider frame, so that columns stand under one another."""
     body = _at((width - picture.width) / 2, 0, picture.body)
     return Picture(body, width, picture.height, picture.text, picture.axis)
-
-
-def _framed(picture):
-    edge = {"stroke": ACCENT, "stroke_width": 4}
-    frame = _rect(0, 0, picture.width, picture.height, "none", 4, **edge)
-    return Picture(picture.body + frame, picture.width, picture.height, picture.text)
 
 
 def _points(number):
@@ -539,25 +529,23 @@ def tree(board, branches, shown=2, size=120):
     Raises:
         ValueError: when there is nothing to draw, or chances do not add up to 1.
     """
-    tiles = _tiles(board)
-    twigs = [
-        (_action(action), _tiles(after), float(reward), list(spawns))
-        for action, after, reward, spawns in branches
-    ]
+    tiles, twigs = _tiles(board), []
+    for action, after, reward, spawns in branches:
+        action, spawns = _action(action), list(spawns)
+        twigs.append((action, (_tiles(after), float(reward), _mean(action, spawns)), spawns))
     if not twigs or not shown >= 1:
         raise ValueError("a tree needs at least one branch, and one spawn to show of each")
-    means = [_mean(action, spawns) for action, _, _, spawns in twigs]
-    totals = [reward + mean for (_, _, reward, _), mean in zip(twigs, means)]
+    totals = [reward + mean for _, (_, reward, mean), _ in twigs]
     best = totals.index(max(totals))
     options = [
-        _option(action, (after, reward, mean), i == best, tiles, size)
-        for i, ((action, after, reward, _), mean) in enumerate(zip(twigs, means))
+        _option(action, choice, i == best, tiles, size)
+        for i, (action, choice, _) in enumerate(twigs)
     ]
     wide = max(option.width for option in options)
     aside = (wide - size) / 2  # how far the text under an afterstate reaches beyond it
     nodes = [
         _forked(_widened(option, wide), *_answers(after, spawns, shown, 0.8 * size), out=aside)
-        for option, (_, after, _, spawns) in zip(options, twigs)
+        for option, (_, (after, *_), spawns) in zip(options, twigs)
     ]
     root = _draw(tiles, size).captioned("the board")
     return _forked(root, nodes, [""] * len(nodes), strong=best, into=aside, gap=22)
@@ -582,9 +570,8 @@ def _answers(after, spawns, shown, size):
 
 def _answer(after, state, action, worth, size):
     state = _tiles(state)
-    before = [tile for row in after for tile in row]
-    now = [tile for row in state for tile in row]
-    new = [cell for cell, (old, tile) in enumerate(zip(before, now)) if old != tile]
+    pairs = zip(sum(after, []), sum(state, []))
+    new = [cell for cell, (old, tile) in enumerate(pairs) if old != tile]
     says = ["dead end", "0"] if action is None else [ACTIONS[_action(action)], _points(worth)]
     return _beside([_draw(state, size, highlight=new), _note(says)], gap=10)
 
@@ -599,9 +586,6 @@ def _note(lines):
     return Picture(_lines(lines, width / 2, LINE / 2, DARK), width, height, " ".join(lines))
 
 
-TWIG = {"stroke": FRAME, "stroke_width": 2}
-
-
 def _forked(parent, children, labels, strong=None, out=0, into=0, gap=12):
     """Put children under one another, each tied to its parent on the left by a labelled line.
 
@@ -609,23 +593,22 @@ def _forked(parent, children, labels, strong=None, out=0, into=0, gap=12):
     frames the boards of the parent and of the children begin: lines reach to the boards.
     """
     room = _length("18.8 %", FONT) if any(labels) else 0
-    tops = [sum(child.height + gap for child in children[:i]) for i in range(len(children))]
+    tops = list(accumulate((child.height + gap for child in children[:-1]), initial=0))
     ends = [top + child.axis for top, child in zip(tops, children)]
     axis = (ends[0] + ends[-1]) / 2
     down = max(0, parent.axis - axis)  # a parent taller than all its children
     x0, x1 = parent.width - out + 4, parent.width + 34 + room
-    body = [_at(0, down + axis - parent.axis, parent.body)]
+    lines = []
     for i, (end, label) in enumerate(zip(ends, labels)):
-        edge = {"stroke": ACCENT, "stroke_width": 4} if i == strong else TWIG
-        way = _bent(x0, down + axis, x1 - room - 4, down + end)
-        way += f"H{_n(x1 + into - 4)}"
-        body.append(_element("path", d=way, fill="none", **edge))
-        body.append(_text(x1 - 4 - room / 2, down + end - 12, label, FONT, ACCENT))
-    body += [_at(x1, down + top, child.body) for top, child in zip(tops, children)]
-    width = x1 + max(child.width for child in children)
-    bottom = max(tops[-1] + children[-1].height, axis + parent.height - parent.axis)
-    text = f"{parent.text} → ({' | '.join(child.text for child in children)})"
-    return Picture("\n".join(body), width, down + bottom, text, down + axis)
+        colour, thick = (ACCENT, 4) if i == strong else (FRAME, 2)
+        way = _bent(x0, down + axis, x1 - room - 4, down + end) + f"H{_n(x1 + into - 4)}"
+        lines.append(_element("path", d=way, fill="none", stroke=colour, stroke_width=thick))
+        lines.append(_text(x1 - 4 - room / 2, down + end - 12, label, FONT, ACCENT))
+    places = [(x1, down + top, child) for top, child in zip(tops, children)]
+    whole = _joined([(0, down + axis - parent.axis, parent), *places], down + axis)
+    whole.body = "\n".join([*lines, whole.body])
+    whole.text = f"{parent.text} → ({' | '.join(child.text for child in children)})"
+    return whole
 
 
 def _bent(x0, y0, x1, y1):
@@ -686,7 +669,7 @@ def _cell(cell, grid):
 
 
 def _tuple_cells(cells):
-    grid = _Grid(4, 4, 1)
+    grid = Grid(4, 4, 1)
     cells = [_cell(cell, grid) for cell in cells]
     if not cells or len(set(cells)) < len(cells):
         raise ValueError(f"a tuple needs at least one cell, and none twice: {cells}")

@@ -92,7 +92,8 @@ def _texts(legend):
 
 def tell_notebook(number=str):
     """Let the notebook, where there is one, give each figure its words; once is enough."""
-    if (shell := _shell()) is None:
+    ipython = sys.modules.get("IPython")
+    if ipython is None or (shell := ipython.get_ipython()) is None:
         return
     from matplotlib.figure import Figure
 
@@ -108,9 +109,3 @@ def tell_notebook(number=str):
 
     with_words.with_words = True
     formatter.for_type(Figure, with_words)
-
-
-def _shell():
-    """Return the running IPython, None in plain Python."""
-    ipython = sys.modules.get("IPython")
-    return ipython.get_ipython() if ipython else None
