@@ -105,7 +105,9 @@ class Picture:
         """Return this picture with a caption centred under it, wrapped to its width unless told."""
         if not caption:
             return self
-        lines = _wrapped(caption, self.width) if wrap else str(caption).split("\n")
+        columns = max(int(self.width / _length("m", FONT)), 8) if wrap else 1000
+        parts = (textwrap.wrap(part, columns) or [""] for part in str(caption).split("\n"))
+        lines = [line for part in parts for line in part]
         width = max(self.width, *(_length(line, FONT) for line in lines))
         under = _lines(lines, width / 2, self.height + 6 + LINE / 2, DARK, bold)
         body = _at((width - self.width) / 2, 0, self.body) + under
@@ -173,11 +175,6 @@ def _beside(pictures, gap=14):
 def _length(text, size):
     """Return the width of a text in pixels, a little on the safe side: no font is at hand here."""
     return 0.56 * size * len(str(text))
-
-
-def _wrapped(text, width):
-    columns = max(int(width / _length("m", FONT)), 8)
-    return [line for part in str(text).split("\n") for line in textwrap.wrap(part, columns) or [""]]
 
 
 # --------------------------------------------------------------------------------------- boards
@@ -437,7 +434,8 @@ def pattern(cells, exponents, value=None, size=110):
     for cell, exponent in zip(cells, exponents):
         flat[cell] = _tile_of(exponent)
     picture = _draw([flat[row : row + 4] for row in (0, 4, 8, 12)], size, cells, faint=_rest(cells))
-    return picture.captioned(None if value is None else _signed(value), bold=True)
+    said = None if value is None else f"{value:+,.{0 if abs(value) >= 100 else 1}f}"
+    return picture.captioned(said and set_apart(said), bold=True)
 
 
 def _rest(cells):
@@ -453,10 +451,6 @@ def _draw_shape(cells, texts, size):
             picture.body += _text(*grid.middle(cell), texts[cell], 0.55 * grid.side, "#fff")
     picture.text = f"tuple of cells {' '.join(map(str, cells))}"
     return picture
-
-
-def _signed(value):
-    return set_apart(f"{value:+,.0f}" if abs(value) >= 100 else f"{value:+,.1f}")
 
 
 # ------------------------------------------------------------------------------------ decisions
@@ -561,7 +555,7 @@ def _mean(action, spawns):
 def _answers(after, spawns, shown, size):
     """Return (pictures of the first spawns with the best answer to each, their chances)."""
     pictures = [_answer(after, *spawn[1:], size) for spawn in spawns[:shown]]
-    labels = [_chance(chance) for chance, *_ in spawns[:shown]]
+    labels = [f"{100 * p:.{0 if p >= 0.0095 else 1}f} %" for p, *_ in spawns[:shown]]
     if len(spawns) > shown:
         pictures.append(_note([f"and {len(spawns) - shown} more"]))
         labels.append("")
@@ -574,10 +568,6 @@ def _answer(after, state, action, worth, size):
     new = [cell for cell, (old, tile) in enumerate(pairs) if old != tile]
     says = ["dead end", "0"] if action is None else [ACTIONS[_action(action)], _points(worth)]
     return _beside([_draw(state, size, highlight=new), _note(says)], gap=10)
-
-
-def _chance(chance):
-    return f"{100 * chance:.0f} %" if chance >= 0.0095 else f"{100 * chance:.1f} %"
 
 
 def _note(lines):

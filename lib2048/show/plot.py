@@ -153,15 +153,12 @@ _SHORT = FuncFormatter(lambda number, _: short(number))
 _SHARE = FuncFormatter(lambda share, _: f"{100 * share:.4g}")  # the label of the axis says %
 
 
-def _label(column):
-    if column.startswith("reached_"):
-        return f"games that reach {column.removeprefix('reached_')} (%)"
-    return LABELS.get(column, column.replace("_", " "))
-
-
 def _format_axis(axis, column):
-    axis.set_major_formatter(_SHARE if column.startswith("reached_") else _SHORT)
-    axis.set_label_text(_label(column))
+    label, reached = LABELS.get(column, column.replace("_", " ")), column.startswith("reached_")
+    if reached:
+        label = f"games that reach {column.removeprefix('reached_')} (%)"
+    axis.set_major_formatter(_SHARE if reached else _SHORT)
+    axis.set_label_text(label)
 
 
 # --------------------------------------------------------------------------------------- curves
@@ -248,10 +245,10 @@ def _frames(curve, label, x, y):
     return frames
 
 
-def _check_frame(frame, label, x, y):
+def _check_frame(frame, label, *columns):
     if not isinstance(frame, pd.DataFrame):
         raise ValueError(f"curve {label!r}: a pandas frame is needed, not {type(frame).__name__}")
-    for column in (x, y):
+    for column in columns:
         if column not in frame:
             raise ValueError(f"curve {label!r}: no column {column!r}; it has {', '.join(frame)}")
     if not len(frame):
@@ -273,10 +270,10 @@ def _draw_curve(ax, frames, x, y, label, band=True, **look):
 
 
 def _draw_each(ax, frames, x, y, label):
-    colour = ax._get_lines.get_next_color()
-    look = {"color": colour, "linewidth": 1.5, "marker": "o", "markevery": [-1]}
-    for frame, said in zip(frames, itertools.chain([label], itertools.repeat("_"))):
-        ax.plot(frame[x], frame[y], label=said, **look)
+    look = {"linewidth": 1.5, "marker": "o", "markevery": [-1]}
+    for frame in frames:
+        (line,) = ax.plot(frame[x], frame[y], label=label, **look)
+        look["color"], label = line.get_color(), "_"
 
 
 def _draw_points(ax, points, x, y):
@@ -389,16 +386,14 @@ def tile_table(results, tiles=None):
         tiles: which tiles; by default those of `tiles`.
     """
     table = _reached(results, tiles).map(_percent)
-    means = [_mean_text(result) for result in results.values()]
-    if any(means):
-        table.insert(0, "mean score", [text or "?" for text in means])
+    known = [hasattr(result, "mean") for result in results.values()]
+    if any(known):
+        means = [
+            f"{thousands(result.mean)}\u00a0±\u00a0{thousands(result.ci95)}" if mean else "?"
+            for result, mean in zip(results.values(), known)
+        ]
+        table.insert(0, "mean score", means)
     return table
-
-
-def _mean_text(result):
-    if not hasattr(result, "mean"):
-        return None
-    return f"{thousands(result.mean)}\u00a0±\u00a0{thousands(result.ci95)}"
 
 
 @style()
@@ -412,7 +407,11 @@ def scores(scores, kind="histogram", ax=None):
     """
     if kind not in ("histogram", "ecdf"):
         raise ValueError(f'kind is "histogram" or "ecdf", not {kind!r}')
-    ax, samples = _axes(ax), _samples(scores)
+    scores = scores if isinstance(scores, dict) else {None: scores}
+    samples = {n: np.asarray(getattr(s, "scores", s), float).ravel() for n, s in scores.items()}
+    if not samples or not all(sample.size for sample in samples.values()):
+        raise ValueError("there are no scores to draw")
+    ax = _axes(ax)
     edges = np.histogram_bin_edges(np.concatenate(list(samples.values())), 40)
     for name, sample in samples.items():
         if kind == "ecdf":
@@ -429,14 +428,6 @@ def scores(scores, kind="histogram", ax=None):
     if list(samples) != [None]:
         ax.legend(loc="upper right" if kind == "histogram" else "lower right")
     return ax
-
-
-def _samples(scores):
-    scores = scores if isinstance(scores, dict) else {None: scores}
-    samples = {n: np.asarray(getattr(s, "scores", s), float).ravel() for n, s in scores.items()}
-    if not samples or any(sample.size == 0 for sample in samples.values()):
-        raise ValueError("there are no scores to draw")
-    return samples
 
 
 # -------------------------------------------------------------------------------- comparisons
@@ -621,8 +612,7 @@ def tradeoff(groups, ax=None):
         raise ValueError("there are no players to show")
     ax = _axes(ax, 5)
     for (label, frame), above in zip(groups.items(), itertools.cycle((False, True))):
-        for column in ("moves_per_s", "mean", "ci95"):
-            _check_frame(frame, label, "name", column)
+        _check_frame(frame, label, "name", "moves_per_s", "mean", "ci95")
         _draw_players(ax, label, frame.sort_values("moves_per_s"), above)
     ax.set_xscale("log")
     ax.margins(x=0.1, y=0.15)
@@ -663,7 +653,10 @@ def heat(matrix, xlabel, ylabel, label, xticks=None, yticks=None, numbers=None, 
     if values.ndim != 2 or values.count() == 0:
         raise ValueError("a heat map needs a matrix with at least one number")
     ax = _axes(ax, 4.6)
-    image = ax.imshow(values, origin="lower", aspect="auto", **_colour_scale(values))
+    signed, most = values.min() < 0, np.abs(values).max()
+    cmap = mpl.colormaps["RdBu" if signed else "cividis"].with_extremes(bad=PALE)
+    limits = {"vmin": -most, "vmax": most} if signed else {}
+    image = ax.imshow(values, origin="lower", aspect="auto", cmap=cmap, **limits)
     ax.figure.colorbar(image, ax=ax, label=label, format=_SHORT)
     _name_ticks(ax.xaxis, _tile_names(xticks, values.shape[1]))
     _name_ticks(ax.yaxis, _tile_names(yticks, values.shape[0]))
@@ -672,13 +665,6 @@ def heat(matrix, xlabel, ylabel, label, xticks=None, yticks=None, numbers=None, 
     if max(values.shape) <= 8 if numbers is None else numbers:
         _write_numbers(ax, image, values)
     return ax
-
-
-def _colour_scale(values):
-    if values.min() >= 0:
-        return {"cmap": mpl.colormaps["cividis"].with_extremes(bad=PALE)}
-    most = np.abs(values).max()
-    return {"cmap": mpl.colormaps["RdBu"].with_extremes(bad=PALE), "vmin": -most, "vmax": most}
 
 
 def _tile_names(ticks, count):

@@ -102,13 +102,12 @@ def from_hex(text):
 
 
 def position(board):
-    """Return a board that people give, uint64 or rows of tiles, as uint64; see `possible`."""
+    """Return a board that people give, uint64 or rows of tiles, as uint64.
+
+    Raises ValueError, in words as game.js does, for one to which no game can come.
+    """
     integer = isinstance(board, (int, np.integer))
-    return possible(np.uint64(board) if integer else rules.from_tiles(board))
-
-
-def possible(board):
-    """Return a board; raise ValueError, in words, where no game can come to it, as game.js does."""
+    board = np.uint64(board) if integer else rules.from_tiles(board)
     tiles = sorted((int(e) for e in rules.to_exponents(board) if e), reverse=True)
     if len(tiles) < 2:
         raise ValueError("a game has at least two tiles on its board, at any time")
