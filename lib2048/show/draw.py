@@ -13,6 +13,7 @@ import operator
 import textwrap
 from html import escape
 from itertools import accumulate
+from pathlib import Path
 from typing import NamedTuple
 
 from lib2048.game.board import to_tiles
@@ -98,8 +99,7 @@ class Picture:
 
     def save(self, path):
         """Write the SVG document to a file; its name should end in .svg."""
-        with open(path, "w", encoding="utf-8", newline="\n") as file:
-            file.write(self.svg + "\n")
+        Path(path).write_text(self.svg + "\n", encoding="utf-8", newline="\n")
 
     def captioned(self, caption, bold=False, wrap=True):
         """Return this picture with a caption centred under it, wrapped to its width unless told."""

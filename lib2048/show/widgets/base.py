@@ -101,19 +101,11 @@ class Figure:
         return f"<figure: {self.text}>"
 
 
-def _take_as_addressed(comm):
-    """Let the browser's messages go to the thread that JupyterLab names, also while a cell runs.
-
-    ipykernel 7.4 sends them where the widget's last message came from, which for a thread of ours
-    is the cell that runs: an order to stop would wait for the end of that cell.
-    """
-    comm._reply_subshell_for = None
-
-
 class BrowserWidget(anywidget.AnyWidget):
     """A widget that lives in the browser, and is a picture where it cannot.
 
-    entry: the name of its module, which lies beside the file of its class.
+    entry: the name of its module, which lies beside the file of its class.  `static` returns the
+    `Picture` that stands for it, and `_answer` takes a message of the browser.
     """
 
     entry = None
@@ -128,16 +120,11 @@ class BrowserWidget(anywidget.AnyWidget):
 
     def __init__(self, **traits):
         super().__init__(**traits)
-        _take_as_addressed(self.comm)
+        # ipykernel 7.4 sends messages where the last one came from, which for a thread of ours is
+        # the cell that runs: an order to stop would wait for its end.  So they go where JupyterLab
+        # says, also while a cell runs.
+        self.comm._reply_subshell_for = None
         self.on_msg(self._heard)
-
-    def static(self):
-        """Return a `Picture` that stands for the widget."""
-        raise NotImplementedError
-
-    def _repr_mimebundle_(self, **kwargs):
-        view = {"version_major": 2, "version_minor": 0, "model_id": self.model_id}
-        return {VIEW: view, **self._still()}
 
     def _still(self):
         """Return the picture and its note, as an output has them."""
@@ -154,10 +141,9 @@ class BrowserWidget(anywidget.AnyWidget):
         """
         if self.comm is None:  # it was closed
             return display(self.static())
-        bundle = self._repr_mimebundle_()
-        view = {VIEW: bundle.pop(VIEW)}  # without a text, which would be all that is left of it
-        display(bundle, raw=True, display_id=self.model_id)
-        display(view, raw=True)
+        display(self._still(), raw=True, display_id=self.model_id)
+        view = {"version_major": 2, "version_minor": 0, "model_id": self.model_id}
+        display({VIEW: view}, raw=True)  # without a text, which would be all that is left of it
 
     def _draw_again(self):
         """Let the picture in the notebook be what `static` returns now."""

@@ -110,7 +110,7 @@ def minds(what):
     if what is None:
         return []
     first = mind_of(what)
-    others = [_named(name) for name in ("heuristic", "greedy", "random")]
+    others = map(mind_of, ("heuristic", "greedy", "random"))
     return [mind for mind in (first, *others) if mind is first or mind.name != first.name]
 
 
@@ -122,7 +122,7 @@ def mind_of(what):
         path = Path(what)
         return Mind(path.name, lambda: _loaded(path), f"Loading {path.name}")
     if isinstance(what, str) and what in NAMED:
-        return _named(what)
+        return Mind(what, lambda: made(what))
     who = what if hasattr(what, "choose") else made(what)
     return Mind(getattr(who, "name", type(who).__name__), lambda: _on_four_by_four(who))
 
@@ -133,16 +133,12 @@ def _loaded(path):
     return network_player(load(path, to_play=True))
 
 
-def _named(name):
-    return Mind(name, lambda: made(name))
-
-
 def _shipped():
     """Return the network of data/weights; an installed package has none and takes the heuristic."""
     try:
         mind = mind_of(data(SHIPPED_FILE))
     except FileNotFoundError:
-        return _named("heuristic")
+        return mind_of("heuristic")
     mind.name = f"our network {data(SHIPPED_FILE).stem}"
     return mind
 

@@ -237,8 +237,10 @@ class TrainingWidget(BrowserWidget):
         self._trainings = []
         super().__init__(**traits)
         self._cell = _this_cell()
-        _watch_cells()
         _open.add(self)
+        if shell := get_ipython():
+            shell.events.register("pre_run_cell", _before_cell)
+            shell.events.register("post_run_cell", _after_cell)
 
     phases = property(lambda self: [t.phase for t in self._trainings], doc="See `Training`.")
 
@@ -305,7 +307,7 @@ class TrainWidget(TrainingWidget):
             raise ValueError(f"{len(runs)} runs: say one, or up to {MOST_RUNS} side by side")
         if len({id(run.network) for run in runs}) < len(runs):
             raise ValueError("two of these runs share a network: give each its own")
-        names = _checked_names(names, runs)
+        names = _names(runs, names)
         super().__init__(about=[_about(*pair) for pair in zip(runs, names)])
         for n, (run, name) in enumerate(zip(runs, names)):
             told = functools.partial(self._tell, n)
@@ -372,8 +374,12 @@ class TrainWidget(TrainingWidget):
         for training in self._trainings:
             columns = [(p[0], p[3]) for p in training.curve.points if p[3] is not None]
             drawn[training.name] = columns
-            last = f", last mean {thousands(columns[-1][1])}" if columns else ""
-            words.append(f"{training.name}: {training.status()['far']}{last}{_turns(training.run)}")
+            told = [f"last mean {thousands(columns[-1][1])}"] if columns else []
+            symbol = training.run.settings.rate_symbol
+            for change in training.run.history.changes[-3:]:
+                begin = f"from {thousands(change['actions'])} actions on"
+                told.append(f"{symbol} {change['rate']:g} {begin}")
+            words.append(f"{training.name}: {', '.join([training.status()['far'], *told])}")
         picture = draw.curves(drawn, "actions", f"mean score of {BLOCK} games")
         return picture.captioned("\n".join(words), wrap=False)
 
@@ -387,24 +393,24 @@ def _budget(**given):
     return said
 
 
-def _checked_names(names, runs):
-    names = _names(runs) if names is None else [str(name) for name in names]
+def _names(runs, names):
+    """Return what runs are called: if nothing else, what their settings differ in, or numbers."""
+    if names is not None:
+        names = [str(name) for name in names]
+    elif len(runs) == 1:
+        names = [" ".join(_said(runs[0], ["network", "rule"])) or "run"]
+    else:
+        said = (name for run in runs for name in vars(run.settings))
+        kinds = dict.fromkeys(["network", "rule", *said])
+        differ = [n for n in kinds if len({repr(getattr(r.settings, n, None)) for r in runs}) > 1]
+        names = [" ".join(_said(run, differ)) for run in runs]
+        if len(set(names)) < len(names):
+            names = [f"run {n + 1}" for n in range(len(runs))]
     if len(names) != len(runs):
         raise ValueError(f"{len(names)} names for {len(runs)} runs")
     if len(set(names)) < len(names):
         raise ValueError("two of these runs have the same name")
     return names
-
-
-def _names(runs):
-    """Name runs by what their settings differ in, where that tells them apart."""
-    if len(runs) == 1:
-        return [" ".join(_said(runs[0], ["network", "rule"])) or "run"]
-    said = (name for run in runs for name in vars(run.settings))
-    kinds = dict.fromkeys(["network", "rule", *said])
-    differ = [n for n in kinds if len({repr(getattr(r.settings, n, None)) for r in runs}) > 1]
-    names = [" ".join(_said(run, differ)) for run in runs]
-    return names if len(set(names)) == len(runs) else [f"run {n + 1}" for n in range(len(runs))]
 
 
 def _said(run, fields):
@@ -415,14 +421,6 @@ def _said(run, fields):
         if (value := getattr(settings, field, None)) is not None:
             plain = field in ("network", "rule")
             yield str(value) if plain else f"{symbols.get(field, field)} {value}"
-
-
-def _turns(run):
-    """Say where the rate of a run was changed."""
-    last = run.history.changes[-3:]
-    symbol = run.settings.rate_symbol
-    told = [f"{symbol} {c['rate']:g} from {thousands(c['actions'])} actions on" for c in last]
-    return "".join(f", {words}" for words in told)
 
 
 def _about(run, name):
@@ -439,7 +437,6 @@ def _about(run, name):
 # ---------------------------------------------------------------- cells, and the end of the kernel
 
 _open = weakref.WeakSet()  # widgets
-_shells = weakref.WeakSet()  # that are watched
 
 
 def _this_cell():
@@ -447,14 +444,6 @@ def _this_cell():
     parent = getattr(get_ipython(), "get_parent", dict)() or {}
     asked = parent.get("metadata", {}).get("cellId"), parent.get("content", {}).get("code")
     return next(filter(None, asked), None)
-
-
-def _watch_cells():
-    shell = get_ipython()
-    if shell is not None and shell not in _shells:
-        _shells.add(shell)
-        shell.events.register("pre_run_cell", _before_cell)
-        shell.events.register("post_run_cell", _after_cell)
 
 
 def _before_cell(info):
