@@ -21,6 +21,7 @@ from traitlets import Unicode
 
 from lib2048.game.bits import WHOLE
 from lib2048.game.spec import FOUR_CHANCE
+from lib2048.show.draw import TILE_COLOURS, tile_colour
 from lib2048.show.widgets.game import from_hex, to_hex
 from lib2048.show.words import image
 
@@ -28,6 +29,7 @@ from lib2048.show.words import image
 SPEC = {"FOUR_CHANCE": FOUR_CHANCE, "FOUR_THRESHOLD": int(WHOLE.fours)}
 IMPORT = re.compile(r'^import (?:(\{[^}]*\}) from )?"([^"]+)";\n', re.MULTILINE)
 EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const) (\w+))", re.MULTILINE)
+TILE = '.lib2048 .lib-tile [data-tile="{tile}"] {{ background: {back}; color: {ink}; }}'
 VIEW = "application/vnd.jupyter.widget-view+json"
 NOTE = "This is a picture of it. Run this cell in JupyterLab, and it comes alive."
 # In a reader's own saved notebook the widget of an earlier session is gone, and JupyterLab writes
@@ -51,9 +53,11 @@ def front_end(entry):
 
 
 def style_sheet(entry):
-    """Return the looks of a module and of all that it imports."""
+    """Return the looks of a module and of all that it imports, and the colours of the tiles."""
     sheets = (path.with_suffix(".css") for path in _modules(Path(entry).resolve()))
-    return "\n".join(_text(path) for path in sheets if path.exists())
+    colours = ((tile, *tile_colour(tile)) for tile in TILE_COLOURS)
+    tiles = (TILE.format(tile=tile, back=back, ink=ink) for tile, back, ink in colours)
+    return "\n".join([*tiles, *(_text(path) for path in sheets if path.exists())])
 
 
 @functools.cache
