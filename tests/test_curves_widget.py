@@ -175,7 +175,7 @@ def test_seeds_without_a_stretch_in_common_are_told(browser):
 
 def test_a_picture_stands_for_it_with_words():
     widget = CurvesExplorer("rules", rows=["tc_1.0", "td_0.1"], plies=1, seeds=1)
-    html = widget._repr_mimebundle_()["text/html"]
+    html = widget._still()["text/html"]
     assert "data:image/png;base64," in html and "td_0.1 from 43.5\u00a0k to 98.5\u00a0k" in html
     assert base.NOTE in html
 

@@ -10,6 +10,7 @@ import pytest
 
 from lib2048.show import draw
 from lib2048.show.draw import ACCENT, EMPTY, TILE_COLOURS, Picture, tile_colour
+from lib2048.show.widgets.base import style_sheet
 
 TILES = [[2, 4, 8, 16], [256, 128, 64, 32], [512, 1024, 2048, 4096], [0, 0, 0, 32768]]
 BOARD = sum(
@@ -84,7 +85,8 @@ def test_every_tile_up_to_65536_has_its_own_colour():
 
 
 def test_the_browser_has_the_same_colours():
-    rules = (Path(draw.__file__).parent / "widgets/board.css").read_text(encoding="utf-8")
+    board = Path(draw.__file__).parent / "widgets/board.js"
+    rules = style_sheet(board)
     pattern = r'\[data-tile="(\d+)"\] \{ background: (#\w+); color: (#\w+); \}'
     found = {int(tile): (back, ink) for tile, back, ink in re.findall(pattern, rules)}
     assert found == {tile: tile_colour(tile) for tile in TILE_COLOURS}

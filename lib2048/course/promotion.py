@@ -55,13 +55,13 @@ def draw_promotion(stages, seen):
 
 def _row(stage, here, tiles, left):
     """Draw the number of a stage, and all marking tiles, those that it lacks as outlines."""
-    body = [_text(left / 2 - 6, ROW / 2, f"stage {stage}", FONT, DARK, ' font-weight="bold"')]
+    body = [_text(left / 2 - 6, ROW / 2, f"stage {stage}", FONT, DARK, bold=True)]
     for n, tile in enumerate(tiles):
         fill, ink = tile_colour(tile) if tile in here else (PAGE, "#8f867c")
-        edge = "" if tile in here else ' stroke="#cdc1b4" stroke-dasharray="3 3"'
-        body.append(_rect(left + BOX * n, 3, BOX - 6, ROW - 6, fill, 4, edge))
-        bold = ' font-weight="bold"' if tile in here else ""
-        body.append(_text(left + BOX * n + BOX / 2 - 3, ROW / 2, tile, FONT - 1, ink, bold))
+        edge = {} if tile in here else {"stroke": "#cdc1b4", "stroke_dasharray": "3 3"}
+        body.append(_rect(left + BOX * n, 3, BOX - 6, ROW - 6, fill, 4, **edge))
+        middle = left + BOX * n + BOX / 2 - 3
+        body.append(_text(middle, ROW / 2, tile, FONT - 1, ink, bold=tile in here))
     return "\n".join(body)
 
 
@@ -70,7 +70,5 @@ def _arrow(words, colour):
     begin, end, turn = ROW / 2 + 4, -ROW / 2 + 5, ARROW - 10
     line = f'd="M0 {_n(begin)}H{_n(turn)}V{_n(end)}H7" fill="none"'
     tip = f'<path d="M0 {_n(end)}l9 -5v10z" fill="{colour}"/>'
-    start = ' text-anchor="start"'
-    return f'<path {line} stroke="{colour}" stroke-width="2.5"/>{tip}' + _text(
-        ARROW - 4, ROW / 2 + 2, words, FONT, colour, start
-    )
+    said = _text(ARROW - 4, ROW / 2 + 2, words, FONT, colour, text_anchor="start")
+    return f'<path {line} stroke="{colour}" stroke-width="2.5"/>{tip}{said}'

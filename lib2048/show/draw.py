@@ -9,14 +9,16 @@ A *board* is one 64-bit integer (cell p, row-major, holds its exponent at bits 4
 the pair (row, column).
 """
 
-import base64
 import operator
 import textwrap
 from html import escape
+from itertools import accumulate
+from pathlib import Path
 from typing import NamedTuple
 
+from lib2048.game.board import to_tiles
 from lib2048.game.spec import ACTIONS
-from lib2048.show.words import set_apart, thousands
+from lib2048.show.words import image, set_apart, thousands
 
 __all__ = [
     "TILE_COLOURS",
@@ -97,14 +99,15 @@ class Picture:
 
     def save(self, path):
         """Write the SVG document to a file; its name should end in .svg."""
-        with open(path, "w", encoding="utf-8", newline="\n") as file:
-            file.write(self.svg + "\n")
+        Path(path).write_text(self.svg + "\n", encoding="utf-8", newline="\n")
 
     def captioned(self, caption, bold=False, wrap=True):
         """Return this picture with a caption centred under it, wrapped to its width unless told."""
         if not caption:
             return self
-        lines = _wrapped(caption, self.width) if wrap else str(caption).split("\n")
+        columns = max(int(self.width / _length("m", FONT)), 8) if wrap else 1000
+        parts = (textwrap.wrap(part, columns) or [""] for part in str(caption).split("\n"))
+        lines = [line for part in parts for line in part]
         width = max(self.width, *(_length(line, FONT) for line in lines))
         under = _lines(lines, width / 2, self.height + 6 + LINE / 2, DARK, bold)
         body = _at((width - self.width) / 2, 0, self.body) + under
@@ -112,9 +115,7 @@ class Picture:
         return Picture(body, width, height, f"{self.text} · {' '.join(lines)}", self.axis)
 
     def _repr_html_(self):
-        data = base64.b64encode(self.svg.encode()).decode()
-        source = f"data:image/svg+xml;base64,{data}"
-        return f'<img src="{source}" alt="{escape(self.text)}" style="max-width:100%">'
+        return image("image/svg+xml", self.svg.encode(), self.text)
 
     def __repr__(self):
         return f"<Picture {textwrap.shorten(self.text, 100, placeholder=' …')}>"
@@ -124,24 +125,51 @@ def _n(number):
     return f"{number:.1f}".removesuffix(".0")
 
 
-def _rect(x, y, width, height, fill, radius, more=""):
-    size = f'width="{_n(width)}" height="{_n(height)}" rx="{_n(radius)}"'
-    return f'<rect x="{_n(x)}" y="{_n(y)}" {size} fill="{fill}"{more}/>'
+def _element(name, text=None, **attributes):
+    """Return an SVG element: stroke_width is the attribute stroke-width, None is left out."""
+    said = {key.replace("_", "-"): value for key, value in attributes.items() if value is not None}
+    looks = (f'{key}="{v if isinstance(v, str) else _n(v)}"' for key, v in said.items())
+    head = f"<{name} {' '.join(looks)}"
+    return f"{head}/>" if text is None else f"{head}>{escape(str(text))}</{name}>"
 
 
-def _text(x, y, text, size, fill, more=""):
+def _rect(x, y, width, height, fill, radius, **looks):
+    return _element("rect", x=x, y=y, width=width, height=height, rx=radius, fill=fill, **looks)
+
+
+def _text(x, y, text, size, fill, bold=False, **looks):
     """Return a text centred at (x, y); its baseline lies 0.36 of its size below its middle."""
-    where = f'x="{_n(x)}" y="{_n(y + 0.36 * size)}"'
-    return f'<text {where} font-size="{_n(size)}" fill="{fill}"{more}>{escape(str(text))}</text>'
+    looks["font_weight"] = "bold" if bold else None
+    return _element("text", text, x=x, y=y + 0.36 * size, font_size=size, fill=fill, **looks)
 
 
 def _lines(lines, x, y, fill, bold=False):
-    more = ' font-weight="bold"' if bold else ""
-    return "\n".join(_text(x, y + i * LINE, line, FONT, fill, more) for i, line in enumerate(lines))
+    return "\n".join(_text(x, y + i * LINE, line, FONT, fill, bold) for i, line in enumerate(lines))
 
 
 def _at(x, y, body):
     return f'<g transform="translate({_n(x)} {_n(y)})">\n{body}\n</g>' if x or y else body
+
+
+def _joined(places, axis=None):
+    """Return pictures as one; places: an (x, y, picture) for each."""
+    body = "\n".join(_at(x, y, picture.body) for x, y, picture in places)
+    width = max(x + picture.width for x, _, picture in places)
+    height = max(y + picture.height for _, y, picture in places)
+    return Picture(body, width, height, " | ".join(p.text for _, _, p in places), axis)
+
+
+def _stack(pictures, gap=14):
+    """Put pictures under one another, from the same left edge."""
+    tops = accumulate((picture.height + gap for picture in pictures), initial=0)
+    return _joined([(0, y, picture) for y, picture in zip(tops, pictures)])
+
+
+def _beside(pictures, gap=14):
+    """Put pictures on one line, their axes at the same height."""
+    axis = max(picture.axis for picture in pictures)
+    lefts = accumulate((picture.width + gap for picture in pictures), initial=0)
+    return _joined([(x, axis - p.axis, p) for x, p in zip(lefts, pictures)], axis)
 
 
 def _length(text, size):
@@ -149,15 +177,10 @@ def _length(text, size):
     return 0.56 * size * len(str(text))
 
 
-def _wrapped(text, width):
-    columns = max(int(width / _length("m", FONT)), 8)
-    return [line for part in str(text).split("\n") for line in textwrap.wrap(part, columns) or [""]]
-
-
 # --------------------------------------------------------------------------------------- boards
 
 
-class _Grid(NamedTuple):
+class Grid(NamedTuple):
     """Where the cells of a rows × cols board lie, when its longer side is `size` pixels."""
 
     rows: int
@@ -184,6 +207,9 @@ class _Grid(NamedTuple):
         x, y = self.corner(cell)
         return x + self.side / 2, y + self.side / 2
 
+    def square(self, cell, fill, **looks):
+        return _rect(*self.corner(cell), self.side, self.side, fill, 0.06 * self.side, **looks)
+
 
 def tile_colour(tile):
     """Return the background and the text colour of a tile (0: an empty cell), as '#rrggbb'."""
@@ -206,8 +232,7 @@ def board(board, caption=None, size=200, highlight=(), marks=None, arrow=None):
     Raises:
         ValueError: for what is no board, no cell of it or no action.
     """
-    tiles = _tiles(board)
-    picture = _draw(tiles, size, highlight, marks or {})
+    picture = _draw(_tiles(board), size, highlight, marks)
     if arrow is not None:
         picture = _with_arrow(picture, _action(arrow))
     return picture.captioned(caption)
@@ -215,44 +240,39 @@ def board(board, caption=None, size=200, highlight=(), marks=None, arrow=None):
 
 def _draw(tiles, size, highlight=(), marks=None, faint=()):
     """Draw checked tiles; the cells in `faint` are pale, as if they did not matter."""
-    grid = _Grid(len(tiles), len(tiles[0]), _positive(size))
-    flat = [tile for row in tiles for tile in row]
+    if not size > 0:
+        raise ValueError(f"size is a number of pixels above 0, not {size}")
+    grid = Grid(len(tiles), len(tiles[0]), size)
+    flat = sum(tiles, [])
     highlight = {_cell(cell, grid) for cell in highlight}
     marks = {_cell(cell, grid): text for cell, text in (marks or {}).items()}
     body = [_rect(0, 0, grid.width, grid.height, FRAME, 0.07 * grid.side)]
     body += [_draw_cell(grid, cell, tile, cell in faint) for cell, tile in enumerate(flat)]
-    body += [_outline(grid, cell) for cell in sorted(highlight)]
+    look = {"stroke": ACCENT, "stroke_width": 0.06 * grid.side + 0.5}
+    body += [grid.square(cell, "none", **look) for cell in sorted(highlight)]
     body += [_mark(grid, cell, marks[cell], flat[cell]) for cell in sorted(marks)]
     return Picture("\n".join(body), grid.width, grid.height, _spoken(tiles))
 
 
 def _draw_cell(grid, cell, tile, faint):
-    pale = ' opacity=".4"' if faint else ""
+    pale = ".4" if faint else None
     background, ink = tile_colour(tile)
-    square = _rect(*grid.corner(cell), grid.side, grid.side, background, 0.06 * grid.side, pale)
+    square = grid.square(cell, background, opacity=pale)
     if tile == 0:
         return square
     size = DIGITS.get(len(str(tile)), 1.3 / len(str(tile))) * grid.side
-    return square + _text(*grid.middle(cell), tile, size, ink, f' font-weight="bold"{pale}')
-
-
-def _outline(grid, cell):
-    x, y = grid.corner(cell)
-    wide = 0.06 * grid.side + 0.5
-    edge = f' stroke="{ACCENT}" stroke-width="{_n(wide)}"'
-    return _rect(x, y, grid.side, grid.side, "none", 0.06 * grid.side, edge)
+    return square + _text(*grid.middle(cell), tile, size, ink, bold=True, opacity=pale)
 
 
 def _mark(grid, cell, text, tile):
     if tile == 0:
         size = min(0.4, 1.35 / max(len(str(text)), 1)) * grid.side
-        return _text(*grid.middle(cell), text, size, ACCENT, ' font-weight="bold"')
-    x, y = grid.corner(cell)
+        return _text(*grid.middle(cell), text, size, ACCENT, bold=True)
+    x, y = (place - 0.04 * grid.side for place in grid.corner(cell))
     size = 0.26 * grid.side
-    wide = max(_length(text, size) + 0.5 * size, 1.3 * size)
-    badge = _rect(x - 0.04 * grid.side, y - 0.04 * grid.side, wide, 1.3 * size, ACCENT, 0.65 * size)
-    middle = x - 0.04 * grid.side + wide / 2, y - 0.04 * grid.side + 0.65 * size
-    return badge + _text(*middle, text, size, "#fff", ' font-weight="bold"')
+    wide, high = max(_length(text, size) + 0.5 * size, 1.3 * size), 1.3 * size
+    badge = _rect(x, y, wide, high, ACCENT, high / 2)
+    return badge + _text(x + wide / 2, y + high / 2, text, size, "#fff", bold=True)
 
 
 def _with_arrow(picture, action):
@@ -271,8 +291,8 @@ def _with_arrow(picture, action):
 
 def _triangle(*corners):
     points = "L".join(f"{_n(x)} {_n(y)}" for x, y in corners)
-    round_edge = f'stroke="{ACCENT}" stroke-width="3" stroke-linejoin="round"'
-    return f'<path d="M{points}z" fill="{ACCENT}" {round_edge}/>'
+    edge = {"stroke": ACCENT, "stroke_width": 3, "stroke_linejoin": "round"}
+    return _element("path", d=f"M{points}z", fill=ACCENT, **edge)
 
 
 def _spoken(tiles):
@@ -295,67 +315,35 @@ def row(boards, captions=None, arrows=None, size=150, width=640):
     Raises:
         ValueError: when there are no boards, or the numbers of texts do not fit.
     """
-    pictures = [_picture(board, size) for board in boards]
+    pictures = [b if isinstance(b, Picture) else _draw(_tiles(b), size) for b in boards]
     if not pictures:
         raise ValueError("there is nothing to draw: the list is empty")
     captions = _one_each("captions", captions, len(pictures))
     links = [None, *_one_each("arrows", arrows, len(pictures) - 1)]
-    items = [picture.captioned(caption) for picture, caption in zip(pictures, captions)]
     lines = [[]]
-    for link, item in zip(links, items):
-        block = _linked(link, item) if arrows is not None and link is not None else item
-        if lines[-1] and _line_width(lines[-1]) + 14 + block.width > width:
+    for picture, caption, link in zip(pictures, captions, links):
+        item = picture.captioned(caption)
+        block = item if link is None else _beside([_link(link), item], gap=10)
+        if lines[-1] and _beside([*lines[-1], block]).width > width:
             lines.append([])
         lines[-1].append(block)
     return _stack([_beside(line) for line in lines])
-
-
-def _stack(pictures, gap=14):
-    """Put pictures under one another, from the same left edge."""
-    y, body = 0, []
-    for picture in pictures:
-        body.append(_at(0, y, picture.body))
-        y += picture.height + gap
-    width, text = max(picture.width for picture in pictures), " | ".join(p.text for p in pictures)
-    return Picture("\n".join(body), width, y - gap, text)
-
-
-def _line_width(line, gap=14):
-    return sum(picture.width for picture in line) + gap * (len(line) - 1)
-
-
-def _beside(pictures, gap=14):
-    """Put pictures on one line, their axes at the same height."""
-    axis, x, body = max(picture.axis for picture in pictures), 0, []
-    for picture in pictures:
-        body.append(_at(x, axis - picture.axis, picture.body))
-        x += picture.width + gap
-    height = axis + max(picture.height - picture.axis for picture in pictures)
-    return Picture("\n".join(body), x - gap, height, " | ".join(p.text for p in pictures), axis)
-
-
-def _linked(label, picture):
-    """Put an arrow with a label before a picture."""
-    return _beside([_link(label), picture], gap=10)
 
 
 def _link(label):
     lines = str(label).split("\n") if label else []
     width = max([44, *(_length(line, FONT) for line in lines)])
     axis = 6 + LINE * len(lines)
-    shaft = f'<path d="M2 {_n(axis)}H{_n(width - 10)}" stroke="{ACCENT}" stroke-width="3"/>'
+    way = f"M2 {_n(axis)}H{_n(width - 10)}"
+    shaft = _element("path", d=way, stroke=ACCENT, stroke_width=3)
     head = _triangle((width - 2, axis), (width - 10, axis - 5), (width - 10, axis + 5))
     words = _lines(lines, width / 2, LINE / 2 - 2, ACCENT, bold=True)
     return Picture(words + shaft + head, width, axis + 8, f"→ {' '.join(lines)} →", axis)
 
 
-def _picture(board, size):
-    return board if isinstance(board, Picture) else _draw(_tiles(board), size)
-
-
 # --------------------------------------------------------------------------- curves
 
-CURVES = ((ACCENT, ""), ("#d55e00", "8 4"), ("#009e73", "2 3"), ("#cc79a7", "10 3 2 3"))
+CURVES = ((ACCENT, "none"), ("#d55e00", "8 4"), ("#009e73", "2 3"), ("#cc79a7", "10 3 2 3"))
 
 
 def curves(curves, xlabel, ylabel, width=520, height=150):
@@ -374,36 +362,21 @@ def curves(curves, xlabel, ylabel, width=520, height=150):
     every = [point for points in curves.values() for point in points]
     most = [max([number for number in column if number], default=1) for column in zip(*every)]
     right, top = most or (1, 1)
-    scale = width / right, height / top
-    body = [_rect(0, LINE, width, height, "none", 0, f' stroke="{FRAME}"')]
-    looks = dict(zip(curves, CURVES))
-    body += [_curve(points, scale, height + LINE, looks[name]) for name, points in curves.items()]
-    body += _names_of_curves(looks, width, height) if len(curves) > 1 else []
-    start, end = ' text-anchor="start"', ' text-anchor="end"'
+    body = [_rect(0, LINE, width, height, "none", 0, stroke=FRAME)]
+    for n, ((name, points), (colour, dash)) in enumerate(zip(curves.items(), CURVES)):
+        look = {"stroke": colour, "stroke_width": 2, "stroke_dasharray": dash}
+        places = ((x * width / right, height + LINE - y * height / top) for x, y in points)
+        way = "L".join(f"{_n(x)} {_n(y)}" for x, y in places)
+        body += [_element("path", d=f"M{way}", fill="none", **look)] if points else []
+        if len(curves) > 1:  # a legend in the lower right corner
+            y = height + LINE * (n - len(curves)) + 30
+            body.append(_text(width - 40, y, name, FONT - 2, DARK, text_anchor="end"))
+            body.append(_element("path", d=f"M{_n(width - 34)} {_n(y)}h28", **look))
     high = f"{ylabel}, up to {thousands(top)}" if most else f"{ylabel}: no game is over yet"
-    body += [_text(0, 8, high, FONT - 2, DARK, start)]
     wide = f"{xlabel}, up to {thousands(right)}" if most else xlabel
-    body += [_text(width, height + LINE + 10, wide, FONT - 2, DARK, end)]
+    body.append(_text(0, 8, high, FONT - 2, DARK, text_anchor="start"))
+    body.append(_text(width, height + LINE + 10, wide, FONT - 2, DARK, text_anchor="end"))
     return Picture("\n".join(body), width, height + 2 * LINE, f"{high}; {wide}")
-
-
-def _curve(points, scale, bottom, look):
-    colour, dash = look
-    where = "L".join(f"{_n(x * scale[0])} {_n(bottom - y * scale[1])}" for x, y in points)
-    line = f'stroke="{colour}" stroke-width="2" stroke-dasharray="{dash or "none"}"'
-    return f'<path d="M{where}" fill="none" {line}/>' if points else ""
-
-
-def _names_of_curves(looks, width, height):
-    """Return a legend in the lower right corner, a line for each curve."""
-    body = []
-    for n, (name, (colour, dash)) in enumerate(looks.items()):
-        y = height + LINE * (n - len(looks)) + 30
-        words = ' text-anchor="end"'
-        line = f'stroke="{colour}" stroke-width="2" stroke-dasharray="{dash or "none"}"'
-        body.append(_text(width - 40, y, name, FONT - 2, DARK, words))
-        body.append(f'<path d="M{_n(width - 34)} {_n(y)}h28" {line}/>')
-    return body
 
 
 # --------------------------------------------------------------------------- tuples and weights
@@ -418,13 +391,14 @@ def tuple(cells, board=None, labels="order", caption=None, size=150):
         labels: "order" numbers the cells 0, 1 … as the tuple reads them, "cells" writes the cell's
             own number, None nothing.
     """
+    if labels not in ("order", "cells", None):
+        raise ValueError(f'labels is "order", "cells" or None, not {labels!r}')
     cells = _tuple_cells(cells)
-    texts = _tuple_labels(cells, labels)
-    rest = set(range(16)) - set(cells)
+    texts = {cell: cell if labels == "cells" else i for i, cell in enumerate(cells) if labels}
     if board is None:
         picture = _draw_shape(cells, texts, size)
     else:
-        picture = _draw(_tiles(board, shape=(4, 4)), size, cells, texts, rest)
+        picture = _draw(_tiles(board, shape=(4, 4)), size, cells, texts, _rest(cells))
     return picture.captioned(caption)
 
 
@@ -459,34 +433,24 @@ def pattern(cells, exponents, value=None, size=110):
     flat = [0] * 16
     for cell, exponent in zip(cells, exponents):
         flat[cell] = _tile_of(exponent)
-    tiles = [flat[row : row + 4] for row in (0, 4, 8, 12)]
-    picture = _draw(tiles, size, cells, faint=set(range(16)) - set(cells))
-    return picture.captioned(None if value is None else _signed(value), bold=True)
+    picture = _draw([flat[row : row + 4] for row in (0, 4, 8, 12)], size, cells, faint=_rest(cells))
+    said = None if value is None else f"{value:+,.{0 if abs(value) >= 100 else 1}f}"
+    return picture.captioned(said and set_apart(said), bold=True)
+
+
+def _rest(cells):
+    return set(range(16)) - set(cells)
 
 
 def _draw_shape(cells, texts, size):
     """Draw a tuple on an empty grid: its cells filled in blue, with white labels."""
-    empty, grid = [[0] * 4 for _ in range(4)], _Grid(4, 4, _positive(size))
-    body = [_draw(empty, size, faint=set(range(16)) - set(cells)).body]
+    picture, grid = _draw([[0] * 4] * 4, size, faint=_rest(cells)), Grid(4, 4, size)
     for cell in cells:
-        square = _rect(*grid.corner(cell), grid.side, grid.side, ACCENT, 0.06 * grid.side)
-        label = _text(*grid.middle(cell), texts.get(cell, ""), 0.55 * grid.side, "#fff")
-        body.append(square + (label if cell in texts else ""))
-    text = f"tuple of cells {' '.join(map(str, cells))}"
-    return Picture("\n".join(body), grid.width, grid.height, text)
-
-
-def _tuple_labels(cells, labels):
-    if labels not in ("order", "cells", None):
-        raise ValueError(f'labels is "order", "cells" or None, not {labels!r}')
-    if labels is None:
-        return {}
-    return {cell: cell if labels == "cells" else i for i, cell in enumerate(cells)}
-
-
-def _signed(value):
-    number = f"{value:+,.0f}" if abs(value) >= 100 else f"{value:+,.1f}"
-    return set_apart(number)
+        picture.body += "\n" + grid.square(cell, ACCENT)
+        if cell in texts:
+            picture.body += _text(*grid.middle(cell), texts[cell], 0.55 * grid.side, "#fff")
+    picture.text = f"tuple of cells {' '.join(map(str, cells))}"
+    return picture
 
 
 # ------------------------------------------------------------------------------------ decisions
@@ -517,12 +481,14 @@ def choice(board, rows, size=150):
 def _option(action, choice, best, tiles, size):
     if choice is None:
         picture = _draw(tiles, size)
-        grey = Picture(f'<g opacity=".3">\n{picture.body}\n</g>', picture.width, picture.height)
-        return grey.captioned(f"{ACTIONS[action]}\nnot legal")
+        picture.body, picture.text = f'<g opacity=".3">\n{picture.body}\n</g>', ""
+        return picture.captioned(f"{ACTIONS[action]}\nnot legal")
     afterstate, reward, value = choice
     total = f"{_points(reward)} + {_points(value)} = {_points(reward + value)}".replace("+ −", "− ")
     picture = _draw(afterstate, size)
-    picture = _framed(picture) if best else picture
+    if best:
+        edge = {"stroke": ACCENT, "stroke_width": 4}
+        picture.body += _rect(0, 0, picture.width, picture.height, "none", 4, **edge)
     name = f"{ACTIONS[action]} · best" if best else ACTIONS[action]
     return picture.captioned(f"{name}\n{total}", best, wrap=False)
 
@@ -531,12 +497,6 @@ def _widened(picture, width):
     """Centre a picture in a wider frame, so that columns stand under one another."""
     body = _at((width - picture.width) / 2, 0, picture.body)
     return Picture(body, width, picture.height, picture.text, picture.axis)
-
-
-def _framed(picture):
-    edge = f' stroke="{ACCENT}" stroke-width="4"'
-    frame = _rect(0, 0, picture.width, picture.height, "none", 4, edge)
-    return Picture(picture.body + frame, picture.width, picture.height, picture.text)
 
 
 def _points(number):
@@ -563,32 +523,29 @@ def tree(board, branches, shown=2, size=120):
     Raises:
         ValueError: when there is nothing to draw, or chances do not add up to 1.
     """
-    tiles, twigs = _tiles(board), [(_action(branch[0]), *branch[1:]) for branch in branches]
+    tiles, twigs = _tiles(board), []
+    for action, after, reward, spawns in branches:
+        action, spawns = _action(action), list(spawns)
+        twigs.append((action, (_tiles(after), float(reward), _mean(action, spawns)), spawns))
     if not twigs or not shown >= 1:
         raise ValueError("a tree needs at least one branch, and one spawn to show of each")
-    means = [_mean(action, spawns) for action, _, _, spawns in twigs]
-    totals = [float(reward) + mean for (_, _, reward, _), mean in zip(twigs, means)]
+    totals = [reward + mean for _, (_, reward, mean), _ in twigs]
     best = totals.index(max(totals))
     options = [
-        _option(action, (_tiles(afterstate), float(reward), mean), i == best, tiles, size)
-        for i, ((action, afterstate, reward, _), mean) in enumerate(zip(twigs, means))
+        _option(action, choice, i == best, tiles, size)
+        for i, (action, choice, _) in enumerate(twigs)
     ]
     wide = max(option.width for option in options)
     aside = (wide - size) / 2  # how far the text under an afterstate reaches beyond it
     nodes = [
-        _forked(
-            _widened(option, wide),
-            *_answers(_tiles(afterstate), spawns, shown, 0.8 * size),
-            out=aside,
-        )
-        for option, (_, afterstate, _, spawns) in zip(options, twigs)
+        _forked(_widened(option, wide), *_answers(after, spawns, shown, 0.8 * size), out=aside)
+        for option, (_, (after, *_), spawns) in zip(options, twigs)
     ]
     root = _draw(tiles, size).captioned("the board")
     return _forked(root, nodes, [""] * len(nodes), strong=best, into=aside, gap=22)
 
 
 def _mean(action, spawns):
-    spawns = list(spawns)
     chances = sum(chance for chance, *_ in spawns)
     if abs(chances - 1) > 1e-6:
         raise ValueError(f"the chances after {ACTIONS[action]} add up to {chances:g}, not to 1")
@@ -597,9 +554,8 @@ def _mean(action, spawns):
 
 def _answers(after, spawns, shown, size):
     """Return (pictures of the first spawns with the best answer to each, their chances)."""
-    spawns = list(spawns)
     pictures = [_answer(after, *spawn[1:], size) for spawn in spawns[:shown]]
-    labels = [_chance(chance) for chance, *_ in spawns[:shown]]
+    labels = [f"{100 * p:.{0 if p >= 0.0095 else 1}f} %" for p, *_ in spawns[:shown]]
     if len(spawns) > shown:
         pictures.append(_note([f"and {len(spawns) - shown} more"]))
         labels.append("")
@@ -608,15 +564,10 @@ def _answers(after, spawns, shown, size):
 
 def _answer(after, state, action, worth, size):
     state = _tiles(state)
-    columns = len(state[0])
-    flat = [(old, new) for rows in zip(after, state) for old, new in zip(*rows)]
-    new = [divmod(cell, columns) for cell, (old, tile) in enumerate(flat) if old != tile]
+    pairs = zip(sum(after, []), sum(state, []))
+    new = [cell for cell, (old, tile) in enumerate(pairs) if old != tile]
     says = ["dead end", "0"] if action is None else [ACTIONS[_action(action)], _points(worth)]
     return _beside([_draw(state, size, highlight=new), _note(says)], gap=10)
-
-
-def _chance(chance):
-    return f"{100 * chance:.0f} %" if chance >= 0.0095 else f"{100 * chance:.1f} %"
 
 
 def _note(lines):
@@ -632,29 +583,28 @@ def _forked(parent, children, labels, strong=None, out=0, into=0, gap=12):
     frames the boards of the parent and of the children begin: lines reach to the boards.
     """
     room = _length("18.8 %", FONT) if any(labels) else 0
-    tops = [sum(child.height + gap for child in children[:i]) for i in range(len(children))]
+    tops = list(accumulate((child.height + gap for child in children[:-1]), initial=0))
     ends = [top + child.axis for top, child in zip(tops, children)]
     axis = (ends[0] + ends[-1]) / 2
     down = max(0, parent.axis - axis)  # a parent taller than all its children
     x0, x1 = parent.width - out + 4, parent.width + 34 + room
-    body = [_at(0, down + axis - parent.axis, parent.body)]
+    lines = []
     for i, (end, label) in enumerate(zip(ends, labels)):
-        edge = (ACCENT, 4) if i == strong else (FRAME, 2)
-        straight = x1 - room - 4
-        body.append(_branch(x0, down + axis, straight, down + end, x1 + into - 4, *edge))
-        body.append(_text(x1 - 4 - room / 2, down + end - 12, label, FONT, ACCENT))
-    body += [_at(x1, down + top, child.body) for top, child in zip(tops, children)]
-    width = x1 + max(child.width for child in children)
-    bottom = max(tops[-1] + children[-1].height, axis + parent.height - parent.axis)
-    text = f"{parent.text} → ({' | '.join(child.text for child in children)})"
-    return Picture("\n".join(body), width, down + bottom, text, down + axis)
+        colour, thick = (ACCENT, 4) if i == strong else (FRAME, 2)
+        way = _bent(x0, down + axis, x1 - room - 4, down + end) + f"H{_n(x1 + into - 4)}"
+        lines.append(_element("path", d=way, fill="none", stroke=colour, stroke_width=thick))
+        lines.append(_text(x1 - 4 - room / 2, down + end - 12, label, FONT, ACCENT))
+    places = [(x1, down + top, child) for top, child in zip(tops, children)]
+    whole = _joined([(0, down + axis - parent.axis, parent), *places], down + axis)
+    whole.body = "\n".join([*lines, whole.body])
+    whole.text = f"{parent.text} → ({' | '.join(child.text for child in children)})"
+    return whole
 
 
-def _branch(x0, y0, x1, y1, x2, colour, thick):
-    """Draw a line that bends from (x0, y0) to (x1, y1) and goes on level to x2."""
+def _bent(x0, y0, x1, y1):
+    """Return the way of a line that leaves one point level and comes to another so."""
     middle = _n((x0 + x1) / 2)
-    curve = f"M{_n(x0)} {_n(y0)}C{middle} {_n(y0)} {middle} {_n(y1)} {_n(x1)} {_n(y1)}H{_n(x2)}"
-    return f'<path d="{curve}" fill="none" stroke="{colour}" stroke-width="{thick}"/>'
+    return f"M{_n(x0)} {_n(y0)}C{middle} {_n(y0)} {middle} {_n(y1)} {_n(x1)} {_n(y1)}"
 
 
 # --------------------------------------------------------------------------------- bad arguments
@@ -662,22 +612,17 @@ def _branch(x0, y0, x1, y1, x2, colour, thick):
 
 def _tiles(board, shape=None):
     """Return a board as a list of rows of tiles; raise ValueError in one line if it is none."""
-    if isinstance(board, (str, bytes)):
-        raise ValueError(f"a board is a 64-bit integer or a list of rows of tiles, not {board!r}")
     try:
-        tiles = _decoded(operator.index(board))
+        packed = operator.index(board)
     except TypeError:
         tiles = _listed(board)
+    else:
+        if not 0 <= packed < 1 << 64:
+            raise ValueError(f"a board is an integer of 64 bits, not {packed}")
+        tiles = to_tiles(packed)
     if shape and (len(tiles), len(tiles[0])) != shape:
         raise ValueError(f"the board is {len(tiles)}×{len(tiles[0])}, not {shape[0]}×{shape[1]}")
     return tiles
-
-
-def _decoded(board):
-    if not 0 <= board < 1 << 64:
-        raise ValueError(f"a board is an integer of 64 bits, not {board}")
-    flat = [_tile_of(board >> 4 * cell & 15) for cell in range(16)]
-    return [flat[row : row + 4] for row in (0, 4, 8, 12)]
 
 
 def _listed(board):
@@ -703,24 +648,18 @@ def _tile_of(exponent):
 
 
 def _cell(cell, grid):
-    row, col = _pair(cell, grid)
-    if not (0 <= row < grid.rows and 0 <= col < grid.cols):
-        raise ValueError(f"cell {cell} is not on a {grid.rows}×{grid.cols} board")
-    return row * grid.cols + col
-
-
-def _pair(cell, grid):
     try:
-        if hasattr(cell, "__index__"):
-            return divmod(operator.index(cell), grid.cols)
-        row, col = cell
-        return operator.index(row), operator.index(col)
+        number = hasattr(cell, "__index__")
+        row, col = divmod(cell, grid.cols) if number else map(operator.index, cell)
     except (TypeError, ValueError):
         raise ValueError(f"a cell is a number or a pair (row, column), not {cell!r}") from None
+    if not (0 <= row < grid.rows and 0 <= col < grid.cols):
+        raise ValueError(f"cell {cell} is not on a {grid.rows}×{grid.cols} board")
+    return int(row * grid.cols + col)
 
 
 def _tuple_cells(cells):
-    grid = _Grid(4, 4, 1)
+    grid = Grid(4, 4, 1)
     cells = [_cell(cell, grid) for cell in cells]
     if not cells or len(set(cells)) < len(cells):
         raise ValueError(f"a tuple needs at least one cell, and none twice: {cells}")
@@ -728,15 +667,10 @@ def _tuple_cells(cells):
 
 
 def _action(action):
-    if isinstance(action, str) and action in ACTIONS:
-        return ACTIONS.index(action)
-    try:
-        number = operator.index(action)
-    except TypeError:
-        number = -1
-    if number not in range(4):
-        raise ValueError(f"an action is 0..3 or one of {', '.join(ACTIONS)}, not {action!r}")
-    return number
+    for number, name in enumerate(ACTIONS):
+        if action in (number, name):
+            return number
+    raise ValueError(f"an action is 0..3 or one of {', '.join(ACTIONS)}, not {action!r}")
 
 
 def _one_each(name, texts, count):
@@ -744,9 +678,3 @@ def _one_each(name, texts, count):
     if len(texts) != max(count, 0):
         raise ValueError(f"{name} needs {count} texts, not {len(texts)}")
     return texts
-
-
-def _positive(size):
-    if not size > 0:
-        raise ValueError(f"size is a number of pixels above 0, not {size}")
-    return size

@@ -10,7 +10,6 @@ curve measured with several seeds.
 """
 
 import contextlib
-import functools
 import itertools
 import textwrap
 
@@ -47,6 +46,7 @@ __all__ = [
 
 # Okabe and Ito's colours: told apart by colour-blind readers, and in this order also by darkness.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
+MARKS = "Dos^vP*"
 GREY, PALE = "#6b6b6b", "#d9d9d9"
 WIDTH, HEIGHT = 6.4, 3.6  # inches
 
@@ -99,22 +99,10 @@ def style():
         yield
         interactive = mpl.is_interactive()  # a backend that starts inside may switch it on
     mpl.interactive(interactive)
+    tell_notebook(short)
 
 
-def _styled(function):
-    """Run a plotting function in the style of the course."""
-
-    @functools.wraps(function)
-    def wrapper(*args, **kwargs):
-        with style():
-            found = function(*args, **kwargs)
-        tell_notebook(short)
-        return found
-
-    return wrapper
-
-
-@_styled
+@style()
 def subplots(rows=1, columns=1, width=WIDTH, height=None):
     """Return (figure, axes) in the style of the course: one ax, or matplotlib's array of them.
 
@@ -165,21 +153,18 @@ _SHORT = FuncFormatter(lambda number, _: short(number))
 _SHARE = FuncFormatter(lambda share, _: f"{100 * share:.4g}")  # the label of the axis says %
 
 
-def _label(column):
-    if column.startswith("reached_"):
-        return f"games that reach {column.removeprefix('reached_')} (%)"
-    return LABELS.get(column, column.replace("_", " "))
-
-
 def _format_axis(axis, column):
-    axis.set_major_formatter(_SHARE if column.startswith("reached_") else _SHORT)
-    axis.set_label_text(_label(column))
+    label, reached = LABELS.get(column, column.replace("_", " ")), column.startswith("reached_")
+    if reached:
+        label = f"games that reach {column.removeprefix('reached_')} (%)"
+    axis.set_major_formatter(_SHARE if reached else _SHORT)
+    axis.set_label_text(label)
 
 
 # --------------------------------------------------------------------------------------- curves
 
 
-@_styled
+@style()
 def curves(
     curves,
     x="actions",
@@ -221,13 +206,19 @@ def curves(
             _draw_each(ax, frames, x, y, label)
         else:
             _draw_curve(ax, frames, x, y, label, band)
+    old = {"color": GREY, "linestyle": "--", "linewidth": 1.8}
     for command, frames in (recorded or {}).items():
-        _draw_recorded(ax, _frames(frames, command, x, y), x, y)
+        frames = _frames(frames, command, x, y)
+        label = "recorded" if len(frames) == 1 else f"recorded, {len(frames)} seeds"
+        _draw_curve(ax, frames, x, y, label, **old)
     for (label, level), dots in zip((reference or {}).items(), itertools.cycle(":-.")):
         ax.axhline(level, color=GREY, linestyle=dots, linewidth=1.5, label=label)
     _draw_points(ax, points or {}, x, y)
     _finish_curves(ax, x, y, logx)
-    _caption(ax, recorded)
+    if recorded:  # which commands made them
+        lines = [line for command in recorded for line in textwrap.wrap(f"recorded: {command}", 74)]
+        look = {"ha": "left", "fontsize": 9, "family": "monospace", "color": GREY}
+        ax.figure.supxlabel("\n".join(lines), x=0.01, **look)
     return ax
 
 
@@ -254,19 +245,20 @@ def _frames(curve, label, x, y):
     return frames
 
 
-def _check_frame(frame, label, x, y):
+def _check_frame(frame, label, *columns):
     if not isinstance(frame, pd.DataFrame):
         raise ValueError(f"curve {label!r}: a pandas frame is needed, not {type(frame).__name__}")
-    for column in (x, y):
+    for column in columns:
         if column not in frame:
             raise ValueError(f"curve {label!r}: no column {column!r}; it has {', '.join(frame)}")
     if not len(frame):
         raise ValueError(f"curve {label!r}: the frame has no rows")
 
 
-def _draw_curve(ax, frames, x, y, label, band):
+def _draw_curve(ax, frames, x, y, label, band=True, **look):
     at, values = _on_one_grid(frames, x, y)
-    (line,) = ax.plot(at, values.mean(axis=0), label=label, marker="o" if len(at) == 1 else None)
+    mark = "o" if len(at) == 1 else None
+    (line,) = ax.plot(at, values.mean(axis=0), label=label, marker=mark, **look)
     low, high = values.min(axis=0), values.max(axis=0)
     if len(frames) == 1 and y == "mean" and "ci95" in frames[0]:
         low, high = values[0] - frames[0]["ci95"], values[0] + frames[0]["ci95"]
@@ -278,18 +270,10 @@ def _draw_curve(ax, frames, x, y, label, band):
 
 
 def _draw_each(ax, frames, x, y, label):
-    colour = ax._get_lines.get_next_color()
-    look = {"color": colour, "linewidth": 1.5, "marker": "o", "markevery": [-1]}
-    for frame, said in zip(frames, itertools.chain([label], itertools.repeat("_"))):
-        ax.plot(frame[x], frame[y], label=said, **look)
-
-
-def _draw_recorded(ax, frames, x, y):
-    at, values = _on_one_grid(frames, x, y)
-    label = "recorded" if len(frames) == 1 else f"recorded, {len(frames)} seeds"
-    ax.plot(at, values.mean(axis=0), color=GREY, linestyle="--", linewidth=1.8, label=label)
-    if len(frames) > 1:
-        ax.fill_between(at, values.min(0), values.max(0), color=GREY, alpha=0.15, linewidth=0)
+    look = {"linewidth": 1.5, "marker": "o", "markevery": [-1]}
+    for frame in frames:
+        (line,) = ax.plot(frame[x], frame[y], label=label, **look)
+        look["color"], label = line.get_color(), "_"
 
 
 def _draw_points(ax, points, x, y):
@@ -316,19 +300,10 @@ def _on_one_grid(frames, x, y):
     return at, np.array([np.interp(at, f[x].to_numpy(float), f[y].to_numpy(float)) for f in frames])
 
 
-def _caption(ax, recorded):
-    """Write under the figure which commands made the recorded curves."""
-    if not recorded:
-        return
-    lines = [line for command in recorded for line in textwrap.wrap(f"recorded: {command}", 74)]
-    text = "\n".join(lines)
-    ax.figure.supxlabel(text, x=0.01, ha="left", fontsize=9, family="monospace", color=GREY)
-
-
 # --------------------------------------------------------------------------- tiles and scores
 
 
-@_styled
+@style()
 def tiles(results, tiles=None, ax=None):
     """Draw how many games reach each tile, as grouped bars; return ax.
 
@@ -338,18 +313,20 @@ def tiles(results, tiles=None, ax=None):
             largest that any game reaches.
     """
     ax, table = _axes(ax), _reached(results, tiles)
-    table = table[_interesting(table) if tiles is None else list(tiles)]
-    wide = 0.8 / len(table)
-    for i, (name, shares) in enumerate(table.iterrows()):
-        at = np.arange(len(shares)) + wide * (i - (len(table) - 1) / 2)
-        bars = ax.bar(at, shares, 0.92 * wide, label=name)
-        if wide * WIDTH / len(shares) > 0.3:
-            ax.bar_label(bars, [_bare_percent(share) for share in shares], fontsize=11, padding=2)
-    _name_ticks(ax.xaxis, [str(tile) for tile in table.columns])
-    _percent_axis(ax, "games that reach it (%)")
-    ax.set_xlabel("tile")
+    _bars(ax, table, "bar", numbered=0.8 * WIDTH / table.size > 0.3)
+    _name_ticks(ax.xaxis, list(map(str, table)))
+    ax.set(ylim=(0, 1.1), xlabel="tile", ylabel="games that reach it (%)")  # room for numbers
+    ax.yaxis.set_major_formatter(_SHARE)
     ax.grid(False, axis="x")
     return _legend_above(ax)
+
+
+def _bars(ax, table, kind, numbered=True):
+    """Draw a table of shares as bars, a colour a row, a group a column."""
+    table.T.plot(kind=kind, ax=ax, width=0.8, legend=False)
+    for bars, shares in zip(ax.containers[-len(table) :], table.to_numpy()):
+        if numbered:
+            ax.bar_label(bars, map(_bare_percent, shares), fontsize=11, padding=2)
 
 
 def _bare_percent(share):
@@ -369,31 +346,24 @@ def _legend_above(ax):
     return ax
 
 
-def _percent_axis(ax, label):
-    ax.set_ylim(0, 1.1)  # room for a number over a full bar
-    ax.yaxis.set_major_formatter(_SHARE)
-    ax.set_ylabel(label)
-
-
-def _reached(results, also=None):
+def _reached(results, tiles):
     """Return a frame of shares: a row for each name, a column for each tile, in rising order.
 
-    also: tiles that get a column even where no game reached them.
+    tiles: those to show; None: from the largest that all reach to the largest that any reaches.
+    Whoever reaches 64 has reached 32; where a result does not say, the share is nan.
     """
     if not results:
         raise ValueError("there are no results to show")
     rows = {name: _shares(name, result) for name, result in results.items()}
-    tiles = sorted(set(also or ()).union(*rows.values()))
-    table = [[_share(shares, tile) for tile in tiles] for shares in rows.values()]
-    return pd.DataFrame(table, index=list(rows), columns=tiles)
-
-
-def _share(shares, tile):
-    """Return the share of a tile that a result may not name: whoever reaches 64 has reached 32."""
-    if tile in shares or tile > max(shares, default=0):
-        return shares.get(tile, 0.0)
-    above = shares[min(larger for larger in shares if larger > tile)]
-    return 1.0 if above >= 0.9995 else float("nan")
+    every = sorted(set(tiles or ()).union(*rows.values()))
+    table = pd.DataFrame.from_dict(rows, "index", dtype=float).reindex(columns=every)
+    above = table.bfill(axis=1)  # the share of the next larger tile that it names
+    unsaid = np.select([above.isna(), above >= 0.9995], [0.0, 1.0], np.nan)
+    table = table.where(table.notna(), unsaid)
+    if tiles is not None:
+        return table[list(tiles)]
+    sure, seen = table.columns[(table >= 0.9995).all()], table.columns[(table > 0).any()]
+    return table[seen[seen >= max(sure, default=0)]] if len(seen) else table
 
 
 def _shares(name, result):
@@ -403,13 +373,6 @@ def _shares(name, result):
         if not 0 <= share <= 1:
             raise ValueError(f"{name}: the share of {tile} is between 0 and 1, not {share}")
     return shares
-
-
-def _interesting(table):
-    """Return the tiles from the largest that all reach to the largest that any reaches."""
-    sure = [tile for tile in table if (table[tile] >= 0.9995).all()]
-    seen = [tile for tile in table if (table[tile] > 0).any()]
-    return [t for t in seen if t >= max(sure, default=0)] or list(table)
 
 
 def tile_table(results, tiles=None):
@@ -422,22 +385,18 @@ def tile_table(results, tiles=None):
         results: {name: {tile: share 0..1}}, or {name: `Result`}.
         tiles: which tiles; by default those of `tiles`.
     """
-    shares = _reached(results, tiles)
-    shares = shares[_interesting(shares) if tiles is None else list(tiles)]
-    table = shares.map(_percent)
-    means = [_mean_text(result) for result in results.values()]
-    if any(means):
-        table.insert(0, "mean score", [text or "?" for text in means])
+    table = _reached(results, tiles).map(_percent)
+    known = [hasattr(result, "mean") for result in results.values()]
+    if any(known):
+        means = [
+            f"{thousands(result.mean)}\u00a0±\u00a0{thousands(result.ci95)}" if mean else "?"
+            for result, mean in zip(results.values(), known)
+        ]
+        table.insert(0, "mean score", means)
     return table
 
 
-def _mean_text(result):
-    if not hasattr(result, "mean"):
-        return None
-    return f"{thousands(result.mean)}\u00a0±\u00a0{thousands(result.ci95)}"
-
-
-@_styled
+@style()
 def scores(scores, kind="histogram", ax=None):
     """Draw how the scores of single games are spread; return ax.
 
@@ -448,13 +407,22 @@ def scores(scores, kind="histogram", ax=None):
     """
     if kind not in ("histogram", "ecdf"):
         raise ValueError(f'kind is "histogram" or "ecdf", not {kind!r}')
-    ax, samples = _axes(ax), _samples(scores)
+    scores = scores if isinstance(scores, dict) else {None: scores}
+    samples = {n: np.asarray(getattr(s, "scores", s), float).ravel() for n, s in scores.items()}
+    if not samples or not all(sample.size for sample in samples.values()):
+        raise ValueError("there are no scores to draw")
+    ax = _axes(ax)
     edges = np.histogram_bin_edges(np.concatenate(list(samples.values())), 40)
     for name, sample in samples.items():
-        (_draw_histogram if kind == "histogram" else _draw_ecdf)(ax, name, sample, edges)
+        if kind == "ecdf":
+            ax.ecdf(sample, label=name)
+            continue
+        weights = np.full(len(sample), 1 / len(sample))
+        *_, bars = ax.hist(sample, edges, weights=weights, alpha=0.45, label=name)
+        colour = bars[0].get_facecolor()[:3]
+        ax.axvline(sample.mean(), color=colour, linestyle="--", linewidth=1.8)
     ax.set_xlim(left=0)
-    _format_axis(ax.xaxis, "score")
-    ax.set_xlabel("score of a game (points)")
+    _format_axis(ax.xaxis, "score of a game (points)")
     ax.yaxis.set_major_formatter(_SHARE)
     ax.set_ylabel("games (%)" if kind == "histogram" else "games that score less (%)")
     if list(samples) != [None]:
@@ -462,29 +430,10 @@ def scores(scores, kind="histogram", ax=None):
     return ax
 
 
-def _samples(scores):
-    scores = scores if isinstance(scores, dict) else {None: scores}
-    samples = {n: np.asarray(getattr(s, "scores", s), float).ravel() for n, s in scores.items()}
-    if not samples or any(sample.size == 0 for sample in samples.values()):
-        raise ValueError("there are no scores to draw")
-    return samples
-
-
-def _draw_histogram(ax, name, sample, edges):
-    weights = np.full(len(sample), 1 / len(sample))
-    colour = ax._get_lines.get_next_color()
-    ax.hist(sample, edges, weights=weights, color=colour, alpha=0.45, label=name)
-    ax.axvline(sample.mean(), color=colour, linestyle="--", linewidth=1.8)
-
-
-def _draw_ecdf(ax, name, sample, edges):
-    ax.ecdf(sample, label=name)
-
-
 # -------------------------------------------------------------------------------- comparisons
 
 
-@_styled
+@style()
 def stages(visits, stages, ax=None):
     """Draw how the actions of training were spread over the stages; return ax.
 
@@ -497,19 +446,16 @@ def stages(visits, stages, ax=None):
     shares = {name: np.asarray(counts) / np.sum(counts) for name, counts in visits.items()}
     names = [stages.name(n) for n in range(stages.count)] if hasattr(stages, "name") else stages
     met = [n for n in range(len(names)) if any(share[n] > 0 for share in shares.values())]
-    ax, high = _axes(ax, 0.9 + 0.22 * len(met) * (1 + len(shares))), 0.8 / len(shares)
-    for i, (name, share) in enumerate(shares.items()):
-        at = np.arange(len(met)) + high * (i - (len(shares) - 1) / 2)
-        bars = ax.barh(at, share[met], 0.92 * high, label=name)
-        ax.bar_label(bars, [_bare_percent(part) for part in share[met]], fontsize=11, padding=2)
+    ax = _axes(ax, 0.9 + 0.22 * len(met) * (1 + len(shares)))
+    table = pd.DataFrame.from_dict(shares, "index")[met]
+    _bars(ax, table, "barh")
     _name_rows(ax, [names[n] for n in met])
-    ax.set_xlim(0, 1.12 * max(share.max() for share in shares.values()))
+    ax.set(xlim=(0, 1.12 * table.to_numpy().max()), xlabel="actions of training in the stage (%)")
     ax.xaxis.set_major_formatter(_SHARE)
-    ax.set_xlabel("actions of training in the stage (%)")
     return _legend_above(ax)
 
 
-@_styled
+@style()
 def ladder(names, rates, unit="moves/s", ax=None):
     """Draw speeds as the rungs of a ladder, from the top down; return ax.
 
@@ -527,23 +473,17 @@ def ladder(names, rates, unit="moves/s", ax=None):
     for place, rate, before in zip(places, rates, [None, *rates]):
         times = f"   × {_ratio(rate / before)}" if before else ""
         ax.text(rate, place, f" {short(rate)}{times}", va="center")
-    _finish_ladder(ax, names, rates, unit)
+    ax.set(xscale="log", xlabel=unit)
+    ax.set_xlim(start, max(rates) * (max(rates) / start) ** 0.4)  # room for the numbers
+    ax.xaxis.set_major_locator(LogLocator(10, numticks=7))
+    ax.xaxis.set_minor_locator(NullLocator())
+    ax.xaxis.set_major_formatter(_SHORT)
+    _name_rows(ax, names)
     return ax
 
 
 def _ratio(ratio):
     return f"{ratio:.0f}" if ratio >= 9.95 else f"{ratio:.2g}"
-
-
-def _finish_ladder(ax, names, rates, unit):
-    ax.set_xscale("log")
-    start, end = min(rates) / 4, max(rates)
-    ax.set_xlim(start, end * (end / start) ** 0.4)  # room for the numbers
-    ax.xaxis.set_major_locator(LogLocator(10, numticks=7))
-    ax.xaxis.set_minor_locator(NullLocator())
-    ax.xaxis.set_major_formatter(_SHORT)
-    ax.set_xlabel(unit)
-    _name_rows(ax, names)
 
 
 def _name_rows(ax, names):
@@ -553,7 +493,7 @@ def _name_rows(ax, names):
     ax.grid(False, axis="y")
 
 
-@_styled
+@style()
 def intervals(names, means, ci95s, xlabel="mean score (points)", ax=None):
     """Draw means with their 95 % intervals, one row each; return ax.
 
@@ -564,9 +504,9 @@ def intervals(names, means, ci95s, xlabel="mean score (points)", ax=None):
     _, ci95s = _paired(names, ci95s)
     ax, places = _axes(ax, 1.1 + 0.5 * len(names)), range(len(names))
     ax.errorbar(means, places, xerr=ci95s, fmt="o", capsize=5, markersize=7, elinewidth=2.2)
+    note = {"textcoords": "offset points", "ha": "center", "va": "bottom", "fontsize": 11}
     for place, mean, ci95 in zip(places, means, ci95s):
         text = f"{thousands(mean)} ± {thousands(ci95)}"
-        note = {"textcoords": "offset points", "ha": "center", "va": "bottom", "fontsize": 11}
         ax.annotate(text, (mean, place), (0, 6), **note)
     ax.xaxis.set_major_formatter(_SHORT)
     ax.locator_params(axis="x", nbins=6)
@@ -583,35 +523,28 @@ def _paired(names, values):
     return names, values
 
 
-@_styled
+@style()
 def beside(rows, ax=None):
     """Draw a paper's results (hollow) and ours (full), a row each, a colour a depth; return ax.
 
     rows: DataFrame with row, plies, paper, paper ±, ours, ±, as `course.papers.rows` returns it.
     """
-    names = list(dict.fromkeys(rows["row"]))
+    names = list(rows["row"].unique())
     ax = _axes(ax, 1.6 + 0.42 * len(names))
     groups = rows.groupby("plies")
     for n, (plies, frame) in enumerate(groups):
-        places = [names.index(row) + 0.16 * (n - (len(groups) - 1) / 2) for row in frame["row"]]
-        look = {"fmt": "Dos^vP*"[n % 7], "color": COLOURS[n % len(COLOURS)], "capsize": 3}
-        ax.errorbar(
-            frame["paper"],
-            places,
-            xerr=frame["paper ±"].fillna(0),
-            mfc="white",
-            label=f"paper, {plies:g}-ply",
-            **look,
-        )
-        half = frame["±"].replace(np.inf, 0).fillna(0)
-        ax.errorbar(frame["ours"], places, xerr=half, label=f"ours, {plies:g}-ply", **look)
-    ax.xaxis.set_major_formatter(_SHORT)
-    ax.set_xlabel(LABELS["mean"])
+        at = [names.index(row) + 0.16 * (n - (len(groups) - 1) / 2) for row in frame["row"]]
+        look = {"fmt": MARKS[n % 7], "color": COLOURS[n % 7], "capsize": 3}
+        paper, half = (frame[name].replace(np.inf, 0).fillna(0) for name in ("paper ±", "±"))
+        theirs, ours = (f"{whose}, {plies:g}-ply" for whose in ("paper", "ours"))
+        ax.errorbar(frame["paper"], at, xerr=paper, mfc="white", label=theirs, **look)
+        ax.errorbar(frame["ours"], at, xerr=half, label=ours, **look)
+    _format_axis(ax.xaxis, "mean")
     _name_rows(ax, names)
     return _legend_above(ax)
 
 
-@_styled
+@style()
 def compute(curves, points, by="actions", ax=None):
     """Draw scores by compute: a line a run, a hollow point a paper's result; return ax.
 
@@ -620,30 +553,17 @@ def compute(curves, points, by="actions", ax=None):
     """
     ax = _axes(ax, 5)
     for n, (_, frame) in enumerate(curves.sort_values(by).groupby(["list", "run"])):
-        ax.plot(
-            frame[by],
-            frame["mean"],
-            color=COLOURS[0],
-            linewidth=1.2,
-            alpha=0.7,
-            label=None if n else "our runs",
-        )
+        look = {"color": COLOURS[0], "linewidth": 1.2, "alpha": 0.7}
+        ax.plot(frame[by], frame["mean"], label=None if n else "our runs", **look)
     if len(points):
-        ax.plot(
-            points["paper's budget"],
-            points["paper"],
-            "D",
-            mfc="white",
-            color=GREY,
-            label="the papers' results",
-        )
-    ax.set_xscale("log")
-    ax.set_xlabel(LABELS.get(by, f"training time ({by})"))
+        hollow = {"mfc": "white", "color": GREY, "label": "the papers' results"}
+        ax.plot(points["paper's budget"], points["paper"], "D", **hollow)
+    ax.set(xscale="log", xlabel=LABELS.get(by, f"training time ({by})"))
     _format_axis(ax.yaxis, "mean")
     return _legend_above(ax)
 
 
-@_styled
+@style()
 def differences(groups, xlabel="difference (%)", ax=None):
     """Draw how far rows are above a reference, with 95 % intervals, a mark a group; return ax.
 
@@ -667,14 +587,14 @@ def differences(groups, xlabel="difference (%)", ax=None):
         _check_frame(frame, label, "percent", "half")
         shown, beside = frame[frame.index.isin(names)], 0.26 * (n - (len(groups) - 1) / 2)
         places = [names.index(name) + beside for name in shown.index]
-        look = {"fmt": "Dos^"[n % 4], "color": (COLOURS[-1], *COLOURS)[n % 4], "capsize": 3}
+        look = {"fmt": MARKS[n % 4], "color": (COLOURS[-1], *COLOURS)[n % 4], "capsize": 3}
         ax.errorbar(shown["percent"], places, xerr=shown["half"], label=label, **look)
     ax.set_xlabel(xlabel)
     _name_rows(ax, names)
     return _legend_above(ax)
 
 
-@_styled
+@style()
 def tradeoff(groups, ax=None):
     """Draw what thinking longer buys: mean score against speed, a line a group; return ax.
 
@@ -692,16 +612,14 @@ def tradeoff(groups, ax=None):
         raise ValueError("there are no players to show")
     ax = _axes(ax, 5)
     for (label, frame), above in zip(groups.items(), itertools.cycle((False, True))):
-        for column in ("moves_per_s", "mean", "ci95"):
-            _check_frame(frame, label, "name", column)
+        _check_frame(frame, label, "name", "moves_per_s", "mean", "ci95")
         _draw_players(ax, label, frame.sort_values("moves_per_s"), above)
     ax.set_xscale("log")
     ax.margins(x=0.1, y=0.15)
     ax.xaxis.set_minor_locator(NullLocator())
     _format_axis(ax.xaxis, "moves_per_s")
     _format_axis(ax.yaxis, "mean")
-    ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, borderaxespad=0.2)
-    return ax
+    return _legend_above(ax)
 
 
 def _draw_players(ax, label, frame, above):
@@ -718,7 +636,7 @@ def _draw_players(ax, label, frame, above):
 # ------------------------------------------------------------------------- values and games
 
 
-@_styled
+@style()
 def heat(matrix, xlabel, ylabel, label, xticks=None, yticks=None, numbers=None, ax=None):
     """Draw a matrix of values over two tiles as a heat map; return ax.
 
@@ -735,23 +653,18 @@ def heat(matrix, xlabel, ylabel, label, xticks=None, yticks=None, numbers=None, 
     if values.ndim != 2 or values.count() == 0:
         raise ValueError("a heat map needs a matrix with at least one number")
     ax = _axes(ax, 4.6)
-    image = ax.imshow(values, origin="lower", aspect="auto", **_colour_scale(values))
+    signed, most = values.min() < 0, np.abs(values).max()
+    cmap = mpl.colormaps["RdBu" if signed else "cividis"].with_extremes(bad=PALE)
+    limits = {"vmin": -most, "vmax": most} if signed else {}
+    image = ax.imshow(values, origin="lower", aspect="auto", cmap=cmap, **limits)
     ax.figure.colorbar(image, ax=ax, label=label, format=_SHORT)
     _name_ticks(ax.xaxis, _tile_names(xticks, values.shape[1]))
     _name_ticks(ax.yaxis, _tile_names(yticks, values.shape[0]))
-    ax.set_xlabel(xlabel)
-    ax.set_ylabel(ylabel)
+    ax.set(xlabel=xlabel, ylabel=ylabel)
     ax.grid(False)
     if max(values.shape) <= 8 if numbers is None else numbers:
         _write_numbers(ax, image, values)
     return ax
-
-
-def _colour_scale(values):
-    if values.min() >= 0:
-        return {"cmap": mpl.colormaps["cividis"].with_extremes(bad=PALE)}
-    most = np.abs(values).max()
-    return {"cmap": mpl.colormaps["RdBu"].with_extremes(bad=PALE), "vmin": -most, "vmax": most}
 
 
 def _tile_names(ticks, count):
@@ -767,14 +680,11 @@ def _write_numbers(ax, image, values):
         value = values[row, column]
         light = np.dot(image.cmap(image.norm(value))[:3], (0.3, 0.59, 0.11)) > 0.5
         text = {"ha": "center", "va": "center", "fontsize": 10}
-        ax.text(column, row, _brief(value), color="black" if light else "white", **text)
+        number = short(float(f"{value:.3g}"))
+        ax.text(column, row, number, color="black" if light else "white", **text)
 
 
-def _brief(value):
-    return short(float(f"{value:.3g}"))
-
-
-@_styled
+@style()
 def layers(values, ax=None):
     """Draw what every afterstate of a small board is worth, over its tile sum; return ax.
 
@@ -801,7 +711,7 @@ def layers(values, ax=None):
     return ax
 
 
-@_styled
+@style()
 def game(steps, ax=None):
     """Draw one game: the score so far, and what the player expected in the end; return ax.
 

@@ -1,7 +1,9 @@
 """Numbers as people read them, and what a figure shows, in words: its alt text in a notebook."""
 
+import base64
 import re
 import sys
+from html import escape
 
 import numpy as np
 
@@ -19,6 +21,12 @@ def thousands(number):
 def set_apart(text):
     """Return a number that Python wrote, such as -1,234.5, as people read it: −1 234.5."""
     return text.replace(",", THIN).replace("-", "−")
+
+
+def image(kind, data, text):
+    """Return a picture as HTML, data: bytes of this media type, and the words that tell of it."""
+    source = f"data:{kind};base64,{base64.b64encode(data).decode()}"
+    return f'<img src="{source}" alt="{escape(text)}" style="max-width:100%">'
 
 
 def describe(figure, number=str):
@@ -43,39 +51,35 @@ def _axes(ax, number):
 
 def _rows(ax):
     """Return the names beside or below bars and intervals, with the numbers written at them."""
-    names, written = _names(ax), [text.get_text() for text in ax.texts]
+    from matplotlib.ticker import FixedLocator
+
+    axes = (a for a in (ax.yaxis, ax.xaxis) if isinstance(a.get_major_locator(), FixedLocator))
+    names = [text.get_text() for axis in axes for text in axis.get_ticklabels()]
+    written = [text.get_text() for text in ax.texts]
     if names and len(names) == len(written):
         return [f"{name}: {said}" for name, said in zip(names, written)]
     return names if any(WORD.search(name) for name in names) else []
 
 
-def _names(ax):
-    from matplotlib.ticker import FixedLocator
-
-    fixed = [
-        axis for axis in (ax.yaxis, ax.xaxis) if isinstance(axis.get_major_locator(), FixedLocator)
-    ]
-    return [text.get_text() for axis in fixed for text in axis.get_ticklabels()]
-
-
 def _curve(line, number):
-    """Return 'label from its first value to its last' of a curve, its label alone of a level."""
+    """Return 'label from its first value to its last' of a curve, its label alone of a level.
+
+    Where it goes well beyond both of its ends is said, too.
+    """
     at, heights = np.asarray(line.get_xydata(), float).T
     at, heights = at[np.isfinite(heights)], heights[np.isfinite(heights)]
     if len(heights) < 3:
         return line.get_label()
-    ends = f"{line.get_label()} from {number(heights[0])} to {number(heights[-1])}"
-    turns = ((number(heights[k]), number(at[k]), word) for k, word in _turns(heights))
-    return ends + "".join(f" ({word} {height} at {place})" for height, place, word in turns)
-
-
-def _turns(heights):
-    """Yield (index, 'highest' or 'lowest') where a curve goes well beyond both of its ends."""
-    far = BEYOND * np.ptp(heights)
-    if heights.max() > max(heights[0], heights[-1]) + far:
-        yield heights.argmax(), "highest"
-    if heights.min() < min(heights[0], heights[-1]) - far:
-        yield heights.argmin(), "lowest"
+    first, last = heights[[0, -1]]
+    said = f"{line.get_label()} from {number(first)} to {number(last)}"
+    turns = (
+        ("highest", heights.argmax(), heights.max() - max(first, last)),
+        ("lowest", heights.argmin(), min(first, last) - heights.min()),
+    )
+    for word, k, beyond in turns:
+        if beyond > BEYOND * np.ptp(heights):
+            said += f" ({word} {number(heights[k])} at {number(at[k])})"
+    return said
 
 
 def _texts(legend):
@@ -84,7 +88,8 @@ def _texts(legend):
 
 def tell_notebook(number=str):
     """Let the notebook, where there is one, give each figure its words; once is enough."""
-    if (shell := _shell()) is None:
+    ipython = sys.modules.get("IPython")
+    if ipython is None or (shell := ipython.get_ipython()) is None:
         return
     from matplotlib.figure import Figure
 
@@ -100,9 +105,3 @@ def tell_notebook(number=str):
 
     with_words.with_words = True
     formatter.for_type(Figure, with_words)
-
-
-def _shell():
-    """Return the running IPython, None in plain Python."""
-    ipython = sys.modules.get("IPython")
-    return ipython.get_ipython() if ipython else None

@@ -5,7 +5,6 @@ A widget is a class in a file, and beside it a module of JavaScript, which the c
 there: what it imports is taken along, and the style sheets beside it, `x.css` beside `x.js`.
 """
 
-import base64
 import functools
 import inspect
 import io
@@ -13,7 +12,6 @@ import itertools
 import json
 import re
 import traceback
-from html import escape
 from pathlib import Path
 
 import anywidget
@@ -23,12 +21,15 @@ from traitlets import Unicode
 
 from lib2048.game.bits import WHOLE
 from lib2048.game.spec import FOUR_CHANCE
+from lib2048.show.draw import TILE_COLOURS, tile_colour
 from lib2048.show.widgets.game import from_hex, to_hex
+from lib2048.show.words import image
 
 # What the modules know of the game by Python alone, as the name SPEC.
 SPEC = {"FOUR_CHANCE": FOUR_CHANCE, "FOUR_THRESHOLD": int(WHOLE.fours)}
 IMPORT = re.compile(r'^import (?:(\{[^}]*\}) from )?"([^"]+)";\n', re.MULTILINE)
 EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const) (\w+))", re.MULTILINE)
+TILE = '.lib2048 .lib-tile [data-tile="{tile}"] {{ background: {back}; color: {ink}; }}'
 VIEW = "application/vnd.jupyter.widget-view+json"
 NOTE = "This is a picture of it. Run this cell in JupyterLab, and it comes alive."
 # In a reader's own saved notebook the widget of an earlier session is gone, and JupyterLab writes
@@ -52,9 +53,11 @@ def front_end(entry):
 
 
 def style_sheet(entry):
-    """Return the looks of a module and of all that it imports."""
+    """Return the looks of a module and of all that it imports, and the colours of the tiles."""
     sheets = (path.with_suffix(".css") for path in _modules(Path(entry).resolve()))
-    return "\n".join(_text(path) for path in sheets if path.exists())
+    colours = ((tile, *tile_colour(tile)) for tile in TILE_COLOURS)
+    tiles = (TILE.format(tile=tile, back=back, ink=ink) for tile, back, ink in colours)
+    return "\n".join([*tiles, *(_text(path) for path in sheets if path.exists())])
 
 
 @functools.cache
@@ -91,34 +94,22 @@ class Figure:
     """A figure of matplotlib as a still picture: a PNG with words for those who cannot see it."""
 
     def __init__(self, ax, text):
-        import matplotlib.pyplot as plt
-
         file, self.text = io.BytesIO(), text
-        ax.figure.savefig(file, format="png", dpi=ax.figure.dpi)
-        plt.close(ax.figure)  # or the notebook would show it once more
+        ax.figure.savefig(file, format="png")
         self.png = file.getvalue()
 
     def _repr_html_(self):
-        source = f"data:image/png;base64,{base64.b64encode(self.png).decode()}"
-        return f'<img src="{source}" alt="{escape(self.text)}" style="max-width:100%">'
+        return image("image/png", self.png, self.text)
 
     def __repr__(self):
         return f"<figure: {self.text}>"
 
 
-def _take_as_addressed(comm):
-    """Let the browser's messages go to the thread that JupyterLab names, also while a cell runs.
-
-    ipykernel 7.4 sends them where the widget's last message came from, which for a thread of ours
-    is the cell that runs: an order to stop would wait for the end of that cell.
-    """
-    comm._reply_subshell_for = None
-
-
 class BrowserWidget(anywidget.AnyWidget):
     """A widget that lives in the browser, and is a picture where it cannot.
 
-    entry: the name of its module, which lies beside the file of its class.
+    entry: the name of its module, which lies beside the file of its class.  `static` returns the
+    `Picture` that stands for it, and `_answer` takes a message of the browser.
     """
 
     entry = None
@@ -133,22 +124,17 @@ class BrowserWidget(anywidget.AnyWidget):
 
     def __init__(self, **traits):
         super().__init__(**traits)
-        _take_as_addressed(self.comm)
+        # ipykernel 7.4 sends messages where the last one came from, which for a thread of ours is
+        # the cell that runs: an order to stop would wait for its end.  So they go where JupyterLab
+        # says, also while a cell runs.
+        self.comm._reply_subshell_for = None
         self.on_msg(self._heard)
-
-    def static(self):
-        """Return a `Picture` that stands for the widget."""
-        raise NotImplementedError
-
-    def _repr_mimebundle_(self, **kwargs):
-        view = {"version_major": 2, "version_minor": 0, "model_id": self.model_id}
-        return {VIEW: view, **self._still()}
 
     def _still(self):
         """Return the picture and its note, as an output has them."""
         picture = self.static()
-        note = f"<p><small>{NOTE}</small></p>"
-        still = f'<div class="lib2048-still">{picture._repr_html_()}{note}</div>'
+        html = f"{picture._repr_html_()}<p><small>{NOTE}</small></p>"
+        still = f'<div class="lib2048-still">{html}</div>{STYLE}'
         return {"text/plain": repr(picture), "text/html": still}
 
     def _ipython_display_(self):
@@ -159,25 +145,21 @@ class BrowserWidget(anywidget.AnyWidget):
         """
         if self.comm is None:  # it was closed
             return display(self.static())
-        bundle = self._repr_mimebundle_()
-        view = {VIEW: bundle.pop(VIEW)}  # without a text, which would be all that is left of it
-        display(_styled(bundle), raw=True, display_id=self.model_id)
-        display(view, raw=True)
+        display(self._still(), raw=True, display_id=self.model_id)
+        view = {"version_major": 2, "version_minor": 0, "model_id": self.model_id}
+        display({VIEW: view}, raw=True)  # without a text, which would be all that is left of it
 
     def _draw_again(self):
         """Let the picture in the notebook be what `static` returns now."""
         if get_ipython() is not None:
-            update_display(_styled(self._still()), raw=True, display_id=self.model_id)
+            update_display(self._still(), raw=True, display_id=self.model_id)
 
     def _heard(self, _, message, buffers):
-        """Answer a message of the browser; whatever goes wrong is said in the widget."""
+        """Give a message of the browser to `_answer`; whatever goes wrong is said in the widget."""
         try:
             self._answer(message)
         except Exception as error:
             self.send({"kind": "trouble", **trouble(error)})
-
-    def _answer(self, message):
-        raise NotImplementedError
 
     def _reply(self, question, find, doing=None, says=None):
         """Answer a question with the dict that `find` returns; an error is put into words.
@@ -191,13 +173,12 @@ class BrowserWidget(anywidget.AnyWidget):
             found = (says or trouble)(error)
         self.send({"id": question["id"], "kind": "answer", **found})
 
-    def _take_over(self, **state):
-        """Set traits to what the browser says they are, without telling it."""
-        self.set_state(state)
-
 
 class PositionWidget(BrowserWidget):
-    """A widget that looks at a position, which the browser may change, and says what lies there."""
+    """A widget that looks at a position, which the browser may change, and says what lies there.
+
+    `_packed` packs a board that people give, or raises ValueError; `_open` answers a question.
+    """
 
     position = Unicode().tag(sync=True, echo_update=False)
 
@@ -210,19 +191,11 @@ class PositionWidget(BrowserWidget):
     def board(self, board):
         self.position = to_hex(self._packed(board))
 
-    def _packed(self, board):
-        """Return a board that people give, packed; raises ValueError for one that cannot be."""
-        raise NotImplementedError
-
     def _answer(self, message):
         if message["kind"] == "position":
-            self._take_over(position=message["position"])
+            self.set_state({"position": message["position"]})  # it knows
         elif message["kind"] == "open":
             self._open(message)
-
-
-def _styled(bundle):
-    return bundle | {"text/html": bundle["text/html"] + STYLE}
 
 
 def trouble(error, who="This widget"):

@@ -73,7 +73,10 @@ class Game:
         try:
             mine = self.as_dict()
             same = all(decisions[key] == mine[key] for key in ("seed", "number", "start"))
-            game, actions = self if same else _beginning(decisions), decisions["actions"]
+            start, actions = decisions["start"], decisions["actions"]
+            start = None if start is None else from_hex(start)
+            seed, number = int(decisions["seed"]), int(decisions["number"])
+            game = self if same else Game(seed, number, start)
             game.helped = bool(decisions["helped"])
             game.undo(to=len(commonprefix([game.actions, actions])))
             if any(game.act(int(action)) is None for action in actions[len(game._actions) :]):
@@ -81,13 +84,6 @@ class Game:
         except (KeyError, TypeError, ValueError) as error:
             raise ValueError(f"this is no game: {error!r}") from None
         return game
-
-
-def _beginning(decisions):
-    """Return the game that begins as these decisions say, without their actions."""
-    start = decisions["start"]
-    start = None if start is None else from_hex(start)
-    return Game(int(decisions["seed"]), int(decisions["number"]), start)
 
 
 def finite(value):
@@ -106,13 +102,12 @@ def from_hex(text):
 
 
 def position(board):
-    """Return a board that people give, uint64 or rows of tiles, as uint64; see `possible`."""
+    """Return a board that people give, uint64 or rows of tiles, as uint64.
+
+    Raises ValueError, in words as game.js does, for one to which no game can come.
+    """
     integer = isinstance(board, (int, np.integer))
-    return possible(np.uint64(board) if integer else rules.from_tiles(board))
-
-
-def possible(board):
-    """Return a board; raise ValueError, in words, where no game can come to it, as game.js does."""
+    board = np.uint64(board) if integer else rules.from_tiles(board)
     tiles = sorted((int(e) for e in rules.to_exponents(board) if e), reverse=True)
     if len(tiles) < 2:
         raise ValueError("a game has at least two tiles on its board, at any time")

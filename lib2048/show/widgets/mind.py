@@ -75,15 +75,14 @@ class Mind:
         else:
             values = who.values(board) if hasattr(who, "values") else None
             action = who.choose(board)
-        return self._checked(board, action), _plain(values)
-
-    def _checked(self, board, action):
         legal = [action for action, _, _ in rules.afterstates(board)]
-        if action in legal:
-            return int(action)
-        said = ACTIONS[action] if action in range(4) else repr(action)
-        names = ", ".join(ACTIONS[a] for a in legal)
-        raise PlayerError(f"{self.name} chose {said}, which is not legal here: {names} would be")
+        if action not in legal:
+            said = ACTIONS[action] if action in range(4) else repr(action)
+            names = ", ".join(ACTIONS[a] for a in legal)
+            raise PlayerError(
+                f"{self.name} chose {said}, which is not legal here: {names} would be"
+            )
+        return int(action), values and [finite(values.get(a)) for a in range(4)]
 
     def trouble(self, error):
         """Say an error in words; see `base.trouble`."""
@@ -99,13 +98,6 @@ class Mind:
         return trouble(error, self.name)
 
 
-def _plain(values):
-    """Return {action: value} as a list of four, None where there is no number."""
-    if values is None:
-        return None
-    return [finite(values.get(action)) for action in range(4)]
-
-
 # ---------------------------------------------------------------- which players there are
 
 
@@ -118,7 +110,7 @@ def minds(what):
     if what is None:
         return []
     first = mind_of(what)
-    others = [_named(name) for name in ("heuristic", "greedy", "random")]
+    others = map(mind_of, ("heuristic", "greedy", "random"))
     return [mind for mind in (first, *others) if mind is first or mind.name != first.name]
 
 
@@ -130,7 +122,7 @@ def mind_of(what):
         path = Path(what)
         return Mind(path.name, lambda: _loaded(path), f"Loading {path.name}")
     if isinstance(what, str) and what in NAMED:
-        return _named(what)
+        return Mind(what, lambda: made(what))
     who = what if hasattr(what, "choose") else made(what)
     return Mind(getattr(who, "name", type(who).__name__), lambda: _on_four_by_four(who))
 
@@ -141,16 +133,12 @@ def _loaded(path):
     return network_player(load(path, to_play=True))
 
 
-def _named(name):
-    return Mind(name, lambda: made(name))
-
-
 def _shipped():
     """Return the network of data/weights; an installed package has none and takes the heuristic."""
     try:
         mind = mind_of(data(SHIPPED_FILE))
     except FileNotFoundError:
-        return _named("heuristic")
+        return mind_of("heuristic")
     mind.name = f"our network {data(SHIPPED_FILE).stem}"
     return mind
 

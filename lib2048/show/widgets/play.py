@@ -101,7 +101,7 @@ class PlayWidget(BrowserWidget):
         if message["kind"] == "game":
             with self._lock:
                 self._game = self._game.following(message["game"])
-                self._take_over(game=self._game.as_dict())
+                self.set_state({"game": self._game.as_dict()})
         elif message["kind"] in ("advise", "ahead"):
             mind = self._minds[message["player"]]
             self._reply(message, lambda: _found(mind, message), mind.doing, mind.trouble)

@@ -41,26 +41,17 @@ class ReplayWidget(BrowserWidget):
         self.scores = list(accumulate(int(step.reward) for step in self.steps))
         super().__init__(record=_in_json(self.steps))
 
-    def static(self, moments=6):
-        """Return a `Picture` of key moments: the start, each new largest tile, the end.
-
-        Args:
-            moments: how many at most; of too many, the largest tiles are kept.
-        """
-        shown = self._key_moments(max(int(moments), 2))
-        captions = [f"{self._name(i)}\nscore {thousands(self.scores[i])}" for i in shown]
+    def static(self):
+        """Return a `Picture` of key moments: the start, the last new largest tiles, the end."""
+        largest = [rules.max_exponent(step.afterstate) for step in self.steps]
+        last = len(self.steps) - 1
+        new = [i for i in range(1, last) if largest[i] > largest[i - 1]]
+        shown = sorted({0, *new[-4:], last})
+        over = self.steps[last].action is None
+        names = ["the end" if over and i == last else f"action {i + 1}" for i in shown]
+        captions = [f"{name}\nscore {thousands(self.scores[i])}" for name, i in zip(names, shown)]
         boards = [self.steps[i].afterstate for i in shown]
         return draw.row(boards, captions, size=140, width=520)
-
-    def _key_moments(self, moments):
-        largest = [rules.max_exponent(step.afterstate) for step in self.steps]
-        new = [i for i in range(1, len(largest)) if largest[i] > largest[i - 1]]
-        last = len(self.steps) - 1
-        inner = [i for i in new if i < last][-(moments - 2) :] if moments > 2 else []
-        return sorted({0, *inner, last})
-
-    def _name(self, position):
-        return "the end" if self.steps[position].action is None else f"action {position + 1}"
 
     @validate("position")
     def _in_the_game(self, proposal):
@@ -68,7 +59,7 @@ class ReplayWidget(BrowserWidget):
 
     def _answer(self, message):
         if message["kind"] == "position":
-            self._take_over(position=int(message["position"]))
+            self.set_state({"position": int(message["position"])})
 
 
 def _in_json(steps):

@@ -86,7 +86,8 @@ class Training:
         [(self.unit, self._total)] = said.items()
         self.endless = said is ENDLESS
         self._own = not budget and self.unit in ("games", "actions")  # counted from its beginning
-        self._every, self._due, self._end = every, 0.0, None
+        self._begin = 0 if self._own else run.done(self.unit)  # where the budget begins
+        self._every, self._due = every, 0.0
         self._thread, self._lock = None, threading.RLock()
         past = run.history.table()
         self.curve = Curve(map(_point, past[:: 1 + 2 * len(past) // MOST]))  # many more fit
@@ -102,8 +103,8 @@ class Training:
         with self._lock:
             if self.going:
                 return
-            if self.phase != "paused" or self._end is None:
-                self._end = self._total + (0 if self._own else self.run.done(self.unit))
+            if self.phase != "paused" and not self._own:
+                self._begin = self.run.done(self.unit)
             before, self._due = self._thread, 0.0
             self._become("starting", "Starting. On a new machine this compiles for half a minute.")
             self._thread = threading.Thread(target=self._train, args=(before,), daemon=True)
@@ -139,13 +140,15 @@ class Training:
     def _train(self, before):
         if before:
             before.join()
-        rest = self._rest()
+        rest = self._total - self._done
+        how = {} if self._own else {self.unit: rest}  # in its folder are the weights at the end
         try:
-            history = rest is not None and self.run.go(**rest, progress=self._look)
+            go = self._own or rest > 0
+            stopped = go and self.run.go(**how, progress=self._look).stopped
         except Exception as error:
             self._ended("failed", *_in_words(error, self.name))
         else:
-            self._ended(*self._outcome(history and history.stopped))
+            self._ended(*self._outcome(stopped))
 
     def _look(self, run):
         """Tell what is new, now and then; between two chunks, so it should not take long."""
@@ -176,28 +179,17 @@ class Training:
         if row := self.run.history.latest():
             self.curve.add(_point(row | {"seconds": self.run.history.took}))
 
-    # ------------------------------------------------------------ how far
-
-    def _rest(self):
-        """Return what `Run.go` is to be told, None where nothing is left."""
-        if self._own:
-            return {}  # by its settings: at the end its folder holds the weights
-        rest = self._end - self.run.done(self.unit)
-        return {self.unit: rest} if rest > 0 else None
+    # ------------------------------------------------------------ what is told
 
     @property
     def _done(self):
         """How much of the budget is done."""
-        if self._end is None and not self._own:
-            return 0
-        return self.run.done(self.unit) - (0 if self._own else self._end - self._total)
+        return self.run.done(self.unit) - self._begin
 
     def _where(self, what):
         if self.endless:
             return f"{what} after {thousands(self.run.actions)} actions."
         return f"{what} at {amount(self._done, self._total)} {self.unit}."
-
-    # ------------------------------------------------------------ what is told
 
     def status(self):
         """Return where it stands, as JSON has it."""
@@ -206,7 +198,7 @@ class Training:
         if not self.endless:
             share = min(1.0, self._done / self._total)
             far = f"{amount(self._done, self._total)} {self.unit}"
-            if self.run.done(self.unit) > self._done:  # it has been trained before
+            if self._begin:  # it has been trained before
                 far += f" more; in all {thousands(history.actions)} actions"
         changes = history.changes[-MARKS:]
         return {"phase": self.phase, "words": self.words, "details": self.details, "share": share,
@@ -245,14 +237,17 @@ class TrainingWidget(BrowserWidget):
         self._trainings = []
         super().__init__(**traits)
         self._cell = _this_cell()
-        _watch_cells()
         _open.add(self)
+        if shell := get_ipython():
+            shell.events.register("pre_run_cell", _before_cell)
+            shell.events.register("post_run_cell", _after_cell)
 
     phases = property(lambda self: [t.phase for t in self._trainings], doc="See `Training`.")
 
     def stop(self, number=None):
         """End the training of a run, or of all of them, within a second."""
-        self._each("stop", number)
+        for training in self._chosen(number):
+            training.stop()
 
     def wait(self, seconds=None):
         """Wait until all runs have ended or are held, so many seconds at most; say whether."""
@@ -273,16 +268,12 @@ class TrainingWidget(BrowserWidget):
         """Do what the browser orders, and tell it that it was heard; a refusal is in words."""
         self.send({"kind": "heard", "id": message.get("id")})
         try:
-            getattr(self, f"_on_{message['kind']}")(message)
+            if message["kind"] in ("start", "pause", "stop"):
+                getattr(self, message["kind"])(message.get("run"))
+            else:
+                getattr(self, f"_on_{message['kind']}")(message)
         except (ValueError, MemoryError, ImportError, OSError) as error:
             self.send({"kind": "trouble", "error": f"{error}."})
-
-    def _on_stop(self, message):
-        self.stop(message.get("run"))
-
-    def _each(self, order, number=None):
-        for training in self._chosen(number):
-            getattr(training, order)()
 
     def _chosen(self, number):
         return self._trainings if number is None else [self._trainings[number]]
@@ -316,7 +307,7 @@ class TrainWidget(TrainingWidget):
             raise ValueError(f"{len(runs)} runs: say one, or up to {MOST_RUNS} side by side")
         if len({id(run.network) for run in runs}) < len(runs):
             raise ValueError("two of these runs share a network: give each its own")
-        names = _checked_names(names, runs)
+        names = _names(runs, names)
         super().__init__(about=[_about(*pair) for pair in zip(runs, names)])
         for n, (run, name) in enumerate(zip(runs, names)):
             told = functools.partial(self._tell, n)
@@ -347,22 +338,18 @@ class TrainWidget(TrainingWidget):
 
     def start(self, number=None):
         """Let a run train, or all of them."""
-        self._each("start", number)
+        for training in self._chosen(number):
+            training.start()
 
     def pause(self, number=None):
         """Hold a run, or all of them, within a second."""
-        self._each("pause", number)
+        for training in self._chosen(number):
+            training.pause()
 
     # ------------------------------------------------------------ the browser
 
     def _tell(self, number, news):
         self.send({"kind": "news", "run": number, **news})
-
-    def _on_start(self, message):
-        self.start(message.get("run"))
-
-    def _on_pause(self, message):
-        self.pause(message.get("run"))
 
     def _on_look(self, message):
         for training in self._trainings:
@@ -387,8 +374,12 @@ class TrainWidget(TrainingWidget):
         for training in self._trainings:
             columns = [(p[0], p[3]) for p in training.curve.points if p[3] is not None]
             drawn[training.name] = columns
-            last = f", last mean {thousands(columns[-1][1])}" if columns else ""
-            words.append(f"{training.name}: {training.status()['far']}{last}{_turns(training.run)}")
+            told = [f"last mean {thousands(columns[-1][1])}"] if columns else []
+            symbol = training.run.settings.rate_symbol
+            for change in training.run.history.changes[-3:]:
+                begin = f"from {thousands(change['actions'])} actions on"
+                told.append(f"{symbol} {change['rate']:g} {begin}")
+            words.append(f"{training.name}: {', '.join([training.status()['far'], *told])}")
         picture = draw.curves(drawn, "actions", f"mean score of {BLOCK} games")
         return picture.captioned("\n".join(words), wrap=False)
 
@@ -402,24 +393,24 @@ def _budget(**given):
     return said
 
 
-def _checked_names(names, runs):
-    names = _names(runs) if names is None else [str(name) for name in names]
+def _names(runs, names):
+    """Return what runs are called: if nothing else, what their settings differ in, or numbers."""
+    if names is not None:
+        names = [str(name) for name in names]
+    elif len(runs) == 1:
+        names = [" ".join(_said(runs[0], ["network", "rule"])) or "run"]
+    else:
+        said = (name for run in runs for name in vars(run.settings))
+        kinds = dict.fromkeys(["network", "rule", *said])
+        differ = [n for n in kinds if len({repr(getattr(r.settings, n, None)) for r in runs}) > 1]
+        names = [" ".join(_said(run, differ)) for run in runs]
+        if len(set(names)) < len(names):
+            names = [f"run {n + 1}" for n in range(len(runs))]
     if len(names) != len(runs):
         raise ValueError(f"{len(names)} names for {len(runs)} runs")
     if len(set(names)) < len(names):
         raise ValueError("two of these runs have the same name")
     return names
-
-
-def _names(runs):
-    """Name runs by what their settings differ in, where that tells them apart."""
-    if len(runs) == 1:
-        return [" ".join(_said(runs[0], ["network", "rule"])) or "run"]
-    said = (name for run in runs for name in vars(run.settings))
-    kinds = dict.fromkeys(["network", "rule", *said])
-    differ = [n for n in kinds if len({repr(getattr(r.settings, n, None)) for r in runs}) > 1]
-    names = [" ".join(_said(run, differ)) for run in runs]
-    return names if len(set(names)) == len(runs) else [f"run {n + 1}" for n in range(len(runs))]
 
 
 def _said(run, fields):
@@ -430,14 +421,6 @@ def _said(run, fields):
         if (value := getattr(settings, field, None)) is not None:
             plain = field in ("network", "rule")
             yield str(value) if plain else f"{symbols.get(field, field)} {value}"
-
-
-def _turns(run):
-    """Say where the rate of a run was changed."""
-    last = run.history.changes[-3:]
-    symbol = run.settings.rate_symbol
-    told = [f"{symbol} {c['rate']:g} from {thousands(c['actions'])} actions on" for c in last]
-    return "".join(f", {words}" for words in told)
 
 
 def _about(run, name):
@@ -454,7 +437,6 @@ def _about(run, name):
 # ---------------------------------------------------------------- cells, and the end of the kernel
 
 _open = weakref.WeakSet()  # widgets
-_shells = weakref.WeakSet()  # that are watched
 
 
 def _this_cell():
@@ -462,14 +444,6 @@ def _this_cell():
     parent = getattr(get_ipython(), "get_parent", dict)() or {}
     asked = parent.get("metadata", {}).get("cellId"), parent.get("content", {}).get("code")
     return next(filter(None, asked), None)
-
-
-def _watch_cells():
-    shell = get_ipython()
-    if shell is not None and shell not in _shells:
-        _shells.add(shell)
-        shell.events.register("pre_run_cell", _before_cell)
-        shell.events.register("post_run_cell", _after_cell)
 
 
 def _before_cell(info):

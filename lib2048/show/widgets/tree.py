@@ -104,37 +104,30 @@ class TreeWidget(PositionWidget):
 
     def static(self):
         """Return a `Picture` of the two plies at the root, the worst spawns first."""
+        branches, plies = [], self.tree["plies"]
         try:
-            tree = self._tree(self.board, self.tree["plies"], self.tree["reduce"])
-            branches = [_branch(tree, option) for option in tree.options()]
+            tree = self._tree(self.board, plies, self.tree["reduce"])
+            for option in tree.options() if plies > 1 else []:
+                outcomes = sorted(tree.outcomes(str(option.action)), key=lambda o: o.worth)
+                spawns = [(o.chance, o.state, o.action, float(o.worth)) for o in outcomes]
+                paid = option.reward * tree.pays
+                branches.append((option.action, option.afterstate, paid, spawns))
         except Exception:  # the widget says what is wrong
-            return draw.board(self.board, "the position")
-        if not branches or self.tree["plies"] == 1:
+            branches = []
+        if not branches:
             return draw.board(self.board, "the position")
         return draw.tree(self.board, branches)
-
-
-def _branch(tree, option):
-    """Return an action as `draw.tree` has it."""
-    outcomes = sorted(tree.outcomes(str(option.action)), key=lambda outcome: outcome.worth)
-    spawns = [(o.chance, o.state, o.action, float(o.worth)) for o in outcomes]
-    return option.action, option.afterstate, option.reward * tree.pays, spawns
 
 
 def _option(tree, option):
     """Return an `Option` as JSON; turned: whether the table knew an image of it, not itself."""
     known = option.known
     turned = known is not None and tree.at(known).board != option.afterstate
-    return {
-        "action": option.action, "board": to_hex(option.afterstate), "reward": option.reward,
-        "value": finite(option.value), "worth": finite(option.worth), "best": option.best,
-        "known": known, "turned": bool(turned),
-    }  # fmt: skip
+    told = option._asdict() | {"value": finite(option.value), "worth": finite(option.worth)}
+    return told | {"board": to_hex(told.pop("afterstate")), "turned": bool(turned)}
 
 
 def _outcome(outcome):
-    return {
-        "cell": outcome.cell, "exponent": outcome.exponent, "chance": outcome.chance,
-        "board": to_hex(outcome.state), "worth": finite(outcome.worth),
-        "action": outcome.action, "plies": outcome.plies, "reduced": outcome.reduced,
-    }  # fmt: skip
+    """Return an `Outcome` as JSON."""
+    told = outcome._asdict() | {"worth": finite(outcome.worth)}
+    return told | {"board": to_hex(told.pop("state"))}
