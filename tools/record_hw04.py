@@ -14,7 +14,7 @@ import pandas as pd
 from lib2048 import Network, Run, Settings
 from lib2048.course.labs.hw04 import NETWORKS
 from lib2048.course.labs.hw04.diagnosis import code
-from lib2048.course.labs.hw04.planted_bugs import BUGS, text_of
+from lib2048.course.labs.hw04.planted_bugs import BUGS
 from lib2048.course.labs.hw04.training import Training
 
 CURVES = Path(__file__).resolve().parents[1] / "data" / "curves"
@@ -28,7 +28,7 @@ PLAN = {
 
 def curve_of(bug, seed):
     """Train by a bug; return the rows of its curve."""
-    training = Training.of_text(text_of(bug), alpha=ALPHA, seed=seed)
+    training = Training(*BUGS[bug], alpha=ALPHA, seed=seed)
     table = training.go(GAMES, progress=False).table()
     training.close()
     named = {"bug": code(bug), "seed": seed}

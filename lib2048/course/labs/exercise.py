@@ -4,6 +4,8 @@ import contextlib
 import functools
 import importlib.util
 import inspect
+import itertools
+import linecache
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,31 +19,29 @@ LABS = tuple(sorted(path.parent.name for path in Path(__file__).parent.glob("hw*
 class Exercise:
     """One function that a student writes, and how an answer is judged.
 
-    name: "hw01.slide_row"; call: how it is called, "slide_row(row)"; truth: the library's version,
-    with the same parameters.  cases(random) returns a list of argument tuples to try it on, small
-    ones first, random: np.random.Generator.  parts: {name of a part: cases(random)} instead, where
-    an exercise is graded in parts.  mistakes: {message: a typical wrong version}, a function, or
-    what is changed in the text of the truth, (old, new, …) as `changed` takes it; the message
-    stands in the lab's messages.toml.
+    lab: "hw01"; truth: the library's version, which says how the function is called, and with what;
+    it may call those that come before it in its lab.  cases(random) returns a list of argument
+    tuples to try it on, small ones first, random: np.random.Generator.  parts: {name of a part:
+    cases(random)} instead, where an exercise is graded in parts.  mistakes: {message: a typical
+    wrong version}, a function, or what is changed in the text of the truth, (old, new, …) as
+    `changed` takes it; the message stands in the lab's messages.toml.
 
     outcome(function, *arguments) → what is compared, by default what the function returns; it may
-    raise `Wrong`.  same(expected, got) → bool.  uses: exercises of the same lab that it may call.
-    compiles: whether numba has to compile it, too.  needs: packages beyond the core, known to
-    `checks.EXTRAS`.  show: how each argument is drawn, by name: "board" (uint64), "boards"
-    (uint64[n]), "rows" (lists of tiles), "row" (one row of tiles), "text", "hidden".  result:
-    likewise, of what it returns.  given(case) → {label: text}: what else is said of a case;
-    tell(case, outcome) → text: how an outcome is said, instead of being shown.
+    raise `Wrong`.  same(expected, got) → bool.  compiles: whether numba has to compile it, too.
+    needs: packages beyond the core, known to `checks.EXTRAS`.  show: how arguments are drawn, by
+    name: "board" (uint64, which is drawn so by itself), "boards" (uint64[n]), "rows" (lists of
+    tiles), "row" (one row of tiles), "text", "hidden".  result: likewise, of what it returns.
+    given(case) → {label: text}: what else is said of a case; tell(case, outcome) → text: how an
+    outcome is said, instead of being shown.
     """
 
-    name: str
-    call: str
+    lab: str
     truth: Callable
     cases: Callable = None
     parts: dict = field(default_factory=dict)
     mistakes: dict = field(default_factory=dict)
     outcome: Callable = None
     same: Callable = None
-    uses: tuple = ()
     compiles: bool = False
     needs: tuple = ()
     show: dict = field(default_factory=dict)
@@ -50,9 +50,24 @@ class Exercise:
     tell: Callable = None
 
     @property
-    def lab(self):
-        """The lab's name: hw01."""
-        return self.name.partition(".")[0]
+    def function(self):
+        """The function's name: slide_row."""
+        return self.truth.__name__
+
+    @property
+    def name(self):
+        """The exercise's name: hw01.slide_row."""
+        return f"{self.lab}.{self.function}"
+
+    @property
+    def parameters(self):
+        """The names of the parameters, as a list."""
+        return list(inspect.signature(self.truth).parameters)
+
+    @property
+    def call(self):
+        """How it is called: slide_row(row)."""
+        return f"{self.function}({', '.join(self.parameters)})"
 
     @functools.cached_property
     def wrong(self):
@@ -66,17 +81,6 @@ class Exercise:
     def missing(self):
         """The packages that it needs and that are not installed, as a list."""
         return [name for name in self.needs if importlib.util.find_spec(name) is None]
-
-    @property
-    def function(self):
-        """The function's name: slide_row."""
-        return self.call.partition("(")[0]
-
-    @property
-    def parameters(self):
-        """The names of the parameters, as a list."""
-        inside = self.call.partition("(")[2].removesuffix(")")
-        return [name.strip() for name in inside.split(",") if name.strip()]
 
     def all_cases(self, seed, part=None):
         """Return the cases of a part, or of all.  Raises ValueError where there is no such part."""
@@ -101,7 +105,7 @@ def changed(function, *edits, **others):
 
     So a typical mistake is written as what differs from the right answer.  Every old text may
     occur several times; ValueError where it does not occur.  others: what else stands behind names
-    that the text uses.  Decorators are left out.
+    that the text uses.  Decorators are left out; the new text can be read, and changed, in turn.
     """
     text = inspect.getsource(function)
     text = text[text.index("def ") :]
@@ -109,25 +113,57 @@ def changed(function, *edits, **others):
         if old not in text:
             raise ValueError(f"{function.__name__} holds no {old!r}")
         text = text.replace(old, new)
-    room = function.__globals__ | others
-    exec(text, room)
-    return room[function.__name__]
+    room, file = function.__globals__ | others, f"<changed {next(_numbers)}>"
+    linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file
+    exec(compile(text, file, "exec"), room)
+    return room[text[len("def ") : text.index("(")]]
+
+
+_numbers = itertools.count(1)
 
 
 @contextlib.contextmanager
-def standing_in(function, **others):
-    """Let other functions stand in for those of these names that a function calls, for a while."""
-    room = function.__globals__
-    own = {name: room[name] for name in others if name in room}
-    room.update({name: others[name] for name in own})
+def watched(function, *names, most=None):
+    """Yield a list of the calls that a function makes of these names: (name, arguments, answer).
+
+    With so many calls, `most`, the block is over.
+    """
+    room, calls = function.__globals__, []
+    own = {name: room[name] for name in names if name in room}
+
+    def watching(name):
+        signature = inspect.signature(own[name])
+
+        def call(*arguments, **named):
+            if len(calls) == most:
+                raise _Enough
+            given = signature.bind(*arguments, **named).args
+            calls.append((name, given, own[name](*given)))
+            return calls[-1][2]
+
+        return call
+
+    room.update({name: watching(name) for name in own})
     try:
-        yield
+        yield calls
+    except _Enough:
+        pass
     finally:
         room.update(own)
 
 
+class _Enough(Exception):
+    """Ends a function that would never end."""
+
+
 class Wrong(Exception):
-    """Raised by an `outcome` that need not be compared to be wrong; the argument is a message."""
+    """Raised by an `outcome` that need not be compared to be wrong: a message, and its words."""
+
+
+def wrong_if(fault, message, **words):
+    """Raise `Wrong` where there is a fault."""
+    if fault:
+        raise Wrong(message, words)
 
 
 def of_lab(lab):

@@ -123,8 +123,8 @@ class _Judged:
         except _Failed as wrong:
             failed = wrong
         except Wrong as wrong:
-            key, *words = wrong.args
-            failed = _Failed(f"{self.exercise.name}.{key}", **(words[0] if words else {}))
+            key, words = wrong.args
+            failed = _Failed(f"{self.exercise.name}.{key}", **words)
         except Exception as error:
             failed = _raised(self.exercise, error, how)
         failed.case = case
@@ -209,11 +209,12 @@ def _stand_in(exercise, function, seed, passed):
     passed: {name of a helper: whether it passes}, of those that have been tried.
     """
     names, room = [], function.__globals__
-    for name in exercise.uses:
-        other, helper = of_lab(exercise.lab)[name], room.get(name)
-        plain = getattr(helper, "py_func", helper)
+    for name, other in of_lab(exercise.lab).items():
+        if other is exercise:  # it calls only what comes before
+            break
         if name not in used_names(function.__code__):
             continue
+        plain = getattr(room.get(name), "py_func", room.get(name))
         if plain is not other.truth and (plain is None or name not in passed):
             passed[name] = plain is not None and _passes(other, plain, seed, passed)
         if plain is other.truth or not passed[name]:
@@ -369,7 +370,7 @@ def _raised(exercise, error, key):
 def _given(exercise, case):
     shown = []
     for name, value in zip(exercise.parameters, case):
-        kind = exercise.show.get(name, "text")
+        kind = exercise.show.get(name, "board" if isinstance(value, np.uint64) else "text")
         if kind == "boards":
             shown += [[f"{name}[{i}]", "board", _encoded("board", b)] for i, b in enumerate(value)]
         elif kind != "hidden":

@@ -11,15 +11,13 @@ import numpy as np
 from numba.extending import register_jitable
 
 from lib2048.course.labs import hw01
-from lib2048.course.labs.exercise import Exercise, Wrong, standing_in
+from lib2048.course.labs.exercise import Exercise, watched, wrong_if
 from lib2048.game import board as boards_module
 from lib2048.game import spec
 from lib2048.game.rules_2048 import SLIDES
 
 U = np.uint64
-SPAWNS = 2000
 GAMES = 400
-MOST_SPAWNS = 2000  # of one game
 MOVES, SCORE = (118, 38), (1095, 535)  # of a random game: mean and standard deviation
 TABLE = np.stack([SLIDES & U(0xFFFF), SLIDES >> U(32)])
 
@@ -191,28 +189,18 @@ def not_full(random):
 def spawned(function, board):
     """Spawn many times; raise Wrong for what a spawn should not do.  Returns True."""
     luck.seed(1)
-    cells, fours = {}, 0
-    for _ in range(SPAWNS):
-        cell, exponent = _new_cell(int(board), function(board))
-        cells[cell], fours = cells.get(cell, 0) + 1, fours + (exponent == 2)
-    empty = sum(int(board) >> 4 * cell & 15 == 0 for cell in range(16))
-    hw01._check_shares(fours, cells, empty)
+
+    def after():
+        found = function(board)
+        wrong_if(not isinstance(found, (int, np.integer)), "no_board", got=repr(found)[:60])
+        return _exponents(found)
+
+    hw01.check_spawns(_exponents(board), after, tiles=(1, 2))
     return True
 
 
-def _new_cell(before, after):
-    if not isinstance(after, (int, np.integer)):
-        raise Wrong("no_board", {"got": repr(after)[:60]})
-    pairs = [(int(before) >> 4 * cell & 15, int(after) >> 4 * cell & 15) for cell in range(16)]
-    changed = [(cell, *pair) for cell, pair in enumerate(pairs) if pair[0] != pair[1]]
-    if any(old for _, old, _ in changed):
-        raise Wrong("occupied")
-    if len(changed) != 1:
-        raise Wrong("not_one", {"count": len(changed)})
-    [(cell, _, exponent)] = changed
-    if exponent not in (1, 2):
-        raise Wrong("tile", {"got": exponent})
-    return cell, exponent
+def _exponents(board):
+    return [[int(board) >> 4 * cell & 15 for cell in range(row, row + 4)] for row in (0, 4, 8, 12)]
 
 
 def played(function, games, table):
@@ -225,45 +213,27 @@ def played(function, games, table):
         _check_game(function, table)
         return True
     for key, got, (mean, spread) in zip(("moves", "score"), function(games, table), (MOVES, SCORE)):
-        if abs(got / games - mean) > 8 * spread / games**0.5:
-            raise Wrong(key, {"got": f"{got / games:,.0f}"})
+        wrong_if(abs(got / games - mean) > 8 * spread / games**0.5, key, got=f"{got / games:,.0f}")
     return True
 
 
 def _check_game(function, table):
     """Watch a game by its spawns; raise Wrong for what is against the rules."""
-    spawns, own = [], dict(function.__globals__)
-
-    def spawn(board):
-        after = own["spawn"](board)
-        if len(spawns) < MOST_SPAWNS:
-            spawns.append((int(board), int(after)))
-        return after
-
-    with standing_in(function, spawn=spawn):
+    with watched(function, "spawn") as calls:
         answer = function(1, table)
-    if not isinstance(answer, tuple) or len(answer) != 2:
-        raise Wrong("no_pair", {"got": repr(answer)[:60]})
-    _check_spawns(spawns, answer)
-
-
-def _check_spawns(spawns, answer):
-    """Raise Wrong where the spawns, (board, board with the tile), do not make a whole game."""
-    if len(spawns) < 2 or spawns[0][0] != 0 or spawns[1][0] != spawns[0][1]:
-        raise Wrong("start")
+    is_pair = isinstance(answer, tuple) and len(answer) == 2
+    wrong_if(not is_pair, "no_pair", got=repr(answer)[:60])
+    spawns = [(int(before), int(after)) for _, (before,), after in calls]
+    wrong_if(len(spawns) < 2 or spawns[0][0] != 0 or spawns[1][0] != spawns[0][1], "start")
     board, score = spawns[1][1], 0
     for before, after in spawns[2:]:
-        rewards = [
-            reward for _, slid, reward in boards_module.afterstates(U(board)) if int(slid) == before
-        ]
-        if not rewards:
-            raise Wrong("not_legal")
+        legal = boards_module.afterstates(U(board))
+        rewards = [reward for _, slid, reward in legal if int(slid) == before]
+        wrong_if(not rewards, "not_legal")
         board, score = after, score + rewards[0]
-    if boards_module.afterstates(U(board)):
-        raise Wrong("too_soon")
+    wrong_if(boards_module.afterstates(U(board)), "too_soon")
     for key, got, right in zip(("moves", "score"), answer, (len(spawns) - 2, score)):
-        if got != right:
-            raise Wrong(f"count_{key}", {"got": repr(got)[:40], "right": right})
+        wrong_if(got != right, f"count_{key}", got=repr(got)[:40], right=right)
 
 
 # ---------------------------------------------------------------- typical mistakes
@@ -293,7 +263,7 @@ def _moved(cell_of):
 
 # ---------------------------------------------------------------- the exercises
 
-TABLES = {"board": "board", "table": "hidden"}
+TABLES = {"table": "hidden"}
 THERE = """    lines = transpose(board) if upright else board
     lines = mirror(lines) if far else lines
 """
@@ -306,7 +276,7 @@ LAST_STEPS = (  # of transpose and of mirror
 )
 EXERCISES = [
     Exercise(
-        "hw02.get_cell", "get_cell(board, cell)", get_cell, cells_of_boards,
+        "hw02", get_cell, cells_of_boards,
         mistakes={
             "from_the_top": ("4 * cell", "60 - 4 * cell"),
             "no_mask": (" & U(15)", ""),
@@ -314,59 +284,57 @@ EXERCISES = [
             "by_columns": ("4 * cell", "4 * (cell % 4 * 4 + cell // 4)"),
             "tile": lambda board, cell: (1 << int(get_cell(board, cell))) & ~1,
         },
-        show={"board": "board"}, compiles=True,
+        compiles=True,
     ),
     Exercise(
-        "hw02.set_cell", "set_cell(board, cell, exponent)", set_cell, new_cells,
+        "hw02", set_cell, new_cells,
         mistakes={
             "not_cleared": ("board & ~(U(15) << shift)", "board"),
             "from_the_top": ("4 * cell", "60 - 4 * cell"),
             "others_lost": ("board & ~(U(15) << shift) | ", ""),
             "only_cleared": (" | U(exponent) << shift", ""),
         },
-        show={"board": "board"}, result="board", compiles=True,
+        result="board", compiles=True,
     ),
     Exercise(
-        "hw02.slide_row", "slide_row(row)", slide_row,
+        "hw02", slide_row,
         parts={"no merge": rows(False), "merges": rows(True)},
         mistakes={
             "largest": (" and exponent < U(15)", ""),
             "to_the_right": ("U(4 * ", "U(12 - 4 * "),
-            "merged_twice": _as_tiles(hw01._slides(hw01._merged_again)),
-            "from_the_right": _as_tiles(hw01._slides(hw01._merged_from_the_right)),
-            "gap": _as_tiles(hw01._merged_before_packing),
+            "merged_twice": _as_tiles(hw01.merged_twice),
+            "from_the_right": _as_tiles(hw01.from_the_right),
+            "gap": _as_tiles(hw01.gap),
             "no_reward": ("reward + (2 << int(exponent))", "0"),
             "exponents": ("(2 << int(exponent))", "int(exponent) + 1"),
             "old_tile": ("2 << int", "1 << int"),
         },
         show={"row": "packed row"}, result={"row": "packed row", "reward": "text"},
-        uses=("get_cell", "set_cell"), compiles=True,
+        compiles=True,
     ),
     Exercise(
-        "hw02.transpose", "transpose(board)", transpose, boards_alone,
-        uses=("get_cell", "set_cell"),
+        "hw02", transpose, boards_alone,
         mistakes={
             "first_step": (LAST_STEPS[0], "return board"),
             "other_diagonal": _moved(lambda row, column: 4 * (3 - column) + 3 - row),
             "turned": _moved(lambda row, column: 4 * (3 - column) + row),
             "turned_right": _moved(lambda row, column: 4 * column + 3 - row),
         },
-        show={"board": "board"}, result="board", compiles=True,
+        result="board", compiles=True,
     ),
     Exercise(
-        "hw02.mirror", "mirror(board)", mirror, boards_alone,
-        uses=("get_cell", "set_cell", "transpose"),
+        "hw02", mirror, boards_alone,
         mistakes={
             "no_mask": (">> U(8) & U(0x00FF00FF00FF00FF)", ">> U(8)"),
             "pairs": (LAST_STEPS[1], "return board"),
             "upside_down": _moved(lambda row, column: 4 * (3 - row) + column),
             "half_turn": _moved(lambda row, column: 15 - 4 * row - column),
         },
-        show={"board": "board"}, result="board", compiles=True,
+        result="board", compiles=True,
     ),
     Exercise(
-        "hw02.slide", "slide(board, action, table)", slide,
-        parts={"rows": along(3, 1), "columns": along(0, 2)}, uses=("transpose", "mirror"),
+        "hw02", slide,
+        parts={"rows": along(3, 1), "columns": along(0, 2)},
         mistakes={
             "not_back": (BACK, "    return after, reward\n"),
             "no_mirror": ("mirror(lines) if far else ", "", "mirror(after) if far else ", ""),
@@ -384,8 +352,7 @@ EXERCISES = [
         show=TABLES, result={"afterstate": "board", "reward": "text"}, compiles=True,
     ),
     Exercise(
-        "hw02.legal", "legal(board, table)", legal, boards_and_table,
-        uses=("transpose", "mirror", "slide"),
+        "hw02", legal, boards_and_table,
         mistakes={
             "turned_bits": ("1 << action", "8 >> action"),
             "paying": ("[0] != board", "[1] > 0"),
@@ -396,12 +363,12 @@ EXERCISES = [
         show=TABLES, compiles=True,
     ),
     Exercise(
-        "hw02.spawn", "spawn(board)", spawn, not_full, uses=("get_cell", "set_cell"),
-        outcome=spawned, show={"board": "board"}, compiles=True,
+        "hw02", spawn, not_full,
+        outcome=spawned, compiles=True,
     ),
     Exercise(
-        "hw02.play", "play(games, table)", play, lambda random: [(GAMES, TABLE)],
-        uses=("transpose", "mirror", "slide", "legal", "spawn"), outcome=played,
+        "hw02", play, lambda random: [(GAMES, TABLE)],
+        outcome=played,
         show={"table": "hidden"}, compiles=True,
     ),
 ]  # fmt: skip

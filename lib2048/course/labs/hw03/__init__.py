@@ -7,11 +7,10 @@ import copy
 import numbers
 import random as luck
 from collections import Counter
-from contextlib import suppress
 from functools import cache
 from itertools import islice
 
-from lib2048.course.labs.exercise import Exercise, Wrong, standing_in
+from lib2048.course.labs.exercise import Exercise, Wrong, watched, wrong_if
 from lib2048.course.labs.hw03 import answers
 from lib2048.course.labs.hw03.answers import filled
 from lib2048.game import mdp
@@ -221,22 +220,16 @@ def _changed(before, after):
 
 
 def _short(value):
-    if not isinstance(value, numbers.Real):
-        raise Wrong("no_number", {"got": repr(value)[:60]})
+    wrong_if(not isinstance(value, numbers.Real), "no_number", got=repr(value)[:60])
     value = round(float(value), 9)
     return int(value) if value.is_integer() else value
-
-
-def _same_tables(expected, got):
-    same_keys = expected.keys() == got.keys()
-    return same_keys and all(abs(expected[key] - got[key]) < 1e-6 for key in expected)
 
 
 def iterated(function, afterstates):
     """Return what value iteration made of a list of afterstates: ({board: value}, sweeps)."""
     answer = function(afterstates)
-    if not isinstance(answer, tuple) or len(answer) != 2 or not isinstance(answer[0], dict):
-        raise Wrong("no_pair", {"got": repr(answer)[:80]})
+    is_pair = isinstance(answer, tuple) and len(answer) == 2 and isinstance(answer[0], dict)
+    wrong_if(not is_pair, "no_pair", got=repr(answer)[:80])
     return _changed({}, answer[0]), answer[1]
 
 
@@ -244,10 +237,8 @@ def learned(function, table, turns, *more):
     """Return what one game or turn changed in a table: {key: value}."""
     old, given = filled(table), copy.copy(turns)
     answer = function(table, turns, *more)
-    if table == old and answer is not None:
-        raise Wrong("returned", {"got": repr(answer)[:60]})
-    if turns != given:
-        raise Wrong("turns")
+    wrong_if(table == old and answer is not None, "returned", got=repr(answer)[:60])
+    wrong_if(turns != given, "turns")
     return _changed(old, table)
 
 
@@ -338,12 +329,10 @@ def chosen(function, Q, state, seed, epsilon):
         for rng in (luck.Random(seed), luck.Random(seed))
     )
     legal = list(mdp.choices(state))
-    if other := [action for action in first if action not in legal]:
-        raise Wrong("illegal", {"got": repr(other[0])[:60], "legal": legal})
-    if old != Q:
-        raise Wrong("changed")
-    if first != again:
-        raise Wrong("own_luck")
+    for action in first:
+        wrong_if(action not in legal, "illegal", got=repr(action)[:60], legal=legal)
+    wrong_if(old != Q, "changed")
+    wrong_if(first != again, "own_luck")
     if epsilon == 0:
         _check_greedy(Q, state, first)
     else:
@@ -359,11 +348,10 @@ def _check_greedy(Q, state, taken):
     if all(worth[action] == max(worth.values()) for action in taken):
         return
     known = [action for action in options if (state, action) in Q]
-    if set(taken) == {max(options, key=lambda action: options[action][1] + worth[action])}:
-        raise Wrong("with_reward")
-    if len(known) < len(options) and set(taken) <= set(known):
-        raise Wrong("known_only")
-    raise Wrong("not_best")
+    paying = max(options, key=lambda action: options[action][1] + worth[action])
+    wrong_if(set(taken) == {paying}, "with_reward")
+    wrong_if(len(known) < len(options) and set(taken) <= set(known), "known_only")
+    raise Wrong("not_best", {})
 
 
 def _check_shares(counts, best, n, epsilon):
@@ -375,87 +363,59 @@ def _check_shares(counts, best, n, epsilon):
         near = near if abs(causes[near] - share) < 0.06 else "share"
         raise Wrong(near, {"share": f"{share:.0%}", "fair": f"{fair:.0%}", "epsilon": epsilon})
     others = [counts[action] / counts.total() for action in range(4) if action in counts]
-    if len(others) < n or min(others) < 0.6 * epsilon / n:
-        raise Wrong("uneven")
+    wrong_if(len(others) < n or min(others) < 0.6 * epsilon / n, "uneven")
 
 
 def q_learned(function, seed, epsilon, alpha):
     """Watch q_game play some games on 2×2; raise Wrong for what cannot be.  Returns True."""
     first, again = (
-        [_watched(function, mdp.Table(), rng, epsilon, alpha) for _ in range(GAMES)]
+        [_calls(function, mdp.Table(), rng, epsilon, alpha) for _ in range(GAMES)]
         for rng in (luck.Random(seed), luck.Random(seed))
     )
     for calls in first:
         _check_turns(calls, epsilon, alpha)
-    if first != again:
-        raise Wrong("own_luck")
+    wrong_if(first != again, "own_luck")
     return True
 
 
-def _watched(function, Q, rng, epsilon, alpha):
-    """Let a function play a game; return its calls, [("choose", Q, …), ("q_update", Q, …)].
+def _calls(function, Q, rng, epsilon, alpha):
+    """Let a function play a game, which is ended when it has more turns than there can be.
 
-    A game that has more turns than there can be is ended.
+    Returns its calls, each with whether its table is Q: ("choose", True, state, action, epsilon),
+    ("q_update", True, state, …).
     """
-    own, calls = dict(function.__globals__), []
-
-    def note(name, *arguments):
-        if len(calls) == 2 * MOST_TURNS:
-            raise _TooLong
-        calls.append((name, arguments[0] is Q, *arguments[1:]))
-
-    def choose(Q, state, rng, epsilon):
-        action = own["choose"](Q, state, rng, epsilon)
-        note("choose", Q, state, action, epsilon)
-        return action
-
-    def q_update(Q, state, action, reward, following, alpha):
-        note("q_update", Q, state, action, reward, following, alpha)
-        return own["q_update"](Q, state, action, reward, following, alpha)
-
-    with standing_in(function, choose=choose, q_update=q_update), suppress(_TooLong):
+    with watched(function, "choose", "q_update", most=2 * MOST_TURNS) as calls:
         function(Q, rng, epsilon, alpha)
-    return calls
-
-
-class _TooLong(Exception):
-    """Ends a game that would never end."""
+    return [
+        (name, table is Q, *((given[0], answer, given[2]) if name == "choose" else given))
+        for name, (table, *given), answer in calls
+    ]
 
 
 def _check_turns(calls, epsilon, alpha):
     """Raise Wrong for the first thing that is odd in a game's calls."""
     names = [call[0] for call in calls]
     for name in ("choose", "q_update"):
-        if name not in names:
-            raise Wrong("not_called", {"name": name})
-    if not all(call[1] for call in calls):
-        raise Wrong("other_table")
-    if names != ["choose", "q_update"] * (len(names) // 2):
-        raise Wrong("one_each")
+        wrong_if(name not in names, "not_called", name=name)
+    wrong_if(not all(call[1] for call in calls), "other_table")
+    wrong_if(names != ["choose", "q_update"] * (len(names) // 2), "one_each")
     expected = None
     for (_, _, state, action, given), (_, _, *learned) in zip(calls[::2], calls[1::2]):
-        if given != epsilon or learned[4] != alpha:
-            raise Wrong("settings", {"epsilon": epsilon, "alpha": alpha})
-        if expected is not None and state != expected:
-            raise Wrong("goes_on_elsewhere")
+        wrong_if(given != epsilon or learned[4] != alpha, "settings", epsilon=epsilon, alpha=alpha)
+        wrong_if(expected is not None and state != expected, "goes_on_elsewhere")
         expected = _check_turn(state, action, learned)
-    if len(calls) == 2 * MOST_TURNS:
-        raise Wrong("no_spawn")
-    if mdp.choices(expected) or sum(map(sum, calls[0][2])) > 8:
-        raise Wrong("part")
+    wrong_if(len(calls) == 2 * MOST_TURNS, "no_spawn")
+    wrong_if(mdp.choices(expected) or sum(map(sum, calls[0][2])) > 8, "part")
 
 
 def _check_turn(state, action, learned):
     """Check what `q_update` was told of a turn; return the state that follows."""
     after, reward = mdp.choices(state)[action]
-    if learned[0] != state or learned[1] != action:
-        raise Wrong("keys", {"got": f"{learned[0]}, {learned[1]}"[:80]})
-    if learned[2] != reward:
-        raise Wrong("reward", {"got": repr(learned[2])[:40], "reward": reward})
-    if learned[3] == after:
-        raise Wrong("afterstate")
-    if learned[3] not in [following for _, following in mdp.next_states(after)]:
-        raise Wrong("no_spawn")
+    given = f"{learned[0]}, {learned[1]}"
+    wrong_if((learned[0], learned[1]) != (state, action), "keys", got=given[:80])
+    wrong_if(learned[2] != reward, "reward", got=repr(learned[2])[:40], reward=reward)
+    wrong_if(learned[3] == after, "afterstate")
+    wrong_if(learned[3] not in [following for _, following in mdp.next_states(after)], "no_spawn")
     return learned[3]
 
 
@@ -479,7 +439,7 @@ NEXT = "Q[following, other] for other in mdp.choices(following)"
 
 EXERCISES = [
     Exercise(
-        "hw03.backup", "backup(V, afterstate)", answers.backup,
+        "hw03", answers.backup,
         parts={"rewards": rewards_only, "values": with_values, "dead ends": dead_ends},
         mistakes={
             "best_of_means": best_of_means,
@@ -496,8 +456,8 @@ EXERCISES = [
         show={"afterstate": "rows"},
     ),
     Exercise(
-        "hw03.value_iteration", "value_iteration(afterstates)", answers.value_iteration,
-        parts={"one row": rows_of_tiles, "2x2": square_boards}, uses=("backup",),
+        "hw03", answers.value_iteration,
+        parts={"one row": rows_of_tiles, "2x2": square_boards},
         mistakes={
             "one_sweep": ("changed or abs(new - V[after]) > ENOUGH", "False"),
             "all_at_once": ("False, sweeps + 1", "False, sweeps + 1\n        old = filled(V)",
@@ -505,12 +465,12 @@ EXERCISES = [
             "last_not_counted": ("V, sweeps\n", "V, sweeps - 1\n"),
             "last_board": ("changed or ", ""),
         },
-        outcome=iterated, same=lambda a, b: _same_tables(a[0], b[0]) and a[1] == b[1],
+        outcome=iterated,
         given=lambda case: {"afterstates": f"{len(case[0])}: {_short_text(case[0])}"},
         tell=tell_iterated, show={"afterstates": "hidden"},
     ),
     Exercise(
-        "hw03.monte_carlo", "monte_carlo(V, visits, turns)", answers.monte_carlo,
+        "hw03", answers.monte_carlo,
         parts={"first game": first_games, "later games": later_games,
                "first visit": repeated_boards},
         mistakes={
@@ -529,12 +489,12 @@ EXERCISES = [
                            "        if", "        visits[after] += 1\n        if"),
             "not_counted": ("+= 1", "+= 0", "/ visits[after]", "/ (visits[after] + 1)"),
         },
-        outcome=learned_mc, same=lambda a, b: all(map(_same_tables, a, b)),
+        outcome=learned_mc,
         given=given_game, tell=tell_mc,
         show={"V": "hidden", "visits": "hidden", "turns": "hidden"},
     ),
     Exercise(
-        "hw03.td0", "td0(V, turns, alpha)", answers.td0,
+        "hw03", answers.td0,
         parts={"last turn": last_turns, "games": td_games},
         mistakes={
             "no_last": (LAST, ""),
@@ -553,18 +513,18 @@ EXERCISES = [
             "frozen": ("    for", "    old = filled(V)\n    for", "V[following] - V[after]",
                        "old[following] - old[after]", "0 - V[last]", "0 - old[last]"),
         },
-        outcome=learned, same=_same_tables, given=given_game,
+        outcome=learned, given=given_game,
         tell=lambda case, changed: _new_values(*case[:2], changed),
         show={"V": "hidden", "turns": "hidden"},
     ),
     Exercise(
-        "hw03.choose", "choose(Q, state, rng, epsilon)", answers.choose,
+        "hw03", answers.choose,
         parts={"greedy": greedy_choices, "explore": random_choices}, outcome=chosen,
         given=given_choice,
         show=dict.fromkeys(("Q", "rng", "epsilon"), "hidden") | {"state": "rows"},
     ),
     Exercise(
-        "hw03.q_update", "q_update(Q, state, action, reward, following, alpha)", answers.q_update,
+        "hw03", answers.q_update,
         parts={"on the way": on_the_way, "at the end": at_the_end},
         mistakes={
             "illegal": ("mdp.choices(following)", "range(4)"),
@@ -583,14 +543,13 @@ EXERCISES = [
             "end_is_zero": ("action])\n", "action])\n    if not mdp.choices(following):\n"
                             "        Q[state, action] = 0\n"),
         },
-        outcome=learned, same=_same_tables, given=given_turn, tell=tell_turn,
+        outcome=learned, given=given_turn, tell=tell_turn,
         show=dict.fromkeys(("Q", "action", "reward", "alpha"), "hidden")
         | {"state": "rows", "following": "rows"},
     ),
     Exercise(
-        "hw03.q_game", "q_game(Q, rng, epsilon, alpha)", answers.q_game,
+        "hw03", answers.q_game,
         lambda random: [(int(random.integers(1000)), *LEARNING.values())],
-        uses=("choose", "q_update"),
         outcome=q_learned,
         show={"Q": "hidden", "rng": "hidden", "epsilon": "hidden", "alpha": "hidden"},
     ),

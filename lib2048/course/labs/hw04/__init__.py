@@ -285,7 +285,7 @@ STEP = "alpha * error"
 
 EXERCISES = [
     Exercise(
-        "hw04.indexof", "indexof(pattern, board)", program.indexof, index_cases, compiles=True,
+        "hw04", program.indexof, index_cases, compiles=True,
         mistakes={
             "reversed": ("pattern[i]", "pattern[-1 - i]"),
             "one_bit": ("|=", "+=", "(4 * i)", "i"),
@@ -296,11 +296,10 @@ EXERCISES = [
             "empty_is_1": ("|= at(board, pattern[i])", "+= (1 << at(board, pattern[i]))"),
             "shift_by_cell": ("|=", "+=", "4 * i", "4 * pattern[i]"),
         },
-        show={"board": "board"},
     ),
     Exercise(
-        "hw04.estimate", "estimate(network, board)", program.estimate, value_cases,
-        uses=UP_TO[:1], compiles=True, same=close,
+        "hw04", program.estimate, value_cases,
+        compiles=True, same=close,
         mistakes={
             "no_symmetry": ("in images:", "in images[:1]:"),
             "four_images": ("in images:", "in images[:4]:"),
@@ -309,11 +308,11 @@ EXERCISES = [
                                "indexof(pattern, board)"),
             "first_tuple": ("(network.isomorphic)", "(network.isomorphic[:1])"),
         },
-        show=HIDDEN | {"board": "board"},
+        show=HIDDEN,
     ),
     Exercise(
-        "hw04.update", "update(network, board, amount)", program.update, update_cases,
-        uses=UP_TO[:2], compiles=True, outcome=effect, same=close,
+        "hw04", program.update, update_cases,
+        compiles=True, outcome=effect, same=close,
         mistakes={
             "not_split": (SHARE, "amount"),
             "by_eight": (SHARE, "amount / 8"),
@@ -341,11 +340,11 @@ EXERCISES = [
                 "+= share",
                 "+= share\n            value += network.weights[k, indexof(pattern, board)]"),
         },
-        show=HIDDEN | {"amount": "hidden", "board": "board"}, given=given_update, tell=tell_update,
+        show=HIDDEN | {"amount": "hidden"}, given=given_update, tell=tell_update,
     ),
     Exercise(
-        "hw04.select_best_move", "select_best_move(network, board)", program.select_best_move,
-        choice_cases, uses=UP_TO[:2], compiles=True,
+        "hw04", program.select_best_move,
+        choice_cases, compiles=True,
         mistakes={
             "no_reward": ("reward + estimate", "estimate"),
             "reward_only": ("reward + estimate(network, after)", "reward"),
@@ -360,11 +359,11 @@ EXERCISES = [
             "gives_up": ("return best", f"return best if len({LEGAL}) == 4 else -1"),
             "none_is_0": ("-1, -np.inf", "0, -np.inf"),
         },
-        show=HIDDEN | {"board": "board"}, given=given_choice(program.estimate, "V(s′)"),
+        show=HIDDEN, given=given_choice(program.estimate, "V(s′)"),
     ),
     Exercise(
-        "hw04.update_episode", "update_episode(network, path, alpha)", program.update_episode,
-        uses=UP_TO[:3], compiles=True, outcome=change_alone, same=close,
+        "hw04", program.update_episode,
+        compiles=True, outcome=change_alone, same=close,
         parts={"last afterstate": last_cases, "whole path": path_cases},
         mistakes={
             "last_not_taught": (
@@ -405,8 +404,8 @@ EXERCISES = [
         tell=tell_values(_afterstates_of),
     ),
     Exercise(
-        "hw04.expected_value", "expected_value(network, afterstate)", program.expected_value,
-        value_cases, uses=UP_TO[:2], compiles=True, same=close,
+        "hw04", program.expected_value,
+        value_cases, compiles=True, same=close,
         mistakes={
             "even_chances": ("FOUR_CHANCE", "0.5"),
             "only_twos": ("FOUR_CHANCE", "0.0"),
@@ -418,12 +417,11 @@ EXERCISES = [
             "tiles_put": ("cell, 2)", "cell, 4)", "cell, 1)", "cell, 2)"),
             "afterstate_itself": ("total / empty", "estimate(network, afterstate)"),
         },
-        show=HIDDEN | {"afterstate": "board"},
+        show=HIDDEN,
     ),
     Exercise(
-        "hw04.select_best_move_by_states", "select_best_move_by_states(network, board)",
-        program.select_best_move_by_states, choice_cases,
-        uses=("indexof", "estimate", "expected_value"), compiles=True,
+        "hw04", program.select_best_move_by_states, choice_cases,
+        compiles=True,
         mistakes={
             "no_reward": ("reward + expected_value", "expected_value"),
             "of_afterstate": ("expected_value", "estimate"),
@@ -431,13 +429,12 @@ EXERCISES = [
             "worst": ("-np.inf", "np.inf", "value >", "value <"),
             "none_is_0": ("-1, -np.inf", "0, -np.inf"),
         },
-        show=HIDDEN | {"board": "board"},
+        show=HIDDEN,
         given=given_choice(program.expected_value, "E[V(s″)]"),
     ),
     Exercise(
-        "hw04.update_episode_of_states", "update_episode_of_states(network, path, alpha)",
-        program.update_episode_of_states,
-        lambda random: [*last_cases(random), *path_cases(random)], uses=UP_TO[:3], compiles=True,
+        "hw04", program.update_episode_of_states,
+        lambda random: [*last_cases(random), *path_cases(random)], compiles=True,
         outcome=change_alone, same=close,
         mistakes={
             "dead_not_taught": (DEAD, ""),

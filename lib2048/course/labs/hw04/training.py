@@ -8,7 +8,6 @@ import os
 import threading
 import time
 import weakref
-from pathlib import Path
 
 import numpy as np
 
@@ -18,6 +17,10 @@ from lib2048.play.evaluation import TEST_SEED, Result
 from lib2048.train.history import History
 from lib2048.train.watching import Stopped, amount, progress_bar, stop_asked
 
+NAMES = {  # of the two functions, by whether values are those of states
+    False: ("select_best_move", "update_episode"),
+    True: ("select_best_move_by_states", "update_episode_of_states"),
+}
 COMPILE_SECONDS, PIECE_SECONDS, LATE_SECONDS = 150, 0.5, 20
 CHECKPOINT_SECONDS = 60
 _of_folder = weakref.WeakValueDictionary()  # one training has a folder at a time
@@ -40,7 +43,6 @@ class Training:
     Attributes:
         history: `History`.
         stood_in: names of the library's functions that stand in.
-        seconds: of training so far.
 
     Raises:
         ValueError: for functions that do not compile or end.
@@ -56,45 +58,15 @@ class Training:
         by_states=False,
         folder=None,
     ):
-        end = ("_by_states", "_of_states") if by_states else ("", "")
-        names = f"select_best_move{end[0]}", f"update_episode{end[1]}"
-        text = source_of(dict(zip(names, (select_best_move, update_episode))))
-        self._begin(text, network, alpha, seed, by_states, folder)
-
-    @classmethod
-    def of_file(cls, path, network="4x6", **options):
-        """Return the training of the functions in a Python file.
-
-        Args:
-            **options: as those above.
-
-        Raises:
-            ValueError: for a file that cannot be read.
-        """
-        try:
-            text = Path(path).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise ValueError(f"{path}: cannot be read ({error})") from None
-        all_of_it = "FUNCTIONS = {k: v for k, v in globals().items() if callable(v)}"
-        return cls.of_text(f"{text}\n\n{all_of_it}\n", network, **options)
-
-    @classmethod
-    def of_text(cls, text, network="4x6", **options):
-        """Return the training of the functions in a text; see `child.load`."""
-        made = cls.__new__(cls)
-        made._begin(text, network, **options)
-        return made
-
-    def _begin(self, text, network, alpha=0.1, seed=1, by_states=False, folder=None):
         if folder is not None:
             if (older := _of_folder.get(os.path.abspath(folder))) is not None:
                 older.close()  # its cell ran again: the run goes on here
             _of_folder[os.path.abspath(folder)] = self
-        self._child, self.history, self._lock = Child(), History(), threading.Lock()
-        self._folder, self._thread, self._failed, self.seed = folder, None, None, seed
-        self._stop, self.seconds = threading.Event(), 0.0
+        self._child, self._lock, self._stop = Child(), threading.Lock(), threading.Event()
+        self._thread, self._failed = None, None
+        functions = dict(zip(NAMES[by_states], (select_best_move, update_episode)))
         message = {
-            "source": text,
+            "source": source_of(functions),
             "network": network,
             "alpha": float(alpha),
             "seed": int(seed),
@@ -103,14 +75,14 @@ class Training:
         }
         reply = self._ask("begin", message, COMPILE_SECONDS)
         if reply["problem"]:
-            self.close()
+            self._child.close()
             raise ValueError(reply["problem"])
         if (kept := reply["folder"]) and kept != os.path.normpath(folder):
             print(say("training.other_folder", folder=folder, kept=kept))
         self.stood_in, rows = reply["stood_in"], np.array(reply["rows"]).reshape(-1, 6)
         self.history = History(rows=rows)
-        self.seconds = float(rows[-1, 3]) if len(rows) else 0.0
-        self.history.actions, self.history.took = int(rows[:, 1].sum()), self.seconds
+        self.history.took = float(rows[-1, 3]) if len(rows) else 0.0
+        self.history.actions = int(rows[:, 1].sum())
 
     def _ask(self, task, message, seconds):
         try:
@@ -126,6 +98,11 @@ class Training:
     def actions(self):
         """The number of actions so far."""
         return self.history.actions
+
+    @property
+    def seconds(self):
+        """Seconds of training so far."""
+        return self.history.took
 
     def done(self, unit):
         """Return how many games are played."""
@@ -162,21 +139,15 @@ class Training:
         while self.history.count < end and not self._stop.is_set():
             begin = time.perf_counter()
             message = {"games": end, "seconds": PIECE_SECONDS, "before": self.seconds}
-            rows = self._ask("train", message, LATE_SECONDS)["rows"]
-            self._keep(np.array(rows), time.perf_counter() - begin)
+            rows = np.array(self._ask("train", message, LATE_SECONDS)["rows"])
+            self.history.took += time.perf_counter() - begin
+            self.history.add(rows, self.seconds)
+            self.history.actions += int(rows[:, 2].sum())
             show()
-            if self._folder is not None and time.perf_counter() - saved > CHECKPOINT_SECONDS:
+            if time.perf_counter() - saved > CHECKPOINT_SECONDS:
                 self._ask("save", {"whole": False}, COMPILE_SECONDS)
                 saved = time.perf_counter()
-        if self._folder is not None:
-            whole = self.history.count >= end
-            self._ask("save", {"whole": whole}, COMPILE_SECONDS)
-
-    def _keep(self, rows, took):
-        self.seconds += took
-        self.history.add(rows, self.seconds)
-        self.history.actions += int(rows[:, 2].sum())
-        self.history.took = self.seconds
+        self._ask("save", {"whole": self.history.count >= end}, COMPILE_SECONDS)
 
     def start(self, games):
         """Train for so many games more in the background; `wait` waits, `stop` ends it."""

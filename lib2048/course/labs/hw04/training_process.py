@@ -20,19 +20,15 @@ from lib2048.train.folder import RunFolder
 from lib2048.train.history import History, as_array, check_history
 
 PIECE_SECONDS = 0.2  # about so long between two looks at the clock
-NAMES = {  # of the two functions, by what a value belongs to
-    "afterstate": ("select_best_move", "update_episode"),
-    "state": ("select_best_move_by_states", "update_episode_of_states"),
-}
 _training = None  # one in each process
 
 
 class ChildTraining:
     """One training: its tables, its compiled loop, its history, its folder.
 
-    message: source, a text of `child.source_of` with the two functions of `NAMES`, or of a whole
-    file; network, alpha, seed, by_states; folder, or None.  Raises ValueError, in words, for
-    functions that do not compile and a folder that holds something else.
+    message: source, a text of `child.source_of` with the two functions; network, alpha, seed,
+    by_states; folder, or None.  Raises ValueError, in words, for functions that do not compile and
+    a folder that holds something else.
     """
 
     def __init__(self, message):
@@ -42,7 +38,7 @@ class ChildTraining:
         functions = child.load(message["source"])
         self.stood_in = stand_in_for("hw04", functions)
         self.folder = self._open(message["folder"], message["source"])
-        self.loop = self._compiled({name: functions[name] for name in NAMES[self.form]})
+        self.loop = self._compiled(functions)
 
     def _compiled(self, functions):
         fast = []
@@ -79,15 +75,15 @@ class ChildTraining:
         return folder
 
     def save(self, whole):
-        """Write a checkpoint into the folder; whole: the run is over, write its weights."""
+        """Write a checkpoint into the folder, if there is one; whole: the weights of a run that is
+        over."""
+        if self.folder is None:
+            return
         network = Network(self.name, self.form)
         for k, row in enumerate(self.tables.weights):
             network.set_table(k, row)
-        tests = as_array(self.history.evaluations)  # none
-        arrays = storage.network_arrays(network) | {
-            "history": self.history.rows,
-            "evaluations": tests,
-        }
+        arrays = storage.network_arrays(network)
+        arrays |= {"history": self.history.rows, "evaluations": as_array([])}
         write = self.folder.finish if whole else self.folder.save_checkpoint
         write(arrays, self.history.texts())
 

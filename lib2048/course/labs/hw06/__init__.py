@@ -3,7 +3,7 @@
 import numpy as np
 from numba.extending import register_jitable
 
-from lib2048.course.labs.exercise import Exercise, Wrong
+from lib2048.course.labs.exercise import Exercise, changed, wrong_if
 from lib2048.networks.lookups import BOARDS_AT_ONCE, IMAGES
 
 LOOKUPS = IMAGES // BOARDS_AT_ONCE  # of a tuple: one on each symmetric image of the board
@@ -45,35 +45,15 @@ def optimistic_start(tables, points):
 # ---------------------------------------------------------------- three friends' versions
 
 
-@register_jitable
-def _learn(weights, memory, positions, error, step, fresh, kept):
-    """Let the weights learn; E and A keep a share of what they were and take the error in.
-
-    step: rate times error; fresh: the rate of a weight without a history.
-    """
-    for p in positions:
-        E, A = memory[2 * p], memory[2 * p + 1]
-        weights[p] += step * (abs(E) / A if A != 0 else fresh)
-        memory[2 * p] = kept * E + error
-        memory[2 * p + 1] = kept * A + abs(error)
-
-
-def fresh_rests(weights, memory, positions, error, rate):
-    """Learn by TC in which a weight without a history does not move."""
-    _learn(weights, memory, positions, error, rate * error, 0.0, 1.0)
-
-
-def only_signs(weights, memory, positions, error, rate):
-    """Learn by TC whose E and A count every error as +1 or -1."""
-    _learn(weights, memory, positions, np.sign(error), rate * error, 1.0, 1.0)
-
-
-def forgets(weights, memory, positions, error, rate):
-    """Learn by TC whose E and A lose a tenth of themselves before they take an error in."""
-    _learn(weights, memory, positions, error, rate * error, 1.0, 0.9)
-
-
-FRIENDS = {"fresh rests": fresh_rests, "only signs": only_signs, "forgets": forgets}
+FRIENDS = {
+    "fresh rests": ("1.0", "0.0"),  # a weight without a history does not move
+    "only signs": ("E + error", "E + np.sign(error)", "abs(error)", "abs(np.sign(error))"),
+    "forgets": ("E + error", "0.9 * E + error", "A + abs(error)", "0.9 * A + abs(error)"),
+}
+FRIENDS = {
+    name: changed(update, "rate * own * error", "rate * error * own", *edits)
+    for name, edits in FRIENDS.items()
+}
 
 
 # ---------------------------------------------------------------- cases
@@ -146,21 +126,17 @@ def empty_tables(random):
 def updated(update, weights, memory, positions, error, rate):
     """Return (weights, E, A) after an update."""
     before = positions.copy()
-    if update(weights, memory, positions, error, rate) is not None:
-        raise Wrong("returns")
-    if not np.array_equal(before, positions):
-        raise Wrong("positions")
+    wrong_if(update(weights, memory, positions, error, rate) is not None, "returns")
+    wrong_if(not np.array_equal(before, positions), "positions")
     return tuple(np.round(part, 4).tolist() for part in (weights, memory[::2], memory[1::2]))
 
 
 def filled(optimistic_start, tables, points):
     """Return the new tables, and what they make of a board."""
     made = optimistic_start(tables, points)
-    if made is None:
-        raise Wrong("nothing")
+    wrong_if(made is None, "nothing")
     made = [[float(weight) for weight in table] for table in made]
-    if [len(table) for table in made] != [len(table) for table in tables]:
-        raise Wrong("sizes")
+    wrong_if([len(table) for table in made] != [len(table) for table in tables], "sizes")
     return made, LOOKUPS * sum(table[0] for table in made)
 
 
@@ -172,7 +148,7 @@ SIZES = "sum(abs(error) for error in errors)"
 
 EXERCISES = [
     Exercise(
-        "hw06.tc_rate", "tc_rate(E, A)", tc_rate,
+        "hw06", tc_rate,
         parts={"a history": histories, "none": no_history},
         mistakes={
             "no_bars": ("abs(E)", "E"),
@@ -182,7 +158,7 @@ EXERCISES = [
         },
     ),
     Exercise(
-        "hw06.update", "update(weights, memory, positions, error, rate)", update,
+        "hw06", update,
         parts={"fresh": updates("fresh"), "with a history": updates("positive", "mixed"),
                "twice": shared_updates},
         mistakes={
@@ -201,12 +177,11 @@ EXERCISES = [
             "sign": ("rate * own", "-rate * own"),
             "once": ("in positions", "in dict.fromkeys(positions.tolist())"),
         },
-        outcome=updated, uses=("tc_rate",), compiles=True,
+        outcome=updated, compiles=True,
         result={"weights": "text", "E": "text", "A": "text"},
-        show={"weights": "text", "memory": "text", "positions": "text"},
     ),
     Exercise(
-        "hw06.until_awake", "until_awake(errors, rate)", until_awake, lives, uses=("tc_rate",),
+        "hw06", until_awake, lives,
         mistakes={
             "counted": (SIZES, "len(errors)"),
             "no_bars_in_A": (SIZES, "sum(errors)"),
@@ -216,7 +191,7 @@ EXERCISES = [
         },
     ),
     Exercise(
-        "hw06.optimistic_start", "optimistic_start(tables, points)", optimistic_start, empty_tables,
+        "hw06", optimistic_start, empty_tables,
         mistakes={
             "all_of_it": (EACH, "points"),
             "no_images": ("LOOKUPS * ", ""),

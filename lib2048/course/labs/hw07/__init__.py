@@ -2,7 +2,7 @@
 
 import random as luck
 
-from lib2048.course.labs.exercise import Exercise, Wrong
+from lib2048.course.labs.exercise import Exercise, wrong_if
 
 DRAWS = 300  # of a random choice
 LARGEST = 32768
@@ -187,8 +187,7 @@ def only_read(read, V, stage, pattern):
     """Return what was read; raise Wrong where something was written."""
     before = dict(V)
     answer = read(V, stage, pattern)
-    if {k: v for k, v in V.items() if v or k in before} != before:
-        raise Wrong("wrote")
+    wrong_if({k: v for k, v in V.items() if v or k in before} != before, "wrote")
     return answer
 
 
@@ -202,15 +201,14 @@ def begun(next_start, stage, kept, seed):
     """Return (the stage, all states that the next episode may begin from)."""
     rng, before = luck.Random(seed), [list(states) for states in kept]
     answers = [next_start(stage, kept, rng) for _ in range(DRAWS)]
-    if not all(isinstance(answer, (tuple, list)) and len(answer) == 2 for answer in answers):
-        raise Wrong("no_pair", {"got": repr(answers[0])[:80]})
-    if kept != before:
-        raise Wrong("took_away")
+    pairs = [answer for answer in answers if isinstance(answer, (tuple, list)) and len(answer) == 2]
+    wrong_if(pairs != answers, "no_pair", got=repr(answers[0])[:80])
+    wrong_if(kept != before, "took_away")
     stages, states = zip(*answers)
     shares = {state: states.count(state) / DRAWS for state in states}
     fair = 1 / len(shares)
-    if max(abs(share - fair) for share in shares.values()) > 6 * (fair / DRAWS) ** 0.5:
-        raise Wrong("unfair")
+    furthest = max(abs(share - fair) for share in shares.values())
+    wrong_if(furthest > 6 * (fair / DRAWS) ** 0.5, "unfair")
     return stages[0], sorted(shares, key=str)
 
 
@@ -223,7 +221,7 @@ BELOW = "stage - 1, pattern"
 
 EXERCISES = [
     Exercise(
-        "hw07.stage", "stage(board, top, marks)", stage,
+        "hw07", stage,
         parts={"different tiles": different_tiles, "equal tiles": equal_tiles,
                "tiles above": high_tiles},
         mistakes={
@@ -239,7 +237,7 @@ EXERCISES = [
         show={"board": "rows"},
     ),
     Exercise(
-        "hw07.read", "read(V, stage, pattern)", read, some_reads, outcome=only_read,
+        "hw07", read, some_reads, outcome=only_read,
         mistakes={
             "own_only": (BELOW, "stage, pattern"),
             "all_the_way": ("return V.get((stage - 1, pattern), 0)",
@@ -252,7 +250,7 @@ EXERCISES = [
         },
     ),
     Exercise(
-        "hw07.learn", "learn(V, E, A, stage, pattern, error, rate)", learn, uses=("read",),
+        "hw07", learn,
         parts={"first": first_lessons, "later": later_lessons}, outcome=learned,
         mistakes={
             "from_zero": (READ, "V.get(key, 0)"),
@@ -275,7 +273,7 @@ EXERCISES = [
         result={"V": "text", "E": "text", "A": "text"},
     ),
     Exercise(
-        "hw07.entered", "entered(stages)", entered, some_episodes,
+        "hw07", entered, some_episodes,
         mistakes={
             "changes": ("] > ", "] != "),
             "one_up": ("] > stages[n - 1]", "] == stages[n - 1] + 1"),
@@ -286,7 +284,7 @@ EXERCISES = [
         },
     ),
     Exercise(
-        "hw07.next_start", "next_start(stage, kept, rng)", next_start, some_pools, outcome=begun,
+        "hw07", next_start, some_pools, outcome=begun,
         mistakes={
             "skips": ("    if", "    while stage + 1 < len(kept) and not kept[stage + 1]:\n"
                       "        stage += 1\n    if"),

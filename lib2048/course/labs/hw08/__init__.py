@@ -226,7 +226,7 @@ KNOWN = "(int(state), plies - 1)"
 
 EXERCISES = [
     Exercise(
-        "hw08.best", "best(state, value)", best,
+        "hw08", best,
         parts={"open": open_states, "dead ends": dead_states},
         mistakes={
             "no_reward": ("reward + value(after)", "value(after)"),
@@ -238,10 +238,9 @@ EXERCISES = [
             "mean": ("max((", "np.mean([", "), default=0", "] or [0]"),
             "of_state": ("value(after)", "value(state)"),
         },
-        show={"state": "board"},
     ),
     Exercise(
-        "hw08.expected", "expected(afterstate, worth)", expected, chances,
+        "hw08", expected, chances,
         mistakes={
             "half": ("1 - FOUR_CHANCE", "0.5", "FOUR_CHANCE", "0.5"),
             "swapped": ("FOUR_CHANCE", "0.9"),
@@ -254,10 +253,9 @@ EXERCISES = [
             "luckiest": ("0.0", "-np.inf", "total += chance * worth(state)",
                          "total = max(total, worth(state))", " / len(empty)", ""),
         },
-        show={"afterstate": "board"},
     ),
     Exercise(
-        "hw08.ahead", "ahead(afterstate, plies, value)", ahead, depths, uses=("best", "expected"),
+        "hw08", ahead, depths,
         mistakes={
             "no_last_max": ("    return expected(\n", "    if plies == 1:\n        return "
                             "expected(afterstate, value)\n    return expected(\n"),
@@ -267,11 +265,9 @@ EXERCISES = [
             "too_short": lambda a, plies, value: ahead(a, max(plies - 1, 0), value),
             "one_ply": lambda a, plies, value: ahead(a, min(plies, 1), value),
         },
-        show={"afterstate": "board"},
     ),
     Exercise(
-        "hw08.choose", "choose(board, plies, value)", choose, choices, outcome=chosen,
-        uses=("best", "expected", "ahead"),
+        "hw08", choose, choices, outcome=chosen,
         mistakes={
             "no_reward": ("reward + ahead", "ahead"),
             "before": ("ahead(after", "ahead(board"),
@@ -280,12 +276,10 @@ EXERCISES = [
             "place": ("return max(worth, key=worth.get, default=None)",
                       "return list(worth).index(max(worth, key=worth.get))"),
         },
-        show={"board": "board"},
     ),
     Exercise(
-        "hw08.deeper", "deeper(afterstate, value)", deeper,
+        "hw08", deeper,
         parts={"dead ends": only_dead_ends, "states": what_v_knows},
-        uses=("best", "expected"),
         mistakes={
             "dead_end": ("best(", "_lowest("),
             "infinite": ("best(", "_infinite("),
@@ -293,11 +287,10 @@ EXERCISES = [
             "both": ("best(", "_lowest(", "expected(after, value)", "value(after)"),
             "one_ply": lambda afterstate, value: expected(afterstate, value),
         },
-        show={"afterstate": "board"},
     ),
     Exercise(
-        "hw08.tabled", "tabled(afterstate, plies, value, table)", tabled, questions,
-        outcome=answered, uses=("best", "expected"),
+        "hw08", tabled, questions,
+        outcome=answered,
         mistakes={
             "no_table": lambda afterstate, plies, value, table: ahead(afterstate, plies, value),
             "no_depth": ("int(afterstate), plies", "int(afterstate)"),
@@ -307,7 +300,6 @@ EXERCISES = [
                         f"table.setdefault({KNOWN}, best(state, below))"),
             "mirror": ("int(afterstate)", "int(symmetries(afterstate).min())"),
         },
-        show={"afterstate": "board"},
         result={"answers": "text", "most look-ups of one board": "text"},
     ),
 ]  # fmt: skip

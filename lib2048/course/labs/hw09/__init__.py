@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lib2048.course.labs.exercise import Exercise, Wrong, changed
+from lib2048.course.labs.exercise import Exercise, changed, wrong_if
 from lib2048.course.labs.hw09.selfplay import Batch
 from lib2048.game.board import (
     afterstates,
@@ -203,8 +203,7 @@ def planes_of(encode, boards):
     import torch
 
     planes = encode(boards.copy())
-    if not isinstance(planes, torch.Tensor):
-        raise Wrong("no_tensor", {"got": type(planes).__name__})
+    wrong_if(not isinstance(planes, torch.Tensor), "no_tensor", got=type(planes).__name__)
     _check_planes(planes, len(boards))
     return [[[_plane(cell) for cell in row] for row in board.permute(1, 2, 0)] for board in planes]
 
@@ -213,14 +212,10 @@ def _check_planes(planes, n):
     import torch
 
     shape = tuple(planes.shape)
-    if shape == (n, 4, 4, 16):
-        raise Wrong("channels_last")
-    if shape != (n, 16, 4, 4):
-        raise Wrong("shape", {"got": str(shape), "n": n})
-    if planes.dtype != torch.float32:
-        raise Wrong("dtype", {"got": str(planes.dtype)})
-    if not bool(((planes == 0) | (planes == 1)).all()):
-        raise Wrong("not_one")
+    wrong_if(shape == (n, 4, 4, 16), "channels_last")
+    wrong_if(shape != (n, 16, 4, 4), "shape", got=str(shape), n=n)
+    wrong_if(planes.dtype != torch.float32, "dtype", got=str(planes.dtype))
+    wrong_if(not bool(((planes == 0) | (planes == 1)).all()), "not_one")
 
 
 def _plane(cell):
@@ -235,14 +230,12 @@ def aimed(targets, net, batch):
 
     given = copy.deepcopy(batch)
     found = targets(net.make(), batch)
-    if any((vars(given)[name] != array).any() for name, array in vars(batch).items()):
-        raise Wrong("overwrote")
-    if not isinstance(found, torch.Tensor):
-        raise Wrong("no_tensor", {"got": type(found).__name__})
-    if tuple(found.shape) != batch.over.shape:
-        raise Wrong("shape", {"got": str(tuple(found.shape)), "n": len(batch.over)})
-    if found.requires_grad:
-        raise Wrong("gradient")
+    same = (np.array_equal(vars(given)[name], array) for name, array in vars(batch).items())
+    wrong_if(not all(same), "overwrote")
+    wrong_if(not isinstance(found, torch.Tensor), "no_tensor", got=type(found).__name__)
+    shape = tuple(found.shape)
+    wrong_if(shape != batch.over.shape, "shape", got=str(shape), n=len(batch.over))
+    wrong_if(found.requires_grad, "gradient")
     return found.tolist()
 
 
@@ -254,8 +247,7 @@ def learned(step, net, boards, aims):
     optimiser, losses = torch.optim.Adam(network.parameters(), lr=0.1), []
     for some, aim in zip(boards, aims):
         losses.append(step(network, optimiser, encode(some), torch.tensor(aim)))
-    if isinstance(losses[0], torch.Tensor):
-        raise Wrong("tensor")
+    wrong_if(isinstance(losses[0], torch.Tensor), "tensor")
     return losses, _values(network, boards[0])
 
 
@@ -278,7 +270,7 @@ _worths = changed(choose, BEST, "worth")
 
 EXERCISES = [
     Exercise(
-        "hw09.encode", "encode(boards)", encode, boards_to_encode, needs=("torch",),
+        "hw09", encode, boards_to_encode, needs=("torch",),
         mistakes={
             "no_empty": ("exponents), 16)", "exponents), 17)[..., 1:]"),
             "shifted": (".float()", ".float().roll(1, 1)"),
@@ -289,7 +281,7 @@ EXERCISES = [
         outcome=planes_of, show={"boards": "boards"},
     ),
     Exercise(
-        "hw09.targets", "targets(network, batch)", targets, needs=("torch",), uses=("encode",),
+        "hw09", targets, needs=("torch",),
         parts={"going on": going_on, "ends": with_ends},
         mistakes={
             "terminal": ("0.0, after", "network(encode(batch.next_afterstates)), after"),
@@ -303,7 +295,7 @@ EXERCISES = [
         outcome=aimed,
     ),
     Exercise(
-        "hw09.step", "step(network, optimiser, planes, target)", step, batches_to_learn,
+        "hw09", step, batches_to_learn,
         mistakes={
             "no_zero_grad": ("    optimiser.zero_grad()\n", ""),
             "no_step": ("    optimiser.step()\n", ""),
@@ -318,8 +310,8 @@ EXERCISES = [
         result={"errors of three steps": "text", "values after them": "text"},
     ),
     Exercise(
-        "hw09.choose", "choose(network, board)", choose, positions, outcome=chosen,
-        needs=("torch",), uses=("encode",),
+        "hw09", choose, positions, outcome=chosen,
+        needs=("torch",),
         mistakes={
             "no_reward": ("reward + value", "value"),
             "state": ("[after for _, after, _ in legal]", "[board for _ in legal]"),
@@ -327,6 +319,5 @@ EXERCISES = [
                       f"return list(worth).index({BEST}) if worth else None"),
             "blocked": ("afterstates(board)", "[(a, *slide(board, a)) for a in range(4)]"),
         },
-        show={"board": "board"},
     ),
 ]  # fmt: skip
