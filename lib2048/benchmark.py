@@ -10,7 +10,7 @@ import time
 import numpy as np
 
 from lib2048.game.rules_2048 import SLIDES
-from lib2048.learn.games import FOREVER, Games, new_crew, rule_of
+from lib2048.learn.games import FOREVER, Crew, Games, rule_of
 from lib2048.learn.rules import find, new_memory
 from lib2048.learn.settings import Settings
 from lib2048.machine.memory import check_memory
@@ -195,7 +195,7 @@ class Bench:
 
 def _crew(network, how, memory):
     """Return games that learn by some settings: a name of `Settings` and its value each."""
-    return new_crew(network, Settings.of(network, seed=2, **how), memory)
+    return Crew(network, Settings.of(network, seed=2, **how), memory)
 
 
 def _rate(task, moves):

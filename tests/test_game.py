@@ -37,6 +37,24 @@ def test_another_name_is_one_line(name):
     assert "\n" not in str(error.value)
 
 
+GAMES = {"": "2048", "@2x3": "2048@2x3", "@2048:four=0.2": "2048:four=0.2",
+         "@2048:four=0.2@2x3": "2048:four=0.2@2x3"}  # fmt: skip
+
+
+@pytest.mark.parametrize(("said", "game"), GAMES.items())
+def test_a_network_is_of_the_game_that_its_name_says(said, game):
+    network = Network(f"cells:0145,014{said}")
+    assert network.game == parse_game(game)
+    assert network.folded().name == f"cells:0145{said}"
+
+
+def test_any_network_may_be_of_a_game_on_the_whole_board():
+    network = Network("4-22@2048:four=0.2", stages=1)
+    assert network.tuples == Network("4-22").tuples
+    with pytest.raises(ValueError, match="a board of 2x3: name its cells"):
+        Network("4-22@2x3")
+
+
 def test_the_numbers_of_2048():
     assert WHOLE == new_game() and WHOLE.fours == 429496730 and WHOLE.chances == {1: 0.9, 2: 0.1}
     assert (WHOLE.rows, WHOLE.columns, WHOLE.actions[1]) == (4, 4, "Right")
@@ -97,9 +115,8 @@ def test_policies_play_another_game_by_the_same_code(doubled):
 
 def test_the_loop_learns_another_game_by_the_same_code(doubled):
     found = []
-    for game in (WHOLE, doubled):
-        network = Network("cells:0123,4567")
-        network.game = game
+    for game in ("2048", "doubled"):
+        network = Network(f"cells:0123,4567@{game}")
         games = Games(network, rule_of(network, Settings(network="cells:0123,4567")), 1)
         results, _ = games.play(30, 10_000, 30)
         found.append((results, network.weights.copy()))

@@ -8,7 +8,7 @@ from learners import games_on
 
 from lib2048 import Network, evaluate, train
 from lib2048.game.rng import mix
-from lib2048.learn.games import new_crew
+from lib2048.learn.games import Crew
 from lib2048.learn.rules import RULES, autostep_update, horizon, new_memory, tc_update, td_update
 from lib2048.learn.settings import Settings
 from lib2048.play.players import greedy_player
@@ -246,7 +246,7 @@ def test_an_optimistic_start_is_the_value_of_every_untouched_board():
 def crew(network, threads, rule="tc", seed=3):
     """Return a crew of so many threads on one network."""
     settings = Settings.of(network, rule=rule, lam=0.5, threads=threads, seed=seed)
-    return new_crew(network, settings, new_memory(network.size, rule))
+    return Crew(network, settings, new_memory(network.size, rule))
 
 
 def test_a_crew_of_one_is_its_member():

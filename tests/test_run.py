@@ -66,7 +66,7 @@ def test_games_end_when_so_many_are_over_and_the_others_stay_in_progress():
     run = new(lanes=3)
     _, history = going(run, {"games": 4})
     unfinished = run.actions - history.lengths.sum()
-    lanes = run.learner._crew.members[0].lanes
+    lanes = run.learner.members[0].lanes
     assert history.count == 4 and unfinished == lanes["length"].sum() > 0
 
 

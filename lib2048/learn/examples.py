@@ -1,7 +1,5 @@
 """Learning from examples: boards whose value somebody knows, or thinks to know."""
 
-import functools
-
 import numpy as np
 from numba import types
 
@@ -16,6 +14,8 @@ from lib2048.networks.lookups import (
     VALUE_SIGNATURE,
     image_boards,
 )
+
+TOGETHER = 1 << 16  # examples whose look-ups are in memory at a time
 
 
 def fit(network, afterstates, labels, alpha=0.1):
@@ -37,17 +37,10 @@ def fit(network, afterstates, labels, alpha=0.1):
     if labels.shape != boards.shape or not np.isfinite(labels).all():
         raise ValueError(f"labels: use one finite number for each of the {len(boards)} boards")
     parts, rate = functions_of(network, "td"), np.float32(alpha / network.lookups_per_board)
-    _fitter()(
-        parts.look,
-        parts.value,
-        parts.update,
-        network.weights,
-        boards,
-        labels,
-        np.uint64(network.lookups_per_board),
-        rate,
-        network.game,
-    )
+    for at in range(0, len(boards), TOGETHER):
+        here = slice(at, at + TOGETHER)
+        found = places(network, boards[here])
+        _learn()(parts.value, parts.update, network.weights, found, labels[here], rate)
 
 
 def places(network, afterstates):
@@ -57,9 +50,9 @@ def places(network, afterstates):
         ValueError: for networks with stages or of another form.
     """
     boards = _boards(network, afterstates)
-    out = np.zeros((len(boards), network.lookups_per_board), np.uint32)
-    _finder()(network.look, boards, network.game, out)
-    return out
+    found = np.zeros((len(boards), network.lookups_per_board), np.uint32)
+    _find()(network.look, boards, network.game, found)
+    return found
 
 
 def _boards(network, afterstates):
@@ -68,45 +61,38 @@ def _boards(network, afterstates):
     return np.ascontiguousarray(afterstates, np.uint64)
 
 
-# ---------------------------------------------------------------- kernels
+@compiled(
+    types.void(
+        types.FunctionType(VALUE_SIGNATURE),
+        types.FunctionType(UPDATE_SIGNATURE),
+        types.float32[::1],
+        types.uint32[:, ::1],
+        types.float32[::1],
+        types.float32,
+    )
+)
+def _learn(value, update, weights, found, labels, rate):
+    """Learn the examples one by one; found: their look-ups."""
+    n, memory = np.uint64(found.shape[1]), np.zeros(0, np.float32)
+    for i in range(len(found)):
+        error = labels[i] - value(weights, found[i], np.uint64(0), n)
+        update(weights, memory, found[i], np.uint64(0), n, error, rate)
 
 
-def _fit(look, value, update, weights, boards, labels, n, rate, game):
-    """Learn the examples one by one."""
-    images, four = np.zeros(IMAGES, np.uint64), np.zeros(BOARDS_AT_ONCE, np.uint64)
-    found = np.zeros(np.uint64(BOARDS_AT_ONCE) * n, np.uint32)
-    here, memory = np.zeros(n, np.uint32), np.zeros(0, np.float32)
-    for i in range(len(boards)):
-        four[0] = boards[i]
-        image_boards(four, np.uint64(0), images, game)
-        look(images, found, np.uint64(0))
-        here[:] = found[::BOARDS_AT_ONCE]
-        error = labels[i] - value(weights, here, np.uint64(0), n)
-        update(weights, memory, here, np.uint64(0), n, error, rate)
-
-
-def _find(look, boards, game, out):
+@compiled(
+    types.void(
+        types.FunctionType(LOOK_SIGNATURE),
+        types.uint64[::1],
+        numba_type(Game),
+        types.uint32[:, ::1],
+    )
+)
+def _find(look, boards, game, found):
     """Write down the places of the look-ups of each board."""
     images, four = np.zeros(IMAGES, np.uint64), np.zeros(BOARDS_AT_ONCE, np.uint64)
-    found = np.zeros(BOARDS_AT_ONCE * out.shape[1], np.uint32)
+    positions = np.zeros(BOARDS_AT_ONCE * found.shape[1], np.uint32)
     for i in range(len(boards)):
         four[0] = boards[i]
         image_boards(four, np.uint64(0), images, game)
-        look(images, found, np.uint64(0))
-        out[i] = found[::BOARDS_AT_ONCE]
-
-
-LOOK, GRID = types.FunctionType(LOOK_SIGNATURE), numba_type(Game)
-
-
-@functools.cache
-def _fitter():
-    parts = LOOK, types.FunctionType(VALUE_SIGNATURE), types.FunctionType(UPDATE_SIGNATURE)
-    arrays = types.float32[::1], types.uint64[::1], types.float32[::1]
-    signature = types.void(*parts, *arrays, types.uint64, types.float32, GRID)
-    return compiled(signature)(_fit)()
-
-
-@functools.cache
-def _finder():
-    return compiled(types.void(LOOK, types.uint64[::1], GRID, types.uint32[:, ::1]))(_find)()
+        look(images, positions, np.uint64(0))
+        found[i] = positions[::BOARDS_AT_ONCE]

@@ -21,7 +21,7 @@ from lib2048.learn.records import (
     STRIDE,
     Functions,
     Limits,
-    Rule,
+    Method,
     check_boards,
     new_work,
 )
@@ -36,7 +36,7 @@ from lib2048.learn.starts import (
     starts_forms,
     starts_state,
 )
-from lib2048.machine.arrays import Form, Part, check_arrays
+from lib2048.machine.arrays import Form, check_arrays
 from lib2048.machine.memory import apart, records
 from lib2048.machine.threads import new_pool
 from lib2048.networks.lookups import BOARDS_AT_ONCE, unplanes, value_kernel
@@ -62,33 +62,26 @@ def functions_of(network: Network, rule: str | rules.Rule | None = None) -> Func
 
 
 def rule_of(network, settings=None):
-    """Return the `Rule` by which a network learns, or, without settings, only plays.
-
-    What is not worked out here is the setting of the same name.
-    """
+    """Return the `Method` by which a network learns, or, without settings, only plays."""
     learn, settings = settings is not None, settings or Settings.of(network)
     kept = learned_by(network, settings.rule) if learn else find("td")
-    worked_out = {
-        "form": FORMS.index(network.form),
-        "backward": settings.order == "backward",
-        "learn": learn,
-        "remembered": settings.error == "remembered",
-        "rate": shared_rate(network, settings.the_rule, settings.rate),
-        "decay": settings.lam,
-        "slots": min(horizon(settings.lam) + 1, LONGEST_GAME),
-        "memory": kept.memory,
-        "optimistic": network.optimistic,
-        "size": network.head_size,
-        "game": network.game,
-        "stages": network.stages,
-        "start": STARTS.index(settings.starts) if learn else 0,
-    }
-    fields = vars(settings) | worked_out
-    return Rule(*(_as(kind, fields[name]) for name, kind in Rule.__annotations__.items()))
-
-
-def _as(kind, value):
-    return value if isinstance(value, tuple) else kind(value)
+    return Method(
+        form=FORMS.index(network.form),
+        backward=settings.order == "backward",
+        learn=learn,
+        rate=shared_rate(network, settings.the_rule, settings.rate),
+        decay=np.float32(settings.lam),
+        slots=np.uint64(min(horizon(settings.lam) + 1, LONGEST_GAME)),
+        remembered=settings.error == "remembered",
+        delay=bool(settings.delay),
+        memory=np.uint64(kept.memory),
+        optimistic=np.float32(network.optimistic),
+        epsilon=np.float32(settings.epsilon),
+        size=network.head_size,
+        game=network.game,
+        stages=network.stages,
+        start=STARTS.index(settings.starts) if learn else 0,
+    )
 
 
 def shared_rate(network, rule, rate):
@@ -99,7 +92,7 @@ def shared_rate(network, rule, rate):
 class Games:
     """Games in progress on one network, in one thread: play some, stop, go on.
 
-    network: `Network`; rule: `Rule`; seed: int; functions: `Functions`, by default the network's;
+    network: `Network`; rule: `Method`; seed: int; functions: `Functions`, by default the network's;
     memory: float32, what the rule keeps beside the weights; lanes: games that take turns;
     first_game: number of the first game; stride: from one game's number to the next one's.
     """
@@ -197,24 +190,17 @@ class Games:
 
     def _check_lanes(self, lanes, path):
         """Raise ValueError where what follows from the others is something else."""
-        live, rule = lanes["number"] >= 0, self.rule
+        rule, lengths = self.rule, lanes["length"].astype(np.uint64)
         check_boards(lanes["board"], rule.game, path)
-        follows = {"slot": self._slots(lanes["length"])} | self._follows(lanes["board"])
-        wrong = [name for name, x in follows.items() if (lanes[name] != x)[live].any()]
-        if wrong:
-            raise ValueError(f"{path}: lane_{wrong[0]} is not what follows from the games")
-
-    def _slots(self, lengths):
-        """Return where the newest entry of games of such lengths is kept."""
-        begun = (lengths > 0) & self.rule.learn
-        return np.where(begun, (lengths.astype(np.uint64) - ONE) % self.rule.slots, BEFORE_FIRST)
-
-    def _follows(self, boards):
-        """Return what follows from the boards of live lanes, {name: array}."""
-        staged = self.rule.stages.marks > 0
-        stages = [self.rule.stages.of(board) if staged else 0 for board in boards]
-        watched = int(staged or restarts(self.rule.start))
-        return {"stage": np.array(stages, np.uint64), "watched": np.full(len(boards), watched)}
+        begun = (lengths > 0) & rule.learn
+        follows = {
+            "slot": np.where(begun, (lengths - ONE) % rule.slots, BEFORE_FIRST),
+            "stage": np.array([rule.stages.of(board) for board in lanes["board"]], np.uint64),
+            "watched": int(rule.stages.marks > 0 or restarts(rule.start)),
+        }
+        for name, expected in follows.items():
+            if ((lanes[name] != expected) & (lanes["number"] >= 0)).any():
+                raise ValueError(f"{path}: lane_{name} is not what follows from the games")
 
     def restore(self, state):
         """Take up a state that `state` returned, and `check` has seen."""
@@ -236,14 +222,21 @@ class Games:
 class Crew:
     """Games in several threads that learn on the same tables at once, without locks.
 
-    members: a list of `Games`, one for each thread.  Every thread has games of its own numbers,
-    and so its own luck; which update comes first is left to chance (lock-free optimistic
-    parallelism, Jaśkowski 2018, section V-A3).  A crew of one does what its member does.
+    It trains a network by its settings.  Every thread has games of its own numbers, and so its own
+    luck; which update comes first is left to chance (lock-free optimistic parallelism, Jaśkowski
+    2018, section V-A3).  A crew of one does what its member does.
+
+    members: a list of `Games`, one for each thread.
     """
 
-    def __init__(self, members):
-        self.members, self._lock, self._left, self._share = members, threading.Lock(), (), ()
-        self._pool = new_pool(len(members)) if len(members) > 1 else None
+    def __init__(self, network, settings, memory):
+        self.network, self.rule = network, learned_by(network, settings.rule)
+        self._lock = threading.Lock()
+        rule, functions = rule_of(network, settings), functions_of(network, settings.rule)
+        own = network, rule, settings.seed, functions, memory, settings.lanes
+        count = settings.threads
+        self.members = [Games(*own, first_game=k, stride=count) for k in range(count)]
+        self._pool = new_pool(count) if count > 1 else None
 
     @property
     def actions(self):
@@ -271,8 +264,9 @@ class Crew:
         """Play on until a limit that the threads share; see `Games.play`."""
         if self._pool is None:
             return self.members[0].play(last_game, last_action, rows)
-        self._left = last_action - self.actions, rows
-        self._share = tuple(map(self._piece, self._left))  # once: pieces of the rest would shrink
+        self._left = np.array([last_action - self.actions, rows])
+        pieces = self._left // (PIECES * len(self.members))  # once: those of the rest would shrink
+        self._share = np.clip(pieces, 1, LARGEST_PIECE)
         tasks = [self._pool.submit(self._work, games, last_game) for games in self.members]
         found = [task.result() for task in tasks]
         parts = [part for results, _ in found for part in results]
@@ -292,52 +286,18 @@ class Crew:
     def _take(self):
         """Take a piece of the actions and of the rows of results that are left."""
         with self._lock:
-            share = tuple(map(min, self._share, self._left))
-            self._left = tuple(left - taken for left, taken in zip(self._left, share))
-            return share
-
-    def _piece(self, left):
-        return max(1, min(left // (PIECES * len(self.members)), LARGEST_PIECE))
+            share = np.minimum(self._share, self._left)
+            self._left -= share
+        return share.tolist()
 
     def _give(self, *unused):
         with self._lock:
-            self._left = tuple(left + more for left, more in zip(self._left, unused))
+            self._left += unused
 
     def set_rate(self, rate):
-        """Let all threads learn at a rate (shared by the look-ups already) from now on."""
+        """Let all threads learn at this rate from now on."""
         for games in self.members:
-            games.rule = games.rule._replace(rate=rate)
-
-    def state(self):
-        """Return all that a resume needs, as a dict of plain arrays."""
-        if len(self.members) == 1:
-            return self.members[0].state()
-        states = [games.state() for games in self.members]
-        return {f"{k}_{name}": part for k, one in enumerate(states) for name, part in one.items()}
-
-    def check(self, state, path):
-        """Raise ValueError, in one line, where a state is not one of as many threads."""
-        for games, own in self._own(state):
-            games.check(own, path)
-
-    def restore(self, state):
-        """Take up a state that `state` returned for as many threads, and `check` has seen."""
-        for games, own in self._own(state):
-            games.restore(own)
-
-    def _own(self, state):
-        """Yield each of the members with what a state holds of it."""
-        for k, games in enumerate(self.members):
-            start = f"{k}_" if len(self.members) > 1 else ""
-            yield games, Part(state, start)
-
-
-def new_crew(network, settings, memory):
-    """Return the `Crew` that trains a network by its settings, before its first action."""
-    rule, count = rule_of(network, settings), settings.threads
-    functions = functions_of(network, settings.rule)
-    own = (network, rule, settings.seed, functions, memory, settings.lanes)
-    return Crew([Games(*own, first_game=k, stride=count) for k in range(count)])
+            games.rule = games.rule._replace(rate=shared_rate(self.network, self.rule, rate))
 
 
 def choose_action(network, functions, rule, board):

@@ -16,9 +16,11 @@ class Learner(Protocol):
     How boards are valued and weights are changed is its own affair.  The run gives it the event
     `stop`; one whose `play` may take longer than a tenth of a second looks at it.
 
-    network: what learns; tested: what test games are played by; memory: what its rule keeps beside
-    the weights, by name; batches: rows of `batch_columns`, of those that learn by batches;
-    first_chunk: actions of the first chunk, before their speed is known.
+    network: what learns; tested: what test games are played by; batches: rows of `batch_columns`,
+    of those that learn by batches; first_chunk: actions of the first chunk, before their speed is
+    known; actions: how many so far; visits: how many led into each stage, int64[stages]; finite:
+    whether what was worked out last are numbers; memory: what its rule keeps beside the weights, by
+    name, see `Run.memory`.
     """
 
     network: Any
@@ -27,22 +29,10 @@ class Learner(Protocol):
     batch_columns: Sequence[str]
     first_chunk: int
     stop: threading.Event
-
-    @property
-    def actions(self) -> int:
-        """The number of actions so far."""
-
-    @property
-    def visits(self) -> np.ndarray:
-        """How many actions led into each stage: int64[stages]."""
-
-    @property
-    def finite(self) -> bool:
-        """Whether what was worked out last are numbers."""
-
-    @property
-    def memory(self) -> Mapping[str, Any]:
-        """What the rule keeps beside the weights; see `Run.memory`."""
+    actions: int
+    visits: np.ndarray
+    finite: bool
+    memory: Mapping[str, Any]
 
     def prepare(self) -> None:
         """Compile, or load, what playing needs, before the clock starts."""

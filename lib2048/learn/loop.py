@@ -31,7 +31,7 @@ from lib2048.learn.records import (
     TURN,
     Functions,
     Limits,
-    Rule,
+    Method,
     Work,
 )
 from lib2048.learn.starts import CAROUSEL, Starts, remember, restarts, start_kernel
@@ -171,7 +171,7 @@ def _take_up(functions, weights, rule, lanes, counters, starts, work, limits):
         FUNCTIONS,
         types.float32[::1],
         types.float32[::1],
-        numba_type(Rule),
+        numba_type(Method),
         LANES,
         types.int64[::1],
         numba_type(Starts),
@@ -220,7 +220,7 @@ def play_kernel(functions, weights, memory, rule, lanes, counters, starts, work,
     return False
 
 
-@compiled(types.uint64(FUNCTIONS, types.float32[::1], numba_type(Rule), LANES, numba_type(Work)))
+@compiled(types.uint64(FUNCTIONS, types.float32[::1], numba_type(Method), LANES, numba_type(Work)))
 def choose_kernel(functions, weights, rule, lanes, work):
     """Choose on the board of the first lane; return the action, 4 when none is legal."""
     lookups, look, values, value, update = functions

@@ -6,11 +6,10 @@ ends the run by an error that shows the board, and never the process.  The updat
 is not the library's goes the same way.
 """
 
-import copy
 import functools
 import inspect
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from types import FunctionType
 
 import numpy as np
@@ -41,28 +40,22 @@ REMEMBERING = ("weights", "memory", "positions", "error", "rate")  # of an updat
 OF_A_RULE = ("weights", "memory", "positions", "at", "n", "error", "rate")
 
 
+@dataclass(frozen=True)
 class OwnFunctions:
     """Compiled functions of a student's own; None where the library's stay.
-
-    network: `Geometry`; functions: {part of PARTS: function}; takes: the parameters of the update.
 
     look, values, value, update: as in `records.Functions`.  rule: the `Rule` that the update stands
     for, with what it keeps; said: {part: what config.json says of it}; digest: of the index alone,
     since it decides where each weight lies.
     """
 
+    look: Callable | None = None
+    values: Callable | None = None
+    value: Callable | None = None
+    update: Callable | None = None
     rule: Rule | None = None
-
-    def __init__(self, network, functions, takes=PARTS["update"]):
-        n, block = network.lookups_per_board, network.block
-        index, value, update = (functions.get(part) for part in PARTS)
-        self.look = index and own_look(index, n, block)
-        self.values: Callable | None = None
-        self.value: Callable | None = None
-        if value:
-            self.values, self.value = own_values(value, n)
-        self.update = update and own_update(update, takes)
-        self.said, self.digest = {}, ""
+    said: Mapping[str, str] = field(default_factory=dict)
+    digest: str = ""
 
     def blame(self, error, boards):
         """Say, with the board drawn, what a student's function did in the middle of a run.
@@ -94,30 +87,21 @@ def own_functions(
 ) -> OwnFunctions | None:
     """Try a student's functions and return them compiled, or None where there are none.
 
-    See `Network.with_functions`.
-
-    Raises:
-        ValueError: for functions that will not do.
+    See `Network.with_functions`.  Raises ValueError for functions that will not do.
     """
-    rule = find(rule)
-    given = {"index": index, "value": value, "update": update}
-    given = {part: function for part, function in given.items() if function is not None}
+    rule, every = find(rule), {"index": index, "value": value, "update": update}
+    given = {part: function for part, function in every.items() if function is not None}
     if keeps is not None:
         if not update:
             raise ValueError("keeps: it is your own update that keeps numbers: give one")
         rule = replace(rule, update=update, keeps=tuple(keeps))
     if not given:
         return None
-    takes = PARTS["update"]
-    for part, function in given.items():
-        ways = [REMEMBERING if rule.memory else takes] if part == "update" else [PARTS[part]]
-        found = _parameters(part, function, ways, rule)
-        takes = found if part == "update" else takes
-    made = _tried(network, given, takes, rule.memory)
-    made.rule = rule if update else None
-    if keeps is not None:
-        made.said["update"] += f" keeps {', '.join(keeps)}"
-    return made
+    ways = PARTS | ({"update": REMEMBERING} if rule.memory else {})
+    takes = {part: _parameters(part, given[part], [ways[part]], rule) for part in given}
+    made = _tried(network, given, takes.get("update"), rule.memory)
+    kept = {} if keeps is None else {"update": f"{made.digest} keeps {', '.join(keeps)}"}
+    return replace(made, rule=rule if update else None, said={**made.said, **kept})
 
 
 Network.seams = own_functions  # learning knows the seams of its loop
@@ -177,9 +161,7 @@ def _parameters(part, function, ways, rule):
 def _tried(network, functions, takes, memory):
     """Return functions compiled, once they were tried; memory: numbers that the update keeps."""
     arguments = tuple(network.arguments().items())
-    made = copy.copy(_tried_once(child.source_of(functions), arguments, takes, memory))
-    made.said = dict(made.said)
-    return made
+    return _tried_once(child.source_of(functions), arguments, takes, memory)
 
 
 @functools.lru_cache(maxsize=64)
@@ -192,11 +174,9 @@ def _tried_once(text, arguments, takes, memory):
         raise ValueError(f"your functions were tried on some boards: {ended.reason}") from None
     if answer["problem"]:
         raise ValueError(answer["problem"])
-    functions = child.load(text)
-    made = OwnFunctions(Geometry(**dict(arguments)), functions, takes)
-    made.digest = digest(text)
-    made.said = dict.fromkeys(functions, made.digest)
-    return made
+    functions, about = child.load(text), digest(text)
+    made = compiled_functions(Geometry(**dict(arguments)), functions, takes)
+    return replace(made, digest=about, said=dict.fromkeys(functions, about))
 
 
 # ---------------------------------------------------------------- compiled, with checks
@@ -237,6 +217,18 @@ def _plain(thing):
     if not isinstance(plain, FunctionType):
         return None
     return plain if plain.__code__.co_filename.startswith(child.YOUR_CODE) else None
+
+
+def compiled_functions(network, functions, takes):
+    """Return `OwnFunctions` of {part of PARTS: function}; takes: the parameters of the update."""
+    made, n = {}, network.lookups_per_board
+    if "index" in functions:
+        made["look"] = own_look(functions["index"], n, network.block)
+    if "value" in functions:
+        made["values"], made["value"] = own_values(functions["value"], n)
+    if "update" in functions:
+        made["update"] = own_update(functions["update"], takes)
+    return OwnFunctions(**made)
 
 
 def own_look(index, n, block):
@@ -288,4 +280,4 @@ def own_update(update, takes):
         update(weights, memory, positions, at, n, error, rate)
 
     ways = {REMEMBERING: learn_and_remember, OF_A_RULE: learn_by_rule}
-    return at_once(UPDATE_SIGNATURE, ways.get(tuple(takes), learn), cached=False)
+    return at_once(UPDATE_SIGNATURE, ways.get(takes, learn), cached=False)

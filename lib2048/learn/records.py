@@ -35,8 +35,8 @@ class Functions(NamedTuple):
     update: types.FunctionType(UPDATE_SIGNATURE)  # let a board's weights learn from an error
 
 
-class Rule(NamedTuple):
-    """How to learn.  Plain numbers, so that one compiled loop serves all."""
+class Method(NamedTuple):
+    """How to learn, and on what.  Plain numbers, so that one compiled loop serves all."""
 
     form: int  # AFTERSTATE, STATE or Q
     backward: bool  # learn an episode from its end, once it is over
@@ -116,7 +116,7 @@ class Work(NamedTuple):
 
 
 def new_work(lanes, n, rule):
-    """Return the `Work` of so many lanes, n look-ups a board and a `Rule`."""
+    """Return the `Work` of so many lanes, n look-ups a board and a `Method`."""
     slots = LONGEST_GAME if rule.backward and rule.learn else int(rule.slots)
     return Work(
         images=apart(IMAGES, np.uint64),

@@ -204,9 +204,7 @@ class Settings:
     def of(cls, network: Any, **options: Any) -> "Settings":
         """Return the settings by which a network that exists is trained.
 
-        Args:
-            network: `Network`, or another with its `arguments`.
-            **options: all other settings.
+        network: `Network`, or another with its `arguments`; options: all other settings.
         """
         made = network.arguments()
         for name in made.keys() & options.keys() - {"name"}:
@@ -264,8 +262,7 @@ class Settings:
     def plain(self) -> dict[str, Any]:
         """Return {name: value} by which `Settings` makes them again, in another process, too.
 
-        Raises:
-            ValueError: for a rule that is in no file.
+        Raises ValueError for a rule that is in no file.
         """
         rule = vars(self).get("rule")
         if not isinstance(rule, Rule):
@@ -286,8 +283,7 @@ class Settings:
     def from_config(cls, config: Mapping[str, Any]) -> "Settings":
         """Return the settings that config.json holds.
 
-        Raises:
-            ValueError: for what this version does not write.
+        Raises ValueError for what this version does not write.
         """
         names = {said: name for name, said in _SAID.items()}
         config = {names.get(name, name): value for name, value in config.items()}

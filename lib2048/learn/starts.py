@@ -104,7 +104,7 @@ def restore_starts(starts, state):
 
 
 def check_starts(name, stages):
-    """Return the number of a way to begin.  Raises ValueError, in one line, for an unknown one.
+    """Raise ValueError, in one line, for an unknown way to begin.
 
     stages: how many the network has; the carousel goes round them.
     """
@@ -112,7 +112,6 @@ def check_starts(name, stages):
         raise ValueError(f"unknown starts {name!r}: use {', '.join(STARTS)}")
     if name == "carousel" and stages == 1:
         raise ValueError("starts carousel: it goes round the stages, and this network has one")
-    return STARTS.index(name)
 
 
 @part

@@ -2,18 +2,17 @@
 
 import numbers
 import threading
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from lib2048.learn.games import new_crew, shared_rate
+from lib2048.learn.games import Crew
 from lib2048.learn.loop import play_kernel
 from lib2048.learn.own import learned_by
 from lib2048.learn.rules import RULES, Rule, find, new_memory
 from lib2048.learn.settings import Settings, check_decay, check_range, option
 from lib2048.learn.starts import check_starts
-from lib2048.machine.arrays import check_seal
+from lib2048.machine.arrays import Part, check_seal
 from lib2048.machine.memory import check_memory
 from lib2048.networks import storage
 from lib2048.networks.network import FORMS, Geometry, Network
@@ -130,55 +129,36 @@ class TableSettings(Settings, kind="n-tuple"):
         return tables + (PROCESS_MIB << 20)
 
 
-class TableLearner:
+class TableLearner(Crew):
     """Trains look-up tables: a crew of games in the one episode loop, and what its rule keeps."""
 
     batches, batch_columns = (), ()
     stop = threading.Event()  # of a learner without a run; a chunk of play is short
 
     def __init__(self, network, settings):
-        self.network = self.tested = network
-        self.rule = learned_by(network, settings.rule)
-        self._stage_bytes = network.stage_nbytes * (1 + self.rule.memory)
-        if self.rule.memory:
-            check_memory(f"training {network.name} by {self.rule}", self._stage_bytes)
-        self._memory = new_memory(network.size, self.rule)
-        self._crew = new_crew(network, settings, self._memory)
-        self.first_chunk = FIRST_CHUNK * settings.threads
-        self.play = self._crew.play
-
-    @property
-    def actions(self):
-        """The number of actions so far."""
-        return self._crew.actions
-
-    @property
-    def visits(self):
-        """How many actions led into each stage: int64[stages]."""
-        return self._crew.visits
-
-    @property
-    def finite(self):
-        """Whether the values that were looked up last are numbers."""
-        return self._crew.finite
+        rule = learned_by(network, settings.rule)
+        self._stage_bytes = network.stage_nbytes * (1 + rule.memory)
+        if rule.memory:
+            check_memory(f"training {network.name} by {rule}", self._stage_bytes)
+        self._memory = new_memory(network.size, rule)
+        super().__init__(network, settings, self._memory)
+        self.tested, self.first_chunk = network, FIRST_CHUNK * settings.threads
 
     @property
     def memory(self):
         """What the rule keeps beside the weights; see `Run.memory`."""
-        return _Memory(self.network, self.rule.keeps, self._memory)
+        wide, network = self.rule.memory, self.network
+        columns = (self._memory[column::wide] for column in range(wide))
+        return {name: _Tables(network, numbers) for name, numbers in zip(self.rule.keeps, columns)}
 
     def prepare(self):
         """Compile, or load, what playing needs."""
         self.network.game.bind(play_kernel)()
 
-    def set_rate(self, rate):
-        """Learn at this rate from now on."""
-        self._crew.set_rate(shared_rate(self.network, self.rule, rate))
-
     def blame(self, error):
         """Return what is wrong with the reader's own functions, None where there are none."""
         own = self.network.own
-        return None if own is None else own.blame(error, self._crew.boards)
+        return None if own is None else own.blame(error, self.boards)
 
     def check_room(self):
         """Raise MemoryError when there is no room for a stage that may be reached."""
@@ -189,17 +169,18 @@ class TableLearner:
 
     def arrays(self):
         """Return all that a resume needs, as a dict of arrays; its tables are `Member`s."""
-        return {
-            **storage.network_arrays(self.network, finite=True),
-            **storage.memory_arrays(self.network, self._memory),
-            **self._crew.state(),
-        }
+        arrays = storage.network_arrays(self.network, finite=True)
+        arrays |= storage.memory_arrays(self.network, self._memory)
+        for games, start in self._named():
+            arrays |= {start + name: array for name, array in games.state().items()}
+        return arrays
 
     def check(self, arrays, path):
         """Raise ValueError, in one line, where arrays are not what `arrays` returns."""
         storage.check_fits(self.network, arrays, path)
         storage.check_memory_arrays(self.network, self.rule.memory, arrays, path)
-        self._crew.check(arrays, path)
+        for games, start in self._named():
+            games.check(Part(arrays, start), path)
 
     def restore(self, arrays, path):
         """Take up what `arrays` returned, once all of it is checked; path: named in errors."""
@@ -207,7 +188,13 @@ class TableLearner:
         check_seal(arrays)
         storage.take_up(self.network, arrays)
         storage.take_up_memory(self.network, self._memory, arrays)
-        self._crew.restore(arrays)
+        for games, start in self._named():
+            games.restore(Part(arrays, start))
+
+    def _named(self):
+        """Yield the games of each thread with how the names of their arrays begin."""
+        for k, games in enumerate(self.members):
+            yield games, f"{k}_" if len(self.members) > 1 else ""
 
     def export(self, folder):
         """Write nothing: the run's own file of weights is what others read."""
@@ -241,22 +228,3 @@ class _Tables:
     def flat(self):
         """A copy of all of them, in the order of `Network.weights`: float32[size]."""
         return self._numbers.copy()
-
-
-class _Memory(Mapping):
-    """What a rule keeps beside the weights, by name: see `Run.memory`."""
-
-    def __init__(self, network, names, memory):
-        self._network, self._names, self._memory = network, names, memory
-
-    def __getitem__(self, name):
-        if name not in self._names:
-            raise KeyError(name)
-        column = self._names.index(name)
-        return _Tables(self._network, self._memory[column :: len(self._names)])
-
-    def __iter__(self):
-        return iter(self._names)
-
-    def __len__(self):
-        return len(self._names)

@@ -15,7 +15,7 @@ import numpy as np
 
 from lib2048.game.board import afterstates, count_empty, initial, spawn, to_text
 from lib2048.game.rng import stream
-from lib2048.learn.own import OF_A_RULE, UNWRITTEN, OwnFunctions, checked
+from lib2048.learn.own import OF_A_RULE, UNWRITTEN, checked, compiled_functions
 from lib2048.machine import child
 from lib2048.networks.lookups import look_kernel, planes
 from lib2048.networks.network import Geometry
@@ -35,7 +35,7 @@ def try_functions(message):
     message: source, a text of `child.source_of`; network: the arguments of its `Geometry`; takes:
     the parameters of the update; memory: how many numbers it keeps beside a weight.
     """
-    network, takes = Geometry(**message["network"]), tuple(message["takes"])
+    network, takes = Geometry(**message["network"]), tuple(message["takes"] or ())
     try:
         with np.errstate(all="ignore"):
             plain = _Plain(network, child.load(message["source"]), takes, message["memory"])
@@ -210,7 +210,7 @@ def _try_compiled(network, functions, takes, plain):
     """
     for part in functions:
         try:
-            OwnFunctions(network, {part: functions[part]}, takes)
+            compiled_functions(network, {part: functions[part]}, takes)
         except Exception as error:  # numba raises whatever its own Python code meets, too
             raise Problem(f"numba cannot compile your `{part}`: {essence(error)}") from None
     if "index" in functions:

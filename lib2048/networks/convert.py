@@ -37,8 +37,7 @@ def convert(src, dst):
             truncated or damaged, holds nan, or is a network that the other program does not know
             (stages, values of states or actions, an optimistic start, a small board, an index of
             one's own).
-        MemoryError: where there is no room for it.
-        OSError: where there is no room for it.
+        MemoryError, OSError: where there is no room for it.
     """
     to, found = _checked_kinds(src, dst)
     tables = _Stored(src, to) if found == OURS else foreign.read(src)

@@ -33,14 +33,6 @@ def fold(network):
     return folded
 
 
-def foldable(network):
-    """Say whether `fold` can do something for a network."""
-    try:
-        return getattr(network, "form", "q") != "q" and bool(_hosts(network))
-    except ValueError:
-        return False
-
-
 def _hosts(network):
     """Find, for each tuple shorter than the longest, {number: (longer tuple, its cells there)}."""
     longest = max(map(len, network.tuples))
@@ -68,13 +60,13 @@ def _host(network, cells, longest):
 def _name_of(network, kept):
     """Return the name of a network of some of the tuples, by shapes where it had shapes."""
     tuples = tuple(network.tuples[number] for number in kept)
-    shapes = [shape for shape in network.name.split("-") if shape in SHAPES]
+    name, at, game = network.name.partition("@")
+    shapes = [shape for shape in name.split("-") if shape in SHAPES]
     longest = max((len(SHAPES[shape]) for shape in shapes), default=0)
     name = "-".join(shape for shape in shapes if len(SHAPES[shape]) == longest)
     if name and parse_network(name) == tuples:
-        return name
-    _, at, size = network.name.partition("@")
-    return "cells:" + ",".join(map(word, tuples)) + at + size
+        return name + at + game
+    return "cells:" + ",".join(map(word, tuples)) + at + game
 
 
 def _is_empty(network, block):

@@ -30,10 +30,7 @@ class Weights(NamedTuple):
 def line_values(weights=Weights()):  # noqa: B008 (a tuple does not change)
     """Return the value of every line of four cells: float64[65536].
 
-    Line number e0 + 16·e1 + 256·e2 + 4096·e3 holds the exponents e0 … e3.
-
-    Args:
-        weights: `Weights`.
+    Line number e0 + 16·e1 + 256·e2 + 4096·e3 holds the exponents e0 … e3.  weights: `Weights`.
     """
     lines = np.arange(1 << 16)[:, None] >> np.arange(0, 16, 4) & 15
     steps = np.diff(lines.astype(float) ** weights.order_power, axis=1)
@@ -60,10 +57,8 @@ def _in_runs(lines):
 def heuristic_network(weights=Weights()):  # noqa: B008
     """Return the heuristic as a `Network`: its value of a board is the sum over the eight lines.
 
-    It values afterstates; rewards do not count beside it (`SearchPlayer(…, pays=False)`).
-
-    Args:
-        weights: `Weights`, or seven numbers in that order.
+    It values afterstates; rewards do not count beside it (`SearchPlayer(…, pays=False)`).  weights:
+    `Weights`, or seven numbers in that order.
     """
     network, values = Network("4"), line_values(Weights(*weights))
     for number in range(2):  # the outer lines and the inner ones, each read in both directions

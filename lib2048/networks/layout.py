@@ -70,20 +70,13 @@ def ones(bits):
     return sum(1 << place for place, source in enumerate(bits) if source == 1)
 
 
-def spread(bits, cell):
-    """Return what each exponent of a cell adds to a position: uint32[16]."""
-    places = {source: place for place, source in enumerate(bits) if not isinstance(source, int)}
-    exponents = np.arange(16, dtype=np.uint32)
-    parts = [(exponents >> bit & 1) << places[cell, bit] for bit in range(4)]
-    return np.sum(parts, axis=0, dtype=np.uint32)
-
-
 def offsets(bits, cells, which=slice(None)):
-    """Return what the exponents of some cells add to a position together: int64[…].
+    """Return what the exponents of some cells add to a position together: uint32[…].
 
     which: a slice of the 16 exponents of each cell; the first cell's run fastest.
     """
-    places = np.zeros(1, np.int64)
+    places, exponents = np.zeros(1, np.uint32), np.arange(16, dtype=np.uint32)[which]
     for cell in reversed(cells):
-        places = (places[:, None] + spread(bits, cell)[which]).ravel()
+        parts = [(exponents >> bit & 1) << bits.index((cell, bit)) for bit in range(4)]
+        places = (places[:, None] + sum(parts)).ravel()
     return places

@@ -8,8 +8,8 @@ import itertools
 
 import numpy as np
 
-from lib2048.game.board import WHOLE, symmetries
-from lib2048.game.game import new_game, parse_size
+from lib2048.game.bits import WHOLE, canonical
+from lib2048.game.game import FAMILIES, parse_game
 
 LONGEST_TUPLE = 7
 NAMED = {
@@ -30,8 +30,8 @@ SHAPES = {
 def parse_network(name):
     """Turn a network's name into its tuples of cells.
 
-    A smaller board is written behind an @: 'cells:012456@2x3'; its cells keep their numbers on the
-    4×4 board.
+    Another game or a smaller board is written behind an @: 'cells:012456@2x3'; its cells keep their
+    numbers on the 4×4 board.
 
     Args:
         name: '4x6', '8x6', shapes placed systematically such as '42-33-4-22-3', or 'cells:' and
@@ -43,9 +43,9 @@ def parse_network(name):
     Raises:
         ValueError: for anything else.
     """
-    name, _, size = name.partition("@")
-    if size:
-        return _parse_small(name, size)
+    name, _, game = name.partition("@")
+    if game:
+        return _parse_elsewhere(name, game)
     if name in NAMED or name.startswith("cells:"):
         words = NAMED.get(name, name.removeprefix("cells:"))
         return tuple(map(_parse_tuple, words.split(",")))
@@ -59,18 +59,22 @@ def parse_network(name):
 
 
 def game_of(name):
-    """Return the `Game` that a network's name asks for: what follows its @, or 4×4."""
-    _, at, size = name.partition("@")
-    return new_game(*parse_size(size)) if at else WHOLE
+    """Return the `Game` that a network's name asks for: what follows its @, or 2048.
+
+    That is the name of a game, as `parse_game` reads it, or the size of a smaller board.
+    """
+    _, at, game = name.partition("@")
+    named = game.startswith(tuple(rules.NAME for rules in FAMILIES))
+    return parse_game(game if named else f"{WHOLE.name}@{game}") if at else WHOLE
 
 
-def _parse_small(name, size):
-    if not name.startswith("cells:"):
-        raise ValueError(f"network {name!r} on a board of {size}: name its cells, cells:0145@2x2")
-    tuples, cells = parse_network(name), int(game_of("@" + size).cells)
-    outside = {cell for cells_of in tuples for cell in cells_of if not cells >> 4 * cell & 1}
+def _parse_elsewhere(name, game):
+    tuples, cells = parse_network(name), game_of("@" + game).cells
+    if cells != WHOLE.cells and not name.startswith("cells:"):
+        raise ValueError(f"network {name!r} on a board of {game}: name its cells, cells:0145@2x2")
+    outside = {cell for cell in itertools.chain(*tuples) if not int(cells) >> 4 * cell & 1}
     if outside:
-        raise ValueError(f"network {name!r}: a board of {size} has no cell {min(outside):x}")
+        raise ValueError(f"network {name!r}: a board of {game} has no cell {min(outside):x}")
     return tuples
 
 
@@ -91,21 +95,16 @@ def placements(shape):
     shape: a key of SHAPES.  Returns a list of tuples of cells; of each class of symmetric places
     the one met first, row by row, is kept (42 has 3 places, 33 has 2, 22 has 3).
     """
-    cells, places = SHAPES[shape], {}
+    cells, places = SHAPES[shape], {}  # by what is equal for symmetric places
     turned_over = tuple((-row, column) for row, column in cells)  # its rows in the other order
     for variant in (cells, turned_over):
         for down, right in itertools.product(range(-3, 4), range(4)):
             moved = [(row + down, column + right) for row, column in variant]
             if all(0 <= row < 4 and 0 <= column < 4 for row, column in moved):
                 place = tuple(4 * row + column for row, column in moved)
-                places.setdefault(_canonical(place), place)
+                board = np.uint64(sum(1 << 4 * cell for cell in place))
+                places.setdefault(canonical(board, WHOLE), place)
     return list(places.values())
-
-
-def _canonical(cells):
-    """The smallest of the 8 symmetric images of a set of cells: equal for symmetric places."""
-    board = np.uint64(sum(1 << 4 * cell for cell in cells))
-    return min(int(image) for image in symmetries(board))
 
 
 def word(cells):

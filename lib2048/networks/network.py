@@ -6,17 +6,18 @@ The exponents that stand in a tuple's cells, four bits each, make an index into 
 """
 
 import copy
+import itertools
 from collections.abc import Callable
 
 import numpy as np
 from numba import types
 
-from lib2048.game.board import symmetries, to_exponents
+from lib2048.game.board import WHOLE, symmetries, to_exponents
 from lib2048.game.game import Game
 from lib2048.machine.kernels import compiled, numba_type
 from lib2048.machine.memory import check_memory, reserve
 from lib2048.networks.folding import fold
-from lib2048.networks.layout import layout, ones, spread
+from lib2048.networks.layout import layout, offsets, ones
 from lib2048.networks.lookups import (
     BOARDS_AT_ONCE,
     IMAGES,
@@ -68,7 +69,7 @@ class Geometry:
             raise ValueError(f"unknown form {form!r}: use {', '.join(FORMS)}")
         self.name, self.form, self.tuples = name, form, parse_network(name)
         self.game = game_of(name)
-        if "@" in name and form != "afterstate":
+        if self.game.cells != WHOLE.cells and form != "afterstate":
             raise ValueError(f"network {name}: on a smaller board only afterstates have values")
         self.block, self._bits = layout(self.tuples)
         self.heads = 4 if form == "q" else 1
@@ -106,16 +107,9 @@ class Geometry:
         return self.stages.of(board)
 
     def positions(self, tuple_number, block=0):
-        """Return where a tuple's weights lie: uint32[16^n], by plain index (see `Network.table`).
-
-        Args:
-            block: the action of a Q network, or the stage.
-        """
+        """Return where a tuple's weights lie: uint32[16^n], by plain index; see `Network.table`."""
         bits, start = self.region(tuple_number, block)
-        positions = np.array([start + ones(bits)], np.uint32)
-        for cell in reversed(self.tuples[tuple_number]):
-            positions = (positions[:, None] + spread(bits, cell)).ravel()
-        return positions
+        return np.uint32(start + ones(bits)) + offsets(bits, self.tuples[tuple_number])
 
     def region(self, tuple_number, block=0):
         """Return (how a position's bits are made, the place of the first) of a tuple's weights.
@@ -135,9 +129,8 @@ class Geometry:
 class Network(Geometry):
     """The look-up tables of an n-tuple network, all weights 0 at first.
 
-    The arguments are those of `Geometry`.
-
-    The memory of a stage is taken when its weights are first written.
+    The arguments are those of `Geometry`.  The memory of a stage is taken when its weights are
+    first written.
 
     Attributes:
         weights: float32[size], in the order of `layout`; `table` gives one tuple's in plain order.
@@ -217,10 +210,8 @@ class Network(Geometry):
     def table(self, tuple_number, block=0):
         """Return a copy of one tuple's weights in plain order: float32[16^n].
 
-        The weight of exponents e0, e1 … in the tuple's cells has index e0 + 16·e1 + 256·e2 …
-
-        Args:
-            block: the action, for a Q network, or the stage.
+        The weight of exponents e0, e1 … in the tuple's cells has index e0 + 16·e1 + 256·e2 …; block
+        is the action, for a Q network, or the stage.
         """
         return self.weights[self.positions(tuple_number, block)]
 
@@ -239,38 +230,20 @@ class Network(Geometry):
         for looking at; the sum of the weights is `value`.
         """
         self.needs_order("a list of look-ups")
-        stage = self.stage(board)
-        return [
-            self._lookup(number, image, cells, self._turned(turn, head) + stage)
-            for number, image, cells, turn in self._images(board)
-        ]
-
-    def _turned(self, turn, head):
-        return int(TURNED[turn, head]) if self.heads > 1 else head
-
-    def _images(self, board):
         numbers = np.uint64(0xFEDCBA9876543210) & self.game.cells * np.uint64(15)
-        images, where = symmetries(board, self.game), symmetries(numbers, self.game)
-        for number, cells in enumerate(self.tuples):
-            for turn, (image, places) in enumerate(zip(images, where, strict=True)):
-                stands = to_exponents(places)
-                yield number, image, tuple(int(stands[cell]) for cell in cells), turn
-
-    def _lookup(self, number, image, cells, block):
-        exponents = [int(e) for e in to_exponents(image)[list(self.tuples[number])]]
-        index = sum(exponent << 4 * j for j, exponent in enumerate(exponents))
-        place = self._position(number, exponents, block)
-        return number, cells, index, float(self._weight(place))
+        images, where = (map(to_exponents, symmetries(x, self.game)) for x in (board, numbers))
+        looks = itertools.product(enumerate(self.tuples), zip(images, where))
+        found = []
+        for ((number, cells), (image, stands)), place in zip(looks, self.places(board, head)):
+            index = sum(exponent << 4 * j for j, exponent in enumerate(image[list(cells)].tolist()))
+            stood = tuple(stands[list(cells)].tolist())
+            found.append((number, stood, index, float(self._weight(place))))
+        return found
 
     def _weight(self, place):
         """Return a weight; while it is 0, never accessed, that of the stage below (promotion)."""
         unknown = self.weights[place] == 0 and self.promotes and place >= self.block
-        return self.weights[place - self.block if unknown else place]
-
-    def _position(self, number, exponents, block):
-        bits, start = self.region(number, block)
-        pairs = zip(self.tuples[number], exponents, strict=True)
-        return start + ones(bits) + sum(int(spread(bits, cell)[e]) for cell, e in pairs)
+        return self.weights[place - np.uint32(self.block) if unknown else place]
 
     def value(self, board):
         """Return the value of one board: the sum of its look-ups, a float."""
@@ -282,16 +255,12 @@ class Network(Geometry):
         found = np.zeros(BOARDS_AT_ONCE * self.lookups_per_board, np.uint32)
         image_boards(np.array([board, 0, 0, 0], np.uint64), np.uint64(0), images, self.game)
         self.look(images, found, np.uint64(0))
-        heads = [self._turned(turn, head) for turn in range(8)] * len(self.tuples)
-        found = found[::BOARDS_AT_ONCE] + np.array(heads, np.uint32) * np.uint32(self.head_size)
-        return found + np.uint32(self.stage(board) * self.block)
+        heads = np.tile(TURNED[:, head] * self.head_size, len(self.tuples))
+        moved = heads + np.uint64(self.stage(board) * self.block)
+        return found[::BOARDS_AT_ONCE] + moved.astype(np.uint32)
 
     def values(self, boards, head=0):
-        """Return the values of many boards: float32[len(boards)].
-
-        Args:
-            head: the action, for Q.
-        """
+        """Return the values of many boards: float32[len(boards)].  head: the action, for Q."""
         if not isinstance(boards, np.ndarray):
             boards = np.array([np.uint64(board) for board in boards], np.uint64)
         fours = -(-len(boards) // BOARDS_AT_ONCE) * BOARDS_AT_ONCE
@@ -328,11 +297,8 @@ class Network(Geometry):
         the longer one's table could not hold: its weights are added there (redundant encoding,
         Jaśkowski 2018, section V-E2).  What promotion would read from the stage below is copied
         first, so that the result, equal but for float32's rounding, promotes nothing.  It has few
-        zeros: its memory is all taken.
-
-        Raises:
-            ValueError: in one line, when there is nothing to fold or a shorter tuple is in no
-                longer one.
+        zeros: its memory is all taken.  Raises ValueError, in one line, when there is nothing to
+        fold or a shorter tuple is in no longer one.
         """
         self.needs_order("folding")
         self.needs_tables("folding")
@@ -345,7 +311,7 @@ class Network(Geometry):
 
 
 def _stages_of(network, marks, top, promotion):
-    if marks and (network.form != "afterstate" or "@" in network.name):
+    if marks and (network.form != "afterstate" or network.game.cells != WHOLE.cells):
         raise ValueError(f"network {network.name}: stages are for afterstates on the 4x4 board")
     return stages(marks, top, network.block, promotion)
 

@@ -5,6 +5,7 @@
 
 import importlib
 import importlib.util
+from typing import NamedTuple
 
 POLICY = "policy"
 VALUE_NETWORKS = ("cnn22", "cnn22s", "cnn22ss", "cnn22sss", "cnn22acg", "cnn12", "mlp")
@@ -54,17 +55,16 @@ def room(module):
     return importlib.import_module(f"lib2048.deep.{module}".rstrip("."))
 
 
-class Outline:
+class Outline(NamedTuple):
     """All of a neural network but its weights: what `Geometry` is for look-up tables.
 
     name: 'policy', 'cnn22' or another of VALUE_NETWORKS, or 'own:' and the name of a reader's own
     module; symmetry: how a value network uses a board's eight images, see `ValueNetwork`.
     """
 
-    def __init__(self, name, symmetry=None):
-        self.name, self.symmetry = name, symmetry
+    name: str
+    symmetry: str | None = None
 
     def arguments(self):
         """Return what it was made from, by name."""
-        made = {"name": self.name, "symmetry": self.symmetry}
-        return {name: value for name, value in made.items() if value is not None}
+        return {name: value for name, value in self._asdict().items() if value is not None}

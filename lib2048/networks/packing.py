@@ -11,7 +11,7 @@ All of it is one array: the numbers of the lines first (float32 holds whole numb
 exactly), then a line of zeros, then the lines.
 """
 
-from itertools import pairwise
+import itertools
 
 import numpy as np
 
@@ -24,7 +24,6 @@ from lib2048.networks.network import Geometry, Network
 
 LINE_BITS = 5, 4, 6, 7, 8, 9  # the first is taken that divides a stage and has enough numbers
 MOST_LINES = 1 << 24
-TOGETHER = 3, 6  # cells of a tuple whose exponents are looked up together
 
 
 class Packed(Network):
@@ -76,7 +75,7 @@ class Packed(Network):
         return self._found(super().places(board, head))
 
     def _weight(self, place):
-        return self.weights[self._found(np.uint32(place))]
+        return self.weights[place]
 
     def _found(self, places):
         line = int(self.stages.line)
@@ -138,40 +137,31 @@ def _number(numbers, used, kept, stage, first, promotes):
 def _places(network, mask, blocks, count):
     """Return where the weights of a mask would lie in the full tables, in its order: uint32[n]."""
     flow, places, done = Flow(mask), np.zeros(count, np.uint32), 0
-    for block in blocks:
-        for size, start, low, high in _slabs(network, block):
-            done = _find(flow.take(size // 8), start, low, high, places, done)
+    for block, number in itertools.product(blocks, range(len(network.tuples))):
+        cells, (bits, start) = network.tuples[number], network.region(number, block)
+        three = (offsets(bits, cells[at : at + 3]) for at in (0, 3, 6))
+        part = flow.take(16 ** len(cells) // 8)
+        done = _find(part, start + ones(bits), *three, places, done)
     if done != count or len(flow.take(1)):  # which reads to the end of the file's mask
         raise ValueError(f"its weights do not fit network {network.name}")
     return places
 
 
-def _slabs(network, block):
-    """Yield (size, start, places of the first cells' exponents, of the next ones'), see `_find`."""
-    for number, cells in enumerate(network.tuples):
-        bits, start = network.region(number, block)
-        low, high, rest = (offsets(bits, cells[a:b]) for a, b in pairwise((0, *TOGETHER, None)))
-        for place in rest:
-            yield 16 ** min(len(cells), TOGETHER[1]), start + ones(bits) + place, low, high
-
-
 @kernel
-def _find(mask, start, low, high, places, done):
+def _find(mask, start, low, high, top, places, done):
     """Write the places of a mask's bits to places[done …], as long as there is room.
 
-    Returns how many bits there were so far.
+    low, high, top: where the exponents of three cells each lead.  Returns how many bits there were
+    so far.
     """
-    within, shift = len(low) - 1, 0
-    while 1 << shift < len(low):
-        shift += 1
     for at in range(len(mask)):
         byte = mask[at]
         if byte:
             for bit in range(8):
                 if byte & (128 >> bit):
-                    index = 8 * at + bit
+                    i = 8 * at + bit
                     if done < len(places):
-                        places[done] = start + low[index & within] + high[index >> shift]
+                        places[done] = start + low[i & 0xFFF] + high[i >> 12 & 0xFFF] + top[i >> 24]
                     done += 1
     return done
 

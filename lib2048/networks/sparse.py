@@ -5,8 +5,6 @@ cells of a plain table that are neighbours may lie pages apart.  So a table is t
 16^6 numbers at the most, in an order in which both sides stay within a few pages.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
 from lib2048.machine.arrays import PIECE, Flow, Member
@@ -17,42 +15,27 @@ CELLS_AT_ONCE = 6  # 64 MiB
 LOWS, HIGHS = slice(0, 4), slice(0, 16, 4)  # of a cell's exponents: by the low two bits, the high
 
 
-class Half(NamedTuple):
-    """Where the exponents of some cells lead, for all of them: in memory, and in plain order."""
-
-    place: np.ndarray  # int64[…]
-    index: np.ndarray
-
-
-class Slab(NamedTuple):
-    """A part of a block of tables that is turned at once.
-
-    start: where its first number lies; size: of how many; low, high: `Half`, whose sums are the
-    places from there on; None where the order in memory is the plain one.
-    """
-
-    start: int
-    size: int
-    low: Half | None = None
-    high: Half | None = None
-
-
 def slabs(network, block):
-    """Yield the `Slab`s of a block (a stage, or an action) of a network, in the order of files."""
-    if network.own_order:
-        start, end = block * network.block, (block + 1) * network.block
-        yield from (Slab(at, min(PIECE, end - at)) for at in range(start, end, PIECE))
+    """Yield the parts of a block (a stage, or an action) of a network that are turned at once.
+
+    They come in the order of files, each as (start, low, low_index, high, high_index): where its
+    first number lies, and how far the low bits of all its cells lead from there, in memory and in
+    plain order, uint32[…], and their high bits.  The sums of the two are all of its numbers.
+    """
+    if network.own_order:  # which is that of files
+        first, end = block * network.block, (block + 1) * network.block
+        none = np.zeros(1, np.uint32)
+        for start in range(first, end, PIECE):
+            every = np.arange(min(PIECE, end - start), dtype=np.uint32)
+            yield start, every, every, none, none
         return
     for number, cells in enumerate(network.tuples):
         bits, start = network.region(number, block)
         at_once, rest = cells[:CELLS_AT_ONCE], cells[CELLS_AT_ONCE:]
         plain = [(cell, bit) for cell in at_once for bit in range(4)]
-        low, high = (
-            Half(offsets(bits, at_once, which), offsets(plain, at_once, which))
-            for which in (LOWS, HIGHS)
-        )
-        for place in offsets(bits, rest):
-            yield Slab(start + ones(bits) + int(place), 16 ** len(at_once), low, high)
+        ways = [offsets(order, at_once, of) for of in (LOWS, HIGHS) for order in (bits, plain)]
+        for place in offsets(bits, rest).tolist():
+            yield start + ones(bits) + place, *ways
 
 
 @kernel
@@ -86,31 +69,19 @@ class Column:
         self.network, self.wide, self.column = network, wide, column
         self._numbers, self._bits = numbers, numbers.view(np.uint32)
 
-    def _pieces_in_memory(self, block):
-        """Yield the numbers of a block in the order of memory: views."""
-        here = slice(block * self.network.block, (block + 1) * self.network.block)
-        yield from _cut(self._numbers.reshape(-1, self.wide)[here, self.column])
-
-    def used(self, block):
-        """Say whether some number of a block is not 0."""
-        return any(piece.any() for piece in self._pieces_in_memory(block))
-
     def members(self, blocks, finite=False):
         """Return (packed mask of the numbers that are not 0, those numbers), as `Member`s.
 
         finite: whoever reads the numbers meets FloatingPointError where one is nan or infinite.
         """
-        found = (np.count_nonzero(part) for n in blocks for part in self._pieces_in_memory(n))
-        size = len(blocks) * self.network.block
-        return sparse(lambda: self._pieces(blocks, finite), size, sum(found))
+        numbers, size = self._numbers[self.column :: self.wide], self.network.block
+        found = (np.count_nonzero(p) for n in blocks for p in _cut(numbers[n * size :][:size]))
+        return sparse(lambda: self._pieces(blocks, finite), len(blocks) * size, sum(found))
 
     def _pieces(self, blocks, finite):
         """Yield the numbers of some blocks in plain order: float32, in room that is used again."""
         for slab, room in self._rooms(blocks):
-            if slab.low is None:
-                room[:] = self._plain(slab)
-            else:
-                _gather(self._bits, self.wide, self.column, slab.start, *slab.low, *slab.high, room)
+            _gather(self._bits, self.wide, self.column, *slab, room)
             for piece in _cut(room.view(np.float32)):
                 if finite and not np.isfinite(piece).all():
                     raise FloatingPointError(
@@ -122,12 +93,9 @@ class Column:
         """Yield each slab of some blocks with room for its numbers, uint32."""
         room = np.empty(0, np.uint32)
         for slab in (slab for block in blocks for slab in slabs(self.network, block)):
-            room = room if len(room) == slab.size else np.empty(slab.size, np.uint32)
+            size = len(slab[1]) * len(slab[3])
+            room = room if len(room) == size else np.empty(size, np.uint32)
             yield slab, room
-
-    def _plain(self, slab):
-        """Return the numbers of a slab whose order is the plain one: a view."""
-        return self._bits.reshape(-1, self.wide)[slab.start :, self.column][: slab.size]
 
     def fill(self, mask, values, blocks):
         """Set the numbers, all 0 so far, to what `members` returned."""
@@ -137,13 +105,7 @@ class Column:
                 here = np.unpackbits(masks.take(len(part) // 8)).view(bool)
                 part[:] = 0
                 part[here] = flow.take(np.count_nonzero(here))
-            if slab.low is None:  # write what is not 0: a page that holds nothing is not touched
-                there, here = self._plain(slab), np.flatnonzero(room)
-                there[here] = room[here]
-            else:
-                _scatter(
-                    self._bits, self.wide, self.column, slab.start, *slab.low, *slab.high, room
-                )
+            _scatter(self._bits, self.wide, self.column, *slab, room)
 
 
 def _cut(numbers):

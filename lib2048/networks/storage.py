@@ -26,7 +26,6 @@ from lib2048.machine.arrays import (
 )
 from lib2048.machine.memory import reserve
 from lib2048.networks import foreign, neural
-from lib2048.networks.folding import foldable
 from lib2048.networks.network import Geometry, Network
 from lib2048.networks.packing import Packed
 from lib2048.networks.sparse import Column, sparse
@@ -96,8 +95,8 @@ def sparse_table(tables, column):
 
 def _blocks_in_use(network):
     """List the stages that some game has reached; without stages, all there is."""
-    weights, every = Column(network, network.weights), range(network.blocks)
-    return [block for block in every if not network.stages.marks or weights.used(block)]
+    parts = network.weights.reshape(network.blocks, -1)
+    return [n for n, part in enumerate(parts) if not network.stages.marks or part.any()]
 
 
 def memory_arrays(network, memory):
@@ -202,7 +201,10 @@ def check_fits(network, arrays, path, beginning=False):
 
 def folded(network):
     """Return a network without its contained tuples; the network itself where it has none."""
-    return network.folded() if foldable(network) else network
+    try:
+        return network.folded() if isinstance(network, Network) else network
+    except ValueError:  # there is nothing to fold
+        return network
 
 
 def restore(network, arrays, path):

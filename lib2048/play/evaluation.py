@@ -126,8 +126,8 @@ def evaluate(who, games=1000, seed=TEST_SEED, threads=1, progress=False, stop=No
     """Let a player play many games.
 
     Game n has the luck of (seed, n), whatever the threads.  The Stop button, or an event `stop`
-    that is set, ends it at once; a player that has a `stop` (see
-    `players`) then stops playing, another ends the games that it has begun.
+    that is set, ends it at once; a player that has a `stop` (see `players`) then stops playing,
+    another ends the games that it has begun.
 
     Args:
         who: a player, a `Network`, or a name such as 'random'.

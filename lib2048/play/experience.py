@@ -1,16 +1,15 @@
 """Games as arrays: what a learner sees of them, and what is truly to come after a board."""
 
-import functools
 from typing import NamedTuple
 
 import numpy as np
 from numba import types
 
 from lib2048.game import rules_2048 as rules
-from lib2048.game.game import SEAM, Game
+from lib2048.game.game import Game
 from lib2048.game.rng import seed_bits, stream_kernel
 from lib2048.game.turn import next_state
-from lib2048.machine.kernels import bound, compiled, numba_type
+from lib2048.machine.kernels import compiled, numba_type
 from lib2048.play.evaluation import TEST_SEED, check_games
 from lib2048.play.players import OVER, POLICY_SIGNATURE, PolicyPlayer, play_out, player
 
@@ -72,7 +71,7 @@ def collect(who, games, seed=TEST_SEED):
     lengths = who.play_games(0, games, seed)[:, 2]
     ends = np.cumsum(lengths)
     boards, rewards = np.zeros(ends[-1], np.uint64), np.zeros(ends[-1], np.int64)
-    _recorder(who.game.rules)(who.policy, who.game, seed_bits(seed), boards, rewards, ends)
+    who.game.bind(_record)()(who.policy, who.game, seed_bits(seed), boards, rewards, ends)
     return Experience(boards, rewards, ends)
 
 
@@ -93,7 +92,7 @@ def rollouts(who, afterstates, games, seed=TEST_SEED):
     boards = np.ascontiguousarray(afterstates, np.uint64)
     means = np.zeros(len(boards))
     who = _policy_player(who)
-    _roller(who.game.rules)(who.policy, who.game, seed_bits(seed), boards, games, means)
+    who.game.bind(_roll_out)()(who.policy, who.game, seed_bits(seed), boards, games, means)
     return means
 
 
@@ -106,7 +105,10 @@ def _policy_player(who):
 
 # ---------------------------------------------------------------- kernels
 
+PLAYED = types.FunctionType(POLICY_SIGNATURE), numba_type(Game), types.uint64  # by what luck
 
+
+@compiled(types.void(*PLAYED, types.uint64[::1], types.int64[::1], types.int64[::1]))
 def _record(policy, game, seed, boards, rewards, ends):
     """Play the games again that end at `ends`, and write down every turn."""
     turn = 0
@@ -119,6 +121,7 @@ def _record(policy, game, seed, boards, rewards, ends):
             turn += 1
 
 
+@compiled(types.void(*PLAYED, types.uint64[::1], types.int64, types.float64[::1]))
 def _roll_out(policy, game, seed, boards, games, means):
     """Play on from each afterstate; a mean of whole numbers, so the order of sums is no matter."""
     zero = np.uint64(0)
@@ -129,20 +132,3 @@ def _roll_out(policy, game, seed, boards, games, means):
             score, _, _, luck = play_out(policy, 0, game, board, word, luck)
             points += score
         means[i] = np.int64(points) / games
-
-
-POLICY = types.FunctionType(POLICY_SIGNATURE)
-
-
-@functools.cache
-def _recorder(module):
-    arrays = (types.uint64[::1], types.int64[::1], types.int64[::1])
-    signature = types.void(POLICY, numba_type(Game), types.uint64, *arrays)
-    return bound(compiled(signature)(_record), SEAM, module)()
-
-
-@functools.cache
-def _roller(module):
-    arrays = (types.uint64[::1], types.int64, types.float64[::1])
-    signature = types.void(POLICY, numba_type(Game), types.uint64, *arrays)
-    return bound(compiled(signature)(_roll_out), SEAM, module)()
