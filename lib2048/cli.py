@@ -240,7 +240,7 @@ def _info(options):
 def _bench(options):
     if neural.is_neural(options.network):
         bench = neural.room("bench")
-        figures = bench.Bench(options.network).run(progress=True)
+        figures = bench.measured(options.network, progress=True)
         return figures, bench.report(figures)
     from lib2048.benchmark import Bench, report
 

@@ -173,7 +173,7 @@ def packed(size):
 def folded(size, table):
     """Sum a table of the plain afterstates over images: {canonical board: sum}."""
     found = {}
-    names = frontier.canonicals(packed(size), game(*size).grid).tolist()
+    names = frontier.canonicals(packed(size), game(*size).game).tolist()
     for name, after in zip(names, sorted(table), strict=True):
         found[name] = found.get(name, 0.0) + table[after]
     return found

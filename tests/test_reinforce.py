@@ -6,8 +6,7 @@ import torch
 from torch.distributions import Categorical
 
 from lib2048 import Run, Settings, SmallGame, load
-from lib2048.deep.critic import advantages
-from lib2048.deep.gamebatch import standardised, to_go
+from lib2048.deep.critic import advantages, standardised, to_go
 from lib2048.deep.moves import record_games
 from lib2048.deep.policy import new_policy_network
 from lib2048.deep.reinforce import PolicyLearner, epsilon_greedy, surrogate

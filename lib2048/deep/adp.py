@@ -18,15 +18,13 @@ What the source leaves open, and what is chosen here:
 
 import numpy as np
 
-from lib2048.deep.gamebatch import GameBatch
-from lib2048.deep.moves import decision, draw_actions, luck_of
+from lib2048.deep.moves import GameBatch, StepPlayer, decision, draw_actions, luck_of
 from lib2048.game import rules_2048 as rules
 from lib2048.game.batch import ILLEGAL, as_boards
-from lib2048.game.bits import WHOLE
+from lib2048.game.bits import WHOLE, largest_exponent
 from lib2048.game.game import MOST_OUTCOMES
 from lib2048.game.turn import next_states
-from lib2048.learn.lockstep import FOREVER, play_in_step
-from lib2048.learn.loop import largest_exponent
+from lib2048.learn.lockstep import FOREVER
 from lib2048.machine.kernels import kernel, part
 
 FEATURES = ("corner", "vertical", "horizontal", "diagonal")
@@ -36,20 +34,15 @@ ZERO, FIFTEEN = np.uint64(0), np.uint64(15)
 TIE = 1e-9  # of the best value: actions that are worth as much are equal
 
 
-class ADP:
+class ADP(StepPlayer):
     """A player by J~: the weights θ of FEATURES, how it plays by them, and how it learns them.
 
-    Args:
-        game: what is played.
-
-    Attributes:
-        theta: float64[4], 1 at first, as in the source.
+    game: what is played; theta: float64[4], 1 at first, as in the source.
     """
 
-    name = "ADP"
-
     def __init__(self, game=WHOLE):
-        self.theta, self.game = np.ones(len(FEATURES)), game
+        super().__init__("ADP", game)
+        self.theta = np.ones(len(FEATURES))
 
     # ------------------------------------------------------------ values
 
@@ -71,34 +64,19 @@ class ADP:
         worths = self.expected([board])
         return int(_best(worths).argmax()) if np.isfinite(worths).any() else None
 
-    def decide_all(self, games, seed):
-        """Return the action of each place of a `Lockstep`, drawn from the best: int64[count]."""
-        luck = luck_of(seed, games.places["number"], games.places["length"])
-        return draw_actions(_best(self.expected(games.boards)), luck)
-
-    def play_games(self, first_game, count, seed):
-        """Play games by number; return int64[count, 5], see records.RESULT_COLUMNS."""
-        return play_in_step(
-            lambda games: self.decide_all(games, seed), first_game, count, seed, self.game
-        )
+    def pick(self, boards, legal, *luck):
+        """Return the action on each board, drawn from the best; see `StepPlayer`."""
+        return draw_actions(_best(self.expected(boards)), luck_of(*luck))
 
     # ------------------------------------------------------------ learning
 
     def learn(self, batches, games=10, rate=0.05, fit="gradient", seed=1):
         """Play batches of games, and fit θ after each.
 
-        Game n has the luck of (seed, n).
-
-        Args:
-            rate: η, above 0 and up to 1.
-            fit: 'gradient' or 'least squares'.
-
-        Returns:
-            list of dicts: a row for each batch: games, actions, mean score, length, tile_sum, root
-            mean squared error before the fit, and theta after it.
-
-        Raises:
-            ValueError: for numbers without sense.
+        Game n has the luck of (seed, n).  rate: η, above 0 and up to 1; fit: 'gradient' or 'least
+        squares'.  Returns a list of dicts, a row for each batch: games, actions, mean score,
+        length, tile_sum, root mean squared error before the fit, and theta after it.  Raises
+        ValueError for numbers without sense.
         """
         if fit not in FITS or batches < 1 or games < 1 or not 0 < rate <= 1:
             raise ValueError(
@@ -111,8 +89,11 @@ class ADP:
             while not batch.over:
                 batch.turn(decide, FOREVER, games)
             actions += batch.games.actions
-            rows.append(self._row(batch, actions) | {"error": self._fit(batch, rate, fit)})
-            rows[-1]["theta"] = self.theta.tolist()
+            row = {"games": batch.first + games, "actions": actions}
+            row |= {"tile_sum": batch.tile_sums.mean(), "score": batch.results[:, 1].mean()}
+            row |= {"length": batch.results[:, 2].mean(), "error": self._fit(batch, rate, fit)}
+            row = {name: float(x) for name, x in row.items()}
+            rows.append(row | {"theta": self.theta.tolist()})
         return rows
 
     def _fit(self, batch, rate, fit):
@@ -128,13 +109,6 @@ class ADP:
             best = np.linalg.lstsq(phi, returns.astype(np.float64), rcond=None)[0]
             self.theta = (1 - rate) * self.theta + rate * best
         return float(np.sqrt(np.mean(error**2)))
-
-    @staticmethod
-    def _row(batch, actions):
-        games, results = len(batch.results), batch.results
-        means = {"score": results[:, 1].mean(), "length": results[:, 2].mean()}
-        row = {"games": batch.first + games, "actions": actions, "tile_sum": batch.tile_sums.mean()}
-        return {name: float(x) for name, x in (row | means).items()}
 
     def __repr__(self):
         weights = ", ".join(f"{name} {x:.3g}" for name, x in zip(FEATURES, self.theta))
@@ -159,25 +133,17 @@ def _best(worths):
 
 
 @part
-def _cell(board, row, column):
-    return (board >> (FOUR * np.uint64(SIDE * row + column))) & FIFTEEN
+def _cell(board, at):
+    return (board >> (FOUR * np.uint64(at))) & FIFTEEN
 
 
 @part
-def _size(game):
-    """Return (rows, columns) of a board."""
-    return SIDE - np.int64(game.down) // 16, SIDE - np.int64(game.right) // 4
-
-
-@part
-def _falls(board, row, column, down, across, steps):
+def _falls(board, at, step, steps):
     """Say whether cells do not increase in so many steps from one on."""
-    falls = True
-    before = _cell(board, row, column)
+    falls, before = True, _cell(board, at)
     for _ in range(steps):
-        row += down
-        column += across
-        here = _cell(board, row, column)
+        at += step
+        here = _cell(board, at)
         falls = falls and here <= before
         before = here
     return falls
@@ -186,20 +152,21 @@ def _falls(board, row, column, down, across, steps):
 @kernel
 def _features(board, game):
     """Return the four features as the lowest bits of an int64, corner first."""
-    rows, columns = _size(game)
+    rows, columns = SIDE - np.int64(game.down) // 16, SIDE - np.int64(game.right) // 4
     largest = ZERO
     for row in (0, rows - 1):
         for column in (0, columns - 1):
-            largest = max(largest, _cell(board, row, column))
+            largest = max(largest, _cell(board, SIDE * row + column))
     found = np.int64(largest == largest_exponent(board))
     for row in (0, rows - 1):
         for column in (0, columns - 1):
-            if _cell(board, row, column) == largest:
-                down, across = 1 if row == 0 else -1, 1 if column == 0 else -1
-                along = min(rows, columns) - 1
-                found |= np.int64(_falls(board, row, column, down, 0, rows - 1)) << 1
-                found |= np.int64(_falls(board, row, column, 0, across, columns - 1)) << 2
-                found |= np.int64(_falls(board, row, column, down, across, along)) << 3
+            at = SIDE * row + column
+            if _cell(board, at) == largest:
+                down, across = SIDE if row == 0 else -SIDE, 1 if column == 0 else -1
+                both = min(rows, columns) - 1
+                found |= np.int64(_falls(board, at, down, rows - 1)) << 1
+                found |= np.int64(_falls(board, at, across, columns - 1)) << 2
+                found |= np.int64(_falls(board, at, down + across, both)) << 3
     return found
 
 

@@ -4,6 +4,8 @@ Every module takes boards encoded as float (n, 16, 4, 4), a plane for each expon
 n values in points, without scaling.
 """
 
+from itertools import chain, pairwise
+
 import torch
 from torch import nn
 
@@ -40,10 +42,9 @@ class Head(nn.Sequential):
     """
 
     def __init__(self, inputs, *units):
-        sizes = [inputs, *units]
-        layers = [[nn.Linear(a, b), nn.ReLU()] for a, b in zip(sizes, units)]
-        super().__init__(*[layer for pair in layers for layer in pair])
-        self.value = nn.Linear(sizes[-1], 1)
+        pairs = [(nn.Linear(*sizes), nn.ReLU()) for sizes in pairwise([inputs, *units])]
+        super().__init__(*chain(*pairs))
+        self.value = nn.Linear(units[-1], 1)
 
     def forward(self, x):
         """Return n values in float32."""
@@ -101,10 +102,7 @@ class CNN12(nn.Module):
 
 
 class MLP(nn.Module):
-    """Full-connect layers only.
-
-    The table says 512 units in its fourth layer; its number of weights is that of 256.
-    """
+    """Full-connect layers only: the table says 512 units in the last, its weights say 256."""
 
     def __init__(self, *units):
         super().__init__()
@@ -126,37 +124,25 @@ ARCHITECTURES = {
 }
 
 
+@torch.no_grad()
 def make(name, seed=0):
     """Return a new value network of Table 2 as a torch module on boards encoded (n, 16, 4, 4).
 
     The weights come from a normal distribution of deviation 0.1, cut off at ± 0.2, as in the paper;
-    the biases are 0.
-
-    Args:
-        name: 'cnn22', 'cnn22s', 'cnn22ss', 'cnn22sss', 'cnn22acg', 'cnn12' or 'mlp', in either
-            case.
-        seed: any int.
-
-    Raises:
-        ValueError: for another name.
+    the biases are 0.  name: 'cnn22', 'cnn22s', 'cnn22ss', 'cnn22sss', 'cnn22acg', 'cnn12' or 'mlp',
+    in either case, ValueError for another; seed: any int.
     """
     if name.lower() not in ARCHITECTURES:
         known = ", ".join(ARCHITECTURES)
         raise ValueError(f"unknown neural network {name!r}: use one of {known}")
     module = ARCHITECTURES[name.lower()]()
-    initialise(module, seed)
-    return module
-
-
-@torch.no_grad()
-def initialise(module, seed):
-    """Give a module its initial weights: see `make`."""
     luck = torch.Generator().manual_seed(int(seed) % (1 << 63))
     for weights in module.parameters():
         if weights.dim() > 1:
             nn.init.trunc_normal_(weights, 0.0, DEVIATION, -2 * DEVIATION, 2 * DEVIATION, luck)
         else:
             weights.zero_()
+    return module
 
 
 def weight_count(module):

@@ -24,11 +24,10 @@ MOST_IN_STEP = 256
 
 
 class Mode(NamedTuple):
-    """A batch mode: its name, positions of a batch (0: a game's), and how many are shuffled."""
+    """A batch mode: how many positions a batch has (0: a game's), and how many are shuffled."""
 
-    name: str
     size: int
-    together: int
+    together: int = 1
 
     @property
     def games(self):
@@ -48,9 +47,9 @@ def parse(name, kind="value"):
                 f"unknown batch {name!r}: a policy network learns from games, two or "
                 "more at once, such as games10"
             )
-        return Mode(name, int(found[1]), 1)
+        return Mode(int(found[1]))
     if name in ("game", "position"):
-        return Mode(name, int(name == "position"), 1)
+        return Mode(int(name == "position"))
     found = re.fullmatch(r"(batch|shuffle)([1-9][0-9]{0,8})(K?)", str(name))
     if not found:
         raise ValueError(
@@ -59,7 +58,7 @@ def parse(name, kind="value"):
         )
     kind, number, thousands = found.groups()
     size = int(number) * (1024 if thousands else 1)
-    return Mode(name, size, SHUFFLED if kind == "shuffle" else 1)
+    return Mode(size, SHUFFLED if kind == "shuffle" else 1)
 
 
 class Queue:
@@ -84,31 +83,23 @@ class Queue:
 
         over: int64[k], the places where a game has ended.
         """
-        if self.mode.size:
-            yield from self._full()
-        else:
-            for place in over:
-                yield self._take(self.places == place)
-
-    def _full(self):
-        size, whole = self.mode.size, self.mode.size * self.mode.together
+        if not self.mode.size:
+            yield from (self._take(self.places == place) for place in over)
+            return
+        together, whole = self.mode.together, self.mode.size * self.mode.together
         while len(self.boards) >= whole:
-            boards, targets = self._take(np.arange(len(self.boards)) < whole)
-            order = self._order(whole)
-            for at in range(0, whole, size):
-                yield boards[order[at : at + size]], targets[order[at : at + size]]
-
-    def _order(self, count):
-        if self.mode.together == 1:
-            return np.arange(count)
-        return np.random.default_rng(int(stream(self.seed, -2 - self.taken))).permutation(count)
+            taken = self._take(np.arange(len(self.boards)) < whole)
+            if together > 1:
+                luck = np.random.default_rng(int(stream(self.seed, -2 - self.taken)))
+                order = luck.permutation(whole)
+                taken = [array[order] for array in taken]
+            yield from zip(*(np.split(array, together) for array in taken))
 
     def _take(self, which):
         self.taken += 1
-        taken, rest = (self.boards[which], self.targets[which]), ~which
-        self.boards, self.targets = self.boards[rest], self.targets[rest]
-        self.places = self.places[rest]
-        return taken
+        waiting, rest = (self.boards, self.targets, self.places), ~which
+        self.boards, self.targets, self.places = (array[rest] for array in waiting)
+        return [array[which] for array in waiting[:2]]
 
     def state(self):
         """Return all that a resume needs, as a dict of arrays."""

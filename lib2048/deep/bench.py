@@ -6,6 +6,7 @@ all boards encoded already and nothing else done.
 """
 
 import time
+from unittest import mock
 
 import numpy as np
 import torch
@@ -13,95 +14,49 @@ import torch
 from lib2048.deep.architectures import make
 from lib2048.learn.settings import Settings
 from lib2048.machine.terminal import bar
+from lib2048.networks.neural import PRECISIONS
 from lib2048.play.evaluation import record_game
 from lib2048.play.players import network_player
 
-WARM_UP, ACTIONS, ROUNDS = 20_000, 8192, 5
+WARM_UP, ACTIONS, ROUNDS, THREADS = 20_000, 8192, 5, 2
 DEPTHS = {1: 200, 2: 20, 3: 3}  # plies: boards that are searched one after the other
 
 
-class Bench:
-    """The measurements of `lib2048 bench --network cnn22` (or another neural network).
+def measured(name, progress=False):
+    """Measure a network in turns; return {what: {positions_per_h, floor_per_h, ratio}}, and moves.
 
-    network: name; threads: of torch.
+    name: such as cnn22; progress: whether to show a bar.
     """
-
-    def __init__(self, network, threads=2, warm_up=WARM_UP, actions=ACTIONS, rounds=ROUNDS):
-        make(network)  # a wrong name is refused first
-        self.actions, self.rounds, self.learners = actions, rounds, {}
-        for precision in ("float32", "bfloat16"):
-            settings = Settings(network=network, precision=precision, threads=threads)
-            self.learners[precision] = settings.new_learner(settings.new_network())
-        self.warm_up = warm_up
-
-    def run(self, progress=False):
-        """Measure in turns; return {name: {positions_per_h, floor_per_h, ratio}}, and the moves.
-
-        progress: whether to show a bar.
-        """
-        turns = (2 + self.rounds) * len(self.learners)
-        with bar(progress, total=turns, unit="stretch") as self._shown:
-            for learner in self.learners.values():
-                learner.play(0, learner.actions + self.warm_up, 10**6)
-                self._shown.update(1)
-            return self._measured()
-
-    def _measured(self):
-        rounds = []
-        for _ in range(1 + self.rounds):
-            rounds.append([self._train(learner) for learner in self.learners.values()])
-        medians = np.median(rounds[1:], axis=0)
-        keys = ("positions_per_h", "floor_per_h", "ratio")
-        found = {
-            f"training, {name}": dict(zip(keys, row.tolist(), strict=True))
-            for name, row in zip(self.learners, medians, strict=True)
-        }
-        return found | self._moves(self.learners["float32"].network)
-
-    def _train(self, learner):
-        """Return (positions an hour, those of the floor, the ratio) of one stretch of training."""
-        asked, taught = [], []
-        with _watched(learner.network, "values", asked), _watched(learner, "step", taught):
-            begin = time.perf_counter()
-            learner.play(0, learner.actions + self.actions, 10**6)
-            took = time.perf_counter() - begin
-        least = _floor(learner.network, [a for (a,) in asked], [b for b, _ in taught])
-        self._shown.update(1)
-        rate, floor = 3600 * self.actions / took, 3600 * self.actions / least
-        return rate, floor, rate / floor
-
-    @staticmethod
-    def _moves(network):
-        """Measure decisions on single boards, as one game after the other asks for them."""
-        boards = [step.board for step in record_game("greedy", 3)[:-1]]
-        found = {}
-        for plies, count in DEPTHS.items():
-            who, times = network_player(network, plies), []
-            for board in np.resize(boards, count):
-                begin = time.perf_counter()
-                who.choose(board)
-                times.append(time.perf_counter() - begin)
-            found[f"{plies}-ply move, float32"] = {"ms_per_move": 1000 * float(np.median(times))}
-        return found
+    make(name)  # a wrong name is refused first
+    learners, rounds = {}, []
+    for precision in PRECISIONS:
+        settings = Settings(network=name, precision=precision, threads=THREADS)
+        learners[precision] = settings.new_learner(settings.new_network())
+    with bar(progress, total=2 + ROUNDS, unit="round") as shown:
+        for learner in learners.values():
+            learner.play(0, learner.actions + WARM_UP, 10**6)
+        for _ in range(1 + ROUNDS):
+            shown.update(1)
+            rounds.append([_trained(learner) for learner in learners.values()])
+        found = _moves(learners["float32"].network)
+    keys, medians = ("positions_per_h", "floor_per_h", "ratio"), np.median(rounds[1:], axis=0)
+    rows = {f"training, {p}": row.tolist() for p, row in zip(learners, medians, strict=True)}
+    return {what: dict(zip(keys, row, strict=True)) for what, row in rows.items()} | found
 
 
-class _watched:  # noqa: N801
-    """Keep the arguments of every call of a method for a while."""
-
-    def __init__(self, owner, name, kept):
-        self._owner, self._name, self._kept = owner, name, kept
-
-    def __enter__(self):
-        plain = getattr(self._owner, self._name)
-
-        def noted(*arguments):
-            self._kept.append([np.array(argument) for argument in arguments])
-            return plain(*arguments)
-
-        setattr(self._owner, self._name, noted)
-
-    def __exit__(self, *_):
-        delattr(self._owner, self._name)
+def _trained(learner):
+    """Return (positions an hour, those of the floor, the ratio) of one stretch of training."""
+    network = learner.network
+    with (
+        mock.patch.object(network, "values", wraps=network.values) as asked,
+        mock.patch.object(learner, "step", wraps=learner.step) as taught,
+    ):
+        begin = time.perf_counter()
+        learner.play(0, learner.actions + ACTIONS, 10**6)
+        took = time.perf_counter() - begin
+    boards = ([call.args[0] for call in calls.call_args_list] for calls in (asked, taught))
+    rate, floor = 3600 * ACTIONS / took, 3600 * ACTIONS / _floor(network, *boards)
+    return rate, floor, rate / floor
 
 
 def _floor(network, asked, taught):
@@ -118,8 +73,21 @@ def _floor(network, asked, taught):
     return took
 
 
+def _moves(network):
+    """Measure decisions on single boards, as one game after the other asks for them."""
+    boards, found = [step.board for step in record_game("greedy", 3)[:-1]], {}
+    for plies, count in DEPTHS.items():
+        who, times = network_player(network, plies), []
+        for board in np.resize(boards, count):
+            begin = time.perf_counter()
+            who.choose(board)
+            times.append(time.perf_counter() - begin)
+        found[f"{plies}-ply move, float32"] = {"ms_per_move": 1000 * float(np.median(times))}
+    return found
+
+
 def report(figures):
-    """Return the figures of `Bench.run` as a table of text."""
+    """Return the figures of `measured` as a table of text."""
     lines = [f"{'':22}{'positions/h':>14}{'floor':>12}{'ratio':>8}"]
     for name, row in figures.items():
         if "ratio" in row:

@@ -11,26 +11,32 @@ import numpy as np
 import torch
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
-from lib2048.deep import files
+from lib2048.deep.architectures import ARCHITECTURES, weight_count
 from lib2048.deep.batches import Queue, parse
 from lib2048.deep.neural_learner import NeuralLearner
 from lib2048.game.batch import images
 from lib2048.learn.lockstep import Lockstep
-from lib2048.machine.arrays import Form, check_arrays, check_seal
+from lib2048.learn.records import RESULT_COLUMNS
+from lib2048.machine.arrays import Form, check_arrays
 from lib2048.machine.memory import check_memory
 
 ADAM = {"betas": (0.9, 0.999), "eps": 1e-7}  # TensorFlow's defaults, as in the paper
 BYTES = {"weight": 24, "board": 60_000}  # that training takes, about: with gradients and moments
 
 
-def boards_at_once(settings):
+def training_bytes(name, settings):
+    """Return about how much memory training a network of ARCHITECTURES takes, in bytes."""
+    with torch.device("meta"):  # weights without any memory
+        return _bytes(ARCHITECTURES[name.lower()](), settings)
+
+
+def _bytes(module, settings):
+    return BYTES["weight"] * weight_count(module) + BYTES["board"] * _boards_at_once(settings)
+
+
+def _boards_at_once(settings):
     """Return how many boards one step of training takes; 0 for those of a whole game."""
     return parse(settings.batch).size * (8 if settings.augment else 1)
-
-
-def training_bytes(size, settings):
-    """Return about how much memory training takes for a network of so many weights, in bytes."""
-    return BYTES["weight"] * size + BYTES["board"] * boards_at_once(settings)
 
 
 class ValueLearner(NeuralLearner):
@@ -44,21 +50,21 @@ class ValueLearner(NeuralLearner):
     first_chunk = 256  # actions, before the run knows how many take a tenth of a second
 
     def __init__(self, network, settings):
-        self.network, self.settings, self.mode = network, settings, parse(settings.batch)
-        what = f"training {network.name} by batches of {boards_at_once(settings):,} boards"
-        check_memory(what, training_bytes(network.size, settings), "take a smaller batch")
+        self.network = self.tested = network
+        self.settings, module = settings, network.module
+        what = f"training {network.name} by batches of {_boards_at_once(settings):,} boards"
+        check_memory(what, _bytes(module, settings), "take a smaller batch")
         self.games = Lockstep(settings.lanes, settings.seed, starts=settings.starts)
-        self.queue, self.batches = Queue(self.mode, settings.seed), []
+        self.queue, self.batches = Queue(parse(settings.batch), settings.seed), []
         self._waiting = []  # batches that have to be trained before the next turn
-        self.optimiser = torch.optim.Adam(
-            network.module.parameters(), settings.rate, **ADAM, fused=True
-        )
-        self.tested, self._average = network, None
+        self.optimiser = torch.optim.Adam(module.parameters(), settings.rate, **ADAM, fused=True)
+        self.parts = {"weights.": module}
         if settings.average:
             decay = get_ema_multi_avg_fn(settings.average)
-            self._average = AveragedModel(network.module, multi_avg_fn=decay)
+            self.parts["average."] = AveragedModel(module, multi_avg_fn=decay)
             self.tested = copy.copy(network)
-            self.tested.module = self._average.module
+            self.tested.module = self.parts["average."].module
+        self.parts["optimiser."] = self.optimiser
 
     # ------------------------------------------------------------ what a run asks
 
@@ -84,12 +90,12 @@ class ValueLearner(NeuralLearner):
         last_game is there for the sake of other learners: here there is always another game.
         """
         torch.set_num_threads(self.settings.threads)
-        found, missing = [np.zeros((0, 5), np.int64)], rows
+        found = [np.zeros((0, len(RESULT_COLUMNS)), np.int64)]
         self._train()
-        while self.actions < last_action and missing and not self.stop.is_set():
+        while self.actions < last_action and rows and not self.stop.is_set():
             actions = self._choose() if self.games.between_turns else None
-            found.append(self.games.act(actions, last_action, min(missing, len(self.games.places))))
-            missing -= len(found[-1])
+            found.append(self.games.act(actions, last_action, min(rows, len(self.games.places))))
+            rows -= len(found[-1])
             if self.games.between_turns:
                 self._learn()
         return np.concatenate(found), True
@@ -126,35 +132,32 @@ class ValueLearner(NeuralLearner):
         if self.settings.augment:
             boards, targets = images(boards).reshape(-1), np.repeat(targets, 8)
         wanted = torch.from_numpy(np.ascontiguousarray(targets, np.float32))
-        loss = torch.nn.functional.mse_loss(
-            self.network.forward(boards), wanted.to(self.network.device)
-        )
+        values, wanted = self.network.forward(boards), wanted.to(self.network.device)
+        loss = torch.nn.functional.mse_loss(values, wanted)
         self.optimiser.zero_grad()
         loss.backward()
         self.optimiser.step()
-        if self._average is not None:
-            self._average.update_parameters(self.network.module)
+        if "average." in self.parts:
+            self.parts["average."].update_parameters(self.network.module)
         return loss.item()
 
     # ------------------------------------------------------------ on disk
 
-    def arrays(self):
-        """Return all that a resume needs, as a dict of arrays."""
+    def state(self):
+        """Return what a resume needs beside `parts`, as a dict of arrays."""
+        nothing = np.zeros(0, np.uint64), np.zeros(0, np.float32)
+        boards, targets = map(np.concatenate, zip(nothing, *self._waiting))
         return {
-            **files.network_arrays(self.network),
-            **files.average_arrays(self._average),
-            **files.optimiser_arrays(self.optimiser),
             **self.games.state(),
             **self.queue.state(),
-            **self._waiting_arrays(),
+            "waiting_boards": boards,
+            "waiting_sizes": np.array([len(part) for part, _ in self._waiting], np.int64),
+            "waiting_targets": targets,
             "batches": np.array(self.batches, np.float64).reshape(-1, 2),
         }
 
-    def check(self, arrays, path):
-        """Raise ValueError, in one line, where arrays are not what `arrays` returns."""
-        files.check(self.network, arrays, path)
-        files.check_average(self._average, arrays, path)
-        files.check_optimiser(self.optimiser, arrays, path)
+    def check_state(self, arrays, path):
+        """Raise ValueError, in one line, where arrays are not what `state` returns."""
         self.games.check(arrays, path)
         self.queue.check(arrays, path)
         forms = {
@@ -168,26 +171,11 @@ class ValueLearner(NeuralLearner):
         if counts != {int(np.sum(arrays["waiting_sizes"]))}:
             raise ValueError(f"{path}: its batches in waiting do not fit each other")
 
-    def restore(self, arrays, path):
-        """Take up what `arrays` returned, once all of it is checked; path: named in errors."""
-        self.check(arrays, path)
-        check_seal(arrays)
-        files.restore(self.network, arrays, path)
-        files.restore_average(self._average, arrays)
-        files.restore_optimiser(self.optimiser, arrays)
+    def take_up(self, arrays):
+        """Take up what `state` returned, and `check_state` has seen."""
         self.games.restore(arrays)
         self.queue.restore(arrays)
         ends = np.cumsum(arrays["waiting_sizes"])[:-1]
         waiting = (np.split(arrays[f"waiting_{name}"], ends) for name in ("boards", "targets"))
         self._waiting = [(b, t) for b, t in zip(*waiting, strict=True) if len(b)]
         self.batches = [(int(actions), loss) for actions, loss in arrays["batches"]]
-
-    def _waiting_arrays(self):
-        boards = [np.zeros(0, np.uint64), *(boards for boards, _ in self._waiting)]
-        targets = [np.zeros(0, np.float32), *(targets for _, targets in self._waiting)]
-        sizes = np.array([len(part) for part in boards[1:]], np.int64)
-        return {
-            "waiting_boards": np.concatenate(boards),
-            "waiting_sizes": sizes,
-            "waiting_targets": np.concatenate(targets),
-        }

@@ -15,12 +15,11 @@ import numbers
 
 import numpy as np
 
+from lib2048.deep.moves import StepPlayer, legal_actions
 from lib2048.deep.tree import backup, new_trees, play_on, root_statistics, search_states, select
 from lib2048.game.batch import as_boards, options
 from lib2048.game.board import WHOLE
-from lib2048.learn.lockstep import play_in_step
 from lib2048.learn.settings import is_number
-from lib2048.play.players import new_stop
 
 
 class MCTS:
@@ -36,9 +35,6 @@ class MCTS:
             of rollouts.
         turns: after which a rollout is broken off, None for never.
         game: what is played.
-
-    Raises:
-        ValueError: for numbers that make no sense.
     """
 
     def __init__(
@@ -56,22 +52,16 @@ class MCTS:
     def search(self, boards, seed=0, numbers=None, turns=None):
         """Search the trees of states, uint64[n], on each of which an action is legal.
 
-        Args:
-            seed, numbers, turns: with the numbers of the game and of its turn, int[n], they are the
-                luck of each tree.
-
-        Returns:
-            (visits int64[n, 4], whose sum is `simulations`, and Q float64[n, 4], −∞ without a
-            visit).
+        seed, numbers, turns: with the numbers of the game and of its turn, int[n], they are the
+        luck of each tree.  Returns (visits int64[n, 4], whose sum is `simulations`, and Q
+        float64[n, 4], −∞ without a visit).
         """
         boards = as_boards(boards)
-        states = search_states(
-            seed, *(np.zeros(len(boards), np.int64) if x is None else x for x in (numbers, turns))
-        )
+        luck = (np.zeros(len(boards)) if x is None else x for x in (numbers, turns))
+        states = search_states(seed, *luck)
         trees = new_trees(boards, states, self.priors(boards), self.simulations + 1, self.game)
         for done in range(0, self.simulations, self.leaves):
-            together = min(self.leaves, self.simulations - done)
-            self._simulate(trees, together)
+            self._simulate(trees, min(self.leaves, self.simulations - done))
         return root_statistics(trees)
 
     def _simulate(self, trees, together):
@@ -87,7 +77,7 @@ class MCTS:
 
     def priors(self, boards):
         """Return the prior of states, illegal actions at 0, rescaled: float64[n, 4]."""
-        legal = np.isfinite(options(boards, self.game)[1])
+        legal = legal_actions(boards, self.game)
         weights = np.asarray(self.prior(boards), np.float64)
         if weights.shape != legal.shape:
             raise ValueError(
@@ -102,14 +92,12 @@ class MCTS:
         values = np.asarray(self.values_of(boards), np.float64)
         if values.shape != boards.shape:
             raise ValueError(f"a value function returns one number a board: {len(boards)} here")
-        return np.where(np.isfinite(options(boards, self.game)[1]).any(axis=1), values, 0.0)
+        return np.where(legal_actions(boards, self.game).any(axis=1), values, 0.0)
 
     def rollouts(self, boards, randoms):
         """Return the points that play by the prior makes from each state on: float64[n].
 
-        Args:
-            boards: uint64[n].
-            randoms: uint64[n], the random states of the games that are played.
+        boards: uint64[n]; randoms: uint64[n], the random states of the games that are played.
         """
         boards, randoms, points = boards.copy(), randoms.copy(), np.zeros(len(boards))
         live, turn = np.arange(len(boards)), 0
@@ -120,62 +108,37 @@ class MCTS:
             if not len(live):
                 break
             weights = np.array(self.prior(boards[live]), np.float64)  # a copy, to be written over
-            self.game.bind(play_on)(
-                live, weights, after, rewards, boards, randoms, points, self.game
-            )
+            moves = live, weights, after, rewards
+            self.game.bind(play_on)(*moves, boards, randoms, points, self.game)
             turn += 1
         return points
 
 
-class MCTSPlayer:
+class MCTSPlayer(StepPlayer):
     """The player of a search: the action that it visited most, of equals that of the larger Q.
 
-    Args:
-        search: `MCTS`.
-        name: what it is called.
-        seed: of the searches of `choose`.
+    search: `MCTS`; name: what it is called; seed: of the searches of `choose`.
     """
 
+    games_at_once = 32  # that `evaluate` asks for at once
+
     def __init__(self, search, name="MCTS", seed=0):
-        self.search, self.name = search, f"{name}, {search.simulations} simulations"
-        self.games_at_once = 32  # that `evaluate` asks for at once
-        self._seed, self._asked, self.stop = seed, 0, new_stop()
+        super().__init__(f"{name}, {search.simulations} simulations", search.game, seed)
+        self.search = search
 
     def decide(self, board):
         """Return (action or None, {action: Q, its reward included}) of a board, searched."""
         boards = np.array([board], np.uint64)
-        if not np.isfinite(options(boards, self.search.game)[1]).any():
+        if not legal_actions(boards, self.game).any():
             return None, {}
         self._asked += 1
         visits, worths = self.search.search(boards, self._seed, [-1], [self._asked])
         found = {a: float(worths[0, a]) for a in range(4) if visits[0, a]}
         return int(_most_visited(visits, worths)[0]), found
 
-    def choose(self, board):
-        """Return the action (0..3) on a board, or None when none is legal."""
-        return self.decide(board)[0]
-
-    def decide_all(self, games, seed):
-        """Return the action of each place of a `Lockstep`: int64[count]."""
-        live, actions = games.live, np.zeros(len(games.places), np.int64)
-        places = games.places[live]
-        found = self.search.search(places["board"], seed, places["number"], places["length"])
-        actions[live] = _most_visited(*found)
-        return actions
-
-    def play_games(self, first_game, count, seed):
-        """Play games by number; return int64[count, 5], see records.RESULT_COLUMNS."""
-        return play_in_step(
-            lambda games: self.decide_all(games, seed),
-            first_game,
-            count,
-            seed,
-            self.search.game,
-            stop=self.stop,
-        )
-
-    def __repr__(self):
-        return f"<player {self.name}>"
+    def pick(self, boards, legal, *luck):
+        """Return the action on each board: int64[n]; see `StepPlayer.pick`."""
+        return _most_visited(*self.search.search(boards, *luck))
 
 
 def uniform(boards):

@@ -1,17 +1,22 @@
-"""Moves: the luck by which actions are drawn, and the boards and actions of many recorded games."""
+"""Moves of many games: the luck by which actions are drawn, games in step, and what they record."""
 
 from typing import NamedTuple
 
 import numpy as np
 
+from lib2048.game.batch import ILLEGAL, options
 from lib2048.game.board import WHOLE
+from lib2048.game.frontier import tile_sums
 from lib2048.game.rng import seed_bits, turn_kernel, unit
-from lib2048.learn.lockstep import play_in_step
+from lib2048.learn.lockstep import Lockstep, play_in_step
+from lib2048.learn.records import RESULT_COLUMNS, check_boards
+from lib2048.machine.arrays import Form, check_arrays
 from lib2048.machine.kernels import kernel
 from lib2048.networks.network import Network
 from lib2048.play.evaluation import TEST_SEED, check_games
-from lib2048.play.players import player
+from lib2048.play.players import new_stop, player
 
+TURN = {"turn_boards": np.uint64, "turn_actions": np.int64, "turn_rewards": np.float32}
 DRAWS = 0xAC7105  # mixed into a seed: draws of actions are apart from spawns of tiles
 
 # ---------------------------------------------------------------- luck
@@ -63,23 +68,21 @@ def _draw(weights, luck, actions):
         actions[i] = draw_one(weights[i], luck[i])
 
 
+def legal_actions(boards, game=WHOLE):
+    """Say which actions are legal: uint64[n] → bool[n, 4]."""
+    return np.isfinite(options(boards, game)[1])
+
+
 # ---------------------------------------------------------------- games
 
 
 class Moves(NamedTuple):
-    """The moves of many games, in the order of play, one game after the other.
+    """The moves of many games, in the order of play, one game after the other."""
 
-    Attributes:
-        boards: uint64[n], states.
-        actions: int64[n], taken there.
-        ends: int64[games], where each game ends in both, so that game g is [ends[g − 1], ends[g]).
-        results: int64[games, 5], see records.RESULT_COLUMNS.
-    """
-
-    boards: np.ndarray
-    actions: np.ndarray
-    ends: np.ndarray
-    results: np.ndarray
+    boards: np.ndarray  # uint64[n], states
+    actions: np.ndarray  # int64[n], taken there
+    ends: np.ndarray  # int64[games], where each ends in both: game g is [ends[g − 1], ends[g])
+    results: np.ndarray  # int64[games, 5], see records.RESULT_COLUMNS
 
     def first(self, turns):
         """Return the first moves of each game, so many at most; the results stay as they are."""
@@ -93,15 +96,86 @@ class Moves(NamedTuple):
         return f"<{len(self.boards):,} moves of {len(self.ends):,} games, mean {mean:,.0f} points>"
 
 
+class GameBatch:
+    """Games first, first + 1, …, which are played in step until all are over.
+
+    games: `Lockstep`, game first + g in place g; turns: a list of what each turn began with:
+    (boards uint64[count], actions int64[count], rewards float32[count], −∞ where a game was
+    over before); tile_sums: int64[count], of the last boards of games that are over.
+    """
+
+    def __init__(self, count, seed, first, game):
+        self.first, self.turns = first, []
+        self.games = Lockstep(count, seed, first, first + count, game=game)
+        self.tile_sums = np.zeros(count, np.int64)
+        self.results = np.zeros((count, len(RESULT_COLUMNS)), np.int64)  # by place
+
+    @property
+    def over(self):
+        """Whether all games are over."""
+        return not self.games.live.any()
+
+    def turn(self, decide, last_action, rows):
+        """Play one turn, or the rest of one; see `Lockstep.act`.  Returns what ended."""
+        actions, games = None, self.games
+        if games.between_turns:
+            actions = decide(games)
+            rewards = games.rewards[np.arange(len(actions)), actions]
+            rewards[~games.live] = ILLEGAL
+            self.turns.append((games.boards.copy(), actions, rewards))
+        results = games.act(actions, last_action, min(rows, len(games.places)))
+        if self.over:
+            games.act()  # past the empty places, where rows ended the last turn
+        self.results[results[:, 0] - self.first] = results
+        if games.between_turns:
+            over = np.flatnonzero(games.places["final"])
+            self.tile_sums[over] = tile_sums(games.places["lost"][over])
+        return results
+
+    def moves(self):
+        """Return (boards, actions, rewards), each [turns, count]; see `turns`."""
+        return tuple(map(np.stack, zip(*self.turns)))
+
+    def state(self):
+        """Return all that a resume needs, as a dict of plain arrays."""
+        shape = (-1, len(self.tile_sums))
+        columns = zip(*self.turns) if self.turns else [()] * len(TURN)
+        turns = zip(TURN.items(), columns)
+        kept = {name: np.array(column, kind).reshape(shape) for (name, kind), column in turns}
+        own = {"batch_tile_sums": self.tile_sums.copy(), "batch_results": self.results.copy()}
+        return {**self.games.state(), **kept, **own}
+
+    def check(self, state, path):
+        """Raise ValueError, in one line, where a state is not one that `state` returns."""
+        check_arrays(state, {"turn_boards": Form("uint64", (None, len(self.tile_sums)))}, path)
+        moves, count = state["turn_boards"].shape, len(self.tile_sums)
+        forms = {
+            "turn_actions": Form("int64", moves, 0, 3),
+            "turn_rewards": Form("float32", moves, finite=False),
+            "batch_tile_sums": Form("int64", (count,), 0),
+            "batch_results": Form("int64", self.results.shape, 0),
+        }
+        check_arrays(state, forms, path)
+        if (state["turn_rewards"][:1] == ILLEGAL).any():
+            raise ValueError(f"{path}: holds a game that was over before its first action")
+        check_boards(state["turn_boards"], self.games.game, path)
+        self.games.check(state, path)
+        if not (moves[0] or (state["place_number"] >= 0).any()):
+            raise ValueError(f"{path}: its games are over before their first action")
+
+    def restore(self, state):
+        """Take up a state that `state` returned for as many games, and `check` has seen."""
+        self.games.restore(state)
+        self.turns = list(zip(*(state[name] for name in TURN)))
+        self.tile_sums[:] = state["batch_tile_sums"]
+        self.results[:] = state["batch_results"]
+
+
 def record_games(who, games, seed=TEST_SEED, first_game=0, game=WHOLE):
     """Let a player play games, all in step, and keep their `Moves`.
 
-    Args:
-        who: whatever `decision` takes; the luck of game n is that of (seed, n).
-
-    Raises:
-        ValueError: for a number of games below 1, something that is no player, or one that takes an
-            illegal action.
+    who: whatever `decision` takes; the luck of game n is that of (seed, n).  Raises ValueError for
+    a number of games below 1, something that is no player, or one that takes an illegal action.
     """
     check_games(games, 1)
     decide, turns = decision(who, seed), []
@@ -133,3 +207,45 @@ def decision(who, seed=TEST_SEED):
         return who
     who = player(who)
     return lambda games: [0 if b is None else b for b in map(who.choose, games.boards)]
+
+
+class StepPlayer:
+    """A player of many games in step, which says by `pick` what it does on many boards.
+
+    name: what it is called; game: what is played; seed: of what `choose` does; stop: see `players`.
+    """
+
+    def __init__(self, name, game, seed=0):
+        self.name, self.game, self.stop = name, game, new_stop()
+        self._seed, self._asked = seed, 0
+
+    def pick(self, boards, legal, *luck):
+        """Return the action on each board: int64[n].
+
+        boards: uint64[n]; legal: bool[n, 4]; luck: seed, numbers and turns, as `luck_of` has them.
+        """
+        raise NotImplementedError
+
+    def choose(self, board):
+        """Return the action (0..3) on a board, or None when none is legal."""
+        boards = np.array([board], np.uint64)
+        legal = legal_actions(boards, self.game)
+        if not legal.any():
+            return None
+        self._asked += 1
+        return int(self.pick(boards, legal, self._seed, [-1], [self._asked])[0])
+
+    def decide_all(self, games, seed):
+        """Return the action of each place of a `Lockstep`: int64[count]."""
+        live, actions = games.live, np.zeros(len(games.places), np.int64)
+        places, legal = games.places[live], np.isfinite(games.rewards[live])
+        actions[live] = self.pick(places["board"], legal, seed, places["number"], places["length"])
+        return actions
+
+    def play_games(self, first_game, count, seed):
+        """Play games by number; return int64[count, 5], see records.RESULT_COLUMNS."""
+        decide = decision(self, seed)
+        return play_in_step(decide, first_game, count, seed, self.game, stop=self.stop)
+
+    def __repr__(self):
+        return f"<player {self.name}>"

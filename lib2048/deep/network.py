@@ -1,16 +1,13 @@
 """A torch module as a network of this library: boards in, values out."""
 
-import contextlib
-
 import numpy as np
 import torch
 
 from lib2048.deep.architectures import make, weight_count
+from lib2048.deep.policy import in_parts
 from lib2048.game.batch import images, one_hot
 from lib2048.networks.neural import OWN, check_choices
 from lib2048.play.players import ValuePlayer
-
-AT_ONCE = 8192  # boards of one call
 
 
 class ValueNetwork:
@@ -23,17 +20,15 @@ class ValueNetwork:
         seed: of the initial weights.
         symmetry: 'simple' asks for the board as it is, 'ave', 'max' and 'min' take that of its
             eight images' values (Matsuzaki 2021, section 3.2).
-        device: 'cpu', 'cuda', …
+        device: 'cpu', 'cuda', …; ValueError for what does not exist here, as for all others.
         precision: 'float32', or 'bfloat16' for the layers before the last one.
-
-    Raises:
-        ValueError: for what does not exist here.
     """
 
     def __init__(
         self, what, name=None, seed=0, symmetry="simple", device="cpu", precision="float32"
     ):
-        check_options(symmetry, device, precision)
+        check_choices(symmetry=symmetry, precision=precision)
+        check_device(device)
         own = not isinstance(what, str)
         self.name = OWN + (name or type(what).__name__).removeprefix(OWN) if own else what.lower()
         self.symmetry, self.precision, self.device = symmetry, precision, torch.device(device)
@@ -57,8 +52,7 @@ class ValueNetwork:
     def encode(self, boards):
         """Encode boards, uint64[n], as a float tensor (n, 16, 4, 4) on the network's device."""
         planes = torch.from_numpy(one_hot(boards)).permute(0, 3, 1, 2)
-        kind = torch.float32 if self.precision == "float32" else torch.bfloat16
-        return planes.to(self.device).to(kind)
+        return planes.to(self.device).to(getattr(torch, self.precision))
 
     def forward(self, boards):
         """Return the module's values of boards as a float32 tensor through which gradients flow."""
@@ -66,7 +60,8 @@ class ValueNetwork:
 
     def pass_through(self, planes):
         """Return the module's values of encoded boards (n, 16, 4, 4): see `forward`."""
-        with self._cast():
+        bfloat16 = self.precision == "bfloat16"
+        with torch.autocast(self.device.type, torch.bfloat16, enabled=bfloat16):
             return self.module(planes).reshape(-1).float()
 
     def values(self, boards):
@@ -83,23 +78,10 @@ class ValueNetwork:
 
     @torch.inference_mode()
     def _ask(self, boards):
-        parts = [boards[at : at + AT_ONCE] for at in range(0, len(boards), AT_ONCE)]
-        found = [self.forward(part).cpu().numpy() for part in parts]
-        return np.concatenate([np.zeros(0, np.float32), *found])
-
-    def _cast(self):
-        if self.precision == "float32":
-            return contextlib.nullcontext()
-        return torch.autocast(self.device.type, torch.bfloat16)
+        return in_parts(lambda part: self.forward(part).cpu().numpy(), boards)
 
     def __repr__(self):
         return f"<network {self.name}: {self.size:,} weights>"
-
-
-def check_options(symmetry, device, precision):
-    """Raise ValueError, in one line, for what does not exist, or not on this machine."""
-    check_choices(symmetry=symmetry, precision=precision)
-    check_device(device)
 
 
 def check_device(device):

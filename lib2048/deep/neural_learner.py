@@ -9,12 +9,14 @@ from lib2048.deep.moves import draw_actions, luck_of
 from lib2048.game.batch import images, one_hot
 from lib2048.game.frontier import tile_sums
 from lib2048.learn.lockstep import Lockstep
+from lib2048.machine.arrays import Form, check_arrays, check_seal, text
 
 
 class NeuralLearner:
     """The part of a learner that does not depend on how it learns; see `learn.learner`.
 
-    It expects `actions`, `settings` and `tested`, the network that test games are played by.
+    It expects `actions`, `settings`, `network`, and `tested`, by which test games are played; of
+    what a resume needs, `parts` (see `files`), and the rest by `state`, `check_state`, `take_up`.
 
     stop: an event that the run sets; `play` then returns after the call of torch that it is in,
     and goes on from there the next time, as if nothing had been.
@@ -45,6 +47,27 @@ class NeuralLearner:
 
     def export(self, folder):
         """Write the network by itself, as `weights.safetensors`."""
-        files.save(
-            self.tested, folder / files.WEIGHTS, actions=self.actions, seed=int(self.settings.seed)
-        )
+        about = {"actions": self.actions, "seed": int(self.settings.seed)}
+        files.save_with(self.tested, folder / files.WEIGHTS, about)
+
+    # ------------------------------------------------------------ on disk
+
+    def arrays(self):
+        """Return all that a resume needs, as a dict of arrays."""
+        name = self.network.name
+        return {"network": np.array(name), **files.arrays(name, self.parts), **self.state()}
+
+    def check(self, arrays, path):
+        """Raise ValueError, in one line, where arrays are not what `arrays` returns."""
+        check_arrays(arrays, {"network": Form("U")}, path)
+        if (found := text(arrays, "network")) != self.network.name:
+            raise ValueError(f"{path}: holds weights of {found}, not of {self.network.name}")
+        files.check(self.network.name, self.parts, arrays, path)
+        self.check_state(arrays, path)
+
+    def restore(self, arrays, path):
+        """Take up what `arrays` returned, once all of it is checked; path: named in errors."""
+        self.check(arrays, path)
+        check_seal(arrays)
+        files.restore(self.parts, arrays)
+        self.take_up(arrays)

@@ -8,15 +8,14 @@ import torch
 from torch import nn
 from torch.distributions import Categorical
 
-from lib2048.deep.moves import draw_actions, luck_of
-from lib2048.game.batch import CELLS, KINDS, one_hot, options
+from lib2048.deep.architectures import weight_count
+from lib2048.deep.moves import StepPlayer, draw_actions, legal_actions, luck_of
+from lib2048.game.batch import CELLS, KINDS, as_boards, one_hot
 from lib2048.game.board import WHOLE
-from lib2048.learn.lockstep import play_in_step
-from lib2048.play.players import new_stop
+from lib2048.networks.neural import POLICY
 
 ACTIONS = 4
 HIDDEN = (200, 100)  # units of the two hidden layers
-NAME = "policy"
 AT_ONCE = 8192  # boards of one call
 
 
@@ -42,13 +41,11 @@ def new_policy_network(seed=0, hidden=HIDDEN, game=WHOLE):
 class PolicyNetwork:
     """A network that says how likely each action of a board should be.
 
-    Args:
-        module: a torch module from float (n, 256) to (n, 4) logits.
-        name: what it is called.
-        game: the board's size.
+    module: a torch module from float (n, 256) to (n, 4) logits; name: what it is called; game: the
+    board's size.
     """
 
-    def __init__(self, module, name=NAME, game=WHOLE):
+    def __init__(self, module, name=POLICY, game=WHOLE):
         self.module, self.name, self.game = module, name, game
 
     def arguments(self):
@@ -58,123 +55,71 @@ class PolicyNetwork:
     @property
     def size(self):
         """The number of weights."""
-        return sum(weights.numel() for weights in self.module.parameters())
+        return weight_count(self.module)
 
     def encode(self, boards):
         """Encode boards, uint64[n], as a tensor (n, 256) of the module's type."""
         weights = next(self.module.parameters())
         return torch.from_numpy(one_hot(boards).reshape(-1, CELLS * KINDS)).to(weights)
 
-    def logits(self, boards, legal):
+    def logits(self, boards, legal=None):
         """Return the logits of boards as a tensor (n, 4) through which gradients flow.
 
         That of an illegal action is −∞, so that its probability is 0 and its gradient too.
-
-        Args:
-            boards: uint64[n].
-            legal: bool[n, 4].
+        boards: uint64[n]; legal: bool[n, 4], which is found out where it is None.
         """
-        illegal = torch.from_numpy(~np.asarray(legal))
-        return self.module(self.encode(boards)).masked_fill(illegal, -torch.inf)
+        legal = legal_actions(boards, self.game) if legal is None else np.asarray(legal)
+        return self.module(self.encode(boards)).masked_fill(torch.from_numpy(~legal), -torch.inf)
 
     def distribution(self, boards):
         """Return the `Categorical` of boards on each of which an action is legal: uint64[n]."""
-        legal = np.isfinite(options(boards, self.game)[1])
-        return Categorical(logits=self.logits(boards, legal), validate_args=False)
+        return Categorical(logits=self.logits(boards), validate_args=False)
 
-    def probabilities(self, boards):
-        """Return the probabilities of the actions: uint64[n] → float[n, 4].
+    @torch.inference_mode()
+    def probabilities(self, boards, legal=None):
+        """Return the probabilities of the actions: uint64[n] → float[n, 4]; legal: see `logits`.
 
         Those of illegal actions are exactly 0, and the others of a board sum to 1.  A board on
         which the game is over has four zeros.
         """
-        boards = np.asarray(boards, np.uint64).reshape(-1)
-        return self.masked(boards, np.isfinite(options(boards, self.game)[1]))
-
-    @torch.inference_mode()
-    def masked(self, boards, legal):
-        """Return `probabilities` where it is known which actions are legal: bool[n, 4]."""
-        found = [np.zeros((0, ACTIONS), np.float32)]
-        for at in range(0, len(boards), AT_ONCE):
-            part = slice(at, at + AT_ONCE)
-            found.append(self.logits(boards[part], legal[part]).softmax(1).numpy())
-        return np.where(legal.any(axis=1, keepdims=True), np.concatenate(found), 0)
+        boards = as_boards(boards)
+        legal = legal_actions(boards, self.game) if legal is None else legal
+        found = in_parts(lambda *part: self.logits(*part).softmax(1).numpy(), boards, legal)
+        return np.where(legal.any(axis=1, keepdims=True), found, 0)
 
     def player(self, depth=1, seconds=None, explore=False, seed=0):
         """Return the player that takes the most likely action, or, to explore, a drawn one.
 
-        Raises:
-            ValueError: for a depth or a time: what looks ahead by a policy is `MCTS`.
+        Raises ValueError for a depth or a time: what looks ahead by a policy is `MCTS`.
         """
         if depth != 1 or seconds is not None:
             raise ValueError(
                 f"{self.name}: a policy network says no values to search over; "
                 "leave the depth or time out, or see deep.mcts"
             )
-        return ProbabilityPlayer(self.masked, explore, self.name, self.game, seed)
+        return ProbabilityPlayer(self.probabilities, explore, self.name, self.game, seed)
 
     def __repr__(self):
         return f"<network {self.name}: {self.size:,} weights>"
 
 
-class ProbabilityPlayer:
+class ProbabilityPlayer(StepPlayer):
     """A player by probabilities: the most likely action, or one drawn by them.
 
-    masked: a function from (boards uint64[n], legal bool[n, 4]) to float[n, 4], like
-    `PolicyNetwork.masked`; explore: whether to draw.  The luck of game n, that of its draws
-    included, is a function of (seed, n); how many games are played at once changes a network's
-    probabilities by rounding only.  seed: of what `choose` draws.
+    probabilities: a function from (boards uint64[n], legal bool[n, 4]) to float[n, 4], such as
+    `PolicyNetwork.probabilities`; explore: whether to draw; seed: of what `choose` draws.  The luck
+    of game n, that of its draws included, is a function of (seed, n); how many games are played at
+    once changes a network's probabilities by rounding only.
     """
 
-    def __init__(self, masked, explore=False, name=NAME, game=WHOLE, seed=0):
-        self.masked, self.explore, self.game = masked, explore, game
-        self.name = name + (", drawn" if explore else "")
-        self._seed, self._asked, self.stop = seed, 0, new_stop()
+    def __init__(self, probabilities, explore=False, name=POLICY, game=WHOLE, seed=0):
+        super().__init__(name + (", drawn" if explore else ""), game, seed)
+        self.probabilities, self.explore = probabilities, explore
 
-    def choose(self, board):
-        """Return the action (0..3) on a board, or None when none is legal."""
-        boards = np.array([board], np.uint64)
-        legal = np.isfinite(options(boards, self.game)[1])
-        if not legal.any():
-            return None
-        self._asked += 1
-        return int(self._pick(boards, legal, self._seed, np.array([-1]), [self._asked])[0])
-
-    def decide_all(self, games, seed):
-        """Return the action of each place of a `Lockstep`: int64[count]."""
-        live = games.live
-        places, actions = games.places[live], np.zeros(len(live), np.int64)
-        actions[live] = self._pick(
-            places["board"],
-            np.isfinite(games.rewards[live]),
-            seed,
-            places["number"],
-            places["length"],
-        )
-        return actions
-
-    def _pick(self, boards, legal, seed, numbers, turns):
-        probabilities = self.masked(boards, legal)
-        if self.explore:
-            return draw_actions(probabilities, luck_of(seed, numbers, turns))
-        return probabilities.argmax(axis=1)
-
-    def play_games(self, first_game, count, seed):
-        """Play games by number; return int64[count, 5], see records.RESULT_COLUMNS."""
-        return play_in_step(
-            lambda games: self.decide_all(games, seed),
-            first_game,
-            count,
-            seed,
-            self.game,
-            stop=self.stop,
-        )
-
-    def __repr__(self):
-        return f"<player {self.name}>"
-
-
-# ---------------------------------------------------------------- how sure it is
+    def pick(self, boards, legal, *luck):
+        """Return the action on each board: int64[n]; see `StepPlayer.pick`."""
+        found = self.probabilities(boards, legal)
+        return draw_actions(found, luck_of(*luck)) if self.explore else found.argmax(axis=1)
 
 
 def distance_to_certainty(probabilities):
@@ -185,3 +130,9 @@ def distance_to_certainty(probabilities):
     """
     most = probabilities.max(axis=1)
     return 1 - most + (probabilities.sum(axis=1) - most)
+
+
+def in_parts(ask, *arrays):
+    """Return what is asked of arrays of equal length, AT_ONCE rows at a time, as one array."""
+    starts = range(0, len(arrays[0]) or 1, AT_ONCE)
+    return np.concatenate([ask(*(array[at : at + AT_ONCE] for array in arrays)) for at in starts])

@@ -13,18 +13,16 @@ import copy
 import numpy as np
 import torch
 
-from lib2048.deep import files
 from lib2048.deep.batches import parse
-from lib2048.deep.critic import Critic
-from lib2048.deep.gamebatch import TINY, GameBatch, standardised, to_go
-from lib2048.deep.moves import draw_actions, luck_of
+from lib2048.deep.critic import TINY, Critic, standardised, to_go
+from lib2048.deep.moves import GameBatch, decision
 from lib2048.deep.neural_learner import NeuralLearner
-from lib2048.deep.policy import AT_ONCE, HIDDEN, distance_to_certainty
+from lib2048.deep.policy import AT_ONCE, ProbabilityPlayer, distance_to_certainty
 from lib2048.game.batch import ILLEGAL
 from lib2048.game.rng import seed_bits
 from lib2048.learn.games import MOST
 from lib2048.learn.records import RESULT_COLUMNS
-from lib2048.machine.arrays import Form, check_arrays, check_seal
+from lib2048.machine.arrays import Form, check_arrays
 
 OPTIMISERS = {
     "rmsprop": lambda weights, rate: torch.optim.RMSprop(weights, rate, alpha=0.99, eps=1e-5),
@@ -53,15 +51,17 @@ class PolicyLearner(NeuralLearner):
     def __init__(self, network, settings):
         self.network = self.tested = network
         self.settings, self.games = settings, parse(settings.batch, settings.kind).size
-        weights = network.module.parameters()
-        self.optimiser = OPTIMISERS[settings.optimiser](weights, settings.rate)
-        self.schedule = torch.optim.lr_scheduler.LambdaLR(self.optimiser, self._share_of_rate)
-        self.critic = None
+        self.optimiser = OPTIMISERS[settings.optimiser](network.module.parameters(), settings.rate)
+        self.parts, self.critic = {"weights.": network.module, "optimiser.": self.optimiser}, None
         if settings.returns == "critic":
-            self.critic = Critic(HIDDEN, settings.seed, settings.discount, settings.lam)
+            self.critic = Critic(settings.seed, settings.discount, settings.lam)
+            self.parts["critic.weights."] = self.critic.module
+            self.parts["critic.optimiser."] = self.critic.optimiser
         self.batches = np.zeros((0, len(BATCH_COLUMNS)))
+        self.set_rate(settings.rate)
+        self._decide = decision(ProbabilityPlayer(self._weights, explore=True), settings.seed)
         self._before = 0  # actions of the batches that are over
-        self._begin()
+        self._batch = self._new_batch(0)
 
     # ------------------------------------------------------------ what a run asks
 
@@ -77,12 +77,9 @@ class PolicyLearner(NeuralLearner):
 
     def set_rate(self, rate):
         """Let the learning rate be this, for the first batch, from now on; see half_life."""
-        self.schedule.base_lrs = [float(rate)]
-        self.optimiser.param_groups[0]["lr"] = rate * self._share_of_rate(len(self.batches))
-
-    def _share_of_rate(self, batches):
-        half_life = self.settings.half_life
-        return 0.5 ** (batches / half_life) if half_life else 1.0
+        half_life, self._rate = self.settings.half_life, float(rate)
+        share = 0.5 ** (len(self.batches) / half_life) if half_life else 1.0
+        self.optimiser.param_groups[0]["lr"] = self._rate * share
 
     def play(self, last_game, last_action, rows):
         """Play and learn until `actions` is last_action, or so many rows of games are over.
@@ -103,23 +100,14 @@ class PolicyLearner(NeuralLearner):
             self._learn_if_over()
         return np.concatenate(found), self._batch.first < last_game
 
-    def _begin(self):
-        self._batch = self._new_batch(len(self.batches))
-
     def _new_batch(self, number):
         count = self.games
         return GameBatch(count, self.settings.seed, number * count, self.network.game)
 
-    def _decide(self, games):
-        """Return the action of each place: int64[count]."""
-        live, actions = games.live, np.zeros(len(games.places), np.int64)
-        places, legal = games.places[live], np.isfinite(games.rewards[live])
-        weights = self.network.masked(places["board"], legal)
-        if self.settings.epsilon:
-            weights = epsilon_greedy(weights, legal, self.settings.epsilon)
-        luck = luck_of(self.settings.seed, places["number"], places["length"])
-        actions[live] = draw_actions(weights, luck)
-        return actions
+    def _weights(self, boards, legal):
+        """Return how likely each action is taken: float[n, 4]."""
+        found, epsilon = self.network.probabilities(boards, legal), self.settings.epsilon
+        return epsilon_greedy(found, legal, epsilon) if epsilon else found
 
     # ------------------------------------------------------------ learning from a batch
 
@@ -127,25 +115,13 @@ class PolicyLearner(NeuralLearner):
         """Learn from a batch whose games are over: all of it, or, when stopped, nothing."""
         if not self._batch.over:
             return
-        before = self._learned()
+        parts = self.parts.values()
+        before = copy.deepcopy([part.state_dict() for part in parts])
         try:
             self._learn()
         except _Interrupted:
-            self._unlearn(before)
-
-    def _learned(self):
-        """Return a copy of all that a batch changes."""
-        return copy.deepcopy([part.state_dict() for part in self._parts_that_learn()])
-
-    def _parts_that_learn(self):
-        critic = [self.critic.module, self.critic.optimiser] if self.critic else []
-        return [self.network.module, self.optimiser, *critic]
-
-    def _unlearn(self, before):
-        for part, state in zip(self._parts_that_learn(), before):
-            part.load_state_dict(state)
-        if self.critic:
-            self.critic.fitted = len(self.batches)
+            for part, state in zip(parts, before):
+                part.load_state_dict(state)
 
     def _look(self):
         """Look at the Stop button between two calls of torch."""
@@ -162,15 +138,15 @@ class PolicyLearner(NeuralLearner):
             sure[part] = self.step(*(array[part] for array in moves))
         self._note(sure, np.nonzero(live)[1])
         self._before += self._batch.games.actions
-        self._begin()
-        self.schedule.step()
+        self._batch = self._new_batch(len(self.batches))
+        self.set_rate(self._rate)
 
     def _advantages(self, boards, rewards, live):
         """Return what each move counts: float64[turns, games]."""
         if self.settings.returns == "sum":
             return np.broadcast_to(standardised(self._batch.tile_sums), live.shape)
         if self.critic:
-            found = self.critic.learn(boards, rewards, live, self._look)
+            found = self.critic.learn(boards, rewards, live, len(self.batches), self._look)
             return (found - found[live].mean()) / (found[live].std() + TINY)
         return standardised(to_go(rewards, self.settings.discount), live)
 
@@ -211,20 +187,18 @@ class PolicyLearner(NeuralLearner):
 
     # ------------------------------------------------------------ on disk
 
-    def arrays(self):
-        """Return all that a resume needs, as a dict of arrays."""
+    def state(self):
+        """Return what a resume needs beside `parts`, as a dict of arrays."""
         return {
-            **files.network_arrays(self.network),
-            **files.optimiser_arrays(self.optimiser),
             **self._batch.state(),
             "batches": self.batches.copy(),
             "batch_before": np.array(self._before),
-            "batch_rate": np.array(self.schedule.base_lrs),
-            **(self.critic.arrays() if self.critic else {}),
+            "batch_rate": np.array([self._rate]),
+            **({"critic.network": np.array("critic")} if self.critic else {}),
         }
 
-    def check(self, arrays, path):
-        """Raise ValueError, in one line, where arrays are not what `arrays` returns."""
+    def check_state(self, arrays, path):
+        """Raise ValueError, in one line, where arrays are not what `state` returns."""
         forms = {
             "batch_tile_sums": Form("int64", (None,), 0),
             "batches": Form("float64", (None, len(BATCH_COLUMNS)), [0] * 5 + [-1] * 2),
@@ -235,25 +209,14 @@ class PolicyLearner(NeuralLearner):
         kept, count = len(arrays["batch_tile_sums"]), self.games
         if kept != count:
             raise ValueError(f"{path}: holds a batch of {kept} games, not of {count}")
-        files.check(self.network, arrays, path)
-        files.check_optimiser(self.optimiser, arrays, path)
         self._new_batch(len(arrays["batches"])).check(arrays, path)
-        if self.critic:
-            self.critic.check(arrays, path)
 
-    def restore(self, arrays, path):
-        """Take up what `arrays` returned, once all of it is checked; path: named in errors."""
-        self.check(arrays, path)
-        check_seal(arrays)
-        files.restore(self.network, arrays, path)
-        files.restore_optimiser(self.optimiser, arrays)
+    def take_up(self, arrays):
+        """Take up what `state` returned, and `check_state` has seen."""
         self.batches, self._before = np.array(arrays["batches"]), int(arrays["batch_before"])
-        self.schedule.last_epoch = len(self.batches)
-        if self.critic:
-            self.critic.restore(arrays, path, len(self.batches))
-        self._begin()
+        self._batch = self._new_batch(len(self.batches))
         self._batch.restore(arrays)
-        self.set_rate(float(arrays["batch_rate"][0]))
+        self.set_rate(arrays["batch_rate"][0])
 
 
 # ---------------------------------------------------------------- the formulas

@@ -9,25 +9,24 @@ from lib2048.learn.settings import Settings, check_decay, check_range, option
 from lib2048.learn.starts import check_starts
 from lib2048.networks import neural
 
+PROCESS_BYTES = 2048 << 20  # beside its batches; measured: 500 MiB soon, 1700 after 10^8 actions
 
-def _defaults(settings):
+
+def _meant(settings, rate):
     """Return what None means, by name: here all that is left out may be said as None, too."""
-    return {field.name: field.default for field in fields(settings)}
+    games = batches.parse(settings.batch or type(settings).batch, settings.kind).games
+    own = {field.name: field.default for field in fields(settings)}
+    return own | {"rate": rate, "lanes": games}
 
 
 @dataclass(frozen=True, init=False)
 class ValueSettings(Settings, kind="value"):
     """The settings of value networks (see `learner`); see `Settings` for those of all kinds.
 
-    Args:
-        batch: which positions are trained together, 'batch1K', 'game', 'shuffle64', …
-        symmetry: how a board's images are used, 'simple', 'ave', 'max' or 'min'.
-        augment: learn all eight images of each position.
-        learning_rate: Adam's.
-        average: above 0, test games are played by (and the run's file holds) a moving average of
-            the weights, of which each step keeps this share.
-        precision: 'float32' or 'bfloat16'.
-        device: 'cpu', 'cuda', …
+    batch: which positions are trained together, 'batch1K', 'game', 'shuffle64', …; symmetry: how a
+    board's images are used; augment: learn all eight of each position; learning_rate: Adam's;
+    average: above 0, test games are played by (and the run's file holds) a moving average of the
+    weights, of which each step keeps this share.
     """
 
     rates = ("learning_rate",)
@@ -45,8 +44,7 @@ class ValueSettings(Settings, kind="value"):
     device: str = option("cpu", "value networks: cpu, cuda, …", budget=True)
 
     def _meant(self):
-        games = batches.parse(self.batch or type(self).batch).games
-        return _defaults(self) | {"rate": 0.001, "lanes": games}
+        return _meant(self, 0.001)
 
     def _check(self):
         check_starts(self.starts, 1)
@@ -59,7 +57,15 @@ class ValueSettings(Settings, kind="value"):
 
     def new_network(self):
         """Return the network, its weights drawn by the seed."""
-        return neural.room("learners").new_value_network(self)
+        names = ("seed", "symmetry", "device", "precision")
+        options = {name: getattr(self, name) for name in names}
+        return neural.room("network").ValueNetwork(self._named(), **options)
+
+    def _named(self):
+        """Return the name of the network, unless it is a reader's own."""
+        if self.network.startswith(neural.OWN):
+            raise ValueError(f"network {self.network}: give the module itself, Run(…, network=…)")
+        return self.network
 
     def new_learner(self, network):
         """Return what trains a network."""
@@ -67,22 +73,18 @@ class ValueSettings(Settings, kind="value"):
 
     def needed_bytes(self):
         """Return the most memory that a process needs which trains by these settings, in bytes."""
-        return neural.room("learners").needed_bytes(self)
+        return PROCESS_BYTES + neural.room("learner").training_bytes(self._named(), self)
 
 
 @dataclass(frozen=True, init=False)
 class PolicySettings(Settings, kind="policy"):
     """The settings of policy networks (see `reinforce`); see `Settings` for those of all kinds.
 
-    Args:
-        batch: games of a step, as in 'games10'.
-        epsilon: 0 draws actions by their probabilities, above 0 is ε-greedy.
-        optimiser: 'rmsprop' or 'adam', its learning_rate, and half_life, the batches in which that
-            halves.
-        returns: 'sum' of the last board's tiles, points 'to-go' or, by a 'critic' with λ = lam,
-            advantages; discount of later points.
-        entropy: weight of a bonus for being unsure.
-        steps: of the optimiser for each batch.
+    batch: games of a step, as in 'games10'; epsilon: 0 draws actions by their probabilities, above
+    0 is ε-greedy; optimiser, its learning_rate, and half_life, the batches in which that halves;
+    steps: of the optimiser for each batch; returns: 'sum' of the last board's tiles, points 'to-go'
+    or, by a 'critic' with λ = lam, advantages; discount: of later points; entropy: weight of a
+    bonus for being unsure.
     """
 
     rates = ("learning_rate",)
@@ -100,8 +102,7 @@ class PolicySettings(Settings, kind="policy"):
     )
 
     def _meant(self):
-        games = batches.parse(self.batch or type(self).batch, "policy").games
-        return _defaults(self) | {"rate": 0.01, "lanes": games}
+        return _meant(self, 0.01)
 
     def _check(self):
         check_decay(self.lam, 1)
@@ -128,4 +129,4 @@ class PolicySettings(Settings, kind="policy"):
 
     def needed_bytes(self):
         """Return the most memory that a process needs which trains by these settings, in bytes."""
-        return neural.room("learners").PROCESS_BYTES
+        return PROCESS_BYTES

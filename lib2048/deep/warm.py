@@ -4,8 +4,8 @@ import numpy as np
 import torch
 from torch.nn import functional
 
+from lib2048.deep.moves import legal_actions
 from lib2048.deep.policy import AT_ONCE
-from lib2048.game.batch import options
 from lib2048.game.rng import seed_bits
 
 HELD_BACK = 0.1  # of the moves, from the end: the network is measured on them, and learns the rest
@@ -14,20 +14,13 @@ HELD_BACK = 0.1  # of the moves, from the end: the network is measured on them, 
 def warm_start(network, moves, epochs=3, batch=256, learning_rate=1e-3, seed=1):
     """Teach a policy network the moves of recorded games by cross-entropy, with Adam.
 
-    Illegal actions are left out, as in play.
+    network: `PolicyNetwork`, changed in place; illegal actions are left out, as in play.  moves:
+    `Moves`, or (boards, actions), uint64[n] and int[n]; the last tenth is held back.  epochs:
+    passes over the others, shuffled; batch: moves of a step.
 
-    Args:
-        network: `PolicyNetwork`, changed in place.
-        moves: `Moves`, or (boards, actions), uint64[n] and int[n]; the last tenth is held back.
-        epochs: passes over the others, shuffled.
-        batch: moves of a step.
-
-    Returns:
-        list of dicts: a row before the first epoch and one after each: epoch, loss (in nats) and
-        agreement, the share of moves that are its most likely action, on what is held back.
-
-    Raises:
-        ValueError: for moves that are not legal, or too few, or bad numbers.
+    Returns a list of dicts, a row before the first epoch and one after each: epoch, loss (in nats)
+    and agreement, the share of moves that are its most likely action, on what is held back.  Raises
+    ValueError for moves that are not legal, or too few, or bad numbers.
     """
     boards, actions = _checked(network, *moves[:2])
     if epochs < 0 or batch < 1 or not 0 < learning_rate <= 1:
@@ -51,8 +44,8 @@ def warm_start(network, moves, epochs=3, batch=256, learning_rate=1e-3, seed=1):
 
 
 def _loss(network, boards, actions, reduction="mean"):
-    logits = network.logits(boards, np.isfinite(options(boards, network.game)[1]))
-    return functional.cross_entropy(logits, torch.from_numpy(actions), reduction=reduction)
+    taken = torch.from_numpy(actions)
+    return functional.cross_entropy(network.logits(boards), taken, reduction=reduction)
 
 
 @torch.inference_mode()
@@ -74,7 +67,6 @@ def _checked(network, boards, actions):
         )
     if not ((0 <= actions) & (actions < 4)).all():
         raise ValueError("an action is 0 Up, 1 Right, 2 Down or 3 Left")
-    rewards = options(boards, network.game)[1]
-    if not np.isfinite(rewards[np.arange(len(boards)), actions]).all():
+    if not legal_actions(boards, network.game)[np.arange(len(boards)), actions].all():
         raise ValueError("these moves hold an action that is not legal on its board")
     return boards, actions

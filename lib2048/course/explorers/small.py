@@ -80,7 +80,7 @@ class SmallBoardWidget(PositionWidget):
         return {"best": best, "own": own, "actions": actions, "odds": odds}
 
     def _actions(self, board):
-        legal = rules.afterstates(board, self.game.grid)
+        legal = rules.afterstates(board, self.game.game)
         optimal, taken = self.best.chances(board), self.own.chances(board)
         own_best = _largest(self.own.actions(board))
         return [
