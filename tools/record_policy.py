@@ -71,17 +71,15 @@ COLUMNS = ("batch", "games", "actions", "seconds", *BATCH_COLUMNS[2:],
 def tested(player, games=1000):
     """Return what test games give, as a dict."""
     result = evaluate(player, games)
-    shares = result.reached()
-    numbers = {
-        "mean": result.mean,
-        "ci95": result.ci95,
-        "max": result.max,
-        "games": games,
-        "moves_per_s": result.moves_per_s,
-    }
-    return {name: round(x, 1) for name, x in numbers.items()} | {
-        f"reached_{tile}": shares.get(tile, 0.0) for tile in TILES
-    }
+    numbers = {name: getattr(result, name) for name in ("mean", "ci95", "max")}
+    numbers |= {"games": games, "moves_per_s": result.moves_per_s}
+    return {name: round(x, 1) for name, x in numbers.items()} | shares_of(result.largest)
+
+
+def shares_of(largest):
+    """Return the shares of games that reached TILES, as columns; largest: exponents of each."""
+    shares = reached(largest)
+    return {f"reached_{tile}": shares.get(tile, 0.0) for tile in TILES}
 
 
 def both(network, games=1000):
@@ -98,9 +96,9 @@ def learned(learner, batches):
     for number in range(1, batches + 1):
         results, _ = learner.play(FOREVER, FOREVER, learner.games)
         games, actions, *means = learner.batches[-1].tolist()
-        shares = [reached(results[:, 3]).get(tile, 0.0) for tile in TILES]
         spent = round(time.process_time() - begin, 2)
         means = [round(mean, 4) for mean in means]
+        shares = shares_of(results[:, 3]).values()
         rows.append([number, int(games), int(actions), spent, *means, *shares])
     return rows
 
@@ -153,14 +151,8 @@ def record_adp(folder):
             rows = player.learn(200, 10, rate, fit, seed)
             path = folder / f"adp-{fit.replace(' ', '-')}-seed{seed}"
             write(path.with_suffix(".csv"), rows[0], [row.values() for row in rows])
-            say(
-                path,
-                fit=fit,
-                rate=rate,
-                theta=player.theta.tolist(),
-                before=tested(ADP()),
-                after=tested(player),
-            )
+            scores = {"before": tested(ADP()), "after": tested(player)}
+            say(path, fit=fit, rate=rate, theta=player.theta.tolist(), **scores)
 
 
 def teacher(name):
@@ -181,16 +173,9 @@ def record_warm(folder):
         rows = warm_start(network, moves, epochs=4)
         write(path.with_suffix(".csv"), rows[0], [row.values() for row in rows])
         save_file(network.module.state_dict(), path.with_suffix(".safetensors"))
-        spent = round(time.process_time() - begin, 1)
-        say(
-            path,
-            teacher=player,
-            games=games,
-            moves=len(moves.boards),
-            seconds=spent,
-            teacher_mean=float(moves.results[:, 1].mean()),
-            **both(network),
-        )
+        spent, mean = round(time.process_time() - begin, 1), float(moves.results[:, 1].mean())
+        taught = {"moves": len(moves.boards), "seconds": spent, "teacher_mean": mean}
+        say(path, teacher=player, games=games, **taught, **both(network))
 
 
 def record_mcts(folder):
@@ -216,17 +201,14 @@ def record_search(path, search, games=32):
     begin = time.process_time()
     results = player.play_games(0, games, TEST_SEED)
     spent = time.process_time() - begin
-    say(
-        path,
-        simulations=search.simulations,
-        turns=TURNS,
-        games=games,
-        scores=results[:, 1].tolist(),
-        mean=float(results[:, 1].mean()),
-        reached=reached(results[:, 3]),
-        seconds=round(spent, 1),
-        moves_per_s=round(results[:, 2].sum() / spent, 2),
-    )
+    scores = results[:, 1]
+    found = {
+        "scores": scores.tolist(),
+        "mean": float(scores.mean()),
+        "reached": reached(results[:, 3]),
+    }
+    speed = {"seconds": round(spent, 1), "moves_per_s": round(results[:, 2].sum() / spent, 2)}
+    say(path, simulations=search.simulations, turns=TURNS, games=games, **found, **speed)
 
 
 def record_random(folder):

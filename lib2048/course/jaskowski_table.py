@@ -1,6 +1,8 @@
 """Table I of Jaśkowski (2018), learning rules and their rates, with our own runs beside it."""
 
-from lib2048.machine.data import data
+import pandas as pd
+
+from lib2048.course.recorded import read_table
 from lib2048.play.statistics import compare_groups
 
 PAPER = "jaskowski2018_table1_learning_rules"
@@ -17,12 +19,10 @@ def table_one():
     TD's rates are ours: lesson 09 says why the paper's mean a fortieth.  ``.columns.name`` says how
     many comparisons there are.
     """
-    import pandas as pd
-
-    paper = pd.read_csv(data(f"published/{PAPER}.csv"))
-    paper["run"] = paper["rule"].str.lower() + "_" + paper["rate"].astype(str)
+    paper = read_table(f"published/{PAPER}")
+    paper = paper.assign(run=paper["rule"].str.lower() + "_" + paper["rate"].astype(str))
     theirs = paper.pivot(index="run", columns="depth_ply", values="score_mean")
-    tests = pd.read_csv(data("curves/rules_42-33_evaluations.csv"))
+    tests = read_table("curves/rules_42-33_evaluations")
     tests = tests[(tests["actions"] == EARLY) & tests["run"].isin(paper["run"])]
     told = compare_groups(tests, "run", "mean", against=BEST)
     late = _late()
@@ -36,10 +36,8 @@ def table_one():
 
 def _late():
     """Return the mean scores of the longest runs, a row a run."""
-    import pandas as pd
-
-    ours = pd.read_csv(data("curves/rules_42-33_tests.csv"))
-    more = pd.read_csv(data("curves/late_42-33_tests.csv"))
+    ours = read_table("curves/rules_42-33_tests")
+    more = read_table("curves/late_42-33_tests")
     more = more[(more["run"] == "one_stage") & (more["seed"] > 1)].assign(run=BEST)
     both = pd.concat([ours, more])
     return both[both["actions"] == LATE].groupby("run")[["mean_1ply", "mean_3ply"]].mean()

@@ -230,10 +230,5 @@ def _write(ax, axis, at, text, edge):
         return
     note |= {"xycoords": ("axes fraction", kind), "va": "top" if edge == 1 else "bottom"}
     right = edge is None  # an arrow stands where rising curves leave room
-    ax.annotate(
-        text,
-        (right, at),
-        (-4 if right else 4, -3 if edge == 1 else 3),
-        ha="right" if right else "left",
-        **note,
-    )
+    offset = (-4 if right else 4, -3 if edge == 1 else 3)
+    ax.annotate(text, (right, at), offset, ha="right" if right else "left", **note)

@@ -7,7 +7,9 @@ the reference of its experiment; data/curves/value_variants.csv says which row a
 
 from math import nan
 
-from lib2048.machine.data import data
+import pandas as pd
+
+from lib2048.course.recorded import read_table
 from lib2048.play.statistics import compare, compare_printed
 
 ACTIONS, TRAININGS = 500_000, 5  # actions: of our runs; trainings: of each of the paper's
@@ -22,7 +24,7 @@ def paper_variants():
     cent; verdict: by the rule of `compare`, from the printed means and deviations of five
     trainings; per_hour: positions that it learned from in an hour, nan where nothing is printed.
     """
-    variants = _read("curves/value_variants.csv")
+    variants = read_table("curves/value_variants")
     rows = [_row(*place) for place in zip(variants["table"], variants["row"], strict=True)]
     printed = [(float(row.score_mean), float(row.score_sd), TRAININGS) for row in rows]
     told = _judged(variants, printed, compare_printed, score=lambda found: found[0])
@@ -38,10 +40,10 @@ def recorded_variants(tests=None, seeds=3):
     Args:
         tests: a frame such as data/curves/value_tests.csv, which is the default.
     """
-    tests = _read("curves/value_tests.csv") if tests is None else tests
+    tests = read_table("curves/value_tests") if tests is None else tests
     tests = tests[(tests["plies"] == 1) & (tests["actions"] == ACTIONS)]
     means = dict(iter(tests.groupby(tests["list"] + "/" + tests["run"])["mean"]))
-    variants = _read("curves/value_variants.csv")
+    variants = read_table("curves/value_variants")
     found = [means.get(run, ()) for run in variants["run"]]
     found = [one if len(one) >= seeds else None for one in found]
     return _judged(variants, found, compare, score=lambda found: found.mean())
@@ -49,8 +51,6 @@ def recorded_variants(tests=None, seeds=3):
 
 def _judged(variants, found, judge, score):
     """Return the frame of both: found is what judge takes of each row of variants, or None."""
-    import pandas
-
     columns = ["variant", "experiment", "against", "changes", "score", "reference", "percent",
                "half", "verdict"]  # fmt: skip
     rows, reference = [], None
@@ -59,29 +59,12 @@ def _judged(variants, found, judge, score):
             against, reference = row.variant, one
         elif one is not None and reference is not None:
             told = judge(one, reference)
-            rows.append(
-                [
-                    row.variant,
-                    row.experiment,
-                    against,
-                    row.changes,
-                    score(one),
-                    told.base,
-                    told.percent,
-                    told.percent_half,
-                    told.verdict,
-                ]
-            )
-    return pandas.DataFrame(rows, columns=columns).set_index("variant")
+            differs = (told.base, told.percent, told.percent_half, told.verdict)
+            rows.append((row.variant, row.experiment, against, row.changes, score(one), *differs))
+    return pd.DataFrame(rows, columns=columns).set_index("variant")
 
 
 def _row(table, row):
     """Return a row of one of the paper's tables."""
-    [found] = _read(f"published/matsuzaki2021_{table}.csv").query(row).itertuples()
+    [found] = read_table(f"published/matsuzaki2021_{table}").query(row).itertuples()
     return found
-
-
-def _read(name):
-    import pandas
-
-    return pandas.read_csv(data(name))

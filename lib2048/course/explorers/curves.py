@@ -405,24 +405,18 @@ def _named(rows, names):
 def in_short(settings):
     """Say in a line what a run is: '42-33, TC(0.5), β 1, 16 stages'."""
     rate = f"{settings.rate_symbol} {settings.rate:g}"
-    if settings.neural:
-        symmetry = getattr(settings, "symmetry", "simple")
-        more = [settings.batch, *([symmetry] if symmetry != "simple" else [])]
-        more += ["augment"] if getattr(settings, "augment", False) else []
-        return ", ".join([settings.network, rate, *more, *_starts(settings)])
-    rule = f"{settings.the_rule.title}({settings.lam:g})"
-    said = [settings.network, rule if settings.delay else f"online {rule}", rate]
-    said += [settings.order] if settings.order == "backward" else []
-    said += [f"{settings.form} values"] if settings.form != "afterstate" else []
-    said += [f"V₀ {settings.optimistic:g}"] if settings.optimistic else []
-    if settings.stages:
-        said += [f"{2**settings.stages} stages" + ("" if settings.promotion else ", no promotion")]
-    return ", ".join([*said, *_starts(settings)])
+    said = (_of_nets if settings.neural else _of_tables)(settings, rate)
+    usual = Settings(network=settings.network).starts
+    return ", ".join([settings.network, *said, *[settings.starts] * (settings.starts != usual)])
 
 
 def _of_nets(settings, rate):
-    symmetry = settings.symmetry if settings.symmetry != "simple" else None
-    return filter(None, [rate, settings.batch, symmetry, settings.augment and "augment"])
+    yield rate
+    yield settings.batch
+    if (symmetry := getattr(settings, "symmetry", "simple")) != "simple":
+        yield symmetry
+    if getattr(settings, "augment", False):
+        yield "augment"
 
 
 def _of_tables(settings, rate):
@@ -437,8 +431,3 @@ def _of_tables(settings, rate):
         yield f"V₀ {settings.optimistic:g}"
     if settings.stages:
         yield f"{2**settings.stages} stages" + ("" if settings.promotion else ", no promotion")
-
-
-def _starts(settings):
-    plain = Settings(network=settings.network).starts
-    return [] if settings.starts == plain else [settings.starts]

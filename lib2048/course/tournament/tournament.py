@@ -6,6 +6,7 @@ A submission is a file: weights, or a Python file's player (see `guest`).
 import os
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -99,12 +100,14 @@ def _write(board, out):
         write_text(Path(out, PAGE), board.html())
 
 
-class _Tournament:
+class _Tournament(NamedTuple):
     """What every submission has in common."""
 
-    def __init__(self, games, ms_per_move, seed, limits, progress):
-        self.games, self.ms_per_move, self.seed = games, ms_per_move, seed
-        self.limits, self.progress = limits, progress
+    games: int
+    ms_per_move: float | None
+    seed: int
+    limits: GuestLimits
+    progress: bool
 
     def __call__(self, path, which):
         """Let a submission play; return its `Standing`, whatever it does."""
@@ -117,16 +120,15 @@ class _Tournament:
             play = self._guest if path.suffix.lower() == ".py" else self._weights
             return play(path, name)
         except Ended as ended:
-            return Standing(name, note=plain(ended.reason, MOST_NOTE))
+            note = ended.reason
         except Exception as error:  # nothing that is wrong with a file may stop the others
-            message = (str(error) or type(error).__name__).removeprefix(f"{path}: ")
-            return Standing(name, note=plain(message, MOST_NOTE))
+            note = (str(error) or type(error).__name__).removeprefix(f"{path}: ")
+        return Standing(name, note=plain(note, MOST_NOTE))
 
     def leaderboard(self, standings, paths):
         """Return the leaderboard of what has been played so far."""
-        missing = [
-            Standing(plain(p.name, 80), note="did not play") for p in paths[len(standings) :]
-        ]
+        missing = paths[len(standings) :]
+        missing = [Standing(plain(path.name, 80), note="did not play") for path in missing]
         settings = {"games": self.games, "seed": self.seed, "ms_per_move": self.ms_per_move}
         return Leaderboard([*standings, *missing], settings | {"finished": not missing})
 
@@ -143,12 +145,14 @@ class _Tournament:
         with bar(self.progress, total=self.games, unit=" games") as shown:
             tell = lambda done: shown.update(done - shown.n)  # noqa: E731
             called, games = play_file(path, self.games, self.seed, self.limits, tell)
-        scores, largest, moves = (
+        scores, largest = (
             np.array([getattr(game, field) for game in games], np.int64)
-            for field in ("score", "largest", "moves")
+            for field in ("score", "largest")
         )
-        seconds = sum(game.seconds for game in games)
-        result = Result(name, scores, largest, int(moves.sum()), seconds)
+        moves, seconds = (
+            sum(getattr(game, field) for game in games) for field in ("moves", "seconds")
+        )
+        result = Result(name, scores, largest, moves, seconds)
         out = is_out(games, self.limits)
         return Standing(name, result, _note(games, out), out, called)
 
