@@ -77,7 +77,7 @@ def test_module_imports_only_what_is_listed(path):
     if path.name in ("envs.py", "raster.py"):
         core |= names(EXTRAS["envs"])
     lazy = ["plot", "warm_torch", "running"]  # those of the course return tables
-    lazy += ["jaskowski_table", "papers", "recorded", "variants", "weight_errors"]
+    lazy += ["comparisons", "papers", "recorded", "weight_errors"]
     if path.stem not in lazy and path.parent.name not in ("widgets", "explorers"):
         assert distributions(imported(path, top_level_only=True)) <= core
 

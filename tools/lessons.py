@@ -297,7 +297,7 @@ def exported_names_only(path: Path, notebook: NotebookNode) -> Iterator[str]:
     """A lesson uses lib2048 by its exported names, and few other libraries."""
     for n, cell in code_cells(notebook):
         tree = parsed(cell)
-        for module, name in imports(tree):
+        for module, name in [*imports(tree), *attributes(tree)]:
             if module.split(".")[0] not in ALLOWED_IMPORTS:
                 yield f"cell {n}: imports {module}, which the lessons do not use"
             elif module.split(".")[0] == "lib2048" and not exported(module, name):
@@ -310,13 +310,19 @@ def parsed(cell: NotebookNode) -> ast.AST:
 
 
 def imports(tree: ast.AST) -> Iterator[tuple[str, str]]:
-    """Yield (module, name) of every import, name "" for a plain one, and of lib2048.a, course.b."""
+    """Yield (module, name) of every import, name "" for a plain one."""
     for node in ast.walk(tree):
         match node:
             case ast.Import(names=names):
                 yield from ((alias.name, "") for alias in names)
             case ast.ImportFrom(module=module, names=names):
                 yield from ((module or ".", alias.name) for alias in names)
+
+
+def attributes(tree: ast.AST) -> Iterator[tuple[str, str]]:
+    """Yield (module, name) of every name that is reached as lib2048.a or course.b."""
+    for node in ast.walk(tree):
+        match node:
             case ast.Attribute(value=ast.Name(id="lib2048"), attr=name):
                 yield "lib2048", name
             case ast.Attribute(value=ast.Name(id="course" | "draw" | "plot" as room), attr=name):
@@ -325,23 +331,17 @@ def imports(tree: ast.AST) -> Iterator[tuple[str, str]]:
 
 def few_names(path: Path, notebook: NotebookNode) -> Iterator[str]:
     """A lesson imports few names of lib2048."""
-    names = set()
-    for _, cell in code_cells(notebook):
-        for node in ast.walk(parsed(cell)):
-            match node:
-                case ast.ImportFrom(module=module) if (module or "").split(".")[0] == "lib2048":
-                    names |= {alias.name for alias in node.names}
-                case ast.Import(names=[ast.alias(name="lib2048")]):
-                    names.add("lib2048")
+    found = {pair for _, cell in code_cells(notebook) for pair in imports(parsed(cell))}
+    names = {name or module for module, name in found if module.split(".")[0] == "lib2048"}
     if len(names) > MOST_NAMES:
         yield f"imports {len(names)} names of lib2048, more than {MOST_NAMES}"
 
 
 def exported(module: str, name: str) -> bool:
     """Say whether lib2048 exports this module, and this module this name."""
-    package, _, inner = module.partition(".")
+    package, *inner = module.split(".")
     owner = importlib.import_module(package)
-    for part in inner.split(".") if inner else ():
+    for part in inner:
         if part not in getattr(owner, "__all__", dir(owner)):
             return False
         owner = getattr(owner, part)

@@ -119,13 +119,11 @@ def answers(run):
     found = {}
     for name, words in ANSWERS.items():
         done = run(*words, "--json")
-        found[name] = done.stderr if done.returncode else without_speed(json.loads(done.stdout))
+        found[name] = done.stderr
+        if not done.returncode:
+            told = json.loads(done.stdout)
+            found[name] = {key: what for key, what in told.items() if key != SPEED}
     return found
-
-
-def without_speed(answer):
-    """Return what the command answers without what differs from run to run."""
-    return {name: what for name, what in answer.items() if name != SPEED}
 
 
 def differing(found):
