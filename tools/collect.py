@@ -125,7 +125,8 @@ class Found(NamedTuple):
     def _summary(self, done):
         """Return the one row of a run; done: what its training came to."""
         row = {"run": self.job.name, "seed": self.job.settings.seed}
-        row |= {"command": command_of(self.job.settings)} | {n: rounded(x) for n, x in done.items()}
+        row |= {"command": command_of(self.job.settings)}
+        row |= {n: round(x, 1) if isinstance(x, float) else x for n, x in done.items()}
         visits = [stage["actions"] for stage in read_rows(self.path / STAGES)[1]]
         row |= {"visits": " ".join(visits)} if visits else {}
         row["sources"] = self.sources
@@ -136,10 +137,6 @@ class Found(NamedTuple):
 def in_columns(tests, names):
     """Return tests as columns of one row, such as mean_3ply."""
     return {f"{name}_{test['plies']}ply": test[name] for test in tests for name in names}
-
-
-def rounded(number):
-    return round(number, 1) if isinstance(number, float) else number
 
 
 def command_of(settings):

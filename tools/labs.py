@@ -21,7 +21,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from lib2048.course.labs.exercise import LABS
-from lib2048.course.labs.notebook import NO_ANSWER, NOT_ATTEMPTED
+from lib2048.course.labs.notebook import NO_ANSWER, NOT_ATTEMPTED, grading
 from lib2048.course.labs.release import released
 
 HOMEWORK = lessons.LESSONS / "homework"
@@ -51,30 +51,27 @@ def normalise(notebook: NotebookNode, lab: str) -> NotebookNode:
 
 def name_apart(cells: list[NotebookNode]) -> None:
     """Call the test of a solution cell that has its name NAME-test: nbgrader wants one each."""
-    solutions = {about(cell).get("grade_id") for cell in cells if about(cell).get("solution")}
+    solutions = {grading(cell).get("grade_id") for cell in cells if grading(cell).get("solution")}
     for cell in cells:
-        if is_test(cell) and about(cell).grade_id in solutions:
-            cell.metadata.nbgrader = NotebookNode(about(cell) | {"grade_id": f"{name(cell)}-test"})
-
-
-def about(cell: NotebookNode) -> dict:
-    """Return what nbgrader notes of a cell, {} for nothing."""
-    return cell.metadata.get("nbgrader", {})
+        if is_test(cell) and grading(cell).grade_id in solutions:
+            cell.metadata.nbgrader = NotebookNode(
+                grading(cell) | {"grade_id": f"{name(cell)}-test"}
+            )
 
 
 def name(cell: NotebookNode) -> str:
     """Return nbgrader's name of a cell."""
-    return about(cell).get("grade_id", "")
+    return grading(cell).get("grade_id", "")
 
 
 def is_test(cell: NotebookNode) -> bool:
     """Say whether a cell is a test that gives marks."""
-    return bool(about(cell).get("grade") and not about(cell).get("solution"))
+    return bool(grading(cell).get("grade") and not grading(cell).get("solution"))
 
 
 def is_manual(cell: NotebookNode) -> bool:
     """Say whether a cell is an answer that a person marks."""
-    return bool(about(cell).get("grade") and about(cell).get("solution"))
+    return bool(grading(cell).get("grade") and grading(cell).get("solution"))
 
 
 def release_of(lab: str) -> str:
@@ -111,7 +108,8 @@ def release_is_the_sources(path: Path, notebook: NotebookNode) -> Iterator[str]:
 
 
 def nothing_left_in_release(path: Path, notebook: NotebookNode) -> Iterator[str]:
-    """No marker, no hidden test and no model answer is left in what students get."""
+    """No marker, hidden test or model answer is left in what students get, and stubs of functions:
+    they keep their head and docstring, and raise NotImplementedError."""
     release = nbformat.reads(release_of(path.stem), as_version=4)
     for n, cell in enumerate(release.cells):
         for marker in MARKERS:
@@ -119,6 +117,9 @@ def nothing_left_in_release(path: Path, notebook: NotebookNode) -> Iterator[str]
                 yield f"cell {n}: {marker!r} is left in the release"
         if cell.cell_type == "markdown" and is_manual(cell) and cell.source != NO_ANSWER:
             yield f"cell {n}: more than {NO_ANSWER} is left of the answer"
+        if cell.cell_type == "code" and grading(cell).get("solution") and not is_manual(cell):
+            if NOT_ATTEMPTED not in cell.source or "def " not in cell.source:
+                yield f"cell {n}: its stub is no function that ends in {NOT_ATTEMPTED}"
 
 
 def title_says_minutes_and_marks(path: Path, notebook: NotebookNode) -> Iterator[str]:
@@ -137,16 +138,16 @@ def title_says_minutes_and_marks(path: Path, notebook: NotebookNode) -> Iterator
 
 def marks(notebook: NotebookNode) -> tuple[int, int]:
     """Return a lab's marks by checks, and by a person."""
-    tests = sum(about(cell).points for cell in notebook.cells if is_test(cell))
-    return tests, sum(about(cell).points for cell in notebook.cells if is_manual(cell))
+    tests = sum(grading(cell).points for cell in notebook.cells if is_test(cell))
+    return tests, sum(grading(cell).points for cell in notebook.cells if is_manual(cell))
 
 
 def names_apart(path: Path, notebook: NotebookNode) -> Iterator[str]:
     """Every cell that nbgrader knows has a name of its own, and every test has marks."""
-    count = Counter(name(cell) for cell in notebook.cells if about(cell))
+    count = Counter(name(cell) for cell in notebook.cells if grading(cell))
     yield from (f"{times} cells are called {one!r}" for one, times in count.items() if times > 1)
     for n, cell in enumerate(notebook.cells):
-        if is_test(cell) and not (about(cell).points > 0 and about(cell).locked):
+        if is_test(cell) and not (grading(cell).points > 0 and grading(cell).locked):
             yield f"cell {n}: a test has marks, and is locked"
     if 'STUDENT = "0000"' not in str(notebook.cells):
         yield 'no line STUDENT = "0000" asks whose it is'
@@ -169,15 +170,6 @@ def tests_check_and_require(path: Path, notebook: NotebookNode) -> Iterator[str]
             yield f"cell {n}: a test hides a require between '{BEGIN}' and '{END}'"
 
 
-def stubs_are_functions(path: Path, notebook: NotebookNode) -> Iterator[str]:
-    """What a student fills in keeps its head and docstring, and raises NotImplementedError."""
-    release = nbformat.reads(release_of(path.stem), as_version=4)
-    for n, cell in enumerate(release.cells):
-        if cell.cell_type == "code" and about(cell).get("solution") and not is_manual(cell):
-            if NOT_ATTEMPTED not in cell.source or "def " not in cell.source:
-                yield f"cell {n}: its stub is no function that ends in {NOT_ATTEMPTED}"
-
-
 def tags_known(path: Path, notebook: NotebookNode) -> Iterator[str]:
     """Every tag has a meaning here, and at most one cell holds budgets."""
     tags = [tag for cell in notebook.cells for tag in lessons.tags(cell)]
@@ -194,7 +186,7 @@ def ends_with_handing_in(path: Path, notebook: NotebookNode) -> Iterator[str]:
 
 def has_a_prediction(path: Path, notebook: NotebookNode) -> Iterator[str]:
     """A person marks something, and the model answer holds a rubric in italics."""
-    manual = [cell for cell in notebook.cells if is_manual(cell) and about(cell).points]
+    manual = [cell for cell in notebook.cells if is_manual(cell) and grading(cell).points]
     if not manual:
         yield "no answer is marked by a person"
     for cell in [cell for cell in manual if cell.cell_type == "markdown"]:
@@ -209,7 +201,6 @@ CHECKS = (
     title_says_minutes_and_marks,
     names_apart,
     tests_check_and_require,
-    stubs_are_functions,
     lessons.short_cells,
     tags_known,
     lessons.small,

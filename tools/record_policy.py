@@ -82,12 +82,10 @@ def shares_of(largest):
     return {f"reached_{tile}": shares.get(tile, 0.0) for tile in TILES}
 
 
-def both(network, games=1000):
+def both(network):
     """Return what a policy gives in test games, taken at its likeliest and drawn."""
-    return {
-        "most likely": tested(network.player(), games),
-        "drawn": tested(network.player(explore=True), games),
-    }
+    drawn = network.player(explore=True)
+    return {"most likely": tested(network.player()), "drawn": tested(drawn)}
 
 
 def learned(learner, batches):

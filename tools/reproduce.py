@@ -101,17 +101,13 @@ def state_of(about, job, wanted, data, known):
 def sources_of(about, job, wanted, data):
     """Return the hash of the sources that recorded a job, '' for an unknown one, None for none."""
     if is_shipped(job, wanted):
-        return shipped(data / "weights" / f"{job.name}.npz")
+        file = data / "weights" / f"{job.name}.npz"
+        return info(file)["info"].get("config", {}).get("sources", "") if file.exists() else None
     if "each" in wanted.files:
         note = data / "curves" / f"{each_name(wanted, job)}.json"
         return read_json(note)["config"].get("sources", "") if note.exists() else None
     rows = recorded_rows(about, job, wanted, data)
     return next((row["sources"] for _, row in rows if row.get("sources")), "") if rows else None
-
-
-def shipped(file):
-    """Return the sources of the run whose weights a file holds."""
-    return info(file)["info"].get("config", {}).get("sources", "") if file.exists() else None
 
 
 def text_of(rows):
@@ -122,9 +118,7 @@ def text_of(rows):
     lines = [[as_shown(line[name]) for name in HEADS] for line in lines]
     wide = [max(map(len, column)) for column in zip(*lines)]
     text = [
-        "  ".join(
-            cell.rjust(w) if n else cell.ljust(w) for n, (cell, w) in enumerate(zip(line, wide))
-        ).rstrip()
+        "  ".join([line[0].ljust(wide[0]), *map(str.rjust, line[1:], wide[1:])]).rstrip()
         for line in lines
     ]
     rule = "-" * (sum(wide) + 2 * len(wide) - 2)
@@ -191,12 +185,10 @@ def stretches(name, jobs, wanted, data):
         if isinstance(job, TrainingJob) and job.name not in found:
             rows = recorded_rows({"list": name} | job.about, job, wanted, data)
             rows = [(t, row) for t, row in rows if t in TABLES and row.get("actions")]
-            if rows:
-                first = min(
-                    rows, key=lambda each: (float(each[1]["actions"]), each[0] != "history")
-                )
-                found[job.name] = Stretch(name, job, *first)
-    return sorted(found.values(), key=lambda each: each.actions)
+            some = [Stretch(name, job, *each) for each in rows]
+            if some:
+                found[job.name] = min(some, key=lambda one: (one.actions, one.table != "history"))
+    return sorted(found.values(), key=lambda one: one.actions)
 
 
 def recorded_rows(about, job, wanted, data):

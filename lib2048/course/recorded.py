@@ -124,10 +124,10 @@ def recorded(name):
 def recorded_tests(*names):
     """Return the test games that lists of data/runs have recorded, as one DataFrame.
 
-    A row a test: list, run, network, seed, actions (of training before it), plies, games, mean,
-    ci95, end (True for the test after the run, which has more games; False for those on the way),
-    and reached_512 … reached_32768, shares of its games; nan where nobody wrote it down.  Runs are
-    in the order of their list.  A list whose runs are not there yet has no rows.
+    A row a test, run by run: list, run, network, seed, actions (of training before it), plies,
+    games, mean, ci95, end (True for the test after the run, which has more games; False for those
+    on the way), and reached_512 … reached_32768, shares of its games; nan where nobody wrote it
+    down.
 
     Args:
         *names: of lists, such as "late".
@@ -302,19 +302,15 @@ class Table:
         Nothing is read of a file that has not changed; of one that is not there, there are no rows.
         Raises ValueError, in one line, for one that is no table.
         """
-        if (now := self._stamp()) == self._seen:
+        seen, self._seen = self._seen, self._stamp()
+        if self._seen in (seen, None):
             return [], False
-        anew = False
-        if now is not None:
-            with open_file(self.path) as file:
-                file.seek(self._end - len(self._last))
-                if anew := file.read(len(self._last)) != self._last:
-                    self._end, self._last, self._columns = 0, b"", None
-                    file.seek(0)
-                text = file.read(MOST_BYTES + 1)
-        rows = [] if now is None else self._rows(text)
-        self._seen = now
-        return rows, anew
+        with open_file(self.path) as file:
+            file.seek(self._end - len(self._last))
+            if anew := file.read(len(self._last)) != self._last:
+                self._end, self._last, self._columns = 0, b"", None
+                file.seek(0)
+            return self._rows(file.read(MOST_BYTES + 1)), anew
 
     def _stamp(self):
         try:

@@ -13,7 +13,6 @@ import numpy as np
 from lib2048.course.tournament.guest import GuestLimits, is_out, plain, play_file
 from lib2048.course.tournament.leaderboard import Leaderboard, Standing
 from lib2048.game.board import WHOLE
-from lib2048.machine.child import Ended
 from lib2048.machine.files import write_text
 from lib2048.machine.terminal import bar
 from lib2048.networks import storage
@@ -119,11 +118,9 @@ class _Tournament(NamedTuple):
         try:
             play = self._guest if path.suffix.lower() == ".py" else self._weights
             return play(path, name)
-        except Ended as ended:
-            note = ended.reason
         except Exception as error:  # nothing that is wrong with a file may stop the others
             note = (str(error) or type(error).__name__).removeprefix(f"{path}: ")
-        return Standing(name, note=plain(note, MOST_NOTE))
+            return Standing(name, note=plain(note, MOST_NOTE))
 
     def leaderboard(self, standings, paths):
         """Return the leaderboard of what has been played so far."""
@@ -145,13 +142,9 @@ class _Tournament(NamedTuple):
         with bar(self.progress, total=self.games, unit=" games") as shown:
             tell = lambda done: shown.update(done - shown.n)  # noqa: E731
             called, games = play_file(path, self.games, self.seed, self.limits, tell)
-        scores, largest = (
-            np.array([getattr(game, field) for game in games], np.int64)
-            for field in ("score", "largest")
-        )
-        moves, seconds = (
-            sum(getattr(game, field) for game in games) for field in ("moves", "seconds")
-        )
+        scores = np.array([game.score for game in games], np.int64)
+        largest = np.array([game.largest for game in games], np.int64)
+        moves, seconds = sum(game.moves for game in games), sum(game.seconds for game in games)
         result = Result(name, scores, largest, moves, seconds)
         out = is_out(games, self.limits)
         return Standing(name, result, _note(games, out), out, called)
