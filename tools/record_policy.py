@@ -16,13 +16,13 @@ needs those of `warm`, and `random` is what all of it is compared with.  About a
 in all.
 """
 
-import csv
 import json
 import sys
 import time
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import torch
 from safetensors.torch import load_file, save_file
 
@@ -101,11 +101,8 @@ def learned(learner, batches):
     return rows
 
 
-def write(path, columns, rows):
-    with open(path, "w", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(columns)
-        writer.writerows(rows)
+def write(path, rows, columns=None):
+    pd.DataFrame(rows, columns=columns).to_csv(path, index=False, lineterminator="\n")
 
 
 def say(path, **what):
@@ -129,9 +126,9 @@ def record_run(folder, name):
         if name in FROM:
             network.module.load_state_dict(load_file(folder / f"{FROM[name]}-seed1.safetensors"))
         learner = PolicyLearner(network, settings)
-        write(path.with_suffix(".csv"), COLUMNS, learned(learner, batches))
+        write(path.with_suffix(".csv"), learned(learner, batches), COLUMNS)
         save_file(network.module.state_dict(), path.with_suffix(".safetensors"))
-        write(folder / f"{name}-seed{seed}-game.csv", ("move", "distance"), one_game(network))
+        write(folder / f"{name}-seed{seed}-game.csv", one_game(network), ("move", "distance"))
         say(path, settings=settings.config(), batches=len(learner.batches), **both(network))
 
 
@@ -148,7 +145,7 @@ def record_adp(folder):
             player = ADP()
             rows = player.learn(200, 10, rate, fit, seed)
             path = folder / f"adp-{fit.replace(' ', '-')}-seed{seed}"
-            write(path.with_suffix(".csv"), rows[0], [row.values() for row in rows])
+            write(path.with_suffix(".csv"), rows)
             scores = {"before": tested(ADP()), "after": tested(player)}
             say(path, fit=fit, rate=rate, theta=player.theta.tolist(), **scores)
 
@@ -169,7 +166,7 @@ def record_warm(folder):
         moves = record_games(teacher(player), games, seed=1).first(turns)
         begin = time.process_time()
         rows = warm_start(network, moves, epochs=4)
-        write(path.with_suffix(".csv"), rows[0], [row.values() for row in rows])
+        write(path.with_suffix(".csv"), rows)
         save_file(network.module.state_dict(), path.with_suffix(".safetensors"))
         spent, mean = round(time.process_time() - begin, 1), float(moves.results[:, 1].mean())
         taught = {"moves": len(moves.boards), "seconds": spent, "teacher_mean": mean}
