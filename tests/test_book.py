@@ -6,7 +6,6 @@ from urllib.parse import unquote, urlsplit
 
 import book
 import pytest
-import staircase
 from book_pages import Page, built, names
 
 import lib2048
@@ -149,8 +148,8 @@ def test_arguments_and_errors_are_said_where_editors_look_for_them():
 
 
 def test_the_staircase_rises_and_leads_to_lessons():
-    steps = staircase.steps()
+    steps = book.steps()
     means = [mean for _, _, mean, _ in steps]
     assert means == sorted(means) and means[0] < 2_000 and means[-1] > 600_000
-    for page in re.findall(r'href="([^"]+)"', staircase.html(FILES)):
+    for page in re.findall(r'href="([^"]+)"', book.staircase(FILES)):
         assert page.replace(".html", ".ipynb") in FILES.values()

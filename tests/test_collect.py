@@ -11,7 +11,6 @@ from pathlib import Path
 import collect
 import numpy as np
 import pandas as pd
-import proof
 import pytest
 import reproduce
 from learners import SMALL, contents
@@ -558,7 +557,7 @@ def told(path, folder):
 
 def test_reproduce_tells_todays_sources_from_older_ones(swept, tmp_path):
     out, lists = swept
-    wanted = dict.fromkeys((*reproduce.STATES, *proof.VERDICTS), 0)
+    wanted = dict.fromkeys((*reproduce.STATES, *reproduce.VERDICTS), 0)
     wanted |= {"list": "runs", "core-hours": None, "runs": 3}
     assert told(lists[0], tmp_path / "none") == wanted | {"missing": 3}
     collect.collect(out, lists, tmp_path)
@@ -583,11 +582,11 @@ def test_what_comes_out_as_recorded_counts_as_current(swept, tmp_path, capsys, m
     assert said >= {"runs tc: bit for bit", "runs td: bit for bit"}
     found = told(path, tmp_path)
     assert (found["current"], found["older"], found["bit for bit"]) == (3, 0, 2)
-    rows = table(tmp_path / proof.FILE).set_index("run")
+    rows = table(tmp_path / reproduce.FILE).set_index("run")
     assert (rows["mean"] == rows["again"]).all() and set(rows["sources"]) == {SOURCE_HASH}
     reproduce.main()
     assert "bit for bit," not in capsys.readouterr().out  # what is proved is not run again
-    file = tmp_path / proof.FILE
+    file = tmp_path / reproduce.FILE
     file.write_text(file.read_text().replace("bit for bit", "differs"))
     found = told(path, tmp_path)
     assert (found["current"], found["older"], found["differs"]) == (0, 3, 2)
@@ -596,14 +595,20 @@ def test_what_comes_out_as_recorded_counts_as_current(swept, tmp_path, capsys, m
 def test_several_threads_agree_within_their_interval():
     row = {"games": "1000", "mean": "100.0", "ci95": "3.0", "max": ""}
     again = {"games": 1000, "mean": 104.9, "ci95": 4.0, "max": 500}
-    assert proof.verdict(row, row | {"games": 1000, "mean": 100.04, "ci95": 3}, 1) == proof.EXACT
-    assert [proof.verdict(row, again, threads) for threads in (1, 2)] == ["differs", "in interval"]
-    assert proof.verdict(row, again | {"mean": 105.1}, 2) == "differs"
+    assert (
+        reproduce.verdict(row, row | {"games": 1000, "mean": 100.04, "ci95": 3}, 1)
+        == reproduce.EXACT
+    )
+    assert [reproduce.verdict(row, again, threads) for threads in (1, 2)] == [
+        "differs",
+        "in interval",
+    ]
+    assert reproduce.verdict(row, again | {"mean": 105.1}, 2) == "differs"
 
 
 def test_a_stretch_that_takes_too_long_is_left_out(swept, tmp_path, capsys):
     out, [path, *_] = swept
     collect.collect(out, [path], tmp_path)
-    proof.prove_all([(path.stem, read_list(path), read_collect(path))], 0.1, tmp_path)
+    reproduce.prove_all([(path.stem, read_list(path), read_collect(path))], 0.1, tmp_path)
     assert "take too long" in capsys.readouterr().out
-    assert proof.proved(tmp_path) == {}
+    assert reproduce.proved(tmp_path) == {}

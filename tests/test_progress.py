@@ -260,19 +260,15 @@ def test_a_number_far_away_gets_an_arrow_and_the_curve_its_room(ax, value, arrow
     ax.figure.canvas.draw()
 
 
-def test_a_number_on_the_other_axis_and_on_a_logarithmic_one():
-    rows = plot.intervals(["a", "b"], [10, 20], [1, 1])
-    predict("06.1", 15.5)
-    assert mark_prediction(rows, "06.1", axis="x").get_lines()[-1].get_xdata()[0] == 15.5
+def test_a_number_on_a_logarithmic_axis():
     predict("06.2", -1)  # there is no such place
-    frame = pd.DataFrame({"actions": [1, 10, 100], "mean": [0, 500, 1000]})
-    narrow = plot.curves({"run": frame}, logx=True)
-    assert drawn(mark_prediction(narrow, "06.2", axis="x"))[0] == ["← you said -1"]
+    frame = pd.DataFrame({"actions": [1, 2, 3], "mean": [1, 10, 100]})
+    ax = plot.curves({"run": frame})
+    ax.set(yscale="log", ylim=(1, 100))
+    assert drawn(mark_prediction(ax, "06.2"))[0] == ["↓ you said -1"]
     predict("06.2", 300)
-    low, high = mark_prediction(narrow, "06.2", axis="x").get_xlim()
-    assert 0 < low < 1 and 300 < high < 1000
-    with pytest.raises(ValueError, match='axis is "x" or "y"'):
-        mark_prediction(narrow, "06.1", axis="z")
+    low, high = mark_prediction(ax, "06.2").get_ylim()
+    assert low == pytest.approx(1) and 300 < high < 1000
 
 
 def test_words_stand_above_the_figure(ax):

@@ -18,7 +18,8 @@ STORED = labs.labs()
 @pytest.mark.parametrize("check", labs.CHECKS, ids=lambda check: check.__name__)
 @pytest.mark.parametrize("lab", STORED)
 def test_stored_lab(lab, check):
-    assert list(check(lab, nbformat.read(labs.path_of(lab), as_version=4))) == []
+    path = labs.path_of(lab)
+    assert list(check(path, nbformat.read(path, as_version=4))) == []
 
 
 def test_every_release_has_its_source():
@@ -137,7 +138,7 @@ FAULTS = {
     check_another_lab: "a test checks another lab",
     answer_beside_the_markers: "more than YOUR ANSWER HERE is left",
     forget_handing_in: "lib2048 labs pack hw01",
-    long_cells: "lines, more than 25",
+    long_cells: "lines of code, more than 25",
     no_rubric: "no rubric in italics",
 }
 
@@ -152,7 +153,9 @@ def test_a_planted_fault_is_told(fault, words, tmp_path, monkeypatch):
 def test_two_cells_of_one_name_are_told(tmp_path, monkeypatch):
     notebook = source(tmp_path, monkeypatch)
     same_name(notebook)
-    assert list(labs.names_apart("hw01", notebook)) == ["2 cells are called 'slide-columns'"]
+    assert list(labs.names_apart(labs.path_of("hw01"), notebook)) == [
+        "2 cells are called 'slide-columns'"
+    ]
 
 
 def test_a_release_that_is_not_the_sources_is_told(tmp_path, monkeypatch):

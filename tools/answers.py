@@ -231,14 +231,8 @@ def task_04_3() -> Answer:
         for seed in SEEDS:
             table = lesson.board_table("2x3")
             for epsilon in first:
-                train(
-                    table,
-                    alpha=lesson.ALPHA,
-                    actions=lesson.ON_2x3 // 3,
-                    epsilon=epsilon,
-                    seed=seed,
-                    progress=False,
-                )
+                budget = {"actions": lesson.ON_2x3 // 3, "progress": False}
+                train(table, alpha=lesson.ALPHA, epsilon=epsilon, seed=seed, **budget)
             shares.append(lesson.small.marks(table)["share"])
         for name in ("min", "mean", "max"):
             yield f"{first}, {name}", getattr(np, name)(shares)
@@ -258,9 +252,8 @@ def task_05_2() -> Answer:
     end, draw = lesson.games.ends[999], np.random.default_rng(2)
     for _ in range(4):
         again = draw.permutation(end)
-        lesson.fit(
-            lesson.early, lesson.games.afterstates[again], lesson.games.returns[again], lesson.ALPHA
-        )
+        examples = lesson.games.afterstates[again], lesson.games.returns[again]
+        lesson.fit(lesson.early, *examples, lesson.ALPHA)
     sets = pd.cut(lesson.known, lesson.bins, labels=lesson.labels_of)
     values = pd.Series(lesson.early.values(lesson.tests)).groupby(sets, observed=True).mean()
     yield from ((f"look-ups seen {row}", value) for row, value in values.items())

@@ -10,6 +10,7 @@ import argparse
 import importlib
 import inspect
 import json
+import math
 import os
 import posixpath
 import re
@@ -18,7 +19,7 @@ import sys
 import time
 from pathlib import Path
 
-import staircase
+import pandas as pd
 
 ROOT = Path(__file__).resolve().parents[1]
 BOOK = ROOT / "build/book"
@@ -161,7 +162,57 @@ def front(text, found):
     for name, files in lists.items():
         lines = [f"{title(file)} <{found[file].rpartition('.')[0]}>" for file in files]
         text = text.replace(f"@{name}@", "\n".join(lines))
-    return text.replace("@staircase@", staircase.html(found)).replace("@play@", PLAYED)
+    return text.replace("@staircase@", staircase(found)).replace("@play@", PLAYED)
+
+
+# The staircase: mean scores, from a random player to the best, as recorded.
+LEAST = 500  # points: where the bars begin, on a scale of ratios
+# The player, the lesson that builds it, and the row that recorded its games.
+STEPS = [
+    ("chance alone", "01", "curves/policy_tests.csv", "run == 'random'"),
+    ("rules of thumb", "A3", "curves/depth_4x6.csv", "player == 'heuristic' and plies == 1"),
+    ("rules of thumb, looking ahead", "14", "curves/depth_4x6.csv",
+     "player == 'heuristic' and plies == 3"),
+    ("TD(0), 100 000 games", "06", "curves/depth_4x6.csv", "player == 'td0' and plies == 1"),
+    ("the same, one ply further", "07", "curves/depth_4x6.csv", "player == 'td0' and plies == 2"),
+    ("temporal coherence, 10¹⁰ actions", "09", "curves/depth_4x6.csv",
+     "player == 'shipped' and plies == 1"),
+    ("the same, three plies deep", "14", "curves/depth_4x6.csv",
+     "player == 'shipped' and plies == 3"),
+    ("the paper’s best, a second a move", "13",
+     "published/jaskowski2018_table5_search.csv", "time_limit_ms == 1000"),
+]  # fmt: skip
+
+
+def steps():
+    """Return the steps as recorded: a list of (player, lesson, mean score, half its interval)."""
+    return [(player, lesson, *step(table, query)) for player, lesson, table, query in STEPS]
+
+
+def step(table, query):
+    (row,) = pd.read_csv(ROOT / "data" / table).query(query).itertuples()
+    if table.startswith("published"):
+        return row.score_mean, row.score_ci95
+    return row.mean, row.ci95
+
+
+def staircase(pages):
+    """Return the staircase as a list in HTML; pages: {file of a lesson: its page in the book}."""
+    found = steps()
+    most = math.log(max(mean for _, _, mean, _ in found) / LEAST)
+    lines = []
+    for player, lesson, mean, half in found:
+        share = math.log(mean / LEAST) / most
+        page = next(p for f, p in pages.items() if f.startswith(f"notebooks/{lesson}_"))
+        link = f'<a href="{page.replace(".ipynb", ".html")}" title="lesson {lesson}">{player}</a>'
+        score = f'<span class="score"><b>{points(mean)}</b> ± {points(half)}</span>'
+        bar = f'<li style="--share: {share:.3f}">{link}<span class="bar"></span>'
+        lines.append(f"{bar}{score}</li>")
+    return '<ol class="staircase">\n' + "\n".join(lines) + "\n</ol>"
+
+
+def points(number):
+    return f"{number:,.0f}".replace(",", "\u202f")
 
 
 # ---- the reference ---------------------------------------------------------------------------

@@ -50,7 +50,7 @@ def main(arguments):
 
 def complaints(folder=DATA):
     """Return what is wrong with a data folder, a line each."""
-    groups = _groups(folder)
+    groups = _told(folder)["group"]
     owners = {name: [g["files"] for g in groups if _in(name, g)] for name in files(folder)}
     wrong = [f"{name}: say in card.toml what it is" for name, own in owners.items() if not own]
     wrong += [f"{name}: in {' and '.join(own)}" for name, own in owners.items() if len(own) > 1]
@@ -70,17 +70,18 @@ def files(folder=DATA):
 
 def page(folder=DATA):
     """Return the text of the card."""
-    told = tomllib.loads((folder / CARD).read_text(encoding="utf-8"))
+    told = _told(folder)
     return HEAD.format(**told) + "".join(_line(folder, group) for group in told["group"])
 
 
 def sums(folder=DATA):
     """Return the hashes of all files, in the format of sha256sum."""
-    return "".join(f"{_hash(folder / name)}  {name}\n" for name in files(folder))
+    hashes = ((hashlib.sha256((folder / name).read_bytes()), name) for name in files(folder))
+    return "".join(f"{found.hexdigest()}  {name}\n" for found, name in hashes)
 
 
-def _groups(folder):
-    return tomllib.loads((folder / CARD).read_text(encoding="utf-8"))["group"]
+def _told(folder):
+    return tomllib.loads((folder / CARD).read_text(encoding="utf-8"))
 
 
 def _in(name, group):
@@ -92,11 +93,10 @@ def _line(folder, group):
     paths = [folder / name for name in files(folder) if _in(name, group)]
     tables = [pd.read_csv(path) for path in paths if path.suffix == ".csv"]
     lists = [] if "by" in group else _filling(folder, paths, tables)
-    by = group.get("by") or ", ".join(f"`{name}`" for name in lists)
-    hours = sum(read_collect(folder / "runs" / f"{name}.toml").hours or 0 for name in lists)
-    what = "; ".join(
-        [group["what"], *(f"{key}: {group[key]}" for key in ("machine", "licence") if key in group)]
-    )
+    by = group.get("by") or ", ".join(f"`{path.stem}`" for path in lists)
+    hours = sum(read_collect(path).hours or 0 for path in lists)
+    own = [f"{key}: {group[key]}" for key in ("machine", "licence") if key in group]
+    what = "; ".join([group["what"], *own])
     size = sum(path.stat().st_size for path in paths) / 1024
     seeds = "" if "machine" in group else _seeds(paths, tables)
     cells = (f"`{group['files']}`", what, by, seeds, f"{hours:g}" if hours else "",
@@ -106,19 +106,18 @@ def _line(folder, group):
 
 def _filling(folder, paths, tables):
     """Return the lists that fill some files, as far as anything of them is recorded there."""
-    lists = sorted(path.stem for path in (folder / "runs").glob("*.toml"))
     named = set().union(*(table["list"] for table in tables if "list" in table))
-    return [one for one in lists if _fills(folder, one, paths) and (not named or one in named)]
+    lists = sorted((folder / "runs").glob("*.toml"))
+    return [one for one in lists if _fills(one, paths) and (not named or one.stem in named)]
 
 
-def _fills(folder, name, paths):
+def _fills(path, paths):
     """Return whether a list fills one of some files."""
-    path = folder / "runs" / f"{name}.toml"
-    filled = dict(read_collect(path).files)
+    filled = read_collect(path).files
     patterns = [f"{stem}.csv" for key, stem in filled.items() if key != "each"]
-    jobs = read_list(path) if "each" in filled or not filled else []
-    patterns += [f"{job.name}*_seed*" for job in jobs if "each" in filled]
-    patterns += [f"{job.name}.*" for job in jobs if not filled]
+    if "each" in filled or not filled:
+        ending = "*_seed*" if filled else ".*"
+        patterns += [f"{job.name}{ending}" for job in read_list(path)]
     return any(fnmatch.fnmatchcase(path.name, pattern) for path in paths for pattern in patterns)
 
 
@@ -129,16 +128,11 @@ def _seeds(paths, tables):
     return ", ".join(map(str, sorted(found)))
 
 
-def _hash(path):
-    return hashlib.sha256(path.read_bytes()).hexdigest()
-
-
 def _changed(folder):
     """Return the files whose hashes differ from those that are written down, or have none."""
-    lines = (folder / SUMS).read_text(encoding="utf-8").splitlines()
-    told = {name: digest for digest, name in (line.split("  ", 1) for line in lines)}
-    there = {name: _hash(folder / name) for name in files(folder)}
-    return sorted(name for name in told.keys() | there.keys() if told.get(name) != there.get(name))
+    told, found = (folder / SUMS).read_text(encoding="utf-8"), sums(folder)
+    lines = {*told.splitlines()} ^ {*found.splitlines()}
+    return sorted({line.split("  ", 1)[1] for line in lines})
 
 
 if __name__ == "__main__":

@@ -16,7 +16,6 @@ unless its list has `rows`.
 
 import argparse
 import csv
-import io
 import json
 import shutil
 import sys
@@ -29,7 +28,7 @@ from lib2048.machine.files import read_json, write_atomic, write_text
 from lib2048.sweep import TrainingJob, read_collect, read_list, training
 from lib2048.sweep.shipping import Shipping
 from lib2048.train.folder import CONFIG, TESTS
-from lib2048.train.history import EVALUATION_COLUMNS, EVALUATIONS, HISTORY, STAGES
+from lib2048.train.history import EVALUATION_COLUMNS, EVALUATIONS, HISTORY, STAGES, csv_text
 
 DATA = Path(__file__).resolve().parents[1] / "data"
 RUN_FILES = {"tests": TESTS, "evaluations": EVALUATIONS, "history": HISTORY, "stages": STAGES}
@@ -61,20 +60,20 @@ def paths_of(lists):
 
 def collect(runs, lists, into=DATA):
     """Collect from the folders of some lists below `runs`, and say how much there was."""
-    files = {}
+    files = {}  # {a file of data/curves: (its table, [(what tells a job's rows, the rows)])}
     for path in lists:
         if (folder := runs / path.stem).is_dir():
             jobs, wanted = read_list(path), read_collect(path)
             done = [Found(path.stem, job, folder) for job in jobs if is_done(job, folder, wanted)]
             for table, file in wanted.files.items():
                 if table != "each":
-                    files.setdefault(file, Filled(table)).add(done, wanted)
+                    files.setdefault(file, (table, []))[1].extend(new_rows(table, done, wanted))
             for one in done:
                 keep_files(one, wanted, into)
             print(f"{path.stem}: {len(done)} of {len(jobs)}")
-    for file, filled in files.items():
-        if filled.new:
-            write_merged(into / "curves" / f"{file}.csv", filled)
+    for file, (table, new) in files.items():
+        if new:
+            write_merged(into / "curves" / f"{file}.csv", table, new)
 
 
 def is_done(job, folder, wanted):
@@ -126,7 +125,8 @@ class Found(NamedTuple):
     def _summary(self, done):
         """Return the one row of a run; done: what its training came to."""
         row = {"run": self.job.name, "seed": self.job.settings.seed}
-        row |= {"command": command_of(self.job.settings)} | {n: rounded(x) for n, x in done.items()}
+        row |= {"command": command_of(self.job.settings)}
+        row |= {n: round(x, 1) if isinstance(x, float) else x for n, x in done.items()}
         visits = [stage["actions"] for stage in read_rows(self.path / STAGES)[1]]
         row |= {"visits": " ".join(visits)} if visits else {}
         row["sources"] = self.sources
@@ -137,10 +137,6 @@ class Found(NamedTuple):
 def in_columns(tests, names):
     """Return tests as columns of one row, such as mean_3ply."""
     return {f"{name}_{test['plies']}ply": test[name] for test in tests for name in names}
-
-
-def rounded(number):
-    return round(number, 1) if isinstance(number, float) else number
 
 
 def command_of(settings):
@@ -190,48 +186,34 @@ def note_of(one):
 # ---------------------------------------------------------------- files
 
 
-class Filled:
-    """What is new in a file: [(what tells the rows, the rows)]; table: of `FILLED`."""
-
-    def __init__(self, table):
-        self.table, self.new = table, []
-
-    def add(self, done, wanted):
-        """Add what jobs have found."""
-        for one in done:
-            if isinstance(one.job, TrainingJob) != (self.table == "rows"):
-                every = wanted.every if self.table == "history" else 1
-                if rows := one.rows(self.table)[every - 1 :: every]:
-                    self.new.append((one.about, rows))
-
-    def columns(self, old):
-        """Return the columns of the file; old: those that it has."""
-        if self.table == "history":
-            return old or OF_HISTORY
-        new = (column for _, rows in self.new for row in rows for column in row)
-        return list(dict.fromkeys([*old, *new]))
+def new_rows(table, done, wanted):
+    """Yield (what tells its rows, the rows) of each job that has found some of a table."""
+    every = wanted.every if table == "history" else 1
+    for one in done:
+        if isinstance(one.job, TrainingJob) != (table == "rows"):
+            if rows := one.rows(table)[every - 1 :: every]:
+                yield one.about, rows
 
 
-def write_merged(path, filled):
+def write_merged(path, table, new):
     """Write a file: its old rows, and the new ones in place of those that belong to the same."""
-    old, rows = read_rows(path)
-    columns = filled.columns(old)
-    abouts = [as_row(about, [name for name in about if name in old]) for about, _ in filled.new]
-    new = [[as_row(about | row, columns) for row in found] for about, found in filled.new]
-    rows = merged(rows, list(zip(abouts, new, strict=True)))
-    if filled.table != "rows":
-        rows.sort(key=lambda row: [order_of(row.get(name, "")) for name in KEY if name in columns])
-    text = io.StringIO()
-    writer = csv.DictWriter(text, columns, restval="", lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    write_text(path, text.getvalue())
+    columns, old = read_rows(path)
+    if table == "history":
+        columns = columns or OF_HISTORY
+    else:
+        columns = list(
+            dict.fromkeys([*columns, *(name for _, rows in new for r in rows for name in r)])
+        )
+    rows = merged(old, [(about, [about | row for row in rows]) for about, rows in new])
+    if table != "rows":
+        rows.sort(key=lambda row: [order_of(row.get(name)) for name in KEY if name in columns])
+    write_text(path, csv_text(columns, [{name: row.get(name) for name in columns} for row in rows]))
 
 
 def merged(rows, new):
     """Return rows with new ones where those stood that tell the same, or else behind them.
 
-    new: [(what tells the rows, by the columns of the file, and the rows)].
+    new: [(what tells the rows, the rows)].
     """
     found, placed = [], set()
     for row in rows:
@@ -249,24 +231,17 @@ def is_about(row, about):
     return all(
         order_of(row[name]) == order_of(cell) or (name in NAMES and not row[name])
         for name, cell in about.items()
+        if name in row
     )
 
 
 def order_of(cell):
     """Return a cell as it is compared and sorted: numbers by what they are worth, then texts."""
+    text = "" if cell is None else str(cell)
     try:
-        return 0, float(cell), ""
+        return 0, float(text), ""
     except ValueError:
-        return 1, 0.0, cell
-
-
-def as_row(row, columns):
-    """Return a row of a file, all of it text."""
-    return {name: as_cell(row.get(name)) for name in columns}
-
-
-def as_cell(value):
-    return "" if value is None else str(value)
+        return 1, 0.0, text
 
 
 def read_rows(path):

@@ -11,7 +11,6 @@ steps; nothing is executed, so the same source gives the same release.
 
 import argparse
 import re
-import statistics
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -22,14 +21,12 @@ import nbformat
 from nbformat import NotebookNode
 
 from lib2048.course.labs.exercise import LABS
-from lib2048.course.labs.notebook import NO_ANSWER, NOT_ATTEMPTED
+from lib2048.course.labs.notebook import NO_ANSWER, NOT_ATTEMPTED, grading
 from lib2048.course.labs.release import released
 
 HOMEWORK = lessons.LESSONS / "homework"
 SOURCE, RELEASE = HOMEWORK / "source", HOMEWORK / "release"
 
-LARGEST_FILE = 300_000  # bytes
-LONGEST_CELL, MEDIAN_LINES = 25, 6
 KNOWN_TAGS = {"parameters", "hide-input", "as-handed-in"}
 BEGIN, END = "### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS"
 MARKERS = ("BEGIN SOLUTION", "END SOLUTION", "BEGIN HIDDEN", "END HIDDEN", "labs.require")
@@ -49,36 +46,32 @@ def normalise(notebook: NotebookNode, lab: str) -> NotebookNode:
             cell.outputs, cell.execution_count = [], None
         cells.append(cell)
     name_apart(cells)
-    metadata = {"kernelspec": lessons.KERNEL, "language_info": {"name": "python"}}
-    return nbformat.v4.new_notebook(cells=cells, metadata=metadata, nbformat=4, nbformat_minor=5)
+    return lessons.of_cells(cells)
 
 
 def name_apart(cells: list[NotebookNode]) -> None:
     """Call the test of a solution cell that has its name NAME-test: nbgrader wants one each."""
-    solutions = {about(cell).get("grade_id") for cell in cells if about(cell).get("solution")}
+    solutions = {grading(cell).get("grade_id") for cell in cells if grading(cell).get("solution")}
     for cell in cells:
-        if is_test(cell) and about(cell).grade_id in solutions:
-            cell.metadata.nbgrader = NotebookNode(about(cell) | {"grade_id": f"{name(cell)}-test"})
-
-
-def about(cell: NotebookNode) -> dict:
-    """Return what nbgrader notes of a cell, {} for nothing."""
-    return cell.metadata.get("nbgrader", {})
+        if is_test(cell) and grading(cell).grade_id in solutions:
+            cell.metadata.nbgrader = NotebookNode(
+                grading(cell) | {"grade_id": f"{name(cell)}-test"}
+            )
 
 
 def name(cell: NotebookNode) -> str:
     """Return nbgrader's name of a cell."""
-    return about(cell).get("grade_id", "")
+    return grading(cell).get("grade_id", "")
 
 
 def is_test(cell: NotebookNode) -> bool:
     """Say whether a cell is a test that gives marks."""
-    return bool(about(cell).get("grade") and not about(cell).get("solution"))
+    return bool(grading(cell).get("grade") and not grading(cell).get("solution"))
 
 
 def is_manual(cell: NotebookNode) -> bool:
     """Say whether a cell is an answer that a person marks."""
-    return bool(about(cell).get("grade") and about(cell).get("solution"))
+    return bool(grading(cell).get("grade") and grading(cell).get("solution"))
 
 
 def release_of(lab: str) -> str:
@@ -87,45 +80,53 @@ def release_of(lab: str) -> str:
     return lessons.to_text(released(source, lab))
 
 
+def is_current(lab: str) -> bool:
+    """Say whether what is stored for students is what the source gives."""
+    path = path_of(lab, RELEASE)
+    return path.exists() and path.read_text(encoding="utf-8") == release_of(lab)
+
+
 def path_of(lab: str, folder: Path = None) -> Path:
     """Return where a lab's notebook is; folder: SOURCE or RELEASE."""
     return (folder or SOURCE) / lab / f"{lab}.ipynb"
 
 
 # ---- what every stored lab keeps to --------------------------------------------------------------
-# A check takes a lab's name and its source notebook and yields one line a complaint.
+# A check takes a source's path and its notebook, as in `lessons`, and yields one line a complaint.
 
 
-def in_normal_form(lab: str, notebook: NotebookNode) -> Iterator[str]:
+def in_normal_form(path: Path, notebook: NotebookNode) -> Iterator[str]:
     """The file is what `normalise` makes of it."""
-    text = path_of(lab).read_text(encoding="utf-8")
-    if text != lessons.to_text(normalise(notebook, lab)):
+    if path.read_text(encoding="utf-8") != lessons.to_text(normalise(notebook, path.stem)):
         yield "not in normal form: make release"
 
 
-def release_is_the_sources(lab: str, notebook: NotebookNode) -> Iterator[str]:
+def release_is_the_sources(path: Path, notebook: NotebookNode) -> Iterator[str]:
     """What is stored for students is what the source gives."""
-    path = path_of(lab, RELEASE)
-    if not path.exists() or path.read_text(encoding="utf-8") != release_of(lab):
+    if not is_current(path.stem):
         yield "its release is not that of the source: make release"
 
 
-def nothing_left_in_release(lab: str, notebook: NotebookNode) -> Iterator[str]:
-    """No marker, no hidden test and no model answer is left in what students get."""
-    release = nbformat.reads(release_of(lab), as_version=4)
+def nothing_left_in_release(path: Path, notebook: NotebookNode) -> Iterator[str]:
+    """No marker, hidden test or model answer is left in what students get, and stubs of functions:
+    they keep their head and docstring, and raise NotImplementedError."""
+    release = nbformat.reads(release_of(path.stem), as_version=4)
     for n, cell in enumerate(release.cells):
         for marker in MARKERS:
             if marker in cell.source:
                 yield f"cell {n}: {marker!r} is left in the release"
         if cell.cell_type == "markdown" and is_manual(cell) and cell.source != NO_ANSWER:
             yield f"cell {n}: more than {NO_ANSWER} is left of the answer"
+        if cell.cell_type == "code" and grading(cell).get("solution") and not is_manual(cell):
+            if NOT_ATTEMPTED not in cell.source or "def " not in cell.source:
+                yield f"cell {n}: its stub is no function that ends in {NOT_ATTEMPTED}"
 
 
-def title_says_minutes_and_marks(lab: str, notebook: NotebookNode) -> Iterator[str]:
+def title_says_minutes_and_marks(path: Path, notebook: NotebookNode) -> Iterator[str]:
     """The title cell says minutes of work and of machine, and marks as the cells have them."""
     title = notebook.cells[0].source
-    if not title.startswith(f"# {lab} · "):
-        yield f"its title does not begin with '# {lab} · '"
+    if not title.startswith(f"# {path.stem} · "):
+        yield f"its title does not begin with '# {path.stem} · '"
     if not re.search(r"\*\*Time\*\* \d+ minutes of work, [\dto ]+ of machine", title):
         yield "its title has no '**Time** 75 minutes of work, 1 of machine'"
     tests, manual = marks(notebook)
@@ -137,22 +138,22 @@ def title_says_minutes_and_marks(lab: str, notebook: NotebookNode) -> Iterator[s
 
 def marks(notebook: NotebookNode) -> tuple[int, int]:
     """Return a lab's marks by checks, and by a person."""
-    tests = sum(about(cell).points for cell in notebook.cells if is_test(cell))
-    return tests, sum(about(cell).points for cell in notebook.cells if is_manual(cell))
+    tests = sum(grading(cell).points for cell in notebook.cells if is_test(cell))
+    return tests, sum(grading(cell).points for cell in notebook.cells if is_manual(cell))
 
 
-def names_apart(lab: str, notebook: NotebookNode) -> Iterator[str]:
+def names_apart(path: Path, notebook: NotebookNode) -> Iterator[str]:
     """Every cell that nbgrader knows has a name of its own, and every test has marks."""
-    count = Counter(name(cell) for cell in notebook.cells if about(cell))
+    count = Counter(name(cell) for cell in notebook.cells if grading(cell))
     yield from (f"{times} cells are called {one!r}" for one, times in count.items() if times > 1)
     for n, cell in enumerate(notebook.cells):
-        if is_test(cell) and not (about(cell).points > 0 and about(cell).locked):
+        if is_test(cell) and not (grading(cell).points > 0 and grading(cell).locked):
             yield f"cell {n}: a test has marks, and is locked"
     if 'STUDENT = "0000"' not in str(notebook.cells):
         yield 'no line STUDENT = "0000" asks whose it is'
 
 
-def tests_check_and_require(lab: str, notebook: NotebookNode) -> Iterator[str]:
+def tests_check_and_require(path: Path, notebook: NotebookNode) -> Iterator[str]:
     """Each test shows a check, or what else a student should see, and hides a `require…`."""
     for n, cell in enumerate(notebook.cells):
         if not is_test(cell):
@@ -161,32 +162,15 @@ def tests_check_and_require(lab: str, notebook: NotebookNode) -> Iterator[str]:
         hidden, closed, after = rest.partition(END)
         if not re.search(r"\w\(", shown):
             yield f"cell {n}: a test shows a check"
-        if any(other != lab for other in re.findall(r'(?:check|require)\("(\w+)\.', cell.source)):
+        if any(
+            other != path.stem for other in re.findall(r'(?:check|require)\("(\w+)\.', cell.source)
+        ):
             yield f"cell {n}: a test checks another lab"
         if "require" not in hidden or not closed or after.strip():
             yield f"cell {n}: a test hides a require between '{BEGIN}' and '{END}'"
 
 
-def stubs_are_functions(lab: str, notebook: NotebookNode) -> Iterator[str]:
-    """What a student fills in keeps its head and docstring, and raises NotImplementedError."""
-    release = nbformat.reads(release_of(lab), as_version=4)
-    for n, cell in enumerate(release.cells):
-        if cell.cell_type == "code" and about(cell).get("solution") and not is_manual(cell):
-            if NOT_ATTEMPTED not in cell.source or "def " not in cell.source:
-                yield f"cell {n}: its stub is no function that ends in {NOT_ATTEMPTED}"
-
-
-def short_cells(lab: str, notebook: NotebookNode) -> Iterator[str]:
-    """Code cells are short: the median has six lines, none more than half a screen."""
-    lines = [lessons.code_lines(cell) for _, cell in lessons.code_cells(notebook)]
-    if statistics.median(lines) > MEDIAN_LINES:
-        yield f"the median code cell has {statistics.median(lines)} lines, more than {MEDIAN_LINES}"
-    for n, cell in lessons.code_cells(notebook):
-        if lessons.code_lines(cell) > LONGEST_CELL:
-            yield f"cell {n}: {lessons.code_lines(cell)} lines, more than {LONGEST_CELL}"
-
-
-def tags_known(lab: str, notebook: NotebookNode) -> Iterator[str]:
+def tags_known(path: Path, notebook: NotebookNode) -> Iterator[str]:
     """Every tag has a meaning here, and at most one cell holds budgets."""
     tags = [tag for cell in notebook.cells for tag in lessons.tags(cell)]
     yield from (f"tag {tag!r} is not known" for tag in sorted({*tags} - KNOWN_TAGS))
@@ -194,21 +178,15 @@ def tags_known(lab: str, notebook: NotebookNode) -> Iterator[str]:
         yield "more than one cell is tagged parameters"
 
 
-def small(lab: str, notebook: NotebookNode) -> Iterator[str]:
-    """The file is small enough for a page on the web."""
-    if path_of(lab).stat().st_size > LARGEST_FILE:
-        yield f"more than {LARGEST_FILE} bytes"
-
-
-def ends_with_handing_in(lab: str, notebook: NotebookNode) -> Iterator[str]:
+def ends_with_handing_in(path: Path, notebook: NotebookNode) -> Iterator[str]:
     """The last cell says how to hand in."""
-    if f"lib2048 labs pack {lab}" not in notebook.cells[-1].source:
-        yield f"its last cell does not say 'lib2048 labs pack {lab}'"
+    if f"lib2048 labs pack {path.stem}" not in notebook.cells[-1].source:
+        yield f"its last cell does not say 'lib2048 labs pack {path.stem}'"
 
 
-def has_a_prediction(lab: str, notebook: NotebookNode) -> Iterator[str]:
+def has_a_prediction(path: Path, notebook: NotebookNode) -> Iterator[str]:
     """A person marks something, and the model answer holds a rubric in italics."""
-    manual = [cell for cell in notebook.cells if is_manual(cell) and about(cell).points]
+    manual = [cell for cell in notebook.cells if is_manual(cell) and grading(cell).points]
     if not manual:
         yield "no answer is marked by a person"
     for cell in [cell for cell in manual if cell.cell_type == "markdown"]:
@@ -223,10 +201,9 @@ CHECKS = (
     title_says_minutes_and_marks,
     names_apart,
     tests_check_and_require,
-    stubs_are_functions,
-    short_cells,
+    lessons.short_cells,
     tags_known,
-    small,
+    lessons.small,
     ends_with_handing_in,
     has_a_prediction,
 )
@@ -235,7 +212,7 @@ CHECKS = (
 def complaints(lab: str) -> list[str]:
     """Return all that is wrong with a stored lab, one line each."""
     notebook = nbformat.read(path_of(lab), as_version=4)
-    return [line for check in CHECKS for line in check(lab, notebook)]
+    return [line for check in CHECKS for line in check(path_of(lab), notebook)]
 
 
 # ---- the command ---------------------------------------------------------------------------------

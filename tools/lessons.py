@@ -20,7 +20,7 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import nbformat
@@ -59,9 +59,13 @@ KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": 
 
 def normalise(notebook: NotebookNode, stem: str) -> NotebookNode:
     """Return the notebook of this file stem in normal form; normalising twice changes nothing."""
-    cells = [normal_cell(cell, cell_id(stem, n)) for n, cell in enumerate(notebook.cells)]
+    return of_cells(normal_cell(cell, cell_id(stem, n)) for n, cell in enumerate(notebook.cells))
+
+
+def of_cells(cells: Iterable[NotebookNode]) -> NotebookNode:
+    """Return a notebook of these cells, for our kernel."""
     metadata = {"kernelspec": KERNEL, "language_info": {"name": "python"}}
-    return nbformat.v4.new_notebook(cells=cells, metadata=metadata, nbformat=4, nbformat_minor=5)
+    return nbformat.v4.new_notebook(cells=[*cells], metadata=metadata, nbformat=4, nbformat_minor=5)
 
 
 def cell_id(stem: str, n: int) -> str:
@@ -244,10 +248,14 @@ def no_errors(path: Path, notebook: NotebookNode) -> Iterator[str]:
 
 
 def short_cells(path: Path, notebook: NotebookNode) -> Iterator[str]:
-    """A code cell fits on half a screen."""
-    for n, cell in code_cells(notebook):
-        if code_lines(cell) > LONGEST_CELL:
-            yield f"cell {n}: {code_lines(cell)} lines of code, more than {LONGEST_CELL}"
+    """A code cell fits on half a screen, and most are a few lines."""
+    lines = {n: code_lines(cell) for n, cell in code_cells(notebook)}
+    for n, count in lines.items():
+        if count > LONGEST_CELL:
+            yield f"cell {n}: {count} lines of code, more than {LONGEST_CELL}"
+    median = statistics.median(lines.values())
+    if median > MEDIAN_LINES:
+        yield f"the median code cell has {median} lines, more than {MEDIAN_LINES}"
 
 
 def nothing_of_this_machine(path: Path, notebook: NotebookNode) -> Iterator[str]:
@@ -267,13 +275,10 @@ def right_length(path: Path, notebook: NotebookNode) -> Iterator[str]:
         yield f"{words} words of prose, not {FEWEST_WORDS} to {MOST_WORDS}"
 
 
-def few_and_short_cells(path: Path, notebook: NotebookNode) -> Iterator[str]:
-    """A lesson is a short walk in small steps."""
-    lines = [code_lines(cell) for _, cell in code_cells(notebook)]
+def few_cells(path: Path, notebook: NotebookNode) -> Iterator[str]:
+    """A lesson is a short walk."""
     if len(notebook.cells) > MOST_CELLS:
         yield f"{len(notebook.cells)} cells, more than {MOST_CELLS}"
-    if statistics.median(lines) > MEDIAN_LINES:
-        yield f"the median code cell has {statistics.median(lines)} lines, more than {MEDIAN_LINES}"
 
 
 def code_lines(cell: NotebookNode) -> int:
@@ -292,7 +297,7 @@ def exported_names_only(path: Path, notebook: NotebookNode) -> Iterator[str]:
     """A lesson uses lib2048 by its exported names, and few other libraries."""
     for n, cell in code_cells(notebook):
         tree = parsed(cell)
-        for module, name in imports(tree):
+        for module, name in [*imports(tree), *attributes(tree)]:
             if module.split(".")[0] not in ALLOWED_IMPORTS:
                 yield f"cell {n}: imports {module}, which the lessons do not use"
             elif module.split(".")[0] == "lib2048" and not exported(module, name):
@@ -305,13 +310,19 @@ def parsed(cell: NotebookNode) -> ast.AST:
 
 
 def imports(tree: ast.AST) -> Iterator[tuple[str, str]]:
-    """Yield (module, name) of every import, name "" for a plain one, and of lib2048.a, course.b."""
+    """Yield (module, name) of every import, name "" for a plain one."""
     for node in ast.walk(tree):
         match node:
             case ast.Import(names=names):
                 yield from ((alias.name, "") for alias in names)
             case ast.ImportFrom(module=module, names=names):
                 yield from ((module or ".", alias.name) for alias in names)
+
+
+def attributes(tree: ast.AST) -> Iterator[tuple[str, str]]:
+    """Yield (module, name) of every name that is reached as lib2048.a or course.b."""
+    for node in ast.walk(tree):
+        match node:
             case ast.Attribute(value=ast.Name(id="lib2048"), attr=name):
                 yield "lib2048", name
             case ast.Attribute(value=ast.Name(id="course" | "draw" | "plot" as room), attr=name):
@@ -320,23 +331,17 @@ def imports(tree: ast.AST) -> Iterator[tuple[str, str]]:
 
 def few_names(path: Path, notebook: NotebookNode) -> Iterator[str]:
     """A lesson imports few names of lib2048."""
-    names = set()
-    for _, cell in code_cells(notebook):
-        for node in ast.walk(parsed(cell)):
-            match node:
-                case ast.ImportFrom(module=module) if (module or "").split(".")[0] == "lib2048":
-                    names |= {alias.name for alias in node.names}
-                case ast.Import(names=[ast.alias(name="lib2048")]):
-                    names.add("lib2048")
+    found = {pair for _, cell in code_cells(notebook) for pair in imports(parsed(cell))}
+    names = {name or module for module, name in found if module.split(".")[0] == "lib2048"}
     if len(names) > MOST_NAMES:
         yield f"imports {len(names)} names of lib2048, more than {MOST_NAMES}"
 
 
 def exported(module: str, name: str) -> bool:
     """Say whether lib2048 exports this module, and this module this name."""
-    package, _, inner = module.partition(".")
+    package, *inner = module.split(".")
     owner = importlib.import_module(package)
-    for part in inner.split(".") if inner else ():
+    for part in inner:
         if part not in getattr(owner, "__all__", dir(owner)):
             return False
         owner = getattr(owner, part)
@@ -359,9 +364,8 @@ def nothing_from_the_appendix(path: Path, notebook: NotebookNode) -> Iterator[st
     if not path.name[0].isdigit():
         return
     for n, cell in code_cells(notebook):
-        used = {
-            node.id for node in ast.walk(parsed(cell)) if isinstance(node, ast.Name)
-        } & COMPILING
+        names = {node.id for node in ast.walk(parsed(cell)) if isinstance(node, ast.Name)}
+        used = names & COMPILING
         said = " ".join(c.source for c in notebook.cells[:n] if c.cell_type == "markdown")
         if used and not re.search(r"njit` compiles", said):
             yield f"cell {n}: uses {used.pop()}, which only A1 explains"
@@ -390,12 +394,9 @@ def leads_on(path: Path, notebook: NotebookNode) -> Iterator[str]:
             if not (LESSONS / target).exists():
                 yield f"cell {n}: links to {target}, which is not there"
     following = [p.name for p in lessons() if path.name < p.name and p.name[0].isdigit()]
-    if (
-        path.name[0].isdigit()
-        and following
-        and f"]({following[0]})" not in notebook.cells[-1].source
-    ):
-        yield f"its last cell has no link to {following[0]}"
+    for name in following[:1] if path.name[0].isdigit() else ():
+        if f"]({name})" not in notebook.cells[-1].source:
+            yield f"its last cell has no link to {name}"
 
 
 def five_questions(path: Path, notebook: NotebookNode) -> Iterator[str]:
@@ -448,7 +449,7 @@ CHECKS = (
     exported_names_only,
     few_names,
     opens_from_anywhere,
-    few_and_short_cells,
+    few_cells,
     nothing_from_the_appendix,
     predictions_wait,
     leads_on,

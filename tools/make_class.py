@@ -19,6 +19,7 @@ from pathlib import Path
 import labs
 import lessons
 
+from lib2048 import __version__
 from lib2048.course.labs.notebook import parse, to_bytes, without_outputs
 
 ROOT = lessons.ROOT
@@ -54,8 +55,8 @@ def build_wheel(folder: Path, seed: int) -> Path:
     """Build the library's wheel for a class; return its path."""
     copy_tree(folder)
     project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-    numbered = f'version = "{version()}+class.{seed}"'  # so that pip tells classes apart
-    project = project.replace(f'version = "{version()}"', numbered)
+    numbered = f'version = "{__version__}+class.{seed}"'  # so that pip tells classes apart
+    project = project.replace(f'version = "{__version__}"', numbered)
     (folder / "pyproject.toml").write_text(project, encoding="utf-8")
     (folder / "lib2048/course/labs/class.toml").write_text(f"seed = {seed}\n", encoding="utf-8")
     return wheel_of(folder)
@@ -77,13 +78,6 @@ def wheel_of(folder: Path) -> Path:
     subprocess.run([*PIP, "wheel", *here, folder], check=True, env=dated)
     [path] = (folder / "dist").glob("*.whl")
     return path
-
-
-def version() -> str:
-    """Return the library's version."""
-    from lib2048 import __version__
-
-    return __version__
 
 
 def readme(wheel: str, seed: int) -> bytes:
@@ -115,7 +109,7 @@ def released_labs() -> dict[str, bytes]:
     found = {}
     for lab in labs.labs():
         path = labs.path_of(lab, labs.RELEASE)
-        if not path.exists() or path.read_text(encoding="utf-8") != labs.release_of(lab):
+        if not labs.is_current(lab):
             raise ValueError(f"the release of {lab} is not that of its source: make release")
         found[path.relative_to(ROOT).as_posix()] = path.read_bytes()
     return found

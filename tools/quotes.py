@@ -336,20 +336,11 @@ def complaints(path: Path) -> list[str]:
     known = sourced()
     here, everywhere = known.get(name_of(path), {}), known[EVERYWHERE]
     if path.suffix == ".ipynb":
-        notebook = nbformat.read(path, as_version=4)
-        return complain("cell", quoted(notebook), here, everywhere, notebook)
-    found = quoted_on(path.read_text(encoding="utf-8"), here)
-    return complain("line", found, here, everywhere, NOTHING)
-
-
-def complain(
-    place: str,
-    found: Iterator[tuple[int, str]],
-    here: dict,
-    everywhere: dict,
-    notebook: nbformat.NotebookNode,
-) -> list[str]:
-    """Return the complaints about what was found, by its own sources and those of everybody."""
+        place, notebook = "cell", nbformat.read(path, as_version=4)
+        found = quoted(notebook)
+    else:
+        place, notebook = "line", NOTHING
+        found = quoted_on(path.read_text(encoding="utf-8"), here)
     said = dict(reversed([quote[::-1] for quote in found]))
     missing = [words for words in said if words not in here | everywhere]
     wrong = [words for words in here if not holds(words, here[words], notebook)]

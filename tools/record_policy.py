@@ -16,13 +16,13 @@ needs those of `warm`, and `random` is what all of it is compared with.  About a
 in all.
 """
 
-import csv
 import json
 import sys
 import time
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import torch
 from safetensors.torch import load_file, save_file
 
@@ -71,25 +71,21 @@ COLUMNS = ("batch", "games", "actions", "seconds", *BATCH_COLUMNS[2:],
 def tested(player, games=1000):
     """Return what test games give, as a dict."""
     result = evaluate(player, games)
-    shares = result.reached()
-    numbers = {
-        "mean": result.mean,
-        "ci95": result.ci95,
-        "max": result.max,
-        "games": games,
-        "moves_per_s": result.moves_per_s,
-    }
-    return {name: round(x, 1) for name, x in numbers.items()} | {
-        f"reached_{tile}": shares.get(tile, 0.0) for tile in TILES
-    }
+    numbers = {name: getattr(result, name) for name in ("mean", "ci95", "max")}
+    numbers |= {"games": games, "moves_per_s": result.moves_per_s}
+    return {name: round(x, 1) for name, x in numbers.items()} | shares_of(result.largest)
 
 
-def both(network, games=1000):
+def shares_of(largest):
+    """Return the shares of games that reached TILES, as columns; largest: exponents of each."""
+    shares = reached(largest)
+    return {f"reached_{tile}": shares.get(tile, 0.0) for tile in TILES}
+
+
+def both(network):
     """Return what a policy gives in test games, taken at its likeliest and drawn."""
-    return {
-        "most likely": tested(network.player(), games),
-        "drawn": tested(network.player(explore=True), games),
-    }
+    drawn = network.player(explore=True)
+    return {"most likely": tested(network.player()), "drawn": tested(drawn)}
 
 
 def learned(learner, batches):
@@ -98,18 +94,15 @@ def learned(learner, batches):
     for number in range(1, batches + 1):
         results, _ = learner.play(FOREVER, FOREVER, learner.games)
         games, actions, *means = learner.batches[-1].tolist()
-        shares = [reached(results[:, 3]).get(tile, 0.0) for tile in TILES]
         spent = round(time.process_time() - begin, 2)
         means = [round(mean, 4) for mean in means]
+        shares = shares_of(results[:, 3]).values()
         rows.append([number, int(games), int(actions), spent, *means, *shares])
     return rows
 
 
-def write(path, columns, rows):
-    with open(path, "w", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(columns)
-        writer.writerows(rows)
+def write(path, rows, columns=None):
+    pd.DataFrame(rows, columns=columns).to_csv(path, index=False, lineterminator="\n")
 
 
 def say(path, **what):
@@ -133,9 +126,9 @@ def record_run(folder, name):
         if name in FROM:
             network.module.load_state_dict(load_file(folder / f"{FROM[name]}-seed1.safetensors"))
         learner = PolicyLearner(network, settings)
-        write(path.with_suffix(".csv"), COLUMNS, learned(learner, batches))
+        write(path.with_suffix(".csv"), learned(learner, batches), COLUMNS)
         save_file(network.module.state_dict(), path.with_suffix(".safetensors"))
-        write(folder / f"{name}-seed{seed}-game.csv", ("move", "distance"), one_game(network))
+        write(folder / f"{name}-seed{seed}-game.csv", one_game(network), ("move", "distance"))
         say(path, settings=settings.config(), batches=len(learner.batches), **both(network))
 
 
@@ -152,15 +145,9 @@ def record_adp(folder):
             player = ADP()
             rows = player.learn(200, 10, rate, fit, seed)
             path = folder / f"adp-{fit.replace(' ', '-')}-seed{seed}"
-            write(path.with_suffix(".csv"), rows[0], [row.values() for row in rows])
-            say(
-                path,
-                fit=fit,
-                rate=rate,
-                theta=player.theta.tolist(),
-                before=tested(ADP()),
-                after=tested(player),
-            )
+            write(path.with_suffix(".csv"), rows)
+            scores = {"before": tested(ADP()), "after": tested(player)}
+            say(path, fit=fit, rate=rate, theta=player.theta.tolist(), **scores)
 
 
 def teacher(name):
@@ -179,18 +166,11 @@ def record_warm(folder):
         moves = record_games(teacher(player), games, seed=1).first(turns)
         begin = time.process_time()
         rows = warm_start(network, moves, epochs=4)
-        write(path.with_suffix(".csv"), rows[0], [row.values() for row in rows])
+        write(path.with_suffix(".csv"), rows)
         save_file(network.module.state_dict(), path.with_suffix(".safetensors"))
-        spent = round(time.process_time() - begin, 1)
-        say(
-            path,
-            teacher=player,
-            games=games,
-            moves=len(moves.boards),
-            seconds=spent,
-            teacher_mean=float(moves.results[:, 1].mean()),
-            **both(network),
-        )
+        spent, mean = round(time.process_time() - begin, 1), float(moves.results[:, 1].mean())
+        taught = {"moves": len(moves.boards), "seconds": spent, "teacher_mean": mean}
+        say(path, teacher=player, games=games, **taught, **both(network))
 
 
 def record_mcts(folder):
@@ -216,17 +196,14 @@ def record_search(path, search, games=32):
     begin = time.process_time()
     results = player.play_games(0, games, TEST_SEED)
     spent = time.process_time() - begin
-    say(
-        path,
-        simulations=search.simulations,
-        turns=TURNS,
-        games=games,
-        scores=results[:, 1].tolist(),
-        mean=float(results[:, 1].mean()),
-        reached=reached(results[:, 3]),
-        seconds=round(spent, 1),
-        moves_per_s=round(results[:, 2].sum() / spent, 2),
-    )
+    scores = results[:, 1]
+    found = {
+        "scores": scores.tolist(),
+        "mean": float(scores.mean()),
+        "reached": reached(results[:, 3]),
+    }
+    speed = {"seconds": round(spent, 1), "moves_per_s": round(results[:, 2].sum() / spent, 2)}
+    say(path, simulations=search.simulations, turns=TURNS, games=games, **found, **speed)
 
 
 def record_random(folder):

@@ -32,10 +32,7 @@ REFUSED = {
     "weights by path": (["play", "data/weights/42-33.npz"], "come with the repository"),
     "weights by name": (["play", "42-33"], "come with the repository"),
     "a neural network": (["info", "data/weights/cnn22.safetensors"], "come with the repository"),
-    "training without torch": (
-        ["train", "--network", "cnn22", "--games", "1", "--out", "run"],
-        "torch",
-    ),
+    "training without torch": ("train --network cnn22 --games 1 --out run".split(), "torch"),
     "a figure without matplotlib": (["figure"], "lib2048[course]"),
 }
 
@@ -81,29 +78,22 @@ class Environment:
         self.at = folder / "empty"
         self.at.mkdir(parents=True)
         hidden = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "LIB2048_QUICK")
-        self.around = {name: text for name, text in os.environ.items() if name not in hidden}
-        self.around |= {"NUMBA_CACHE_DIR": str(folder / "compiled"), "PYTHONUTF8": "1"}
-        subprocess.run([python, "-m", "venv", folder / "venv"], check=True, env=self.around)
-        pip = [self.bin / "python", "-m", "pip", "--disable-pip-version-check", "--quiet"]
-        subprocess.run([*pip, "install", wheel], check=True, env=self.around, cwd=self.at)
+        around = {name: text for name, text in os.environ.items() if name not in hidden}
+        around |= {"NUMBA_CACHE_DIR": str(folder / "compiled"), "PYTHONUTF8": "1"}
+        self.how = {"cwd": self.at, "env": around}
+        subprocess.run([python, "-m", "venv", folder / "venv"], check=True, env=around)
+        self.pip = [self.bin / "python", "-m", "pip", "--disable-pip-version-check"]
+        subprocess.run([*self.pip, "install", "--quiet", wheel], check=True, **self.how)
 
     def run(self, *words):
         """Run the command; return what `subprocess.run` does."""
-        how = {"capture_output": True, "encoding": "utf-8", "cwd": self.at, "env": self.around}
-        return subprocess.run([self.bin / "lib2048", *words], **how)
+        command = [self.bin / "lib2048", *words]
+        return subprocess.run(command, capture_output=True, encoding="utf-8", **self.how)
 
     def packages(self):
         """Return {name: version} of what is installed."""
-        pip = [self.bin / "python", "-m", "pip", "--disable-pip-version-check", "list"]
-        done = subprocess.run(
-            [*pip, "--format", "json"],
-            capture_output=True,
-            text=True,
-            check=True,
-            env=self.around,
-            cwd=self.at,
-        )
-        return {package["name"]: package["version"] for package in json.loads(done.stdout)}
+        told = subprocess.check_output([*self.pip, "list", "--format", "json"], **self.how)
+        return {package["name"]: package["version"] for package in json.loads(told)}
 
 
 def complaints(run):
@@ -129,13 +119,11 @@ def answers(run):
     found = {}
     for name, words in ANSWERS.items():
         done = run(*words, "--json")
-        found[name] = done.stderr if done.returncode else without_speed(json.loads(done.stdout))
+        found[name] = done.stderr
+        if not done.returncode:
+            told = json.loads(done.stdout)
+            found[name] = {key: what for key, what in told.items() if key != SPEED}
     return found
-
-
-def without_speed(answer):
-    """Return what the command answers without what differs from run to run."""
-    return {name: what for name, what in answer.items() if name != SPEED}
 
 
 def differing(found):
@@ -158,10 +146,8 @@ def tried(version, python, wheel, folder):
     wrong, found = list(complaints(environment.run)), answers(environment.run)
     wrong += [f"{name}: {what}" for name, what in found.items() if isinstance(what, str)]
     names = ", ".join(f"{name} {held[name]}" for name in ("numpy", "numba", "scipy"))
-    print(
-        f"Python {version}: installed in {took:.0f} s ({names}); {'; '.join(wrong) or 'fine'}",
-        flush=True,
-    )
+    begun = f"Python {version}: installed in {took:.0f} s ({names})"
+    print(f"{begun}; {'; '.join(wrong) or 'fine'}", flush=True)
     return wrong, found
 
 

@@ -11,14 +11,12 @@ _LAZY = {
     name: module
     for module, names in {
         "course.budgets": "actions_in as_written budget",
+        "course.comparisons": "paper_variants recorded_variants table_one",
         "course.explorers.curves": "CurvesExplorer",
-        "course.jaskowski_table": "table_one",
         "course.ladder": "BoardKind Ladder",
+        "course.pictures": "draw_promotion draw_time",
         "course.predictions": "mark_prediction predict predicted you_said",
-        "course.promotion": "draw_promotion",
         "course.recorded": "paper_tests recorded_lists recorded_tests",
-        "course.timeline": "draw_time",
-        "course.variants": "paper_variants recorded_variants",
         "course.weight_errors": "by_visits coherence one_weight",
         "learn.examples": "fit places",
         "play.experience": "collect rollouts",

@@ -13,7 +13,9 @@ import itertools
 import math
 import tomllib
 
-from lib2048.course.recorded import recorded_tests
+import pandas as pd
+
+from lib2048.course.recorded import read_table, recorded_tests
 from lib2048.machine.data import data
 from lib2048.play.evaluation import evaluate
 from lib2048.play.statistics import compare, interval
@@ -34,24 +36,15 @@ def index():
     many the paper gives that we can read), ours (how many of them stand beside a run), why (why
     there is nothing of ours, or not all).
     """
-    import pandas as pd
-
-    found = rows().groupby("figure").agg(results=("paper", "size"), ours=("ours", "count"))
-    found = found.reindex([_like(name) for name in _figures()]).set_axis(list(_figures()))
-    told = {
-        name: {
-            "title": about["title"],
-            "lesson": about.get("lesson", ""),
-            "lists": " ".join(about.get("lists", ())),
-            "core-hours": _hours(about),
-        }
-        for name, about in _figures().items()
-    }
-    table = pd.DataFrame.from_dict(told, orient="index").join(found)
-    counts = ["results", "ours"]
-    table[counts] = table[counts].fillna(0).astype(int)
-    table["why"] = [about.get("why", "") for about in _figures().values()]
-    return table.rename_axis("figure")
+    counts = {name: (len(some), some["ours"].count()) for name, some in rows().groupby("figure")}
+    told = []
+    for name, about in _figures().items():
+        lists, counted = about.get("lists", ()), counts.get(_like(name), (0, 0))
+        hours = sum(_collect(one).hours or 0 for one in lists)
+        head = about["title"], about.get("lesson", ""), " ".join(lists), hours
+        told.append((*head, *counted, about.get("why", "")))
+    columns = ["title", "lesson", "lists", "core-hours", "results", "ours", "why"]
+    return pd.DataFrame(told, pd.Index(_figures(), name="figure"), columns)
 
 
 def about(name):
@@ -75,8 +68,6 @@ def rows(name=None):
     Raises:
         ValueError: for a name that is none.
     """
-    import pandas as pd
-
     names = [_like(_known(name))] if name else _own()
     return pd.DataFrame([row for one in names for row in _rows(one)], columns=COLUMNS)
 
@@ -84,15 +75,10 @@ def rows(name=None):
 def pairs(name=None):
     """Return every two rows of a table, and whether the paper's better one is better here, too.
 
-    Only rows that stand beside runs of at least two seeds are asked.
-
-    Returns:
-        DataFrame: a row a pair and depth: figure, plies, better, worse (rows, by the paper),
-        difference (ours, points), half (of its 95 % interval), verdict (of `compare`; 'more' is the
-        paper's order).
+    Only rows that stand beside runs of at least two seeds are asked.  The DataFrame has a row a
+    pair and depth: figure, plies, better, worse (rows, by the paper), difference (ours, points),
+    half (of its 95 % interval), verdict (of `compare`; 'more' is the paper's order).
     """
-    import pandas as pd
-
     asked = [
         (one, plies) for one in ([_like(_known(name))] if name else _own()) for plies in (1, 3)
     ]
@@ -101,10 +87,9 @@ def pairs(name=None):
 
 
 def orders(name=None):
-    """Count the pairs of a table: all, those decided here, and those of them in the paper's order.
+    """Count the `pairs` of a table: all, those decided here, those of them in the paper's order.
 
-    Returns:
-        DataFrame: a row a table and depth: figure, plies, pairs, decided, same; see `pairs`.
+    The DataFrame has a row a table and depth: figure, plies, pairs, decided, same.
     """
     told = pairs(name)
     told = told.assign(
@@ -127,14 +112,10 @@ def draw(name, ax=None):
 
 
 def compute(by="actions", ax=None):
-    """Draw score against compute, at 1-ply: our runs as they learned, the papers' as points.
+    """Draw score against compute, at 1-ply: our runs as they learned, the papers as points.
 
     Args:
-        by: 'actions' (of training) or 'hours' (of our training; the papers used other machines, so
-            their points are left out).
-
-    Returns:
-        The axes.
+        by: 'actions' (of training) or 'hours' (of ours, without the papers': other machines).
 
     Raises:
         ValueError: for another word.
@@ -153,12 +134,11 @@ def compute(by="actions", ax=None):
 def run(name, row=None, minutes=1.0):
     """Make a row of a table again, now, with as much training as fits into some minutes.
 
+    Returns that row of `rows`, a Series, with `now` and `now ±` (points of 200 games at 1-ply, 40
+    of a neural network) and `actions now`.
+
     Args:
         row: as `rows` calls it; by default the first that we have a run for.
-
-    Returns:
-        Series: that row's (see `rows`) with `now` and `now ±` (points of 200 games at 1-ply, 40 of
-        a neural network) and `actions now`.
 
     Raises:
         ValueError: for a name or a row that is none, one that no run stands beside, and for a
@@ -202,10 +182,6 @@ def _own():
     return [name for name in _figures() if _like(name) == name]
 
 
-def _hours(about):
-    return sum(_collect(name).hours or 0 for name in about.get("lists", ()))
-
-
 @functools.cache
 def _collect(name):
     return read_collect(data(f"runs/{name}.toml"))
@@ -229,50 +205,36 @@ def _rows(name):
     about = _figures()[name]
     if "table" not in about:
         return []
-    table, unit = _published(about["table"]), about.get("unit", "actions")
+    table = read_table(f"published/{about['table']}")
     pairs = _pair_by_row(about, table)
-    return [_row(name, about, table.iloc[n], pairs.get(n, NOBODY), unit) for n in range(len(table))]
-
-
-@functools.cache
-def _published(table):
-    import pandas as pd
-
-    return pd.read_csv(data(f"published/{table}.csv"))
+    return [_row(name, about, table.iloc[n], pairs.get(n, NOBODY)) for n in range(len(table))]
 
 
 def _pair_by_row(about, table):
-    """Return {number of a row of the paper's table: the pair that stands beside it}."""
-    found = {}
-    for pair in _pairs(about):
+    """Return {number of a row of the paper's table: the pair that stands beside it}.
+
+    A pair is a dict that says which run (list, run) stands beside which row; one with `line`, too,
+    means that line of the file that the list fills, a single player.
+    """
+    points, found = read_table("curves/paper_points"), {}
+    points = points[points["table"] == about["table"]]
+    for pair in [*about.get("ours", ()), *points.to_dict("records")]:
         for n in table.query(pair["row"]).index:
             found.setdefault(n, pair)
     return found
 
 
-def _pairs(about):
-    """Return the dicts that say which run (list, run) stands beside which row of the paper's table.
-
-    A dict with `line`, too, means that line of the file that the list fills, a single player.
-    """
-    import pandas as pd
-
-    points = pd.read_csv(data("curves/paper_points.csv"))
-    points = points[points["table"] == about.get("table")]
-    return [*about.get("ours", ()), *points.to_dict("records")]
-
-
 NOBODY = {"list": "", "run": ""}
 
 
-def _row(name, about, row, pair, unit):
+def _row(name, about, row, pair):
     plies = row.get("depth_ply", 1)
     mean, half, seeds, budget = _beside(pair, plies)
     why = "" if seeds else about.get("why", "no games at this depth were recorded")
     told = pair.get("budget", about.get("budget", math.nan))
     return (name, about["label"].format(**row), plies, row["score_mean"],
-            row.get("score_ci95", math.nan), told, unit, pair["list"], pair["run"], mean, half,
-            seeds, budget, why)  # fmt: skip
+            row.get("score_ci95", math.nan), told, about.get("unit", "actions"), pair["list"],
+            pair["run"], mean, half, seeds, budget, why)  # fmt: skip
 
 
 def _beside(pair, plies):
@@ -287,9 +249,7 @@ def _beside(pair, plies):
 
 def _player(pair):
     """Return the same of a player that was tested by itself; its interval is that of its games."""
-    import pandas as pd
-
-    table = pd.read_csv(data(f"curves/{_collect(pair['list']).files['rows']}.csv"))
+    table = read_table(f"curves/{_collect(pair['list']).files['rows']}")
     line = table[table["player"] == pair["run"]].query(pair["line"])
     if line.empty:
         return math.nan, math.nan, 0, math.nan
@@ -351,13 +311,11 @@ def _settings(place, own):
 @functools.cache
 def _hours_an_action():
     """Return {list: hours that an action of its training took}, where seconds were written down."""
-    import pandas as pd
-
     found = {}
     for place in _recorded():
         files = _collect(place).files
         name = files.get("runs", files.get("history"))
-        table = pd.read_csv(data(f"curves/{name}.csv")) if name else pd.DataFrame()
+        table = read_table(f"curves/{name}") if name else pd.DataFrame()
         if "seconds" in table:
             found[place] = table["seconds"].max() / table["actions"].max() / 3600
     return found

@@ -28,10 +28,9 @@ def predict(name, value=None, *more):
 
     A name that no lesson asks for is kept all the same, and the line says so.
 
-    It is kept, with the time, in `my/progress.json` of the course's folder, where `lib2048 lessons
-    start` has made that folder, and otherwise in the user's data folder (~/.local/share/lib2048 on
-    Linux); the variable LIB2048_MY names another.  Where it cannot be written, one line says so and
-    it counts in this session.
+    It is kept, with the time, in `my/progress.json` where `lib2048 lessons start` has made that
+    folder, otherwise in the user's data folder; the variable LIB2048_MY names another.  Where it
+    cannot be written, one line says so and it counts in this session.
 
     Args:
         name: lesson and number, "06.1".
@@ -171,69 +170,45 @@ def _asked(path):
 # ---------------------------------------------------------------- in a figure
 
 
-def mark_prediction(ax, name, axis="y"):
-    """Mark the reader's prediction in a figure of a result, if there is one; return ax.
+def mark_prediction(ax, name):
+    """Mark the reader's prediction of a height in a figure of a result; return ax.
 
     The axis makes room for a number near its range; one far outside gets an arrow at the edge.
     Words stand above the figure.
 
     Args:
-        ax: what `plot.curves`, `plot.intervals` and others return.
-        axis: the one that the number belongs to, "y" for a curve's height, "x" for
-            `plot.intervals`.
+        ax: what `plot.curves` and others return.
     """
-    if axis not in ("x", "y"):
-        raise ValueError(f'axis is "x" or "y", not {axis!r}')
     value = predicted(name)
     if isinstance(value, str):
         ax.set_title(f"you said {_said(value)}", loc="right", fontsize=11, color=YOURS)
     elif value is not None:
-        _mark(ax, axis, value)
+        _mark(ax, value)
     return ax
 
 
-def _mark(ax, axis, value):
+def _mark(ax, value):
     """Draw a line at the number, or an arrow towards it, and write the number there."""
-    edge = _make_room(ax, axis, value)
+    note = {"color": YOURS, "fontsize": 11, "textcoords": "offset points", "annotation_clip": False}
+    note["bbox"] = {"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 0.5}
+    edge, said = _make_room(ax, value), f"you said {_said(value)}"
     if edge is None:
-        line = ax.axhline if axis == "y" else ax.axvline
-        line(value, color=YOURS, linestyle=(0, (6, 2, 1, 2)), linewidth=1.8)
-    arrow = {"x": {0: "← ", 1: "→ "}, "y": {0: "↓ ", 1: "↑ "}}[axis].get(edge, "")
-    _write(ax, axis, value if edge is None else edge, f"{arrow}you said {_said(value)}", edge)
+        ax.axhline(value, color=YOURS, linestyle=(0, (6, 2, 1, 2)), linewidth=1.8)
+        note |= {"xycoords": ("axes fraction", "data"), "ha": "right", "va": "bottom"}
+        ax.annotate(said, (1, value), (-4, 3), **note)
+    else:  # at the left, where rising curves leave room
+        note |= {"xycoords": "axes fraction", "ha": "left", "va": "top" if edge else "bottom"}
+        ax.annotate(f"{'↓↑'[edge]} {said}", (0, edge), (4, -3 if edge else 3), **note)
 
 
-def _make_room(ax, axis, value):
+def _make_room(ax, value):
     """Let the axis reach the number; 0 or 1, its lower or upper end, where that is too far."""
-    ends, scale = getattr(ax, f"get_{axis}lim")(), getattr(ax, f"{axis}axis").get_transform()
+    ends, scale = ax.get_ylim(), ax.yaxis.get_transform()
     low, high, at = scale.transform(np.array([*sorted(ends), value], float))
     far, margin = high - low, (high - low) / 20
     if not low - far <= at <= high + far:
         return int(at > high)
     if not low <= at <= high:
         reach = np.array([min(low, at - margin), max(high, at + margin)])
-        reach = sorted(scale.inverted().transform(reach), reverse=bool(ends[0] > ends[1]))
-        getattr(ax, f"set_{axis}lim")(reach)
+        ax.set_ylim(sorted(scale.inverted().transform(reach), reverse=bool(ends[0] > ends[1])))
     return None
-
-
-def _write(ax, axis, at, text, edge):
-    """Write beside the line: at its right end, or above the figure for an upright line.
-
-    at: the number, or the fraction of the axis where it is beyond an edge.
-    """
-    kind = "data" if edge is None else "axes fraction"
-    note = {"color": YOURS, "fontsize": 11, "textcoords": "offset points", "annotation_clip": False}
-    note["bbox"] = {"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 0.5}
-    if axis == "x":
-        note |= {"xycoords": (kind, "axes fraction"), "va": "bottom"}
-        ax.annotate(text, (at, 1), (0, 2), ha={0: "left", 1: "right"}.get(edge, "center"), **note)
-        return
-    note |= {"xycoords": ("axes fraction", kind), "va": "top" if edge == 1 else "bottom"}
-    right = edge is None  # an arrow stands where rising curves leave room
-    ax.annotate(
-        text,
-        (right, at),
-        (-4 if right else 4, -3 if edge == 1 else 3),
-        ha="right" if right else "left",
-        **note,
-    )

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 from lib2048.learn.settings import Settings
 from lib2048.machine.data import data
@@ -28,6 +29,7 @@ MOST_FOLDERS, MOST_BYTES = 500, 256 << 20
 TEST = ("list", "run", "network", "seed", "actions", "plies", "games", "mean", "ci95", "end")
 NUMBERS = ("actions", "games", "mean", "ci95")
 REACHED = tuple(f"reached_{1 << exponent}" for exponent in range(9, 16))
+OF_GAMES = ("games", "mean", "ci95", *REACHED)  # what is told of test games
 KINDS = ("history", "evaluations", "tests", "runs")  # files with points, see sweep.lists.FILLED
 OF_RUN = re.compile(r"(.+)-seed-?\d+")  # how a sweep names the folder of a run
 OF_TEST = re.compile(r"mean_(\d+)ply")
@@ -113,8 +115,8 @@ def recorded(name):
     for kind, key, row in told.rows():
         if key not in found:
             found[key] = RecordedRun(name, *key, known.get(key))
-        for of, point in _points(row, kind):
-            found[key].add(of, point)
+        if point := _point(row, kind):
+            found[key].add(*point)
     order = {run: n for n, (run, _) in enumerate(reversed(told.runs))}
     return sorted(found.values(), key=lambda run: (-order.get(run.name, -1), run.seed))
 
@@ -122,10 +124,10 @@ def recorded(name):
 def recorded_tests(*names):
     """Return the test games that lists of data/runs have recorded, as one DataFrame.
 
-    A row a test: list, run, network, seed, actions (of training before it), plies, games, mean,
-    ci95, end (True for the test after the run, which has more games; False for those on the way),
-    and reached_512 … reached_32768, shares of its games; nan where nobody wrote it down.  Runs are
-    in the order of their list.  A list whose runs are not there yet has no rows.
+    A row a test, run by run: list, run, network, seed, actions (of training before it), plies,
+    games, mean, ci95, end (True for the test after the run, which has more games; False for those
+    on the way), and reached_512 … reached_32768, shares of its games; nan where nobody wrote it
+    down.
 
     Args:
         *names: of lists, such as "late".
@@ -133,8 +135,6 @@ def recorded_tests(*names):
     Raises:
         ValueError: for a name that is none.
     """
-    import pandas as pd
-
     rows = [row for told in _called(names) for row in told.tests()]
     table = pd.DataFrame(rows, columns=[*TEST, *REACHED])
     return table.astype(dict.fromkeys((*NUMBERS, *REACHED), float))
@@ -159,11 +159,10 @@ class _List:
         jobs = [job for job in read_list(path) if isinstance(job, TrainingJob)]
         self.name, self.runs = path.stem, {(x.name, x.settings.seed): x.settings for x in jobs}
         files = read_collect(path).files
-        parts = [(kind, files[kind], None) for kind in KINDS if kind in files]
+        parts = []
         if each := files.get("each"):
-            parts = [
-                ("history", each.format(run=run, seed=seed), (run, seed)) for run, seed in self.runs
-            ] + parts
+            parts = [("history", each.format(run=key[0], seed=key[1]), key) for key in self.runs]
+        parts += [(kind, files[kind], None) for kind in KINDS if kind in files]
         self._parts = [part for part in parts if _path(part[1]).exists()]
         self.files = {file for _, file, _ in self._parts}
 
@@ -179,7 +178,10 @@ class _List:
             return
         (run, seed), *_ = self.runs  # where a file does not say it, there is only this one
         for kind, file, key in self._parts:
-            for row in Table(_path(file)).news()[0]:
+            rows, _ = Table(_path(file)).news()
+            if kind == "runs":
+                rows = [test for row in rows for test in _depths(row)]
+            for row in rows:
                 if row.get("list", self.name) == self.name:
                     own = (row.get("run") or run, int(row.get("seed") or seed))
                     yield kind, key or own, row
@@ -188,15 +190,14 @@ class _List:
         """Return its tests, dicts of TEST and REACHED, run by run."""
         found, order = [], {run: n for n, (run, _) in enumerate(self.runs)}
         for kind, (run, seed), row in self.rows():
-            told = self.runs.get((run, seed))
+            told, point = self.runs.get((run, seed)), _point(row, kind)
+            if point is None or point[0] == TRAINING:
+                continue
+            plies, (actions, _, _, *of_games) = point
             network, last = (told.network, told.actions) if told else (None, None)
-            for plies, (actions, _, _, *of_games) in _points(row, kind):
-                if plies != TRAINING:
-                    depth = f"_{plies}ply" if kind == "runs" else ""  # a column a depth
-                    end, when = kind != "evaluations", actions or last
-                    games, *shares = (_number(row, name + depth) for name in ("games", *REACHED))
-                    head = self.name, run, network, seed, when, plies, games, *of_games
-                    found.append(dict(zip((*TEST, *REACHED), (*head, end, *shares))))
+            games, *shares = (_number(row, name) for name in ("games", *REACHED))
+            head = self.name, run, network, seed, actions or last, plies, games, *of_games
+            found.append(dict(zip((*TEST, *REACHED), (*head, kind != "evaluations", *shares))))
         keys = "seed", "plies", "actions", "end"
         return sorted(found, key=lambda test: (order[test["run"]], *(test[key] for key in keys)))
 
@@ -205,20 +206,21 @@ def _path(file):
     return data("curves") / f"{file}.csv"
 
 
-def _points(row, kind):
-    """Yield (TRAINING or plies, point) of a row of a file of some kind."""
-    if kind == "runs":
-        for column in row:
-            if plies := OF_TEST.fullmatch(column):
-                mean, ci95 = _number(row, column), _number(row, f"ci95_{plies[1]}ply")
-                if mean is not None:
-                    yield int(plies[1]), (_number(row, "actions"), None, None, mean, ci95)
-    elif kind == "history":
-        if (mean := _number(row, "mean")) is not None:
-            yield TRAINING, tuple(_number(row, name) for name in POINT)
-    elif (mean := _number(row, "mean")) is not None:
-        plies = int(_number(row, "plies") or 1)
-        yield plies, (_number(row, "actions"), None, None, mean, _number(row, "ci95"))
+def _depths(row):
+    """Yield a row for each depth of a run's row, which has columns such as mean_3ply for it."""
+    for found in filter(None, map(OF_TEST.fullmatch, row)):
+        told = {name: row.get(f"{name}_{found[1]}ply") for name in OF_GAMES}
+        yield row | told | {"plies": found[1]}
+
+
+def _point(row, kind):
+    """Return (TRAINING or plies, point) of a row of a file of some kind, None without a mean."""
+    if (mean := _number(row, "mean")) is None:
+        return None
+    if kind == "history":
+        return TRAINING, tuple(_number(row, name) for name in POINT)
+    plies = int(_number(row, "plies") or 1)
+    return plies, (_number(row, "actions"), None, None, mean, _number(row, "ci95"))
 
 
 def _number(row, name):
@@ -241,17 +243,13 @@ class RunsFolder:
 
     def __init__(self, path):
         self.path, self.runs, self.troubles, self._tables = Path(path), {}, {}, {}
-        self._check()
         self.look()
-
-    def _check(self):
-        if not self.path.is_dir():
-            what = "is no folder" if self.path.exists() else "no such folder"
-            raise ValueError(f"{self.path}: {what}")
 
     def look(self):
         """Read what is new.  Raises ValueError where the folder itself is gone."""
-        self._check()
+        if not self.path.is_dir():
+            what = "is no folder" if self.path.exists() else "no such folder"
+            raise ValueError(f"{self.path}: {what}")
         for path in self._folders():
             try:
                 self._read(path)
@@ -281,8 +279,8 @@ class RunsFolder:
         if path not in self.runs:
             self.runs[path] = self._new(path)
         for kind, (rows, _) in news.items():
-            for of, point in (found for row in rows for found in _points(row, kind)):
-                self.runs[path].add(of, point)
+            for point in filter(None, (_point(row, kind) for row in rows)):
+                self.runs[path].add(*point)
 
     def _new(self, path):
         settings, _ = read_config(path)
@@ -304,19 +302,15 @@ class Table:
         Nothing is read of a file that has not changed; of one that is not there, there are no rows.
         Raises ValueError, in one line, for one that is no table.
         """
-        if (now := self._stamp()) == self._seen:
+        seen, self._seen = self._seen, self._stamp()
+        if self._seen in (seen, None):
             return [], False
-        anew = False
-        if now is not None:
-            with open_file(self.path) as file:
-                file.seek(self._end - len(self._last))
-                if anew := file.read(len(self._last)) != self._last:
-                    self._end, self._last, self._columns = 0, b"", None
-                    file.seek(0)
-                text = file.read(MOST_BYTES + 1)
-        rows = [] if now is None else self._rows(text)
-        self._seen = now
-        return rows, anew
+        with open_file(self.path) as file:
+            file.seek(self._end - len(self._last))
+            if anew := file.read(len(self._last)) != self._last:
+                self._end, self._last, self._columns = 0, b"", None
+                file.seek(0)
+            return self._rows(file.read(MOST_BYTES + 1)), anew
 
     def _stamp(self):
         try:
@@ -345,26 +339,24 @@ class Table:
 # ---------------------------------------------------------------- the papers' beside them
 
 
-@functools.cache
 def paper_points(place, name):
     """Return what a paper has of a recorded run: [(plies, actions, mean, ci95 or None)].
 
     data/curves/paper_points.csv says which rows of data/published belong to a run, and after how
     many actions they were measured.
     """
-    found = []
-    for told in Table(data("curves/paper_points.csv")).news()[0]:
-        if (told["list"], told["run"]) == (place, name):
-            rows = _published(told["table"]).query(told["row"])
-            found += [
-                (
-                    int(row.depth_ply),
-                    float(told["actions"]),
-                    float(row.score_mean),
-                    getattr(row, "score_ci95", None),
-                )
-                for row in rows.itertuples()
-            ]
+    return _paper_points().get((place, name), [])
+
+
+@functools.cache
+def _paper_points():
+    """Return {(list, run): what `paper_points` returns}."""
+    found = {}
+    for told in read_table("curves/paper_points").itertuples():
+        points = found.setdefault((told.list, told.run), [])
+        for row in read_table(f"published/{told.table}").query(told.row).itertuples():
+            half = getattr(row, "score_ci95", None)
+            points.append((int(row.depth_ply), float(told.actions), float(row.score_mean), half))
     return found
 
 
@@ -380,8 +372,6 @@ def paper_tests(*names):
     Raises:
         ValueError: for a name that is none.
     """
-    import pandas as pd
-
     rows = [
         (told.name, run, actions, plies, mean, ci95)
         for told in _called(names)
@@ -393,7 +383,6 @@ def paper_tests(*names):
 
 
 @functools.cache
-def _published(table):
-    import pandas
-
-    return pandas.read_csv(data(f"published/{table}.csv"))
+def read_table(name):
+    """Return a table of data/ as a DataFrame, which nobody changes; name: 'curves/exact', say."""
+    return pd.read_csv(data(f"{name}.csv"))

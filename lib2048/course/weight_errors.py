@@ -6,6 +6,7 @@ what its errors would sum to if a coin had chosen their signs.
 """
 
 import numpy as np
+import pandas as pd
 
 from lib2048.learn.own import update_of
 from lib2048.learn.rules import Rule, find
@@ -37,8 +38,6 @@ def one_weight(errors, rule: str | Rule = "tc", rate=None, targets=False):
     Raises:
         ValueError: for a rule that there is not.
     """
-    import pandas as pd
-
     rule = find(rule)
     update, kept = update_of(Geometry("cells:0123"), rule), rule.memory
     weights, memory = np.zeros(LOOKUPS, np.float32), np.zeros(LOOKUPS * max(1, kept), np.float32)
@@ -72,8 +71,6 @@ def coherence(network, actions, seed=1, progress=True):
         network: the name of a small one.
         actions: of training, twice.
     """
-    import pandas as pd
-
     (sums, sizes, visits), (_, _, tossed) = (
         _kept(network, update, actions, seed, progress) for update in (_counting, _tossing)
     )

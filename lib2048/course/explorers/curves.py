@@ -146,9 +146,8 @@ class CurvesExplorer(TrainingWidget):
             fits = _named(fits, wanted)
         elif plies is not None:
             fits = [row for row in fits if plies in row.kinds]
-        return self._checked(
-            view | {"plies": plies, "rows": [row.number for row in fits[:MOST_ROWS]]}
-        )
+        rows = [row.number for row in fits[:MOST_ROWS]]
+        return self._checked(view | {"plies": plies, "rows": rows})
 
     def _checked(self, view):
         """Return a choice, whose rows are numbers; raises ValueError for what is none."""
@@ -166,14 +165,21 @@ class CurvesExplorer(TrainingWidget):
     # ------------------------------------------------------------ what is drawn
 
     def drawn(self):
-        """Return what is drawn: [(label, [a frame for each seed], the paper's points)]."""
-        kind, found = self._kind, []
+        """Return what is drawn: [(label, [a frame for each seed], the paper's points)].
+
+        The run of now is the last; it has no test games.
+        """
+        kind, now, found = self._kind, self._now, []
         for row in map(self._row, self.view["rows"]):
             frames = [self._frame(run, kind) for run in row.chosen(self.view["seeds"])]
             if frames := [frame for frame in frames if len(frame)]:
                 shown = self.view["paper"] and self.view["x"] == AXES[0]
                 paper = [p for p in row.paper if shown and p[0] == kind]
                 found.append((self.label(row), frames, paper))
+        if kind == TRAINING and now is not None and now.curve.points:
+            rows = [p[: len(POINT)] for p in now.curve.points if p[3] is not None]
+            frame = pd.DataFrame(rows, columns=POINT).assign(seed=now.run.settings.seed)
+            found.append((f"{now.name} {NOW}", [frame], []))
         return found
 
     _kind = property(lambda self: TRAINING if self.view["plies"] is None else self.view["plies"])
@@ -199,20 +205,9 @@ class CurvesExplorer(TrainingWidget):
         for label, frames, paper in self.drawn():
             parts += [frame.assign(run=label, of=said) for frame in frames]
             if paper:
-                parts.append(
-                    pd.DataFrame(paper, columns=ours).assign(run=label, of=f"the paper's {said}")
-                )
-        if now := self._now_drawn():
-            parts.append(now[1].assign(run=now[0], of="training games"))
+                points = pd.DataFrame(paper, columns=ours)
+                parts.append(points.assign(run=label, of=f"the paper's {said}"))
         return pd.concat(parts)[columns].reset_index(drop=True)
-
-    def _now_drawn(self):
-        """Return (label, frame) of the run of now; it has no test games, and then there is none."""
-        if self._kind != TRAINING or self._now is None or not self._now.curve.points:
-            return None
-        rows = [p[: len(POINT)] for p in self._now.curve.points if p[3] is not None]
-        frame = pd.DataFrame(rows, columns=POINT)
-        return f"{self._now.name} {NOW}", frame.assign(seed=self._now.run.settings.seed)
 
     def figure(self):
         """Return matplotlib's ax of what is drawn, in the style of the course.
@@ -223,8 +218,6 @@ class CurvesExplorer(TrainingWidget):
             ax = matplotlib.figure.Figure().subplots()
         drawn, x, seeds = self.drawn(), self.view["x"], self.view["seeds"]
         curves = {label: frames for label, frames, _ in drawn}
-        if now := self._now_drawn():
-            curves[now[0]] = [now[1]]
         if not curves:
             ax.set(xticks=[], yticks=[], title="nothing is recorded yet")
             return ax
@@ -267,9 +260,8 @@ class CurvesExplorer(TrainingWidget):
             raise ValueError(f"nobody knows the settings of {row.name}")
         self._now, self._trainings = None, []  # before the next one takes its memory
         run = Run(dataclasses.replace(settings, **SHORT))
-        self._now = Training(
-            run, row.name, {"seconds": seconds}, LOOK, self._tell_now, self._draw_again
-        )
+        budget, tell = {"seconds": seconds}, self._tell_now
+        self._now = Training(run, row.name, budget, LOOK, tell, self._draw_again)
         self._trainings = [self._now]
         if self._kind != TRAINING:
             self.view = self.view | {"plies": None}
@@ -311,20 +303,18 @@ class CurvesExplorer(TrainingWidget):
     def _news(self, row, everything=False):
         """Return what is new of a row's curves: [{'seed', 'of', 'from', 'points'}], as JSON."""
         curves = [(run, kind) for run in row.runs.values() for kind in run.curves]
-        told = [
-            self._news_of((row.number, run.seed, kind), run, everything) for run, kind in curves
-        ]
+        told = (self._news_of(row, run, kind, everything) for run, kind in curves)
         return [news for news in told if news["points"]]
 
-    def _news_of(self, key, run, everything):
-        *_, seed, kind = key
+    def _news_of(self, row, run, kind, everything):
+        key = (row.number, run.seed, kind)
         of, curve, read = self._told.get(key, (None, None, 0))
         if of is not run:  # for the first time, or because another run stands there now
             curve, read, everything = Curve(), 0, True
         for point in run.points(kind, begin=read):
             curve.add([None if x is None else float(x) for x in point])
         self._told[key] = (run, curve, len(run.curves[kind]))
-        return {"seed": seed, "of": str(kind), **curve.news(everything)}
+        return {"seed": run.seed, "of": str(kind), **curve.news(everything)}
 
     def _on_view(self, message):
         self.view = self._checked(message["view"])
@@ -405,24 +395,18 @@ def _named(rows, names):
 def in_short(settings):
     """Say in a line what a run is: '42-33, TC(0.5), β 1, 16 stages'."""
     rate = f"{settings.rate_symbol} {settings.rate:g}"
-    if settings.neural:
-        symmetry = getattr(settings, "symmetry", "simple")
-        more = [settings.batch, *([symmetry] if symmetry != "simple" else [])]
-        more += ["augment"] if getattr(settings, "augment", False) else []
-        return ", ".join([settings.network, rate, *more, *_starts(settings)])
-    rule = f"{settings.the_rule.title}({settings.lam:g})"
-    said = [settings.network, rule if settings.delay else f"online {rule}", rate]
-    said += [settings.order] if settings.order == "backward" else []
-    said += [f"{settings.form} values"] if settings.form != "afterstate" else []
-    said += [f"V₀ {settings.optimistic:g}"] if settings.optimistic else []
-    if settings.stages:
-        said += [f"{2**settings.stages} stages" + ("" if settings.promotion else ", no promotion")]
-    return ", ".join([*said, *_starts(settings)])
+    said = (_of_nets if settings.neural else _of_tables)(settings, rate)
+    usual = Settings(network=settings.network).starts
+    return ", ".join([settings.network, *said, *[settings.starts] * (settings.starts != usual)])
 
 
 def _of_nets(settings, rate):
-    symmetry = settings.symmetry if settings.symmetry != "simple" else None
-    return filter(None, [rate, settings.batch, symmetry, settings.augment and "augment"])
+    yield rate
+    yield settings.batch
+    if (symmetry := getattr(settings, "symmetry", "simple")) != "simple":
+        yield symmetry
+    if getattr(settings, "augment", False):
+        yield "augment"
 
 
 def _of_tables(settings, rate):
@@ -437,8 +421,3 @@ def _of_tables(settings, rate):
         yield f"V₀ {settings.optimistic:g}"
     if settings.stages:
         yield f"{2**settings.stages} stages" + ("" if settings.promotion else ", no promotion")
-
-
-def _starts(settings):
-    plain = Settings(network=settings.network).starts
-    return [] if settings.starts == plain else [settings.starts]

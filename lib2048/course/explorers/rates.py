@@ -74,7 +74,9 @@ class RateExplorer(NetworkExplorer):
             places = self.network.places(board, action)[8 * found["table"] :][:8]
             curve = self.traces.curve(places[found["place"]])
             found["curve"] = curve and self._named(curve)
-            found |= {"visits": self._met(places), "rates": self._rates(places)}
+            kept = {name: numbers.at(places).tolist() for name, numbers in self.run.memory.items()}
+            visits = list(map(int, kept["visits"])) if "visits" in kept else None
+            found |= {"visits": visits, "rates": _rates(kept)}
         return found
 
     def noise(self):
@@ -99,25 +101,11 @@ class RateExplorer(NetworkExplorer):
         tosses = np.average(tosses_below(each), weights=times)
         return {"met": len(counts), "below": float(below.mean()), "tosses": float(tosses)}
 
-    def _kept(self, name, places):
-        """Return what the rule keeps of entries now, by the name that it has here: floats."""
-        return self.run.memory[name].at(places).tolist()
-
-    def _rates(self, places):
-        """Return |E| / A of entries as they are now, None where A is 0 or neither is kept."""
-        if not {"E", "A"} <= set(self._keeps):
-            return None
-        pairs = zip(self._kept("E", places), self._kept("A", places))
-        return [abs(e) / a if a else None for e, a in pairs]
-
-    def _met(self, places):
-        return list(map(int, self._kept("visits", places))) if "visits" in self._keeps else None
-
     def _named(self, curve):
         actions, weight, *kept = curve
         named = {"actions": actions, "weight": weight, **dict(zip(self._keeps, kept))}
-        if {"E", "A"} <= set(named):
-            named["rate"] = [abs(e) / a if a else None for e, a in zip(named["E"], named["A"])]
+        if rates := _rates(named):
+            named["rate"] = rates
         if "visits" in named:
             named[NOISE] = [n**-0.5 if n else None for n in named["visits"]]
         return named
@@ -155,6 +143,13 @@ class RateExplorer(NetworkExplorer):
         said = f"index {thousands(found['index'][found['place']])}\nrate now {curve[-1][1]:.1f} %"
         cells = found["cells"][found["place"]]
         return draw.row([draw.tuple(cells, self.boards[0], caption=said), curves])
+
+
+def _rates(kept):
+    """Return |E| / A of entries, None where A is 0; None at all for a rule that keeps neither."""
+    if {"E", "A"} <= set(kept):
+        return [abs(e) / a if a else None for e, a in zip(kept["E"], kept["A"])]
+    return None
 
 
 def tosses_below(counts):

@@ -20,25 +20,41 @@ WIDE = 44  # letters of a title
 
 
 @dataclass(frozen=True)
-class Lesson:
+class Step:
+    """A step of the course; a kind of it has `shares`, `finished` and `left`."""
+
+    name: str
+    title: str
+    file: str
+
+    @property
+    def begun(self):
+        """Whether the reader has left a trace in it."""
+        return any(done for done, _ in self.shares)
+
+    def __str__(self):
+        mark = "✓" if self.finished else "●" if self.begun else "○"
+        shares = (f"{done} of {of}" if of else "–" for done, of in self.shares)
+        return _columns(mark, f"{self.name} {self.title}", *shares)
+
+
+@dataclass(frozen=True)
+class Lesson(Step):
     """A lesson, and what the reader has done of it.
 
     cells: code cells of the original, run: those that ran in the saved copy; asks: the names of
     the predictions that it asks for, said: those that were made.
     """
 
-    name: str
-    title: str
-    file: str
     cells: int
     run: int
     asks: list
     said: list
 
     @property
-    def begun(self):
-        """Whether the reader has left a trace in it."""
-        return self.run > 0 or bool(self.said)
+    def shares(self):
+        """What is done, of how many."""
+        return (self.run, self.cells), (len(self.said), len(self.asks))
 
     @property
     def finished(self):
@@ -54,20 +70,17 @@ class Lesson:
 
 
 @dataclass(frozen=True)
-class Lab:
+class Lab(Step):
     """A lab; after: the lessons that it needs; exercises, passed: names."""
 
-    name: str
-    title: str
-    file: str
     after: list
     exercises: list
     passed: list
 
     @property
-    def begun(self):
-        """Whether an exercise was passed."""
-        return bool(self.passed)
+    def shares(self):
+        """What is done, of how many."""
+        return ((len(self.passed), len(self.exercises)),)
 
     @property
     def finished(self):
@@ -111,24 +124,14 @@ class Progress:
         """Return what --json prints."""
         step = self.next
         todo = {"name": step.name, "file": step.file, "left": step.left} if step else None
-        return {
-            "folder": str(self.folder),
-            "lessons": [asdict(one) for one in self.lessons],
-            "labs": [asdict(one) for one in self.labs],
-            "next": todo,
-        }
+        steps = {name: list(map(asdict, getattr(self, name))) for name in ("lessons", "labs")}
+        return {"folder": str(self.folder), **steps, "next": todo}
 
     def __str__(self):
-        lessons = [
-            _row(one, one.title, _share(one.run, one.cells), _share(len(one.said), len(one.asks)))
-            for one in self.lessons
-        ]
-        labs = [
-            _row(one, one.title, _share(len(one.passed), len(one.exercises))) for one in self.labs
-        ]
-        head = _columns("", "lesson", "cells run", "predictions")
-        return "\n".join([head, *lessons, "", _columns("", "lab", "exercises"), *labs, "",
-                          MARKS, "", f"Next: {self._advice()}"])  # fmt: skip
+        lessons = [_columns("", "lesson", "cells run", "predictions"), *self.lessons]
+        labs = [_columns("", "lab", "exercises"), *self.labs]
+        lines = [*lessons, "", *labs, "", MARKS, "", f"Next: {self._advice()}"]
+        return "\n".join(map(str, lines))
 
     def _advice(self):
         """Return in words what to do next."""
@@ -150,19 +153,10 @@ class Progress:
 MARKS = "  ✓ done   ● begun   ○ still to come"
 
 
-def _row(step, title, *columns):
-    mark = "✓" if step.finished else "●" if step.begun else "○"
-    return _columns(mark, f"{step.name} {title}", *columns)
-
-
 def _columns(mark, title, *columns):
     """Return one line of a table: a mark, a title, numbers to the right."""
     cells = "".join(f"{column:>14}" for column in columns)
     return f"  {mark:1} {title:{WIDE + 4}}{cells}".rstrip()
-
-
-def _share(some, of):
-    return f"{some} of {of}" if of else "–"
 
 
 # ---------------------------------------------------------------- what there is
@@ -186,15 +180,8 @@ def _lesson(file, path, folder, said):
     codes = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
     asks = list(dict.fromkeys(PREDICT.findall("\n".join(source(cell) for cell in codes))))
     ids = {cell.get("id") for cell in codes}
-    return Lesson(
-        path.stem[:2],
-        _title(notebook),
-        file,
-        len(ids),
-        len(ids & _ran(folder / file)),
-        asks,
-        [name for name in asks if name in said],
-    )
+    run, made = len(ids & _ran(folder / file)), [name for name in asks if name in said]
+    return Lesson(path.stem[:2], _title(notebook), file, len(ids), run, asks, made)
 
 
 def _ran(copy):

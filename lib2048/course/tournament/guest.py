@@ -246,7 +246,7 @@ class _Guest:
 
     def _game(self, seed, number):
         """Play a game, its actions going to the log; return {"seconds", "late", "why"}."""
-        self.seconds, self.late = 0.0, 0
+        self.seconds, self.late, why = 0.0, 0, ""
         board, random = initial(stream(seed, number))
         try:
             while legal := {action: after for action, after, _ in afterstates(board)}:
@@ -254,8 +254,8 @@ class _Guest:
                 self.log.write(b"%d" % action)
                 board, random = spawn(legal[action], random)
         except _Failure as failure:
-            return {"seconds": self.seconds, "late": self.late, "why": str(failure)}
-        return {"seconds": self.seconds, "late": self.late, "why": ""}
+            why = str(failure)
+        return {"seconds": self.seconds, "late": self.late, "why": why}
 
     def _action(self, board, legal):
         """Ask for an action and look at it.  Raises _Failure."""

@@ -1,16 +1,15 @@
 """The leaderboard of a tournament: who is where, and as CSV and as a page of HTML."""
 
-import csv
 import html
-import io
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from pathlib import Path
 from string import Template
 
 from lib2048.play.evaluation import Result
 from lib2048.play.statistics import compare
 from lib2048.show.words import thousands
+from lib2048.train.history import csv_text
 
 COLUMNS = (
     "place", "player", "file", "games", "mean", "ci95", "reach_2048", "max", "moves",
@@ -46,18 +45,16 @@ class Leaderboard:
         ranked = [s for s in standings if s.result and not s.out]
         ranked.sort(key=lambda standing: (-standing.result.mean, standing.file))
         rest = sorted((s for s in standings if not s.result or s.out), key=lambda s: not s.result)
-        names = [standing.name or standing.file for standing in [*ranked, *rest]]
+        everybody = [*ranked, *rest]
+        names = [standing.name or standing.file for standing in everybody]
         names = [
             f"{name} ({standing.file})" if names.count(name) > 1 else name
-            for name, standing in zip(names, [*ranked, *rest], strict=True)
+            for name, standing in zip(names, everybody, strict=True)
         ]
         verdicts = [_verdict(*pair) for pair in pairwise(ranked)]
         self.comparisons = len(verdicts)
-        verdicts += [None] * (len(names) - len(verdicts))
         places = [1 + sum(b.result.mean > a.result.mean for b in ranked) for a in ranked]
-        places += [None] * len(rest)
-        rows = zip(places, names, [*ranked, *rest], verdicts, strict=True)
-        self.rows = [_row(*row) for row in rows]
+        self.rows = [_row(*told) for told in zip_longest(places, names, everybody, verdicts)]
 
     def as_dict(self):
         """Return the leaderboard as the command line's JSON holds it."""
@@ -65,18 +62,12 @@ class Leaderboard:
 
     def csv(self):
         """Return the rows as CSV, a cell empty where there is no number."""
-        text = io.StringIO()
-        writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(self.rows)
-        return text.getvalue()
+        return csv_text(COLUMNS, self.rows)
 
     def html(self):
         """Return a page that loads nothing from outside."""
-        head = "".join(
-            f'<th scope="col"{_class("text" if key in TEXT else "")}>{said}</th>'
-            for key, said in HEAD.items()
-        )
+        kinds = {key: _class("text" if key in TEXT else "") for key in HEAD}
+        head = "".join(f'<th scope="col"{kinds[key]}>{said}</th>' for key, said in HEAD.items())
         ends = [row["mean"] + (row["ci95"] or 0) for row in self.rows if row["mean"] is not None]
         body = "\n".join(_html_row(row, max(ends, default=1) or 1) for row in self.rows)
         words = {"comparisons": self.comparisons, "lead": self._lead(), "head": head, "body": body}
@@ -135,9 +126,8 @@ def _line(row):
 
 
 def _mean(row):
-    return thousands(row["mean"]) + (
-        f" ± {thousands(row['ci95'])}" if row["ci95"] is not None else ""
-    )
+    half = "" if row["ci95"] is None else f" ± {thousands(row['ci95'])}"
+    return thousands(row["mean"]) + half
 
 
 def _share(value):
@@ -194,19 +184,15 @@ def _player(row):
 
 
 def _chip(verdict):
-    if verdict is None:
-        return ""
     kind = "chip" if verdict == "not decided" else "chip decided"
-    return f'<span class="{kind}">{verdict}</span>'
+    return f'<span class="{kind}">{verdict}</span>' if verdict else ""
 
 
 def _picture(row, longest):
     """Return a small drawing of a mean and its interval; all rows have one scale, from 0."""
     half = row["ci95"] or 0
-    low, middle, high = (
-        4 + 172 * max(0, points) / longest
-        for points in (row["mean"] - half, row["mean"], row["mean"] + half)
-    )
+    points = (row["mean"] + side * half for side in (-1, 0, 1))
+    low, middle, high = (4 + 172 * max(0, x) / longest for x in points)
     return (
         f'<svg viewBox="0 0 180 26" role="img" aria-label="{_mean(row)} points, on a scale from 0 '
         f'to {thousands(longest)}"><path d="M4 13H176" stroke="#e4dccf" stroke-width="2"/>'

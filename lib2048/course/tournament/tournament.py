@@ -6,13 +6,13 @@ A submission is a file: weights, or a Python file's player (see `guest`).
 import os
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from lib2048.course.tournament.guest import GuestLimits, is_out, plain, play_file
 from lib2048.course.tournament.leaderboard import Leaderboard, Standing
 from lib2048.game.board import WHOLE
-from lib2048.machine.child import Ended
 from lib2048.machine.files import write_text
 from lib2048.machine.terminal import bar
 from lib2048.networks import storage
@@ -99,12 +99,14 @@ def _write(board, out):
         write_text(Path(out, PAGE), board.html())
 
 
-class _Tournament:
+class _Tournament(NamedTuple):
     """What every submission has in common."""
 
-    def __init__(self, games, ms_per_move, seed, limits, progress):
-        self.games, self.ms_per_move, self.seed = games, ms_per_move, seed
-        self.limits, self.progress = limits, progress
+    games: int
+    ms_per_move: float | None
+    seed: int
+    limits: GuestLimits
+    progress: bool
 
     def __call__(self, path, which):
         """Let a submission play; return its `Standing`, whatever it does."""
@@ -116,17 +118,14 @@ class _Tournament:
         try:
             play = self._guest if path.suffix.lower() == ".py" else self._weights
             return play(path, name)
-        except Ended as ended:
-            return Standing(name, note=plain(ended.reason, MOST_NOTE))
         except Exception as error:  # nothing that is wrong with a file may stop the others
-            message = (str(error) or type(error).__name__).removeprefix(f"{path}: ")
-            return Standing(name, note=plain(message, MOST_NOTE))
+            note = (str(error) or type(error).__name__).removeprefix(f"{path}: ")
+            return Standing(name, note=plain(note, MOST_NOTE))
 
     def leaderboard(self, standings, paths):
         """Return the leaderboard of what has been played so far."""
-        missing = [
-            Standing(plain(p.name, 80), note="did not play") for p in paths[len(standings) :]
-        ]
+        missing = paths[len(standings) :]
+        missing = [Standing(plain(path.name, 80), note="did not play") for path in missing]
         settings = {"games": self.games, "seed": self.seed, "ms_per_move": self.ms_per_move}
         return Leaderboard([*standings, *missing], settings | {"finished": not missing})
 
@@ -143,12 +142,10 @@ class _Tournament:
         with bar(self.progress, total=self.games, unit=" games") as shown:
             tell = lambda done: shown.update(done - shown.n)  # noqa: E731
             called, games = play_file(path, self.games, self.seed, self.limits, tell)
-        scores, largest, moves = (
-            np.array([getattr(game, field) for game in games], np.int64)
-            for field in ("score", "largest", "moves")
-        )
-        seconds = sum(game.seconds for game in games)
-        result = Result(name, scores, largest, int(moves.sum()), seconds)
+        scores = np.array([game.score for game in games], np.int64)
+        largest = np.array([game.largest for game in games], np.int64)
+        moves, seconds = sum(game.moves for game in games), sum(game.seconds for game in games)
+        result = Result(name, scores, largest, moves, seconds)
         out = is_out(games, self.limits)
         return Standing(name, result, _note(games, out), out, called)
 

@@ -1,8 +1,10 @@
-"""The picture of time: state, action, afterstate, spawn, next state.
+"""The two pictures that lessons alone draw: turns in the order of time, and whom promotion asks.
 
 In turn t the player sees the state sₜ and takes the action aₜ; it pays the reward rₜ and leaves the
 afterstate s′ₜ.  Then a tile spawns, and the board is sₜ₊₁.  Every lesson uses these names.
 """
+
+import itertools
 
 from lib2048.game import spec
 from lib2048.show.draw import (
@@ -10,23 +12,29 @@ from lib2048.show.draw import (
     DARK,
     FONT,
     LINE,
+    PAGE,
     Picture,
     _action,
     _at,
+    _beside,
     _draw,
     _length,
     _lines,
     _n,
+    _rect,
     _spoken,
     _text,
     _tiles,
+    tile_colour,
 )
 
-__all__ = ["draw_time"]
+__all__ = ["draw_promotion", "draw_time"]
 
 LUCK = "#b35c00"  # what luck does is brown, what the player does blue
+NOBODY = "#b3261e"  # the colour of a question that nobody can answer
 GAP = 8  # between a board and an arrow, in pixels
 SMALL = 12  # the size of the words under an arrow, in pixels
+ROW, BOX, ARROW = 34, 62, 26  # pixels: between two stages, of a tile, from a stage to its words
 DIGITS = "₀₁₂₃₄₅₆₇₈₉"
 
 
@@ -125,14 +133,10 @@ def _named(tiles, name, note, size):
 def _placed(boards, arrows):
     """Put boards and arrows on one line; return the picture and the middle of each board."""
     items = [item for pair in zip(boards, [*arrows, None]) for item in pair if item]
-    axis, x, body, middles = max(item.axis for item in items), 0, [], []
-    for item in items:
-        body.append(_at(x, axis - item.axis, item.body))
-        middles.append(x + item.width / 2)
-        x += item.width + GAP
-    height = axis + max(item.height - item.axis for item in items)
-    text = " ".join(item.text for item in items)
-    return Picture("\n".join(body), x - GAP, height, text, axis), middles[::2]
+    row, text = _beside(items, GAP), " ".join(item.text for item in items)
+    starts = itertools.accumulate((item.width + GAP for item in items), initial=0)
+    middles = [start + item.width / 2 for start, item in zip(starts, items)]
+    return Picture(row.body, row.width, row.height, text, row.axis), middles[::2]
 
 
 def _with_spans(row, middles, spans):
@@ -150,3 +154,60 @@ def _with_spans(row, middles, spans):
         text, width, y = f"{text} | {label}", max(width, 2 * half), y + 20 + LINE
     height = y if spans else row.height
     return Picture("\n".join(body), width, height, text, row.axis)
+
+
+# ------------------------------------------------------------------------------ promotion
+
+
+def draw_promotion(stages, seen):
+    """Draw all stages, and what promotion finds for a look-up that sees one of the marking tiles.
+
+    A row a stage: its tiles, the bits that are 1, are drawn in full.  From each stage whose boards
+    have that tile an arrow leads to the stage below, which promotion asks: blue where boards have
+    the tile there, too, red where none has, so that nothing was learned.
+
+    Args:
+        stages: the `Stages` of a network.
+        seen: a tile that marks them.
+
+    Raises:
+        ValueError: for a tile that marks no stage.
+    """
+    tiles = stages.tiles(stages.count - 1)
+    if seen not in tiles:
+        raise ValueError(f"seen {seen}: use one of {', '.join(map(str, tiles)) or 'no tile'}")
+    left = _length("stage 00", FONT) + 12
+    right = left + BOX * len(tiles) + 8
+    body, said, width = [], [], right
+    for stage in range(stages.count):
+        body.append(_at(0, ROW * stage, _stage(stage, stages.tiles(stage), tiles, left)))
+        if stage and seen in stages.tiles(stage):
+            known = seen in stages.tiles(stage - 1)
+            have = "boards have" if known else "no board has"
+            words = f"asks {stage - 1}, where {have} a {seen}"
+            body.append(_at(right, ROW * stage, _question(words, ACCENT if known else NOBODY)))
+            width = max(width, right + ARROW + _length(words, FONT))
+            said.append(f"stage {stage} {words}")
+    text = f"{stages.count} stages, a look-up that sees the {seen}: {'; '.join(said)}"
+    return Picture("\n".join(body), width, ROW * stages.count, text)
+
+
+def _stage(stage, here, tiles, left):
+    """Draw the number of a stage, and all marking tiles, those that it lacks as outlines."""
+    body = [_text(left / 2 - 6, ROW / 2, f"stage {stage}", FONT, DARK, bold=True)]
+    for n, tile in enumerate(tiles):
+        fill, ink = tile_colour(tile) if tile in here else (PAGE, "#8f867c")
+        edge = {} if tile in here else {"stroke": "#cdc1b4", "stroke_dasharray": "3 3"}
+        x = left + BOX * n
+        body.append(_rect(x, 3, BOX - 6, ROW - 6, fill, 4, **edge))
+        body.append(_text(x + BOX / 2 - 3, ROW / 2, tile, FONT - 1, ink, bold=tile in here))
+    return "\n".join(body)
+
+
+def _question(words, colour):
+    """Draw an arrow to the row above, and words beside its beginning."""
+    begin, end, turn = ROW / 2 + 4, -ROW / 2 + 5, ARROW - 10
+    line = f'd="M0 {_n(begin)}H{_n(turn)}V{_n(end)}H7" fill="none"'
+    tip = f'<path d="M0 {_n(end)}l9 -5v10z" fill="{colour}"/>'
+    said = _text(ARROW - 4, ROW / 2 + 2, words, FONT, colour, text_anchor="start")
+    return f'<path {line} stroke="{colour}" stroke-width="2.5"/>{tip}{said}'
