@@ -11,6 +11,7 @@ import pytest
 import reference
 from hypothesis import given
 from hypothesis import strategies as st
+from learners import plain_twin, scattered, tables_of
 
 from lib2048 import Network, parse_network, symmetries
 from lib2048.game.board import WHOLE
@@ -21,22 +22,6 @@ from lib2048.networks.network import FORMS
 
 BOARDS = st.integers(0, 2**64 - 1)
 SMALL = "cells:0124,0125,456,3"  # a pair of tables, other lengths, a single cell
-
-
-def scattered(name, form="afterstate"):
-    """Return a network with random weights."""
-    network = Network(name, form)
-    network.weights[:] = np.random.default_rng(1).normal(0, 100, network.size)
-    return network
-
-
-def plain_twin(network):
-    """Return the same weights as a PlainNetwork, copied through `table`."""
-    plain = reference.PlainNetwork(network.tuples, network.form)
-    for head, which in itertools.product(range(network.heads), range(len(network.tuples))):
-        table = network.table(which, head)
-        plain.weights.update({(head, which, i): table[i] for i in np.flatnonzero(table)})
-    return plain
 
 
 # ---------------------------------------------------------------- names
@@ -210,11 +195,7 @@ BIJECTIVE = [
 @pytest.mark.parametrize("name", BIJECTIVE)
 def test_every_weight_has_one_place(name, form):
     network = Network(name, form)
-    places = [
-        network.positions(which, head)
-        for head in range(network.heads)
-        for which in range(len(network.tuples))
-    ]
+    places = [network.positions(which, head) for head, which in tables_of(network)]
     assert np.array_equal(np.sort(np.concatenate(places)), np.arange(network.size))
 
 
@@ -230,8 +211,8 @@ def test_every_weight_of_four_six_tuples_has_one_place():
 def test_tables_there_and_back(form):
     network = Network(SMALL, form)
     random = np.random.default_rng(3)
-    keys = list(itertools.product(range(network.heads), range(len(network.tuples))))
-    tables = {key: random.normal(size=16 ** len(network.tuples[key[1]])) for key in keys}
+    sizes = [16 ** len(cells) for cells in network.tuples]
+    tables = {key: random.normal(size=sizes[key[1]]) for key in tables_of(network)}
     for (head, which), table in tables.items():
         network.set_table(which, table, head)
     for (head, which), table in tables.items():
@@ -239,7 +220,7 @@ def test_tables_there_and_back(form):
 
 
 def test_a_table_is_a_copy():
-    network = scattered(SMALL)
+    network = scattered(Network(SMALL))
     before = network.weights.copy()
     network.table(0)[:] = 7
     np.testing.assert_array_equal(network.weights, before)
@@ -311,14 +292,6 @@ class WhereWeightsLie:
         return offset + sum(one << place for place, one in enumerate(ones))
 
 
-def test_positions_are_the_documented_layout():
-    network, where = Network(SMALL), WhereWeightsLie(parse_network(SMALL))
-    for which, tuple_ in enumerate(network.tuples):
-        indices = np.random.default_rng(5).integers(0, 16 ** len(tuple_), 300)
-        expected = [where.position(which, int(index)) for index in indices]
-        assert network.positions(which)[indices].tolist() == expected
-
-
 LOOK_ONCE = """
 import sys, numba, numpy as np
 from numba import types
@@ -356,19 +329,20 @@ def test_networks_cached_by_different_processes_do_not_take_each_others_place(tm
 # ---------------------------------------------------------------- values
 
 
-@pytest.mark.parametrize("name", [SMALL, "cells:0123,4567", "cells:f"])
-@given(board=BOARDS)
-def test_value_is_the_plain_sum_bit_for_bit(name, board):
-    network, plain = NETWORKS[name]
-    value = plain.value(reference.tiles(board))
-    assert np.float32(network.value(board)) == value == network.values([board])[0]
-
-
+NAMES = [SMALL, "cells:0123,4567", "cells:f"]
+NAMES += ["cells:01,0123", "cells:3,0124,0125,45", "cells:01234,01,2345,1234", "4-3-22", "3-4-22"]
 NETWORKS = {
     name: (network, plain_twin(network))
-    for name in (SMALL, "cells:0123,4567", "cells:f")
-    for network in [scattered(name)]
+    for name in NAMES  # lengths in any order
+    for network in [scattered(Network(name))]
 }
+
+
+@pytest.mark.parametrize("network, plain", NETWORKS.values(), ids=NETWORKS)
+@given(board=BOARDS)
+def test_value_is_the_plain_sum_bit_for_bit(network, plain, board):
+    value = plain.value(reference.tiles(board))
+    assert np.float32(network.value(board)) == value == network.values([board])[0]
 
 
 @given(BOARDS)
@@ -379,24 +353,18 @@ def test_value_is_the_same_on_every_symmetric_board(board):
 
 
 @given(BOARDS)
-def test_lookups_are_what_the_value_sums(board):
+def test_lookups_are_what_the_value_sums_and_say_where_the_tuple_stands(board):
     network, plain = NETWORKS[SMALL]
     found = network.lookups(board)
     assert [(which, index) for which, _, index, _ in found] == plain.keys(reference.tiles(board))
-    assert sum(weight for *_, weight in found) == pytest.approx(network.value(board), abs=1e-2)
-
-
-@given(BOARDS)
-def test_lookups_say_where_the_tuple_stands(board):
-    network, _ = NETWORKS[SMALL]
-    for which, cells, index, weight in network.lookups(board):
+    for which, cells, index, weight in found:
         assert index == sum((board >> 4 * cell & 15) << 4 * j for j, cell in enumerate(cells))
-        assert weight == network.table(which)[index]
+        assert weight == plain.weights[0, which, index]
 
 
 @pytest.mark.parametrize("head", range(4))
 def test_each_action_of_a_q_network_has_its_own_tables(head):
-    network = scattered(SMALL, "q")
+    network = scattered(Network(SMALL, "q"))
     plain = plain_twin(network)
     boards = np.random.default_rng(6).integers(0, 2**64, 5, np.uint64)
     values = [plain.value(reference.tiles(board), head) for board in boards]
@@ -435,17 +403,3 @@ def test_generated_source_is_what_is_compiled(name):
     names["look"](words, plain, 0)
     look_kernel(tuples)(words, compiled, np.uint64(0))
     np.testing.assert_array_equal(compiled, plain)
-
-
-# ---------------------------------------------------------------- lengths in any order
-
-MIXED = ["cells:01,0123", "cells:3,0124,0125,45", "cells:01234,01,2345,1234", "4-3-22", "3-4-22"]
-
-
-@pytest.mark.parametrize("name", MIXED)
-def test_the_loop_and_the_tables_agree_on_where_a_weight_lies(name):
-    network = scattered(name)
-    for board in np.random.default_rng(5).integers(0, 1 << 63, 50).astype(np.uint64):
-        weights = [weight for *_, weight in network.lookups(board)]
-        np.testing.assert_array_equal(network.weights[network.places(board)], np.float32(weights))
-        assert network.value(board) == pytest.approx(sum(weights), rel=1e-5, abs=1e-3)

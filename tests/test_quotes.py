@@ -12,13 +12,11 @@ from lib2048 import cli
 PAGES = {quotes.name_of(path): path for path in quotes.pages()}
 
 
-@pytest.mark.parametrize("path", lessons.lessons(), ids=lambda path: path.name[:2])
+ANYWHERE = quotes.sourced()["all"].keys()
+
+
+@pytest.mark.parametrize("path", [*lessons.lessons(), *quotes.pages()], ids=quotes.name_of)
 def test_every_result_has_its_source(path):
-    assert quotes.complaints(path) == []
-
-
-@pytest.mark.parametrize("path", quotes.pages(), ids=quotes.name_of)
-def test_every_result_of_a_page_has_its_source(path):
     assert quotes.complaints(path) == []
 
 
@@ -34,7 +32,7 @@ def test_each_number_of_a_page_is_missed_when_it_changes(page):
 
 def told(text, here):
     """Return the results of a page, but those that any page may say."""
-    return {words for _, words in quotes.quoted_on(text, here)} - quotes.sourced()["all"].keys()
+    return {words for _, words in quotes.quoted_on(text, here)} - ANYWHERE
 
 
 def line_of(words):
