@@ -16,7 +16,7 @@ from learners import plain_twin, scattered, tables_of
 from lib2048 import Network, parse_network, symmetries
 from lib2048.game.board import WHOLE
 from lib2048.networks.layout import layout
-from lib2048.networks.lookups import image_boards, look_kernel, look_source, planes, unplanes
+from lib2048.networks.lookups import image_boards, look_kernel, look_source
 from lib2048.networks.names import LONGEST_TUPLE, NAMED, SHAPES, placements
 from lib2048.networks.network import FORMS
 
@@ -114,11 +114,9 @@ NO_NETWORKS = [
 
 
 @pytest.mark.parametrize("name", NO_NETWORKS)
-def test_other_names_are_refused_in_one_line(name):
+def test_other_names_are_refused_in_one_line(name, refused):
     for refuse in (parse_network, Network):
-        with pytest.raises(ValueError) as error:
-            refuse(name)
-        assert "\n" not in str(error.value)
+        refused(lambda refuse=refuse: refuse(name), "")
 
 
 def test_an_unknown_form_is_refused():
@@ -245,20 +243,6 @@ def test_a_tables_index_counts_the_first_cell_lowest(name):
 
 
 # ---------------------------------------------------------------- images and look-ups
-
-
-@given(BOARDS)
-def test_planes_are_undone(board):
-    assert int(unplanes(np.uint64(planes(np.uint64(board))))) == board
-
-
-@given(st.lists(BOARDS, min_size=6, max_size=6))
-def test_images_are_the_symmetries_of_four_boards(boards):
-    images = np.zeros(32, np.uint64)
-    image_boards(np.array(boards, np.uint64), np.uint64(2), images, WHOLE)
-    for number, board in enumerate(boards[2:]):
-        found = [int(unplanes(image)) for image in images[number::4]]
-        assert found == list(map(int, symmetries(board)))
 
 
 @pytest.mark.parametrize("name", [SMALL, "cells:0", "4-22-3", "4x6", "421"])

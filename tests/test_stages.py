@@ -149,13 +149,10 @@ BAD = [
 
 
 @pytest.mark.parametrize("arguments", BAD, ids=str)
-def test_stages_that_make_no_sense_are_refused(arguments):
-    with pytest.raises(ValueError) as error:
-        Network(**{"name": "cells:0145", **arguments})
-    line = str(error.value)
-    assert "\n" not in line
+def test_stages_that_make_no_sense_are_refused(arguments, refused):
     word = next((w for w in ("top", "form", "name") if w in arguments), next(iter(arguments)))
-    assert {"form": "afterstates", "name": "4x4"}.get(word, word) in line
+    said = {"form": "afterstates", "name": "4x4"}.get(word, word)
+    refused(lambda: Network(**{"name": "cells:0145", **arguments}), said)
 
 
 def test_more_stages_than_positions_are_refused():

@@ -15,7 +15,7 @@ import time
 
 import numpy as np
 import pytest
-from learners import SMALL, STEP, same_run, trained
+from learners import SMALL, STEP, same_run, scattered, trained
 
 from lib2048 import Network, NetworkPlayer, Run, Settings, evaluate, save
 from lib2048.learn.games import Games
@@ -199,9 +199,7 @@ def test_a_run_that_is_stopped_while_it_compiles_goes_on_from_its_beginning(
 
 
 def a_network():
-    network = Network(SMALL)
-    network.weights[:] = np.random.default_rng(1).normal(0, 50, network.size)
-    return network
+    return scattered(Network(SMALL), spread=50)
 
 
 def test_games_stop_between_two_pieces(monkeypatch):
