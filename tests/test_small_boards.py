@@ -140,15 +140,6 @@ def with_table(network, update):
     return network.with_functions(value=lambda w, p: w[p[:8].min()], update=update)
 
 
-def test_play_at_random_scores_what_it_is_worth():
-    """Learning with ε = 1 plays random games; their mean is the exact value of random play."""
-    for size, cells in (((2, 2), "0145"), ((2, 3), "012456")):
-        name = f"cells:{cells}@{size[0]}x{size[1]}"
-        scores = train(Network(name), games=10_000, epsilon=1.0, progress=False).scores
-        exact = SmallGame(*size, progress=False).follow("random").start
-        assert abs(scores.mean() - exact) < 5 * scores.std() / len(scores) ** 0.5
-
-
 def test_epsilon_is_the_share_of_random_actions():
     """Play by fixed values with a quarter of random actions scores what that policy is worth."""
     network = scattered(Network("cells:0145@2x2"), spread=10)

@@ -1,6 +1,5 @@
 """Stages: which one a board is in, and what is learned, read and kept with several."""
 
-import itertools
 import random
 
 import numpy as np
@@ -9,9 +8,8 @@ import reference
 from learners import FOREVER, bits, compare_with_plain, games_on, plain_twin, scattered
 from reference import PlainNetwork, tiles
 
-from lib2048 import Network, from_tiles, slide
-from lib2048.networks.stages import ONE_STAGE, TOP, next_stage, stages
-from lib2048.play.evaluation import record_game
+from lib2048 import Network, from_tiles
+from lib2048.networks.stages import ONE_STAGE, TOP, stages
 
 SMALL = "cells:0123,4567"
 PAIRED = "cells:0124,0125,45"
@@ -31,49 +29,29 @@ def staged(name=SMALL, marks=2, top=32, promotion=None, **more):
 
 # ---------------------------------------------------------------- the stage of a board
 
-BY_HAND = [  # g, the largest tile that marks a stage, the large tiles, the stage
-    *(
-        (4, TOP, large, stage)
-        for large, stage in {
-            (): 0b0000,
-            (2048, 2048, 1024, 8, 4): 0b0000,
-            (4096,): 0b0001,
-            (4096, 4096): 0b0001,  # the second one is carried below the smallest mark
-            (8192,): 0b0010,
-            (8192, 4096): 0b0011,
-            (8192, 8192): 0b0011,
-            (8192, 8192, 4096): 0b0011,
-            (8192, 8192, 8192): 0b0011,
-            (16384,): 0b0100,
-            (16384, 4096): 0b0101,
-            (16384, 16384): 0b0110,
-            (16384, 16384, 16384): 0b0111,
-            (16384, 16384, 8192): 0b0111,
-            (16384, 8192, 8192): 0b0111,  # and one stage back when the two are merged
-            (32768,): 0b1000,
-            (32768, 8192): 0b1010,
-            (32768, 32768): 0b1100,
-            (32768, 16384, 8192, 4096): 0b1111,
-            (32768,) * 16: 0b1111,
-        }.items()
-    ),
-    (3, TOP, (4096,), 0b000),
-    (3, TOP, (8192,), 0b001),
-    (3, TOP, (32768, 8192), 0b101),
-    (5, TOP, (2048,), 0b00001),
-    (5, TOP, (32768, 4096, 2048), 0b10011),
-    (1, 8, (8,), 1),
-    (1, 8, (4, 4, 2), 0),
-    (2, 16, (8, 8), 0b01),
-    (2, 32, (64,), 0b11),  # made of two 32s
-    (3, 32, (64,), 0b110),
-    (3, 32, (128,), 0b111),  # four 32s: one stays, three are carried
-    (3, 32, (64, 16), 0b111),
-    (3, 32, (32, 8), 0b101),
-    (4, 16384, (32768,), 0b1100),
-    (4, 8192 * 2, (32768, 8192), 0b1110),
-    (0, TOP, (32768, 16384), 0),
-]
+FOUR_BITS = {  # the stage, and the large tiles of boards in it
+    0b0000: [(), (2048, 2048, 1024, 8, 4)],
+    0b0001: [(4096,), (4096, 4096)],  # the second one is carried below the smallest mark
+    0b0010: [(8192,)],
+    0b0011: [(8192, 4096), (8192, 8192), (8192, 8192, 4096), (8192, 8192, 8192)],
+    0b0100: [(16384,)],
+    0b0101: [(16384, 4096)],
+    0b0110: [(16384, 16384)],  # one stage back from the last of the next line, merged
+    0b0111: [(16384, 16384, 16384), (16384, 16384, 8192), (16384, 8192, 8192)],
+    0b1000: [(32768,)],
+    0b1010: [(32768, 8192)],
+    0b1100: [(32768, 32768)],
+    0b1111: [(32768, 16384, 8192, 4096), (32768,) * 16],
+}
+BY_HAND = [(4, TOP, large, stage) for stage, boards in FOUR_BITS.items() for large in boards]
+BY_HAND += [(3, TOP, (4096,), 0b000), (3, TOP, (8192,), 0b001), (3, TOP, (32768, 8192), 0b101)]
+BY_HAND += [(5, TOP, (2048,), 0b00001), (5, TOP, (32768, 4096, 2048), 0b10011)]
+BY_HAND += [(1, 8, (8,), 1), (1, 8, (4, 4, 2), 0), (2, 16, (8, 8), 0b01)]
+BY_HAND += [(2, 32, (64,), 0b11), (3, 32, (64,), 0b110)]  # made of two 32s
+BY_HAND += [(3, 32, (128,), 0b111)]  # four 32s: one stays, three are carried
+BY_HAND += [(3, 32, (64, 16), 0b111), (3, 32, (32, 8), 0b101)]
+BY_HAND += [(4, 16384, (32768,), 0b1100), (4, 16384, (32768, 8192), 0b1110)]
+BY_HAND += [(0, TOP, (32768, 16384), 0)]
 
 
 @pytest.mark.parametrize("marks, top, large, stage", BY_HAND, ids=str)
@@ -102,26 +80,6 @@ def test_the_stage_is_that_of_the_plain_function(marks, top):
         found.add(counted.of(board))
         assert counted.of(board) == reference.stage(tiles(board), marks, top)
     assert len(found) > 1 and max(found) < counted.count == 2**marks
-
-
-@pytest.mark.parametrize("marks, top", [(1, 8), (2, 32), (3, 128), (5, 2048), (4, 128)])
-def test_the_next_stage_is_that_of_the_afterstate(marks, top):
-    """Of every legal action along played games."""
-    network = Network("cells:0", stages=marks, top=top)
-    lowest, seen, moved = network.stages.lowest, set(), 0
-    for game, player in itertools.product(range(6), ("greedy", "random")):
-        for step in record_game(player, seed=3, number=game):
-            stage = network.stage(step.board)
-            for action in range(4):
-                after, reward = slide(step.board, action)
-                legal = after != step.board
-                pays = np.float32(reward if legal else -np.inf)
-                found = next_stage(np.uint64(stage), after, pays, np.uint64(marks), lowest)
-                if legal:
-                    assert found == network.stage(after)
-                    moved += found != stage
-                    seen.add(int(found))
-    assert moved > 5 and len(seen) >= min(2**marks, 6)
 
 
 def test_names_say_which_tiles_there_are():

@@ -68,20 +68,6 @@ def test_scipy_says_the_same_of_pairs(pairs):
     assert told.p_value == pytest.approx(theirs.pvalue)
 
 
-@pytest.mark.parametrize("level", [0.8, 0.95])
-@pytest.mark.parametrize("sizes, spreads", [((3, 3), (1, 1)), ((5, 3), (1, 3)), ((2, 8), (1, 2))])
-def test_intervals_cover_the_difference_as_often_as_they_say(sizes, spreads, level):
-    random, trials = np.random.default_rng(7), 2000
-    covered = 0
-    for _ in range(trials):
-        a, b = (
-            random.normal(mean, spread, size) for mean, spread, size in zip((5, 3), spreads, sizes)
-        )
-        told = compare(a, b, level=level)
-        covered += told.low < 2 < told.high
-    assert level - 0.03 < covered / trials < level + 0.035  # Welch is a little too careful
-
-
 def test_games_in_the_place_of_seeds_find_what_is_not_there():
     """Why seeds are the unit: two equal methods, three networks each, 300 games of each network."""
     random, by_games, by_seeds = np.random.default_rng(9), 0, 0
@@ -143,13 +129,6 @@ def told(low, high, base=100.0):
 )
 def test_verdicts(low, high, verdict):
     assert told(low, high).verdict == verdict
-
-
-def test_the_verdict_and_the_p_value_agree():
-    random = np.random.default_rng(3)
-    for a, b in random.normal(0, 1, (200, 2, 3)) + [[[0], [1.5]]]:
-        c = compare(a, b)
-        assert (c.p_value < 0.05) == (c.verdict != "not decided")
 
 
 def test_what_it_says():
@@ -281,14 +260,6 @@ def test_few_games_have_no_interval():
     assert mean_ci95([7]) == (7.0, math.inf)
     mean, ci95 = mean_ci95([])
     assert math.isnan(mean) and ci95 == math.inf
-
-
-def test_intervals_of_many_games_cover_the_mean_as_often_as_they_say():
-    random, covered = np.random.default_rng(2), 0
-    for _ in range(2000):
-        mean, ci95 = mean_ci95(random.exponential(100, 200))
-        covered += abs(mean - 100) < ci95
-    assert 0.93 < covered / 2000 < 0.965
 
 
 def test_scipy_is_loaded_at_the_first_comparison():
