@@ -2,14 +2,16 @@
 
 import csv
 import io
+import itertools
 import signal
 
 import numpy as np
+from reference import Learner, PlainNetwork, number
 
 from lib2048 import Network, train
 from lib2048.learn import tables as learning
 from lib2048.learn.games import Games, functions_of, rule_of
-from lib2048.learn.rules import RULES, new_memory
+from lib2048.learn.rules import RULES, horizon, new_memory
 from lib2048.learn.settings import Settings
 from lib2048.machine.arrays import Archive
 from lib2048.train import run as training
@@ -17,6 +19,7 @@ from lib2048.train.watching import Stopped
 
 SMALL = "cells:0123,4567"
 ORDERS = ("forward", "backward")
+FOREVER = np.iinfo(np.int64).max
 STEP = learning.FIRST_CHUNK  # actions of the first chunk, after which a test can stop
 
 
@@ -27,6 +30,83 @@ def games_on(network, rule="td", rate=0.5, seed=3, lanes=2, learn=True, decay=0.
     how = rule_of(network, settings) if learn else rule_of(network)
     memory = new_memory(network.size, rule)
     return Games(network, how, seed, functions_of(network, rule), memory, lanes)
+
+
+def bits(weights):
+    return weights.view(np.uint32)
+
+
+def scattered(network, seed=1, share=1.0, spread=100):
+    """Fill a share of a network's weights with random numbers and return it."""
+    random = np.random.default_rng(seed)
+    weights = random.normal(0, spread, network.size).astype(np.float32)
+    network.weights[:] = np.where(random.random(network.size) < share, weights, 0)
+    return network
+
+
+# ---------------------------------------------------------------- against plain Python
+
+
+def tables_of(network):
+    """Return [(block, tuple number)] of a network's tables."""
+    return list(itertools.product(range(network.blocks), range(len(network.tuples))))
+
+
+def plain_twin(network):
+    """Return the same weights as a PlainNetwork, copied through `table`."""
+    marks, top = int(network.stages.marks), network.stages.top
+    lost = -np.float32(network.optimistic)
+    plain = PlainNetwork(network.tuples, network.form, lost, marks, top, network.promotes)
+    for block, which in tables_of(network):
+        table = network.table(which, block)
+        plain.weights.update({(block, which, i): table[i] for i in np.flatnonzero(table)})
+    return plain
+
+
+def compare_with_plain(network, actions=700, last_game=FOREVER, rate=0.5, decay=0.0, **options):
+    """Train twice, by the library and in plain Python; every weight and game must be the same.
+
+    Returns (games, plain learner).
+    """
+    plain = Learner(
+        plain_twin(network),
+        rate=rate / network.lookups_per_board,
+        seed=5,
+        decay=decay,
+        horizon=horizon(decay),
+        **options,
+    )
+    games = games_on(network, rate=rate, seed=5, decay=decay, **options)
+    results, more = games.play(last_game, actions, 10**4)
+    plain.play(actions, last_game)
+    lanes = [lane for lane in plain.games if lane]
+    assert (games.actions, more) == (plain.actions, bool(lanes))
+    assert len(results) > 0 and [tuple(row) for row in results] == plain.results
+    boards = games.lanes["board"][: len(lanes)]
+    assert boards.tolist() == [number(lane.board) for lane in lanes]
+    if network.stages.marks:
+        visits = [plain.visits[stage] for stage in range(network.stages.count)]
+        assert games.starts.visits.tolist() == visits
+    same_numbers(network, network.weights, plain.network.weights)
+    if plain.rule == "tc":
+        same_numbers(network, games.memory[0::2], plain.network.sums)
+        same_numbers(network, games.memory[1::2], plain.network.sizes)
+    return games, plain
+
+
+def same_numbers(network, numbers, plain):
+    """Compare numbers, one for each weight, bit for bit with a plain dict of them."""
+    twin = Network(**network.arguments())
+    twin.weights[:] = numbers
+    sizes = [16 ** len(cells) for cells in network.tuples]
+    tables = {key: np.zeros(sizes[key[1]], np.float32) for key in tables_of(network)}
+    for (block, which, index), value in plain.items():
+        tables[block, which][index] = value
+    for (block, which), table in tables.items():
+        np.testing.assert_array_equal(bits(twin.table(which, block)), bits(table))
+
+
+# ---------------------------------------------------------------- whole runs
 
 
 def train_or_stop(network, **settings):
@@ -54,8 +134,10 @@ def csv_rows(text):
 
 def same_run(one, other):
     """Compare two pairs (network, history): every weight and every game."""
-    np.testing.assert_array_equal(one[0].weights.view(np.uint32), other[0].weights.view(np.uint32))
+    np.testing.assert_array_equal(bits(one[0].weights), bits(other[0].weights))
     assert played(one[1]) == played(other[1])
+    assert one[1].starts.tolist() == other[1].starts.tolist()
+    assert one[1].visits.tolist() == other[1].visits.tolist()
     assert one[1].actions == other[1].actions
     assert csv_rows(one[1].csv()) == csv_rows(other[1].csv())
 

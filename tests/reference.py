@@ -7,6 +7,7 @@ with the kernels can be exact.
 
 import functools
 from collections import Counter, defaultdict
+from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 
@@ -74,8 +75,8 @@ def outcomes(board):
 
 def alive(board):
     """Say whether an action is legal: an empty cell, or equal neighbours that may merge."""
-    lines = [*board, *zip(*board)]
-    pairs = [pair for line in lines for pair in zip(line, line[1:])]
+    lines = (*board, *zip(*board))
+    pairs = (pair for line in lines for pair in zip(line, line[1:]))
     return any(0 in row for row in board) or any(a == b < 32768 for a, b in pairs)
 
 
@@ -112,6 +113,10 @@ def images(board):
         mirrored = tuple(row[::-1] for row in rows)
         found += [rows, mirrored, rows[::-1], mirrored[::-1]]
     return found
+
+
+# Which cell of the board each cell of its 8 images shows.
+IMAGES = [sum(image, ()) for image in images(tuple(tuple(range(n, n + 4)) for n in (0, 4, 8, 12)))]
 
 
 @functools.cache
@@ -161,54 +166,52 @@ class PlainNetwork:
     """
 
     def __init__(self, tuples, form="afterstate", lost=F0, marks=0, top=32768, promotes=False):
-        self.lost = lost  # the sum of weights that stands for a lost board
+        self.form, self.lost = form, lost  # the sum of weights that stands for a lost board
         self.marks, self.top, self.promotes = marks, top, promotes
         self.tuples, self.weights = tuples, defaultdict(lambda: F0)
         self.sums, self.sizes = defaultdict(lambda: F0), defaultdict(lambda: F0)  # E and A of TC
-        self._keys, self.turns = {}, form == "q"
-
-    @property
-    def lookups(self):
-        return 8 * len(self.tuples)
+        self.looks = [  # (tuple number, [(place of four bits in the index, cell of the board)])
+            (number, [(4 * j, image[cell]) for j, cell in enumerate(cells)])
+            for number, cells in enumerate(tuples)
+            for image in IMAGES
+        ]
+        self._keys = {}
 
     def keys(self, board):
         """Return (tuple number, plain index) of every look-up, tuple by tuple, image by image."""
         if board not in self._keys:
-            boards = [
-                [tile.bit_length() - 1 if tile else 0 for tile in sum(image, ())]
-                for image in images(board)
-            ]
+            exponents = [tile.bit_length() - 1 if tile else 0 for tile in sum(board, ())]
             self._keys[board] = [
-                (number, sum(exponents[cell] << 4 * j for j, cell in enumerate(cells)))
-                for number, cells in enumerate(self.tuples)
-                for exponents in boards
+                (number, sum(exponents[cell] << place for place, cell in where))
+                for number, where in self.looks
             ]
         return self._keys[board]
 
     def places(self, board, head=0):
         """Return (block, tuple number, plain index) of every look-up."""
-        stage_here = stage(board, self.marks, self.top)
+        block = self.marks and stage(board, self.marks, self.top)
         return [
-            (stage_here or self.head(look_up, head), *key)
+            (block or self.head(look_up, head), *key)
             for look_up, key in enumerate(self.keys(board))
         ]
 
     def source(self, key):
         """Return where a weight is read: one stage lower while it is 0, with promotion."""
         block, *where = key
-        lower = self.promotes and block > 0 and self.weights[key] == 0
+        lower = self.promotes and block > 0 and self.weights.get(key, F0) == 0
         return (block - 1, *where) if lower else key
 
     def value(self, board, head=0, own=False):
         """Sum the weights; own: those of the board's own stage, even where they are 0."""
         parts = [F0, F0, F0, F0]
         for look_up, key in enumerate(self.places(board, head)):
-            parts[look_up % 4] += self.weights[key if own else self.source(key)]
+            key = self.source(key) if self.promotes and not own else key
+            parts[look_up % 4] += self.weights.get(key, F0)
         return (parts[0] + parts[1]) + (parts[2] + parts[3])
 
     def promote(self, board):
         """The first access: take over what the weights of a board are read from."""
-        for key in self.places(board):
+        for key in self.places(board) if self.promotes else ():
             self.weights[key] = self.weights[self.source(key)]
 
     def add(self, board, head, amount):
@@ -225,14 +228,7 @@ class PlainNetwork:
 
     def head(self, look_up, head):
         """Return the tables of a look-up: those of the action as it is on the turned board."""
-        return turned(look_up % 8, head) if self.turns else head
-
-    def table(self, number, head=0):
-        table = np.zeros(16 ** len(self.tuples[number]), np.float32)
-        for (where, which, index), weight in self.weights.items():
-            if (where, which) == (head, number):
-                table[index] = weight
-        return table
+        return turned(look_up % 8, head) if self.form == "q" else head
 
     def expected(self, board):
         """Average the value over the spawns: 2 and 4 in every empty cell, row by row."""
@@ -243,11 +239,11 @@ class PlainNetwork:
                 total += chance * (self.value(state) if alive(state) else self.lost)
         return total / np.float32(len(spec.empty_cells(board)))
 
-    def worths(self, board, form):
+    def worths(self, board):
         """Return {action: what the player maximises} of the legal actions."""
-        if form == "q":
+        if self.form == "q":
             return {action: self.value(board, action) for action in outcomes(board)}
-        value = self.value if form == "afterstate" else self.expected
+        value = self.value if self.form == "afterstate" else self.expected
         return {a: value(after) + np.float32(pay) for a, (after, pay) in outcomes(board).items()}
 
 
@@ -285,56 +281,48 @@ class Lane:
         self.board, self.state, self.boards = board, state, [board]
 
 
+@dataclass
 class Learner:
     """Games take turns, an action each; a lane whose game is over takes the next number.
 
-    decay: λ; horizon: h; delay: learn each entry once, by the sum of its h + 1 errors; optimistic:
-    what every board is worth beside its weights; remembered: V in an entry's error is the one from
-    when its action was chosen; marks, top, promotes: of the stages; starts:
-    where games begin.
+    rate: what a look-up's weight moves by; decay: λ; horizon: h; delay: learn each entry once, by
+    the sum of its h + 1 errors; error: "remembered" where V in an entry's error is the one from
+    when its action was chosen; starts: where games begin.
     """
 
-    def __init__(
-        self,
-        tuples,
-        form,
-        backward,
-        rate,
-        seed,
-        lanes=2,
-        learn=True,
-        coherent=False,
-        decay=0.0,
-        horizon=0,
-        delay=True,
-        optimistic=0.0,
-        marks=0,
-        top=32768,
-        promotes=False,
-        starts="initial",
-        remembered=False,
-    ):
-        self.remembered = remembered
-        self.coherent, self.decay, self.horizon = coherent, np.float32(decay), horizon
-        self.delay, self.lost = delay, -np.float32(optimistic)
-        self.network = PlainNetwork(tuples, form, self.lost, marks, top, promotes)
-        self.form, self.starts, self.entered = form, starts, defaultdict(list)
-        self.visits = Counter()
-        self.backward, self.learn = backward, learn
-        self.rate, self.seed, self.actions, self.results = np.float32(rate), seed, 0, []
+    network: PlainNetwork
+    _: KW_ONLY
+    rate: float
+    seed: int
+    lanes: int = 2
+    learn: bool = True
+    rule: str = "td"
+    order: str = "forward"
+    decay: float = 0.0
+    horizon: int = 0
+    delay: bool = True
+    error: str = "fresh"
+    starts: str = "initial"
+
+    def __post_init__(self):
+        self.rate, self.decay = np.float32(self.rate), np.float32(self.decay)
+        self.form, self.lost = self.network.form, self.network.lost
+        self.entered, self.visits = defaultdict(list), Counter()
+        self.actions, self.results = 0, []
         self.next_game, self.turn, self.last_game = 0, 0, float("inf")
-        self.lanes = [None] * lanes
+        self.games = [None] * self.lanes
+        self.forward = self.learn and self.order == "forward"
 
     def stage(self, board):
         return stage(board, self.network.marks, self.network.top)
 
     def play(self, last_action, last_game=float("inf")):
         self.last_game = last_game
-        self.lanes = [lane or self.begin() for lane in self.lanes]
-        while self.actions < last_action and any(self.lanes):
-            if self.lanes[self.turn]:
-                self.take_turn(self.lanes[self.turn])
-            self.turn = (self.turn + 1) % len(self.lanes)
+        self.games = [lane or self.begin() for lane in self.games]
+        while self.actions < last_action and any(self.games):
+            if self.games[self.turn]:
+                self.take_turn(self.games[self.turn])
+            self.turn = (self.turn + 1) % self.lanes
 
     def begin(self, before=None):
         """Begin a lane's next game; before: the lane's last one."""
@@ -360,10 +348,10 @@ class Learner:
         return 0, *initial(state)
 
     def take_turn(self, lane):
-        worths = self.network.worths(lane.board, self.form)
+        worths = self.network.worths(lane.board)
         best = max(worths, key=worths.get, default=None)  # the first of equals
-        seen = F0 if best is None else self.worth_of(*self.entry(lane, best))
-        if self.learn and not self.backward and lane.steps:
+        seen = F0 if best is None else self.network.value(*self.entry(lane, best))
+        if self.forward and lane.steps:
             self.learn_forward(lane, self.target(lane, worths, best), best is None)
         if best is None:
             self.finish(lane)
@@ -371,12 +359,10 @@ class Learner:
             self.act(lane, best, seen)
 
     def entry(self, lane, action):
-        """Return the board whose value is learned when an action is taken, and the action."""
+        """Return what is learned when an action is taken: a board, and which tables' value."""
         after, _ = outcomes(lane.board)[action]
-        return (after if self.form == "afterstate" else lane.board), action
-
-    def worth_of(self, board, action, own=False):
-        return self.network.value(board, action if self.form == "q" else 0, own)
+        entry = after if self.form == "afterstate" else lane.board
+        return entry, action if self.form == "q" else 0
 
     def target(self, lane, worths, best):
         """What the last entry should be worth, seen from the state after it."""
@@ -389,7 +375,7 @@ class Learner:
 
     def learn_forward(self, lane, target, over):
         """Work out the newest error; teach it to the last h + 1 entries, or wait for the others."""
-        lane.errors.append(self.error(lane.steps[-1], target))
+        lane.errors.append(self.error_of(lane.steps[-1], target))
         newest, share = len(lane.errors) - 1, self.rate
         oldest = max(newest - self.horizon, 0)
         if not self.delay:
@@ -405,14 +391,14 @@ class Learner:
         """δ_0 + λ (δ_1 + λ (δ_2 + …))."""
         return errors[0] + self.decay * self.sum_from(errors[1:]) if errors else F0
 
-    def error(self, step, target):
-        board, action, _, seen = step
-        return target - (seen if self.remembered else self.worth_of(board, action, own=True))
+    def error_of(self, step, target):
+        board, head, _, seen = step
+        fresh = self.network.value(board, head, own=True)
+        return target - (seen if self.error == "remembered" else fresh)
 
     def move(self, step, error, rate):
         board, head, *_ = step
-        head = head if self.form == "q" else 0
-        if self.coherent:
+        if self.rule == "tc":
             self.network.add_coherently(board, head, error, rate)
         else:
             self.network.add(board, head, error * rate)
@@ -420,11 +406,11 @@ class Learner:
     def act(self, lane, action, seen):
         """Take an action; seen: what its entry was worth when it was chosen."""
         after, reward = outcomes(lane.board)[action]
-        entry, _ = self.entry(lane, action)
-        lane.steps.append((entry, action, reward, seen))
+        entry, head = self.entry(lane, action)
+        lane.steps.append((entry, head, reward, seen))
         lane.score += reward
         self.actions += 1
-        if self.learn and not self.backward:
+        if self.forward:
             self.network.promote(entry)
         before, now = self.stage(lane.board), self.stage(after)
         lane.board, lane.state = spawn(after, lane.state)
@@ -434,19 +420,19 @@ class Learner:
             self.entered[now].append(lane.board)
 
     def finish(self, lane):
-        if self.learn and self.backward:
+        if self.learn and not self.forward:
             self.learn_backward(lane.steps)
         largest = max(map(max, lane.board)).bit_length() - 1
         self.results.append((lane.game, lane.score, len(lane.steps), largest, lane.start))
-        self.lanes[self.lanes.index(lane)] = self.begin(lane)
+        self.games[self.games.index(lane)] = self.begin(lane)
 
     def learn_backward(self, steps):
         """From the last entry to the first, each towards the newest value of the one after it."""
         value, next_reward = self.lost, F0
-        for board, action, reward, seen in reversed(steps):
+        for step in reversed(steps):
+            board, head, reward, _ = step
             pays = next_reward if self.form == "afterstate" else np.float32(reward)
-            step = board, action, reward, seen
             self.network.promote(board)
-            self.move(step, self.error(step, value + pays), self.rate)
-            value = self.worth_of(board, action, own=True)
+            self.move(step, self.error_of(step, value + pays), self.rate)
+            value = self.network.value(board, head, own=True)
             next_reward = np.float32(reward)

@@ -5,6 +5,7 @@ import json
 import hostile
 import numpy as np
 import pytest
+from learners import contents
 
 torch = pytest.importorskip("torch")
 
@@ -122,8 +123,8 @@ def test_a_checkpoint_of_weights_that_are_no_numbers_is_not_written(tmp_path):
 
     run = Run(Settings(network="policy", batch="games2", actions=10**6), tmp_path)
     run.go(actions=20, progress=False)
-    kept = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
+    kept = contents(tmp_path)
     next(run.network.module.parameters()).data[0] = np.nan
     with pytest.raises(FloatingPointError):
         run.save()
-    assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == kept
+    assert contents(tmp_path) == kept

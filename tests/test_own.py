@@ -180,16 +180,14 @@ def test_a_wrong_function_is_refused_in_words(part, function, words):
 
 @pytest.mark.parametrize("part, function", [("index", loops_for_ever), ("update", has_no_end)])
 def test_a_function_without_an_end_is_stopped_and_named(monkeypatch, part, function):
-    monkeypatch.setattr(own, "TRIAL_SECONDS", 3)
-    with pytest.raises(ValueError, match="took longer than 3 s: is there a loop"):
+    monkeypatch.setattr(own, "TRIAL_SECONDS", 1)
+    with pytest.raises(ValueError, match="took longer than 1 s: is there a loop"):
         NETWORK.with_functions(**{part: function})
 
 
 @pytest.mark.parametrize("thing", [7, "index", type(None)], ids=str)
-def test_what_is_no_function_is_refused(thing):
-    with pytest.raises(ValueError) as error:
-        NETWORK.with_functions(index=thing)
-    assert "\n" not in str(error.value)
+def test_what_is_no_function_is_refused(thing, refused):
+    refused(lambda: NETWORK.with_functions(index=thing), "")
 
 
 def rarely_outside(board, positions):
@@ -261,23 +259,19 @@ def td(weights, positions, amount):
         weights[p] += amount
 
 
-def test_an_update_of_another_rule_is_refused():
-    with pytest.raises(ValueError, match=r"memory, positions, error, rate\)") as error:
-        NETWORK.with_functions(update=td, rule="tc")
-    assert "\n" not in str(error.value)
+def test_an_update_of_another_rule_is_refused(refused):
+    said = "memory, positions, error, rate)"
+    refused(lambda: NETWORK.with_functions(update=td, rule="tc"), said)
     mine = NETWORK.with_functions(update=td)
     for rule in ("tc", "autostep"):
         with pytest.raises(ValueError, match=f"stands for the rule td.*learns by {rule}"):
             train(mine, rule=rule, actions=100, progress=False)
-    with pytest.raises(ValueError, match="unknown rule"):
-        NETWORK.with_functions(update=td, rule="magic")
+    refused(lambda: NETWORK.with_functions(update=td, rule="magic"), "unknown rule")
     assert not NETWORK.weights.any()
 
 
-def test_an_index_of_ones_own_has_no_plain_order_and_says_so(tmp_path):
-    network = Network("42-33-4-22-3")
-    index = plain_parts(Network(SMALL))[0]
-    mine = Network(SMALL).with_functions(index=index)
+def test_an_index_of_ones_own_has_no_plain_order_and_says_so(tmp_path, refused):
+    mine = Network(SMALL).with_functions(index=plain_parts(NETWORK)[0])
     for ask in (
         lambda: mine.table(0),
         lambda: mine.set_table(0, np.zeros(65536)),
@@ -285,10 +279,8 @@ def test_an_index_of_ones_own_has_no_plain_order_and_says_so(tmp_path):
         lambda: mine.folded(),
         lambda: save(mine, tmp_path / "w.npz"),
     ):
-        with pytest.raises(ValueError, match="your own index decides that") as error:
-            ask()
-        assert "\n" not in str(error.value)
-    assert not list(tmp_path.iterdir()) and network.folded() is not None
+        refused(ask, "your own index decides that")
+    assert not list(tmp_path.iterdir())
     value_alone = Network(SMALL).with_functions(value=lambda weights, positions: 0.0)
     assert value_alone.table(0).shape == (65536,)
 

@@ -62,6 +62,7 @@ def imported(path, top_level_only):
     return {name.split(".")[0] for name in plain + froms} - sys.stdlib_module_names - {"lib2048"}
 
 
+OWNERS = metadata.packages_distributions()
 MODULES = sorted((ROOT / "lib2048").rglob("*.py"))
 
 
@@ -84,8 +85,7 @@ def test_module_imports_only_what_is_listed(path):
 
 def distributions(packages):
     """Return the names under which packages are installed."""
-    owners = metadata.packages_distributions()
-    return {owners.get(package, [package])[0].lower() for package in packages}
+    return {OWNERS.get(package, [package])[0].lower() for package in packages}
 
 
 # ---- a light import ------------------------------------------------------------------------------

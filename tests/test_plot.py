@@ -1,8 +1,6 @@
 """What a plot says can be read back from its artists: data, labels, units."""
 
 import io
-import subprocess
-import sys
 from types import SimpleNamespace
 
 import matplotlib as mpl
@@ -84,12 +82,6 @@ def test_a_picture_of_a_curve_is_small():
     file = io.BytesIO()
     plot.curves(frame(np.linspace(0, 6e4, 100))).figure.savefig(file)
     assert len(file.getvalue()) < 40_000
-
-
-def test_the_package_does_not_load_matplotlib():
-    program = "import sys, lib2048; print('matplotlib' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    assert done.stdout.strip() == "False", done.stderr
 
 
 # ----------------------------------------------------------------------------------------- curves

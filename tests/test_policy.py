@@ -119,10 +119,9 @@ def test_recorded_moves_play_the_games_again():
 
 
 def test_a_warm_start_learns_what_a_player_did():
-    game = SmallGame(2, 2, progress=False)
-    moves = record_games(
-        lambda games: games.worths(game.optimal().values).argmax(axis=1), 150, seed=3, game=TWO
-    )
+    best = SmallGame(2, 2, progress=False).optimal()
+    choose = lambda games: games.worths(best.values).argmax(axis=1)  # noqa: E731
+    moves = record_games(choose, 150, seed=3, game=TWO)
     network = new_policy_network(1, (32,), TWO)
     rows = warm_start(network, moves, epochs=8, batch=32, learning_rate=0.005)
     assert [row["epoch"] for row in rows] == list(range(9))

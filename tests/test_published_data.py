@@ -229,32 +229,6 @@ def test_tile_milestones_are_possible():
     assert (table["moves"] / (table["tile"] / 2.2)).between(0.98, 1.06).all()
 
 
-def test_matsuzaki_network_weights_follow_from_the_layers():
-    def dense(sizes):
-        return sum((a + 1) * b for a, b in pairwise(sizes))
-
-    def plain(conv, fc):
-        """2x2 filters shrink the 4x4x16 board to 3x3 and then to 2x2."""
-        first, second = conv
-        return (4 * 16 + 1) * first + (4 * first + 1) * second + dense([4 * second, *fc])
-
-    def dual(conv, fc):
-        """1x2 filters along rows and columns: 1, 2 and 4 sets of them, 44 cells at the end."""
-        width = conv[0]
-        assert conv == [width, 2 * width, 4 * width]
-        return (2 * 16 + 1) * width + 6 * (2 * width + 1) * width + dense([44 * width, *fc])
-
-    for _, row in load("matsuzaki2021_table2_").iterrows():
-        fc = [int(x) for x in row["fc_units"].split()]
-        if row["network"] == "MLP":  # as printed the two disagree, see the README
-            assert fc == [512, 1024, 2048, 512, 1]
-            assert row["weights"] == dense([256, 512, 1024, 2048, 256, 1])
-            continue
-        conv = [int(x) for x in row["conv_filters"].split()]
-        count = plain if row["conv_filter"] == "2x2" else dual
-        assert row["weights"] == count(conv, fc), row["network"]
-
-
 def test_jaskowski_network_weights():
     table = load("jaskowski2018_text_network_sizes")
     assert (table["stages"] * table["tuples"] * 16 ** table["tuple_size"] == table["weights"]).all()

@@ -12,13 +12,11 @@ from lib2048 import cli
 PAGES = {quotes.name_of(path): path for path in quotes.pages()}
 
 
-@pytest.mark.parametrize("path", lessons.lessons(), ids=lambda path: path.name[:2])
+ANYWHERE = quotes.sourced()["all"].keys()
+
+
+@pytest.mark.parametrize("path", [*lessons.lessons(), *quotes.pages()], ids=quotes.name_of)
 def test_every_result_has_its_source(path):
-    assert quotes.complaints(path) == []
-
-
-@pytest.mark.parametrize("path", quotes.pages(), ids=quotes.name_of)
-def test_every_result_of_a_page_has_its_source(path):
     assert quotes.complaints(path) == []
 
 
@@ -34,7 +32,7 @@ def test_each_number_of_a_page_is_missed_when_it_changes(page):
 
 def told(text, here):
     """Return the results of a page, but those that any page may say."""
-    return {words for _, words in quotes.quoted_on(text, here)} - quotes.sourced()["all"].keys()
+    return {words for _, words in quotes.quoted_on(text, here)} - ANYWHERE
 
 
 def line_of(words):
@@ -99,46 +97,50 @@ def test_results_are_told_from_other_numbers(prose, found):
     assert [words for _, words in quotes.quoted(lesson(prose))] == found
 
 
-@pytest.mark.parametrize(
-    ("words", "source"),
-    [
-        ("10 300 points", {"line": "mean"}),
-        ("12 %", {"line": "mean"}),  # 12.5 to the even digit below
-        ("40 points", {"code": "games = "}),
-        ("5 %", {"sum": "1 / 20"}),
-        ("20.32 points", {"lesson": "02", "code": "best(HAND)"}),
-        (
-            "324 710 ± 11 043",
-            {
-                "data": "published/jaskowski2018_table5_search.csv",
-                "where": "depth_ply == 1",
-                "value": ["score_mean", "score_ci95"],
-            },
-        ),
-        ("300 points", {"given": "a supposition"}),
-    ],
-)
-def test_a_source_carries_its_words(words, source):
-    assert quotes.holds(words, source, lesson("", "games = 40"))
-
-
-@pytest.mark.parametrize(("words", "source"), [
+TABLE = {"data": "published/jaskowski2018_table5_search.csv", "where": "depth_ply == 1"}
+GUEST = {"file": "lib2048/course/tournament/guest.py", "line": "memory_mib: int = "}
+RIGHT = [
+    ("10 300 points", {"line": "mean"}),
+    ("12 %", {"line": "mean"}),  # 12.5 to the even digit below
+    ("40 points", {"code": "games = "}),
+    ("5 %", {"sum": "1 / 20"}),
+    ("20.32 points", {"lesson": "02", "code": "best(HAND)"}),
+    ("324 710 ± 11 043", TABLE | {"value": ["score_mean", "score_ci95"]}),
+    ("300 points", {"given": "a supposition"}),
+    ("2 GiB", GUEST),
+    ("300 KB", {"file": "tools/lessons.py", "line": "LARGEST_FILE = "}),
+    ("1.7 hours", {"data": "runs/rules.toml", "value": "`collect.hours`"}),
+    ("575 939", {"data": "weights/page.npz", "value": "nonzero_weights"}),
+    ("14.1 million", {"sum": "14123456"}),
+    ("a: 3.7 M | 2 games", {"sum": ["3720000", "2"]}),
+    ("1 100 and 3 100 points", {"lesson": "05", "line": ["random: ", "greedy: "]}),
+    ("table: order", {"test": "tests/test_results_page.py::test_td0"}),
+    ("66 seconds", {"measured": "make lab", "on": "a laptop"}),
+]
+WRONG = [
     ("10 200 points", {"line": "mean"}),
     ("10 287 ± 44 points", {"line": "mean"}),
     ("10 300 points", {"line": "median"}),
     ("41 points", {"code": "games = "}),
     ("6 %", {"sum": "1 / 20"}),
     ("10 300 points", {"lesson": "02", "line": "mean"}),
-    ("324 710 ± 9", {"data": "published/jaskowski2018_table5_search.csv",
-        "where": "depth_ply == 1", "value": ["score_mean", "score_ci95"]}),
-    ("324 710 ± 11 043", {"data": "published/jaskowski2018_table5_search.csv",
-        "where": "depth_ply == 1", "value": "score_mean"}),
-    ("325 000", {"data": "published/jaskowski2018_table5_search.csv", "where": "depth_ply == 2",
-        "value": "score_mean"}),
+    ("324 710 ± 9", TABLE | {"value": ["score_mean", "score_ci95"]}),
+    ("324 710 ± 11 043", TABLE | {"value": "score_mean"}),
+    ("325 000", TABLE | {"where": "depth_ply == 2", "value": "score_mean"}),
     ("300 points", {"given": "so"}),
-])  # fmt: skip
-def test_a_wrong_source_is_found(words, source):
-    assert not quotes.holds(words, source, lesson("", "games = 40"))
+    ("3 GiB", GUEST),
+    ("1.8 hours", {"data": "runs/rules.toml", "value": "`collect.hours`"}),
+    ("a: 3.7 M | 3 games", {"sum": ["3720000", "2"]}),
+    ("table: order", {"test": "tests/test_results_page.py::test_none"}),
+    ("66 seconds", {"measured": "make lab", "on": ""}),
+    ("66 seconds", {"line": "66"}),
+]
+SOURCES = [(*pair, True) for pair in RIGHT] + [(*pair, False) for pair in WRONG]
+
+
+@pytest.mark.parametrize(("words", "source", "right"), SOURCES)
+def test_a_source_carries_its_words_or_is_found_to_be_wrong(words, source, right):
+    assert quotes.holds(words, source, lesson("", "games = 40")) == right
 
 
 @pytest.mark.parametrize(
@@ -220,7 +222,7 @@ def test_a_table_that_a_test_reads_is_told_by_its_name():
 
 
 ROW = "a: 10 287 ± 44 | 12 %"
-TABLE = "| player | score | share |\n|---|---|---|\n| `a` | 10 287 ± 44 | 12 % |\n"
+PAGE = "| player | score | share |\n|---|---|---|\n| `a` | 10 287 ± 44 | 12 % |\n"
 LIST = f"""
 [all]
 [sources]
@@ -236,7 +238,7 @@ def root(tmp_path, monkeypatch):
     """Return a repository of one page, its list and its data."""
     rows = "name,mean,ci95,won\na,10287.4,44.1,0.121\nb,9000,50,0.1\n"
     files = {
-        "docs/page.md": f"It takes 66\nseconds.\n\n{TABLE}",
+        "docs/page.md": f"It takes 66\nseconds.\n\n{PAGE}",
         "docs/quotes.toml": LIST,
         "data/curves/a.csv": rows,
     }
@@ -280,36 +282,3 @@ def test_a_result_of_the_readme_is_found_when_it_changes(tmp_path, monkeypatch):
     monkeypatch.setattr(quotes, "ROOT", tmp_path)
     new, old = quotes.complaints(tmp_path / "README.md")
     assert "'251 497 points' has no source" in new and "'251 479 points' is not quoted" in old
-
-
-@pytest.mark.parametrize(
-    ("words", "source"),
-    [
-        ("2 GiB", {"file": "lib2048/course/tournament/guest.py", "line": "memory_mib: int = "}),
-        ("300 KB", {"file": "tools/lessons.py", "line": "LARGEST_FILE = "}),
-        ("1.7 hours", {"data": "runs/rules.toml", "value": "`collect.hours`"}),
-        ("575 939", {"data": "weights/page.npz", "value": "nonzero_weights"}),
-        ("14.1 million", {"sum": "14123456"}),
-        ("a: 3.7 M | 2 games", {"sum": ["3720000", "2"]}),
-        ("1 100 and 3 100 points", {"lesson": "05", "line": ["random: ", "greedy: "]}),
-        ("table: order", {"test": "tests/test_results_page.py::test_td0"}),
-        ("66 seconds", {"measured": "make lab", "on": "a laptop"}),
-    ],
-)
-def test_a_source_of_a_page_carries_its_words(words, source):
-    assert quotes.holds(words, source)
-
-
-@pytest.mark.parametrize(
-    ("words", "source"),
-    [
-        ("3 GiB", {"file": "lib2048/course/tournament/guest.py", "line": "memory_mib: int = "}),
-        ("1.8 hours", {"data": "runs/rules.toml", "value": "`collect.hours`"}),
-        ("a: 3.7 M | 3 games", {"sum": ["3720000", "2"]}),
-        ("table: order", {"test": "tests/test_results_page.py::test_none"}),
-        ("66 seconds", {"measured": "make lab", "on": ""}),
-        ("66 seconds", {"line": "66"}),
-    ],
-)
-def test_a_wrong_source_of_a_page_is_found(words, source):
-    assert not quotes.holds(words, source)

@@ -195,19 +195,9 @@ def test_advantages_with_lambda_1_are_returns_minus_values():
     np.testing.assert_allclose(one, np.where(live, rewards + 0.9 * after - values, 0), atol=1e-12)
 
 
-OPTIONS = [
-    {"batch": "games10", "learning_rate": 0.003},
-    {
-        "batch": "games20",
-        "returns": "critic",
-        "optimiser": "adam",
-        "learning_rate": 0.003,
-        "entropy": 0.02,
-        "discount": 0.99,
-        "lam": 0.9,
-        "steps": 2,
-    },
-]
+CRITIC = {"returns": "critic", "optimiser": "adam", "entropy": 0.02, "discount": 0.99, "lam": 0.9}
+OPTIONS = [{"batch": "games10"}, CRITIC | {"batch": "games20", "steps": 2}]
+OPTIONS = [options | {"learning_rate": 0.003} for options in OPTIONS]
 
 
 @pytest.mark.parametrize(("options", "share"), [*zip(OPTIONS, (0.3, 0.7))])

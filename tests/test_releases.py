@@ -1,6 +1,8 @@
 """The labs: sources keep to their rules, releases are theirs, and run with nothing attempted."""
 
 import json
+import subprocess
+import sys
 
 import handins
 import labs
@@ -42,28 +44,17 @@ def test_a_release_runs_to_its_end_and_every_check_says_not_attempted(lab, monke
 
 
 @pytest.mark.slow
-def test_the_notebook_tests_run_sources_and_no_releases(pytester_root):
-    collected = pytester_root("notebooks/homework", "--collect-only", "-q")
-    assert "source/hw01/hw01.ipynb" in collected and "release" not in collected
-
-
-@pytest.fixture
-def pytester_root():
-    """Return a function that runs pytest at the root and returns what it prints."""
-    import subprocess
-    import sys
-
-    def run(*arguments):
-        command = [sys.executable, "-m", "pytest", *arguments]
-        return subprocess.run(command, cwd=lessons.ROOT, capture_output=True, text=True).stdout
-
-    return run
+def test_the_notebook_tests_run_sources_and_no_releases():
+    command = [sys.executable, "-m", "pytest", "notebooks/homework", "--collect-only", "-q"]
+    done = subprocess.run(command, cwd=lessons.ROOT, capture_output=True, text=True)
+    assert "source/hw01/hw01.ipynb" in done.stdout and "release" not in done.stdout
 
 
 # ---------------------------------------------------------------- planted faults are found
 
 
-def source(tmp_path, monkeypatch):
+@pytest.fixture
+def notebook(tmp_path, monkeypatch):
     """Return hw01's source, with the folders set so that it can be stored beside the real one."""
     monkeypatch.setattr(labs, "SOURCE", tmp_path / "source")
     monkeypatch.setattr(labs, "RELEASE", tmp_path / "release")
@@ -84,39 +75,15 @@ def by_name(notebook, name):
     return next(cell for cell in notebook.cells if labs.name(cell) == name)
 
 
+def edited(name, change):
+    """Return what changes the source of a notebook's cell."""
+    return lambda notebook: by_name(notebook, name).update(
+        source=change(by_name(notebook, name).source)
+    )
+
+
 def retitle(notebook):
     notebook.cells[0].source = notebook.cells[0].source.replace("75 minutes of work", "an evening")
-
-
-def more_points(notebook):
-    by_name(notebook, "slide-rows").metadata.nbgrader.points = 9
-
-
-def same_name(notebook):
-    by_name(notebook, "slide-rows").metadata.nbgrader.grade_id = "slide-columns"
-
-
-def leave_nothing_hidden(notebook):
-    cell = by_name(notebook, "slide-rows")
-    cell.source = cell.source.split("### BEGIN")[0]
-
-
-def show_no_check(notebook):
-    cell = by_name(notebook, "slide-rows")
-    cell.source = cell.source[cell.source.index("### BEGIN") :]
-
-
-def check_another_lab(notebook):
-    cell = by_name(notebook, "slide-rows")
-    cell.source = cell.source.replace("hw01.slide", "hw02.slide")
-
-
-def answer_beside_the_markers(notebook):
-    by_name(notebook, "prediction").source += "\nThe answer is 4 4."
-
-
-def forget_handing_in(notebook):
-    notebook.cells[-1].source = "Well done."
 
 
 def long_cells(notebook):
@@ -125,41 +92,35 @@ def long_cells(notebook):
             cell.source = "\n".join(["x = 1"] * 26) + "\n" + cell.source
 
 
-def no_rubric(notebook):
-    cell = by_name(notebook, "prediction")
-    cell.source = cell.source.replace("*", "")
-
-
 FAULTS = {
-    retitle: "minutes of work",
-    more_points: "**Marks** 27, of which 23 by checks and 4 by a person",
-    leave_nothing_hidden: "a test hides a require",
-    show_no_check: "a test shows a check",
-    check_another_lab: "a test checks another lab",
-    answer_beside_the_markers: "more than YOUR ANSWER HERE is left",
-    forget_handing_in: "lib2048 labs pack hw01",
-    long_cells: "lines of code, more than 25",
-    no_rubric: "no rubric in italics",
+    "minutes of work": retitle,
+    "**Marks** 27, of which 23 by checks and 4 by a person": lambda notebook: by_name(
+        notebook, "slide-rows"
+    ).metadata.nbgrader.update(points=9),
+    "a test hides a require": edited("slide-rows", lambda text: text.split("### BEGIN")[0]),
+    "a test shows a check": edited("slide-rows", lambda text: text[text.index("### BEGIN") :]),
+    "a test checks another lab": edited("slide-rows", lambda text: text.replace("hw01.", "hw02.")),
+    "more than YOUR ANSWER HERE is left": edited("prediction", lambda text: f"{text}\nIt is 4 4."),
+    "lib2048 labs pack hw01": lambda notebook: notebook.cells[-1].update(source="Well done."),
+    "lines of code, more than 25": long_cells,
+    "no rubric in italics": edited("prediction", lambda text: text.replace("*", "")),
 }
 
 
-@pytest.mark.parametrize("fault, words", FAULTS.items(), ids=lambda x: getattr(x, "__name__", ""))
-def test_a_planted_fault_is_told(fault, words, tmp_path, monkeypatch):
-    notebook = source(tmp_path, monkeypatch)
+@pytest.mark.parametrize("words, fault", FAULTS.items(), ids=FAULTS)
+def test_a_planted_fault_is_told(words, fault, notebook):
     fault(notebook)
     assert any(words in line for line in stored(notebook))
 
 
-def test_two_cells_of_one_name_are_told(tmp_path, monkeypatch):
-    notebook = source(tmp_path, monkeypatch)
-    same_name(notebook)
+def test_two_cells_of_one_name_are_told(notebook):
+    by_name(notebook, "slide-rows").metadata.nbgrader.grade_id = "slide-columns"
     assert list(labs.names_apart(labs.path_of("hw01"), notebook)) == [
         "2 cells are called 'slide-columns'"
     ]
 
 
-def test_a_release_that_is_not_the_sources_is_told(tmp_path, monkeypatch):
-    notebook = source(tmp_path, monkeypatch)
+def test_a_release_that_is_not_the_sources_is_told(notebook):
     assert stored(notebook) == []
     release = labs.path_of("hw01", labs.RELEASE)
     before = release.read_bytes()
@@ -169,8 +130,7 @@ def test_a_release_that_is_not_the_sources_is_told(tmp_path, monkeypatch):
     assert line == "its release is not that of the source: make release"
 
 
-def test_a_test_called_as_its_solution_is_renamed_and_outputs_go(tmp_path, monkeypatch):
-    notebook = source(tmp_path, monkeypatch)
+def test_a_test_called_as_its_solution_is_renamed_and_outputs_go(notebook):
     by_name(notebook, "spawn-test").metadata.nbgrader.grade_id = "spawn"
     shown = nbformat.v4.new_output("stream", text="seen")
     by_name(notebook, "slide_row").update(outputs=[shown], execution_count=7)

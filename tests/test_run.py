@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from learners import ORDERS, SMALL, STEP, contents, same_run, stop_after, trained
+from learners import ORDERS, SMALL, STEP, same_run, stop_after, trained
 
 from lib2048 import Network, Run, Settings, evaluate, last_run, stream, train
 from lib2048.learn.rules import RULES
@@ -97,21 +97,19 @@ def test_a_run_trains_a_network_that_exists():
 @pytest.mark.parametrize(
     "other", [{"network": "cells:0123"}, {"form": "q"}, {"optimistic": 5.0}, {"stages": 1}], ids=str
 )
-def test_settings_of_another_network_are_refused(other):
-    with pytest.raises(ValueError, match="this network has") as error:
-        Run(Settings(**{"network": SMALL} | other), network=Network(SMALL))
-    assert "\n" not in str(error.value)
+def test_settings_of_another_network_are_refused(other, refused):
+    settings = Settings(**{"network": SMALL} | other)
+    refused(lambda: Run(settings, network=Network(SMALL)), "this network has")
 
 
 @pytest.mark.parametrize("budget", [
     {}, {"actions": 0}, {"games": -1}, {"actions": 1.5}, {"seconds": float("nan")},
     {"actions": 5, "games": 5}, {"actions": True}, {"games": "all"},
 ], ids=str)  # fmt: skip
-def test_a_budget_that_makes_no_sense_is_refused(budget):
+def test_a_budget_that_makes_no_sense_is_refused(budget, refused):
     run = new()
-    with pytest.raises(ValueError) as error:
-        run.go(**budget, progress=False)
-    assert "\n" not in str(error.value) and run.actions == 0
+    refused(lambda: run.go(**budget, progress=False), "")
+    assert run.actions == 0
 
 
 # ---------------------------------------------------------------- a rate that changes
@@ -262,7 +260,7 @@ import lib2048
 network = lib2048.Network("cells:0123,4567")
 ---
 for _ in range(100):
-    lib2048.train(network, seconds=30, progress=False)
+    lib2048.train(network, seconds=30, progress=lambda run: print("it learns"))
 ---
 ran_on = True
 """
@@ -276,7 +274,8 @@ def test_the_stop_button_ends_the_cell_and_run_all():
         first, second, third = NOTEBOOK.split("---\n")
         kernel.execute_interactive(first, timeout=60, output_hook=lambda _: None)
         sent = [kernel.execute(second), kernel.execute(third)]  # as Run All sends them
-        time.sleep(8)
+        while "it learns" not in str(kernel.get_iopub_msg(timeout=60)["content"].get("text")):
+            pass
         manager.interrupt_kernel()
         replies = [kernel.get_shell_msg(timeout=20) for _ in sent]
         assert [reply["content"]["status"] for reply in replies][0] == "error"
@@ -350,12 +349,3 @@ def test_training_and_testing_share_no_luck_by_default():
     assert not first[0] & first[1]
     played = evaluate("random", 30), evaluate("random", 30, seeds[0])
     assert played[0].scores.tolist() != played[1].scores.tolist()
-
-
-def test_a_folder_holds_a_checkpoint_while_a_run_is_held(tmp_path):
-    run = new(folder=tmp_path, actions=900)
-    run.go(actions=300, progress=False)
-    assert sorted(contents(tmp_path)) == ["checkpoint.npz", "config.json", "history.csv"]
-    run.go(progress=False)
-    assert sorted(contents(tmp_path)) == ["config.json", "history.csv", "weights.npz"]
-    same_run((run.network, run.history), going(new(), {"actions": 900}))

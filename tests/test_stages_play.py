@@ -5,9 +5,10 @@ import random
 import numpy as np
 import pytest
 import reference
+from learners import bits, scattered
 from reference import number, tiles
 from test_learning import plain_parts
-from test_stages import FOREVER, bits, board_with, learning, scattered, staged
+from test_stages import board_with, staged
 
 from lib2048 import SearchPlayer, evaluate, from_tiles, slide, train
 from lib2048.play.players import NetworkPlayer
@@ -33,15 +34,6 @@ def test_nothing_but_training_writes_into_a_network(use):
     before = network.weights.tobytes()
     use(network)
     assert network.weights.tobytes() == before
-
-
-def test_play_without_learning_promotes_nothing():
-    network = scattered(staged(), share=0.4)
-    before = network.weights.tobytes()
-    results, _ = learning(network, learn=False).play(20, FOREVER, 100)
-    assert network.weights.tobytes() == before
-    played = evaluate(network, 20, seed=5).scores.tolist()
-    assert sorted(results[:, 1].tolist()) == sorted(played)
 
 
 def half_full(large, empty, seed):

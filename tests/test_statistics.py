@@ -46,18 +46,6 @@ def test_the_worked_example_of_student():
     assert told.verdict == "less"
 
 
-def test_welch_by_hand():
-    gap = sum(A) / 3 - sum(B) / 4
-    errors = np.array([np.var(A, ddof=1) / 3, np.var(B, ddof=1) / 4])
-    free = errors.sum() ** 2 / (errors[0] ** 2 / 2 + errors[1] ** 2 / 3)
-    half = stats.t.ppf(0.975, free) * math.sqrt(errors.sum())
-    told = compare(A, B)
-    assert (told.difference, told.half) == pytest.approx((gap, half))
-    assert ends(told) == pytest.approx((gap - half, gap + half))
-    assert (told.base, told.percent) == pytest.approx((970, 100 * gap / 970))
-    assert told.percent_half == pytest.approx(100 * half / 970)
-
-
 @given(seeds, seeds, st.sampled_from([0.8, 0.95, 0.99]))
 def test_scipy_says_the_same(a, b, level):
     if min(np.ptp(a), np.ptp(b)) < 0.1:  # scipy warns of lost digits
@@ -78,20 +66,6 @@ def test_scipy_says_the_same_of_pairs(pairs):
     theirs, told = stats.ttest_rel(a, b), compare(a, b, paired=True)
     assert ends(told) == pytest.approx(tuple(theirs.confidence_interval(0.95)))
     assert told.p_value == pytest.approx(theirs.pvalue)
-
-
-@pytest.mark.parametrize("level", [0.8, 0.95])
-@pytest.mark.parametrize("sizes, spreads", [((3, 3), (1, 1)), ((5, 3), (1, 3)), ((2, 8), (1, 2))])
-def test_intervals_cover_the_difference_as_often_as_they_say(sizes, spreads, level):
-    random, trials = np.random.default_rng(7), 2000
-    covered = 0
-    for _ in range(trials):
-        a, b = (
-            random.normal(mean, spread, size) for mean, spread, size in zip((5, 3), spreads, sizes)
-        )
-        told = compare(a, b, level=level)
-        covered += told.low < 2 < told.high
-    assert level - 0.03 < covered / trials < level + 0.035  # Welch is a little too careful
 
 
 def test_games_in_the_place_of_seeds_find_what_is_not_there():
@@ -157,13 +131,6 @@ def test_verdicts(low, high, verdict):
     assert told(low, high).verdict == verdict
 
 
-def test_the_verdict_and_the_p_value_agree():
-    random = np.random.default_rng(3)
-    for a, b in random.normal(0, 1, (200, 2, 3)) + [[[0], [1.5]]]:
-        c = compare(a, b)
-        assert (c.p_value < 0.05) == (c.verdict != "not decided")
-
-
 def test_what_it_says():
     assert str(told(10_245, 14_445)) == "+12,345 ± 2,100 (95 %): more"
     assert repr(told(-3, 1)) == "<-1.0 ± 2.0 (95 %): not decided>"
@@ -175,6 +142,9 @@ def test_what_it_says():
 
 
 def test_per_cent_keeps_the_sign_and_has_none_of_zero():
+    found = compare(A, B)
+    percent = 100 * np.array([found.difference, found.half]) / 970
+    assert (found.base, found.percent, found.percent_half) == pytest.approx((970, *percent))
     assert (told(10, 30, 200.0).percent, told(10, 30, 200.0).percent_half) == (10, 5)
     assert told(10, 30, -200.0).percent == 10
     assert math.isnan(told(10, 30, 0.0).percent)
@@ -290,14 +260,6 @@ def test_few_games_have_no_interval():
     assert mean_ci95([7]) == (7.0, math.inf)
     mean, ci95 = mean_ci95([])
     assert math.isnan(mean) and ci95 == math.inf
-
-
-def test_intervals_of_many_games_cover_the_mean_as_often_as_they_say():
-    random, covered = np.random.default_rng(2), 0
-    for _ in range(2000):
-        mean, ci95 = mean_ci95(random.exponential(100, 200))
-        covered += abs(mean - 100) < ci95
-    assert 0.93 < covered / 2000 < 0.965
 
 
 def test_scipy_is_loaded_at_the_first_comparison():

@@ -15,7 +15,7 @@ import time
 
 import numpy as np
 import pytest
-from learners import SMALL, STEP, same_run, trained
+from learners import SMALL, STEP, same_run, scattered, trained
 
 from lib2048 import Network, NetworkPlayer, Run, Settings, evaluate, save
 from lib2048.learn.games import Games
@@ -199,9 +199,7 @@ def test_a_run_that_is_stopped_while_it_compiles_goes_on_from_its_beginning(
 
 
 def a_network():
-    network = Network(SMALL)
-    network.weights[:] = np.random.default_rng(1).normal(0, 50, network.size)
-    return network
+    return scattered(Network(SMALL), spread=50)
 
 
 def test_games_stop_between_two_pieces(monkeypatch):
@@ -291,11 +289,13 @@ def test_a_policy_that_is_stopped_while_it_learns_has_learned_nothing_yet(more, 
 # ---------------------------------------------------------------- the command
 
 
-def started(*words, cwd, **environment):
-    command = [sys.executable, "-m", "lib2048.cli", *map(str, words)]
+COMMAND = [sys.executable, "-m", "lib2048.cli"]
+
+
+def started(*words, cwd, command=COMMAND, **environment):
     environment = {**os.environ, "PYTHONUNBUFFERED": "1"} | environment
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    return subprocess.Popen(command, cwd=cwd, env=environment, **pipes)
+    return subprocess.Popen([*command, *map(str, words)], cwd=cwd, env=environment, **pipes)
 
 
 def read_until(command, sign):
@@ -457,8 +457,7 @@ lib2048.cli.main()
 
 @pytest.mark.slow
 def test_what_does_not_hear_ctrl_c_is_ended_and_leaves_nothing_half_done(tmp_path):
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    command = subprocess.Popen([sys.executable, "-c", STUCK], cwd=tmp_path, **pipes)
+    command = started(STUCK, cwd=tmp_path, command=[sys.executable, "-c"])
     said = read_until(command, b"here\n")
     time.sleep(0.5)  # until it is in that call
     assert end_of(command, said) == (130, "undone\n", "lib2048: stopped")
@@ -466,10 +465,9 @@ def test_what_does_not_hear_ctrl_c_is_ended_and_leaves_nothing_half_done(tmp_pat
 
 @pytest.mark.slow
 def test_where_a_shell_lets_ctrl_c_be_ignored_it_stays_so(tmp_path):
-    ignoring = ["sh", "-c", 'trap "" INT; exec "$@"', "sh", sys.executable, "-m", "lib2048.cli"]
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    ignoring = ["sh", "-c", 'trap "" INT; exec "$@"', "sh", *COMMAND]
     words = ["play", "random", "--games", "3000000", "--json"]
-    command = subprocess.Popen([*ignoring, *words], cwd=tmp_path, **pipes)
+    command = started(*words, cwd=tmp_path, command=ignoring)
     read_until(command, b"%|")
     command.send_signal(signal.SIGINT)
     out, err = command.communicate(timeout=300)

@@ -16,20 +16,17 @@ from lib2048.machine import kernels, terminal
 from lib2048.machine.terminal import Steady, bar, one_line
 
 COMMAND = [sys.executable, "-m", "lib2048.cli"]
+PROGRAM = [sys.executable, "-c"]
 PLAY = ["play", "random", "--games", "3"]
 posix = pytest.mark.skipif(sys.platform == "win32", reason="no shell of that kind")
 
 
-def done(words, cwd, **environment):
+def done(words, cwd, command=COMMAND, **environment):
     """Run the command with another environment; None takes a variable away."""
     changed = {name: x for name, x in (os.environ | environment).items() if x is not None}
-    return subprocess.run(
-        [*COMMAND, *words],
-        cwd=cwd,
-        env=changed,
-        capture_output=True,
-        encoding=environment.get("PYTHONIOENCODING", "utf-8"),
-    )
+    encoding = environment.get("PYTHONIOENCODING", "utf-8")
+    pipes = {"capture_output": True, "encoding": encoding}
+    return subprocess.run([*command, *words], cwd=cwd, env=changed, **pipes)
 
 
 def in_shell(line, cwd):
@@ -68,14 +65,8 @@ def test_a_full_disk_for_compiled_code_is_named_and_ends_nothing(tmp_path):
     program += "import lib2048.cli\nfrom numba.core.caching import IndexDataCacheFile as Files\n"
     program += "def full(*_):\n    raise OSError(errno.ENOSPC, 'No space left on device')\n"
     program += "Files._save_data = full\nsys.exit(lib2048.cli.main())"
-    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "cache"), "LIB2048_QUICK": "1"}
-    found = subprocess.run(
-        [sys.executable, "-c", program],
-        cwd=tmp_path,
-        env=environment,
-        capture_output=True,
-        text=True,
-    )
+    environment = {"NUMBA_CACHE_DIR": str(tmp_path / "cache"), "LIB2048_QUICK": "1"}
+    found = done([program], tmp_path, PROGRAM, **environment)
     assert found.returncode == 0 and found.stdout.startswith("3\tmean"), found.stderr
     (line,) = told(found.stderr)
     assert f"{tmp_path / 'cache'}" in line and "No space left on device" in line
@@ -103,11 +94,8 @@ def test_what_is_compiled_for_everybody_is_used_and_never_written(tmp_path, comp
     folder, _, first = compiled
     common = shutil.copytree(folder / "cache", tmp_path / "common")
     files = sorted((path, path.stat().st_mtime_ns) for path in common.rglob("*"))
-    around = {
-        "LIB2048_COMPILED": str(common),
-        "NUMBA_CACHE_DIR": str(tmp_path / "own"),
-        "LIB2048_QUICK": None,
-    }
+    around = {"LIB2048_COMPILED": str(common), "NUMBA_CACHE_DIR": str(tmp_path / "own")}
+    around |= {"LIB2048_QUICK": None}
     found = done([*PLAY, "--json"], tmp_path, **around)
     assert json.loads(found.stdout)["mean"] == json.loads(first.stdout)["mean"]
     assert not told(found.stderr) and not (tmp_path / "own").exists()
@@ -124,13 +112,8 @@ def test_damaged_code_for_everybody_is_left_alone(tmp_path, compiled, size):
     common = shutil.copytree(folder / "cache", tmp_path / "common")
     for path in common.rglob("*.nb?"):
         path.write_bytes(path.read_bytes()[:size])
-    found = done(
-        [*PLAY, "--json"],
-        tmp_path,
-        LIB2048_COMPILED=str(common),
-        NUMBA_CACHE_DIR=str(folder / "cache"),
-        LIB2048_QUICK="1",
-    )
+    around = {"LIB2048_COMPILED": str(common), "NUMBA_CACHE_DIR": str(folder / "cache")}
+    found = done([*PLAY, "--json"], tmp_path, **around, LIB2048_QUICK="1")
     assert json.loads(found.stdout)["mean"] == json.loads(first.stdout)["mean"]
     assert not told(found.stderr)
 
@@ -153,13 +136,10 @@ def test_damaged_compiled_code_is_made_anew(tmp_path, compiled, size):
 @pytest.mark.slow
 def test_an_edit_is_compiled_anew(tmp_path):
     """Also in another file than the kernel's, and where compiled code cannot be kept."""
-    shutil.copytree(
-        Path(lib2048.__file__).parent,
-        tmp_path / "lib2048",
-        ignore=shutil.ignore_patterns("__pycache__"),
-    )
     (tmp_path / "file").write_text("in the way")
-    spec, cache = tmp_path / "lib2048/game/spec.py", str(tmp_path / "file")
+    ignored, library = shutil.ignore_patterns("__pycache__"), Path(lib2048.__file__).parent
+    spec = shutil.copytree(library, tmp_path / "lib2048", ignore=ignored) / "game/spec.py"
+    cache = str(tmp_path / "file")
     around = {"PYTHONPATH": str(tmp_path), "NUMBA_CACHE_DIR": cache, "LIB2048_QUICK": "1"}
     around |= {"PYTHONDONTWRITEBYTECODE": "1"}  # Python itself knows an edit by time and size
     program = "import lib2048; print(lib2048.solve(2, 2, progress=False).start)"
@@ -167,13 +147,7 @@ def test_an_edit_is_compiled_anew(tmp_path):
     assert "FOUR_CHANCE = 0.1" in text
     for chance in ("0.1", "0.9"):
         spec.write_text(text.replace("FOUR_CHANCE = 0.1", f"FOUR_CHANCE = {chance}"))
-        found = subprocess.run(
-            [sys.executable, "-c", program],
-            cwd=tmp_path,
-            text=True,
-            env=os.environ | around,
-            capture_output=True,
-        )
+        found = done([program], tmp_path, PROGRAM, **around)
         assert found.returncode == 0, found.stderr
         values.append(float(found.stdout))
     assert values[0] != values[1]

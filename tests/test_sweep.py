@@ -35,6 +35,15 @@ def seeds(settings, count, name="run"):
     return [(name, replace(settings, seed=seed)) for seed in range(1, count + 1)]
 
 
+@contextlib.contextmanager
+def beside(work):
+    """Let some work be done beside what stands in the block, which waits for its end."""
+    thread = threading.Thread(target=work)
+    thread.start()
+    yield
+    thread.join()
+
+
 def wait_for(condition):
     """Wait until something is so, and return it; the tests' own end is a matter of minutes."""
     end = time.monotonic() + 240
@@ -253,10 +262,8 @@ def test_a_killed_worker_loses_nothing(client, tmp_path):
         killed.extend(processes_of(victim))
         os.kill(victim, signal.SIGKILL)
 
-    thread = threading.Thread(target=kill)
-    thread.start()
-    report = run_sweep(runs, tmp_path / "a", client, progress=False)
-    thread.join()
+    with beside(kill):
+        report = run_sweep(runs, tmp_path / "a", client, progress=False)
     assert report.count("finished") == 8, report.outcomes
     assert killed and not any(child.is_running() for child in killed)
     for outcome, (_, settings) in zip(report.outcomes, runs, strict=True):
@@ -277,10 +284,8 @@ def test_a_killed_run_goes_on(tmp_path):
             killed.append(wait_for(lambda: set(processes_of(os.getpid())) - set(killed)).pop())
             killed[-1].kill()
 
-    thread = threading.Thread(target=kill)
-    thread.start()
-    report = run_sweep([("run", settings)], tmp_path / "a", progress=False)
-    thread.join()
+    with beside(kill):
+        report = run_sweep([("run", settings)], tmp_path / "a", progress=False)
     assert report.count("finished") == 1 and len(killed) == 2, report.outcomes
     by_hand(settings, tmp_path / "b")
     same_folders(settings, tmp_path / "a" / "run-seed1", tmp_path / "b")
@@ -335,10 +340,8 @@ def test_stop_ends_a_sweep_from_another_thread(client, tmp_path):
         wait_for(lambda: len(list(tmp_path.glob("*/checkpoint.npz"))) == 2)
         stop.set()
 
-    thread = threading.Thread(target=press)
-    thread.start()
-    report = run_sweep(seeds(ENDLESS, 3), tmp_path, client, stop=stop, progress=False)
-    thread.join()
+    with beside(press):
+        report = run_sweep(seeds(ENDLESS, 3), tmp_path, client, stop=stop, progress=False)
     assert report.count("stopped") == 3 and "3 stopped" in str(report)
     assert len(list(tmp_path.glob("*/checkpoint.npz"))) == 2
 
@@ -390,11 +393,10 @@ def test_a_run_waits_for_another_process_in_its_folder(tmp_path):
             time.sleep(0.5)
             seen.extend(path.name for path in folder.path.glob("*.npz"))
 
-    held, thread = threading.Event(), threading.Thread(target=let_go)
-    thread.start()
-    held.wait()
-    report = run_sweep([("run", SHORT)], tmp_path, progress=False)
-    thread.join()
+    held = threading.Event()
+    with beside(let_go):
+        held.wait()
+        report = run_sweep([("run", SHORT)], tmp_path, progress=False)
     assert report.count("finished") == 1 and seen == [], report.outcomes
 
 
@@ -408,12 +410,10 @@ def test_two_runs_of_60_percent_go_one_after_the_other(tmp_path):
         while not over.wait(0.01):
             seen.append(len(memory_shares.living()))
 
-    thread = threading.Thread(target=look)
-    thread.start()
-    need = 512 << 20
-    report = run_sweep(seeds(SHORT, 2), tmp_path, workers=2, memory=int(need / 0.6), progress=False)
-    over.set()
-    thread.join()
+    most = int((512 << 20) / 0.6)
+    with beside(look):
+        report = run_sweep(seeds(SHORT, 2), tmp_path, workers=2, memory=most, progress=False)
+        over.set()
     assert report.count("finished") == 2
     assert max(seen) == 1 and seen.count(1) > 1
 

@@ -8,7 +8,7 @@ import re
 import numpy as np
 import psutil
 import pytest
-from learners import contents
+from learners import SMALL, contents, scattered
 
 from lib2048 import Network, evaluate, mean_ci95, save
 from lib2048.cli import main
@@ -41,8 +41,7 @@ def written(folder, **texts):
 
 
 def tiny(path, spread=50):
-    network = Network("cells:0123,4567")
-    network.weights[:] = np.random.default_rng(1).normal(0, spread, network.size)
+    network = scattered(Network(SMALL), spread=spread)
     save(network, path)
     return network
 

@@ -9,6 +9,8 @@ import pytest
 pytest.importorskip("ipywidgets")
 pytest.importorskip("anywidget")
 
+from learners import scattered  # noqa: E402
+from test_rule_of_ones_own import counting  # noqa: E402
 from test_widgets import Browser  # noqa: E402
 
 from lib2048 import Network, NetworkExplorer, RateExplorer, Run, Settings  # noqa: E402
@@ -31,12 +33,9 @@ FORMS = {
 }
 
 
-def random_network(seed=0, share=0.5, **how):
+def random_network(share=0.5, **how):
     """Return a network of random weights, a share of them 0."""
-    network, random = Network(**how), np.random.default_rng(seed)
-    known = random.random(network.size) < share
-    network.weights[:] = np.where(known, random.normal(size=network.size), 0)
-    return network
+    return scattered(Network(**how), share=share, spread=1)
 
 
 # ---------------------------------------------------------------- indices, weights, values
@@ -60,7 +59,7 @@ def test_weights_and_values_are_those_of_the_network(form):
 
 
 def test_a_placement_is_found_in_any_order_of_its_cells():
-    network = random_network(name="4x6")
+    network = random_network(name="cells:01245,4567")
     explorer, random = NetworkExplorer(network, GAME), np.random.default_rng(3)
     expected = network.lookups(explorer.boards[50])
     for table, cells, index, weight in expected:
@@ -191,7 +190,7 @@ def test_what_cannot_be_looked_up_is_answered_in_words(browser):
 
 
 def test_the_picture_shows_the_tuple_and_its_eight_entries():
-    network = random_network(name="4x6", share=1)
+    network = random_network(name="cells:01245,4567", share=1)
     explorer = NetworkExplorer(network, GAME[50:], seen=collect("random", 5))
     text, found = explorer.static().text.replace("\u202f", ""), explorer.look()
     for index, weight, count in zip(found["index"], found["weights"], found["visits"]):
@@ -206,18 +205,6 @@ def test_the_picture_shows_the_tuple_and_its_eight_entries():
 def new_run(**how):
     settings = Settings(**{"network": "4-22", "rule": "tc", "seed": 3} | how)
     return Run(settings)
-
-
-def counting(weights, memory, positions, error, share):
-    for p in positions:
-        E, A = memory[3 * p], memory[3 * p + 1]
-        own = np.float32(1)
-        if A != 0:
-            own = abs(E) / A
-        weights[p] += error * share * own
-        memory[3 * p] = E + error
-        memory[3 * p + 1] = A + abs(error)
-        memory[3 * p + 2] += 1
 
 
 def follow(run, boards):
