@@ -70,10 +70,9 @@ DIGITS = {1: 0.52, 2: 0.5, 3: 0.41, 4: 0.32, 5: 0.27, 6: 0.225}  # size of a til
 class Picture:
     """Hold a drawing that notebooks show, files keep and `row` puts beside others.
 
-    A notebook stores it as HTML: an <img> with the SVG inside its address. The type image/svg+xml
-    would be shorter, but JupyterLab does not draw it in a notebook that is not trusted, and a fresh
-    clone is not; svg elements in HTML are cleaned away there and on GitHub. The card behind the
-    drawing is opaque, so that a dark theme does not swallow the captions.
+    A notebook stores it as an <img> with the SVG in its address: JupyterLab does not draw
+    image/svg+xml where it does not trust a notebook, and GitHub cleans svg elements away. The card
+    behind it is opaque, so that a dark theme does not swallow the captions.
 
     Args:
         body: SVG elements in a frame of width × height pixels.
@@ -474,7 +473,7 @@ def choice(board, rows, size=150):
     best = max(choices, key=lambda action: (sum(choices[action][1:]), -action))
     options = [_option(a, choices.get(a), a == best, tiles, 0.8 * size) for a in range(4)]
     options = [_widened(option, max(o.width for o in options)) for option in options]
-    four = _stack([_beside(options[:2], gap=14), _beside(options[2:], gap=14)])
+    four = _stack([_beside(options[:2]), _beside(options[2:])])
     return _beside([_draw(tiles, size).captioned("the board"), _link(""), four], gap=16)
 
 
