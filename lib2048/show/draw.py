@@ -70,10 +70,9 @@ DIGITS = {1: 0.52, 2: 0.5, 3: 0.41, 4: 0.32, 5: 0.27, 6: 0.225}  # size of a til
 class Picture:
     """Hold a drawing that notebooks show, files keep and `row` puts beside others.
 
-    A notebook stores it as HTML: an <img> with the SVG inside its address. The type image/svg+xml
-    would be shorter, but JupyterLab does not draw it in a notebook that is not trusted, and a fresh
-    clone is not; svg elements in HTML are cleaned away there and on GitHub. The card behind the
-    drawing is opaque, so that a dark theme does not swallow the captions.
+    A notebook stores it as an <img> with the SVG in its address: JupyterLab does not draw
+    image/svg+xml where it does not trust a notebook, and GitHub cleans svg elements away. The card
+    behind it is opaque, so that a dark theme does not swallow the captions.
 
     Args:
         body: SVG elements in a frame of width × height pixels.
@@ -395,10 +394,15 @@ def tuple(cells, board=None, labels="order", caption=None, size=150):
         raise ValueError(f'labels is "order", "cells" or None, not {labels!r}')
     cells = _tuple_cells(cells)
     texts = {cell: cell if labels == "cells" else i for i, cell in enumerate(cells) if labels}
-    if board is None:
-        picture = _draw_shape(cells, texts, size)
-    else:
-        picture = _draw(_tiles(board, shape=(4, 4)), size, cells, texts, _rest(cells))
+    rest = set(range(16)) - set(cells)
+    if board is not None:
+        return _draw(_tiles(board, (4, 4)), size, cells, texts, rest).captioned(caption)
+    picture, grid = _draw([[0] * 4] * 4, size, faint=rest), Grid(4, 4, size)
+    for cell in cells:  # filled in blue, with white labels
+        picture.body += "\n" + grid.square(cell, ACCENT)
+        if cell in texts:
+            picture.body += _text(*grid.middle(cell), texts[cell], 0.55 * grid.side, "#fff")
+    picture.text = f"tuple of cells {' '.join(map(str, cells))}"
     return picture.captioned(caption)
 
 
@@ -433,24 +437,10 @@ def pattern(cells, exponents, value=None, size=110):
     flat = [0] * 16
     for cell, exponent in zip(cells, exponents):
         flat[cell] = _tile_of(exponent)
-    picture = _draw([flat[row : row + 4] for row in (0, 4, 8, 12)], size, cells, faint=_rest(cells))
+    tiles = [flat[row : row + 4] for row in (0, 4, 8, 12)]
+    picture = tuple(cells, tiles, labels=None, size=size)
     said = None if value is None else f"{value:+,.{0 if abs(value) >= 100 else 1}f}"
     return picture.captioned(said and set_apart(said), bold=True)
-
-
-def _rest(cells):
-    return set(range(16)) - set(cells)
-
-
-def _draw_shape(cells, texts, size):
-    """Draw a tuple on an empty grid: its cells filled in blue, with white labels."""
-    picture, grid = _draw([[0] * 4] * 4, size, faint=_rest(cells)), Grid(4, 4, size)
-    for cell in cells:
-        picture.body += "\n" + grid.square(cell, ACCENT)
-        if cell in texts:
-            picture.body += _text(*grid.middle(cell), texts[cell], 0.55 * grid.side, "#fff")
-    picture.text = f"tuple of cells {' '.join(map(str, cells))}"
-    return picture
 
 
 # ------------------------------------------------------------------------------------ decisions
@@ -474,7 +464,7 @@ def choice(board, rows, size=150):
     best = max(choices, key=lambda action: (sum(choices[action][1:]), -action))
     options = [_option(a, choices.get(a), a == best, tiles, 0.8 * size) for a in range(4)]
     options = [_widened(option, max(o.width for o in options)) for option in options]
-    four = _stack([_beside(options[:2], gap=14), _beside(options[2:], gap=14)])
+    four = _stack([_beside(options[:2]), _beside(options[2:])])
     return _beside([_draw(tiles, size).captioned("the board"), _link(""), four], gap=16)
 
 
@@ -538,11 +528,11 @@ def tree(board, branches, shown=2, size=120):
     wide = max(option.width for option in options)
     aside = (wide - size) / 2  # how far the text under an afterstate reaches beyond it
     nodes = [
-        _forked(_widened(option, wide), *_answers(after, spawns, shown, 0.8 * size), out=aside)
+        _forked(_widened(option, wide), _answers(after, spawns, shown, 0.8 * size), out=aside)
         for option, (_, (after, *_), spawns) in zip(options, twigs)
     ]
     root = _draw(tiles, size).captioned("the board")
-    return _forked(root, nodes, [""] * len(nodes), strong=best, into=aside, gap=22)
+    return _forked(root, [("", node) for node in nodes], strong=best, into=aside, gap=22)
 
 
 def _mean(action, spawns):
@@ -553,13 +543,13 @@ def _mean(action, spawns):
 
 
 def _answers(after, spawns, shown, size):
-    """Return (pictures of the first spawns with the best answer to each, their chances)."""
-    pictures = [_answer(after, *spawn[1:], size) for spawn in spawns[:shown]]
-    labels = [f"{100 * p:.{0 if p >= 0.0095 else 1}f} %" for p, *_ in spawns[:shown]]
-    if len(spawns) > shown:
-        pictures.append(_note([f"and {len(spawns) - shown} more"]))
-        labels.append("")
-    return pictures, labels
+    """Return (chance, picture) of the first spawns and the best answer to each."""
+    found = [
+        (f"{100 * chance:.{0 if chance >= 0.0095 else 1}f} %", _answer(after, *spawn, size))
+        for chance, *spawn in spawns[:shown]
+    ]
+    more = len(spawns) - shown
+    return [*found, ("", _note([f"and {more} more"]))] if more > 0 else found
 
 
 def _answer(after, state, action, worth, size):
@@ -576,12 +566,14 @@ def _note(lines):
     return Picture(_lines(lines, width / 2, LINE / 2, DARK), width, height, " ".join(lines))
 
 
-def _forked(parent, children, labels, strong=None, out=0, into=0, gap=12):
+def _forked(parent, children, strong=None, out=0, into=0, gap=12):
     """Put children under one another, each tied to its parent on the left by a labelled line.
 
-    strong: the number of the child whose line is thick and blue. out, into: how far inside their
-    frames the boards of the parent and of the children begin: lines reach to the boards.
+    children: (label, picture) pairs; strong: the number of the child whose line is thick and blue;
+    out, into: how far inside their frames the boards of the parent and of the children begin:
+    lines reach to the boards.
     """
+    labels, children = zip(*children)
     room = _length("18.8 %", FONT) if any(labels) else 0
     tops = list(accumulate((child.height + gap for child in children[:-1]), initial=0))
     ends = [top + child.axis for top, child in zip(tops, children)]

@@ -229,7 +229,8 @@ def _finish_curves(ax, x, y, logx):
         ax.set_xlim(left=0)
     _format_axis(ax.xaxis, x)
     _format_axis(ax.yaxis, y)
-    ax.set_ylim(bottom=min(0, ax.get_ylim()[0] if ax.dataLim.y0 < 0 else 0))
+    if ax.dataLim.y0 >= 0:
+        ax.set_ylim(bottom=0)
     if ax.get_legend_handles_labels()[1]:
         ax.legend()
 
@@ -611,26 +612,22 @@ def tradeoff(groups, ax=None):
     if not groups:
         raise ValueError("there are no players to show")
     ax = _axes(ax, 5)
-    for (label, frame), above in zip(groups.items(), itertools.cycle((False, True))):
+    note = {"textcoords": "offset points", "rotation": 40, "rotation_mode": "anchor"}
+    for n, (label, frame) in enumerate(groups.items()):
         _check_frame(frame, label, "name", "moves_per_s", "mean", "ci95")
-        _draw_players(ax, label, frame.sort_values("moves_per_s"), above)
+        frame = frame.sort_values("moves_per_s")
+        speed, mean, half = (frame[name] for name in ("moves_per_s", "mean", "ci95"))
+        (line, *_) = ax.errorbar(speed, mean, half, fmt="o-", capsize=3, label=label)
+        offset, ha, va = ((3, 4), "left", "bottom") if n % 2 else ((-2, -4), "right", "top")
+        for name, *point in zip(frame["name"], speed, mean):
+            colour = line.get_color()
+            ax.annotate(name, point, offset, ha=ha, va=va, color=colour, fontsize=10, **note)
     ax.set_xscale("log")
     ax.margins(x=0.1, y=0.15)
     ax.xaxis.set_minor_locator(NullLocator())
     _format_axis(ax.xaxis, "moves_per_s")
     _format_axis(ax.yaxis, "mean")
     return _legend_above(ax)
-
-
-def _draw_players(ax, label, frame, above):
-    """Draw one line of a trade-off; slanted names keep clear of their neighbours."""
-    speed, mean = frame["moves_per_s"].to_numpy(float), frame["mean"].to_numpy(float)
-    (line, *_) = ax.errorbar(speed, mean, frame["ci95"], fmt="o-", capsize=3, label=label)
-    side = {"ha": "left", "va": "bottom"} if above else {"ha": "right", "va": "top"}
-    note = {"textcoords": "offset points", "rotation": 40, "rotation_mode": "anchor", **side}
-    offset = (3, 4) if above else (-2, -4)
-    for name, *point in zip(frame["name"], speed, mean):
-        ax.annotate(name, point, offset, fontsize=10, color=line.get_color(), **note)
 
 
 # ------------------------------------------------------------------------- values and games

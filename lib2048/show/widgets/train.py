@@ -145,10 +145,13 @@ class Training:
         try:
             go = self._own or rest > 0
             stopped = go and self.run.go(**how, progress=self._look).stopped
+            outcome = self._outcome(stopped)
         except Exception as error:
-            self._ended("failed", *_in_words(error, self.name))
-        else:
-            self._ended(*self._outcome(stopped))
+            outcome = "failed", *_in_words(error, self.name)
+        with self._lock:
+            self._keep()
+            self._become(*outcome)
+        self.rested()
 
     def _look(self, run):
         """Tell what is new, now and then; between two chunks, so it should not take long."""
@@ -168,12 +171,6 @@ class Training:
         if self.phase == "pausing":
             return "paused", self._where("Paused") + " The network stands still: cells may use it."
         return "stopped", self._where("Stopped") + " Train on goes on from here."
-
-    def _ended(self, phase, words, details=""):
-        with self._lock:
-            self._keep()
-            self._become(phase, words, details)
-        self.rested()
 
     def _keep(self):
         if row := self.run.history.latest():

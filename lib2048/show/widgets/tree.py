@@ -48,8 +48,7 @@ class TreeWidget(PositionWidget):
             position=to_hex(self._packed(board)),
         )
 
-    def _packed(self, board):
-        return position(board)
+    _packed = staticmethod(position)
 
     def _about(self, player, plies):
         """Return how far the player looks; one that is at hand already is checked."""
