@@ -201,9 +201,8 @@ def write_merged(path, table, new):
     if table == "history":
         columns = columns or OF_HISTORY
     else:
-        columns = list(
-            dict.fromkeys([*columns, *(name for _, rows in new for r in rows for name in r)])
-        )
+        names = (name for _, rows in new for row in rows for name in row)
+        columns = list(dict.fromkeys([*columns, *names]))
     rows = merged(old, [(about, [about | row for row in rows]) for about, rows in new])
     if table != "rows":
         rows.sort(key=lambda row: [order_of(row.get(name)) for name in KEY if name in columns])
