@@ -184,8 +184,7 @@ gap = changed(
 
 EXERCISES = [
     Exercise(
-        "hw01", spec.slide_row,
-        parts={"no merge": plain_rows, "merges": merging_rows},
+        "hw01", spec.slide_row, parts={"no merge": plain_rows, "merges": merging_rows},
         mistakes={
             "merged_twice": merged_twice,
             "from_the_right": from_the_right,
@@ -218,13 +217,11 @@ EXERCISES = [
         show={"board": "rows"},
     ),
     Exercise(
-        "hw01", spec.spawn, spawn_cases, outcome=spawned,
-        show={"board": "rows", "rng": "hidden"},
+        "hw01", spec.spawn, spawn_cases, outcome=spawned, show={"board": "rows", "rng": "hidden"},
     ),
     Exercise(
         "hw01", spec.play,
         lambda random: [(_first_legal, int(seed)) for seed in random.integers(0, 1000, 4)],
-        outcome=played,
-        show={"choose": "hidden", "rng": "hidden"},
+        outcome=played, show={"choose": "hidden", "rng": "hidden"},
     ),
 ]  # fmt: skip

@@ -297,8 +297,7 @@ EXERCISES = [
         result="board", compiles=True,
     ),
     Exercise(
-        "hw02", slide_row,
-        parts={"no merge": rows(False), "merges": rows(True)},
+        "hw02", slide_row, parts={"no merge": rows(False), "merges": rows(True)},
         mistakes={
             "largest": (" and exponent < U(15)", ""),
             "to_the_right": ("U(4 * ", "U(12 - 4 * "),
@@ -309,8 +308,7 @@ EXERCISES = [
             "exponents": ("(2 << int(exponent))", "int(exponent) + 1"),
             "old_tile": ("2 << int", "1 << int"),
         },
-        show={"row": "packed row"}, result={"row": "packed row", "reward": "text"},
-        compiles=True,
+        show={"row": "packed row"}, result={"row": "packed row", "reward": "text"}, compiles=True,
     ),
     Exercise(
         "hw02", transpose, boards_alone,
@@ -333,8 +331,7 @@ EXERCISES = [
         result="board", compiles=True,
     ),
     Exercise(
-        "hw02", slide,
-        parts={"rows": along(3, 1), "columns": along(0, 2)},
+        "hw02", slide, parts={"rows": along(3, 1), "columns": along(0, 2)},
         mistakes={
             "not_back": (BACK, "    return after, reward\n"),
             "no_mirror": ("mirror(lines) if far else ", "", "mirror(after) if far else ", ""),
@@ -363,12 +360,10 @@ EXERCISES = [
         show=TABLES, compiles=True,
     ),
     Exercise(
-        "hw02", spawn, not_full,
-        outcome=spawned, compiles=True,
+        "hw02", spawn, not_full, outcome=spawned, compiles=True,
     ),
     Exercise(
-        "hw02", play, lambda random: [(GAMES, TABLE)],
-        outcome=played,
+        "hw02", play, lambda random: [(GAMES, TABLE)], outcome=played,
         show={"table": "hidden"}, compiles=True,
     ),
 ]  # fmt: skip

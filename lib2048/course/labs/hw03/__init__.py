@@ -456,8 +456,7 @@ EXERCISES = [
         show={"afterstate": "rows"},
     ),
     Exercise(
-        "hw03", answers.value_iteration,
-        parts={"one row": rows_of_tiles, "2x2": square_boards},
+        "hw03", answers.value_iteration, parts={"one row": rows_of_tiles, "2x2": square_boards},
         mistakes={
             "one_sweep": ("changed or abs(new - V[after]) > ENOUGH", "False"),
             "all_at_once": ("False, sweeps + 1", "False, sweeps + 1\n        old = filled(V)",
@@ -489,13 +488,11 @@ EXERCISES = [
                            "        if", "        visits[after] += 1\n        if"),
             "not_counted": ("+= 1", "+= 0", "/ visits[after]", "/ (visits[after] + 1)"),
         },
-        outcome=learned_mc,
-        given=given_game, tell=tell_mc,
+        outcome=learned_mc, given=given_game, tell=tell_mc,
         show={"V": "hidden", "visits": "hidden", "turns": "hidden"},
     ),
     Exercise(
-        "hw03", answers.td0,
-        parts={"last turn": last_turns, "games": td_games},
+        "hw03", answers.td0, parts={"last turn": last_turns, "games": td_games},
         mistakes={
             "no_last": (LAST, ""),
             "end_is_zero": ("+= alpha * (0 - V[last])", "= 0"),
@@ -524,8 +521,7 @@ EXERCISES = [
         show=dict.fromkeys(("Q", "rng", "epsilon"), "hidden") | {"state": "rows"},
     ),
     Exercise(
-        "hw03", answers.q_update,
-        parts={"on the way": on_the_way, "at the end": at_the_end},
+        "hw03", answers.q_update, parts={"on the way": on_the_way, "at the end": at_the_end},
         mistakes={
             "illegal": ("mdp.choices(following)", "range(4)"),
             "mean": ("    Q[state", "    legal = mdp.choices(following)\n"
@@ -548,8 +544,7 @@ EXERCISES = [
         | {"state": "rows", "following": "rows"},
     ),
     Exercise(
-        "hw03", answers.q_game,
-        lambda random: [(int(random.integers(1000)), *LEARNING.values())],
+        "hw03", answers.q_game, lambda random: [(int(random.integers(1000)), *LEARNING.values())],
         outcome=q_learned,
         show={"Q": "hidden", "rng": "hidden", "epsilon": "hidden", "alpha": "hidden"},
     ),

@@ -37,16 +37,21 @@ def a_network(random, spread=100.0):
     return tables
 
 
-def a_game(random, turns=10_000):
-    """Play a game by random actions; return its `Step`s, at most so many, the last ones."""
-    board, luck = initial(stream(2048, int(random.integers(1 << 31))))
+def random_game(random, *seeds):
+    """Return the `Step`s of a game by random actions.  seeds: of the spawns."""
+    board, luck = initial(stream(*seeds))
     steps = []
     while options := afterstates(board):
         action, after, reward = options[random.integers(len(options))]
         following, luck = spawn(after, luck)
-        steps.append(Step(np.uint64(board), action, float(reward), after, np.uint64(following)))
+        steps.append(Step(board, action, float(reward), after, following))
         board = following
-    return steps[-turns:]
+    return steps
+
+
+def a_game(random, turns=10_000):
+    """Return the last steps of a random game, at most so many."""
+    return random_game(random, 2048, int(random.integers(1 << 31)))[-turns:]
 
 
 def some_boards(random, count=12):
@@ -298,8 +303,7 @@ EXERCISES = [
         },
     ),
     Exercise(
-        "hw04", program.estimate, value_cases,
-        compiles=True, same=close,
+        "hw04", program.estimate, value_cases, compiles=True, same=close,
         mistakes={
             "no_symmetry": ("in images:", "in images[:1]:"),
             "four_images": ("in images:", "in images[:4]:"),
@@ -311,8 +315,7 @@ EXERCISES = [
         show=HIDDEN,
     ),
     Exercise(
-        "hw04", program.update, update_cases,
-        compiles=True, outcome=effect, same=close,
+        "hw04", program.update, update_cases, compiles=True, outcome=effect, same=close,
         mistakes={
             "not_split": (SHARE, "amount"),
             "by_eight": (SHARE, "amount / 8"),
@@ -343,8 +346,7 @@ EXERCISES = [
         show=HIDDEN | {"amount": "hidden"}, given=given_update, tell=tell_update,
     ),
     Exercise(
-        "hw04", program.select_best_move,
-        choice_cases, compiles=True,
+        "hw04", program.select_best_move, choice_cases, compiles=True,
         mistakes={
             "no_reward": ("reward + estimate", "estimate"),
             "reward_only": ("reward + estimate(network, after)", "reward"),
@@ -362,8 +364,7 @@ EXERCISES = [
         show=HIDDEN, given=given_choice(program.estimate, "V(s′)"),
     ),
     Exercise(
-        "hw04", program.update_episode,
-        compiles=True, outcome=change_alone, same=close,
+        "hw04", program.update_episode, compiles=True, outcome=change_alone, same=close,
         parts={"last afterstate": last_cases, "whole path": path_cases},
         mistakes={
             "last_not_taught": (
@@ -404,8 +405,7 @@ EXERCISES = [
         tell=tell_values(_afterstates_of),
     ),
     Exercise(
-        "hw04", program.expected_value,
-        value_cases, compiles=True, same=close,
+        "hw04", program.expected_value, value_cases, compiles=True, same=close,
         mistakes={
             "even_chances": ("FOUR_CHANCE", "0.5"),
             "only_twos": ("FOUR_CHANCE", "0.0"),
@@ -420,8 +420,7 @@ EXERCISES = [
         show=HIDDEN,
     ),
     Exercise(
-        "hw04", program.select_best_move_by_states, choice_cases,
-        compiles=True,
+        "hw04", program.select_best_move_by_states, choice_cases, compiles=True,
         mistakes={
             "no_reward": ("reward + expected_value", "expected_value"),
             "of_afterstate": ("expected_value", "estimate"),
@@ -429,8 +428,7 @@ EXERCISES = [
             "worst": ("-np.inf", "np.inf", "value >", "value <"),
             "none_is_0": ("-1, -np.inf", "0, -np.inf"),
         },
-        show=HIDDEN,
-        given=given_choice(program.expected_value, "E[V(s″)]"),
+        show=HIDDEN, given=given_choice(program.expected_value, "E[V(s″)]"),
     ),
     Exercise(
         "hw04", program.update_episode_of_states,

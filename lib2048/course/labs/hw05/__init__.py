@@ -238,7 +238,6 @@ EXERCISES = [
             "all_when_full": ("    while", "    over = over or len(waiting) > h\n    while"),
             "not_taken_out": ("waiting = waiting[1:]", "break"),
         },
-        outcome=taught_late,
-        result={"values": "text", "still waiting": "text"},
+        outcome=taught_late, result={"values": "text", "still waiting": "text"},
     ),
 ]  # fmt: skip

@@ -148,8 +148,7 @@ SIZES = "sum(abs(error) for error in errors)"
 
 EXERCISES = [
     Exercise(
-        "hw06", tc_rate,
-        parts={"a history": histories, "none": no_history},
+        "hw06", tc_rate, parts={"a history": histories, "none": no_history},
         mistakes={
             "no_bars": ("abs(E)", "E"),
             "upside_down": ("abs(E) / A if A", "A / abs(E) if E"),
@@ -177,8 +176,7 @@ EXERCISES = [
             "sign": ("rate * own", "-rate * own"),
             "once": ("in positions", "in dict.fromkeys(positions.tolist())"),
         },
-        outcome=updated, compiles=True,
-        result={"weights": "text", "E": "text", "A": "text"},
+        outcome=updated, compiles=True, result={"weights": "text", "E": "text", "A": "text"},
     ),
     Exercise(
         "hw06", until_awake, lives,
