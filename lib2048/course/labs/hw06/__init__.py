@@ -66,11 +66,6 @@ def histories(random):
     return [(float(sum(life)), float(sum(map(abs, life)))) for life in lives if any(life)]
 
 
-def no_history(random):
-    """Return (E, A) of a weight that has met no error."""
-    return [(0.0, 0.0)]
-
-
 def _case(random, kind, positions, error, rate):
     """Return arguments of `update` for six weights.
 
@@ -148,7 +143,7 @@ SIZES = "sum(abs(error) for error in errors)"
 
 EXERCISES = [
     Exercise(
-        "hw06", tc_rate, parts={"a history": histories, "none": no_history},
+        "hw06", tc_rate, parts={"a history": histories, "none": lambda random: [(0.0, 0.0)]},
         mistakes={
             "no_bars": ("abs(E)", "E"),
             "upside_down": ("abs(E) / A if A", "A / abs(E) if E"),

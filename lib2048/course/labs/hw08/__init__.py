@@ -141,11 +141,6 @@ def open_states(random):
     return cases + [(state, BELOW) for state in states[:4]]
 
 
-def dead_states(random):
-    """Return cases of states without a legal action."""
-    return [(from_tiles(rows), value) for rows in DEAD for value in (FIFTY, OWN)]
-
-
 def chances(random):
     """Return afterstates, each with what the states after it are worth."""
     boards = [from_tiles(rows) for rows in RISKY] + _drawn(random, 1, 15)
@@ -164,11 +159,6 @@ def choices(random):
     """Return states with a depth; no two boards are worth the same, so there are few ties."""
     boards = _drawn(random, 0, 20, most=5)
     return [(board, 1, OWN) for board in boards] + [(board, 2, OWN) for board in boards[:8]]
-
-
-def only_dead_ends(random):
-    """Return afterstates before which a game may end, with values that hide all else."""
-    return [(from_tiles(rows), FIFTY) for rows in RISKY]
 
 
 def what_v_knows(random):
@@ -223,7 +213,10 @@ KNOWN = "(int(state), plies - 1)"
 
 EXERCISES = [
     Exercise(
-        "hw08", best, parts={"open": open_states, "dead ends": dead_states},
+        "hw08", best, parts={
+            "open": open_states,
+            "dead ends": lambda random: [(from_tiles(b), v) for b in DEAD for v in (FIFTY, OWN)],
+        },
         mistakes={
             "no_reward": ("reward + value(after)", "value(after)"),
             "reward_only": ("reward + value(after)", "reward"),
@@ -274,7 +267,10 @@ EXERCISES = [
         },
     ),
     Exercise(
-        "hw08", deeper, parts={"dead ends": only_dead_ends, "states": what_v_knows},
+        "hw08", deeper, parts={
+            "dead ends": lambda random: [(from_tiles(rows), FIFTY) for rows in RISKY],
+            "states": what_v_knows,
+        },
         mistakes={
             "dead_end": ("best(", "_lowest("),
             "infinite": ("best(", "_infinite("),

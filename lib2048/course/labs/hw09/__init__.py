@@ -202,18 +202,12 @@ def planes_of(encode, boards):
 
     planes = encode(boards.copy())
     wrong_if(not isinstance(planes, torch.Tensor), "no_tensor", got=type(planes).__name__)
-    _check_planes(planes, len(boards))
-    return [[[_plane(cell) for cell in row] for row in board.permute(1, 2, 0)] for board in planes]
-
-
-def _check_planes(planes, n):
-    import torch
-
-    shape = tuple(planes.shape)
+    shape, n = tuple(planes.shape), len(boards)
     wrong_if(shape == (n, 4, 4, 16), "channels_last")
     wrong_if(shape != (n, 16, 4, 4), "shape", got=str(shape), n=n)
     wrong_if(planes.dtype != torch.float32, "dtype", got=str(planes.dtype))
     wrong_if(not bool(((planes == 0) | (planes == 1)).all()), "not_one")
+    return [[[_plane(cell) for cell in row] for row in board.permute(1, 2, 0)] for board in planes]
 
 
 def _plane(cell):
