@@ -1,5 +1,7 @@
 """hw04, the TDL2048 lab: the five functions of an n-tuple network that learns by TD(0)."""
 
+from functools import partial
+
 import numpy as np
 
 from lib2048.course.labs.exercise import Exercise, changed
@@ -214,44 +216,31 @@ def tell_update(case, outcome):
     return say("hw04.tell.update", **words)
 
 
-def given_choice(value_of, name):
-    """Return given(case): the reward and the value of each legal action."""
-
-    def given(case):
-        network, board = case
-        options = [
-            (ACTIONS[action], reward, value_of(network, after))
-            for action, after, reward in afterstates(board)
-        ]
-        words = (f"{action} {reward} + {value:.1f}" for action, reward, value in options)
-        return {f"r + {name}": ", ".join(words)}
-
-    return given
+def given_choice(value_of, name, case):
+    """Return the reward and the value of each legal action."""
+    network, board = case
+    words = (
+        f"{ACTIONS[action]} {reward} + {value_of(network, after):.1f}"
+        for action, after, reward in afterstates(board)
+    )
+    return {f"r + {name}": ", ".join(words)}
 
 
-def given_path(boards, before="before"):
-    """Return given(case): the rewards, and the values of the boards before learning."""
-
-    def given(case):
-        network, path, alpha = case
-        rewards = ", ".join(f"{step.reward:.0f}" for step in path)
-        values = _values(network, boards(path))
-        return {"alpha": f"{alpha:g}", "rewards": rewards, say(f"hw04.tell.{before}"): values}
-
-    return given
+def given_path(boards, before, case):
+    """Return the rewards, and the values of the boards before learning."""
+    network, path, alpha = case
+    rewards = ", ".join(f"{step.reward:.0f}" for step in path)
+    values = _values(network, boards(path))
+    return {"alpha": f"{alpha:g}", "rewards": rewards, say(f"hw04.tell.{before}"): values}
 
 
-def tell_values(boards):
-    """Return tell(case, outcome): the values of the boards after learning."""
-
-    def tell(case, outcome):
-        network, path, _ = case
-        learned = Tables(network.weights.copy(), network.isomorphic)
-        for place, change in outcome["weights changed"].items():
-            learned.weights[place] += change
-        return say("hw04.tell.values", values=_values(learned, boards(path)))
-
-    return tell
+def tell_values(boards, case, outcome):
+    """Say the values of the boards after learning."""
+    network, path, _ = case
+    learned = Tables(network.weights.copy(), network.isomorphic)
+    for place, change in outcome["weights changed"].items():
+        learned.weights[place] += change
+    return say("hw04.tell.values", values=_values(learned, boards(path)))
 
 
 def _values(network, boards):
@@ -361,7 +350,7 @@ EXERCISES = [
             "gives_up": ("return best", f"return best if len({LEGAL}) == 4 else -1"),
             "none_is_0": ("-1, -np.inf", "0, -np.inf"),
         },
-        show=HIDDEN, given=given_choice(program.estimate, "V(s′)"),
+        show=HIDDEN, given=partial(given_choice, program.estimate, "V(s′)"),
     ),
     Exercise(
         "hw04", program.update_episode, compiles=True, outcome=change_alone, same=close,
@@ -401,8 +390,8 @@ EXERCISES = [
                 LEARNS, "target = path[t].reward + values[t]\n        update("),
             "target_added": ("target - estimate(network, path[t].afterstate)", "target"),
         },
-        show=HIDDEN | {"alpha": "hidden"}, given=given_path(_afterstates_of),
-        tell=tell_values(_afterstates_of),
+        show=HIDDEN | {"alpha": "hidden"}, given=partial(given_path, _afterstates_of, "before"),
+        tell=partial(tell_values, _afterstates_of),
     ),
     Exercise(
         "hw04", program.expected_value, value_cases, compiles=True, same=close,
@@ -428,7 +417,7 @@ EXERCISES = [
             "worst": ("-np.inf", "np.inf", "value >", "value <"),
             "none_is_0": ("-1, -np.inf", "0, -np.inf"),
         },
-        show=HIDDEN, given=given_choice(program.expected_value, "E[V(s″)]"),
+        show=HIDDEN, given=partial(given_choice, program.expected_value, "E[V(s″)]"),
     ),
     Exercise(
         "hw04", program.update_episode_of_states,
@@ -455,7 +444,7 @@ EXERCISES = [
             "first_missing": (BACKWARDS, NOT_FIRST),
             "sign": (STEP, "-alpha * error"),
         },
-        show=HIDDEN | {"alpha": "hidden"}, given=given_path(_states_of, "before_dead"),
-        tell=tell_values(_states_of),
+        show=HIDDEN | {"alpha": "hidden"}, given=partial(given_path, _states_of, "before_dead"),
+        tell=partial(tell_values, _states_of),
     ),
 ]  # fmt: skip
