@@ -155,24 +155,19 @@ def last_cases(random):
 # ---------------------------------------------------------------- what is compared
 
 
-def effect(function, network, board, amount):
-    """Return what `update` returned, and {(tuple, index): change} of the weights."""
+def effect(function, network, *arguments):
+    """Return what a function returned, and {(tuple, index): change} of the weights."""
     before = network.weights.copy()
-    answer = function(network, board, amount)
-    return {"returned": answer, "weights changed": _changes(before, network.weights)}
+    answer = function(network, *arguments)
+    rows, places = np.nonzero(network.weights != before)
+    change = (network.weights - before)[rows, places]
+    changes = {(int(k), int(i)): float(x) for k, i, x in zip(rows, places, change)}
+    return {"returned": answer, "weights changed": changes}
 
 
 def change_alone(function, network, path, alpha):
     """Return the changes of the weights; what is returned, or made of the path, is free."""
-    before = network.weights.copy()
-    function(network, list(path), alpha)
-    return {"returned": None, "weights changed": _changes(before, network.weights)}
-
-
-def _changes(before, after):
-    rows, places = np.nonzero(after != before)
-    change = (after - before)[rows, places]
-    return {(int(k), int(i)): float(x) for k, i, x in zip(rows, places, change)}
+    return effect(function, network, list(path), alpha) | {"returned": None}
 
 
 def close(expected, got):

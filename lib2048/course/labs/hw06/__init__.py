@@ -45,14 +45,14 @@ def optimistic_start(tables, points):
 # ---------------------------------------------------------------- three friends' versions
 
 
-FRIENDS = {
+_FRIENDS = {  # what each has changed
     "fresh rests": ("1.0", "0.0"),  # a weight without a history does not move
     "only signs": ("E + error", "E + np.sign(error)", "abs(error)", "abs(np.sign(error))"),
     "forgets": ("E + error", "0.9 * E + error", "A + abs(error)", "0.9 * A + abs(error)"),
 }
 FRIENDS = {
     name: changed(update, "rate * own * error", "rate * error * own", *edits)
-    for name, edits in FRIENDS.items()
+    for name, edits in _FRIENDS.items()
 }
 
 
