@@ -49,18 +49,17 @@ class Course:
             os.environ["PATH"] = os.pathsep.join(filter(None, [os.environ.get("PATH"), here]))
         return Gradebook(self.database)
 
-    def source(self, lab):
-        """Return a lab's source notebook.  Raises ValueError where it was not generated."""
+    def full(self, lab):
+        """Return a lab as the grader runs it, see `release.full`.
+
+        Raises ValueError where it was not generated.
+        """
         import nbformat
 
         path = self.folder / "source" / lab / f"{lab}.ipynb"
         if not path.exists():
             raise ValueError(say("grading.not_generated", lab=lab, course=self.folder))
-        return nbformat.read(path, as_version=4)
-
-    def full(self, lab):
-        """Return a lab as the grader runs it; see `release.full`."""
-        return full(self.source(lab), lab)
+        return full(nbformat.read(path, as_version=4), lab)
 
     def students(self, lab, kind="submitted"):
         """Return the folders of a lab's hand-ins, {student: folder}, in order.

@@ -1,7 +1,5 @@
 """The marks out of nbgrader's gradebook: a CSV for the LMS, and one HTML page a student."""
 
-import csv
-import io
 import zipfile
 from collections import Counter
 from dataclasses import dataclass
@@ -14,6 +12,7 @@ from lib2048.course.labs.grading import Graded, read_graded
 from lib2048.course.labs.messages import say
 from lib2048.course.labs.release import nbgrader, quietly, resources
 from lib2048.machine.files import write_atomic, write_text
+from lib2048.train.history import csv_text
 
 # By what column an LMS knows a student, and how the column says it.
 COLUMNS = {"moodle": ("Identifier", "Participant {}"), "canvas": ("ID", "{}")}
@@ -89,36 +88,28 @@ def export(lab, folder, out=None):
     found = rows(course, lab)
     lms = {row.hand_in.lms for row in found}
     column, form = COLUMNS.get(lms.pop(), PLAIN) if len(lms) == 1 else PLAIN
-    table = [_header(column, found[0]), *(_line(form, row) for row in found)]
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows([map(_harmless, line) for line in table])
+    table = [_line(column, form, row) for row in found]
     path = Path(out) if out else course.folder / f"grades-{lab}.csv"
-    write_text(path, text.getvalue())
+    write_text(path, csv_text(table[0], table))
     return path
 
 
-def _header(column, row):
-    cells = [f"{mark.name} ({mark.most:g})" for mark in row.marks]
-    checks, person = [
-        [cell for cell, mark in zip(cells, row.marks) if mark.by_person == by]
-        for by in (False, True)
-    ]
-    return [column, "Name", "Number", "Late", *checks, "By checks", *person, "Grade", "Of", "Note"]
+def _line(column, form, row):
+    """Return a student's line of the CSV, {name of the column: text}."""
 
-
-def _line(form, row):
     def said(points):
         return say("grading.person") if points is None else f"{points:g}"
 
     by_checks, by_person = (
-        [said(mark.points) for mark in row.marks if mark.by_person == by] for by in (False, True)
+        {f"{m.name} ({m.most:g})": said(m.points) for m in row.marks if m.by_person == by}
+        for by in (False, True)
     )
     totals, who = (row.total(False), row.total(True)), row.hand_in
-    grade = "" if None in totals else f"{sum(totals):g}"
-    most = sum(mark.most for mark in row.marks)
-    late = "yes" if who.late else "no"
-    return [form.format(who.student), who.name, who.number, late, *by_checks, said(totals[0]),
-            *by_person, grade, f"{most:g}", "; ".join(row.graded.notes)]  # fmt: skip
+    line = {column: form.format(who.student), "Name": who.name, "Number": who.number}
+    line |= {"Late": "yes" if who.late else "no"} | by_checks | {"By checks": said(totals[0])}
+    line |= by_person | {"Grade": "" if None in totals else f"{sum(totals):g}"}
+    line |= {"Of": f"{sum(mark.most for mark in row.marks):g}", "Note": "; ".join(row.graded.notes)}
+    return {_harmless(key): _harmless(text) for key, text in line.items()}
 
 
 def _harmless(text):

@@ -13,12 +13,6 @@ MOST_TURNS = 5000  # of a game whose player takes the first legal action; it has
 # ---------------------------------------------------------------- boards to try
 
 
-def some_rows(random):
-    """Return rows of four tiles, small ones first: [(row,), …]."""
-    drawn = [[int(2**e) if e else 0 for e in random.integers(0, 4, 4)] for _ in range(30)]
-    return [(row,) for row in drawn]
-
-
 def plain_rows(random):
     """Return rows in which nothing merges."""
     return [([0, 0, 0, 0],), ([0, 2, 0, 4],), ([2, 4, 2, 4],), ([0, 0, 0, 8],), ([2, 0, 4, 0],)]
@@ -28,7 +22,8 @@ def merging_rows(random):
     """Return rows with merges: pairs, threes, fours, gaps, and the largest tile."""
     known = [[2, 2, 0, 0], [2, 0, 0, 2], [2, 2, 2, 0], [2, 2, 2, 2], [4, 2, 2, 0], [2, 2, 4, 0],
              [4, 4, 8, 0], [LARGEST_TILE, LARGEST_TILE, 0, 0]]  # fmt: skip
-    return [(row,) for row in known] + some_rows(random)
+    drawn = [[int(2**e) if e else 0 for e in random.integers(0, 4, 4)] for _ in range(30)]
+    return [(row,) for row in known + drawn]
 
 
 def some_boards(random, count=20):
@@ -42,11 +37,6 @@ def some_boards(random, count=20):
             boards += [board] * (play.random() < 0.02)
         boards.append(board)  # a lost one
     return boards[:count]
-
-
-def boards_alone(random):
-    """Return cases of one board."""
-    return [(board,) for board in some_boards(random)]
 
 
 def along(*actions):
@@ -184,8 +174,7 @@ gap = changed(
 
 EXERCISES = [
     Exercise(
-        "hw01", spec.slide_row,
-        parts={"no merge": plain_rows, "merges": merging_rows},
+        "hw01", spec.slide_row, parts={"no merge": plain_rows, "merges": merging_rows},
         mistakes={
             "merged_twice": merged_twice,
             "from_the_right": from_the_right,
@@ -209,7 +198,7 @@ EXERCISES = [
         show={"board": "rows"}, result={"afterstate": "rows", "reward": "text"},
     ),
     Exercise(
-        "hw01", spec.legal_actions, boards_alone,
+        "hw01", spec.legal_actions, lambda random: [(board,) for board in some_boards(random)],
         mistakes={
             "all": lambda board: [0, 1, 2, 3],
             "reward_only": lambda board: [a for a in range(4) if spec.slide(board, a)[1] > 0],
@@ -218,13 +207,11 @@ EXERCISES = [
         show={"board": "rows"},
     ),
     Exercise(
-        "hw01", spec.spawn, spawn_cases, outcome=spawned,
-        show={"board": "rows", "rng": "hidden"},
+        "hw01", spec.spawn, spawn_cases, outcome=spawned, show={"board": "rows", "rng": "hidden"},
     ),
     Exercise(
         "hw01", spec.play,
         lambda random: [(_first_legal, int(seed)) for seed in random.integers(0, 1000, 4)],
-        outcome=played,
-        show={"choose": "hidden", "rng": "hidden"},
+        outcome=played, show={"choose": "hidden", "rng": "hidden"},
     ),
 ]  # fmt: skip

@@ -5,6 +5,7 @@ uint64[2, 65536]: of each row its slide to the left, and what that pays.
 """
 
 import random as luck
+from functools import partial
 from random import random as draw
 
 import numpy as np
@@ -144,16 +145,12 @@ def new_cells(random):
     return [*cases, (U(0), 15, 15)]
 
 
-def rows(merging):
-    """Return a function that draws rows of 16 bits, those with merges or those without."""
-
-    def cases(random):
-        tiles = [row for (row,) in [*hw01.plain_rows(random), *hw01.merging_rows(random)]]
-        chosen = [row for row in tiles if (spec.slide_row(row)[1] > 0) == merging]
-        chosen += [[32768, 32768, 0, 0]] * (not merging) + [[0, 16384, 16384, 2]] * merging
-        return [(_packed_row(row),) for row in chosen]
-
-    return cases
+def rows(merging, random):
+    """Return rows of 16 bits, those with merges or those without."""
+    tiles = [row for (row,) in [*hw01.plain_rows(random), *hw01.merging_rows(random)]]
+    chosen = [row for row in tiles if (spec.slide_row(row)[1] > 0) == merging]
+    chosen += [[32768, 32768, 0, 0]] * (not merging) + [[0, 16384, 16384, 2]] * merging
+    return [(_packed_row(row),) for row in chosen]
 
 
 def _packed_row(row):
@@ -297,8 +294,7 @@ EXERCISES = [
         result="board", compiles=True,
     ),
     Exercise(
-        "hw02", slide_row,
-        parts={"no merge": rows(False), "merges": rows(True)},
+        "hw02", slide_row, parts={"no merge": partial(rows, False), "merges": partial(rows, True)},
         mistakes={
             "largest": (" and exponent < U(15)", ""),
             "to_the_right": ("U(4 * ", "U(12 - 4 * "),
@@ -309,8 +305,7 @@ EXERCISES = [
             "exponents": ("(2 << int(exponent))", "int(exponent) + 1"),
             "old_tile": ("2 << int", "1 << int"),
         },
-        show={"row": "packed row"}, result={"row": "packed row", "reward": "text"},
-        compiles=True,
+        show={"row": "packed row"}, result={"row": "packed row", "reward": "text"}, compiles=True,
     ),
     Exercise(
         "hw02", transpose, boards_alone,
@@ -333,8 +328,7 @@ EXERCISES = [
         result="board", compiles=True,
     ),
     Exercise(
-        "hw02", slide,
-        parts={"rows": along(3, 1), "columns": along(0, 2)},
+        "hw02", slide, parts={"rows": along(3, 1), "columns": along(0, 2)},
         mistakes={
             "not_back": (BACK, "    return after, reward\n"),
             "no_mirror": ("mirror(lines) if far else ", "", "mirror(after) if far else ", ""),
@@ -363,12 +357,10 @@ EXERCISES = [
         show=TABLES, compiles=True,
     ),
     Exercise(
-        "hw02", spawn, not_full,
-        outcome=spawned, compiles=True,
+        "hw02", spawn, not_full, outcome=spawned, compiles=True,
     ),
     Exercise(
-        "hw02", play, lambda random: [(GAMES, TABLE)],
-        outcome=played,
+        "hw02", play, lambda random: [(GAMES, TABLE)], outcome=played,
         show={"table": "hidden"}, compiles=True,
     ),
 ]  # fmt: skip

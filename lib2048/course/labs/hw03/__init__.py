@@ -36,15 +36,22 @@ def afterstates_of(rows, columns):
     return sorted(found, key=lambda board: (sum(map(sum, board)), board))
 
 
+def _random_game(rng):
+    """Yield the turns of a game on 2×2: (state, action, reward, afterstate, following state)."""
+    state = mdp.start(2, 2, rng)
+    while options := mdp.choices(state):
+        action = rng.choice(list(options))
+        after, reward = options[action]
+        following = mdp.spawn(after, rng)
+        yield state, action, reward, after, following
+        state = following
+
+
 def _games(random, count):
     """Return the turns, [(reward, afterstate)], of random games with rewards, short ones first."""
     rng, found = luck.Random(int(random.integers(1 << 31))), []
     while len(found) < count:
-        state, turns = mdp.start(2, 2, rng), []
-        while options := mdp.choices(state):
-            after, reward = options[rng.choice(list(options))]
-            turns.append((reward, after))
-            state = mdp.spawn(after, rng)
+        turns = [(reward, after) for _, _, reward, after, _ in _random_game(rng)]
         if len(turns) > 2 and sum(reward for reward, _ in turns[1:]):
             found.append(turns)
     return sorted(found, key=len)
@@ -71,20 +78,10 @@ def rewards_only(random):
     return [(filled({}), board) for board in _some_afterstates(random, deadly=False)]
 
 
-def with_values(random):
-    """Return afterstates after which every spawn leaves a legal action."""
-    return _valued(random, _some_afterstates(random, deadly=False))
-
-
-def dead_ends(random):
-    """Return afterstates after which some spawn ends the game."""
-    return _valued(random, _some_afterstates(random, deadly=True))
-
-
-def _valued(random, boards):
-    """Return [(V, board)] with values of what may follow, also of the states between."""
+def with_values(random, deadly=False):
+    """Return [(V, afterstate)] with values of what may follow, also of the states between."""
     cases = []
-    for board in boards:
+    for board in _some_afterstates(random, deadly):
         states = {state for _, state in mdp.next_states(board)}
         after = {after for state in states for after, _ in mdp.choices(state).values()}
         cases.append((_drawn(random, sorted(after | states)), board))
@@ -107,9 +104,9 @@ def _orders(random, boards):
     return [boards, boards[::-1], [boards[i] for i in random.permutation(len(boards))]]
 
 
-def first_games(random):
-    """Return single games of an empty table: (V, visits, turns)."""
-    return [(filled({}), Counter(), turns) for turns in _games(random, 6)]
+def _unlearned(games):
+    """Return games of empty tables: (V, visits, turns)."""
+    return [(filled({}), Counter(), turns) for turns in games]
 
 
 def later_games(random):
@@ -127,7 +124,7 @@ def repeated_boards(random):
     a, b, c = ((2, 4), (0, 8)), ((2, 0), (4, 8)), ((0, 2), (8, 4))
     orders = [[a, b, a], [a, a, b], [a, b, a, c], [b, a, c, a, b]]
     made = [[(int(random.integers(1, 9)), board) for board in order] for order in orders]
-    return [(filled({}), Counter(), turns) for turns in made]
+    return _unlearned(made)
 
 
 def last_turns(random):
@@ -196,17 +193,12 @@ def _turns(random, count):
     """Return random turns with some Q: (Q, state, action, reward, following, alpha)."""
     rng, cases = luck.Random(int(random.integers(1 << 31))), []
     while len(cases) < count:
-        state = mdp.start(2, 2, rng)
-        while options := mdp.choices(state):
-            action = rng.choice(list(options))
-            after, reward = options[action]
-            following = mdp.spawn(after, rng)
-            keys = [(state, other) for other in options]
+        for state, action, reward, _, following in _random_game(rng):
+            keys = [(state, other) for other in mdp.choices(state)]
             keys += [(following, other) for other in mdp.choices(following)]
             lowest = rng.choice([1, -60])  # below 0, what was never learned would be the largest
             Q = filled({key: float(lowest + random.integers(60)) for key in keys})
             cases.append((Q, state, action, reward, following, rng.choice([0.5, 0.25])))
-            state = following
     return cases[:count]
 
 
@@ -440,7 +432,8 @@ NEXT = "Q[following, other] for other in mdp.choices(following)"
 EXERCISES = [
     Exercise(
         "hw03", answers.backup,
-        parts={"rewards": rewards_only, "values": with_values, "dead ends": dead_ends},
+        parts={"rewards": rewards_only, "values": with_values,
+               "dead ends": lambda random: with_values(random, deadly=True)},
         mistakes={
             "best_of_means": best_of_means,
             "survivors": (BEST, f"{BEST} / (sum(p for p, s in mdp.next_states(afterstate) "
@@ -456,8 +449,7 @@ EXERCISES = [
         show={"afterstate": "rows"},
     ),
     Exercise(
-        "hw03", answers.value_iteration,
-        parts={"one row": rows_of_tiles, "2x2": square_boards},
+        "hw03", answers.value_iteration, parts={"one row": rows_of_tiles, "2x2": square_boards},
         mistakes={
             "one_sweep": ("changed or abs(new - V[after]) > ENOUGH", "False"),
             "all_at_once": ("False, sweeps + 1", "False, sweeps + 1\n        old = filled(V)",
@@ -471,8 +463,8 @@ EXERCISES = [
     ),
     Exercise(
         "hw03", answers.monte_carlo,
-        parts={"first game": first_games, "later games": later_games,
-               "first visit": repeated_boards},
+        parts={"first game": lambda random: _unlearned(_games(random, 6)),
+               "later games": later_games, "first visit": repeated_boards},
         mistakes={
             "own_reward": ("(to_come", "(to_come + reward"),
             "so_far": ("(to_come", "(sum(r for r, _ in turns[: number + 1])"),
@@ -489,13 +481,11 @@ EXERCISES = [
                            "        if", "        visits[after] += 1\n        if"),
             "not_counted": ("+= 1", "+= 0", "/ visits[after]", "/ (visits[after] + 1)"),
         },
-        outcome=learned_mc,
-        given=given_game, tell=tell_mc,
+        outcome=learned_mc, given=given_game, tell=tell_mc,
         show={"V": "hidden", "visits": "hidden", "turns": "hidden"},
     ),
     Exercise(
-        "hw03", answers.td0,
-        parts={"last turn": last_turns, "games": td_games},
+        "hw03", answers.td0, parts={"last turn": last_turns, "games": td_games},
         mistakes={
             "no_last": (LAST, ""),
             "end_is_zero": ("+= alpha * (0 - V[last])", "= 0"),
@@ -524,8 +514,7 @@ EXERCISES = [
         show=dict.fromkeys(("Q", "rng", "epsilon"), "hidden") | {"state": "rows"},
     ),
     Exercise(
-        "hw03", answers.q_update,
-        parts={"on the way": on_the_way, "at the end": at_the_end},
+        "hw03", answers.q_update, parts={"on the way": on_the_way, "at the end": at_the_end},
         mistakes={
             "illegal": ("mdp.choices(following)", "range(4)"),
             "mean": ("    Q[state", "    legal = mdp.choices(following)\n"
@@ -548,8 +537,7 @@ EXERCISES = [
         | {"state": "rows", "following": "rows"},
     ),
     Exercise(
-        "hw03", answers.q_game,
-        lambda random: [(int(random.integers(1000)), *LEARNING.values())],
+        "hw03", answers.q_game, lambda random: [(int(random.integers(1000)), *LEARNING.values())],
         outcome=q_learned,
         show={"Q": "hidden", "rng": "hidden", "epsilon": "hidden", "alpha": "hidden"},
     ),

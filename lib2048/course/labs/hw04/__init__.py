@@ -1,5 +1,7 @@
 """hw04, the TDL2048 lab: the five functions of an n-tuple network that learns by TD(0)."""
 
+from functools import partial
+
 import numpy as np
 
 from lib2048.course.labs.exercise import Exercise, changed
@@ -37,16 +39,21 @@ def a_network(random, spread=100.0):
     return tables
 
 
-def a_game(random, turns=10_000):
-    """Play a game by random actions; return its `Step`s, at most so many, the last ones."""
-    board, luck = initial(stream(2048, int(random.integers(1 << 31))))
+def random_game(random, *seeds):
+    """Return the `Step`s of a game by random actions.  seeds: of the spawns."""
+    board, luck = initial(stream(*seeds))
     steps = []
     while options := afterstates(board):
         action, after, reward = options[random.integers(len(options))]
         following, luck = spawn(after, luck)
-        steps.append(Step(np.uint64(board), action, float(reward), after, np.uint64(following)))
+        steps.append(Step(board, action, float(reward), after, following))
         board = following
-    return steps[-turns:]
+    return steps
+
+
+def a_game(random, turns=10_000):
+    """Return the last steps of a random game, at most so many."""
+    return random_game(random, 2048, int(random.integers(1 << 31)))[-turns:]
 
 
 def some_boards(random, count=12):
@@ -148,24 +155,19 @@ def last_cases(random):
 # ---------------------------------------------------------------- what is compared
 
 
-def effect(function, network, board, amount):
-    """Return what `update` returned, and {(tuple, index): change} of the weights."""
+def effect(function, network, *arguments):
+    """Return what a function returned, and {(tuple, index): change} of the weights."""
     before = network.weights.copy()
-    answer = function(network, board, amount)
-    return {"returned": answer, "weights changed": _changes(before, network.weights)}
+    answer = function(network, *arguments)
+    rows, places = np.nonzero(network.weights != before)
+    change = (network.weights - before)[rows, places]
+    changes = {(int(k), int(i)): float(x) for k, i, x in zip(rows, places, change)}
+    return {"returned": answer, "weights changed": changes}
 
 
 def change_alone(function, network, path, alpha):
     """Return the changes of the weights; what is returned, or made of the path, is free."""
-    before = network.weights.copy()
-    function(network, list(path), alpha)
-    return {"returned": None, "weights changed": _changes(before, network.weights)}
-
-
-def _changes(before, after):
-    rows, places = np.nonzero(after != before)
-    change = (after - before)[rows, places]
-    return {(int(k), int(i)): float(x) for k, i, x in zip(rows, places, change)}
+    return effect(function, network, list(path), alpha) | {"returned": None}
 
 
 def close(expected, got):
@@ -209,44 +211,31 @@ def tell_update(case, outcome):
     return say("hw04.tell.update", **words)
 
 
-def given_choice(value_of, name):
-    """Return given(case): the reward and the value of each legal action."""
-
-    def given(case):
-        network, board = case
-        options = [
-            (ACTIONS[action], reward, value_of(network, after))
-            for action, after, reward in afterstates(board)
-        ]
-        words = (f"{action} {reward} + {value:.1f}" for action, reward, value in options)
-        return {f"r + {name}": ", ".join(words)}
-
-    return given
+def given_choice(value_of, name, case):
+    """Return the reward and the value of each legal action."""
+    network, board = case
+    words = (
+        f"{ACTIONS[action]} {reward} + {value_of(network, after):.1f}"
+        for action, after, reward in afterstates(board)
+    )
+    return {f"r + {name}": ", ".join(words)}
 
 
-def given_path(boards, before="before"):
-    """Return given(case): the rewards, and the values of the boards before learning."""
-
-    def given(case):
-        network, path, alpha = case
-        rewards = ", ".join(f"{step.reward:.0f}" for step in path)
-        values = _values(network, boards(path))
-        return {"alpha": f"{alpha:g}", "rewards": rewards, say(f"hw04.tell.{before}"): values}
-
-    return given
+def given_path(boards, before, case):
+    """Return the rewards, and the values of the boards before learning."""
+    network, path, alpha = case
+    rewards = ", ".join(f"{step.reward:.0f}" for step in path)
+    values = _values(network, boards(path))
+    return {"alpha": f"{alpha:g}", "rewards": rewards, say(f"hw04.tell.{before}"): values}
 
 
-def tell_values(boards):
-    """Return tell(case, outcome): the values of the boards after learning."""
-
-    def tell(case, outcome):
-        network, path, _ = case
-        learned = Tables(network.weights.copy(), network.isomorphic)
-        for place, change in outcome["weights changed"].items():
-            learned.weights[place] += change
-        return say("hw04.tell.values", values=_values(learned, boards(path)))
-
-    return tell
+def tell_values(boards, case, outcome):
+    """Say the values of the boards after learning."""
+    network, path, _ = case
+    learned = Tables(network.weights.copy(), network.isomorphic)
+    for place, change in outcome["weights changed"].items():
+        learned.weights[place] += change
+    return say("hw04.tell.values", values=_values(learned, boards(path)))
 
 
 def _values(network, boards):
@@ -298,8 +287,7 @@ EXERCISES = [
         },
     ),
     Exercise(
-        "hw04", program.estimate, value_cases,
-        compiles=True, same=close,
+        "hw04", program.estimate, value_cases, compiles=True, same=close,
         mistakes={
             "no_symmetry": ("in images:", "in images[:1]:"),
             "four_images": ("in images:", "in images[:4]:"),
@@ -311,8 +299,7 @@ EXERCISES = [
         show=HIDDEN,
     ),
     Exercise(
-        "hw04", program.update, update_cases,
-        compiles=True, outcome=effect, same=close,
+        "hw04", program.update, update_cases, compiles=True, outcome=effect, same=close,
         mistakes={
             "not_split": (SHARE, "amount"),
             "by_eight": (SHARE, "amount / 8"),
@@ -343,8 +330,7 @@ EXERCISES = [
         show=HIDDEN | {"amount": "hidden"}, given=given_update, tell=tell_update,
     ),
     Exercise(
-        "hw04", program.select_best_move,
-        choice_cases, compiles=True,
+        "hw04", program.select_best_move, choice_cases, compiles=True,
         mistakes={
             "no_reward": ("reward + estimate", "estimate"),
             "reward_only": ("reward + estimate(network, after)", "reward"),
@@ -359,11 +345,10 @@ EXERCISES = [
             "gives_up": ("return best", f"return best if len({LEGAL}) == 4 else -1"),
             "none_is_0": ("-1, -np.inf", "0, -np.inf"),
         },
-        show=HIDDEN, given=given_choice(program.estimate, "V(s′)"),
+        show=HIDDEN, given=partial(given_choice, program.estimate, "V(s′)"),
     ),
     Exercise(
-        "hw04", program.update_episode,
-        compiles=True, outcome=change_alone, same=close,
+        "hw04", program.update_episode, compiles=True, outcome=change_alone, same=close,
         parts={"last afterstate": last_cases, "whole path": path_cases},
         mistakes={
             "last_not_taught": (
@@ -400,12 +385,11 @@ EXERCISES = [
                 LEARNS, "target = path[t].reward + values[t]\n        update("),
             "target_added": ("target - estimate(network, path[t].afterstate)", "target"),
         },
-        show=HIDDEN | {"alpha": "hidden"}, given=given_path(_afterstates_of),
-        tell=tell_values(_afterstates_of),
+        show=HIDDEN | {"alpha": "hidden"}, given=partial(given_path, _afterstates_of, "before"),
+        tell=partial(tell_values, _afterstates_of),
     ),
     Exercise(
-        "hw04", program.expected_value,
-        value_cases, compiles=True, same=close,
+        "hw04", program.expected_value, value_cases, compiles=True, same=close,
         mistakes={
             "even_chances": ("FOUR_CHANCE", "0.5"),
             "only_twos": ("FOUR_CHANCE", "0.0"),
@@ -420,8 +404,7 @@ EXERCISES = [
         show=HIDDEN,
     ),
     Exercise(
-        "hw04", program.select_best_move_by_states, choice_cases,
-        compiles=True,
+        "hw04", program.select_best_move_by_states, choice_cases, compiles=True,
         mistakes={
             "no_reward": ("reward + expected_value", "expected_value"),
             "of_afterstate": ("expected_value", "estimate"),
@@ -429,8 +412,7 @@ EXERCISES = [
             "worst": ("-np.inf", "np.inf", "value >", "value <"),
             "none_is_0": ("-1, -np.inf", "0, -np.inf"),
         },
-        show=HIDDEN,
-        given=given_choice(program.expected_value, "E[V(s″)]"),
+        show=HIDDEN, given=partial(given_choice, program.expected_value, "E[V(s″)]"),
     ),
     Exercise(
         "hw04", program.update_episode_of_states,
@@ -457,7 +439,7 @@ EXERCISES = [
             "first_missing": (BACKWARDS, NOT_FIRST),
             "sign": (STEP, "-alpha * error"),
         },
-        show=HIDDEN | {"alpha": "hidden"}, given=given_path(_states_of, "before_dead"),
-        tell=tell_values(_states_of),
+        show=HIDDEN | {"alpha": "hidden"}, given=partial(given_path, _states_of, "before_dead"),
+        tell=partial(tell_values, _states_of),
     ),
 ]  # fmt: skip

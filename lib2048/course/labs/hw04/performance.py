@@ -82,12 +82,8 @@ def reference_of(network, games):
     Raises ValueError where nothing was recorded.
     """
     with open(data("curves/hw04_reference.csv"), encoding="utf-8", newline="") as file:
-        rows = [
-            row
-            for row in csv.DictReader(file)
-            if row["network"] == network and int(row["games"]) == games
-        ]
-    if len(rows) < 2:
+        rows = [(row["network"], int(row["games"]), row["mean"]) for row in csv.DictReader(file)]
+    means = [float(mean) for *which, mean in rows if which == [network, games]]
+    if len(means) < 2:
         raise ValueError(f"no reference was recorded for {network} at {games} games")
-    means = [float(row["mean"]) for row in rows]
     return statistics.mean(means), statistics.stdev(means)

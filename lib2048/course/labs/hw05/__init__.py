@@ -83,13 +83,9 @@ def some_games(random):
 
 def some_lambdas(random):
     """Return values of λ, none of which has a share of just a tenth."""
-    known = [0, 0.05, 0.3, 0.5, 0.8, 0.9, 0.99]
-    drawn = [round(float(lam), 3) for lam in random.uniform(0.05, 0.98, 12)]
-    return [(lam,) for lam in known + [lam for lam in drawn if not _near_a_tenth(lam)]]
-
-
-def _near_a_tenth(lam):
-    return any(abs(lam**k - 0.1) < 1e-6 for k in range(1, 200))
+    lambdas = [0, 0.05, 0.3, 0.5, 0.8, 0.9, 0.99]
+    lambdas += [round(float(lam), 3) for lam in random.uniform(0.05, 0.98, 12)]
+    return [(lam,) for lam in lambdas if all(abs(lam**k - 0.1) > 1e-6 for k in range(1, 200))]
 
 
 def some_errors(random):
@@ -238,7 +234,6 @@ EXERCISES = [
             "all_when_full": ("    while", "    over = over or len(waiting) > h\n    while"),
             "not_taken_out": ("waiting = waiting[1:]", "break"),
         },
-        outcome=taught_late,
-        result={"values": "text", "still waiting": "text"},
+        outcome=taught_late, result={"values": "text", "still waiting": "text"},
     ),
 ]  # fmt: skip

@@ -45,14 +45,14 @@ def optimistic_start(tables, points):
 # ---------------------------------------------------------------- three friends' versions
 
 
-FRIENDS = {
+_FRIENDS = {  # what each has changed
     "fresh rests": ("1.0", "0.0"),  # a weight without a history does not move
     "only signs": ("E + error", "E + np.sign(error)", "abs(error)", "abs(np.sign(error))"),
     "forgets": ("E + error", "0.9 * E + error", "A + abs(error)", "0.9 * A + abs(error)"),
 }
 FRIENDS = {
     name: changed(update, "rate * own * error", "rate * error * own", *edits)
-    for name, edits in FRIENDS.items()
+    for name, edits in _FRIENDS.items()
 }
 
 
@@ -64,11 +64,6 @@ def histories(random):
     lives = [[1], [-1], [1, -1], [1, 1, -1], [-8, 2], [4, 4], [-1, -1, -1, 1]]
     lives += [random.integers(-9, 10, n).tolist() for n in random.integers(2, 6, 10)]
     return [(float(sum(life)), float(sum(map(abs, life)))) for life in lives if any(life)]
-
-
-def no_history(random):
-    """Return (E, A) of a weight that has met no error."""
-    return [(0.0, 0.0)]
 
 
 def _case(random, kind, positions, error, rate):
@@ -148,8 +143,7 @@ SIZES = "sum(abs(error) for error in errors)"
 
 EXERCISES = [
     Exercise(
-        "hw06", tc_rate,
-        parts={"a history": histories, "none": no_history},
+        "hw06", tc_rate, parts={"a history": histories, "none": lambda random: [(0.0, 0.0)]},
         mistakes={
             "no_bars": ("abs(E)", "E"),
             "upside_down": ("abs(E) / A if A", "A / abs(E) if E"),
@@ -177,8 +171,7 @@ EXERCISES = [
             "sign": ("rate * own", "-rate * own"),
             "once": ("in positions", "in dict.fromkeys(positions.tolist())"),
         },
-        outcome=updated, compiles=True,
-        result={"weights": "text", "E": "text", "A": "text"},
+        outcome=updated, compiles=True, result={"weights": "text", "E": "text", "A": "text"},
     ),
     Exercise(
         "hw06", until_awake, lives,

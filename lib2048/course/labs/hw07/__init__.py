@@ -250,8 +250,7 @@ EXERCISES = [
         },
     ),
     Exercise(
-        "hw07", learn,
-        parts={"first": first_lessons, "later": later_lessons}, outcome=learned,
+        "hw07", learn, parts={"first": first_lessons, "later": later_lessons}, outcome=learned,
         mistakes={
             "from_zero": (READ, "V.get(key, 0)"),
             "keeps_copying": (READ, f"V.get(({BELOW}), 0) or V.get(key, 0)"),

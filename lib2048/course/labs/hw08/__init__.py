@@ -6,21 +6,20 @@ The cases use value functions with exact answers: a number for every board, by a
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Integral
 
 import numpy as np
 
 from lib2048.course.labs.exercise import Exercise, changed
+from lib2048.course.labs.hw04 import random_game
 from lib2048.game.board import (
     afterstates,
     count_empty,
     from_tiles,
-    initial,
     slide,  # noqa: F401  a mistake calls it
-    spawn,
     symmetries,  # noqa: F401  and so does this
     to_exponents,
 )
-from lib2048.game.rng import stream
 from lib2048.game.spec import FOUR_CHANCE
 
 LOWEST = -float(np.finfo(np.float32).max)  # what a dead end is worth in a typical program
@@ -123,14 +122,8 @@ DEAD = [
 
 def _turns(random, games=3):
     """Return the (state, afterstate) of all turns of games with random actions."""
-    turns = []
-    for game in range(games):
-        board, luck = initial(stream(int(random.integers(1 << 31)), game))
-        while options := afterstates(board):
-            after = options[random.integers(len(options))][1]
-            turns.append((board, after))
-            board, luck = spawn(after, luck)
-    return turns
+    seeds = ((int(random.integers(1 << 31)), game) for game in range(games))
+    return [(s.state, s.afterstate) for seed in seeds for s in random_game(random, *seed)]
 
 
 def _drawn(random, which, count, least=1, most=16):
@@ -146,11 +139,6 @@ def open_states(random):
     states = _drawn(random, 0, 16, least=0)
     cases = [(state, SOME_VALUES[i % 4]) for i, state in enumerate(states)]
     return cases + [(state, BELOW) for state in states[:4]]
-
-
-def dead_states(random):
-    """Return cases of states without a legal action."""
-    return [(from_tiles(rows), value) for rows in DEAD for value in (FIFTY, OWN)]
 
 
 def chances(random):
@@ -173,11 +161,6 @@ def choices(random):
     return [(board, 1, OWN) for board in boards] + [(board, 2, OWN) for board in boards[:8]]
 
 
-def only_dead_ends(random):
-    """Return afterstates before which a game may end, with values that hide all else."""
-    return [(from_tiles(rows), FIFTY) for rows in RISKY]
-
-
 def what_v_knows(random):
     """Return afterstates after which no game ends, with values of states."""
     boards = [from_tiles(rows) for rows in NARROW] + _drawn(random, 1, 6, 3, 6)
@@ -197,10 +180,14 @@ def questions(random):
 
 def chosen(choose, board, plies, value):
     """Return the action that was chosen; any of several equally good ones counts as the first."""
-    action, worth = choose(board, plies, value), _worths(board, plies, value)
-    first = max(worth, key=worth.get)
-    equal = action in worth and np.isclose(worth[action], worth[first], 1e-6, 1e-6)
-    return first if equal else action
+    return first_of_equals(choose(board, plies, value), _worths(board, plies, value))
+
+
+def first_of_equals(action, worth):
+    """Return the first action that is worth as much as one of the best; another one as it is."""
+    first = max(worth, key=worth.get, default=None)
+    is_known = isinstance(action, Integral) and action in worth
+    return first if is_known and np.isclose(worth[action], worth[first], 1e-5) else action
 
 
 def answered(tabled, afterstate, plies, value):
@@ -226,8 +213,10 @@ KNOWN = "(int(state), plies - 1)"
 
 EXERCISES = [
     Exercise(
-        "hw08", best,
-        parts={"open": open_states, "dead ends": dead_states},
+        "hw08", best, parts={
+            "open": open_states,
+            "dead ends": lambda random: [(from_tiles(b), v) for b in DEAD for v in (FIFTY, OWN)],
+        },
         mistakes={
             "no_reward": ("reward + value(after)", "value(after)"),
             "reward_only": ("reward + value(after)", "reward"),
@@ -278,8 +267,10 @@ EXERCISES = [
         },
     ),
     Exercise(
-        "hw08", deeper,
-        parts={"dead ends": only_dead_ends, "states": what_v_knows},
+        "hw08", deeper, parts={
+            "dead ends": lambda random: [(from_tiles(rows), FIFTY) for rows in RISKY],
+            "states": what_v_knows,
+        },
         mistakes={
             "dead_end": ("best(", "_lowest("),
             "infinite": ("best(", "_infinite("),
@@ -289,8 +280,7 @@ EXERCISES = [
         },
     ),
     Exercise(
-        "hw08", tabled, questions,
-        outcome=answered,
+        "hw08", tabled, questions, outcome=answered,
         mistakes={
             "no_table": lambda afterstate, plies, value, table: ahead(afterstate, plies, value),
             "no_depth": ("int(afterstate), plies", "int(afterstate)"),

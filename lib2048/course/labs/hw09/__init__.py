@@ -6,20 +6,20 @@ exact answers.
 
 import copy
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
 from lib2048.course.labs.exercise import Exercise, changed, wrong_if
+from lib2048.course.labs.hw04 import random_game
+from lib2048.course.labs.hw08 import first_of_equals
 from lib2048.course.labs.hw09.selfplay import Batch
 from lib2048.game.board import (
     afterstates,
     from_tiles,
-    initial,
     slide,  # noqa: F401  a mistake calls it
-    spawn,
     to_exponents,
 )
-from lib2048.game.rng import stream
 
 # ---------------------------------------------------------------- the library's version
 
@@ -130,15 +130,13 @@ def _turns(random, games=2):
     """Return the turns of games with random actions, as tuples of a `Batch`'s columns."""
     turns = []
     for game in range(games):
-        board, luck = initial(stream(int(random.integers(1 << 31)), game))
-        last = None
-        while options := afterstates(board):
-            _, after, reward = options[random.integers(len(options))]
-            if last:
-                turns.append((*last, board, reward, after, False))
-            last = after, reward
-            board, luck = spawn(after, luck)
-        turns.append((*last, board, 0, np.uint64(0), True))
+        steps = random_game(random, int(random.integers(1 << 31)), game)
+        turns += [
+            (a.afterstate, a.reward, b.state, b.reward, b.afterstate, False)
+            for a, b in pairwise(steps)
+        ]
+        end = steps[-1]
+        turns.append((end.afterstate, end.reward, end.next_state, 0, np.uint64(0), True))
     return turns
 
 
@@ -204,18 +202,12 @@ def planes_of(encode, boards):
 
     planes = encode(boards.copy())
     wrong_if(not isinstance(planes, torch.Tensor), "no_tensor", got=type(planes).__name__)
-    _check_planes(planes, len(boards))
-    return [[[_plane(cell) for cell in row] for row in board.permute(1, 2, 0)] for board in planes]
-
-
-def _check_planes(planes, n):
-    import torch
-
-    shape = tuple(planes.shape)
+    shape, n = tuple(planes.shape), len(boards)
     wrong_if(shape == (n, 4, 4, 16), "channels_last")
     wrong_if(shape != (n, 16, 4, 4), "shape", got=str(shape), n=n)
     wrong_if(planes.dtype != torch.float32, "dtype", got=str(planes.dtype))
     wrong_if(not bool(((planes == 0) | (planes == 1)).all()), "not_one")
+    return [[[_plane(cell) for cell in row] for row in board.permute(1, 2, 0)] for board in planes]
 
 
 def _plane(cell):
@@ -254,12 +246,7 @@ def learned(step, net, boards, aims):
 def chosen(choose, net, board):
     """Return the action that was chosen; any of several equally good ones counts as the first."""
     network = net.make()
-    action, worth = choose(network, board), _worths(network, board)
-    if not worth:
-        return action
-    first = max(worth, key=worth.get)
-    equal = isinstance(action, int) and np.isclose(worth.get(action, np.nan), worth[first], 1e-5)
-    return first if equal else action
+    return first_of_equals(choose(network, board), _worths(network, board))
 
 
 # ---------------------------------------------------------------- the exercises
@@ -281,8 +268,7 @@ EXERCISES = [
         outcome=planes_of, show={"boards": "boards"},
     ),
     Exercise(
-        "hw09", targets, needs=("torch",),
-        parts={"going on": going_on, "ends": with_ends},
+        "hw09", targets, needs=("torch",), parts={"going on": going_on, "ends": with_ends},
         mistakes={
             "terminal": ("0.0, after", "network(encode(batch.next_afterstates)), after"),
             "last_reward": ("0.0, after", "torch.tensor(batch.rewards), after"),
@@ -310,8 +296,7 @@ EXERCISES = [
         result={"errors of three steps": "text", "values after them": "text"},
     ),
     Exercise(
-        "hw09", choose, positions, outcome=chosen,
-        needs=("torch",),
+        "hw09", choose, positions, outcome=chosen, needs=("torch",),
         mistakes={
             "no_reward": ("reward + value", "value"),
             "state": ("[after for _, after, _ in legal]", "[board for _ in legal]"),
