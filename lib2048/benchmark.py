@@ -6,6 +6,7 @@ The ratio of the two says how much the rest costs, on any machine.
 """
 
 import time
+from functools import partial
 
 import numpy as np
 
@@ -129,15 +130,13 @@ class Bench:
         player = Games(self.network, rule_of(self.network), 1)
         slides = lambda: _rate(lambda: read_all(SLIDES, rows), FLOOR_MOVES)  # noqa: E731
         found = self._compare({"random play": self._random}, slides)
-        network = self._floor(self.network)
-        return found | self._compare({"1-ply play": lambda: self._turns(player)}, network)
+        return found | self._compare_turns({"1-ply play": player}, self.network)
 
     def _learn(self, rule, more=()):
         """Measure the training of one rule, all its ways in turns; more: {name: games} besides."""
         ways = {name: how for name, how in self.ways.items() if how["rule"] == rule}
         games = {name: self._train(how) for name, how in ways.items()} | dict(more)
-        tasks = {name: lambda who=who: self._turns(who) for name, who in games.items()}
-        return self._compare(tasks, self._floor(self.networks[rule]))
+        return self._compare_turns(games, self.networks[rule])
 
     def _searches(self, floor):
         """Measure looking ahead, each depth with and without its table, in turns.
@@ -145,52 +144,51 @@ class Bench:
         The floor is the time that the look-ups of the different leaves would take in 1-ply play,
         four a move.  It can be beaten, since the leaves of one search share much of their memory.
         """
-        players = self._searchers()
-        games = {2: max(1, self.moves // 40_000), 3: 1}
-        found = {name: [] for name in players}
-        for _ in self._in_rounds():
-            for name, who in players.items():
-                found[name].append(self._search(who, games[who.search.limits.plies], floor()))
-        medians = {name: np.median(rows[1:], axis=0) for name, rows in found.items()}
-        keys = ("moves_per_s", "floor_per_s", "ratio")
-        return {name: dict(zip(keys, row.tolist(), strict=True)) for name, row in medians.items()}
+        searchers = self._searchers().items()
+        return self._compare({name: partial(self._search, who) for name, who in searchers}, floor)
 
     def _searchers(self):
         players = {"2-ply play": (2, None), "3-ply play": (3, None), "3-ply, no table": (3, 0)}
         return {n: SearchPlayer(self.network, k, table_mib=t) for n, (k, t) in players.items()}
 
-    def _search(self, who, games, floor):
+    def _search(self, who, floor):
         who.forget()
+        games = max(1, self.moves // 40_000) if who.search.limits.plies == 2 else 1
         begin = time.perf_counter()
         moves = who.play_games(0, games, 1)[:, 2].sum()
         rate = moves / (time.perf_counter() - begin)
-        limit = floor * 4 * moves / who.counters[LOOKED_UP]
-        return rate, limit, rate / limit
+        return rate, floor * 4 * moves / who.counters[LOOKED_UP]
+
+    def _compare_turns(self, games, network):
+        """Measure games in progress, {name: games}, beside the look-ups of a network."""
+        tasks = {name: partial(self._turns, who) for name, who in games.items()}
+        return self._compare(tasks, self._floor(network))
 
     def _compare(self, tasks, floor):
-        """Measure tasks, {name: function}, and their floor in turns, after one round to warm up."""
+        """Measure tasks and their floor in turns, after one round to warm up.
+
+        tasks: {name: a function from the floor's rate to its own rate and the highest possible}.
+        """
         rounds = []
-        for _ in self._in_rounds():
+        for _ in range(1 + self.rounds):
             limit = floor()
-            rounds.append([(rate := task(), limit, rate / limit) for task in tasks.values()])
+            found = [task(limit) for task in tasks.values()]
+            rounds.append([(rate, most, rate / most) for rate, most in found])
+            self._shown.update(1)
         medians, keys = np.median(rounds[1:], axis=0), ("moves_per_s", "floor_per_s", "ratio")
         return {
             name: dict(zip(keys, row.tolist(), strict=True))
             for name, row in zip(tasks, medians, strict=True)
         }
 
-    def _in_rounds(self):
-        for n in range(1 + self.rounds):
-            yield n
-            self._shown.update(1)
+    def _turns(self, games, floor):
+        play = partial(games.play, FOREVER, games.actions + self.moves, ROWS)
+        return _rate(play, self.moves), floor
 
-    def _turns(self, games):
-        return _rate(lambda: games.play(FOREVER, games.actions + self.moves, ROWS), self.moves)
-
-    def _random(self):
+    def _random(self, floor):
         begin = time.perf_counter()
         results = random_player().play_games(0, self.moves // 100, 1)
-        return results[:, 2].sum() / (time.perf_counter() - begin)
+        return results[:, 2].sum() / (time.perf_counter() - begin), floor
 
 
 def _crew(network, how, memory):

@@ -29,7 +29,7 @@ from lib2048.play.players import NetworkPlayer
 
 FIRST_SUM = 4  # of two 2s
 NEEDED = {8: 0.4e9, 9: 2.2e9}  # bytes that boards of so many cells take, as measured
-MOST_ASKED = 6  # cells of a board whose every state a Python function is asked about
+MOST_ASKED = 6  # cells of a board whose every state a function is asked about, or has a weight
 POSSIBLE = "use up to 3x3, 2x4 or 4x2, or a single row or column of 2 to 4 cells"
 
 
@@ -66,7 +66,7 @@ class SmallGame:
             results; only `follow` needs it, for a policy that does not treat images alike.
 
     Attributes:
-        game: the rules on this board, a `Game`.
+        name, game: the board's size, as in 3x3, and the rules on it, a `Game`.
         states, terminal, afterstates: how many, all images counted; terminal ones are states, too.
         boards: uint64, the afterstates that are kept, layer by layer.
     """
@@ -74,17 +74,12 @@ class SmallGame:
     def __init__(self, rows, columns, progress=True, symmetric=True):
         check_size(rows, columns)
         self.rows, self.columns, self.progress = int(rows), int(columns), progress
-        images = 1 if symmetric else 8 if rows == columns else 4
-        needed = images * NEEDED.get(rows * columns, 0)
+        self.name = f"{self.rows}x{self.columns}"
+        needed = NEEDED.get(rows * columns, 0) * (1 if symmetric else 8 if rows == columns else 4)
         check_memory(f"solving {self.name}", needed, "take a smaller board")
         self.game, self.symmetric = new_game(self.rows, self.columns), symmetric
         self._like = (self.game, symmetric)  # ends the arguments of every frontier function
         self._enumerate()
-
-    @property
-    def name(self):
-        """The board's size, as in 3x3."""
-        return f"{self.rows}x{self.columns}"
 
     def __repr__(self):
         return f"<{self.name}: {self.states:,} states, {self.afterstates:,} afterstates>"
@@ -149,22 +144,17 @@ class SmallGame:
         takes the largest reward + value.  Ties are shared equally.  epsilon: the share of random
         actions.  Raises ValueError for another policy, or values that are not n finite numbers.
 
-        The function is asked for one layer after the other, and about one of each board's images,
-        whose answer counts for all of them (for a policy that is not symmetric:
-        SmallGame(…, symmetric=False)).
+        It is asked for one layer after the other, about one of each board's images, whose answer
+        counts for all (if it treats them differently, use SmallGame(…, symmetric=False)).
         """
         if not (isinstance(epsilon, (int, float)) and 0 <= epsilon <= 1):
             raise ValueError(f"epsilon {epsilon!r}: use a number from 0 to 1")
-        share, prefer = float(epsilon), np.zeros(len(self.boards))
-        if isinstance(policy, str) and policy in ("random", "greedy"):
-            share = 1.0 if policy == "random" else share
-        else:
-            ask, parts = (
-                self._asking(policy),
-                [self.boards[layer.rows] for layer in self._layers.values()],
-            )
-            prefer = np.concatenate([_answer(ask, boards) for boards in parts if len(boards)])
-        return Values(self, _label(policy, epsilon), _Play(Choice(epsilon=share), prefer))
+        named = isinstance(policy, str) and policy in ("random", "greedy")
+        ask = (lambda boards: np.zeros(len(boards))) if named else self._asking(policy)
+        layers = (self.boards[layer.rows] for layer in self._layers.values())
+        prefer = np.concatenate([_answer(ask, boards) for boards in layers if len(boards)])
+        choice = Choice(epsilon=1.0 if named and policy == "random" else float(epsilon))
+        return Values(self, _label(policy, epsilon), _Play(choice, prefer))
 
     def follow_function(self, function):
         """Evaluate a policy that is a function of a state: the `Values` of playing by it.
@@ -185,10 +175,9 @@ class SmallGame:
     def marks(self, values_of):
         """Judge a learner's values of afterstates by the three marks that only exact boards allow.
 
-        values_of: as for `follow`.  Returns a dict: own error, the distance of its values to what
-        its own greedy play is truly worth, on the afterstates that this play visits; best error, to
-        the optimal values, on those that optimal play visits; share, what its greedy play is worth,
-        as a share of the optimum.
+        values_of: as for `follow`.  Returns a dict: own error, how far its values lie from what its
+        own greedy play is truly worth, where that play comes; best error, from the optimal values,
+        where optimal play comes; share, what its greedy play is worth, as a share of the optimum.
         """
         best, own = self.optimal(), self.follow(values_of)
         errors = {"own error": own.distance(values_of), "best error": best.distance(values_of)}
@@ -243,8 +232,7 @@ class SmallGame:
         Game n has the luck of (seed, n).  Afterstates are ints; the reward is what the action paid
         that led to the afterstate beside it.  Raises ValueError for a network of another size.
         """
-        begin = partial(boards_module.initial, game=self.game)
-        return self._played(network, begin, games, seed)
+        return self._played(network, partial(boards_module.initial, game=self.game), games, seed)
 
     def futures(self, network, afterstate, games, seed=1):
         """Let a network play on from an afterstate, again and again; see `watch`."""
@@ -329,8 +317,6 @@ class Values:
         worth = f"{self.start:,.2f} points" if self._goal is None else f"{self.start:.2%}"
         return f"<{self.name} on {self.game.name}: {worth}, {self.moves:,.1f} moves>"
 
-    # ------------------------------------------------------------ all boards
-
     def _back_up(self):
         """Fill the values, from the last layer to the first; return those of the start."""
         start, later = np.zeros(2), [(np.zeros(0, np.uint64), np.zeros((0, 2)))] * 2
@@ -361,9 +347,8 @@ class Values:
 
     def _chosen(self, states, layer):
         """Return the values of states of a layer: float64[n, 2]."""
-        options = self._options(states, layer)
-        values = frontier.carried_back(options, self._values[layer.rows], self._gains)
-        return self._mark(states, values)
+        known = self._options(states, layer), self._values[layer.rows]
+        return self._mark(states, frontier.carried_back(*known, self._gains))
 
     def _mark(self, boards, values):
         """Set the values of boards that have reached the goal to 1, with no actions to come."""
@@ -495,13 +480,12 @@ class Values:
 def board_table(board, start=0.0):
     """Return a `Network` that keeps one number for each board and its mirror images: a table.
 
-    It learns and plays as any network does; nothing is shared between different boards.  board: a
-    size of at most six cells, such as "2x3", ValueError for another; start: every board's value at
-    first.
+    It learns and plays as any network does; nothing is shared between different boards.  board: at
+    most six cells, such as "2x3", ValueError for another; start: the value of all boards at first.
     """
     rows, columns = (int(number) for number in board.split("x"))
     check_size(rows, columns)
-    if rows * columns > 6:
+    if rows * columns > MOST_ASKED:
         raise ValueError(f"a table of all boards of {board} is too large: use at most six cells")
     cells = "".join(f"{4 * row + column:x}" for row in range(rows) for column in range(columns))
     table = Network(f"cells:{cells}@{board}").with_functions(value=_one_weight, update=_add_to_one)
@@ -517,9 +501,6 @@ def _one_weight(weights, positions):
 def _add_to_one(weights, positions, amount):
     """Add to that weight what all 8 look-ups would get together."""
     weights[positions.min()] += 8 * amount
-
-
-# ---------------------------------------------------------------- policies, sizes, progress
 
 
 def _label(policy, epsilon):

@@ -64,9 +64,8 @@ def load(path, name=None, module=None, device="cpu", precision="float32"):
     of a network of your own.  Returns a `ValueNetwork` or `PolicyNetwork`; raises ValueError for a
     missing, damaged or foreign file, or another architecture.
     """
-    about, tensors = _read(path)
+    about, tensors = _read(path, name)
     found = about["network"]
-    _check_name(name, found, path)
     if module is None and (found.startswith(OWN) or not is_neural(found)):
         raise ValueError(
             f"{path}: holds weights of {found}: give the module that takes them, "
@@ -79,14 +78,7 @@ def load(path, name=None, module=None, device="cpu", precision="float32"):
 
 def begin_with(network, path):
     """Set a network's weights to those of a file; raises what `load` raises."""
-    about, tensors = _read(path)
-    _check_name(network.name, about["network"], path)
-    _take_up(network, about, tensors, path)
-
-
-def _check_name(name, found, path):
-    if name is not None and found != name.lower():
-        raise ValueError(f"{path}: holds weights of network {found}, not of {name}")
+    _take_up(network, *_read(path, network.name), path)
 
 
 def _take_up(network, about, tensors, path):
@@ -125,19 +117,25 @@ def info(path):
     }
 
 
-def _read(path):
-    """Return (what the file says of itself, {name: tensor}), not yet compared with its hash."""
+def _read(path, name=None):
+    """Return (what the file says of itself, {name: tensor}), not yet compared with its hash.
+
+    name: the network that it must be of, or None for any.
+    """
     open_file(path).close()  # says in one line what is no file
     try:
         with safe_open(path, "pt") as file:
             about, found = file.metadata() or {}, list(file.keys())
             if not (found and ABOUT <= set(about) and about["format"] == FORMAT):
                 raise ValueError(f"{path}: not a file of weights written by lib2048")
-            if not about["network"].isprintable():
+            network = about["network"]
+            if not network.isprintable():
                 raise ValueError(f"{path}: its network has no name")
-            count = sum(math.prod(file.get_slice(name).get_shape()) for name in found)
+            if name is not None and network != name.lower():
+                raise ValueError(f"{path}: holds weights of network {network}, not of {name}")
+            count = sum(math.prod(file.get_slice(key).get_shape()) for key in found)
             check_memory(f"{path}", 4 * count, "close other programs")
-            return about, {name: file.get_tensor(name) for name in found}
+            return about, {key: file.get_tensor(key) for key in found}
     except (SafetensorError, OSError, KeyError):
         reason = f"it is truncated, or no {SUFFIX}"
         raise ValueError(f"{path}: not a file of weights: {reason}") from None

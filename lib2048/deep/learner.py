@@ -27,16 +27,13 @@ BYTES = {"weight": 24, "board": 60_000}  # that training takes, about: with grad
 def training_bytes(name, settings):
     """Return about how much memory training a network of ARCHITECTURES takes, in bytes."""
     with torch.device("meta"):  # weights without any memory
-        return _bytes(ARCHITECTURES[name.lower()](), settings)
+        return _needed(ARCHITECTURES[name.lower()](), settings)[1]
 
 
-def _bytes(module, settings):
-    return BYTES["weight"] * weight_count(module) + BYTES["board"] * _boards_at_once(settings)
-
-
-def _boards_at_once(settings):
-    """Return how many boards one step of training takes; 0 for those of a whole game."""
-    return parse(settings.batch).size * (8 if settings.augment else 1)
+def _needed(module, settings):
+    """Return (boards of one step of training, 0 for those of a whole game; bytes of memory)."""
+    boards = parse(settings.batch).size * (8 if settings.augment else 1)
+    return boards, BYTES["weight"] * weight_count(module) + BYTES["board"] * boards
 
 
 class ValueLearner(NeuralLearner):
@@ -52,8 +49,9 @@ class ValueLearner(NeuralLearner):
     def __init__(self, network, settings):
         self.network = self.tested = network
         self.settings, module = settings, network.module
-        what = f"training {network.name} by batches of {_boards_at_once(settings):,} boards"
-        check_memory(what, _bytes(module, settings), "take a smaller batch")
+        boards, nbytes = _needed(module, settings)
+        what = f"training {network.name} by batches of {boards:,} boards"
+        check_memory(what, nbytes, "take a smaller batch")
         self.games = Lockstep(settings.lanes, settings.seed, starts=settings.starts)
         self.queue, self.batches = Queue(parse(settings.batch), settings.seed), []
         self._waiting = []  # batches that have to be trained before the next turn

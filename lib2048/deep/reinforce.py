@@ -89,12 +89,9 @@ class PolicyLearner(NeuralLearner):
         """
         found = [np.zeros((0, len(RESULT_COLUMNS)), np.int64)]
         self._learn_if_over()
-        while (
-            self.actions < last_action
-            and rows
-            and self._batch.first < last_game
-            and not self.stop.is_set()
-        ):
+        while self.actions < last_action and rows and not self.stop.is_set():
+            if self._batch.first >= last_game:
+                break
             found.append(self._batch.turn(self._decide, last_action - self._before, rows))
             rows -= len(found[-1])
             self._learn_if_over()
