@@ -1,7 +1,7 @@
 """The game and the learner once more, in plain Python: slow, without lib2048's kernels.
 
-Boards are tuples of rows of tiles, as in `lib2048.spec`, the only module taken from the library.
-Values are np.float32, added in the order that `lib2048.ntuple` documents, so that a comparison
+Boards are tuples of rows of tiles, as in `game.spec`, the only module taken from the library.
+Values are np.float32, added in the order that `networks.lookups` documents, so that a comparison
 with the kernels can be exact.
 """
 
@@ -44,7 +44,7 @@ def frozen(board):
 
 
 def number(board):
-    """Pack tiles into the 64-bit integer of `lib2048.board`."""
+    """Pack tiles into the 64-bit integer of `lib2048.game.board`."""
     flat = [board[r][c] for r, c in CELLS]
     return sum((tile.bit_length() - 1) << 4 * i for i, tile in enumerate(flat) if tile)
 
@@ -107,7 +107,7 @@ def turned(image, action):
 
 
 def images(board):
-    """Return the 8 symmetric boards, in the order of `lib2048.board.symmetries`."""
+    """Return the 8 symmetric boards, in the order of `lib2048.symmetries`."""
     found = []
     for rows in (board, tuple(zip(*board))):
         mirrored = tuple(row[::-1] for row in rows)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lib2048 import SmallGame
+from lib2048 import SmallGame, mdp
 from lib2048.deep.mcts import MCTS, MCTSPlayer, uniform
 from lib2048.game.batch import options
 from lib2048.game.board import from_tiles
@@ -18,16 +18,9 @@ def small():
     """Return (states of 2x2 with a legal action uint64[n], exact worths of their actions)."""
     game = SmallGame(2, 2, progress=False, symmetric=False)
     best = game.optimal()
-    states = sorted(
-        {
-            board | e << s
-            for board in game.boards.tolist()
-            for s in (0, 4, 16, 20)
-            if not board >> s & 15
-            for e in (1, 2)
-        }
-    )
-    states = np.array(states, np.uint64)
+    afterstates = [mdp.frozen(game.tiles(board)) for board in game.boards]
+    states = {game.pack(state) for after in afterstates for _, state in mdp.next_states(after)}
+    states = np.array(sorted(states), np.uint64)
     after, rewards = options(states, TWO)
     legal = np.isfinite(rewards)
     worths = np.full(rewards.shape, -np.inf)

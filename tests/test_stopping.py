@@ -84,11 +84,17 @@ def test_a_task_aside_returns_and_raises_as_it_would_here():
     assert aside(lambda: aside(threading.current_thread)) is not threading.main_thread()
 
 
-def test_where_the_system_gives_no_thread_a_task_is_done_here(monkeypatch):
+@pytest.fixture
+def no_threads(monkeypatch):
+    """Let the system give no threads."""
+
     def refuse(thread):
         raise RuntimeError("can't start new thread")
 
     monkeypatch.setattr(threading.Thread, "start", refuse)
+
+
+def test_where_the_system_gives_no_thread_a_task_is_done_here(no_threads):
     assert aside(threading.current_thread) is threading.main_thread()
 
 
@@ -138,11 +144,7 @@ def test_a_crowd_that_is_interrupted_sets_its_flag_until_its_tasks_are_over(hold
     assert not flag[0]
 
 
-def test_more_threads_than_the_system_gives_are_refused_in_one_line(monkeypatch):
-    def refuse(thread):
-        raise RuntimeError("can't start new thread")
-
-    monkeypatch.setattr(threading.Thread, "start", refuse)
+def test_more_threads_than_the_system_gives_are_refused_in_one_line(no_threads):
     for ask in (lambda: Crowd(7).do(lambda: 7), lambda: new_pool(7)):
         with pytest.raises(MemoryError, match="7 threads: .*take fewer") as error:
             ask()
@@ -402,13 +404,9 @@ def test_ctrl_c_in_training_leaves_a_run_that_goes_on(tmp_path, words):
     files = {path.name for path in (tmp_path / "run").iterdir()}
     assert {"config.json", "checkpoint.npz"} <= files
     assert not [name for name in files if name.endswith(".part")]
-    settings = Settings.from_config(config_of(tmp_path / "run"))
+    config = json.loads((tmp_path / "run" / "config.json").read_text())
+    settings = Settings.from_config({k: x for k, x in config.items() if k != "sources"})
     assert Run(settings, tmp_path / "run", resume=True).actions == json.loads(out)["actions"]
-
-
-def config_of(folder):
-    config = json.loads((folder / "config.json").read_text())
-    return {name: value for name, value in config.items() if name != "sources"}
 
 
 @pytest.mark.slow

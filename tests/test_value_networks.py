@@ -291,13 +291,13 @@ def kept(run):
 def test_a_run_that_stops_and_goes_on_is_one_that_never_stopped(tmp_path, how):
     settings = Settings(**SMALL, **how, lanes=8)
     whole = Run(settings)
-    whole.go(actions=4000, progress=False)
+    whole.go(actions=2400, progress=False)
     first = Run(settings, tmp_path / "run")
-    first.go(actions=1501, progress=False)
+    first.go(actions=701, progress=False)
     first.go(games=3, progress=False)
     again = Run(settings, tmp_path / "run", resume=True)
-    again.go(actions=4000 - again.actions, progress=False)
-    assert again.actions == whole.actions == 4000
+    again.go(actions=2400 - again.actions, progress=False)
+    assert again.actions == whole.actions == 2400
     assert kept(again) == kept(whole)
     assert (again.history.scores == whole.history.scores).all()
 
