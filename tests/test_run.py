@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from learners import ORDERS, SMALL, STEP, same_run, stop_after, trained
+from learners import ORDERS, SMALL, STEP, contents, same_run, stop_after, trained
 
 from lib2048 import Network, Run, Settings, evaluate, last_run, stream, train
 from lib2048.learn.rules import RULES
@@ -349,3 +349,12 @@ def test_training_and_testing_share_no_luck_by_default():
     assert not first[0] & first[1]
     played = evaluate("random", 30), evaluate("random", 30, seeds[0])
     assert played[0].scores.tolist() != played[1].scores.tolist()
+
+
+def test_a_folder_holds_a_checkpoint_while_a_run_is_held(tmp_path):
+    run = new(folder=tmp_path, actions=900)
+    run.go(actions=300, progress=False)
+    assert sorted(contents(tmp_path)) == ["checkpoint.npz", "config.json", "history.csv"]
+    run.go(progress=False)
+    assert sorted(contents(tmp_path)) == ["config.json", "history.csv", "weights.npz"]
+    same_run((run.network, run.history), going(new(), {"actions": 900}))
