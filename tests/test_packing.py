@@ -7,8 +7,10 @@ from test_folding import BOARDS, LARGE, SHORT_AND_LONG
 from test_stages import board_with, scattered, staged
 
 from lib2048 import SearchPlayer, evaluate, load, save, train
-from lib2048.machine.arrays import write_arrays
+from lib2048.machine.arrays import member, write_arrays
 from lib2048.networks import packing
+from lib2048.networks.layout import offsets, ones
+from lib2048.networks.network import Geometry
 from lib2048.networks.packing import Packed
 
 ALL = np.array(BOARDS + LARGE, np.uint64)
@@ -67,15 +69,26 @@ def test_only_one_stage_below_is_read(tmp_path):
 
 
 @pytest.mark.parametrize("line", [4, 5, 7])
-@pytest.mark.parametrize("together", [(1, 2), (3, 6)])
-def test_longer_lines_and_tuples_hold_the_same(line, together, tmp_path, monkeypatch):
+def test_longer_lines_hold_the_same(line, tmp_path, monkeypatch):
     """Very many weights are kept in longer lines, whose numbers fit float32."""
-    monkeypatch.setattr(packing, "TOGETHER", together)  # cells; those of a tuple may be more
     monkeypatch.setattr(packing, "LINE_BITS", (line,))
     network = some("cells:01245,3,45", 0.1) if line == 4 else some("cells:0123,4567", 0.05)
     found = packed(network, tmp_path)
     assert found.stages.line == line
     same_values(found, network)
+
+
+@pytest.mark.parametrize("cells", ["01", "012", "01236", "0123456"])
+def test_places_are_those_of_the_plain_order(cells):
+    network = Geometry(f"cells:{cells}")
+    random, size = np.random.default_rng(1), 16 ** len(cells)
+    plain = np.sort(random.choice(size, 50, replace=False))
+    mask = np.zeros(size // 8, np.uint8)
+    np.bitwise_or.at(mask, plain >> 3, (128 >> (plain & 7)).astype(np.uint8))
+    bits, start = network.region(0)
+    parts = [offsets(bits, [int(cell)])[plain >> 4 * j & 15] for j, cell in enumerate(cells)]
+    found = packing._places(network, member({"": mask}, ""), [0], 50)
+    assert found.tolist() == (start + ones(bits) + np.sum(parts, axis=0)).tolist()
 
 
 def test_the_first_line_with_enough_numbers_is_taken(tmp_path, monkeypatch):

@@ -107,7 +107,7 @@ class Games:
         self.lanes["number"] = self.lanes["start"] = -1
         self.counters = apart(len(COUNTERS), np.int64)
         self.counters[NEXT_GAME], self.counters[STRIDE] = first_game, stride
-        self.starts = new_starts(rule.start, rule.stages.count, lanes, LONGEST_GAME, apart)
+        self.starts = new_starts(rule.start, rule.stages.count, lanes, LONGEST_GAME)
         self.work = new_work(lanes, network.lookups_per_board, rule)
 
     @property

@@ -24,6 +24,7 @@ from lib2048.game.bits import place
 from lib2048.game.rng import below, draw
 from lib2048.machine.arrays import Form
 from lib2048.machine.kernels import kernel, part
+from lib2048.machine.memory import apart
 
 STARTS = (
     "initial", "carousel", "restart", "s-jump", "l-jump", "restart-s-jump", "restart-l-jump",
@@ -47,19 +48,18 @@ class Starts(NamedTuple):
     visits: types.int64[::1]  # int64[stages]: actions that led into each stage
 
 
-def new_starts(kind, stages, lanes, longest, zeros=np.zeros):
+def new_starts(kind, stages, lanes, longest):
     """Return empty `Starts`.
 
-    kind: one of STARTS' numbers; stages: how many; longest: the most turns of a game; zeros: what
-    makes the arrays.
+    kind: one of STARTS' numbers; stages: how many; longest: the most turns of a game.
     """
     rows = (stages, KEPT) if kind == CAROUSEL else (1, 1)
     turns = longest if restarts(kind) else 1
     return Starts(
-        pool=zeros(rows, np.uint64),
-        entered=zeros(stages, np.int64),
-        trail=zeros((lanes, turns), np.uint64),
-        visits=zeros(stages, np.int64),
+        pool=apart(rows, np.uint64),
+        entered=apart(stages, np.int64),
+        trail=apart((lanes, turns), np.uint64),
+        visits=apart(stages, np.int64),
     )
 
 

@@ -213,7 +213,7 @@ class Network(Geometry):
         The weight of exponents e0, e1 … in the tuple's cells has index e0 + 16·e1 + 256·e2 …; block
         is the action, for a Q network, or the stage.
         """
-        return self.weights[self.positions(tuple_number, block)]
+        return self.weights[self._kept(self.positions(tuple_number, block))]
 
     def set_table(self, tuple_number, weights, block=0):
         """Set one tuple's weights from plain order: array of 16^n numbers."""
@@ -257,7 +257,11 @@ class Network(Geometry):
         self.look(images, found, np.uint64(0))
         heads = np.tile(TURNED[:, head] * self.head_size, len(self.tuples))
         moved = heads + np.uint64(self.stage(board) * self.block)
-        return found[::BOARDS_AT_ONCE] + moved.astype(np.uint32)
+        return self._kept(found[::BOARDS_AT_ONCE] + moved.astype(np.uint32))
+
+    def _kept(self, places):
+        """Return where weights lie that have these places in the full tables: there."""
+        return places
 
     def values(self, boards, head=0):
         """Return the values of many boards: float32[len(boards)].  head: the action, for Q."""

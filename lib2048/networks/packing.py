@@ -66,18 +66,10 @@ class Packed(Network):
             "for playing: load it without to_play"
         )
 
-    def table(self, tuple_number, block=0):
-        """Return a copy of one tuple's weights as they are read; see `Network.table`."""
-        return self.weights[self._found(self.positions(tuple_number, block))]
-
-    def places(self, board, head=0):
-        """Return where the weights of a board's look-ups lie: uint32[8·m], in `weights`."""
-        return self._found(super().places(board, head))
-
     def _weight(self, place):
         return self.weights[place]
 
-    def _found(self, places):
+    def _kept(self, places):
         line = int(self.stages.line)
         numbers = self.weights[places >> np.uint32(line)].astype(np.uint32)
         return numbers << np.uint32(line) | places & np.uint32((1 << line) - 1)

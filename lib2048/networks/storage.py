@@ -283,9 +283,7 @@ def _clear(numbers, piece=1 << 22):
 
 
 def save(network, path, compact=False, **info):
-    """Save a network as .npz.
-
-    `load` refuses weights that are nan or infinite.
+    """Save a network as .npz.  `load` refuses weights that are nan or infinite.
 
     Args:
         path: str or Path ending in .npz, or in .safetensors for a neural network.
@@ -354,11 +352,8 @@ def load(path, name=None, to_play=False):
             (see `Network.folded`); a network in stages with promotion is packed instead (see
             `packing`), which takes less memory, and cannot learn any more.
 
-    Returns:
-        `Network`.
-
-    Raises:
-        ValueError: for a missing, truncated, foreign or pickled file, or another network.
+    Returns `Network`; raises ValueError for a missing, truncated, foreign or pickled file, or
+    another network.
     """
     if Path(path).suffix == neural.SUFFIX:
         return neural.room("files").load(path, name)

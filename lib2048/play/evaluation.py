@@ -135,13 +135,8 @@ def evaluate(who, games=1000, seed=TEST_SEED, threads=1, progress=False, stop=No
         stop: an event, such as `threading.Event`, or None.
         first: the number of the first game.
 
-    Returns:
-        `Result`.
-
-    Raises:
-        ValueError: for bad numbers.
-        MemoryError: for more games than fit.
-        KeyboardInterrupt: where it is stopped.
+    Returns `Result`; raises ValueError for bad numbers, MemoryError for more games than fit, and
+    KeyboardInterrupt where it is stopped.
     """
     check_games(games, threads)
     who = player(who)

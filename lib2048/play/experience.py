@@ -60,11 +60,7 @@ def collect(who, games, seed=TEST_SEED):
         who: 'random', 'greedy', 'first-legal', or such a player; game n has the luck of (seed, n),
             as in `evaluate`.
 
-    Returns:
-        `Experience`, 16 bytes a turn.
-
-    Raises:
-        ValueError: for another player.
+    Returns `Experience`, 16 bytes a turn; raises ValueError for another player.
     """
     check_games(games, 1)
     who = _policy_player(who)
@@ -79,14 +75,7 @@ def rollouts(who, afterstates, games, seed=TEST_SEED):
     """Return the mean of the points that a player still makes from each afterstate on: float64[n].
 
     The mean comes near V_π of that player, and its error falls with the root of the number of
-    games.
-
-    Args:
-        who: as in `collect`.
-        games: from each of them.
-
-    Raises:
-        ValueError: as `collect` does.
+    games.  who: as in `collect`; games: from each of them.  Raises ValueError as `collect` does.
     """
     check_games(games, 1)
     boards = np.ascontiguousarray(afterstates, np.uint64)

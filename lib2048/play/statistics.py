@@ -13,11 +13,8 @@ import numpy as np
 def mean_ci95(scores):
     """Return (mean, half width of its 95 % confidence interval) of game scores.
 
-    One game alone has an infinite interval, none has nan.
-
-    Args:
-        scores: array; the interval is 1.96 standard deviations of the mean, from the sample's own
-            spread.
+    The interval is 1.96 standard deviations of the mean, from the sample's own spread.  One game
+    alone has an infinite interval, none has nan.
     """
     scores = np.asarray(scores, np.float64)
     if len(scores) < 2:
@@ -28,12 +25,8 @@ def mean_ci95(scores):
 def interval(values, level=0.95):
     """Return (mean, half width of its interval) of one number a seed, by Student's t.
 
-    Args:
-        values: float[seeds], at least 2.
-        level: the share of such intervals that hold the true mean.
-
-    Raises:
-        ValueError: for fewer seeds, for nan and inf, and for a level outside 0 to 1.
+    values: float[seeds], at least 2; level: the share of such intervals that hold the true mean.
+    Raises ValueError for fewer seeds, for nan and inf, and for a level outside 0 to 1.
     """
     mean, variance, n = _moments(_one_a_seed("values", values))
     return mean, _half_width(math.sqrt(variance / n), n - 1, _share(level))
