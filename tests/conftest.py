@@ -92,12 +92,14 @@ def chromium():
     """A browser."""
     import lab
 
+    if lab.CHROMIUM is None:
+        pytest.skip(lab.HOW)
     with lab.browser() as started:
         yield started
 
 
 @pytest.fixture(scope="module")
-def notebook(request, at, chromium):
+def notebook(request, chromium, at):
     """The module's notebook, run until its widget number LAST stands on the page."""
     import lab
 

@@ -71,6 +71,12 @@ def download(path, entries):
     return path
 
 
+def moodle(path, *entries):
+    """Write a zip file as Moodle gives it; entries: (who, "hw01.ipynb", bytes, "12:00"), …"""
+    named = [(f"{who}_assignsubmission_file_/{name}", *more) for who, name, *more in entries]
+    return download(path, named)
+
+
 def check_changed(name, edits, part=None):
     """Check the right answer of an exercise with some of its text changed, see `changed`."""
     text = "from lib2048.course.labs.exercise import changed, find\n"

@@ -127,20 +127,8 @@ def test_a_neural_network_begins_with_a_file(tmp_path):
 
 
 def test_the_command_takes_a_file_to_begin_with(file, tmp_path, capsys):
-    main(
-        [
-            "train",
-            "--network",
-            SMALL,
-            "--actions",
-            "100",
-            "--from",
-            str(file),
-            "--json",
-            "--out",
-            str(tmp_path / "run"),
-        ]
-    )
+    words = f"train --network {SMALL} --actions 100 --json"
+    main([*words.split(), "--from", str(file), "--out", str(tmp_path / "run")])
     assert json.loads(capsys.readouterr().out)["actions"] == 100
     config = json.loads((tmp_path / "run" / "config.json").read_text())
     assert config["from"] == str(file)

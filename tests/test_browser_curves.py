@@ -9,10 +9,7 @@ import lab
 import pytest
 from test_recorded import write
 
-pytestmark = [
-    pytest.mark.skipif(lab.CHROMIUM is None, reason=lab.HOW),
-    pytest.mark.usefixtures("in_order"),
-]
+pytestmark = pytest.mark.usefixtures("in_order")
 
 CELLS = [
     "from lib2048.course import CurvesExplorer\n"

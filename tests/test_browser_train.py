@@ -6,10 +6,7 @@ import re
 import lab
 import pytest
 
-pytestmark = [
-    pytest.mark.skipif(lab.CHROMIUM is None, reason=lab.HOW),
-    pytest.mark.usefixtures("in_order"),
-]
+pytestmark = pytest.mark.usefixtures("in_order")
 
 CELLS = [
     "from lib2048 import Run, Settings, TrainWidget\n"

@@ -9,10 +9,7 @@ from lib2048.game import board as rules
 from lib2048.search.tree import SearchTree
 from lib2048.show.widgets.game import from_hex, to_hex
 
-pytestmark = [
-    pytest.mark.skipif(lab.CHROMIUM is None, reason=lab.HOW),
-    pytest.mark.usefixtures("in_order"),
-]
+pytestmark = pytest.mark.usefixtures("in_order")
 
 TILES = [[4, 32, 128, 512], [2, 16, 8, 64], [0, 2, 4, 0], [0, 0, 2, 0]]
 TRAP = ((32, 16, 4), (8, 0, 4))

@@ -78,32 +78,11 @@ def test_play_takes_a_file_of_weights(answer, weights):
     assert found["mean"] == evaluate(storage.load(weights), 20).mean
 
 
-@pytest.mark.parametrize("player", ["random", "greedy", "weights"])
-def test_threads_change_no_result(answer, weights, player):
-    player = weights if player == "weights" else player
-    one, three = (answer("play", player, "--games", 450, "--threads", n) for n in (1, 3))
-    one.pop("moves_per_s"), three.pop("moves_per_s")
-    assert one == three
-
-
-def test_reached_is_a_share_for_each_tile(answer):
-    reached = answer("play", "greedy", "--games", 50)["reached"]
-    assert list(reached) == [str(2**e) for e in range(1, len(reached) + 1)]
-    shares = list(reached.values())
-    assert shares[0] == 1.0 and sorted(shares, reverse=True) == shares and shares[-1] > 0
-
-
 def test_play_without_json_prints_the_block(capsys):
     assert main(["play", "random", "--games", "20"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("20\tmean = ")
     assert lines[-1].endswith("moves/s")
-
-
-def test_a_negative_seed_is_a_seed_modulo_two_to_the_64(answer):
-    minus = answer("play", "random", "--games", 5, "--seed", -1)
-    large = answer("play", "random", "--games", 5, "--seed", 2**64 - 1)
-    assert minus["mean"] == large["mean"]
 
 
 # ---------------------------------------------------------------- train
@@ -468,12 +447,6 @@ def test_the_installed_command_exits_with_2(tmp_path):
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "lib2048: alpha 7.0: use a rate above 0 and up to 1\n"
     assert not contents(tmp_path)
-
-
-def test_games_that_all_began_elsewhere_have_no_mean(answer, tmp_path):
-    words = ["--starts", "l-jump", "--actions", 250, "--out", tmp_path / "run"]
-    found = answer("train", "--network", "cells:0123", *words)
-    assert found["games"] > 0 and found["mean_last"] is None
 
 
 def test_numbers_that_json_does_not_know_are_null(answer, monkeypatch):

@@ -78,27 +78,10 @@ def test_threads_and_number_of_games_change_no_game(monkeypatch, what):
         assert again.largest.tolist() == many.largest[:games].tolist()
 
 
-def test_another_seed_gives_other_games():
-    assert evaluate("greedy", 20, seed=1).mean != evaluate("greedy", 20, seed=2).mean
-
-
-def test_a_result_counts_the_actions():
-    result = evaluate("first-legal", 5, seed=2)
-    lengths = [len(record_game("first-legal", 2, number)) - 1 for number in range(5)]
-    assert result.moves == sum(lengths)
-
-
 @pytest.mark.parametrize("games, threads", [(0, 1), (-1, 1), (5, 0), (5, -2)])
 def test_bad_numbers_are_refused(games, threads):
     with pytest.raises(ValueError, match="at least 1"):
         evaluate("random", games, threads=threads)
-
-
-def test_evaluate_learns_nothing():
-    network = a_network()
-    before = network.weights.copy()
-    evaluate(network, 20)
-    np.testing.assert_array_equal(network.weights, before)
 
 
 class Interrupted:

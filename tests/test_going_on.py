@@ -3,11 +3,9 @@
 import json
 import os
 import signal
-import subprocess
-import sys
 import threading
-import time
 
+import kills
 import numpy as np
 import pytest
 from learners import ORDERS, SMALL, STEP, contents, csv_rows, played, same_run, stop_after, trained
@@ -176,26 +174,11 @@ def test_weights_that_are_no_run_are_refused_in_one_line(tmp_path):
 
 # ---------------------------------------------------------------- killed
 
-LONG = 10**13  # actions, more than any test waits for
 
-
-def start(out, *more):
+def start(out, **options):
     """Start `lib2048 train` in a process of its own and wait for its second checkpoint."""
-    command = [sys.executable, "-m", "lib2048.cli", "train", "--network", SMALL, "--json"]
-    command += ["--actions", str(LONG), "--checkpoint-every", "0.2", "--out", str(out), *more]
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    process = subprocess.Popen(command, cwd=out.parent, **pipes)
-    first = wait_for(out / "checkpoint.npz", process, 0)
-    wait_for(out / "checkpoint.npz", process, first)
-    return process
-
-
-def wait_for(path, process, old):
-    """Wait until a file was written anew; return when that was."""
-    while not path.exists() or path.stat().st_mtime_ns == old:
-        assert process.poll() is None, process.communicate()
-        time.sleep(0.02)
-    return path.stat().st_mtime_ns
+    process = kills.start({"network": SMALL} | options, out, "--json", "--checkpoint-every", "0.2")
+    return kills.saved(process, out, 2)
 
 
 def goes_on_like_a_straight_run(out, order="forward"):
@@ -212,7 +195,7 @@ def goes_on_like_a_straight_run(out, order="forward"):
 @pytest.mark.parametrize("order", ["forward", pytest.param("backward", marks=pytest.mark.slow)])
 def test_a_killed_run_goes_on_from_its_last_checkpoint(tmp_path, order):
     out = tmp_path / "run"
-    process = start(out, "--order", order)
+    process = start(out, order=order)
     os.kill(process.pid, signal.SIGKILL)
     process.communicate()
     goes_on_like_a_straight_run(out, order)
@@ -258,6 +241,6 @@ def test_a_disk_that_fills_up_leaves_the_last_checkpoint(monkeypatch, tmp_path):
 
     monkeypatch.setattr(folder, "write_arrays", write_once)
     with pytest.raises(OSError, match="free on this disk"):
-        trained(out=tmp_path, actions=LONG, checkpoint_every=0.0)
+        trained(out=tmp_path, actions=10**13, checkpoint_every=0.0)
     monkeypatch.undo()
     goes_on_like_a_straight_run(tmp_path)

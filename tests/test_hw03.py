@@ -13,8 +13,6 @@ from lib2048.game import mdp
 
 said = partial(handins.said, "hw03")
 
-# ---------------------------------------------------------------- 1: one backup
-
 
 def backup(V, afterstate):
     value = 0
@@ -36,9 +34,6 @@ def test_backup():
     assert labs.check("hw03.backup", no_default, part="values").passed  # partial credit
 
 
-# ---------------------------------------------------------------- 2: value iteration
-
-
 def value_iteration(afterstates):
     V, sweeps = mdp.Table(), 0
     while True:
@@ -57,9 +52,6 @@ def only_the_table(afterstates):
 def test_value_iteration():
     assert labs.check("hw03.value_iteration", value_iteration).passed
     said("value_iteration", only_the_table, "no_pair")
-
-
-# ---------------------------------------------------------------- 3: Monte Carlo
 
 
 def monte_carlo(V, visits, turns):
@@ -105,9 +97,6 @@ def test_monte_carlo():
         assert labs.check("hw03.monte_carlo", with_a_set_of_seen, part=part).passed
 
 
-# ---------------------------------------------------------------- 4: TD(0)
-
-
 def td0(V, turns, alpha):
     for number in range(len(turns)):
         target = 0
@@ -128,9 +117,6 @@ def test_td0():
     assert labs.check("hw03.td0", td0).passed
     said("td0", from_the_end, "backwards")
     assert labs.check("hw03.td0", from_the_end, part="last turn").passed
-
-
-# ---------------------------------------------------------------- 5: the choice
 
 
 def choose(Q, state, rng, epsilon):
@@ -164,9 +150,6 @@ def test_a_choice_of_ones_own():
     assert handins.check_changed("hw03.choose", greedy, part="greedy").passed  # partial credit
 
 
-# ---------------------------------------------------------------- 6: the update of Q-learning
-
-
 def q_update(Q, state, action, reward, following, alpha):
     legal = mdp.choices(following)
     target = reward
@@ -193,9 +176,6 @@ def test_q_update():
     said("q_update", skips_dead_states, "skips_end")
     assert labs.check("hw03.q_update", skips_dead_states, part="on the way").passed
     assert labs.check("hw03.q_update", asks_all_four, part="at the end").passed
-
-
-# ---------------------------------------------------------------- 7: a game
 
 
 def q_game(Q, rng, epsilon, alpha):
@@ -245,9 +225,6 @@ def test_a_game_with_a_missing_helper_uses_the_librarys():
     missing = FunctionType(q_game.__code__, globals() | {"choose": no_choice}, "q_game")
     result = labs.check("hw03.q_game", missing)
     assert result.passed and result.stood_in == ["choose"]
-
-
-# ---------------------------------------------------------------- values and cases
 
 
 def test_value_iteration_finds_the_value_of_a_game():
