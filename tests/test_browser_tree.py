@@ -110,9 +110,6 @@ def small(notebook):
     return Board(notebook, SMALL)
 
 
-# ---- the tree ------------------------------------------------------------------------------------
-
-
 @pytest.mark.smoke
 def test_a_click_opens_a_node_with_the_numbers_of_the_search(tree, network):
     twin = SearchTree(network, BOARD, 3)
@@ -250,9 +247,6 @@ def test_positions_of_a_recorded_game(notebook, network):
     assert game.worths("") == wanted
 
 
-# ---- small boards --------------------------------------------------------------------------------
-
-
 @pytest.mark.smoke
 def test_a_small_board_shows_what_the_solver_says(small):
     game = SmallGame(2, 3, progress=False)
@@ -306,9 +300,6 @@ def test_a_small_board_is_explored_by_keys_alone(notebook, small):
     small.page.wait_for_function(
         "([e, state]) => e.dataset.board !== state", arg=[small.root.element_handle(), state]
     )
-
-
-# ---- the notebook around, how it looks -----------------------------------------------------------
 
 
 def test_no_key_reaches_the_notebook(notebook):

@@ -399,11 +399,9 @@ def test_bad_epsilon(epsilon):
         (("2", 2), "'2'"),
     ],
 )
-def test_bad_sizes_are_one_line(size, word):
-    with pytest.raises(ValueError) as caught:
-        SmallGame(*size, progress=False)
-    assert word in str(caught.value) and "\n" not in str(caught.value)
-    assert "use up to 3x3" in str(caught.value)
+def test_bad_sizes_are_one_line(size, word, refused):
+    for said in (word, "use up to 3x3"):
+        refused(lambda: SmallGame(*size, progress=False), said)
 
 
 def test_too_little_memory(monkeypatch):
@@ -433,12 +431,10 @@ def test_too_little_memory(monkeypatch):
         [[2, 0], [0, 0]],
     ],
 )
-def test_boards_that_are_no_states(state):
+def test_boards_that_are_no_states(state, refused):
     values = game(2, 2).optimal()
     for ask in (values.of, values.actions, values.choose):
-        with pytest.raises(ValueError) as caught:
-            ask(state)
-        assert "\n" not in str(caught.value)
+        refused(lambda ask=ask: ask(state))
 
 
 def test_a_state_need_not_be_an_afterstate():

@@ -5,7 +5,6 @@ import pytest
 
 from lib2048 import Network, board_table
 from lib2048.course import collect, fit
-from lib2048.learn.examples import places
 
 
 @pytest.fixture(scope="module")
@@ -21,14 +20,6 @@ def test_fit_is_the_plain_rule(games):
         slow.add(board, error * np.float32(0.2 / slow.lookups_per_board))
     assert np.allclose(fast.weights, slow.weights, rtol=1e-4, atol=1e-3)
     assert np.count_nonzero(fast.weights)
-
-
-def test_places_are_those_of_single_boards(games):
-    network = Network("cells:0145,012")
-    found = places(network, games.afterstates[:20])
-    assert found.shape == (20, network.lookups_per_board)
-    for board, row in zip(games.afterstates, found):
-        assert row.tolist() == network.places(board).tolist()
 
 
 def test_fit_goes_by_the_network_s_own_functions():

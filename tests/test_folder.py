@@ -113,9 +113,6 @@ def test_a_file_is_no_folder(tmp_path, refused):
     refused(lambda: opened(tmp_path / "run"), "is no folder")
 
 
-# ---------------------------------------------------------------- one process at a time
-
-
 def started(out):
     """Start `lib2048 train` in a process of its own, and wait for its first checkpoint."""
     process = kills.start({"network": SMALL}, out, "--checkpoint-every", "0.2")
@@ -169,9 +166,6 @@ def test_a_run_that_another_has_gone_on_with_is_refused(tmp_path):
     same_run((other.network, other.history), trained(actions=900))
 
 
-# ---------------------------------------------------------------- at the edges
-
-
 @pytest.mark.parametrize(("unit", "number"), [("actions", 1000), ("games", 3)])
 @pytest.mark.parametrize("whole", [True, False])
 def test_a_smaller_budget_than_what_is_done_is_refused(
@@ -198,9 +192,6 @@ def test_weights_that_are_gone_are_missed(tmp_path, one_line_error, left):
     more = ("--network", SMALL, "--out", tmp_path, "--resume", "--actions", STEP)
     assert "neither checkpoint.npz nor weights.npz" in one_line_error("train", *more)
     assert contents(tmp_path) == kept
-
-
-# ---------------------------------------------------------------- nothing before all is checked
 
 
 def test_memory_is_refused_before_anything_is_written(tmp_path, monkeypatch, one_line_error):

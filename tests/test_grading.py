@@ -202,9 +202,6 @@ def test_each_gets_one_page_of_feedback(course):
     assert not any("HIDDEN" in page or "labs.require" in page for page in pages.values())
 
 
-# ---------------------------------------------------------------- what is put back
-
-
 @pytest.fixture(scope="module")
 def full(tmp_path_factory):
     """Return the lab as a course has it, with its hidden tests."""
@@ -244,9 +241,6 @@ def test_of_two_cells_with_one_name_the_last_counts(full):
     found, notes = grading.restored(notebook, full, "hw01")
     assert names(found).count("slide_row") == 1 and "slide_row" in notes[0]
     assert "tiles" in found.cells[names(found).index("slide_row")].source
-
-
-# ---------------------------------------------------------------- wrong commands
 
 
 def test_what_the_graders_commands_refuse(tmp_path, one_line_error, monkeypatch):

@@ -7,18 +7,12 @@ import handins
 import pytest
 
 from lib2048.course import labs
-from lib2048.course.labs.exercise import find, of_lab
+from lib2048.course.labs.exercise import of_lab
 from lib2048.course.labs.hw03 import afterstates_of
+from lib2048.course.labs.hw03.answers import value_iteration
 from lib2048.game import mdp
 
 said = partial(handins.said, "hw03")
-
-
-def backup(V, afterstate):
-    value = 0
-    for chance, state in mdp.next_states(afterstate):
-        value += chance * max([r + V[s] for s, r in mdp.choices(state).values()], default=0)
-    return value
 
 
 def no_default(V, afterstate):
@@ -29,20 +23,8 @@ def no_default(V, afterstate):
 
 
 def test_backup():
-    assert labs.check("hw03.backup", backup).passed
     assert "ValueError" in labs.check("hw03.backup", no_default, part="dead ends").reason
     assert labs.check("hw03.backup", no_default, part="values").passed  # partial credit
-
-
-def value_iteration(afterstates):
-    V, sweeps = mdp.Table(), 0
-    while True:
-        largest, sweeps = 0, sweeps + 1
-        for after in afterstates:
-            old, V[after] = V[after], backup(V, after)
-            largest = max(largest, abs(V[after] - old))
-        if largest < 1e-9:
-            return V, sweeps
 
 
 def only_the_table(afterstates):
@@ -50,7 +32,6 @@ def only_the_table(afterstates):
 
 
 def test_value_iteration():
-    assert labs.check("hw03.value_iteration", value_iteration).passed
     said("value_iteration", only_the_table, "no_pair")
 
 
@@ -216,7 +197,7 @@ def test_q_game(key, edits):
 
 def test_a_game_of_ones_own_and_one_that_never_ends(monkeypatch):
     assert labs.check("hw03.q_game", q_game).passed
-    monkeypatch.setattr(labs.checks, "SECONDS", 3)
+    monkeypatch.setattr(labs.checks, "SECONDS", 1)
     endless = ("        action =", "        continue\n        action =")
     assert "loop that does not end" in handins.check_changed("hw03.q_game", endless).reason
 
@@ -228,7 +209,7 @@ def test_a_game_with_a_missing_helper_uses_the_librarys():
 
 
 def test_value_iteration_finds_the_value_of_a_game():
-    V, sweeps = find("hw03.value_iteration").truth(afterstates_of(2, 2)[::-1])
+    V, sweeps = value_iteration(afterstates_of(2, 2)[::-1])
     worth = sum(
         p * max(r + V[s] for s, r in mdp.choices(state).values()) for p, state in mdp.starts(2, 2)
     )

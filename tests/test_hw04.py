@@ -73,9 +73,6 @@ def test_a_students_own_way_passes(function):
     assert result.passed, result
 
 
-# ---------------------------------------------------------------- bit for bit
-
-
 @njit
 def estimate32(network, board):
     """Sum the weights in the library's order: look-up l in part l mod 4, all in float32."""
@@ -133,9 +130,6 @@ def test_the_plain_loop_learns_what_the_fast_one_learns_bit_for_bit():
     assert tables.weights.any()
 
 
-# ---------------------------------------------------------------- typical wrong answers
-
-
 def forgets_the_reward(network, board):
     best, largest = -1, -np.inf
     for action in range(4):
@@ -167,9 +161,6 @@ def test_what_numba_cannot_compile_is_said():
     assert "numba cannot compile it" in result.reason and "Traceback" not in result.reason
 
 
-# ---------------------------------------------------------------- training
-
-
 @pytest.fixture
 def own():
     """Return a function that begins trainings, and end them all."""
@@ -184,35 +175,47 @@ def own():
         each.close()
 
 
-def missing(pattern, board):
-    raise NotImplementedError
+def stubs(folder):
+    """Write a player's file of which two functions are not attempted."""
+    stub = "def {}:\n    raise NotImplementedError"
+    lines = ["from lib2048.course.labs.hw04.program import estimate, update, update_episode"]
+    calls = "indexof(pattern, board)", "select_best_move(network, board)"
+    lines += [stub.format(call) for call in calls]
+    (folder / "player.py").write_text("\n".join(lines))
+    return folder / "player.py"
 
 
 def test_training_goes_on_exactly_from_where_it_was(own, tmp_path, capsys):
-    straight = own(select_best_move, update_episode)
+    straight, out = own(select_best_move, update_episode), tmp_path / "run"
     straight.go(60, progress=False)
     assert straight.title == say("training.yours") and straight.stood_in == []
-    first = own(select_best_move, update_episode, folder=tmp_path)
+    first = own(select_best_move, update_episode, folder=out)
     first.go(25, progress=False)
     first.close()
-    second = own(select_best_move, update_episode, folder=tmp_path)
+    second = own(select_best_move, update_episode, folder=out)
     assert second.history.count == 25
     second.go(35, progress=False)
     assert second.history.scores.tolist() == straight.history.scores.tolist()
     assert second.play(20).scores.tolist() == straight.play(20).scores.tolist()
-    assert {"config.json", "weights.npz"} <= {path.name for path in tmp_path.iterdir()}
-    other = own(select_best_move, tdl.update_episode, folder=tmp_path)
-    assert other.history.count == 0 and f"{tmp_path}-2" in capsys.readouterr().out
+    assert {"config.json", "weights.npz"} <= {path.name for path in out.iterdir()}
+    in_the_background(second)
+    other = Training.of_file(stubs(tmp_path), SMALL, folder=out)
+    assert other.history.count == 0 and f"{out}-2" in capsys.readouterr().out
+    assert other.go(5, progress=False).count == 5
+    other.close()
+    for name in ("indexof", "select_best_move", "library"):  # whose functions these are
+        assert name in other.title
 
 
-def test_training_in_the_background_is_stopped_and_goes_on(own):
-    run = own(select_best_move, update_episode)
+def in_the_background(run):
+    """Go on with a run in the background, stop it, and go on again."""
+    before = run.history.count
     run.start(1_000_000)
-    while not run.history.count and run._thread.is_alive():
+    while run.history.count == before and run._thread.is_alive():
         time.sleep(0.05)
     run.stop()
     count = run.history.count
-    assert 0 < count < 1_000_000
+    assert before < count < 1_000_000
     run.start(10)
     assert run.wait().count == count + 10
 
@@ -251,17 +254,7 @@ def test_a_wrong_index_ends_the_training_and_is_named(own):
         own(select_best_move, leaves_the_tables).go(10, progress=False)
 
 
-def test_whose_functions_trained_is_said_in_the_title(own, tmp_path):
-    file = tmp_path / "player.py"
-    stub = "def {}:\n    raise NotImplementedError"
-    lines = ["from lib2048.course.labs.hw04.program import estimate, update, update_episode"]
-    calls = "indexof(pattern, board)", "select_best_move(network, board)"
-    lines += [stub.format(call) for call in calls]
-    file.write_text("\n".join(lines))
-    run = Training.of_file(file, SMALL)
-    assert run.go(5, progress=False).count == 5
-    run.close()
-    assert "indexof" in run.title and "select_best_move" in run.title and "library" in run.title
+def test_a_training_that_cannot_begin_is_refused(tmp_path):
     with pytest.raises(ValueError, match="cannot be read"):
         Training.of_file(tmp_path / "none.py", SMALL)
     with pytest.raises(ValueError, match="tuples of one length"):
@@ -274,9 +267,6 @@ def test_the_trace_shows_yours_beside_the_librarys(capsys):
     assert mine["δ"].tolist() == pytest.approx(mine["δ library"].tolist())
     wrong = labs.trace(forgets_the_reward, forgets_the_last, turns=4)
     assert np.isnan(wrong["δ"].iloc[-1]) and wrong["δ library"].iloc[-1] < 0
-
-
-# ---------------------------------------------------------------- marks
 
 
 def teaches_nothing(network, path, alpha):

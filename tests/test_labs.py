@@ -24,9 +24,6 @@ def judged(exercise, version="truth", seed=2048):
     return checks.check_text(exercise, text + 'FUNCTIONS = {"function": function}', None, seed)
 
 
-# ---------------------------------------------------------------- generic answers
-
-
 def missing(row):
     raise NotImplementedError
 
@@ -87,14 +84,14 @@ ODD = {
     returns_nothing: "returned None",
     takes_two: r"called as slide_row\(row\); yours takes \(row, column\)",
     recursing: "recursed without end",
-    looping: "took longer than 4 s: is there a loop",
+    looping: "took longer than 2 s: is there a loop",
     crashing: "ended the process",
 }
 
 
 @pytest.mark.parametrize("function, words", ODD.items(), ids=lambda x: getattr(x, "__name__", ""))
 def test_an_odd_function_is_named_with_its_reason(monkeypatch, function, words):
-    monkeypatch.setattr(checks, "SECONDS", 4)
+    monkeypatch.setattr(checks, "SECONDS", 2)
     result = labs.check("hw01.slide_row", function)
     assert result.status == "failed"
     with pytest.raises(labs.Failed, match=words):
@@ -167,9 +164,6 @@ def test_hints_and_names(capsys):
         labs.check("hw01.1", slide_row, part="all")
 
 
-# ---------------------------------------------------------------- hw01's games
-
-
 def a_game(tiles=2, spawns=1, slides=spec.slide, once=False, keeps=None, show=spec.legal_actions):
     """Return a `play` that goes wrong in one way."""
 
@@ -215,38 +209,38 @@ def test_a_game_by_the_rules_passes_however_its_spawns_draw():
     assert hw01.played(a_game(), hw01._first_legal, 3) is True
 
 
-# ---------------------------------------------------------------- every exercise
-
 EVERY = [exercise for lab in LABS for exercise in of_lab(lab).values()]
+every = pytest.mark.parametrize("exercise", EVERY, ids=lambda exercise: exercise.name)
 
 
-@pytest.mark.parametrize("exercise", EVERY, ids=lambda exercise: exercise.name)
+@every
 def test_every_exercise_has_three_hints_and_words_for_its_mistakes(exercise):
     for key in ("hint1", "hint2", "hint3", *exercise.mistakes):
         assert say(f"{exercise.name}.{key}")
 
 
-@pytest.mark.parametrize("exercise", EVERY, ids=lambda exercise: exercise.name)
-@pytest.mark.parametrize("seed", [2048, 2049, 5])
+@every
+@pytest.mark.parametrize("seed", [2048, pytest.param(5, marks=pytest.mark.slow)])
 def test_the_librarys_version_passes(exercise, seed):
     assert judged(exercise, seed=seed).passed
 
 
-@pytest.mark.parametrize("exercise", EVERY, ids=lambda exercise: exercise.name)
+@every
 def test_a_stub_of_every_exercise_is_not_attempted(exercise):
     text = f"def {exercise.call}:\n    raise NotImplementedError\n"
     text += f'FUNCTIONS = {{"function": {exercise.function}}}'
     assert checks.check_text(exercise, text, None, 2048).status == "not attempted"
 
 
-@pytest.mark.parametrize("exercise", EVERY, ids=lambda exercise: exercise.name)
-@pytest.mark.parametrize("seed", [2048, 7, 8])  # every class has another, and its grader the next
+@every
+# Every class has another seed, and its grader the next.
+@pytest.mark.parametrize("seed", [2048, 7, pytest.param(8, marks=pytest.mark.slow)])
 def test_each_typical_mistake_is_told_from_the_others(exercise, seed):
     for key in exercise.mistakes:
         assert judged(exercise, key, seed=seed).reason == say(f"{exercise.name}.{key}")
 
 
-@pytest.mark.parametrize("exercise", EVERY, ids=lambda exercise: exercise.name)
+@every
 def test_a_third_hint_of_several_lines_is_code_up_to_its_last_words(exercise):
     """What a student copies has to be Python; a sentence may follow it."""
     lines = say(f"{exercise.name}.hint3").replace("…", "...").split("\n")

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from learners import games_on
+from learners import ORDERS, SMALL, games_on
 from reference import Learner, PlainNetwork, images, number, outcomes, tiles
 
-from lib2048 import from_tiles, initial, slide, spawn, stream, train
-from lib2048.learn.games import Games, choose_action, functions_of
+from lib2048 import from_tiles
+from lib2048.learn.games import choose_action, functions_of
 from lib2048.learn.records import COUNTERS
 from lib2048.learn.rules import horizon
 from lib2048.networks.network import FORMS, Network
@@ -14,16 +14,12 @@ from lib2048.play.evaluation import record_game
 from lib2048.play.players import NetworkPlayer
 
 FOREVER = np.iinfo(np.int64).max
-ORDERS = ("forward", "backward")
-SMALL = "cells:0123,4567"
 PAIRED = "cells:0124,0125,456,3"  # a pair of tables, other lengths, a single cell
-CASES = pytest.mark.parametrize("form", FORMS), pytest.mark.parametrize("order", ORDERS)
 
 
 def every_learner(test):
-    for mark in CASES:
-        test = mark(test)
-    return test
+    test = pytest.mark.parametrize("form", FORMS)(test)
+    return pytest.mark.parametrize("order", ORDERS)(test)
 
 
 def learning(network, order="forward", alpha=0.5, **how):
@@ -65,51 +61,23 @@ def lasting(games):
     return state
 
 
-# ---------------------------------------------------------------- against plain Python
-
-
-def compare_with_plain(
-    name,
-    form,
-    order,
-    actions,
-    alpha=0.5,
-    lanes=2,
-    learn=True,
-    rule="td",
-    decay=0.0,
-    delay=True,
-    optimistic=0.0,
-    error="fresh",
-):
+def compare_with_plain(name, form, order, alpha=0.5, optimistic=0.0, lanes=2, error="fresh", **how):
     """Train twice, by the library and in plain Python; every weight and game must be the same."""
-    network, seed = Network(name, form, optimistic), 5
-    settings = {"rule": rule, "decay": decay, "delay": delay, "error": error}
-    games = learning(network, order, alpha, seed=seed, lanes=lanes, learn=learn, **settings)
+    network, seed, actions = Network(name, form, optimistic), 5, 700
+    games = learning(network, order, alpha, seed=seed, lanes=lanes, error=error, **how)
     results, _ = games.play(FOREVER, actions, 10**4)
+    coherent = how.pop("rule", "td") == "tc"
+    how |= {"coherent": coherent, "horizon": horizon(how.get("decay", 0.0))}
+    how |= {"optimistic": optimistic, "remembered": error == "remembered"}
     rate = alpha / network.lookups_per_board
-    plain = Learner(
-        network.tuples,
-        form,
-        order == "backward",
-        rate,
-        seed,
-        lanes,
-        learn,
-        rule == "tc",
-        decay,
-        horizon(decay),
-        delay,
-        optimistic,
-        remembered=error == "remembered",
-    )
+    plain = Learner(network.tuples, form, order == "backward", rate, seed, lanes, **how)
     plain.play(actions)
     assert plain.actions == games.actions == actions
     assert len(results) > 0
     assert [tuple(row) for row in results] == plain.results
     assert [int(board) for board in games.lanes["board"]] == [number(l.board) for l in plain.lanes]
     assert_same_tables(network, plain.network)
-    if rule == "tc":
+    if coherent:
         assert_same_memory(network, games.memory, plain.network)
 
 
@@ -130,10 +98,26 @@ def assert_same_tables(network, plain):
             np.testing.assert_array_equal(bits(ours), bits(theirs))
 
 
+SHORT = "cells:012,345"
+REMEMBERED = {"alpha": 0.1, "error": "remembered"}  # 0.5 diverges
+WAYS = {
+    "two tuples": (SMALL, {}),
+    "paired tuples": (PAIRED, {}),
+    "optimistic": (SHORT, {"optimistic": 5000.0}),
+    "one lane": (SHORT, {"lanes": 1}),
+    "three lanes": (SHORT, {"lanes": 3}),
+    "the smallest rate": (SHORT, {"alpha": 0.001}),
+    "the largest rate": (SHORT, {"alpha": 1.0}),
+    "coherence": (SHORT, {"alpha": 1.0, "rule": "tc"}),
+    "remembered": (PAIRED, REMEMBERED),
+    "remembered, coherence": (PAIRED, REMEMBERED | {"rule": "tc"}),
+}
+
+
 @every_learner
-@pytest.mark.parametrize("name", [SMALL, PAIRED])
-def test_learning_is_the_plain_learners_bit_for_bit(name, form, order):
-    compare_with_plain(name, form, order, 700)
+@pytest.mark.parametrize("name, how", WAYS.values(), ids=WAYS)
+def test_learning_is_the_plain_learners_bit_for_bit(name, how, form, order):
+    compare_with_plain(name, form, order, **how)
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -141,44 +125,14 @@ def test_learning_is_the_plain_learners_bit_for_bit(name, form, order):
 @pytest.mark.parametrize("delay", [True, False], ids=["delayed", "online"])
 @pytest.mark.parametrize("decay", [0.0, 0.5, 0.95])
 def test_lambda_is_the_plain_learners_bit_for_bit(form, rule, delay, decay):
-    settings = {"rule": rule, "decay": decay, "delay": delay}
-    compare_with_plain("cells:0123,456", form, "forward", 700, **settings)
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_coherence_backward_is_the_plain_learners(form):
-    compare_with_plain("cells:012,345", form, "backward", 700, alpha=1.0, rule="tc")
-
-
-@every_learner
-@pytest.mark.parametrize("rule", ["td", "tc"])
-def test_an_error_that_remembers_its_value_is_the_plain_learners(form, order, rule):
-    compare_with_plain(PAIRED, form, order, 700, 0.1, rule=rule, error="remembered")  # 0.5 diverges
+    how = {"rule": rule, "decay": decay, "delay": delay}
+    compare_with_plain("cells:0123,456", form, "forward", **how)
 
 
 @pytest.mark.parametrize("delay", [True, False], ids=["delayed", "online"])
 def test_a_remembered_value_serves_lambda_too(delay):
-    settings = {"rule": "tc", "decay": 0.5, "delay": delay, "error": "remembered"}
-    compare_with_plain("cells:0123,456", "afterstate", "forward", 700, **settings)
-
-
-@every_learner
-def test_an_optimistic_start_is_the_plain_learners(form, order):
-    compare_with_plain("cells:012,345", form, order, 700, optimistic=5000.0)
-
-
-@every_learner
-def test_one_lane_learns_game_after_game(form, order):
-    compare_with_plain("cells:012,345", form, order, 700, lanes=1)
-
-
-def test_three_lanes_take_turns():
-    compare_with_plain("cells:012,345", "afterstate", "forward", 900, lanes=3)
-
-
-@pytest.mark.parametrize("alpha", [0.001, 1.0])
-def test_rates_at_both_ends_are_the_plain_learners(alpha):
-    compare_with_plain(SMALL, "afterstate", "forward", 700, alpha)
+    how = {"rule": "tc", "decay": 0.5, "delay": delay, "error": "remembered"}
+    compare_with_plain("cells:0123,456", "afterstate", "forward", **how)
 
 
 @pytest.mark.parametrize("games", [1, 2, 5])
@@ -190,9 +144,6 @@ def test_last_games_are_the_plain_learners(games):
     assert not more
     assert [tuple(row) for row in results] == plain.results
     assert_same_tables(network, plain.network)
-
-
-# ---------------------------------------------------------------- stopping and going on
 
 
 @every_learner
@@ -235,71 +186,7 @@ def test_state_is_a_copy():
         np.testing.assert_array_equal(state[name], array, name)
 
 
-@every_learner
-@pytest.mark.parametrize("actions", [1, 2, 999])
-def test_stops_exactly_at_its_number_of_actions(form, order, actions):
-    games = learning(Network(SMALL, form), order, alpha=0.1)
-    results, more = games.play(FOREVER, actions, 10**4)
-    assert more
-    assert games.actions == actions == results[:, 2].sum() + games.lanes["length"].sum()
-
-
-@every_learner
-@pytest.mark.parametrize("count", [1, 2, 7])
-def test_plays_exactly_its_number_of_games(form, order, count):
-    games = learning(Network(SMALL, form), order, alpha=0.1)
-    results, more = games.play(count, FOREVER, 10**4)
-    assert not more
-    assert sorted(results[:, 0]) == list(range(count))
-    assert games.actions == results[:, 2].sum()
-    again, more = games.play(count, FOREVER, 10**4)
-    assert len(again) == 0 and not more
-
-
-@every_learner
-def test_playing_without_learning_changes_no_weight(form, order):
-    network = scattered(Network(SMALL, form))
-    before = network.weights.copy()
-    learning(network, order, learn=False).play(FOREVER, 2000, 10**4)
-    np.testing.assert_array_equal(bits(network.weights), bits(before))
-
-
-def test_lanes_do_not_change_play_without_learning():
-    network = scattered(Network(SMALL))
-    one, two = (
-        learning(network, learn=False, lanes=lanes).play(9, FOREVER, 100)[0] for lanes in (1, 2)
-    )
-    assert one.tolist() == sorted(two.tolist())
-
-
-# ---------------------------------------------------------------- one update
-
-DISTINCT = [[2, 4, 8, 16], [256, 128, 64, 32], [512, 1024, 2048, 4096], [16384, 8192, 4, 2]]
 LOST = [[2, 4, 2, 4], [4, 2, 4, 2], [2, 4, 2, 4], [4, 2, 4, 2]]
-ALIVE = [[4, 4, 8, 16], [0, 32, 0, 0], [0, 0, 0, 0], [0, 0, 0, 64]]
-
-
-def one_turn(network, board, alpha):
-    """Learn the entry DISTINCT from what follows on a board; return its value afterwards."""
-    games = learning(network, alpha=alpha, lanes=1)
-    for name, what in {"number": 0, "length": 1, "slot": 0, "random": 9}.items():
-        games.lanes[name] = what
-    for name, what in {"board": from_tiles(DISTINCT), "action": 2, "reward": 40}.items():
-        games.work.past[name] = what
-    games.lanes["board"] = from_tiles(board)
-    games.play(1, 1, 1)
-    return network.values([from_tiles(DISTINCT)], head=2 if network.form == "q" else 0)[0]
-
-
-def expected_target(network, board):
-    """What the entry should be worth, by plain Python."""
-    plain, form = plain_twin(network), network.form
-    worths = plain.worths(tiles(from_tiles(board)), form)
-    if form == "afterstate":
-        return max(worths.values(), default=0)
-    if form == "q":
-        return 40 + max(worths.values(), default=0)
-    return 40 + (plain.value(tiles(from_tiles(board))) if worths else 0)
 
 
 def plain_twin(network):
@@ -310,60 +197,6 @@ def plain_twin(network):
             table = network.table(which, head)
             plain.weights.update({(head, which, i): table[i] for i in np.flatnonzero(table)})
     return plain
-
-
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("board", [LOST, ALIVE], ids=["lost", "alive"])
-def test_alpha_one_removes_the_whole_error(form, board):
-    network = scattered(Network(SMALL, form), spread=10)
-    keys = plain_twin(network).keys(tiles(from_tiles(DISTINCT)))
-    assert len(set(keys)) == network.lookups_per_board
-    target = expected_target(network, board)
-    assert one_turn(network, board, alpha=1) == pytest.approx(target, abs=1e-3)
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_optimism_ends_with_the_game(form):
-    """A lost board is worth 0, however hopeful the start."""
-    network = scattered(Network(SMALL, form, optimistic=800), spread=10)
-    left = 0 if form == "afterstate" else 40  # the reward belongs to the entry's own value
-    assert one_turn(network, LOST, alpha=1) == pytest.approx(left, abs=1e-2)
-
-
-def test_half_the_rate_removes_half_the_error():
-    network = scattered(Network(SMALL), spread=10)
-    before = network.value(from_tiles(DISTINCT))
-    assert one_turn(network, LOST, alpha=0.5) == pytest.approx(before / 2, abs=1e-3)
-
-
-def test_a_weight_that_two_images_share_is_moved_twice():
-    network = Network("cells:0")
-    board = from_tiles([[2, 0, 0, 2], [0] * 4, [0] * 4, [2, 0, 0, 4]])
-    plain = PlainNetwork(network.tuples)
-    keys = [index for _, index in plain.keys(tiles(board))]
-    games = learning(network, alpha=1, lanes=1)
-    games.lanes["number"], games.lanes["length"], games.lanes["slot"] = 0, 1, 0
-    games.lanes["board"], games.work.past["board"] = from_tiles(LOST), board
-    network.set_table(0, np.arange(16))
-    error = -network.value(board)
-    games.play(1, 1, 1)
-    moved = network.table(0) - np.arange(16)
-    assert moved == pytest.approx([keys.count(index) * error / 8 for index in range(16)])
-
-
-# ---------------------------------------------------------------- choosing
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_choose_takes_the_loops_own_actions(form):
-    network = scattered(Network(PAIRED, form))
-    games = learning(network, seed=8, lanes=1, learn=False)
-    steps = record_game(network, seed=8)
-    assert len(steps) > 30
-    for turn in range(len(steps) - 1):
-        games.play(FOREVER, turn + 1, 10)
-        assert games.lanes["board"][0] == steps[turn + 1].board, turn
-        assert games.lanes["score"][0] == sum(s.reward for s in steps[: turn + 1])
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -400,9 +233,6 @@ def test_no_value_ends_a_game_that_has_a_legal_action(form, weight):
     assert action in outcomes(tiles(board))
     games.play(FOREVER, 50, 2)
     assert games.actions == 50 or games.lanes["length"].min() > 0
-
-
-# ---------------------------------------------------------------- functions of your own
 
 
 def where_images_look():
@@ -468,13 +298,6 @@ def in_plain_order(network):
     )
 
 
-def test_own_functions_train_through_train():
-    own, library = Network(SMALL), Network(SMALL)
-    train(own.with_functions(*plain_parts(own)), actions=5000, progress=False)
-    train(library, actions=5000, progress=False)
-    np.testing.assert_array_equal(bits(own.weights), bits(in_plain_order(library)))
-
-
 def test_own_update_takes_part_in_learning():
     network = Network(SMALL)
 
@@ -484,23 +307,3 @@ def test_own_update_takes_part_in_learning():
     games = learning(network.with_functions(update=lazy))
     games.play(FOREVER, 500, 100)
     assert not network.weights.any()
-
-
-# ---------------------------------------------------------------- the same luck
-
-
-def test_games_of_the_loop_spawn_by_seed_and_number():
-    games = learning(Network(SMALL), seed=21, lanes=1, learn=False)
-    games.play(FOREVER, 1, 10)
-    board, random = initial(stream(21, 0))
-    action = NetworkPlayer(Network(SMALL)).choose(board)
-    board, random = spawn(slide(board, action)[0], random)
-    assert (games.lanes["board"][0], games.lanes["random"][0]) == (board, random)
-
-
-def test_first_game_is_where_play_begins():
-    network = Network(SMALL)
-    rule = learning(network, learn=False).rule
-    late = Games(network, rule, 3, first_game=4).play(6, FOREVER, 9)[0]
-    all_six = Games(network, rule, 3).play(6, FOREVER, 9)[0].tolist()
-    assert sorted(late.tolist()) == [row for row in sorted(all_six) if row[0] >= 4]
