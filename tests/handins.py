@@ -57,6 +57,13 @@ def changed(student, **texts):
     return notebook
 
 
+def edited(student, **edits):
+    """Return the solution with an old text exchanged for a new one in some cells."""
+    texts = {name: "".join(cell(solution(), name)["source"]) for name in edits}
+    assert all(old in texts[name] for name, (old, _) in edits.items())
+    return changed(student, **{name: texts[name].replace(*edit) for name, edit in edits.items()})
+
+
 def data(notebook):
     """Return the bytes of a notebook's file."""
     return json.dumps(notebook).encode()

@@ -15,7 +15,9 @@ from lib2048.machine.arrays import (
     Archive,
     Form,
     Member,
+    Part,
     check_arrays,
+    member,
     read_arrays,
     write_arrays,
 )
@@ -59,6 +61,13 @@ def test_a_member_that_changes_while_it_is_written_leaves_no_file(tmp_path):
     short = Member(np.float32, (5,), lambda: iter([np.zeros(4, np.float32)]))
     assert "has changed" in refusal(lambda: write_arrays(tmp_path / "a.npz", {"x": short}))
     assert not list(tmp_path.iterdir())
+
+
+def test_a_part_has_the_names_behind_its_beginning(path):
+    part = Part({"a_x": 1, "a_y": 2, "b_x": 3}, "a_")
+    assert dict(part) == {"x": 1, "y": 2} and "x" in part and "b_x" not in part and len(part) == 2
+    with Archive(path) as archive:
+        assert member(Part(archive, "ta"), "ble").shape == (3, 4)
 
 
 def test_neither_writing_nor_reading_takes_a_second_copy(tmp_path):

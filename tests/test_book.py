@@ -84,15 +84,6 @@ def led(text, file="notebooks/06_td0.ipynb"):
     return book.led(text, file, FILES)
 
 
-def test_links_lead_to_pages_of_the_book():
-    assert led("[a](07_looking_ahead.ipynb)") == "[a](07_looking_ahead.ipynb)"
-    lab = "notebooks/homework/release/hw05/hw05.ipynb"
-    assert led("[a](../../../06_td0.ipynb#x)", lab) == "[a](../lessons/06_td0.ipynb#x)"
-    assert led("[a](../data/runs/README.md)", "docs/sweeps.md") == "[a](data/runs.md)"
-    assert led("[a](../data/runs)", "docs/sweeps.md") == "[a](data/runs.md)"
-    assert led("[a](https://x.org)") == "[a](https://x.org)"
-
-
 def test_a_file_that_the_book_does_not_have_is_named():
     assert led("[the list](../data/runs/late.toml)") == "the list (`data/runs/late.toml`)"
     assert led("[`LICENSE`](../LICENSE)") == "`LICENSE`"
@@ -106,11 +97,6 @@ def test_a_link_to_nothing_ends_the_build():
 def test_code_and_formulas_hold_no_links():
     for text in ("`f[a](b)`", "```\n[a](b)\n```", "$$[a](b)$$"):
         assert led(text) == text
-
-
-def test_what_is_folded_away_is_markdown():
-    text = "<details><summary>Why?</summary>\nSo, $x$.</details>"
-    assert book.opened(text) == "<details><summary>Why?</summary>\n\nSo, $x$.\n\n</details>\n"
 
 
 # ---- docstrings ----------------------------------------------------------------------------------

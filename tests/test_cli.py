@@ -5,7 +5,6 @@ import json
 import os
 import pickle
 import re
-import signal
 import subprocess
 import sys
 from functools import partial
@@ -163,11 +162,15 @@ def test_training_without_room_for_a_stage_ends_with_2(answer, capsys, tmp_path,
     assert answer(*arguments, "--resume")["actions"] == 100
 
 
-AHEAD = [["--depth", "2"], ["--depth", "3", "--reduce"], ["--ms-per-move", "0.2"]]
+AHEAD = [
+    ("heuristic", ["--depth", "2"]),
+    ("weights", ["--depth", "2"]),
+    ("weights", ["--depth", "3", "--reduce"]),
+    ("weights", ["--ms-per-move", "0.2"]),
+]
 
 
-@pytest.mark.parametrize("more", AHEAD)
-@pytest.mark.parametrize("who", ["weights", "heuristic"])
+@pytest.mark.parametrize("who, more", AHEAD)
 def test_play_looks_ahead(answer, weights, who, more):
     found = answer("play", weights if who == "weights" else who, "--games", 3, "--seed", 4, *more)
     assert found.keys() == PLAY_KEYS and found["games"] == 3 and found["mean"] > 0
@@ -397,24 +400,7 @@ def test_the_first_use_says_that_it_compiles(tmp_path):
     assert strict_json(done.stdout)["games"] == 3
 
 
-def test_the_installed_command_exits_with_2(tmp_path):
-    command = [os.path.join(os.path.dirname(sys.executable), "lib2048"), *TRAIN, "--alpha", "7"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "lib2048: alpha 7.0: use a rate above 0 and up to 1\n"
-    assert not contents(tmp_path)
-
-
 def test_numbers_that_json_does_not_know_are_null(answer, monkeypatch):
     found = {"a": float("nan"), "b": [1.5, float("inf")], "c": {"d": (float("-inf"), 2)}}
     monkeypatch.setattr("lib2048.networks.storage.info", lambda path: found)
     assert answer("info", __file__) == {"a": None, "b": [1.5, None], "c": {"d": [None, 2]}}
-
-
-def test_ctrl_c_in_play_ends_in_one_line(monkeypatch, capsys):
-    def interrupted(*arguments, **options):
-        signal.raise_signal(signal.SIGINT)
-
-    monkeypatch.setattr("lib2048.cli.evaluate", interrupted)
-    assert main(["play", "random"]) == 130
-    assert capsys.readouterr() == ("", "lib2048: stopped\n")

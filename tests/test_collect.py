@@ -487,8 +487,6 @@ def test_the_forms_are_recorded_as_they_come_out(tmp_path):
     new, old = (json.loads((folder / f"{name}.json").read_text()) for folder in (curves, CURVES))
     for result in ("games", "actions", "mean_last"):
         assert new["result"][result] == old["result"][result]
-    words = "--network 4-22 --alpha 0.1 --actions 10000000 --form afterstate --seed 1 --rule td"
-    assert set(new["command"].split()) <= {"lib2048", "train", *words.split()}
 
 
 @pytest.mark.slow
@@ -514,15 +512,9 @@ def test_what_is_recorded_stays_but_for_what_is_made_again(tmp_path):
 
 def test_a_depth_is_recorded_as_it_comes_out(tmp_path):
     curves = repeated("depth", {"heuristic-1ply"}, tmp_path)
-    key = ["player", "plies"]
-    new, old = (
-        pd.read_csv(folder / "depth_4x6.csv").query("plies == 1 and player == 'heuristic'")
-        for folder in (curves, CURVES)
-    )
-    columns = [*key, "table", "reduce", "games", "mean", "ci95", "reached_2048", "mean_plies"]
-    pd.testing.assert_frame_equal(
-        new[columns].reset_index(drop=True), old[columns].reset_index(drop=True)
-    )
+    new, old = (by_key(folder / "depth_4x6.csv", "player", "plies") for folder in (curves, CURVES))
+    columns = ["table", "reduce", "games", "mean", "ci95", "reached_2048", "mean_plies"]
+    pd.testing.assert_frame_equal(new[columns], old.loc[new.index, columns], check_dtype=False)
 
 
 # ---------------------------------------------------------------- make reproduce

@@ -15,7 +15,6 @@ import pytest
 import lib2048
 from lib2048 import Network, convert
 from lib2048.cli import main
-from lib2048.game.board import symmetries, to_exponents
 from lib2048.machine.arrays import read_arrays, write_arrays
 from lib2048.networks import foreign, storage
 
@@ -120,31 +119,6 @@ def test_memory_stays_below_twice_the_file(tmp_path):
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         assert peak < 2 * source.stat().st_size
-
-
-def plain_value(content, board):
-    """Look a board up as the programs do, on its 8 symmetric images."""
-    images = [to_exponents(image).ravel() for image in symmetries(board)]
-    return sum(
-        float(values[sum(int(image[int(cell, 16)]) << 4 * i for i, cell in enumerate(name))])
-        for name, (values, *_) in content.items()
-        for image in images
-    )
-
-
-@every_kind
-@pytest.mark.parametrize("names", [TUPLES, ("3210", "51a")])
-def test_a_network_values_boards_as_its_program_does(tmp_path, suffix, columns, made, names):
-    content = tables(names, columns)
-    source = written(tmp_path, suffix, made(content))
-    convert(source, tmp_path / "ours.npz")
-    for values, *_ in content.values():
-        values[np.abs(values) > 1e30] = 0  # they would hide all others
-    for path in (source, tmp_path / "ours.npz"):
-        network = lib2048.load(path)
-        network.weights[np.abs(network.weights) > 1e30] = 0
-        for board in (0x0000000000001221, 0x0001023100451267, 0xFEDCBA9876543210):
-            assert network.value(board) == pytest.approx(plain_value(content, board), abs=1e-2)
 
 
 def checkpoint(path, network, memory):

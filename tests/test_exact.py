@@ -211,12 +211,6 @@ def test_visits_and_largest(size, way):
     assert all(close(share, largest[tile]) for tile, share in values.largest().items())
 
 
-def test_two_twos_on_two_by_two():
-    optimal = game(2, 2).optimal()
-    for state in ([[2, 2], [0, 0]], [[2, 0], [0, 2]], [[0, 2], [0, 2]]):
-        assert optimal.of(state) == pytest.approx(67.6962640788, abs=1e-10)
-
-
 def test_a_row_is_a_column_and_a_board_its_image():
     row, column = solve(1, 4, progress=False), solve(4, 1, progress=False)
     assert close(row.start, column.start) and close(row.moves, column.moves)

@@ -115,18 +115,6 @@ def slide(board, action, table):
     return transpose(mirror(after)), reward
 
 
-def mirrors_after_transposing(board, action, table):
-    if action != 2:
-        return slide(board, action, table)
-    after, reward = slide_left(mirror(transpose(board)), table)
-    return mirror(transpose(after)), reward
-
-
-def test_slide():
-    said("slide", mirrors_after_transposing, "order_back", "columns")
-    assert labs.check("hw02.slide", mirrors_after_transposing, part="rows").passed
-
-
 def legal(board, table):
     return sum([(slide(board, a, table)[0] != board) * 2**a for a in range(4)])
 

@@ -2,7 +2,6 @@
 
 import time
 
-import handins
 import numba
 import numpy as np
 import pytest
@@ -145,11 +144,6 @@ def forgets_the_last(network, path, alpha):
         target = following.reward + tdl.estimate(network, following.afterstate)
         error = target - tdl.estimate(network, path[t].afterstate)
         tdl.update(network, path[t].afterstate, alpha * error)
-
-
-def test_a_typical_wrong_answer_is_told_its_cause():
-    handins.said("hw04", "select_best_move", forgets_the_reward, "no_reward")
-    handins.said("hw04", "update_episode", forgets_the_last, "last_not_taught")
 
 
 def too_deep(network, board):

@@ -17,24 +17,6 @@ def copies_while_reading(V, stage, pattern):
     return V[stage, pattern]
 
 
-def read(V, stage, pattern):
-    raise NotImplementedError
-
-
-def tc(V, E, A, key, error, rate):
-    own = 1
-    if A.get(key, 0) > 0:
-        own = abs(E[key]) / A[key]
-    V[key] = V.get(key, 0) + own * rate * error
-    E[key] = E.get(key, 0) + error
-    A[key] = A.get(key, 0) + abs(error)
-
-
-def with_the_librarys_read(V, E, A, stage, pattern, error, rate):
-    V[stage, pattern] = read(V, stage, pattern)
-    tc(V, E, A, (stage, pattern), error, rate)
-
-
 def takes_it_away(stage, kept, rng):
     if stage + 1 < len(kept) and kept[stage + 1]:
         return stage + 1, kept[stage + 1].pop()
@@ -57,11 +39,6 @@ def test_a_wrong_answer_gets_its_hint():
     handins.said("hw07", "next_start", takes_it_away, "took_away")
     handins.said("hw07", "next_start", rather_the_first, "unfair")
     assert "a pair (stage, state)" in labs.check("hw07.next_start", the_state_alone).reason
-
-
-def test_a_missing_read_is_the_librarys():
-    result = labs.check("hw07.learn", with_the_librarys_read)
-    assert result.passed and result.stood_in == ["read"]
 
 
 @pytest.mark.parametrize("top, marks", [(32768, 4), (32768, 5), (2048, 3), (1024, 2), (512, 1)])

@@ -53,11 +53,6 @@ def targets_with_gradient(network, batch):
     return values * torch.from_numpy(~batch.over)
 
 
-def targets_without_end(network, batch):
-    with torch.no_grad():
-        return torch.tensor(batch.next_rewards) + network(encode(batch.next_afterstates))
-
-
 def step(network, optimiser, planes, target):
     optimiser.zero_grad()
     error = ((network(planes) - target) ** 2).mean()
@@ -85,7 +80,6 @@ WRONG = [
     ("encode", encode_last, "channels_last"),
     ("targets", targets_with_gradient, "gradient"),
     ("targets", hw09.careless_targets, "gradient"),
-    ("targets", targets_without_end, "terminal"),
     ("step", step_with_a_tensor, "tensor"),
 ]
 
@@ -104,11 +98,6 @@ def test_a_wrong_answer_gets_its_hint(name, wrong, key):
 def test_what_torch_cannot_use_is_named():
     assert "float32" in labs.check("hw09.encode", encode_whole).reason
     assert "returned a ndarray" in labs.check("hw09.encode", encode_numpy).reason
-
-
-def test_each_part_of_the_targets_sees_its_own_slip():
-    assert labs.check("hw09.targets", targets_without_end, part="going on").passed
-    assert labs.check("hw09.targets", targets_without_end, part="ends").status == "failed"
 
 
 def test_without_torch_one_line_says_what_to_install(monkeypatch):

@@ -7,21 +7,20 @@ import pytest
 
 from lib2048.course import labs
 from lib2048.course.labs import checks, hw01
-from lib2048.course.labs.exercise import LABS, Wrong, changed, of_lab
+from lib2048.course.labs.exercise import LABS, Wrong, changed, find, of_lab
 from lib2048.course.labs.messages import say
 from lib2048.game import spec
 
 
-def judged(exercise, version="truth", seed=2048):
+def judged(exercise, version="truth", part=None, seed=2048):
     """Check a version of the library's: the truth, or one of the typical mistakes."""
     if version == "truth":
         home = exercise.truth.__module__, exercise.truth.__name__
         text = "from {} import {} as function\n".format(*home)
     else:
-        text = "from lib2048.course.labs.exercise import of_lab\n"
-        wrong = f"of_lab({exercise.lab!r})[{exercise.function!r}].wrong[{version!r}]"
-        text += f"def function(*arguments):\n    return {wrong}(*arguments)\n"
-    return checks.check_text(exercise, text + 'FUNCTIONS = {"function": function}', None, seed)
+        text = "from lib2048.course.labs.exercise import find\n"
+        text += f"function = find({exercise.name!r}).wrong[{version!r}]\n"
+    return checks.check_text(exercise, text + 'FUNCTIONS = {"function": function}', part, seed)
 
 
 def missing(row):
@@ -238,6 +237,25 @@ def test_a_stub_of_every_exercise_is_not_attempted(exercise):
 def test_each_typical_mistake_is_told_from_the_others(exercise, seed):
     for key in exercise.mistakes:
         assert judged(exercise, key, seed=seed).reason == say(f"{exercise.name}.{key}")
+
+
+PARTS = [  # a mistake, the part of its exercise that sees it, and those that do not
+    ("hw02.slide", "order_back", "columns", "rows"),
+    ("hw03.monte_carlo", "last_visit", "first visit", "first game", "later games"),
+    ("hw03.td0", "backwards", "games", "last turn"),
+    ("hw03.q_update", "illegal", "on the way", "at the end"),
+    ("hw03.q_update", "skips_end", "at the end", "on the way"),
+    ("hw08.deeper", "dead_end", "dead ends", "states"),
+    ("hw08.deeper", "afterstates", "states", "dead ends"),
+    ("hw09.targets", "terminal", "ends", "going on"),
+]
+
+
+@pytest.mark.parametrize("name, key, seen, others", [(*case[:3], case[3:]) for case in PARTS])
+def test_a_mistake_takes_the_marks_of_its_own_part_alone(name, key, seen, others):
+    assert judged(find(name), key, seen).reason == say(f"{name}.{key}")
+    for part in others:
+        assert judged(find(name), key, part).passed
 
 
 @every
