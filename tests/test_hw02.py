@@ -40,25 +40,29 @@ def set_cell(board, cell, exponent):
     return board ^ (old ^ U(exponent)) << U(4 * cell)
 
 
-def a_signed_shift(board, cell, exponent):
-    return board & ~(U(15) << U(4 * cell)) | exponent << 4 * cell
-
-
-def a_variable_of_two_types(board, cell, exponent):
-    board = board & ~(U(15) << U(4 * cell))
+WHOLE = "return board & ~(U(15) << shift) | U(exponent) << shift"
+TWO_TYPES = """board = board & ~(U(15) << shift)
     if exponent > 0:
         board = board | exponent << 4 * cell
-    return board
+    return board"""
+CELLS = [
+    ("set_cell", "compiled_signed", "U(exponent) << shift", "exponent << 4 * cell"),
+    ("set_cell", "compiled_float", WHOLE, TWO_TYPES),
+    ("transpose", "compiled_signed", "U(", "("),
+]
+
+
+@pytest.mark.parametrize("name, key, old, new", CELLS)
+def test_types_that_go_wrong_are_told(name, key, old, new):
+    said(name, (old, new), key)
 
 
 def a_mask_of_plain_numbers(board, cell, exponent):
     return board & ~(15 << 4 * cell) | U(exponent) << U(4 * cell)
 
 
-def test_set_cell():
-    said("set_cell", a_signed_shift, "compiled_signed")
-    said("set_cell", a_variable_of_two_types, "compiled_float")
-    said("set_cell", a_mask_of_plain_numbers, "overflow")  # a negative number in Python
+def test_a_negative_number_in_python_is_told():
+    said("set_cell", a_mask_of_plain_numbers, "overflow")
 
 
 def transpose(board):
@@ -67,23 +71,6 @@ def transpose(board):
         for c in range(4):
             new = set_cell(new, 4 * r + c, get_cell(board, 4 * c + r))
     return new
-
-
-def masks_as_plain_numbers(board):
-    board = (
-        board & 0xF0F00F0FF0F00F0F
-        | (board & 0x0000F0F00000F0F0) << 12
-        | (board & 0x0F0F00000F0F0000) >> 12
-    )
-    return (
-        board & 0xFF00FF0000FF00FF
-        | (board & 0x00000000FF00FF00) << 24
-        | (board & 0x00FF00FF00000000) >> 24
-    )
-
-
-def test_transpose():
-    said("transpose", masks_as_plain_numbers, "compiled_signed")
 
 
 def mirror(board):

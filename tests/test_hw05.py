@@ -22,23 +22,10 @@ def horner(errors, lam):
     return total
 
 
-def popping(values, past, lam, alpha, h):
-    share, error = alpha / values.lookups_per_board, past[-1][1]
-    while past and h >= 0:
-        values.add(past.pop()[0], share * error)
-        share, h = share * lam, h - 1
-
-
-def in_place(values, waiting, lam, alpha, h, over):
-    while len(waiting) > h or (over and waiting):
-        total = horner([error for _, error in waiting], lam)
-        values.add(waiting.pop(0)[0], alpha * total / values.lookups_per_board)
-    return waiting
-
-
-def test_a_wrong_answer_gets_its_hint():
-    handins.said("hw05", "learn_online", popping, "mutated")
-    handins.said("hw05", "learn_delayed", in_place, "mutated")
+def test_an_answer_that_changes_its_lists_is_told_so():
+    popped = "[past.pop() for _ in range(min(h + 1, len(past)))]"
+    handins.said("hw05", "learn_online", ("past[::-1][: h + 1]", popped), "mutated")
+    handins.said("hw05", "learn_delayed", ("waiting = waiting[1:]", "del waiting[0]"), "mutated")
 
 
 def test_other_right_answers_pass():

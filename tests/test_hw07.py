@@ -7,38 +7,21 @@ import numpy as np
 import pytest
 
 from lib2048 import Network, from_tiles
-from lib2048.course import labs
 from lib2048.course.labs import hw07
 
-
-def copies_while_reading(V, stage, pattern):
-    if V.get((stage, pattern), 0) == 0:
-        V[stage, pattern] = V.get((stage - 1, pattern), 0)
-    return V[stage, pattern]
-
-
-def takes_it_away(stage, kept, rng):
-    if stage + 1 < len(kept) and kept[stage + 1]:
-        return stage + 1, kept[stage + 1].pop()
-    return 0, None
+ANY = "rng.choice(kept[stage + 1])"
+RATHER_THE_FIRST = "kept[stage + 1][min(int(rng.expovariate(2)), len(kept[stage + 1]) - 1)]"
+WRONG = [
+    ("read", "wrote", "        return V", "        here = V[stage, pattern] = V"),
+    ("next_start", "took_away", ANY, "kept[stage + 1].pop()"),
+    ("next_start", "unfair", ANY, RATHER_THE_FIRST),
+    ("next_start", "no_pair", "return 0, None", "return None", "stage + 1, rng", "rng"),
+]
 
 
-def the_state_alone(stage, kept, rng):
-    return rng.choice(kept[stage + 1]) if kept[stage + 1 : stage + 2] not in ([], [[]]) else None
-
-
-def rather_the_first(stage, kept, rng):
-    if stage + 1 == len(kept) or not kept[stage + 1]:
-        return 0, None
-    states = kept[stage + 1]
-    return stage + 1, states[min(int(rng.expovariate(2)), len(states) - 1)]
-
-
-def test_a_wrong_answer_gets_its_hint():
-    handins.said("hw07", "read", copies_while_reading, "wrote")
-    handins.said("hw07", "next_start", takes_it_away, "took_away")
-    handins.said("hw07", "next_start", rather_the_first, "unfair")
-    assert "a pair (stage, state)" in labs.check("hw07.next_start", the_state_alone).reason
+@pytest.mark.parametrize("name, key, edits", [(*case[:2], case[2:]) for case in WRONG])
+def test_a_wrong_answer_gets_its_hint(name, key, edits):
+    handins.said("hw07", name, edits, key)
 
 
 @pytest.mark.parametrize("top, marks", [(32768, 4), (32768, 5), (2048, 3), (1024, 2), (512, 1)])
