@@ -1,13 +1,13 @@
 """Checks of labs: what they say of right, missing and wrong answers, whatever these do."""
 
-import random
 import textwrap
 
+import handins
 import pytest
 
 from lib2048.course import labs
-from lib2048.course.labs import checks, hw01
-from lib2048.course.labs.exercise import LABS, Wrong, changed, find, of_lab
+from lib2048.course.labs import checks
+from lib2048.course.labs.exercise import LABS, changed, find, of_lab
 from lib2048.course.labs.messages import say
 from lib2048.game import spec
 
@@ -163,49 +163,26 @@ def test_hints_and_names(capsys):
         labs.check("hw01.1", slide_row, part="all")
 
 
-def a_game(tiles=2, spawns=1, slides=spec.slide, once=False, keeps=None, show=spec.legal_actions):
-    """Return a `play` that goes wrong in one way."""
-
-    def play(choose, rng):
-        rng = rng if keeps is None else keeps
-        board, score, actions = [[0] * 4 for _ in range(4)], 0, 0
-        for _ in range(tiles):
-            board = spec.spawn(board, rng)
-        while spec.legal_actions(board) and not (once and actions):
-            board, reward = slides(board, choose(board, show(board)))
-            for _ in range(spawns):
-                board = spec.spawn(board, rng)
-            score, actions = score + reward, actions + 1
-        return board, score, actions
-
-    return play
+PLAYS = [
+    ("start", "initial(rng)", "spawn([[0] * 4 for _ in range(4)], rng)"),
+    ("legal", "choose(board, legal)", "choose(board, [0, 1, 2, 3])"),
+    ("turn", "choose(board, legal)", "(choose(board, legal) + 2) % 4"),
+    ("not_over", "while legal", "if legal"),
+    ("own_luck", "spawn(afterstate, rng)", "spawn(afterstate, __import__('random'))"),
+    ("score", "score + reward", "reward"),
+    ("no_triple", "return board, score, actions", "return board, score"),
+    ("actions", "actions + 1", "7"),
+]
 
 
-def score_of_the_last(play):
-    return lambda choose, rng: (lambda board, score, n: (board, score // n, n))(*play(choose, rng))
-
-
-GAMES = {
-    "start": lambda: a_game(tiles=1),
-    "legal": lambda: a_game(show=lambda board: [0, 1, 2, 3]),
-    "turn": lambda: a_game(slides=lambda board, action: spec.slide(board, (action + 2) % 4)),
-    "not_over": lambda: a_game(once=True),
-    "own_luck": lambda: a_game(keeps=random.Random()),
-    "score": lambda: score_of_the_last(a_game()),
-    "no_triple": lambda: lambda choose, rng: a_game()(choose, rng)[:2],
-    "actions": lambda: lambda choose, rng: (*a_game()(choose, rng)[:2], 7),
-}
-
-
-@pytest.mark.parametrize("key", GAMES)
-def test_a_game_against_the_rules_is_told_its_cause(key):
-    with pytest.raises(Wrong) as caught:
-        hw01.played(GAMES[key](), hw01._first_legal, 3)
-    assert caught.value.args[0] == key
+@pytest.mark.parametrize("key, old, new", PLAYS)
+def test_a_game_against_the_rules_is_told_its_cause(key, old, new):
+    handins.said("hw01", "play", (old, new), key)
 
 
 def test_a_game_by_the_rules_passes_however_its_spawns_draw():
-    assert hw01.played(a_game(), hw01._first_legal, 3) is True
+    edits = ("spawn(afterstate, rng)", "(rng.random(), spawn(afterstate, rng))[1]")
+    assert handins.check_changed("hw01.play", edits).passed
 
 
 EVERY = [exercise for lab in LABS for exercise in of_lab(lab).values()]
