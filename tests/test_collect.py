@@ -28,6 +28,7 @@ from lib2048.sweep.solving import Solving
 
 DATA = Path(__file__).parents[1] / "data"
 CURVES = DATA / "curves"
+PARSER = _parser()
 SHORT = Settings(network=SMALL, actions=20_000)
 RUNS = f"""
 [collect]
@@ -441,7 +442,7 @@ def test_a_list_that_is_none_is_refused_in_one_line(tmp_path):
 
 def asked_by(command):
     """Return the settings that a command line asks for."""
-    options = _parser().parse_args([*command.split()[1:], "--out", "none"])
+    options = PARSER.parse_args([*command.split()[1:], "--out", "none"])
     known = {flag.name for flag in flags().values()}
     return Settings.asked(**{name: x for name, x in vars(options).items() if name in known})
 
