@@ -289,13 +289,8 @@ def test_own_functions_are_the_librarys_bit_for_bit(form, order, mine):
 
 
 def in_plain_order(network):
-    return np.concatenate(
-        [
-            network.table(which, head)
-            for head in range(network.heads)
-            for which in range(len(network.tuples))
-        ]
-    )
+    heads, tuples = range(network.heads), range(len(network.tuples))
+    return np.concatenate([network.table(which, head) for head in heads for which in tuples])
 
 
 def test_own_update_takes_part_in_learning():
