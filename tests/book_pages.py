@@ -9,13 +9,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-for needed in (
-    "sphinx",
-    "myst_nb",
-    "sphinx_book_theme",
-    "sphinxcontrib.bibtex",
-    "sphinx-mathjax-offline",
-):
+NEEDED = "sphinx myst_nb sphinx_book_theme sphinxcontrib.bibtex sphinx-mathjax-offline"
+for needed in NEEDED.split():
     if find_spec(needed) is None:
         pytest.skip("pip install -e '.[all]'", allow_module_level=True)
 

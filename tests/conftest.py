@@ -37,7 +37,7 @@ def pytest_collection_modifyitems(items):
 def refused():
     """Return a check: a call raises ValueError, in one line with these words in it."""
 
-    def check(call, said):
+    def check(call, said=""):
         with pytest.raises(ValueError) as error:
             call()
         assert said in str(error.value) and "\n" not in str(error.value)
@@ -92,12 +92,14 @@ def chromium():
     """A browser."""
     import lab
 
+    if lab.CHROMIUM is None:
+        pytest.skip(lab.HOW)
     with lab.browser() as started:
         yield started
 
 
 @pytest.fixture(scope="module")
-def notebook(request, at, chromium):
+def notebook(request, chromium, at):
     """The module's notebook, run until its widget number LAST stands on the page."""
     import lab
 

@@ -57,6 +57,13 @@ def changed(student, **texts):
     return notebook
 
 
+def edited(student, **edits):
+    """Return the solution with an old text exchanged for a new one in some cells."""
+    texts = {name: "".join(cell(solution(), name)["source"]) for name in edits}
+    assert all(old in texts[name] for name, (old, _) in edits.items())
+    return changed(student, **{name: texts[name].replace(*edit) for name, edit in edits.items()})
+
+
 def data(notebook):
     """Return the bytes of a notebook's file."""
     return json.dumps(notebook).encode()
@@ -69,6 +76,12 @@ def download(path, entries):
             hour, minute = map(int, (when or ["12:00"])[0].split(":"))
             archive.writestr(zipfile.ZipInfo(name, (2026, 3, 1, hour, minute, 0)), content)
     return path
+
+
+def moodle(path, *entries):
+    """Write a zip file as Moodle gives it; entries: (who, "hw01.ipynb", bytes, "12:00"), …"""
+    named = [(f"{who}_assignsubmission_file_/{name}", *more) for who, name, *more in entries]
+    return download(path, named)
 
 
 def check_changed(name, edits, part=None):

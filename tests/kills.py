@@ -30,18 +30,29 @@ CHAINS = [
 ]  # fmt: skip
 
 
-def start(options, folder):
+def start(options, folder, *more):
     """Begin or resume a run in a process of its own, one that would go on forever."""
     said = [text for name, value in options.items() for text in (f"--{name}", str(value))]
     command = [sys.executable, "-m", "lib2048.cli", "train", *said, "--actions", str(10**13)]
-    command += ["--checkpoint-every", "0.05", "--out", str(folder), "--resume"]
-    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    command += ["--out", str(folder), *more]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    return subprocess.Popen(command, **pipes)
 
 
 def written(folder):
     """Return when the checkpoint was written last."""
     path = folder / "checkpoint.npz"
     return path.stat().st_mtime_ns if path.exists() else 0
+
+
+def saved(process, folder, times=1):
+    """Wait until a process has written its checkpoint so many times; return the process."""
+    for _ in range(times):
+        before = written(folder)
+        while written(folder) == before:
+            assert process.poll() is None, process.communicate()
+            time.sleep(0.02)
+    return process
 
 
 def kill(process, folder, random):
@@ -54,7 +65,7 @@ def kill(process, folder, random):
     while time.monotonic() < end and process.poll() is None:
         time.sleep(0.001)
     process.send_signal(signal.SIGKILL)
-    return process.communicate()[1].decode()
+    return process.communicate()[1]
 
 
 def kept(folder):
@@ -70,7 +81,7 @@ def chain(options, kills, random, folder):
     """Kill a run so many times; raise AssertionError where something is lost or another."""
     before = 0, 0
     for _ in range(kills):
-        process = start(options, folder)
+        process = start(options, folder, "--checkpoint-every", "0.05", "--resume")
         said = kill(process, folder, random)
         assert process.returncode == -signal.SIGKILL, said
         now = kept(folder)

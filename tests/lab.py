@@ -133,24 +133,39 @@ def notebook(path, *sources):
     nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel}), path)
 
 
-class Page:
-    """A notebook that is open in the browser, and what went wrong on its page."""
+class Watched:
+    """A page of the browser, and what it complained of or asked for."""
 
-    def __init__(self, started, address, width=1200, height=900):
-        self.context = started.new_context(viewport={"width": width, "height": height})
-        self.page = self.context.new_page()
-        self.errors, self.requests = [], []
+    def __init__(self, started, width=1200, height=900, **more):
+        self.context = started.new_context(viewport={"width": width, "height": height}, **more)
+        self.page, self.errors, self.requests = self.context.new_page(), [], []
         self.page.on("console", self.heard)
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
         self.page.on("request", lambda request: self.requests.append(request.url))
         self.page.set_default_timeout(PATIENCE)
-        self.page.goto(address)
-        self.until_ready()
 
     def heard(self, said):
         """Keep an error, unless JupyterLab makes it by itself."""
         if said.type == "error" and not any(words in said.text for words in ITS_OWN):
             self.errors.append(said.text)
+
+    def abroad(self):
+        """Return the requests that left this machine."""
+        ours = ("http://127.0.0.1:", "ws://127.0.0.1:", "blob:", "data:", "file:")
+        return [url for url in self.requests if not url.startswith(ours)]
+
+    def close(self):
+        """Close the page."""
+        self.context.close()
+
+
+class Page(Watched):
+    """A notebook that is open in the browser."""
+
+    def __init__(self, started, address, **size):
+        super().__init__(started, **size)
+        self.page.goto(address)
+        self.until_ready()
 
     def until_ready(self):
         """Wait for the notebook and its kernel: cells that are run before are not run."""
@@ -210,15 +225,6 @@ class Page:
         """Return (id, type) of every cell of the notebook."""
         cells = "window.jupyterapp.shell.currentWidget.content.widgets"
         return self.page.evaluate(f"{cells}.map(({{model}}) => [model.id, model.type])")
-
-    def abroad(self):
-        """Return the requests that left this machine."""
-        ours = ("http://127.0.0.1:", "ws://127.0.0.1:", "blob:", "data:")
-        return [url for url in self.requests if not url.startswith(ours)]
-
-    def close(self):
-        """Close the page."""
-        self.context.close()
 
 
 # ---- a widget on a page --------------------------------------------------------------------------

@@ -1,5 +1,7 @@
 """Approximate dynamic programming: its features, its expectation, its fit, and its play."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -7,8 +9,10 @@ from lib2048 import SmallGame
 from lib2048.deep.adp import ADP, FEATURES, features
 from lib2048.deep.moves import record_games
 from lib2048.deep.policy import ProbabilityPlayer
-from lib2048.game.board import afterstates, from_tiles, symmetries
+from lib2048.game import mdp
+from lib2048.game.board import afterstates, from_tiles, initial, slide, spawn, symmetries, tile_sum
 from lib2048.game.game import new_game
+from lib2048.game.rng import stream
 from lib2048.play.evaluation import evaluate
 
 TWO, SMALL = new_game(2, 2), new_game(2, 3)
@@ -42,22 +46,10 @@ def test_a_mirrored_board_has_the_same_features_and_a_turned_one_swaps_two():
         assert (images[4:] == own[[0, 2, 1, 3]]).all()
 
 
-def test_on_2x2_all_features_are_always_1():
-    """Every cell is a corner there and every line two cells long, so the tests below go wider."""
-    states = np.array([b for b in range(1, 1 << 24) if not b & 0xFF00], np.uint64)[::97]
-    assert len(states) > 500 and (features(states, TWO) == 1).all()
-
-
-# ---------------------------------------------------------------- in plain Python, on 2x3 and 1x4
-
-
-def cells_of(rows, columns):
-    return [(r, c) for r in range(rows) for c in range(columns)]
-
-
 def plain_features(board, rows, columns):
     """Say in plain Python what features a board has."""
-    cells = {(r, c): int(board) >> 4 * (4 * r + c) & 15 for r, c in cells_of(rows, columns)}
+    places = itertools.product(range(rows), range(columns))
+    cells = {(r, c): int(board) >> 4 * (4 * r + c) & 15 for r, c in places}
     corners = [(r, c) for r in (0, rows - 1) for c in (0, columns - 1)]
     top = max(cells[corner] for corner in corners)
     found = np.array([top == max(cells.values()), False, False, False])
@@ -75,25 +67,15 @@ def plain_features(board, rows, columns):
     return found.astype(float)
 
 
-def spawns(after, rows, columns):
-    """Return [(chance, board)] of what may stand there after the spawn."""
-    shifts = [4 * (4 * r + c) for r, c in cells_of(rows, columns)]
-    empty = [shift for shift in shifts if not int(after) >> shift & 15]
-    return [
-        (chance / len(empty), int(after) | exponent << shift)
-        for shift in empty
-        for exponent, chance in ((1, 0.9), (2, 0.1))
-    ]
-
-
 def plain_expected(board, theta, size):
-    worth = np.full(4, -np.inf)
-    for action, after, _ in afterstates(board, new_game(*size)):
-        worth[action] = sum(p * theta @ plain_features(x, *size) for p, x in spawns(after, *size))
+    worth, game = np.full(4, -np.inf), new_game(*size)
+    for action, after, _ in afterstates(board, game):
+        spawns = game.outcomes(after)
+        worth[action] = sum(chance * theta @ plain_features(x, *size) for chance, x in spawns)
     return worth
 
 
-@pytest.mark.parametrize("size", [(2, 2), (2, 3), (3, 2), (1, 4)])
+@pytest.mark.parametrize("size", [(2, 2), (2, 3), (3, 2), (1, 4), (4, 4)])
 def test_the_expectation_is_that_over_all_spawns(size):
     player = ADP(new_game(*size))
     player.theta = np.array([3.0, -1.0, 0.5, 2.0])
@@ -106,45 +88,19 @@ def test_the_expectation_is_that_over_all_spawns(size):
     assert [player.choose(board) for board in states] == best
 
 
-def exact_worth(board, size, act, known):
-    """Return the expected score of play by act, a function from boards to shares of actions."""
-    if board not in known:
-        known[board] = 0.0
-        shares = act(board)
-        for action, after, reward in afterstates(board, new_game(*size)):
-            if shares[action]:
-                later = (p * exact_worth(x, size, act, known) for p, x in spawns(after, *size))
-                known[board] += shares[action] * (reward + sum(later))
-    return known[board]
-
-
 def test_its_play_on_1x4_is_worth_exactly_what_any_of_its_best_actions_is():
     """Games played by its kernels have the mean that plain Python works out."""
-    size, known, player = (1, 4), {}, ADP(new_game(1, 4))
+    game, player = SmallGame(1, 4, progress=False), ADP(new_game(1, 4))
 
-    def act(board):
-        worths = plain_expected(board, player.theta, size)
-        best = np.isfinite(worths) & (worths > worths.max() - 1e-9)
-        return best / max(best.sum(), 1)
+    def shares(state):
+        worths = plain_expected(game.pack(state), player.theta, (1, 4))
+        best = np.flatnonzero(worths > worths.max() - 1e-9)
+        return dict.fromkeys(best.tolist(), 1 / len(best))
 
-    worth = sum(
-        p * q * exact_worth(second, size, act, known)
-        for p, first in spawns(0, *size)
-        for q, second in spawns(first, *size)
-    )
+    worth = mdp.worth(shares, 1, 4)
     scores = player.play_games(0, 4000, 5)[:, 1]
     assert abs(scores.mean() - worth) < 4 * scores.std() / np.sqrt(len(scores))
-    game = SmallGame(1, 4, progress=False)
     assert 1.1 * game.follow("random").start < worth < game.optimal().start
-
-
-def test_on_4x4_the_expectation_counts_every_empty_cell():
-    player = ADP()
-    player.theta = np.array([1.0, 0, 0, 0])
-    board = from_tiles([[2, 2, 8, 16], [16, 8, 4, 2], [2, 4, 8, 16], [4, 8, 4, 2]])
-    # Left leaves one empty cell, the upper right corner, and 16 in the middle of the left edge:
-    # with a 2 or a 4 there no corner holds a 16 any more. Right empties the upper left one.
-    assert player.expected([board]).tolist() == [[-np.inf, 1.0, -np.inf, 0.0]]
 
 
 def test_weights_of_1_play_much_better_than_random():
@@ -170,9 +126,6 @@ def test_the_gradient_is_that_of_the_mean_squared_error():
 
 def returns_of(moves):
     """Return the tiles on the last board of each move's game: its games played again."""
-    from lib2048.game.board import initial, slide, spawn, tile_sum
-    from lib2048.game.rng import stream
-
     sums, start = [], 0
     for game, end in enumerate(moves.ends):
         board, random = initial(stream(1, game), SMALL)

@@ -14,7 +14,6 @@ from lib2048.machine.arrays import (
     FORMAT,
     SEAL,
     Archive,
-    Flow,
     Form,
     Member,
     Part,
@@ -59,35 +58,10 @@ def test_what_is_written_comes_back(tmp_path, compress):
                 np.testing.assert_array_equal(one, array)
 
 
-def in_pieces(count, piece=1000):
-    """Return a member of some numbers, made piece by piece."""
-    numbers = np.arange(count, dtype=np.float32)
-    cuts = range(0, count, piece)
-    return numbers, Member(np.float32, (count,), lambda: (numbers[at : at + piece] for at in cuts))
-
-
-def test_a_member_is_written_piece_by_piece(tmp_path):
-    numbers, made = in_pieces(12_345)
-    write_arrays(tmp_path / "a.npz", {"x": made})
-    np.testing.assert_array_equal(read_arrays(tmp_path / "a.npz")["x"], numbers)
-    np.testing.assert_array_equal(np.asarray(made), numbers)
-
-
 def test_a_member_that_changes_while_it_is_written_leaves_no_file(tmp_path):
     short = Member(np.float32, (5,), lambda: iter([np.zeros(4, np.float32)]))
     assert "has changed" in refusal(lambda: write_arrays(tmp_path / "a.npz", {"x": short}))
     assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.parametrize("piece", [1, 7, 1000])
-def test_numbers_are_taken_in_turn(piece):
-    numbers, made = in_pieces(2500, piece)
-    flow, taken = Flow(made), []
-    for count in (0, 1, 999, 1000, 0, 600):
-        taken.append(flow.take(count))
-    assert list(map(len, taken)) == [0, 1, 999, 1000, 0, 500]
-    assert {part.dtype for part in taken} == {np.dtype(np.float32)}
-    np.testing.assert_array_equal(np.concatenate(taken), numbers)
 
 
 def test_a_part_has_the_names_behind_its_beginning(path):
@@ -109,8 +83,6 @@ def test_neither_writing_nor_reading_takes_a_second_copy(tmp_path):
     tracemalloc.stop()
     assert peak < 32 << 20
 
-
-# ---------------------------------------------------------------- forms
 
 WRONG = [
     (np.zeros(3), Form("float64", (4,)), "x is float64 of shape (3), not float64 of shape (4)"),
@@ -176,9 +148,6 @@ def test_what_does_not_fit_the_memory_is_refused_before_it_is_read(tmp_path, mon
             assert "needs 8 MiB" in refusal(call, MemoryError)
 
 
-# ---------------------------------------------------------------- the seal
-
-
 EDITS = {
     "a number": lambda a: a | {"number": np.array(8)},
     "a text": lambda a: a | {"text": np.array("naive")},
@@ -205,9 +174,6 @@ def test_another_order_is_the_same_file(path):
     np.savez(path, **dict(reversed(read_arrays(path).items())))
     with Archive(path) as archive:
         check_seal(archive)
-
-
-# ---------------------------------------------------------------- what is no file of ours
 
 
 def test_what_is_no_file_is_refused_at_once(tmp_path):

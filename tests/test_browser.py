@@ -16,10 +16,7 @@ from lib2048.play.players import player
 from lib2048.show.widgets.game import Game, from_hex, to_hex
 from lib2048.show.widgets.play import PlayWidget
 
-pytestmark = [
-    pytest.mark.skipif(lab.CHROMIUM is None, reason=lab.HOW),
-    pytest.mark.usefixtures("in_order"),
-]
+pytestmark = pytest.mark.usefixtures("in_order")
 
 LESSON = Path(__file__).resolve().parents[1] / "notebooks/00_start_here.ipynb"
 ACTIONS = ["Up", "Right", "Down", "Left"]

@@ -3,16 +3,13 @@
 import functools
 import http.server
 import threading
-from urllib.parse import urlsplit
 
 import lab
 import pytest
 from book_pages import built, names
 
-pytestmark = pytest.mark.skipif(lab.CHROMIUM is None, reason=lab.HOW)
-
 WIDTHS = {"laptop": 1200, "phone": 400}
-PATIENCE, A_GAME = 30_000, 180_000  # milliseconds
+A_GAME = 180_000  # milliseconds
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):
@@ -34,32 +31,14 @@ def address(made):
         server.shutdown()
 
 
-class Reader:
-    """One page of the browser, and what it complained of or asked for."""
-
-    def __init__(self, started, width=1200, theme="light"):
-        self.context = started.new_context(viewport={"width": width, "height": 900})
-        self.context.add_init_script(
-            f"localStorage.mode = localStorage.theme = '{theme}'"  # as the theme's own switch does
-        )
-        self.page, self.errors, self.requests = self.context.new_page(), [], []
-        self.page.set_default_timeout(PATIENCE)
-        self.page.on("console", lambda m: m.type == "error" and self.errors.append(m.text))
-        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
-        self.page.on("request", lambda request: self.requests.append(request.url))
-
-    def abroad(self):
-        """Return the requests that would have left this machine."""
-        ours = ("127.0.0.1", None)  # None: data: and file:
-        return [url for url in self.requests if urlsplit(url).hostname not in ours]
-
-
 @pytest.fixture
 def reader(request, chromium):
     width, theme = getattr(request, "param", ("laptop", "light"))
-    one = Reader(chromium, WIDTHS[width], theme)
+    one = lab.Watched(chromium, WIDTHS[width])
+    mode = f"localStorage.mode = localStorage.theme = '{theme}'"  # as the theme's own switch does
+    one.context.add_init_script(mode)
     yield one
-    one.context.close()
+    one.close()
     assert one.errors == [] == one.abroad()
 
 

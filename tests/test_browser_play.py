@@ -14,10 +14,7 @@ from lib2048.play.evaluation import evaluate
 from lib2048.play.players import network_player
 from lib2048.show.widgets.game import Game, to_hex
 
-pytestmark = pytest.mark.skipif(lab.CHROMIUM is None, reason=lab.HOW)
-
 KEYS = [f"Arrow{name}" for name in ACTIONS]
-PATIENCE = 120_000  # milliseconds
 PAGE = """<!doctype html>
 <html lang="en" data-theme="{theme}"><meta charset="utf-8"><title>2048</title>
 <style>html {{ color-scheme: {theme} }}</style>
@@ -27,30 +24,19 @@ PAGE = """<!doctype html>
 """
 
 
-@pytest.fixture(scope="module")
-def chromium():
-    with lab.browser() as started:
-        yield started
-
-
 @contextmanager
 def opened(chromium, folder, width=1200, theme="light", **more):
     """Open a page that holds the board; yield (page, board); nothing may go wrong on it."""
     path = folder / "page.html"
     script = (play_page.PLACE / "play.js").as_uri()
     path.write_text(PAGE.format(script=script, theme=theme), encoding="utf-8")
-    context = chromium.new_context(viewport={"width": width, "height": 800}, **more)
-    page, wrong, asked = context.new_page(), [], []
-    page.on("console", lambda message: wrong.append(message.text))
-    page.on("pageerror", lambda error: wrong.append(str(error)))
-    page.on("request", lambda request: asked.append(request.url))
-    page.goto(path.as_uri())
-    board = page.locator("#play-2048")
-    page.wait_for_selector("#play-2048[data-ready]", timeout=PATIENCE)
-    yield page, board
-    context.close()
-    assert wrong == []
-    assert [url for url in asked if not url.startswith("file:")] == []
+    watched = lab.Watched(chromium, width, 800, **more)
+    watched.page.goto(path.as_uri())
+    watched.page.wait_for_selector("#play-2048[data-ready]")
+    yield watched.page, watched.page.locator("#play-2048")
+    watched.close()
+    assert watched.errors == []
+    assert [url for url in watched.requests if not url.startswith("file:")] == []
 
 
 @pytest.fixture
@@ -79,7 +65,7 @@ def test_it_plays_a_whole_game_as_fast_as_it_can_and_by_the_rules(opened_page, p
     page, board = opened_page
     board.get_by_label("Speed").press("End")
     board.get_by_role("button", name="Watch it play").click()
-    page.wait_for_selector("#play-2048[data-finished]", timeout=PATIENCE)
+    page.wait_for_selector("#play-2048[data-finished]")
     number, score, length, last = board.get_attribute("data-finished").split(" ")
     result = evaluate(player, int(number) + 1, 2048)
     assert int(score) == result.scores[int(number)]

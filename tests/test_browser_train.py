@@ -6,10 +6,7 @@ import re
 import lab
 import pytest
 
-pytestmark = [
-    pytest.mark.skipif(lab.CHROMIUM is None, reason=lab.HOW),
-    pytest.mark.usefixtures("in_order"),
-]
+pytestmark = pytest.mark.usefixtures("in_order")
 
 CELLS = [
     "from lib2048 import Run, Settings, TrainWidget\n"
@@ -46,6 +43,12 @@ class Training(lab.Widget):
         for _ in range(3):
             text = far.inner_text()
             self.page.wait_for_function("([e, text]) => e.innerText !== text", arg=[far, text])
+
+    def until_both(self, phase, grow=False):
+        for number in range(2):
+            self.until_phase(phase, number)
+            if grow:
+                self.until_it_grows(number)
 
 
 @pytest.fixture
@@ -159,9 +162,7 @@ def test_two_runs_train_side_by_side_and_a_page_that_is_closed_stops_nothing(
     notebook, both, at, chromium
 ):
     both.button("Start all").click()
-    for number in range(2):
-        both.until_phase("training", number)
-        both.until_it_grows(number)
+    both.until_both("training", grow=True)
     assert "td α 0.1" in both.chart(0) and "tc β 1.0" in both.chart(0)
     rate = both.root.get_by_label("rate of all runs", exact=True)
     assert rate.input_value() == "" and rate.get_attribute("placeholder") == "differ"
@@ -177,14 +178,11 @@ def test_two_runs_train_side_by_side_and_a_page_that_is_closed_stops_nothing(
     notebook.page.goto("about:blank")
     notebook.page.goto(at("page.ipynb"))
     notebook.until_ready()
-    for number in range(2):
-        both.until_phase("training", number)
-        both.until_it_grows(number)
+    both.until_both("training", grow=True)
     assert notebook.ask("both.run.actions") > actions
     assert "–" not in both.chart(0).split("Left and")[0]
     both.button("Stop all").click()
-    for number in range(2):
-        both.until_phase("stopped", number)
+    both.until_both("stopped")
 
 
 def test_running_its_cell_again_ends_the_old_one(notebook, one):
@@ -197,12 +195,9 @@ def test_running_its_cell_again_ends_the_old_one(notebook, one):
 
 def test_it_fits_a_phone_and_everything_has_a_name(notebook, both):
     both.press("p")
-    for number in range(2):
-        both.until_phase("training", number)
-        both.until_it_grows(number)
+    both.until_both("training", grow=True)
     both.press("p")
-    for number in range(2):
-        both.until_phase("paused", number)
+    both.until_both("paused")
     lab.check_looks(notebook, charts=True)
     lab.check_names(notebook)
 

@@ -9,10 +9,7 @@ from lib2048.game import board as rules
 from lib2048.search.tree import SearchTree
 from lib2048.show.widgets.game import from_hex, to_hex
 
-pytestmark = [
-    pytest.mark.skipif(lab.CHROMIUM is None, reason=lab.HOW),
-    pytest.mark.usefixtures("in_order"),
-]
+pytestmark = pytest.mark.usefixtures("in_order")
 
 TILES = [[4, 32, 128, 512], [2, 16, 8, 64], [0, 2, 4, 0], [0, 0, 2, 0]]
 TRAP = ((32, 16, 4), (8, 0, 4))
@@ -111,9 +108,6 @@ def tree(notebook):
 @pytest.fixture
 def small(notebook):
     return Board(notebook, SMALL)
-
-
-# ---- the tree ------------------------------------------------------------------------------------
 
 
 @pytest.mark.smoke
@@ -253,9 +247,6 @@ def test_positions_of_a_recorded_game(notebook, network):
     assert game.worths("") == wanted
 
 
-# ---- small boards --------------------------------------------------------------------------------
-
-
 @pytest.mark.smoke
 def test_a_small_board_shows_what_the_solver_says(small):
     game = SmallGame(2, 3, progress=False)
@@ -309,9 +300,6 @@ def test_a_small_board_is_explored_by_keys_alone(notebook, small):
     small.page.wait_for_function(
         "([e, state]) => e.dataset.board !== state", arg=[small.root.element_handle(), state]
     )
-
-
-# ---- the notebook around, how it looks -----------------------------------------------------------
 
 
 def test_no_key_reaches_the_notebook(notebook):

@@ -10,10 +10,7 @@ from lib2048.course import collect, fit
 from lib2048.game import board as rules
 from lib2048.show.widgets.game import from_hex, to_hex
 
-pytestmark = [
-    pytest.mark.skipif(lab.CHROMIUM is None, reason=lab.HOW),
-    pytest.mark.usefixtures("in_order"),
-]
+pytestmark = pytest.mark.usefixtures("in_order")
 
 CELLS = [
     "from lib2048 import *\nfrom lib2048.course import collect, fit\n"

@@ -41,29 +41,23 @@ def test_a_run_folder_holds_the_test_games(tmp_path):
     assert [float(row["mean"]) for row in rows] == [r["mean"] for r in history.evaluations]
 
 
-def test_test_games_survive_a_stop(monkeypatch, tmp_path):
-    whole = trained(actions=70_000, **TESTS)
-    with monkeypatch.context() as patch:
-        stop_after(patch, 40_000)
-        stopped = trained(out=tmp_path, actions=70_000, **TESTS)
-    assert stopped[1].stopped and len(stopped[1].evaluations) == 2
-    resumed = trained(out=tmp_path, actions=70_000, resume=True, **TESTS)
-    same_run(resumed, whole)
-    assert scores_of(resumed[1].evaluations) == scores_of(whole[1].evaluations)
-
-
 def press_stop(*_, stop):
     signal.raise_signal(signal.SIGINT)
     assert stop.is_set()
     raise KeyboardInterrupt
 
 
-def test_stop_during_the_test_games_loses_nothing(monkeypatch, tmp_path):
+@pytest.mark.parametrize("tested", [0, 2])
+def test_test_games_survive_a_stop_between_and_during_them(monkeypatch, tmp_path, tested):
     whole = trained(actions=70_000, **TESTS)
     with monkeypatch.context() as patch:
-        patch.setattr(checkups, "evaluate", press_stop)
-        stopped = trained(out=tmp_path, actions=70_000, **TESTS)
-    assert stopped[1].stopped and stopped[1].actions == 30_000 and not stopped[1].evaluations
+        if tested:
+            stop_after(patch, 40_000)
+        else:
+            patch.setattr(checkups, "evaluate", press_stop)
+        _, stopped = trained(out=tmp_path, actions=70_000, **TESTS)
+    assert stopped.stopped and len(stopped.evaluations) == tested
+    assert stopped.actions == 30_000 or tested
     resumed = trained(out=tmp_path, actions=70_000, resume=True, **TESTS)
     same_run(resumed, whole)
     assert scores_of(resumed[1].evaluations) == scores_of(whole[1].evaluations)

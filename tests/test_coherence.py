@@ -52,9 +52,6 @@ def test_a_rule_that_there_is_not_is_refused():
         one_weight([1], "sgd")
 
 
-# ---------------------------------------------------------------- all weights of a network
-
-
 @pytest.fixture(scope="module")
 def weights():
     return coherence(NETWORK, ACTIONS, progress=False)
@@ -88,9 +85,6 @@ def test_medians_go_by_doublings_of_the_visits(weights):
     some = weights[weights.visits.between(4, 7)]
     assert middle.loc[2].tolist() == some.median().tolist()
     assert by_visits(weights, least=len(weights)).empty
-
-
-# ---------------------------------------------------------------- Table I
 
 
 def test_table_one_has_every_row_of_the_paper():

@@ -16,7 +16,6 @@ from learners import read_arrays
 import lib2048
 from lib2048 import Network, convert
 from lib2048.cli import main
-from lib2048.game.board import symmetries, to_exponents
 from lib2048.machine.arrays import write_arrays
 from lib2048.networks import foreign, storage
 
@@ -82,9 +81,6 @@ def there_and_back(folder, source):
     return (folder / f"back{source.suffix}").read_bytes()
 
 
-# ---------------------------------------------------------------- there and back
-
-
 @every_kind
 @pytest.mark.parametrize("share", [0.0, 0.1, 1.0])
 @pytest.mark.parametrize("names", [TUPLES, ("0",), ("fed", "3c", "9", "2104")], ids=str)
@@ -126,34 +122,6 @@ def test_memory_stays_below_twice_the_file(tmp_path):
         assert peak < 2 * source.stat().st_size
 
 
-# ---------------------------------------------------------------- what the numbers mean
-
-
-def plain_value(content, board):
-    """Look a board up as the programs do, on its 8 symmetric images."""
-    images = [to_exponents(image).ravel() for image in symmetries(board)]
-    return sum(
-        float(values[sum(int(image[int(cell, 16)]) << 4 * i for i, cell in enumerate(name))])
-        for name, (values, *_) in content.items()
-        for image in images
-    )
-
-
-@every_kind
-@pytest.mark.parametrize("names", [TUPLES, ("3210", "51a")])
-def test_a_network_values_boards_as_its_program_does(tmp_path, suffix, columns, made, names):
-    content = tables(names, columns)
-    source = written(tmp_path, suffix, made(content))
-    convert(source, tmp_path / "ours.npz")
-    for values, *_ in content.values():
-        values[np.abs(values) > 1e30] = 0  # they would hide all others
-    for path in (source, tmp_path / "ours.npz"):
-        network = lib2048.load(path)
-        network.weights[np.abs(network.weights) > 1e30] = 0
-        for board in (0x0000000000001221, 0x0001023100451267, 0xFEDCBA9876543210):
-            assert network.value(board) == pytest.approx(plain_value(content, board), abs=1e-2)
-
-
 def checkpoint(path, network, memory):
     arrays = storage.network_arrays(network) | storage.memory_arrays(network, memory)
     write_arrays(path, arrays)
@@ -188,9 +156,6 @@ def test_a_compact_file_gives_the_weights_that_it_loads(tmp_path):
     convert(tmp_path / "a.npz", tmp_path / "a.bin")
     expected = lib2048.load(tmp_path / "a.npz").weights
     assert np.array_equal(lib2048.load(tmp_path / "a.bin").weights, expected)
-
-
-# ---------------------------------------------------------------- refusals
 
 
 def refusal(folder, source, destination):
@@ -271,12 +236,6 @@ def test_a_file_with_something_else_in_it_is_refused(tmp_path, content, why):
     assert why in refusal(tmp_path, written(tmp_path, "", content), tmp_path / "a.npz")
 
 
-def test_the_plain_tables_would_be_taken(tmp_path):
-    for name, content in (("01", plus_table()), ("0123", demo_table("4-tuple pattern 0123"))):
-        found = convert(written(tmp_path, "", content), tmp_path / "a.npz")
-        assert found["network"] == f"cells:{name}"
-
-
 def test_the_content_decides_what_a_file_is(tmp_path):
     source = written(tmp_path, "", demo_bytes(tables()))
     assert convert(source, tmp_path / "a.npz")["from"] == "TDL2048-Demo .bin"
@@ -333,9 +292,6 @@ def test_a_file_that_becomes_shorter_while_it_is_read_is_refused(tmp_path, refus
     refused(lambda: list(found.pieces(1, 0)), "has become shorter")
 
 
-# ---------------------------------------------------------------- the command
-
-
 def test_the_command_says_what_it_did_and_replaces_a_file(tmp_path, capsys):
     content = tables(columns=3)
     source = written(tmp_path, ".w", plus_bytes(content))
@@ -347,11 +303,6 @@ def test_the_command_says_what_it_did_and_replaces_a_file(tmp_path, capsys):
     said = names | {"kept": ["V"], "left_out": ["E", "A"], "weights": str(new)}
     assert json.loads(capsys.readouterr().out) == said
     assert new.read_bytes() == demo_bytes(content)
-
-
-def test_the_command_refuses_in_one_line(tmp_path, one_line_error):
-    source = written(tmp_path, ".bin", demo_bytes(tables())[:-1])
-    assert "truncated" in one_line_error("convert", source, tmp_path / "a.npz", "--json")
 
 
 @every_kind

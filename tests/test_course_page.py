@@ -2,8 +2,10 @@
 
 import json
 import re
+from functools import partial
 
 import lessons
+import nbformat
 import pytest
 
 PAGE = (lessons.ROOT / "docs" / "course.md").read_text(encoding="utf-8")
@@ -46,16 +48,11 @@ def test_every_lesson_that_is_named_is_there():
 
 
 def test_minutes_of_lessons_add_up():
-    minutes = {p.stem.split("_")[0]: lessons.minutes(nb) for p, nb in _stored()}
+    read = partial(nbformat.read, as_version=4)
+    minutes = {p.stem.split("_")[0]: lessons.minutes(read(p)) for p in lessons.lessons()}
     plans = PAGE[PAGE.index("## Fourteen weeks") : PAGE.index("## One day")]
     for line in plans.splitlines():
         if row := re.match(r"\| \d+ \|([^|]*)\| (\d+) \|", line):
             if "tournament" not in row[1]:
                 named = re.findall(r"\b(\d\d|A\d)\b", row[1])
                 assert sum(minutes[name] for name in named) == int(row[2]), line
-
-
-def _stored():
-    import nbformat
-
-    return [(path, nbformat.read(path, as_version=4)) for path in lessons.lessons()]

@@ -67,9 +67,6 @@ def browser(monkeypatch):
         assert widget.wait(LIMIT), "no test leaves a thread behind"
 
 
-# ---- what is there, and what is chosen -----------------------------------------------------------
-
-
 def test_without_a_source_all_lists_are_there():
     widget = CurvesExplorer()
     rows = widget.catalogue["rows"]
@@ -119,9 +116,6 @@ def test_what_is_drawn_is_a_tidy_table_of_what_is_recorded():
         ["tc_1.0", 1e10, 250_393, 3424]
     ]
     assert len(CurvesExplorer("rules", rows=["tc_1.0"], plies=1, paper=False).frame) == 10 + 3 + 3
-
-
-# ---- the browser ---------------------------------------------------------------------------------
 
 
 def test_the_browser_gets_every_point_of_the_rows_that_it_asks_for(browser):
@@ -180,9 +174,6 @@ def test_a_picture_stands_for_it_with_words():
     assert base.NOTE in html
 
 
-# ---- folders that grow ---------------------------------------------------------------------------
-
-
 def test_what_grows_is_told_and_nothing_twice(browser, tmp_path):
     page = browser(tmp_path)
     assert page.widget.catalogue["rows"] == []
@@ -214,9 +205,6 @@ def test_damage_and_a_folder_that_is_gone_are_told_in_words(browser, tmp_path):
     shutil.rmtree(tmp_path / "runs")
     told = page.say(kind="look")
     assert told[-1]["kind"] == "looked" and "no such folder" in told[-1]["troubles"][0]
-
-
-# ---- a run now -----------------------------------------------------------------------------------
 
 
 def test_a_row_runs_now_and_is_stopped(browser, tmp_path):
@@ -254,9 +242,6 @@ def test_a_run_shows_training_games_and_says_why(browser, tmp_path):
     assert page.widget.wait(LIMIT) and "td now" in set(page.widget.frame["run"])
     page.say(kind="view", view=page.widget.view | {"plies": 1})
     assert "td now" not in set(page.widget.frame["run"]), "its training games are no tests"
-
-
-# ---- in the browser's words ----------------------------------------------------------------------
 
 
 @pytest.mark.skipif(NODE is None, reason="node is not installed: it runs curves.js here")

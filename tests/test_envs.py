@@ -35,9 +35,6 @@ def tiles_of(observation):
     return [[1 << int(e) if e else 0 for e in row] for row in observation]
 
 
-# ---- one game ------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("render_mode", [None, "ansi", "rgb_array"])
 def test_gymnasium_s_own_checks(render_mode):
     check_env(make(render_mode=render_mode).unwrapped)
@@ -147,9 +144,6 @@ def test_wrong_use_is_told_in_a_line(wrong, said):
         wrong(env)
 
 
-# ---- many games ----------------------------------------------------------------------------------
-
-
 def test_many_games_are_those_of_gymnasium_s_own_vector():
     """The same games by one environment each, as long as none ends: luck is by number."""
     many = make_vec(6)
@@ -195,20 +189,6 @@ def test_a_game_that_ends_is_followed_in_the_same_step():
     assert many.env.games.begun == 64 + games
 
 
-def test_the_same_seed_makes_the_same_many_games():
-    def run(seed):
-        many, rng, seen = make_vec(5), np.random.default_rng(0), []
-        for kind in (seed, None):
-            observations, info = many.reset(seed=kind)
-            for _ in range(50):
-                seen.append((observations, info))
-                observations, _, _, _, info = many.step(legal(rng, info["action_mask"]))
-        return seen
-
-    assert all(map(data_equivalence, run(4), run(4)))
-    assert not all(map(data_equivalence, run(4), run(5)))
-
-
 def test_what_is_returned_is_not_used_again():
     many = make_vec(3)
     first = many.reset(seed=1)
@@ -240,9 +220,6 @@ def test_wrong_actions_are_told_in_a_line(actions, said):
         many.step(np.array(actions))
     with pytest.raises(gymnasium.error.ResetNeeded):
         make_vec(3).step(np.zeros(3, int))
-
-
-# ---- the page ------------------------------------------------------------------------------------
 
 
 def test_the_agent_of_the_page_learns_and_plays():

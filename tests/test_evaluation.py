@@ -1,7 +1,5 @@
 """Evaluation: many games and what is said about them."""
 
-import threading
-
 import numpy as np
 import pytest
 
@@ -18,9 +16,6 @@ def a_network():
     network = Network("cells:0123,4567")
     network.weights[:] = np.random.default_rng(1).normal(0, 100, network.size)
     return network
-
-
-# ---------------------------------------------------------------- numbers
 
 
 def test_reached_counts_larger_tiles_too():
@@ -63,9 +58,6 @@ def test_a_result_says_what_it_knows():
     }
 
 
-# ---------------------------------------------------------------- evaluate
-
-
 @pytest.mark.parametrize("what", ["random", "greedy", "first-legal", "network"])
 def test_threads_and_number_of_games_change_no_game(monkeypatch, what):
     what = a_network() if what == "network" else what
@@ -78,57 +70,10 @@ def test_threads_and_number_of_games_change_no_game(monkeypatch, what):
         assert again.largest.tolist() == many.largest[:games].tolist()
 
 
-def test_another_seed_gives_other_games():
-    assert evaluate("greedy", 20, seed=1).mean != evaluate("greedy", 20, seed=2).mean
-
-
-def test_a_result_counts_the_actions():
-    result = evaluate("first-legal", 5, seed=2)
-    lengths = [len(record_game("first-legal", 2, number)) - 1 for number in range(5)]
-    assert result.moves == sum(lengths)
-
-
 @pytest.mark.parametrize("games, threads", [(0, 1), (-1, 1), (5, 0), (5, -2)])
 def test_bad_numbers_are_refused(games, threads):
     with pytest.raises(ValueError, match="at least 1"):
         evaluate("random", games, threads=threads)
-
-
-def test_evaluate_learns_nothing():
-    network = a_network()
-    before = network.weights.copy()
-    evaluate(network, 20)
-    np.testing.assert_array_equal(network.weights, before)
-
-
-class Interrupted:
-    """A player whose third call is interrupted, as by the Stop button."""
-
-    name = "interrupted"
-
-    def __init__(self):
-        self.calls, self.lock = 0, threading.Lock()
-
-    def choose(self, board):
-        return None
-
-    def play_games(self, first_game, count, seed):
-        with self.lock:
-            self.calls += 1
-        if self.calls > 2:
-            raise KeyboardInterrupt
-        return np.zeros((count, 4), np.int64)
-
-
-def test_stop_ends_the_games_that_have_not_begun(monkeypatch):
-    monkeypatch.setattr(evaluation, "GAMES_AT_ONCE", 1)
-    who = Interrupted()
-    with pytest.raises(KeyboardInterrupt):
-        evaluate(who, 10_000)
-    assert who.calls < 10_000
-
-
-# ---------------------------------------------------------------- a recorded game
 
 
 @pytest.mark.parametrize("what", ["greedy", "first-legal", "network"])

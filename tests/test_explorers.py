@@ -1,5 +1,7 @@
 """The kernel's side of the explorers: what they tell the browser is what the library says."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -33,18 +35,7 @@ def network():
 def talking(monkeypatch):
     """Return a function that opens nodes of a widget, as the browser does."""
 
-    def opener(widget):
-        browser = Browser(widget, monkeypatch)
-
-        def ask(**question):
-            return browser.say(kind="open", id="1", **question)
-
-        return ask
-
-    return opener
-
-
-# ---- the tree of a search ------------------------------------------------------------------------
+    return lambda widget: partial(Browser(widget, monkeypatch).say, kind="open", id="1")
 
 
 def test_what_the_tree_tells_is_what_the_player_thinks(network, talking):

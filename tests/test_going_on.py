@@ -3,11 +3,9 @@
 import json
 import os
 import signal
-import subprocess
-import sys
 import threading
-import time
 
+import kills
 import numpy as np
 import pytest
 from learners import (
@@ -23,13 +21,10 @@ from learners import (
     trained,
 )
 
-from lib2048 import Network, train
 from lib2048.machine.kernels import SOURCE_HASH
 from lib2048.networks import storage
 from lib2048.networks.network import FORMS
 from lib2048.train import folder
-
-# ---------------------------------------------------------------- Stop
 
 
 @pytest.mark.parametrize("kind", [signal.SIGINT, signal.SIGTERM], ids=lambda kind: kind.name)
@@ -49,9 +44,6 @@ def test_training_works_outside_of_the_main_thread():
     thread.start()
     thread.join()
     same_run(found[0], trained(actions=STEP))
-
-
-# ---------------------------------------------------------------- going on
 
 
 def going_on(monkeypatch, out, budget, form="afterstate", **settings):
@@ -82,7 +74,7 @@ RULES = [
 
 
 @pytest.mark.parametrize("settings", RULES, ids=str)
-@pytest.mark.parametrize("more", [11, 12, 13])
+@pytest.mark.parametrize("more", [11, 12])
 def test_every_rule_goes_on_as_if_it_had_not_stopped(monkeypatch, tmp_path, settings, more):
     budget = {"actions": 2 * STEP + more}
     resumed = going_on(monkeypatch, tmp_path, budget, **settings)
@@ -126,19 +118,14 @@ def test_a_run_stopped_at_every_chunk_ends_the_same(monkeypatch, tmp_path):
     same_run((network, history), trained(actions=8 * STEP, seed=4))
 
 
+@pytest.mark.parametrize("unit, few, many", [("actions", STEP + 5, 3 * STEP), ("games", 100, 150)])
 @pytest.mark.parametrize("order", ORDERS)
-def test_a_finished_run_goes_on_to_a_larger_number_of_actions(tmp_path, order):
-    trained(out=tmp_path, actions=STEP + 5, order=order)
-    longer = trained(out=tmp_path, actions=3 * STEP, order=order, resume=True)
-    same_run(longer, trained(actions=3 * STEP, order=order))
-    assert json.loads((tmp_path / "config.json").read_text())["actions"] == 3 * STEP
-
-
-def test_a_finished_run_goes_on_to_a_larger_number_of_games(tmp_path):
-    _, before = trained(out=tmp_path, games=100)
-    longer = trained(out=tmp_path, games=150, resume=True)
-    assert played(longer[1])[:100] == played(before) and longer[1].count == 150
-    same_run(longer, trained(games=150))
+def test_a_finished_run_goes_on_to_a_larger_budget(tmp_path, order, unit, few, many):
+    _, before = trained(out=tmp_path, order=order, **{unit: few})
+    longer = trained(out=tmp_path, order=order, resume=True, **{unit: many})
+    same_run(longer, trained(order=order, **{unit: many}))
+    assert played(longer[1])[: before.count] == played(before)
+    assert json.loads((tmp_path / "config.json").read_text())[unit] == many
 
 
 @pytest.mark.parametrize("budget", [{"actions": 2 * STEP}, {"games": 200}], ids=str)
@@ -164,19 +151,6 @@ def test_a_run_folder_holds_what_it_should(tmp_path):
     assert config["sources"] == SOURCE_HASH
 
 
-def test_resume_without_a_run_begins_one(tmp_path):
-    same_run(trained(out=tmp_path / "new", actions=STEP, resume=True), trained(actions=STEP))
-
-
-@pytest.mark.parametrize("name", ["4567,0123", "0123"])
-def test_resume_with_another_network_is_refused(tmp_path, name):
-    trained(out=tmp_path, actions=STEP)
-    files = contents(tmp_path)
-    with pytest.raises(ValueError, match="network"):
-        train(Network(f"cells:{name}"), out=tmp_path, actions=STEP, resume=True, progress=False)
-    assert contents(tmp_path) == files
-
-
 def test_weights_that_are_no_run_are_refused_in_one_line(tmp_path):
     network, _ = trained(out=tmp_path, actions=STEP)
     storage.save(network, tmp_path / "weights.npz")
@@ -184,28 +158,10 @@ def test_weights_that_are_no_run_are_refused_in_one_line(tmp_path):
         trained(out=tmp_path, actions=2 * STEP, resume=True)
 
 
-# ---------------------------------------------------------------- killed
-
-LONG = 10**13  # actions, more than any test waits for
-
-
-def start(out, *more):
+def start(out, **options):
     """Start `lib2048 train` in a process of its own and wait for its second checkpoint."""
-    command = [sys.executable, "-m", "lib2048.cli", "train", "--network", SMALL, "--json"]
-    command += ["--actions", str(LONG), "--checkpoint-every", "0.2", "--out", str(out), *more]
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    process = subprocess.Popen(command, cwd=out.parent, **pipes)
-    first = wait_for(out / "checkpoint.npz", process, 0)
-    wait_for(out / "checkpoint.npz", process, first)
-    return process
-
-
-def wait_for(path, process, old):
-    """Wait until a file was written anew; return when that was."""
-    while not path.exists() or path.stat().st_mtime_ns == old:
-        assert process.poll() is None, process.communicate()
-        time.sleep(0.02)
-    return path.stat().st_mtime_ns
+    process = kills.start({"network": SMALL} | options, out, "--json", "--checkpoint-every", "0.2")
+    return kills.saved(process, out, 2)
 
 
 def goes_on_like_a_straight_run(out, order="forward"):
@@ -222,7 +178,7 @@ def goes_on_like_a_straight_run(out, order="forward"):
 @pytest.mark.parametrize("order", ["forward", pytest.param("backward", marks=pytest.mark.slow)])
 def test_a_killed_run_goes_on_from_its_last_checkpoint(tmp_path, order):
     out = tmp_path / "run"
-    process = start(out, "--order", order)
+    process = start(out, order=order)
     os.kill(process.pid, signal.SIGKILL)
     process.communicate()
     goes_on_like_a_straight_run(out, order)
@@ -242,15 +198,6 @@ def test_a_stopped_process_leaves_a_checkpoint_and_says_how_to_go_on(tmp_path, n
     goes_on_like_a_straight_run(out)
 
 
-def test_what_a_kill_leaves_in_mid_write_does_no_harm(monkeypatch, tmp_path):
-    with monkeypatch.context() as patch:
-        stop_after(patch, STEP)
-        trained(out=tmp_path, actions=3 * STEP)
-    (tmp_path / ".checkpoint.npz.4711.part").write_bytes(b"half")
-    same_run(trained(out=tmp_path, actions=3 * STEP, resume=True), trained(actions=3 * STEP))
-    assert sorted(contents(tmp_path)) == ["config.json", "history.csv", "weights.npz"]
-
-
 def test_a_kill_before_the_config_does_not_block_the_folder(tmp_path):
     (tmp_path / ".config.json.4711.part").write_bytes(b"{")
     same_run(trained(out=tmp_path, actions=STEP, resume=True), trained(actions=STEP))
@@ -268,6 +215,13 @@ def test_a_disk_that_fills_up_leaves_the_last_checkpoint(monkeypatch, tmp_path):
 
     monkeypatch.setattr(folder, "write_arrays", write_once)
     with pytest.raises(OSError, match="free on this disk"):
-        trained(out=tmp_path, actions=LONG, checkpoint_every=0.0)
+        trained(out=tmp_path, actions=10**13, checkpoint_every=0.0)
     monkeypatch.undo()
     goes_on_like_a_straight_run(tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="Windows has no such signal")
+@pytest.mark.parametrize("number", [0, 1])
+def test_a_run_that_is_killed_again_and_again_ends_as_one_that_is_not(tmp_path, number):
+    kills.chain(kills.CHAINS[number], 3, np.random.default_rng(number), tmp_path / "run")

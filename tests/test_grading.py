@@ -28,35 +28,6 @@ AUTOMATIC = {
 }  # fmt: skip
 FULL = sum(AUTOMATIC.values())
 
-MERGES_TWICE = """
-def slide_row(row):
-    tiles, new, reward = [tile for tile in row if tile], [], 0
-    for tile in tiles:
-        new.append(tile)
-        while len(new) > 1 and new[-1] == new[-2] and new[-1] < 32768:
-            new[-2:] = [2 * new[-1]]
-            reward += new[-1]
-    return new + [0] * (len(row) - len(new)), reward
-"""
-UPSIDE_DOWN = """
-def slide(board, action):
-    turns = [3, 2, 1, 0][action]
-    for _ in range(turns):
-        board = [list(column) for column in zip(*board)][::-1]
-    rows = [slide_row(row) for row in board]
-    board = [row for row, _ in rows]
-    for _ in range(4 - turns):
-        board = [list(column) for column in zip(*board)][::-1]
-    return board, sum(reward for _, reward in rows)
-"""
-HALF_ARE_FOURS = """
-def spawn(board, rng):
-    empty = [(r, c) for r in range(len(board)) for c in range(len(board[0])) if not board[r][c]]
-    r, c = rng.choice(empty)
-    new = [row[:] for row in board]
-    new[r][c] = rng.choice([2, 4])
-    return new
-"""
 CRASH = "import os\nos._exit(3)"
 LOOP = "while True:\n    pass"
 
@@ -74,8 +45,8 @@ def tampered(student):
 HAND_INS = {
     "101": handins.without_games(handins.solution("S101")),
     "102": tampered("S102"),
-    "103": handins.changed("S103", slide_row=MERGES_TWICE),
-    "104": handins.changed("S104", slide=UPSIDE_DOWN, spawn=HALF_ARE_FOURS),
+    "103": handins.edited("S103", slide_row=("if tiles and", "while tiles and")),
+    "104": handins.edited("S104", slide=("[1, 2, 3, 0]", "[3, 2, 1, 0]"), spawn=("< 0.1", "< 0.5")),
     "105": handins.changed("S105", legal_actions=CRASH),
     "106": handins.changed("S106", slide=LOOP),
     "107": {"cells": [], "metadata": {"lib2048": {"lab": "hw01"}}, "nbformat": 4},
@@ -108,18 +79,20 @@ def course(tmp_path_factory):
     handins.download(folder / "class.zip", entries)
     generate("hw01", folder, sources=handins.SOURCE.parents[1], lab_seed=7)
     collect(folder / "class.zip", folder)
-    limits = TimeLimits(
-        cell=8, all=300, granted=dict.fromkeys(AUTOMATIC, 60)
-    )  # it may be busy here
+    limits = TimeLimits(cell=8, all=300, granted=dict.fromkeys(AUTOMATIC, 60))  # it may be busy
     grading.grade("hw01", folder, limits=limits)
     return folder
 
 
+def exported(course, *to):
+    """Export the grades, and return each student's: {column: text}."""
+    with open(marks.export("hw01", course, *to), encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
 @pytest.fixture(scope="module")
 def grades(course):
-    """Export the grades, and return {student: {column: text}}."""
-    with open(marks.export("hw01", course), encoding="utf-8", newline="") as file:
-        return {line["Identifier"]: line for line in csv.DictReader(file)}
+    return {line["Identifier"]: line for line in exported(course)}
 
 
 @pytest.mark.slow
@@ -137,8 +110,7 @@ def test_one_hand_in_gets_its_mark_and_a_note(tmp_path):
     generate("hw01", tmp_path / "course", seed=7, lab_seed=7)
     collect(path, tmp_path / "course", "hw01")
     grading.grade("hw01", tmp_path / "course", limits=TimeLimits(cell=60, all=300))
-    with open(marks.export("hw01", tmp_path / "course"), encoding="utf-8", newline="") as file:
-        [line] = csv.DictReader(file)
+    [line] = exported(tmp_path / "course")
     assert line["By checks"] == str(FULL - AUTOMATIC["slide_row-merges"])
     assert NOTES["103"] in line["Note"]
 
@@ -185,24 +157,19 @@ def test_a_person_gives_the_rest_of_the_marks(course, grades):
             grade = book.find_grade(name, "hw01", "hw01", "101")
             grade.manual_score, grade.needs_manual_grade = min(1.5, grade.max_score), False
         book.db.commit()
-    marks.export("hw01", course, course / "second.csv")
-    with open(course / "second.csv", encoding="utf-8", newline="") as file:
-        [line] = [row for row in csv.DictReader(file) if row["Identifier"] == "Participant 101"]
+    line = exported(course, course / "second.csv")[0]
+    assert line["Identifier"] == "Participant 101"
     assert line["prediction (2)"] == "1.5" and line["Grade"] == str(FULL + 3)
 
 
 @pytest.mark.slow
 def test_each_gets_one_page_of_feedback(course):
-    pages = {
-        path.parts[-3]: path.read_text(encoding="utf-8") for path in marks.feedback("hw01", course)
-    }
+    found = marks.feedback("hw01", course)
+    pages = {path.parts[-3]: path.read_text(encoding="utf-8") for path in found}
     assert sorted(pages) == sorted(LOST)
     assert "has yet to mark: prediction, who-scores-more" in pages["103"]
     assert "ended the kernel" in pages["105"] and "damaged" in pages["108"]
     assert not any("HIDDEN" in page or "labs.require" in page for page in pages.values())
-
-
-# ---------------------------------------------------------------- what is put back
 
 
 @pytest.fixture(scope="module")
@@ -244,9 +211,6 @@ def test_of_two_cells_with_one_name_the_last_counts(full):
     found, notes = grading.restored(notebook, full, "hw01")
     assert names(found).count("slide_row") == 1 and "slide_row" in notes[0]
     assert "tiles" in found.cells[names(found).index("slide_row")].source
-
-
-# ---------------------------------------------------------------- wrong commands
 
 
 def test_what_the_graders_commands_refuse(tmp_path, one_line_error, monkeypatch):

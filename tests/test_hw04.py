@@ -21,8 +21,6 @@ from lib2048.networks.names import parse_network
 
 SMALL = "cells:0123,4567"
 
-# ---------------------------------------------------------------- a student's own functions
-
 
 def indexof(pattern, board):
     index = 0
@@ -73,9 +71,6 @@ FIVE = (indexof, estimate, update, select_best_move, update_episode)
 def test_a_students_own_way_passes(function):
     result = labs.check(f"hw04.{function.__name__}", function)
     assert result.passed, result
-
-
-# ---------------------------------------------------------------- bit for bit
 
 
 @njit
@@ -135,9 +130,6 @@ def test_the_plain_loop_learns_what_the_fast_one_learns_bit_for_bit():
     assert tables.weights.any()
 
 
-# ---------------------------------------------------------------- typical wrong answers
-
-
 def forgets_the_reward(network, board):
     best, largest = -1, -np.inf
     for action in range(4):
@@ -155,16 +147,6 @@ def forgets_the_last(network, path, alpha):
         tdl.update(network, path[t].afterstate, alpha * error)
 
 
-WRONG = {forgets_the_reward: "select_best_move.no_reward",
-         forgets_the_last: "update_episode.last_not_taught"}  # fmt: skip
-
-
-@pytest.mark.parametrize("wrong, key", WRONG.items(), ids=lambda x: getattr(x, "__name__", x))
-def test_a_typical_wrong_answer_is_told_its_cause(wrong, key):
-    result = labs.check(f"hw04.{key.partition('.')[0]}", wrong)
-    assert (result.status, result.reason) == ("failed", say(f"hw04.{key}"))
-
-
 def too_deep(network, board):
     return f"{board}" and tdl.estimate(network, board) if len(f"{board}") else 0.0
 
@@ -174,11 +156,8 @@ def test_what_numba_cannot_compile_is_said():
     assert "numba cannot compile it" in result.reason and "Traceback" not in result.reason
 
 
-# ---------------------------------------------------------------- training
-
-
 @pytest.fixture
-def own(request):
+def own():
     """Return a function that begins trainings, and end them all."""
     begun = []
 
@@ -191,35 +170,47 @@ def own(request):
         each.close()
 
 
-def missing(pattern, board):
-    raise NotImplementedError
+def stubs(folder):
+    """Write a player's file of which two functions are not attempted."""
+    stub = "def {}:\n    raise NotImplementedError"
+    lines = ["from lib2048.course.labs.hw04.program import estimate, update, update_episode"]
+    calls = "indexof(pattern, board)", "select_best_move(network, board)"
+    lines += [stub.format(call) for call in calls]
+    (folder / "player.py").write_text("\n".join(lines))
+    return folder / "player.py"
 
 
 def test_training_goes_on_exactly_from_where_it_was(own, tmp_path, capsys):
-    straight = own(select_best_move, update_episode)
+    straight, out = own(select_best_move, update_episode), tmp_path / "run"
     straight.go(60, progress=False)
     assert straight.title == say("training.yours") and straight.stood_in == []
-    first = own(select_best_move, update_episode, folder=tmp_path)
+    first = own(select_best_move, update_episode, folder=out)
     first.go(25, progress=False)
     first.close()
-    second = own(select_best_move, update_episode, folder=tmp_path)
+    second = own(select_best_move, update_episode, folder=out)
     assert second.history.count == 25
     second.go(35, progress=False)
     assert second.history.scores.tolist() == straight.history.scores.tolist()
     assert second.play(20).scores.tolist() == straight.play(20).scores.tolist()
-    assert {"config.json", "weights.npz"} <= {path.name for path in tmp_path.iterdir()}
-    other = own(select_best_move, tdl.update_episode, folder=tmp_path)
-    assert other.history.count == 0 and f"{tmp_path}-2" in capsys.readouterr().out
+    assert {"config.json", "weights.npz"} <= {path.name for path in out.iterdir()}
+    in_the_background(second)
+    other = Training.of_file(stubs(tmp_path), SMALL, folder=out)
+    assert other.history.count == 0 and f"{out}-2" in capsys.readouterr().out
+    assert other.go(5, progress=False).count == 5
+    other.close()
+    for name in ("indexof", "select_best_move", "library"):  # whose functions these are
+        assert name in other.title
 
 
-def test_training_in_the_background_is_stopped_and_goes_on(own):
-    run = own(select_best_move, update_episode)
+def in_the_background(run):
+    """Go on with a run in the background, stop it, and go on again."""
+    before = run.history.count
     run.start(1_000_000)
-    while not run.history.count and run._thread.is_alive():
+    while run.history.count == before and run._thread.is_alive():
         time.sleep(0.05)
     run.stop()
     count = run.history.count
-    assert 0 < count < 1_000_000
+    assert before < count < 1_000_000
     run.start(10)
     assert run.wait().count == count + 10
 
@@ -258,6 +249,10 @@ def test_a_wrong_index_ends_the_training_and_is_named(own):
         own(select_best_move, leaves_the_tables).go(10, progress=False)
 
 
+def missing(pattern, board):
+    raise NotImplementedError
+
+
 def test_whose_functions_trained_is_said_in_the_title(own):
     room = globals() | {"indexof": missing}
     room["estimate"] = FunctionType(estimate.__code__, room, "estimate")
@@ -274,9 +269,6 @@ def test_the_trace_shows_yours_beside_the_librarys(capsys):
     assert mine["δ"].tolist() == pytest.approx(mine["δ library"].tolist())
     wrong = labs.trace(forgets_the_reward, forgets_the_last, turns=4)
     assert np.isnan(wrong["δ"].iloc[-1]) and wrong["δ library"].iloc[-1] < 0
-
-
-# ---------------------------------------------------------------- marks
 
 
 def teaches_nothing(network, path, alpha):

@@ -1,30 +1,26 @@
 """Checks of labs: what they say of right, missing and wrong answers, whatever these do."""
 
-import random
 import textwrap
 
+import handins
 import pytest
 
 from lib2048.course import labs
-from lib2048.course.labs import checks, hw01
-from lib2048.course.labs.exercise import LABS, Wrong, changed, of_lab
+from lib2048.course.labs import checks
+from lib2048.course.labs.exercise import LABS, changed, find, of_lab
 from lib2048.course.labs.messages import say
 from lib2048.game import spec
 
 
-def judged(exercise, version="truth", seed=2048):
+def judged(exercise, version="truth", part=None, seed=2048):
     """Check a version of the library's: the truth, or one of the typical mistakes."""
     if version == "truth":
         home = exercise.truth.__module__, exercise.truth.__name__
         text = "from {} import {} as function\n".format(*home)
     else:
-        text = "from lib2048.course.labs.exercise import of_lab\n"
-        wrong = f"of_lab({exercise.lab!r})[{exercise.function!r}].wrong[{version!r}]"
-        text += f"def function(*arguments):\n    return {wrong}(*arguments)\n"
-    return checks.check_text(exercise, text + 'FUNCTIONS = {"function": function}', None, seed)
-
-
-# ---------------------------------------------------------------- generic answers
+        text = "from lib2048.course.labs.exercise import find\n"
+        text += f"function = find({exercise.name!r}).wrong[{version!r}]\n"
+    return checks.check_text(exercise, text + 'FUNCTIONS = {"function": function}', part, seed)
 
 
 def missing(row):
@@ -87,14 +83,14 @@ ODD = {
     returns_nothing: "returned None",
     takes_two: r"called as slide_row\(row\); yours takes \(row, column\)",
     recursing: "recursed without end",
-    looping: "took longer than 4 s: is there a loop",
+    looping: "took longer than 2 s: is there a loop",
     crashing: "ended the process",
 }
 
 
 @pytest.mark.parametrize("function, words", ODD.items(), ids=lambda x: getattr(x, "__name__", ""))
 def test_an_odd_function_is_named_with_its_reason(monkeypatch, function, words):
-    monkeypatch.setattr(checks, "SECONDS", 4)
+    monkeypatch.setattr(checks, "SECONDS", 2)
     result = labs.check("hw01.slide_row", function)
     assert result.status == "failed"
     with pytest.raises(labs.Failed, match=words):
@@ -167,86 +163,79 @@ def test_hints_and_names(capsys):
         labs.check("hw01.1", slide_row, part="all")
 
 
-# ---------------------------------------------------------------- hw01's games
+PLAYS = [
+    ("start", "initial(rng)", "spawn([[0] * 4 for _ in range(4)], rng)"),
+    ("legal", "choose(board, legal)", "choose(board, [0, 1, 2, 3])"),
+    ("turn", "choose(board, legal)", "(choose(board, legal) + 2) % 4"),
+    ("not_over", "while legal", "if legal"),
+    ("own_luck", "spawn(afterstate, rng)", "spawn(afterstate, __import__('random'))"),
+    ("score", "score + reward", "reward"),
+    ("no_triple", "return board, score, actions", "return board, score"),
+    ("actions", "actions + 1", "7"),
+]
 
 
-def a_game(tiles=2, spawns=1, slides=spec.slide, once=False, keeps=None, show=spec.legal_actions):
-    """Return a `play` that goes wrong in one way."""
-
-    def play(choose, rng):
-        rng = rng if keeps is None else keeps
-        board, score, actions = [[0] * 4 for _ in range(4)], 0, 0
-        for _ in range(tiles):
-            board = spec.spawn(board, rng)
-        while spec.legal_actions(board) and not (once and actions):
-            board, reward = slides(board, choose(board, show(board)))
-            for _ in range(spawns):
-                board = spec.spawn(board, rng)
-            score, actions = score + reward, actions + 1
-        return board, score, actions
-
-    return play
-
-
-def score_of_the_last(play):
-    return lambda choose, rng: (lambda board, score, n: (board, score // n, n))(*play(choose, rng))
-
-
-GAMES = {
-    "start": lambda: a_game(tiles=1),
-    "legal": lambda: a_game(show=lambda board: [0, 1, 2, 3]),
-    "turn": lambda: a_game(slides=lambda board, action: spec.slide(board, (action + 2) % 4)),
-    "not_over": lambda: a_game(once=True),
-    "own_luck": lambda: a_game(keeps=random.Random()),
-    "score": lambda: score_of_the_last(a_game()),
-    "no_triple": lambda: lambda choose, rng: a_game()(choose, rng)[:2],
-    "actions": lambda: lambda choose, rng: (*a_game()(choose, rng)[:2], 7),
-}
-
-
-@pytest.mark.parametrize("key", GAMES)
-def test_a_game_against_the_rules_is_told_its_cause(key):
-    with pytest.raises(Wrong) as caught:
-        hw01.played(GAMES[key](), hw01._first_legal, 3)
-    assert caught.value.args[0] == key
+@pytest.mark.parametrize("key, old, new", PLAYS)
+def test_a_game_against_the_rules_is_told_its_cause(key, old, new):
+    handins.said("hw01", "play", (old, new), key)
 
 
 def test_a_game_by_the_rules_passes_however_its_spawns_draw():
-    assert hw01.played(a_game(), hw01._first_legal, 3) is True
+    edits = ("spawn(afterstate, rng)", "(rng.random(), spawn(afterstate, rng))[1]")
+    assert handins.check_changed("hw01.play", edits).passed
 
-
-# ---------------------------------------------------------------- every exercise
 
 EVERY = [exercise for lab in LABS for exercise in of_lab(lab).values()]
+every = pytest.mark.parametrize("exercise", EVERY, ids=lambda exercise: exercise.name)
 
 
-@pytest.mark.parametrize("exercise", EVERY, ids=lambda exercise: exercise.name)
+@every
 def test_every_exercise_has_three_hints_and_words_for_its_mistakes(exercise):
     for key in ("hint1", "hint2", "hint3", *exercise.mistakes):
         assert say(f"{exercise.name}.{key}")
 
 
-@pytest.mark.parametrize("exercise", EVERY, ids=lambda exercise: exercise.name)
-@pytest.mark.parametrize("seed", [2048, 2049, 5])
+@every
+@pytest.mark.parametrize("seed", [2048, pytest.param(5, marks=pytest.mark.slow)])
 def test_the_librarys_version_passes(exercise, seed):
     assert judged(exercise, seed=seed).passed
 
 
-@pytest.mark.parametrize("exercise", EVERY, ids=lambda exercise: exercise.name)
+@every
 def test_a_stub_of_every_exercise_is_not_attempted(exercise):
     text = f"def {exercise.call}:\n    raise NotImplementedError\n"
     text += f'FUNCTIONS = {{"function": {exercise.function}}}'
     assert checks.check_text(exercise, text, None, 2048).status == "not attempted"
 
 
-@pytest.mark.parametrize("exercise", EVERY, ids=lambda exercise: exercise.name)
-@pytest.mark.parametrize("seed", [2048, 7, 8])  # every class has another, and its grader the next
+@every
+# Every class has another seed, and its grader the next.
+@pytest.mark.parametrize("seed", [2048, 7, pytest.param(8, marks=pytest.mark.slow)])
 def test_each_typical_mistake_is_told_from_the_others(exercise, seed):
     for key in exercise.mistakes:
         assert judged(exercise, key, seed=seed).reason == say(f"{exercise.name}.{key}")
 
 
-@pytest.mark.parametrize("exercise", EVERY, ids=lambda exercise: exercise.name)
+PARTS = [  # a mistake, the part of its exercise that sees it, and those that do not
+    ("hw02.slide", "order_back", "columns", "rows"),
+    ("hw03.monte_carlo", "last_visit", "first visit", "first game", "later games"),
+    ("hw03.td0", "backwards", "games", "last turn"),
+    ("hw03.q_update", "illegal", "on the way", "at the end"),
+    ("hw03.q_update", "skips_end", "at the end", "on the way"),
+    ("hw08.deeper", "dead_end", "dead ends", "states"),
+    ("hw08.deeper", "afterstates", "states", "dead ends"),
+    ("hw09.targets", "terminal", "ends", "going on"),
+]
+
+
+@pytest.mark.parametrize("name, key, seen, others", [(*case[:3], case[3:]) for case in PARTS])
+def test_a_mistake_takes_the_marks_of_its_own_part_alone(name, key, seen, others):
+    assert judged(find(name), key, seen).reason == say(f"{name}.{key}")
+    for part in others:
+        assert judged(find(name), key, part).passed
+
+
+@every
 def test_a_third_hint_of_several_lines_is_code_up_to_its_last_words(exercise):
     """What a student copies has to be Python; a sentence may follow it."""
     lines = say(f"{exercise.name}.hint3").replace("…", "...").split("\n")

@@ -27,9 +27,6 @@ def listed(tmp_path):
     return read
 
 
-# ---------------------------------------------------------------- those of the course
-
-
 @pytest.mark.parametrize("path", LISTS, ids=lambda path: path.stem)
 def test_every_run_of_a_list_makes_sense(path):
     jobs = read_list(path)
@@ -62,9 +59,6 @@ def test_what_plays_and_ships_names_runs_of_the_lists():
 def test_each_list_is_named_in_the_readme():
     text = (LISTS[0].parent / "README.md").read_text()
     assert [path.stem for path in LISTS if f"`{path.stem}`" not in text] == []
-
-
-# ---------------------------------------------------------------- what a list says
 
 
 RUNS = """
@@ -177,8 +171,6 @@ def test_a_list_holds_what_is_no_training(listed, tmp_path):
     assert one.needs(tmp_path) - exact.needs(tmp_path) == 4 * 16**6
 
 
-# ---------------------------------------------------------------- what is no list
-
 PLAY, SOLVE, SHIP = (f'[[{kind}]]\nname = "a"\n' for kind in ("play", "solve", "ship"))
 RUN = '[[run]]\nname = "a"\nnetwork = "4x6"\nactions = 9\n'
 WRONG = {
@@ -258,9 +250,6 @@ def test_a_file_that_is_no_text_is_refused_in_one_line(tmp_path, refused):
     refused(lambda: read_list(tmp_path / "list.toml"), "is TOML")
     with pytest.raises(OSError):
         read_list(tmp_path / "none.toml")
-
-
-# ---------------------------------------------------------------- the page
 
 
 def test_the_page_has_the_memory_that_the_library_works_out():

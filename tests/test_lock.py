@@ -63,24 +63,6 @@ def test_a_second_holder_is_told_who_has_it(tmp_path):
     taken_and_given_back(tmp_path / "lock")
 
 
-def test_threads_of_one_process_exclude_each_other_too(tmp_path):
-    one, other = Lock(tmp_path / "lock"), Lock(tmp_path / "lock")
-    one.acquire()
-    with pytest.raises(ValueError, match=f"process {os.getpid()}"):
-        other.acquire()
-    one.release()
-    other.acquire()
-    other.release()
-
-
-@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="Windows has no such signal")
-def test_a_killed_holder_leaves_it_without_harm(tmp_path):
-    process = holder(tmp_path / "lock")
-    end(process, signal.SIGKILL)
-    assert (tmp_path / "lock").exists()
-    taken_and_given_back(tmp_path / "lock")
-
-
 @pytest.mark.parametrize("how", [None, getattr(signal, "SIGKILL", signal.SIGTERM)])
 def test_one_may_wait_for_it(tmp_path, how):
     process, lock = holder(tmp_path / "lock"), Lock(tmp_path / "lock")

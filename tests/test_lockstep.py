@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from lib2048 import player
-from lib2048.game.batch import options
 from lib2048.game.board import is_over
 from lib2048.game.game import new_game
 from lib2048.learn.lockstep import Lockstep, play_in_step
@@ -70,13 +69,6 @@ def test_rows_end_a_turn_too():
     assert games.places["final"].any() or not games.between_turns
 
 
-def test_actions_are_counted_one_by_one():
-    games = Lockstep(5, 2)
-    for stop in (1, 2, 4, 5, 6, 11):
-        played(games, stop)
-        assert games.actions == stop
-
-
 def test_what_is_left_of_a_game_that_ended_is_its_last_afterstate_and_its_lost_board():
     games, found = Lockstep(20, 4), 0
     for _ in range(400):
@@ -101,11 +93,3 @@ def test_smaller_boards_stay_in_their_corner():
     for _ in range(30):
         assert not any(int(board) & ~small for board in games.boards)
         games.act(greedy(games))
-
-
-def test_rewards_are_those_of_the_rules():
-    games = Lockstep(3, 8)
-    after, rewards = options(games.boards)
-    np.testing.assert_array_equal(games.rewards, rewards)
-    legal = np.isfinite(rewards)
-    np.testing.assert_array_equal(games.afterstates[legal], after[legal])
