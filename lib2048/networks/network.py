@@ -264,7 +264,11 @@ class Network(Geometry):
         return places
 
     def values(self, boards, head=0):
-        """Return the values of many boards: float32[len(boards)].  head: the action, for Q."""
+        """Return the values of many boards: float32[len(boards)].
+
+        Args:
+            head: the action, for Q.
+        """
         if not isinstance(boards, np.ndarray):
             boards = np.array([np.uint64(board) for board in boards], np.uint64)
         fours = -(-len(boards) // BOARDS_AT_ONCE) * BOARDS_AT_ONCE
