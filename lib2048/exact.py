@@ -138,14 +138,18 @@ class SmallGame:
     def follow(self, policy, epsilon=0.0):
         """Evaluate a policy: the `Values` of playing by it.
 
-        policy: 'random'; 'greedy' (the largest reward); a function from afterstates uint64[n] to
-        their values, an object whose `values` is one, like `Network`, or a dictionary from boards
-        as tuples (see `mdp`) to values (what it lacks has a `mdp.Table`'s start, or 0): the player
-        takes the largest reward + value.  Ties are shared equally.  epsilon: the share of random
-        actions.  Raises ValueError for another policy, or values that are not n finite numbers.
-
         It is asked for one layer after the other, about one of each board's images, whose answer
         counts for all (if it treats them differently, use SmallGame(…, symmetric=False)).
+
+        Args:
+            policy: 'random'; 'greedy' (the largest reward); a function from afterstates uint64[n]
+                to their values, an object whose `values` is one, like `Network`, or a dictionary
+                from boards as tuples (see `mdp`) to values (what it lacks has a `mdp.Table`'s
+                start, or 0): the player takes the largest reward + value.  Ties are shared equally.
+            epsilon: the share of random actions.
+
+        Raises:
+            ValueError: for another policy, or values that are not n finite numbers.
         """
         if not (isinstance(epsilon, (int, float)) and 0 <= epsilon <= 1):
             raise ValueError(f"epsilon {epsilon!r}: use a number from 0 to 1")
@@ -159,10 +163,14 @@ class SmallGame:
     def follow_function(self, function):
         """Evaluate a policy that is a function of a state: the `Values` of playing by it.
 
-        function: gets a state as a tuple of rows (see `mdp`) and returns an action, 0..3, or
-        {action: probability}.  It is asked once about every state, so this is for boards of at most
-        six cells, and for a game with symmetric=False, since it may treat images differently.
-        Raises ValueError for other games, and for an answer that is no legal action.
+        Args:
+            function: gets a state as a tuple of rows (see `mdp`) and returns an action, 0..3, or
+                {action: probability}.  It is asked once about every state, so this is for boards of
+                at most six cells, and for a game with symmetric=False, since it may treat images
+                differently.
+
+        Raises:
+            ValueError: for other games, and for an answer that is no legal action.
         """
         if self.symmetric or self.rows * self.columns > MOST_ASKED:
             raise ValueError(
