@@ -183,9 +183,13 @@ class SmallGame:
     def marks(self, values_of):
         """Judge a learner's values of afterstates by the three marks that only exact boards allow.
 
-        values_of: as for `follow`.  Returns a dict: own error, how far its values lie from what its
-        own greedy play is truly worth, where that play comes; best error, from the optimal values,
-        where optimal play comes; share, what its greedy play is worth, as a share of the optimum.
+        Args:
+            values_of: a function from afterstates uint64[n] to their values, or a `Network`.
+
+        Returns:
+            Own error, the distance of its values to what its own greedy play is truly worth, on the
+            afterstates that this play visits; best error, to the optimal values, on those that
+            optimal play visits; share, what its greedy play is worth, as a share of the optimum.
         """
         best, own = self.optimal(), self.follow(values_of)
         errors = {"own error": own.distance(values_of), "best error": best.distance(values_of)}
@@ -194,10 +198,15 @@ class SmallGame:
     def reach(self, tile):
         """Play for one tile: the `Values` of the probability that it is ever on the board.
 
-        tile: 2, 4, 8 …; ValueError for a number that is none.  The reward is 0, the value 1 as soon
-        as the tile is there, and there the game ends: `moves`, `visits` and `largest` are those up
-        to then.  Where many actions are all but sure to succeed, rounding decides which are taken,
-        and `moves` is good to about four digits.
+        The reward is 0, the value 1 as soon as the tile is there, and there the game ends: `moves`,
+        `visits` and `largest` are those up to then.  Where many actions are all but sure to
+        succeed, rounding decides which are taken, and `moves` is good to about four digits.
+
+        Args:
+            tile: 2, 4, 8 …
+
+        Raises:
+            ValueError: for a number that is no tile.
         """
         return Values(self, f"play for {tile}", _Play(Choice(pays=0.0)), _exponent(tile))
 
@@ -488,8 +497,14 @@ class Values:
 def board_table(board, start=0.0):
     """Return a `Network` that keeps one number for each board and its mirror images: a table.
 
-    It learns and plays as any network does; nothing is shared between different boards.  board: at
-    most six cells, such as "2x3", ValueError for another; start: the value of all boards at first.
+    It learns and plays as any network does; nothing is shared between different boards.
+
+    Args:
+        board: a size of at most six cells, such as "2x3".
+        start: the value that every board has at first.
+
+    Raises:
+        ValueError: for another size.
     """
     rows, columns = (int(number) for number in board.split("x"))
     check_size(rows, columns)

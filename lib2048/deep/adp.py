@@ -37,7 +37,11 @@ TIE = 1e-9  # of the best value: actions that are worth as much are equal
 class ADP(StepPlayer):
     """A player by J~: the weights θ of FEATURES, how it plays by them, and how it learns them.
 
-    game: what is played; theta: float64[4], 1 at first, as in the source.
+    Args:
+        game: what is played.
+
+    Attributes:
+        theta: float64[4], 1 at first, as in the source.
     """
 
     def __init__(self, game=WHOLE):
@@ -73,10 +77,18 @@ class ADP(StepPlayer):
     def learn(self, batches, games=10, rate=0.05, fit="gradient", seed=1):
         """Play batches of games, and fit θ after each.
 
-        Game n has the luck of (seed, n).  rate: η, above 0 and up to 1; fit: 'gradient' or 'least
-        squares'.  Returns a list of dicts, a row for each batch: games, actions, mean score,
-        length, tile_sum, root mean squared error before the fit, and theta after it.  Raises
-        ValueError for numbers without sense.
+        Game n has the luck of (seed, n).
+
+        Args:
+            rate: η, above 0 and up to 1.
+            fit: 'gradient' or 'least squares'.
+
+        Returns:
+            list of dicts: a row for each batch: games, actions, mean score, length, tile_sum, root
+            mean squared error before the fit, and theta after it.
+
+        Raises:
+            ValueError: for numbers without sense.
         """
         if fit not in FITS or batches < 1 or games < 1 or not 0 < rate <= 1:
             raise ValueError(

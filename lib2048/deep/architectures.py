@@ -129,8 +129,15 @@ def make(name, seed=0):
     """Return a new value network of Table 2 as a torch module on boards encoded (n, 16, 4, 4).
 
     The weights come from a normal distribution of deviation 0.1, cut off at ± 0.2, as in the paper;
-    the biases are 0.  name: 'cnn22', 'cnn22s', 'cnn22ss', 'cnn22sss', 'cnn22acg', 'cnn12' or 'mlp',
-    in either case, ValueError for another; seed: any int.
+    the biases are 0.
+
+    Args:
+        name: 'cnn22', 'cnn22s', 'cnn22ss', 'cnn22sss', 'cnn22acg', 'cnn12' or 'mlp', in either
+            case.
+        seed: any int.
+
+    Raises:
+        ValueError: for another name.
     """
     if name.lower() not in ARCHITECTURES:
         known = ", ".join(ARCHITECTURES)

@@ -24,11 +24,19 @@ WEIGHTS = "weights" + SUFFIX
 
 
 def save(network, path, half=False, **info):
-    """Save a neural network as .safetensors; `load` refuses weights that are nan or infinite.
+    """Save a neural network as .safetensors.
 
-    half: as float16, half the size; info: anything JSON can hold, kept beside the weights.  Raises
-    ValueError for another suffix, OSError when the disk is full, and FloatingPointError for weights
-    that half a float cannot hold.
+    `load` refuses weights that are nan or infinite.
+
+    Args:
+        path: str or Path.
+        half: as float16, half the size.
+        **info: anything JSON can hold, kept beside the weights.
+
+    Raises:
+        ValueError: for another suffix.
+        OSError: when the disk is full.
+        FloatingPointError: for weights that half a float cannot hold.
     """
     save_with(network, path, info, half)
 
@@ -60,9 +68,15 @@ def _check_finite(module, tensors, what, error=ValueError):
 def load(path, name=None, module=None, device="cpu", precision="float32"):
     """Load a neural network that `save` wrote.
 
-    name: the network it must be, or None for any; module: the torch module that takes the weights
-    of a network of your own.  Returns a `ValueNetwork` or `PolicyNetwork`; raises ValueError for a
-    missing, damaged or foreign file, or another architecture.
+    Args:
+        name: the network it must be, or None for any.
+        module: the torch module that takes the weights of a network of your own.
+
+    Returns:
+        `ValueNetwork` or `PolicyNetwork`.
+
+    Raises:
+        ValueError: for a missing, damaged or foreign file, or another architecture.
     """
     about, tensors = _read(path, name)
     found = about["network"]

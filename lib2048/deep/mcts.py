@@ -52,9 +52,13 @@ class MCTS:
     def search(self, boards, seed=0, numbers=None, turns=None):
         """Search the trees of states, uint64[n], on each of which an action is legal.
 
-        seed, numbers, turns: with the numbers of the game and of its turn, int[n], they are the
-        luck of each tree.  Returns (visits int64[n, 4], whose sum is `simulations`, and Q
-        float64[n, 4], −∞ without a visit).
+        Args:
+            seed, numbers, turns: with the numbers of the game and of its turn, int[n], they are the
+                luck of each tree.
+
+        Returns:
+            (visits int64[n, 4], whose sum is `simulations`, and Q float64[n, 4], −∞ without a
+            visit).
         """
         boards = as_boards(boards)
         luck = (np.zeros(len(boards)) if x is None else x for x in (numbers, turns))
@@ -97,7 +101,9 @@ class MCTS:
     def rollouts(self, boards, randoms):
         """Return the points that play by the prior makes from each state on: float64[n].
 
-        boards: uint64[n]; randoms: uint64[n], the random states of the games that are played.
+        Args:
+            boards: uint64[n].
+            randoms: uint64[n], the random states of the games that are played.
         """
         boards, randoms, points = boards.copy(), randoms.copy(), np.zeros(len(boards))
         live, turn = np.arange(len(boards)), 0
@@ -117,7 +123,10 @@ class MCTS:
 class MCTSPlayer(StepPlayer):
     """The player of a search: the action that it visited most, of equals that of the larger Q.
 
-    search: `MCTS`; name: what it is called; seed: of the searches of `choose`.
+    Args:
+        search: `MCTS`.
+        name: what it is called.
+        seed: of the searches of `choose`.
     """
 
     games_at_once = 32  # that `evaluate` asks for at once

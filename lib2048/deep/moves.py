@@ -174,8 +174,12 @@ class GameBatch:
 def record_games(who, games, seed=TEST_SEED, first_game=0, game=WHOLE):
     """Let a player play games, all in step, and keep their `Moves`.
 
-    who: whatever `decision` takes; the luck of game n is that of (seed, n).  Raises ValueError for
-    a number of games below 1, something that is no player, or one that takes an illegal action.
+    Args:
+        who: whatever `decision` takes; the luck of game n is that of (seed, n).
+
+    Raises:
+        ValueError: for a number of games below 1, something that is no player, or one that takes an
+            illegal action.
     """
     check_games(games, 1)
     decide, turns = decision(who, seed), []

@@ -78,6 +78,8 @@ class ValueNetwork:
 
     @torch.inference_mode()
     def _ask(self, boards):
+        if not len(boards):  # a module of one's own need not know what to do with none
+            return np.zeros(0, np.float32)
         return in_parts(lambda part: self.forward(part).cpu().numpy(), boards)
 
     def __repr__(self):

@@ -41,8 +41,10 @@ def new_policy_network(seed=0, hidden=HIDDEN, game=WHOLE):
 class PolicyNetwork:
     """A network that says how likely each action of a board should be.
 
-    module: a torch module from float (n, 256) to (n, 4) logits; name: what it is called; game: the
-    board's size.
+    Args:
+        module: a torch module from float (n, 256) to (n, 4) logits.
+        name: what it is called.
+        game: the board's size.
     """
 
     def __init__(self, module, name=POLICY, game=WHOLE):
@@ -66,7 +68,10 @@ class PolicyNetwork:
         """Return the logits of boards as a tensor (n, 4) through which gradients flow.
 
         That of an illegal action is −∞, so that its probability is 0 and its gradient too.
-        boards: uint64[n]; legal: bool[n, 4], which is found out where it is None.
+
+        Args:
+            boards: uint64[n].
+            legal: bool[n, 4], which is found out where it is None.
         """
         legal = legal_actions(boards, self.game) if legal is None else np.asarray(legal)
         return self.module(self.encode(boards)).masked_fill(torch.from_numpy(~legal), -torch.inf)
@@ -77,7 +82,7 @@ class PolicyNetwork:
 
     @torch.inference_mode()
     def probabilities(self, boards, legal=None):
-        """Return the probabilities of the actions: uint64[n] → float[n, 4]; legal: see `logits`.
+        """Return the probabilities of the actions: uint64[n] → float[n, 4].
 
         Those of illegal actions are exactly 0, and the others of a board sum to 1.  A board on
         which the game is over has four zeros.

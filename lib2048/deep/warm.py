@@ -14,13 +14,20 @@ HELD_BACK = 0.1  # of the moves, from the end: the network is measured on them, 
 def warm_start(network, moves, epochs=3, batch=256, learning_rate=1e-3, seed=1):
     """Teach a policy network the moves of recorded games by cross-entropy, with Adam.
 
-    network: `PolicyNetwork`, changed in place; illegal actions are left out, as in play.  moves:
-    `Moves`, or (boards, actions), uint64[n] and int[n]; the last tenth is held back.  epochs:
-    passes over the others, shuffled; batch: moves of a step.
+    Illegal actions are left out, as in play.
 
-    Returns a list of dicts, a row before the first epoch and one after each: epoch, loss (in nats)
-    and agreement, the share of moves that are its most likely action, on what is held back.  Raises
-    ValueError for moves that are not legal, or too few, or bad numbers.
+    Args:
+        network: `PolicyNetwork`, changed in place.
+        moves: `Moves`, or (boards, actions), uint64[n] and int[n]; the last tenth is held back.
+        epochs: passes over the others, shuffled.
+        batch: moves of a step.
+
+    Returns:
+        list of dicts: a row before the first epoch and one after each: epoch, loss (in nats) and
+        agreement, the share of moves that are its most likely action, on what is held back.
+
+    Raises:
+        ValueError: for moves that are not legal, or too few, or bad numbers.
     """
     boards, actions = _checked(network, *moves[:2])
     if epochs < 0 or batch < 1 or not 0 < learning_rate <= 1:

@@ -30,7 +30,10 @@ class Weights(NamedTuple):
 def line_values(weights=Weights()):  # noqa: B008 (a tuple does not change)
     """Return the value of every line of four cells: float64[65536].
 
-    Line number e0 + 16·e1 + 256·e2 + 4096·e3 holds the exponents e0 … e3.  weights: `Weights`.
+    Line number e0 + 16·e1 + 256·e2 + 4096·e3 holds the exponents e0 … e3.
+
+    Args:
+        weights: `Weights`.
     """
     lines = np.arange(1 << 16)[:, None] >> np.arange(0, 16, 4) & 15
     steps = np.diff(lines.astype(float) ** weights.order_power, axis=1)

@@ -33,9 +33,15 @@ def parse_network(name):
     Another game or a smaller board is written behind an @: 'cells:012456@2x3'; its cells keep their
     numbers on the 4×4 board.
 
-    name: '4x6', '8x6', shapes placed systematically such as '42-33-4-22-3', or 'cells:' and tuples
-    of hexadecimal cells, 'cells:012345,456789'.  Returns a tuple of tuples of ints 0..15; raises
-    ValueError for anything else.
+    Args:
+        name: '4x6', '8x6', shapes placed systematically such as '42-33-4-22-3', or 'cells:' and
+            tuples of hexadecimal cells, 'cells:012345,456789'.
+
+    Returns:
+        tuple of tuples of ints 0..15.
+
+    Raises:
+        ValueError: for anything else.
     """
     name, _, game = name.partition("@")
     if game:

@@ -75,7 +75,14 @@ def rollouts(who, afterstates, games, seed=TEST_SEED):
     """Return the mean of the points that a player still makes from each afterstate on: float64[n].
 
     The mean comes near V_π of that player, and its error falls with the root of the number of
-    games.  who: as in `collect`; games: from each of them.  Raises ValueError as `collect` does.
+    games.
+
+    Args:
+        who: as in `collect`.
+        games: from each of them.
+
+    Raises:
+        ValueError: as `collect` does.
     """
     check_games(games, 1)
     boards = np.ascontiguousarray(afterstates, np.uint64)

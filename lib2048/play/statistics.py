@@ -25,8 +25,12 @@ def mean_ci95(scores):
 def interval(values, level=0.95):
     """Return (mean, half width of its interval) of one number a seed, by Student's t.
 
-    values: float[seeds], at least 2; level: the share of such intervals that hold the true mean.
-    Raises ValueError for fewer seeds, for nan and inf, and for a level outside 0 to 1.
+    Args:
+        values: float[seeds], at least 2.
+        level: the share of such intervals that hold the true mean.
+
+    Raises:
+        ValueError: for fewer seeds, for nan and inf, and for a level outside 0 to 1.
     """
     mean, variance, n = _moments(_one_a_seed("values", values))
     return mean, _half_width(math.sqrt(variance / n), n - 1, _share(level))

@@ -659,10 +659,15 @@ def _tuple_cells(cells):
 
 
 def _action(action):
-    for number, name in enumerate(ACTIONS):
-        if action in (number, name):
-            return number
-    raise ValueError(f"an action is 0..3 or one of {', '.join(ACTIONS)}, not {action!r}")
+    if isinstance(action, str) and action in ACTIONS:
+        return ACTIONS.index(action)
+    try:
+        number = operator.index(action)
+    except TypeError:
+        number = -1
+    if number not in range(4):
+        raise ValueError(f"an action is 0..3 or one of {', '.join(ACTIONS)}, not {action!r}")
+    return number
 
 
 def _one_each(name, texts, count):

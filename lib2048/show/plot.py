@@ -358,6 +358,8 @@ def _reached(results, tiles):
     rows = {name: _shares(name, result) for name, result in results.items()}
     every = sorted(set(tiles or ()).union(*rows.values()))
     table = pd.DataFrame.from_dict(rows, "index", dtype=float).reindex(columns=every)
+    if not every:
+        return table
     above = table.bfill(axis=1)  # the share of the next larger tile that it names
     unsaid = np.select([above.isna(), above >= 0.9995], [0.0, 1.0], np.nan)
     table = table.where(table.notna(), unsaid)

@@ -137,8 +137,9 @@ def watched(function, *names, most=None):
         def call(*arguments, **named):
             if len(calls) == most:
                 raise _Enough
-            given = signature.bind(*arguments, **named).args
-            calls.append((name, given, own[name](*given)))
+            bound = signature.bind(*arguments, **named)
+            bound.apply_defaults()  # of a parameter that the student gave one
+            calls.append((name, bound.args, own[name](*bound.args)))
             return calls[-1][2]
 
         return call
