@@ -59,16 +59,21 @@ class SmallGame:
     """All states of a small board that the random start of two tiles can lead to.
 
     Args:
-        rows, columns: the board's size, see POSSIBLE; ValueError for another.
+        rows, columns: the board's size, see POSSIBLE.
         progress: whether to show a bar on stderr.
         symmetric: whether to keep one board of all that are turned or mirrored images of each
             other. With symmetric=False it takes up to 8 times the memory and gives the same
             results; only `follow` needs it, for a policy that does not treat images alike.
 
     Attributes:
-        name, game: the board's size, as in 3x3, and the rules on it, a `Game`.
-        states, terminal, afterstates: how many, all images counted; terminal ones are states, too.
+        name, game: the size, as in 3x3, and the rules on it, a `Game`.
+        states, terminal, afterstates: how many there are, all images counted; states include the
+            terminal ones.
         boards: uint64, the afterstates that are kept, layer by layer.
+
+    Raises:
+        ValueError: for another size.
+        MemoryError: when the memory is too small.
     """
 
     def __init__(self, rows, columns, progress=True, symmetric=True):
@@ -247,7 +252,10 @@ class SmallGame:
         """Let a network play greedily: a list of games, each a list of turns (reward, afterstate).
 
         Game n has the luck of (seed, n).  Afterstates are ints; the reward is what the action paid
-        that led to the afterstate beside it.  Raises ValueError for a network of another size.
+        that led to the afterstate beside it.
+
+        Raises:
+            ValueError: for a network of another size.
         """
         return self._played(network, partial(boards_module.initial, game=self.game), games, seed)
 
@@ -273,9 +281,10 @@ class SmallGame:
     # ------------------------------------------------------------ boards of people
 
     def pack(self, board):
-        """Return a board of this size, nested lists of tiles or packed already, as np.uint64.
+        """Pack a board of this size: nested lists of tiles, or a packed one.  → np.uint64.
 
-        Raises ValueError for anything else.
+        Raises:
+            ValueError: for anything else.
         """
         if isinstance(board, (int, np.integer)):
             if not 0 <= board < 1 << 64 or int(board) & ~(15 * int(self.game.cells)):
@@ -388,7 +397,10 @@ class Values:
     def distance(self, values_of):
         """Return how far other values lie from these: a root mean square, in points.
 
-        An afterstate counts as often as a game comes there; values_of: as for `follow`.
+        An afterstate counts as often as a game comes there.
+
+        Args:
+            values_of: as for `SmallGame.follow`.
         """
         off = _answer(self.game._asking(values_of), self.boards) - self.afterstate_values
         return float(np.sqrt(np.average(off**2, weights=self.visits())))
@@ -463,6 +475,12 @@ class Values:
         """Return the `Values` of the same play that say how likely a tile is ever on the board.
 
         As for `reach`, `moves` are those up to then; but nobody plays for the tile here.
+
+        Args:
+            tile: 2, 4, 8 …
+
+        Raises:
+            ValueError: for a number that is no tile.
         """
         name, play = f"{self.name}: the odds of {tile}", self._play
         if play.preference is None:

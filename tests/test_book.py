@@ -119,7 +119,9 @@ def test_arguments_and_errors_are_said_where_editors_look_for_them():
         entries = re.search(r"^Args:\n((?:    .*\n?)+)", doc, re.M)
         said = re.findall(r"^    ([a-z][\w, ]*): ", entries[1], re.M) if entries else []
         assert set(", ".join(said).split(", ")) - {""} <= set(known), doc
-        prose = rf"^(?:\S.*[;.] +)?(?:{'|'.join(known) or '-'})\b[\w, ]*: |(?<=[.;] )Raises "
+        prose = (
+            rf"^(?:\S.*[;.] +)?(?:{'|'.join(known) or '-'})\b[\w, ]*: |(?:^|[.;] +)[Rr]aises [A-Z]"
+        )
         assert not re.search(prose, doc, re.M), doc
 
 

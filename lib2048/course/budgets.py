@@ -23,11 +23,14 @@ def actions_in(seconds, network, floor=0):
     """Return about how many actions of training on a network fit into seconds on this machine.
 
     It plays (and does not learn) for a fifth of a second, takes the best of four looks, and rounds
-    to two digits.  Returns a `Budget`, an int.
+    to two digits.
 
     Args:
         floor: the actions below which a lesson's text is not promised; then it says so, and the
             result's `enough` is False, so that the lesson can draw the recorded curve instead.
+
+    Returns:
+        `Budget`, an int.
     """
     games = Games(network, rule_of(network), 0)
     games.play(FOREVER, FIRST, ROWS)

@@ -75,9 +75,12 @@ def rows(name=None):
 def pairs(name=None):
     """Return every two rows of a table, and whether the paper's better one is better here, too.
 
-    Only rows that stand beside runs of at least two seeds are asked.  The DataFrame has a row a
-    pair and depth: figure, plies, better, worse (rows, by the paper), difference (ours, points),
-    half (of its 95 % interval), verdict (of `compare`; 'more' is the paper's order).
+    Only rows that stand beside runs of at least two seeds are asked.
+
+    Returns:
+        DataFrame: a row a pair and depth: figure, plies, better, worse (rows, by the paper),
+        difference (ours, points), half (of its 95 % interval), verdict (of `compare`; 'more' is the
+        paper's order).
     """
     asked = [
         (one, plies) for one in ([_like(_known(name))] if name else _own()) for plies in (1, 3)
@@ -87,9 +90,10 @@ def pairs(name=None):
 
 
 def orders(name=None):
-    """Count the `pairs` of a table: all, those decided here, those of them in the paper's order.
+    """Count the pairs of a table: all, those decided here, and those of them in the paper's order.
 
-    The DataFrame has a row a table and depth: figure, plies, pairs, decided, same.
+    Returns:
+        DataFrame: a row a table and depth: figure, plies, pairs, decided, same; see `pairs`.
     """
     told = pairs(name)
     told = told.assign(
@@ -112,10 +116,14 @@ def draw(name, ax=None):
 
 
 def compute(by="actions", ax=None):
-    """Draw score against compute, at 1-ply: our runs as they learned, the papers as points.
+    """Draw score against compute, at 1-ply: our runs as they learned, the papers' as points.
 
     Args:
-        by: 'actions' (of training) or 'hours' (of ours, without the papers': other machines).
+        by: 'actions' (of training) or 'hours' (of our training; the papers used other machines, so
+            their points are left out).
+
+    Returns:
+        The axes.
 
     Raises:
         ValueError: for another word.
@@ -134,11 +142,12 @@ def compute(by="actions", ax=None):
 def run(name, row=None, minutes=1.0):
     """Make a row of a table again, now, with as much training as fits into some minutes.
 
-    Returns that row of `rows`, a Series, with `now` and `now ±` (points of 200 games at 1-ply, 40
-    of a neural network) and `actions now`.
-
     Args:
         row: as `rows` calls it; by default the first that we have a run for.
+
+    Returns:
+        Series: that row's (see `rows`) with `now` and `now ±` (points of 200 games at 1-ply, 40 of
+        a neural network) and `actions now`.
 
     Raises:
         ValueError: for a name or a row that is none, one that no run stands beside, and for a

@@ -35,6 +35,9 @@ class MCTS:
             of rollouts.
         turns: after which a rollout is broken off, None for never.
         game: what is played.
+
+    Raises:
+        ValueError: for numbers that make no sense.
     """
 
     def __init__(

@@ -77,7 +77,14 @@ def legal_actions(boards, game=WHOLE):
 
 
 class Moves(NamedTuple):
-    """The moves of many games, in the order of play, one game after the other."""
+    """The moves of many games, in the order of play, one game after the other.
+
+    Attributes:
+        boards: uint64[n], states.
+        actions: int64[n], taken there.
+        ends: int64[games], where each game ends in both, so that game g is [ends[g − 1], ends[g]).
+        results: int64[games, 5], see records.RESULT_COLUMNS.
+    """
 
     boards: np.ndarray  # uint64[n], states
     actions: np.ndarray  # int64[n], taken there

@@ -20,8 +20,11 @@ class ValueNetwork:
         seed: of the initial weights.
         symmetry: 'simple' asks for the board as it is, 'ave', 'max' and 'min' take that of its
             eight images' values (Matsuzaki 2021, section 3.2).
-        device: 'cpu', 'cuda', …; ValueError for what does not exist here, as for all others.
+        device: 'cpu', 'cuda', …
         precision: 'float32', or 'bfloat16' for the layers before the last one.
+
+    Raises:
+        ValueError: for what does not exist here.
     """
 
     def __init__(

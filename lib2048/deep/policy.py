@@ -95,7 +95,8 @@ class PolicyNetwork:
     def player(self, depth=1, seconds=None, explore=False, seed=0):
         """Return the player that takes the most likely action, or, to explore, a drawn one.
 
-        Raises ValueError for a depth or a time: what looks ahead by a policy is `MCTS`.
+        Raises:
+            ValueError: for a depth or a time: what looks ahead by a policy is `MCTS`.
         """
         if depth != 1 or seconds is not None:
             raise ValueError(

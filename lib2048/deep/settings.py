@@ -23,10 +23,15 @@ def _meant(settings, rate):
 class ValueSettings(Settings, kind="value"):
     """The settings of value networks (see `learner`); see `Settings` for those of all kinds.
 
-    batch: which positions are trained together, 'batch1K', 'game', 'shuffle64', …; symmetry: how a
-    board's images are used; augment: learn all eight of each position; learning_rate: Adam's;
-    average: above 0, test games are played by (and the run's file holds) a moving average of the
-    weights, of which each step keeps this share.
+    Args:
+        batch: which positions are trained together, 'batch1K', 'game', 'shuffle64', …
+        symmetry: how a board's images are used, 'simple', 'ave', 'max' or 'min'.
+        augment: learn all eight images of each position.
+        learning_rate: Adam's.
+        average: above 0, test games are played by (and the run's file holds) a moving average of
+            the weights, of which each step keeps this share.
+        precision: 'float32' or 'bfloat16'.
+        device: 'cpu', 'cuda', …
     """
 
     rates = ("learning_rate",)
@@ -80,11 +85,15 @@ class ValueSettings(Settings, kind="value"):
 class PolicySettings(Settings, kind="policy"):
     """The settings of policy networks (see `reinforce`); see `Settings` for those of all kinds.
 
-    batch: games of a step, as in 'games10'; epsilon: 0 draws actions by their probabilities, above
-    0 is ε-greedy; optimiser, its learning_rate, and half_life, the batches in which that halves;
-    steps: of the optimiser for each batch; returns: 'sum' of the last board's tiles, points 'to-go'
-    or, by a 'critic' with λ = lam, advantages; discount: of later points; entropy: weight of a
-    bonus for being unsure.
+    Args:
+        batch: games of a step, as in 'games10'.
+        epsilon: 0 draws actions by their probabilities, above 0 is ε-greedy.
+        optimiser: 'rmsprop' or 'adam', its learning_rate, and half_life, the batches in which that
+            halves.
+        returns: 'sum' of the last board's tiles, points 'to-go' or, by a 'critic' with λ = lam,
+            advantages; discount of later points.
+        entropy: weight of a bonus for being unsure.
+        steps: of the optimiser for each batch.
     """
 
     rates = ("learning_rate",)

@@ -29,8 +29,9 @@ def fit(network, afterstates, labels, alpha=0.1):
         alpha: the share of the error label − V that one example takes away, spread over the board's
             look-ups as TD(0) does (Jaśkowski 2018, Algorithm 1, with the label for a target).
 
-    Raises ValueError for labels that are not as many finite numbers as boards, and for networks
-    with stages or of another form.
+    Raises:
+        ValueError: for labels that are not as many finite numbers as boards, and for networks with
+            stages or of another form.
     """
     boards, labels = _boards(network, afterstates), np.ascontiguousarray(labels, np.float32)
     if labels.shape != boards.shape or not np.isfinite(labels).all():
@@ -45,7 +46,8 @@ def fit(network, afterstates, labels, alpha=0.1):
 def places(network, afterstates):
     """Return where the weights of many boards' look-ups lie: uint32[n, 8·m], in `weights`.
 
-    Raises ValueError for networks with stages or of another form.
+    Raises:
+        ValueError: for networks with stages or of another form.
     """
     boards = _boards(network, afterstates)
     found = np.zeros((len(boards), network.lookups_per_board), np.uint32)

@@ -87,7 +87,10 @@ def own_functions(
 ) -> OwnFunctions | None:
     """Try a student's functions and return them compiled, or None where there are none.
 
-    See `Network.with_functions`.  Raises ValueError for functions that will not do.
+    See `Network.with_functions`.
+
+    Raises:
+        ValueError: for functions that will not do.
     """
     rule, every = find(rule), {"index": index, "value": value, "update": update}
     given = {part: function for part, function in every.items() if function is not None}

@@ -237,7 +237,8 @@ class Rule:
     def with_code(self) -> "Rule":
         """Return the rule with its update, which one that was recalled finds in its file.
 
-        Raises ValueError, in one line, where it is not there, or no longer as it was.
+        Raises:
+            ValueError: in one line, where it is not there, or no longer as it was.
         """
         if self.update is not None:
             return self

@@ -156,7 +156,11 @@ class Settings:
         raise NotImplementedError
 
     def new_learner(self, network: Any) -> Learner:
-        """Return what trains a network.  Raises MemoryError when what it needs does not fit."""
+        """Return what trains a network.
+
+        Raises:
+            MemoryError: when what it needs does not fit.
+        """
         raise NotImplementedError
 
     def needed_bytes(self) -> int:
@@ -204,7 +208,9 @@ class Settings:
     def of(cls, network: Any, **options: Any) -> "Settings":
         """Return the settings by which a network that exists is trained.
 
-        network: `Network`, or another with its `arguments`; options: all other settings.
+        Args:
+            network: `Network`, or another with its `arguments`.
+            **options: all other settings.
         """
         made = network.arguments()
         for name in made.keys() & options.keys() - {"name"}:
@@ -262,7 +268,8 @@ class Settings:
     def plain(self) -> dict[str, Any]:
         """Return {name: value} by which `Settings` makes them again, in another process, too.
 
-        Raises ValueError for a rule that is in no file.
+        Raises:
+            ValueError: for a rule that is in no file.
         """
         rule = vars(self).get("rule")
         if not isinstance(rule, Rule):
@@ -283,7 +290,8 @@ class Settings:
     def from_config(cls, config: Mapping[str, Any]) -> "Settings":
         """Return the settings that config.json holds.
 
-        Raises ValueError for what this version does not write.
+        Raises:
+            ValueError: for what this version does not write.
         """
         names = {said: name for name, said in _SAID.items()}
         config = {names.get(name, name): value for name, value in config.items()}

@@ -60,8 +60,10 @@ def _in_runs(lines):
 def heuristic_network(weights=Weights()):  # noqa: B008
     """Return the heuristic as a `Network`: its value of a board is the sum over the eight lines.
 
-    It values afterstates; rewards do not count beside it (`SearchPlayer(…, pays=False)`).  weights:
-    `Weights`, or seven numbers in that order.
+    It values afterstates; rewards do not count beside it (`SearchPlayer(…, pays=False)`).
+
+    Args:
+        weights: `Weights`, or seven numbers in that order.
     """
     network, values = Network("4"), line_values(Weights(*weights))
     for number in range(2):  # the outer lines and the inner ones, each read in both directions

@@ -107,7 +107,11 @@ class Geometry:
         return self.stages.of(board)
 
     def positions(self, tuple_number, block=0):
-        """Return where a tuple's weights lie: uint32[16^n], by plain index; see `Network.table`."""
+        """Return where a tuple's weights lie: uint32[16^n], by plain index (see `Network.table`).
+
+        Args:
+            block: the action of a Q network, or the stage.
+        """
         bits, start = self.region(tuple_number, block)
         return np.uint32(start + ones(bits)) + offsets(bits, self.tuples[tuple_number])
 
@@ -210,8 +214,10 @@ class Network(Geometry):
     def table(self, tuple_number, block=0):
         """Return a copy of one tuple's weights in plain order: float32[16^n].
 
-        The weight of exponents e0, e1 … in the tuple's cells has index e0 + 16·e1 + 256·e2 …; block
-        is the action, for a Q network, or the stage.
+        The weight of exponents e0, e1 … in the tuple's cells has index e0 + 16·e1 + 256·e2 …
+
+        Args:
+            block: the action, for a Q network, or the stage.
         """
         return self.weights[self._kept(self.positions(tuple_number, block))]
 
@@ -305,8 +311,11 @@ class Network(Geometry):
         the longer one's table could not hold: its weights are added there (redundant encoding,
         Jaśkowski 2018, section V-E2).  What promotion would read from the stage below is copied
         first, so that the result, equal but for float32's rounding, promotes nothing.  It has few
-        zeros: its memory is all taken.  Raises ValueError, in one line, when there is nothing to
-        fold or a shorter tuple is in no longer one.
+        zeros: its memory is all taken.
+
+        Raises:
+            ValueError: in one line, when there is nothing to fold or a shorter tuple is in no
+                longer one.
         """
         self.needs_order("folding")
         self.needs_tables("folding")

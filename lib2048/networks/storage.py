@@ -352,8 +352,11 @@ def load(path, name=None, to_play=False):
             (see `Network.folded`); a network in stages with promotion is packed instead (see
             `packing`), which takes less memory, and cannot learn any more.
 
-    Returns `Network`; raises ValueError for a missing, truncated, foreign or pickled file, or
-    another network.
+    Returns:
+        `Network`.
+
+    Raises:
+        ValueError: for a missing, truncated, foreign or pickled file, or another network.
     """
     if Path(path).suffix == neural.SUFFIX:
         return neural.room("files").load(path, name)

@@ -126,8 +126,8 @@ def evaluate(who, games=1000, seed=TEST_SEED, threads=1, progress=False, stop=No
     """Let a player play many games.
 
     Game n has the luck of (seed, n), whatever the threads.  The Stop button, or an event `stop`
-    that is set, ends it at once; a player that has a `stop` (see `players`) then stops playing,
-    another ends the games that it has begun.
+    that is set, ends it at once; a player that has a `stop` (see
+    `players`) then stops playing, another ends the games that it has begun.
 
     Args:
         who: a player, a `Network`, or a name such as 'random'.
@@ -135,8 +135,13 @@ def evaluate(who, games=1000, seed=TEST_SEED, threads=1, progress=False, stop=No
         stop: an event, such as `threading.Event`, or None.
         first: the number of the first game.
 
-    Returns `Result`; raises ValueError for bad numbers, MemoryError for more games than fit, and
-    KeyboardInterrupt where it is stopped.
+    Returns:
+        `Result`.
+
+    Raises:
+        ValueError: for bad numbers.
+        MemoryError: for more games than fit.
+        KeyboardInterrupt: where it is stopped.
     """
     check_games(games, threads)
     who = player(who)

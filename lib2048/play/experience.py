@@ -60,7 +60,11 @@ def collect(who, games, seed=TEST_SEED):
         who: 'random', 'greedy', 'first-legal', or such a player; game n has the luck of (seed, n),
             as in `evaluate`.
 
-    Returns `Experience`, 16 bytes a turn; raises ValueError for another player.
+    Returns:
+        `Experience`, 16 bytes a turn.
+
+    Raises:
+        ValueError: for another player.
     """
     check_games(games, 1)
     who = _policy_player(who)

@@ -13,8 +13,11 @@ import numpy as np
 def mean_ci95(scores):
     """Return (mean, half width of its 95 % confidence interval) of game scores.
 
-    The interval is 1.96 standard deviations of the mean, from the sample's own spread.  One game
-    alone has an infinite interval, none has nan.
+    One game alone has an infinite interval, none has nan.
+
+    Args:
+        scores: array; the interval is 1.96 standard deviations of the mean, from the sample's own
+            spread.
     """
     scores = np.asarray(scores, np.float64)
     if len(scores) < 2:

@@ -27,8 +27,9 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,99}")  # of a folder, on any sy
 def read_list(path):
     """Return the jobs of a list, in its order.
 
-    Raises OSError for a file that cannot be read, and ValueError for one that is no list, or asks
-    for something that makes no sense.
+    Raises:
+        OSError: for a file that cannot be read.
+        ValueError: for one that is no list, or asks for something that makes no sense.
     """
     told = _tables(Path(path))
     defaults, collect = told.pop(DEFAULTS, {}), told.pop(COLLECT, {})
@@ -121,9 +122,14 @@ def check_names(jobs):
 
 
 def chosen(jobs, names):
-    """Return the jobs of some names, or of one seed ('tc-seed2'); names: None for all of them.
+    """Return the jobs of some names, or of one seed ('tc-seed2').
 
-    Raises ValueError for a name that none of them has.
+    Args:
+        jobs: of a list.
+        names: None for all of them.
+
+    Raises:
+        ValueError: for a name that none of them has.
     """
     if names is None:
         return jobs

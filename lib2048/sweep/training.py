@@ -31,10 +31,13 @@ PATIENCE = 60  # seconds, for a process in its folder that was given up and has 
 
 @dataclass(frozen=True)
 class TrainingJob(Job):
-    """One training run: a name, which its seeds share, and `Settings` with a budget.
+    """One training run: a name and `Settings`.
 
-    tests: the games without learning when it is over, ((plies, games), …); keep: whether its
-    weights stay when these are played.
+    Attributes:
+        name: what its seeds share.
+        settings: `Settings`, with a budget.
+        tests: the games without learning when it is over, ((plies, games), …).
+        keep: whether its weights stay when these are played.
     """
 
     settings: Settings
@@ -43,9 +46,13 @@ class TrainingJob(Job):
 
     @classmethod
     def read(cls, table):
-        """Return the runs that a table asks for, one a seed; raises ValueError for what makes none.
+        """Return the runs that a table asks for, one a seed.
 
-        table: {'name', 'seeds', 'tests', 'keep' or a long option of `lib2048 train`: value}.
+        Args:
+            table: {'name', 'seeds', 'tests', 'keep' or a long option of `lib2048 train`: value}.
+
+        Raises:
+            ValueError: for what makes no run.
         """
         options = dict(table)
         name, seeds = options.pop("name"), options.pop("seeds", [1])
@@ -91,7 +98,14 @@ class TrainingJob(Job):
         return self.settings.needed_bytes() + max(searches, default=0)
 
     def state(self, folder):
-        """Return 'missing', 'begun' or 'finished'; ValueError where its folder holds another."""
+        """Return 'missing', 'begun' or 'finished'.
+
+        Args:
+            folder: that of the sweep.
+
+        Raises:
+            ValueError: when the run's folder holds something else.
+        """
         run = RunFolder(Path(folder, self.label), self.settings, {})
         tested = facts(run.path) is not None and not self._untested(run.path)
         state = run.state(kept=self.keep or not tested)
