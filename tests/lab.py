@@ -220,6 +220,8 @@ class Page(Watched):
         self.command("apputils:change-theme", json.dumps({"theme": name}))
         light = str("Light" in name).lower()
         self.page.wait_for_selector(f"body[data-jp-theme-light='{light}']", state="attached")
+        # JupyterLab takes its splash screen away twice, an error, where two changes follow at once.
+        self.page.wait_for_selector("#jupyterlab-splash", state="detached")
 
     def cells(self):
         """Return (id, type) of every cell of the notebook."""

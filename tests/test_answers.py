@@ -18,3 +18,9 @@ def test_a_task_finds_the_same_again(name):
     recorded = RECORDED[TASK_OF_ROWS == name]
     assert found["what"].tolist() == recorded["what"].tolist()
     assert found["value"].tolist() == pytest.approx(recorded["value"].tolist())
+
+
+def test_only_the_cells_that_are_needed_run():
+    cells = ["import math", "N = 3", "def f(x):\n    return N * math.pi * x", "y = f(2)"]
+    answers.need("f", len(cells), cells, found := set())
+    assert found == {0, 1, 2}

@@ -83,6 +83,14 @@ def led(text, file="notebooks/06_td0.ipynb"):
     return book.led(text, file, FILES)
 
 
+def test_links_lead_to_pages_of_the_book_and_what_is_folded_away_is_markdown():
+    lab = "notebooks/homework/release/hw05/hw05.ipynb"
+    assert led("[a](../../../06_td0.ipynb#x)", lab) == "[a](../lessons/06_td0.ipynb#x)"
+    assert led("[a](../data/runs)", "docs/sweeps.md") == "[a](data/runs.md)"
+    opened = "<summary>Why?</summary>\n\n$x$\n\n</details>\n"
+    assert book.opened("<summary>Why?</summary>\n$x$\n</details>") == opened
+
+
 def test_a_file_that_the_book_does_not_have_is_named():
     assert led("[the list](../data/runs/late.toml)") == "the list (`data/runs/late.toml`)"
     assert led("[`LICENSE`](../LICENSE)") == "`LICENSE`"

@@ -147,6 +147,10 @@ def test_the_keyboard_alone_is_enough_and_no_key_reaches_the_notebook(notebook, 
     first = rules.message
     rules.page.keyboard.press("ArrowRight")
     assert rules.message != first
+    rules.page.keyboard.press("+")
+    assert rules.button("Whole curve").is_visible()
+    rules.page.keyboard.press("0")
+    assert rules.button("Whole curve").is_hidden()
     for key in "ddxbam":
         rules.page.keyboard.press(key)
     row.press("d")

@@ -403,3 +403,11 @@ def test_numbers_that_json_does_not_know_are_null(answer, monkeypatch):
     found = {"a": float("nan"), "b": [1.5, float("inf")], "c": {"d": (float("-inf"), 2)}}
     monkeypatch.setattr("lib2048.networks.storage.info", lambda path: found)
     assert answer("info", __file__) == {"a": None, "b": [1.5, None], "c": {"d": [None, 2]}}
+
+
+def test_play_plays_as_many_games_and_threads_as_it_is_told(answer, monkeypatch):
+    seen = []
+    kept = lambda *args, **how: seen.append(args[1:]) or evaluate(*args)  # noqa: E731
+    monkeypatch.setattr(cli, "evaluate", kept)
+    answer("play", "random", "--games", 9, "--seed", 4, "--threads", 3)
+    assert seen == [(9, 4, 3)]

@@ -410,6 +410,8 @@ def test_everything_in_a_tree_lies_inside_its_card():
         (lambda: draw.board(BOARD, highlight=["a"]), "a cell is"),
         (lambda: draw.board(BOARD, arrow=4), "an action is 0..3 or one of Up, Right, Down, Left"),
         (lambda: draw.board(BOARD, arrow="up"), "not 'up'"),
+        (lambda: draw.board(BOARD, arrow=1.0), "not 1.0"),
+        (lambda: draw.board(BOARD, arrow=np.array([1, 2])), "an action is"),
         (lambda: draw.board(BOARD, size=0), "size is"),
         (lambda: draw.row([]), "nothing to draw"),
         (lambda: draw.row([BOARD], captions=["a", "b"]), "captions needs 1 texts, not 2"),

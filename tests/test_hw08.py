@@ -2,9 +2,9 @@
 
 import pytest
 
-from lib2048 import afterstates
+from lib2048 import afterstates, from_tiles
 from lib2048.course import labs
-from lib2048.course.labs import checks
+from lib2048.course.labs import checks, hw08
 from lib2048.course.labs.hw08 import ahead, best, expected
 
 
@@ -40,3 +40,10 @@ RIGHT = [choose, tabled]
 @pytest.mark.parametrize("function", RIGHT, ids=lambda function: function.__name__)
 def test_a_right_answer_passes(function):
     assert labs.check(f"hw08.{function.__name__}", function).passed
+
+
+def test_any_of_several_equally_good_actions_will_do():
+    square = from_tiles([[2, 0, 0, 2], [0] * 4, [0] * 4, [2, 0, 0, 2]])
+    case = square, 1, lambda board: 0.0
+    assert choose(*case) != hw08.choose(*case)
+    assert hw08.chosen(choose, *case) == hw08.chosen(hw08.choose, *case)

@@ -7,7 +7,7 @@ import pytest
 
 from lib2048.course import labs
 from lib2048.course.labs import checks
-from lib2048.course.labs.exercise import LABS, changed, find, of_lab
+from lib2048.course.labs.exercise import LABS, changed, find, of_lab, watched
 from lib2048.course.labs.messages import say
 from lib2048.game import spec
 
@@ -248,3 +248,17 @@ def test_what_a_mistake_changes_has_to_be_there():
     assert changed(spec.empty_cells, "== 0", "!= 0")([[0, 2], [2, 0]]) == [(0, 1), (1, 0)]
     with pytest.raises(ValueError, match="holds no 'is luck'"):
         changed(spec.empty_cells, "is luck", "is skill")
+
+
+def twice(n, times=2):
+    return n * times
+
+
+def last_of(count):
+    return [twice(n) for n in range(count)][-1]
+
+
+def test_calls_are_noted_with_their_defaults_and_not_without_end():
+    with watched(last_of, "twice", keep=2) as calls:
+        assert last_of(4) == 6
+    assert calls == [("twice", (0, 2), 0), ("twice", (1, 2), 2)]

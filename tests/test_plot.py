@@ -210,6 +210,7 @@ def test_tiles_that_all_reach_are_left_out_below_the_largest_such():
     table = plot.tile_table({"a": {32: 1, 64: 1, 128: 0.5, 256: 0}, "b": {32: 1, 64: 1, 128: 0.25}})
     assert list(table) == [64, 128]
     assert list(plot.tile_table(REACHED, tiles=[512])) == [512]
+    assert plot.tile_table({"a": {}}).shape == (1, 0)
 
 
 def test_a_tile_table_reads_as_in_the_papers():

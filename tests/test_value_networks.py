@@ -316,6 +316,7 @@ def test_a_finished_run_leaves_a_network_that_plays_the_same(tmp_path):
 def test_a_network_of_ones_own_trains_and_is_kept(tmp_path):
     network = ValueNetwork(Tiny(), "tiny")
     before = network.values(BOARDS)
+    assert network.values([]).shape == (0,)
     run = Run(Settings.of(network, batch="batch64"), network=network)
     run.go(actions=500, progress=False)
     assert (network.values(BOARDS) != before).any()

@@ -35,9 +35,10 @@ def measured(name, progress=False):
     with bar(progress, total=2 + ROUNDS, unit="round") as shown:
         for learner in learners.values():
             learner.play(0, learner.actions + WARM_UP, 10**6)
+        shown.update(1)
         for _ in range(1 + ROUNDS):
-            shown.update(1)
             rounds.append([_trained(learner) for learner in learners.values()])
+            shown.update(1)
         found = _moves(learners["float32"].network)
     keys, medians = ("positions_per_h", "floor_per_h", "ratio"), np.median(rounds[1:], axis=0)
     rows = {f"training, {p}": row.tolist() for p, row in zip(learners, medians, strict=True)}

@@ -1,5 +1,7 @@
 """A torch module as a network of this library: boards in, values out."""
 
+from contextlib import nullcontext
+
 import numpy as np
 import torch
 
@@ -63,8 +65,8 @@ class ValueNetwork:
 
     def pass_through(self, planes):
         """Return the module's values of encoded boards (n, 16, 4, 4): see `forward`."""
-        bfloat16 = self.precision == "bfloat16"
-        with torch.autocast(self.device.type, torch.bfloat16, enabled=bfloat16):
+        half = self.precision == "bfloat16"
+        with torch.autocast(self.device.type, torch.bfloat16) if half else nullcontext():
             return self.module(planes).reshape(-1).float()
 
     def values(self, boards):

@@ -69,10 +69,11 @@ def game_of(name):
 
 
 def _parse_elsewhere(name, game):
-    tuples, cells = parse_network(name), game_of("@" + game).cells
-    if cells != WHOLE.cells and not name.startswith("cells:"):
+    tuples, found = parse_network(name), game_of("@" + game)
+    elsewhere = found.cells == WHOLE.cells and found != WHOLE  # or a network had two names
+    if not elsewhere and not name.startswith("cells:"):
         raise ValueError(f"network {name!r} on a board of {game}: name its cells, cells:0145@2x2")
-    outside = {cell for cell in itertools.chain(*tuples) if not int(cells) >> 4 * cell & 1}
+    outside = {cell for cell in itertools.chain(*tuples) if not int(found.cells) >> 4 * cell & 1}
     if outside:
         raise ValueError(f"network {name!r}: a board of {game} has no cell {min(outside):x}")
     return tuples

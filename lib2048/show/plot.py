@@ -210,7 +210,7 @@ def curves(
     for command, frames in (recorded or {}).items():
         frames = _frames(frames, command, x, y)
         label = "recorded" if len(frames) == 1 else f"recorded, {len(frames)} seeds"
-        _draw_curve(ax, frames, x, y, label, **old)
+        _draw_curve(ax, frames, x, y, label, band=len(frames) > 1, **old)
     for (label, level), dots in zip((reference or {}).items(), itertools.cycle(":-.")):
         ax.axhline(level, color=GREY, linestyle=dots, linewidth=1.5, label=label)
     _draw_points(ax, points or {}, x, y)

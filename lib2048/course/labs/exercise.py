@@ -123,10 +123,10 @@ _numbers = itertools.count(1)
 
 
 @contextlib.contextmanager
-def watched(function, *names, most=None):
+def watched(function, *names, most=None, keep=None):
     """Yield a list of the calls that a function makes of these names: (name, arguments, answer).
 
-    With so many calls, `most`, the block is over.
+    With so many calls, `most`, the block is over; of more than `keep` the later ones are dropped.
     """
     room, calls = function.__globals__, []
     own = {name: room[name] for name in names if name in room}
@@ -139,8 +139,10 @@ def watched(function, *names, most=None):
                 raise _Enough
             bound = signature.bind(*arguments, **named)
             bound.apply_defaults()  # of a parameter that the student gave one
-            calls.append((name, bound.args, own[name](*bound.args)))
-            return calls[-1][2]
+            answer = own[name](*bound.args)
+            if len(calls) != keep:
+                calls.append((name, bound.args, answer))
+            return answer
 
         return call
 

@@ -10,6 +10,7 @@ import copy
 import inspect
 import numbers
 import traceback
+from functools import partial
 
 import numpy as np
 
@@ -184,7 +185,7 @@ def _how_it_differs(expected, got):
     """Name the numba type that spoils a 64-bit number: "signed", "float", otherwise "differs"."""
     several = isinstance(expected, tuple) and isinstance(got, tuple)
     for right, wrong in zip(expected, got) if several else [(expected, got)]:
-        if isinstance(right, numbers.Integral) and not _equal(right, wrong):
+        if isinstance(right, numbers.Integral) and not equal(right, wrong):
             if isinstance(wrong, numbers.Integral):
                 return "signed" if (int(right) - int(wrong)) % (1 << 64) == 0 else "differs"
             return "float" if isinstance(wrong, float) else "differs"
@@ -276,7 +277,7 @@ def _outcome(exercise, function, case):
     given = copy.deepcopy(case)
     answer = function(*given)
     for name, before, after in zip(exercise.parameters, case, given):
-        if not _equal(before, after):
+        if not equal(before, after):
             raise _Failed("labs.mutated", function=exercise.function, argument=name)
     return answer
 
@@ -292,7 +293,7 @@ def _answer(exercise, function, case):
 def _difference(exercise, expected, got, case=None):
     """Return the `_Failed` that says how two outcomes differ, None where they do not."""
     failed = None if exercise.outcome else _other_type(exercise, expected, got)
-    if failed or (exercise.same or _equal)(expected, got):
+    if failed or (exercise.same or equal)(expected, got):
         return failed
     failed = _Failed("labs.different")
     failed.pair = expected, got
@@ -330,28 +331,31 @@ def _described(value):
     return f"{'an' if kind[0] in 'aeio' else 'a'} {kind}: {_text(value)}"
 
 
-def _equal(one, other):
-    """Compare deeply; floats within 10⁻⁵ of their size, whole numbers exactly."""
+def equal(one, other, relative=1e-5):
+    """Compare deeply; floats within a share of their size and 10⁻⁶, whole numbers exactly."""
+    same = partial(equal, relative=relative)
     if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
         one, other = np.asarray(one), np.asarray(other)
         close = "f" in one.dtype.kind + other.dtype.kind and one.shape == other.shape
-        return bool(np.allclose(one, other, 1e-5, 1e-6)) if close else np.array_equal(one, other)
+        return (
+            bool(np.allclose(one, other, relative, 1e-6)) if close else np.array_equal(one, other)
+        )
     if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(_equal(one[key], other[key]) for key in one)
+        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
     if isinstance(one, (list, tuple)) and isinstance(other, (list, tuple)):
-        return type(one) is type(other) and len(one) == len(other) and all(map(_equal, one, other))
+        return type(one) is type(other) and len(one) == len(other) and all(map(same, one, other))
     if isinstance(one, numbers.Number) and isinstance(other, numbers.Number):
-        return _same_number(one, other)
+        return _same_number(one, other, relative)
     return isinstance(one, np.random.Generator) or bool(one == other)
 
 
-def _same_number(one, other):
+def _same_number(one, other, relative):
     whole = [isinstance(number, numbers.Integral) for number in (one, other)]
     if all(whole):
         return int(one) == int(other)
     if whole[0] and abs(int(one)) > EXACT:
         return int(one) == float(other)
-    return bool(np.isclose(float(one), float(other), 1e-5, 1e-6, equal_nan=True))
+    return bool(np.isclose(float(one), float(other), relative, 1e-6, equal_nan=True))
 
 
 # ---------------------------------------------------------------- what is shown

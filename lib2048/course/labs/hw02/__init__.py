@@ -19,6 +19,7 @@ from lib2048.game.rules_2048 import SLIDES
 
 U = np.uint64
 GAMES = 400
+MOST_SPAWNS = 2000  # of one game
 MOVES, SCORE = (118, 38), (1095, 535)  # of a random game: mean and standard deviation
 TABLE = np.stack([SLIDES & U(0xFFFF), SLIDES >> U(32)])
 
@@ -216,7 +217,7 @@ def played(function, games, table):
 
 def _check_game(function, table):
     """Watch a game by its spawns; raise Wrong for what is against the rules."""
-    with watched(function, "spawn") as calls:
+    with watched(function, "spawn", keep=MOST_SPAWNS) as calls:
         answer = function(1, table)
     is_pair = isinstance(answer, tuple) and len(answer) == 2
     wrong_if(not is_pair, "no_pair", got=repr(answer)[:60])

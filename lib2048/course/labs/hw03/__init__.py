@@ -7,12 +7,13 @@ import copy
 import numbers
 import random as luck
 from collections import Counter
-from functools import cache
+from functools import cache, partial
 from itertools import islice
 
 from lib2048.course.labs.exercise import Exercise, Wrong, watched, wrong_if
 from lib2048.course.labs.hw03 import answers
 from lib2048.course.labs.hw03.answers import filled
+from lib2048.course.labs.judge import equal
 from lib2048.game import mdp
 
 DRAWS = 2000  # of one choice, to see how often it takes what
@@ -411,6 +412,9 @@ def _check_turn(state, action, learned):
     return learned[3]
 
 
+same_tables = partial(equal, relative=0)
+
+
 # ---------------------------------------------------------------- the exercises
 
 
@@ -457,7 +461,7 @@ EXERCISES = [
             "last_not_counted": ("V, sweeps\n", "V, sweeps - 1\n"),
             "last_board": ("changed or ", ""),
         },
-        outcome=iterated,
+        outcome=iterated, same=same_tables,
         given=lambda case: {"afterstates": f"{len(case[0])}: {_short_text(case[0])}"},
         tell=tell_iterated, show={"afterstates": "hidden"},
     ),
@@ -481,7 +485,7 @@ EXERCISES = [
                            "        if", "        visits[after] += 1\n        if"),
             "not_counted": ("+= 1", "+= 0", "/ visits[after]", "/ (visits[after] + 1)"),
         },
-        outcome=learned_mc, given=given_game, tell=tell_mc,
+        outcome=learned_mc, same=same_tables, given=given_game, tell=tell_mc,
         show={"V": "hidden", "visits": "hidden", "turns": "hidden"},
     ),
     Exercise(
@@ -503,7 +507,7 @@ EXERCISES = [
             "frozen": ("    for", "    old = filled(V)\n    for", "V[following] - V[after]",
                        "old[following] - old[after]", "0 - V[last]", "0 - old[last]"),
         },
-        outcome=learned, given=given_game,
+        outcome=learned, same=same_tables, given=given_game,
         tell=lambda case, changed: _new_values(*case[:2], changed),
         show={"V": "hidden", "turns": "hidden"},
     ),
@@ -532,7 +536,7 @@ EXERCISES = [
             "end_is_zero": ("action])\n", "action])\n    if not mdp.choices(following):\n"
                             "        Q[state, action] = 0\n"),
         },
-        outcome=learned, given=given_turn, tell=tell_turn,
+        outcome=learned, same=same_tables, given=given_turn, tell=tell_turn,
         show=dict.fromkeys(("Q", "action", "reward", "alpha"), "hidden")
         | {"state": "rows", "following": "rows"},
     ),

@@ -252,7 +252,6 @@ def _states_of(path):
 
 # ---------------------------------------------------------------- the exercises
 
-UP_TO = ("indexof", "estimate", "update", "select_best_move", "update_episode")
 HIDDEN = {"network": "hidden", "path": "hidden"}
 
 HAND_IN = ("report", "curve", "config")

@@ -12,7 +12,6 @@ import numba
 import numpy as np
 from numba.extending import overload, register_jitable
 
-from lib2048.course.labs.exercise import changed
 from lib2048.game import rules_2048 as rules
 from lib2048.game.bits import WHOLE, largest_exponent
 from lib2048.game.board import slide, symmetries, to_exponents
@@ -256,12 +255,17 @@ def put(board, cell, exponent):
     return np.uint64(board) | (np.uint64(exponent) << np.uint64(4 * cell))
 
 
-select_best_move_by_states = register_jitable(
-    changed(
-        select_best_move, "select_best_move", "select_best_move_by_states",
-        "estimate", "expected_value", "V(afterstate)", "E[V(next state)]",
-    )
-)  # fmt: skip
+@register_jitable
+def select_best_move_by_states(network, board):
+    """Return the legal action of the largest reward + E[V(next state)]; −1 when none is legal."""
+    best, best_value = -1, -np.inf
+    for action in range(4):
+        after, reward = slide(board, action)
+        if after != board:
+            value = reward + expected_value(network, after)
+            if value > best_value:
+                best, best_value = action, value
+    return best
 
 
 @register_jitable

@@ -1,6 +1,9 @@
 """hw05, TD(λ): errors, how far they reach, shares of an error, online and delayed learning."""
 
+from functools import partial
+
 from lib2048.course.labs.exercise import Exercise, wrong_if
+from lib2048.course.labs.judge import equal
 
 # ---------------------------------------------------------------- what learns
 
@@ -234,6 +237,7 @@ EXERCISES = [
             "all_when_full": ("    while", "    over = over or len(waiting) > h\n    while"),
             "not_taken_out": ("waiting = waiting[1:]", "break"),
         },
-        outcome=taught_late, result={"values": "text", "still waiting": "text"},
+        outcome=taught_late, same=partial(equal, relative=0),
+        result={"values": "text", "still waiting": "text"},
     ),
 ]  # fmt: skip

@@ -187,7 +187,7 @@ def first_of_equals(action, worth):
     """Return the first action that is worth as much as one of the best; another one as it is."""
     first = max(worth, key=worth.get, default=None)
     is_known = isinstance(action, Integral) and action in worth
-    return first if is_known and np.isclose(worth[action], worth[first], 1e-5) else action
+    return first if is_known and np.isclose(worth[action], worth[first], 1e-6, 1e-6) else action
 
 
 def answered(tabled, afterstate, plies, value):
