@@ -175,7 +175,10 @@ class Stretch(NamedTuple):
             return test_row(run.actions, plies, evaluate(player, games, TEST_SEED, threads))
         rows = run.history.table() if self.table == "history" else run.history.evaluations
         name = "games" if self.table == "history" else "plies"
-        return next(row for row in rows if row[name] == int(self.row.get(name) or 1))
+        at = int(self.row.get(name) or 1)
+        if not (found := [row for row in rows if row[name] == at]):  # threads have other rows
+            raise ValueError(f"no row of {at:,} {name} comes out again")
+        return found[0]
 
 
 def stretches(name, jobs, wanted, data):
