@@ -102,6 +102,10 @@ def test_settings_of_another_network_are_refused(other, refused):
     refused(lambda: Run(settings, network=Network(SMALL)), "this network has")
 
 
+def test_what_is_no_network_is_refused(refused):
+    refused(lambda: train("4x6", actions=10), "'4x6' is no network: give one")
+
+
 @pytest.mark.parametrize("budget", [
     {}, {"actions": 0}, {"games": -1}, {"actions": 1.5}, {"seconds": float("nan")},
     {"actions": 5, "games": 5}, {"actions": True}, {"games": "all"},

@@ -211,7 +211,12 @@ class Settings:
         Args:
             network: `Network`, or another with its `arguments`.
             **options: all other settings.
+
+        Raises:
+            ValueError: for what is no network, and for what the network has decided otherwise.
         """
+        if not hasattr(network, "arguments"):
+            raise ValueError(f"{network!r} is no network: give one, such as Network('4x6')")
         made = network.arguments()
         for name in made.keys() & options.keys() - {"name"}:
             if options[name] not in (None, made[name]):
