@@ -51,8 +51,8 @@ def _remove_parts():
 
 
 def write_text(path, text):
-    """Write a text file in one step."""
-    write_atomic(path, lambda file: file.write(text.encode()), len(text))
+    r"""Write a text file in one step; half a letter, which UTF-8 has not, as \ud800."""
+    write_atomic(path, lambda file: file.write(text.encode(errors="backslashreplace")), len(text))
 
 
 def open_file(path):
@@ -85,7 +85,7 @@ def read_bytes(path, most=MOST_BYTES):
         except OSError as error:
             raise ValueError(f"{path}: cannot be read: {error.strerror}") from None
     if len(found) > most:
-        raise ValueError(f"{path}: is larger than {most / 2**20:g} MiB")
+        raise ValueError(f"{path}: is larger than {most / 2**20:.3g} MiB")
     return found
 
 

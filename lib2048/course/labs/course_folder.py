@@ -14,7 +14,7 @@ from lib2048.course.labs.exercise import of_lab
 from lib2048.course.labs.messages import say
 from lib2048.course.labs.release import full, nbgrader, quietly, released, resources
 from lib2048.course.labs.seeds import class_seed
-from lib2048.machine.files import write_text
+from lib2048.machine.files import read_text, write_text
 from lib2048.machine.kernels import LIBRARY
 
 SOURCES = LIBRARY.parent / "notebooks" / "homework" / "source"  # in a clone
@@ -66,19 +66,30 @@ class Course:
 
         kind: "submitted", "autograded" or "feedback".
         """
-        folders = sorted((self.folder / kind).glob(f"[!.]*/{lab}"))
-        return {folder.parent.name: folder for folder in folders if folder.is_dir()}
+        folders = sorted(folder / lab for folder in (self.folder / kind).glob("[!.]*"))
+        return {folder.parent.name: folder for folder in folders if _may_be_there(folder)}
+
+
+def _may_be_there(folder):
+    """Say whether there is such a folder; one that nobody may look into counts as there."""
+    try:
+        os.lstat(folder)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        pass
+    return True
 
 
 def open_course(folder):
     """Return the `Course` of a folder.  Raises ValueError where there is none."""
     path = Path(folder) / "course.toml"
+    if not os.path.lexists(path):
+        raise ValueError(say("grading.no_course", course=folder))
     try:
-        about = tomllib.loads(path.read_text(encoding="utf-8"))
+        about = tomllib.loads(read_text(path))
         return Course(Path(folder), int(about["seed"]), int(about["lab_seed"]))
-    except FileNotFoundError:
-        raise ValueError(say("grading.no_course", course=folder)) from None
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise ValueError(say("grading.bad_course", path=path, error=error)) from None
 
 
@@ -96,7 +107,7 @@ def generate(lab, folder, sources=SOURCES, seed=None, lab_seed=None):
     path = Path(sources) / lab / f"{lab}.ipynb"
     if not path.exists():
         raise ValueError(say("grading.no_source", path=path))
-    text = path.read_text(encoding="utf-8")
+    text = read_text(path)
     source = nbformat.reads(text, as_version=4)
     release = released(source, lab)
     course = _with_seeds(Path(folder), seed, lab_seed)
