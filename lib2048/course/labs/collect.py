@@ -13,6 +13,7 @@ from hashlib import sha256
 from io import BytesIO
 from pathlib import Path, PurePosixPath
 
+from lib2048.course.labs.course_folder import hide
 from lib2048.course.labs.exercise import of_lab
 from lib2048.course.labs.messages import say
 from lib2048.course.labs.notebook import (
@@ -96,6 +97,7 @@ def collect(path, course, lab=None, due=None):
     for one in found:
         one.who.late |= due is not None and one.who.when > due
     chosen, more = _by_student(found, lab)
+    hide(course)
     taken, failed = [], len(problems)
     for one in chosen:
         failed += bool(one.who.problem)
@@ -136,7 +138,7 @@ def _take(archive, info, position, found, problems):
         found += [_Found(who)] if who.lms == "moodle" else []  # who has handed in that alone
         return
     try:
-        some = _interpret(who, _bytes(archive, info), PurePosixPath(info.filename).name)
+        some = _interpret(who, _bytes(archive, info, who.file), PurePosixPath(info.filename).name)
     except Refused as refused:
         some = [_Found(replace(who, problem=str(refused)))]
     except Exception as error:  # of zipfile, of what decompresses, or of what nobody has thought of
@@ -209,11 +211,11 @@ def _file_name(number):
     return f"student-{name}".strip("-") if not name or DEVICE.match(name) else name
 
 
-def _bytes(archive, info, most=MOST_MB * 10**6):
+def _bytes(archive, info, name, most=MOST_MB * 10**6):
     with archive.open(info) as file:
         data = file.read(most + 1)
     if len(data) > most:
-        raise Refused(say("hand_in.large", name=_shown(info.filename), most=MOST_MB))
+        raise Refused(say("hand_in.large", name=name, most=MOST_MB))
     return data
 
 
@@ -257,7 +259,7 @@ def _open_pack(who, archive):
         if not _safe(info.filename):
             who.notes.append(say("hand_in.unsafe", name=f"{who.file}: {_shown(info.filename)}"))
         elif place.suffix == ".ipynb" or place.name == LIST or _is_kind(place.name):
-            data = _bytes(archive, info, left)
+            data = _bytes(archive, info, f"{who.file}: {_shown(info.filename)}", left)
             left -= len(data)
             if place.suffix == ".ipynb":
                 books.append((info, data))

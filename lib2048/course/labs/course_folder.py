@@ -70,6 +70,13 @@ class Course:
         return {folder.parent.name: folder for folder in folders if _may_be_there(folder)}
 
 
+def hide(folder):
+    """Keep a course's folder, with the hand-ins and seeds in it, out of any git around it."""
+    path = Path(folder, ".gitignore")
+    if not os.path.lexists(path):
+        write_text(path, "*\n")
+
+
 def _may_be_there(folder):
     """Say whether there is such a folder; one that nobody may look into counts as there."""
     try:
@@ -111,7 +118,7 @@ def generate(lab, folder, sources=SOURCES, seed=None, lab_seed=None):
     source = nbformat.reads(text, as_version=4)
     release = released(source, lab)
     course = _with_seeds(Path(folder), seed, lab_seed)
-    course.folder.mkdir(parents=True, exist_ok=True)
+    hide(course.folder)
     _save_cells(course, full(source, lab), lab)
     write_text(
         course.folder / "course.toml",

@@ -292,7 +292,7 @@ def _restored(cell, known, ids):
         new = _clean(known[name], None if locked else source(cell))
     else:
         new = _clean(cell)
-    if new.cell_type != "code" and _is_valid(cell.get("attachments"), "misc/attachments"):
+    if new.cell_type != "code" and _is_valid(cell.get("attachments", ""), "misc/attachments"):
         new.attachments = NotebookNode(cell["attachments"])
     return new
 
@@ -305,7 +305,7 @@ def _is_valid(part, kind):
         nbformat.validate(part, kind, version=4, relax_add_props=True)
     except (nbformat.ValidationError, RecursionError):
         return False
-    return part is not None
+    return True
 
 
 def _as_handed_in(cell):
