@@ -256,7 +256,8 @@ print(script)
 """
 MARKDOWN = (
     f"{SCRIPT}\n\n<iframe srcdoc='<script>1</script>'></iframe>\n\n[a](javascript:alert`1`) "
-    "<a href='java\tscript:1'>b</a> <svg/onload=1> <math><mi xlink:href='javascript:1'>x</math>"
+    "<a href='java\tscript:alert(1)'>b</a> <a href='java&Tab;script:1'>b</a>"
+    " <svg/onload=1> <math><mi xlink:href='javascript:1'>x</math>"
     "\n\n<form action=javascript:1><button>c</button></form><meta http-equiv=refresh content='0;x'>"
     "\n\n`<script>1</script>` $\\href{javascript:1}{x}$ <style>@import 'x'</style><!-- <script>"
 )
@@ -380,6 +381,7 @@ def _what_came(one, folder, done):
 
 # ---------------------------------------------------------------- grading
 
+START = ("=", "+", "-", "@", "\t")  # of a formula
 LIMITS = TimeLimits(cell=8, all=60)
 
 
@@ -391,7 +393,9 @@ def graded(hand_ins, folder, source):
     done = {one.student: one for one in grading.grade(LAB, folder, limits=LIMITS)}
     with open(marks.export(LAB, folder), encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    faults += [f"a formula: {row}" for row in rows for text in row.values() if text[:1] in "=+-@\t"]
+    faults += [
+        f"a formula: {row}" for row in rows for text in row.values() if text.startswith(START)
+    ]
     rows = {row["Identifier"].removeprefix("Participant "): row for row in rows}
     pages = {path.parts[-3]: path for path in marks.feedback(LAB, folder)}
     for one in hand_ins:

@@ -2,12 +2,13 @@
 
 import re
 
+from lib2048.machine.terminal import one_line
 from lib2048.train.history import csv_text
 
 # ---------------------------------------------------------------- spreadsheets
 
 # Where a cell may begin, by a spreadsheet's lights, and what makes a formula of it.
-FORMULA = re.compile(r"(^|[;\t\r\n])(?=\s*[=+\-@＝＋－＠])|^(?=[\t\r])")
+FORMULA = re.compile(r"(^|;)(?=\s*[=+\-@＝＋－＠])")
 
 
 def csv_of(columns, rows):
@@ -17,8 +18,8 @@ def csv_of(columns, rows):
 
 
 def _text(value):
-    """Put an apostrophe before what would be a formula."""
-    return FORMULA.sub(r"\1'", value) if isinstance(value, str) else value
+    """Put an apostrophe before what would be a formula, and keep a text in its line."""
+    return FORMULA.sub(r"\1'", one_line(value)) if isinstance(value, str) else value
 
 
 # ---------------------------------------------------------------- pages
@@ -29,6 +30,15 @@ TAGS = (
     "summary sup table tbody td tfoot th thead tr tt u ul var"
 ).split()
 ATTRIBUTES = {"align", "alt", "class", "colspan", "height", "rowspan", "scope", "style", "title"}
+STYLES = (
+    "background-color border-collapse color font-family font-size font-style font-weight height "
+    "margin max-width padding text-align text-decoration vertical-align white-space width"
+).split()
+# Where an address may stand, and how it must begin: browsers take "java\\tscript:" for a script.
+ADDRESSES = {
+    "href": ("a", re.compile(r"(https?://|mailto:|#)[^\s<>]*")),
+    "src": ("img", re.compile(r"data:image/[\w.+-]+;base64,[\w+/=\s]*")),
+}
 STYLE = re.compile(r"<style[^<>]*>[^<]*</style>")  # pandas writes one above each table
 
 
@@ -45,14 +55,13 @@ def harmless(page):
         STYLE.sub("", page),
         tags=TAGS,
         attributes=_is_harmless,
-        protocols=["http", "https", "mailto", "data"],
-        css_sanitizer=CSSSanitizer(),
+        protocols=["http", "https", "mailto", "data"],  # see ADDRESSES
+        css_sanitizer=CSSSanitizer(allowed_css_properties=STYLES),
     )
 
 
 def _is_harmless(tag, name, value):
-    if name == "src":
-        return tag == "img" and re.match(r"data:image/[\w.+-]+;base64,", value) is not None
-    if name == "href":
-        return tag == "a" and not value.strip().lower().startswith("data:")
+    if name in ADDRESSES:
+        only, form = ADDRESSES[name]
+        return tag == only and form.fullmatch(value) is not None
     return name in ATTRIBUTES or (name == "width" and tag in ("img", "col", "td", "th", "table"))

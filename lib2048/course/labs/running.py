@@ -9,6 +9,7 @@ import atexit
 import contextlib
 import math
 import signal
+import subprocess
 import time
 from dataclasses import dataclass, field, replace
 
@@ -133,7 +134,8 @@ def _when_stopped(stop):
 async def _kernel(client, environment, stop):
     """Start a kernel, and end it with all the processes that it started."""
     asyncio.get_running_loop().call_soon(_when_stopped, stop)  # when the kernel begins to start
-    async with client.async_setup_kernel(env=environment):
+    silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}  # of the process itself
+    async with client.async_setup_kernel(env=environment, **silent):
         try:
             yield
         finally:
