@@ -188,23 +188,6 @@ def test_each_gets_one_page_of_feedback(course):
     assert not any("HIDDEN" in page or "labs.require" in page for page in pages.values())
 
 
-@pytest.mark.slow
-def test_a_page_of_feedback_runs_nothing_and_asks_nobody(course, chromium):
-    [path] = (path for path in marks.feedback("hw01", course) if path.parts[-3] == "109")
-    assert hostile_handins.runs(path.read_text(encoding="utf-8")) == []
-    page, asked = chromium.new_page(), []
-    page.on("request", lambda request: asked.append(request.url))
-    page.route("https://**", lambda route: route.abort())
-    page.goto(path.as_uri())
-    page.wait_for_timeout(500)
-    assert page.title() == "hw01" and page.locator("text=document.title").count() > 3
-    abroad = [
-        url for url in asked if not url.startswith(("data:", "file:")) and "mathjax" not in url
-    ]
-    assert abroad == []
-    page.close()
-
-
 @pytest.fixture(scope="module")
 def ready(tmp_path_factory):
     """Return the folder of a course without hand-ins."""
@@ -460,3 +443,23 @@ def test_ctrl_c_ends_the_grading_and_who_was_being_graded_is_not(tmp_path):
     assert (b"stopped" in grader.communicate(timeout=60)[1]) and grader.returncode == 130
     assert not list((tmp_path / "course").glob("autograded/**/graded.json"))
     assert not any(kernel.is_running() for kernel in kernels)
+
+
+# ---------------------------------------------------------------- in a browser, which stays: the last
+
+
+@pytest.mark.slow
+def test_a_page_of_feedback_runs_nothing_and_asks_nobody(course, chromium):
+    [path] = (path for path in marks.feedback("hw01", course) if path.parts[-3] == "109")
+    assert hostile_handins.runs(path.read_text(encoding="utf-8")) == []
+    page, asked = chromium.new_page(), []
+    page.on("request", lambda request: asked.append(request.url))
+    page.route("https://**", lambda route: route.abort())
+    page.goto(path.as_uri())
+    page.wait_for_timeout(500)
+    assert page.title() == "hw01" and page.locator("text=document.title").count() > 3
+    abroad = [
+        url for url in asked if not url.startswith(("data:", "file:")) and "mathjax" not in url
+    ]
+    assert abroad == []
+    page.close()

@@ -125,6 +125,10 @@ def refusals(tmp_path):
     large = store(tmp_path / "large", handins.solution())
     (large / "report.pdf").write_bytes(hashlib.shake_256(b"pages").digest(5_100_000))
     yield "report.pdf alone takes 5.1 MB", ["hw01", large]
+    bulky = store(tmp_path / "bulky", handins.solution())
+    for name in ("a.csv", "b.csv"):
+        (bulky / name).write_bytes(bytes(11_000_000))  # a small zip file, which no collect takes
+    yield "22.0 MB, and 20 MB is the most: a.csv alone takes 11.0 MB", ["hw01", bulky]
     yield "is a folder: name a file", ["hw01", large, "--out", large, "--student", "1"]
     yield "invalid choice: 'hw99'", ["hw99", large]
 
@@ -406,11 +410,17 @@ FIFOS = {  # what is a fifo, and the command that meets it
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="fifos, where there are such")
 @pytest.mark.parametrize("name, words", FIFOS.items())
-def test_a_fifo_holds_up_no_command(tmp_path, monkeypatch, one_line_error, name, words):
+def test_a_fifo_holds_up_no_command_of_labs(tmp_path, monkeypatch, one_line_error, name, words):
     (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
     os.mkfifo(tmp_path / name)
     monkeypatch.chdir(tmp_path)
     one_line_error("labs", *words)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="fifos, where there are such")
+def test_messages_of_ones_own_are_a_plain_file(tmp_path, refused):
+    os.mkfifo(tmp_path / "mine.toml")
+    refused(lambda: labs.translate(tmp_path / "mine.toml"), "is no plain file")
 
 
 # ---------------------------------------------------------------- functions in a plain file

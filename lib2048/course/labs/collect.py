@@ -30,6 +30,7 @@ from lib2048.machine.files import open_file, read_json, write_text
 from lib2048.machine.terminal import one_line
 
 MOST_FILES = 1000  # of one pack
+MOST_NOTES = 8  # on the files of one student
 MOST_SHOWN = 120  # letters of a file's name in a line
 RECORD = "collected.json"
 LITTER = {"__MACOSX", ".DS_Store", "Thumbs.db", ".ipynb_checkpoints"}
@@ -98,7 +99,9 @@ def collect(path, course, lab=None, due=None):
         one.who.late |= due is not None and one.who.when > due
     chosen, more = _by_student(found, lab)
     hide(course)
-    taken, failed = [], len(problems)
+    # Without an LMS nobody knows whether two files of one number are one student's.
+    plain = [sum(one.lab == lab and one.who.lms == "plain" for one in x) for x in (found, chosen)]
+    taken, failed = [], len(problems) + plain[0] - plain[1]
     for one in chosen:
         failed += bool(one.who.problem)
         try:
@@ -375,6 +378,7 @@ def _newest(mine, lab):
     beside = [one for one in mine if one.lab is None]
     notes = [one.who.problem for one in beside if one.who.problem]
     notes += [say("hand_in.wrong_lab", name=one.who.file, found=one.lab, lab=lab) for one in wrong]
+    del notes[MOST_NOTES:]
     chosen, files = (right or wrong or beside)[-1], {}
     who = chosen.who
     if not right:
@@ -383,10 +387,10 @@ def _newest(mine, lab):
         for one in [*beside, chosen]:
             files |= one.files
         if len(right) > 1:
-            others = ", ".join(one.who.file for one in right[:-1])
+            others = _shown(", ".join(one.who.file for one in right[:-1]))
             words = {"count": len(right), "name": who.file, "others": others}
             notes.append(say("hand_in.several_files", **words))
-        who.notes += notes
+        who.notes = [*who.notes[:MOST_NOTES], *notes]
     chosen.files, who.late = files, any(one.who.late for one in right or mine)
     hashes = sorted(sha256(zlib.decompress(data)).hexdigest() for data in files.values())
     who.hash = sha256("".join(hashes).encode()).hexdigest()

@@ -142,15 +142,21 @@ def is_of(kind, name):
 def _small_enough(lab, student, files, notebook):
     """Return the bytes of the file, and what was left out to make it small."""
     data = _zipped(lab, student, files)
-    if len(data) <= MOST_MB * 10**6:
+    if all(size <= most * 10**6 for size, most in _sizes(data, files)):
         return data, []
     files[f"{lab}.ipynb"] = to_bytes(without_outputs(notebook))
     data = _zipped(lab, student, files)
-    if len(data) > MOST_MB * 10**6:
-        name, part = max(((name, len(data)) for name, data in files.items()), key=lambda x: x[1])
-        words = {"size": f"{len(data) / 10**6:.1f}", "part": f"{part / 10**6:.1f}"}
-        raise ValueError(say("hand_in.too_large", name=name, most=MOST_MB, **words))
+    for size, most in _sizes(data, files):
+        if size > most * 10**6:
+            name, part = max(((name, len(one)) for name, one in files.items()), key=lambda x: x[1])
+            words = {"size": f"{size / 10**6:.1f}", "part": f"{part / 10**6:.1f}"}
+            raise ValueError(say("hand_in.too_large", name=name, most=most, **words))
     return data, [say("hand_in.outputs_left_out")]
+
+
+def _sizes(data, files):
+    """Return (bytes, most MB) of a file that is handed in, and of what is in it."""
+    return (len(data), MOST_MB), (sum(map(len, files.values())), MOST_MB_UNPACKED)
 
 
 def _zipped(lab, student, files):
