@@ -52,7 +52,7 @@ def tampered(student):
 def scripted(student):
     """Return a right notebook that shows scripts in every way that we know."""
     notebook = handins.changed(student, prediction=hostile_handins.MARKDOWN)
-    shows = {"cell_type": "code", "source": hostile_handins.MESSAGE, "metadata": {}, "id": "x"}
+    shows = nbformat.v4.new_code_cell(hostile_handins.MESSAGE, id="x")
     return notebook | {"cells": [*notebook["cells"], shows]}
 
 
@@ -237,7 +237,7 @@ def odd(ready, tmp_path, monkeypatch):
 def test_each_hand_in_has_its_row_whatever_is_wrong_with_others(odd, capsys):
     course, words = odd
     assert main(["labs", "grade", "hw01", str(course)]) == 1
-    assert "Not graded: 5, see above." in capsys.readouterr().out
+    assert "Not graded: 5. Their notes say why." in capsys.readouterr().out
     rows = {row["Student"]: row["Note"] for row in exported(course)}
     assert sorted(rows) == sorted(words)
     for student, said in words.items():
@@ -253,11 +253,27 @@ def test_marks_and_pages_that_cannot_be_made_are_the_loss_of_one(odd, monkeypatc
     (course / "autograded" / "stranger" / "hw01").mkdir(parents=True)
     (course / "autograded" / "json" / "hw01" / "hw01.ipynb").write_text("{")
     assert main(["labs", "export", "hw01", str(course)]) == 1
+    assert "Not graded: 1." in capsys.readouterr().out
     assert main(["labs", "feedback", "hw01", str(course)]) == 1
     said = capsys.readouterr().out
     assert "json: The page could not be made" in said and "stranger: The page could" in said
     assert len([*course.glob("feedback/*/hw01/hw01.html")]) == len(words) + 1
     assert "good:" not in said
+
+
+def test_the_form_grader_of_a_course_runs_nothing_either(ready):
+    from nbconvert.exporters import HTMLExporter
+    from traitlets.config import PyFileConfigLoader
+
+    config = PyFileConfigLoader("nbgrader_config.py", str(ready)).load_config()
+    exporter = HTMLExporter(config=config, template_name="classic")
+    notebook = nbformat.reads(handins.data(HAND_INS["109"]).decode(), as_version=4)
+    shown = {"text/html": hostile_handins.SCRIPT, "application/javascript": "1"}
+    for data in (shown, {"application/javascript": "1", "text/plain": "the text"}):
+        output = nbformat.v4.new_output("display_data", data)
+        notebook.cells.append(nbformat.v4.new_code_cell("", outputs=[output]))
+    page, _ = exporter.from_notebook_node(notebook)
+    assert hostile_handins.runs(page) == [] and "the text" in page and "document.title" in page
 
 
 PLACES = ["course", "ws26", "a/b/course-2", "."]
@@ -445,7 +461,7 @@ def test_ctrl_c_ends_the_grading_and_who_was_being_graded_is_not(tmp_path):
     assert not any(kernel.is_running() for kernel in kernels)
 
 
-# ---------------------------------------------------------------- in a browser, which stays: the last
+# ---------------------------------------------------------------- a browser, which stays: the last
 
 
 @pytest.mark.slow

@@ -132,7 +132,8 @@ def _export(options):
 
     path = export(options.lab, options.course, options.out)
     data = {"file": str(path), **summary(rows(open_course(options.course), options.lab))}
-    return data, say("grading.exported", path=path, **data)
+    lines = [say("grading.not_graded_all", **data)] if data["failed"] else []
+    return data, "\n".join([*lines, say("grading.exported", path=path, **data)])
 
 
 def _feedback(options):

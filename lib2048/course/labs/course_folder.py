@@ -18,10 +18,29 @@ from lib2048.machine.files import read_text, write_text
 from lib2048.machine.kernels import LIBRARY
 
 SOURCES = LIBRARY.parent / "notebooks" / "homework" / "source"  # in a clone
-CONFIG = """# For nbgrader's own commands and its form grader: run them in this folder.
+# What keeps a page of nbconvert from running what a student wrote, in nbgrader's form grader, too:
+# no scripts, no widgets; of what an output holds, the first of these is shown.
+HARMLESS = {
+    "HTMLExporter": {
+        "sanitize_html": True,
+        "filters": {
+            "markdown2html": "lib2048.course.labs.page.markdown",
+            "clean_html": "lib2048.course.safely.harmless",
+        },
+    },
+    "NbConvertBase": {
+        "display_data_priority": [
+            "text/html", "text/markdown", "image/svg+xml", "text/latex", "image/png",
+            "image/jpeg", "text/plain",
+        ]
+    },
+}  # fmt: skip
+CONFIG = f"""# For nbgrader's own commands and its form grader: run them in this folder.
 c = get_config()
 c.CourseDirectory.course_id = "default_course"
-c.ClearSolutions.code_stub = {"python": "raise NotImplementedError"}
+c.ClearSolutions.code_stub = {{"python": "raise NotImplementedError"}}
+# Nothing that a student wrote runs in a page of the form grader.
+c.merge(type(c)({HARMLESS}))
 """
 
 

@@ -120,11 +120,14 @@ def _line(column, form, row):
 
 
 def summary(found):
-    """Return {"students", "by_checks": {points: how many}, "need_a_person", "failed"} of rows."""
+    """Return {"students", "by_checks": {points: how many}, "need_a_person", "failed"} of rows.
+
+    failed: how many have no marks, which the gradebook has lost.
+    """
     points = Counter(row.total(False) for row in found)
     return {
         "students": len(found),
-        "failed": sum(row.graded.failed for row in found),
+        "failed": sum(not row.marks for row in found),
         "need_a_person": sum(row.total(True) is None for row in found),
         "by_checks": {f"{key:g}": points[key] for key in sorted(points)},
     }
