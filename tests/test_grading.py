@@ -2,16 +2,22 @@
 
 import csv
 import json
+import os
+import re
+import shutil
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import handins
+import hostile_handins
 import nbformat
 import psutil
 import pytest
 
+from lib2048.cli import main
 from lib2048.course.labs import course_folder as courses
 from lib2048.course.labs import grading, marks
 from lib2048.course.labs.collect import collect
@@ -27,6 +33,7 @@ AUTOMATIC = {
     "legal_actions-test": 2, "spawn-test": 2, "play-test": 2,
 }  # fmt: skip
 FULL = sum(AUTOMATIC.values())
+ROOT = Path(__file__).resolve().parents[1]
 
 CRASH = "import os\nos._exit(3)"
 LOOP = "while True:\n    pass"
@@ -42,6 +49,13 @@ def tampered(student):
     return notebook
 
 
+def scripted(student):
+    """Return a right notebook that shows scripts in every way that we know."""
+    notebook = handins.changed(student, prediction=hostile_handins.MARKDOWN)
+    shows = nbformat.v4.new_code_cell(hostile_handins.MESSAGE, id="x")
+    return notebook | {"cells": [*notebook["cells"], shows]}
+
+
 HAND_INS = {
     "101": handins.without_games(handins.solution("S101")),
     "102": tampered("S102"),
@@ -50,19 +64,20 @@ HAND_INS = {
     "105": handins.changed("S105", legal_actions=CRASH),
     "106": handins.changed("S106", slide=LOOP),
     "107": {"cells": [], "metadata": {"lib2048": {"lab": "hw01"}}, "nbformat": 4},
+    "109": scripted("S109"),
 }
 LOST = {  # what each loses of the full marks
     "101": [], "102": list(AUTOMATIC), "103": ["slide_row-merges"],
     "104": ["slide-columns", "spawn-test"],
     "105": ["legal_actions-test", "spawn-test", "play-test"],
     "106": ["slide-rows", "slide-columns", "legal_actions-test", "spawn-test", "play-test"],
-    "107": list(AUTOMATIC), "108": list(AUTOMATIC),
+    "107": list(AUTOMATIC), "108": list(AUTOMATIC), "109": [],
 }  # fmt: skip
 
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory):
-    """Grade a class of eight, and return the folder of the course."""
+    """Grade a class of nine, and return the folder of the course."""
     folder = tmp_path_factory.mktemp("course")
     entries, good = [], None
     for student, notebook in HAND_INS.items():
@@ -133,6 +148,7 @@ NOTES = {
     "106": "took longer than",
     "107": "The notebook is empty",
     "108": "damaged",
+    "109": "",
 }
 
 
@@ -173,11 +189,142 @@ def test_each_gets_one_page_of_feedback(course):
 
 
 @pytest.fixture(scope="module")
-def full(tmp_path_factory):
-    """Return the lab as a course has it, with its hidden tests."""
+def ready(tmp_path_factory):
+    """Return the folder of a course without hand-ins."""
     folder = tmp_path_factory.mktemp("full")
     generate("hw01", folder, sources=handins.SOURCE.parents[1], seed=7, lab_seed=7)
-    return courses.open_course(folder).full("hw01")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def full(ready):
+    """Return the lab as a course has it, with its hidden tests."""
+    return courses.open_course(ready).full("hw01")
+
+
+def odd_folders(submitted):
+    """Make hand-ins that no collect has written; return {student: words on why, or ""}."""
+    for name in ("good", "none", "fifo", "link", "large", "json"):
+        (submitted / name / "hw01").mkdir(parents=True)
+        if name != "none":
+            (submitted / name / "hw01" / "hw01.ipynb").write_bytes(handins.data(HAND_INS["101"]))
+    os.mkfifo(submitted / "fifo" / "hw01" / "curve.csv")
+    (submitted / "link" / "hw01" / "report.md").symlink_to("/dev/zero")
+    (submitted / "large" / "hw01" / "report.md").write_bytes(bytes(21_000_000))
+    (submitted / "json" / "hw01" / "hw01.ipynb").write_text('{"cells": [null]}')
+    (submitted / "file").mkdir()
+    (submitted / "file" / "hw01").write_text("no folder")
+    (submitted / "loop").symlink_to("loop")
+    return {
+        "good": "", "fifo": "", "link": "", "none": "hw01.ipynb is not there", "large": "larger",
+        "json": "hw01.ipynb is no notebook", "file": "Not a directory", "loop": "symbolic links",
+    }  # fmt: skip
+
+
+@pytest.fixture
+def odd(ready, tmp_path, monkeypatch):
+    """Return the folder of a course with odd hand-ins, and what is to be said of each."""
+
+    async def run(*_):
+        return []
+
+    monkeypatch.setattr("lib2048.course.labs.running.run", run)
+    shutil.copytree(ready, tmp_path / "course")
+    return tmp_path / "course", odd_folders(tmp_path / "course" / "submitted")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="fifos and links, where there are such")
+def test_each_hand_in_has_its_row_whatever_is_wrong_with_others(odd, capsys):
+    course, words = odd
+    assert main(["labs", "grade", "hw01", str(course)]) == 1
+    assert "Not graded: 5. Their notes say why." in capsys.readouterr().out
+    rows = {row["Student"]: row["Note"] for row in exported(course)}
+    assert sorted(rows) == sorted(words)
+    for student, said in words.items():
+        assert said in rows[student] if said else rows[student] == "", student
+    assert not (course / "autograded" / "link" / "hw01" / "report.md").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="fifos and links, where there are such")
+def test_marks_and_pages_that_cannot_be_made_are_the_loss_of_one(odd, monkeypatch, capsys):
+    course, words = odd
+    grading.grade("hw01", course)
+    (course / "autograded" / "stranger" / "hw01").mkdir(parents=True)
+    (course / "autograded" / "json" / "hw01" / "hw01.ipynb").write_text("{")
+    assert main(["labs", "export", "hw01", str(course)]) == 1
+    assert "Not graded: 1." in capsys.readouterr().out
+    assert main(["labs", "feedback", "hw01", str(course)]) == 1
+    said = capsys.readouterr().out
+    assert "json: The page could not be made" in said and "stranger: The page could" in said
+    assert len([*course.glob("feedback/*/hw01/hw01.html")]) == len(words) + 1
+    assert "good:" not in said
+
+
+def test_the_form_grader_of_a_course_runs_nothing_either(ready):
+    from nbconvert.exporters import HTMLExporter
+    from traitlets.config import PyFileConfigLoader
+
+    config = PyFileConfigLoader("nbgrader_config.py", str(ready)).load_config()
+    exporter = HTMLExporter(config=config, template_name="classic")
+    notebook = nbformat.reads(handins.data(HAND_INS["109"]).decode(), as_version=4)
+    shown = {"text/html": hostile_handins.SCRIPT, "application/javascript": "1"}
+    for data in (shown, {"application/javascript": "1", "text/plain": "the text"}):
+        output = nbformat.v4.new_output("display_data", data)
+        notebook.cells.append(nbformat.v4.new_code_cell("", outputs=[output]))
+    page, _ = exporter.from_notebook_node(notebook)
+    assert hostile_handins.runs(page) == [] and "the text" in page and "document.title" in page
+
+
+PLACES = ["course", "ws26", "a/b/course-2", "."]
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_nothing_of_a_class_is_added_by_git_or_copied_by_docker(ready, tmp_path, place):
+    for name in (".gitignore", ".dockerignore"):
+        shutil.copy(ROOT / name, tmp_path)
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    course = tmp_path / place
+    shutil.copytree(ready, course, dirs_exist_ok=True, ignore=shutil.ignore_patterns(".gitignore"))
+    for name in ("autograded/1/hw01/graded.json", "feedback/1/hw01/hw01.html", "grades-hw01.csv"):
+        (course / name).parent.mkdir(parents=True, exist_ok=True)
+        (course / name).write_text("x")
+    path = handins.moodle(
+        tmp_path / "download.zip", ("A_1", "a.ipynb", handins.data(HAND_INS["101"]))
+    )
+    collect(path, course)
+    (tmp_path / "class-7.zip").write_text("x")
+    (tmp_path / "A_1_assignsubmission_file_").mkdir()
+    (tmp_path / "A_1_assignsubmission_file_" / "hw01.ipynb").write_text("x")
+    added = subprocess.run(
+        ["git", "-C", tmp_path, "add", "-n", "-A"], check=True, capture_output=True, text=True
+    )
+    assert sorted(added.stdout.split()) == ["'.dockerignore'", "'.gitignore'", "add", "add"]
+    public = {"source", "release", ".gitignore", ".dockerignore"}  # of an odd name's course
+    for file in (
+        path for path in tmp_path.rglob("*") if path.is_file() and ".git/" not in str(path)
+    ):
+        name = file.relative_to(tmp_path)
+        assert left_out_by_docker(name) or public & set(name.parts), name
+
+
+def left_out_by_docker(name):
+    """Say whether a path, or a folder that holds it, matches a line of .dockerignore."""
+    lines = (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines()
+    for line in filter(None, (line for line in lines if not line.startswith("#"))):
+        inner = re.escape(line.removeprefix("**/")).replace(r"\*", "[^/]*")
+        pattern = re.compile(f"(.*/)?{inner}" if line.startswith("**/") else inner)
+        if any(pattern.fullmatch(str(part)) for part in (name, *name.parents)):
+            return True
+    return False
+
+
+def test_git_and_docker_leave_out_nothing_that_belongs_to_the_repository():
+    listed = ["git", "-C", ROOT, "ls-files", "-i", "-c", "--exclude-standard"]
+    files = subprocess.run(listed, capture_output=True, text=True, check=True).stdout.split()
+    assert files == []
+    tracked = subprocess.run(listed[:4], capture_output=True, text=True, check=True).stdout
+    assert not [name for name in tracked.split("\n") if name and left_out_by_docker(Path(name))]
 
 
 def names(notebook):
@@ -312,3 +459,23 @@ def test_ctrl_c_ends_the_grading_and_who_was_being_graded_is_not(tmp_path):
     assert (b"stopped" in grader.communicate(timeout=60)[1]) and grader.returncode == 130
     assert not list((tmp_path / "course").glob("autograded/**/graded.json"))
     assert not any(kernel.is_running() for kernel in kernels)
+
+
+# ---------------------------------------------------------------- a browser, which stays: the last
+
+
+@pytest.mark.slow
+def test_a_page_of_feedback_runs_nothing_and_asks_nobody(course, chromium):
+    [path] = (path for path in marks.feedback("hw01", course) if path.parts[-3] == "109")
+    assert hostile_handins.runs(path.read_text(encoding="utf-8")) == []
+    page, asked = chromium.new_page(), []
+    page.on("request", lambda request: asked.append(request.url))
+    page.route("https://**", lambda route: route.abort())
+    page.goto(path.as_uri())
+    page.wait_for_timeout(500)
+    assert page.title() == "hw01" and page.locator("text=document.title").count() > 3
+    abroad = [
+        url for url in asked if not url.startswith(("data:", "file:")) and "mathjax" not in url
+    ]
+    assert abroad == []
+    page.close()

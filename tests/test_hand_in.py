@@ -8,6 +8,7 @@ import zipfile
 from types import SimpleNamespace
 
 import handins
+import hostile_handins
 import pytest
 
 from lib2048.cli import main
@@ -124,6 +125,10 @@ def refusals(tmp_path):
     large = store(tmp_path / "large", handins.solution())
     (large / "report.pdf").write_bytes(hashlib.shake_256(b"pages").digest(5_100_000))
     yield "report.pdf alone takes 5.1 MB", ["hw01", large]
+    bulky = store(tmp_path / "bulky", handins.solution())
+    for name in ("a.csv", "b.csv"):
+        (bulky / name).write_bytes(bytes(11_000_000))  # a small zip file, which no collect takes
+    yield "22.0 MB, and 20 MB is the most: a.csv alone takes 11.0 MB", ["hw01", bulky]
     yield "is a folder: name a file", ["hw01", large, "--out", large, "--student", "1"]
     yield "invalid choice: 'hw99'", ["hw99", large]
 
@@ -329,6 +334,93 @@ def test_what_collect_refuses(tmp_path, one_line_error):
     assert "no notebook of a lab" in one_line_error("labs", "collect", none, *into)
     assert "Invalid isoformat" in one_line_error("labs", "collect", both, *into, "--due", "soon")
     assert not (tmp_path / "course").exists()
+
+
+def test_hostile_hand_ins_of_every_kind_stop_hide_and_delay_no_other(tmp_path):
+    kinds = [*hostile_handins.FILES]
+    some = hostile_handins.a_class(1, 2 * len(kinds), kinds)
+    assert hostile_handins.collected(some, tmp_path)[1] == []
+
+
+def by_number(tmp_path, *numbers):
+    """Collect hand-ins that no LMS names; return {student: number} and what was said."""
+    books = [(f"{n}.ipynb", hostile_handins.by(said)) for n, said in enumerate(numbers)]
+    done = collect(handins.download(tmp_path / "mails.zip", books), tmp_path / "course")
+    return {
+        who: record(tmp_path / "course", who).number for who in taken(tmp_path / "course")
+    }, done
+
+
+def test_numbers_that_are_no_names_vanish_not_and_different_ones_stay_apart(tmp_path):
+    found, done = by_number(tmp_path, "S 7", "S-7", "s-7", "?", "...", "CON", "../../x", "0000")
+    assert sorted(found.values()) == sorted(["S 7", "S-7", "s-7", "?", "...", "CON", "../../x"])
+    assert len({name.casefold() for name in found}) == 7 and found["S-7"] == "S-7"
+    assert {"CON", "con"}.isdisjoint(found)
+    assert done["problems"] == ["7.ipynb does not say whose it is: refused"] and done["failed"] == 1
+
+
+def test_a_files_name_makes_nobody_another(tmp_path):
+    entries = [
+        ("ada_11_901_Bo_12_assignsubmission_file_hw01.ipynb", NOTEBOOK),
+        ("Cy_103_assignsubmission_file_Di_104_assignsubmission_file_hw01.ipynb", NOTEBOOK),
+        ("Ed_105_assignsubmission_file_/flo_106_907_hw01.ipynb", NOTEBOOK),
+        ("gus_" + "9" * 5000 + "_1_hw01.ipynb", NOTEBOOK),
+    ]
+    collect(handins.download(tmp_path / "x.zip", entries), tmp_path)
+    assert list(taken(tmp_path)) == ["103", "105", "11", "n1"]
+
+
+def test_one_notebook_of_another_lab_stops_no_class(tmp_path):
+    other = handins.data(handins.solution() | {"metadata": {"lib2048": {"lab": "hw03"}}})
+    entries = [(f"A_{n}", "a.ipynb", NOTEBOOK if n > 1 else other) for n in range(1, 4)]
+    done = collect(handins.moodle(tmp_path / "x.zip", *entries), tmp_path)
+    assert (done["lab"], done["failed"], len(done["taken"])) == ("hw01", 1, 2)
+    assert "A (1): a.ipynb belongs to hw03, not to hw01" in done["problems"]
+
+
+def test_the_status_says_that_something_was_not_taken(tmp_path, capsys):
+    for content, status in ((b"{", 1), (handins.data(handins.solution("n2")), 0)):
+        both = ("Ada_101", "a.ipynb", NOTEBOOK), ("Bo_102", "b.ipynb", content)
+        path = handins.moodle(tmp_path / "x.zip", *both)
+        command = ["labs", "collect", str(path), "--into", str(tmp_path / "course")]
+        assert main(command) == status
+        said = capsys.readouterr().out.splitlines()
+        assert ("Not taken: 1, see above." in said) == bool(status) and "2 students" in said[-1]
+        assert sum("Bo (102)" in line for line in said) == 1
+
+
+def test_a_place_that_takes_nothing_is_the_loss_of_one(tmp_path):
+    (tmp_path / "submitted").mkdir()
+    (tmp_path / "submitted" / "101").write_text("a file")
+    both = [(who, "hw01.ipynb", NOTEBOOK) for who in ("Ada_101", "Bo_102")]
+    done = collect(handins.moodle(tmp_path / "x.zip", *both), tmp_path)
+    assert list(taken(tmp_path)) == ["102"] and done["failed"] == 1
+    assert any("Ada (101): hw01.ipynb: not taken" in line for line in done["problems"])
+
+
+FIFOS = {  # what is a fifo, and the command that meets it
+    "player.py": ["check", "hw01", "player.py"],
+    "class.zip": ["collect", "class.zip", "--into", "course"],
+    "hw01.ipynb": ["pack", "hw01", "hw01.ipynb", "--student", "1"],
+    "other.ipynb": ["pack", "hw01", ".", "--student", "1"],
+    "runs/a/history.csv": ["pack", "hw02", ".", "--student", "1"],
+    "course/course.toml": ["generate", "hw01", "course"],
+}
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="fifos, where there are such")
+@pytest.mark.parametrize("name, words", FIFOS.items())
+def test_a_fifo_holds_up_no_command_of_labs(tmp_path, monkeypatch, one_line_error, name, words):
+    (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+    os.mkfifo(tmp_path / name)
+    monkeypatch.chdir(tmp_path)
+    one_line_error("labs", *words)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="fifos, where there are such")
+def test_messages_of_ones_own_are_a_plain_file(tmp_path, refused):
+    os.mkfifo(tmp_path / "mine.toml")
+    refused(lambda: labs.translate(tmp_path / "mine.toml"), "is no plain file")
 
 
 # ---------------------------------------------------------------- functions in a plain file

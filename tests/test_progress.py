@@ -1,6 +1,7 @@
 """What is the reader's own: predictions, copies of the notebooks, and how far they have come."""
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -487,6 +488,21 @@ def test_progress_refuses_a_damaged_record_in_one_line(course, one_line_error):
     (course / "my").mkdir()
     (course / "my" / "progress.json").write_text("[1]")
     assert "is no record of a reader" in one_line_error("progress")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="fifos, where there are such")
+@pytest.mark.parametrize("name", ["my/06_td0.ipynb", "my/progress.json", "my/06_td0.new.ipynb"])
+@pytest.mark.parametrize(
+    "make", [lambda path: os.mkfifo(path), lambda path: path.symlink_to("/dev/zero")]
+)
+def test_what_never_ends_holds_up_no_reader(course, capsys, name, make):
+    (course / "my").mkdir()
+    make(course / name)
+    words = (["lessons", "start"], ["lessons", "update", "--beside"], ["progress"])
+    status = [main(one) for one in words]
+    said = capsys.readouterr()
+    assert status == [0, 0, 2 if "json" in name else 0] and said.err.count("\n") == status[-1] // 2
+    assert ("No notebooks any more" in said.out) == (name == "my/06_td0.ipynb")
 
 
 def test_a_hand_in_is_the_readers_copy(course, capsys):

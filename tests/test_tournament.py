@@ -3,6 +3,7 @@
 import csv
 import html
 import json
+import os
 import re
 
 import numpy as np
@@ -12,6 +13,7 @@ from learners import SMALL, contents, scattered
 
 from lib2048 import Network, evaluate, mean_ci95, save
 from lib2048.cli import main
+from lib2048.course.tournament import guest
 from lib2048.course.tournament import tournament as module
 from lib2048.course.tournament.guest import GuestLimits, play_file
 from lib2048.course.tournament.leaderboard import COLUMNS, Leaderboard, Standing
@@ -107,6 +109,33 @@ guest.spawn = lucky
     _, games = play_file(path, 4, seed=SEED, limits=PATIENT)
     assert len(games) == 4 and all("against the rules" in game.why for game in games)
     assert max(game.score for game in games) < 100
+
+
+RECORDS = {  # what a guest may write where its games are noted
+    "json": 'me\n0123 {"seconds"\n', "empty": "", "text": "me\n0 {}\n",
+    "endless": 'me\n0 {"seconds": 1e999, "late": 0, "why": ""}\n',
+    "nan": 'me\n0 {"seconds": NaN, "late": 0, "why": ""}\n',
+    "late": 'me\n0 {"seconds": 0, "late": [], "why": ""}\n',
+    "deep": "me\n0 " + "[" * 100_000,
+    "actions": 'me\n0x9 {"seconds": 0, "late": 0, "why": ["no text"]}\n',
+    "name": '\x1b[31m=1+1\n0 {"seconds": 0, "late": 0, "why": "\x1b[31m"}\n',
+    "fifo": None,
+}  # fmt: skip
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="fifos, where there are such")
+@pytest.mark.parametrize("kind", RECORDS)
+def test_a_record_that_was_changed_is_told_or_replayed(tmp_path, kind):
+    if RECORDS[kind] is None:
+        os.mkfifo(tmp_path / guest.LOG)
+    else:
+        (tmp_path / guest.LOG).write_text(RECORDS[kind])
+    try:
+        name, games = guest._read(tmp_path, "me.py", "", SEED, 0, PATIENT)
+        assert all(game.seconds == game.late == 0 for game in games) and name.isprintable()
+        assert all(game.why.isprintable() for game in games)
+    except Ended as ended:
+        assert ended.reason == guest.TAMPERED
 
 
 WRONG = {
@@ -244,6 +273,13 @@ def test_files_of_every_kind_get_a_line(tmp_path, capsys):
 def standing(file, scores, **about):
     scores = np.array(scores)
     return Standing(file, Result(file, scores, scores // 100, 10 * len(scores), 0.5), **about)
+
+
+def test_a_name_is_no_formula():
+    rows = [standing("=1.npz", [1], name="=HYPERLINK(1)"), standing("+2.npz", [2], note="@SUM(1)")]
+    found = list(csv.DictReader(Leaderboard(rows, SETTINGS).csv().splitlines()))
+    texts = {row["player"] for row in found} | {row["file"] for row in found} | {found[0]["note"]}
+    assert texts == {"'=HYPERLINK(1)", "'+2.npz", "'=1.npz", "'@SUM(1)"}
 
 
 def test_the_order_and_the_verdicts():

@@ -107,6 +107,7 @@ def _collect(options):
 
     done = collect(options.zip, options.course, options.lab, options.due)
     lines = [*done["taken"], *(say("hand_in.look", problem=line) for line in done["problems"])]
+    lines += [say("hand_in.not_taken", **done)] if done["failed"] else []
     return done, "\n".join([*lines, say("hand_in.collected", **done)])
 
 
@@ -120,7 +121,9 @@ def _grade(options):
     done = grade(options.lab, options.course, *numbers, tell=tell)
     data = {"lab": options.lab, "graded": len(done), "seconds": sum(one.seconds for one in done)}
     data |= summary(rows(open_course(options.course), options.lab))
-    return data, say("grading.graded", **data)
+    data["failed"] = sum(one.failed for one in done)
+    lines = [say("grading.not_graded_all", **data)] if data["failed"] else []
+    return data, "\n".join([*lines, say("grading.graded", **data)])
 
 
 def _export(options):
@@ -129,15 +132,18 @@ def _export(options):
 
     path = export(options.lab, options.course, options.out)
     data = {"file": str(path), **summary(rows(open_course(options.course), options.lab))}
-    return data, say("grading.exported", path=path, **data)
+    lines = [say("grading.not_graded_all", **data)] if data["failed"] else []
+    return data, "\n".join([*lines, say("grading.exported", path=path, **data)])
 
 
 def _feedback(options):
     from lib2048.course.labs.marks import feedback
 
-    paths = feedback(options.lab, options.course)
-    data = {"pages": len(paths), "files": [str(path) for path in paths]}
-    return data, say("grading.pages", pages=len(paths), course=options.course)
+    lines = []
+    paths = feedback(options.lab, options.course, lines.append)
+    data = {"pages": len(paths), "files": [str(path) for path in paths], "failed": len(lines)}
+    lines.append(say("grading.pages", pages=len(paths), course=options.course))
+    return data, "\n".join(lines)
 
 
 COMMANDS = {

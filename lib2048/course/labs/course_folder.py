@@ -14,14 +14,33 @@ from lib2048.course.labs.exercise import of_lab
 from lib2048.course.labs.messages import say
 from lib2048.course.labs.release import full, nbgrader, quietly, released, resources
 from lib2048.course.labs.seeds import class_seed
-from lib2048.machine.files import write_text
+from lib2048.machine.files import read_text, write_text
 from lib2048.machine.kernels import LIBRARY
 
 SOURCES = LIBRARY.parent / "notebooks" / "homework" / "source"  # in a clone
-CONFIG = """# For nbgrader's own commands and its form grader: run them in this folder.
+# What keeps a page of nbconvert from running what a student wrote, in nbgrader's form grader, too:
+# no scripts, no widgets; of what an output holds, the first of these is shown.
+HARMLESS = {
+    "HTMLExporter": {
+        "sanitize_html": True,
+        "filters": {
+            "markdown2html": "lib2048.course.labs.page.markdown",
+            "clean_html": "lib2048.course.safely.harmless",
+        },
+    },
+    "NbConvertBase": {
+        "display_data_priority": [
+            "text/html", "text/markdown", "image/svg+xml", "text/latex", "image/png",
+            "image/jpeg", "text/plain",
+        ]
+    },
+}  # fmt: skip
+CONFIG = f"""# For nbgrader's own commands and its form grader: run them in this folder.
 c = get_config()
 c.CourseDirectory.course_id = "default_course"
-c.ClearSolutions.code_stub = {"python": "raise NotImplementedError"}
+c.ClearSolutions.code_stub = {{"python": "raise NotImplementedError"}}
+# Nothing that a student wrote runs in a page of the form grader.
+c.merge(type(c)({HARMLESS}))
 """
 
 
@@ -66,19 +85,37 @@ class Course:
 
         kind: "submitted", "autograded" or "feedback".
         """
-        folders = sorted((self.folder / kind).glob(f"[!.]*/{lab}"))
-        return {folder.parent.name: folder for folder in folders if folder.is_dir()}
+        folders = sorted(folder / lab for folder in (self.folder / kind).glob("[!.]*"))
+        return {folder.parent.name: folder for folder in folders if _may_be_there(folder)}
+
+
+def hide(folder):
+    """Keep a course's folder, with the hand-ins and seeds in it, out of any git around it."""
+    path = Path(folder, ".gitignore")
+    if not os.path.lexists(path):
+        write_text(path, "*\n")
+
+
+def _may_be_there(folder):
+    """Say whether there is such a folder; one that nobody may look into counts as there."""
+    try:
+        os.lstat(folder)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        pass
+    return True
 
 
 def open_course(folder):
     """Return the `Course` of a folder.  Raises ValueError where there is none."""
     path = Path(folder) / "course.toml"
+    if not os.path.lexists(path):
+        raise ValueError(say("grading.no_course", course=folder))
     try:
-        about = tomllib.loads(path.read_text(encoding="utf-8"))
+        about = tomllib.loads(read_text(path))
         return Course(Path(folder), int(about["seed"]), int(about["lab_seed"]))
-    except FileNotFoundError:
-        raise ValueError(say("grading.no_course", course=folder)) from None
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise ValueError(say("grading.bad_course", path=path, error=error)) from None
 
 
@@ -96,11 +133,11 @@ def generate(lab, folder, sources=SOURCES, seed=None, lab_seed=None):
     path = Path(sources) / lab / f"{lab}.ipynb"
     if not path.exists():
         raise ValueError(say("grading.no_source", path=path))
-    text = path.read_text(encoding="utf-8")
+    text = read_text(path)
     source = nbformat.reads(text, as_version=4)
     release = released(source, lab)
     course = _with_seeds(Path(folder), seed, lab_seed)
-    course.folder.mkdir(parents=True, exist_ok=True)
+    hide(course.folder)
     _save_cells(course, full(source, lab), lab)
     write_text(
         course.folder / "course.toml",

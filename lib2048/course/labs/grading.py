@@ -9,10 +9,8 @@ import asyncio
 import json
 import os
 import shutil
-import sys
 import tempfile
 import time
-import traceback
 from collections import Counter
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -23,24 +21,30 @@ from lib2048.course.labs.course_folder import open_course
 from lib2048.course.labs.exercise import cell_seconds, of_lab
 from lib2048.course.labs.hw04.performance import GAMES, reference_of
 from lib2048.course.labs.messages import say
-from lib2048.course.labs.notebook import AS_HANDED_IN, grading, parse, source
+from lib2048.course.labs.notebook import AS_HANDED_IN, MOST_MB, grading, parse, source
 from lib2048.course.labs.release import nbgrader, quietly, resources
 from lib2048.course.labs.result import RESULT
-from lib2048.machine.files import write_text
+from lib2048.machine.files import read_bytes, read_json, write_text
+from lib2048.machine.terminal import one_line
 
 GRADED = "graded.json"
+MOST_NOTE = 500  # characters
 SHOWN = ("text/plain", "image/png")  # of what a hand-in's long cells had shown
 
 
 @dataclass
 class Graded:
-    """What is kept of one grading: notes in words; seconds; hash of the hand-in; the seeds."""
+    """What is kept of one grading: notes in words; seconds; hash of the hand-in; the seeds.
+
+    failed: nothing of it could be run, or kept; the last note says why.
+    """
 
     student: str
     notes: list = field(default_factory=list)
     seconds: float = 0.0
     hash: str = ""
     lab_seed: int = 0
+    failed: bool = False
 
 
 def grade(
@@ -68,14 +72,10 @@ def grade(
     course = open_course(folder)
     if not course.students(lab):
         raise ValueError(say("grading.no_hand_ins", course=folder, lab=lab))
-    task = _Grading(course, lab, processes, limits or _limits(lab, patience, games), tell, games)
-    chosen = {
-        student: path
-        for student, path in course.students(lab).items()
-        if again or not task.is_done(student, path)
-    }
+    limits = limits or _limits(lab, patience, games)
+    task = _Grading(course, lab, processes, limits, tell, games, again)
     try:
-        return asyncio.run(task.all(chosen))
+        return asyncio.run(task.all())
     except asyncio.CancelledError:  # by Ctrl-C: who was being graded is not graded yet
         raise KeyboardInterrupt from None
 
@@ -93,8 +93,8 @@ def _limits(lab, patience, games):
 class _Grading:
     """The grading of one lab."""
 
-    def __init__(self, course, lab, processes, limits, tell, games=GAMES):
-        self.course, self.lab, self.tell = course, lab, tell
+    def __init__(self, course, lab, processes, limits, tell, games=GAMES, again=False):
+        self.course, self.lab, self.tell, self.again = course, lab, tell, again
         self.limits, self.games = limits, games
         self.full = course.full(lab)
         self.free = asyncio.Semaphore(processes)
@@ -102,30 +102,35 @@ class _Grading:
     def folder(self, student):
         return self.course.folder / "autograded" / student / self.lab
 
-    def is_done(self, student, path):
+    def is_done(self, done):
         """Say whether this very hand-in was graded under this very seed."""
-        old = read_graded(self.folder(student))
-        return old and (old.hash, old.lab_seed) == (_hash(path), self.course.lab_seed)
+        old = read_graded(self.folder(done.student))
+        return old and (old.hash, old.lab_seed) == (done.hash, done.lab_seed) and not self.again
 
-    async def all(self, chosen):
+    async def all(self):
         self.stop = asyncio.current_task().cancel
-        return await asyncio.gather(*(self.one(*pair) for pair in chosen.items()))
+        tasks = (self.one(*pair) for pair in self.course.students(self.lab).items())
+        return [done for done in await asyncio.gather(*tasks) if done]
 
     async def one(self, student, path):
-        """Grade one hand-in, come what may."""
+        """Grade one hand-in, come what may; return None where it is graded already."""
         async with self.free:
-            begun = time.monotonic()
-            done = Graded(student, hash=_hash(path), lab_seed=self.course.lab_seed)
+            begun, files = time.monotonic(), {}
+            done = Graded(student, lab_seed=self.course.lab_seed)
             try:
-                notebook = await self.run(path, done)
-                self.save(notebook, path, student)
+                files = _files(path)
+                done.hash = _hash(files)
+                if self.is_done(done):
+                    return None
+                notebook = await self.run(path, files, done)
+                self.save(notebook, path, files, done, begun)
             except Exception as error:  # ours or the hand-in's: somebody has to look
-                print(traceback.format_exc(), file=sys.stderr)
-                done.notes.append(say("grading.failed", error=f"{type(error).__name__}: {error}"))
-                self.save(self.nothing(), path, student)
-            done.seconds = round(time.monotonic() - begun, 1)
-            text = json.dumps(vars(done), indent=1, ensure_ascii=False)
-            write_text(self.folder(student) / GRADED, text + "\n")
+                done.failed = True
+                done.notes.append(_what(error))
+                try:
+                    self.save(self.nothing(), path, files, done, begun)
+                except Exception as error:
+                    done.notes.append(_what(error))
             self.tell(f"{student}: {done.seconds:.0f} s" + "".join(f"; {n}" for n in done.notes))
             return done
 
@@ -137,23 +142,19 @@ class _Grading:
         not_run(notebook.cells)
         return notebook
 
-    async def run(self, path, done):
+    async def run(self, path, files, done):
         """Return the hand-in's notebook after its run; notes go to `done`."""
         from lib2048.course.labs.running import run
 
-        record = read_record(path)
-        if record and record.problem:
-            done.notes.append(record.problem)
-            return self.nothing()
+        record, name = read_record(path), f"{self.lab}.ipynb"
         done.notes += record.notes if record else []
-        try:
-            handed_in = parse((path / f"{self.lab}.ipynb").read_bytes(), f"{self.lab}.ipynb")
-        except (OSError, ValueError) as error:
-            done.notes.append(str(error))
-            return self.nothing()
-        notebook, notes = restored(handed_in, self.full, self.lab)
+        if record and record.problem:
+            raise ValueError(record.problem)
+        if Path(name) not in files:
+            raise ValueError(say("grading.no_notebook", name=name))
+        notebook, notes = restored(parse(files[Path(name)], name), self.full, self.lab)
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as scratch:
-            shutil.copytree(path, scratch, dirs_exist_ok=True)
+            _lay_out(files, scratch)
             limits = self.limits.when_busy()
             notes += await run(notebook, scratch, self.environment(), limits, self.stop)
         done.notes += notes + _stood_in(notebook)
@@ -169,12 +170,13 @@ class _Grading:
             "NBGRADER_EXECUTION": "autograde",
         }
 
-    def save(self, notebook, path, student):
+    def save(self, notebook, path, files, done, begun):
         """Write the marks into the gradebook, and the notebook where nbgrader looks for it."""
         import nbformat
         from nbgrader.preprocessors import SaveAutoGrades
 
-        record = read_record(path)
+        nbformat.validate(notebook)  # a kernel may have sent anything
+        record, student = read_record(path), done.student
         who = {"last_name": record.name, "lms_user_id": record.student} if record else {}
         with quietly(), self.course.gradebook() as book:
             book.update_or_create_student(student, **who)
@@ -185,22 +187,54 @@ class _Grading:
             SaveAutoGrades().preprocess(notebook, about)
         folder = self.folder(student)
         shutil.rmtree(folder, ignore_errors=True)
-        shutil.copytree(path, folder, ignore=shutil.ignore_patterns("*.ipynb", RECORD))
+        left_out = {name for name in files if name.suffix == ".ipynb" or name.name == RECORD}
+        _lay_out({name: data for name, data in files.items() if name not in left_out}, folder)
         write_text(folder / f"{self.lab}.ipynb", nbformat.writes(notebook) + "\n")
+        done.notes = [one_line(note)[:MOST_NOTE] for note in done.notes]
+        done.seconds = round(time.monotonic() - begun, 1)
+        write_text(folder / GRADED, json.dumps(vars(done), indent=1, ensure_ascii=False) + "\n")
 
 
 def read_graded(folder):
     """Return the `Graded` of a folder, None where there is none."""
     try:
-        return Graded(**json.loads((Path(folder) / GRADED).read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError):
+        return Graded(**read_json(Path(folder) / GRADED))
+    except (ValueError, TypeError):
         return None
 
 
-def _hash(folder):
+def _what(error):
+    """Say in a line why a hand-in could not be graded."""
+    if isinstance(error, (ValueError, OSError)):
+        return one_line(error)
+    return say("grading.failed", error=one_line(f"{type(error).__name__}: {error}"))
+
+
+def _files(folder):
+    """Return the files of a hand-in, {path in its folder: bytes}; links and devices are none.
+
+    Raises ValueError or OSError where it cannot be read, or holds too much.
+    """
+    os.listdir(folder)  # says what is no folder, and what is closed
+    found, left = {}, MOST_MB * 10**6
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and not path.is_symlink():
+            found[path.relative_to(folder)] = data = read_bytes(path, left)
+            left -= len(data)
+    return found
+
+
+def _lay_out(files, folder):
+    """Write the files of a hand-in into a folder."""
+    for name, data in files.items():
+        path = Path(folder, name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+
+
+def _hash(files):
     """Return one hash of the files of a hand-in."""
-    files = sorted(path for path in folder.rglob("*") if path.is_file())
-    return sha256(b"".join(path.name.encode() + path.read_bytes() for path in files)).hexdigest()
+    return sha256(b"".join(os.fsencode(name.name) + files[name] for name in files)).hexdigest()
 
 
 # ---------------------------------------------------------------- the notebook that runs
@@ -258,23 +292,36 @@ def _restored(cell, known, ids):
         new = _clean(known[name], None if locked else source(cell))
     else:
         new = _clean(cell)
-    if new.cell_type != "code" and isinstance(cell.get("attachments"), dict):
+    if new.cell_type != "code" and _is_valid(cell.get("attachments", ""), "misc/attachments"):
         new.attachments = NotebookNode(cell["attachments"])
     return new
 
 
+def _is_valid(part, kind):
+    """Say whether a part of a notebook is what nbformat says that it is."""
+    import nbformat
+
+    try:
+        nbformat.validate(part, kind, version=4, relax_add_props=True)
+    except (nbformat.ValidationError, RecursionError):
+        return False
+    return True
+
+
 def _as_handed_in(cell):
     """Return a cell that does not run again, with the texts and pictures that it showed."""
-    from nbformat import from_dict
+    from nbformat import from_dict, v4
 
     new = _clean(cell | {"cell_type": "code"})
     new.metadata["tags"] = [AS_HANDED_IN]
     for output in cell.get("outputs", []):
-        if output.get("output_type") == "stream":
-            new.outputs.append(from_dict(output))
-        elif output.get("output_type") in ("display_data", "execute_result"):
+        if not _is_valid(output, "output"):
+            continue
+        if output["output_type"] == "stream":
+            new.outputs.append(v4.new_output("stream", name=output["name"], text=output["text"]))
+        elif "data" in output:
             shown = {kind: output["data"][kind] for kind in SHOWN if kind in output["data"]}
-            new.outputs.append(from_dict(output | {"data": shown, "metadata": {}}))
+            new.outputs.append(v4.new_output("display_data", from_dict(shown)))
     return new
 
 

@@ -3,6 +3,7 @@
 import zipfile
 from collections import Counter
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 
 from lib2048.course.labs.collect import HandIn, read_record
@@ -10,10 +11,13 @@ from lib2048.course.labs.course_folder import open_course
 from lib2048.course.labs.exercise import of_lab
 from lib2048.course.labs.grading import Graded, read_graded
 from lib2048.course.labs.messages import say
-from lib2048.course.labs.release import nbgrader, quietly, resources
+from lib2048.course.labs.release import nbgrader, quietly
+from lib2048.course.safely import csv_of
+from lib2048.machine.child import Child, Ended
 from lib2048.machine.files import write_atomic, write_text
-from lib2048.train.history import csv_text
+from lib2048.machine.terminal import one_line
 
+PAGE_SECONDS, PAGE_MIB = 30, 2048  # that a page may take; most take half a second
 # By what column an LMS knows a student, and how the column says it.
 COLUMNS = {"moodle": ("Identifier", "Participant {}"), "canvas": ("ID", "{}")}
 PLAIN = ("Student", "{}")
@@ -49,10 +53,13 @@ def rows(course, lab):
     found = []
     for student, folder in course.students(lab, "autograded").items():
         who = read_record(course.folder / "submitted" / student / lab)
-        graded = read_graded(folder) or Graded(student)
-        found.append(
-            Row(who or HandIn(student, student, "plain", ""), graded, _marks(course, lab, student))
-        )
+        graded, marks = read_graded(folder) or Graded(student, failed=True), []
+        try:
+            marks = _marks(course, lab, student)
+        except Exception as error:  # whatever is wrong with one, the others have theirs
+            graded.failed = True
+            graded.notes.append(say("grading.failed", error=one_line(error)))
+        found.append(Row(who or HandIn(student, student, "plain", ""), graded, marks))
     if not found:
         raise ValueError(say("grading.not_graded", course=course.folder, lab=lab))
     return found
@@ -90,7 +97,7 @@ def export(lab, folder, out=None):
     column, form = COLUMNS.get(lms.pop(), PLAIN) if len(lms) == 1 else PLAIN
     table = [_line(column, form, row) for row in found]
     path = Path(out) if out else course.folder / f"grades-{lab}.csv"
-    write_text(path, csv_text(table[0], table))
+    write_text(path, csv_of(max(table, key=len), table))
     return path
 
 
@@ -109,20 +116,18 @@ def _line(column, form, row):
     line |= {"Late": "yes" if who.late else "no"} | by_checks | {"By checks": said(totals[0])}
     line |= by_person | {"Grade": "" if None in totals else f"{sum(totals):g}"}
     line |= {"Of": f"{sum(mark.most for mark in row.marks):g}", "Note": "; ".join(row.graded.notes)}
-    return {_harmless(key): _harmless(text) for key, text in line.items()}
-
-
-def _harmless(text):
-    """Keep a spreadsheet from taking a student's text for a formula."""
-    text = str(text)
-    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
+    return line
 
 
 def summary(found):
-    """Return {"students", "by_checks": {points: how many}, "need_a_person"} of rows."""
+    """Return {"students", "by_checks": {points: how many}, "need_a_person", "failed"} of rows.
+
+    failed: how many have no marks, which the gradebook has lost.
+    """
     points = Counter(row.total(False) for row in found)
     return {
         "students": len(found),
+        "failed": sum(not row.marks for row in found),
         "need_a_person": sum(row.total(True) is None for row in found),
         "by_checks": {f"{key:g}": points[key] for key in sorted(points)},
     }
@@ -131,22 +136,28 @@ def summary(found):
 # ---------------------------------------------------------------- feedback
 
 
-def feedback(lab, folder):
+def feedback(lab, folder, tell=lambda line: None):
     """Write one HTML page a student, COURSE/feedback/STUDENT/LAB/LAB.html, and return the paths.
 
     The page shows the hand-in as it ran, the marks of each cell, a grader's comments and notes,
-    and no hidden tests.  COURSE/feedback/LAB.zip holds all, named as Moodle takes them back.
+    and no hidden tests; of what a student wrote, nothing runs in it.  Where a page cannot be made,
+    it says so and holds the notes; tell is called with a line about it.  COURSE/feedback/LAB.zip
+    holds all, named as Moodle takes them back.
     """
     of_lab(lab)
     course = open_course(folder)
-    exporter, paths = _exporter(), {}
-    for row in rows(course, lab):
-        student = row.graded.student
-        path = course.folder / "feedback" / student / lab / f"{lab}.html"
-        write_text(path, _page(exporter, course, lab, row))
-        who = row.hand_in
-        folder = f"{who.name}_{who.student}_assignsubmission_file_".replace("/", "-")
-        paths[f"{folder}/{lab}.html"] = path
+    paths = {}
+    with Child() as child:
+        for row in rows(course, lab):
+            student, who = row.graded.student, row.hand_in
+            path = course.folder / "feedback" / student / lab / f"{lab}.html"
+            try:
+                write_text(path, _page(child, course, lab, row, tell))
+            except OSError as error:
+                tell(f"{student}: {one_line(error)}")
+                continue
+            place = one_line(f"{who.name}_{who.student}_assignsubmission_file_")
+            paths[f"{place.replace('/', '-')}/{lab}.html"] = path
 
     def write(file):
         with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -157,49 +168,19 @@ def feedback(lab, folder):
     return list(paths.values())
 
 
-def _exporter():
-    """Return what turns a notebook into a page, as nbgrader sets it up."""
-    nbgrader()
-    with quietly():
-        from nbgrader.converters import GenerateFeedback
-        from nbgrader.coursedir import CourseDirectory
-
-        config = GenerateFeedback(coursedir=CourseDirectory()).config
-        from nbconvert.exporters import HTMLExporter
-        from nbconvert.preprocessors import CSSHTMLHeaderPreprocessor
-        from nbgrader.preprocessors import GetGrades
-
-        exporter = HTMLExporter(config=config)
-        exporter.register_preprocessor(GetGrades, enabled=True)
-        exporter.register_preprocessor(CSSHTMLHeaderPreprocessor, enabled=True)
-    return exporter
-
-
-def _page(exporter, course, lab, row):
-    import nbformat
-    from nbgrader.preprocessors import ClearHiddenTests
-
-    student = row.graded.student
+def _page(child, course, lab, row, tell):
+    """Return one student's page, which another process makes: see `page`."""
+    student, notes = row.graded.student, list(row.graded.notes)
     path = course.folder / "autograded" / student / lab / f"{lab}.ipynb"
-    notebook = nbformat.read(path, as_version=4)
-    about = resources(lab, student, course.database)
-    with quietly():
-        notebook, _ = ClearHiddenTests(enforce_metadata=False).preprocess(notebook, about)
-        _hide_tracebacks(notebook)
-        notes = list(row.graded.notes)
-        if names := [mark.name for mark in row.marks if mark.points is None]:
-            notes.append(say("grading.yet_to_come", names=", ".join(names)))  # the page shows 0
-        if notes:
-            lines = [f"### {say('grading.feedback_title')}", *(f"- {note}" for note in notes)]
-            notebook.cells.insert(0, nbformat.v4.new_markdown_cell("\n".join(lines)))
-        page, _ = exporter.from_notebook_node(notebook, about)
-    return page
-
-
-def _hide_tracebacks(notebook):
-    """Leave of a test's error what it says: its traceback shows the lines of hidden tests."""
-    for cell in notebook.cells:
-        if cell.metadata.get("nbgrader", {}).get("locked"):
-            for out in cell.get("outputs", []):
-                if out.output_type == "error":
-                    out.traceback = [out.evalue]
+    if names := [mark.name for mark in row.marks if mark.points is None]:
+        notes.append(say("grading.yet_to_come", names=", ".join(names)))  # the page shows 0
+    about = {"file": str(path.resolve()), "lab": lab, "student": student, "notes": notes}
+    try:
+        message = about | {"database": course.database}
+        made = child.ask("lib2048.course.labs.page:page", message, PAGE_SECONDS, PAGE_MIB)
+        return made["answer"]["page"]
+    except Ended as ended:
+        notes.append(say("grading.no_page", reason=one_line(ended.reason)))
+        tell(f"{student}: {notes[-1]}")
+        lines = "".join(f"<li>{escape(note)}</li>" for note in notes)
+        return f'<!DOCTYPE html>\n<meta charset="utf-8">\n<title>{lab}</title>\n<ul>{lines}</ul>\n'

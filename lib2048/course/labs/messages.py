@@ -9,6 +9,8 @@ import os
 import tomllib
 from pathlib import Path
 
+from lib2048.machine.files import read_text
+
 _FOLDER = Path(__file__).parent
 _CHANGED = {}
 
@@ -30,8 +32,8 @@ def translate(path):
         ValueError: for a file that cannot be read and for names that no message has, in one line.
     """
     try:
-        new = _flat(tomllib.loads(Path(path).read_text(encoding="utf-8")))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        new = _flat(tomllib.loads(read_text(path)))
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"{path}: no messages can be read there ({error})") from None
     if unknown := sorted(set(new) - set(_own())):
         raise ValueError(f"{path}: there is no message {unknown[0]!r} to translate")

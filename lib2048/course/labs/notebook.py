@@ -6,30 +6,62 @@ from collections import Counter
 
 from lib2048.course.labs.exercise import LABS
 from lib2048.course.labs.messages import say
+from lib2048.machine.files import read_bytes
+from lib2048.machine.terminal import one_line
 
 NOT_ATTEMPTED = "raise NotImplementedError"
 NO_ANSWER = "YOUR ANSWER HERE"
 AS_HANDED_IN = "as-handed-in"  # the tag of long cells without marks: a grader runs them not again
 NOBODY = "0000"
+MOST_MB = 20  # of one file that was handed in
+MOST_CELLS = 2000  # of a notebook; a lab has some fifty
+MOST_NAME = 60  # letters of a student's number or name
+# What a cell must hold, and what it may.
+CELL = {"cell_type": str, "source": (str, list)}
+MORE = {"id": str, "metadata": dict, "outputs": list, "attachments": dict}
+# In JSON: what stands for a backslash, a letter in two halves, and half a letter.
+HALVES = re.compile(r"\\\\|\\u[dD][89abAB]..\\u[dD][c-fC-F]..|(\\u[dD][89a-fA-F]..)")
 
 
 class Refused(ValueError):
     """Says in words why a file is no hand-in."""
 
 
+def read(path, name=None):
+    """Return the notebook of a file.  Raises ValueError, in one line, where there is none."""
+    return parse(read_bytes(path, MOST_MB * 10**6), name or path)
+
+
 def parse(data, name):
     """Return a notebook, a dict, from the bytes of its file.  Raises `Refused` for another file.
 
-    name: of the file, for the error.
+    name: of the file, for the error.  What has passed here has the types that nbformat gives to the
+    parts that we look at, and can be written again: half a letter, which no file can hold, is
+    exchanged for another.
     """
     try:
-        notebook = json.loads(data.decode("utf-8-sig"))
-        cells = notebook["cells"]
-        if all(isinstance(source(cell), str) for cell in cells):
-            return notebook
+        text = data.decode("utf-8-sig")
+        text = HALVES.sub(lambda found: r"\ufffd" if found[1] else found[0], text)
+        notebook = json.loads(text)
+        known = _is_notebook(notebook)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        pass
-    raise Refused(say("hand_in.no_notebook_file", name=name))
+        known = False
+    if not known:
+        raise Refused(say("hand_in.no_notebook_file", name=name))
+    if len(notebook["cells"]) > MOST_CELLS:
+        raise Refused(say("hand_in.cells", name=name, most=MOST_CELLS))
+    return notebook
+
+
+def _is_notebook(notebook):
+    about, cells = notebook.get("metadata", {}), notebook["cells"]
+    return isinstance(about, dict) and isinstance(cells, list) and all(map(_is_cell, cells))
+
+
+def _is_cell(cell):
+    parts = [(CELL[key], cell[key]) for key in CELL]
+    parts += [(kind, cell[key]) for key, kind in MORE.items() if key in cell]
+    return all(isinstance(part, kind) for kind, part in parts) and isinstance(source(cell), str)
 
 
 def source(cell):
@@ -41,7 +73,8 @@ def source(cell):
 def grading(cell):
     """Return what nbgrader notes of a cell, {} for nothing."""
     found = cell.get("metadata", {}).get("nbgrader")
-    return found if isinstance(found, dict) else {}
+    known = isinstance(found, dict) and isinstance(found.get("grade_id"), (str, type(None)))
+    return found if known else {}
 
 
 def lab_of(notebook):
@@ -62,9 +95,11 @@ def student_of(notebook):
 
     It stands in a line of code, STUDENT = "123", where "0000" is none.
     """
-    code = "\n".join(source(cell) for cell in notebook["cells"] if cell["cell_type"] == "code")
-    line = re.search(r"""^STUDENT *= *(["']?)(.*?)\1 *(#.*)?$""", code, re.MULTILINE)
-    name = line[2].strip()[:60] if line else ""
+    codes = (source(cell) for cell in notebook["cells"] if cell["cell_type"] == "code")
+    line = re.search(r"^STUDENT *=.*", "\n".join(codes), re.MULTILINE)
+    line = line[0][:200].strip() if line else ""
+    said = re.fullmatch(r"""STUDENT *= *(["']?)(.*?)\1 *(#.*)?""", line)
+    name = one_line(said[2].strip())[:MOST_NAME] if said else ""
     return "" if name == NOBODY else name
 
 
@@ -80,6 +115,12 @@ def not_attempted(notebook):
         elif source(cell).strip() == NO_ANSWER:
             names[1].append(mine.get("grade_id"))
     return names
+
+
+def is_untouched(notebook):
+    """Say whether all that is to be written in a notebook is as it was given out."""
+    wanted = sum(bool(grading(cell).get("solution")) for cell in notebook["cells"])
+    return 0 < wanted == sum(map(len, not_attempted(notebook)))
 
 
 def without_outputs(notebook):

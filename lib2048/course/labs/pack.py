@@ -11,16 +11,17 @@ from pathlib import Path
 
 from lib2048.course.labs.exercise import hand_in, of_lab
 from lib2048.course.labs.messages import say
+from lib2048.course.labs.notebook import MOST_MB as MOST_MB_UNPACKED
 from lib2048.course.labs.notebook import (
     grading,
     lab_of,
     not_attempted,
-    parse,
+    read,
     student_of,
     to_bytes,
     without_outputs,
 )
-from lib2048.machine.files import write_atomic
+from lib2048.machine.files import read_bytes, write_atomic
 
 MOST_MB = 5
 LIST = "manifest.json"
@@ -58,7 +59,7 @@ def pack(lab, folder=".", out=None, student=None):
     """
     of_lab(lab)
     path = _find(lab, Path(folder))
-    notebook = parse(path.read_bytes(), path.name)
+    notebook = read(path, path.name)
     student = student or student_of(notebook)
     if not student:
         raise ValueError(say("hand_in.no_student", name=path.name))
@@ -79,7 +80,7 @@ def _find(lab, folder):
     homes = "", f"{lab}/", f"my/homework/release/{lab}/", f"notebooks/homework/release/{lab}/"
     for path in (folder, *(folder / f"{home}{lab}.ipynb" for home in homes)):
         if path.is_file():
-            if (found := lab_of(parse(path.read_bytes(), path.name))) not in (lab, None):
+            if (found := lab_of(read(path, path.name))) not in (lab, None):
                 raise ValueError(say("hand_in.other_lab", name=path.name, found=found, lab=lab))
             return path
     found = [path for path in sorted(folder.glob("*.ipynb")) if _lab(path) == lab]
@@ -93,7 +94,7 @@ def _find(lab, folder):
 
 def _lab(path):
     try:
-        return lab_of(parse(path.read_bytes(), path.name))
+        return lab_of(read(path))
     except ValueError:
         return None
 
@@ -102,16 +103,20 @@ def _beside(folder):
     """Return the files that lie beside the notebook and belong to it, {name: bytes}."""
     patterns = [pattern for kind in KINDS.values() for pattern in kind]
     paths = {path for pattern in patterns for path in folder.glob(pattern) if path.is_file()}
-    return {path.name: path.read_bytes() for path in sorted(paths)}
+    return {path.name: _bytes(path) for path in sorted(paths)}
 
 
 def _of_run(folder):
     """Return the curve and the config of the newest run of V(afterstate) in FOLDER/runs."""
     pairs = [(path, path.with_name("config.json")) for path in folder.glob("runs/*/history.csv")]
-    pairs = [pair for pair in pairs if pair[1].is_file()]
-    pairs = [pair for pair in pairs if b'"afterstate"' in pair[1].read_bytes()]
+    pairs = [pair for pair in pairs if all(path.is_file() for path in pair)]
+    pairs = [pair for pair in pairs if b'"afterstate"' in _bytes(pair[1])]
     newest = max(pairs, key=lambda pair: pair[0].stat().st_mtime, default=())
-    return {path.name: path.read_bytes() for path in newest}
+    return {path.name: _bytes(path) for path in newest}
+
+
+def _bytes(path):
+    return read_bytes(path, MOST_MB_UNPACKED * 10**6)
 
 
 def _missing(lab, notebook, files):
@@ -137,15 +142,21 @@ def is_of(kind, name):
 def _small_enough(lab, student, files, notebook):
     """Return the bytes of the file, and what was left out to make it small."""
     data = _zipped(lab, student, files)
-    if len(data) <= MOST_MB * 10**6:
+    if all(size <= most * 10**6 for size, most in _sizes(data, files)):
         return data, []
     files[f"{lab}.ipynb"] = to_bytes(without_outputs(notebook))
     data = _zipped(lab, student, files)
-    if len(data) > MOST_MB * 10**6:
-        name, part = max(((name, len(data)) for name, data in files.items()), key=lambda x: x[1])
-        words = {"size": f"{len(data) / 10**6:.1f}", "part": f"{part / 10**6:.1f}"}
-        raise ValueError(say("hand_in.too_large", name=name, most=MOST_MB, **words))
+    for size, most in _sizes(data, files):
+        if size > most * 10**6:
+            name, part = max(((name, len(one)) for name, one in files.items()), key=lambda x: x[1])
+            words = {"size": f"{size / 10**6:.1f}", "part": f"{part / 10**6:.1f}"}
+            raise ValueError(say("hand_in.too_large", name=name, most=most, **words))
     return data, [say("hand_in.outputs_left_out")]
+
+
+def _sizes(data, files):
+    """Return (bytes, most MB) of a file that is handed in, and of what is in it."""
+    return (len(data), MOST_MB), (sum(map(len, files.values())), MOST_MB_UNPACKED)
 
 
 def _zipped(lab, student, files):

@@ -7,6 +7,9 @@ from lib2048.course.labs import checks
 from lib2048.course.labs.checks import check_text, start
 from lib2048.course.labs.exercise import find, of_lab
 from lib2048.course.labs.seeds import lab_seed
+from lib2048.machine.files import read_text
+
+MOST_BYTES = 10**6  # of a file of a student's functions
 
 # What stands behind the file's own text: one of its names, or a function that says it is missing.
 BEHIND = """
@@ -46,10 +49,11 @@ def check_file(lab, path, seed=None, only=None):
 
 def _text(path):
     try:
-        text = path.read_bytes().decode("utf-8-sig").replace("\r\n", "\n")
+        text = read_text(path, MOST_BYTES)
         compile(text, str(path), "exec", dont_inherit=True)
         return text
     except SyntaxError as error:
         raise ValueError(f"{path}, line {error.lineno}: {error.msg}") from None
-    except (OSError, ValueError) as error:
-        raise ValueError(f"{path}: no Python file can be read there ({error})") from None
+    except (ValueError, RecursionError, MemoryError) as error:
+        why = str(error).removeprefix(f"{path}: ")
+        raise ValueError(f"{path}: no Python file can be read there ({why})") from None

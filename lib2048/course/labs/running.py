@@ -9,6 +9,7 @@ import atexit
 import contextlib
 import math
 import signal
+import subprocess
 import time
 from dataclasses import dataclass, field, replace
 
@@ -26,6 +27,7 @@ MOST_BUSY = 5  # times longer, on a machine that is busy with other things
 START_SECONDS = 120  # for a kernel, on a machine where many start
 MOST_OUTPUT = 500_000  # characters that one hand-in may show
 MOST_OUTPUTS = 2_000
+MOST_ERROR = 1_000  # of an error behind that
 NOT_RUN = "NotRun"
 
 
@@ -34,13 +36,17 @@ class _Client(NotebookClient):
 
     shown = pieces = 0
 
-    def output(self, outs, msg, display_id, cell_index):
-        self.shown += len(str(msg["content"]))
-        self.pieces += 1
-        too_much = self.shown > MOST_OUTPUT or self.pieces > MOST_OUTPUTS
-        if too_much and msg["msg_type"] != "error":
-            return None
-        return super().output(outs, msg, display_id, cell_index)
+    def process_message(self, msg, cell, cell_index):
+        kind, content = msg["msg_type"], msg["content"]
+        if kind not in ("status", "execute_input"):
+            self.shown += len(str(content))
+            self.pieces += 1
+            if self.shown > MOST_OUTPUT or self.pieces > MOST_OUTPUTS:
+                if kind != "error":
+                    return None
+                name, text = (str(content.get(key))[:MOST_ERROR] for key in ("ename", "evalue"))
+                msg = msg | {"content": dict(_error(name, text))}
+        return super().process_message(msg, cell, cell_index)
 
 
 @dataclass
@@ -128,7 +134,8 @@ def _when_stopped(stop):
 async def _kernel(client, environment, stop):
     """Start a kernel, and end it with all the processes that it started."""
     asyncio.get_running_loop().call_soon(_when_stopped, stop)  # when the kernel begins to start
-    async with client.async_setup_kernel(env=environment):
+    silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}  # of the process itself
+    async with client.async_setup_kernel(env=environment, **silent):
         try:
             yield
         finally:

@@ -5,8 +5,9 @@ import json
 import os
 from pathlib import Path
 
+from lib2048.course.labs import notebook as notebooks
 from lib2048.course.labs.exercise import LABS
-from lib2048.course.labs.notebook import parse, source, to_bytes, without_outputs
+from lib2048.course.labs.notebook import source, to_bytes, without_outputs
 from lib2048.course.reader import folder as mine
 from lib2048.machine.files import write_atomic
 
@@ -33,7 +34,7 @@ def originals():
 
 def read(path):
     """Return a notebook, a dict; raises ValueError, in one line, for another file."""
-    return parse(Path(path).read_bytes(), shown(path))
+    return notebooks.read(path, shown(path))
 
 
 def fresh(path):

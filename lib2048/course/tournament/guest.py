@@ -30,9 +30,12 @@ from lib2048.game.board import afterstates, initial, max_exponent, slide, spawn
 from lib2048.game.rng import stream
 from lib2048.game.spec import ACTIONS
 from lib2048.machine.child import Ended, ask
+from lib2048.machine.files import read_bytes
 
 MOST_TEXT = 200  # characters of a reason, MOST_NAME of a name
 MOST_NAME = 40
+MOST_LOG = 256 << 20  # bytes that the actions of all games may take
+TAMPERED = "has changed the record of its games"
 FILES = LOG, WATCH = "games.txt", "watch.txt"
 
 
@@ -141,11 +144,23 @@ def _read(folder, file, why, seed, first, limits):
         where = f" (line {line[1]})" if line else ""
         why = f"took longer than {limit:g} s{where}: is there a loop without end?"
     if not lines:  # not even loaded
-        raise Ended(why)
+        raise Ended(why or TAMPERED)
     *over, open_game = (line.partition(" ") for line in lines)
-    games = [(actions, json.loads(about)) for actions, _, about in over]
+    games = [(actions, _about(text)) for actions, _, text in over]
     games += [(open_game[0], {"why": why})] if why else []
-    return name, [_replayed(*game, seed, first + n) for n, game in enumerate(games)]
+    return plain(name), [_replayed(*game, seed, first + n) for n, game in enumerate(games)]
+
+
+def _about(text):
+    """Return {"seconds", "late", "why"} of a game, as its process noted them."""
+    try:
+        told = json.loads(text)
+        seconds, late, why = float(told["seconds"]), int(told["late"]), told["why"]
+        if 0 <= seconds < 1e9 and 0 <= late < 1e9:
+            return {"seconds": seconds, "late": late, "why": plain(why, MOST_TEXT)}
+    except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
+        pass
+    raise Ended(TAMPERED)
 
 
 def _replayed(actions, about, seed, number):
@@ -156,7 +171,7 @@ def _replayed(actions, about, seed, number):
     board, random = initial(stream(seed, number))
     score = moves = 0
     for action in actions:
-        after, reward = slide(board, int(action))
+        after, reward = slide(board, int(action)) if action in "0123" else (board, 0)
         if after == board:
             about = about | {"why": "took actions against the rules: has it changed the library?"}
             break
@@ -167,7 +182,10 @@ def _replayed(actions, about, seed, number):
 
 
 def _text(path):
-    return path.read_text("utf-8", "replace") if path.exists() else ""
+    """Return what a guest's process has written, "" for nothing and for no plain file."""
+    with contextlib.suppress(ValueError):
+        return read_bytes(path, MOST_LOG).decode("utf-8", "replace")
+    return ""
 
 
 @contextlib.contextmanager

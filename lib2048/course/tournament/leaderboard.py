@@ -6,10 +6,10 @@ from itertools import pairwise, zip_longest
 from pathlib import Path
 from string import Template
 
+from lib2048.course.safely import csv_of
 from lib2048.play.evaluation import Result
 from lib2048.play.statistics import compare
 from lib2048.show.words import thousands
-from lib2048.train.history import csv_text
 
 COLUMNS = (
     "place", "player", "file", "games", "mean", "ci95", "reach_2048", "max", "moves",
@@ -62,7 +62,7 @@ class Leaderboard:
 
     def csv(self):
         """Return the rows as CSV, a cell empty where there is no number."""
-        return csv_text(COLUMNS, self.rows)
+        return csv_of(COLUMNS, self.rows)
 
     def html(self):
         """Return a page that loads nothing from outside."""

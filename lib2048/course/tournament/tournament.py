@@ -113,9 +113,9 @@ class _Tournament(NamedTuple):
         name = plain(path.name, most=80)
         if self.progress and sys.stderr is not None:
             print(f"{which}: {name}", file=sys.stderr, flush=True)
-        if not path.is_file():
-            return Standing(name, note="is not a file: submissions are files")
         try:
+            if not path.is_file():
+                return Standing(name, note="is not a file: submissions are files")
             play = self._guest if path.suffix.lower() == ".py" else self._weights
             return play(path, name)
         except Exception as error:  # nothing that is wrong with a file may stop the others

@@ -1,0 +1,66 @@
+"""One student's page of feedback, made in a process of its own: what a hand-in holds may take long.
+
+nbconvert and nbgrader's template make it.  They show whatever HTML they meet, so all that can come
+from a student, the Markdown of cells and the HTML of outputs, goes through `harmless`.
+"""
+
+import functools
+
+import nbformat
+from jinja2 import pass_context
+from nbconvert.exporters import HTMLExporter
+from nbconvert.preprocessors import CSSHTMLHeaderPreprocessor
+from nbgrader.converters import GenerateFeedback
+from nbgrader.coursedir import CourseDirectory
+from nbgrader.preprocessors import ClearHiddenTests, GetGrades
+
+from lib2048.course.labs.course_folder import HARMLESS
+from lib2048.course.labs.messages import say
+from lib2048.course.labs.release import quietly, resources
+from lib2048.course.safely import harmless
+
+
+@pass_context
+def markdown(context, source):
+    """Return Markdown as HTML of which nothing runs, as nbconvert's templates want it."""
+    return harmless(_plain().markdown2html(context, source))
+
+
+_plain = functools.cache(HTMLExporter)
+
+
+@functools.cache
+def _exporter():
+    """Return what turns a notebook into a page, as nbgrader sets it up."""
+    config = GenerateFeedback(coursedir=CourseDirectory()).config
+    config.merge(type(config)(HARMLESS))
+    exporter = HTMLExporter(config=config)
+    exporter.register_preprocessor(GetGrades, enabled=True)
+    exporter.register_preprocessor(CSSHTMLHeaderPreprocessor, enabled=True)
+    return exporter
+
+
+def page(message):
+    """Return {"page": HTML} of one hand-in; a task of `child.ask`.
+
+    message: {"file": the notebook as it ran, "lab", "student", "database", "notes": lines}.
+    """
+    about = resources(message["lab"], message["student"], message["database"])
+    with quietly():
+        notebook = nbformat.read(message["file"], as_version=4)
+        notebook, _ = ClearHiddenTests(enforce_metadata=False).preprocess(notebook, about)
+        _hide_tracebacks(notebook)
+        if message["notes"]:
+            lines = [f"### {say('grading.feedback_title')}", *(f"- {n}" for n in message["notes"])]
+            notebook.cells.insert(0, nbformat.v4.new_markdown_cell("\n".join(lines)))
+        text, _ = _exporter().from_notebook_node(notebook, about)
+    return {"page": text}
+
+
+def _hide_tracebacks(notebook):
+    """Leave of a test's error what it says: its traceback shows the lines of hidden tests."""
+    for cell in notebook.cells:
+        if cell.metadata.get("nbgrader", {}).get("locked"):
+            for out in cell.get("outputs", []):
+                if out.output_type == "error":
+                    out.traceback = [out.evalue]
