@@ -20,8 +20,6 @@ ground up:
 and exact (small boards solved), benchmark (speed), cli (the command).
 """
 
-import importlib
-
 import lib2048.machine.process  # noqa: F401  first of all: Ctrl-C may come while the rest is read
 from lib2048.deep import settings as _neural_settings  # noqa: F401  kinds of `Settings`: no torch
 from lib2048.exact import SmallGame, board_table, solve
@@ -43,6 +41,7 @@ from lib2048.learn.rules import Rule
 from lib2048.learn.settings import Settings
 from lib2048.learn.tables import TableSettings  # noqa: F401  the kind of tables
 from lib2048.machine.data import data
+from lib2048.machine.extras import loaded
 from lib2048.networks.convert import convert
 from lib2048.networks.heuristic import Weights, heuristic_network, line_values
 from lib2048.networks.names import parse_network
@@ -79,11 +78,11 @@ __all__ = [
 
 def __getattr__(name):
     if name == "__version__":
-        return importlib.import_module("lib2048.machine.version").version()
+        return loaded("machine.version").version()
     if name in _LAZY:
-        return importlib.import_module(f"lib2048.{_LAZY[name]}")
+        return loaded(_LAZY[name])
     if name in _WIDGETS:
-        return getattr(importlib.import_module(f"lib2048.{_WIDGETS[name]}"), name)
+        return loaded(_WIDGETS[name], name)
     raise AttributeError(f"module 'lib2048' has no attribute {name!r}")
 
 

@@ -27,6 +27,7 @@ from lib2048.exact import SmallGame
 from lib2048.learn.rules import find
 from lib2048.learn.settings import Settings, flags
 from lib2048.machine import process
+from lib2048.machine.extras import told
 from lib2048.machine.terminal import one_line
 from lib2048.networks import neural, storage
 from lib2048.networks.convert import convert
@@ -239,6 +240,8 @@ def _info(options):
 
 def _bench(options):
     if neural.is_neural(options.network):
+        if options.stages or options.rule:
+            raise ValueError(f"{options.network}: only look-up tables have stages and rules")
         bench = neural.room("bench")
         figures = bench.measured(options.network, progress=True)
         return figures, bench.report(figures)
@@ -297,7 +300,8 @@ def _main(arguments):
     try:
         words = sys.argv[1:] if arguments is None else list(arguments)
         options = _parser(_rule_in(words)).parse_args(words)
-        data, text = COMMANDS[options.command](options)
+        with told():
+            data, text = COMMANDS[options.command](options)
         text = json.dumps(_finite(data)) if options.json else text
         return _write(text + "\n") or (1 if data.get("failed") else 0)
     except SystemExit as end:  # argparse has said what there was to say
@@ -305,21 +309,10 @@ def _main(arguments):
     except (ValueError, MemoryError, OSError, FloatingPointError) as error:
         print(f"lib2048: {one_line(error)}", file=sys.stderr)
         return process.REFUSED
-    except ModuleNotFoundError as error:
-        return _lacking(error)
     except KeyboardInterrupt:
         process.stopped()
         print("lib2048: stopped", file=sys.stderr)
         return process.STOPPED
-
-
-def _lacking(error):
-    """Say which package a command needs and how to install it; a fault of ours stays one."""
-    if error.name.partition(".")[0] == "lib2048":
-        raise error
-    how = "python -m pip install 'lib2048[course]' (in a clone: -e '.[course]')"
-    print(f"lib2048: this needs {error.name}, which is not installed: {how}", file=sys.stderr)
-    return process.REFUSED
 
 
 def _finite(data):

@@ -18,16 +18,19 @@ legal.  A game ends (`terminated`) when no action is legal, and is never truncat
 same games as those of `lib2048 play --seed s`.
 """
 
-import gymnasium
 import numpy as np
-from gymnasium.spaces import Box, Discrete
-from gymnasium.vector import AutoresetMode, VectorEnv
-from gymnasium.vector.utils import batch_space
 
 from lib2048.game import board as boards
 from lib2048.game.batch import ILLEGAL, exponents, options
 from lib2048.game.rng import stream
 from lib2048.learn.lockstep import Lockstep
+from lib2048.machine.extras import told
+
+with told("lib2048.envs"):
+    import gymnasium
+    from gymnasium.spaces import Box, Discrete
+    from gymnasium.vector import AutoresetMode, VectorEnv
+    from gymnasium.vector.utils import batch_space
 
 NAME = "lib2048/TwentyFortyEight-v0"
 OBSERVATIONS = Box(0, 15, (4, 4), np.uint8)
@@ -89,7 +92,8 @@ class TwentyFortyEight(gymnasium.Env):
         if self.render_mode == "ansi":
             return boards.to_text(self.board)
         if self.render_mode == "rgb_array":
-            from lib2048.show.raster import pixels  # needs Pillow
+            with told("a picture"):
+                from lib2048.show.raster import pixels
 
             return pixels(self.board)
 

@@ -11,6 +11,7 @@ from lib2048.course import labs
 from lib2048.course.labs import checks, hw09
 from lib2048.course.labs.exercise import Exercise, of_lab
 from lib2048.course.labs.hw09.selfplay import SelfPlay
+from lib2048.machine.extras import advice
 
 torch = pytest.importorskip("torch")
 
@@ -82,7 +83,7 @@ def test_what_torch_cannot_use_is_named():
 
 def test_without_torch_one_line_says_what_to_install(monkeypatch):
     monkeypatch.setattr(Exercise, "missing", ["torch"])
-    line = 'hw09 needs torch, which is not installed here: pip install -e ".[deep]"'
+    line = "hw09 needs torch, which is not installed: " + advice("torch")
     assert labs.check("hw09.encode", encode).reason == line
     with pytest.raises(ModuleNotFoundError, match="hw09 needs torch"):
         labs.start("hw09")

@@ -237,7 +237,7 @@ def test_workers_with_other_sources_are_refused(client, monkeypatch, tmp_path, r
 
 
 def test_without_dask_one_line_says_what_to_install(monkeypatch, one_line_error, listed, tmp_path):
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    monkeypatch.setitem(sys.modules, "distributed", None)
     for words in ([], ["--scheduler", "tcp://127.0.0.1:1"]):
         assert ".[cluster]" in one_line_error("sweep", listed, "--out", tmp_path / "out", *words)
 

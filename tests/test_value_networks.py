@@ -1,6 +1,7 @@
 """Value networks: their sizes, what they see, what they learn, and that a run of one can stop."""
 
 import copy
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -18,7 +19,6 @@ from lib2048.game.batch import from_one_hot, images, one_hot, options  # noqa: E
 from lib2048.game.board import afterstates, symmetries  # noqa: E402
 from lib2048.game.game import new_game  # noqa: E402
 from lib2048.machine.data import data  # noqa: E402
-from lib2048.networks import neural  # noqa: E402
 from lib2048.play.experience import collect  # noqa: E402
 from lib2048.search.batched import BatchSearch  # noqa: E402
 
@@ -402,6 +402,7 @@ def test_a_damaged_file_is_refused_in_one_line(tmp_path, network, damage):
 
 
 def test_without_torch_the_message_says_what_to_install(monkeypatch):
-    monkeypatch.setattr(neural.importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(ValueError, match=r'pip install -e "\.\[deep\]"'):
+    monkeypatch.delitem(sys.modules, "lib2048.deep.network", raising=False)
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(ValueError, match=r'needs torch, .*pip install -e "\.\[deep\]"'):
         Settings(**SMALL).new_network()

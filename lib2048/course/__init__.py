@@ -5,7 +5,7 @@ when it is first used; `collect`, `rollouts`, `fit` and `places` are the engine'
 place here since only lessons call them.
 """
 
-import importlib
+from lib2048.machine.extras import loaded
 
 _LAZY = {
     name: module
@@ -29,9 +29,9 @@ __all__ = ["labs", "papers", *_LAZY]
 
 def __getattr__(name):
     if name in ("labs", "papers", "tournament"):
-        return importlib.import_module(f"lib2048.course.{name}")
+        return loaded(f"course.{name}")
     if name in _LAZY:
-        return getattr(importlib.import_module(f"lib2048.{_LAZY[name]}"), name)
+        return loaded(_LAZY[name], name)
     raise AttributeError(f"module 'lib2048.course' has no attribute {name!r}")
 
 

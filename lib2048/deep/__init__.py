@@ -5,7 +5,7 @@ Its settings work without torch; all else is loaded when it is first asked for.
 
 import os
 
-from lib2048.networks.neural import room
+from lib2048.machine.extras import loaded
 
 # Two threads that wait for each other awake lose a factor of three as soon as anything else runs.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
@@ -22,7 +22,7 @@ __all__ = [*_HOMES]  # noqa: PLE0604
 def __getattr__(name):
     if name not in _HOMES:
         raise AttributeError(f"module 'lib2048.deep' has no attribute {name!r}")
-    return getattr(room(_HOMES[name]), name)
+    return loaded(f"deep.{_HOMES[name]}", name)
 
 
 def __dir__():

@@ -42,7 +42,7 @@ class Critic:
         """
         values = np.zeros(live.shape)
         with torch.inference_mode():
-            values[live] = in_parts(lambda part: self._ask(part).numpy(), boards[live])
+            values[live] = in_parts(lambda part: look() or self._ask(part).numpy(), boards[live])
         paid = np.where(live, rewards, 0) / POINTS
         found = advantages(paid, values, live, self.discount, self.lam)
         self._fit(boards[live], (values + found)[live].astype(np.float32), number, look)

@@ -5,6 +5,7 @@ games; each game takes the action with the largest r + V(s′), and that sum is 
 afterstate before it, V(s′ₜ) ← rₜ₊₁ + V(s′ₜ₊₁) (Eq. 1), or 0 where the game is over.
 """
 
+import contextlib
 import copy
 
 import numpy as np
@@ -13,7 +14,7 @@ from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from lib2048.deep.architectures import ARCHITECTURES, weight_count
 from lib2048.deep.batches import Queue, parse
-from lib2048.deep.neural_learner import NeuralLearner
+from lib2048.deep.neural_learner import Interrupted, NeuralLearner
 from lib2048.game.batch import images
 from lib2048.learn.lockstep import Lockstep
 from lib2048.learn.records import RESULT_COLUMNS
@@ -89,20 +90,23 @@ class ValueLearner(NeuralLearner):
         """
         torch.set_num_threads(self.settings.threads)
         found = [np.zeros((0, len(RESULT_COLUMNS)), np.int64)]
-        self._train()
-        while self.actions < last_action and rows and not self.stop.is_set():
-            actions = self._choose() if self.games.between_turns else None
-            found.append(self.games.act(actions, last_action, min(rows, len(self.games.places))))
-            rows -= len(found[-1])
-            if self.games.between_turns:
-                self._learn()
+        with contextlib.suppress(Interrupted):
+            self._train()
+            while self.actions < last_action and rows and not self.stop.is_set():
+                actions = self._choose() if self.games.between_turns else None
+                most = min(rows, len(self.games.places))
+                found.append(self.games.act(actions, last_action, most))
+                rows -= len(found[-1])
+                if self.games.between_turns:
+                    self._learn()
         return np.concatenate(found), True
 
     # ------------------------------------------------------------ a turn
 
     def _choose(self):
         """Return the best action of each game; its r + V is the target of the afterstate before."""
-        worths = self.games.worths(self.network.values)
+        values = self.network.values
+        worths = self.games.worths(lambda boards: self.ask(lambda: values(boards), len(boards)))
         actions = worths.argmax(axis=1)
         best, last = worths[np.arange(len(worths)), actions], self.games.places["last"]
         known = np.flatnonzero(last)
@@ -120,7 +124,8 @@ class ValueLearner(NeuralLearner):
     def _train(self):
         """Train the batches that wait, as far as a run lets us."""
         while self._waiting and not self.stop.is_set():
-            self.batches.append((self.actions, self.step(*self._waiting.pop(0))))
+            self.batches.append((self.actions, self.step(*self._waiting[0])))
+            del self._waiting[0]
 
     def step(self, boards, targets):
         """Take one step of Adam against the mean squared error; return that error, in points².
@@ -129,14 +134,19 @@ class ValueLearner(NeuralLearner):
         """
         if self.settings.augment:
             boards, targets = images(boards).reshape(-1), np.repeat(targets, 8)
+        loss = self.ask(lambda: self._gradients(boards, targets), len(boards))
+        self.optimiser.step()
+        if "average." in self.parts:
+            self.parts["average."].update_parameters(self.network.module)
+        return loss
+
+    def _gradients(self, boards, targets):
+        """Work out the gradients of the mean squared error; return that error."""
         wanted = torch.from_numpy(np.ascontiguousarray(targets, np.float32))
         values, wanted = self.network.forward(boards), wanted.to(self.network.device)
         loss = torch.nn.functional.mse_loss(values, wanted)
         self.optimiser.zero_grad()
         loss.backward()
-        self.optimiser.step()
-        if "average." in self.parts:
-            self.parts["average."].update_parameters(self.network.module)
         return loss.item()
 
     # ------------------------------------------------------------ on disk

@@ -20,6 +20,7 @@ from lib2048.deep.tree import backup, new_trees, play_on, root_statistics, searc
 from lib2048.game.batch import as_boards, options
 from lib2048.game.board import WHOLE
 from lib2048.learn.settings import is_number
+from lib2048.play.players import new_stop
 
 
 class MCTS:
@@ -36,6 +37,9 @@ class MCTS:
         turns: after which a rollout is broken off, None for never.
         game: what is played.
 
+    Attributes:
+        stop: int64[1]; while another thread has set it to 1, a search raises KeyboardInterrupt.
+
     Raises:
         ValueError: for numbers that make no sense.
     """
@@ -51,6 +55,7 @@ class MCTS:
         self.prior, self.values_of, self.game = prior, values, game
         self.simulations, self.leaves = int(simulations), int(min(leaves, simulations))
         self.explore, self.turns = float(explore), np.inf if turns is None else turns
+        self.stop = new_stop()
 
     def search(self, boards, seed=0, numbers=None, turns=None):
         """Search the trees of states, uint64[n], on each of which an action is legal.
@@ -73,6 +78,7 @@ class MCTS:
 
     def _simulate(self, trees, together):
         """Walk down each tree so many times, evaluate what was found, and count it."""
+        self._look()
         leaves = select(trees, together, self.explore, self.game)
         flat, which = np.unique(leaves.boards, return_inverse=True)
         priors = self.priors(flat)[which.reshape(-1)]
@@ -81,6 +87,10 @@ class MCTS:
         else:
             worth = self._worth(flat)[which.reshape(-1)]
         backup(trees, leaves, priors, worth, self.game)
+
+    def _look(self):
+        if self.stop[0]:
+            raise KeyboardInterrupt
 
     def priors(self, boards):
         """Return the prior of states, illegal actions at 0, rescaled: float64[n, 4]."""
@@ -111,6 +121,7 @@ class MCTS:
         boards, randoms, points = boards.copy(), randoms.copy(), np.zeros(len(boards))
         live, turn = np.arange(len(boards)), 0
         while turn < self.turns:
+            self._look()
             after, rewards = options(boards[live], self.game)
             going = np.isfinite(rewards).any(axis=1)
             live, after, rewards = live[going], after[going], rewards[going]
@@ -136,7 +147,7 @@ class MCTSPlayer(StepPlayer):
 
     def __init__(self, search, name="MCTS", seed=0):
         super().__init__(f"{name}, {search.simulations} simulations", search.game, seed)
-        self.search = search
+        self.search, self.stop = search, search.stop
 
     def decide(self, board):
         """Return (action or None, {action: Q, its reward included}) of a board, searched."""

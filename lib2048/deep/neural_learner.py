@@ -10,6 +10,13 @@ from lib2048.game.batch import images, one_hot
 from lib2048.game.frontier import tile_sums
 from lib2048.learn.lockstep import Lockstep
 from lib2048.machine.arrays import Form, check_arrays, check_seal, text
+from lib2048.machine.threads import aside
+
+LONG = 10**8  # boards × weights: whatever is less is over before anybody notices
+
+
+class Interrupted(Exception):
+    """Someone stopped the run while torch was at work."""
 
 
 class NeuralLearner:
@@ -18,12 +25,47 @@ class NeuralLearner:
     It expects `actions`, `settings`, `network`, and `tested`, by which test games are played; of
     what a resume needs, `parts` (see `files`), and the rest by `state`, `check_state`, `take_up`.
 
-    stop: an event that the run sets; `play` then returns after the call of torch that it is in,
-    and goes on from there the next time, as if nothing had been.
+    stop: an event that the run sets; `play` then returns at once, and goes on from there the next
+    time, as if nothing had been.
     """
 
     memory = {}  # of rules that tables learn by
     stop = threading.Event()  # of a learner without a run: never set
+    _given_up = None  # an event that is set when torch is done with what nobody waits for any more
+
+    def ask(self, task, boards):
+        """Return what a task of torch returns, one that changes nothing that a checkpoint holds.
+
+        Where it is about many boards and the run is stopped meanwhile, it is given up: its answer
+        is dropped, and asked for again when the run goes on.  Raises Interrupted.
+        """
+        if self._given_up:
+            self._aside(self._given_up.wait)
+            self._given_up = None
+        changes = next(self.network.module.buffers(), None) is not None  # as a BatchNorm does
+        if changes or boards * self.network.size < LONG:
+            return task()
+        over = threading.Event()
+
+        def noted():
+            try:
+                return task()
+            finally:
+                over.set()
+
+        try:
+            return self._aside(noted)
+        except Interrupted:
+            self._given_up = over
+            raise
+
+    def _aside(self, task):
+        try:
+            return aside(task, self.stop)
+        except KeyboardInterrupt:
+            if self.stop.is_set():
+                raise Interrupted from None
+            raise
 
     def prepare(self):
         """Compile, or load, what playing needs, by a turn of a game that counts nowhere.

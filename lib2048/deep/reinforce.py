@@ -8,6 +8,7 @@ of ε-greedy.  The source has A − log P for drawn ones (section 3.2.3), which 
 does not sum to 0 over the actions, though adding a number to all logits changes nothing.
 """
 
+import contextlib
 import copy
 
 import numpy as np
@@ -16,7 +17,7 @@ import torch
 from lib2048.deep.batches import parse
 from lib2048.deep.critic import TINY, Critic, standardised, to_go
 from lib2048.deep.moves import GameBatch, decision
-from lib2048.deep.neural_learner import NeuralLearner
+from lib2048.deep.neural_learner import Interrupted, NeuralLearner
 from lib2048.deep.policy import AT_ONCE, ProbabilityPlayer, distance_to_certainty
 from lib2048.game.batch import ILLEGAL
 from lib2048.game.rng import seed_bits
@@ -29,10 +30,6 @@ OPTIMISERS = {
     "adam": lambda weights, rate: torch.optim.Adam(weights, rate),
 }
 BATCH_COLUMNS = ("games", "actions", "score", "length", "tile_sum", "distance", "entropy")
-
-
-class _Interrupted(Exception):
-    """Someone stopped the run while it learned from a batch."""
 
 
 class PolicyLearner(NeuralLearner):
@@ -88,13 +85,14 @@ class PolicyLearner(NeuralLearner):
         whether games are left); see records.RESULT_COLUMNS.
         """
         found = [np.zeros((0, len(RESULT_COLUMNS)), np.int64)]
-        self._learn_if_over()
-        while self.actions < last_action and rows and not self.stop.is_set():
-            if self._batch.first >= last_game:
-                break
-            found.append(self._batch.turn(self._decide, last_action - self._before, rows))
-            rows -= len(found[-1])
+        with contextlib.suppress(Interrupted):
             self._learn_if_over()
+            while self.actions < last_action and rows and not self.stop.is_set():
+                if self._batch.first >= last_game:
+                    break
+                found.append(self._batch.turn(self._decide, last_action - self._before, rows))
+                rows -= len(found[-1])
+                self._learn_if_over()
         return np.concatenate(found), self._batch.first < last_game
 
     def _new_batch(self, number):
@@ -103,7 +101,8 @@ class PolicyLearner(NeuralLearner):
 
     def _weights(self, boards, legal):
         """Return how likely each action is taken: float[n, 4]."""
-        found, epsilon = self.network.probabilities(boards, legal), self.settings.epsilon
+        ask, epsilon = self.network.probabilities, self.settings.epsilon
+        found = self.ask(lambda: ask(boards, legal), len(boards))
         return epsilon_greedy(found, legal, epsilon) if epsilon else found
 
     # ------------------------------------------------------------ learning from a batch
@@ -116,14 +115,14 @@ class PolicyLearner(NeuralLearner):
         before = copy.deepcopy([part.state_dict() for part in parts])
         try:
             self._learn()
-        except _Interrupted:
+        except Interrupted:
             for part, state in zip(parts, before):
                 part.load_state_dict(state)
 
     def _look(self):
         """Look at the Stop button between two calls of torch."""
         if self.stop.is_set():
-            raise _Interrupted
+            raise Interrupted
 
     def _learn(self):
         """Take the steps of a batch, write its row of `batches`, and begin the next."""
@@ -165,13 +164,18 @@ class PolicyLearner(NeuralLearner):
         for at in range(0, len(boards), AT_ONCE):
             self._look()
             part = slice(at, at + AT_ONCE)
-            policy = self.network.distribution(boards[part])
-            surrogate(policy, actions[part], advantages[part], self.settings.entropy).backward()
-            with torch.no_grad():
-                sure[part, 0] = distance_to_certainty(policy.probs.numpy())
-                sure[part, 1] = policy.entropy().numpy()
+            moves = boards[part], actions[part], advantages[part]
+            sure[part] = self.ask(lambda moves=moves: self._gradients(*moves), len(moves[0]))
         self.optimiser.step()
         return sure
+
+    def _gradients(self, boards, actions, advantages):
+        """Add to the gradients what moves call for; return what `step` does."""
+        policy = self.network.distribution(boards)
+        surrogate(policy, actions, advantages, self.settings.entropy).backward()
+        with torch.no_grad():
+            certainty = distance_to_certainty(policy.probs.numpy())
+            return np.stack([certainty, policy.entropy().numpy()], axis=1)
 
     def _note(self, sure, games):
         """Write the row of a batch; games: int64[n], which of its games each move belongs to."""

@@ -4,8 +4,9 @@
 """
 
 import importlib
-import importlib.util
 from typing import NamedTuple
+
+from lib2048.machine.extras import told
 
 POLICY = "policy"
 VALUE_NETWORKS = ("cnn22", "cnn22s", "cnn22ss", "cnn22sss", "cnn22acg", "cnn12", "mlp")
@@ -45,14 +46,10 @@ def is_neural(name):
 def room(module):
     """Return a module of `lib2048.deep`, or with "" all of it.
 
-    Raises ValueError, in one line, without torch.
+    Raises `extras.Missing`, in one line, without torch.
     """
-    for package in ("torch", "safetensors"):
-        if importlib.util.find_spec(package) is None:
-            raise ValueError(
-                f'neural networks need {package}, which is not installed: pip install -e ".[deep]"'
-            )
-    return importlib.import_module(f"lib2048.deep.{module}".rstrip("."))
+    with told("a neural network"):
+        return importlib.import_module(f"lib2048.deep.{module}".rstrip("."))
 
 
 class Outline(NamedTuple):

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lib2048.machine.extras import package
+
 
 def mean_ci95(scores):
     """Return (mean, half width of its 95 % confidence interval) of game scores.
@@ -151,7 +153,7 @@ def compare_groups(frame, by, value, against, level=0.95):
         ValueError: for names that the table lacks, and for a group that holds a seed (column
             "seed", if there is one) twice: two tests of one network are not two seeds.
     """
-    import pandas as pd
+    pd = package("pandas")
 
     groups = _groups(frame, by, value, against)
     base = groups.pop(against)
@@ -176,7 +178,7 @@ def at_equal(frame, x, y, by=("run", "seed")):
         ValueError: for columns that the table lacks, and where one run begins only after another
             has ended.
     """
-    import pandas as pd
+    pd = package("pandas")
 
     _check_columns(frame, (x, y, *by))
     runs = frame.groupby(list(by), sort=False)
@@ -215,11 +217,9 @@ def _welch(a, b, level):
 
 def _judged(difference, error, free, level, base):
     """Return the comparison of a difference with that standard error and degrees of freedom."""
-    from scipy.special import stdtr
-
     half = _half_width(error, free, level)
     if error:
-        p_value = float(2 * stdtr(free, -abs(difference) / error))
+        p_value = float(2 * package("scipy.special").stdtr(free, -abs(difference) / error))
     else:  # no spread: any difference is beyond luck, and none is none
         p_value = float(difference == 0)
     return Comparison(difference, difference - half, difference + half, level, base, p_value)
@@ -227,9 +227,9 @@ def _judged(difference, error, free, level, base):
 
 def _half_width(error, free, level):
     """Return half the interval of a mean with that standard error, 0 where there is no spread."""
-    from scipy.special import stdtrit
-
-    return error * float(stdtrit(free, (1 + level) / 2)) if error else 0.0
+    if not error:
+        return 0.0
+    return error * float(package("scipy.special").stdtrit(free, (1 + level) / 2))
 
 
 # ---------------------------------------------------------------- what comes in, what is said

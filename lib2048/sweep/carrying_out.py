@@ -1,7 +1,6 @@
 """Carry out jobs on the workers of a Dask cluster: this machine's cores, or any others."""
 
 import contextlib
-import importlib.util
 import logging
 import socket
 import threading
@@ -12,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from lib2048.machine.extras import package
 from lib2048.machine.kernels import SOURCE_HASH
 from lib2048.machine.terminal import bar, say
 from lib2048.sweep import memory_shares
@@ -182,10 +182,8 @@ def _stop_all(client, word, futures):
 
 
 def check_dask():
-    """Raise ValueError, in one line, where Dask is not installed."""
-    if importlib.util.find_spec("distributed") is None:
-        how = 'pip install -e ".[cluster]"'
-        raise ValueError(f"sweeps need distributed, which is not installed: {how}")
+    """Raise `extras.Missing`, in one line, where Dask is not installed."""
+    package("dask"), package("distributed")
 
 
 @contextlib.contextmanager

@@ -8,6 +8,7 @@ import numpy as np
 
 from lib2048.game.board import LARGEST_EXPONENT
 from lib2048.machine.arrays import Form, check_arrays
+from lib2048.machine.extras import package
 from lib2048.play.evaluation import reached, statistics_block
 from lib2048.play.statistics import mean_ci95
 
@@ -127,17 +128,13 @@ class History:
 
         Before the first block is whole, its one row is of the games so far.
         """
-        import pandas
-
         latest = self.latest()
-        return pandas.DataFrame(self.table() or [latest] if latest else [])
+        return package("pandas").DataFrame(self.table() or [latest] if latest else [])
 
     @property
     def evaluation_frame(self):
         """The test games on the way as a pandas frame; see EVALUATION_COLUMNS."""
-        import pandas
-
-        return pandas.DataFrame(self.evaluations, columns=EVALUATION_COLUMNS)
+        return package("pandas").DataFrame(self.evaluations, columns=EVALUATION_COLUMNS)
 
     def csv(self):
         """Return the curve as CSV text."""

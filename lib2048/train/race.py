@@ -6,6 +6,7 @@ from functools import partial
 from itertools import product
 
 from lib2048.learn.settings import Settings
+from lib2048.machine.extras import package
 from lib2048.machine.threads import Crowd
 from lib2048.play.evaluation import check_games, evaluate
 from lib2048.play.statistics import compare_groups
@@ -25,9 +26,7 @@ class Race:
     """
 
     def __init__(self, rows):
-        import pandas as pd
-
-        self.tests = pd.DataFrame([row for row, _ in rows])
+        self.tests = package("pandas").DataFrame([row for row, _ in rows])
         self.histories: dict[str, list] = {}
         for row, history in rows:
             self.histories.setdefault(row["run"], []).append(history)

@@ -15,6 +15,7 @@ from lib2048.learn.games import FOREVER
 from lib2048.learn.settings import BUDGETS, Settings, check_budget, check_rate
 from lib2048.learn.tables import NETWORK_OPTIONS, TableSettings
 from lib2048.machine.arrays import Form, check_arrays
+from lib2048.machine.extras import package
 from lib2048.machine.threads import aside
 from lib2048.networks.storage import begin_with
 from lib2048.train import checkups
@@ -133,9 +134,8 @@ class Run:
         games and actions so far, means of score, length and tile_sum, and means over the games of
         their distance to certainty and entropy.
         """
-        import pandas
-
-        return pandas.DataFrame(self.learner.batches, columns=self.learner.batch_columns)
+        columns = self.learner.batch_columns
+        return package("pandas").DataFrame(self.learner.batches, columns=columns)
 
     def __repr__(self):
         how = "" if self.settings.neural else f" by {self.settings.learner_name}"

@@ -3,6 +3,7 @@
 import numpy as np
 
 from lib2048.course.explorers.tuples import EIGHT, NetworkExplorer
+from lib2048.machine.extras import package
 from lib2048.show import draw
 from lib2048.show.words import thousands
 from lib2048.train.watching import progress_bar
@@ -158,8 +159,7 @@ def tosses_below(counts):
     counts: int64[k], each n at least 1.  Of n tosses A = n and E is the difference of heads and
     tails: |E| < √n, which comes near 68 % for a large n.
     """
-    from scipy.stats import binom
-
+    binom = package("scipy.stats").binom
     middle, half = counts / 2, np.sqrt(counts) / 2  # of the number of heads
     first, last = np.floor(middle - half), np.ceil(middle + half) - 1
     return binom.cdf(last, counts, 0.5) - binom.cdf(first, counts, 0.5)

@@ -10,12 +10,12 @@ from lib2048.course.labs.result import FAILED, NOT_ATTEMPTED, Checked, Failed
 from lib2048.course.labs.seeds import lab_seed
 from lib2048.learn.own import checked
 from lib2048.machine.child import Child, Ended, load, source_of
+from lib2048.machine.extras import Missing, advice
 
 SECONDS = 10  # for one check; a looping function is ended then
 FIRST_SECONDS = 150  # for the library's own compiling before it
 MEMORY_MIB = 4096
 HINTS = 3
-EXTRAS = {"torch": "deep"}  # which of the project's extras brings a package
 READY = {"torch": "lib2048.course.labs.hw09.warm_torch"}  # and what to import before the clock runs
 
 _child, _lock, _known = Child(), threading.Lock(), {}
@@ -33,7 +33,7 @@ def start(lab):
     exercises = of_lab(lab).values()
     for exercise in exercises:
         if exercise.missing:
-            raise ModuleNotFoundError(_needs(exercise))
+            raise Missing(_needs(exercise))
     with _lock:
         _child.warm("lib2048.course.labs.judge")
         for name in {name for exercise in exercises for name in exercise.needs}:
@@ -42,7 +42,7 @@ def start(lab):
 
 def _needs(exercise):
     package = exercise.missing[0]
-    return say("labs.needs", lab=exercise.lab, package=package, extra=EXTRAS[package])
+    return say("labs.needs", lab=exercise.lab, package=package, how=advice(package))
 
 
 def check(name, function, part=None, seed=None):

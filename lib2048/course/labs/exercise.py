@@ -2,7 +2,7 @@
 
 import contextlib
 import functools
-import importlib.util
+import importlib
 import inspect
 import itertools
 import linecache
@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
+
+from lib2048.machine.extras import is_there
 
 LABS = tuple(sorted(path.parent.name for path in Path(__file__).parent.glob("hw*/__init__.py")))
 
@@ -80,7 +82,7 @@ class Exercise:
     @property
     def missing(self):
         """The packages that it needs and that are not installed, as a list."""
-        return [name for name in self.needs if importlib.util.find_spec(name) is None]
+        return [name for name in self.needs if not is_there(name)]
 
     def all_cases(self, seed, part=None):
         """Return the cases of a part, or of all.  Raises ValueError where there is no such part."""

@@ -4,21 +4,17 @@ import contextlib
 import copy
 import warnings
 
-from lib2048.course.labs.messages import say
 from lib2048.course.labs.notebook import NO_ANSWER, NOT_ATTEMPTED
+from lib2048.machine.extras import package
 
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 
 
 def nbgrader():
-    """Return the package nbgrader.  Raises ValueError where the extra `grading` is missing."""
-    try:
-        with quietly():
-            import nbgrader
-            import nbgrader.preprocessors  # noqa: F401
-    except ImportError:
-        raise ValueError(say("grading.no_nbgrader")) from None
-    return nbgrader
+    """Return the package nbgrader; raises `extras.Missing` where the extra `grading` is."""
+    with quietly():
+        package("nbgrader.preprocessors")
+        return package("nbgrader")
 
 
 @contextlib.contextmanager

@@ -11,6 +11,7 @@ from IPython import get_ipython
 from traitlets import List
 
 from lib2048.learn.settings import BUDGETS, check_budget
+from lib2048.machine.extras import package
 from lib2048.show import draw
 from lib2048.show.widgets.base import BrowserWidget, trouble
 from lib2048.show.widgets.game import finite
@@ -317,7 +318,7 @@ class TrainWidget(TrainingWidget):
     @property
     def frame(self):
         """The history of all runs as a pandas frame, `History.frame` behind the run's name."""
-        import pandas
+        pandas = package("pandas")
 
         frames = [t.run.history.frame.assign(run=t.name) for t in self._trainings]
         whole = pandas.concat(frames, ignore_index=True)
@@ -326,7 +327,7 @@ class TrainWidget(TrainingWidget):
     @property
     def changes(self):
         """Where rates were changed, a pandas frame of run, actions, rate before, new rate."""
-        import pandas
+        pandas = package("pandas")
 
         rows = [{"run": t.name, **c} for t in self._trainings for c in t.run.history.changes]
         return pandas.DataFrame(rows, columns=["run", "actions", "before", "rate"])

@@ -11,6 +11,7 @@ from lib2048.game.board import to_text
 from lib2048.game.spec import ACTIONS
 from lib2048.learn.settings import Settings
 from lib2048.machine import child
+from lib2048.machine.extras import package
 from lib2048.networks.network import Network
 from lib2048.play.evaluation import record_game
 from lib2048.train.run import Run
@@ -32,7 +33,7 @@ def trace(select_best_move, update_episode, turns=6, alpha=0.1, seed=1):
     Raises:
         ValueError: in words, when a function raises or does not end.
     """
-    import pandas
+    pandas = package("pandas")
 
     functions = {"select_best_move": select_best_move, "update_episode": update_episode}
     message = {"source": child.source_of(functions), "turns": turns, "alpha": alpha, "seed": seed}
