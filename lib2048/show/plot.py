@@ -415,8 +415,8 @@ def scores(scores, kind="histogram", ax=None):
     """
     if kind not in ("histogram", "ecdf"):
         raise ValueError(f'kind is "histogram" or "ecdf", not {kind!r}')
-    scores = scores if isinstance(scores, dict) else {None: scores}
-    samples = {n: np.asarray(getattr(s, "scores", s), float).ravel() for n, s in _named(scores).items()}
+    scores = _named(scores) if isinstance(scores, dict) else {None: scores}
+    samples = {n: np.asarray(getattr(s, "scores", s), float).ravel() for n, s in scores.items()}
     if not samples or not all(sample.size for sample in samples.values()):
         raise ValueError("there are no scores to draw")
     ax = _axes(ax)
