@@ -12,7 +12,9 @@ Make one, or thousands::
 An observation is uint8[4, 4], the exponents of the tiles: 0 empty, 1 a 2, … 15 a 32768.  Actions
 are Up, Right, Down, Left = 0..3.  The reward is what merges pay.  An illegal action changes
 nothing, pays 0 and ends nothing; `info["action_mask"]`, int8[4], and `action_masks()` say which are
-legal.  A game ends (`terminated`) when no action is legal, and is never truncated.
+legal.  A game ends (`terminated`) when no action is legal, and is never truncated.  An agent that
+looks at no mask may choose the same illegal action for ever: for such a one, `illegal_ends=True`
+lets that end the game as well.
 
 `reset(seed=s)` begins game 0 with the luck of s, and every `reset()` after it the next game: the
 same games as those of `lib2048 play --seed s`.
@@ -24,6 +26,7 @@ from lib2048.game import board as boards
 from lib2048.game.batch import ILLEGAL, exponents, options
 from lib2048.game.rng import stream
 from lib2048.learn.lockstep import Lockstep
+from lib2048.learn.records import NEXT_GAME
 from lib2048.machine.extras import told
 
 with told("lib2048.envs"):
@@ -45,15 +48,17 @@ class TwentyFortyEight(gymnasium.Env):
 
     Args:
         render_mode: None, "ansi" (text) or "rgb_array" (uint8[400, 400, 3]).
+        illegal_ends: an illegal action ends the game.
     """
 
     metadata = {"render_modes": ["ansi", "rgb_array"], "render_fps": 10}
     observation_space, action_space = OBSERVATIONS, ACTIONS
 
-    def __init__(self, render_mode=None):
+    def __init__(self, render_mode=None, illegal_ends=False):
         if render_mode not in (None, *self.metadata["render_modes"]):
             raise ValueError(f'render_mode {render_mode!r}: say None, "ansi" or "rgb_array"')
         self.render_mode, self.board, self._seed = render_mode, None, None
+        self.illegal_ends = illegal_ends
 
     def reset(self, *, seed=None, options=None):
         """Begin a game; return (observation, info)."""
@@ -70,11 +75,12 @@ class TwentyFortyEight(gymnasium.Env):
         if not self.action_space.contains(action):
             raise ValueError(f"action {action!r}: say 0 (Up), 1 (Right), 2 (Down) or 3 (Left)")
         reward = self._rewards[action]
-        if reward != ILLEGAL:
+        legal = reward != ILLEGAL
+        if legal:
             self.board, self._random = boards.spawn(self._afterstates[action], self._random)
             self.score += int(reward)
             self._look()
-        over = not self.action_masks().any()
+        over = (self.illegal_ends and not legal) or not self.action_masks().any()
         return self._observation(), max(float(reward), 0.0), over, False, self._info()
 
     def action_masks(self):
@@ -122,15 +128,16 @@ class TwentyFortyEightVector(VectorEnv):
 
     Args:
         num_envs: how many.
+        illegal_ends: an illegal action ends its game.
     """
 
     metadata = {"render_modes": [], "autoreset_mode": AutoresetMode.SAME_STEP}
     single_observation_space, single_action_space = OBSERVATIONS, ACTIONS
 
-    def __init__(self, num_envs=1):
+    def __init__(self, num_envs=1, illegal_ends=False):
         if num_envs < 1:
             raise ValueError(f"num_envs is {num_envs}: at least one game")
-        self.num_envs, self.games = num_envs, None
+        self.num_envs, self.games, self.illegal_ends = num_envs, None, illegal_ends
         self.observation_space = batch_space(OBSERVATIONS, num_envs)
         self.action_space = batch_space(ACTIONS, num_envs)
         self._seed, self._every = None, np.arange(num_envs)
@@ -153,10 +160,13 @@ class TwentyFortyEightVector(VectorEnv):
             info).
         """
         actions = self._checked(actions)
-        rewards = np.maximum(self.games.rewards[self._every, actions], 0).astype(np.float64)
+        paid = self.games.rewards[self._every, actions]
+        rewards = np.maximum(paid, 0).astype(np.float64)
         scores = self.games.places["score"] + rewards.astype(np.int64)
         self.games.act(actions)
         over = self.games.places["final"] != 0
+        if self.illegal_ends:
+            over |= self._ended(paid == ILLEGAL)
         info = self._info() | self._final(over, scores)
         return exponents(self.games.boards), rewards, over, np.zeros_like(over), info
 
@@ -177,6 +187,16 @@ class TwentyFortyEightVector(VectorEnv):
         if actions.min() < 0 or actions.max() > 3:
             raise ValueError("an action is 0 (Up), 1 (Right), 2 (Down) or 3 (Left)")
         return actions
+
+    def _ended(self, which):
+        """Let the next games begin where these are, bool[n]; return which."""
+        if which.any():
+            fresh = Lockstep(np.count_nonzero(which), self._seed, self.games.begun)
+            fresh.places["lost"] = self.games.boards[which]
+            for name in ("places", "afterstates", "rewards"):
+                getattr(self.games, name)[which] = getattr(fresh, name)
+            self.games.counters[NEXT_GAME] = fresh.begun
+        return which
 
     def _info(self):
         every = np.ones(self.num_envs, bool)

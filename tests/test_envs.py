@@ -1,11 +1,13 @@
 """The Gymnasium environments: the rules of `spec`, the library's games, the ecosystem's checks."""
 
+import functools
 import warnings
 
 import gymnasium
 import numpy as np
 import pages
 import pytest
+from gymnasium import wrappers
 from gymnasium.utils.env_checker import check_env, data_equivalence
 from gymnasium.vector import AutoresetMode
 from gymnasium.wrappers.vector import RecordEpisodeStatistics
@@ -35,9 +37,11 @@ def tiles_of(observation):
     return [[1 << int(e) if e else 0 for e in row] for row in observation]
 
 
-@pytest.mark.parametrize("render_mode", [None, "ansi", "rgb_array"])
-def test_gymnasium_s_own_checks(render_mode):
-    check_env(make(render_mode=render_mode).unwrapped)
+@pytest.mark.parametrize(
+    "how", [{}, {"render_mode": "ansi"}, {"render_mode": "rgb_array"}, {"illegal_ends": True}]
+)
+def test_gymnasium_s_own_checks(how):
+    check_env(make(**how).unwrapped)
 
 
 def test_every_step_keeps_to_the_rules():
@@ -187,6 +191,89 @@ def test_a_game_that_ends_is_followed_in_the_same_step():
             scores.append(info["final_info"]["score"][n])
     assert games > 64 and 900 < np.mean(scores) < 1300, "random play makes about 1 090"
     assert many.env.games.begun == 64 + games
+
+
+@pytest.mark.parametrize("agent", ["random", "stubborn"])
+def test_an_illegal_action_ends_the_game_if_it_shall(agent):
+    """An agent that looks at no mask; the stubborn one has one answer to each board, as DQN has."""
+    env, many = make(illegal_ends=True).unwrapped, make_vec(1, illegal_ends=True)
+    rng, games = np.random.default_rng(4), 0
+    _, told = env.reset(seed=6)
+    seen, _ = many.reset(seed=6)
+    for _ in range(2000):
+        action = int(rng.integers(4) if agent == "random" else seen.sum() % 4)
+        legal = env.action_masks()[action]
+        last, reward, over, cut, told = env.step(action)
+        seen, rewards, ends, cuts, info = many.step(np.array([action]))
+        assert over == (not legal or not env.action_masks().any()) and not cut
+        assert (rewards[0], ends[0], cuts[0]) == (reward, over, cut)
+        assert legal or reward == 0
+        if over:
+            games += 1
+            assert (info["final_obs"][0] == last).all()
+            assert info["final_info"]["score"][0] == told["score"]
+            assert info["final_info"]["board"][0] == told["board"]
+            _, told = env.reset()
+        assert (info["board"][0], info["score"][0]) == (told["board"], told["score"])
+        assert (info["action_mask"][0] == told["action_mask"]).all()
+    assert games > 50 and many.games.begun == games + 1
+
+
+def test_a_stubborn_agent_without_the_option_never_ends():
+    """Why there is the option: the board stays, so the answer does."""
+    env = make()
+    env.reset(seed=1)
+    steps = [env.step(0) for _ in range(500)]
+    assert not any(over or cut for _, _, over, cut, _ in steps)
+    env = make(illegal_ends=True)
+    env.reset(seed=1)
+    assert any(env.step(0)[2] for _ in range(500))
+
+
+WRAPPED = {  # the right column of the page's table: what stands around the vector environment
+    "TransformAction": {"func": lambda actions: 3 - actions},
+    "ClipReward": {"min_reward": 0, "max_reward": 8},
+    "TransformReward": {"func": np.log1p},
+    "VectorizeTransformReward": {"wrapper": wrappers.TransformReward, "func": np.log1p},
+    "DictInfoToList": {},
+    "NormalizeReward": {},
+    "RecordEpisodeStatistics": {},
+}
+REFUSED = {
+    "NormalizeObservation": {},
+    "FlattenObservation": {},
+    "ReshapeObservation": {"shape": (16,)},
+}
+
+
+@pytest.mark.parametrize("name", WRAPPED)
+def test_wrappers_around_many_games(name):
+    many = getattr(wrappers.vector, name)(make_vec(8, illegal_ends=True), **WRAPPED[name])
+    many.reset(seed=2)
+    rng, length, returns, ended = np.random.default_rng(3), np.zeros(8, int), np.zeros(8), 0
+    for _ in range(60):
+        _, rewards, over, _, info = many.step(rng.integers(0, 4, 8))
+        length, returns = length + 1, returns + rewards
+        if name == "RecordEpisodeStatistics" and over.any():
+            assert (info["episode"]["l"][over] == length[over]).all()
+            assert (info["episode"]["r"][over] == returns[over]).all()
+        if name == "DictInfoToList":
+            assert all(("final_info" in told) == over[n] for n, told in enumerate(info))
+        ended += over.sum()
+        length[over] = returns[over] = 0
+    assert ended > 20
+    if name == "NormalizeReward":
+        assert many.return_rms.count == pytest.approx(60 * 8, abs=1), "no step is left out"
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_wrappers_that_refuse_take_games_one_by_one(name):
+    with pytest.raises(ValueError, match="SAME_STEP"):
+        getattr(wrappers.vector, name)(make_vec(2), **REFUSED[name])
+    wrap = functools.partial(getattr(wrappers, name), **REFUSED[name])
+    many = make_vec(2, vectorization_mode="sync", wrappers=[wrap])
+    observations, _ = many.reset(seed=1)
+    assert observations.shape == (2, *many.single_observation_space.shape)
 
 
 def test_what_is_returned_is_not_used_again():
