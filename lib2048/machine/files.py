@@ -12,6 +12,7 @@ from pathlib import Path
 from lib2048.machine.process import on_sudden_end
 
 SPARE_BYTES = 64 << 20  # left free on the disk
+MOST_BYTES = 64 << 20  # of a file that is read as a whole, where nobody says otherwise
 
 
 def write_atomic(path, write, nbytes=0):
@@ -72,10 +73,35 @@ def open_file(path):
         raise ValueError(f"{path}: cannot be read: {error.strerror}") from None
 
 
-def read_json(path):
-    """Return what a file of JSON holds; raises ValueError, in one line, where it is none."""
+def read_bytes(path, most=MOST_BYTES):
+    """Return what a plain file holds.
+
+    most: bytes; of a larger file, one without end among them, no more is read.  Raises ValueError,
+    in one line, for such a file and for all that `open_file` refuses.
+    """
+    with open_file(path) as file:
+        try:
+            found = file.read(most + 1)
+        except OSError as error:
+            raise ValueError(f"{path}: cannot be read: {error.strerror}") from None
+    if len(found) > most:
+        raise ValueError(f"{path}: is larger than {most / 2**20:g} MiB")
+    return found
+
+
+def read_text(path, most=MOST_BYTES):
+    """Return the text of a plain file, its lines ended by \\n; see `read_bytes`."""
     try:
-        with open_file(path) as file:
-            return json.loads(file.read())
-    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError):
+        text = read_bytes(path, most).decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise ValueError(f"{path}: is no text in UTF-8") from None
+    return text.replace("\r\n", "\n")
+
+
+def read_json(path, most=MOST_BYTES):
+    """Return what a file of JSON holds; raises ValueError, in one line, where it is none."""
+    data = read_bytes(path, most)
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError):
         raise ValueError(f"{path}: is no JSON") from None
