@@ -1,11 +1,11 @@
 """What the reader says before a result is shown: kept, returned, and marked in the result."""
 
-import json
 import re
 
 import numpy as np
 
 from lib2048.course.reader import folder as mine
+from lib2048.machine.files import read_json
 
 SECTION = "predictions"
 YOURS = "#8b1a62"  # of the reader's mark; no curve has it
@@ -160,9 +160,9 @@ def _unasked(name):
 def _asked(path):
     """Return the names of the predictions that a notebook asks for; none where it is damaged."""
     try:
-        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        cells = read_json(path)["cells"]
         codes = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
-    except (OSError, ValueError, LookupError, TypeError):
+    except (ValueError, LookupError, TypeError):
         return []
     return list(dict.fromkeys(PREDICT.findall("\n".join(codes))))
 
