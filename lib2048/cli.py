@@ -6,16 +6,18 @@ wrong argument or file gives one line on stderr and exit status 2, and nothing i
 status is 1 where a check of homework or a run of a sweep failed.
 
 Ctrl-C ends everything within a second, with one line: training with status 0, a checkpoint and its
-report, all else with 130.  Where nobody reads the answer, as in `lib2048 info FILE | true`, the
-status is 141; both are what a shell says of such an end.
+report, all else with 130, a sweep with its report.  Where nobody reads the answer, as in
+`lib2048 info FILE | true`, the status is 141; both are what a shell says of such an end.
 """
 
 import argparse
 import dataclasses
+import functools
 import json
 import math
 import os
 import re
+import shlex
 import sys
 from pathlib import Path
 
@@ -28,6 +30,7 @@ from lib2048.learn.rules import find
 from lib2048.learn.settings import Settings, flags
 from lib2048.machine import process
 from lib2048.machine.extras import told
+from lib2048.machine.files import write_atomic
 from lib2048.machine.terminal import one_line
 from lib2048.networks import neural, storage
 from lib2048.networks.convert import convert
@@ -45,6 +48,51 @@ UNREAD = 141  # exit status
 class _Parser(argparse.ArgumentParser):
     def error(self, message):
         self.exit(process.REFUSED, f"lib2048: {one_line(message)}\n")
+
+
+class _Options(argparse.Namespace):
+    """What was said; it knows which of it a command has looked at."""
+
+    __slots__ = ("_seen",)
+
+    def __getattribute__(self, name):
+        if not name.startswith("_"):
+            self._seen.add(name)
+        return object.__getattribute__(self, name)
+
+
+def _said(words):
+    """Return what the words of a command say, `_Options`, and the parser of that very command."""
+    top = _parser(_rule_in(words))
+    options = top.parse_args(words)
+    for group in ("command", "labs", "lessons"):
+        if (name := getattr(options, group, None)) is not None:
+            top = _named(top, group).choices[name]
+    for action in top._actions:
+        values = getattr(options, action.dest, None)
+        for value in values if isinstance(values, list) else [values]:
+            if isinstance(value, str) and not value.strip():
+                top.error(f"{_flag(action)} is empty: say which, or leave it out")
+    said = _Options()
+    said._seen = set()
+    vars(said).update(vars(options))
+    return said, top
+
+
+def _named(parser, dest):
+    return next(action for action in parser._actions if action.dest == dest)
+
+
+def _flag(action):
+    return action.option_strings[-1] if action.option_strings else action.metavar or action.dest
+
+
+def _check_seen(options, parser):
+    """Refuse an option that the command has not looked at: it would have no effect."""
+    for action in parser._actions:
+        said = vars(options).get(action.dest, action.default)
+        if action.option_strings and said != action.default and action.dest not in options._seen:
+            raise ValueError(f"{_flag(action)} has no effect on what is asked for: leave it out")
 
 
 def _parser(rule=None):
@@ -137,25 +185,33 @@ def _play(options):
     check_games(options.games, options.threads)
     who = _player(options)
     who.name = options.player
-    result = evaluate(who, options.games, options.seed, options.threads, progress=True)
-    return result.as_dict(), f"{result}\n{result!r}, {result.moves_per_s:,.0f} moves/s"
+    how = options.games, options.seed, options.threads
+
+    def played():
+        result = evaluate(who, *how, progress=True)
+        return result.as_dict(), f"{result}\n{result!r}, {result.moves_per_s:,.0f} moves/s"
+
+    return played
 
 
 def _player(options):
     """Return the player that the options ask for, one that looks ahead where they say so."""
     seconds = None if options.ms_per_move is None else options.ms_per_move / 1000
     depth = options.depth if options.depth is not None or seconds is not None else 1
-    check_limits(depth, seconds, options.table_mib)
-    limits = {"seconds": seconds, "table_mib": options.table_mib, "reduce": options.reduce}
+    check_limits(depth, seconds)
+    if options.player in NAMED and options.player != "heuristic":
+        if depth != 1:
+            raise ValueError(f"{options.player} does not look ahead: leave the depth or time out")
+        return player(options.player)
+    limits = {"seconds": seconds}
+    if depth != 1:  # one ply has no use for them
+        check_limits(depth, seconds, options.table_mib)
+        limits |= {"table_mib": options.table_mib, "reduce": options.reduce}
     if options.player == "heuristic":
         return heuristic_player(depth, **limits)
-    if options.player not in NAMED:
-        named = "" if Path(options.player).suffix else f" and no player ({', '.join(NAMED)})"
-        network = storage.load(_there(options.player, named), to_play=True)
-        return network_player(network, depth, **limits)
-    if depth != 1:
-        raise ValueError(f"{options.player} does not look ahead: leave the depth or time out")
-    return player(options.player)
+    named = "" if Path(options.player).suffix else f" and no player ({', '.join(NAMED)})"
+    network = storage.load(_there(options.player, named), to_play=True)
+    return network_player(network, depth, **limits)
 
 
 def _there(path, named=""):
@@ -174,7 +230,7 @@ def _train(options):
     except Stopped as stopped:
         process.stopped()
         history = run.history
-        again = f"lib2048 train --resume --out {options.out}"
+        again = shlex.join(["lib2048", "train", "--resume", "--out", options.out])
         print(f"lib2048: {stopped}; go on with: {again}", file=sys.stderr)
     weights = f"weights{neural.SUFFIX}" if settings.neural else WEIGHTS
     mean, actions = history.mean_last(), history.actions
@@ -188,7 +244,7 @@ def _train(options):
 def _asked(options):
     """Return the `Settings` that a command says; a run that goes on has those of its folder."""
     others = ("command", "json", "out", "resume")
-    said = {name: value for name, value in vars(options).items() if name not in others}
+    said = {name: getattr(options, name) for name in vars(options) if name not in others}
     if "network" in said:
         return Settings.asked(**said)
     if not options.resume:
@@ -243,12 +299,12 @@ def _bench(options):
         if options.stages or options.rule:
             raise ValueError(f"{options.network}: only look-up tables have stages and rules")
         bench = neural.room("bench")
-        figures = bench.measured(options.network, progress=True)
-        return figures, bench.report(figures)
-    from lib2048.benchmark import Bench, report
+        report, measured = bench.report, functools.partial(bench.measured, options.network)
+    else:
+        from lib2048.benchmark import Bench, report
 
-    figures = Bench(options.network, options.stages, rule=options.rule).run(progress=True)
-    return figures, report(figures)
+        measured = Bench(options.network, options.stages, rule=options.rule).run
+    return lambda: (figures := measured(progress=True), report(figures))
 
 
 def _figure(options):
@@ -260,15 +316,31 @@ def _figure(options):
         table = papers.index()
         shown = table.drop(columns="why").to_string()
         return {"figures": table.reset_index().to_dict("records")}, shown
+    name, into = options.name, options.draw
     if options.run:
-        table = papers.run(options.name, options.row, options.minutes).to_frame().T
-    else:
-        table = papers.rows(options.name)
-    if options.draw:
-        papers.draw(options.name).figure.savefig(options.draw, bbox_inches="tight")
+        table = functools.partial(papers.run, name, options.row, options.minutes)
+        return lambda: _shown(name, table().to_frame().T, into)
+    return lambda: _shown(name, papers.rows(name), into)
+
+
+def _shown(name, table, into):
+    """Return a figure's table as data and as text; into: the file for a picture of it, or None."""
+    from lib2048.course import papers
+
+    if into:
+        _save_figure(papers.draw(name).figure, into)
     shown = table.drop(columns=["figure", "unit", "list", "why"], errors="ignore")
     shown = f"\n\n{shown.map(_readable).to_string(index=False)}" if len(shown) else ""
-    return {"rows": table.to_dict("records")}, papers.about(options.name) + shown
+    return {"rows": table.to_dict("records")}, papers.about(name) + shown
+
+
+def _save_figure(figure, path):
+    """Write a figure, whole or not at all, in the format that the path ends in."""
+    kind, known = Path(path).suffix[1:].lower(), figure.canvas.get_supported_filetypes()
+    if kind not in known:
+        raise ValueError(f"{path}: let its name end in .png, .svg or .pdf")
+    write = functools.partial(figure.savefig, format=kind, bbox_inches="tight")
+    write_atomic(path, write)
 
 
 def _readable(x):
@@ -278,6 +350,8 @@ def _readable(x):
     return "·" if math.isnan(x) else "one seed" if math.isinf(x) else f"{x:,.0f}"
 
 
+# What carries out a command: a function from `_Options` to (what --json prints, the text).  Where
+# some options are not always of use, it looks at those that are, and returns a function for these.
 COMMANDS = {
     "play": _play, "train": _train, "sweep": sweep.run, "solve": _solve, "convert": _convert,
     "fold": _fold, "tournament": _tournament, "info": _info, "bench": _bench, "figure": _figure,
@@ -298,21 +372,35 @@ def main(arguments=None):
 
 def _main(arguments):
     try:
-        words = sys.argv[1:] if arguments is None else list(arguments)
-        options = _parser(_rule_in(words)).parse_args(words)
+        options, parser = _said(sys.argv[1:] if arguments is None else list(arguments))
         with told():
-            data, text = COMMANDS[options.command](options)
-        text = json.dumps(_finite(data)) if options.json else text
-        return _write(text + "\n") or (1 if data.get("failed") else 0)
+            as_json, done = options.json, COMMANDS[options.command](options)
+            _check_seen(options, parser)
+            data, text = done() if callable(done) else done
+        text = json.dumps(_finite(data)) if as_json else text
+        status = process.STOPPED if data.get("stopped") else 1 if data.get("failed") else 0
+        return _write(text + "\n") or status
     except SystemExit as end:  # argparse has said what there was to say
         raise SystemExit(_write("") or end.code) from None
     except (ValueError, MemoryError, OSError, FloatingPointError) as error:
-        print(f"lib2048: {one_line(error)}", file=sys.stderr)
+        print(f"lib2048: {one_line(_reason(error))}", file=sys.stderr)
         return process.REFUSED
     except KeyboardInterrupt:
         process.stopped()
         print("lib2048: stopped", file=sys.stderr)
         return process.STOPPED
+
+
+def _reason(error):
+    """Return what an error says; of one of the system, which file and why."""
+    if isinstance(error, OSError) and error.strerror:
+        files = [str(file) for file in (error.filename, error.filename2) if file is not None]
+        try:
+            os.getcwd()
+        except OSError:
+            return ": ".join([*files, "the present folder is gone: go into another one"])
+        return ": ".join([*files[:1], error.strerror])
+    return str(error) or type(error).__name__
 
 
 def _finite(data):

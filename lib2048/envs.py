@@ -62,10 +62,11 @@ class TwentyFortyEight(gymnasium.Env):
 
     def reset(self, *, seed=None, options=None):
         """Begin a game; return (observation, info)."""
+        asked = _asked_for(options)
         super().reset(seed=seed)
         self._game = 0 if _is_new(self, seed) else self._game + 1
         self.board, self._random = boards.initial(stream(self._seed, self._game))
-        self.board, self.score = _asked_for(options, self.board), 0
+        self.board, self.score = self.board if asked is None else asked[()], 0
         self._look()
         return self._observation(), self._info()
 
@@ -124,7 +125,8 @@ class TwentyFortyEightVector(VectorEnv):
     A game that ends is followed by the next one in the same step (autoreset mode SAME_STEP): the
     observation is then the new game's, `info["final_obs"]` and `info["final_info"]` are of the old
     one.  With `reset(seed=s)` the games are those with the luck of s, numbered in the order in
-    which they begin.
+    which they begin.  `reset(options={"board": …})` begins all of them from that board, or from
+    uint64[n], one each; the games that follow begin as usual.
 
     Args:
         num_envs: how many.
@@ -144,9 +146,12 @@ class TwentyFortyEightVector(VectorEnv):
 
     def reset(self, *, seed=None, options=None):
         """Begin all games anew; return (uint8[n, 4, 4], info)."""
+        asked = _asked_for(options, (self.num_envs,))
         super().reset(seed=seed)
         first = 0 if _is_new(self, seed) else self.games.begun
         self.games = Lockstep(self.num_envs, self._seed, first)
+        if asked is not None:
+            self.games.begin_from(asked)
         return exponents(self.games.boards), self._info()
 
     def step(self, actions):
@@ -240,15 +245,22 @@ def _is_new(env, seed):
     return new
 
 
-def _asked_for(options, board):
-    """Return the board that the options of a reset name, or else this one."""
-    unknown = set(options or {}) - {"board"}
+def _asked_for(options, shape=()):
+    """Return the boards that the options of a reset name, uint64 of a shape, None for none."""
+    unknown = [repr(name) for name in options or {} if name != "board"]
     if unknown:
-        raise ValueError(f"option {min(unknown)!r} of reset: there is only board, a uint64")
-    asked = np.uint64((options or {}).get("board", board))
-    if boards.is_over(asked):
+        raise ValueError(f"option {unknown[0]} of reset: there is only board, a uint64")
+    if not options:
+        return None
+    found = np.asarray(options["board"])
+    whole = found.dtype.kind == "u" or found.dtype.kind == "i" and (found >= 0).all()
+    if not whole or found.shape not in ((), shape):
+        many = f", or {shape[0]} of them" if shape else ""
+        raise ValueError(f"option board of reset is {options['board']!r}: say a uint64{many}")
+    found = np.broadcast_to(found.astype(np.uint64), shape)
+    if any(boards.is_over(board) for board in found.reshape(-1)):
         raise ValueError("on this board no action is legal: begin from another")
-    return asked
+    return found
 
 
 gymnasium.register(

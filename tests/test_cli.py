@@ -7,6 +7,7 @@ import pickle
 import re
 import subprocess
 import sys
+import zipfile
 from functools import partial
 
 import numpy as np
@@ -19,6 +20,7 @@ from lib2048.learn import tables
 from lib2048.networks import storage
 from lib2048.play.evaluation import evaluate
 from lib2048.play.players import NAMED
+from lib2048.train.watching import Stopped
 
 PLAY_KEYS = {"player", "games", "mean", "ci95", "max", "moves", "moves_per_s", "reached"}
 TRAIN_KEYS = {
@@ -296,6 +298,18 @@ WRONG = {
     "a tournament for ever": ["tournament", ".", "--ms-per-move", "1e30", "--out", "board"],
     "a line break in a player": ["play", "a\nb"],
     "a line break in an option": [*TRAIN, "a\nb"],
+    "a table for who does not search": ["play", "random", "--table-mib", "4", "--reduce"],
+    "a table for one ply": ["play", "heuristic", "--table-mib", "4"],
+    "stages of a neural network": ["bench", "--network", "cnn22", "--stages", "2"],
+    "a row that is not made": ["figure", "matsuzaki-table3", "--row", "shuffle64"],
+    "minutes for no run": ["figure", "--minutes", "3"],
+    "a picture of no kind": ["figure", "matsuzaki-table3", "--draw", "new"],
+    "begin with nothing": [*TRAIN, "--from", ""],
+    "nowhere": [*TRAIN[:-1], " "],
+    "no name of a list": ["sweep", "", "--out", "x"],
+    "an empty name": ["sweep", "list.toml", "--out", "x", "--only", ""],
+    "a list without end": ["sweep", "/dev/zero", "--out", "x"],
+    "a rule without end": [*TRAIN, "--rule", "/dev/zero.py:a"],
     "more games than fit": ["play", "random", "--games", "100000000"],
 }
 LITTLE = ("more games than fit",)  # they need a machine with little memory
@@ -340,6 +354,30 @@ def test_a_wrong_file_is_refused(one_line_error, weights, command, spoil):
 def test_where_trained_networks_are_is_said_of_one_that_is_not_here(one_line_error, line):
     said = one_line_error(*line.split())
     assert "trained networks come with the repository, in data/weights" in said
+
+
+def test_what_is_no_file_of_ours_is_no_file_of_weights(one_line_error, tmp_path):
+    with zipfile.ZipFile(tmp_path / "any.zip", "w") as file:
+        file.writestr("a.txt", "text")
+    (tmp_path / "any.bin").write_bytes(bytes([1, *bytes(20)]))
+    for name, new in (("any.zip", "x.npz"), ("any.bin", "x.bin")):
+        assert "not a file of weights" in one_line_error("convert", tmp_path / name, tmp_path / new)
+
+
+def test_a_present_folder_that_is_gone_is_said(one_line_error, tmp_path, monkeypatch):
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    (tmp_path / "here").rmdir()
+    assert "the present folder is gone" in one_line_error(*TRAIN)
+
+
+def test_advice_after_a_stop_is_quoted(monkeypatch, capsys, tmp_path):
+    def stopped(run):
+        raise Stopped(run, "stopped")
+
+    monkeypatch.setattr(cli.Run, "go", stopped)
+    assert main([*TRAIN[:-1], str(tmp_path / "my run")]) == 0
+    assert f"--out '{tmp_path}/my run'" in capsys.readouterr().err
 
 
 def test_who_plays_is_said_of_a_player_that_nobody_knows(one_line_error):

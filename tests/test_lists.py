@@ -8,6 +8,7 @@ import pytest
 
 from lib2048 import Settings
 from lib2048.sweep import TrainingJob, chosen, read_collect, read_list
+from lib2048.sweep.lists import MOST_BYTES
 from lib2048.sweep.playing import Playing
 from lib2048.sweep.shipping import Shipping
 from lib2048.sweep.solving import Solving
@@ -182,6 +183,14 @@ WRONG = {
     "a number": ("run = 3", "write [[run]]"),
     "defaults that are none": ("defaults = 3\n" + RUN, "write [defaults]"),
     "no name": ("[[run]]\nactions = 3", "[[run]] 1: needs a name"),
+    "a name that is a number": ("[[run]]\nname = 5", "[[run]] 1: needs a name"),
+    "a name that is a day": ("[[run]]\nname = 1979-05-27", "[[run]] 1: needs a name"),
+    "a name that is true": ("[[solve]]\nname = true", "[[solve]] 1: needs a name"),
+    "a name that is nan": ("[[ship]]\nname = nan", "[[ship]] 1: needs a name"),
+    "a day for a seed": (RUN + "seeds = [1979-05-27]", "seeds [datetime.date(1979, 5, 27)]"),
+    "a time for a budget": (RUN + "games = 07:32:00", "games = datetime.time(7, 32)"),
+    "no file to begin with": (RUN + 'from = " "', "from = ' ': write a text in quotes"),
+    "a player in two lines": (PLAY + 'player = "a\\nb"\nnetwork = "a.npz"', "a: player = 'a\\nb'"),
     "a name that is a path": (RUN + '[[run]]\nname = "a/../b"', "[[run]] 2: needs a name"),
     "a double name": (RUN + RUN, "two of the list are called a-seed1"),
     "a double seed": (RUN + "seeds = [1, 2, 1]", "two of the list are called a-seed1"),
@@ -247,9 +256,15 @@ def test_what_is_no_list_is_refused_in_one_line(listed, refused, text, said):
 
 def test_a_file_that_is_no_text_is_refused_in_one_line(tmp_path, refused):
     (tmp_path / "list.toml").write_bytes(b"\xff\x00")
-    refused(lambda: read_list(tmp_path / "list.toml"), "is TOML")
-    with pytest.raises(OSError):
-        read_list(tmp_path / "none.toml")
+    refused(lambda: read_list(tmp_path / "list.toml"), "is no text in UTF-8")
+    refused(lambda: read_list(tmp_path), "is a directory")
+    refused(lambda: read_list("/dev/zero"), "is no plain file")
+    refused(lambda: read_list(tmp_path / "none.toml"), "no such file; the lists of the course are")
+    text = "a = " + "[" * 20_000
+    (tmp_path / "list.toml").write_text(text)
+    refused(lambda: read_list(tmp_path / "list.toml"), "nested too deeply")
+    (tmp_path / "list.toml").write_text(f"# {MOST_BYTES * ' '}")
+    refused(lambda: read_list(tmp_path / "list.toml"), "is larger than 1 MiB")
 
 
 def test_the_page_has_the_memory_that_the_library_works_out():

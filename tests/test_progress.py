@@ -487,7 +487,7 @@ def test_the_next_step_goes_on_from_the_furthest_one():
 def test_progress_refuses_a_damaged_record_in_one_line(course, one_line_error):
     (course / "my").mkdir()
     (course / "my" / "progress.json").write_text("[1]")
-    assert "is no record of a reader" in one_line_error("progress")
+    assert "move it away to begin a new one" in one_line_error("progress")
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="fifos, where there are such")

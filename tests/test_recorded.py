@@ -202,7 +202,7 @@ def test_a_table_reads_on_from_where_it_was_and_only_whole_lines(tmp_path, monke
 @pytest.mark.parametrize(
     ("name", "text", "said"),
     [
-        ("config.json", "[1]", "holds no settings"),
+        ("config.json", "[1]", "is [1], not an object"),
         ("config.json", "{", "is no JSON"),
         ("config.json", '{"network": "4-22", "tail": 1}', "does not know: 'tail'"),
         ("history.csv", HEAD + "1,2\n", "not as many numbers as there are columns"),

@@ -170,11 +170,14 @@ def test_a_user_without_a_home_has_no_cache_of_anybodys(monkeypatch):
     assert kernels._user_cache() == Path("/.cache")
 
 
-@pytest.mark.parametrize("threads", ["0", "-3", " 0 "])
-def test_no_threads_for_numba_are_refused_in_one_line(tmp_path, threads):
-    found = done(["--version"], tmp_path, NUMBA_NUM_THREADS=threads)
+THREADS = [("NUMBA_NUM_THREADS", number) for number in ("0", "-3", " 0 ", "x", "", "1\n2")]
+
+
+@pytest.mark.parametrize("name, value", [*THREADS, ("NUMBA_OPT", "x"), ("NUMBA_BOUNDSCHECK", "y")])
+def test_what_numba_cannot_read_is_refused_in_one_line(tmp_path, name, value):
+    found = done(["--version"], tmp_path, **{name: value})
     assert (found.returncode, found.stdout) == (2, "")
-    assert told(found.stderr) == [found.stderr[:-1]] and "NUMBA_NUM_THREADS" in found.stderr
+    assert told(found.stderr) == [found.stderr[:-1]] and f"{name}=" in found.stderr
 
 
 # ---------------------------------------------------------------- streams

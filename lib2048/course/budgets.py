@@ -4,6 +4,7 @@ import math
 import os
 import time
 
+from lib2048.course.parameters import watch
 from lib2048.learn.games import FOREVER, Games, rule_of
 from lib2048.machine.terminal import say
 
@@ -58,6 +59,7 @@ def budget(full, quick):
         full, quick: seconds, actions or games, both int or both float; an int stays one, at least
             1.
     """
+    watch()  # what papermill is given for it
     if _quick():
         return quick
     return max(1, round(full * scale())) if isinstance(full, int) else full * scale()

@@ -8,6 +8,7 @@ wrote it down.
 
 import csv
 import functools
+import io
 import math
 import re
 from dataclasses import dataclass, field
@@ -18,7 +19,7 @@ import pandas as pd
 
 from lib2048.learn.settings import Settings
 from lib2048.machine.data import data
-from lib2048.machine.files import open_file
+from lib2048.machine.files import open_file, read_bytes
 from lib2048.sweep import TrainingJob, read_collect, read_list
 from lib2048.train.folder import CONFIG, TESTS, read_config
 from lib2048.train.history import EVALUATIONS, HISTORY
@@ -33,6 +34,7 @@ OF_GAMES = ("games", "mean", "ci95", *REACHED)  # what is told of test games
 KINDS = ("history", "evaluations", "tests", "runs")  # files with points, see sweep.lists.FILLED
 OF_RUN = re.compile(r"(.+)-seed-?\d+")  # how a sweep names the folder of a run
 OF_TEST = re.compile(r"mean_(\d+)ply")
+NUMBERED = re.compile(rf"(?:seed|plies|{'|'.join((*POINT, *REACHED))})(?:_\d+ply)?")  # columns
 
 
 @dataclass
@@ -169,8 +171,8 @@ class _List:
     def columns(self):
         """Yield (file, its columns)."""
         for file in self.files:
-            with open(_path(file), encoding="utf-8") as lines:
-                yield file, lines.readline().strip().split(",")
+            with open_file(_path(file)) as lines:
+                yield file, lines.readline().decode("utf-8", "replace").strip().split(",")
 
     def rows(self):
         """Yield (kind of file, (run, seed), row) of its rows."""
@@ -199,7 +201,8 @@ class _List:
             head = self.name, run, network, seed, actions or last, plies, games, *of_games
             found.append(dict(zip((*TEST, *REACHED), (*head, kind != "evaluations", *shares))))
         keys = "seed", "plies", "actions", "end"
-        return sorted(found, key=lambda test: (order[test["run"]], *(test[key] for key in keys)))
+        place = lambda test: order.get(test["run"], len(order))  # noqa: E731
+        return sorted(found, key=lambda test: (place(test), *(test[key] for key in keys)))
 
 
 def _path(file):
@@ -224,7 +227,7 @@ def _point(row, kind):
 
 
 def _number(row, name):
-    """Return a number of a row, None where there is none; raises ValueError for another text."""
+    """Return a number of a row, None where there is none."""
     text = row.get(name)
     number = float(text) if text else math.nan
     return number if math.isfinite(number) else None
@@ -331,9 +334,20 @@ class Table:
             self._columns = lines.pop(0)
         if any(len(line) != len(self._columns) for line in lines):
             raise ValueError(f"{self.path}: a row has not as many numbers as there are columns")
+        for name, number in (pair for line in lines for pair in zip(self._columns, line)):
+            if NUMBERED.fullmatch(name) and not _is_number(number, whole=name == "seed"):
+                raise ValueError(f"{self.path}: damaged: {name} is {number!r}, no number")
         self._end += len(text)
         self._last = (self._last + text)[-200:]
         return [dict(zip(self._columns, line)) for line in lines]
+
+
+def _is_number(text, whole):
+    """Say whether a cell of a table is empty or a number."""
+    try:
+        return not text or (int if whole else float)(text) is not None
+    except ValueError:
+        return False
 
 
 # ---------------------------------------------------------------- the papers' beside them
@@ -384,5 +398,14 @@ def paper_tests(*names):
 
 @functools.cache
 def read_table(name):
-    """Return a table of data/ as a DataFrame, which nobody changes; name: 'curves/exact', say."""
-    return pd.read_csv(data(f"{name}.csv"))
+    """Return a table of data/ as a DataFrame, which nobody changes; name: 'curves/exact', say.
+
+    Raises ValueError, in one line that names the file, for one that is damaged.
+    """
+    path = data(f"{name}.csv")
+    try:
+        text = {"sources": str}  # a hash such as 706991e94883 is no number
+        return pd.read_csv(io.BytesIO(read_bytes(path)), dtype=text)
+    except ValueError as error:  # all that pandas says of a table, and of text
+        reason = str(error).strip().splitlines()[0]
+        raise ValueError(reason if str(path) in reason else f"{path}: damaged: {reason}") from None

@@ -37,6 +37,8 @@ class ValueNetwork:
         own = not isinstance(what, str)
         self.name = OWN + (name or type(what).__name__).removeprefix(OWN) if own else what.lower()
         self.symmetry, self.precision, self.device = symmetry, precision, torch.device(device)
+        if not self.name.isprintable():
+            raise ValueError(f"a network called {self.name!r}: use a name in one line")
         module = what if own else make(what, seed)
         self.module = module.to(self.device)
 

@@ -164,6 +164,11 @@ class Lockstep:
         )
         return results[: self.counters[ROWS]]
 
+    def begin_from(self, boards):
+        """Put other boards, uint64[count], into games that have just begun."""
+        self.places["board"] = boards
+        self.game.bind(_look_all)(self.places, self.game, self.afterstates, self.rewards)
+
     def state(self):
         """Return all that a resume needs, as a dict of plain arrays."""
         places = {f"place_{name}": self.places[name].copy() for name in PLACE.names}

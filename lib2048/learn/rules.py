@@ -38,6 +38,7 @@ from typing import Any
 import numpy as np
 from numba import types
 
+from lib2048.machine.files import read_text
 from lib2048.machine.kernels import compiled, part
 from lib2048.machine.memory import reserve
 from lib2048.machine.source_text import source_of
@@ -299,12 +300,13 @@ def in_file(said: str) -> Rule:
     """
     path, _, name = said.rpartition(":")
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        text = read_text(path, 1 << 20)
+    except ValueError as error:
+        raise ValueError(f"rule {said}: {error}") from None
+    try:
         room = {"__name__": Path(path).stem, "__file__": path}
         linecache.cache[path] = (len(text), None, text.splitlines(keepends=True), path)
         exec(compile(text, path, "exec", dont_inherit=True), room)
-    except OSError as error:
-        raise ValueError(f"rule {said}: {path}: {error.strerror}") from None
     except Exception as error:
         raise ValueError(f"rule {said}: {type(error).__name__}: {error}") from None
     found = room.get(name)

@@ -6,6 +6,7 @@ holds and what the loop's record is made from.  Each kind of learner has its own
 """
 
 import dataclasses
+import difflib
 import math
 import numbers
 from collections.abc import Mapping
@@ -15,6 +16,7 @@ from typing import Any, ClassVar, NamedTuple
 from lib2048.learn.learner import Learner
 from lib2048.learn.rules import RULES, Rule
 from lib2048.learn.starts import STARTS
+from lib2048.machine.files import named
 from lib2048.networks import neural
 
 MOST_THREADS = 1024
@@ -119,7 +121,7 @@ class Settings:
         for field in dataclasses.fields(self):
             object.__setattr__(self, field.name, said.get(field.name, field.default))
         if self.weights is not None:
-            object.__setattr__(self, "weights", str(self.weights))
+            object.__setattr__(self, "weights", str(named(self.weights)))
         for name, value in self._meant().items():
             if getattr(self, name) is None:
                 object.__setattr__(self, name, _Meant(value) if name == "rate" else value)
@@ -181,7 +183,10 @@ class Settings:
             value = said[name]
             kinds = [kind for kind, of in Settings.KINDS.items() if name in of.known()]
             if not kinds:
-                raise TypeError(f"Settings() got an unexpected keyword argument {name!r}")
+                every = set().union(*(of.known() for of in Settings.KINDS.values()))
+                close = difflib.get_close_matches(name, every, 1)
+                hint = "".join(f": is it {word!r}?" for word in close)
+                raise TypeError(f"there is no setting {name!r}{hint}")
             plain = (None, getattr(tables, name, None)) if name != "promotion" else (None, False)
             if value not in plain:
                 said_as = _SAID.get(name, name).replace("_", "-")

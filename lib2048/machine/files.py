@@ -3,12 +3,16 @@
 A killed run leaves the old file or the new one, never half of one.  Nothing is ever unpickled.
 """
 
+import csv
+import io
 import json
 import os
 import shutil
 import stat
+import tomllib
 from pathlib import Path
 
+from lib2048.machine import schema
 from lib2048.machine.process import on_sudden_end
 
 SPARE_BYTES = 64 << 20  # left free on the disk
@@ -19,9 +23,10 @@ def write_atomic(path, write, nbytes=0):
     """Write a file in one step: all of it or nothing.
 
     write: a function that takes an open binary file; nbytes: about how much it will write.
-    Raises OSError, before anything is written, when the disk has not that much room.
+    Raises OSError, before anything is written, when the disk has not that much room, and ValueError
+    where something else than a plain file stands in its place.
     """
-    path = Path(path)
+    path = plain_place(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     free = shutil.disk_usage(path.parent).free
     if free < nbytes + SPARE_BYTES:
@@ -38,6 +43,24 @@ def write_atomic(path, write, nbytes=0):
     finally:
         part.unlink(missing_ok=True)
         _parts.discard(part)
+
+
+def named(path):
+    """Return a path; raises ValueError, in one line, for an empty one, which means where one is."""
+    if not str(path).strip():
+        raise ValueError(f"a path {str(path)!r}: give the name of a file or folder")
+    return Path(path)
+
+
+def plain_place(path):
+    """Return the path of a file to be written, whether it is there or not.
+
+    Raises ValueError, in one line, for no name, and for a folder, a device or a fifo.
+    """
+    path = named(path)
+    if path.exists() and not path.is_file():
+        raise ValueError(f"{path}: {_kind(path.stat().st_mode)}, where a file is to be written")
+    return path
 
 
 _parts = set()  # files that are being written
@@ -62,15 +85,18 @@ def open_file(path):
     would never end) or may not be read.
     """
     try:
-        mode = os.stat(path).st_mode
+        mode = os.stat(named(path)).st_mode
         if not stat.S_ISREG(mode):
-            what = "a directory" if stat.S_ISDIR(mode) else "no plain file"
-            raise ValueError(f"{path}: is {what}")
+            raise ValueError(f"{path}: {_kind(mode)}")
         return open(path, "rb")
     except FileNotFoundError:
         raise ValueError(f"{path}: no such file") from None
     except OSError as error:
         raise ValueError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def _kind(mode):
+    return "is a directory" if stat.S_ISDIR(mode) else "is no plain file"
 
 
 def read_bytes(path, most=MOST_BYTES):
@@ -98,10 +124,51 @@ def read_text(path, most=MOST_BYTES):
     return text.replace("\r\n", "\n")
 
 
-def read_json(path, most=MOST_BYTES):
-    """Return what a file of JSON holds; raises ValueError, in one line, where it is none."""
+def read_json(path, form=object, most=MOST_BYTES):
+    """Return what a file of JSON holds.
+
+    form: what that must be, see `schema`.  Raises ValueError, in one line, where it is something
+    else, or no JSON.
+    """
     data = read_bytes(path, most)
     try:
-        return json.loads(data)
+        found = json.loads(data)
     except (ValueError, RecursionError):
         raise ValueError(f"{path}: is no JSON") from None
+    schema.check(found, form, f"{path}: damaged, or not of this version: it")
+    return found
+
+
+def read_toml(path, what="TOML", most=MOST_BYTES):
+    """Return what a file of TOML holds, a dict.
+
+    what: is said of a file that is none.  Raises ValueError, in one line, for such a file, too.
+    """
+    text = read_text(path, most)
+    try:
+        return tomllib.loads(text)
+    except ValueError as error:
+        reason = str(error).splitlines()[0]
+    except RecursionError:
+        reason = "it is nested too deeply"
+    raise ValueError(f"{path}: is no {what}: {reason}")
+
+
+def read_csv(path, columns, most=MOST_BYTES):
+    """Return the rows of a CSV file, dicts of its texts.
+
+    columns: {name: a function that reads its texts}, all of which it must have.  Raises ValueError,
+    in one line, for a file that is no such table.
+    """
+    try:
+        rows = list(csv.DictReader(io.StringIO(read_text(path, most)), strict=True))
+    except csv.Error as error:
+        raise ValueError(f"{path}: is no table: {error}") from None
+    for number, row in enumerate(rows, 1):
+        for name, read in columns.items():
+            try:
+                read(row[name])
+            except (ValueError, TypeError, KeyError):
+                what = f"{name} is {row.get(name)!r}"
+                raise ValueError(f"{path}: damaged: in row {number}, {what}") from None
+    return rows

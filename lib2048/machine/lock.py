@@ -6,6 +6,7 @@ import json
 import math
 import os
 import socket
+import stat
 from datetime import datetime
 from pathlib import Path
 
@@ -34,8 +35,11 @@ class Lock:
     def acquire(self, wait=0.0):
         """Take it, or wait so many seconds for it, `math.inf` for ever.
 
-        Raises ValueError, in one line that says who has it, where somebody else does.
+        Raises ValueError, in one line that says who has it, where somebody else does, or where
+        something else than a lock of ours stands in its place.
         """
+        if os.path.lexists(self.path) and not stat.S_ISREG(os.lstat(self.path).st_mode):
+            raise ValueError(f"{self.path}: is no plain file, as a lock of ours is: remove it")
         try:
             self._lock.acquire(-1 if wait == math.inf else wait)
         except Timeout:

@@ -9,11 +9,17 @@ any other program it changes nothing; in the command it sees to it that
 
 import contextlib
 import os
+import re
 import signal
 import sys
+import warnings
 
 STOPPED = 130  # exit status, as a shell gives it to what Ctrl-C ended
 REFUSED = 2
+UNREADABLE = re.compile(  # what numba says of a variable
+    r"Environment variable '(NUMBA_\w+)' is defined but its associated value '(.*?)' could",
+    re.DOTALL,
+)
 PATIENCE = 0.7  # seconds in which the main thread may end by itself
 _undo = []
 _watching = False  # whether this process is the command, past its beginning
@@ -48,11 +54,30 @@ def begin():
     from lib2048.machine.terminal import steady_streams
 
     steady_streams()
+    _refuse_variables()
+
+
+def _refuse_variables():
+    """Refuse in one line what numba warns of at length, or fails by: its environment variables."""
     threads = os.environ.get("NUMBA_NUM_THREADS", "1").strip()
     if threads.lstrip("-").isdecimal() and int(threads) < 1:
-        why = "numba wants a number above 0, or none"
-        print(f"lib2048: NUMBA_NUM_THREADS={threads}: {why}", file=sys.stderr)
-        os._exit(REFUSED)
+        _refuse_variable("NUMBA_NUM_THREADS", threads)
+    usual = warnings.showwarning
+
+    def show(message, *more):
+        if found := UNREADABLE.match(str(message)):
+            _refuse_variable(*found.groups())
+        usual(message, *more)
+
+    warnings.showwarning = show
+
+
+def _refuse_variable(name, value):
+    from lib2048.machine.terminal import one_line
+
+    why = "numba wants a number above 0, or none" if "NUM" in name[5:] else "numba cannot read it"
+    print(f"lib2048: {name}={one_line(value)}: {why}", file=sys.stderr)
+    os._exit(REFUSED)
 
 
 # ---------------------------------------------------------------- the end

@@ -40,6 +40,9 @@ def convert(src, dst):
         MemoryError, OSError: where there is no room for it.
     """
     to, found = _checked_kinds(src, dst)
+    if to == found:  # said only of a file that is one
+        (storage.info if found == OURS else foreign.read)(src)
+        raise ValueError(f"{src}: is a {NAMES[to]} already: nothing to convert")
     tables = _Stored(src, to) if found == OURS else foreign.read(src)
     names = list(map(foreign.word, tables.tuples))
     twice = next((name for name in names if names.count(name) > 1), None)
@@ -72,8 +75,6 @@ def _checked_kinds(src, dst):
         raise ValueError(f"{src}: not a file of weights: none of {', '.join(NAMES.values())}")
     if said in NAMES and said != found:
         raise ValueError(f"{src}: begins like a {NAMES[found]}, not like a {NAMES[said]}")
-    if to == found:
-        raise ValueError(f"{src}: is a {NAMES[to]} already: nothing to convert")
     return to, found
 
 

@@ -3,13 +3,14 @@
 import functools
 import time
 from dataclasses import dataclass
+from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
 
 from lib2048.game.board import WHOLE, initial, slide, spawn
 from lib2048.game.rng import stream
-from lib2048.learn.settings import MOST_GAMES, MOST_THREADS
+from lib2048.learn.settings import MOST_GAMES, MOST_THREADS, is_number
 from lib2048.machine.memory import check_memory
 from lib2048.machine.terminal import bar
 from lib2048.machine.threads import Crowd
@@ -24,9 +25,11 @@ TEST_SEED = 2048  # no default seed of training: a test has luck that no trainin
 def reached(largest):
     """Return {tile: share of games that reached it}, for the tiles that some game reached.
 
-    largest: exponents of each game's largest tile, int array.
+    largest: exponents of each game's largest tile, int array.  Raises ValueError for other numbers.
     """
     largest = np.asarray(largest)
+    if largest.size and (largest.dtype.kind not in "iu" or largest.max() > 63):
+        raise ValueError("exponents of largest tiles are whole numbers up to 63")
     tiles = range(1, int(largest.max(initial=0)) + 1)
     return {1 << e: float((largest >= e).mean()) for e in tiles}
 
@@ -113,7 +116,7 @@ class Result:
 
 def check_games(games, threads):
     """Raise ValueError or MemoryError, in one line, for numbers that make no sense."""
-    if games < 1 or threads < 1:
+    if not all(is_number(number, Integral) and number >= 1 for number in (games, threads)):
         raise ValueError(f"games {games}, threads {threads}: both must be at least 1")
     if games > MOST_GAMES:
         raise ValueError(f"games {games}: {MOST_GAMES} is the most at a time")

@@ -17,6 +17,7 @@ What makes it fast
   plies alone: with the table, without it, or with another thread's luck, it is the same number.
 """
 
+from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
@@ -26,6 +27,7 @@ from lib2048.game import rules_2048 as rules
 from lib2048.game.bits import WHOLE, empty_mask, moved_lines
 from lib2048.game.game import MOST_OUTCOMES, Game
 from lib2048.game.rng import GOLDEN
+from lib2048.learn.settings import is_number
 from lib2048.machine.kernels import compiled, kernel, numba_type, part
 from lib2048.machine.memory import available
 from lib2048.machine.native import borrowed, clock, peek, prefetch, ticks
@@ -450,6 +452,8 @@ class Search:
 
     def __init__(self, network, plies=None, seconds=None, table_mib=None, reduce=False, pays=True):
         table_mib = check_limits(plies, seconds, table_mib)
+        if not isinstance(reduce, (bool, np.bool_)):
+            raise ValueError(f"reduce {reduce!r}: say True or False")
         if network.form != "afterstate" or network.game.cells != WHOLE.cells:
             raise ValueError(f"network {network.name}: search needs values of 4x4 afterstates")
         self.network, self.table_mib = network, table_mib
@@ -497,15 +501,15 @@ def check_limits(plies, seconds, table_mib=None):
 
     Returns the memory of the transposition table in MiB, which has a default; see `Search`.
     """
-    if table_mib is None:
-        table_mib = TABLE_MIB.get(plies, LARGE_TABLE_MIB)
     if plies is None and seconds is None:
         raise ValueError("say how far to look: plies, or seconds a move")
-    if plies is not None and not 1 <= plies <= MOST_PLIES:
+    if plies is not None and not (is_number(plies, Integral) and 1 <= plies <= MOST_PLIES):
         raise ValueError(f"depth {plies}: use 1 to {MOST_PLIES} plies")
-    if seconds is not None and not 0 < seconds <= MOST_SECONDS:
+    if seconds is not None and not (is_number(seconds) and 0 < seconds <= MOST_SECONDS):
         raise ValueError(f"{seconds} seconds a move: use a time above 0, and up to an hour")
-    if not 0 <= table_mib <= 1 << 16:
+    if table_mib is None:
+        table_mib = TABLE_MIB.get(plies, LARGE_TABLE_MIB)
+    if not (is_number(table_mib) and 0 <= table_mib <= 1 << 16):
         raise ValueError(f"a transposition table of {table_mib} MiB: use 0 to 65536")
     if table_mib > (free := available() >> 20):
         raise MemoryError(

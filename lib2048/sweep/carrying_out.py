@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lib2048.machine.extras import package
+from lib2048.machine.files import named
 from lib2048.machine.kernels import SOURCE_HASH
 from lib2048.machine.terminal import bar, say
 from lib2048.sweep import memory_shares
@@ -54,6 +55,7 @@ class Report:
     def as_dict(self):
         """Return the numbers, by the contract of the command line."""
         counts = {state: self.count(state) for state in ("finished", "skipped", "failed")}
+        counts |= {"stopped": stopped} if (stopped := self.count("stopped")) else {}
         return {"runs": len(self.outcomes), **counts, "seconds": self.seconds}
 
     def __str__(self):
@@ -110,7 +112,7 @@ def run_sweep(runs, folder, client=None, workers=None, memory=None, stop=None, p
 def check_jobs(jobs, folder, memory=None):
     """Return the state of each job: 'missing', 'begun' or 'finished'; raise as `run_sweep` does."""
     check_names(jobs)
-    if Path(folder).exists() and not Path(folder).is_dir():
+    if named(folder).exists() and not Path(folder).is_dir():
         raise ValueError(f"{folder}: is no folder")
     for job in jobs:
         if memory is not None and (need := job.needs(folder)) > memory:

@@ -5,16 +5,19 @@ import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from lib2048.learn.tables import PROCESS_MIB
 from lib2048.machine.arrays import Archive
 from lib2048.machine.files import read_json, write_text
 from lib2048.machine.kernels import SOURCE_HASH
+from lib2048.machine.schema import Number
 from lib2048.networks import neural
 from lib2048.networks.storage import geometry_of
 from lib2048.train.folder import CONFIG, DONE, WEIGHTS
 
+REAL = Number(-(2**53), whole=False)
+PLAIN = (None, bool, str, REAL)  # what may stand in a row
 PROCESS_BYTES, NEURAL_BYTES = PROCESS_MIB << 20, 2 << 30  # as measured where they train
 
 
@@ -74,6 +77,7 @@ class Task(Job):
     """
 
     networks = ()  # that must be there, see `weights_of`
+    ROW: ClassVar[dict] = {str: PLAIN}  # what a row of done.json must be
 
     def found(self, folder):
         """Return what done.json holds, None where the job is not done."""
@@ -82,8 +86,9 @@ class Task(Job):
             raise ValueError(f"{path}: holds a run, not {type(self).__name__.lower()}")
         if not (path / DONE).exists():
             return None
-        done = read_json(path / DONE)
-        if not isinstance(done, dict) or done.get("job") != self.told():
+        form = {"job": object, "sources": str, "seconds": REAL, "rows": [self.ROW]}
+        done = read_json(path / DONE, form)
+        if done["job"] != self.told():
             raise ValueError(f"{path}: holds something of that name with other settings")
         return done
 

@@ -3,11 +3,13 @@
 A table [collect] says which files of data/curves a list fills, and how long it takes.
 """
 
+import contextlib
 import re
-import tomllib
 from pathlib import Path
 from typing import NamedTuple
 
+from lib2048.machine.data import data
+from lib2048.machine.files import read_toml
 from lib2048.sweep import tables
 from lib2048.sweep.job import Job
 from lib2048.sweep.playing import Playing
@@ -21,6 +23,7 @@ KINDS: dict[str, type[Job]] = {"run": TrainingJob, "play": Playing, "solve": Sol
 DEFAULTS, COLLECT = "defaults", "collect"
 FILLED = ("runs", "tests", "evaluations", "history", "stages", "each", "rows")
 COLLECT_KEYS = dict.fromkeys(FILLED, str) | {"hours": float, "every": int, "on-the-way": None}
+MOST_BYTES = 1 << 20  # of a list
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,99}")  # of a folder, on any system
 
 
@@ -28,8 +31,8 @@ def read_list(path):
     """Return the jobs of a list, in its order.
 
     Raises:
-        OSError: for a file that cannot be read.
-        ValueError: for one that is no list, or asks for something that makes no sense.
+        ValueError: for a file that cannot be read or is no list, or that asks for something that
+            makes no sense.
     """
     told = _tables(Path(path))
     defaults, collect = told.pop(DEFAULTS, {}), told.pop(COLLECT, {})
@@ -75,11 +78,9 @@ def read_collect(path):
 
 def _tables(path):
     """Return what the file holds: {kind: tables}."""
-    try:
-        told = tomllib.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:  # of TOML, or of its letters
-        reason = str(error).splitlines()[0]
-        raise ValueError(f"{path}: is no list of runs, which is TOML: {reason}") from None
+    if not path.exists():
+        raise ValueError(f"{path}: no such file{_course_lists()}")
+    told = read_toml(path, "list of runs, which is TOML", MOST_BYTES)
     unknown = [repr(name) for name in told if name not in (DEFAULTS, COLLECT, *KINDS)]
     if unknown:
         known = f"[{DEFAULTS}], [{COLLECT}] and {_known()}"
@@ -88,6 +89,13 @@ def _tables(path):
         if not isinstance(told.get(name, {}), dict):
             raise ValueError(f"{path}: {name} is no table: write [{name}]")
     return told
+
+
+def _course_lists():
+    """Say where the lists of the course are, as far as they came with the library."""
+    with contextlib.suppress(FileNotFoundError):
+        return f"; the lists of the course are in {data('runs')}"
+    return ""
 
 
 def _known():
@@ -100,12 +108,12 @@ def _read(kind, asked, defaults):
         raise ValueError(f"{kind} is no list of tables: write [[{kind}]]")
     jobs = []
     for number, table in enumerate(asked, 1):
-        if not NAME.fullmatch(str(table.get("name", ""))):
+        if not (isinstance(name := table.get("name"), str) and NAME.fullmatch(name)):
             raise ValueError(f"[[{kind}]] {number}: needs a name, of letters, digits and . _ + -")
         try:
             jobs += KINDS[kind].read(defaults | table)
         except (ValueError, MemoryError) as error:
-            raise ValueError(f"[[{kind}]] {table['name']}: {error}") from None
+            raise ValueError(f"[[{kind}]] {name}: {error}") from None
     return jobs
 
 

@@ -10,12 +10,14 @@ from pathlib import Path
 
 import numpy as np
 
+from lib2048.game.bits import LARGEST_EXPONENT
 from lib2048.machine.files import read_json, write_text
 from lib2048.machine.kernels import SOURCE_HASH
+from lib2048.machine.schema import MOST, Number
 from lib2048.networks.storage import load
 from lib2048.play.evaluation import GAMES_AT_ONCE, TEST_SEED, Result, check_games, evaluate
 from lib2048.play.players import NAMED, SearchPlayer, heuristic_player, network_player, player
-from lib2048.search.expectimax import check_limits
+from lib2048.search.expectimax import MOST_PLIES, TIME_BINS, check_limits
 from lib2048.sweep import tables
 from lib2048.sweep.job import PROCESS_BYTES, Task, network_bytes, weights_of
 
@@ -27,6 +29,17 @@ TILES = (2048, 4096, 8192, 16384, 32768)
 SOON = 1.2  # times the limit, within which a move is in time
 IN_TIME = int(100 * SOON)  # of the hundredths in `SearchPlayer.times`
 PLAYED = "played.json"
+COUNT, COUNTS = Number(), [Number()]
+FORM = {  # of that file
+    "job": dict,
+    "sources": str,
+    "scores": COUNTS,
+    "largest": [Number(0, LARGEST_EXPONENT)],
+    "moves": COUNT,
+    "seconds": Number(0, MOST, whole=False),
+    "depths": ([], [[COUNT, MOST_PLIES + 1], 17]),
+    "times": ([], [COUNT, TIME_BINS]),
+}
 KEEP_SECONDS = 60  # between two times that it is written
 
 
@@ -139,7 +152,11 @@ class Playing(Task):
         path = Path(folder, self.label, PLAYED)
         if not path.exists():
             return Played()
-        told = read_json(path)
+        told = read_json(path, FORM)
+        if len(told["scores"]) != len(told["largest"]) or not (
+            len(told["scores"]) <= told["moves"] and (told["seconds"] or not told["scores"])
+        ):
+            raise ValueError(f"{path}: damaged: its numbers do not belong to the same games")
         if told.pop("job") | {"games": 0} != self.told() | {"games": 0}:
             raise ValueError(f"{path.parent}: holds games played with other settings")
         return Played() if len(told["scores"]) > self.games else Played(**told)

@@ -9,6 +9,7 @@ import json
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from lib2048.machine.files import read_json
 from lib2048.networks.neural import SUFFIX
@@ -17,7 +18,15 @@ from lib2048.networks.storage import folded, load, save, sizes_of_errors
 from lib2048.play.evaluation import TEST_SEED, evaluate
 from lib2048.play.players import network_player
 from lib2048.sweep import tables
-from lib2048.sweep.job import NEURAL_BYTES, PROCESS_BYTES, Task, network_bytes, weights_of
+from lib2048.sweep.job import (
+    NEURAL_BYTES,
+    PLAIN,
+    PROCESS_BYTES,
+    REAL,
+    Task,
+    network_bytes,
+    weights_of,
+)
 from lib2048.train.folder import CONFIG
 
 KEYS = {"name": str, "network": str, "keep": int, "step": int, "learned": str,
@@ -42,6 +51,7 @@ class Shipping(Task):
     learned: str | None = None
     whole: bool = True
     tests: tuple = ((1, 1000), (3, 100))
+    ROW: ClassVar[dict] = {"this_file": {str: {str: PLAIN}}, "seconds_to_load": REAL, str: object}
 
     @classmethod
     def read(cls, table):
@@ -100,7 +110,7 @@ class Shipping(Task):
 
     def summary(self, folder):
         """Return a row of a table: how large the small file is, how fast read, what it scores."""
-        (about,) = self.found(folder)["rows"]
+        about, *_ = self.found(folder)["rows"]
         row = self.about | {"kept": about.get("kept"), "step": self.step}
         row |= {"mib": round(self.file(folder).stat().st_size / 2**20, 2)}
         row |= {"seconds_to_load": about["seconds_to_load"]}

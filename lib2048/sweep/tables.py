@@ -20,7 +20,8 @@ VALUES = {  # what stands behind a key: a class, and what it is called
 def check_value(said, value, kind):
     """Raise ValueError, in one line, where a value is not of the kind that its key wants."""
     wanted, what = VALUES[kind]
-    if not isinstance(value, wanted) or (kind in (int, float) and isinstance(value, bool)):
+    wrong = not isinstance(value, wanted) or (kind in (int, float) and isinstance(value, bool))
+    if wrong or kind is str and not (value.strip() and value.isprintable()):
         raise ValueError(f"{said} = {value!r}: write {what}")
 
 

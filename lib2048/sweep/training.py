@@ -6,7 +6,6 @@ does not say; tests.csv, its last test games, has a row for each depth, with the
 evaluations.csv.
 """
 
-import csv
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,16 +15,25 @@ import psutil
 
 from lib2048.learn.rules import find
 from lib2048.learn.settings import Settings, flags, of_seed
-from lib2048.machine.files import read_json, write_text
+from lib2048.machine.files import read_csv, read_json, write_text
+from lib2048.machine.schema import Number
 from lib2048.play.evaluation import TEST_SEED, evaluate
 from lib2048.play.players import network_player
 from lib2048.sweep import tables
-from lib2048.sweep.job import Job
+from lib2048.sweep.job import REAL, Job
 from lib2048.train.checkups import test_row
 from lib2048.train.folder import CONFIG, DONE, TESTS, RunFolder
 from lib2048.train.history import EVALUATION_COLUMNS, csv_text
 from lib2048.train.run import Run
 
+FACTS = {  # of done.json
+    "games": Number(),
+    "actions": Number(),
+    "seconds": REAL,
+    "mean_last": (None, REAL),
+    "peak_mib": (None, Number()),
+    "config": dict,
+}
 PATIENCE = 60  # seconds, for a process in its folder that was given up and has not ended yet
 
 
@@ -156,9 +164,8 @@ def facts(path):
     """
     if not (path / DONE).exists():
         return None
-    done = read_json(path / DONE)
-    same = isinstance(done, dict) and done.pop("config", None) == read_json(path / CONFIG)
-    return done if same and "actions" in done else None
+    done = read_json(path / DONE, FACTS)
+    return done if done.pop("config") == read_json(path / CONFIG) else None
 
 
 def _keep_facts(path, history):
@@ -187,5 +194,5 @@ def test_rows(path):
     done = facts(path)
     if done is None or not (path / TESTS).exists():
         return []
-    lines = (path / TESTS).read_text(encoding="utf-8").splitlines()
-    return [row for row in csv.DictReader(lines) if row.get("actions") == str(done["actions"])]
+    rows = read_csv(path / TESTS, {"actions": int, "plies": int, "games": int})
+    return [row for row in rows if row["actions"] == str(done["actions"])]

@@ -8,7 +8,7 @@ import psutil
 
 from lib2048.learn.settings import Settings
 from lib2048.machine.arrays import Archive, write_arrays
-from lib2048.machine.files import read_json, write_text
+from lib2048.machine.files import named, read_json, write_text
 from lib2048.machine.kernels import SOURCE_HASH
 from lib2048.machine.lock import Lock
 from lib2048.networks import neural
@@ -33,7 +33,7 @@ class RunFolder:
     """
 
     def __init__(self, path, settings, functions):
-        self.path, self.settings, self.functions = Path(path), settings, functions
+        self.path, self.settings, self.functions = named(path), settings, functions
         self._lock, self._inside, self._seen = Lock(self.path / LOCK), 0, {}
 
     @property
@@ -212,13 +212,12 @@ def read_config(path):
     if not (path / CONFIG).exists():
         what = "is not empty and holds no run of ours" if path.exists() else "there is no run"
         raise ValueError(f"{path}: {what}")
-    config = read_json(path / CONFIG)
-    if not isinstance(config, dict):
-        raise ValueError(f"{path / CONFIG}: holds no settings")
+    form = {"functions?": {str: str}, "sources?": str, str: object}
+    config = read_json(path / CONFIG, form)
     functions = config.pop("functions", {})
     config.pop("sources", None)
     try:
-        return Settings.from_config(config), dict(functions)
+        return Settings.from_config(config), functions
     except (ValueError, TypeError) as error:
         raise ValueError(f"{path / CONFIG}: {error}") from None
 

@@ -57,6 +57,12 @@ class History:
         past = self._rows[0] if self.count else np.full((1, COLUMNS), np.nan)
         self.changes, self._rate = _changes(past), past[-1, 5]
 
+    def __getstate__(self):
+        return {name: value for name, value in vars(self).items() if name != "_lock"}
+
+    def __setstate__(self, state):
+        vars(self).update(state, _lock=threading.Lock())
+
     def add(self, results, seconds, rate=np.nan):
         """Append finished games (see records.RESULT_COLUMNS), all ended by `seconds`.
 

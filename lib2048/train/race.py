@@ -1,6 +1,7 @@
 """Several ways to learn, several seeds of each, one table of test scores: which one is better?"""
 
 import threading
+from collections.abc import Mapping
 from contextlib import contextmanager
 from functools import partial
 from itertools import product
@@ -64,14 +65,12 @@ def race(
         `Race`.
 
     Raises:
-        ValueError: before anything is trained, for options that `Settings` refuses and budgets that
-            are missing or of different kinds; later what `Run.go` raises.
+        ValueError: before anything is trained, for options that `Settings` refuses or that nobody
+            knows, a seed among them, and budgets that are missing or of different kinds; later
+            what `Run.go` raises.
         Stopped: by the Stop button.
     """
-    jobs = [
-        _Job(name, own, common | own | {"seed": seed})
-        for (name, own), seed in product(runs.items(), seeds)
-    ]
+    jobs = [_job(name, own, common, seed) for (name, own), seed in product(runs.items(), seeds)]
     if len({job.unit for job in jobs} | {None}) != 2:
         raise ValueError(
             "a race needs seeds, and runs with a budget each, all of them actions, games or seconds"
@@ -87,6 +86,18 @@ def race(
         raise Stopped(None, said) from None
     finally:
         over.set()
+
+
+def _job(name, own, common, seed):
+    """Return a run of a race; raises ValueError, in one line that names it, for what is none."""
+    if not isinstance(own, Mapping):
+        raise ValueError(f"run {name!r}: write its options as {{option: value}}, not {own!r}")
+    if "seed" in common | own:
+        raise ValueError(f"run {name!r}: its seeds are those of all: say seeds=(1, 2, 3)")
+    try:
+        return _Job(name, own, common | own | {"seed": seed})
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"run {name!r}: {error}") from None
 
 
 class _Job:

@@ -4,20 +4,41 @@ A class translates it by a file of the same form, of as many of the messages as 
 `labs.translate("mine.toml")`, or the variable LIB2048_MESSAGES with the file's path.
 """
 
+import contextlib
 import functools
 import os
+import shlex
+import string
 import tomllib
 from pathlib import Path
 
-from lib2048.machine.files import read_text
+from lib2048.machine.files import read_toml
 
 _FOLDER = Path(__file__).parent
 _CHANGED = {}
 
 
+class _Messages(string.Formatter):
+    """Fill in words; {name!q} is one in quotes where a shell needs them."""
+
+    def convert_field(self, value, conversion):
+        return (
+            shlex.quote(str(value))
+            if conversion == "q"
+            else super().convert_field(value, conversion)
+        )
+
+    def words(self, text):
+        """Return the names of the words that a message takes."""
+        return {name for _, name, *_ in self.parse(text) if name is not None}
+
+
+_MESSAGES = _Messages()
+
+
 def say(key, **words):
     """Return a message with its words filled in.  key: "labs.passed", "hw01.slide_row.twice"."""
-    return _table()[key].format(**words)
+    return _MESSAGES.vformat(_table()[key], (), words)
 
 
 def known(key):
@@ -31,13 +52,20 @@ def translate(path):
     Raises:
         ValueError: for a file that cannot be read and for names that no message has, in one line.
     """
-    try:
-        new = _flat(tomllib.loads(read_text(path)))
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"{path}: no messages can be read there ({error})") from None
+    new = _flat(read_toml(path, "table of messages, which is TOML"))
     if unknown := sorted(set(new) - set(_own())):
         raise ValueError(f"{path}: there is no message {unknown[0]!r} to translate")
+    for key, text in new.items():
+        if not _is_message(text, _own()[key]):
+            raise ValueError(f"{path}: {key}: write a text with words in braces as ours has them")
     _CHANGED.update(new)
+
+
+def _is_message(text, own):
+    """Say whether a text may stand for one of our own."""
+    with contextlib.suppress(ValueError):  # braces that do not match
+        return isinstance(text, str) and _MESSAGES.words(text) <= _MESSAGES.words(own)
+    return False
 
 
 @functools.cache

@@ -1,6 +1,7 @@
 """The command line of readers: lib2048 lessons start | update, and lib2048 progress."""
 
 import os
+import shlex
 import shutil
 import sys
 from pathlib import Path
@@ -36,7 +37,7 @@ def lessons(options):
     text = _done(done, getattr(options, "beside", False))
     if options.lessons == "start":
         done["open"] = str(Path(done["folder"], copies.FIRST))
-        text += f"\nOpen them by: {_jupyter()} lab {copies.shown(done['open'])}"
+        text += f"\nOpen them by: {shlex.join([_jupyter(), 'lab', copies.shown(done['open'])])}"
     return done, text
 
 

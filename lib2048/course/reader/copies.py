@@ -65,7 +65,8 @@ def update(beside=False):
     beside: also put the new original beside a copy of an older one, as NAME.new.ipynb.  Returns
     {"folder", "added", "newer" (copies of an older original), "beside" (files written there),
     "kept" (NAME.new.ipynb of before, left alone), "unread" (no notebooks any more)}; all but the
-    first are lists of places below the folder.  Raises ValueError where there are no originals.
+    first are lists of places below the folder.  Raises ValueError where there are no originals, or
+    where nothing can be written.
     """
     found, folder = originals(), mine.folder()
     if os.path.lexists(folder) and not folder.is_dir():
@@ -94,7 +95,12 @@ def _put(path, notebook):
     if os.path.lexists(path):
         return False
     data = to_bytes(notebook)
-    write_atomic(path, lambda file: file.write(data), len(data))
+    try:
+        write_atomic(path, lambda file: file.write(data), len(data))
+    except OSError as error:
+        why = f"nothing can be written there ({error.strerror or error})"
+        how = "let the variable LIB2048_MY name a folder of yours"
+        raise ValueError(f"{shown(path)}: {why}: {how}") from None
     return True
 
 

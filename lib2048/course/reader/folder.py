@@ -65,12 +65,10 @@ def read():
     Raises ValueError, in one line, for a file that is damaged or cannot be read.
     """
     path = place()
-    found = read_json(path) if os.path.lexists(path) else {}
-    parts = found.values() if isinstance(found, dict) else [None]
-    entries = [entry for part in parts if isinstance(part, dict) for entry in part.values()]
-    if not all(isinstance(each, dict) for each in (*parts, *entries)):
-        raise ValueError(f"{path}: is no record of a reader; move it away to begin a new one")
-    return found
+    try:
+        return read_json(path, {str: {str: dict}}) if os.path.lexists(path) else {}
+    except ValueError as error:
+        raise ValueError(f"{error}; move it away to begin a new one") from None
 
 
 def entries(section):

@@ -13,7 +13,7 @@ import numpy as np
 from lib2048.course.tournament.guest import GuestLimits, is_out, plain, play_file
 from lib2048.course.tournament.leaderboard import Leaderboard, Standing
 from lib2048.game.board import WHOLE
-from lib2048.machine.files import write_text
+from lib2048.machine.files import named, write_text
 from lib2048.machine.terminal import bar
 from lib2048.networks import storage
 from lib2048.play.evaluation import TEST_SEED, Result, check_games, evaluate
@@ -84,7 +84,7 @@ def _check_out(folder, out):
     """Raise ValueError for a place where no leaderboard can be written, before hours of play."""
     if out is None:
         return
-    out, folder = Path(out).resolve(), Path(folder).resolve()
+    out, folder = named(out).resolve(), Path(folder).resolve()
     if out.is_relative_to(folder):
         raise ValueError(f"{out}: lies among the submissions; write the leaderboard elsewhere")
     there = next(path for path in (out, *out.parents) if path.exists())
