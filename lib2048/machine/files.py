@@ -7,18 +7,25 @@ import json
 import os
 import shutil
 import stat
+import time
 from pathlib import Path
 
 from lib2048.machine.process import on_sudden_end
 
 SPARE_BYTES = 64 << 20  # left free on the disk
+HELD_SECONDS = 2  # a virus scanner lets go of a file by then
+
+
+class InUse(OSError):
+    """Another program holds a file and lets nobody replace it: a table program on Windows."""
 
 
 def write_atomic(path, write, nbytes=0):
     """Write a file in one step: all of it or nothing.
 
     write: a function that takes an open binary file; nbytes: about how much it will write.
-    Raises OSError, before anything is written, when the disk has not that much room.
+    Raises OSError, before anything is written, when the disk has not that much room, and InUse,
+    with the old file as it was, when another program holds that.
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -33,10 +40,32 @@ def write_atomic(path, write, nbytes=0):
             write(file)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(part, path)
+        move(part, path)
     finally:
         part.unlink(missing_ok=True)
         _parts.discard(part)
+
+
+def move(old, new):
+    """Let a file take the place of another in one step; raise InUse where a program holds that."""
+    _patiently(lambda: os.replace(old, new), new)
+
+
+def remove(path):
+    """Remove a file, if it is there; raise InUse where another program holds it."""
+    _patiently(lambda: Path(path).unlink(missing_ok=True), path)
+
+
+def _patiently(act, path):
+    end = time.monotonic() + HELD_SECONDS
+    while True:
+        try:
+            return act()
+        except PermissionError:
+            if time.monotonic() > end:
+                why = "is read-only, or another program holds it: close it there"
+                raise InUse(f"{path}: {why}") from None
+        time.sleep(HELD_SECONDS / 40)
 
 
 _parts = set()  # files that are being written

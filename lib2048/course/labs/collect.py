@@ -17,7 +17,7 @@ from lib2048.course.labs.exercise import of_lab
 from lib2048.course.labs.messages import say
 from lib2048.course.labs.notebook import Refused, lab_of, parse, student_of
 from lib2048.course.labs.pack import KINDS, LIST, hash_of, is_of
-from lib2048.machine.files import write_text
+from lib2048.machine.files import move, write_text
 
 MOST_MB = 20  # of one file in a download, unpacked
 RECORD = "collected.json"
@@ -284,7 +284,7 @@ def _put(one, folder, lab):
         (part / name).write_bytes(data)
     write_text(part / RECORD, json.dumps(asdict(one.who), indent=1, ensure_ascii=False) + "\n")
     shutil.rmtree(folder, ignore_errors=True)
-    part.rename(folder)  # all of it or nothing
+    move(part, folder)  # all of it or nothing
     return "; ".join(line)
 
 
