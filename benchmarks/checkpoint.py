@@ -15,18 +15,19 @@ import time
 from pathlib import Path
 
 MIB = 1 << 20
+STATUS = Path("/proc/self/status")
 
 
 def status(name):
     """Return a number of /proc/self/status in MiB: VmRSS, what is taken now, or VmHWM, its peak."""
-    lines = Path("/proc/self/status").read_text().splitlines()
+    lines = STATUS.read_text(encoding="ascii").splitlines()
     return next(int(line.split()[1]) / 1024 for line in lines if line.startswith(name + ":"))
 
 
 def watched(work):
     """Do some work; return what it took: seconds, cpu_s, and in MiB before and above that."""
     before = status("VmRSS")
-    Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew
+    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # the peak begins anew
     begin, cpu = time.perf_counter(), time.process_time()
     work()
     return {
@@ -75,6 +76,8 @@ def main():
     parser.add_argument("--folder", help="where, by default in the folder for temporary files")
     parser.add_argument("--step", choices=["write", "resume"], help=argparse.SUPPRESS)
     options = parser.parse_args()
+    if not STATUS.exists():
+        parser.error(f"this runs on Linux only: there is no {STATUS} here")
     if options.step:
         from lib2048 import Settings
 

@@ -7,9 +7,10 @@ them to a thread of its own.
 
 import argparse
 import json
-import os
 import statistics
 from unittest import mock
+
+import psutil
 
 from lib2048 import Run, Settings, TrainWidget
 
@@ -57,7 +58,7 @@ def main():
                 "watched": round(statistics.median(found[watched])),
                 "ratio": round(statistics.median(ratios), 4),
                 "ratios": [round(r, 3) for r in ratios],
-                "load": os.getloadavg()[0],
+                "load": psutil.getloadavg()[0],
             }
         )
     )

@@ -6,7 +6,6 @@ some gigabytes (42-33 in 16 stages: 5).
 """
 
 import argparse
-import resource
 import subprocess
 import sys
 import time
@@ -14,6 +13,7 @@ import time
 import numpy as np
 
 from lib2048 import SearchPlayer, evaluate, load
+from lib2048.machine.memory import peak_mib
 from lib2048.play.players import NetworkPlayer
 
 FORMS = ("packed", "full")
@@ -22,14 +22,10 @@ GAMES = {1: 50, 2: 4, 3: 1}  # by plies, each round
 
 def loading(path, form):
     """Print what loading takes in this process, a fresh one: time, and memory at its peak."""
-    begin, before = time.perf_counter(), _peak()
+    begin, before = time.perf_counter(), peak_mib()
     network = load(path, to_play=form == "packed")
-    seconds, gib = time.perf_counter() - begin, _peak() - before
+    seconds, gib = time.perf_counter() - begin, (peak_mib() - before) / 1024
     print(f"{form}: {seconds:.1f} s, {gib:.2f} GiB at most; {network.nbytes / 2**30:.2f} laid out")
-
-
-def _peak():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20  # Linux counts KiB
 
 
 def one_round(networks, plies, seed):

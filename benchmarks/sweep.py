@@ -14,6 +14,8 @@ import threading
 import time
 from pathlib import Path
 
+from lib2048.machine.child import ALONE
+
 RUNS, SIDE_BY_SIDE = 8, 2
 LIB2048 = [sys.executable, "-m", "lib2048.cli"]
 
@@ -26,7 +28,7 @@ def quiet(*words):
     subprocess.run(
         [*LIB2048, *map(str, words)],
         check=True,
-        start_new_session=True,
+        **ALONE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )

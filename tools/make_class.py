@@ -21,6 +21,7 @@ import lessons
 
 from lib2048 import __version__
 from lib2048.course.labs.notebook import parse, to_bytes, without_outputs
+from lib2048.machine.files import move
 
 ROOT = lessons.ROOT
 FOLDER = "2048-course"  # everything in the zip lies in this one
@@ -40,7 +41,7 @@ def make(seed: int, out: Path) -> Path:
     with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in sorted(files.items()):
             archive.writestr(entry(f"{FOLDER}/{name}"), data)
-    os.replace(part, out)
+    move(part, out)
     return out
 
 

@@ -36,6 +36,9 @@ except ImportError:  # on Windows
 
 __all__ = ["Child", "Ended", "ask", "load", "source_of"]
 
+# For a process whose own ones can be ended together, and that no Ctrl-C of ours reaches.
+ALONE = {"start_new_session": True, "creationflags": getattr(subprocess, "CREATE_NO_WINDOW", 0)}
+LOOK_SECONDS = 0.1  # between two looks at what a call has taken
 PRINTED = 2000  # characters of what the child printed
 PATIENCE = 5  # a function may take so many times its seconds while others use the processor
 START_SECONDS = 60  # a slow machine needs long to import numba for the first time
@@ -106,14 +109,15 @@ class Child(contextlib.AbstractContextManager):
 
         task: "package.module:function", called with `message`, a dict that JSON can hold; it
         returns another.  seconds: of the processor that the call may take, imports not counted;
-        memory_mib: how much memory it may take beyond what those imports did (not on Windows, and
-        macOS may ignore it).  Returns {"answer": what it returned, "printed": the first 2000
-        characters of what it printed}.  Raises `Ended` when there is no answer.
+        memory_mib: how much memory it may take beyond what those imports did; where the system
+        sets no such limit (Windows, macOS), we look ten times a second.  Returns {"answer": what
+        it returned, "printed": the first 2000 characters of what it printed}.  Raises `Ended` when
+        there is no answer.
         """
         limits = {"seconds": seconds, "memory_mib": memory_mib}
         try:
             self._send({"task": task, "message": message, **limits})
-            reply = self._reply(seconds)
+            reply = self._reply(seconds, memory_mib)
         except BaseException:
             self.close()
             raise
@@ -141,46 +145,58 @@ class Child(contextlib.AbstractContextManager):
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            start_new_session=True,  # its processes can be ended together; Ctrl-C is ours alone
-            creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
+            **ALONE,
         )
         self._lines, self._printed = _lines(process.stdout), _Printed(process.stderr)
         self._orders = _writer(process.stdin)
         self._orders.put(json.dumps(_path()).encode() + b"\n")
         self._ending = weakref.finalize(self, _end, process)
 
-    def _reply(self, seconds):
+    def _reply(self, seconds, memory_mib):
         """Wait for the reply to the newest order, a dict.  Raises Ended when none comes."""
-        limit, clock = START_SECONDS, None
+        limit, meter = START_SECONDS, None
         late = f"did not start within {START_SECONDS} s: is the computer busy?"
         while True:
             try:
-                line = self._lines.get(timeout=limit)
+                line = self._lines.get(timeout=min(limit, LOOK_SECONDS) if meter else limit)
             except queue.Empty:
-                limit = clock.left() if clock else 0
+                if meter and meter.took_more():
+                    raise Ended(_too_large(memory_mib)) from None
+                limit = meter.left() if meter else 0
                 if limit <= 0:
                     raise Ended(late) from None
                 continue
             if line.startswith(b"{"):
                 return json.loads(line)
             if line == READY:
-                limit, clock = seconds, _Clock(self._process.pid, seconds)
+                limit, meter = seconds, _Meter(self._process.pid, seconds, memory_mib)
                 late = f"took longer than {seconds:g} s: is there a loop that does not end?"
             if not line:
                 raise Ended(_death(self._process, late, limit))
 
 
-class _Clock:
-    """Counts a child's seconds of the processor: on a busy machine its own are fewer than ours."""
+class _Meter:
+    """Counts what a child takes: seconds of the processor, which on a busy machine are fewer than
+    ours, and memory, for systems that set no limit to it."""
 
-    def __init__(self, pid, seconds):
+    def __init__(self, pid, seconds, memory_mib):
         self._child, self._seconds = psutil.Process(pid), seconds
         self._before, self._begin = self._used(), time.perf_counter()
+        self._most = math.inf if memory_mib is None else self._size() + memory_mib * 2**20
 
     def _used(self):
         with contextlib.suppress(psutil.Error):
             return sum(self._child.cpu_times()[:2])
         return math.inf
+
+    def _size(self):
+        with contextlib.suppress(psutil.Error):
+            return self._child.memory_info().rss
+        return 0
+
+    def took_more(self):
+        """Say whether it has taken more memory than it may."""
+        return self._size() > self._most
 
     def left(self):
         """Return how long to wait still: 0 when its seconds are used, or many more went by."""
@@ -196,8 +212,14 @@ def _path():
 
 def _end(process):
     """End a process, and those that it started."""
-    with contextlib.suppress(OSError, AttributeError):  # nothing is left; Windows has no groups
-        os.killpg(process.pid, signal.SIGKILL)
+    if hasattr(os, "killpg"):
+        with contextlib.suppress(OSError):  # nothing is left
+            os.killpg(process.pid, signal.SIGKILL)
+    else:  # Windows has no groups, only parents
+        with contextlib.suppress(psutil.Error):
+            for one in psutil.Process(process.pid).children(recursive=True):
+                with contextlib.suppress(psutil.Error):
+                    one.kill()
     process.kill()
     process.wait()
 
@@ -267,6 +289,10 @@ def _death(process, late, limit):
         return "ended the process (segmentation fault): did it write outside an array?"
     how = str(signal.strsignal(-status)).lower() if status < 0 else f"exit status {status}"
     return f"ended the process ({how})"
+
+
+def _too_large(memory_mib):
+    return f"used more than {memory_mib:g} MiB of memory"
 
 
 # ---------------------------------------------------------------- inside the child
@@ -347,7 +373,7 @@ def _reason(error, memory_mib):
     """Say in a sentence what was raised, and by which line of the reader's code."""
     what = f"{type(error).__name__}: {error}"[:1000].removesuffix(": ")
     if isinstance(error, MemoryError) and memory_mib:
-        what = f"used more than {memory_mib:g} MiB of memory"
+        what = _too_large(memory_mib)
     if isinstance(error, RecursionError):
         what = "recursed without end"
     frames = traceback.extract_tb(error.__traceback__)

@@ -9,6 +9,7 @@ import json
 import os
 import shutil
 import stat
+import time
 import tomllib
 from pathlib import Path
 
@@ -17,14 +18,20 @@ from lib2048.machine.process import on_sudden_end
 
 SPARE_BYTES = 64 << 20  # left free on the disk
 MOST_BYTES = 64 << 20  # of a file that is read as a whole, where nobody says otherwise
+HELD_SECONDS = 2  # a virus scanner lets go of a file by then
+
+
+class InUse(OSError):
+    """Another program holds a file and lets nobody replace it: a table program on Windows."""
 
 
 def write_atomic(path, write, nbytes=0):
     """Write a file in one step: all of it or nothing.
 
     write: a function that takes an open binary file; nbytes: about how much it will write.
-    Raises OSError, before anything is written, when the disk has not that much room, and ValueError
-    where something else than a plain file stands in its place.
+    Raises OSError, before anything is written, when the disk has not that much room; ValueError
+    where something else than a plain file stands in its place; and InUse, with the old file as it
+    was, when another program holds that.
     """
     path = plain_place(path)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -39,7 +46,7 @@ def write_atomic(path, write, nbytes=0):
             write(file)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(part, path)
+        move(part, path)
     finally:
         part.unlink(missing_ok=True)
         _parts.discard(part)
@@ -61,6 +68,28 @@ def plain_place(path):
     if path.exists() and not path.is_file():
         raise ValueError(f"{path}: {_kind(path.stat().st_mode)}, where a file is to be written")
     return path
+
+
+def move(old, new):
+    """Let a file take the place of another in one step; raise InUse where a program holds that."""
+    _patiently(lambda: os.replace(old, new), new)
+
+
+def remove(path):
+    """Remove a file, if it is there; raise InUse where another program holds it."""
+    _patiently(lambda: Path(path).unlink(missing_ok=True), path)
+
+
+def _patiently(act, path):
+    end = time.monotonic() + HELD_SECONDS
+    while True:
+        try:
+            return act()
+        except PermissionError:
+            if time.monotonic() > end:
+                why = "is read-only, or another program holds it: close it there"
+                raise InUse(f"{path}: {why}") from None
+        time.sleep(HELD_SECONDS / 40)
 
 
 _parts = set()  # files that are being written

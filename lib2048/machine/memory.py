@@ -1,5 +1,6 @@
 """Memory: what is free, before it is taken, and arrays that threads can write side by side."""
 
+import sys
 from pathlib import Path
 
 import numba
@@ -50,6 +51,24 @@ def _room(group, limit, used, given_back):
         yield int(_text(group / limit)) - max(0, taken)
     except ValueError:  # "max", or nothing there
         return
+
+
+def peak_mib(status="/proc/self/status"):
+    """Return the most memory that this process had, in MiB; None where no system says it.
+
+    status: where Linux says it; on Windows psutil knows, elsewhere what is counted for limits.
+    """
+    for line in _text(Path(status)).splitlines():
+        if line.startswith("VmHWM:"):
+            return int(line.split()[1]) >> 10
+    if most := getattr(psutil.Process().memory_info(), "peak_wset", None):
+        return most >> 20
+    try:
+        import resource
+    except ImportError:
+        return None
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss  # in bytes on macOS, else in KiB
+    return most >> (20 if sys.platform == "darwin" else 10)
 
 
 def _text(path):

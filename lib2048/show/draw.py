@@ -13,11 +13,11 @@ import operator
 import textwrap
 from html import escape
 from itertools import accumulate
-from pathlib import Path
 from typing import NamedTuple
 
 from lib2048.game.board import to_tiles
 from lib2048.game.spec import ACTIONS
+from lib2048.machine.files import write_text
 from lib2048.show.words import image, set_apart, thousands
 
 __all__ = [
@@ -98,7 +98,7 @@ class Picture:
 
     def save(self, path):
         """Write the SVG document to a file; its name should end in .svg."""
-        Path(path).write_text(self.svg + "\n", encoding="utf-8", newline="\n")
+        write_text(path, self.svg + "\n")
 
     def captioned(self, caption, bold=False, wrap=True):
         """Return this picture with a caption centred under it, wrapped to its width unless told."""

@@ -2,11 +2,13 @@
 
 Not in the worker itself: so its memory is free when it ends, a crash or the system's hunt for
 memory takes one run and no worker with it, the number of threads is each run's own, and Stop is
-what it is for `lib2048 train`, a polite kill: checkpoint, then the end.  The worker holds one end
-of a pipe and never writes into it again; when the worker dies, even by signal 9, the system closes
-the pipe, and the process ends at once, so that another may go on from the checkpoint.
+what it is for `lib2048 train`, a polite kill: checkpoint, then the end.  It comes by a pipe, since
+Windows knows no polite kill of another process.  The worker holds one end of that pipe; when the
+worker dies, even by signal 9, the system closes it, and the process ends at once, so that another
+may go on from the checkpoint.
 """
 
+import _thread
 import contextlib
 import json
 import os
@@ -18,6 +20,7 @@ import tempfile
 import threading
 from pathlib import Path
 
+from lib2048.machine.child import ALONE
 from lib2048.machine.kernels import LIBRARY
 from lib2048.sweep import memory_shares
 from lib2048.sweep.lists import KINDS
@@ -62,7 +65,7 @@ def _started(order, said):
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=said,
-        start_new_session=True,  # Ctrl-C is the worker's alone
+        **ALONE,  # Ctrl-C is the worker's alone
         env=os.environ | {"PYTHONPATH": path} | dict.fromkeys(THREADS, threads),
     )
     with contextlib.suppress(OSError):  # it is dead: its last words say why
@@ -79,7 +82,9 @@ def _watch(process, wanted):
             process.wait(LOOK_SECONDS)
         except subprocess.TimeoutExpired:
             if not (asked or wanted()):
-                process.terminate()
+                with contextlib.suppress(OSError):  # it has just ended
+                    process.stdin.write(b"stop")
+                    process.stdin.flush()
                 asked = True
     return asked
 
@@ -104,14 +109,16 @@ def serve():
     os.dup2(2, 1)  # what is printed is no answer
     line = orders.readline()
     if line:
-        threading.Thread(target=_end_with, args=(orders,), daemon=True).start()
+        threading.Thread(target=_heed, args=(orders,), daemon=True).start()
         os.write(answers, json.dumps(_answer(json.loads(line))).encode())
     sys.stderr.flush()
     os._exit(0)  # threads that are still at work shall not keep it
 
 
-def _end_with(pipe):
-    pipe.read(1)  # which returns when the other end is gone
+def _heed(pipe):
+    """Stop politely when a pipe says so, and at once when its other end is gone."""
+    while pipe.read(4) and signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+        _thread.interrupt_main(signal.SIGTERM)  # as if it had come
     os._exit(1)
 
 

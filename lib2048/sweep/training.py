@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import psutil
-
 from lib2048.learn.rules import find
 from lib2048.learn.settings import Settings, flags, of_seed
 from lib2048.machine.files import read_csv, read_json, write_text
+from lib2048.machine.memory import peak_mib
 from lib2048.machine.schema import Number
 from lib2048.play.evaluation import TEST_SEED, evaluate
 from lib2048.play.players import network_player
@@ -173,20 +172,10 @@ def _keep_facts(path, history):
     if (found := facts(path)) is not None:
         return found
     found = {"games": history.count, "actions": history.actions, "seconds": history.took}
-    found |= {"mean_last": history.mean_last() if history.count else None, "peak_mib": _peak_mib()}
+    found |= {"mean_last": history.mean_last() if history.count else None, "peak_mib": peak_mib()}
     told = found | {"config": read_json(path / CONFIG)}
     write_text(path / DONE, json.dumps(told, indent=2) + "\n")
     return found
-
-
-def _peak_mib():
-    """Return the most memory that this process had, in MiB; None where the system does not say."""
-    try:
-        with open("/proc/self/status", encoding="ascii") as status:
-            return next(int(line.split()[1]) >> 10 for line in status if line.startswith("VmHWM"))
-    except (OSError, StopIteration):
-        most = getattr(psutil.Process().memory_info(), "peak_wset", None)
-        return most and most >> 20
 
 
 def test_rows(path):

@@ -8,9 +8,10 @@ import psutil
 
 from lib2048.learn.settings import Settings
 from lib2048.machine.arrays import Archive, write_arrays
-from lib2048.machine.files import named, read_json, write_text
+from lib2048.machine.files import InUse, named, open_file, read_json, remove, write_text
 from lib2048.machine.kernels import SOURCE_HASH
 from lib2048.machine.lock import Lock
+from lib2048.machine.terminal import say
 from lib2048.networks import neural
 from lib2048.train.history import EVALUATIONS, HISTORY, STAGES
 
@@ -191,15 +192,33 @@ class RunFolder:
             self._write_config()
             write_arrays(self.path / WEIGHTS, arrays)
             self._write_texts(texts)
-            (self.path / CHECKPOINT).unlink(missing_ok=True)
+            remove(self.path / CHECKPOINT)
             self._seen = self._runs()
+
+    def complete(self, texts):
+        """Write the texts of a run that is over, where they are not as they should be."""
+        stale = {name: text for name, text in texts.items() if not self._holds(name, text)}
+        if stale:
+            with self.held():
+                self._write_texts(stale)
+
+    def _holds(self, name, text):
+        try:
+            with open_file(self.path / name) as file:
+                return file.read() == text.encode()
+        except ValueError:
+            return False
 
     def _write_config(self):
         write_text(self.path / CONFIG, json.dumps(self.config, indent=2) + "\n")
 
     def _write_texts(self, texts):
+        """Write texts; the run's arrays hold all that is in them, so one that is held can wait."""
         for name, text in texts.items():
-            write_text(self.path / name, text)
+            try:
+                write_text(self.path / name, text)
+            except InUse as error:
+                say(f"{error}; what is new is written with the next checkpoint, or by --resume")
         self._seen = self._runs()
 
 

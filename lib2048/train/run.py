@@ -16,6 +16,8 @@ from lib2048.learn.settings import BUDGETS, Settings, check_budget, check_rate
 from lib2048.learn.tables import NETWORK_OPTIONS, TableSettings
 from lib2048.machine.arrays import Form, check_arrays
 from lib2048.machine.extras import package
+from lib2048.machine.files import InUse
+from lib2048.machine.terminal import say
 from lib2048.machine.threads import aside
 from lib2048.networks.storage import begin_with
 from lib2048.train import checkups
@@ -236,7 +238,7 @@ class Run:
                 now = time.perf_counter()
                 chunk = _next_chunk(chunk, self.actions - before, now - begin)
                 if self.folder and now - saved > pause:
-                    self.save()
+                    self._save_on_the_way()
                     saved = time.perf_counter()
                     pause = max(self.settings.checkpoint_every, CHECKPOINT_PAUSE * (saved - now))
             self._test()
@@ -316,9 +318,17 @@ class Run:
             self.learner.export(self.folder.path)
             self.folder.finish(self.arrays(), self.history.texts())
             self._kept = self._extent()
+        else:
+            self.folder.complete(self.history.texts())
 
     def _extent(self):
         return self.actions, self.history.count, len(self.history.evaluations)
+
+    def _save_on_the_way(self):
+        try:
+            self.save()
+        except InUse as error:
+            say(f"{error}; the run goes on, and its next checkpoint may be written")
 
     def save(self) -> None:
         """Write a checkpoint into the folder; `resume` goes on from there."""

@@ -26,7 +26,7 @@ from lib2048.course.labs.notebook import (
     student_of,
 )
 from lib2048.course.labs.pack import KINDS, LIST, hash_of, is_of
-from lib2048.machine.files import open_file, read_json, write_text
+from lib2048.machine.files import move, open_file, read_json, write_text
 from lib2048.machine.terminal import one_line
 
 MOST_FILES = 1000  # of one pack
@@ -428,8 +428,8 @@ def _write(one, folder):
         text = json.dumps(asdict(one.who), indent=1, ensure_ascii=False)
         write_text(new / RECORD, text + "\n")
         if folder.exists():
-            folder.rename(Path(part, "old"))
-        new.rename(folder)
+            move(folder, Path(part, "old"))
+        move(new, folder)
 
 
 def read_record(folder):

@@ -122,7 +122,7 @@ def _some_games(path, played, games, seed, limits, progress):
     """Return (name, games) of one process, from the game after those played; at least one."""
     first, count = len(played), games - len(played)
     running = len(list(itertools.takewhile(lambda game: game.why, reversed(played))))
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         message = {"file": os.path.abspath(path), "folder": folder, "seed": seed, "first": first}
         message |= {"count": count, "failures": running, "limits": asdict(limits)}
         with _followed(Path(folder, LOG), lambda done: progress(first + done)):
