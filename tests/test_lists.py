@@ -192,6 +192,8 @@ WRONG = {
     "no file to begin with": (RUN + 'from = " "', "from = ' ': write a text in quotes"),
     "a player in two lines": (PLAY + 'player = "a\\nb"\nnetwork = "a.npz"', "a: player = 'a\\nb'"),
     "a name that is a path": (RUN + '[[run]]\nname = "a/../b"', "[[run]] 2: needs a name"),
+    "a name of Windows": ('[[run]]\nname = "Aux.1"', "[[run]] 1: needs a name"),
+    "a name with a dot at its end": ('[[run]]\nname = "a."', "[[run]] 1: needs a name"),
     "a double name": (RUN + RUN, "two of the list are called a-seed1"),
     "a double seed": (RUN + "seeds = [1, 2, 1]", "two of the list are called a-seed1"),
     "an unknown key": (RUN + "eval_every = 3", "a: unknown key 'eval_every': is it 'eval-every'?"),

@@ -12,7 +12,6 @@ from types import SimpleNamespace
 
 import mypy
 import numba
-import numpy as np
 import psutil
 import pytest
 from llvmlite import binding
@@ -21,7 +20,6 @@ from test_child import has_ended
 
 from lib2048 import Run, Settings
 from lib2048.machine import child, files, memory, native
-from lib2048.machine.kernels import kernel
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -254,18 +252,17 @@ TARGETS = {"x86_64-pc-windows-msvc": "prefetcht0", "aarch64-apple-darwin": "prfm
            "aarch64-pc-windows-msvc": "prfm", "riscv64-unknown-linux-gnu": "ld"}  # fmt: skip
 
 
-@kernel
+@numba.jit(nopython=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def hinted(array, index):
-    native.prefetch(array, index)
-    return native.peek(array, index)
+    native._prefetch(array, index)
+    return native._peek(array, index)
 
 
 @pytest.fixture(scope="module")
 def lowered():
     """Return a function that compiles what is ours alone, not numba's, for another processor."""
-    assert hinted(np.arange(9), 4) == 4
-    hinted.inner.compile(hinted.signatures[0])
-    [text] = hinted.inner.inspect_llvm().values()
+    hinted.compile((numba.int64[::1], numba.int64))
+    [text] = hinted.inspect_llvm().values()
     text = "\n".join(re.findall(OURS, text, re.MULTILINE | re.DOTALL))
     text = re.sub(r", ![a-z]+ ![0-9]+| #[0-9]+", "", text)  # what is said of it elsewhere
     binding.initialize_all_targets()

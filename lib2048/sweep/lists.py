@@ -24,7 +24,8 @@ DEFAULTS, COLLECT = "defaults", "collect"
 FILLED = ("runs", "tests", "evaluations", "history", "stages", "each", "rows")
 COLLECT_KEYS = dict.fromkeys(FILLED, str) | {"hours": float, "every": int, "on-the-way": None}
 MOST_BYTES = 1 << 20  # of a list
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,99}")  # of a folder, on any system
+WINDOWS = r"(?!(con|prn|aux|nul|com\d|lpt\d)(\.|$))"  # keeps these names to itself
+NAME = re.compile(WINDOWS + r"[a-z0-9]([a-z0-9._+-]{0,98}[a-z0-9_+-])?", re.I | re.A)  # of a folder
 
 
 def read_list(path):
@@ -109,7 +110,8 @@ def _read(kind, asked, defaults):
     jobs = []
     for number, table in enumerate(asked, 1):
         if not (isinstance(name := table.get("name"), str) and NAME.fullmatch(name)):
-            raise ValueError(f"[[{kind}]] {number}: needs a name, of letters, digits and . _ + -")
+            how = "of letters, digits and . _ + -, which any system takes"
+            raise ValueError(f"[[{kind}]] {number}: needs a name, {how}")
         try:
             jobs += KINDS[kind].read(defaults | table)
         except (ValueError, MemoryError) as error:
