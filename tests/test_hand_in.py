@@ -477,6 +477,9 @@ def test_a_file_that_is_no_python_is_refused(tmp_path, one_line_error):
     said = one_line_error("labs", "check", "hw01", tmp_path / "player.py")
     assert "player.py, line 1: expected ':'" in said
     assert "no Python file" in one_line_error("labs", "check", "hw01", tmp_path / "none.py")
+    for text in ("x = " + "-" * 100_000 + "1", "x" + ".a" * 100_000, "#" * 2_000_000):
+        (tmp_path / "player.py").write_text(text)
+        assert "no Python file" in one_line_error("labs", "check", "hw01", tmp_path / "player.py")
     (tmp_path / "player.py").write_bytes(b"\xff\xfe\x00")
     assert "no Python file" in one_line_error("labs", "check", "hw01", tmp_path / "player.py")
 

@@ -153,7 +153,7 @@ def feedback(lab, folder, tell=lambda line: None):
             path = course.folder / "feedback" / student / lab / f"{lab}.html"
             try:
                 write_text(path, _page(child, course, lab, row, tell))
-            except OSError as error:
+            except (OSError, ValueError) as error:
                 tell(f"{student}: {one_line(error)}")
                 continue
             place = one_line(f"{who.name}_{who.student}_assignsubmission_file_")

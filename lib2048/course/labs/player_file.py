@@ -53,7 +53,8 @@ def _text(path):
         compile(text, str(path), "exec", dont_inherit=True)
         return text
     except SyntaxError as error:
-        raise ValueError(f"{path}, line {error.lineno}: {error.msg}") from None
+        where = f", line {error.lineno}" if error.lineno else ""
+        raise ValueError(f"{path}{where}: {error.msg}") from None
     except (ValueError, RecursionError, MemoryError) as error:
-        why = str(error).removeprefix(f"{path}: ")
+        why = str(error).removeprefix(f"{path}: ") or "it is nested too deeply"
         raise ValueError(f"{path}: no Python file can be read there ({why})") from None
