@@ -98,6 +98,31 @@ def test_a_curve_is_drawn_over_actions_and_says_its_units():
     assert ax.get_ylim()[0] == 0 and ax.get_xlim()[0] == 0
 
 
+LEGENDS = {  # every plot whose groups a reader names
+    "curves": lambda name: plot.curves({name: frame([1, 2])}),
+    "each": lambda name: plot.curves({name: frame([1, 2])}, each=True),
+    "reference": lambda name: plot.curves(frame([1, 2]), reference={name: 2}),
+    "scores": lambda name: plot.scores({name: [1, 2]}),
+    "ecdf": lambda name: plot.scores({name: [1, 2]}, "ecdf"),
+    "tiles": lambda name: plot.tiles({name: {64: 0.5}}),
+    "differences": lambda name: plot.differences({name: differences(a=(1, 2))}),
+    "tradeoff": lambda name: plot.tradeoff(
+        {name: pd.DataFrame([("x", 1, 2, 1)], columns=["name", "moves_per_s", "mean", "ci95"])}
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", LEGENDS)
+@pytest.mark.parametrize("name", ["_mine", "mine", "50 %"])
+def test_a_legend_has_every_name(kind, name):
+    assert [text.strip() for text in legend(LEGENDS[kind](name))] == [name]
+
+
+def test_points_have_the_colour_of_their_curve_under_any_name():
+    ax = plot.curves({"_mine": frame([1, 2])}, points={"_mine": frame([1])})
+    assert ax.lines[0].get_color() == ax.lines[1].get_color()
+
+
 def test_one_curve_needs_no_legend_and_a_history_is_a_curve():
     ax = plot.curves(SimpleNamespace(frame=frame([5, 6])), x="games")
     assert ax.get_legend() is None

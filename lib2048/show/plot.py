@@ -118,6 +118,11 @@ def _axes(ax, height=HEIGHT):
     return ax if ax is not None else plt.subplots(figsize=(WIDTH, height))[1]
 
 
+def _named(things):
+    """Return {label: …} with labels that a legend shows: one that begins with _ it leaves out."""
+    return {f" {n}" if str(n).startswith("_") else n: thing for n, thing in things.items()}
+
+
 def show(ax, finding):
     """Show the figure of an ax under the cell, once, with its finding as the alt text."""
     from IPython.display import display
@@ -200,7 +205,7 @@ def curves(
     """
     ax = _axes(ax)
     curves = curves if isinstance(curves, dict) else {None: curves}
-    for label, frames in curves.items():
+    for label, frames in _named(curves).items():
         frames = _frames(frames, label, x, y)
         if each:
             _draw_each(ax, frames, x, y, label)
@@ -211,7 +216,7 @@ def curves(
         frames = _frames(frames, command, x, y)
         label = "recorded" if len(frames) == 1 else f"recorded, {len(frames)} seeds"
         _draw_curve(ax, frames, x, y, label, band=len(frames) > 1, **old)
-    for (label, level), dots in zip((reference or {}).items(), itertools.cycle(":-.")):
+    for (label, level), dots in zip(_named(reference or {}).items(), itertools.cycle(":-.")):
         ax.axhline(level, color=GREY, linestyle=dots, linewidth=1.5, label=label)
     _draw_points(ax, points or {}, x, y)
     _finish_curves(ax, x, y, logx)
@@ -281,7 +286,7 @@ def _draw_points(ax, points, x, y):
     """Draw open marks with their intervals; those of all curves share one line of the legend."""
     colours = {line.get_label(): line.get_color() for line in ax.lines}
     look = {"marker": "D", "markersize": 8, "markerfacecolor": "white", "linestyle": "none"}
-    for label, frame in points.items():
+    for label, frame in _named(points).items():
         _check_frame(frame, label, x, y)
         colour = colours.get(label, GREY)
         ax.errorbar(frame[x], frame[y], frame.get("ci95"), color=colour, label="_", **look)
@@ -313,7 +318,7 @@ def tiles(results, tiles=None, ax=None):
         tiles: which tiles to show; by default from the largest that all games reach up to the
             largest that any game reaches.
     """
-    ax, table = _axes(ax), _reached(results, tiles)
+    ax, table = _axes(ax), _reached(_named(results), tiles)
     _bars(ax, table, "bar", numbered=0.8 * WIDTH / table.size > 0.3)
     _name_ticks(ax.xaxis, list(map(str, table)))
     ax.set(ylim=(0, 1.1), xlabel="tile", ylabel="games that reach it (%)")  # room for numbers
@@ -410,7 +415,7 @@ def scores(scores, kind="histogram", ax=None):
     """
     if kind not in ("histogram", "ecdf"):
         raise ValueError(f'kind is "histogram" or "ecdf", not {kind!r}')
-    scores = scores if isinstance(scores, dict) else {None: scores}
+    scores = _named(scores) if isinstance(scores, dict) else {None: scores}
     samples = {n: np.asarray(getattr(s, "scores", s), float).ravel() for n, s in scores.items()}
     if not samples or not all(sample.size for sample in samples.values()):
         raise ValueError("there are no scores to draw")
@@ -580,7 +585,7 @@ def differences(groups, xlabel="difference (%)", ax=None):
     Raises:
         ValueError: where none has rows or one lacks these columns.
     """
-    groups = {label: frame for label, frame in groups.items() if len(frame)}
+    groups = {label: frame for label, frame in _named(groups).items() if len(frame)}
     if not groups:
         raise ValueError("there are no differences to draw")
     names = list(next(iter(groups.values())).index)
@@ -615,7 +620,7 @@ def tradeoff(groups, ax=None):
         raise ValueError("there are no players to show")
     ax = _axes(ax, 5)
     note = {"textcoords": "offset points", "rotation": 40, "rotation_mode": "anchor"}
-    for n, (label, frame) in enumerate(groups.items()):
+    for n, (label, frame) in enumerate(_named(groups).items()):
         _check_frame(frame, label, "name", "moves_per_s", "mean", "ci95")
         frame = frame.sort_values("moves_per_s")
         speed, mean, half = (frame[name] for name in ("moves_per_s", "mean", "ci95"))
