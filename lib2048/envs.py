@@ -20,6 +20,8 @@ lets that end the game as well.
 same games as those of `lib2048 play --seed s`.
 """
 
+import numbers
+
 import numpy as np
 
 from lib2048.game import board as boards
@@ -75,6 +77,7 @@ class TwentyFortyEight(gymnasium.Env):
         self._begun()
         if not self.action_space.contains(action):
             raise ValueError(f"action {action!r}: say 0 (Up), 1 (Right), 2 (Down) or 3 (Left)")
+        action = int(action)  # True is an action, and no index
         reward = self._rewards[action]
         legal = reward != ILLEGAL
         if legal:
@@ -137,8 +140,8 @@ class TwentyFortyEightVector(VectorEnv):
     single_observation_space, single_action_space = OBSERVATIONS, ACTIONS
 
     def __init__(self, num_envs=1, illegal_ends=False):
-        if num_envs < 1:
-            raise ValueError(f"num_envs is {num_envs}: at least one game")
+        if not isinstance(num_envs, numbers.Integral) or num_envs < 1:
+            raise ValueError(f"num_envs is {num_envs!r}: a whole number, at least one game")
         self.num_envs, self.games, self.illegal_ends = num_envs, None, illegal_ends
         self.observation_space = batch_space(OBSERVATIONS, num_envs)
         self.action_space = batch_space(ACTIONS, num_envs)

@@ -163,6 +163,13 @@ def test_a_caption_stands_below_and_is_wrapped_and_escaped():
     assert picture.height > draw.board(BOARD).height
 
 
+@pytest.mark.parametrize("odd", ["\x00", "\x1b[31m", "\x0b", "\ud800", "\ufffe", "]]>", "</text>"])
+def test_a_caption_with_what_xml_cannot_hold_is_still_a_picture(odd):
+    picture = draw.board(BOARD, caption=f"a{odd}b")
+    assert re.search("a.{1,7}b$", "".join(ET.fromstring(picture.svg).itertext()).strip())
+    ET.fromstring(picture._repr_html_().replace(">", "/>").encode())
+
+
 # --------------------------------------------------------------------------------------- pictures
 
 

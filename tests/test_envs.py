@@ -139,6 +139,8 @@ def test_what_it_renders():
         (lambda env: envs.TwentyFortyEight("human"), "render_mode 'human'"),
         (lambda env: envs.TwentyFortyEight().step(0), "begin a game first"),
         (lambda env: envs.TwentyFortyEightVector(0), "num_envs is 0"),
+        (lambda env: envs.TwentyFortyEightVector(1.5), "num_envs is 1.5"),
+        (lambda env: envs.TwentyFortyEightVector("4"), "num_envs is '4'"),
     ],
 )
 def test_wrong_use_is_told_in_a_line(wrong, said):
@@ -146,6 +148,15 @@ def test_wrong_use_is_told_in_a_line(wrong, said):
     env.reset(seed=1)
     with pytest.raises((ValueError, gymnasium.error.ResetNeeded), match=said):
         wrong(env)
+
+
+@pytest.mark.parametrize("action", [1, True, np.int64(1), np.uint8(1), np.array(1)])
+def test_every_form_of_an_action_is_the_same_action(action):
+    """What gymnasium's space takes for one: agents return numpy's numbers."""
+    env, other = make(), make()
+    env.reset(seed=1)
+    other.reset(seed=1)
+    assert data_equivalence(env.step(action), other.step(1))
 
 
 def test_many_games_are_those_of_gymnasium_s_own_vector():

@@ -11,14 +11,13 @@ the pair (row, column).
 
 import operator
 import textwrap
-from html import escape
 from itertools import accumulate
 from typing import NamedTuple
 
 from lib2048.game.board import to_tiles
 from lib2048.game.spec import ACTIONS
 from lib2048.machine.files import write_text
-from lib2048.show.words import image, set_apart, thousands
+from lib2048.show.words import escaped, image, set_apart, thousands
 
 __all__ = [
     "TILE_COLOURS",
@@ -129,7 +128,7 @@ def _element(name, text=None, **attributes):
     said = {key.replace("_", "-"): value for key, value in attributes.items() if value is not None}
     looks = (f'{key}="{v if isinstance(v, str) else _n(v)}"' for key, v in said.items())
     head = f"<{name} {' '.join(looks)}"
-    return f"{head}/>" if text is None else f"{head}>{escape(str(text))}</{name}>"
+    return f"{head}/>" if text is None else f"{head}>{escaped(text)}</{name}>"
 
 
 def _rect(x, y, width, height, fill, radius, **looks):

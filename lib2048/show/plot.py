@@ -362,7 +362,7 @@ def _reached(results, tiles):
         raise ValueError("there are no results to show")
     rows = {name: _shares(name, result) for name, result in results.items()}
     every = sorted(set(tiles or ()).union(*rows.values()))
-    table = pd.DataFrame.from_dict(rows, "index", dtype=float).reindex(columns=every)
+    table = pd.DataFrame(list(rows.values()), list(rows), dtype=float).reindex(columns=every)
     if not every:
         return table
     above = table.bfill(axis=1)  # the share of the next larger tile that it names

@@ -9,6 +9,8 @@ import numpy as np
 
 MOST = 8  # curves that are told of
 BEYOND = 0.05  # of a curve's whole range: a turn that is told of
+# What XML cannot hold; a picture with one of them is not shown at all.
+NO_XML = re.compile(r"[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 WORD = re.compile(r"[^\W\d_]{2}")  # not the k of 20 k
 THIN = "\u202f"  # the thousands are set apart by a narrow space that does not break
 
@@ -23,10 +25,15 @@ def set_apart(text):
     return text.replace(",", THIN).replace("-", "−")
 
 
+def escaped(text):
+    """Return a text as HTML and SVG hold it, � in the place of what neither can."""
+    return escape(NO_XML.sub("\ufffd", str(text)))
+
+
 def image(kind, data, text):
     """Return a picture as HTML, data: bytes of this media type, and the words that tell of it."""
     source = f"data:{kind};base64,{base64.b64encode(data).decode()}"
-    return f'<img src="{source}" alt="{escape(text)}" style="max-width:100%">'
+    return f'<img src="{source}" alt="{escaped(text)}" style="max-width:100%">'
 
 
 def describe(figure, number=str):
