@@ -1,10 +1,11 @@
 """Damaged and hostile files, drawn by number: python tests/hostile.py --files 1000
 
 File n is a function of (seed, n).  A file of weights is loaded, described and converted, a run is
-resumed and goes on; all of that happens in a process of its own, which may not die.  What may
-come of it: a refusal in one line, or exactly what the undamaged file gives.  Files that were
-sealed anew after an edit (somebody took that trouble), and those of other programs, which have no
-hash, may also give something else, but no crash.
+resumed and goes on, and what a sweep, a curve, a rule and a reader's record hold is read; all of
+that happens in a process of its own, which may not die.  What may come of it: a refusal in one
+line, or exactly what the undamaged file gives.  Files that were sealed anew after an edit (somebody
+took that trouble), and those without a hash (of other programs, and all text), may also give
+something else, but no crash.
 """
 
 import argparse
@@ -14,6 +15,8 @@ import faulthandler
 import hashlib
 import io
 import json
+import os
+import re
 import shutil
 import sys
 import tempfile
@@ -28,8 +31,14 @@ from pathlib import Path
 import numpy as np
 
 from lib2048 import Network, Run, Settings, convert, evaluate, load
+from lib2048.course import predictions
+from lib2048.course.reader import folder as reader
+from lib2048.course.recorded import RunsFolder
+from lib2048.learn.rules import find
 from lib2048.machine import arrays as machine
 from lib2048.networks import storage
+from lib2048.sweep import read_collect, read_list
+from lib2048.sweep.carrying_out import check_jobs
 
 NAME = "cells:0123,456"
 REFUSALS = (ValueError, OSError, MemoryError, FloatingPointError)
@@ -53,6 +62,47 @@ NEURAL = {
     "run-policy": {"network": "policy", "batch": "games2", "returns": "to-go"},
     "run-value": {"network": "cnn22sss", "batch": "shuffle8", "average": 0.9, "starts": "restart"},
 }
+
+
+FOLDERS = {  # of text, and the files in them that are damaged
+    "sweep": ["list.toml", "list.toml", "player/played.json", "player/played.json",
+              "random/done.json", "small/done.json",
+              "run-seed1/done.json", "run-seed1/tests.csv", "run-seed1/config.json"],
+    "curves": ["history.csv", "evaluations.csv", "stages.csv", "config.json"],
+    "reader": ["progress.json"],
+    "rule": ["rule.py"],
+}  # fmt: skip
+LIST = """
+[defaults]
+[collect]
+tests = "tests"
+[[run]]
+name = "run"
+network = "cells:0123"
+actions = 3000
+tests = {1 = 3}
+from = "none{seed}.npz"
+[[play]]
+name = "player"
+player = "heuristic"
+depth = 2
+games = 4
+table-mib = 0
+[[play]]
+name = "random"
+player = "random"
+games = 3
+[[ship]]
+name = "small"
+network = "sweep/run-seed1"
+tests = {1 = 2}
+"""
+RULE = """from lib2048 import Rule
+def update(weights, memory, positions, error, rate):
+    for p in positions:
+        weights[p] += rate * error
+mine = Rule("mine", update, rate="eta", default=0.5)
+"""
 
 
 def some_weights(network, seed=1):
@@ -88,10 +138,31 @@ class Bases:
             network = self.runs["run-policy"].new_network()
             storage.save(network, self.folder / "policy.safetensors", actions=50)
         self.files = sorted(path.name for path in self.folder.iterdir() if path.is_file())
+        self._write_texts()
+
+    def _write_texts(self):
+        """Write what is text: what a sweep leaves, a run's curves, a reader's record, a rule."""
+        for name in FOLDERS:
+            (self.folder / name).mkdir()
+        path = self.folder / "sweep" / "list.toml"
+        path.write_text(LIST.replace('from = "none{seed}.npz"\n', ""))
+        for job in read_list(path):
+            (path.parent / job.label).mkdir()
+            job.go(path.parent)
+        more = {"stages": 2, "top": 32, "eval_every": 5000, "eval_games": 3}
+        settings = Settings(network=NAME, actions=20_000, **more)
+        Run(settings, self.folder / "curves").go(progress=False)
+        said = {"value": 12, "when": "2026-03-01T12:00:00+01:00"}
+        record = {"predictions": {"06.1": {"first": said, "last": said}}, "passed": {}}
+        (self.folder / "reader/progress.json").write_text(json.dumps(record))
+        (self.folder / "rule/rule.py").write_text(RULE)
 
     def draw(self, random, where):
         """Put one of the files, or a run, into a folder.  Returns (path, name)."""
-        name = str(random.choice([*self.files, *self.runs, *self.runs]))
+        name = str(random.choice([*self.files, *self.runs, *self.runs, *[*FOLDERS] * 4]))
+        if name in FOLDERS:
+            shutil.copytree(self.folder / name, where / name)
+            return where / name / str(random.choice(FOLDERS[name])), name
         if name in self.runs:
             shutil.copytree(self.folder / name, where)
             return where / str(random.choice(["checkpoint.npz"] * 9 + ["config.json"])), name
@@ -170,6 +241,7 @@ def numbered(array, random):
 
 CONFIGS = ["[]", "null", "3", '"x"', "{}", "[[1, 2]]", "[" * 10**5, '{"network": ' * 5000, "", "{",
            '{"a": NaN}', '["ab"]', "\ufffe", "true"]  # fmt: skip
+TEXT_FILES = (".json", ".csv", ".toml", ".py")
 VALUES = [None, 3, -1, 2.5, "x", "", [], {}, [1], True, 1e308, 10**40, float("nan"), "\n"]
 
 
@@ -182,9 +254,60 @@ def config_of(text, random):
     return json.dumps(found | {name: VALUES[int(random.integers(len(VALUES)))]})
 
 
+def json_of(found, random):
+    """Return what JSON holds with one strange value, somewhere in it."""
+    if not (isinstance(found, dict | list) and found) or random.random() < 0.1:
+        return VALUES[int(random.integers(len(VALUES)))]
+    keys = list(found) if isinstance(found, dict) else range(len(found))
+    key = keys[int(random.integers(len(keys)))]
+    made = dict(found) if isinstance(found, dict) else list(found)
+    made[key] = json_of(made[key], random)
+    how = random.random()
+    if how < 0.15:
+        del made[key]
+    elif how < 0.25:
+        made = made | {"more": 1} if isinstance(made, dict) else [*made, *made]
+    return made
+
+
+WORDS_OF_TEXT = ["-5", "1e308", "nan", "", '"', "[" * 20_000, "1979-05-27", "true", "{}", "x", "\0",
+                 "9" * 5000, "0", "a\nb", "\ufeff", "[[run]]"]  # fmt: skip
+
+
+def text_of(text, random):
+    """Return a text in which one word is another."""
+    words = list(re.finditer(r"[^\s,=]+", text))
+    word, new = words[int(random.integers(len(words)))], random.integers(len(WORDS_OF_TEXT))
+    return text[: word.start()] + WORDS_OF_TEXT[int(new)] + text[word.end() :]
+
+
+def odd_kind(path, random):
+    """Put something in a file's place that is no file, or has no end; return what."""
+    path.unlink()
+    how = str(random.choice(["folder", "fifo", "device", "no end", "link", "gone"]))
+    made = {
+        "folder": path.mkdir,
+        "fifo": lambda: os.mkfifo(path),
+        "device": lambda: path.symlink_to("/dev/tty0"),
+        "no end": lambda: path.symlink_to("/dev/zero"),
+        "link": lambda: path.symlink_to(path.name),
+        "gone": lambda: None,
+    }
+    made[how]()
+    return how
+
+
 def damaged(path, random):
     """Damage a file in place; return (what was done, whether no hash can tell)."""
+    if random.random() < 0.1:
+        return odd_kind(path, random), True
     raw = path.read_bytes()
+    if path.suffix in (".json", ".csv", ".toml", ".py") and random.random() < 0.6:
+        if path.suffix == ".json" and random.random() < 0.8:
+            path.write_text(json.dumps(json_of(json.loads(raw), random)))
+        else:
+            path.write_text(text_of(raw.decode(), random))
+        return f"edited {path.suffix}", True
     if path.name == "config.json":
         path.write_text(config_of(raw.decode(), random))
         return "config", True
@@ -192,7 +315,7 @@ def damaged(path, random):
     if kind == "bytes":
         content, how = bytes_of(raw, random)
         path.write_bytes(content)
-        return how, path.suffix in (".bin", ".w")  # which have no hash
+        return how, path.suffix in (".bin", ".w") or path.suffix in TEXT_FILES  # without a hash
     with np.load(io.BytesIO(raw)) as file:
         arrays, how = arrays_of(dict(file), random)
     (write_sealed if kind == "sealed" else np.savez)(path, **arrays)
@@ -214,7 +337,8 @@ def write_sealed(path, **arrays):
 def used(bases, path, name):
     """Use a file, or resume a run; return what came of it: a refusal or a digest."""
     try:
-        return "digest", (resumed if name in bases.runs else played)(bases, path, name)
+        ways = dict.fromkeys(bases.runs, resumed) | dict.fromkeys(FOLDERS, told)
+        return "digest", ways.get(name, played)(bases, path, name)
     except REFUSALS as error:
         return ("several lines" if "\n" in str(error) else "refused"), str(error)
     except BaseException:
@@ -230,6 +354,30 @@ def resumed(bases, path, name):
     kept["games"] = run.history.rows[:, [0, 1, 2, 4]]
     # where threads race, their sums differ
     return "threads" if bases.runs[name].threads > 1 else digest(*kept.values())
+
+
+def told(bases, path, name):
+    """Read what is text, by all who read it; return a digest of what it says."""
+    folder = next(above for above in path.parents if above.name == name)
+    if name == "curves":
+        found = RunsFolder(folder)
+        if found.troubles:
+            raise ValueError(next(iter(found.troubles.values())))
+        return repr([run.curves for run in found.runs.values()])[:200]
+    if name == "reader":
+        os.environ["LIB2048_MY"] = str(folder)
+        reader.read()
+        return repr(predictions.you_said("06.1"))
+    if name == "rule":
+        return repr(find(f"{folder}/rule.py:mine"))[:200]
+    jobs, wanted = read_list(folder / "list.toml"), read_collect(folder / "list.toml")
+    states = check_jobs(jobs, folder)
+    for job, state in zip(jobs, states):
+        if state == "begun" and hasattr(job, "so_far"):
+            job.so_far(folder)
+        if state == "finished" and hasattr(job, "summary"):
+            job.summary(folder)
+    return repr((states, wanted))
 
 
 def played(bases, path, name):

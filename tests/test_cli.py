@@ -376,7 +376,7 @@ def test_advice_after_a_stop_is_quoted(monkeypatch, capsys, tmp_path):
         raise Stopped(run, "stopped")
 
     monkeypatch.setattr(cli.Run, "go", stopped)
-    assert main([*TRAIN[:-1], str(tmp_path / "my run")]) == 0
+    assert main([*TRAIN[:-1], str(tmp_path / "my run")]) == 130
     assert f"--out '{tmp_path}/my run'" in capsys.readouterr().err
 
 

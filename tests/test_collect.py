@@ -595,3 +595,27 @@ def test_a_stretch_that_takes_too_long_is_left_out(swept, tmp_path, capsys):
     reproduce.prove_all([(path.stem, read_list(path), read_collect(path))], 0.1, tmp_path)
     assert "take too long" in capsys.readouterr().out
     assert reproduce.proved(tmp_path) == {}
+
+
+PLAYED = [
+    ("", "is no JSON"), ("[]", "is [], not an object"), ("{}", "lacks"),
+    ({"moves": -5}, "'moves' is -5"), ({"largest": [1e308, 1, 1]}, "'largest'[0] is 1e+308"),
+    ({"seconds": 0}, "do not belong to the same games"), ({"scores": [1]}, "belong to the same"),
+    ({"depths": [[1]]}, "'depths' is [[1]]"), ({"more": 1}, "holds 'more'"),
+    ({"job": 3}, "'job' is 3"),
+]  # fmt: skip
+
+
+def test_damaged_games_are_refused_with_the_name_of_their_file(tmp_path, refused):
+    job = Playing("one", "heuristic", games=3, depth=2)
+    path = make_folder(tmp_path, job) / "one" / "played.json"
+    job.rows(tmp_path)
+    told = json.loads(path.read_text())
+    for player in ("random", "greedy"):  # no search, and nothing that it counts
+        other = Playing(player, player, games=2)
+        other.rows(make_folder(tmp_path, other))
+        assert other.state(tmp_path) == "begun"
+    for edit, words in PLAYED:
+        path.write_text(edit if isinstance(edit, str) else json.dumps(told | edit))
+        refused(lambda: job.state(tmp_path), str(path))
+        refused(lambda: job.state(tmp_path), words)

@@ -327,3 +327,28 @@ def test_the_agent_of_the_page_learns_and_plays():
         warnings.simplefilter("ignore")
         printed = pages.run(code, {"STEPS, GAMES = 300_000, 100": "STEPS, GAMES = 4096, 2"})
     assert printed.endswith(" points\n")
+
+
+def test_many_games_begin_from_boards_that_are_asked_for():
+    env, boards_asked = make_vec(3), np.array([0x11, 0x1234, 0x22], np.uint64)
+    for asked in (boards_asked, 0x1122):
+        observations, info = env.reset(seed=3, options={"board": asked})
+        assert (info["board"] == asked).all() and (info["score"] == 0).all()
+        alone = [make() for _ in range(3)]
+        for n, one in enumerate(alone):
+            board = np.broadcast_to(asked, 3)[n]
+            observation, about = one.reset(options={"board": board})
+            assert (observations[n] == observation).all()
+            assert (info["action_mask"][n] == about["action_mask"]).all()
+    assert (env.reset(seed=3)[1]["board"] == make_vec(3).reset(seed=3)[1]["board"]).all()
+
+
+ODD_OPTIONS = [{"x": 1}, {5: 1}, {"board": "x"}, {"board": -1}, {"board": 2.5}, {"board": None},
+               {"board": [1, 2]}, {"board": 2**70}, {"board": 0}]  # fmt: skip
+
+
+@pytest.mark.parametrize("options", ODD_OPTIONS, ids=str)
+def test_other_options_of_reset_are_refused(refused, options):
+    for env in (make().unwrapped, make_vec(3)):
+        env.reset(seed=1)
+        refused(lambda: env.reset(options=options))  # noqa: B023

@@ -102,3 +102,8 @@ def test_a_recorded_value_is_what_the_network_expects_after_the_reward():
     for step in steps[:-1]:
         assert step.value == pytest.approx(network.value(step.afterstate), abs=1e-2)
     assert steps[-1].value == 0.0
+
+
+@pytest.mark.parametrize("largest", [[2**64 - 1], [1e308], ["x"], [64]])
+def test_what_is_no_exponent_is_refused(refused, largest):
+    refused(lambda: reached(largest), "exponents of largest tiles")

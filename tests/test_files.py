@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lib2048.machine.files import read_bytes, read_json, read_text
+from lib2048.machine.files import read_bytes, read_csv, read_json, read_text, write_text
 
 ODD = {
     "none": "no such file",
@@ -48,3 +48,25 @@ def test_a_text_may_begin_by_its_mark_and_end_its_lines_as_windows_does(tmp_path
     (tmp_path / "a").write_bytes(b"\xef\xbb\xbfone\r\ntwo\n")
     assert read_text(tmp_path / "a") == "one\ntwo\n"
     assert read_bytes(tmp_path / "a", 12)[3:] == b"one\r\ntwo\n"
+
+
+@needs_fifos
+def test_nothing_is_written_in_place_of_what_is_no_file(tmp_path, refused):
+    folder = odd_files(tmp_path)
+    for name in ("folder", "fifo", "link-to-fifo"):
+        refused(lambda: write_text(folder / name, "text"), "where a file is to be written")  # noqa: B023
+    refused(lambda: write_text("", "text"), "give the name of a file")
+    refused(lambda: read_text(" "), "give the name of a file")
+    assert {path.name for path in folder.iterdir()} == set(ODD) - {"none"}
+
+
+def test_a_table_says_where_it_is_damaged(tmp_path, refused):
+    path, columns = tmp_path / "a.csv", {"games": int}
+    path.write_text("games,mean\n3,x\n4,y\n")
+    assert [row["games"] for row in read_csv(path, columns)] == ["3", "4"]
+    path.write_text("games,mean\n3,x\nmany,y\n")
+    refused(lambda: read_csv(path, columns), f"{path}: damaged: in row 2, games is 'many'")
+    path.write_text("mean\n3\n")
+    refused(lambda: read_csv(path, columns), "in row 1, games is None")
+    path.write_text('games\n"3')
+    refused(lambda: read_csv(path, columns), "is no table")

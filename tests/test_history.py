@@ -1,7 +1,9 @@
 """Histories: every game is kept, and the curve is made of whole games."""
 
+import copy
 import csv
 import io
+import pickle
 import sys
 import threading
 import tracemalloc
@@ -139,3 +141,16 @@ def test_no_game_is_lost_when_a_cell_looks_while_a_thread_trains():
         sys.setswitchinterval(before)
         adds.join()
     assert len(history.rows) == history.count == 5000
+
+
+def pickled(history):
+    return pickle.loads(pickle.dumps(history))
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, pickled])
+def test_a_history_can_be_copied_and_goes_on(copied):
+    history = a_history()
+    other = copied(history)
+    assert other.csv() == history.csv() and other.changes == history.changes
+    other.add(games((9, 1, 2)), 3.0, 0.05)
+    assert (other.count, history.count) == (8, 7)

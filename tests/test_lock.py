@@ -111,3 +111,13 @@ def test_of_many_that_come_at_once_one_has_it_at_a_time(tmp_path):
     for thread in threads:
         thread.join()
     assert most == [1] and not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("odd", ["link", "folder", "fifo"])
+def test_what_is_no_lock_of_ours_is_left_alone(tmp_path, refused, odd):
+    path, target = tmp_path / "lock", tmp_path / "thesis.tex"
+    target.write_text("years of work")
+    made = {"link": lambda: path.symlink_to(target), "folder": path.mkdir}
+    made.get(odd, lambda: os.mkfifo(path))()
+    refused(Lock(path).acquire, "is no plain file")
+    assert target.read_text() == "years of work" and os.path.lexists(path)

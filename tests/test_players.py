@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import reference
 
-from lib2048 import Network, NetworkPlayer, from_tiles, player, record_game, stream
+from lib2048 import Network, NetworkPlayer, SearchPlayer, from_tiles, player, record_game, stream
 from lib2048.game import spec
 from lib2048.learn.records import RESULT_COLUMNS
 from lib2048.play.players import first_legal_player, greedy_player, random_player
@@ -112,3 +112,13 @@ def test_the_random_player_has_luck_of_its_own():
     three._luck = stream(1, -1)
     first, second, other = ([who.choose(b) for b in boards] for who in (one, two, three))
     assert first == second != other
+
+
+LIMITS = [{"depth": "x"}, {"depth": 2.5}, {"depth": True}, {"seconds": "x"}, {"seconds": np.nan},
+          {}, {"depth": 2, "table_mib": "x"}, {"depth": 2, "table_mib": 1e300},
+          {"depth": 2, "reduce": "x"}]  # fmt: skip
+
+
+@pytest.mark.parametrize("limits", LIMITS, ids=str)
+def test_limits_that_make_no_sense_are_refused(refused, limits):
+    refused(lambda: SearchPlayer(Network("cells:0123"), **limits))

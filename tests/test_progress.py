@@ -511,3 +511,15 @@ def test_a_hand_in_is_the_readers_copy(course, capsys):
     text = path.read_text(encoding="utf-8").replace('"pass"', '"STUDENT = \\"77\\""')
     path.write_text(text, encoding="utf-8")
     assert command(capsys, "labs", "pack", "hw01")["student"] == "77"
+
+
+def test_where_nothing_can_be_written_a_hint_says_what_to_do(course, monkeypatch, one_line_error):
+    (course / "here").write_text("a file")
+    monkeypatch.setenv("LIB2048_MY", str(course / "here" / "my"))
+    assert "let the variable LIB2048_MY name a folder" in one_line_error("lessons", "start")
+
+
+def test_where_the_copies_are_is_quoted(course, capsys, monkeypatch):
+    monkeypatch.setenv("LIB2048_MY", str(course / "my own"))
+    assert main(["lessons", "start"]) == 0
+    assert "lab 'my own/00_start_here.ipynb'" in capsys.readouterr().out

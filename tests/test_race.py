@@ -91,6 +91,10 @@ def test_functions_of_ones_own_learn_in_a_race(found):
         (RUNS, {"alpha": -1.0}, "alpha"),
         (RUNS, {"games": 0}, "games 0"),
         (RUNS, {"at_once": 0}, "threads 0"),
+        ({"x": {"nothing": 1}}, {}, "run 'x': there is no setting 'nothing'"),
+        ({"x": {"alpa": 1}}, {}, "run 'x': there is no setting 'alpa': is it 'alpha'?"),
+        ({"x": {"seed": 1}}, {}, "run 'x': its seeds are those of all"),
+        ({"x": 5}, {}, "run 'x': write its options as"),
     ],
 )
 def test_what_makes_no_race_is_refused_before_anything_is_trained(monkeypatch, runs, more, words):

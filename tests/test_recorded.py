@@ -1,6 +1,7 @@
 """Recorded curves: those of data/curves as their files have them, and folders that grow."""
 
 import json
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -15,6 +16,7 @@ from lib2048.course.recorded import (
     RunsFolder,
     Table,
     paper_points,
+    read_table,
     recorded,
 )
 from lib2048.train.run import Run
@@ -237,3 +239,15 @@ def test_a_file_without_end_is_refused(tmp_path, refused):
     with open(tmp_path / "a.csv", "wb") as file:
         file.truncate(MOST_BYTES + 1)
     refused(Table(tmp_path / "a.csv").news, "is too long")
+
+
+def test_a_damaged_table_names_its_file(tmp_path, monkeypatch, refused):
+    path = tmp_path / "exact.csv"
+    monkeypatch.setattr("lib2048.course.recorded.data", lambda name: tmp_path / Path(name).name)
+    for content in (b"", b"\xff\xfe\x00", b"a,b\n1,2,3,4\n5,6\n7,8,9,9,9\n"):
+        path.write_bytes(content)
+        read_table.cache_clear()
+        refused(lambda: read_table("curves/exact"), str(path))
+    path.write_text("sources,mean\n706991e94883,1\n")
+    assert read_table("curves/exact").sources.tolist() == ["706991e94883"]
+    read_table.cache_clear()

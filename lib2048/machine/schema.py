@@ -94,5 +94,5 @@ def said(form):
         return f"a list of {said(form[0])}" + "".join(f", {n} of them" for n in form[1:])
     if isinstance(form, dict):
         return "an object"
-    names = {str: "a text", bool: "true or false", dict: "an object", list: "a list"}
+    names = {str: "a text", bool: "true or false", dict: "an object", object: "anything"}
     return names.get(form, repr(form))

@@ -55,7 +55,6 @@ class Report:
     def as_dict(self):
         """Return the numbers, by the contract of the command line."""
         counts = {state: self.count(state) for state in ("finished", "skipped", "failed")}
-        counts |= {"stopped": stopped} if (stopped := self.count("stopped")) else {}
         return {"runs": len(self.outcomes), **counts, "seconds": self.seconds}
 
     def __str__(self):

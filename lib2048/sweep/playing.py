@@ -37,8 +37,8 @@ FORM = {  # of that file
     "largest": [Number(0, LARGEST_EXPONENT)],
     "moves": COUNT,
     "seconds": Number(0, MOST, whole=False),
-    "depths": ([], [[COUNT, MOST_PLIES + 1], 17]),
-    "times": ([], [COUNT, TIME_BINS]),
+    "depths": ([object, 0], [[COUNT, MOST_PLIES + 1], 17]),
+    "times": ([object, 0], [COUNT, TIME_BINS]),
 }
 KEEP_SECONDS = 60  # between two times that it is written
 

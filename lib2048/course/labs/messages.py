@@ -78,7 +78,7 @@ def _own():
 
 
 def _table():
-    if "LIB2048_MESSAGES" in os.environ and not _CHANGED:
+    if os.environ.get("LIB2048_MESSAGES") and not _CHANGED:
         translate(os.environ["LIB2048_MESSAGES"])
     return _own() | _CHANGED
 
