@@ -5,9 +5,9 @@ Progress and prose go to stderr; with --json, stdout holds one JSON object and n
 wrong argument or file gives one line on stderr and exit status 2, and nothing is written.  The
 status is 1 where a check of homework or a run of a sweep failed.
 
-Ctrl-C ends everything within a second, with one line: training with status 0, a checkpoint and its
-report, all else with 130.  Where nobody reads the answer, as in `lib2048 info FILE | true`, the
-status is 141; both are what a shell says of such an end.
+Ctrl-C ends everything within a second, with one line and status 130; training and sweeps leave
+checkpoints, and print their report.  Where nobody reads the answer, as in `lib2048 info FILE |
+true`, the status is 141; both are what a shell says of such an end.
 """
 
 import argparse
@@ -168,20 +168,19 @@ def _there(path, named=""):
 def _train(options):
     settings = _asked(options)
     run = Run(settings, options.out, resume=options.resume)
+    status = 0
     try:
         history = run.go()
     except Stopped as stopped:
-        process.stopped()
-        history = run.history
         again = f"lib2048 train --resume --out {options.out}"
-        print(f"lib2048: {stopped}; go on with: {again}", file=sys.stderr)
+        status, history = process.stopped(f"{stopped}; go on with: {again}"), run.history
     weights = f"weights{neural.SUFFIX}" if settings.neural else WEIGHTS
     mean, actions = history.mean_last(), history.actions
     report = {"run": options.out, "network": settings.network, "games": history.count}
     report |= {"actions": actions, "seconds": history.took}
     report |= {"actions_per_s": actions / max(history.took, 1e-9), "mean_last": mean}
     report["weights"] = None if history.stopped else f"{options.out}/{weights}"
-    return report, f"{history.statistics()}\n{history!r}"
+    return report, f"{history.statistics()}\n{history!r}", status
 
 
 def _asked(options):
@@ -297,9 +296,9 @@ def _main(arguments):
     try:
         words = sys.argv[1:] if arguments is None else list(arguments)
         options = _parser(_rule_in(words)).parse_args(words)
-        data, text = COMMANDS[options.command](options)
+        data, text, *status = COMMANDS[options.command](options)
         text = json.dumps(_finite(data)) if options.json else text
-        return _write(text + "\n") or (1 if data.get("failed") else 0)
+        return _write(text + "\n") or sum(status) or (1 if data.get("failed") else 0)
     except SystemExit as end:  # argparse has said what there was to say
         raise SystemExit(_write("") or end.code) from None
     except (ValueError, MemoryError, OSError, FloatingPointError) as error:
@@ -308,9 +307,7 @@ def _main(arguments):
     except ModuleNotFoundError as error:
         return _lacking(error)
     except KeyboardInterrupt:
-        process.stopped()
-        print("lib2048: stopped", file=sys.stderr)
-        return process.STOPPED
+        return process.stopped()
 
 
 def _lacking(error):

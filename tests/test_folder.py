@@ -135,7 +135,7 @@ def test_a_second_process_may_read_but_not_write(tmp_path, one_line_error):
     assert process.poll() is None
     process.send_signal(signal.SIGTERM)
     process.communicate(timeout=60)
-    assert process.returncode == 0
+    assert process.returncode == 130
     assert {*contents(out)} == {"config.json", "history.csv", "checkpoint.npz", living.name}
 
 

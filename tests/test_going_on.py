@@ -191,7 +191,7 @@ def test_a_stopped_process_leaves_a_checkpoint_and_says_how_to_go_on(tmp_path, n
     process.send_signal(signal.Signals[name])
     stdout, stderr = process.communicate(timeout=60)
     report = json.loads(stdout)
-    assert process.returncode == 0
+    assert process.returncode == 130
     assert report["weights"] is None
     assert report["actions"] == read_arrays(out / "checkpoint.npz")["counters"][2]
     assert f"--resume --out {out}" in stderr

@@ -400,7 +400,7 @@ def test_ctrl_c_in_training_leaves_a_run_that_goes_on(tmp_path, words):
     said = read_until(command, b"%|")
     time.sleep(0.5)
     status, out, line = end_of(command, said)
-    assert status == 0 and line.endswith("; go on with: lib2048 train --resume --out run")
+    assert status == 130 and line.endswith("; go on with: lib2048 train --resume --out run")
     files = {path.name for path in (tmp_path / "run").iterdir()}
     assert {"config.json", "checkpoint.npz"} <= files
     assert not [name for name in files if name.endswith(".part")]

@@ -111,12 +111,17 @@ def _end():
     os._exit(STOPPED)
 
 
-def stopped():
-    """Say that the command ends by itself, because of Ctrl-C, which is not heard any more."""
+def stopped(said="stopped"):
+    """Say that the command ends by itself, because of Ctrl-C, which is not heard any more.
+
+    Returns its exit status.
+    """
     global _heard
     if _watching:
         _heard = True
         signal.signal(signal.SIGINT, signal.SIG_IGN)
+    print(f"lib2048: {said}", file=sys.stderr)
+    return STOPPED
 
 
 def leave(status):

@@ -31,7 +31,7 @@ def add(commands):
 
 
 def run(options):
-    """Carry out the command; return (what --json prints, the text)."""
+    """Carry out the command; return (what --json prints, the text, the exit status)."""
     workers, memory = options.workers, _bytes(options.memory)
     if workers is not None and not 1 <= workers <= MOST_WORKERS:
         raise ValueError(f"workers {workers}: use a whole number from 1 to {MOST_WORKERS}")
@@ -39,17 +39,17 @@ def run(options):
     states = check_jobs(jobs, options.out, memory)  # what is wrong is said before any connection
     if options.dry_run:
         return _listed(jobs, options.out, states)
+    status = 0
     with connected(options.scheduler) if options.scheduler else contextlib.nullcontext() as client:
         try:
             report = run_sweep(jobs, options.out, client, workers, memory)
         except Stopped as stopped:
-            process.stopped()
-            print(f"lib2048: {stopped}; the same command goes on", file=sys.stderr)
+            status = process.stopped(f"{stopped}; the same command goes on")
             report = stopped.run
     for outcome in report.outcomes:
         if outcome.state == "failed":
             print(f"lib2048: {outcome}", file=sys.stderr)
-    return report.as_dict(), str(report)
+    return report.as_dict(), str(report), status
 
 
 def _listed(jobs, folder, states):
