@@ -66,8 +66,6 @@ class Training(Command):
     options: of `lib2048 train`, see `kills.endless`; more: actions that it goes on for in the end.
     """
 
-    statuses = (0, 130)  # 130 before it goes
-
     def __init__(self, options, seconds=5.0, more=2000):
         super().__init__("", seconds)
         self.options, self.more, self.before = options, more, (0, 0)

@@ -15,7 +15,7 @@ import time
 
 import numpy as np
 import pytest
-from learners import SMALL, STEP, same_run, scattered, trained
+from learners import SMALL, STEP, same_run, scattered, stop_after, trained
 
 from lib2048 import Network, NetworkPlayer, Run, Settings, evaluate, save
 from lib2048.learn.games import Games
@@ -193,7 +193,7 @@ def test_a_run_that_is_stopped_while_it_compiles_goes_on_from_its_beginning(
         patch.setattr(TableLearner, "prepare", hold)
         with pytest.raises(Stopped, match="stopped at 0 of"):
             Run(Settings(network=SMALL, actions=STEP), tmp_path).go(progress=False)
-    assert (tmp_path / "checkpoint.npz").exists()
+    assert [path.name for path in tmp_path.iterdir()] == ["config.json"]  # there is nothing more
     same_run(trained(out=tmp_path, actions=STEP, resume=True), trained(actions=STEP))
 
 
@@ -470,6 +470,15 @@ def test_where_a_shell_lets_ctrl_c_be_ignored_it_stays_so(tmp_path):
     command.send_signal(signal.SIGINT)
     out, err = command.communicate(timeout=300)
     assert command.returncode == 0 and json.loads(out)["games"] == 3_000_000, err.decode()
+
+
+def test_a_run_that_a_shell_let_ignore_ctrl_c_goes_on(monkeypatch):
+    stop_after(monkeypatch, 1)
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        assert trained(actions=STEP)[1].actions == STEP
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_the_library_in_another_program_takes_no_signal(tmp_path):

@@ -360,6 +360,31 @@ def test_a_sweep_without_workers_waits_and_can_be_stopped(tmp_path, capsys):
     assert "no worker is there yet" in capsys.readouterr().err
 
 
+def test_a_folder_that_is_not_shared_is_refused(client, monkeypatch, tmp_path):
+    elsewhere = tmp_path / ".sweep-elsewhere"
+    mark = lambda folder: contextlib.nullcontext(elsewhere)  # noqa: E731
+    monkeypatch.setattr(carrying_out, "_marked", mark)
+    with pytest.raises(OSError, match="is not the sweep's on .*: use a shared disk"):
+        run_sweep(seeds(SHORT, 2), tmp_path, client, progress=False)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_a_killed_sweep_has_left_goes_with_the_next(tmp_path):
+    (tmp_path / ".sweep-dead").touch()
+    with carrying_out._marked(tmp_path) as one, carrying_out._marked(tmp_path) as other:
+        assert {*tmp_path.iterdir()} == {one, other}
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.slow
+def test_a_sweep_over_two_machines_of_which_one_fails():
+    import two_machines
+
+    if why := two_machines.lacking():
+        pytest.skip(why)
+    two_machines.main(["--actions", "10000000", "--cut", "3"])
+
+
 @pytest.mark.slow
 def test_runs_end_when_nobody_wants_them_any_longer(client, tmp_path):
     address = client.scheduler.address

@@ -152,8 +152,10 @@ class TableLearner(Crew):
         return {name: _Tables(network, numbers) for name, numbers in zip(self.rule.keeps, columns)}
 
     def prepare(self):
-        """Compile, or load, what playing needs."""
+        """Compile, or load, what playing needs, and the first checkpoint."""
         self.network.game.bind(play_kernel)()
+        for array in storage.network_arrays(Network("cells:0")).values():
+            np.asarray(array)
 
     def blame(self, error):
         """Return what is wrong with the reader's own functions, None where there are none."""

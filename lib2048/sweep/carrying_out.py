@@ -14,6 +14,7 @@ from typing import NamedTuple
 from lib2048.machine.extras import package
 from lib2048.machine.files import named
 from lib2048.machine.kernels import SOURCE_HASH
+from lib2048.machine.lock import locked
 from lib2048.machine.terminal import bar, say
 from lib2048.sweep import memory_shares
 from lib2048.sweep.job_process import Died, in_process, reason_of
@@ -99,7 +100,10 @@ def run_sweep(runs, folder, client=None, workers=None, memory=None, stop=None, p
         if todo:
             orders = [_order(jobs[n], folder, memory) for n in todo]
             with _connected(client, workers, jobs) as client:
-                found = _carry_out(orders, client, stop, progress)
+                _check_workers(client, orders)
+                with _marked(Path(orders[0]["folder"])) as mark:
+                    _check_folder(client, mark)
+                    found = _carry_out(orders, client, mark, stop, progress)
             for n, outcome in zip(todo, found, strict=True):
                 outcomes[n] = outcome
     report = Report(outcomes, time.perf_counter() - begin)
@@ -128,12 +132,21 @@ def _order(job, folder, memory):
     }  # fmt: skip
 
 
-def _carry_out(orders, client, stop, progress):
+@contextlib.contextmanager
+def _marked(folder):
+    """Yield the path of a file in a folder, by which a worker sees that it is this very folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in folder.glob(".sweep-*"):
+        with contextlib.suppress(ValueError), locked(path, 0):  # of a sweep that was killed
+            pass
+    with locked(folder / f".sweep-{uuid.uuid4().hex}") as path:
+        yield path
+
+
+def _carry_out(orders, client, mark, stop, progress):
     """Return an `Outcome` of each order, in their order."""
-    _check_workers(client, orders)
-    Path(orders[0]["folder"]).mkdir(parents=True, exist_ok=True)
     word = f"lib2048-stop-{uuid.uuid4().hex}"
-    orders = [order | {"stop": word} for order in orders]
+    orders = [order | {"stop": word, "mark": str(mark)} for order in orders]
     futures = client.map(work, orders, key="lib2048", pure=False, retries=RETRIES)
     outcomes, retries = {}, dict.fromkeys(futures, RETRIES)
     labels = {future: order["label"] for future, order in zip(futures, orders, strict=True)}
@@ -255,6 +268,19 @@ def _check_workers(client, orders):
             raise MemoryError(f"{largest['label']} {lack} on {fact['host']}")
 
 
+def _check_folder(client, mark):
+    """Raise, in one line, where a worker that is there has another folder of that name."""
+    for why in filter(None, client.run(_not_shared, str(mark)).values()):
+        raise OSError(why)
+
+
+def _not_shared(mark):
+    """Say that a folder is not there, or not the one that the sweep has; None where it is."""
+    if Path(mark).exists():
+        return None
+    return f"{Path(mark).parent} is not the sweep's on {socket.gethostname()}: use a shared disk"
+
+
 def _facts():
     """Say what a worker has."""
     return {"host": socket.gethostname(), "sources": SOURCE_HASH, "memory": memory_shares.most()}
@@ -281,6 +307,8 @@ def work(order):
 
     if order["sources"] != SOURCE_HASH:
         return {"state": "failed", "why": "its worker has another version of lib2048's sources"}
+    if why := _not_shared(order["mark"]):  # a worker that came later
+        return {"state": "failed", "why": why}
     answer = in_process(order, wanted) if wanted() else {"state": "stopped"}
     if answer["state"] == "stopped" and not stopped():
         raise Died("its worker was told to end")  # so that another one goes on with it

@@ -184,8 +184,9 @@ class Run:
             held = self.folder.held() if self.folder else contextlib.nullcontext()
             with held, stop_asked(self._stop) as pressed:
                 with progress_bar(progress, self, unit, total) as show:
-                    self._go(unit, end, show)
-                self._close(whole)
+                    gone = self._go(unit, end, show)
+                if gone:
+                    self._close(whole)
         finally:
             self._stop.clear()
             self._going.release()
@@ -218,12 +219,16 @@ class Run:
         return unit, max(0, number - done), True
 
     def _go(self, unit, end, show):
-        """Play, chunk by chunk, until so many of a unit are done; then the test games due there."""
+        """Play, chunk by chunk, until so many of a unit are done; then the test games due there.
+
+        Returns False where it is stopped before it begins: then there is nothing new to keep, and
+        what keeping it compiles would wait for what is being compiled.
+        """
         self.history.stopped = True
         try:
             aside(self.learner.prepare, self._stop)  # before the clock starts
         except KeyboardInterrupt:
-            return
+            return False
         self.history.stopped = False
         chunk, pause = self.learner.first_chunk, self.settings.checkpoint_every
         self._started = saved = time.perf_counter()
@@ -245,6 +250,7 @@ class Run:
         finally:
             self._before, self._started = self.seconds, None
         self.history.stopped = self.done(unit) < end or self._stop.is_set()
+        return True
 
     def _play(self, unit, end, chunk):
         """Play one chunk, and keep what came of it."""

@@ -27,7 +27,8 @@ class Stopped(KeyboardInterrupt):
 def stop_asked(stop):
     """Turn Ctrl-C, the Stop button and a polite kill into a flag, looked at between two chunks.
 
-    stop: a `threading.Event`.  Yields an event that is set only when it was one of these.
+    stop: a `threading.Event`.  Yields an event that is set only when it was one of these.  What is
+    ignored, as a shell lets Ctrl-C be for what it starts in the background, stays so.
     """
     pressed = threading.Event()
     if threading.current_thread() is not threading.main_thread():
@@ -38,12 +39,14 @@ def stop_asked(stop):
         pressed.set()
         stop.set()
 
-    kinds = (signal.SIGINT, signal.SIGTERM)
-    before = [signal.signal(kind, press) for kind in kinds]
+    before = {kind: signal.getsignal(kind) for kind in (signal.SIGINT, signal.SIGTERM)}
+    before = {kind: how for kind, how in before.items() if how is not signal.SIG_IGN}
+    for kind in before:
+        signal.signal(kind, press)
     try:
         yield pressed
     finally:
-        for kind, handler in zip(kinds, before, strict=True):
+        for kind, handler in before.items():
             signal.signal(kind, handler)
 
 
