@@ -149,7 +149,7 @@ def read_text(path, most=MOST_BYTES):
     try:
         text = read_bytes(path, most).decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise ValueError(f"{path}: is no text in UTF-8") from None
+        raise ValueError(f"{path}: is no text in UTF-8: save it as that") from None
     return text.replace("\r\n", "\n")
 
 
