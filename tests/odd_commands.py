@@ -208,7 +208,7 @@ def judged(words, status, stopped, work, out, err, same):
         return "traceback" if "Traceback" in err else f"status {status}"
     if stopped:
         waits = work < IDLE and words[:1] not in (["sweep"], ["labs"])
-        late = status not in (0, 130)
+        late = status != 130
         return "waits for something" if waits else f"stopped, with status {status}" if late else ""
     if status == 2:
         last = lines[-1].split("\r")[-1] if lines else ""

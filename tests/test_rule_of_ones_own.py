@@ -123,7 +123,12 @@ def test_its_update_is_tried_before_anything_is_written(tmp_path, update, words)
 
 @pytest.mark.parametrize(
     "text, words",
-    [("", "no Rule of the name rms"), ("1 / 0", "ZeroDivisionError"), (None, "No such file")],
+    [
+        ("", "no Rule of the name rms"),
+        ("1 / 0", "ZeroDivisionError"),
+        (None, "no such file"),
+        ("\0" * (2 << 20), "is larger than 1 MiB"),
+    ],
 )
 def test_a_file_without_the_rule_is_refused(tmp_path, refused, text, words):
     if text is not None:
