@@ -31,9 +31,11 @@ from lib2048.learn.settings import Settings, flags
 from lib2048.machine import process
 from lib2048.machine.extras import told
 from lib2048.machine.files import write_atomic
+from lib2048.machine.memory import lacked
 from lib2048.machine.terminal import one_line
 from lib2048.networks import neural, storage
 from lib2048.networks.convert import convert
+from lib2048.networks.network import check_tables
 from lib2048.play.evaluation import TEST_SEED, check_games, evaluate
 from lib2048.play.players import NAMED, heuristic_player, network_player, player
 from lib2048.search.expectimax import check_limits
@@ -275,6 +277,7 @@ def _fold(options):
     if Path(options.destination).suffix != ".npz":
         raise ValueError(f"{options.destination}: weights are saved as .npz")
     network = storage.load(_there(options.source))
+    check_tables(network, "fold")
     folded, about = network.folded(), storage.info(options.source)
     storage.save_with(folded, options.destination, about["info"] | {"folded_from": network.name})
     found = {"network": folded.name, "folded_from": network.name, "weights": options.destination}
@@ -380,7 +383,12 @@ def _main(arguments):
         return _write(text + "\n") or sum(status) or (1 if data.get("failed") else 0)
     except SystemExit as end:  # argparse has said what there was to say
         raise SystemExit(_write("") or end.code) from None
-    except (ValueError, MemoryError, OSError, FloatingPointError) as error:
+    except (MemoryError, RuntimeError) as error:
+        if not (said := lacked(error)):
+            raise
+        print(f"lib2048: {one_line(said)}", file=sys.stderr)
+        return process.REFUSED
+    except (ValueError, OSError, FloatingPointError) as error:
         print(f"lib2048: {one_line(_reason(error))}", file=sys.stderr)
         return process.REFUSED
     except KeyboardInterrupt:

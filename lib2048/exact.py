@@ -24,7 +24,7 @@ from lib2048.game.rng import stream
 from lib2048.machine.memory import check_memory
 from lib2048.machine.terminal import bar
 from lib2048.machine.threads import aside
-from lib2048.networks.network import Network
+from lib2048.networks.network import Network, check_tables
 from lib2048.play.players import NetworkPlayer
 
 FIRST_SUM = 4  # of two 2s
@@ -266,6 +266,7 @@ class SmallGame:
 
     def _played(self, network, begin, games, seed):
         """Return games; begin: a function from luck to (the first state, luck)."""
+        check_tables(network, "a small board")
         if network.game != self.game:
             raise ValueError(f"{network.name} is no network for {self.name}")
         choose, found = cache(NetworkPlayer(network).choose), []  # the same boards come again

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from lib2048.deep.policy import HIDDEN, PolicyNetwork, in_parts, make_policy
+from lib2048.deep.policy import HIDDEN, encode, in_parts, make_policy
 from lib2048.game.rng import stream
 
 POINTS = 100.0  # of one unit of the network's answer
@@ -27,11 +27,10 @@ class Critic:
     def __init__(self, seed, discount, lam):
         self.module = make_policy(seed, HIDDEN, outputs=1)
         self.optimiser = torch.optim.Adam(self.module.parameters(), RATE)
-        self._encode = PolicyNetwork(self.module).encode
         self.seed, self.discount, self.lam = seed, discount, lam
 
     def _ask(self, boards):
-        return self.module(self._encode(boards))[:, 0]
+        return self.module(encode(boards))[:, 0]
 
     def learn(self, boards, rewards, live, number=0, look=lambda: None):
         """Judge the moves of a batch of games, and learn from them.

@@ -12,10 +12,11 @@ from safetensors.torch import save as pack
 from torch import nn
 
 from lib2048.deep.network import ValueNetwork
-from lib2048.deep.policy import new_policy_network
+from lib2048.deep.policy import PolicyNetwork, new_policy_network
 from lib2048.machine.arrays import SEAL, Form, check_arrays, member
 from lib2048.machine.files import open_file, write_atomic
 from lib2048.machine.memory import check_memory
+from lib2048.machine.terminal import in_short
 from lib2048.networks.neural import OWN, SUFFIX, is_neural, kind_of
 
 FORMAT = "lib2048 2"
@@ -43,6 +44,9 @@ def save(network, path, half=False, **info):
 
 def save_with(network, path, info, half=False):
     """Save a network as `save` does, with its info as a dict."""
+    if not isinstance(network, (ValueNetwork, PolicyNetwork)):
+        said = in_short(network)
+        raise ValueError(f"{path}: a neural network is saved so, not {said}")
     if Path(path).suffix != SUFFIX:
         raise ValueError(f"{path}: the weights of a neural network are saved as {SUFFIX}")
     tensors = {

@@ -21,6 +21,7 @@ from lib2048.game.batch import as_boards, options
 from lib2048.game.board import WHOLE
 from lib2048.learn.settings import is_number
 from lib2048.play.players import new_stop
+from lib2048.search.batched import check_function
 
 
 class MCTS:
@@ -52,6 +53,9 @@ class MCTS:
         _check("explore", explore, numbers.Real, 0)
         if turns is not None:
             _check("turns", turns, numbers.Integral, 0)
+        check_function("prior", prior)
+        if values is not None:
+            check_function("values", values)
         self.prior, self.values_of, self.game = prior, values, game
         self.simulations, self.leaves = int(simulations), int(min(leaves, simulations))
         self.explore, self.turns = float(explore), np.inf if turns is None else turns

@@ -214,7 +214,7 @@ def decision(who, seed=TEST_SEED):
         return lambda games: who.decide_all(games, seed)
     if isinstance(who, Network) or (hasattr(who, "values") and not hasattr(who, "choose")):
         return lambda games: games.worths(who.values).argmax(axis=1)
-    if callable(who):
+    if callable(who) and not hasattr(who, "parameters"):  # a bare module of torch
         return who
     who = player(who)
     return lambda games: [0 if b is None else b for b in map(who.choose, games.boards)]

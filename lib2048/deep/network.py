@@ -6,6 +6,7 @@ import numpy as np
 import torch
 
 from lib2048.deep.architectures import make, weight_count
+from lib2048.deep.modules import check_kind, check_module, check_name
 from lib2048.deep.policy import in_parts
 from lib2048.game.batch import images, one_hot
 from lib2048.networks.neural import OWN, check_choices
@@ -35,12 +36,19 @@ class ValueNetwork:
         check_choices(symmetry=symmetry, precision=precision)
         check_device(device)
         own = not isinstance(what, str)
-        self.name = OWN + (name or type(what).__name__).removeprefix(OWN) if own else what.lower()
+        if own:
+            name = type(what).__name__ if name is None else name
+            check_name(name)
+        self.name = OWN + name.removeprefix(OWN) if own else what.lower()
         self.symmetry, self.precision, self.device = symmetry, precision, torch.device(device)
         if not self.name.isprintable():
             raise ValueError(f"a network called {self.name!r}: use a name in one line")
         module = what if own else make(what, seed)
+        if own:
+            check_kind(module, self.name)
         self.module = module.to(self.device)
+        if own:
+            check_module(module, lambda boards: self._answer(self.encode(boards)), self.name)
 
     def arguments(self):
         """Return what decides it beside its weights, by name; see `neural.Outline`."""
@@ -67,9 +75,12 @@ class ValueNetwork:
 
     def pass_through(self, planes):
         """Return the module's values of encoded boards (n, 16, 4, 4): see `forward`."""
+        return self._answer(planes).reshape(-1).float()
+
+    def _answer(self, planes):
         half = self.precision == "bfloat16"
         with torch.autocast(self.device.type, torch.bfloat16) if half else nullcontext():
-            return self.module(planes).reshape(-1).float()
+            return self.module(planes)
 
     def values(self, boards):
         """Return the values of afterstates: uint64[n] → float32[n], in points."""
@@ -96,7 +107,7 @@ class ValueNetwork:
 def check_device(device):
     """Raise ValueError, in one line, for a device that torch does not have here."""
     try:
-        torch.empty(0, device=device)
-    except (RuntimeError, AssertionError, ImportError) as error:
+        torch.zeros(1, device=torch.device(device)).item()  # 'meta' has no numbers
+    except (RuntimeError, AssertionError, ImportError, TypeError) as error:
         reason = str(error).strip().splitlines()[0]
         raise ValueError(f"device {device!r}: torch has none here ({reason}); use cpu") from None

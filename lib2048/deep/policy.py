@@ -9,6 +9,7 @@ from torch import nn
 from torch.distributions import Categorical
 
 from lib2048.deep.architectures import weight_count
+from lib2048.deep.modules import check_kind, check_module, check_name
 from lib2048.deep.moves import StepPlayer, draw_actions, legal_actions, luck_of
 from lib2048.game.batch import CELLS, KINDS, as_boards, one_hot
 from lib2048.game.board import WHOLE
@@ -38,6 +39,11 @@ def new_policy_network(seed=0, hidden=HIDDEN, game=WHOLE):
     return PolicyNetwork(make_policy(seed, hidden), game=game)
 
 
+def encode(boards):
+    """Encode boards, uint64[n], as a float32 tensor (n, 256)."""
+    return torch.from_numpy(one_hot(boards).reshape(-1, CELLS * KINDS)).float()
+
+
 class PolicyNetwork:
     """A network that says how likely each action of a board should be.
 
@@ -45,9 +51,16 @@ class PolicyNetwork:
         module: a torch module from float (n, 256) to (n, 4) logits.
         name: what it is called.
         game: the board's size.
+
+    Raises:
+        ValueError: for a module that is no such network.
     """
 
     def __init__(self, module, name=POLICY, game=WHOLE):
+        check_name(name)
+        check_kind(module, name)
+        module = module.to("cpu")
+        check_module(module, lambda boards: module(encode(boards)), name, ACTIONS)
         self.module, self.name, self.game = module, name, game
 
     def arguments(self):
@@ -60,9 +73,8 @@ class PolicyNetwork:
         return weight_count(self.module)
 
     def encode(self, boards):
-        """Encode boards, uint64[n], as a tensor (n, 256) of the module's type."""
-        weights = next(self.module.parameters())
-        return torch.from_numpy(one_hot(boards).reshape(-1, CELLS * KINDS)).to(weights)
+        """Encode boards, uint64[n], as a float32 tensor (n, 256)."""
+        return encode(boards)
 
     def logits(self, boards, legal=None):
         """Return the logits of boards as a tensor (n, 4) through which gradients flow.

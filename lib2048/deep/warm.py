@@ -5,8 +5,9 @@ import torch
 from torch.nn import functional
 
 from lib2048.deep.moves import legal_actions
-from lib2048.deep.policy import AT_ONCE
+from lib2048.deep.policy import AT_ONCE, PolicyNetwork
 from lib2048.game.rng import seed_bits
+from lib2048.machine.terminal import in_short
 
 HELD_BACK = 0.1  # of the moves, from the end: the network is measured on them, and learns the rest
 
@@ -29,6 +30,8 @@ def warm_start(network, moves, epochs=3, batch=256, learning_rate=1e-3, seed=1):
     Raises:
         ValueError: for moves that are not legal, or too few, or bad numbers.
     """
+    if not isinstance(network, PolicyNetwork):
+        raise ValueError(f"a warm start takes a policy network, not {in_short(network)}")
     boards, actions = _checked(network, *moves[:2])
     if epochs < 0 or batch < 1 or not 0 < learning_rate <= 1:
         raise ValueError(

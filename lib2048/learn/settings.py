@@ -17,6 +17,7 @@ from lib2048.learn.learner import Learner
 from lib2048.learn.rules import RULES, Rule
 from lib2048.learn.starts import STARTS
 from lib2048.machine.files import named
+from lib2048.machine.terminal import in_short
 from lib2048.networks import neural
 
 MOST_THREADS = 1024
@@ -220,8 +221,7 @@ class Settings:
         Raises:
             ValueError: for what is no network, and for what the network has decided otherwise.
         """
-        if not hasattr(network, "arguments"):
-            raise ValueError(f"{network!r} is no network: give one, such as Network('4x6')")
+        check_network(network)
         made = network.arguments()
         for name in made.keys() & options.keys() - {"name"}:
             if options[name] not in (None, made[name]):
@@ -368,6 +368,14 @@ class Flag(NamedTuple):
         if self.kind is None:
             return {self.name: self.meant} if value else {}
         return {self.name: value}
+
+
+def check_network(network):
+    """Raise ValueError, in one line, for what is no network, such as a bare module of torch."""
+    if not hasattr(network, "arguments"):
+        said = in_short(network)
+        how = "a module of torch becomes one by deep.ValueNetwork"
+        raise ValueError(f"a network is needed, not {said}; {how}")
 
 
 def of_seed(given, seed):

@@ -78,6 +78,17 @@ def _text(path):
         return ""
 
 
+def lacked(error):
+    """Say in one line that an error is a lack of memory, of torch or C++ too; None if it is not."""
+    said = str(error).strip().partition("\n")[0]
+    words = ("bad_alloc", "allocate memory", "out of memory")
+    if isinstance(error, MemoryError) and said and words[0] not in said:
+        return said  # with advice of ours
+    if not (isinstance(error, MemoryError) or any(word in said for word in words)):
+        return None
+    return f"there is not enough memory ({said or 'none is left'}): ask for less at a time"
+
+
 def check_memory(what, nbytes, advice="take a smaller network"):
     """Raise MemoryError, before anything is taken, when so many bytes are not free."""
     free = available()

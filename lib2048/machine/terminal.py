@@ -27,6 +27,11 @@ def one_line(text):
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in str(text))
 
 
+def in_short(thing):
+    """Return how Python writes a thing, in one line that is not too long."""
+    return one_line(repr(thing))[:100]
+
+
 # ---------------------------------------------------------------- progress
 
 

@@ -16,6 +16,7 @@ from lib2048.game.board import WHOLE, symmetries, to_exponents
 from lib2048.game.game import Game
 from lib2048.machine.kernels import compiled, numba_type
 from lib2048.machine.memory import check_memory, reserve
+from lib2048.machine.terminal import in_short
 from lib2048.networks.folding import fold
 from lib2048.networks.layout import layout, offsets, ones
 from lib2048.networks.lookups import (
@@ -389,3 +390,10 @@ def many_values(
         values_of(weights, positions, np.uint64(0), n, values)
         for i in range(np.uint64(BOARDS_AT_ONCE)):
             out[start + i] = values[i]
+
+
+def check_tables(network, what):
+    """Raise ValueError, in one line, for what is no `Network`; what: takes nothing else."""
+    if not isinstance(network, Network):
+        given = in_short(network)
+        raise ValueError(f"{what} takes look-up tables, a Network, not {given}")

@@ -7,6 +7,7 @@ import importlib
 from typing import NamedTuple
 
 from lib2048.machine.extras import told
+from lib2048.machine.terminal import in_short
 
 POLICY = "policy"
 VALUE_NETWORKS = ("cnn22", "cnn22s", "cnn22ss", "cnn22sss", "cnn22acg", "cnn12", "mlp")
@@ -26,6 +27,8 @@ CHOICES = {
 
 def kind_of(name):
     """Return what kind of network a name is of: 'n-tuple', 'value' or 'policy'."""
+    if not isinstance(name, str):
+        raise ValueError(f"network {in_short(name)}: give its name, such as '4x6'")
     if name.lower() == POLICY:
         return "policy"
     return "value" if name.lower() in VALUE_NETWORKS or name.startswith(OWN) else "n-tuple"

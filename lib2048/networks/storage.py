@@ -26,7 +26,7 @@ from lib2048.machine.arrays import (
 )
 from lib2048.machine.memory import reserve
 from lib2048.networks import foreign, neural
-from lib2048.networks.network import Geometry, Network
+from lib2048.networks.network import Geometry, Network, check_tables
 from lib2048.networks.packing import Packed
 from lib2048.networks.sparse import Column, sparse
 from lib2048.networks.stages import MOST_MARKS, TOP
@@ -303,6 +303,7 @@ def save_with(network, path, info, compact=False):
         return neural.room("files").save_with(network, path, info, half=compact)
     if Path(path).suffix != ".npz":
         raise ValueError(f"{path}: weights are saved as .npz")
+    check_tables(network, "a file of weights")
     network.needs_order("a file of weights")
     network.needs_tables("a file of weights")
     arrays = network_arrays(network) | {"info": np.array(json.dumps(info))}

@@ -21,9 +21,10 @@ from lib2048.learn.games import Games, choose_action, functions_of, rule_of
 from lib2048.learn.lockstep import Lockstep, in_order, play_in_step
 from lib2048.learn.records import RESULT_COLUMNS
 from lib2048.machine.kernels import bound, compiled, kernel, numba_type
+from lib2048.machine.terminal import in_short
 from lib2048.machine.threads import Crowd
 from lib2048.networks.heuristic import Weights, heuristic_network
-from lib2048.networks.network import Network
+from lib2048.networks.network import Network, check_tables
 from lib2048.search.batched import BatchSearch
 from lib2048.search.expectimax import CONTEXT, COUNTERS, MEMORY, Search, search_policy
 
@@ -205,6 +206,7 @@ class NetworkPlayer:
     """
 
     def __init__(self, network, name=None):
+        check_tables(network, "NetworkPlayer")
         self.network, self.name, self.stop = network, name or network.name, new_stop()
         self.functions, self.rule = functions_of(network), rule_of(network)
 
@@ -255,6 +257,7 @@ class SearchPlayer:
     """
 
     def __init__(self, network, depth=None, seconds=None, name=None, **limits):
+        check_tables(network, "SearchPlayer")  # for others there is network.player(depth)
         self.search = Search(network, depth, seconds, **limits)
         far = f"{depth}-ply" if seconds is None else f"{1000 * seconds:g} ms"
         self.network, self.name = network, name or f"{network.name}, {far}"
@@ -417,4 +420,5 @@ def player(what) -> Player:
         return NAMED[what]()
     if hasattr(what, "choose") and hasattr(what, "play_games"):
         return what
-    raise ValueError(f"unknown player {what!r}: use {', '.join(NAMED)}, or a network")
+    said = in_short(what)
+    raise ValueError(f"unknown player {said}: use {', '.join(NAMED)}, or a network")

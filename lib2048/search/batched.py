@@ -10,6 +10,7 @@ import numpy as np
 
 from lib2048.game import frontier
 from lib2048.game.board import WHOLE, afterstates
+from lib2048.machine.terminal import in_short
 from lib2048.search.expectimax import MOST_PLIES, check_limits
 
 AT_ONCE = 8192  # leaves that are asked for before the next look at `stop`
@@ -37,6 +38,7 @@ class BatchSearch:
 
     def __init__(self, values, plies=None, seconds=None, symmetric=True, pays=True):
         check_limits(plies, seconds)
+        check_function("values", values)
         self.values_of, self.pays, self.stop = values, float(pays), np.zeros(1, np.int64)
         self.plies, self.seconds = plies or MOST_PLIES, seconds
         self._like = (WHOLE, symmetric)
@@ -104,3 +106,12 @@ class BatchSearch:
         pairs = zip(legal, names.tolist(), strict=True)
         worth = {action: self.pays * reward + found[name] for (action, _, reward), name in pairs}
         return max(worth, key=worth.get, default=None), worth, plies
+
+
+def check_function(name, given):
+    """Raise ValueError, in one line, where no function of boards is given."""
+    if not callable(given) or hasattr(given, "parameters"):  # a bare module of torch
+        said = in_short(given)
+        raise ValueError(
+            f"{name}: a function of boards is needed, such as network.values, not {said}"
+        )

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from lib2048.learn.games import FOREVER
-from lib2048.learn.settings import BUDGETS, Settings, check_budget, check_rate
+from lib2048.learn.settings import BUDGETS, Settings, check_budget, check_network, check_rate
 from lib2048.learn.tables import NETWORK_OPTIONS, TableSettings
 from lib2048.machine.arrays import Form, check_arrays
 from lib2048.machine.extras import package
@@ -381,6 +381,7 @@ def _next_chunk(chunk, played, seconds):
 
 def _check_fits(settings, network):
     """Raise ValueError where a network is not the one that the settings name."""
+    check_network(network)
     asked, made = settings.geometry().arguments(), network.arguments()
     for name, value in made.items():
         if asked[name] != value:

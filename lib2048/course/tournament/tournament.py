@@ -17,7 +17,7 @@ from lib2048.machine.files import named, write_text
 from lib2048.machine.terminal import bar
 from lib2048.networks import storage
 from lib2048.play.evaluation import TEST_SEED, Result, check_games, evaluate
-from lib2048.play.players import NetworkPlayer, SearchPlayer
+from lib2048.play.players import network_player
 from lib2048.search.expectimax import check_limits
 
 CSV, PAGE = "leaderboard.csv", "leaderboard.html"
@@ -131,10 +131,10 @@ class _Tournament(NamedTuple):
 
     def _weights(self, path, name):
         network = storage.load(path, to_play=True)
-        if network.game != WHOLE:
+        if getattr(network, "game", WHOLE) != WHOLE:
             raise ValueError(f"network {network.name} plays on a smaller board")
         seconds = self.ms_per_move and self.ms_per_move / 1000
-        who = SearchPlayer(network, seconds=seconds) if seconds else NetworkPlayer(network)
+        who = network_player(network, None if seconds else 1, seconds)
         result = evaluate(who, self.games, self.seed, progress=self.progress)
         return Standing(name, result)
 
