@@ -5,6 +5,7 @@ turns with a *floor*: reading the same table entries for the same boards and doi
 The ratio of the two says how much the rest costs, on any machine.
 """
 
+import threading
 import time
 from functools import partial
 
@@ -16,6 +17,7 @@ from lib2048.learn.rules import find, new_memory
 from lib2048.learn.settings import Settings
 from lib2048.machine.memory import check_memory
 from lib2048.machine.terminal import bar
+from lib2048.machine.threads import aside
 from lib2048.networks.lookups import read_all
 from lib2048.networks.network import Network
 from lib2048.play.evaluation import record_game
@@ -92,11 +94,16 @@ class Bench:
     def run(self, progress=False):
         """Measure; return {name: {moves_per_s, floor_per_s, ratio}}, medians of the rounds.
 
-        progress: whether to show a bar.
+        progress: whether to show a bar.  It is done aside: numba, which is given functions at each
+        call, makes a TypeError of Ctrl-C where that comes at the wrong time.
         """
         count = COMPARISONS + len(self.networks)
-        with bar(progress, total=count * (1 + self.rounds), unit="round") as self._shown:
-            return self._measured()
+        over = self._over = threading.Event()
+        try:
+            with bar(progress, total=count * (1 + self.rounds), unit="round") as self._shown:
+                return aside(self._measured)
+        finally:
+            over.set()
 
     def _measured(self):
         self._train({"rule": "td"}).play(FOREVER, self.warm_up, ROWS)
@@ -171,6 +178,8 @@ class Bench:
         """
         rounds = []
         for _ in range(1 + self.rounds):
+            if self._over.is_set():
+                raise KeyboardInterrupt
             limit = floor()
             found = [task(limit) for task in tasks.values()]
             rounds.append([(rate, most, rate / most) for rate, most in found])

@@ -5,13 +5,15 @@ looks at what came of it: one line and no traceback, within a time that is told 
 goes on where it was stopped, round after round; its checkpoint must be whole each time, and in the
 end the run must be, bit for bit, one that nobody has stopped.
 
-A kind is an entry of KINDS: a `Training`, a `Command` of `lib2048`, or a `Program` of Python.
+A kind is an entry of KINDS: a `Training`, a `Sweeping`, a `Command` of `lib2048` that would take
+long or a `Short` one, or a `Program` of Python.
 """
 
 import argparse
 import contextlib
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -20,9 +22,13 @@ import time
 from pathlib import Path
 
 import numpy as np
-from kills import endless, kept, same_as_straight
+from kills import SWEPT, endless, endless_sweep, kept, same_as_straight
+from learners import SMALL, contents, scattered
+
+from lib2048 import Network, save
 
 BEGUN = b"%|", b"here"  # a bar of progress, or what a program says
+SHARES = re.compile("lib2048-[0-9]+|dask-scratch-space")  # of memory; and what Dask keeps
 LONGEST = 120.0  # seconds after which a process that has not ended is killed, and the round lost
 COMMAND = [sys.executable, "-m", "lib2048.cli"]
 
@@ -41,9 +47,10 @@ class Command:
 
     program = COMMAND
     statuses = (130,)  # of a process that was interrupted
+    begins = True  # with a sign that it has, which is waited for
 
-    def __init__(self, words, seconds=5.0, make=lambda folder: None):
-        self.words, self.seconds, self.make = words, seconds, make
+    def __init__(self, words, seconds=5.0, make=lambda folder: None, **around):
+        self.words, self.seconds, self.make, self.around = words, seconds, make, around
 
     def said_words(self):
         return self.words.split()
@@ -55,6 +62,8 @@ class Command:
         assert status in self.statuses and len(lines) == 1, (status, told(said))
         assert "Traceback" not in said, said
         assert not list(folder.rglob("*.part")), list(folder.rglob("*"))
+        left = [path for path in (folder / "tmp").iterdir() if not SHARES.match(path.name)]
+        assert not left, left
 
     def finish(self, folder):
         """Raise AssertionError where, after all rounds, something is not as it should be."""
@@ -66,8 +75,8 @@ class Training(Command):
     options: of `lib2048 train`, see `kills.endless`; more: actions that it goes on for in the end.
     """
 
-    def __init__(self, options, seconds=5.0, more=2000):
-        super().__init__("", seconds)
+    def __init__(self, options, seconds=5.0, more=2000, **how):
+        super().__init__("", seconds, **how)
         self.options, self.more, self.before = options, more, (0, 0)
 
     def said_words(self):
@@ -80,7 +89,66 @@ class Training(Command):
         self.before = now
 
     def finish(self, folder):
-        same_as_straight(self.options, self.before[0] + self.more, folder / "run")
+        with contextlib.chdir(folder):
+            same_as_straight(self.options, self.before[0] + self.more, folder / "run")
+
+
+class Sweeping(Command):
+    """A list of two endless runs, which goes on in each round."""
+
+    def __init__(self):
+        super().__init__("", make=self._write)
+
+    def _write(self, folder):
+        self.words = " ".join(endless_sweep(folder))
+        self.before = dict.fromkeys(range(len(SWEPT)), (0, 0))
+
+    def check(self, folder, status, said):
+        super().check(folder, status, said)
+        for number, before in self.before.items():
+            self.before[number] = now = kept(folder / "runs" / f"r{number}-seed1")
+            assert now >= before, (now, before)
+
+    def finish(self, folder):
+        for number, options in enumerate(SWEPT):
+            actions = self.before[number][0] + 2000
+            same_as_straight(options, actions, folder / "runs" / f"r{number}-seed1")
+
+
+class Short(Command):
+    """A command that ends by itself; out: what it writes, a file or a folder.
+
+    Interrupted, it has written each file as a whole, or not at all; the next time it does its work.
+    """
+
+    statuses = (0, 130)
+    begins = False
+
+    def __init__(self, words, out, seconds=6.0, make=lambda folder: None, **around):
+        super().__init__(words, seconds, make, **around)
+        self.out = out
+
+    def check(self, folder, status, said):
+        if status:
+            super().check(folder, status, said)
+        self.found = self._written(folder)
+        path = folder / self.out
+        shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+        self.rounds = [*getattr(self, "rounds", []), self.found]
+
+    def finish(self, folder):
+        """Compare what was written in each round with what is written when nobody interrupts."""
+        with open(folder / "said", "w") as log:
+            assert begin(self, folder, log).wait() == 0, (folder / "said").read_text()
+        whole = self._written(folder)
+        for found in self.rounds:
+            assert found.items() <= whole.items(), found.keys() ^ whole.keys()
+
+    def _written(self, folder):
+        path = folder / self.out
+        if path.is_dir():
+            return contents(path)
+        return {self.out: path.read_bytes()} if path.exists() else {}
 
 
 class Program(Command):
@@ -93,6 +161,7 @@ class Program(Command):
         return [f"import sys; sys.stderr.write('starts\\n')\n{self.words}"]
 
     def check(self, folder, status, said):
+        assert not list(folder.rglob("*.part")) and not list((folder / "tmp").iterdir())
         assert status in self.statuses and "KeyboardInterrupt" in said, (status, told(said))
 
 
@@ -102,7 +171,65 @@ SEARCH = (
     "from lib2048 import deep, evaluate\n"
     "who = deep.MCTSPlayer(deep.MCTS(deep.new_policy_network().probabilities, 400))\n"
 )
-KINDS = {
+EVALUATE = "from lib2048 import evaluate, heuristic_player\n"
+RACE = "from lib2048 import race\n"
+PRUNE = (
+    "import numpy as np\nfrom lib2048 import Network\nfrom lib2048.networks.pruning import prune\n"
+    "n = Network('4x6')\nn.weights[:] = 1\n"
+)
+MINE = """
+from lib2048 import Rule
+
+def update(weights, memory, positions, error, rate):
+    for p in positions:
+        memory[p] += 1
+        weights[p] += rate * error / memory[p] ** 0.5
+
+slower = Rule("slower", update, keeps=("visits",), rate="eta", default=1.0)
+"""
+
+
+def rule(folder):
+    """Write a rule of one's own."""
+    (folder / "mine.py").write_text(MINE)
+
+
+def weights(folder):
+    """Write a network that can be folded and converted, as large as people have them."""
+    save(scattered(Network("42-33-4-22"), share=0.1), folder / "large.npz")
+
+
+def submissions(folder):
+    """Write what a tournament reads, and an answer that does not end."""
+    (folder / "players").mkdir()
+    save(scattered(Network(SMALL)), folder / "players" / "tiny.npz")
+    (folder / "endless.py").write_text("def slide_row(row):\n    while True:\n        pass\n")
+
+
+TABLES = {
+    "td": Training({"network": SMALL}),
+    "tc": Training({"network": SMALL, "rule": "tc", "lambda": 0.5}),
+    "carousel": Training({"network": SMALL, "rule": "tc", "stages": 2, "top": 64,
+                          "starts": "carousel"}),
+    "q-learning": Training({"network": SMALL, "form": "q", "order": "backward"}),
+    "own rule": Training({"network": SMALL, "rule": "mine.py:slower"}, make=rule),
+    "tests": Training({"network": SMALL, "eval_every": 30_000, "eval_games": 200}),
+    "compiling": Training({"network": SMALL}, 20.0, NUMBA_CACHE_DIR="cache"),
+    "sweep": Sweeping(),
+    "play": Command("play random --games 100000000"),
+    "bench": Command("bench", 20.0),
+    "solve": Command("solve 3x3"),
+    "tournament": Command("tournament players --out board --games 100000000", make=submissions),
+    "labs check": Command("labs check hw01 endless.py", make=submissions),
+    "convert": Short("convert large.npz large.w", "large.w", 8.0, weights),
+    "fold": Short("fold large.npz folded.npz", "folded.npz", 8.0, weights),
+    "lessons": Short("lessons start", "my", LIB2048_MY="my"),
+    "generate": Short("labs generate hw01 class --seed 7 --lab-seed 7", "class"),
+    "evaluate": Program(f"{EVALUATE}{HERE}evaluate(heuristic_player(3), 1000)"),
+    "race": Program(f"{RACE}{HERE}race({{'a': {{}}}}, network='4x6', actions=10**10)"),
+    "prune": Program(f"{PRUNE}{HERE}while True:\n    prune(n, n.weights * 2, 10**6)"),
+}  # fmt: skip
+NEURAL = {
     "value": Training({"network": "cnn22sss"}),
     "value, average": Training({"network": "cnn22sss", "average": 0.99, "batch": "game"}),
     "value, large": Training({"network": "cnn22"}),
@@ -116,6 +243,7 @@ KINDS = {
     "mcts": Program(f"{SEARCH}{HERE}deep.record_games(who, 50)"),
     "mcts, evaluate": Program(f"{SEARCH}{HERE}evaluate(who, 1000)"),
 }  # fmt: skip
+KINDS = TABLES | NEURAL
 
 
 # ---------------------------------------------------------------- rounds
@@ -137,7 +265,7 @@ def busy(count):
 
 def begin(kind, folder, log):
     """Begin what a kind says in a process of its own, which tells a file what it has to say."""
-    around = {**os.environ, "PYTHONUNBUFFERED": "1"}
+    around = {**os.environ, "PYTHONUNBUFFERED": "1", "TMPDIR": str(folder / "tmp")} | kind.around
     words = [*kind.program, *kind.said_words()]
     return subprocess.Popen(words, cwd=folder, env=around, stdout=log, stderr=log)
 
@@ -150,7 +278,7 @@ def interrupt(kind, folder, random):
     with tempfile.TemporaryFile() as log:
         process, start = begin(kind, folder, log), time.monotonic()
         wait = float(random.uniform(0, 10 if random.random() < 0.2 else kind.seconds))
-        early = random.random() < 0.2
+        early = random.random() < 0.2 or not kind.begins
         while process.poll() is None and time.monotonic() < start + LONGEST:
             log.seek(0)
             said = log.read()
@@ -172,6 +300,7 @@ def interrupt(kind, folder, random):
 
 def rounds(kind, count, random, folder):
     """Interrupt a kind so many times; return the seconds that each took to end."""
+    (folder / "tmp").mkdir()
     kind.make(folder)
     found = []
     for _ in range(count):
@@ -189,9 +318,11 @@ def main(arguments=None):
     parser.add_argument("--load", type=int, default=4, help="processes that are busy meanwhile")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--kinds", help="whose names begin so, such as value; all of them without")
+    parser.add_argument("--tables", action="store_true", help="all kinds but the neural ones")
     options = parser.parse_args(arguments)
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's & lets it be ignored
-    kinds = {name: kind for name, kind in KINDS.items() if name.startswith(options.kinds or "")}
+    kinds = TABLES if options.tables else KINDS
+    kinds = {name: kind for name, kind in kinds.items() if name.startswith(options.kinds or "")}
     each, took = -(-options.rounds // len(kinds)), []
     with tempfile.TemporaryDirectory() as place:
         for number, (name, kind) in enumerate(kinds.items()):

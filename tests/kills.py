@@ -20,6 +20,8 @@ import numpy as np
 from lib2048 import Run, Settings
 from lib2048.learn.records import ACTIONS, ROWS
 from lib2048.machine.arrays import Archive, check_seal
+from lib2048.machine.lock import locked
+from lib2048.train.folder import LOCK
 from lib2048.train.history import EVALUATION_COLUMNS
 
 OTHERS = {"stages.csv", "evaluations.csv", "weights.safetensors"}  # which some runs write
@@ -32,7 +34,10 @@ CHAINS = [
     {"network": "cells:01234,4567", "rule": "autostep", "starts": "restart"},
     {"network": "cells:0123,4567", "form": "q", "order": "backward"},
     {"network": "cells:0145@2x2", "rule": "tc"},
+    {"network": "cnn22sss"},
+    {"network": "policy"},
 ]  # fmt: skip
+SWEPT = CHAINS[0], {"network": "cells:0123,4567", "rule": "tc", "lambda": 0.5}  # by one sweep
 
 
 def endless(options, folder):
@@ -42,9 +47,18 @@ def endless(options, folder):
     return list(map(str, words))
 
 
-def start(options, folder, *more):
-    """Begin or resume a run in a process of its own, one that would go on forever."""
-    command = [sys.executable, "-m", "lib2048.cli", *endless(options, folder), *more]
+def endless_sweep(folder):
+    """Return the words of a sweep of two runs, SWEPT, that would train forever in a folder."""
+    lines = ["[defaults]", f"actions = {10**13}", "checkpoint-every = 0.05"]
+    for number, options in enumerate(SWEPT):
+        lines += ["[[run]]", f'name = "r{number}"', *(f"{n} = {x!r}" for n, x in options.items())]
+    (folder / "list.toml").write_text("\n".join(lines))
+    return ["sweep", str(folder / "list.toml"), "--out", str(folder / "runs"), "--workers", "2"]
+
+
+def start(words):
+    """Begin or resume, in a process of its own, what would go on forever."""
+    command = [sys.executable, "-m", "lib2048.cli", *words]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     return subprocess.Popen(command, **pipes)
 
@@ -92,13 +106,31 @@ def chain(options, kills, random, folder):
     """Kill a run so many times; raise AssertionError where something is lost or another."""
     before = 0, 0
     for _ in range(kills):
-        process = start(options, folder, "--checkpoint-every", "0.05", "--resume")
+        process = start([*endless(options, folder), "--checkpoint-every", "0.05", "--resume"])
         said = kill(process, folder, random)
         assert process.returncode == -signal.SIGKILL, said
         now = kept(folder)
         assert now >= before, (now, before)
         before = now
     same_as_straight(options, before[0] + 5000, folder)
+
+
+def sweep_chain(kills, random, folder):
+    """Kill a sweep so many times, as `chain` kills a run: its runs end with it."""
+    folder.mkdir()
+    words, before = endless_sweep(folder), [(0, 0)] * len(SWEPT)
+    runs = [folder / "runs" / f"r{number}-seed1" for number in range(len(SWEPT))]
+    for _ in range(kills):
+        process = start(words)
+        said = kill(process, runs[0], random)
+        assert process.returncode == -signal.SIGKILL, said
+        now = list(map(kept, runs))
+        assert all(new >= old for new, old in zip(now, before)), (now, before)
+        before = now
+    for options, run in zip(SWEPT, runs):
+        with locked(run / LOCK, 60):  # until its process has ended
+            pass
+        same_as_straight(options, kept(run)[0] + 5000, run)
 
 
 def same_as_straight(options, actions, folder):
@@ -125,12 +157,14 @@ def main():
     parser.add_argument("--kills", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    random, each = np.random.default_rng(options.seed), -(-options.kills // len(CHAINS))
+    random, each = np.random.default_rng(options.seed), -(-options.kills // (len(CHAINS) + 1))
     with tempfile.TemporaryDirectory() as place:
         for number, settings in enumerate(CHAINS):
             print(settings, flush=True)
             chain(settings, each, random, Path(place) / str(number))
-    print(f"{each * len(CHAINS)} kills: nothing lost")
+        print("a sweep", flush=True)
+        sweep_chain(each, random, Path(place) / "sweep")
+    print(f"{each * (len(CHAINS) + 1)} kills: nothing lost")
 
 
 if __name__ == "__main__":

@@ -115,7 +115,7 @@ def test_a_file_is_no_folder(tmp_path, refused):
 
 def started(out):
     """Start `lib2048 train` in a process of its own, and wait for its first checkpoint."""
-    process = kills.start({"network": SMALL}, out, "--checkpoint-every", "0.2")
+    process = kills.start([*kills.endless({"network": SMALL}, out), "--checkpoint-every", "0.2"])
     return kills.saved(process, out)
 
 

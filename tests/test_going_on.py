@@ -160,7 +160,8 @@ def test_weights_that_are_no_run_are_refused_in_one_line(tmp_path):
 
 def start(out, **options):
     """Start `lib2048 train` in a process of its own and wait for its second checkpoint."""
-    process = kills.start({"network": SMALL} | options, out, "--json", "--checkpoint-every", "0.2")
+    words = kills.endless({"network": SMALL} | options, out)
+    process = kills.start([*words, "--json", "--checkpoint-every", "0.2"])
     return kills.saved(process, out, 2)
 
 
@@ -225,3 +226,9 @@ def test_a_disk_that_fills_up_leaves_the_last_checkpoint(monkeypatch, tmp_path):
 @pytest.mark.parametrize("number", [0, 1])
 def test_a_run_that_is_killed_again_and_again_ends_as_one_that_is_not(tmp_path, number):
     kills.chain(kills.CHAINS[number], 3, np.random.default_rng(number), tmp_path / "run")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="Windows has no such signal")
+def test_a_sweep_that_is_killed_again_and_again_ends_as_one_that_is_not(tmp_path):
+    kills.sweep_chain(3, np.random.default_rng(1), tmp_path / "sweep")

@@ -103,7 +103,7 @@ def test_settings_of_another_network_are_refused(other, refused):
 
 
 def test_what_is_no_network_is_refused(refused):
-    refused(lambda: train("4x6", actions=10), "'4x6' is no network: give one")
+    refused(lambda: train("4x6", actions=10), "a network is needed")
 
 
 @pytest.mark.parametrize("budget", [

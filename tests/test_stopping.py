@@ -13,11 +13,13 @@ import sys
 import threading
 import time
 
+import interrupts
 import numpy as np
 import pytest
 from learners import SMALL, STEP, same_run, scattered, stop_after, trained
 
 from lib2048 import Network, NetworkPlayer, Run, Settings, evaluate, save
+from lib2048.benchmark import Bench
 from lib2048.learn.games import Games
 from lib2048.learn.tables import TableLearner
 from lib2048.machine import process
@@ -195,6 +197,14 @@ def test_a_run_that_is_stopped_while_it_compiles_goes_on_from_its_beginning(
             Run(Settings(network=SMALL, actions=STEP), tmp_path).go(progress=False)
     assert [path.name for path in tmp_path.iterdir()] == ["config.json"]  # there is nothing more
     same_run(trained(out=tmp_path, actions=STEP, resume=True), trained(actions=STEP))
+
+
+def test_a_benchmark_is_measured_where_ctrl_c_does_not_come(monkeypatch, hold, press):
+    bench = Bench(SMALL, warm_up=1, moves=1000, rounds=1)
+    monkeypatch.setattr(bench, "_measured", hold)
+    with pytest.raises(KeyboardInterrupt):
+        bench.run()
+    assert bench._over.is_set() and not hold.over.is_set()
 
 
 # ---------------------------------------------------------------- games
@@ -407,6 +417,12 @@ def test_ctrl_c_in_training_leaves_a_run_that_goes_on(tmp_path, words):
     config = json.loads((tmp_path / "run" / "config.json").read_text())
     settings = Settings.from_config({k: x for k, x in config.items() if k != "sources"})
     assert Run(settings, tmp_path / "run", resume=True).actions == json.loads(out)["actions"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["carousel", "sweep", "fold", "race"])
+def test_ctrl_c_at_random_times(kind, tmp_path):
+    interrupts.rounds(interrupts.KINDS[kind], 2, np.random.default_rng(1), tmp_path)
 
 
 @pytest.mark.slow
