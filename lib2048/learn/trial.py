@@ -17,7 +17,14 @@ import numpy as np
 
 from lib2048.game.board import afterstates, count_empty, initial, spawn, to_text
 from lib2048.game.rng import stream
-from lib2048.learn.own import OF_A_RULE, UNWRITTEN, compiled_functions, guarded, recursive, uncompiled
+from lib2048.learn.own import (
+    OF_A_RULE,
+    UNWRITTEN,
+    compiled_functions,
+    guarded,
+    recursive,
+    uncompiled,
+)
 from lib2048.machine import child
 from lib2048.networks.lookups import look_kernel, planes
 from lib2048.networks.network import Geometry
@@ -28,7 +35,7 @@ ERRORS = (150.0, -150.0, 0.0, 1e-3, -1e-3, 3.0, -3.0, 2e4, -2e4, 1e6, -1e6)  # T
 RATE = 0.01
 ACTIONS = 100, 500  # of the short training: plain, compiled
 LARGEST = 1e6  # error of that training
-LINES = 300_000  # that a call may take as plain Python
+LINES = 100_000  # that a call may take as plain Python
 MOST_WEIGHTS = 1 << 16  # of the tables that value and update are tried on
 
 
@@ -346,6 +353,29 @@ MIXED = (
     ". A np.uint64 and a plain number together make a float64, and so does a name that holds one "
     "of them first and the other later: write np.uint64(…) for the plain one"
 )
+LOOP = ": a plain loop will do"
+# What numba says, and what helps a beginner; groups of the one stand in the other.
+IN_WORDS = [
+    (
+        r"'NoneType' object has no attribute 'args'",
+        "a name holds None first and a number later: begin with a number, such as -1",
+    ),
+    (r"yield in a closure|generator", f"it knows no generator, as in sum(… for …){LOOP}"),
+    (
+        r"^Unknown attribute '(\w+)' of type Module\(<module '([\w.]+)'",
+        rf"it knows no `\2.\1`{LOOP}",
+    ),
+    (r"^Unknown attribute '(\w+)' of type ([^(]+)", rf"it knows no `.\1` of this {{\2}}{LOOP}"),
+    (r"intrinsic exception_match", "it knows `except:` and `except Exception:` alone"),
+    (
+        r"^Cannot unify (\S+) and (\S+) for '(\w+)\S*'",
+        r"`\3` holds {\1} first and {\2} later: a name keeps one type",
+    ),
+    (r"opcode \(IMPORT_NAME\)", "it imports nothing inside a function: do so before it"),
+    (r"opcode \(STORE_GLOBAL\)", "it changes no global name: keep numbers in an array"),
+    (r"context manager", "it knows no `with`"),
+    (r"wrong tuple length.*expected (\d+), got (\d+)", r"\1 names are given \2 values"),
+]
 
 
 def essence(error):
@@ -358,16 +388,23 @@ def essence(error):
     reason = (useful or [type(error).__name__])[0]
     reason = re.sub(r"\s*Raised from <your code.*", "", reason)
     if missing := re.match(
-        r"No implementation of function Function\(<.*?(?:function (\w+)|ufunc '(\w+)')", reason
+        r"No implementation of function Function\(<.*?(?:function |ufunc '|class ')(\w+)", reason
     ):
-        reason = _not_known(missing[1] or missing[2], text)
-    if "'NoneType' object has no attribute 'args'" in reason:
-        reason = "a name holds None first and a number later: begin with a number, such as -1"
-    if "yield in a closure" in reason or "generator" in reason:
-        reason = "it knows no generator, as in sum(… for …): a plain loop will do"
-    if missing := re.match(r"Untyped global name '(\w+)'", reason):
+        reason = _not_known(missing[1], text)
+    elif missing := re.match(r"Untyped global name '(\w+)'", reason):
         reason = _no_global(missing[1])
+    for said, words in IN_WORDS:
+        if found := re.search(said, reason):
+            reason = re.sub(r"\{(.*?)\}", lambda kind: _kind(kind[1]), found.expand(words))
+            break
     return reason + (f" (in the line: {line})" if line else "")
+
+
+def _kind(type):
+    """Say what a type of numba's is, such as Literal[str](a)."""
+    return {"str": "text", "none": "None"}.get(
+        kind := re.sub(r"Literal\[(\w+)\].*", r"\1", type), kind
+    )
 
 
 def _no_global(name):
@@ -381,9 +418,12 @@ def _no_global(name):
 
 def _not_known(name, text):
     """Say what numba has no version of: an operator with its types, or a function."""
+    given = re.search(rf">>> {name}\((.*)\)", text)
+    types = given[1] if given else "what it is given here"
+    if "Function(<class 'int'>)" in types:
+        return f"it cannot do `{name}` with the type `int`: say np.int64"
     if not hasattr(operator, name) and not isinstance(getattr(np, name, None), np.ufunc):
         return f"it knows no `{name}` for what it is given here; a plain loop will do"
-    given = re.search(rf">>> {name}\((.*?)\)", text)
-    types = given[1] if given else "what it is given here"
-    mixed = "float64" in types and "int64" in types
+    plain = re.search(r"\bint64|Literal\[int\]", types)
+    mixed = plain and re.search(r"float64|uint64", types) and "array" not in types
     return f"it cannot do `{name}` with ({types}){MIXED if mixed else ''}"
