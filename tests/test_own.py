@@ -144,7 +144,7 @@ WRONG = {
         points_far_outside: "negative number",
         points_before_the_tables: "tables hold",
         forgets_the_mask: "tables hold",
-        calls_itself: "recursed without end",
+        calls_itself: "calls itself",
         raises: "ZeroDivisionError",
         knows_a_name_that_is_not_there: "missing_name",
         is_python_only: "numba cannot compile",
@@ -175,13 +175,12 @@ def test_a_wrong_function_is_refused_in_words(part, function, words):
         NETWORK.with_functions(**{part: function})
     text = str(error.value)
     assert "Traceback" not in text and "numba.core" not in text and len(text) < 1500
-    assert f"`{part}`" in text or "your functions were tried" in text
+    assert f"`{part}`" in text or "your functions were tried" in text or "calls itself" in text
 
 
 @pytest.mark.parametrize("part, function", [("index", loops_for_ever), ("update", has_no_end)])
-def test_a_function_without_an_end_is_stopped_and_named(monkeypatch, part, function):
-    monkeypatch.setattr(own, "TRIAL_SECONDS", 1)
-    with pytest.raises(ValueError, match="took longer than 1 s: is there a loop"):
+def test_a_function_without_an_end_is_stopped_and_named(part, function):
+    with pytest.raises(ValueError, match="(?s)has not come to an end after .*in the line: .*on this"):
         NETWORK.with_functions(**{part: function})
 
 
@@ -215,7 +214,7 @@ def test_an_update_that_leaves_the_tables_later_ends_the_run_and_not_the_process
 
     def small(weights, positions, amount):
         for p in positions:
-            far = weights[p] > 500  # no weight of the trial is so large
+            far = 321.0 < weights[p] < 321.5  # no weight of the trial is just so
             weights[p + np.uint32(1 << 20 if far else 0)] += amount
 
     with pytest.raises(ValueError, match="your own function ended the run"):

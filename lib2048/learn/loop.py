@@ -183,9 +183,9 @@ def _take_up(functions, weights, rule, lanes, counters, starts, work, limits):
 def play_kernel(functions, weights, memory, rule, lanes, counters, starts, work, results, limits):
     """Play (and learn) on until a limit is reached; return whether games are left to play.
 
-    It stops when counters[ACTIONS] is `limits.last_action`, which another thread may change, when `results` is full, or when all
-    games below number `limits.last_game` are over.  Called again with the same lanes and counters
-    it goes on as if it had never stopped.
+    It stops when counters[ACTIONS] is `limits.last_action`, which another thread may change, when
+    `results` is full, or when all games below number `limits.last_game` are over.  Called again
+    with the same lanes and counters it goes on as if it had never stopped.
     """
     lookups, look, values, value, update = functions
     functions = Functions(lookups, look, values, value, update)
