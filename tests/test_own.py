@@ -7,7 +7,6 @@ from learners import SMALL, same_run, train_or_stop
 from test_learning import plain_parts
 
 from lib2048 import Network, NetworkPlayer, Run, Settings, load, save, train
-from lib2048.learn import own
 
 NETWORK = Network(SMALL)  # 16 look-ups a board, 131 072 weights
 N = 16
@@ -180,7 +179,7 @@ def test_a_wrong_function_is_refused_in_words(part, function, words):
 
 @pytest.mark.parametrize("part, function", [("index", loops_for_ever), ("update", has_no_end)])
 def test_a_function_without_an_end_is_stopped_and_named(part, function):
-    with pytest.raises(ValueError, match="(?s)has not come to an end after .*in the line: .*on this"):
+    with pytest.raises(ValueError, match="(?s)has not come to an end .*on this board"):
         NETWORK.with_functions(**{part: function})
 
 
