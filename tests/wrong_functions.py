@@ -22,7 +22,7 @@ import numpy as np
 from lib2048 import Network, Run, Settings
 from lib2048.machine.arrays import Archive, check_seal
 
-NAME, ACTIONS, PATIENCE = "cells:0123,4567", 60_000, 120
+NAME, ACTIONS, SECONDS, PATIENCE = "cells:0123,4567", 60_000, 10, 240
 HEAD = """
 import numba
 import numpy as np
@@ -132,10 +132,12 @@ def use(number, folder):
         return "refused", str(error)
     try:
         settings = Settings.of(network, alpha=0.5, checkpoint_every=0.5)
-        Run(settings, Path(folder) / str(number), network).go(actions=ACTIONS, progress=False)
+        run = Run(settings, Path(folder) / str(number), network)
+        threading.Timer(SECONDS, run.stop).start()  # of one that is merely slow
+        run.go(actions=ACTIONS, progress=False)
     except (ValueError, FloatingPointError) as error:
         return "ended", str(error)
-    return "trained", ""
+    return ("stopped" if run.history.stopped else "trained"), ""
 
 
 def serve():
