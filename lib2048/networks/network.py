@@ -203,7 +203,7 @@ class Network(Geometry):
 
         It shares this network's weights.  Each function is plain Python that numba can compile, or
         None for the library's own.  They are tried on some hundred boards in a process of their own
-        first.
+        first; later a run ends where an index leaves an array, or a call takes 10 million turns.
 
         Args:
             index: (board uint64, positions uint32[n]) → None writes where the n = 8·m weights of a
