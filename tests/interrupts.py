@@ -165,7 +165,8 @@ class Program(Command):
 
     def check(self, folder, status, said):
         assert not list(folder.rglob("*.part")) and not list((folder / "tmp").iterdir())
-        assert status in self.statuses and "KeyboardInterrupt" in said, (status, told(said))
+        assert status in self.statuses, (status, told(said))
+        assert re.search("KeyboardInterrupt|watching.Stopped", said), told(said)
 
 
 HERE = "sys.stderr.write('here\\n')\n"
