@@ -162,8 +162,9 @@ class Process:
         threading.Thread(target=self._read, daemon=True).start()
 
     def _read(self):
-        for line in self.it.stdout:
-            self._lines.put(line)
+        with self.it.stdout:
+            for line in self.it.stdout:
+                self._lines.put(line)
         self._lines.put('["died", ""]')
 
     def ask(self, number):

@@ -73,7 +73,7 @@ class OwnFunctions:
         for board, arguments in learned:
             if self.update and _fails(_learns, self.update, *arguments):
                 by = f"{float(arguments[-2]):g}, by the rate {float(arguments[-1]):g}"
-                return self._said("update", error, board, f", for the error {by},"), False
+                return self._said("update", error, board, f", for the error {by}"), False
         return f"your own function ended the run: {error}", self.update is None
 
     @staticmethod
