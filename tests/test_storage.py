@@ -11,7 +11,7 @@ from learners import bits, read_arrays, scattered
 
 from lib2048.machine import files
 from lib2048.machine.arrays import FORMAT, Member, write_arrays
-from lib2048.networks import storage
+from lib2048.networks import sparse, storage
 from lib2048.networks.network import FORMS, Network
 
 NAME = "cells:0124,0125,456"
@@ -273,3 +273,16 @@ def test_a_full_disk_is_noticed_before_anything_is_written(tmp_path, monkeypatch
 def test_another_suffix_is_refused(tmp_path, name, refused):
     refused(lambda: storage.save(Network("cells:0"), tmp_path / name), "saved as .npz")
     assert not list(tmp_path.iterdir())
+
+
+def test_what_takes_long_says_what_it_is(tmp_path, monkeypatch, capsys):
+    network = Network("cells:0123,4567")
+    network.weights[:] = 1
+    storage.save(network, tmp_path / "w.npz")
+    storage.load(tmp_path / "w.npz")
+    assert not capsys.readouterr().err  # it took no two seconds
+    monkeypatch.setattr(sparse, "SILENT", 0)
+    storage.save(network, tmp_path / "w.npz")
+    storage.load(tmp_path / "w.npz")
+    told = capsys.readouterr().err
+    assert "writing cells:0123,4567" in told and "reading cells:0123,4567" in told

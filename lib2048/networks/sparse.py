@@ -9,9 +9,11 @@ import numpy as np
 
 from lib2048.machine.arrays import PIECE, Flow, Member
 from lib2048.machine.kernels import kernel
+from lib2048.machine.terminal import bar
 from lib2048.networks.layout import offsets, ones
 
 CELLS_AT_ONCE = 6  # 64 MiB
+SILENT = 2  # seconds after which a bar says what is going on
 LOWS, HIGHS = slice(0, 4), slice(0, 16, 4)  # of a cell's exponents: by the low two bits, the high
 
 
@@ -80,7 +82,7 @@ class Column:
 
     def _pieces(self, blocks, finite):
         """Yield the numbers of some blocks in plain order: float32, in room that is used again."""
-        for slab, room in self._rooms(blocks):
+        for slab, room in self._rooms(blocks, "writing"):
             _gather(self._bits, self.wide, self.column, *slab, room)
             for piece in _cut(room.view(np.float32)):
                 if finite and not np.isfinite(piece).all():
@@ -89,18 +91,21 @@ class Column:
                     )
                 yield piece
 
-    def _rooms(self, blocks):
-        """Yield each slab of some blocks with room for its numbers, uint32."""
-        room = np.empty(0, np.uint32)
-        for slab in (slab for block in blocks for slab in slabs(self.network, block)):
-            size = len(slab[1]) * len(slab[3])
-            room = room if len(room) == size else np.empty(size, np.uint32)
-            yield slab, room
+    def _rooms(self, blocks, doing):
+        """Yield each slab of some blocks with room for its numbers, uint32; say so if it takes."""
+        room, total = np.empty(0, np.uint32), len(blocks) * self.network.block
+        how = {"desc": f"{doing} {self.network.name}", "unit": " weights", "unit_scale": True}
+        with bar(True, total=total, delay=SILENT, **how) as shown:
+            for slab in (slab for block in blocks for slab in slabs(self.network, block)):
+                size = len(slab[1]) * len(slab[3])
+                room = room if len(room) == size else np.empty(size, np.uint32)
+                yield slab, room
+                shown.update(size)
 
     def fill(self, mask, values, blocks):
         """Set the numbers, all 0 so far, to what `members` returned."""
         masks, flow = Flow(mask), Flow(values)
-        for slab, room in self._rooms(blocks):
+        for slab, room in self._rooms(blocks, "reading"):
             for part in _cut(room.view(np.float32)):
                 here = np.unpackbits(masks.take(len(part) // 8)).view(bool)
                 part[:] = 0
