@@ -187,8 +187,8 @@ class _Plain:
             best, after = max(options, default=(0.0, None))
             if before is not None and "update" in self.functions:
                 self.error = best - self._value(tables[0], before)
-                places = self._positions(before)
-                self._learn(self._on("update", before), *tables, places)
+                positions = self._positions(before)
+                self._learn(self._on("update", before), *tables, positions)
             if after is None:
                 number += 1
                 board, luck = initial(stream(2048, number), game)
