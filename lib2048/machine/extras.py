@@ -37,7 +37,14 @@ def is_there(package):
 
 @contextlib.contextmanager
 def told(what="this"):
-    """Raise `Missing` for a package that is not there; what: needs it."""
+    """Say of a package that is not there how to get it.
+
+    Args:
+        what: it is that needs it.
+
+    Raises:
+        Missing: in one line.
+    """
     try:
         yield
     except Missing:

@@ -5,6 +5,7 @@ A killed run leaves the old file or the new one, never half of one.  Nothing is 
 
 import csv
 import io
+import itertools
 import json
 import os
 import shutil
@@ -18,6 +19,7 @@ from lib2048.machine.process import on_sudden_end
 
 SPARE_BYTES = 64 << 20  # left free on the disk
 MOST_BYTES = 64 << 20  # of a file that is read as a whole, where nobody says otherwise
+PIECE = 1 << 16
 HELD_SECONDS = 2  # a virus scanner lets go of a file by then
 
 
@@ -136,7 +138,8 @@ def read_bytes(path, most=MOST_BYTES):
     """
     with open_file(path) as file:
         try:
-            found = file.read(most + 1)
+            pieces = iter(lambda: file.read(PIECE), b"")  # room for `most` is more than it takes
+            found = b"".join(itertools.islice(pieces, most // PIECE + 1))
         except OSError as error:
             raise ValueError(f"{path}: cannot be read: {error.strerror}") from None
     if len(found) > most:
