@@ -107,6 +107,31 @@ def test_ctrl_c_ends_the_waiting_and_the_task_goes_on(hold, press):
     hold.let_go()
 
 
+GIVEN_UP = """
+import _thread, threading, time
+from lib2048.machine import threads
+
+def endless():
+    _thread.interrupt_main()
+    try:
+        while True:
+            time.sleep(0.01)
+    finally:
+        print("ended at its next step")
+
+{}
+"""
+WAYS = ("threads.aside(endless)", "with threads.Crowd(1) as crowd: crowd.do(endless)")
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_python_ends_without_waiting_for_what_was_given_up(way):
+    command = [sys.executable, "-c", GIVEN_UP.format(way)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT)
+    assert done.returncode == -signal.SIGINT and "KeyboardInterrupt" in done.stderr
+    assert done.stdout == "ended at its next step\n"
+
+
 def test_an_event_ends_the_waiting_in_any_thread(hold):
     stop, ended = threading.Event(), []
 

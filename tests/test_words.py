@@ -1,15 +1,24 @@
 """Alt texts: a figure in words, and a notebook whose every figure has one."""
 
+import inspect
+
 import matplotlib as mpl
 import nbformat
 import pandas as pd
+import pytest
 from nbclient import NotebookClient
+from traitlets import TraitError
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
 
-from lib2048.show import plot  # noqa: E402
+from lib2048 import Settings  # noqa: E402
+from lib2048.show import draw, plot
 from lib2048.show.plot import short
+from lib2048.show.widgets.play import PlayWidget
+from lib2048.show.widgets.replay import ReplayWidget
+from lib2048.show.widgets.train import TrainWidget
+from lib2048.show.widgets.tree import TreeWidget
 from lib2048.show.words import describe, tell_notebook
 
 CURVE = pd.DataFrame({"actions": [1000, 2000, 3000], "mean": [200.0, 3000.0, 12_345.0]})
@@ -63,3 +72,35 @@ def test_figures_of_a_notebook_have_their_words(tmp_path):
     for cell in notebook.cells:
         [output] = [o for o in cell.outputs if "image/png" in o.get("data", {})]
         assert output.metadata["image/png"]["alt"] == "error (points) against λ"
+
+
+# ---------------------------------------------------------------- what a function takes
+
+DRAWN = [getattr(room, name) for room in (draw, plot) for name in room.__all__]
+TAKES = [thing for thing in DRAWN if hasattr(thing, "__wrapped__") and thing is not plot.style]
+WIDGETS = {PlayWidget: "seed", ReplayWidget: "steps", TreeWidget: "game", TrainWidget: "names"}
+STRANGE = None, [1, 2, 3], 2.5, {"a": object()}, Settings(network="4x6")
+
+
+@pytest.mark.parametrize("thing", STRANGE, ids=lambda thing: type(thing).__name__)
+@pytest.mark.parametrize("takes", [*TAKES, *WIDGETS], ids=lambda takes: takes.__name__)
+def test_what_is_given_another_kind_of_thing_says_in_one_line_what_it_takes(takes, thing):
+    needs = [p for p in inspect.signature(takes).parameters.values() if p.default is p.empty]
+    given = {WIDGETS[takes]: thing} if takes in WIDGETS else {p.name: thing for p in needs}
+    runs = [thing] if takes is TrainWidget else []
+    try:
+        takes(*runs, **given)
+    except ValueError as error:
+        assert "\n" not in str(error) and not isinstance(error, TraitError)
+    plt.close("all")
+
+
+def test_it_says_what_its_docstring_does():
+    with pytest.raises(ValueError, match=r"^game\(steps=7\): .*: steps: a list of `Step`"):
+        plot.game(7)
+    with pytest.raises(ValueError, match=r"^PlayWidget\(seed=None\): .*: seed: an integer; "):
+        PlayWidget(None)
+    with pytest.raises(ValueError, match=r"^TrainWidget\(runs=\('a',\)\): .*: runs: "):
+        TrainWidget("a")
+    with pytest.raises(TypeError, match="missing a required argument: 'steps'"):
+        plot.game()

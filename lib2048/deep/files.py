@@ -149,7 +149,7 @@ def _read(path, name=None):
             network = about["network"]
             if not network.isprintable():
                 raise ValueError(f"{path}: its network has no name")
-            if name is not None and network != name.lower():
+            if name is not None and network not in (name, name.lower(), OWN + name):
                 raise ValueError(f"{path}: holds weights of network {network}, not of {name}")
             count = sum(math.prod(file.get_slice(key).get_shape()) for key in found)
             check_memory(f"{path}", 4 * count, "close other programs")

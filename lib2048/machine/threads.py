@@ -6,17 +6,20 @@ what it was making.  So the thread that a person can interrupt only waits here. 
 goes on in its own thread, until it looks at a flag or to its end, and its answer is dropped.
 """
 
+import atexit
+import ctypes
 import itertools
 import queue
 import threading
 import time
 import weakref
 from collections import deque
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from concurrent.futures import wait as first_of
 
 LOOK = 0.05  # seconds between two looks at an event
 PATIENCE = 0.7  # seconds in which what was told to end may do so
+_busy: set[int] = set()  # threads of a `Pool` that do a task
 AHEAD = 2  # tasks of a thread that are handed out before the first of them is over
 
 
@@ -29,12 +32,10 @@ def aside(task, stop=None):
     """
     if stop is None and threading.current_thread() is not threading.main_thread():
         return task()
-    pool = ThreadPoolExecutor(1)
     try:
-        done = pool.submit(task)
+        done = Pool(1).submit(task)
     except RuntimeError:  # the system gives no thread
         return task()
-    pool.shutdown(wait=False)
     return result(done, stop)
 
 
@@ -68,34 +69,61 @@ def result_or_halt(future, stop, halt):
 
 
 class Pool:
-    """Threads for which nobody waits when Python ends: what they do may never come to an end."""
+    """Threads for which nobody waits when Python ends: what they do may never come to an end.
+
+    count: how many there are at most.  Each begins with a task, or before, see `new_pool`.
+    """
 
     def __init__(self, count):
-        self._tasks = queue.SimpleQueue()
-        try:
-            for _ in range(count):
-                threading.Thread(target=_serve, args=(self._tasks,), daemon=True).start()
-        except RuntimeError:
-            raise MemoryError(_too_many(count)) from None
-        finally:
-            end = [self._tasks.put] * count
-            weakref.finalize(self, lambda: [put(None) for put in end])
+        self._tasks, self._left = queue.SimpleQueue(), count
+        weakref.finalize(self, _end, self._tasks, count)
+
+    def begin_one(self):
+        """Begin a thread, if there may be one more; raises RuntimeError where there is none."""
+        if self._left:
+            threading.Thread(target=_serve, args=(self._tasks,), daemon=True).start()
+            self._left -= 1
 
     def submit(self, task, *arguments):
-        """Return the `Future` of what a task returns."""
+        """Return the `Future` of what a task returns; raises RuntimeError as `begin_one` does."""
+        self.begin_one()
         future = Future()
         self._tasks.put((future, task, arguments))
         return future
 
 
+def _end(tasks, count):
+    for _ in range(count):
+        tasks.put(None)
+
+
 def _serve(tasks):
     while work := tasks.get():
         future, task, arguments = work
-        try:
-            future.set_result(task(*arguments))
-        except BaseException as error:
-            future.set_exception(error)
+        if future.set_running_or_notify_cancel():
+            _busy.add(threading.get_ident())
+            try:
+                future.set_result(task(*arguments))
+            except BaseException as error:
+                future.set_exception(error)
+            finally:
+                _busy.discard(threading.get_ident())
         del work, future, task, arguments  # what they hold may be large, or this pool itself
+
+
+@atexit.register
+def _end_busy():
+    """Let what nobody waits for end at its next step, when Python ends.
+
+    A thread that came out of torch after that would abort the process.
+    """
+    end = time.perf_counter() + PATIENCE
+    for ident in list(_busy):
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(
+            ctypes.c_ulong(ident), ctypes.py_object(SystemExit)
+        )
+    while _busy and time.perf_counter() < end:
+        time.sleep(0.01)
 
 
 def new_pool(count):
@@ -103,7 +131,13 @@ def new_pool(count):
 
     Raises MemoryError, in one line, where the system does not give so many.
     """
-    return Pool(count)
+    pool = Pool(count)
+    try:
+        for _ in range(count):
+            pool.begin_one()
+    except RuntimeError:
+        raise MemoryError(_too_many(count)) from None
+    return pool
 
 
 def _too_many(threads):
@@ -119,7 +153,7 @@ class Crowd:
     """
 
     def __init__(self, threads, stop=None, flag=None):
-        self._pool, self._threads = ThreadPoolExecutor(threads), threads
+        self._pool, self._threads = Pool(threads), threads
         self._stop, self._flag, self._under_way = stop, flag, deque()
 
     def __enter__(self):
@@ -130,7 +164,6 @@ class Crowd:
     def __exit__(self, error, *_):
         if error is not None:
             self._give_up()
-        self._pool.shutdown(wait=error is None, cancel_futures=True)
 
     def do(self, task):
         """Return what one task returns."""

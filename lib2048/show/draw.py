@@ -17,7 +17,7 @@ from typing import NamedTuple
 from lib2048.game.board import to_tiles
 from lib2048.game.spec import ACTIONS
 from lib2048.machine.files import write_text
-from lib2048.show.words import escaped, image, set_apart, thousands
+from lib2048.show.words import escaped, image, says_what, set_apart, thousands
 
 __all__ = [
     "TILE_COLOURS",
@@ -209,6 +209,7 @@ class Grid(NamedTuple):
         return _rect(*self.corner(cell), self.side, self.side, fill, 0.06 * self.side, **looks)
 
 
+@says_what
 def tile_colour(tile):
     """Return the background and the text colour of a tile (0: an empty cell), as '#rrggbb'."""
     if tile == 0:
@@ -216,6 +217,7 @@ def tile_colour(tile):
     return TILE_COLOURS.get(tile, LARGEST_COLOUR), INK if tile <= 2048 else LIGHT
 
 
+@says_what
 def board(board, caption=None, size=200, highlight=(), marks=None, arrow=None):
     """Draw a board.
 
@@ -300,6 +302,7 @@ def _spoken(tiles):
 # --------------------------------------------------------------------------- rows
 
 
+@says_what
 def row(boards, captions=None, arrows=None, size=150, width=640):
     """Draw boards or pictures side by side, on as many lines as their width needs.
 
@@ -344,6 +347,7 @@ def _link(label):
 CURVES = ((ACCENT, "none"), ("#d55e00", "8 4"), ("#009e73", "2 3"), ("#cc79a7", "10 3 2 3"))
 
 
+@says_what
 def curves(curves, xlabel, ylabel, width=520, height=150):
     """Draw a few curves over one x, from 0 on: for places that have nothing but SVG.
 
@@ -380,6 +384,7 @@ def curves(curves, xlabel, ylabel, width=520, height=150):
 # --------------------------------------------------------------------------- tuples and weights
 
 
+@says_what
 def tuple(cells, board=None, labels="order", caption=None, size=150):
     """Draw which cells of the 4×4 board an n-tuple reads.
 
@@ -405,6 +410,7 @@ def tuple(cells, board=None, labels="order", caption=None, size=150):
     return picture.captioned(caption)
 
 
+@says_what
 def tuples(tuples, captions=None, labels="order", size=88, width=640):
     """Draw the tuples of a network as small pictures, on as many lines as needed.
 
@@ -420,6 +426,7 @@ def tuples(tuples, captions=None, labels="order", size=88, width=640):
     return row(pictures, captions, width=width)
 
 
+@says_what
 def pattern(cells, exponents, value=None, size=110):
     """Draw the tiles that one weight of a tuple stands for, and the weight under them.
 
@@ -445,6 +452,7 @@ def pattern(cells, exponents, value=None, size=110):
 # ------------------------------------------------------------------------------------ decisions
 
 
+@says_what
 def choice(board, rows, size=150):
     """Draw one decision: the board, and what each action would bring.
 
@@ -496,6 +504,7 @@ def _points(number):
 # ----------------------------------------------------------------------------------------- trees
 
 
+@says_what
 def tree(board, branches, shown=2, size=120):
     """Draw a decision that looks one ply further: board, afterstates, spawns, best answers.
 

@@ -21,7 +21,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from lib2048.game.board import max_exponent
 from lib2048.game.frontier import tile_sums
-from lib2048.show.words import tell_notebook, thousands
+from lib2048.show.words import says_what, tell_notebook, thousands
 
 __all__ = [
     "COLOURS",
@@ -103,6 +103,7 @@ def style():
 
 
 @style()
+@says_what
 def subplots(rows=1, columns=1, width=WIDTH, height=None):
     """Return (figure, axes) in the style of the course: one ax, or matplotlib's array of them.
 
@@ -123,6 +124,7 @@ def _named(things):
     return {f" {n}" if str(n).startswith("_") else n: thing for n, thing in things.items()}
 
 
+@says_what
 def show(ax, finding):
     """Show the figure of an ax under the cell, once, with its finding as the alt text."""
     from IPython.display import display
@@ -134,6 +136,7 @@ def show(ax, finding):
 # -------------------------------------------------------------------------------------- numbers
 
 
+@says_what
 def short(number):
     """Write a number as the axes do: 950, 20 k, 1.5 M, 10 G, with at most three digits.
 
@@ -170,6 +173,7 @@ def _format_axis(axis, column):
 
 
 @style()
+@says_what
 def curves(
     curves,
     x="actions",
@@ -310,6 +314,7 @@ def _on_one_grid(frames, x, y):
 
 
 @style()
+@says_what
 def tiles(results, tiles=None, ax=None):
     """Draw how many games reach each tile, as grouped bars; return ax.
 
@@ -383,6 +388,7 @@ def _shares(name, result):
     return shares
 
 
+@says_what
 def tile_table(results, tiles=None):
     """Return a frame to show: for each name its mean score, if known, and the share for each tile.
 
@@ -405,6 +411,7 @@ def tile_table(results, tiles=None):
 
 
 @style()
+@says_what
 def scores(scores, kind="histogram", ax=None):
     """Draw how the scores of single games are spread; return ax.
 
@@ -442,6 +449,7 @@ def scores(scores, kind="histogram", ax=None):
 
 
 @style()
+@says_what
 def stages(visits, stages, ax=None):
     """Draw how the actions of training were spread over the stages; return ax.
 
@@ -464,6 +472,7 @@ def stages(visits, stages, ax=None):
 
 
 @style()
+@says_what
 def ladder(names, rates, unit="moves/s", ax=None):
     """Draw speeds as the rungs of a ladder, from the top down; return ax.
 
@@ -502,6 +511,7 @@ def _name_rows(ax, names):
 
 
 @style()
+@says_what
 def intervals(names, means, ci95s, xlabel="mean score (points)", ax=None):
     """Draw means with their 95 % intervals, one row each; return ax.
 
@@ -532,6 +542,7 @@ def _paired(names, values):
 
 
 @style()
+@says_what
 def beside(rows, ax=None):
     """Draw a paper's results (hollow) and ours (full), a row each, a colour a depth; return ax.
 
@@ -553,6 +564,7 @@ def beside(rows, ax=None):
 
 
 @style()
+@says_what
 def compute(curves, points, by="actions", ax=None):
     """Draw scores by compute: a line a run, a hollow point a paper's result; return ax.
 
@@ -572,6 +584,7 @@ def compute(curves, points, by="actions", ax=None):
 
 
 @style()
+@says_what
 def differences(groups, xlabel="difference (%)", ax=None):
     """Draw how far rows are above a reference, with 95 % intervals, a mark a group; return ax.
 
@@ -603,6 +616,7 @@ def differences(groups, xlabel="difference (%)", ax=None):
 
 
 @style()
+@says_what
 def tradeoff(groups, ax=None):
     """Draw what thinking longer buys: mean score against speed, a line a group; return ax.
 
@@ -641,6 +655,7 @@ def tradeoff(groups, ax=None):
 
 
 @style()
+@says_what
 def heat(matrix, xlabel, ylabel, label, xticks=None, yticks=None, numbers=None, ax=None):
     """Draw a matrix of values over two tiles as a heat map; return ax.
 
@@ -689,6 +704,7 @@ def _write_numbers(ax, image, values):
 
 
 @style()
+@says_what
 def layers(values, ax=None):
     """Draw what every afterstate of a small board is worth, over its tile sum; return ax.
 
@@ -716,6 +732,7 @@ def layers(values, ax=None):
 
 
 @style()
+@says_what
 def game(steps, ax=None):
     """Draw one game: the score so far, and what the player expected in the end; return ax.
 

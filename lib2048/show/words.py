@@ -1,11 +1,15 @@
 """Numbers as people read them, and what a figure shows, in words: its alt text in a notebook."""
 
 import base64
+import functools
+import inspect
 import re
 import sys
 from html import escape
 
 import numpy as np
+
+from lib2048.machine.terminal import in_short
 
 MOST = 8  # curves that are told of
 BEYOND = 0.05  # of a curve's whole range: a turn that is told of
@@ -34,6 +38,46 @@ def image(kind, data, text):
     """Return a picture as HTML, data: bytes of this media type, and the words that tell of it."""
     source = f"data:{kind};base64,{base64.b64encode(data).decode()}"
     return f'<img src="{source}" alt="{escaped(text)}" style="max-width:100%">'
+
+
+# ---------------------------------------------------------------- what a function takes
+
+
+def says_what(function, doc=None):
+    """Return a function that says in one line what it takes where it is given something else.
+
+    doc: what tells of its arguments, other than its docstring.  ValueError takes the place of what
+    Python says of a thing of another kind, which it keeps as its cause.
+    """
+    signature = inspect.signature(function)
+
+    @functools.wraps(function)
+    def told(*args, **kwargs):
+        given = signature.bind(*args, **kwargs).arguments
+        try:
+            return function(*args, **kwargs)
+        except (AttributeError, LookupError, TypeError) as error:
+            given.pop("self", None)
+            said = ", ".join(f"{name}={in_short(thing)}" for name, thing in given.items())
+            name, what = function.__qualname__.partition(".")[0], doc or function.__doc__
+            raise ValueError(
+                f"{name}({said}): is given another kind of thing than it takes: "
+                f"{_takes(what, given)}"
+            ) from error
+
+    return told
+
+
+def _takes(doc, names):
+    """Return what a docstring says of arguments, or else what it begins with, in one line."""
+    doc = inspect.cleandoc(doc or "see its help")
+    said = re.findall(r"^ *\*?((?:\w+, )*\w+): (.*(?:\n {8}.*)*)", doc, re.M)
+    told = [
+        f"{args}: {' '.join(text.split()).rstrip('.;')}"
+        for args, text in said
+        if not names.keys().isdisjoint(args.split(", "))
+    ]
+    return "; ".join(told) or doc.splitlines()[0]
 
 
 def describe(figure, number=str):

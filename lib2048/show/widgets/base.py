@@ -23,7 +23,7 @@ from lib2048.game.bits import WHOLE
 from lib2048.game.spec import FOUR_CHANCE
 from lib2048.show.draw import TILE_COLOURS, tile_colour
 from lib2048.show.widgets.game import from_hex, to_hex
-from lib2048.show.words import image
+from lib2048.show.words import image, says_what
 
 # What the modules know of the game by Python alone, as the name SPEC.
 SPEC = {"FOUR_CHANCE": FOUR_CHANCE, "FOUR_THRESHOLD": int(WHOLE.fours)}
@@ -117,6 +117,8 @@ class BrowserWidget(anywidget.AnyWidget):
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
+        if "__init__" in vars(cls):
+            cls.__init__ = says_what(cls.__init__, cls.__doc__)
         if "entry" in vars(cls):
             entry = Path(inspect.getfile(cls)).with_name(cls.entry)
             cls._folders.add(entry.parent)
