@@ -283,7 +283,7 @@ def slow(weights, positions):
 
 
 def slower(weights, positions):
-    for _ in range(3000):
+    for _ in range(200):
         positions[0] = np.uint32(np.argsort(weights)[0])
     return 0.0
 
@@ -296,6 +296,7 @@ def test_stop_is_heard_while_a_slow_function_plays(untried, value, how):
     timer.start()
     with pytest.raises(how, match="stopped"):
         run.go(actions=10**9, progress=False)
+    run.learner._pool.submit(int).result()  # nobody else waits for the call that was left behind
 
 
 def test_wrong_functions_end_in_words(tmp_path):
