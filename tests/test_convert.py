@@ -228,6 +228,7 @@ WRONG = {
     "pickled": (pickle.dumps({"weights": [1.0]}), NONE),
     "zeros": (bytes(300), "no tables"),
     "ones": (b"\xff" * 300, NONE),
+    "a neural network": (b'\x80\2\0\0\0\0\0\0{"__metadata__"' + bytes(700), f"{NONE} in tables"),
 }
 
 

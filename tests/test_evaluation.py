@@ -70,7 +70,9 @@ def test_threads_and_number_of_games_change_no_game(monkeypatch, what):
         assert again.largest.tolist() == many.largest[:games].tolist()
 
 
-@pytest.mark.parametrize("games, threads", [(0, 1), (-1, 1), (5, 0), (5, -2)])
+@pytest.mark.parametrize(
+    "games, threads", [(0, 1), (5, -2), ("ten", 1), (None, 1), (2.5, 1), (5, "2")]
+)
 def test_bad_numbers_are_refused(games, threads):
     with pytest.raises(ValueError, match="at least 1"):
         evaluate("random", games, threads=threads)

@@ -134,7 +134,7 @@ def test_a_warm_start_learns_what_a_player_did():
 REFUSED = [
     (lambda: record_games("nobody", 1), "unknown player 'nobody'"),
     (lambda: record_games("random", 3, game=TWO), "action that is not legal"),
-    (lambda: record_games("random", 0), "games 0, threads 1: both must be at least 1"),
+    (lambda: record_games("random", 0), "games 0, threads 1: both must be whole numbers"),
     (lambda: warm_start(new_policy_network(), ([], [])), "use two or more"),
     (lambda: warm_start(new_policy_network(), ([1, 1], [1, 4])), "an action is 0 Up"),
     (lambda: warm_start(new_policy_network(), ([1, 1], [1, 0])), "not legal on its board"),

@@ -86,6 +86,10 @@ def test_functions_of_ones_own_learn_in_a_race(found):
     [
         ({}, {}, "a race needs"),
         (RUNS, {"seeds": ()}, "a race needs"),
+        (RUNS, {"seeds": 2}, r"seeds as \(1, 2, 3\), not .* and 2$"),
+        (RUNS, {"seeds": "12"}, "seed '1': use a whole number"),
+        (None, {}, "runs as {name: {option: value}}"),
+        (RUNS, {"games": "ten"}, "games 'ten', threads 2: both must be whole numbers"),
         (RUNS, {"actions": None}, "a race needs"),
         ({"a": {}, "b": {"actions": None, "seconds": 1.0}}, {}, "a race needs"),
         (RUNS, {"alpha": -1.0}, "alpha"),

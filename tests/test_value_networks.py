@@ -314,7 +314,7 @@ def test_a_finished_run_leaves_a_network_that_plays_the_same(tmp_path):
 
 
 def test_a_network_of_ones_own_trains_and_is_kept(tmp_path):
-    network = ValueNetwork(Tiny(), "tiny")
+    network = ValueNetwork(Tiny(), "Tiny")
     before = network.values(BOARDS)
     assert network.values([]).shape == (0,)
     run = Run(Settings.of(network, batch="batch64"), network=network)
@@ -324,7 +324,12 @@ def test_a_network_of_ones_own_trains_and_is_kept(tmp_path):
     from lib2048 import deep
 
     again = deep.load(tmp_path / "tiny.safetensors", module=Tiny())
-    assert again.name == "own:tiny"
+    assert again.name == "own:Tiny"
+    for name in ("Tiny", "own:Tiny"):
+        deep.load(tmp_path / "tiny.safetensors", name, module=Tiny())
+    begun = Settings.of(network, weights=tmp_path / "tiny.safetensors")
+    other = Run(begun, network=ValueNetwork(Tiny(), "Tiny")).network
+    assert (other.values(BOARDS) == network.values(BOARDS)).all()
     assert (again.values(BOARDS) == network.values(BOARDS)).all()
 
 

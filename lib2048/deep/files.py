@@ -17,7 +17,7 @@ from lib2048.machine.arrays import SEAL, Form, check_arrays, member
 from lib2048.machine.files import open_file, write_atomic
 from lib2048.machine.memory import check_memory
 from lib2048.machine.terminal import in_short
-from lib2048.networks.neural import OWN, SUFFIX, is_neural, kind_of
+from lib2048.networks.neural import OWN, SUFFIX, is_neural, kind_of, one_name
 
 FORMAT = "lib2048 2"
 ABOUT = {"format", "network", "options", "info", SEAL}  # what a file says of itself
@@ -149,7 +149,7 @@ def _read(path, name=None):
             network = about["network"]
             if not network.isprintable():
                 raise ValueError(f"{path}: its network has no name")
-            if name is not None and network not in (name, name.lower(), OWN + name):
+            if name is not None and network not in (one_name(name), OWN + name):
                 raise ValueError(f"{path}: holds weights of network {network}, not of {name}")
             count = sum(math.prod(file.get_slice(key).get_shape()) for key in found)
             check_memory(f"{path}", 4 * count, "close other programs")

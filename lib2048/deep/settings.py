@@ -58,7 +58,7 @@ class ValueSettings(Settings, kind="value"):
 
     def geometry(self):
         """Return all of the network but its weights: `neural.Outline`."""
-        return neural.Outline(self.network.lower(), self.symmetry)
+        return neural.Outline(neural.one_name(self.network), self.symmetry)
 
     def new_network(self):
         """Return the network, its weights drawn by the seed."""
@@ -126,7 +126,7 @@ class PolicySettings(Settings, kind="policy"):
 
     def geometry(self):
         """Return all of the network but its weights: `neural.Outline`."""
-        return neural.Outline(self.network.lower())
+        return neural.Outline(neural.one_name(self.network))
 
     def new_network(self):
         """Return the network, its weights drawn by the seed."""

@@ -55,7 +55,9 @@ def told(what="this"):
             raise
         lacks = isinstance(error, ModuleNotFoundError)
         why = "is not installed" if lacks else f"cannot be loaded ({one_line(error)})"
-        line = f"{what} needs {package}, which {why}: {advice(package)}"
+        room = "failed to map segment" in why  # of the memory that a shell or a queue gives
+        do = "let it have more memory" if room else advice(package)
+        line = f"{what} needs {package}, which {why}: {do}"
         raise Missing(line, name=error.name) from None
 
 

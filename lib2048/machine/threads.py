@@ -76,7 +76,7 @@ class Pool:
 
     def __init__(self, count):
         self._tasks, self._left = queue.SimpleQueue(), count
-        weakref.finalize(self, _end, self._tasks, count)
+        self.end = weakref.finalize(self, _end, self._tasks, count)  # after what it was given
 
     def begin_one(self):
         """Begin a thread, if there may be one more; raises RuntimeError where there is none."""
@@ -164,6 +164,7 @@ class Crowd:
     def __exit__(self, error, *_):
         if error is not None:
             self._give_up()
+        self._pool.end()
 
     def do(self, task):
         """Return what one task returns."""

@@ -72,7 +72,8 @@ def _checked_kinds(src, dst):
         endings = f"{OURS}, {foreign.DEMO} (TDL2048-Demo) or {foreign.PLUS} (TDL2048+)"
         raise ValueError(f"{dst}: let its name end in {endings}")
     if found is None:
-        raise ValueError(f"{src}: holds no tables of weights: none of {', '.join(NAMES.values())}")
+        kinds = ", ".join(NAMES.values())
+        raise ValueError(f"{src}: not a file of weights in tables: none of {kinds}")
     if said in NAMES and said != found:
         raise ValueError(f"{src}: begins like a {NAMES[found]}, not like a {NAMES[said]}")
     return to, found

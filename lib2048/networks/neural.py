@@ -41,6 +41,11 @@ def check_choices(**chosen):
             raise ValueError(f"unknown {name} {choice!r}: use {', '.join(CHOICES[name])}")
 
 
+def one_name(name):
+    """Return the name that a network keeps: ours in small letters, a reader's own as it is."""
+    return name if name.startswith(OWN) else name.lower()
+
+
 def is_neural(name):
     """Say whether a network's name is that of a neural network."""
     return kind_of(name) != "n-tuple"

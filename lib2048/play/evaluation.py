@@ -12,7 +12,7 @@ from lib2048.game.board import WHOLE, initial, slide, spawn
 from lib2048.game.rng import stream
 from lib2048.learn.settings import MOST_GAMES, MOST_THREADS, is_number
 from lib2048.machine.memory import check_memory
-from lib2048.machine.terminal import bar
+from lib2048.machine.terminal import bar, in_short
 from lib2048.machine.threads import Crowd
 from lib2048.play.players import player
 from lib2048.play.statistics import mean_ci95
@@ -117,7 +117,8 @@ class Result:
 def check_games(games, threads):
     """Raise ValueError or MemoryError, in one line, for numbers that make no sense."""
     if not all(is_number(number, Integral) and number >= 1 for number in (games, threads)):
-        raise ValueError(f"games {games}, threads {threads}: both must be at least 1")
+        said = f"games {in_short(games)}, threads {in_short(threads)}"
+        raise ValueError(f"{said}: both must be whole numbers of at least 1")
     if games > MOST_GAMES:
         raise ValueError(f"games {games}: {MOST_GAMES} is the most at a time")
     if threads > MOST_THREADS:

@@ -1,13 +1,14 @@
 """Several ways to learn, several seeds of each, one table of test scores: which one is better?"""
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import contextmanager
 from functools import partial
 from itertools import product
 
 from lib2048.learn.settings import Settings
 from lib2048.machine.extras import package
+from lib2048.machine.terminal import in_short
 from lib2048.machine.threads import Crowd
 from lib2048.play.evaluation import check_games, evaluate
 from lib2048.play.statistics import compare_groups
@@ -70,6 +71,11 @@ def race(
             what `Run.go` raises.
         Stopped: by the Stop button.
     """
+    if not isinstance(runs, Mapping) or not isinstance(seeds, Iterable):
+        raise ValueError(
+            "a race needs runs as {name: {option: value}} and seeds as (1, 2, 3), not "
+            f"{in_short(runs)} and {in_short(seeds)}"
+        )
     jobs = [_job(name, own, common, seed) for (name, own), seed in product(runs.items(), seeds)]
     if len({job.unit for job in jobs} | {None}) != 2:
         raise ValueError(
