@@ -392,3 +392,32 @@ def test_generated_source_is_what_is_compiled(name):
     names["look"](words, plain, 0)
     look_kernel(tuples)(words, compiled, np.uint64(0))
     np.testing.assert_array_equal(compiled, plain)
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda size: np.zeros(10, np.float32),
+        lambda size: np.zeros(size),
+        lambda size: np.zeros(2 * size, np.float32)[::2],
+        lambda size: np.frombuffer(bytes(4 * size), np.float32),
+        lambda size: np.full(size, np.nan, np.float32),
+        lambda size: [0.0] * size,
+    ],
+)
+def test_weights_that_no_kernel_should_see_are_refused(made):
+    network = Network("cells:0123")
+    with pytest.raises(ValueError, match="network cells:0123: ") as error:
+        network.weights = made(network.size)
+    assert "\n" not in str(error.value)
+
+
+def test_weights_and_geometry_stay_what_kernels_believe():
+    network = Network("cells:0123")
+    network.weights = fresh = np.ones(network.size, np.float32)
+    assert network.weights is fresh and network.value(0) == 8
+    with pytest.raises(ValueError, match="stages cannot be changed"):
+        network.stages = Network("4x6", stages=2).stages
+    fresh.flags.writeable = False
+    with pytest.raises(ValueError, match="read-only"):
+        network.value(0)

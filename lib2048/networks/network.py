@@ -37,6 +37,10 @@ FORMS = ("afterstate", "state", "q")
 MOST_WEIGHTS = (1 << 32) - 1  # so that a position fits 32 bits
 
 
+# What says where a weight lies: kernels believe it, so it stays what it was when it was made.
+FIXED = {"form", "tuples", "game", "block", "heads", "head_size", "stages", "blocks", "size"}
+
+
 class Geometry:
     """All of a network but its weights: what it looks up, and where that would lie.
 
@@ -81,6 +85,11 @@ class Geometry:
         if self.size > MOST_WEIGHTS:
             most = f"{MOST_WEIGHTS:,} is the most here"
             raise MemoryError(f"network {name} has {self.size:,} weights; {most}")
+
+    def __setattr__(self, name, value):
+        if name in FIXED and name in vars(self):
+            raise ValueError(f"a network's {name} cannot be changed: make another Network")
+        super().__setattr__(name, value)
 
     @property
     def nbytes(self):
@@ -138,6 +147,7 @@ class Network(Geometry):
 
     Attributes:
         weights: float32[size], in the order of `layout`; `table` gives one tuple's in plain order.
+            Those of a new array take its place: it is checked.
         own: functions of your own that it learns and plays by, see `with_functions`; None for the
             library's.
 
@@ -151,14 +161,38 @@ class Network(Geometry):
     def __init__(self, name, *arguments, **named):
         super().__init__(name, *arguments, **named)
         check_memory(f"network {name}", self.stage_nbytes)
-        self.weights = reserve(f"network {name}", self.size)
+        self._weights = reserve(f"network {name}", self.size)
+
+    @property
+    def weights(self):
+        """The weights, float32[size]; an array that takes their place is all that they are.
+
+        Raises:
+            ValueError: for another type or shape, and numbers that are not finite.
+        """
+        if not (self._weights.flags.writeable and self._weights.ndim == 1):
+            raise ValueError(f"network {self.name}: somebody made its weights {_is(self._weights)}")
+        return self._weights
+
+    @weights.setter
+    def weights(self, new):
+        count = len(self._weights)
+        form = isinstance(new, np.ndarray) and new.dtype == np.float32 and new.shape == (count,)
+        if not (form and new.flags.c_contiguous and new.flags.writeable and new.flags.aligned):
+            raise ValueError(
+                f"network {self.name}: its weights are float32[{count}], in one piece, to be read "
+                f"and written, not {_is(new)}: network.weights[:] = … takes numbers of any type"
+            )
+        if not np.isfinite(new).all():
+            raise ValueError(f"network {self.name}: some of these weights are not finite")
+        self._weights = new
 
     def with_functions(self, index=None, value=None, update=None, rule="td", keeps=None):
         """Return the network that learns and plays by functions of your own.
 
         It shares this network's weights.  Each function is plain Python that numba can compile, or
         None for the library's own.  They are tried on some hundred boards in a process of their own
-        first.
+        first; later a run ends where an index leaves an array, or a call takes 10 million turns.
 
         Args:
             index: (board uint64, positions uint32[n]) → None writes where the n = 8·m weights of a
@@ -325,6 +359,14 @@ class Network(Geometry):
         words = f"{len(self.tuples)} tuples, {self.size:,} weights, {self.nbytes / 2**20:,.0f} MiB"
         several = f" in {self.stages.count} stages" if self.stages.marks else ""
         return f"<network {self.name}: {words}{several}>"
+
+
+def _is(thing):
+    if not isinstance(thing, np.ndarray):
+        return f"a {type(thing).__name__}"
+    kind = f"{thing.dtype}[{', '.join(map(str, thing.shape))}]"
+    whole = "" if thing.flags.contiguous else ", in pieces"
+    return kind + whole + ("" if thing.flags.writeable else ", read-only")
 
 
 def _stages_of(network, marks, top, promotion):

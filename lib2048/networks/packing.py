@@ -41,11 +41,12 @@ class Packed(Network):
         Geometry.__init__(self, **network.arguments())
         places = _places(self, mask, blocks, len(values))
         line, used, kept = _lines(self, places)
-        self.stages, stage = self.stages._replace(line=np.uint64(line)), self.block >> line
+        stage = self.block >> line
+        vars(self)["stages"] = self.stages._replace(line=np.uint64(line))  # which is fixed
         first, what = _first_line(self, line), f"network {self.name}, packed,"
         size = first + np.count_nonzero(kept) << line
         check_memory(what, 4 * size)
-        self.weights = reserve(what, size)
+        self._weights = reserve(what, size)
         _number(self.weights, used, kept, stage, first, self.promotes)
         done = 0
         for piece in values.pieces():
