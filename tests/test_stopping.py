@@ -156,7 +156,6 @@ def test_a_pool_has_all_its_threads_from_the_beginning():
     pool = new_pool(5)
     assert threading.active_count() == before + 5
     assert pool.submit(lambda: 7).result() == 7
-    pool.shutdown()
 
 
 # ---------------------------------------------------------------- compiling
@@ -211,7 +210,7 @@ def test_games_stop_between_two_pieces(monkeypatch):
         who.stop[0] = 1
         return play(games, *limits)
 
-    monkeypatch.setattr("lib2048.play.players.PIECE", 500)
+    monkeypatch.setattr("lib2048.learn.games.CHUNK_SECONDS", 1e-4)
     whole = who.play_games(0, 50, 3)
     monkeypatch.setattr(Games, "play", play_and_stop)
     begun = who.play_games(0, 50, 3)

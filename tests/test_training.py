@@ -7,8 +7,7 @@ import pytest
 from learners import ORDERS, SMALL, STEP, played, same_run, trained
 
 from lib2048 import Network, train
-from lib2048.learn import tables
-from lib2048.train import run as training
+from lib2048.learn import games, tables
 
 # ---------------------------------------------------------------- budgets
 
@@ -36,7 +35,7 @@ def test_a_budget_of_seconds_is_spent():
 def test_chunks_depend_on_the_clock_and_results_do_not(monkeypatch):
     usual = trained(actions=5 * STEP)
     monkeypatch.setattr(tables, "FIRST_CHUNK", 777)
-    monkeypatch.setattr(training, "CHUNK_SECONDS", 0.01)
+    monkeypatch.setattr(games, "CHUNK_SECONDS", 0.01)
     same_run(usual, trained(actions=5 * STEP))
 
 
@@ -44,18 +43,18 @@ def test_test_games_at_every_action_let_no_chunk_grow_for_ever():
     """2^1000 actions were more than a float can be."""
     chunk = STEP
     for _ in range(2000):
-        chunk = training._next_chunk(chunk, played=1, seconds=1e-9)
+        chunk = games.next_chunk(chunk, played=1, seconds=1e-9)
     assert 1 <= chunk <= STEP
     _, history = trained(games=1, eval_every=1, eval_games=1)
     assert [row["actions"] for row in history.evaluations] == [*range(1, history.actions + 1)]
 
 
 def test_a_chunk_takes_a_tenth_of_a_second():
-    assert training._next_chunk(1000, 1000, 0.05) == 2000
-    assert training._next_chunk(1000, 1000, 0.01) == 2000
-    assert training._next_chunk(1000, 1000, 1.0) == 100
-    assert training._next_chunk(1000, 10, 1.0) == 1
-    assert training._next_chunk(1000, 10, 1e-4) == 1000
+    assert games.next_chunk(1000, 1000, 0.05) == 2000
+    assert games.next_chunk(1000, 1000, 0.01) == 2000
+    assert games.next_chunk(1000, 1000, 1.0) == 100
+    assert games.next_chunk(1000, 10, 1.0) == 1
+    assert games.next_chunk(1000, 10, 1e-4) == 1000
 
 
 def test_the_seed_decides_the_run():

@@ -1,5 +1,6 @@
 """Games in progress: one thread's, and those of several threads that learn on the same tables."""
 
+import itertools
 import threading
 
 import numpy as np
@@ -7,7 +8,7 @@ import numpy as np
 from lib2048.game.rng import seed_bits
 from lib2048.learn import rules
 from lib2048.learn.loop import BEFORE_FIRST, ONE, choose_kernel, play_kernel
-from lib2048.learn.own import learned_by, update_of
+from lib2048.learn.own import OwnFunctions, learned_by, update_of
 from lib2048.learn.records import (
     ACTIONS,
     COUNTERS,
@@ -38,12 +39,13 @@ from lib2048.learn.starts import (
 )
 from lib2048.machine.arrays import Form, check_arrays
 from lib2048.machine.memory import apart, records
-from lib2048.machine.threads import new_pool
+from lib2048.machine.threads import new_pool, result_or_halt
 from lib2048.networks.lookups import BOARDS_AT_ONCE, unplanes, value_kernel
 from lib2048.networks.network import FORMS, Network
 
 FOREVER = np.iinfo(np.int64).max
 MOST = 1 << 62  # of a count in a file
+CHUNK_SECONDS = 0.1  # between two looks at the Stop button
 PIECES, LARGEST_PIECE = 8, 1 << 20  # of a crew's budget: so many a thread and round, and actions
 
 
@@ -107,6 +109,7 @@ class Games:
         self.lanes["number"] = self.lanes["start"] = -1
         self.counters = apart(len(COUNTERS), np.int64)
         self.counters[NEXT_GAME], self.counters[STRIDE] = first_game, stride
+        self._last_action = apart(1, np.int64)
         self.starts = new_starts(rule.start, rule.stages.count, lanes, LONGEST_GAME)
         self.work = new_work(lanes, network.lookups_per_board, rule)
 
@@ -119,7 +122,27 @@ class Games:
     def boards(self):
         """The boards that were looked up last, and those of the lanes: a set of ints."""
         last = {int(unplanes(image)) for image in self.work.images[:BOARDS_AT_ONCE]}
-        return last | set(self.lanes["board"].tolist())
+        return last.union(*(self.lanes[name].ravel().tolist() for name in ("board", "candidates")))
+
+    @property
+    def learned(self):
+        """Yield the entries that wait in the lanes: (board, arguments of an update of its own).
+
+        Their errors are those that they had last, and some others.
+        """
+        rule, n = self.rule, int(self.functions.lookups)
+        for (g, lane), slot in itertools.product(enumerate(self.lanes), range(int(rule.slots))):
+            at, entry = (g * int(rule.slots) + slot) * n, self.work.past[g, slot]
+            board = self.work.trial[0] if rule.backward else entry["board"]
+            for error in (entry["error"], 1, -1, 100, -100):
+                places = self.work.entries[at : at + n].copy()
+                told = self.weights, self.memory, places, np.float32(error), rule.rate
+                if slot < lane["length"]:
+                    yield int(board), told
+
+    def halt(self):
+        """Let `play`, in another thread, end after the action that is under way."""
+        self._last_action[0] = 0
 
     def play(self, last_game, last_action, rows):
         """Play on until a limit; return (results int64[k, 5], whether games are left).
@@ -128,7 +151,7 @@ class Games:
         rows: stop when so many games are over.  See RESULT_COLUMNS.
         """
         results = np.zeros((rows, len(RESULT_COLUMNS)), np.int64)
-        self.counters[ROWS] = 0
+        self.counters[ROWS], self._last_action[0] = 0, last_action
         more = self.rule.game.bind(play_kernel)()(
             tuple(self.functions),
             self.weights,
@@ -139,7 +162,7 @@ class Games:
             self.starts,
             self.work,
             results,
-            Limits(self.seed, last_game, last_action),
+            Limits(self.seed, last_game, self._last_action),
         )
         return results[: self.counters[ROWS]], more
 
@@ -226,8 +249,11 @@ class Crew:
     luck; which update comes first is left to chance (lock-free optimistic parallelism, Jaśkowski
     2018, section V-A3).  A crew of one does what its member does.
 
-    members: a list of `Games`, one for each thread.
+    members: a list of `Games`, one for each thread; own: the reader's `OwnFunctions` that it uses,
+    or None; stop: an event that ends `play` within a second.
     """
+
+    stop = threading.Event()  # of a learner without a run
 
     def __init__(self, network, settings, memory):
         self.network, self.rule = network, learned_by(network, settings.rule)
@@ -236,7 +262,10 @@ class Crew:
         own = network, rule, settings.seed, functions, memory, settings.lanes
         count = settings.threads
         self.members = [Games(*own, first_game=k, stride=count) for k in range(count)]
-        self._pool = new_pool(count) if count > 1 else None
+        self.own = network.own
+        if self.own is None and not self.rule.is_ours:
+            self.own = OwnFunctions(update=functions.update)
+        self._pool = new_pool(count) if count > 1 or self.own else None
 
     @property
     def actions(self):
@@ -256,21 +285,38 @@ class Crew:
         return set().union(*(games.boards for games in self.members))
 
     @property
+    def learned(self):
+        """What all threads may have learned last; see `Games.learned`."""
+        return itertools.chain.from_iterable(games.learned for games in self.members)
+
+    @property
     def finite(self):
         """Whether the values that were looked up last are numbers."""
         return all(np.isfinite(games.work.values).all() for games in self.members)
 
     def play(self, last_game, last_action, rows):
-        """Play on until a limit that the threads share; see `Games.play`."""
+        """Play on until a limit that the threads share, or the event `stop`; see `Games.play`.
+
+        A reader's functions may take long: they play in other threads, and this one hears Ctrl-C.
+        Raises StillBusy where one of their calls does not come back after `stop`.
+        """
+        first = self.members[0]
         if self._pool is None:
-            return self.members[0].play(last_game, last_action, rows)
+            return first.play(last_game, last_action, rows)
+        if len(self.members) == 1:
+            task = self._pool.submit(first.play, last_game, last_action, rows)
+            return result_or_halt(task, self.stop, self._halt)
         self._left = np.array([last_action - self.actions, rows])
         pieces = self._left // (PIECES * len(self.members))  # once: those of the rest would shrink
         self._share = np.clip(pieces, 1, LARGEST_PIECE)
         tasks = [self._pool.submit(self._work, games, last_game) for games in self.members]
-        found = [task.result() for task in tasks]
+        found = [result_or_halt(task, self.stop, self._halt) for task in tasks]
         parts = [part for results, _ in found for part in results]
         return np.concatenate(parts), any(more for _, more in found)
+
+    def _halt(self):
+        for games in self.members:
+            games.halt()
 
     def _work(self, games, last_game):
         """Take one piece of the budget after the other; return (results of each, games left)."""
@@ -281,6 +327,8 @@ class Crew:
             results, more = games.play(last_game, before + actions, rows)
             found.append(results)
             self._give(actions - (games.actions - before), rows - len(results))
+            if self.stop.is_set():
+                break
         return found, more
 
     def _take(self):
@@ -310,3 +358,12 @@ def choose_action(network, functions, rule, board):
     lanes["board"], lanes["stage"] = np.uint64(board), network.stage(board)
     action = rule.game.bind(choose_kernel)()(tuple(functions), network.weights, rule, lanes, work)
     return (None if action == 4 else int(action)), work.values[:4] + rule.optimistic
+
+
+def next_chunk(chunk: int, played: int, seconds: float) -> int:
+    """Return how many actions to play before the next look at the Stop button.
+
+    One that test games or the budget cut short says little of the speed: it makes none larger.
+    """
+    fits = int(played * CHUNK_SECONDS / max(seconds, 1e-6))
+    return max(1, min(chunk if played < chunk else 2 * chunk, fits))

@@ -46,8 +46,11 @@ class Learner(Protocol):
     def set_rate(self, rate: float) -> None:
         """Learn at this rate from now on."""
 
-    def blame(self, error: Exception) -> str | None:
-        """Return what is wrong with the reader's own functions, None where there are none."""
+    def blame(self, error: Exception) -> tuple[str, bool] | None:
+        """Return (what is wrong with the reader's own functions, whether the weights are whole).
+
+        None where there are none.
+        """
 
     def check_room(self) -> None:
         """Raise MemoryError when there is no room for a stage that may be reached."""

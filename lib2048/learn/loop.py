@@ -36,7 +36,7 @@ from lib2048.learn.records import (
 )
 from lib2048.learn.starts import CAROUSEL, Starts, remember, restarts, start_kernel
 from lib2048.machine.kernels import compiled, kernel, numba_type, part
-from lib2048.machine.native import borrowed, prefetch
+from lib2048.machine.native import borrowed, peek, prefetch
 from lib2048.networks.lookups import promote
 from lib2048.networks.stages import stage_kernel
 
@@ -183,21 +183,21 @@ def _take_up(functions, weights, rule, lanes, counters, starts, work, limits):
 def play_kernel(functions, weights, memory, rule, lanes, counters, starts, work, results, limits):
     """Play (and learn) on until a limit is reached; return whether games are left to play.
 
-    It stops when counters[ACTIONS] is `limits.last_action`, when `results` is full, or when all
-    games below number `limits.last_game` are over.  Called again with the same lanes and counters
-    it goes on as if it had never stopped.
+    It stops when counters[ACTIONS] is `limits.last_action`, which another thread may change, when
+    `results` is full, or when all games below number `limits.last_game` are over.  Called again
+    with the same lanes and counters it goes on as if it had never stopped.
     """
     lookups, look, values, value, update = functions
     functions = Functions(lookups, look, values, value, update)
     weights, memory, lanes = borrowed((weights, memory, lanes))
     counters, results = borrowed((counters, results))
-    starts, work = borrowed(starts), borrowed(work)
+    starts, work, limits = borrowed(starts), borrowed(work), borrowed(limits)
     _take_up(functions, weights, rule, lanes, counters, starts, work, limits)
     g = np.uint64(counters[TURN])
     if lanes[g].number < 0:
         g = _next_lane(lanes, g)
     while g < len(lanes):
-        if counters[ACTIONS] >= limits.last_action or counters[ROWS] >= len(results):
+        if counters[ACTIONS] >= peek(limits.last_action, 0) or counters[ROWS] >= len(results):
             counters[TURN] = np.int64(g)
             return True
         lane = lanes[g]

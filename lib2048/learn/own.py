@@ -1,9 +1,9 @@
 """Functions of a student's own, in the seams of the loop.
 
 They are tried in a process of their own first (see `trial`), then compiled with a check on every
-array.  What an index writes is compared with the size of the tables on every board, so a mistake
-ends the run by an error that shows the board, and never the process.  The update of a `Rule` that
-is not the library's goes the same way.
+array and a limit on the turns of their loops.  What an index writes is compared with the size of
+the tables on every board, so a mistake ends the run by an error that shows the board, and never the
+process.  The update of a `Rule` that is not the library's goes the same way.
 """
 
 import functools
@@ -19,6 +19,7 @@ from lib2048.learn.rules import UPDATE_SIGNATURE, Rule, digest, find
 from lib2048.machine import child
 from lib2048.machine.kernels import at_once, jit
 from lib2048.machine.source_text import used_names
+from lib2048.machine.turns import Counted
 from lib2048.networks.lookups import (
     LOOK_SIGNATURE,
     VALUE_SIGNATURE,
@@ -30,7 +31,7 @@ from lib2048.networks.network import Geometry, Network
 
 QUAD, ZERO = np.uint64(4), np.uint64(0)
 UNWRITTEN = np.uint32((1 << 32) - 1)  # no network has so many weights
-TRIAL_SECONDS = 20
+TRIAL_SECONDS, TRIAL_MIB = 20, 4096
 PARTS = {
     "index": ("board", "positions"),
     "value": ("weights", "positions"),
@@ -57,24 +58,57 @@ class OwnFunctions:
     said: Mapping[str, str] = field(default_factory=dict)
     digest: str = ""
 
-    def blame(self, error, boards):
+    def blame(self, error, boards, network, learned):
         """Say, with the board drawn, what a student's function did in the middle of a run.
 
-        error: that it raised; boards: ints, those that it may have happened on.
+        error: that it raised; boards: ints, those that it may have happened on; learned: an
+        iterable of (board, arguments of the update) that may have been under way.  Returns (what is
+        wrong, whether what the network has learned is whole: no update broke off).
         """
-        guilty = [board for board in boards if self.look and _fails(self.look, board)]
-        what = f"your own function ended the run: {error}"
-        return "\n".join([what, *(f"on this board:\n{to_text(board)}" for board in guilty[:1])])
+        for board in boards:
+            if self.look and _fails(_looks_up, self.look, board):
+                return self._said("index", error, board), True
+            if self.value and _fails(_values, self.value, network, board):
+                return self._said("value", error, board), True
+        for board, arguments in learned:
+            if self.update and _fails(_learns, self.update, *arguments):
+                by = f"{float(arguments[-2]):g}, by the rate {float(arguments[-1]):g}"
+                return self._said("update", error, board, f", for the error {by}"), False
+        return f"your own function ended the run: {error}", self.update is None
+
+    @staticmethod
+    def _said(part, error, board, how=""):
+        what = f"your own function ended the run: `{part}`: {error}{how}"
+        return f"{what}\non this board:\n{to_text(board)}"
 
 
-def _fails(look, board):
-    images = np.full(32, planes(np.uint64(board)), np.uint64)
-    positions = np.zeros(1 << 14, np.uint32)
+def _fails(way, *arguments):
     try:
-        look(images, positions, ZERO)
+        way(*arguments)
     except Exception:
         return True
     return False
+
+
+def _looks_up(look, board):
+    images = np.full(32, planes(np.uint64(board)), np.uint64)
+    look(images, np.zeros(1 << 14, np.uint32), ZERO)
+
+
+def _values(value, network, board):
+    places = network.places(board)
+    value(network.weights, places, ZERO, np.uint64(len(places)))
+
+
+def _learns(update, weights, memory, places, error, rate):
+    """Try an update of the real tables, and put back what a board has there."""
+    wide = len(memory) // len(weights)
+    rows = (places[:, None] * np.int64(wide) + np.arange(wide)).ravel()
+    before = weights[places], memory[rows]
+    try:
+        update(weights, memory, places, ZERO, np.uint64(len(places)), error, rate)
+    finally:
+        weights[places], memory[rows] = before
 
 
 def own_functions(
@@ -172,7 +206,8 @@ def _tried_once(text, arguments, takes, memory):
     """Try functions, once for the same text, and return them compiled."""
     message = {"source": text, "network": dict(arguments), "takes": takes, "memory": memory}
     try:
-        answer = child.ask("lib2048.learn.trial:try_functions", message, TRIAL_SECONDS)["answer"]
+        task = "lib2048.learn.trial:try_functions"
+        answer = child.ask(task, message, TRIAL_SECONDS, TRIAL_MIB)["answer"]
     except child.Ended as ended:
         raise ValueError(f"your functions were tried on some boards: {ended.reason}") from None
     if answer["problem"]:
@@ -188,30 +223,35 @@ def _tried_once(text, arguments, takes, memory):
 def checked(function, **options):
     """Let numba compile a function of a loaded text, and all that it calls, with checks.
 
-    Plain functions that it calls are compiled, too, as a beginner would expect.  options: of
-    numba.njit.
+    Plain functions that it calls are compiled, too, as a beginner would expect, and compiled ones
+    anew, whatever they were compiled with.  options: of numba.njit.
     """
-
-    def compile(each):
-        return jit(each, **{"boundscheck": True} | options)
-
-    _check_what_it_calls(function, set(), compile)
-    return compile(function)
+    return _renewed(function, {}, lambda plain: jit(plain, **{"boundscheck": True} | options))
 
 
-def _check_what_it_calls(function, seen, compile):
-    if function in seen:
-        return
-    seen.add(function)
-    room = function.__globals__
-    for name in used_names(function.__code__):  # also those inside a comprehension
-        if (plain := _plain(room.get(name))) is not None:
-            _check_what_it_calls(plain, seen, compile)
-            room[name] = compile(plain)
-    for cell in function.__closure__ or ():
-        if (plain := _plain(cell.cell_contents)) is not None:
-            _check_what_it_calls(plain, seen, compile)
-            cell.cell_contents = compile(plain)
+def uncompiled(function):
+    """Return a function of a loaded text as plain Python, and all that it calls."""
+    return _renewed(function, {}, lambda plain: plain)
+
+
+def _renewed(thing, made, compile):
+    """Return a function compiled anew, and tuples and lists of such; anything else as it is.
+
+    made: {plain function: what became of it}.
+    """
+    if type(thing) in (tuple, list):
+        return type(thing)(_renewed(each, made, compile) for each in thing)
+    if (plain := _plain(thing)) is None:
+        return thing
+    if plain not in made:
+        made[plain] = plain  # of one that calls itself, on the way
+        room, used = plain.__globals__, used_names(plain.__code__)  # also inside a comprehension
+        room |= {name: _renewed(room[name], made, compile) for name in used & set(room)}
+        for cell in plain.__closure__ or ():
+            cell.cell_contents = _renewed(cell.cell_contents, made, compile)
+        plain.__defaults__ = _renewed(plain.__defaults__, made, compile)
+        made[plain] = compile(plain)
+    return made[plain]
 
 
 def _plain(thing):
@@ -220,6 +260,31 @@ def _plain(thing):
     if not isinstance(plain, FunctionType):
         return None
     return plain if plain.__code__.co_filename.startswith(child.YOUR_CODE) else None
+
+
+def guarded(function):
+    """Let numba compile a function with checks, and with a limit on the turns of its loops.
+
+    What it made already stays as it is.
+    """
+    if getattr(function, "guarded", False):
+        return function
+    made = checked(function, pipeline_class=Counted)
+    made.guarded = True
+    return made
+
+
+def recursive(thing, around=()):
+    """Return the name of a student's function that calls itself, maybe by others; None for none."""
+    if type(thing) in (tuple, list):
+        return next(filter(None, (recursive(each, around) for each in thing)), None)
+    if (plain := _plain(thing)) is None:
+        return None
+    if plain in around:
+        return plain.__name__
+    room, cells = plain.__globals__, [cell.cell_contents for cell in plain.__closure__ or ()]
+    used = [room[name] for name in used_names(plain.__code__) & set(room)]
+    return recursive([*used, *cells, *(plain.__defaults__ or ())], (*around, plain))
 
 
 def compiled_functions(network, functions, takes):
@@ -239,7 +304,7 @@ def own_look(index, n, block):
 
     n: look-ups a board; block: weights of the tables, all positions are below it.
     """
-    index = checked(index)
+    index = guarded(index)
 
     def look(images, positions, at):
         mine = np.zeros(n, np.uint32)
@@ -256,7 +321,7 @@ def own_look(index, n, block):
 
 def own_values(value, n):
     """Return (the values of four boards, of one board) by a student's value, compiled."""
-    value = checked(value)
+    value = guarded(value)
 
     def one(weights, positions, at, n):
         return np.float32(value(weights, positions[at : at + n]))
@@ -271,7 +336,7 @@ def own_values(value, n):
 
 def own_update(update, takes):
     """Return a student's update, compiled; takes: its parameters, see PARTS and OF_A_RULE."""
-    update = checked(update)
+    update = guarded(update)
 
     def learn(weights, memory, positions, at, n, error, rate):
         update(weights, positions[at : at + n], error * rate)

@@ -60,7 +60,7 @@ class Limits(NamedTuple):
 
     seed: np.uint64
     last_game: int  # games below this number are begun
-    last_action: int  # it stops when so many actions are counted
+    last_action: types.int64[::1]  # [1]: it stops when so many are counted; 0 ends it at once
 
 
 LANE = np.dtype(

@@ -1,7 +1,6 @@
 """What trains look-up tables: its settings, its learner, and what its rule keeps."""
 
 import numbers
-import threading
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +13,7 @@ from lib2048.learn.settings import Settings, check_decay, check_range, option
 from lib2048.learn.starts import check_starts
 from lib2048.machine.arrays import Part, check_seal
 from lib2048.machine.memory import check_memory
+from lib2048.machine.threads import StillBusy
 from lib2048.networks import storage
 from lib2048.networks.network import FORMS, Geometry, Network
 from lib2048.networks.stages import MOST_MARKS, TOP
@@ -133,7 +133,6 @@ class TableLearner(Crew):
     """Trains look-up tables: a crew of games in the one episode loop, and what its rule keeps."""
 
     batches, batch_columns = (), ()
-    stop = threading.Event()  # of a learner without a run; a chunk of play is short
 
     def __init__(self, network, settings):
         rule = learned_by(network, settings.rule)
@@ -142,7 +141,8 @@ class TableLearner(Crew):
             check_memory(f"training {network.name} by {rule}", self._stage_bytes)
         self._memory = new_memory(network.size, rule)
         super().__init__(network, settings, self._memory)
-        self.tested, self.first_chunk = network, FIRST_CHUNK * settings.threads
+        self.tested = network
+        self.first_chunk = settings.threads * (FIRST_CHUNK if self.own is None else 1)
 
     @property
     def memory(self):
@@ -156,9 +156,12 @@ class TableLearner(Crew):
         self.network.game.bind(play_kernel)()
 
     def blame(self, error):
-        """Return what is wrong with the reader's own functions, None where there are none."""
-        own = self.network.own
-        return None if own is None else own.blame(error, self.boards)
+        """Return what is wrong with the reader's own functions; see `Learner.blame`."""
+        if self.own is None:
+            return None
+        if isinstance(error, StillBusy):
+            return f"your own function {error}", False
+        return self.own.blame(error, self.boards, self.network, self.learned)
 
     def check_room(self):
         """Raise MemoryError when there is no room for a stage that may be reached."""

@@ -7,12 +7,16 @@ goes on in its own thread, until it looks at a flag or to its end, and its answe
 """
 
 import itertools
+import queue
 import threading
+import time
+import weakref
 from collections import deque
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import wait as first_of
 
 LOOK = 0.05  # seconds between two looks at an event
+PATIENCE = 0.7  # seconds in which what was told to end may do so
 AHEAD = 2  # tasks of a thread that are handed out before the first of them is over
 
 
@@ -43,21 +47,63 @@ def result(future, stop=None):
     return future.result()
 
 
+class StillBusy(Exception):
+    """What was told to end did not come back: it goes on in its thread, and nobody waits."""
+
+
+def result_or_halt(future, stop, halt):
+    """Wait for a future's result; as soon as the event `stop` is set, `halt()` is to bring it.
+
+    Raises StillBusy where it does not within PATIENCE.
+    """
+    told = None
+    while not future.done():
+        if stop.is_set():
+            halt()
+            told = told or time.perf_counter()
+            if time.perf_counter() - told > PATIENCE:
+                raise StillBusy("was stopped in the middle of a call that takes too long")
+        first_of([future], LOOK)
+    return future.result()
+
+
+class Pool:
+    """Threads for which nobody waits when Python ends: what they do may never come to an end."""
+
+    def __init__(self, count):
+        self._tasks = queue.SimpleQueue()
+        try:
+            for _ in range(count):
+                threading.Thread(target=_serve, args=(self._tasks,), daemon=True).start()
+        except RuntimeError:
+            raise MemoryError(_too_many(count)) from None
+        finally:
+            end = [self._tasks.put] * count
+            weakref.finalize(self, lambda: [put(None) for put in end])
+
+    def submit(self, task, *arguments):
+        """Return the `Future` of what a task returns."""
+        future = Future()
+        self._tasks.put((future, task, arguments))
+        return future
+
+
+def _serve(tasks):
+    while work := tasks.get():
+        future, task, arguments = work
+        try:
+            future.set_result(task(*arguments))
+        except BaseException as error:
+            future.set_exception(error)
+        del work, future, task, arguments  # what they hold may be large, or this pool itself
+
+
 def new_pool(count):
     """Return a pool of so many threads that all have begun.
 
     Raises MemoryError, in one line, where the system does not give so many.
     """
-    pool, all_here = ThreadPoolExecutor(count), threading.Barrier(count + 1)
-    try:
-        for _ in range(count):
-            pool.submit(all_here.wait)
-        all_here.wait()
-    except BaseException as error:
-        all_here.abort()
-        pool.shutdown(wait=False, cancel_futures=True)
-        raise MemoryError(_too_many(count)) if isinstance(error, RuntimeError) else error from None
-    return pool
+    return Pool(count)
 
 
 def _too_many(threads):

@@ -6,6 +6,7 @@ int64[1]: as soon as another thread sets it to 1, `play_games` returns whatever 
 """
 
 import functools
+import time
 from typing import Protocol
 
 import numpy as np
@@ -17,7 +18,7 @@ from lib2048.game.board import afterstates
 from lib2048.game.game import SEAM, Game
 from lib2048.game.rng import below, draw, seed_bits, stream, stream_kernel
 from lib2048.game.turn import next_state
-from lib2048.learn.games import Games, choose_action, functions_of, rule_of
+from lib2048.learn.games import Games, choose_action, functions_of, next_chunk, rule_of
 from lib2048.learn.lockstep import Lockstep, in_order, play_in_step
 from lib2048.learn.records import RESULT_COLUMNS
 from lib2048.machine.kernels import bound, compiled, kernel, numba_type
@@ -147,7 +148,7 @@ class Player(Protocol):
         """Play games by number; return int64[count, 5], see records.RESULT_COLUMNS."""
 
 
-PIECE = 100_000  # actions between two looks at `stop`
+FIRST_CHUNK = 1000  # actions before the first look at `stop`
 
 
 def new_stop():
@@ -230,9 +231,11 @@ class NetworkPlayer:
     def play_games(self, first_game, count, seed):
         """Play games by number; return int64[count, 5], see records.RESULT_COLUMNS."""
         games = Games(self.network, self.rule, seed, self.functions, first_game=first_game)
-        found, more = [], True
+        found, more, chunk = [], True, FIRST_CHUNK if self.network.own is None else 1
         while more and not self.stop[0]:
-            results, more = games.play(first_game + count, games.actions + PIECE, count)
+            begin, before = time.perf_counter(), games.actions
+            results, more = games.play(first_game + count, before + chunk, count)
+            chunk = next_chunk(chunk, games.actions - before, time.perf_counter() - begin)
             found.append(results)
         return in_order(found)
 

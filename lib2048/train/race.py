@@ -88,6 +88,9 @@ def race(
         raise Stopped(None, said) from None
     finally:
         over.set()
+        for job in jobs:
+            if job.run:
+                job.run.stop()
 
 
 class _Job:
@@ -99,7 +102,7 @@ class _Job:
         self.settings = Settings(**options)
         budget: tuple[str | None, float] = self.settings.budget or (None, 0)
         self.unit, self.budget = budget
-        self.done, self.ended = 0, False
+        self.done, self.ended, self.run = 0, False, None
 
     def network(self):
         """Return its network, new, with functions of one's own where it has some."""
@@ -131,7 +134,9 @@ def _row(job, look, games, note, begin, over):
     network = job.network()
     if begin:
         begin(network, job.settings.seed)
-    history = Run(job.settings, network=network).go(progress=partial(look, job))
+    job.run = Run(job.settings, network=network)
+    history = job.run.go(progress=partial(look, job))
+    job.run = None  # its memory is free for the next one
     score = evaluate(network, games, stop=over).mean
     more = note(network, history) if note else {}
     job.ended = True

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from lib2048.learn.games import FOREVER
+from lib2048.learn.games import FOREVER, next_chunk
 from lib2048.learn.settings import BUDGETS, Settings, check_budget, check_rate
 from lib2048.learn.tables import NETWORK_OPTIONS, TableSettings
 from lib2048.machine.arrays import Form, check_arrays
@@ -22,7 +22,6 @@ from lib2048.train.folder import RunFolder
 from lib2048.train.history import History, as_array, as_rows, check_history
 from lib2048.train.watching import Stopped, amount, progress_bar, stop_asked
 
-CHUNK_SECONDS = 0.1  # between two looks at the Stop button
 CHECKPOINT_PAUSE = 20  # at the least, in times of what writing the last one took
 ROWS = 100_000  # games that a chunk may finish
 OWN = {"seconds": Form("f i u", (), 0), "rate": Form("f i u", (), 0, 1)}  # in a file
@@ -234,7 +233,7 @@ class Run:
                 self._play(unit, end, chunk)
                 show()
                 now = time.perf_counter()
-                chunk = _next_chunk(chunk, self.actions - before, now - begin)
+                chunk = next_chunk(chunk, self.actions - before, now - begin)
                 if self.folder and now - saved > pause:
                     self.save()
                     saved = time.perf_counter()
@@ -262,11 +261,13 @@ class Run:
         try:
             return self.learner.play(FOREVER, last_action, rows)[0]
         except Exception as error:
-            self._ended = self.learner.blame(error)
-            if self._ended is None:
+            blamed = self.learner.blame(error)
+            if blamed is None:
                 raise
+            self._ended, sound = blamed
             self.history.stopped = True
-            self._close(whole=False)
+            if sound:  # otherwise the last checkpoint stays
+                self._close(whole=False)
             raise ValueError(self._ended) from None
 
     def _keep(self, results, rate):
@@ -349,15 +350,6 @@ class Run:
         self._before = float(arrays["seconds"])
         self._mark()
         self._kept = self._extent() if self.folder and self.folder.is_finished else None
-
-
-def _next_chunk(chunk, played, seconds):
-    """Return how many actions to play before the next look at the Stop button.
-
-    One that test games or the budget cut short says little of the speed: it makes none larger.
-    """
-    fits = int(played * CHUNK_SECONDS / max(seconds, 1e-6))
-    return max(1, min(chunk if played < chunk else 2 * chunk, fits))
 
 
 # ---------------------------------------------------------------- before it begins
