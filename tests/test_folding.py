@@ -10,6 +10,7 @@ from lib2048 import Network, load, parse_network
 from lib2048.cli import main
 from lib2048.networks import storage
 from lib2048.networks.folding import _hosts, _name_of
+from lib2048.networks.network import Geometry
 from lib2048.play.evaluation import record_game
 
 SHORT_AND_LONG = "cells:0124,4567,45,3,c8"  # c8 lies in 0124 as its mirror image does
@@ -103,8 +104,7 @@ PAPERS = {"42-33-4": "42-33", "42-33-4-22": "42-33", "42-33-4-22-3": "42-33", "4
 @pytest.mark.parametrize(("name", "kept"), PAPERS.items())
 def test_the_papers_networks_are_folded(name, kept):
     """Which tuple goes where, and under which name; the tables, 320 MiB each, are left out."""
-    network = Network("cells:0")
-    network.name, network.tuples = name, parse_network(name)
+    network = Geometry(name)
     hosts = _hosts(network)
     assert _name_of(network, [n for n in range(len(network.tuples)) if n not in hosts]) == kept
     square = np.arange(16).reshape(4, 4)

@@ -27,8 +27,8 @@ LIBRARY = Path(__file__).parents[1]
 # What computes: whose code decides what is learned and played, and so what compiled code and
 # recorded rows depend on.  Whole rooms, but for what only reads and writes files and folders:
 # nothing that a kernel holds may come from elsewhere, see tests/test_sources.py.
-COMPUTE = ("machine/kernels.py", "machine/native.py", "machine/turns.py", "game", "networks", "learn", "search", "play",
-           "train", "deep", "exact.py")  # fmt: skip
+COMPUTE = ("machine/kernels.py", "machine/native.py", "machine/turns.py", "game", "networks",
+           "learn", "search", "play", "train", "deep", "exact.py")  # fmt: skip
 FILES = {"convert", "files", "folder", "foreign", "storage"}
 
 

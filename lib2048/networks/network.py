@@ -39,18 +39,7 @@ MOST_WEIGHTS = (1 << 32) - 1  # so that a position fits 32 bits
 
 
 # What says where a weight lies: kernels believe it, so it stays what it was when it was made.
-FIXED = {
-    "name",
-    "form",
-    "tuples",
-    "game",
-    "block",
-    "heads",
-    "head_size",
-    "stages",
-    "blocks",
-    "size",
-}
+FIXED = {"form", "tuples", "game", "block", "heads", "head_size", "stages", "blocks", "size"}
 
 
 class Geometry:
