@@ -70,6 +70,7 @@ def test_the_gradient_at_the_logits_is_R_times_A_minus_P_and_not_A_minus_log_P(b
 def test_masked_reinforce_has_the_gradient_of_finite_differences(boards):
     network = new_policy_network(1, hidden=(6, 5))
     network.module.double()
+    network.module.register_forward_pre_hook(lambda _, planes: planes[0].double())
     _, _, actions, returns = some_moves(boards)
     loss = lambda: surrogate(network.distribution(boards[:30]), actions, returns, 0.3)  # noqa: E731
     loss().backward()
