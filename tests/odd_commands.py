@@ -207,7 +207,7 @@ def judged(words, status, stopped, work, out, err, same):
     if "Traceback" in err or status not in (0, 1, 2, 130):
         return "traceback" if "Traceback" in err else f"status {status}"
     if stopped:
-        waits = work < IDLE and words[:1] not in (["sweep"], ["labs"])
+        waits = work < IDLE and words[:1] != ["sweep"]
         late = status != 130
         return "waits for something" if waits else f"stopped, with status {status}" if late else ""
     if status == 2:

@@ -226,7 +226,12 @@ def checked(function, **options):
     Plain functions that it calls are compiled, too, as a beginner would expect, and compiled ones
     anew, whatever they were compiled with.  options: of numba.njit.
     """
-    return _renewed(function, {}, lambda plain: jit(plain, **{"boundscheck": True} | options))
+
+    def compile(plain):
+        return jit(plain, **{"boundscheck": True} | options)
+
+    made = _renewed(function, {}, compile)
+    return compile(made) if isinstance(made, FunctionType) else made  # plain still: a package's
 
 
 def uncompiled(function):
