@@ -157,6 +157,9 @@ def leave(status):
     if _heard:
         import atexit
 
+        from lib2048.machine.threads import end_busy
+
+        atexit.unregister(end_busy)  # this very end needs none of it
         atexit._run_exitfuncs()
         for stream in (sys.stdout, sys.stderr):
             with contextlib.suppress(OSError, AttributeError):

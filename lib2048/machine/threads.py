@@ -112,7 +112,7 @@ def _serve(tasks):
 
 
 @atexit.register
-def _end_busy():
+def end_busy():
     """Let what nobody waits for end at its next step, when Python ends.
 
     A thread that came out of torch after that would abort the process.
