@@ -28,7 +28,7 @@ from learners import SMALL, contents, scattered
 from lib2048 import Network, save
 
 BEGUN = b"%|", b"here"  # a bar of progress, or what a program says
-SHARES = re.compile("lib2048-[0-9]+|dask-scratch-space")  # of memory; and what Dask keeps
+SHARES = re.compile(r"lib2048-[0-9]+|dask-scratch-space|torchinductor_\w+")  # and what others keep
 LONGEST = 120.0  # seconds after which a process that has not ended is killed, and the round lost
 COMMAND = [sys.executable, "-m", "lib2048.cli"]
 
