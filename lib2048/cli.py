@@ -384,6 +384,8 @@ def _main(arguments):
     except SystemExit as end:  # argparse has said what there was to say
         raise SystemExit(_write("") or end.code) from None
     except (MemoryError, RuntimeError) as error:
+        if isinstance(error.__cause__, KeyboardInterrupt):  # in a class that torch is making
+            return process.stopped()
         if not (said := lacked(error)):
             raise
         print(f"lib2048: {one_line(said)}", file=sys.stderr)
