@@ -28,6 +28,7 @@ from lib2048.cli import main as command
 from lib2048.course.labs import course_folder, grading, marks
 from lib2048.course.labs.collect import read_record
 from lib2048.course.labs.running import TimeLimits
+from lib2048.machine.extras import is_there
 
 LAB = "hw01"
 GOOD, BAD, ANY = "taken", "refused", "either"  # what must come of a kind
@@ -416,7 +417,7 @@ def graded(hand_ins, folder, source):
 
 def runs(page):
     """Return what in the body of a page could be run or loaded."""
-    body = BeautifulSoup(page, "html5lib" if _has_html5lib() else "html.parser").body
+    body = BeautifulSoup(page, "html5lib" if is_there("html5lib") else "html.parser").body
     found = []
     for tag in body.find_all(True) if body else []:
         if tag.name in (
@@ -438,14 +439,6 @@ def runs(page):
             if name == "src" and not value.startswith("data:image/"):
                 found.append(f"{tag.name} asks for {value[:40]}")
     return found
-
-
-def _has_html5lib():
-    try:
-        import html5lib  # noqa: F401
-    except ImportError:
-        return False
-    return True
 
 
 # ---------------------------------------------------------------- the program
