@@ -101,8 +101,8 @@ def test_what_a_guest_changes_on_its_side_changes_no_score(tmp_path):
     cheat = """
 from lib2048.course.tournament import guest
 
-def lucky(board, random, spawn=guest.spawn):
-    return spawn(board, random + 1)
+def lucky(board, random, game, spawn=guest.spawn):
+    return spawn(board, random + 1, game)
 
 guest.spawn = lucky
 """

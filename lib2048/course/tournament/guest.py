@@ -141,7 +141,7 @@ def _some_games(path, played, games, seed, limits, progress, rules):
         return _read(Path(folder), path, why, seed, first, limits, rules)
 
 
-def _read(folder, file, why, seed, first, limits, rules):
+def _read(folder, file, why, seed, first, limits, rules=WHOLE):
     """Return (name, games) as a process wrote them down; one that broke off ends by `why`."""
     name, *lines = _text(folder / LOG).split("\n")
     if frames := _text(folder / WATCH):  # by faulthandler
