@@ -147,11 +147,15 @@ def new_game(rows: int = 4, columns: int = 4, four: float = FOUR_CHANCE, family:
     )
 
 
-def parse_game(name: str) -> Game:
+def parse_game(name: str | Game) -> Game:
     """Return the `Game` that a name asks for: 2048, 2048@3x4, 2048:four=0.2, 2048:four=0.2@3x4.
 
-    Raises ValueError, in one line, for anything else.
+    A `Game` is what it is.  Raises ValueError, in one line, for anything else.
     """
+    if isinstance(name, Game):
+        return name
+    if not isinstance(name, str):
+        raise ValueError(f"a game is written as its name, such as 2048@3x4, not as {name!r}")
     first, at, size = name.partition("@")
     rules, colon, option = first.partition(":")
     families = [module.NAME for module in FAMILIES]
