@@ -32,6 +32,8 @@ def test_slides_are_those_of_the_rules(rows, columns):
         for action in range(4):
             after, reward = spec.slide(tiles, action)
             assert board.slide(packed(tiles), action, game) == (packed(after), reward)
+        assert board.from_tiles(tiles, game) == packed(tiles)
+        assert board.to_tiles(packed(tiles), game) == tiles
         found = rules_2048.slide(packed(tiles), game)[:4]
         assert list(found) == [packed(spec.slide(tiles, action)[0]) for action in range(4)]
         legal = [action for action, _, _ in board.afterstates(packed(tiles), game)]
