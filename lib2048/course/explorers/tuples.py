@@ -134,7 +134,7 @@ class NetworkExplorer(BrowserWidget):
         """Return what the browser has to know, once."""
         return {
             "boards": "".join(to_hex(board) for board in self.boards), "cells": list(self.cells),
-            "images": self._images, "inside": _inside(self._grid),
+            "images": self._images, "inside": self._grid.places,
             "network": self._about_network(), "counted": self._counted(),
             "trouble": self.trouble, "charts": self._charts(),
         }  # fmt: skip
@@ -210,13 +210,9 @@ def _board(what, form):
 
 def _tuple(cells, grid):
     cells = tuple(int(cell) for cell in cells)
-    if not cells or len(set(cells)) < len(cells) or not set(cells) <= set(_inside(grid)):
+    if not cells or len(set(cells)) < len(cells) or not set(cells) <= set(grid.places):
         raise ValueError(f"a tuple has one or more cells of the board, none twice, not {cells}")
     return cells
-
-
-def _inside(grid):
-    return [cell for cell in range(16) if int(grid.cells) >> 4 * cell & 1]
 
 
 # ---------------------------------------------------------------- how often
