@@ -121,6 +121,17 @@ class Game(NamedTuple):
         size = "" if self.rows == self.columns == 4 else f"@{self.rows}x{self.columns}"
         return self.rules.NAME + odds + size
 
+    def seen(self, board, word):
+        """Return what a player is told of a state: (board,), or (board, word) with what is shown.
+
+        Players of games without words need to know nothing of them.
+        """
+        return (board, word & self.rules.SEEN) if self.rules.SHOWN else (board,)
+
+    def shown(self, word) -> str:
+        """Return what is shown beside a board, such as the next card, "" where nothing is."""
+        return self.rules.SHOWN[int(word & self.rules.SEEN)] if self.rules.SHOWN else ""
+
     def bind(self, kernel):
         """Return a kernel as it plays this game: compiled with the game's own rules in it."""
         return bound(kernel, SEAM, self.rules)

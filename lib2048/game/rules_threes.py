@@ -50,7 +50,7 @@ def _slide_rows_left(cells):
 
 
 def _slide_table():
-    """Return uint64[65536]: a row's slide left (bits 0–15) and right, then four bits for each pay."""
+    """Return uint64[65536]: a row slid left (bits 0–15) and right, then four bits for each pay."""
     left, right, left_pays, right_pays = slid_rows(_slide_rows_left)
     return left | right << np.uint64(16) | left_pays << np.uint64(32) | right_pays << np.uint64(36)
 
@@ -114,7 +114,10 @@ def _draw_card(board, deck, bits):
     if _bonus_kinds(board) and below(bits, BONUS_IN) == ZERO:
         return BONUS | deck << SEEN_BITS
     deck = deck if deck else FULL
-    rank, card = also_below(bits, _left(deck, ZERO) + _left(deck, ONE) + _left(deck, np.uint64(2))), ZERO
+    rank, card = (
+        also_below(bits, _left(deck, ZERO) + _left(deck, ONE) + _left(deck, np.uint64(2))),
+        ZERO,
+    )
     while rank >= _left(deck, card):
         rank -= _left(deck, card)
         card += ONE

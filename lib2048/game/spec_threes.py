@@ -135,5 +135,3 @@ def play(choose, rng):
         board, shown, deck = enter(board, after, action, shown, deck, rng)
         actions += 1
     return board, score(board), actions
-
-

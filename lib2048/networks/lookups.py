@@ -220,9 +220,15 @@ def stage_positions(boards, words, at, positions, first, count, stages):
         count,
         stages.size,
         stage_kernel(boards[at], words[at], stages.marks, stages.lowest),
-        stage_kernel(boards[at + np.uint64(1)], words[at + np.uint64(1)], stages.marks, stages.lowest),
-        stage_kernel(boards[at + np.uint64(2)], words[at + np.uint64(2)], stages.marks, stages.lowest),
-        stage_kernel(boards[at + np.uint64(3)], words[at + np.uint64(3)], stages.marks, stages.lowest),
+        stage_kernel(
+            boards[at + np.uint64(1)], words[at + np.uint64(1)], stages.marks, stages.lowest
+        ),
+        stage_kernel(
+            boards[at + np.uint64(2)], words[at + np.uint64(2)], stages.marks, stages.lowest
+        ),
+        stage_kernel(
+            boards[at + np.uint64(3)], words[at + np.uint64(3)], stages.marks, stages.lowest
+        ),
     )
 
 
