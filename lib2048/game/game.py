@@ -10,6 +10,7 @@ the compiler removes it.  Another game is another module that holds what `Rules`
 """
 
 import math
+import re
 from collections.abc import Hashable
 from typing import NamedTuple, Protocol
 
@@ -90,6 +91,11 @@ class Game(NamedTuple):
         return 4 - int(self.right) // 4
 
     @property
+    def places(self) -> list[int]:
+        """The numbers 0..15 of its cells, row by row."""
+        return [4 * row + column for row in range(self.rows) for column in range(self.columns)]
+
+    @property
     def actions(self) -> tuple[str, ...]:
         """The names of the actions 0..3."""
         return ACTIONS
@@ -97,12 +103,13 @@ class Game(NamedTuple):
     @property
     def chances(self) -> dict[int, float]:
         """What can spawn: {exponent: chance}."""
-        return {1: 1 - float(self.four), 2: float(self.four)}
+        return {e: p for e, p in ((1, 1 - float(self.four)), (2, float(self.four))) if p}
 
     @property
     def name(self) -> str:
         """How the game is written, as `parse_game` reads it: 2048, 2048@3x4, 2048:four=0.2."""
-        odds = "" if self.four == FOUR_CHANCE else f":four={float(self.four):g}"
+        four = repr(float(self.four)).removesuffix(".0")  # whole, or two games had one name
+        odds = "" if self.four == FOUR_CHANCE else f":four={four}"
         size = "" if self.rows == self.columns == 4 else f"@{self.rows}x{self.columns}"
         return self.rules.NAME + odds + size
 
@@ -142,7 +149,7 @@ def new_game(rows: int = 4, columns: int = 4, four: float = FOUR_CHANCE, family:
         down=np.uint64(16 * (4 - rows)),
         cells=np.uint64(cells),
         fours=np.uint64(round(four * 2**32)),
-        four=np.float64(four),
+        four=np.float64(abs(four)),  # -0.0 is written as 0
         family=np.uint64(family),
     )
 
@@ -174,9 +181,20 @@ def parse_game(name: str | Game) -> Game:
 
 def parse_size(size: str) -> tuple[int, int]:
     """Return (rows, columns) of a board size such as '2x3'.  Raises ValueError, in one line."""
-    rows, _, columns = size.partition("x")
-    if not (rows.isdigit() and columns.isdigit()):
+    found = re.fullmatch("([0-9]{1,4})x([0-9]{1,4})", size)
+    if not found:
         raise ValueError(f"board size {size!r}: write it as rows and columns, such as 2x3")
-    if int(rows) * int(columns) == 1:
+    rows, columns = map(int, found.groups())
+    if rows * columns == 1:
         raise ValueError("board size '1x1': it has no room for the two tiles of the start")
-    return int(rows), int(columns)
+    return rows, columns
+
+
+def agreed(what: str, game: Game, asked: Game | str | None) -> Game:
+    """Return the game of something, which somebody asks for, too, unless that is None.
+
+    Raises ValueError, in one line, where another one is asked for; what: begins it.
+    """
+    if asked is not None and (other := parse_game(asked)) != game:
+        raise ValueError(f"{what} plays {game.name}, not {other.name}")
+    return game

@@ -330,9 +330,10 @@ def _act(places, after, rewards, counters, results, starts, limits, game):
             slide_into(place.board, game, after[g], rewards[g])
             if restarts(limits.start):
                 starts.trail[g, place.start + place.length] = place.board
-            if _is_over(rewards[g]):
-                place.final, place.lost = place.last, place.board
-                record(place, counters, results)
-                _begin(g, places, after, rewards, counters, starts, limits, game)
+        if place.number >= 0 and _is_over(rewards[g]):  # two cells may be full as a game begins
+            place.final = place.last if place.length else place.board
+            place.lost = place.board
+            record(place, counters, results)
+            _begin(g, places, after, rewards, counters, starts, limits, game)
         g += 1
     counters[TURN] = 0 if g == len(places) else g

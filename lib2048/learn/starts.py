@@ -20,7 +20,7 @@ import numpy as np
 from numba import types
 
 from lib2048.game import rules_2048 as rules
-from lib2048.game.bits import place
+from lib2048.game.bits import WHOLE, place
 from lib2048.game.rng import below, draw
 from lib2048.machine.arrays import Form
 from lib2048.machine.kernels import kernel, part
@@ -103,15 +103,18 @@ def restore_starts(starts, state):
         (array[:, : kept.shape[1]] if kept.ndim > 1 else array)[:] = kept
 
 
-def check_starts(name, stages):
-    """Raise ValueError, in one line, for an unknown way to begin.
+def check_starts(name, stages, game=WHOLE):
+    """Raise ValueError, in one line, for an unknown way to begin, and one that is none here.
 
-    stages: how many the network has; the carousel goes round them.
+    stages: how many the network has; the carousel goes round them.  game: after a jump there has to
+    be room for an action.
     """
     if name not in STARTS:
         raise ValueError(f"unknown starts {name!r}: use {', '.join(STARTS)}")
     if name == "carousel" and stages == 1:
         raise ValueError("starts carousel: it goes round the stages, and this network has one")
+    if STARTS.index(name) >= S_JUMP and int(game.cells).bit_count() == 2:
+        raise ValueError(f"starts {name}: its two tiles would fill a board of two cells")
 
 
 @part

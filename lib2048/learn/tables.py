@@ -15,6 +15,7 @@ from lib2048.machine.arrays import Part, check_seal
 from lib2048.machine.memory import check_memory
 from lib2048.machine.threads import StillBusy
 from lib2048.networks import storage
+from lib2048.networks.names import with_game
 from lib2048.networks.network import FORMS, Geometry, Network
 from lib2048.networks.stages import MOST_MARKS, TOP
 
@@ -90,6 +91,11 @@ class TableSettings(Settings, kind="n-tuple"):
             raise ValueError(f"a rule of your own needs a name of its own: {rule} is taken")
         return super()._own(network, said | {"rule": rule.name if known else rule})
 
+    @classmethod
+    def of_game(cls, network, game=None):
+        """Return a network's one name, which says its game."""
+        return with_game(network, game)
+
     def _meant(self):
         rate = self.the_rule.default
         return {"rate": rate, "promotion": bool(self.stages), "lanes": 2}
@@ -104,7 +110,7 @@ class TableSettings(Settings, kind="n-tuple"):
             raise ValueError(f"lambda {self.lam}: the rule {self.rule} is defined for 0 only")
         if self.lam > 0 and self.order == "backward":
             raise ValueError(f"lambda {self.lam}: learning backward is defined for 0 only")
-        check_starts(self.starts, self.geometry().stages.count)
+        check_starts(self.starts, self.geometry().stages.count, self.game)
         check_range(self, "epsilon", 0, 1, numbers.Real, "a share from 0 to 1")
 
     def geometry(self):

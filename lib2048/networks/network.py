@@ -31,7 +31,7 @@ from lib2048.networks.lookups import (
     stage_positions,
     values_kernel,
 )
-from lib2048.networks.names import game_of, parse_network
+from lib2048.networks.names import game_of, parse_network, with_game
 from lib2048.networks.stages import TOP, Stages, stages
 
 FORMS = ("afterstate", "state", "q")
@@ -72,10 +72,9 @@ class Geometry:
     def __init__(self, name, form="afterstate", optimistic=0.0, stages=0, top=TOP, promotion=None):
         if form not in FORMS:
             raise ValueError(f"unknown form {form!r}: use {', '.join(FORMS)}")
-        self.name, self.form, self.tuples = name, form, parse_network(name)
-        self.game = game_of(name)
-        if self.game.cells != WHOLE.cells and form != "afterstate":
-            raise ValueError(f"network {name}: on a smaller board only afterstates have values")
+        self.name = name = with_game(name)
+        self.form, self.tuples, self.game = form, parse_network(name), game_of(name)
+        _check_form(self)
         self.block, self._bits = layout(self.tuples)
         self.heads = 4 if form == "q" else 1
         self.head_size = np.uint64(self.block if form == "q" else 0)
@@ -370,9 +369,21 @@ def _is(thing):
     return kind + whole + ("" if thing.flags.writeable else ", read-only")
 
 
+def _check_form(network):
+    """Refuse values of what a game has not, or what its board's symmetries say nothing of."""
+    game, form = network.game, network.form
+    if form != "afterstate" and game.rules is not WHOLE.rules:
+        raise ValueError(f"network {network.name}: form {form} is for 2048: leave it out")
+    if form == "q" and game.rows != game.columns:  # no image turns Up into Left
+        raise ValueError(
+            f"network {network.name}: form q is for square boards, whose images share one table "
+            "for all actions: use afterstate or state"
+        )
+
+
 def _stages_of(network, marks, top, promotion):
-    if marks and (network.form != "afterstate" or network.game.cells != WHOLE.cells):
-        raise ValueError(f"network {network.name}: stages are for afterstates on the 4x4 board")
+    if marks and (network.form != "afterstate" or network.game.rules is not WHOLE.rules):
+        raise ValueError(f"network {network.name}: stages are for afterstates of 2048")
     return stages(marks, top, network.block, promotion)
 
 

@@ -26,6 +26,7 @@ from lib2048.machine.arrays import (
 )
 from lib2048.machine.memory import reserve
 from lib2048.networks import foreign, neural
+from lib2048.networks.names import with_game
 from lib2048.networks.network import Geometry, Network, check_tables
 from lib2048.networks.packing import Packed
 from lib2048.networks.sparse import Column, sparse
@@ -363,7 +364,7 @@ def load(path, name=None, to_play=False):
         return neural.room("files").load(path, name)
     with _opened(path) as arrays:
         geometry = _checked_geometry(arrays, path)
-        if name not in (None, geometry.name):
+        if name is not None and with_game(name) != geometry.name:
             raise ValueError(f"{path}: holds weights of network {geometry.name}, not of {name}")
         if "own" in arrays:
             raise ValueError(

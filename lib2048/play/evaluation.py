@@ -8,13 +8,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lib2048.game.board import WHOLE, initial, slide, spawn
+from lib2048.game.board import initial, slide, spawn
 from lib2048.game.rng import stream
 from lib2048.learn.settings import MOST_GAMES, MOST_THREADS, is_number
 from lib2048.machine.memory import check_memory
 from lib2048.machine.terminal import bar, in_short
 from lib2048.machine.threads import Crowd
-from lib2048.play.players import player
+from lib2048.play.players import game_of, player
 from lib2048.play.statistics import mean_ci95
 
 GAMES_AT_ONCE = 200  # of a thread, before it takes the next
@@ -126,7 +126,9 @@ def check_games(games, threads):
     check_memory(f"what {games:,} games end with", GAME_BYTES * games, "play fewer at a time")
 
 
-def evaluate(who, games=1000, seed=TEST_SEED, threads=1, progress=False, stop=None, first=0):
+def evaluate(
+    who, games=1000, seed=TEST_SEED, threads=1, progress=False, stop=None, first=0, game=None
+):
     """Let a player play many games.
 
     Game n has the luck of (seed, n), whatever the threads.  The Stop button, or an event `stop`
@@ -138,17 +140,18 @@ def evaluate(who, games=1000, seed=TEST_SEED, threads=1, progress=False, stop=No
         games, threads: at least 1.
         stop: an event, such as `threading.Event`, or None.
         first: the number of the first game.
+        game: what it shall play, a `Game` or its name, see `players.player`.
 
     Returns:
         `Result`.
 
     Raises:
-        ValueError: for bad numbers.
+        ValueError: for bad numbers, and a player of another game.
         MemoryError: for more games than fit.
         KeyboardInterrupt: where it is stopped.
     """
     check_games(games, threads)
-    who = player(who)
+    who = player(who, game)
     scores, largest, moves = np.zeros(games, np.int64), np.zeros(games, np.int64), 0
     with Crowd(threads, stop, getattr(who, "stop", None)) as crowd:
         crowd.do(getattr(who, "compile", lambda: who.play_games(0, 1, seed)))  # outside the clock
@@ -180,10 +183,13 @@ class Step(NamedTuple):
     value: float | None  # what the player expects after that reward; None if it has no values
 
 
-def record_game(who, seed=1, number=0):
-    """Play one game slowly and keep every turn: a list of `Step`, the last with action None."""
-    who = player(who)
-    game = who.network.game if hasattr(who, "network") else WHOLE
+def record_game(who, seed=1, number=0, game=None):
+    """Play one game slowly and keep every turn: a list of `Step`, the last with action None.
+
+    game: what it shall play, see `players.player`.
+    """
+    who = player(who, game)
+    game = game_of(who)
     board, random = initial(stream(seed, number), game)
     steps, decide = [], getattr(who, "decide", lambda board: _ask(who, board))
     while True:

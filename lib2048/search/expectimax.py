@@ -24,7 +24,7 @@ import numpy as np
 from numba import types
 
 from lib2048.game import rules_2048 as rules
-from lib2048.game.bits import WHOLE, empty_mask, moved_lines
+from lib2048.game.bits import empty_mask, moved_lines
 from lib2048.game.game import MOST_OUTCOMES, Game
 from lib2048.game.rng import GOLDEN
 from lib2048.learn.settings import is_number
@@ -407,7 +407,7 @@ def search_policy(context, game, board, word, luck):
     action, plies = decide_kernel(network, limits, memory, board, word)
     if action == QUAD or (memory.counters[ABORTED] and peek(memory.stop, 0) != 0):
         return QUAD, board, ZERO, luck
-    free, cells = 0, empty_mask(board)
+    free, cells = 0, empty_mask(board) & game.cells
     for cell in range(ZERO, np.uint64(64), QUAD):
         free += (cells >> cell) & ONE
     memory.depths[free, plies] += 1
@@ -437,7 +437,7 @@ class Search:
     """An expectimax search over a network's values.
 
     Args:
-        network: `Network` of afterstates on the 4×4 board.
+        network: `Network` of afterstates.
         plies: how far to look, at least 1.
         seconds: above 0, a time limit for a move, with plies as the limit of deepening.
         table_mib: memory of the transposition table, 0 for none; by default as TABLE_MIB says, and
@@ -454,8 +454,8 @@ class Search:
         table_mib = check_limits(plies, seconds, table_mib)
         if not isinstance(reduce, (bool, np.bool_)):
             raise ValueError(f"reduce {reduce!r}: say True or False")
-        if network.form != "afterstate" or network.game.cells != WHOLE.cells:
-            raise ValueError(f"network {network.name}: search needs values of 4x4 afterstates")
+        if network.form != "afterstate":
+            raise ValueError(f"network {network.name}: search needs values of afterstates")
         self.network, self.table_mib = network, table_mib
         self.stop, self._own = np.zeros(1, np.int64), None
         address, tick = clock() if seconds else (0, 1.0)

@@ -216,13 +216,9 @@ def _board(what, form, grid):
 
 def _tuple(cells, grid):
     cells = tuple(int(cell) for cell in cells)
-    if not cells or len(set(cells)) < len(cells) or not set(cells) <= set(_inside(grid)):
+    if not cells or len(set(cells)) < len(cells) or not set(cells) <= set(grid.places):
         raise ValueError(f"a tuple has one or more cells of the board, none twice, not {cells}")
     return cells
-
-
-def _inside(grid):
-    return [cell for cell in range(16) if int(grid.cells) >> 4 * cell & 1]
 
 
 # ---------------------------------------------------------------- how often

@@ -4,6 +4,7 @@ import time
 from pathlib import Path
 
 from lib2048.game import board as rules
+from lib2048.game.game import agreed
 from lib2048.game.spec import ACTIONS
 from lib2048.machine.data import data
 from lib2048.networks.storage import load
@@ -117,9 +118,9 @@ def minds(what, game=rules.WHOLE):
     if what is None:
         return []
     first = mind_of(what, game)
-    others = (
-        mind_of(name, game) for name in ("heuristic", "greedy", "random") if _fits(name, game)
-    )
+    lines = game.rules is rules.WHOLE.rules and game.cells == rules.WHOLE.cells
+    names = ("heuristic", "greedy", "random")[not lines :]
+    others = (mind_of(name, game) for name in names)
     return [mind for mind in (first, *others) if mind is first or mind.name != first.name]
 
 
@@ -131,30 +132,18 @@ def mind_of(what, game=rules.WHOLE):
         path = Path(what)
         return Mind(path.name, lambda: _loaded(path), f"Loading {path.name}", game)
     if isinstance(what, str) and what in NAMED:
-        return Mind(what, lambda: _named(what, game), game=game)
+        return Mind(what, lambda: made(what, game), game=game)
     who = _playing(what if hasattr(what, "choose") else made(what), game)
     return Mind(getattr(who, "name", type(who).__name__), lambda: who, game=game)
 
 
-def game_of(who):
-    """Return the game of a player or a network; 2048 on 4×4 where it says none."""
-    return getattr(getattr(who, "network", who), "game", rules.WHOLE)
-
-
 def _playing(who, game):
-    """Return a player; raise PlayerError where it plays another game."""
-    known = hasattr(who, "game") or hasattr(who, "network")
-    if known and game_of(who) != game:
-        raise PlayerError(f"{who.name} plays {game_of(who).name}, not {game.name}")
+    """Return a player; raise PlayerError where it says that it plays another game."""
+    try:
+        agreed(getattr(who, "name", ""), getattr(who, "game", game), game)
+    except ValueError as error:
+        raise PlayerError(str(error)) from None
     return who
-
-
-def _fits(name, game):
-    return name != "heuristic" or game == rules.WHOLE
-
-
-def _named(name, game):
-    return made(name) if game == rules.WHOLE else made(name, game)
 
 
 def _loaded(path):

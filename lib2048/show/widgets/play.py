@@ -7,10 +7,11 @@ from traitlets import Dict, List, Unicode
 from lib2048.game import board as rules
 from lib2048.game.game import parse_game
 from lib2048.game.spec import ACTIONS
+from lib2048.play.players import game_of
 from lib2048.show import draw
 from lib2048.show.widgets.base import BrowserWidget
 from lib2048.show.widgets.game import Game, from_hex, position, told
-from lib2048.show.widgets.mind import SHIPPED, game_of, minds
+from lib2048.show.widgets.mind import SHIPPED, minds
 from lib2048.show.words import thousands
 
 

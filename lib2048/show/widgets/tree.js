@@ -284,7 +284,7 @@ class Tree extends Editor {
   words(about) {
     if (about.kind === "not legal") return [part(`${ACTIONS[about.action]} not legal`, "lib-faint")];
     if (about.kind === "after") return ofAction(about, this.pays);
-    if (!about.chance) return [part("The position", "lib-what")];
+    if (!about.exponent) return [part("The position", "lib-what")];
     const what = this.came(about.cell, about.exponent, ",");
     const then = about.dead ? "dead end: 0" : `${ACTIONS[about.action]} ${worthIn(about.worth)}`;
     const tags = about.reduced ? [part("one ply less", "lib-tag")] : [];

@@ -7,12 +7,13 @@ from traitlets import Dict
 from lib2048.game import board as rules
 from lib2048.game.rng import stream
 from lib2048.networks.network import Network
+from lib2048.play.players import game_of
 from lib2048.search.expectimax import Search
 from lib2048.search.tree import MOST_PLIES, SearchTree
 from lib2048.show import draw
 from lib2048.show.widgets.base import PositionWidget
 from lib2048.show.widgets.game import finite, from_hex, position, to_hex, told
-from lib2048.show.widgets.mind import SHIPPED, game_of, mind_of
+from lib2048.show.widgets.mind import SHIPPED, mind_of
 
 
 class TreeWidget(PositionWidget):
@@ -97,7 +98,7 @@ class TreeWidget(PositionWidget):
         tree = self._tree(from_hex(message["board"]), message["plies"], message["reduce"])
         path = message["path"]
         if path and ":" not in path.split("/")[-1]:
-            return {"outcomes": [_outcome(outcome) for outcome in tree.outcomes(path)]}
+            return {"outcomes": [_outcome(o) for o in tree.outcomes(path) if o.chance]}
         found = {"options": [_option(tree, option) for option in tree.options(path)]}
         if not path:
             found |= {"work": {"bare": tree.work(False), "table": tree.work(True)}}
