@@ -150,7 +150,7 @@ class _Judged:
         for key, wrong in self.exercise.wrong.items():
             agree = agreeing(wrong)
             if agree.sum() > best and (agree | right).all():
-                best, failed.key, failed.words = agree.sum(), f"{self.exercise.name}.{key}", {}
+                best, failed.key, failed.words = agree.sum(), self.exercise.message(key), {}
         return failed
 
     def _try_compiled(self, function):
