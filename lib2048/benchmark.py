@@ -56,11 +56,11 @@ def _positions_of_play(network, moves):
     return kept.ravel()
 
 
-def _rows_of_random_play(moves):
+def _rows_of_random_play(moves, game):
     """Return the rows that random play slides: uint32[4·moves]."""
     boards, number = [], 0
     while len(boards) < moves:
-        boards += [step.board for step in record_game("random", 1, number)]
+        boards += [step.board for step in record_game("random", 1, number, game)]
         number += 1
     boards = np.array(boards[:moves], np.uint64)
     shifts = np.arange(0, 64, 16, dtype=np.uint64)
@@ -133,7 +133,7 @@ class Bench:
 
     def _play(self):
         """Measure playing without looking ahead."""
-        rows = _rows_of_random_play(FLOOR_MOVES)
+        rows = _rows_of_random_play(FLOOR_MOVES, self.network.game)
         player = Games(self.network, rule_of(self.network), 1)
         slides = lambda: _rate(lambda: read_all(SLIDES, rows), FLOOR_MOVES)  # noqa: E731
         found = self._compare({"random play": self._random}, slides)
@@ -196,7 +196,7 @@ class Bench:
 
     def _random(self, floor):
         begin = time.perf_counter()
-        results = random_player().play_games(0, self.moves // 100, 1)
+        results = random_player(self.network.game).play_games(0, self.moves // 100, 1)
         return results[:, 2].sum() / (time.perf_counter() - begin), floor
 
 

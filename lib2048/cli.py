@@ -16,7 +16,6 @@ import functools
 import json
 import math
 import os
-import re
 import shlex
 import sys
 from pathlib import Path
@@ -25,9 +24,11 @@ from lib2048 import __version__
 from lib2048.course.labs import command as labs
 from lib2048.course.reader import command as reader
 from lib2048.course.tournament.tournament import CSV, PAGE, tournament
-from lib2048.exact import SmallGame
+from lib2048.exact import SmallGame, small_game
+from lib2048.game.bits import WHOLE
+from lib2048.game.game import agreed, parse_game
 from lib2048.learn.rules import find
-from lib2048.learn.settings import Settings, flags
+from lib2048.learn.settings import GAMES, Settings, flags
 from lib2048.machine import process
 from lib2048.machine.extras import told
 from lib2048.machine.files import write_atomic
@@ -37,7 +38,7 @@ from lib2048.networks import neural, storage
 from lib2048.networks.convert import convert
 from lib2048.networks.network import check_tables
 from lib2048.play.evaluation import TEST_SEED, check_games, evaluate
-from lib2048.play.players import NAMED, heuristic_player, network_player, player
+from lib2048.play.players import NAMED, game_of, heuristic_player, network_player, player
 from lib2048.search.expectimax import check_limits
 from lib2048.sweep import command as sweep
 from lib2048.train.folder import WEIGHTS, read_config
@@ -106,7 +107,8 @@ def _parser(rule=None):
     _add_train(commands, rule)
     sweep.add(commands)
     exact = commands.add_parser("solve", help="solve a small board exactly")
-    exact.add_argument("size", help="rows x columns: 2x2, 2x3, 3x3, 2x4, …")
+    exact.add_argument("size", nargs="?", help="rows x columns: 2x2, 2x3, 3x3, 2x4, …")
+    exact.add_argument("--game", metavar="GAME", help="or the game: 2048@2x3, 2048:four=0.2@2x3")
     describe = commands.add_parser("info", help="describe a file of weights")
     describe.add_argument("file")
     change = commands.add_parser("convert", help="bring weights from another program, or to one")
@@ -118,6 +120,7 @@ def _parser(rule=None):
     fold.add_argument("destination", metavar="DST", help="the new file, .npz")
     contest = commands.add_parser("tournament", help="let all submissions of a folder play")
     contest.add_argument("folder", metavar="DIR", help="weights, and Python files with choose()")
+    contest.add_argument("--game", default=WHOLE.name, metavar="GAME", help=GAMES)
     contest.add_argument("--games", type=int, default=100, help="of each player")
     contest.add_argument("--ms-per-move", type=float, metavar="T", help="time limit for a move")
     contest.add_argument("--seed", type=int, default=TEST_SEED)
@@ -142,6 +145,7 @@ def _parser(rule=None):
 def _add_play(commands):
     play = commands.add_parser("play", help="let a player play many games")
     play.add_argument("player", help=f"{', '.join(NAMED)}, or a file of weights")
+    play.add_argument("--game", metavar="GAME", help=f"{GAMES}; a network says it by itself")
     play.add_argument("--games", type=int, default=1000)
     play.add_argument("--seed", type=int, default=TEST_SEED)
     play.add_argument("--threads", type=int, default=1)
@@ -199,20 +203,22 @@ def _play(options):
 def _player(options):
     """Return the player that the options ask for, one that looks ahead where they say so."""
     seconds = None if options.ms_per_move is None else options.ms_per_move / 1000
+    game = None if options.game is None else parse_game(options.game)
     depth = options.depth if options.depth is not None or seconds is not None else 1
     check_limits(depth, seconds)
     if options.player in NAMED and options.player != "heuristic":
         if depth != 1:
             raise ValueError(f"{options.player} does not look ahead: leave the depth or time out")
-        return player(options.player)
+        return player(options.player, game)
     limits = {"seconds": seconds}
     if depth != 1:  # one ply has no use for them
         check_limits(depth, seconds, options.table_mib)
         limits |= {"table_mib": options.table_mib, "reduce": options.reduce}
     if options.player == "heuristic":
-        return heuristic_player(depth, **limits)
+        return heuristic_player(depth, game=game or WHOLE, **limits)
     named = "" if Path(options.player).suffix else f" and no player ({', '.join(NAMED)})"
     network = storage.load(_there(options.player, named), to_play=True)
+    agreed(f"{options.player}: network {network.name}", game_of(network), game)
     return network_player(network, depth, **limits)
 
 
@@ -255,10 +261,7 @@ def _asked(options):
 
 
 def _solve(options):
-    size = re.fullmatch(r"([0-9]{1,4})x([0-9]{1,4})", options.size)
-    if size is None:
-        raise ValueError(f"a size {options.size!r}: write rows x columns, as in 3x3")
-    game = SmallGame(*map(int, size.groups()))
+    game = SmallGame.of(small_game(options.size, options.game))
     optimal = game.optimal()
     found = {"rows": game.rows, "cols": game.columns, "states": game.states}
     found |= {"afterstates": game.afterstates, "terminal": game.terminal}
@@ -286,6 +289,7 @@ def _fold(options):
 
 def _tournament(options):
     limits = {"games": options.games, "ms_per_move": options.ms_per_move, "seed": options.seed}
+    limits |= {"game": options.game}
     board = tournament(options.folder, options.out, progress=True, **limits)
     found = {"folder": options.folder, "out": options.out} | board.as_dict()
     return found, f"{board}\nwritten to {options.out}: {CSV}, {PAGE}"

@@ -9,8 +9,9 @@ Make one, or thousands::
     many = gymnasium.make_vec("lib2048/TwentyFortyEight-v0", num_envs=4096,
                               vectorization_mode="vector_entry_point")
 
-An observation is uint8[4, 4], the exponents of the tiles: 0 empty, 1 a 2, … 15 a 32768.  Actions
-are Up, Right, Down, Left = 0..3.  The reward is what merges pay.  An illegal action changes
+An observation is uint8[4, 4], the exponents of the tiles: 0 empty, 1 a 2, … 15 a 32768.  Of another
+board of 2048, `game="2048@3x4"`, it has that many rows and columns; `game="2048:four=0.2"` is one
+of other odds.  Actions are Up, Right, Down, Left = 0..3.  The reward is what merges pay.  An illegal action changes
 nothing, pays 0 and ends nothing; `info["action_mask"]`, int8[4], and `action_masks()` say which are
 legal.  A game ends (`terminated`) when no action is legal, and is never truncated.  An agent that
 looks at no mask may choose the same illegal action for ever: for such a one, `illegal_ends=True`
@@ -26,9 +27,11 @@ import numpy as np
 
 from lib2048.game import board as boards
 from lib2048.game.batch import ILLEGAL, exponents, options
+from lib2048.game.bits import WHOLE
+from lib2048.game.game import parse_game
 from lib2048.game.rng import stream
 from lib2048.learn.lockstep import Lockstep
-from lib2048.learn.records import NEXT_GAME
+from lib2048.learn.records import NEXT_GAME, check_boards
 from lib2048.machine.extras import told
 
 with told("lib2048.envs"):
@@ -38,7 +41,6 @@ with told("lib2048.envs"):
     from gymnasium.vector.utils import batch_space
 
 NAME = "lib2048/TwentyFortyEight-v0"
-OBSERVATIONS = Box(0, 15, (4, 4), np.uint8)
 ACTIONS = Discrete(4)
 
 
@@ -51,23 +53,25 @@ class TwentyFortyEight(gymnasium.Env):
     Args:
         render_mode: None, "ansi" (text) or "rgb_array" (uint8[400, 400, 3]).
         illegal_ends: an illegal action ends the game.
+        game: what is played, a `Game` or its name.
     """
 
     metadata = {"render_modes": ["ansi", "rgb_array"], "render_fps": 10}
-    observation_space, action_space = OBSERVATIONS, ACTIONS
+    action_space = ACTIONS
 
-    def __init__(self, render_mode=None, illegal_ends=False):
+    def __init__(self, render_mode=None, illegal_ends=False, game=WHOLE):
         if render_mode not in (None, *self.metadata["render_modes"]):
             raise ValueError(f'render_mode {render_mode!r}: say None, "ansi" or "rgb_array"')
         self.render_mode, self.board, self._seed = render_mode, None, None
-        self.illegal_ends = illegal_ends
+        self.illegal_ends, self.game = illegal_ends, _game_of(game)
+        self.observation_space = _observations(self.game)
 
     def reset(self, *, seed=None, options=None):
         """Begin a game; return (observation, info)."""
-        asked = _asked_for(options)
+        asked = _asked_for(options, self.game)
         super().reset(seed=seed)
         self._game = 0 if _is_new(self, seed) else self._game + 1
-        self.board, self._random = boards.initial(stream(self._seed, self._game))
+        self.board, self._random = boards.initial(stream(self._seed, self._game), self.game)
         self.board, self.score = self.board if asked is None else asked[()], 0
         self._look()
         return self._observation(), self._info()
@@ -81,7 +85,8 @@ class TwentyFortyEight(gymnasium.Env):
         reward = self._rewards[action]
         legal = reward != ILLEGAL
         if legal:
-            self.board, self._random = boards.spawn(self._afterstates[action], self._random)
+            after = self._afterstates[action]
+            self.board, self._random = boards.spawn(after, self._random, self.game)
             self.score += int(reward)
             self._look()
         over = (self.illegal_ends and not legal) or not self.action_masks().any()
@@ -100,18 +105,18 @@ class TwentyFortyEight(gymnasium.Env):
         """Return the board as text or as pixels, None without a render_mode."""
         self._begun()
         if self.render_mode == "ansi":
-            return boards.to_text(self.board)
+            return boards.to_text(self.board, self.game)
         if self.render_mode == "rgb_array":
             with told("a picture"):
                 from lib2048.show.raster import pixels
 
-            return pixels(self.board)
+            return pixels(self.board, game=self.game)
 
     def _look(self):
-        self._afterstates, self._rewards = (found[0] for found in options([self.board]))
+        self._afterstates, self._rewards = (found[0] for found in options([self.board], self.game))
 
     def _observation(self):
-        return exponents(self.board)[0]
+        return _observed(self.board, self.game)[0]
 
     def _info(self):
         mask = self.action_masks().astype(np.int8)
@@ -134,28 +139,31 @@ class TwentyFortyEightVector(VectorEnv):
     Args:
         num_envs: how many.
         illegal_ends: an illegal action ends its game.
+        game: what is played, a `Game` or its name.
     """
 
     metadata = {"render_modes": [], "autoreset_mode": AutoresetMode.SAME_STEP}
-    single_observation_space, single_action_space = OBSERVATIONS, ACTIONS
+    single_action_space = ACTIONS
 
-    def __init__(self, num_envs=1, illegal_ends=False):
+    def __init__(self, num_envs=1, illegal_ends=False, game=WHOLE):
         if not isinstance(num_envs, numbers.Integral) or num_envs < 1:
             raise ValueError(f"num_envs is {num_envs!r}: a whole number, at least one game")
         self.num_envs, self.games, self.illegal_ends = num_envs, None, illegal_ends
-        self.observation_space = batch_space(OBSERVATIONS, num_envs)
+        self.game = _game_of(game)
+        self.single_observation_space = _observations(self.game)
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(ACTIONS, num_envs)
         self._seed, self._every = None, np.arange(num_envs)
 
     def reset(self, *, seed=None, options=None):
-        """Begin all games anew; return (uint8[n, 4, 4], info)."""
-        asked = _asked_for(options, (self.num_envs,))
+        """Begin all games anew; return (uint8[n, rows, columns], info)."""
+        asked = _asked_for(options, self.game, (self.num_envs,))
         super().reset(seed=seed)
         first = 0 if _is_new(self, seed) else self.games.begun
-        self.games = Lockstep(self.num_envs, self._seed, first)
+        self.games = Lockstep(self.num_envs, self._seed, first, game=self.game)
         if asked is not None:
             self.games.begin_from(asked)
-        return exponents(self.games.boards), self._info()
+        return _observed(self.games.boards, self.game), self._info()
 
     def step(self, actions):
         """Take an action in each game.
@@ -164,7 +172,7 @@ class TwentyFortyEightVector(VectorEnv):
             actions: int[n].
 
         Returns:
-            (observations uint8[n, 4, 4], rewards float64[n], terminated bool[n], truncated bool[n],
+            (observations uint8[n, rows, columns], rewards float64[n], terminated bool[n], truncated bool[n],
             info).
         """
         actions = self._checked(actions)
@@ -176,7 +184,8 @@ class TwentyFortyEightVector(VectorEnv):
         if self.illegal_ends:
             over |= self._ended(paid == ILLEGAL)
         info = self._info() | self._final(over, scores)
-        return exponents(self.games.boards), rewards, over, np.zeros_like(over), info
+        observations = _observed(self.games.boards, self.game)
+        return observations, rewards, over, np.zeros_like(over), info
 
     def action_masks(self):
         """Say which actions are legal: bool[n, 4]."""
@@ -199,7 +208,8 @@ class TwentyFortyEightVector(VectorEnv):
     def _ended(self, which):
         """Let the next games begin where these are, bool[n]; return which."""
         if which.any():
-            fresh = Lockstep(np.count_nonzero(which), self._seed, self.games.begun)
+            count = np.count_nonzero(which)
+            fresh = Lockstep(count, self._seed, self.games.begun, game=self.game)
             fresh.places["lost"] = self.games.boards[which]
             for name in ("places", "afterstates", "rewards"):
                 getattr(self.games, name)[which] = getattr(fresh, name)
@@ -218,7 +228,7 @@ class TwentyFortyEightVector(VectorEnv):
             return {}
         lost = self.games.places["lost"]
         observations = np.full(self.num_envs, None, object)
-        for i, observation in zip(np.flatnonzero(over), exponents(lost[over])):
+        for i, observation in zip(np.flatnonzero(over), _observed(lost[over], self.game)):
             observations[i] = observation
         last = {"score": np.where(over, scores, 0), "board": np.where(over, lost, np.uint64(0))}
         last |= {f"_{name}": over.copy() for name in last}
@@ -230,12 +240,12 @@ class TwentyFortyEightVector(VectorEnv):
         }
 
 
-def spawns(afterstate):
+def spawns(afterstate, game=WHOLE):
     """Return what luck can make of an afterstate: (states uint64[m], chances float64[m]).
 
-    Every empty cell is as likely; a 2 comes with 0.9, a 4 with 0.1.
+    Every empty cell is as likely; a 2 comes with 0.9, a 4 with 0.1, or as the game says.
     """
-    pairs = boards.WHOLE.outcomes(afterstate)
+    pairs = _game_of(game).outcomes(afterstate)
     states = np.array([state for _, state in pairs], np.uint64)
     return states, np.array([chance for chance, _ in pairs], np.float64)
 
@@ -248,7 +258,22 @@ def _is_new(env, seed):
     return new
 
 
-def _asked_for(options, shape=()):
+def _game_of(game):
+    game = parse_game(game)
+    if game.rules is not WHOLE.rules:
+        raise ValueError(f"game {game.name}: an environment is of 2048, of any size and odds")
+    return game
+
+
+def _observations(game):
+    return Box(0, 15, (game.rows, game.columns), np.uint8)
+
+
+def _observed(states, game):
+    return exponents(states)[:, : game.rows, : game.columns]
+
+
+def _asked_for(options, game, shape=()):
     """Return the boards that the options of a reset name, uint64 of a shape, None for none."""
     unknown = [repr(name) for name in options or {} if name != "board"]
     if unknown:
@@ -261,7 +286,8 @@ def _asked_for(options, shape=()):
         many = f", or {shape[0]} of them" if shape else ""
         raise ValueError(f"option board of reset is {options['board']!r}: say a uint64{many}")
     found = np.broadcast_to(found.astype(np.uint64), shape)
-    if any(boards.is_over(board) for board in found.reshape(-1)):
+    check_boards(found, game, "option board of reset")
+    if any(boards.is_over(board, game) for board in found.reshape(-1)):
         raise ValueError("on this board no action is legal: begin from another")
     return found
 

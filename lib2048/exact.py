@@ -17,13 +17,16 @@ import numpy as np
 from lib2048.game import board as boards_module
 from lib2048.game import frontier
 from lib2048.game.batch import exponents
+from lib2048.game.bits import WHOLE
 from lib2048.game.frontier import SCORE_AND_MOVES, Choice
-from lib2048.game.game import new_game
+from lib2048.game.game import agreed, new_game, parse_game, parse_size
 from lib2048.game.mdp import frozen
 from lib2048.game.rng import stream
+from lib2048.game.spec import FOUR_CHANCE
 from lib2048.machine.memory import check_memory
 from lib2048.machine.terminal import bar
 from lib2048.machine.threads import aside
+from lib2048.networks.names import game_of, word
 from lib2048.networks.network import Network, check_tables
 from lib2048.play.players import NetworkPlayer
 
@@ -33,9 +36,9 @@ MOST_ASKED = 6  # cells of a board whose every state a function is asked about, 
 POSSIBLE = "use up to 3x3, 2x4 or 4x2, or a single row or column of 2 to 4 cells"
 
 
-def solve(rows, columns, progress=True):
+def solve(rows, columns, progress=True, four=FOUR_CHANCE):
     """Return the `Values` of optimal play on a small board; see `SmallGame`."""
-    return SmallGame(rows, columns, progress).optimal()
+    return SmallGame(rows, columns, progress, four=four).optimal()
 
 
 class _Layer(NamedTuple):
@@ -64,27 +67,33 @@ class SmallGame:
         symmetric: whether to keep one board of all that are turned or mirrored images of each
             other. With symmetric=False it takes up to 8 times the memory and gives the same
             results; only `follow` needs it, for a policy that does not treat images alike.
+        four: the chance that a spawned tile is a 4.
 
     Attributes:
-        name, game: the size, as in 3x3, and the rules on it, a `Game`.
+        name, game: the size, as in 3x3, with other odds the game's name; and the `Game`.
         states, terminal, afterstates: how many there are, all images counted; states include the
             terminal ones.
         boards: uint64, the afterstates that are kept, layer by layer.
 
     Raises:
-        ValueError: for another size.
+        ValueError: for another size, or odds.
         MemoryError: when the memory is too small.
     """
 
-    def __init__(self, rows, columns, progress=True, symmetric=True):
+    def __init__(self, rows, columns, progress=True, symmetric=True, four=FOUR_CHANCE):
         check_size(rows, columns)
         self.rows, self.columns, self.progress = int(rows), int(columns), progress
-        self.name = f"{self.rows}x{self.columns}"
+        self.game, self.symmetric = new_game(self.rows, self.columns, four), symmetric
+        self.name = self.game.name.removeprefix(f"{WHOLE.name}@")
         needed = NEEDED.get(rows * columns, 0) * (1 if symmetric else 8 if rows == columns else 4)
         check_memory(f"solving {self.name}", needed, "take a smaller board")
-        self.game, self.symmetric = new_game(self.rows, self.columns), symmetric
         self._like = (self.game, symmetric)  # ends the arguments of every frontier function
         self._enumerate()
+
+    @classmethod
+    def of(cls, game, **how):
+        """Return the small board of a `Game`; how: as above."""
+        return cls(game.rows, game.columns, four=float(game.four), **how)
 
     def __repr__(self):
         return f"<{self.name}: {self.states:,} states, {self.afterstates:,} afterstates>"
@@ -100,8 +109,9 @@ class SmallGame:
             nonlocal end
             boards, chances = starts.get(total, nothing)
             spawned = [
-                frontier.spawned(before, exponent, *self._like)
-                for exponent, before in zip(self.game.chances, after[:-3:-1])
+                frontier.spawned(after[-exponent], exponent, *self._like)
+                for exponent in self.game.chances
+                if exponent <= len(after)
             ]
             states = frontier.distinct(np.concatenate([boards, *spawned]))
             after.append(frontier.afterstates_of(states, *self._like))
@@ -426,9 +436,11 @@ class Values:
         def carry_on(layer):
             states, chances = layer.states, np.zeros(len(layer.states))
             chances[layer.start] = layer.chances
-            for exponent, rows in zip(game.game.chances, before[:-3:-1]):
-                made = (self.boards[rows], visits[rows], exponent, states, chances)
-                frontier.add_spawned(*made, *game._like)
+            for exponent in game.game.chances:
+                if exponent <= len(before):
+                    rows = before[-exponent]
+                    made = (self.boards[rows], visits[rows], exponent, states, chances)
+                    frontier.add_spawned(*made, *game._like)
             ended = self._held(states) | frontier.terminal(states, game.game)
             np.add.at(shares, frontier.largest(states[ended]), chances[ended])
             chances[ended] = 0
@@ -519,18 +531,18 @@ def board_table(board, start=0.0):
     It learns and plays as any network does; nothing is shared between different boards.
 
     Args:
-        board: a size of at most six cells, such as "2x3".
+        board: a size of at most six cells, such as "2x3", or a game, "2048:four=0.2@2x3".
         start: the value that every board has at first.
 
     Raises:
         ValueError: for another size.
     """
-    rows, columns = (int(number) for number in board.split("x"))
-    check_size(rows, columns)
-    if rows * columns > MOST_ASKED:
+    cells = game_of(f"@{board}").places
+    if len(cells) > MOST_ASKED:
         raise ValueError(f"a table of all boards of {board} is too large: use at most six cells")
-    cells = "".join(f"{4 * row + column:x}" for row in range(rows) for column in range(columns))
-    table = Network(f"cells:{cells}@{board}").with_functions(value=_one_weight, update=_add_to_one)
+    table = Network(f"cells:{word(cells)}@{board}").with_functions(
+        value=_one_weight, update=_add_to_one
+    )
     table.weights[:] = start
     return table
 
@@ -572,6 +584,24 @@ def _rows(names, boards):
     found = rows < len(boards)
     found[found] = boards[rows[found]] == names[found]
     return np.where(found, rows, -1)
+
+
+def small_game(size, game):
+    """Return the `Game` to solve, by a size such as '2x3', a game's name, or both; None: not said.
+
+    Raises ValueError, in one line, where they do not agree, and for what cannot be solved.
+    """
+    if size is None and game is None:
+        raise ValueError("which board? say a size, such as 2x3, or a game, 2048:four=0.2@2x3")
+    found = parse_game(WHOLE if game is None else game)
+    if found.rules is not WHOLE.rules:
+        raise ValueError(f"{found.name}: only small boards of 2048 can be solved")
+    if size is not None:
+        check_size(*(said := parse_size(size)))
+        sized = new_game(*said, float(found.four))
+        found = agreed(f"the size {size}", sized, game if game and "@" in game else None)
+    check_size(found.rows, found.columns)
+    return found
 
 
 def check_size(rows, columns):

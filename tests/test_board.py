@@ -128,6 +128,30 @@ def test_another_number_is_refused(tile, refused):
     refused(lambda: from_tiles([*EMPTY_ROWS, [2, 4, tile, 0]]), "is not a tile")
 
 
+@pytest.mark.parametrize(
+    "call, says",
+    [
+        (lambda: from_tiles([[2, 4], [8, 0]]), "2048 has 4 rows of 4 tiles; for one of another"),
+        (lambda: from_tiles(EMPTY_ROWS, "2048@2x3"), "2048@2x3 has 2 rows of 3 tiles"),
+        (lambda: from_tiles([[2, 3], [0, 0]], "2048@2x2"), "3 is not a tile: use 0"),
+        (lambda: from_tiles([[2]], 3), "a game is written as its name"),
+        (
+            lambda: to_tiles(1 << 8, "2048@2x2"),
+            "board 0x100 has tiles outside of those of 2048@2x2",
+        ),
+        (lambda: fast.to_text(1 << 8, "2049"), "unknown game '2049'"),
+    ],
+)
+def test_what_is_no_board_of_a_game_is_told_in_one_line(call, says, refused):
+    refused(call, says)
+
+
+def test_a_smaller_board_is_written_at_its_own_size():
+    assert fast.to_text(from_tiles([[2, 0, 4], [0, 8, 0]], "2048@2x3"), "2048@2x3") == (
+        "     2     .     4\n     .     8     ."
+    )
+
+
 def random_board(random, empties):
     cells = random.integers(1, 16, 16)
     cells[random.choice(16, empties, replace=False)] = 0

@@ -254,7 +254,7 @@ UNWRITABLE = {
     "values of states": {"form": "state"},
     "values of actions": {"form": "q"},
     "optimistic": {"optimistic": 1000.0},
-    "board of 2x2": {"name": "cells:0145@2x2"},
+    "plays 2048@2x2": {"name": "cells:0145@2x2"},
 }
 
 

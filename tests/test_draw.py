@@ -8,10 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from lib2048.game.board import from_tiles
+from lib2048.game.game import FAMILIES, new_game
 from lib2048.show import draw
 from lib2048.show.draw import ACCENT, EMPTY, TILE_COLOURS, Picture, tile_colour
+from lib2048.show.raster import pixels
 from lib2048.show.widgets.base import style_sheet
 
+GAMES = [new_game(family=number) for number, _ in enumerate(FAMILIES)]
 TILES = [[2, 4, 8, 16], [256, 128, 64, 32], [512, 1024, 2048, 4096], [0, 0, 0, 32768]]
 BOARD = sum(
     (tile.bit_length() - 1) << 4 * (4 * r + c)
@@ -75,9 +79,12 @@ def luminance(colour):
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
-@pytest.mark.parametrize("exponent", range(1, 18))
-def test_every_number_can_be_read(exponent):
-    light, dark = sorted(map(luminance, tile_colour(2**exponent)), reverse=True)
+EVERY_TILE = [(game, tile) for game in GAMES for tile in draw.palette(game)]
+
+
+@pytest.mark.parametrize("game, tile", [*EVERY_TILE, (GAMES[0], 2**17)])
+def test_every_number_can_be_read(game, tile):
+    light, dark = sorted(map(luminance, tile_colour(tile, game)), reverse=True)
     assert (light + 0.05) / (dark + 0.05) >= 4.5
 
 
@@ -125,6 +132,21 @@ def test_a_board_of_any_shape_has_all_its_cells_inside_its_frame(rows, cols):
     side = 120 / (1.1 * max(rows, cols) + 0.1)
     assert max(x for x, _, _ in cells) + side < 10 + picture.width
     assert max(y for _, y, _ in cells) + side < 10 + picture.height
+
+
+@pytest.mark.parametrize("rows, cols", [(1, 4), (2, 3), (3, 4), (4, 1)])
+def test_a_packed_board_is_drawn_at_its_game_s_size(rows, cols):
+    game, tiles = new_game(rows, cols), [[2 << r + c for c in range(cols)] for r in range(rows)]
+    packed, cells = from_tiles(tiles, game), [0, 4 * rows - 4 + cols - 1]
+    assert draw.board(packed, game=game.name).svg == draw.board(tiles).svg
+    turn = [(1, packed, 2, 3.0)]
+    assert draw.choice(packed, turn, game=game).svg == draw.choice(tiles, [(1, tiles, 2, 3)]).svg
+    told = draw.tuple(cells, game=game, labels="cells")
+    assert texts(told) == list(map(str, cells)) and len(squares(told)) == rows * cols + 2
+    assert draw.tuples([cells], game=game).text.endswith("".join(f"{c:x}" for c in cells))
+    assert sorted(texts(draw.pattern(cells, [1, 3], game=game))) == ["2", "8"]
+    high, wide, _ = pixels(packed, 200, game).shape
+    assert max(high, wide) == 200 and (high < wide) == (rows < cols)
 
 
 @pytest.mark.parametrize("cell, number", [(6, 6), ((1, 2), 6), (np.int64(0), 0), ((3, 3), 15)])
@@ -408,7 +430,7 @@ def test_everything_in_a_tree_lies_inside_its_card():
         (lambda: draw.board(2.5), "a board is"),
         (lambda: draw.board([]), "not empty"),
         (lambda: draw.board([[2, 4], [2]]), "one length"),
-        (lambda: draw.board([[2, 3]]), "power of two from 2 on, not 3"),
+        (lambda: draw.board([[2, 3]]), "one of 0, 2, 4, 8 …, not 3"),
         (lambda: draw.board([[1]]), "not 1"),
         (lambda: draw.board([["2"]]), "a board is"),
         (lambda: draw.board([2, 4]), "a board is"),
@@ -426,6 +448,11 @@ def test_everything_in_a_tree_lies_inside_its_card():
         (lambda: draw.tuple([]), "at least one cell"),
         (lambda: draw.tuple([1, 1]), "none twice"),
         (lambda: draw.tuple([16]), "cell 16"),
+        (lambda: draw.tuple([3], game="2048@3x3"), "cell (0, 3) is not on a 3×3 board"),
+        (lambda: draw.board(1 << 12, game="2048@3x3"), "has tiles outside of those of 2048@3x3"),
+        (lambda: draw.board(BOARD, game="chess"), "unknown game 'chess'"),
+        (lambda: draw.board(BOARD, game=3), "a game is written as its name"),
+        (lambda: draw.tuple([1], board=[[2]], game="2048@2x2"), "the board is 1×1, not 2×2"),
         (lambda: draw.tuple([1], labels=True), "labels is"),
         (lambda: draw.tuple([1], board=[[2, 4]]), "the board is 1×2, not 4×4"),
         (lambda: draw.pattern([1, 2], [1]), "2 cells need as many exponents, not 1"),

@@ -256,9 +256,9 @@ def test_a_table_larger_than_memory(monkeypatch):
         Search(OURS, 4)
 
 
-@pytest.mark.parametrize("network", [("4-22", "state"), ("4-22", "q"), ("cells:0145@2x2",)])
+@pytest.mark.parametrize("network", [("4-22", "state"), ("4-22", "q")])
 def test_a_network_that_cannot_be_searched(network):
-    with pytest.raises(ValueError, match="4x4 afterstates"):
+    with pytest.raises(ValueError, match="values of afterstates"):
         Search(Network(*network), 2)
 
 

@@ -73,7 +73,7 @@ def test_positions_come_from_a_recorded_game_and_from_the_reader(network, monkey
 def test_who_does_not_search_is_refused_in_one_line(network, refused):
     refused(lambda: TreeWidget("random"), "random does not search a network")
     refused(lambda: TreeWidget(ValuePlayer(network.values)), "does not search a network")
-    refused(lambda: TreeWidget(Network("cells:012@2x3")), "plays on a smaller board")
+    refused(lambda: TreeWidget(Network("cells:012@2x3")), "4x4 afterstates")
     refused(lambda: TreeWidget(Network("cells:0123", "state")), "4x4 afterstates")
     refused(lambda: TreeWidget(network, plies=4), "a tree of 4 plies: use 1 to 3")
     refused(lambda: TreeWidget(network, [[3] * 4] * 4), "3")

@@ -6,7 +6,7 @@ import types
 import numpy as np
 import pytest
 
-from lib2048 import Network
+from lib2048 import Network, load, save
 from lib2048.game import rules_2048
 from lib2048.game.bits import WHOLE
 from lib2048.game.board import afterstates, from_tiles, initial, spawn
@@ -15,10 +15,14 @@ from lib2048.game.rng import stream
 from lib2048.learn.games import Games, rule_of
 from lib2048.learn.settings import Settings
 from lib2048.machine.kernels import bound, kernel
+from lib2048.networks.storage import info
 from lib2048.play.players import PolicyPlayer, greedy_policy, random_policy
 from lib2048.search.expectimax import Search
 
-NAMES = ["2048", "2048@3x4", "2048@1x2", "2048:four=0.2", "2048:four=0.2@3x4", "2048:four=0"]
+NAMES = [
+    "2048", "2048@3x4", "2048@1x2", "2048:four=0.2", "2048:four=0.2@3x4", "2048:four=0",
+    "2048:four=0.123456789",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -49,8 +53,29 @@ def test_a_network_is_of_the_game_that_its_name_says(said, game):
 def test_any_network_may_be_of_a_game_on_the_whole_board():
     network = Network("4-22@2048:four=0.2", stages=1)
     assert network.tuples == Network("4-22").tuples
-    with pytest.raises(ValueError, match="a board of 2x3: name its cells"):
-        Network("4-22@2x3")
+
+
+SPELLINGS = {
+    "4-22": [
+        "4-22@4x4",
+        "4-22@2048",
+        "4-22@2048@4x4",
+        "4-22@2048:four=0.10",
+        "4-22@2048:four=1e-1",
+    ],
+    "22-3@3x4": ["22-3@2048@3x4", "22-3@2048:four=0.1@3x4", "22-3@03x4"],
+    "4-22@2048:four=0": ["4-22@2048:four=0.0@4x4", "4-22@2048:four=-0.0"],
+    "22@2048:four=0.2@3x2": ["22@2048:four=.2@3x2", "22@2048:four=2e-1@3x2"],
+}
+
+
+@pytest.mark.parametrize("name", SPELLINGS)
+def test_a_game_has_one_spelling_in_a_network(name, tmp_path):
+    for other in SPELLINGS[name]:
+        assert Network(other).name == Settings(network=other).network == name
+        save(Network(other), tmp_path / "a.npz")
+        assert info(tmp_path / "a.npz")["network"] == load(tmp_path / "a.npz", other).name == name
+        assert Settings.from_config({"network": other}) == Settings(network=name)
 
 
 def test_the_numbers_of_2048():

@@ -229,7 +229,7 @@ WRONG = {
     "no depth": (PLAY + 'player = "heuristic"\ndepth = 0', "a: depth 0"),
     "no game to play": (PLAY + 'player = "random"\ngames = 0', "a: games 0"),
     "no thread": (PLAY + 'player = "random"\nthreads = 0', "threads 0: both must be whole numbers"),
-    "no board": (SOLVE, "[[solve]] a: board '': write rows x columns"),
+    "no board": (SOLVE, "[[solve]] a: which board? say a size"),
     "a board that is too large": (SOLVE + 'board = "4x4"', "a: a 4x4 board has up to"),
     "a start that nobody knows": (SOLVE + 'board = "2x2"\nstart = "high"', "unknown start 'high'"),
     "no actions": (SOLVE + 'board = "2x2"\nstart = "zero"\nseeds = [1]', "say how long"),

@@ -131,7 +131,7 @@ def test_what_cannot_be_is_refused(network, boards, refused):
     tree = SearchTree(network, boards[0], 2)
     action = tree.options()[0].action
     refused(lambda: SearchTree(network, boards[0], 4), "a tree of 4 plies: use 1 to 3")
-    refused(lambda: SearchTree(Network("cells:012@2x3"), boards[0]), "4x4 afterstates")
+    refused(lambda: SearchTree(Network("cells:012", "state"), boards[0]), "values of afterstates")
     refused(lambda: tree.options(f"{action}"), "does not end at such a node")
     refused(lambda: tree.outcomes("5:1"), "come in turn")
     full = next(c for c, e in enumerate(rules.to_exponents(boards[0])) if e)

@@ -32,6 +32,8 @@ def test_slides_are_those_of_the_rules(rows, columns):
         for action in range(4):
             after, reward = spec.slide(tiles, action)
             assert board.slide(packed(tiles), action, game) == (packed(after), reward)
+        assert board.from_tiles(tiles, game) == packed(tiles)
+        assert board.to_tiles(packed(tiles), game) == tiles
         found = rules_2048.slide(packed(tiles), game)[:4]
         assert list(found) == [packed(spec.slide(tiles, action)[0]) for action in range(4)]
         legal = [action for action, _, _ in board.afterstates(packed(tiles), game)]
@@ -106,16 +108,16 @@ def test_a_network_of_a_small_board_has_its_symmetries(name, size):
 
 
 @pytest.mark.parametrize("name, words", [
-    ("4x6@3x3", "name its cells"), ("cells:0123@3x3", "no cell 3"), ("cells:0145@2", "such as 2x3"),
-    ("cells:0145@axb", "such as 2x3"), ("cells:0145@5x5", "1 to 4"),
+    ("4x6@3x3", "use shapes"), ("42@1x4", "no room"), ("cells:0123@3x3", "no cell 3"),
+    ("cells:0145@2", "such as 2x3"), ("cells:0145@axb", "such as 2x3"), ("4@5x5", "1 to 4"),
     ("cells:0@1x1", "no room for the two tiles"),  # no action would ever spend a budget
 ])  # fmt: skip
 def test_names_of_small_networks_that_make_no_sense(name, words, refused):
     refused(lambda: Network(name), words)
 
 
-def test_small_boards_value_afterstates_only(refused):
-    refused(lambda: Network("cells:0145@2x2", "state"), "only afterstates")
+def test_actions_have_values_where_the_images_of_a_board_turn_them_all(refused):
+    refused(lambda: Network("22@2x3", "q"), "square")
 
 
 def test_a_player_of_a_small_board_chooses_among_its_actions():

@@ -102,14 +102,13 @@ BAD = [
     {"stages": 5, "top": 64}, {"stages": 1, "top": 4}, {"stages": 1, "top": 0},
     {"stages": 1, "top": -32}, {"stages": 0, "top": 32},
     {"stages": 1, "form": "q"}, {"stages": 1, "form": "state"},
-    {"stages": 1, "name": "cells:0145@3x3"},
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize("arguments", BAD, ids=str)
 def test_stages_that_make_no_sense_are_refused(arguments, refused):
-    word = next((w for w in ("top", "form", "name") if w in arguments), next(iter(arguments)))
-    said = {"form": "afterstates", "name": "4x4"}.get(word, word)
+    word = next((w for w in ("top", "form") if w in arguments), next(iter(arguments)))
+    said = {"form": "afterstates"}.get(word, word)
     refused(lambda: Network(**{"name": "cells:0145", **arguments}), said)
 
 

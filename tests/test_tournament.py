@@ -101,8 +101,8 @@ def test_what_a_guest_changes_on_its_side_changes_no_score(tmp_path):
     cheat = """
 from lib2048.course.tournament import guest
 
-def lucky(board, random, spawn=guest.spawn):
-    return spawn(board, random + 1)
+def lucky(board, random, game, spawn=guest.spawn):
+    return spawn(board, random + 1, game)
 
 guest.spawn = lucky
 """
@@ -252,7 +252,7 @@ def test_files_of_every_kind_get_a_line(tmp_path, capsys):
     rows = {row["file"]: row for row in answer["players"]}
     assert rows["cut.npz"]["note"].startswith("not a file of weights: ")
     assert rows["a folder"]["note"] == "is not a file: submissions are files"
-    assert rows["small.npz"]["note"] == "network cells:012456@2x3 plays on a smaller board"
+    assert rows["small.npz"]["note"] == "network cells:012456@2x3 plays 2048@2x3, not 2048"
     assert {rows[f]["player"] for f in ("tiny.npz", "läuft <i>.py")} == {
         "tiny.npz (tiny.npz)",
         "tiny.npz (läuft <i>.py)",

@@ -23,6 +23,7 @@ import lib2048  # noqa: E402
 from lib2048.game import board as rules  # noqa: E402
 from lib2048.game.rng import stream  # noqa: E402
 from lib2048.networks.network import Network  # noqa: E402
+from lib2048.networks.storage import save  # noqa: E402
 from lib2048.play.evaluation import Step, record_game  # noqa: E402
 from lib2048.play.players import player  # noqa: E402
 from lib2048.show.widgets import base  # noqa: E402
@@ -296,13 +297,24 @@ def test_playing_ahead_is_the_game_that_the_player_would_play(browser):
         (Stopped(), "Stopped was interrupted."),
         (Path("no/such/weights.npz"), "The weights of weights.npz are gone"),
         ("gone.npz", "The weights of gone.npz are gone"),
-        (Network("cells:0145@2x2"), "cells:0145@2x2 plays on a smaller board"),
     ],
 )
 def test_a_player_that_fails_is_answered_in_words(who, says, browser):
     answer = advice(browser(PlayWidget(player=who)))
     assert answer["error"].startswith(says) and "\n" not in answer["error"]
     assert answer["kind"] == "answer" and answer["id"] == "1", "the browser waits for it"
+
+
+def test_a_player_of_another_game_is_refused(tmp_path, browser, refused):
+    network = Network("cells:0145@2x2")
+    refused(
+        lambda: PlayWidget(player=network, game="2048"), "cells:0145@2x2 plays 2048@2x2, not 2048"
+    )
+    save(network, tmp_path / "a.npz")
+    answer = advice(browser(PlayWidget(player=tmp_path / "a.npz")))
+    assert answer["error"] == "cells:0145@2x2 plays 2048@2x2, not 2048."
+    refused(lambda: PlayWidget(game="chess"), "unknown game 'chess'")
+    refused(lambda: PlayWidget(game="2048@5x5"), "a board of 5x5")
 
 
 def test_the_players_error_reaches_a_cell_as_it_is():
@@ -328,8 +340,6 @@ def test_values_that_are_no_numbers_are_left_out(browser):
 
 
 def test_a_file_of_weights_is_loaded_when_asked_and_damage_is_said(tmp_path, browser):
-    from lib2048.networks.storage import save
-
     save(Network("4-22", optimistic=10), tmp_path / "small.npz")
     page = browser(PlayWidget(player=tmp_path / "small.npz"))
     assert page.widget.players[0] == "small.npz" and "error" not in advice(page)

@@ -22,7 +22,6 @@ from lib2048.show.draw import (
     _lines,
     _n,
     _rect,
-    _spoken,
     _text,
     _tiles,
     tile_colour,
@@ -72,9 +71,10 @@ def _turns(states, actions):
         raise ValueError(f"{len(states)} states need {len(states) - 1} actions, and at least one")
     boards, arrows = states[:1], []
     for turn, action in enumerate(actions):
-        after, reward = spec.slide(states[turn], action)
+        slid, reward = spec.slide(states[turn].rows, action)
+        after = states[turn]._replace(rows=slid)
         if after == states[turn]:
-            raise ValueError(f"{spec.ACTIONS[action]} is not legal on {_spoken(after)}")
+            raise ValueError(f"{spec.ACTIONS[action]} is not legal on {after.text}")
         index = _index(turn) if len(actions) > 1 else ""
         arrows.append(_arrow([spec.ACTIONS[action], f"r{index} = {reward}"], "you", ACCENT))
         tile = _spawned(after, states[turn + 1])
@@ -85,9 +85,9 @@ def _turns(states, actions):
 
 def _spawned(after, state):
     """Return the tile that spawned; raise ValueError where no single one can have."""
-    pairs = [(a, b) for row, other in zip(after, state) for a, b in zip(row, other) if a != b]
+    pairs = [(a, b) for a, b in zip(after.flat, state.flat) if a != b]
     if len(pairs) != 1 or pairs[0][0] or pairs[0][1] not in (2, 4):
-        raise ValueError(f"no spawn leads from {_spoken(after)} to {_spoken(state)}")
+        raise ValueError(f"no spawn leads from {after.text} to {state.text}")
     return pairs[0][1]
 
 

@@ -5,52 +5,56 @@ A board is one 64-bit integer (see `bits`); 0 is an empty cell, 1 a 2, 11 a 2048
 
 import numpy as np
 
+from lib2048.game import rules_2048 as rules
+from lib2048.game import rules_threes  # noqa: F401  so that parse_game knows it
 from lib2048.game.bits import LARGEST_EXPONENT, WHOLE, empty_mask, symmetries
+from lib2048.game.game import parse_game
 from lib2048.game.rules_2048 import spawn_with
 from lib2048.game.spec import ACTIONS, DOWN, LEFT, RIGHT, UP
+from lib2048.game.turn import next_state as _next_part
+from lib2048.machine.kernels import kernel
 
 __all__ = ["ACTIONS", "DOWN", "LEFT", "RIGHT", "UP", "WHOLE", "spawn_with", "symmetries"]
 
 EMPTY = np.uint64(0)
 
 
-def from_tiles(rows):
-    """Pack four rows of four tiles (0, 2, 4 … 32768) into a board.
+def from_tiles(rows, game=WHOLE):
+    """Pack rows of tiles, 0 for an empty cell, into a board.
 
     Args:
-        rows: nested sequence or array.
+        rows: nested sequence or array, of the game's own size: four rows of four in 2048.
+        game: a `Game`, or its name: "2048@3x4".
 
     Returns:
         np.uint64.
 
     Raises:
-        ValueError: for another size or a tile that is no power of two.
+        ValueError: for another size, or a tile that is none of this game's.
     """
+    game = parse_game(game)
     try:
         rows = [list(row) for row in rows]
     except TypeError:
         rows = []
-    if [len(row) for row in rows] != [4, 4, 4, 4]:
-        raise ValueError("a board has 4 rows of 4 tiles; smaller boards live in lib2048.spec")
-    cells = [_exponent(tile) for row in rows for tile in row]
-    return np.uint64(sum(exponent << 4 * cell for cell, exponent in enumerate(cells)))
+    if [len(row) for row in rows] != [game.columns] * game.rows:
+        raise ValueError(
+            f"a board of {game.name} has {game.rows} rows of {game.columns} tiles; "
+            'for one of another size say which game it is, such as game="2048@3x4"'
+        )
+    tiles = [game.tile(exponent) for exponent in range(LARGEST_EXPONENT + 1)]
+    cells = ((4 * r + c, tile) for r, row in enumerate(rows) for c, tile in enumerate(row))
+    return np.uint64(sum(_exponent(tile, tiles) << 4 * cell for cell, tile in cells))
 
 
-def _exponent(tile):
-    tile = _whole(tile)
-    exponent = tile.bit_length() - 1 if tile else 0
-    if tile < 0 or tile == 1 or exponent > LARGEST_EXPONENT or (tile and tile != 1 << exponent):
-        raise ValueError(f"{tile} is not a tile: use 0 for an empty cell, or 2, 4, 8 … 32768")
-    return exponent
-
-
-def _whole(tile):
+def _exponent(tile, tiles):
     try:
-        if int(tile) == tile:
-            return int(tile)
-    except (TypeError, ValueError, OverflowError):
-        pass
-    raise ValueError(f"{tile!r} is not a tile: use 0 for an empty cell, or 2, 4, 8 … 32768")
+        return tiles.index(tile)
+    except (TypeError, ValueError):
+        first, last = ", ".join(map(str, tiles[1:4])), tiles[-1]
+        raise ValueError(
+            f"{tile!r} is not a tile: use 0 for an empty cell, or {first} … {last}"
+        ) from None
 
 
 def to_exponents(board):
@@ -58,15 +62,21 @@ def to_exponents(board):
     return np.array([int(board) >> 4 * cell & 15 for cell in range(16)], np.uint8)
 
 
-def to_tiles(board):
-    """Unpack a board into four lists of four tiles, 0 for an empty cell."""
-    tiles = [1 << int(e) if e else 0 for e in to_exponents(board)]
-    return [tiles[row : row + 4] for row in range(0, 16, 4)]
+def to_tiles(board, game=WHOLE):
+    """Unpack a board into the rows of its game, each a list of tiles, 0 for an empty cell.
+
+    Raises ValueError for tiles outside of the game's board.
+    """
+    game = parse_game(game)
+    if int(board) & ~(15 * int(game.cells)):
+        raise ValueError(f"board {int(board):#x} has tiles outside of those of {game.name}")
+    tiles = [game.tile(e) for e in to_exponents(board)]
+    return [tiles[row : row + game.columns] for row in range(0, 4 * game.rows, 4)]
 
 
-def to_text(board):
-    """Write a board as four lines of tiles, a dot for an empty cell."""
-    rows = ("".join(f"{tile or '.':>6}" for tile in row) for row in to_tiles(board))
+def to_text(board, game=WHOLE):
+    """Write a board as lines of tiles, a dot for an empty cell."""
+    rows = ("".join(f"{tile or '.':>6}" for tile in row) for row in to_tiles(board, game))
     return "\n".join(rows)
 
 
@@ -100,6 +110,8 @@ def spawn(board, luck, game=WHOLE):
     Raises:
         ValueError: when no cell is empty.
     """
+    if game.rules.SHOWN:
+        raise ValueError(f"{game.name}: what comes depends on the action, so say next_state(…)")
     if not empty_mask(np.uint64(board)) & game.cells:
         raise ValueError("this board is full: there is no cell to spawn a tile in")
     zero = np.uint64(0)
@@ -111,6 +123,40 @@ def initial(luck, game=WHOLE):
     """Begin a game: an empty board with two spawned tiles; return (board, next luck)."""
     board, _, luck = game.rules.begin(np.uint64(luck), game)
     return np.uint64(board), np.uint64(luck)
+
+
+def begin(luck, game=WHOLE):
+    """Begin a game: return (board, word, next luck); see `Rules.begin`."""
+    board, word, luck = game.bind(_begin)(np.uint64(luck), game)
+    return np.uint64(board), np.uint64(word), np.uint64(luck)
+
+
+def next_state(board, word, action, luck, game=WHOLE):
+    """Let luck answer an action: return (board, word, points, next luck).
+
+    Args:
+        board, word: of the state, uint64; its word is 0 in 2048.
+        action: 0..3, a legal one.
+
+    Raises:
+        ValueError: for another action, and one that is not legal.
+    """
+    after, _ = slide(board, action, game)
+    if after == np.uint64(board):
+        raise ValueError(f"action {ACTIONS[action]} is not legal on this board")
+    state = map(np.uint64, (board, word, action, after, luck))
+    board, word, points, luck = game.bind(_next_state)(*state, game)
+    return np.uint64(board), np.uint64(word), int(points), np.uint64(luck)
+
+
+@kernel
+def _begin(luck, game):
+    return rules.begin(luck, game)
+
+
+@kernel
+def _next_state(board, word, action, after, luck, game):
+    return _next_part(board, word, action, after, luck, game)
 
 
 def is_over(board, game=WHOLE):

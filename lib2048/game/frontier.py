@@ -232,12 +232,16 @@ def _expect(afterstates, twos, two_values, fours, four_values, game, symmetric, 
             cell = empty & (~empty + _ONE)
             empty ^= cell
             cells += 1
-            two = _row(_name(after | cell, game, symmetric), twos)
-            four = _row(_name(after | (cell << _ONE), game, symmetric), fours)
-            missing += (two < 0) + (four < 0)
-            for k in range(0 if missing else out.shape[1]):
-                out[i, k] += (1 - game.four) * two_values[two, k]
-                out[i, k] += game.four * four_values[four, k]
+            if game.four < 1:
+                two = _row(_name(after | cell, game, symmetric), twos)
+                missing += two < 0
+                for k in range(0 if missing else out.shape[1]):
+                    out[i, k] += (1 - game.four) * two_values[two, k]
+            if game.four > 0:
+                four = _row(_name(after | (cell << _ONE), game, symmetric), fours)
+                missing += four < 0
+                for k in range(0 if missing else out.shape[1]):
+                    out[i, k] += game.four * four_values[four, k]
         for k in range(out.shape[1]):
             out[i, k] /= cells
     return missing

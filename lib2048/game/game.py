@@ -6,10 +6,11 @@ kernels call as `rules.slide`, `rules.spawn` ….  `Game.bind` returns a kernel 
 its own game, compiled once and inlined; for 2048 that is the kernel as it was written.
 
 A state is a board and one more word, for what a game remembers beside its tiles: 0 in 2048, where
-the compiler removes it.  Another game is another module that holds what `Rules` says.
+the compiler removes it.  Players see its lowest bits only: in Threes! which card comes next, and
+not what is left in the deck.  Another game is another module that holds what `Rules` says.
 """
 
-import math
+import re
 from collections.abc import Hashable
 from typing import NamedTuple, Protocol
 
@@ -19,7 +20,7 @@ from lib2048.game.spec import ACTIONS, FOUR_CHANCE
 from lib2048.machine.kernels import bound
 
 SEAM = "rules"  # the name by which kernels know the module with the rules
-MOST_OUTCOMES = 32  # of one spawn: 2 tiles in 16 cells
+MOST_OUTCOMES = 144  # of one spawn: 2 tiles in 16 cells; in Threes! 9 cards in 4, and 4 shown next
 
 
 class Rules(Hashable, Protocol):
@@ -29,6 +30,11 @@ class Rules(Hashable, Protocol):
     """
 
     NAME: str  # as `parse_game` reads it
+    OPTIONS: tuple[str, ...]  # what else it reads: ("four",) where 2s and 4s spawn
+    SHOWN: tuple[str, ...]  # what the bits of a word that players see say, by number; () for none
+    SEEN_BITS: np.uint64  # how many bits these are
+    SEEN: np.uint64  # and a 1 in each of them
+    MOST_WORD: int  # the largest word
 
     def slide(self, board, game):
         """Return (up, right, down, left, and the reward of each).
@@ -56,6 +62,9 @@ class Rules(Hashable, Protocol):
 
     def image(self, afterstate, word, action, moved, game):
         """Return the same four of an image that plays alike, and a key, equal for all that do."""
+
+    def points(self, board):
+        """Return what a board's tiles are worth where that is what a game's score counts, or 0."""
 
     def tile(self, exponent):
         """Return what is written on a tile, as an int; 0 for an empty cell."""
@@ -90,6 +99,11 @@ class Game(NamedTuple):
         return 4 - int(self.right) // 4
 
     @property
+    def places(self) -> list[int]:
+        """The numbers 0..15 of its cells, row by row."""
+        return [4 * row + column for row in range(self.rows) for column in range(self.columns)]
+
+    @property
     def actions(self) -> tuple[str, ...]:
         """The names of the actions 0..3."""
         return ACTIONS
@@ -97,14 +111,26 @@ class Game(NamedTuple):
     @property
     def chances(self) -> dict[int, float]:
         """What can spawn: {exponent: chance}."""
-        return {1: 1 - float(self.four), 2: float(self.four)}
+        return {e: p for e, p in ((1, 1 - float(self.four)), (2, float(self.four))) if p}
 
     @property
     def name(self) -> str:
         """How the game is written, as `parse_game` reads it: 2048, 2048@3x4, 2048:four=0.2."""
-        odds = "" if self.four == FOUR_CHANCE else f":four={float(self.four):g}"
+        four = repr(float(self.four)).removesuffix(".0")  # whole, or two games had one name
+        odds = "" if self.four == FOUR_CHANCE else f":four={four}"
         size = "" if self.rows == self.columns == 4 else f"@{self.rows}x{self.columns}"
         return self.rules.NAME + odds + size
+
+    def seen(self, board, word):
+        """Return what a player is told of a state: (board,), or (board, word) with what is shown.
+
+        Players of games without words need to know nothing of them.
+        """
+        return (board, word & self.rules.SEEN) if self.rules.SHOWN else (board,)
+
+    def shown(self, word) -> str:
+        """Return what is shown beside a board, such as the next card, "" where nothing is."""
+        return self.rules.SHOWN[int(word & self.rules.SEEN)] if self.rules.SHOWN else ""
 
     def bind(self, kernel):
         """Return a kernel as it plays this game: compiled with the game's own rules in it."""
@@ -142,37 +168,53 @@ def new_game(rows: int = 4, columns: int = 4, four: float = FOUR_CHANCE, family:
         down=np.uint64(16 * (4 - rows)),
         cells=np.uint64(cells),
         fours=np.uint64(round(four * 2**32)),
-        four=np.float64(four),
+        four=np.float64(abs(four)),  # -0.0 is written as 0
         family=np.uint64(family),
     )
 
 
-def parse_game(name: str) -> Game:
+def parse_game(name: str | Game) -> Game:
     """Return the `Game` that a name asks for: 2048, 2048@3x4, 2048:four=0.2, 2048:four=0.2@3x4.
 
-    Raises ValueError, in one line, for anything else.
+    A `Game` is what it is.  Raises ValueError, in one line, for anything else.
     """
+    if isinstance(name, Game):
+        return name
+    if not isinstance(name, str):
+        raise ValueError(f"a game is written as its name, such as 2048@3x4, not as {name!r}")
     first, at, size = name.partition("@")
     rules, colon, option = first.partition(":")
     families = [module.NAME for module in FAMILIES]
     if rules not in families:
         raise ValueError(f"unknown game {name!r}: use {', '.join(families)}, 2048@3x4, …")
     key, _, number = option.partition("=")
-    try:
-        four = float(number) if key == "four" else FOUR_CHANCE
-    except ValueError:
-        four = math.nan
-    if colon and key != "four" or math.isnan(four):
+    family = families.index(rules)
+    if colon and key not in FAMILIES[family].OPTIONS:
         raise ValueError(f"unknown game {name!r}: odds are written as in 2048:four=0.2")
+    try:
+        four = float(number) if colon else FOUR_CHANCE
+    except ValueError:
+        raise ValueError(f"four {number!r}: use the chance of a 4, from 0 to 1") from None
     rows, columns = parse_size(size) if at else (4, 4)
-    return new_game(rows, columns, four, families.index(rules))
+    return new_game(rows, columns, four, family)
 
 
 def parse_size(size: str) -> tuple[int, int]:
     """Return (rows, columns) of a board size such as '2x3'.  Raises ValueError, in one line."""
-    rows, _, columns = size.partition("x")
-    if not (rows.isdigit() and columns.isdigit()):
+    found = re.fullmatch("([0-9]{1,4})x([0-9]{1,4})", size)
+    if not found:
         raise ValueError(f"board size {size!r}: write it as rows and columns, such as 2x3")
-    if int(rows) * int(columns) == 1:
+    rows, columns = map(int, found.groups())
+    if rows * columns == 1:
         raise ValueError("board size '1x1': it has no room for the two tiles of the start")
-    return int(rows), int(columns)
+    return rows, columns
+
+
+def agreed(what: str, game: Game, asked: Game | str | None) -> Game:
+    """Return the game of something, which somebody asks for, too, unless that is None.
+
+    Raises ValueError, in one line, where another one is asked for; what: begins it.
+    """
+    if asked is not None and (other := parse_game(asked)) != game:
+        raise ValueError(f"{what} plays {game.name}, not {other.name}")
+    return game

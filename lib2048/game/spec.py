@@ -37,11 +37,12 @@ def slide(board, action):
         action: Up, Right, Down, Left = 0..3.
     """
     turns = (1, 2, 3, 0)[action]  # quarter turns to the left that bring this action to Left
-    rows, rewards = zip(*(slide_row(row) for row in _turned(board, turns)), strict=True)
-    return _turned(rows, 4 - turns), sum(rewards)
+    rows, rewards = zip(*(slide_row(row) for row in turned(board, turns)), strict=True)
+    return turned(rows, 4 - turns), sum(rewards)
 
 
-def _turned(board, turns):
+def turned(board, turns):
+    """Return a board turned to the left by so many quarter turns."""
     board = [list(row) for row in board]
     for _ in range(turns % 4):
         board = [list(column) for column in zip(*board, strict=True)][::-1]

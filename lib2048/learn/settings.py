@@ -13,16 +13,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
+from lib2048.game.bits import WHOLE
+from lib2048.game.game import Game, parse_game
 from lib2048.learn.learner import Learner
 from lib2048.learn.rules import RULES, Rule
 from lib2048.learn.starts import STARTS
 from lib2048.machine.files import named
 from lib2048.machine.terminal import in_short
 from lib2048.networks import neural
+from lib2048.networks.names import game_of
 
 MOST_THREADS = 1024
 MOST_GAMES = 10**8  # that are tested at a time
 BUDGETS = ("games", "actions", "seconds")
+GAMES = "what is played: 2048, 2048@3x4, 2048:four=0.2, …"
 _SAID = {"lam": "lambda", "weights": "from"}  # names that Python keeps for itself
 _UNSAID = ("seconds", "checkpoint_every")  # they decide no result
 
@@ -57,7 +61,12 @@ class Settings:
     or `PolicySettings`, which say what they have to themselves; below stands what all have.  What
     belongs to another kind of network is refused.
 
+    Args:
+        game: what is played, a `Game` or its name, such as '2048@3x4'; it becomes a part of the
+            network's name, which may say it as well, and then has to agree.
+
     Attributes:
+        game: the `Game`.
         rate: above 0 and up to 1; the rule's own name of it says the same: alpha (TD), beta (TC),
             mu (Autostep), that of a `Rule` of one's own, or learning_rate (neural networks).
         starts: where games begin: 'initial', 'carousel', 'restart', 's-jump', 'l-jump' (see
@@ -116,8 +125,8 @@ class Settings:
     def __getnewargs_ex__(self):
         return (), {"network": self.network}
 
-    def __init__(self, *, network: str, **said: Any):
-        said = self._own(network, said)
+    def __init__(self, *, network: str, game: Game | str | None = None, **said: Any):
+        network, said = self.of_game(network, game), self._own(network, said)
         said |= {"network": network, "rate": self._rate(said)}
         for field in dataclasses.fields(self):
             object.__setattr__(self, field.name, said.get(field.name, field.default))
@@ -137,6 +146,17 @@ class Settings:
         raise AttributeError(f"{type(self).__name__} has no {name!r}")
 
     # ------------------------------------------------------------ what a kind says
+
+    @classmethod
+    def of_game(cls, network: str, game: Game | str | None = None) -> str:
+        """Return a network's one name, which says its game; by default neural: only one is played.
+
+        Raises ValueError where they do not agree.
+        """
+        at = not network.startswith(neural.OWN) and "@" in network
+        if at or parse_game(WHOLE if game is None else game) != WHOLE:
+            raise ValueError(f"network {network}: neural networks play 2048 on the 4x4 board only")
+        return network
 
     @classmethod
     def rate_called(cls, said: Mapping[str, Any]) -> str:
@@ -242,6 +262,11 @@ class Settings:
         return settings
 
     # ------------------------------------------------------------ what follows from them
+
+    @property
+    def game(self) -> Game:
+        """What is played."""
+        return WHOLE if self.neural else game_of(self.network)
 
     @property
     def neural(self) -> bool:
@@ -394,6 +419,8 @@ def flags(rule: Rule | None = None) -> dict[str, Flag]:
         if field.metadata["text"] is not None:
             said, flag = _flag(field.name, field.metadata)
             found.setdefault(said, flag)
+        if field.name == "network":
+            found["game"] = Flag("game", str, None, GAMES, "GAME")
         if field.name == "rule":
             for each in [*RULES.values(), *([rule] if rule else [])]:
                 text = f"rate of {each}, above 0 and up to 1; {each.default:g} by default"

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
+from lib2048.game.bits import WHOLE
 from lib2048.machine.arrays import Archive, Form, check_arrays, check_seal, write_arrays
 from lib2048.machine.files import write_atomic
 from lib2048.networks import foreign, storage
@@ -145,7 +146,7 @@ def _check_writable(arrays, network, path, to):
         f"it holds values of {values_of}, not of afterstates": values_of,
         f"it has {network.stages.count} stages": network.stages.count > 1,
         f"it starts optimistically, with {start:g} beside its weights": start != 0,
-        f"it plays on a board of {network.name.partition('@')[2]}": "@" in network.name,
+        f"it plays {network.game.name}": network.game != WHOLE,
     }
     for reason, true in why.items():
         if true:

@@ -64,7 +64,7 @@ def _name_of(network, kept):
     shapes = [shape for shape in name.split("-") if shape in SHAPES]
     longest = max((len(SHAPES[shape]) for shape in shapes), default=0)
     name = "-".join(shape for shape in shapes if len(SHAPES[shape]) == longest)
-    if name and parse_network(name) == tuples:
+    if name and parse_network(name + at + game) == tuples:
         return name + at + game
     return "cells:" + ",".join(map(word, tuples)) + at + game
 

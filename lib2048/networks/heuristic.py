@@ -12,6 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from lib2048.game.bits import WHOLE
+from lib2048.networks.names import with_game
 from lib2048.networks.network import Network
 
 
@@ -57,15 +59,21 @@ def _in_runs(lines):
     return found.sum(1)
 
 
-def heuristic_network(weights=Weights()):  # noqa: B008
+def heuristic_network(weights=Weights(), game=WHOLE):  # noqa: B008
     """Return the heuristic as a `Network`: its value of a board is the sum over the eight lines.
 
     It values afterstates; rewards do not count beside it (`SearchPlayer(…, pays=False)`).
 
     Args:
         weights: `Weights`, or seven numbers in that order.
+        game: 2048 on the 4×4 board, with any odds.
+
+    Raises:
+        ValueError: for another game.
     """
-    network, values = Network("4"), line_values(Weights(*weights))
+    if game.rules is not WHOLE.rules or game.cells != WHOLE.cells:
+        raise ValueError(f"heuristic: its lines are those of 2048 on 4x4, not of {game.name}")
+    network, values = Network(with_game("4", game)), line_values(Weights(*weights))
     for number in range(2):  # the outer lines and the inner ones, each read in both directions
         network.set_table(number, values / 2)
     return network

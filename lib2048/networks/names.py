@@ -1,7 +1,8 @@
 """The names of networks: from '4x6' or '42-33' to tuples of cells.
 
 A tuple is a list of cells.  A shape can be placed systematically: everywhere on the board, places
-that are symmetric to each other counted once (Jaśkowski 2018, section IV-B2).
+that are symmetric to each other counted once (Jaśkowski 2018, section IV-B2).  What stands behind
+an @ is the game; a game has one spelling there, see `with_game`.
 """
 
 import itertools
@@ -9,7 +10,7 @@ import itertools
 import numpy as np
 
 from lib2048.game.bits import WHOLE, canonical
-from lib2048.game.game import FAMILIES, parse_game
+from lib2048.game.game import FAMILIES, agreed, parse_game
 
 LONGEST_TUPLE = 7
 NAMED = {
@@ -30,12 +31,12 @@ SHAPES = {
 def parse_network(name):
     """Turn a network's name into its tuples of cells.
 
-    Another game or a smaller board is written behind an @: 'cells:012456@2x3'; its cells keep their
-    numbers on the 4×4 board.
+    Another game or a smaller board is written behind an @: '42-33@3x4', 'cells:012456@2x3'; its
+    cells keep their numbers on the 4×4 board.
 
     Args:
-        name: '4x6', '8x6', shapes placed systematically such as '42-33-4-22-3', or 'cells:' and
-            tuples of hexadecimal cells, 'cells:012345,456789'.
+        name: '4x6', '8x6', which are for 4×4, shapes placed systematically such as '42-33-4-22-3',
+            or 'cells:' and tuples of hexadecimal cells, 'cells:012345,456789'.
 
     Returns:
         tuple of tuples of ints 0..15.
@@ -43,15 +44,15 @@ def parse_network(name):
     Raises:
         ValueError: for anything else.
     """
-    name, _, game = name.partition("@")
-    if game:
-        return _parse_elsewhere(name, game)
-    if name in NAMED or name.startswith("cells:"):
-        words = NAMED.get(name, name.removeprefix("cells:"))
-        return tuple(map(_parse_tuple, words.split(",")))
-    shapes = name.split("-")
+    first, game = name.partition("@")[0], game_of(name)
+    if first in NAMED or first.startswith("cells:"):
+        words = NAMED.get(first, first.removeprefix("cells:"))
+        tuples = tuple(map(_parse_tuple, words.split(",")))
+        _check_cells(name, tuples, game)
+        return tuples
+    shapes = first.split("-")
     if all(shape in SHAPES for shape in shapes) and len(set(shapes)) == len(shapes):
-        return tuple(itertools.chain.from_iterable(map(placements, shapes)))
+        return tuple(itertools.chain.from_iterable(placements(shape, game) for shape in shapes))
     raise ValueError(
         f"unknown network {name!r}: use {', '.join(NAMED)}, shapes out of {' '.join(SHAPES)} "
         "such as 42-33, or cells:012345,456789"
@@ -68,15 +69,27 @@ def game_of(name):
     return parse_game(game if named else f"{WHOLE.name}@{game}") if at else WHOLE
 
 
-def _parse_elsewhere(name, game):
-    tuples, found = parse_network(name), game_of("@" + game)
-    elsewhere = found.cells == WHOLE.cells and found != WHOLE  # or a network had two names
-    if not elsewhere and not name.startswith("cells:"):
-        raise ValueError(f"network {name!r} on a board of {game}: name its cells, cells:0145@2x2")
-    outside = {cell for cell in itertools.chain(*tuples) if not int(found.cells) >> 4 * cell & 1}
+def with_game(name, game=None):
+    """Return the one name of a network: 2048 on 4×4 goes without saying, its other boards by size.
+
+    game: a `Game` or its name, for a name that says none, by default 2048; where the name says one,
+    it has to be the same.  Raises ValueError, in one line, where it is not.
+    """
+    first, at, _ = name.partition("@")
+    own = game_of(name)
+    if at or game is None:
+        game = agreed(f"network {name}", own, game)
+    game = parse_game(game)
+    said = game.name.removeprefix(f"{WHOLE.name}@")
+    return first if game == WHOLE else f"{first}@{said}"
+
+
+def _check_cells(name, tuples, game):
+    outside = set(itertools.chain(*tuples)) - set(game.places)
     if outside:
-        raise ValueError(f"network {name!r}: a board of {game} has no cell {min(outside):x}")
-    return tuples
+        size = f"a board of {game.rows}x{game.columns}"
+        how = "" if name.startswith("cells:") else ": use shapes, 22-3@2x3, or cells:0145@2x2"
+        raise ValueError(f"network {name!r}: {size} has no cell {min(outside):x}{how}")
 
 
 def _parse_tuple(word):
@@ -90,21 +103,26 @@ def _parse_tuple(word):
     return cells
 
 
-def placements(shape):
-    """Place a named shape everywhere on the board, symmetric places counted once.
+def placements(shape, game=WHOLE):
+    """Place a named shape everywhere on a game's board, symmetric places counted once.
 
     shape: a key of SHAPES.  Returns a list of tuples of cells; of each class of symmetric places
-    the one met first, row by row, is kept (42 has 3 places, 33 has 2, 22 has 3).
+    the one met first, row by row, is kept (on 4×4, 42 has 3 places, 33 has 2, 22 has 3).  Raises
+    ValueError, in one line, where it fits nowhere.
     """
     cells, places = SHAPES[shape], {}  # by what is equal for symmetric places
-    turned_over = tuple((-row, column) for row, column in cells)  # its rows in the other order
-    for variant in (cells, turned_over):
-        for down, right in itertools.product(range(-3, 4), range(4)):
+    upright = tuple((column, row) for row, column in cells)  # an image only of a square board
+    for variant in (cells, upright):
+        for down, right in itertools.product(range(game.rows), range(game.columns)):
             moved = [(row + down, column + right) for row, column in variant]
-            if all(0 <= row < 4 and 0 <= column < 4 for row, column in moved):
+            if all(row < game.rows and column < game.columns for row, column in moved):
                 place = tuple(4 * row + column for row, column in moved)
                 board = np.uint64(sum(1 << 4 * cell for cell in place))
-                places.setdefault(canonical(board, WHOLE), place)
+                places.setdefault(canonical(board, game), place)
+    if not places:
+        raise ValueError(
+            f"shape {shape} has no room on a board of {game.rows}x{game.columns}: leave it out"
+        )
     return list(places.values())
 
 

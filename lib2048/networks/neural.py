@@ -29,9 +29,10 @@ def kind_of(name):
     """Return what kind of network a name is of: 'n-tuple', 'value' or 'policy'."""
     if not isinstance(name, str):
         raise ValueError(f"network {in_short(name)}: give its name, such as '4x6'")
-    if name.lower() == POLICY:
-        return "policy"
-    return "value" if name.lower() in VALUE_NETWORKS or name.startswith(OWN) else "n-tuple"
+    if name.startswith(OWN):
+        return "value"
+    name = name.partition("@")[0].lower()
+    return POLICY if name == POLICY else "value" if name in VALUE_NETWORKS else "n-tuple"
 
 
 def check_choices(**chosen):

@@ -26,6 +26,7 @@ from lib2048.machine.arrays import (
 )
 from lib2048.machine.memory import reserve
 from lib2048.networks import foreign, neural
+from lib2048.networks.names import with_game
 from lib2048.networks.network import Geometry, Network, check_tables
 from lib2048.networks.packing import Packed
 from lib2048.networks.sparse import Column, sparse
@@ -41,6 +42,7 @@ ABOUT = {  # what a file says of its network
     "stages": Form("i u", (), 0, MOST_MARKS),
     "top": Form("i u", (), 0, TOP),
     "promotion": Form("i u", (), 0, 1),
+    "next": Form("U", optional=True),
     "blocks": Form("uint8", (None,)),
     "unit": Form("f", (), TINY, 2.0**112, optional=True),  # so that float16 in it stays finite
     "own": Form("U", optional=True),
@@ -147,7 +149,8 @@ def _checked_geometry(arrays, path):
 def geometry_of(arrays):
     """Return the `Geometry` of the network that a file holds."""
     names = ("network", "form", "optimistic", "stages", "top", "promotion")
-    return Geometry(*(np.asarray(arrays[name]).item() for name in names))
+    given = (np.asarray(arrays[name]).item() for name in names)
+    return Geometry(*given, text(arrays, "next") or None)
 
 
 def check_sparse(network, arrays, names, path):
@@ -363,7 +366,7 @@ def load(path, name=None, to_play=False):
         return neural.room("files").load(path, name)
     with _opened(path) as arrays:
         geometry = _checked_geometry(arrays, path)
-        if name not in (None, geometry.name):
+        if name is not None and with_game(name) != geometry.name:
             raise ValueError(f"{path}: holds weights of network {geometry.name}, not of {name}")
         if "own" in arrays:
             raise ValueError(

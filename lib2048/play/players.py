@@ -7,6 +7,7 @@ int64[1]: as soon as another thread sets it to 1, `play_games` returns whatever 
 
 import functools
 import time
+from collections.abc import Callable
 from typing import Protocol
 
 import numpy as np
@@ -15,7 +16,7 @@ from numba import types
 from lib2048.game import rules_2048 as rules
 from lib2048.game.bits import WHOLE, largest_exponent
 from lib2048.game.board import afterstates
-from lib2048.game.game import SEAM, Game
+from lib2048.game.game import SEAM, Game, agreed, parse_game
 from lib2048.game.rng import below, draw, seed_bits, stream, stream_kernel
 from lib2048.game.turn import next_state
 from lib2048.learn.games import Games, choose_action, functions_of, next_chunk, rule_of
@@ -114,8 +115,9 @@ def _play_by_policy(policy, context, game, seed, first_game, results):
     actions = 0
     for row in range(len(results)):
         board, word, luck = rules.begin(stream_kernel(seed, first_game + row), game)
+        dealt = rules.points(board)
         score, length, board, luck = play_out(policy, context, game, board, word, luck)
-        results[row, 0], results[row, 1] = first_game + row, np.int64(score)
+        results[row, 0], results[row, 1] = first_game + row, np.int64(dealt + score)
         results[row, 2], results[row, 3] = length, np.int64(largest_exponent(board))
         actions += length
     return actions
@@ -142,7 +144,7 @@ class Player(Protocol):
 
     name: str
 
-    def choose(self, board) -> int | None:
+    def choose(self, board, word=0) -> int | None:
         """Return the action (0..3) on a board, or None when none is legal."""
 
     def play_games(self, first_game: int, count: int, seed: int) -> np.ndarray:
@@ -184,19 +186,19 @@ class PolicyPlayer:
         return f"<player {self.name}>"
 
 
-def random_player():
+def random_player(game=WHOLE):
     """Return the player that takes any legal action."""
-    return PolicyPlayer("random", random_policy)
+    return PolicyPlayer("random", random_policy, game=game)
 
 
-def greedy_player():
+def greedy_player(game=WHOLE):
     """Return the player that takes the largest reward at once (the first of equals)."""
-    return PolicyPlayer("greedy", greedy_policy)
+    return PolicyPlayer("greedy", greedy_policy, game=game)
 
 
-def first_legal_player():
+def first_legal_player(game=WHOLE):
     """Return the player that takes the first legal action: Up, Right, Down, Left."""
-    return PolicyPlayer("first legal", first_legal_policy)
+    return PolicyPlayer("first legal", first_legal_policy, game=game)
 
 
 class NetworkPlayer:
@@ -209,26 +211,27 @@ class NetworkPlayer:
     def __init__(self, network, name=None):
         check_tables(network, "NetworkPlayer")
         self.network, self.name, self.stop = network, name or network.name, new_stop()
+        self.game = network.game
         self.functions, self.rule = functions_of(network), rule_of(network)
 
-    def values(self, board):
+    def values(self, board, word=0):
         """Return {action: reward + value of its afterstate} of the legal actions.
 
         For a state network the value is the expectation over the spawns, for Q it holds the
         reward already.
         """
-        return self.decide(board)[1]
+        return self.decide(board, word)[1]
 
-    def decide(self, board):
+    def decide(self, board, word=0):
         """Return (action or None, {action: reward + value}) of a board; see `values`."""
-        action, values = choose_action(self.network, self.functions, self.rule, board)
+        action, values = choose_action(self.network, self.functions, self.rule, board, word)
         pays = self.network.form != "q"
-        legal = afterstates(board, self.network.game)
+        legal = afterstates(board, self.game)
         return action, {a: float(values[a]) + reward * pays for a, _, reward in legal}
 
-    def choose(self, board):
+    def choose(self, board, word=0):
         """Return the action (0..3) on a board, or None when none is legal."""
-        return choose_action(self.network, self.functions, self.rule, board)[0]
+        return choose_action(self.network, self.functions, self.rule, board, word)[0]
 
     def play_games(self, first_game, count, seed):
         """Play games by number; return int64[count, 5], see records.RESULT_COLUMNS."""
@@ -264,6 +267,7 @@ class SearchPlayer:
         self.search = Search(network, depth, seconds, **limits)
         far = f"{depth}-ply" if seconds is None else f"{1000 * seconds:g} ms"
         self.network, self.name = network, name or f"{network.name}, {far}"
+        self.game = network.game
         self.stop = self.search.stop
         self.games_at_once = {1: 50, 2: 5}.get(depth, 1)
         self.forget()
@@ -279,32 +283,31 @@ class SearchPlayer:
         first = COUNTERS.index("leaves")
         return dict(zip(COUNTERS[first:], self.counters[first:].tolist(), strict=True))
 
-    def decide(self, board):
+    def decide(self, board, word=0):
         """Return (action or None, {action: reward + value}) of a board, searched."""
         self.stop[0] = 0
         if self.search.limits.plies < 3:
-            return self.search.decide(board)[:2]
+            return self.search.decide(board, word)[:2]
         with Crowd(1, flag=self.stop) as crowd:  # so that Ctrl-C is heard
-            return crowd.do(lambda: self.search.decide(board)[:2])
+            return crowd.do(lambda: self.search.decide(board, word)[:2])
 
-    def values(self, board):
+    def values(self, board, word=0):
         """Return {action: reward + value of its afterstate, searched} of the legal actions."""
-        return self.decide(board)[1]
+        return self.decide(board, word)[1]
 
-    def choose(self, board):
+    def choose(self, board, word=0):
         """Return the action (0..3) on a board, or None when none is legal."""
-        return self.decide(board)[0]
+        return self.decide(board, word)[0]
 
     def compile(self):
         """Compile, or load, what playing needs, without playing a game."""
-        game = self.network.game
-        return policy_kernel(CONTEXT, game.rules), game.bind(search_policy)()
+        return policy_kernel(CONTEXT, self.game.rules), self.game.bind(search_policy)()
 
     def play_games(self, first_game, count, seed):
         """Play games by number; return int64[count, 5], see records.RESULT_COLUMNS."""
         results, context = np.zeros((count, len(RESULT_COLUMNS)), np.int64), self.search.context()
         play, policy = self.compile()
-        play(policy, context, self.network.game, seed_bits(seed), first_game, results)
+        play(policy, context, self.game, seed_bits(seed), first_game, results)
         for mine, theirs in zip(self._counts(self), self._counts(context[MEMORY]), strict=True):
             mine += theirs
         return results
@@ -329,33 +332,37 @@ class ValuePlayer:
         name: what it is called.
         symmetric: whether the function values the images of a board alike, which saves asking about
             all of them.
+        game: what is played, a `Game` or its name.
         **limits: the others of `expectimax.BatchSearch`.
     """
 
-    def __init__(self, values, depth=1, seconds=None, name=None, symmetric=False, **limits):
-        self.search = BatchSearch(values, depth, seconds, symmetric, **limits)
+    def __init__(
+        self, values, depth=1, seconds=None, name=None, symmetric=False, game=WHOLE, **limits
+    ):
+        self.search = BatchSearch(values, depth, seconds, symmetric, game=game, **limits)
+        self.game = self.search.game
         self.name, self.stop = name or getattr(values, "__name__", "values"), self.search.stop
         self.games_at_once = {1: 200, 2: 50}.get(depth, 10)
 
-    def decide(self, board):
+    def decide(self, board, word=0):
         """Return (action or None, {action: reward + value}) of a board, searched."""
-        return self.search.decide(board)[:2]
+        return self.search.decide(board, word)[:2]
 
-    def values(self, board):
+    def values(self, board, word=0):
         """Return {action: reward + value of its afterstate, searched} of the legal actions."""
-        return self.decide(board)[1]
+        return self.decide(board, word)[1]
 
-    def choose(self, board):
+    def choose(self, board, word=0):
         """Return the action (0..3) on a board, or None when none is legal."""
-        return self.decide(board)[0]
+        return self.decide(board, word)[0]
 
     def play_games(self, first_game, count, seed):
         """Play games by number; return int64[count, 5], see records.RESULT_COLUMNS."""
-        return play_in_step(self._decide_all, first_game, count, seed, stop=self.stop)
+        return play_in_step(self._decide_all, first_game, count, seed, self.game, stop=self.stop)
 
     def compile(self):
         """Compile, or load, what playing needs, by one turn of a game that counts nowhere."""
-        games = Lockstep(1, 0)
+        games = Lockstep(1, 0, game=self.game)
         games.act(self._decide_all(games))
 
     @property
@@ -369,20 +376,21 @@ class ValuePlayer:
 
     def _searched(self, games):
         actions = np.zeros(len(games.boards), np.int64)
-        actions[games.live] = [a for a, _, _ in self.search.decide_all(games.boards[games.live])]
+        found = self.search.decide_all(games.boards[games.live])
+        actions[games.live] = [action or 0 for action, _, _ in found]  # None: over as it begins
         return actions
 
     def __repr__(self):
         return f"<player {self.name}>"
 
 
-def heuristic_player(depth=1, seconds=None, weights=Weights(), **limits):  # noqa: B008
+def heuristic_player(depth=1, seconds=None, weights=Weights(), game=WHOLE, **limits):  # noqa: B008
     """Return the player of the hand-made value function; see `heuristic` and `SearchPlayer`."""
-    network, name = heuristic_network(weights), "heuristic" if depth == 1 else None
+    network, name = heuristic_network(weights, game), "heuristic" if depth == 1 else None
     return SearchPlayer(network, depth, seconds, name, pays=False, **limits)
 
 
-NAMED = {
+NAMED: dict[str, Callable[..., Player]] = {
     "random": random_player,
     "greedy": greedy_player,
     "first-legal": first_legal_player,
@@ -407,21 +415,29 @@ def network_player(network, depth=1, seconds=None, table_mib=None, reduce=False)
     return SearchPlayer(network, depth, seconds, table_mib=table_mib, reduce=reduce)
 
 
-def player(what) -> Player:
+def game_of(who):
+    """Return the `Game` of a player or network; 2048 where it does not say."""
+    return getattr(who, "game", WHOLE)
+
+
+def player(what, game=None) -> Player:
     """Make a player out of a name, a network, or a player.
 
     Args:
         what: 'random', 'greedy', 'first-legal', 'heuristic', a network, or anything with `choose`
             and `play_games`.
+        game: what it shall play, a `Game` or its name; None: what it plays, by a name 2048.
 
     Raises:
-        ValueError: for an unknown name.
+        ValueError: for an unknown name, and a network or player of another game.
     """
-    if isinstance(what, Network) or hasattr(what, "module"):
-        return network_player(what)
     if isinstance(what, str) and what in NAMED:
-        return NAMED[what]()
+        return NAMED[what](game=WHOLE if game is None else parse_game(game))
+    if isinstance(what, Network) or hasattr(what, "module"):
+        agreed(f"network {what.name}", game_of(what), game)
+        return network_player(what)
     if hasattr(what, "choose") and hasattr(what, "play_games"):
+        agreed(f"player {getattr(what, 'name', '')}", game_of(what), game)
         return what
     said = in_short(what)
     raise ValueError(f"unknown player {said}: use {', '.join(NAMED)}, or a network")

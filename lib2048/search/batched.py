@@ -10,6 +10,7 @@ import numpy as np
 
 from lib2048.game import frontier
 from lib2048.game.board import WHOLE, afterstates
+from lib2048.game.game import parse_game
 from lib2048.machine.terminal import in_short
 from lib2048.search.expectimax import MOST_PLIES, check_limits
 
@@ -28,6 +29,7 @@ class BatchSearch:
             for.
         plies, seconds, pays: as for `Search`; with a time limit, one more ply is begun if it is
             expected to end in time.
+        game: what is played, a `Game` or its name.
 
     Attributes:
         stop: int64[1]; while another thread has set it to 1, a search raises KeyboardInterrupt.
@@ -36,14 +38,16 @@ class BatchSearch:
         ValueError: for numbers that make no sense.
     """
 
-    def __init__(self, values, plies=None, seconds=None, symmetric=True, pays=True):
+    def __init__(self, values, plies=None, seconds=None, symmetric=True, pays=True, game=WHOLE):
         check_limits(plies, seconds)
         check_function("values", values)
         self.values_of, self.pays, self.stop = values, float(pays), np.zeros(1, np.int64)
-        self.plies, self.seconds = plies or MOST_PLIES, seconds
-        self._like = (WHOLE, symmetric)
+        self.plies, self.seconds, self.game = plies or MOST_PLIES, seconds, parse_game(game)
+        self._like = (self.game, symmetric)
+        if self.game.rules is not WHOLE.rules and (self.plies, seconds) != (1, None):
+            raise ValueError(f"{self.game.name}: only 2048 is searched over any value function")
 
-    def decide(self, board):
+    def decide(self, board, word=0):
         """Search one board; return (action or None, {action: reward + value}, plies reached)."""
         return self.decide_all([board])[0]
 
@@ -70,7 +74,7 @@ class BatchSearch:
         """Return (the decisions of a search to a fixed depth, how many leaves it asked for)."""
         levels = [self._level(frontier.canonicals(boards, *self._like))]
         for _ in range(plies - 1):
-            made = [frontier.spawned(levels[-1][1], e, *self._like) for e in WHOLE.chances]
+            made = [frontier.spawned(levels[-1][1], e, *self._like) for e in self.game.chances]
             levels.append(self._level(np.concatenate(made)))
         values = self._ask(levels[-1][1])
         for (_, after), below in zip(levels[-2::-1], levels[:0:-1], strict=True):
@@ -101,7 +105,7 @@ class BatchSearch:
         return frontier.chosen(states, after, values, preference, choice, gains, *self._like)
 
     def _decision(self, board, found, plies):
-        legal = afterstates(board)
+        legal = afterstates(board, self.game)
         names = frontier.canonicals(np.array([a for _, a, _ in legal], np.uint64), *self._like)
         pairs = zip(legal, names.tolist(), strict=True)
         worth = {action: self.pays * reward + found[name] for (action, _, reward), name in pairs}

@@ -17,12 +17,12 @@ import numpy as np
 from lib2048.game import board as rules
 from lib2048.game.bits import WHOLE, canonical
 from lib2048.game.spec import ACTIONS
-from lib2048.search.expectimax import COUNTERS, MEMORY, TABLE_MIB, Search, decide, table_slot
+from lib2048.networks.lookups import TURNED
+from lib2048.search.expectimax import COUNTERS, MEMORY, RARE, TABLE_MIB, Search, decide, table_slot
 from lib2048.search.expectimax import value_of as value_kernel
 
 MOST_PLIES = 3  # a tree of four has tens of thousands of afterstates: too many to walk through here
-CHANCES = WHOLE.chances
-STEPS = (-4, 1, 4, -1)  # from a cell to its neighbour in the direction of each action
+EXPONENTS = (1, 2)  # of what can spawn in 2048
 
 
 class Place(NamedTuple):
@@ -72,7 +72,7 @@ class Outcome(NamedTuple):
 class SearchTree:
     """The tree that a search of a board grows.
 
-    network: `Network` of afterstates on 4×4; plies: 1 to 3; reduce, pays: as for `Search`.  The
+    network: `Network` of afterstates of 2048; plies: 1 to 3; reduce, pays: as for `Search`.  The
     values are those of the weights at the moment that a node is opened.  Raises ValueError for
     other plies, and for a network that cannot be searched.
     """
@@ -83,6 +83,10 @@ class SearchTree:
         self.table_mib = max(1, TABLE_MIB[plies])
         self.search = Search(network, plies, table_mib=self.table_mib, reduce=reduce, pays=pays)
         self.network, self.plies, self.reduce, self.pays = network, plies, reduce, bool(pays)
+        self.game = network.game
+        if self.game.rules is not WHOLE.rules:
+            raise ValueError(f"network {network.name}: only a search of 2048 is shown as a tree")
+        self._chances = dict(zip(EXPONENTS, (1 - self.game.four, self.game.four)))
         self.root = Place(np.uint64(board), np.uint64(board), 0, plies)
 
     # ---------------------------------------------------------------- nodes
@@ -94,13 +98,13 @@ class SearchTree:
     def outcomes(self, path):
         """Return the `Outcome`s of an afterstate; none where the search ends, by its horizon."""
         place, context = self.at(path, decides=False), self.search.context()
-        cells = [cell for cell, e in enumerate(rules.to_exponents(place.board)) if not e]
-        spawns = [(cell, exponent) for cell in cells for exponent in CHANCES if place.plies]
+        cells = self._empty_cells(place.board)
+        spawns = [(cell, exponent) for cell in cells for exponent in EXPONENTS if place.plies]
         return [self._outcome(path, place, *spawn, len(cells), context) for spawn in spawns]
 
     def _options(self, path, place, context):
         found = []
-        for action, after, reward in rules.afterstates(place.board):
+        for action, after, reward in rules.afterstates(place.board, self.game):
             below = self._act(place, action)
             value = self._value(below, context)
             worth = np.float32(reward * self.pays) + value
@@ -108,7 +112,7 @@ class SearchTree:
             found.append(Option(action, after, reward, value, worth, False, known))
         if not found:
             return found
-        best = min(found, key=lambda o: (-o.worth, _actions(place.turn)[o.action]))
+        best = min(found, key=lambda o: (-o.worth, TURNED[place.turn, o.action]))
         return [option._replace(best=option is best) for option in found]
 
     def _outcome(self, path, place, cell, exponent, empty, context):
@@ -116,13 +120,13 @@ class SearchTree:
         options = self._options(_joined(path, f"{cell}:{exponent}"), below, context)
         best = next((option for option in options if option.best), None)
         worth, action = (best.worth, best.action) if best else (np.float32(0), None)
-        chance, reduced = CHANCES[exponent] / empty, below.plies < place.plies
+        chance, reduced = float(self._chances[exponent]) / empty, below.plies < place.plies
         return Outcome(cell, exponent, chance, below.board, worth, action, below.plies, reduced)
 
     def _value(self, place, context):
         if place.plies == 0:
             return self.network.values(np.array([place.image]))[0]
-        return np.float32(value_kernel()(context, place.image, place.plies))
+        return np.float32(self.game.bind(value_kernel)()(context, place.image, place.plies))
 
     # ---------------------------------------------------------------- ways
 
@@ -147,26 +151,31 @@ class SearchTree:
         return place
 
     def _act(self, place, action):
-        board = rules.slide(place.board, action)[0]
+        board = rules.slide(place.board, action, self.game)[0]
         if place.plies < 1 or board == place.board:
             raise ValueError(f"action {ACTIONS[action]}: not legal, or behind the search's end")
-        image = rules.slide(place.image, _actions(place.turn)[action])[0]
+        image = rules.slide(place.image, TURNED[place.turn, action], self.game)[0]
         if place.plies == 1:  # a leaf, which is looked up as it lies
             return Place(board, image, place.turn, 0)
-        images = rules.symmetries(board).tolist()
-        image = int(canonical(image, WHOLE))
+        images = rules.symmetries(board, self.game).tolist()
+        image = int(canonical(image, self.game))
         return Place(board, np.uint64(image), images.index(image), place.plies - 1)
 
     def _spawn(self, place, cell, exponent):
-        tile, there = np.uint64(exponent), np.uint64(4 * _cells(place.turn)[cell])
-        if exponent not in CHANCES or place.board >> np.uint64(4 * cell) & np.uint64(15):
+        if exponent not in EXPONENTS or cell not in self._empty_cells(place.board):
             raise ValueError(f"no tile can spawn in cell {cell}")
+        tile, there = np.uint64(exponent), np.uint64(4 * _cells(place.turn, self.game)[cell])
         below = self._below(place.plies, exponent)
         board, image = place.board | tile << np.uint64(4 * cell), place.image | tile << there
         return Place(board, image, place.turn, below)
 
     def _below(self, plies, exponent):
-        return plies - 1 if self.reduce and exponent == 2 and plies > 1 else plies
+        rare = self._chances[exponent] < RARE
+        return plies - 1 if self.reduce and rare and plies > 1 else plies
+
+    def _empty_cells(self, board):
+        exponents = rules.to_exponents(board)
+        return [cell for cell in self.game.places if not exponents[cell]]
 
     # ---------------------------------------------------------------- the table
 
@@ -203,8 +212,8 @@ class SearchTree:
 
         def decide_at(path, place, order):
             if place.plies > 1:  # one ply: leaves, which the table is not asked for
-                shown = {theirs: ours for ours, theirs in enumerate(_actions(place.turn))}
-                legal = {action for action, _, _ in rules.afterstates(place.board)}
+                shown = {theirs: ours for ours, theirs in enumerate(TURNED[place.turn].tolist())}
+                legal = {action for action, _, _ in rules.afterstates(place.board, self.game)}
                 for action in (shown[theirs] for theirs in order):
                     if action in legal:
                         ask(_joined(path, action), self._act(place, action))
@@ -213,9 +222,9 @@ class SearchTree:
         return known, asked
 
     def _spawns_in_order(self, place):
-        shown = {theirs: ours for ours, theirs in enumerate(_cells(place.turn))}
-        for theirs, e in enumerate(rules.to_exponents(place.image)):
-            for exponent in () if e else CHANCES:
+        shown = {theirs: ours for ours, theirs in _cells(place.turn, self.game).items()}
+        for theirs in self._empty_cells(place.image):
+            for exponent in EXPONENTS:
                 step = f"{shown[theirs]}:{exponent}"
                 yield step, self._spawn(place, shown[theirs], exponent)
 
@@ -233,7 +242,7 @@ class SearchTree:
         searched; 'leaves' counts repeated ones, 'looked_up' does not.
         """
         context = self.search.context(self.table_mib if table else 0)
-        decide()(context, self.root.board)
+        self.game.bind(decide)()(context, self.root.board, np.uint64(0))
         names = COUNTERS[COUNTERS.index("leaves") :]
         return dict(zip(names, context[MEMORY].counters[-len(names) :].tolist(), strict=True))
 
@@ -243,14 +252,8 @@ def _joined(path, step):
 
 
 @cache
-def _cells(turn):
-    """Return where each cell goes in image number `turn` of `symmetries`."""
-    tiles = [int(rules.symmetries(np.uint64(1 << 4 * cell))[turn]) for cell in range(16)]
-    return [(tile.bit_length() - 1) // 4 for tile in tiles]
-
-
-@cache
-def _actions(turn):
-    """Return what each action is called in image number `turn`."""
-    cells = _cells(turn)
-    return [STEPS.index(cells[5 + step] - cells[5]) for step in STEPS]
+def _cells(turn, game):
+    """Return where each cell of a board goes in image number `turn` of `symmetries`: a dict."""
+    cells = game.places
+    tiles = [int(rules.symmetries(np.uint64(1 << 4 * cell), game)[turn]) for cell in cells]
+    return {cell: (tile.bit_length() - 1) // 4 for cell, tile in zip(cells, tiles)}

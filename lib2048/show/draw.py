@@ -6,7 +6,8 @@ is drawn. The same input gives the same text, on every machine.
 
 A *board* is one 64-bit integer (cell p, row-major, holds its exponent at bits 4p), or, as in
 `spec`, a list of rows of tiles of any shape. A *cell* is its number p = row × columns + column, or
-the pair (row, column).
+the pair (row, column); the cells of a tuple are numbered as on 4×4, whatever the board. A *game*
+is a `Game` or its name: its size is that of a packed board, its tiles are those that are drawn.
 """
 
 import operator
@@ -14,7 +15,8 @@ import textwrap
 from itertools import accumulate
 from typing import NamedTuple
 
-from lib2048.game.board import to_tiles
+from lib2048.game.board import WHOLE, to_tiles
+from lib2048.game.game import Game, parse_game
 from lib2048.game.spec import ACTIONS
 from lib2048.machine.files import write_text
 from lib2048.show.words import escaped, image, says_what, set_apart, thousands
@@ -56,6 +58,28 @@ TILE_COLOURS = {
     65536: "#8a1c4a",
 }
 LARGEST_COLOUR = "#3c3a32"  # above them
+DARK_TILES = {*list(TILE_COLOURS.values())[11:], LARGEST_COLOUR}  # their numbers are light
+BONUS = "+"  # in the place of a number: some larger tile
+THREES_COLOURS = {  # two that make a 3 are apart from each other and from the others, all sand
+    BONUS: "#f5f0e6",
+    1: "#a3c6dc",
+    2: "#e8a195",
+    3: "#f5f0e6",
+    6: "#f2ead9",
+    12: "#f0e3cb",
+    24: "#eedcbc",
+    48: "#ecd5ac",
+    96: "#eace9c",
+    192: "#e8c78c",
+    384: "#e6c07c",
+    768: "#e4b96c",
+    1536: "#e2b25c",
+    3072: "#dfaa4d",
+    6144: "#dba23f",
+    12288: "#d69a32",
+}
+PALETTES = {"2048": TILE_COLOURS, "threes": THREES_COLOURS}  # by the name of the rules
+NEXT = {"threes": (1, 2, 3, BONUS)}  # what the lowest two bits of a state's word show
 
 PAD = 10  # between a picture and the edge of its card, in pixels
 FONT = 15  # captions: still readable when a phone shows 640 pixels in 390
@@ -209,16 +233,25 @@ class Grid(NamedTuple):
         return _rect(*self.corner(cell), self.side, self.side, fill, 0.06 * self.side, **looks)
 
 
+def palette(game=WHOLE):
+    """Return {tile: '#rrggbb'}; a game without colours of its own has those of 2048, in order."""
+    own = PALETTES.get(game.rules.NAME)
+    return own or {game.tile(e): hue for e, hue in enumerate(TILE_COLOURS.values(), 1)}
+
+
 @says_what
-def tile_colour(tile):
+def tile_colour(tile, game=WHOLE):
     """Return the background and the text colour of a tile (0: an empty cell), as '#rrggbb'."""
     if tile == 0:
         return EMPTY, DARK
-    return TILE_COLOURS.get(tile, LARGEST_COLOUR), INK if tile <= 2048 else LIGHT
+    background = palette(parse_game(game)).get(tile, LARGEST_COLOUR)
+    return background, LIGHT if background in DARK_TILES else INK
 
 
 @says_what
-def board(board, caption=None, size=200, highlight=(), marks=None, arrow=None):
+def board(
+    board, caption=None, size=200, highlight=(), marks=None, arrow=None, game=WHOLE, word=None
+):
     """Draw a board.
 
     Args:
@@ -228,35 +261,54 @@ def board(board, caption=None, size=200, highlight=(), marks=None, arrow=None):
         highlight: cells to outline.
         marks: {cell: short text}, written into an empty cell and as a badge on a tile.
         arrow: an action, 0..3 or its name, shown as an arrowhead on that side.
+        game: whose board it is, a `Game` or its name.
+        word: the second word of its state, where there is one: what it shows stands beside it.
 
     Raises:
-        ValueError: for what is no board, no cell of it or no action.
+        ValueError: for what is no board, no cell of it, no action or no game.
     """
-    picture = _draw(_tiles(board), size, highlight, marks)
+    tiles = _tiles(board, game)
+    picture = _draw(tiles, size, highlight, marks)
     if arrow is not None:
         picture = _with_arrow(picture, _action(arrow))
+    if word is not None:
+        picture = _with_next(picture, word, tiles.game, size)
     return picture.captioned(caption)
 
 
+class Tiles(NamedTuple):
+    """A checked board: rows of tiles, and the game whose tiles they are."""
+
+    rows: list
+    game: Game
+
+    @property
+    def flat(self):
+        return sum(self.rows, [])
+
+    @property
+    def text(self):
+        return " / ".join(" ".join(str(tile or ".") for tile in row) for row in self.rows)
+
+
 def _draw(tiles, size, highlight=(), marks=None, faint=()):
-    """Draw checked tiles; the cells in `faint` are pale, as if they did not matter."""
+    """Draw `Tiles`; the cells in `faint` are pale, as if they did not matter."""
     if not size > 0:
         raise ValueError(f"size is a number of pixels above 0, not {size}")
-    grid = Grid(len(tiles), len(tiles[0]), size)
-    flat = sum(tiles, [])
+    grid, flat, game = Grid(len(tiles.rows), len(tiles.rows[0]), size), tiles.flat, tiles.game
     highlight = {_cell(cell, grid) for cell in highlight}
     marks = {_cell(cell, grid): text for cell, text in (marks or {}).items()}
     body = [_rect(0, 0, grid.width, grid.height, FRAME, 0.07 * grid.side)]
-    body += [_draw_cell(grid, cell, tile, cell in faint) for cell, tile in enumerate(flat)]
+    body += [_draw_cell(grid, cell, tile, cell in faint, game) for cell, tile in enumerate(flat)]
     look = {"stroke": ACCENT, "stroke_width": 0.06 * grid.side + 0.5}
     body += [grid.square(cell, "none", **look) for cell in sorted(highlight)]
     body += [_mark(grid, cell, marks[cell], flat[cell]) for cell in sorted(marks)]
-    return Picture("\n".join(body), grid.width, grid.height, _spoken(tiles))
+    return Picture("\n".join(body), grid.width, grid.height, tiles.text)
 
 
-def _draw_cell(grid, cell, tile, faint):
+def _draw_cell(grid, cell, tile, faint, game):
     pale = ".4" if faint else None
-    background, ink = tile_colour(tile)
+    background, ink = tile_colour(tile, game)
     square = grid.square(cell, background, opacity=pale)
     if tile == 0:
         return square
@@ -289,21 +341,26 @@ def _with_arrow(picture, action):
     return Picture(_at(long, long, picture.body) + head, width, height, text)
 
 
+def _with_next(picture, word, game, size):
+    """Put what a state's word shows beside its board, where the game shows anything."""
+    if game.rules.NAME not in NEXT:
+        return picture
+    tile = NEXT[game.rules.NAME][operator.index(word) & 3]
+    card = _draw(Tiles([[tile]], game), size / 4)
+    return _beside([picture, card.captioned("next")])
+
+
 def _triangle(*corners):
     points = "L".join(f"{_n(x)} {_n(y)}" for x, y in corners)
     edge = {"stroke": ACCENT, "stroke_width": 3, "stroke_linejoin": "round"}
     return _element("path", d=f"M{points}z", fill=ACCENT, **edge)
 
 
-def _spoken(tiles):
-    return " / ".join(" ".join(str(tile or ".") for tile in row) for row in tiles)
-
-
 # --------------------------------------------------------------------------- rows
 
 
 @says_what
-def row(boards, captions=None, arrows=None, size=150, width=640):
+def row(boards, captions=None, arrows=None, size=150, width=640, game=WHOLE):
     """Draw boards or pictures side by side, on as many lines as their width needs.
 
     Args:
@@ -312,11 +369,12 @@ def row(boards, captions=None, arrows=None, size=150, width=640):
         arrows: one text for each gap, written over an arrow: row([s, s1], arrows=["Up, +8"]).
         size: the longer side of each board.
         width: pixels after which a new line begins.
+        game: whose boards they are.
 
     Raises:
         ValueError: when there are no boards, or the numbers of texts do not fit.
     """
-    pictures = [b if isinstance(b, Picture) else _draw(_tiles(b), size) for b in boards]
+    pictures = [b if isinstance(b, Picture) else _draw(_tiles(b, game), size) for b in boards]
     if not pictures:
         raise ValueError("there is nothing to draw: the list is empty")
     captions = _one_each("captions", captions, len(pictures))
@@ -385,33 +443,35 @@ def curves(curves, xlabel, ylabel, width=520, height=150):
 
 
 @says_what
-def tuple(cells, board=None, labels="order", caption=None, size=150):
-    """Draw which cells of the 4×4 board an n-tuple reads.
+def tuple(cells, board=None, labels="order", caption=None, size=150, game=WHOLE):
+    """Draw which cells of the board an n-tuple reads.
 
     Args:
-        cells: cell numbers in the tuple's order.
+        cells: cell numbers in the tuple's order, 4 × row + column on any board.
         board: show the tiles it reads there, or None for its shape alone.
         labels: "order" numbers the cells 0, 1 … as the tuple reads them, "cells" writes the cell's
             own number, None nothing.
     """
     if labels not in ("order", "cells", None):
         raise ValueError(f'labels is "order", "cells" or None, not {labels!r}')
-    cells = _tuple_cells(cells)
-    texts = {cell: cell if labels == "cells" else i for i, cell in enumerate(cells) if labels}
-    rest = set(range(16)) - set(cells)
+    game = parse_game(game)
+    numbers, cells = _tuple_cells(cells, game)
+    said = numbers if labels == "cells" else range(len(cells)) if labels else ()
+    texts = dict(zip(cells, said))
+    rest = set(range(game.rows * game.columns)) - set(cells)
     if board is not None:
-        return _draw(_tiles(board, (4, 4)), size, cells, texts, rest).captioned(caption)
-    picture, grid = _draw([[0] * 4] * 4, size, faint=rest), Grid(4, 4, size)
+        return _draw(_tiles(board, game, whole=True), size, cells, texts, rest).captioned(caption)
+    picture, grid = _draw(_tiles(0, game), size, faint=rest), Grid(game.rows, game.columns, size)
     for cell in cells:  # filled in blue, with white labels
         picture.body += "\n" + grid.square(cell, ACCENT)
         if cell in texts:
             picture.body += _text(*grid.middle(cell), texts[cell], 0.55 * grid.side, "#fff")
-    picture.text = f"tuple of cells {' '.join(map(str, cells))}"
+    picture.text = f"tuple of cells {' '.join(map(str, numbers))}"
     return picture.captioned(caption)
 
 
 @says_what
-def tuples(tuples, captions=None, labels="order", size=88, width=640):
+def tuples(tuples, captions=None, labels="order", size=88, width=640, game=WHOLE):
     """Draw the tuples of a network as small pictures, on as many lines as needed.
 
     Args:
@@ -419,15 +479,16 @@ def tuples(tuples, captions=None, labels="order", size=88, width=640):
         captions: a text for each; by default the cells in hexadecimal, as in the names of networks
             ("012345").
     """
-    tuples = [_tuple_cells(cells) for cells in tuples]
+    game = parse_game(game)
+    tuples = [_tuple_cells(cells, game)[0] for cells in tuples]
     if captions is None:
         captions = ["".join(f"{cell:x}" for cell in cells) for cells in tuples]
-    pictures = [tuple(cells, labels=labels, size=size) for cells in tuples]
+    pictures = [tuple(cells, labels=labels, size=size, game=game) for cells in tuples]
     return row(pictures, captions, width=width)
 
 
 @says_what
-def pattern(cells, exponents, value=None, size=110):
+def pattern(cells, exponents, value=None, size=110, game=WHOLE):
     """Draw the tiles that one weight of a tuple stands for, and the weight under them.
 
     The rest of the board is pale.
@@ -437,14 +498,15 @@ def pattern(cells, exponents, value=None, size=110):
         exponents: one for each (0: an empty cell).
         value: the weight, in points, with its sign.
     """
-    cells, exponents = _tuple_cells(cells), list(exponents)
+    game, exponents = parse_game(game), list(exponents)
+    numbers, cells = _tuple_cells(cells, game)
     if len(cells) != len(exponents):
         raise ValueError(f"{len(cells)} cells need as many exponents, not {len(exponents)}")
-    flat = [0] * 16
+    rows = to_tiles(0, game)
     for cell, exponent in zip(cells, exponents):
-        flat[cell] = _tile_of(exponent)
-    tiles = [flat[row : row + 4] for row in (0, 4, 8, 12)]
-    picture = tuple(cells, tiles, labels=None, size=size)
+        row, column = divmod(cell, game.columns)
+        rows[row][column] = _tile_of(exponent, game)
+    picture = tuple(numbers, rows, labels=None, size=size, game=game)
     said = None if value is None else f"{value:+,.{0 if abs(value) >= 100 else 1}f}"
     return picture.captioned(said and set_apart(said), bold=True)
 
@@ -453,7 +515,7 @@ def pattern(cells, exponents, value=None, size=110):
 
 
 @says_what
-def choice(board, rows, size=150):
+def choice(board, rows, size=150, game=WHOLE):
     """Draw one decision: the board, and what each action would bring.
 
     The largest reward + value is outlined and marked as best (the first of several equal ones).
@@ -462,10 +524,11 @@ def choice(board, rows, size=150):
         rows: one (action, afterstate, reward, value) for each legal action; the actions left out
             are drawn grey, as not legal.
         size: the longer side of the board; an afterstate takes 0.8 of it.
+        game: whose boards they are.
     """
-    tiles, choices = _tiles(board), {}
+    tiles, choices = _tiles(board, game), {}
     for action, afterstate, reward, value in rows:
-        choices[_action(action)] = (_tiles(afterstate), float(reward), float(value))
+        choices[_action(action)] = (_tiles(afterstate, game), float(reward), float(value))
     if not choices:
         raise ValueError("rows is empty: a board without a legal action leaves nothing to choose")
     best = max(choices, key=lambda action: (sum(choices[action][1:]), -action))
@@ -505,7 +568,7 @@ def _points(number):
 
 
 @says_what
-def tree(board, branches, shown=2, size=120):
+def tree(board, branches, shown=2, size=120, game=WHOLE):
     """Draw a decision that looks one ply further: board, afterstates, spawns, best answers.
 
     Under an afterstate stands its reward + the mean over *all* its spawns; the largest is outlined
@@ -517,14 +580,15 @@ def tree(board, branches, shown=2, size=120):
             None as the action of a dead end.
         shown: how many spawns of each are drawn; the others are counted.
         size: the longer side of the boards; a spawn's takes 0.8 of it.
+        game: whose boards they are.
 
     Raises:
         ValueError: when there is nothing to draw, or chances do not add up to 1.
     """
-    tiles, twigs = _tiles(board), []
+    tiles, twigs = _tiles(board, game), []
     for action, after, reward, spawns in branches:
         action, spawns = _action(action), list(spawns)
-        twigs.append((action, (_tiles(after), float(reward), _mean(action, spawns)), spawns))
+        twigs.append((action, (_tiles(after, game), float(reward), _mean(action, spawns)), spawns))
     if not twigs or not shown >= 1:
         raise ValueError("a tree needs at least one branch, and one spawn to show of each")
     totals = [reward + mean for _, (_, reward, mean), _ in twigs]
@@ -561,8 +625,8 @@ def _answers(after, spawns, shown, size):
 
 
 def _answer(after, state, action, worth, size):
-    state = _tiles(state)
-    pairs = zip(sum(after, []), sum(state, []))
+    state = _tiles(state, after.game)
+    pairs = zip(after.flat, state.flat)
     new = [cell for cell, (old, tile) in enumerate(pairs) if old != tile]
     says = ["dead end", "0"] if action is None else [ACTIONS[_action(action)], _points(worth)]
     return _beside([_draw(state, size, highlight=new), _note(says)], gap=10)
@@ -610,41 +674,48 @@ def _bent(x0, y0, x1, y1):
 # --------------------------------------------------------------------------------- bad arguments
 
 
-def _tiles(board, shape=None):
-    """Return a board as a list of rows of tiles; raise ValueError in one line if it is none."""
+def _tiles(board, game=WHOLE, whole=False):
+    """Return a board as `Tiles`; raise ValueError in one line if it is none.
+
+    whole: whether it has to be of the game's own size, as a packed one is.
+    """
+    game = parse_game(game)
     try:
         packed = operator.index(board)
     except TypeError:
-        tiles = _listed(board)
+        rows = _listed(board, game)
     else:
         if not 0 <= packed < 1 << 64:
             raise ValueError(f"a board is an integer of 64 bits, not {packed}")
-        tiles = to_tiles(packed)
-    if shape and (len(tiles), len(tiles[0])) != shape:
-        raise ValueError(f"the board is {len(tiles)}×{len(tiles[0])}, not {shape[0]}×{shape[1]}")
-    return tiles
+        rows = to_tiles(packed, game)
+    if whole and (len(rows), len(rows[0])) != (game.rows, game.columns):
+        size = f"{len(rows)}×{len(rows[0])}"
+        raise ValueError(f"the board is {size}, not {game.rows}×{game.columns}")
+    return Tiles(rows, game)
 
 
-def _listed(board):
+def _listed(board, game):
     try:
-        tiles = [[operator.index(tile) for tile in row] for row in board]
+        rows = [[operator.index(tile) for tile in row] for row in board]
     except TypeError:
         raise ValueError(
             f"a board is a 64-bit integer or a list of rows of tiles, not {board!r}"
         ) from None
-    if not tiles or not tiles[0] or len({len(row) for row in tiles}) > 1:
+    if not rows or not rows[0] or len({len(row) for row in rows}) > 1:
         raise ValueError("the rows of a board are of one length, and not empty")
-    for tile in (tile for row in tiles for tile in row):
-        if tile < 0 or tile == 1 or tile & (tile - 1):
-            raise ValueError(f"a tile is 0 or a power of two from 2 on, not {tile}")
-    return tiles
+    known = [game.tile(exponent) for exponent in range(64)]
+    for tile in (tile for row in rows for tile in row):
+        if tile not in known:
+            first = ", ".join(map(str, known[:4]))
+            raise ValueError(f"a tile of {game.name} is one of {first} …, not {tile}")
+    return rows
 
 
-def _tile_of(exponent):
+def _tile_of(exponent, game):
     exponent = operator.index(exponent)
     if not 0 <= exponent <= 17:
         raise ValueError(f"an exponent is 0..17, not {exponent}")
-    return 1 << exponent if exponent else 0
+    return game.tile(exponent)
 
 
 def _cell(cell, grid):
@@ -658,12 +729,13 @@ def _cell(cell, grid):
     return int(row * grid.cols + col)
 
 
-def _tuple_cells(cells):
-    grid = Grid(4, 4, 1)
-    cells = [_cell(cell, grid) for cell in cells]
+def _tuple_cells(cells, game):
+    """Return the cells of a tuple by their numbers on 4×4, and by those on the game's own board."""
+    wide, grid = Grid(4, 4, 1), Grid(game.rows, game.columns, 1)
+    cells = [_cell(cell, wide) for cell in cells]
     if not cells or len(set(cells)) < len(cells):
         raise ValueError(f"a tuple needs at least one cell, and none twice: {cells}")
-    return cells
+    return cells, [_cell(divmod(cell, 4), grid) for cell in cells]
 
 
 def _action(action):

@@ -10,20 +10,28 @@ from pathlib import Path
 
 import numpy as np
 
-from lib2048.game.bits import LARGEST_EXPONENT
+from lib2048.game.bits import LARGEST_EXPONENT, WHOLE
+from lib2048.game.game import agreed, parse_game
 from lib2048.machine.files import read_json, write_text
 from lib2048.machine.kernels import SOURCE_HASH
 from lib2048.machine.schema import MOST, Number
 from lib2048.networks.storage import load
 from lib2048.play.evaluation import GAMES_AT_ONCE, TEST_SEED, Result, check_games, evaluate
-from lib2048.play.players import NAMED, SearchPlayer, heuristic_player, network_player, player
+from lib2048.play.players import (
+    NAMED,
+    SearchPlayer,
+    game_of,
+    heuristic_player,
+    network_player,
+    player,
+)
 from lib2048.search.expectimax import MOST_PLIES, TIME_BINS, check_limits
 from lib2048.sweep import tables
 from lib2048.sweep.job import PROCESS_BYTES, Task, network_bytes, weights_of
 
 KEYS = {
-    "name": str, "player": str, "network": str, "games": int, "depth": int, "ms-per-move": float,
-    "table-mib": int, "reduce": None, "threads": int,
+    "name": str, "player": str, "network": str, "game": str, "games": int, "depth": int,
+    "ms-per-move": float, "table-mib": int, "reduce": None, "threads": int,
 }  # fmt: skip
 TILES = (2048, 4096, 8192, 16384, 32768)
 SOON = 1.2  # times the limit, within which a move is in time
@@ -82,7 +90,8 @@ class Playing(Task):
     """A player in so many test games; its limits are those of `lib2048 play`.
 
     player: what the table of results calls it; network: a file of weights, or a run
-    LIST/NAME-seedN beside this list; without one the player is random, greedy or heuristic.
+    LIST/NAME-seedN beside this list; without one the player is random, greedy or heuristic.  game:
+    its one name; None is what the network plays, or 2048.
     """
 
     player: str
@@ -93,11 +102,15 @@ class Playing(Task):
     table_mib: int | None = None
     reduce: bool = False
     threads: int = 1
+    game: str | None = None
 
     @classmethod
     def read(cls, table):
         """Return the one job of a table; raises ValueError, in one line, for what makes none."""
-        job = cls(**{"player": ""} | tables.options(table, KEYS))
+        told = {"player": ""} | tables.options(table, KEYS)
+        if "game" in told:
+            told["game"] = parse_game(told["game"]).name
+        job = cls(**told)
         if not job.network and job.player not in NAMED:
             known = ", ".join(NAMED)
             raise ValueError(f"player {job.player!r}: say which network, or one of {known}")
@@ -122,6 +135,7 @@ class Playing(Task):
         """What tells its row from those of others."""
         row = {"player": self.player, "plies": self.plies and float(self.plies)}
         row |= {"ms": self.ms_per_move and float(self.ms_per_move)}
+        row |= {"game": self.game} if self.game else {}
         return row | {"table": self.table_mib != 0, "reduce": self.reduce}
 
     @property
@@ -187,10 +201,12 @@ class Playing(Task):
         limits = {"table_mib": self.table_mib, "reduce": self.reduce}
         if self.network:
             network = load(weights_of(self.network, folder), to_play=True)
+            agreed(f"network {network.name}", game_of(network), self.game)
             return network_player(network, self.plies, self.seconds, **limits)
         if self.player == "heuristic":
-            return heuristic_player(self.plies, self.seconds, **limits)
-        return player(self.player)
+            game = parse_game(self.game or WHOLE)
+            return heuristic_player(self.plies, self.seconds, game=game, **limits)
+        return player(self.player, self.game)
 
 
 def _searched(played, seconds):

@@ -4,17 +4,18 @@ Without a `start`: what a board is worth under five ways to play.  With one: how
 there, by three marks, each time it has made so many `actions` (a run of its own for each number).
 """
 
-import re
 from dataclasses import dataclass
 
-from lib2048.exact import SmallGame, board_table, check_size
+from lib2048.exact import SmallGame, board_table, small_game
+from lib2048.game.bits import WHOLE
+from lib2048.networks.names import with_game, word
 from lib2048.networks.network import Geometry, Network
 from lib2048.sweep import tables
 from lib2048.sweep.job import PROCESS_BYTES, Task
 from lib2048.train.run import train
 
-KEYS = {"name": str, "board": str, "start": str, "tuples": str, "alpha": float, "actions": list,
-        "seeds": list}  # fmt: skip
+KEYS = {"name": str, "board": str, "game": str, "start": str, "tuples": str, "alpha": float,
+        "actions": list, "seeds": list}  # fmt: skip
 STARTS = {"zero": (0, 0.0), "optimistic": (1, 0.0), "explore": (0, 0.1)}  # share of optimum, ε
 MARKS = ("share", "own error", "best error")  # of `SmallGame.marks`
 BOARD_BYTES = {8: 400 << 20, 9: 2200 << 20}  # of boards of so many cells, as measured
@@ -24,8 +25,9 @@ BOARD_BYTES = {8: 400 << 20, 9: 2200 << 20}  # of boards of so many cells, as me
 class Solving(Task):
     """A small board solved; or, with a start, learned by TD(0) and compared with that.
 
-    board: such as 3x3; start: of STARTS, from which values and with which ε; tuples: of the
-    network, None for a table with one weight for each board; alpha: its rate.
+    board: such as 3x3; game: its name, None for the usual odds; start: of STARTS, from which values
+    and with which ε; tuples: of the network, None for a table with one weight for each board;
+    alpha: its rate.
     """
 
     board: str
@@ -34,6 +36,7 @@ class Solving(Task):
     alpha: float = 0.1
     actions: tuple = ()
     seed: int | None = None
+    game: str | None = None
 
     @classmethod
     def read(cls, table):
@@ -43,14 +46,14 @@ class Solving(Task):
             such = "[1000, 10_000]"
             told["actions"] = tuple(tables.whole_numbers("actions", told["actions"], such))
         seeds = tables.whole_numbers("seeds", told.pop("seeds")) if "seeds" in told else [None]
-        jobs = [cls(**{"board": ""} | told, seed=seed) for seed in seeds]
+        game = small_game(told.get("board"), told.get("game"))
+        told["board"] = f"{game.rows}x{game.columns}"
+        told["game"] = None if game.four == WHOLE.four else game.name
+        jobs = [cls(**told, seed=seed) for seed in seeds]
         jobs[0]._check()
         return jobs
 
     def _check(self):
-        if not re.fullmatch("[1-9]x[1-9]", self.board):
-            raise ValueError(f'board {self.board!r}: write rows x columns, as in "3x3"')
-        check_size(*self.size)
         if self.start is None:
             if self.tuples or self.actions or self.seed is not None:
                 what = "tuples, actions and seeds are of what is learned"
@@ -67,34 +70,32 @@ class Solving(Task):
         Geometry(self._network_name)
 
     @property
-    def size(self):
-        """(rows, columns) of the board."""
-        return tuple(map(int, self.board.split("x")))
+    def rules(self):
+        """What is solved, a `Game`."""
+        return small_game(self.board, self.game)
 
     @property
     def about(self):
         """What tells its rows from those of others."""
+        which = {"board": self.board} | ({"game": self.game} if self.game else {})
         if self.start is None:
-            return {"board": self.board}
+            return which
         kind = "shared" if self.tuples else "table"
-        return {"board": self.board, "network": kind, "start": self.start, "seed": self.seed}
+        return which | {"network": kind, "start": self.start, "seed": self.seed}
 
     @property
     def _network_name(self):
-        rows, columns = self.size
-        cells = "".join(f"{4 * row + column:x}" for row in range(rows) for column in range(columns))
-        return f"cells:{self.tuples or cells}@{self.board}"
+        return with_game(f"cells:{self.tuples or word(self.rules.places)}", self.rules)
 
     def needs(self, folder):
         """Return the most memory that its process takes; folder: that of the sweep."""
-        rows, columns = self.size
-        solved = BOARD_BYTES.get(rows * columns, 0)
+        solved = BOARD_BYTES.get(len(self.rules.places), 0)
         learned = 0 if self.start is None else solved + Geometry(self._network_name).nbytes
         return PROCESS_BYTES + solved + learned
 
     def rows(self, folder):
         """Solve the board, and learn it where that is asked for; return the rows of the table."""
-        game = SmallGame(*self.size, progress=False)
+        game = SmallGame.of(self.rules, progress=False)
         if self.start is None:
             return [self.about | row for row in _exact_rows(game)]
         rows = []
@@ -109,7 +110,7 @@ class Solving(Task):
         share, epsilon = STARTS[self.start]
         value = share * game.optimal().start
         if self.tuples is None:
-            network = board_table(self.board, value)
+            network = board_table(self.rules.name, value)
         else:
             network = Network(self._network_name)
             network.weights[:] = value / network.lookups_per_board

@@ -10,7 +10,7 @@ from lib2048.game import mdp
 from lib2048.game.spec import ACTIONS
 from lib2048.show import draw
 from lib2048.show.widgets.base import PositionWidget, trouble
-from lib2048.show.widgets.game import from_hex, to_hex
+from lib2048.show.widgets.game import from_hex, to_hex, told
 from lib2048.show.words import set_apart
 
 BEST, OWN_BEST = "★", "◆"  # marks of the best action: by V*, and by the policy's own values
@@ -55,7 +55,7 @@ class SmallBoardWidget(PositionWidget):
         if board is None:
             board = max(mdp.starts(rows, columns))[1]
         about = {
-            "rows": rows, "columns": columns, "name": self.own.name, "short": self._short,
+            "game": told(self.game.game), "name": self.own.name, "short": self._short,
             "tiles": self._tiles, "best": self.best.start, "own": self.own.start,
         }  # fmt: skip
         super().__init__(small=about, position=to_hex(self._packed(board)))

@@ -26,7 +26,9 @@ from pathlib import Path
 
 import numpy as np
 
+from lib2048.game.bits import WHOLE
 from lib2048.game.board import afterstates, initial, max_exponent, slide, spawn
+from lib2048.game.game import parse_game
 from lib2048.game.rng import stream
 from lib2048.game.spec import ACTIONS
 from lib2048.machine.child import Ended, ask
@@ -93,8 +95,12 @@ class Game:
 # ---------------------------------------------------------------- the tournament's side
 
 
-def play_file(path, games, seed, limits=GuestLimits(), progress=lambda done: None):  # noqa: B008
+def play_file(  # noqa: B008
+    path, games, seed, limits=GuestLimits(), progress=lambda done: None, rules=WHOLE
+):
     """Let a Python file's player play games 0, 1, … of a seed; return (its name, [`Game`]).
+
+    rules: what is played, a `game.Game` of 2048.
 
     There are fewer games where it was stopped (`GuestLimits.failures`).  progress is called, in
     another thread, with the number of games that are over.  Raises `Ended`, with the reason, when
@@ -103,11 +109,11 @@ def play_file(path, games, seed, limits=GuestLimits(), progress=lambda done: Non
     name, played = "", []
     while len(played) < games and not is_out(played, limits):
         try:
-            name, some = _some_games(path, played, games, seed, limits, progress)
+            name, some = _some_games(path, played, games, seed, limits, progress, rules)
         except Ended as ended:
             if not played:
                 raise
-            some = [_replayed("", {"why": ended.reason}, seed, len(played))]
+            some = [_replayed("", {"why": ended.reason}, seed, len(played), rules)]
         played += some
     return name, played
 
@@ -118,23 +124,24 @@ def is_out(played, limits):
     return len(last) == limits.failures and all(game.why for game in last)
 
 
-def _some_games(path, played, games, seed, limits, progress):
+def _some_games(path, played, games, seed, limits, progress, rules):
     """Return (name, games) of one process, from the game after those played; at least one."""
     first, count = len(played), games - len(played)
     running = len(list(itertools.takewhile(lambda game: game.why, reversed(played))))
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         message = {"file": os.path.abspath(path), "folder": folder, "seed": seed, "first": first}
         message |= {"count": count, "failures": running, "limits": asdict(limits)}
+        message |= {"game": rules.name}
         with _followed(Path(folder, LOG), lambda done: progress(first + done)):
             try:
                 seconds = limits.seconds(count)
                 why = ask(f"{__name__}:serve", message, seconds, limits.memory_mib)["answer"]["why"]
             except Ended as ended:  # before its games did
                 why = ended.reason
-        return _read(Path(folder), path, why, seed, first, limits)
+        return _read(Path(folder), path, why, seed, first, limits, rules)
 
 
-def _read(folder, file, why, seed, first, limits):
+def _read(folder, file, why, seed, first, limits, rules=WHOLE):
     """Return (name, games) as a process wrote them down; one that broke off ends by `why`."""
     name, *lines = _text(folder / LOG).split("\n")
     if frames := _text(folder / WATCH):  # by faulthandler
@@ -148,7 +155,7 @@ def _read(folder, file, why, seed, first, limits):
     *over, open_game = (line.partition(" ") for line in lines)
     games = [(actions, _about(text)) for actions, _, text in over]
     games += [(open_game[0], {"why": why})] if why else []
-    return plain(name), [_replayed(*game, seed, first + n) for n, game in enumerate(games)]
+    return plain(name), [_replayed(*game, seed, first + n, rules) for n, game in enumerate(games)]
 
 
 def _about(text):
@@ -163,20 +170,20 @@ def _about(text):
     raise Ended(TAMPERED)
 
 
-def _replayed(actions, about, seed, number):
+def _replayed(actions, about, seed, number, rules):
     """Return the `Game` that actions make by our own rules and random numbers.
 
     actions: their digits; about: seconds, late and why, as the guest's process noted them.
     """
-    board, random = initial(stream(seed, number))
+    board, random = initial(stream(seed, number), rules)
     score = moves = 0
     for action in actions:
-        after, reward = slide(board, int(action)) if action in "0123" else (board, 0)
+        after, reward = slide(board, int(action), rules) if action in "0123" else (board, 0)
         if after == board:
             about = about | {"why": "took actions against the rules: has it changed the library?"}
             break
         score, moves = score + reward, moves + 1
-        board, random = spawn(after, random)
+        board, random = spawn(after, random, rules)
     largest = max_exponent(board)
     return Game(score, moves, largest, about.get("seconds", 0), about.get("late", 0), about["why"])
 
@@ -219,12 +226,13 @@ def serve(message):
     A task of `child.ask`.  The log's first line is the name; then comes a line a game: its actions,
     each written as soon as it is taken, a space, and what else there is to say, as JSON.
     """
-    board, random = initial(stream(0, 0))  # compiles the rules, or loads them, before a clock runs
-    afterstates(board), spawn(board, random)
+    rules = parse_game(message["game"])
+    board, random = initial(stream(0, 0), rules)  # compiles them, or loads, before a clock runs
+    afterstates(board, rules), spawn(np.uint64(0), random, rules)
     folder, limits = message["folder"], GuestLimits(**message["limits"])
     with contextlib.ExitStack() as files:
         log, watch = (files.enter_context(open(f"{folder}/{name}", "wb", 0)) for name in FILES)
-        guest = _Guest(message["file"], limits, log, watch)
+        guest = _Guest(message["file"], limits, log, watch, rules)
         try:
             guest.load()
         except _Failure as failure:
@@ -237,8 +245,9 @@ def serve(message):
 class _Guest:
     """A loaded file that plays; files of open bytes: log for its games, watch for its loops."""
 
-    def __init__(self, file, limits, log, watch):
+    def __init__(self, file, limits, log, watch, rules):
         self.file, self.limits, self.log, self.watch = file, limits, log, watch
+        self.rules = rules
         self.watched, self.now = 0.0, time.perf_counter  # taken now: a guest may change `time`
 
     def load(self):
@@ -265,12 +274,12 @@ class _Guest:
     def _game(self, seed, number):
         """Play a game, its actions going to the log; return {"seconds", "late", "why"}."""
         self.seconds, self.late, why = 0.0, 0, ""
-        board, random = initial(stream(seed, number))
+        board, random = initial(stream(seed, number), self.rules)
         try:
-            while legal := {action: after for action, after, _ in afterstates(board)}:
+            while legal := {action: after for action, after, _ in afterstates(board, self.rules)}:
                 action = self._action(board, legal)
                 self.log.write(b"%d" % action)
-                board, random = spawn(legal[action], random)
+                board, random = spawn(legal[action], random, self.rules)
         except _Failure as failure:
             why = str(failure)
         return {"seconds": self.seconds, "late": self.late, "why": why}

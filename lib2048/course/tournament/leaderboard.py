@@ -35,9 +35,10 @@ class Standing:
 class Leaderboard:
     """The submissions of a tournament, the highest mean score first.
 
-    standings: list of `Standing`; settings: dict of games, seed and ms_per_move.  `rows` holds a
-    dict of COLUMNS a submission, with None where there is no number.  Players with equal means
-    share a place.  Those that are out follow without one, then those that did not play.
+    standings: list of `Standing`; settings: dict of games, seed, ms_per_move and, where it is not
+    2048, game.  `rows` holds a dict of COLUMNS a submission, with None where there is no number.
+    Players with equal means share a place.  Those that are out follow without one, then those that
+    did not play.
     """
 
     def __init__(self, standings, settings):
@@ -78,10 +79,11 @@ class Leaderboard:
         settings, players = self.settings, len(self.rows)
         games, time = settings["games"], settings["ms_per_move"]
         limit = f"{time:g} ms a move" if time else "weights at 1-ply"
+        game = f" of {settings['game']}" if "game" in settings else ""
         stopped = "" if settings["finished"] else " Stopped before everybody had played."
         return (
             f"{players} submission{'s' * (players != 1)}, {thousands(games)} game"
-            f"{'s' * (games != 1)} each, {limit}, seed {settings['seed']}.{stopped}"
+            f"{'s' * (games != 1)}{game} each, {limit}, seed {settings['seed']}.{stopped}"
         )
 
     def __str__(self):

@@ -12,12 +12,13 @@ import numpy as np
 
 from lib2048.course.tournament.guest import GuestLimits, is_out, plain, play_file
 from lib2048.course.tournament.leaderboard import Leaderboard, Standing
-from lib2048.game.board import WHOLE
+from lib2048.game.bits import WHOLE
+from lib2048.game.game import Game, agreed, parse_game
 from lib2048.machine.files import named, write_text
 from lib2048.machine.terminal import bar
 from lib2048.networks import storage
 from lib2048.play.evaluation import TEST_SEED, Result, check_games, evaluate
-from lib2048.play.players import network_player
+from lib2048.play.players import game_of, network_player
 from lib2048.search.expectimax import check_limits
 
 CSV, PAGE = "leaderboard.csv", "leaderboard.html"
@@ -25,8 +26,9 @@ MOST_NOTE = 300  # characters
 
 
 def tournament(
-    folder, out=None, games=100, ms_per_move=None, seed=TEST_SEED, progress=False, limits=None
-):
+    folder, out=None, games=100, ms_per_move=None, seed=TEST_SEED, progress=False, limits=None,
+    game=WHOLE,
+):  # fmt: skip
     """Let every submission of a folder play the same games; return a `Leaderboard`.
 
     folder: its files are weights, or Python files that define choose(board) (see `guest`); hidden
@@ -34,6 +36,7 @@ def tournament(
     games ≥ 1: game n of every player has the luck of (seed, n).  ms_per_move: weights look ahead
     for that long, and Python files may think for that long; None: weights play at 1-ply, and
     Python files may think for 100 ms.  limits: `GuestLimits`, for other limits of Python files.
+    game: what is played, a `Game` or its name; weights have to be of that game.
 
     A Python file's game ends, with its points so far, where it raises, takes an illegal action,
     is late for the tenth time or has its process ended; three such games in a row and it is out.
@@ -42,12 +45,13 @@ def tournament(
     written, for bad arguments, and where no submission can play.
     """
     check_games(games, threads=1)
+    game = parse_game(game)
     if ms_per_move is not None:
         check_limits(None, ms_per_move / 1000)
     limits = limits or GuestLimits(ms_per_move=ms_per_move or GuestLimits.ms_per_move)
     paths = _submissions(folder)
     _check_out(folder, out)
-    play = _Tournament(games, ms_per_move, seed, limits, progress)
+    play = _Tournament(game, games, ms_per_move, seed, limits, progress)
     standings = []
     try:
         for path in paths:
@@ -102,6 +106,7 @@ def _write(board, out):
 class _Tournament(NamedTuple):
     """What every submission has in common."""
 
+    game: Game
     games: int
     ms_per_move: float | None
     seed: int
@@ -127,21 +132,23 @@ class _Tournament(NamedTuple):
         missing = paths[len(standings) :]
         missing = [Standing(plain(path.name, 80), note="did not play") for path in missing]
         settings = {"games": self.games, "seed": self.seed, "ms_per_move": self.ms_per_move}
+        settings |= {"game": self.game.name} if self.game != WHOLE else {}
         return Leaderboard([*standings, *missing], settings | {"finished": not missing})
 
     def _weights(self, path, name):
         network = storage.load(path, to_play=True)
-        if getattr(network, "game", WHOLE) != WHOLE:
-            raise ValueError(f"network {network.name} plays on a smaller board")
+        agreed(f"network {network.name}", game_of(network), self.game)
         seconds = self.ms_per_move and self.ms_per_move / 1000
         who = network_player(network, None if seconds else 1, seconds)
         result = evaluate(who, self.games, self.seed, progress=self.progress)
         return Standing(name, result)
 
     def _guest(self, path, name):
+        if self.game.rules is not WHOLE.rules:
+            raise ValueError(f"Python files play 2048, not {self.game.name}")
         with bar(self.progress, total=self.games, unit=" games") as shown:
             tell = lambda done: shown.update(done - shown.n)  # noqa: E731
-            called, games = play_file(path, self.games, self.seed, self.limits, tell)
+            called, games = play_file(path, self.games, self.seed, self.limits, tell, self.game)
         scores = np.array([game.score for game in games], np.int64)
         largest = np.array([game.largest for game in games], np.int64)
         moves, seconds = sum(game.moves for game in games), sum(game.seconds for game in games)

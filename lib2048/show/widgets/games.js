@@ -1,0 +1,7 @@
+// Which rules are played here, by their names: a game is what Python tells of it, see `told` in game.py.
+
+import { Rules } from "./game.js";
+
+const KINDS = { 2048: Rules };
+
+export const rulesOf = (told) => new KINDS[told.rules](told);
