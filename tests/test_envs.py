@@ -143,7 +143,7 @@ def test_threes_shows_its_next_card(game):
     board = boards.from_tiles([[3] * env.unwrapped.game.columns] * env.unwrapped.game.rows, game)
     for each in (env, many):
         seen, info = each.reset(seed=1, options={"board": board})
-        assert (info["score"] == points(board)).all() and seen["next"].max() < 3
+        assert np.all(info["score"] == points(board)) and seen["next"].max() < 3
 
 
 def test_a_seed_repeats_its_games_and_another_has_others():

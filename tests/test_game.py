@@ -10,7 +10,7 @@ from lib2048 import Network, load, save
 from lib2048.game import rules_2048
 from lib2048.game.bits import WHOLE
 from lib2048.game.board import afterstates, from_tiles, initial, spawn
-from lib2048.game.game import FAMILIES, SEAM, new_game, parse_game
+from lib2048.game.game import FAMILIES, SEAM, new_game, parse_game, register
 from lib2048.game.rng import stream
 from lib2048.learn.games import Games, rule_of
 from lib2048.learn.settings import Settings
@@ -117,7 +117,7 @@ def doubled():
 
     toy.slide, toy.slide_one = slide, slide_one
     sys.modules["doubled"] = toy
-    FAMILIES.append(toy)
+    register(toy)
     yield new_game(family=len(FAMILIES) - 1)
     FAMILIES.pop()
     del sys.modules["doubled"]

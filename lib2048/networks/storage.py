@@ -421,7 +421,8 @@ def info(path):
         return {
             "network": geometry.name,
             "form": geometry.form,
-            "stages": geometry.stages.count,
+            "stages": geometry.stages.count if geometry.stages.by_tiles else 1,
+            **({"next": geometry.next} if geometry.next else {}),
             "nonzero_weights": len(member(arrays, "weights")),
             "sha256": text(arrays, SEAL) or _digest(path),
             "checked": "all",
