@@ -86,12 +86,14 @@ def rollouts(who, afterstates, games, seed=TEST_SEED):
         games: from each of them.
 
     Raises:
-        ValueError: as `collect` does.
+        ValueError: as `collect` does, and for a game where more than the board says what comes.
     """
     check_games(games, 1)
     boards = np.ascontiguousarray(afterstates, np.uint64)
     means = np.zeros(len(boards))
     who = _policy_player(who)
+    if who.game.rules.SHOWN:
+        raise ValueError(f"{who.game.name}: an afterstate alone does not say what comes: collect")
     who.game.bind(_roll_out)()(who.policy, who.game, seed_bits(seed), boards, games, means)
     return means
 
