@@ -1,12 +1,13 @@
 # Everything runs in .venv, which is made when first needed and again when pyproject.toml changes:
 # `make lab` installs what lessons and labs need, all other commands the rest as well.
 # Settings: make test WORKERS=4 · make lab LAB=--no-browser · make notebooks ONLY="01 05"
-#           make lab PYTHON=python3.12 · make class SEED=7 OUT=class.zip · make release ONLY=hw01
+#           make lab PYTHON=python3.12 · make class SEED=7 GAME=own OUT=class.zip · make release ONLY=hw01
 PYTHON  ?= python3
 WORKERS ?= 2
 LAB     ?=
 ONLY    ?=
 SEED    ?=
+GAME    ?=
 OUT     ?=
 KERNELS := $(addprefix tests/test_,board.py lockstep.py ntuple.py learning.py rules.py stages.py stages_play.py starts.py \
              expectimax.py folding.py small_boards.py)
@@ -49,7 +50,7 @@ release: $(READY) ## generate what students get of each lab from its source
 
 class: $(READY) ## build one zip file for the students of a class: make class SEED=7
 	$(if $(SEED),,$(error say which class: make class SEED=7))
-	$(BIN)/python tools/make_class.py --seed $(SEED) $(if $(OUT),--out $(OUT))
+	$(BIN)/python tools/make_class.py --seed $(SEED) $(if $(GAME),--game $(GAME)) $(if $(OUT),--out $(OUT))
 
 wheel: $(READY) ## try the wheel in an empty environment of every Python that is found
 	$(BIN)/python tools/try_wheel.py

@@ -1,7 +1,7 @@
 // Answers test_game_js.py: a list of questions in JSON comes in, a list of answers goes out.
 import { readFileSync } from "node:fs";
 
-const { Game, legalActions, possible, readCells, readPosition, slide, stream, toHex } = await import(process.argv[2]);
+const { Game, WHOLE, rulesOf, stream } = await import(process.argv[2]);
 
 const tried = (read) => {
   try {
@@ -12,29 +12,40 @@ const tried = (read) => {
 };
 const answers = {
   stream: ({ seed, number }) => String(stream(seed, number)),
-  game: ({ game }) => {
-    const played = new Game(game);
+  game: ({ game }, rules) => {
+    const played = new Game(game, rules);
     return {
       actions: played.actions,
-      turns: played.turns.map(({ cells, score, state, reward, after }) => ({
-        board: toHex(cells), score, state: String(state), reward, after: after && toHex(after),
-        legal: legalActions(cells),
+      turns: played.turns.map(({ cells, word, score, state, reward, after }) => ({
+        board: rules.toHex(cells), word: String(word), score, state: String(state), reward,
+        after: after && rules.toHex(after), legal: rules.legalActions(cells),
       })),
     };
   },
-  slides: ({ cells }) => [0, 1, 2, 3].map((action) => {
-    const { cells: after, reward } = slide(cells, action);
-    return [toHex(after), reward];
+  slides: ({ board }, rules) => [0, 1, 2, 3].map((action) => {
+    const { cells, reward } = rules.slide(rules.fromHex(board), action);
+    return [rules.toHex(cells), reward];
   }),
-  undone: ({ game, times, again }) => {
-    const played = new Game(game);
+  undone: ({ game, times, again }, rules) => {
+    const played = new Game(game, rules);
     for (let i = 0; i < times; i++) played.undo();
     [...again].forEach((action) => played.act(Number(action)));
-    return played.turns.map(({ cells }) => toHex(cells));
+    return played.turns.map(({ cells }) => rules.toHex(cells));
   },
-  position: ({ text }) => tried(() => toHex(readPosition(text))),
-  small: ({ text, count, columns }) => tried(() => possible(readCells(text, count, columns))),
+  position: ({ text }, rules) => tried(() => rules.toHex(rules.readPosition(text))),
+  // How often a 2 and a 4 came in each cell of a board: a list of pairs.
+  spawns: ({ board, seed, count }, rules) => {
+    const came = rules.cells.map(() => [0, 0]);
+    let turn = { cells: rules.fromHex(board), state: stream(seed, 0) };
+    for (let i = 0; i < count; i++) {
+      const { cells, cell, state } = rules.spawn(turn);
+      came[cell][cells[cell] - 1]++;
+      turn = { ...turn, state };
+    }
+    return came;
+  },
 };
 
 const questions = JSON.parse(readFileSync(0, "utf8"));
-console.log(JSON.stringify(questions.map(({ ask, ...about }) => answers[ask](about))));
+console.log(JSON.stringify(questions.map(({ ask, rules = WHOLE, ...about }) =>
+  answers[ask](about, rulesOf(rules)))));

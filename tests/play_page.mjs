@@ -4,13 +4,14 @@ import { readFileSync } from "node:fs";
 import { runInThisContext } from "node:vm";
 
 const [, , network, play, rules] = process.argv;
-const { fromHex, slide, toHex } = await import(rules);
+const { WHOLE } = await import(rules);
 for (const path of [network, play]) runInThisContext(readFileSync(path, "utf8"));
 const { Quick, readNetwork } = globalThis.lib2048Play;
 const told = await readNetwork(globalThis.lib2048Network);
 
 const packed = (cells) => [0, 4, 8, 12].map((c) => cells.slice(c, c + 4)
   .reduce((row, exponent, i) => row | (exponent << (4 * i)), 0));
+const hex = (cells) => WHOLE.toHex(cells);
 const unpacked = (rows) => [...rows].flatMap((row) => [0, 4, 8, 12].map((at) => (row >> at) & 15));
 const turned = (cells) => cells.map((_, cell) => cells[4 * (cell & 3) + (cell >> 2)]);
 
@@ -23,12 +24,12 @@ function standing(cells) {
 
 const answers = {
   board: ({ board }) => {
-    const game = standing(fromHex(board));
+    const game = standing(WHOLE.fromHex(board));
     const worth = [0, 0, 0, 0];
     const action = told.choose(game, worth);
     const after = game.after.map((rows, a) => (a & 1 ? unpacked(rows) : turned(unpacked(rows))));
     return {
-      action, rewards: [...game.rewards], over: game.over, after: after.map(toHex),
+      action, rewards: [...game.rewards], over: game.over, after: after.map(hex),
       worth: worth.map((number) => (Number.isFinite(number) ? number : null)),
     };
   },
@@ -38,10 +39,10 @@ const answers = {
       const cells = unpacked([row, 0, 0, 0]);
       const game = standing(cells);
       for (const action of [1, 3]) {
-        const { cells: after, reward } = slide(cells, action);
-        const same = toHex(after) === toHex(cells);
-        const found = [toHex(unpacked(game.after[action])), game.rewards[action]];
-        if (found[0] !== toHex(after) || found[1] !== (same ? -1 : reward)) different++;
+        const { cells: after, reward } = WHOLE.slide(cells, action);
+        const same = after.join() === cells.join();
+        const found = [unpacked(game.after[action]).join(), game.rewards[action]];
+        if (found[0] !== after.join() || found[1] !== (same ? -1 : reward)) different++;
       }
     }
     return different;
@@ -57,13 +58,13 @@ const answers = {
     const boards = [game.cells];
     const play = () => actions.map((action) => game.act(action) >= 0 && boards.push(game.cells));
     play();
-    const there = boards.splice(0).map(toHex);
+    const there = boards.splice(0).map(hex);
     const [score, length] = [game.score, game.length];
     while (game.undo());
     boards.push(game.cells);
     const begun = game.score;
     play();
-    return { there, again: boards.map(toHex), begun, same: score === game.score, length };
+    return { there, again: boards.map(hex), begun, same: score === game.score, length };
   },
 };
 

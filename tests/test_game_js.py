@@ -1,4 +1,4 @@
-"""The browser's rules (game.js) and the library's are the same game: boards, points and luck."""
+"""The browser's rules (games.js) and the library's are the same game: boards, points and luck."""
 
 import base64
 import json
@@ -9,25 +9,38 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.stats import binomtest, chisquare
 
 pytest.importorskip("anywidget")
 
 import lib2048  # noqa: E402
 from lib2048.game import board as rules  # noqa: E402
+from lib2048.game import spec  # noqa: E402
+from lib2048.game.game import parse_game  # noqa: E402
 from lib2048.game.rng import stream  # noqa: E402
 from lib2048.show.widgets.base import front_end  # noqa: E402
+from lib2048.show.widgets.game import Game, told  # noqa: E402
 
 NODE = shutil.which("node")
 HERE = Path(__file__).parent
-GAME = Path(lib2048.__file__).parent / "show/widgets/game.js"
-RULES = f"data:text/javascript;base64,{base64.b64encode(front_end(GAME).encode()).decode()}"
+GAMES = Path(lib2048.__file__).parent / "show/widgets/games.js"
+MODULE = front_end(GAMES) + "\nexport const { Game, WHOLE, stream } = $game;"
+RULES = f"data:text/javascript;base64,{base64.b64encode(MODULE.encode()).decode()}"
 SEEDS = [1, 0, -1, 2048, 2**64 - 1, 2**70 + 3, *range(90, 114)]
+SIZES = [f"{rows}x{columns}" for rows in range(1, 5) for columns in range(1, 5)][1:]
+EVERY = {
+    "2048": ["2048"],
+    "other boards": [f"2048@{size}" for size in SIZES[:-1]],
+    "other odds": ["2048:four=0.2", "2048:four=0.2@3x4", "2048:four=0", "2048:four=1@2x3"],
+    "Threes!": ["threes", *(f"threes@{size}" for size in SIZES[:-1])],
+}
 
 pytestmark = pytest.mark.skipif(NODE is None, reason="node is not installed: it runs game.js here")
 
 
-def asked(*questions):
-    """Ask game.js, in one process."""
+def asked(*questions, game="2048"):
+    """Ask game.js about a game, in one process."""
+    questions = [{"rules": told(parse_game(game))} | question for question in questions]
     command = [NODE, HERE / "game.mjs", RULES]
     text = json.dumps(questions)
     done = subprocess.run(command, input=text, capture_output=True, text=True, timeout=60)
@@ -39,51 +52,63 @@ def to_hex(board):
     return f"{int(board):016x}"
 
 
-def played(seed, number, actions):
+def played(seed, number, actions, name="2048"):
     """Play a game by the library; return the actions that were legal and what each turn came to."""
-    board, state = rules.initial(stream(seed, number))
-    taken, turns = "", [(to_hex(board), 0, int(state), legal(board))]
+    game = Game(seed, number, game=parse_game(name))
+    turns = [game.here]
     for action in actions:
-        after, reward = rules.slide(board, action)
-        if after != board:
-            board, state = rules.spawn(after, state)
-            taken += str(action)
-            turns.append((to_hex(board), turns[-1][1] + reward, int(state), legal(board)))
-    return taken, turns
+        if game.act(action) is not None:
+            turns.append(game.here)
+    return game.actions, [
+        (to_hex(t.board), int(t.word), t.score, int(t.state), legal(t.board, game.game))
+        for t in turns
+    ]
 
 
-def legal(board):
-    return [action for action, _, _ in rules.afterstates(board)]
+def legal(board, game):
+    return [action for action, _, _ in rules.afterstates(board, game)]
 
 
 def random_actions(seed, count):
     return random.Random(seed).choices(range(4), k=count)
 
 
-def test_the_same_actions_from_the_same_seed_are_the_same_game():
+@pytest.mark.parametrize("names", EVERY.values(), ids=EVERY)
+def test_the_same_actions_from_the_same_seed_are_the_same_game(names):
     games = [(seed, n % 5, random_actions(n, 150 if n else 2400)) for n, seed in enumerate(SEEDS)]
-    texts = [
-        {"seed": str(s), "number": n, "actions": "".join(map(str, acts))} for s, n, acts in games
-    ]
-    answers = asked(*({"ask": "game", "game": game} for game in texts))
-    seen = 0
-    for (seed, number, actions), answer in zip(games, answers):
-        taken, turns = played(seed, number, actions)  # an action that is not legal is not taken
-        assert answer["actions"] == taken
-        found = [(t["board"], t["score"], int(t["state"]), t["legal"]) for t in answer["turns"]]
-        assert found == turns
-        seen += len(turns)
-    assert seen > 2000
+    games = [(name, *game) for name in names for game in (games if "@" not in name else games[:3])]
+    answers = asked(*(
+        {"ask": "game", "rules": told(parse_game(name)),
+         "game": {"seed": str(s), "number": n, "actions": "".join(map(str, acts))}}
+        for name, s, n, acts in games
+    ))  # fmt: skip
+    seen, words = 0, set()
+    for (name, *game), answer in zip(games, answers):
+        taken, turns = played(*game, name)
+        assert answer["actions"] == taken, name  # an action that is not legal is not taken
+        found = [
+            (t["board"], int(t["word"]), t["score"], int(t["state"]), t["legal"])
+            for t in answer["turns"]
+        ]
+        assert found == turns, name
+        seen += len(turns) * ("@" not in name)
+        words |= {word & 3 for _, word, *_ in turns}
+    assert seen > 1000 or "@" in names[0]
+    assert words == ({0, 1, 2, 3} if names[0] == "threes" else {0})
 
 
-def test_any_board_slides_alike_the_largest_tiles_too():
+@pytest.mark.parametrize("name", ["2048", "threes"])
+def test_any_board_slides_alike_the_largest_tiles_too(name):
     rng = np.random.default_rng(3)
     boards = rng.integers(0, 16, (400, 16)) * (rng.random((400, 16)) < 0.8)
-    boards[200:] = rng.integers(13, 16, (200, 16))  # 32768s do not merge
-    answers = asked(*({"ask": "slides", "cells": cells.tolist()} for cells in boards))
-    for cells, answer in zip(boards, answers):
-        board = np.uint64(sum(int(e) << 4 * i for i, e in enumerate(cells)))
-        found = [(to_hex(a), r) for a, r in (rules.slide(board, action) for action in range(4))]
+    boards[200:] = rng.integers(13, 16, (200, 16))  # the largest do not merge
+    boards = [np.uint64(sum(int(e) << 4 * i for i, e in enumerate(cells))) for cells in boards]
+    answers = asked(*({"ask": "slides", "board": to_hex(board)} for board in boards), game=name)
+    game = parse_game(name)
+    for board, answer in zip(boards, answers):
+        found = [
+            (to_hex(a), r) for a, r in (rules.slide(board, action, game) for action in range(4))
+        ]
         assert [tuple(slid) for slid in answer] == found
 
 
@@ -125,6 +150,58 @@ def test_a_position_may_be_written_in_many_ways():
     assert answers == [to_hex(BOARD)] * len(WRITTEN)
 
 
+def test_positions_of_other_games_are_read_at_their_size():
+    [read] = asked({"ask": "position", "text": "2 2 0 / 0 4 2"}, game="2048@2x3")
+    assert read == to_hex(rules.from_tiles([[2, 2, 0], [0, 4, 2]], "2048@2x3"))
+    assert asked({"ask": "position", "text": str(int(read, 16))}, game="2048@2x3") == [read]
+    [wide] = asked({"ask": "position", "text": "0x1234"}, game="2048@2x3")
+    assert wide == "0x1234 is no board of 2×3 cells"
+    full = {"ask": "position", "text": "128 64 32 16 8 4"}
+    [all_four, no_four] = [asked(full, game=f"2048{odds}@2x3")[0] for odds in ("", ":four=0")]
+    assert len(all_four) == 16 and no_four.startswith("128 is not a tile")
+
+
+@pytest.mark.parametrize("count", [50_000, pytest.param(1_000_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", ["2048", "2048:four=0.2", "2048:four=0.2@3x4"])
+def test_spawns_have_the_frequencies_of_the_game(name, count):
+    """Kernels, plain Python and JavaScript: each cell as likely, and 4s by the odds."""
+    game = parse_game(name)
+    tiles = [[2, 0, 4, 8], [0, 0, 2, 0], [8, 0, 0, 2], [0, 0, 0, 0]]
+    board = int(rules.from_tiles(tiles[: game.rows], game))
+    empty = [4 * r + c for r, c in spec.empty_cells(rules.to_tiles(board, game))]
+    [script] = asked({"ask": "spawns", "board": to_hex(board), "seed": "5", "count": count},
+                     game=name)  # fmt: skip
+    ways = [kernel_spawns(board, game, count), plain_spawns(board, game, count), np.array(script)]
+    chances = np.array([list(game.chances.values())] * len(empty)) / len(empty)
+    for came in ways:
+        assert came.sum() == count == came[empty].sum()
+        assert chisquare(came[empty].ravel(), chances.ravel() * count).pvalue > 1e-5
+        fours = came[:, 1].sum()
+        assert binomtest(int(fours), count, float(game.four)).pvalue > 1e-5
+
+
+def kernel_spawns(board, game, count):
+    """Return how often the kernel puts a 2 and a 4 in each cell: int[16, 2]."""
+    bits = np.random.default_rng(7).integers(0, 1 << 64, count, np.uint64)
+    put = np.array([int(rules.spawn_with(np.uint64(board), b, game)) ^ board for b in bits])
+    return np.array([[(put == e << 4 * cell).sum() for e in (1, 2)] for cell in range(16)])
+
+
+def plain_spawns(board, game, count):
+    """Return the same of `spec.spawn`."""
+    tiles, rng, came = rules.to_tiles(board, game), random.Random(7), np.zeros((16, 2), int)
+    for _ in range(count):
+        new = spec.spawn(tiles, rng, float(game.four))
+        [(cell, tile)] = [
+            (4 * r + c, new[r][c])
+            for r, row in enumerate(tiles)
+            for c, old in enumerate(row)
+            if old != new[r][c]
+        ]
+        came[cell, tile // 4] += 1
+    return came
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [
@@ -151,8 +228,8 @@ def test_a_position_may_be_written_in_many_ways():
     ],
 )
 def test_impossible_positions_are_refused_in_words(text, says):
-    small = {"ask": "small", "count": 6, "columns": 3} if len(text.split()) == 6 else {}
-    [answer] = asked({"ask": "position", "text": text} | small)
+    game = "2048@2x3" if len(text.split()) == 6 else "2048"
+    [answer] = asked({"ask": "position", "text": text}, game=game)
     assert says in answer
 
 

@@ -115,7 +115,7 @@ def spawn(board):
 SPAWNS = [
     ("cells", "        cell = int(16 * draw())", "        cell = (cell + 1) % 16"),
     ("tile", "U(2 if", "U(4 if", "else 1)", "else 2)"),
-    ("fours", "< 0.1", "< 0.5"),
+    ("fours", "< FOUR", "< 0.5"),
 ]
 
 

@@ -11,12 +11,13 @@ from numba import njit
 from lib2048 import Network, Run, Settings, slide
 from lib2048.course import labs
 from lib2048.course.labs import Training, at
-from lib2048.course.labs.hw04 import NETWORKS, training
+from lib2048.course.labs.hw04 import networks_of, training
 from lib2048.course.labs.hw04 import performance as performance_module
 from lib2048.course.labs.hw04 import program as tdl
 from lib2048.course.labs.hw04.diagnosis import autopsy, planted
 from lib2048.course.labs.hw04.planted_bugs import BUGS
 from lib2048.course.labs.messages import say
+from lib2048.game.bits import WHOLE
 from lib2048.networks.names import parse_network
 
 SMALL = "cells:0123,4567"
@@ -304,8 +305,8 @@ def test_the_last_marks_for_training_have_a_second_seed(monkeypatch, capsys):
 
 
 def test_every_student_gets_a_network_of_four_different_tuples():
-    assert {labs.network_of(f"student {n}") for n in range(50)} == {*NETWORKS}
+    assert {labs.network_of(f"student {n}") for n in range(50)} == {*networks_of(WHOLE)}
     assert labs.network_of(" Student 7") == labs.network_of("student7")
-    for name in NETWORKS:
+    for name in networks_of(WHOLE):
         images = tdl.isomorphic(parse_network(name))
         assert len({frozenset(map(frozenset, some)) for some in images}) == 4

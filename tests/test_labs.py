@@ -192,7 +192,7 @@ every = pytest.mark.parametrize("exercise", EVERY, ids=lambda exercise: exercise
 @every
 def test_every_exercise_has_three_hints_and_words_for_its_mistakes(exercise):
     for key in ("hint1", "hint2", "hint3", *exercise.mistakes):
-        assert say(f"{exercise.name}.{key}")
+        assert say(exercise.message(key))
 
 
 @every
@@ -212,8 +212,8 @@ def test_a_stub_of_every_exercise_is_not_attempted(exercise):
 # Every class has another seed, and its grader the next.
 @pytest.mark.parametrize("seed", [2048, 7, pytest.param(8, marks=pytest.mark.slow)])
 def test_each_typical_mistake_is_told_from_the_others(exercise, seed):
-    for key in exercise.mistakes:
-        assert judged(exercise, key, seed=seed).reason == say(f"{exercise.name}.{key}")
+    for message, key in {exercise.message(key): key for key in exercise.mistakes}.items():
+        assert judged(exercise, key, seed=seed).reason == say(message)
 
 
 PARTS = [  # a mistake, the part of its exercise that sees it, and those that do not

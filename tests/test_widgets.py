@@ -21,8 +21,10 @@ pytest.importorskip("anywidget")
 
 import lib2048  # noqa: E402
 from lib2048.game import board as rules  # noqa: E402
+from lib2048.game.game import parse_game  # noqa: E402
 from lib2048.game.rng import stream  # noqa: E402
 from lib2048.networks.network import Network  # noqa: E402
+from lib2048.networks.storage import save  # noqa: E402
 from lib2048.play.evaluation import Step, record_game  # noqa: E402
 from lib2048.play.players import player  # noqa: E402
 from lib2048.show.widgets import base  # noqa: E402
@@ -283,6 +285,28 @@ def test_playing_ahead_is_the_game_that_the_player_would_play(browser):
     assert widget.actions == 0, "it is the browser that plays"
 
 
+@pytest.mark.parametrize("name", ["2048:four=0.2", "2048@3x4", "2048:four=1@2x3", "2048@1x4"])
+def test_a_game_of_another_board_is_played_and_replayed(name, browser):
+    widget, game = PlayWidget(seed=6, game=name), parse_game(name)
+    assert widget.players == ["greedy", *["heuristic"] * (game.rows == 4), "random"]
+    steps = record_game(player("greedy", game), 6, 0)
+    assert widget.hint() == steps[0].action
+    state = f"{int(widget._game.here.state):x}"
+    ask = {"kind": "ahead", "id": "1", "player": 0, "state": state, "count": 5000}
+    answer = browser(widget).say(**ask, board=to_hex(widget.board))
+    assert answer["over"] and [*map(int, answer["actions"])] == [s.action for s in steps[:-1]]
+    browser(widget).say(kind="game", game={**widget.game, "actions": answer["actions"]})
+    assert widget.board == steps[-1].board and widget.score == sum(s.reward for s in steps)
+    last = " / ".join(rules.to_text(widget.board, game).split("\n"))
+    assert widget.static().text.startswith(" ".join(last.split()))
+    widget.undo()
+    widget.act(steps[-2].action)
+    assert widget.board == steps[-1].board and "no action is legal" in widget.message
+    replay = ReplayWidget(steps, name)
+    assert replay.record["game"]["name"] == name
+    assert " ".join(last.split()) in replay.static().text
+
+
 # ------------------------------------------------------------------------------------- bad players
 
 
@@ -296,13 +320,24 @@ def test_playing_ahead_is_the_game_that_the_player_would_play(browser):
         (Stopped(), "Stopped was interrupted."),
         (Path("no/such/weights.npz"), "The weights of weights.npz are gone"),
         ("gone.npz", "The weights of gone.npz are gone"),
-        (Network("cells:0145@2x2"), "cells:0145@2x2 plays on a smaller board"),
     ],
 )
 def test_a_player_that_fails_is_answered_in_words(who, says, browser):
     answer = advice(browser(PlayWidget(player=who)))
     assert answer["error"].startswith(says) and "\n" not in answer["error"]
     assert answer["kind"] == "answer" and answer["id"] == "1", "the browser waits for it"
+
+
+def test_a_player_of_another_game_is_refused(tmp_path, browser, refused):
+    network = Network("cells:0145@2x2")
+    refused(
+        lambda: PlayWidget(player=network, game="2048"), "cells:0145@2x2 plays 2048@2x2, not 2048"
+    )
+    save(network, tmp_path / "a.npz")
+    answer = advice(browser(PlayWidget(player=tmp_path / "a.npz")))
+    assert answer["error"] == "cells:0145@2x2 plays 2048@2x2, not 2048."
+    refused(lambda: PlayWidget(game="chess"), "unknown game 'chess'")
+    refused(lambda: PlayWidget(game="2048@5x5"), "a board of 5x5")
 
 
 def test_the_players_error_reaches_a_cell_as_it_is():
@@ -328,8 +363,6 @@ def test_values_that_are_no_numbers_are_left_out(browser):
 
 
 def test_a_file_of_weights_is_loaded_when_asked_and_damage_is_said(tmp_path, browser):
-    from lib2048.networks.storage import save
-
     save(Network("4-22", optimistic=10), tmp_path / "small.npz")
     page = browser(PlayWidget(player=tmp_path / "small.npz"))
     assert page.widget.players[0] == "small.npz" and "error" not in advice(page)

@@ -22,7 +22,8 @@ from nbformat import NotebookNode
 
 from lib2048.course.labs.exercise import LABS
 from lib2048.course.labs.notebook import NO_ANSWER, NOT_ATTEMPTED, grading
-from lib2048.course.labs.release import released
+from lib2048.course.labs.release import in_class, released
+from lib2048.course.labs.seeds import PLAIN
 
 HOMEWORK = lessons.LESSONS / "homework"
 SOURCE, RELEASE = HOMEWORK / "source", HOMEWORK / "release"
@@ -74,10 +75,10 @@ def is_manual(cell: NotebookNode) -> bool:
     return bool(grading(cell).get("grade") and grading(cell).get("solution"))
 
 
-def release_of(lab: str) -> str:
-    """Return the text of the release that a stored source gives."""
+def release_of(lab: str, game: str = PLAIN) -> str:
+    """Return the text of the release that a stored source gives in a class of this game."""
     source = nbformat.read(path_of(lab), as_version=4)
-    return lessons.to_text(released(source, lab))
+    return lessons.to_text(released(in_class(source, lab, game), lab))
 
 
 def is_current(lab: str) -> bool:

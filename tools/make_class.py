@@ -1,10 +1,11 @@
 """Build one zip file for the students of a class.
 
-    python tools/make_class.py --seed 7 [--out class-7.zip]
+    python tools/make_class.py --seed 7 [--game own] [--out class-7.zip]
 
 It holds the wheel of the library, the tables, the lessons without outputs, the released labs and a
-README.  It holds no source labs, no hidden tests and no trained networks.  The seed is written into
-the wheel; it changes the boards of the checks and what labs draw by student number.
+README.  It holds no source labs, no hidden tests and no trained networks.  Seed and game are
+written into the wheel; they change the boards of the checks, what labs draw by student number, and
+by which rules labs are written and checked.
 """
 
 import argparse
@@ -21,6 +22,7 @@ import lessons
 
 from lib2048 import __version__
 from lib2048.course.labs.notebook import parse, to_bytes, without_outputs
+from lib2048.course.labs.seeds import PLAIN, game_for
 from lib2048.machine.files import move
 
 ROOT = lessons.ROOT
@@ -30,12 +32,12 @@ DATE = (2026, 1, 1, 0, 0, 0)  # of every file, so that the same seed gives the s
 PIP = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-cache-dir", "--quiet"]
 
 
-def make(seed: int, out: Path) -> Path:
+def make(seed: int, out: Path, game: str = PLAIN) -> Path:
     """Write the zip of a class and return its path."""
+    files = tables() | lessons_without_outputs() | released_labs(game)
     with tempfile.TemporaryDirectory() as scratch:
-        wheel = build_wheel(Path(scratch), seed)
-        files = {wheel.name: wheel.read_bytes(), "README.md": readme(wheel.name, seed)}
-    files |= tables() | lessons_without_outputs() | released_labs()
+        wheel = build_wheel(Path(scratch), seed, game)
+        files |= {wheel.name: wheel.read_bytes(), "README.md": readme(wheel.name, seed, game)}
     files |= {name: (ROOT / name).read_bytes() for name in ("LICENSE", "LICENSE-text")}
     part = out.with_name(f".{out.name}.part")
     with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -52,14 +54,15 @@ def entry(name: str) -> zipfile.ZipInfo:
     return info
 
 
-def build_wheel(folder: Path, seed: int) -> Path:
+def build_wheel(folder: Path, seed: int, game: str = PLAIN) -> Path:
     """Build the library's wheel for a class; return its path."""
     copy_tree(folder)
     project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     numbered = f'version = "{__version__}+class.{seed}"'  # so that pip tells classes apart
     project = project.replace(f'version = "{__version__}"', numbered)
     (folder / "pyproject.toml").write_text(project, encoding="utf-8")
-    (folder / "lib2048/course/labs/class.toml").write_text(f"seed = {seed}\n", encoding="utf-8")
+    told = f'seed = {seed}\ngame = "{game}"\n'
+    (folder / "lib2048/course/labs/class.toml").write_text(told, encoding="utf-8")
     return wheel_of(folder)
 
 
@@ -81,10 +84,12 @@ def wheel_of(folder: Path) -> Path:
     return path
 
 
-def readme(wheel: str, seed: int) -> bytes:
+def readme(wheel: str, seed: int, game: str) -> bytes:
     """Return the README for students."""
     text = Path(__file__).with_name("class_readme.md").read_text(encoding="utf-8")
-    return text.replace("{wheel}", wheel).replace("{seed}", str(seed)).encode()
+    for word, told in {"wheel": wheel, "seed": str(seed), "game": game}.items():
+        text = text.replace(f"{{{word}}}", told)
+    return text.encode()
 
 
 def tables() -> dict[str, bytes]:
@@ -105,14 +110,14 @@ def lessons_without_outputs() -> dict[str, bytes]:
     }
 
 
-def released_labs() -> dict[str, bytes]:
+def released_labs(game: str = PLAIN) -> dict[str, bytes]:
     """Return what students get of the labs; refuse one that is not its source's."""
     found = {}
     for lab in labs.labs():
         path = labs.path_of(lab, labs.RELEASE)
         if not labs.is_current(lab):
             raise ValueError(f"the release of {lab} is not that of its source: make release")
-        found[path.relative_to(ROOT).as_posix()] = path.read_bytes()
+        found[path.relative_to(ROOT).as_posix()] = labs.release_of(lab, game).encode()
     return found
 
 
@@ -120,6 +125,9 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the command and return its exit status."""
     parser = argparse.ArgumentParser(description="Build one zip file for the students of a class.")
     parser.add_argument("--seed", type=int, required=True, help="the class's number, from 0")
+    parser.add_argument(
+        "--game", default=PLAIN, help="own: drawn by the seed; or one such as 2048:four=0.2@3x4"
+    )
     parser.add_argument("--out", type=Path, help="the file to write: class-SEED.zip")
     options = parser.parse_args(arguments)
     out = options.out or Path(f"class-{options.seed}.zip")
@@ -128,10 +136,12 @@ def main(arguments: list[str] | None = None) -> int:
     if out.is_dir() or not out.resolve().parent.is_dir():
         parser.error(f"--out {out}: name a file in a folder that exists")
     try:
-        path = make(options.seed, out)
+        game = game_for(options.game, options.seed)
+        path = make(options.seed, out, game)
     except ValueError as error:
         parser.error(str(error))
-    print(f"{path}: {path.stat().st_size / 1e6:.1f} MB, the class's seed is {options.seed}")
+    size = path.stat().st_size / 1e6
+    print(f"{path}: {size:.1f} MB, the class's seed is {options.seed}, its game {game}")
     return 0
 
 

@@ -1,7 +1,7 @@
 // The library's luck without BigInt: SplitMix64 (game/rng.py) on two halves of 32 bits, for games
 // that are played as fast as a page can.  A `Luck` walks; game.js has the same in a line or two.
 
-import { FOUR_THRESHOLD, stream } from "../../lib2048/show/widgets/game.js";
+import { WHOLE, stream } from "../../lib2048/show/widgets/game.js";
 
 const GOLDEN_HIGH = 0x9e3779b9;
 const GOLDEN_LOW = 0x7f4a7c15;
@@ -54,6 +54,6 @@ export class Luck {
 
   // The exponent of the tile that spawns, from its lower half.
   tile() {
-    return this.below < FOUR_THRESHOLD ? 2 : 1;
+    return this.below < WHOLE.fours ? 2 : 1;
   }
 }

@@ -1,7 +1,7 @@
 // The board of the front page: a person plays, with the network's hints or without, or it plays.
 // There is no kernel and no server: the network comes as a script beside this one.
 
-import { ACTIONS, placeInWords, slide, tileOf, toHex } from "../../lib2048/show/widgets/game.js";
+import { ACTIONS, WHOLE } from "../../lib2048/show/widgets/game.js";
 import {
   Board, actionOf, button, counted, enable, furnish, holdKeys, make, messageLine, onSwipe, points,
   slideTime, speedSlider, still, tally,
@@ -143,7 +143,7 @@ class Page {
     this.arrows.forEach((arrow, action) => enable(arrow, game.rewards[action] >= 0));
     enable(this.undoing, game.length > 0 || this.former !== null);
     this.over.hidden = !game.over;
-    this.root.dataset.board = toHex(game.cells);
+    this.root.dataset.board = WHOLE.toHex(game.cells);
     this.root.dataset.actions = game.length;
     this.think();
   }
@@ -178,14 +178,15 @@ class Page {
     game.touched = true;
     this.slide(before, action, slideTime(10));
     const record = game.largest > largest && game.largest >= 2048;
-    const came = `a ${tileOf(game.cells[game.spawned])} came in ${placeInWords(game.spawned)}`;
+    const came = `a ${WHOLE.tiles[game.cells[game.spawned]]} came in ` +
+      WHOLE.placeInWords(game.spawned);
     this.say(`${record ? `You made a ${game.largest}! ` : ""}${name}: ` +
       `${counted(reward, "point")}; ${came}.`);
   }
 
   // Let the tiles travel to where an action has brought them.
   slide(before, action, milliseconds) {
-    const { travels } = slide(before, action);
+    const { travels } = WHOLE.slide(before, action);
     this.board.slide(before, { cells: this.game.cells, cell: this.game.spawned, travels },
       milliseconds);
     this.refresh();
@@ -294,7 +295,7 @@ class Page {
   finish(now) {
     const { game, watched } = this;
     this.auto.rest = now;
-    this.root.dataset.finished = [game.number, game.score, game.length, toHex(game.cells)].join(" ");
+    this.root.dataset.finished = [game.number, game.score, game.length, WHOLE.toHex(game.cells)].join(" ");
     this.say("");
     if (game.touched) return; // only games that it played alone are counted
     watched.games += 1;

@@ -1,19 +1,16 @@
 /* Made by tools/play_page.py: change what it is made of. */
 "use strict";
 {
-const SPEC = {"FOUR_CHANCE": 0.1, "FOUR_THRESHOLD": 429496730};
+const SPEC = {"name": "2048", "rules": "2048", "rows": 4, "columns": 4, "fours": 429496730, "tiles": [0, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768], "shown": []};
 const $game = (() => {
-// The rules of 2048 as pure functions, with the library's own luck: the same seed and the same
-// actions give the same game here and in lib2048 (tests/test_game_js.py plays both).
+// The rules of 2048 on any board and with any odds, with the library's own luck: the same seed and the
+// same actions give the same game here and in lib2048 (tests/test_game_js.py plays both).
 //
-// A board is an array of 16 exponents, row by row: 0 is empty, 1 is a 2, 11 is a 2048.  An action
-// is 0..3: Up, Right, Down, Left.  A random state is a BigInt of 64 bits.
+// A board is an array of exponents, row by row, of as many cells as its game has: 0 is empty, 1 is a 2,
+// 11 is a 2048.  An action is 0..3: Up, Right, Down, Left.  A random state is a BigInt of 64 bits.
 
 const ACTIONS = ["Up", "Right", "Down", "Left"];
-const FOUR_CHANCE = SPEC.FOUR_CHANCE; // SPEC is what Python says, see base.py
-const FOUR_THRESHOLD = SPEC.FOUR_THRESHOLD; // the same, of 2^32
 const LARGEST = 15; // two 32768 do not merge: the library keeps a cell in four bits
-const CELLS = [...Array(16).keys()];
 
 // ---------------------------------------------------------------- luck
 // SplitMix64, as in game/rng.py.
@@ -39,87 +36,208 @@ function draw(state) {
   return [state, mix(state)];
 }
 
-// ---------------------------------------------------------------- boards as text
+// One of n numbers, 0 … n − 1, by the upper half of 64 random bits.
+const below = (bits, n) => Number(((bits >> 32n) * BigInt(n)) >> 32n);
 
-// A board as 16 hexadecimal digits, the last cell first: the digits of the library's integer.
-function toHex(cells) {
-  return cells.map((exponent) => exponent.toString(16)).reverse().join("");
+// ---------------------------------------------------------------- the rules
+
+// The cells that an action slides along, a line each, the cell at the edge first.
+function linesOf(rows, columns, action) {
+  const upright = action % 2 === 0;
+  const back = action === 1 || action === 2;
+  const [count, length] = upright ? [columns, rows] : [rows, columns];
+  return Array.from({ length: count }, (_, line) => {
+    const at = (i) => (upright ? columns * i + line : columns * line + i);
+    return Array.from({ length }, (_, i) => at(back ? length - 1 - i : i));
+  });
 }
 
-function fromHex(text) {
-  return [...text.padStart(16, "0")].reverse().map((digit) => parseInt(digit, 16));
-}
-
-const tileOf = (exponent) => (exponent ? 2 ** exponent : 0);
-
-// A board in words, row by row, for those who do not see it.
-function inWords(cells, columns = 4) {
-  const firsts = [...cells.keys()].filter((cell) => cell % columns === 0);
-  const rows = firsts.map((first) => cells.slice(first, first + columns));
-  return rows.map((row) => row.map((exponent) => tileOf(exponent) || "empty").join(" ")).join(", ");
-}
-
-function placeInWords(cell, columns = 4) {
-  return `row ${Math.floor(cell / columns) + 1}, column ${(cell % columns) + 1}`;
-}
-
-// ---------------------------------------------------------------- sliding and spawning
-
-const lineFrom = (first, step) => [0, 1, 2, 3].map((i) => first + i * step);
-const LINES = [ // of each action: four lines of cells, the cell at the edge first
-  [0, 1, 2, 3].map((column) => lineFrom(column, 4)),
-  [0, 1, 2, 3].map((row) => lineFrom(4 * row + 3, -1)),
-  [0, 1, 2, 3].map((column) => lineFrom(12 + column, -4)),
-  [0, 1, 2, 3].map((row) => lineFrom(4 * row, 1)),
-];
-
-// Slide a board: {cells, reward, travels}; a travel is {from, to, merges}.
-// An action that changes nothing is not legal; `slides` says so.
-function slide(cells, action) {
-  const after = Array(16).fill(0);
-  const travels = [];
-  let reward = 0;
-  for (const line of LINES[action]) {
-    let filled = 0;
-    let open = false; // whether the tile that came last may still merge
-    for (const from of line.filter((cell) => cells[cell])) {
-      const last = line[filled - 1];
-      const merges = open && after[last] === cells[from] && cells[from] < LARGEST;
-      const to = merges ? last : line[filled++];
-      after[to] = cells[from] + merges;
-      reward += merges ? tileOf(after[to]) : 0;
-      open = !merges;
-      travels.push({ from, to, merges });
-    }
+// A game as it is played here.  What another game does otherwise, it says in a class of its own.
+class Rules {
+  // told: {name, rules, rows, columns, fours, tiles}, see `told` in game.py: the number that 32 random
+  // bits fall below where a 4 spawns, and what is written on the tile of each exponent.
+  constructor(told) {
+    Object.assign(this, told);
+    this.cells = [...Array(this.rows * this.columns).keys()];
+    this.lines = [0, 1, 2, 3].map((action) => linesOf(this.rows, this.columns, action));
   }
-  return { cells: after, reward, travels };
+
+  get empty() {
+    return this.cells.map(() => 0);
+  }
+
+  // How to play, in words.
+  get how() {
+    return "Slide the tiles: two equal ones merge.";
+  }
+
+  // ---- sliding and spawning
+
+  // What two tiles that meet become: an exponent, or 0 where they do not merge.
+  merged(one, other) {
+    return one === other && one < LARGEST ? one + 1 : 0;
+  }
+
+  // Slide a board: {cells, reward, travels}; a travel is {from, to, merges}.
+  // An action that changes nothing is not legal; `slides` says so.
+  slide(cells, action) {
+    const after = this.empty;
+    const travels = [];
+    let reward = 0;
+    for (const line of this.lines[action]) {
+      let filled = 0;
+      let open = false; // whether the tile that came last may still merge
+      for (const from of line.filter((cell) => cells[cell])) {
+        const last = line[filled - 1];
+        const made = open ? this.merged(after[last], cells[from]) : 0;
+        const to = made ? last : line[filled++];
+        after[to] = made || cells[from];
+        reward += made ? this.tiles[made] : 0;
+        open = !made;
+        travels.push({ from, to, merges: made > 0 });
+      }
+    }
+    return { cells: after, reward, travels };
+  }
+
+  slides(cells, action) {
+    return this.slide(cells, action).travels.some(({ from, to }) => from !== to);
+  }
+
+  legalActions(cells) {
+    return [0, 1, 2, 3].filter((action) => this.slides(cells, action));
+  }
+
+  isOver(cells) {
+    return this.legalActions(cells).length === 0;
+  }
+
+  // Put a 2 or, with the game's chance, a 4 into an empty cell of {cells, state}; the same and the cell.
+  spawn({ cells, state }) {
+    const [next, bits] = draw(state);
+    const empty = this.cells.filter((cell) => cells[cell] === 0);
+    const cell = empty[below(bits, empty.length)];
+    const board = [...cells];
+    board[cell] = (bits & 0xffffffffn) < BigInt(this.fours) ? 2 : 1;
+    return { cells: board, word: 0, state: next, cell };
+  }
+
+  // Begin a game: {cells, word, state}; the word is what a game remembers beside its tiles.
+  begin(state) {
+    const { cell, ...turn } = this.spawn(this.spawn({ cells: this.empty, state }));
+    return turn;
+  }
+
+  // What an action makes of {cells, word, state, score}: the same and how it came about, or null.
+  next({ cells, word, state, score }, action) {
+    const { cells: after, reward, travels } = this.slide(cells, action);
+    if (travels.every(({ from, to }) => from === to)) return null;
+    const spawned = this.spawn({ cells: after, word, state, action, travels });
+    return { ...spawned, score: score + reward, action, reward, travels, after };
+  }
+
+  // ---- boards as text
+
+  // A board as 16 hexadecimal digits, the last cell first: the digits of the library's integer, which
+  // has a smaller board in the upper left corner of 4×4.
+  toHex(cells) {
+    const whole = Array(16).fill(0);
+    cells.forEach((exponent, cell) => (whole[this.packed(cell)] = exponent));
+    return whole.map((exponent) => exponent.toString(16)).reverse().join("");
+  }
+
+  fromHex(text) {
+    const whole = [...text.padStart(16, "0")].reverse().map((digit) => parseInt(digit, 16));
+    return this.cells.map((cell) => whole[this.packed(cell)]);
+  }
+
+  // The number of a cell in the library's integer, and back.
+  packed(cell) {
+    return 4 * Math.floor(cell / this.columns) + (cell % this.columns);
+  }
+
+  cellOf(packed) {
+    return this.columns * (packed >> 2) + (packed & 3);
+  }
+
+  // A board in words, row by row, for those who do not see it.
+  inWords(cells) {
+    const word = (cell) => this.tiles[cells[cell]] || "empty";
+    return this.lines[3].map((row) => row.map(word).join(" ")).join(", ");
+  }
+
+  placeInWords(cell) {
+    return `row ${Math.floor(cell / this.columns) + 1}, column ${(cell % this.columns) + 1}`;
+  }
+
+  // ---- positions that people type
+
+  // Read a position to which a game can come; see `readBoard`.
+  readPosition(text) {
+    return this.possible(this.readBoard(text));
+  }
+
+  // Read a board: its tiles with anything between them, or the library's integer.
+  // Returns the cells; throws an Error that says in words what is wrong.
+  readBoard(text) {
+    const plain = text.trim().replace(/^(np\.)?uint64\((.*)\)$/, "$2");
+    const packed = /^(0x[0-9a-f]+|\d+)$/i.test(plain) ? BigInt(plain) : null;
+    if (packed === null || packed >> 64n !== 0n) return this.readCells(plain);
+    const digits = packed.toString(16).padStart(16, "0");
+    const cells = this.fromHex(digits);
+    if (this.toHex(cells) === digits) return cells;
+    throw new Error(`${plain} is no board of ${this.rows}×${this.columns} cells`);
+  }
+
+  // Read the tiles of all cells, with anything between them.
+  readCells(text) {
+    const { length: count } = this.cells;
+    const words = text.split(/[\s,;|/[\]()]+/).filter((word) => word !== "");
+    const place = (n) => (words.length === count ? ` (${this.placeInWords(n)})` : "");
+    const cells = words.map((word, n) => this.exponentOf(word, place(n)));
+    const off = Math.abs(cells.length - count);
+    if (!off) return cells;
+    throw new Error(`a board has ${count} cells, and here are ${cells.length}: ${off} too ` +
+      (cells.length > count ? "many" : "few"));
+  }
+
+  // The largest exponent that a game can come to: where the last tile may be a 4, one more than cells.
+  get largest() {
+    return Math.min(LARGEST, this.cells.length + (this.fours > 0));
+  }
+
+  exponentOf(word, place) {
+    if (["0", ".", "-", "_"].includes(word)) return 0;
+    const { largest, tiles } = this;
+    const other = [...word].find((character) => !/\d/.test(character));
+    const exponent = other ? -1 : tiles.indexOf(Number(word));
+    if (exponent > 0 && exponent <= largest) return exponent;
+    const shown = word.length > 20 ? `${word.slice(0, 20)}…` : word;
+    const some = `${tiles.slice(1, 4).join(", ")} … ${tiles[largest]}`;
+    const why = other ? `${other} is no digit` : Number(word) > tiles[largest]
+      ? `the largest on a board of ${this.cells.length} cells is ${tiles[largest]}`
+      : `tiles are ${some}, and 0 is an empty cell`;
+    throw new Error(`${shown} is not a tile${place}: ${why}`);
+  }
+
+  // Return the cells; throw an Error where no game can come to such a board.
+  possible(cells) {
+    const tiles = cells.filter((exponent) => exponent).sort((a, b) => b - a);
+    if (tiles.length < 2) throw new Error("a game has at least two tiles on its board, at any time");
+    if (tiles[tiles.length - 1] > 2) {
+      throw new Error("no 2 and no 4: the tile that came last is missing");
+    }
+    const top = cells.length + (this.fours > 0); // not `largest`: two of 32768 do not merge
+    const tight = tiles.findIndex((exponent, larger) => exponent > top - larger);
+    if (tight < 0) return cells;
+    throw new Error(
+      `too many large tiles: beside ${tight} as large, there was no room to make another ` +
+        `${this.tiles[tiles[tight]]}`,
+    );
+  }
 }
 
-function slides(cells, action) {
-  return slide(cells, action).travels.some(({ from, to }) => from !== to);
-}
-
-function legalActions(cells) {
-  return [0, 1, 2, 3].filter((action) => slides(cells, action));
-}
-
-const isOver = (cells) => legalActions(cells).length === 0;
-
-// Put a 2, or now and then a 4, into an empty cell: {cells, state, cell}.
-function spawn(cells, state) {
-  const [next, bits] = draw(state);
-  const empty = CELLS.filter((cell) => cells[cell] === 0);
-  const cell = empty[Number(((bits >> 32n) * BigInt(empty.length)) >> 32n)];
-  const board = [...cells];
-  board[cell] = (bits & 0xffffffffn) < BigInt(FOUR_THRESHOLD) ? 2 : 1;
-  return { cells: board, state: next, cell };
-}
-
-// Begin a game: {cells, state}.
-function initial(state) {
-  const first = spawn(Array(16).fill(0), state);
-  return spawn(first.cells, first.state);
-}
+const WHOLE = new Rules(SPEC); // 2048 on 4×4; SPEC is what Python says, see base.py
 
 // ---------------------------------------------------------------- a game
 
@@ -127,11 +245,13 @@ function initial(state) {
 // seed: a whole number as text; start: a board as hexadecimal digits where it did not begin as the
 // seed says; actions: a text of digits 0..3; helped: whether a player took some of them.
 class Game {
-  constructor({ seed = "1", number = 0, start = null, actions = "", helped = false } = {}) {
-    Object.assign(this, { seed, number, start, helped });
+  constructor(decisions = {}, rules = WHOLE) {
+    const { seed = "1", number = 0, start = null, actions = "", helped = false } = decisions;
+    Object.assign(this, { seed, number, start, helped, rules });
     const state = stream(seed, number);
-    const { cells, state: next } = start ? { cells: fromHex(start), state } : initial(state);
-    this.turns = [{ cells, state: next, score: 0 }]; // the last one is where the game stands
+    const begun = rules.begin(state);
+    const first = start ? { ...begun, cells: rules.fromHex(start), state } : begun;
+    this.turns = [{ ...first, score: 0 }]; // the last one is where the game stands
     [...actions].forEach((action) => this.act(Number(action)));
   }
 
@@ -144,7 +264,7 @@ class Game {
   }
 
   get largest() {
-    return tileOf(Math.max(...this.here.cells));
+    return this.rules.tiles[Math.max(...this.here.cells)];
   }
 
   get actions() {
@@ -158,7 +278,7 @@ class Game {
 
   // Take an action; return the turn, or null where it is not legal.
   act(action) {
-    const turn = next(this.here, action);
+    const turn = this.rules.next(this.here, action);
     if (turn) this.turns.push(turn);
     return turn;
   }
@@ -168,77 +288,14 @@ class Game {
     return this.length ? this.turns.pop() : null;
   }
 }
-
-// What an action makes of {cells, state, score}: the same and how it came about, or null.
-function next({ cells, state, score }, action) {
-  const { cells: after, reward, travels } = slide(cells, action);
-  if (travels.every(({ from, to }) => from === to)) return null;
-  const spawned = spawn(after, state);
-  return { ...spawned, score: score + reward, action, reward, travels, after };
-}
-
-// ---------------------------------------------------------------- positions that people type
-
-// Read a position to which a game can come; see `readBoard`.
-const readPosition = (text) => possible(readBoard(text));
-
-// Read a board: 16 tiles with anything between them, or the library's integer.
-// Returns the cells; throws an Error that says in words what is wrong.
-function readBoard(text) {
-  const plain = text.trim().replace(/^(np\.)?uint64\((.*)\)$/, "$2");
-  const packed = /^(0x[0-9a-f]+|\d+)$/i.test(plain) ? BigInt(plain) : null;
-  if (packed !== null && packed >> 64n === 0n) return fromHex(packed.toString(16));
-  return readCells(plain, 16);
-}
-
-// Read so many tiles with anything between them; see `readBoard`.
-function readCells(text, count, columns = 4) {
-  const words = text.split(/[\s,;|/[\]()]+/).filter((word) => word !== "");
-  const place = (n) => (words.length === count ? ` (${placeInWords(n, columns)})` : "");
-  const cells = words.map((word, n) => exponentOf(word, count, place(n)));
-  const off = Math.abs(cells.length - count);
-  if (!off) return cells;
-  throw new Error(`a board has ${count} cells, and here are ${cells.length}: ${off} too ` +
-    (cells.length > count ? "many" : "few"));
-}
-
-function exponentOf(word, count, place) {
-  if (["0", ".", "-", "_"].includes(word)) return 0;
-  const largest = Math.min(LARGEST, count + 1); // of 4s alone, each in a cell of its own
-  const exponent = Math.log2(Number(word));
-  const other = [...word].find((character) => !/\d/.test(character));
-  const whole = Number.isInteger(exponent) && exponent >= 1;
-  if (!other && whole && exponent <= largest) return exponent;
-  const shown = word.length > 20 ? `${word.slice(0, 20)}…` : word;
-  const tiles = `2, 4, 8 … ${tileOf(largest)}`;
-  const why = other ? `${other} is no digit` : whole
-    ? `the largest on a board of ${count} cells is ${tileOf(largest)}`
-    : `tiles are ${tiles}, and 0 is an empty cell`;
-  throw new Error(`${shown} is not a tile${place}: ${why}`);
-}
-
-// Return the cells; throw an Error where no game can come to such a board.
-function possible(cells) {
-  const tiles = cells.filter((exponent) => exponent).sort((a, b) => b - a);
-  if (tiles.length < 2) throw new Error("a game has at least two tiles on its board, at any time");
-  if (tiles[tiles.length - 1] > 2) {
-    throw new Error("no 2 and no 4: the tile that came last is missing");
-  }
-  const tight = tiles.findIndex((exponent, larger) => exponent > cells.length + 1 - larger);
-  if (tight < 0) return cells;
-  throw new Error(
-    `too many large tiles: beside ${tight} as large, there was no room to make another ` +
-      `${tileOf(tiles[tight])}`,
-  );
-}
-return { ACTIONS, FOUR_CHANCE, FOUR_THRESHOLD, LARGEST, stream, toHex, fromHex, tileOf, inWords, placeInWords, slide, slides, legalActions, isOver, spawn, initial, Game, next, readPosition, readBoard, readCells, possible };
+return { ACTIONS, LARGEST, stream, draw, below, Rules, WHOLE, Game };
 })();
 
 const $board = (() => {
 // A board on the page: tiles that slide, merge and appear as people know it from the game, and what
 // every view needs: elements, keys that stay here, swipes.  It knows no kernel and no notebook.
 
-const { ACTIONS, inWords, tileOf } = $game;
+const { ACTIONS, WHOLE } = $game;
 
 const SLIDE = 100; // milliseconds, as in the original game
 const POP = 120;
@@ -382,18 +439,14 @@ function paced(rate, step) {
 // Whether people asked for less motion.
 const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
-// The face of a tile, whose looks go by its number.
-function tileFace(exponent) {
-  const tile = tileOf(exponent);
-  const digits = String(tile);
-  return make("span", { "data-tile": tile, "data-digits": digits.length }, digits);
+// The face of a tile, whose looks go by its game's rules and its number.
+function tileFace(tile, { rules }) {
+  const text = String(tile);
+  return make("span", { "data-rules": rules, "data-tile": tile, "data-digits": text.length }, text);
 }
 
-function tileAt(cell, exponent) {
-  const face = tileFace(exponent);
-  const place = `--row:${cell >> 2};--column:${cell & 3}`;
-  return make("div.lib-tile", { "data-cell": cell, style: place }, face);
-}
+// What the style sheet has to know of a board's size.
+const sizes = ({ rows, columns }) => `--rows:${rows};--columns:${columns}`;
 
 const FRAMES = {
   grow: [{ scale: 0, opacity: 0 }, { scale: 1, opacity: 1 }],
@@ -406,27 +459,35 @@ const FRAMES = {
 };
 
 class Board {
-  constructor(name = "board") {
-    this.name = name;
+  // name: what it is, for those who do not see it; game: its `Rules`.
+  constructor(name = "board", game = WHOLE) {
+    Object.assign(this, { name, game });
     this.tiles = make("div.lib-tiles");
-    const empty = Array.from({ length: 16 }, () => make("div.lib-cell"));
-    const cells = make("div.lib-cells", ...empty);
-    this.element = make("div.lib-board", { role: "img" }, cells, this.tiles);
+    const cells = make("div.lib-cells", ...game.cells.map(() => make("div.lib-cell")));
+    const style = sizes(game);
+    this.element = make("div.lib-board", { role: "img", style }, cells, this.tiles);
+  }
+
+  tileAt(cell, exponent) {
+    const [row, column] = [Math.floor(cell / this.game.columns), cell % this.game.columns];
+    const style = `--row:${row};--column:${column}`;
+    const face = tileFace(this.game.tiles[exponent], this.game);
+    return make("div.lib-tile", { "data-cell": cell, style }, face);
   }
 
   // Show a board as it is; fresh: the cell of the tile that came last.
   show(cells, fresh = null) {
-    const tiles = cells.map((exponent, cell) => exponent && tileAt(cell, exponent));
+    const tiles = cells.map((exponent, cell) => exponent && this.tileAt(cell, exponent));
     this.tiles.replaceChildren(...tiles.filter((tile) => tile));
     if (fresh !== null) this.at(fresh)?.classList.add("lib-fresh");
-    this.element.setAttribute("aria-label", `${this.name}: ${inWords(cells)}`);
+    this.element.setAttribute("aria-label", `${this.name}: ${this.game.inWords(cells)}`);
   }
 
   at(cell) {
     return this.tiles.querySelector(`[data-cell="${cell}"]`);
   }
 
-  // Show what an action made of `before`; `turn` is what `next` of game.js returns.  The board is
+  // Show what an action made of `before`; `turn` is what `Rules.next` returns.  The board is
   // there at once; its tiles then travel to where they already are.
   slide(before, turn, milliseconds = SLIDE) {
     this.show(turn.cells, turn.cell);
@@ -442,7 +503,7 @@ class Board {
 
   // A tile that merges travels as a copy and is gone when it arrives.
   ghost(exponent, from, to, milliseconds) {
-    const tile = tileAt(to, exponent);
+    const tile = this.tileAt(to, exponent);
     tile.classList.add("lib-ghost");
     delete tile.dataset.cell;
     this.tiles.prepend(tile);
@@ -450,8 +511,9 @@ class Board {
   }
 
   travel(tile, from, to, duration) {
+    const { columns } = this.game;
     const [start, end] = [from, to].map((cell) => ({
-      transform: `translate(${110 * (cell & 3)}%, ${110 * (cell >> 2)}%)`,
+      transform: `translate(${110 * (cell % columns)}%, ${110 * Math.floor(cell / columns)}%)`,
     }));
     return tile.animate([start, end], { duration, easing: "ease-in-out" });
   }
@@ -509,14 +571,14 @@ function onSwipe(element, swiped) {
     else swiped(y > 0 ? 2 : 0);
   };
 }
-return { make, row, menu, fill, box, table, tally, messageLine, furnish, putWords, button, slideTime, enable, grouped, points, counted, speedSlider, paced, still, tileFace, Board, actionOf, holdKeys, onSwipe };
+return { make, row, menu, fill, box, table, tally, messageLine, furnish, putWords, button, slideTime, enable, grouped, points, counted, speedSlider, paced, still, tileFace, sizes, Board, actionOf, holdKeys, onSwipe };
 })();
 
 const $luck = (() => {
 // The library's luck without BigInt: SplitMix64 (game/rng.py) on two halves of 32 bits, for games
 // that are played as fast as a page can.  A `Luck` walks; game.js has the same in a line or two.
 
-const { FOUR_THRESHOLD, stream } = $game;
+const { WHOLE, stream } = $game;
 
 const GOLDEN_HIGH = 0x9e3779b9;
 const GOLDEN_LOW = 0x7f4a7c15;
@@ -569,7 +631,7 @@ class Luck {
 
   // The exponent of the tile that spawns, from its lower half.
   tile() {
-    return this.below < FOUR_THRESHOLD ? 2 : 1;
+    return this.below < WHOLE.fours ? 2 : 1;
   }
 }
 return { Luck };
@@ -838,7 +900,7 @@ return { Network, readNetwork };
 // The board of the front page: a person plays, with the network's hints or without, or it plays.
 // There is no kernel and no server: the network comes as a script beside this one.
 
-const { ACTIONS, placeInWords, slide, tileOf, toHex } = $game;
+const { ACTIONS, WHOLE } = $game;
 const {
   Board, actionOf, button, counted, enable, furnish, holdKeys, make, messageLine, onSwipe, points,
   slideTime, speedSlider, still, tally,
@@ -980,7 +1042,7 @@ class Page {
     this.arrows.forEach((arrow, action) => enable(arrow, game.rewards[action] >= 0));
     enable(this.undoing, game.length > 0 || this.former !== null);
     this.over.hidden = !game.over;
-    this.root.dataset.board = toHex(game.cells);
+    this.root.dataset.board = WHOLE.toHex(game.cells);
     this.root.dataset.actions = game.length;
     this.think();
   }
@@ -1015,14 +1077,15 @@ class Page {
     game.touched = true;
     this.slide(before, action, slideTime(10));
     const record = game.largest > largest && game.largest >= 2048;
-    const came = `a ${tileOf(game.cells[game.spawned])} came in ${placeInWords(game.spawned)}`;
+    const came = `a ${WHOLE.tiles[game.cells[game.spawned]]} came in ` +
+      WHOLE.placeInWords(game.spawned);
     this.say(`${record ? `You made a ${game.largest}! ` : ""}${name}: ` +
       `${counted(reward, "point")}; ${came}.`);
   }
 
   // Let the tiles travel to where an action has brought them.
   slide(before, action, milliseconds) {
-    const { travels } = slide(before, action);
+    const { travels } = WHOLE.slide(before, action);
     this.board.slide(before, { cells: this.game.cells, cell: this.game.spawned, travels },
       milliseconds);
     this.refresh();
@@ -1131,7 +1194,7 @@ class Page {
   finish(now) {
     const { game, watched } = this;
     this.auto.rest = now;
-    this.root.dataset.finished = [game.number, game.score, game.length, toHex(game.cells)].join(" ");
+    this.root.dataset.finished = [game.number, game.score, game.length, WHOLE.toHex(game.cells)].join(" ");
     this.say("");
     if (game.touched) return; // only games that it played alone are counted
     watched.games += 1;

@@ -58,12 +58,14 @@ def _random_tiles(rng):
     return [[rng.choice(tiles) * (rng.random() < filled) for _ in range(4)] for _ in range(4)]
 
 
-def wrong_spawns(kind, spawns=20_000):
+def wrong_spawns(kind, spawns=20_000, four=spec.FOUR_CHANCE):
     """Return {board: (how often it spawned, how often by `spec`)} where these are far apart.
 
-    Three cells are empty, so there are six next states; far is six standard deviations.
+    four: the chance of a 4.  Three cells are empty, so there are six next states; far is
+    six standard deviations.
     """
-    here, there = _outcomes(kind, spawns), _outcomes(LISTS, spawns)
+    rules = LISTS._replace(spawn=lambda board: spec.spawn(board, random, four))
+    here, there = _outcomes(kind, spawns), _outcomes(rules, spawns)
     pairs = {board: (here[board], there[board]) for board in here | there}
     return {board: (a, b) for board, (a, b) in pairs.items() if (a - b) ** 2 > FAR**2 * (a + b)}
 
@@ -85,14 +87,16 @@ class Ladder:
         seconds: the shortest stretch that is timed.
         trials: how many, of which the best counts, since other programs can only slow us down.
         boards, spawns: how much each kind is checked.
+        four: the chance of a 4 in the game that is played.
 
     Attributes:
         predicted: {name of a rung: times the first rung}.
         rates: {name: moves/s}, in their order.
     """
 
-    def __init__(self, seconds=0.2, trials=5, boards=500, spawns=20_000):
+    def __init__(self, seconds=0.2, trials=5, boards=500, spawns=20_000, four=spec.FOUR_CHANCE):
         self.seconds, self.trials, self.boards, self.spawns = seconds, trials, boards, spawns
+        self.four = four
         self.predicted, self.rates = {}, {}
 
     def climb(self, name, kind, play):
@@ -106,7 +110,7 @@ class Ladder:
             raise ValueError(
                 f"{name}: {len(wrong)} slides are wrong, as {spec.ACTIONS[action]} of {tiles}"
             )
-        if wrong := wrong_spawns(kind, self.spawns):
+        if wrong := wrong_spawns(kind, self.spawns, self.four):
             raise ValueError(f"{name}: spawns too often or too rarely: {wrong}")
         return self.time(name, lambda games: play(*kind[:4], games))
 

@@ -7,10 +7,14 @@ A board is one 64-bit integer (see `bits`); 0 is an empty cell, 1 a 2, 11 a 2048
 
 import numpy as np
 
+from lib2048.game import rules_2048 as rules
+from lib2048.game import rules_threes  # noqa: F401  so that parse_game knows it
 from lib2048.game.bits import LARGEST_EXPONENT, WHOLE, empty_mask, symmetries
 from lib2048.game.game import parse_game
 from lib2048.game.rules_2048 import spawn_with
 from lib2048.game.spec import ACTIONS, DOWN, LEFT, RIGHT, UP
+from lib2048.game.turn import next_state as _next_part
+from lib2048.machine.kernels import kernel
 
 __all__ = ["ACTIONS", "DOWN", "LEFT", "RIGHT", "UP", "WHOLE", "spawn_with", "symmetries"]
 
@@ -110,6 +114,8 @@ def spawn(board, luck, game=WHOLE):
         ValueError: when no cell is empty.
     """
     game = parse_game(game)
+    if game.rules.SHOWN:
+        raise ValueError(f"{game.name}: what comes depends on the action, so say next_state(…)")
     if not empty_mask(np.uint64(board)) & game.cells:
         raise ValueError("this board is full: there is no cell to spawn a tile in")
     zero = np.uint64(0)
@@ -122,6 +128,40 @@ def initial(luck, game=WHOLE):
     game = parse_game(game)
     board, _, luck = game.rules.begin(np.uint64(luck), game)
     return np.uint64(board), np.uint64(luck)
+
+
+def begin(luck, game=WHOLE):
+    """Begin a game: return (board, word, next luck); see `Rules.begin`."""
+    board, word, luck = game.bind(_begin)(np.uint64(luck), game)
+    return np.uint64(board), np.uint64(word), np.uint64(luck)
+
+
+def next_state(board, word, action, luck, game=WHOLE):
+    """Let luck answer an action: return (board, word, points, next luck).
+
+    Args:
+        board, word: of the state, uint64; its word is 0 in 2048.
+        action: 0..3, a legal one.
+
+    Raises:
+        ValueError: for another action, and one that is not legal.
+    """
+    after, _ = slide(board, action, game)
+    if after == np.uint64(board):
+        raise ValueError(f"action {ACTIONS[action]} is not legal on this board")
+    state = map(np.uint64, (board, word, action, after, luck))
+    board, word, points, luck = game.bind(_next_state)(*state, game)
+    return np.uint64(board), np.uint64(word), int(points), np.uint64(luck)
+
+
+@kernel
+def _begin(luck, game):
+    return rules.begin(luck, game)
+
+
+@kernel
+def _next_state(board, word, action, after, luck, game):
+    return _next_part(board, word, action, after, luck, game)
 
 
 def is_over(board, game=WHOLE):

@@ -6,10 +6,10 @@ kernels call as `rules.slide`, `rules.spawn` ….  `Game.bind` returns a kernel 
 its own game, compiled once and inlined; for 2048 that is the kernel as it was written.
 
 A state is a board and one more word, for what a game remembers beside its tiles: 0 in 2048, where
-the compiler removes it.  Another game is another module that holds what `Rules` says.
+the compiler removes it.  Players see its lowest bits only: in Threes! which card comes next, and
+not what is left in the deck.  Another game is another module that holds what `Rules` says.
 """
 
-import math
 import re
 from collections.abc import Hashable
 from typing import NamedTuple, Protocol
@@ -20,7 +20,7 @@ from lib2048.game.spec import ACTIONS, FOUR_CHANCE
 from lib2048.machine.kernels import bound
 
 SEAM = "rules"  # the name by which kernels know the module with the rules
-MOST_OUTCOMES = 32  # of one spawn: 2 tiles in 16 cells
+MOST_OUTCOMES = 144  # of one spawn: 2 tiles in 16 cells; in Threes! 9 cards in 4, and 4 shown next
 
 
 class Rules(Hashable, Protocol):
@@ -30,6 +30,11 @@ class Rules(Hashable, Protocol):
     """
 
     NAME: str  # as `parse_game` reads it
+    OPTIONS: tuple[str, ...]  # what else it reads: ("four",) where 2s and 4s spawn
+    SHOWN: tuple[str, ...]  # what the bits of a word that players see say, by number; () for none
+    SEEN_BITS: np.uint64  # how many bits these are
+    SEEN: np.uint64  # and a 1 in each of them
+    MOST_WORD: int  # the largest word
 
     def slide(self, board, game):
         """Return (up, right, down, left, and the reward of each).
@@ -42,6 +47,9 @@ class Rules(Hashable, Protocol):
 
     def begin(self, luck, game):
         """Begin a game: return (board, word, luck)."""
+
+    def starts(self, game):
+        """Return {(board, word): chance} of all that a game can begin with, as ints and floats."""
 
     def spawn(self, afterstate, word, action, moved, luck, game):
         """Let luck put something in: return (board, word, reward, luck).
@@ -57,6 +65,9 @@ class Rules(Hashable, Protocol):
 
     def image(self, afterstate, word, action, moved, game):
         """Return the same four of an image that plays alike, and a key, equal for all that do."""
+
+    def points(self, board):
+        """Return what a board's tiles are worth where that is what a game's score counts, or 0."""
 
     def tile(self, exponent):
         """Return what is written on a tile, as an int; 0 for an empty cell."""
@@ -112,6 +123,17 @@ class Game(NamedTuple):
         odds = "" if self.four == FOUR_CHANCE else f":four={four}"
         size = "" if self.rows == self.columns == 4 else f"@{self.rows}x{self.columns}"
         return self.rules.NAME + odds + size
+
+    def seen(self, board, word):
+        """Return what a player is told of a state: (board,), or (board, word) with what is shown.
+
+        Players of games without words need to know nothing of them.
+        """
+        return (board, word & self.rules.SEEN) if self.rules.SHOWN else (board,)
+
+    def shown(self, word) -> str:
+        """Return what is shown beside a board, such as the next card, "" where nothing is."""
+        return self.rules.SHOWN[int(word & self.rules.SEEN)] if self.rules.SHOWN else ""
 
     def bind(self, kernel):
         """Return a kernel as it plays this game: compiled with the game's own rules in it."""
@@ -169,14 +191,15 @@ def parse_game(name: str | Game) -> Game:
     if rules not in families:
         raise ValueError(f"unknown game {name!r}: use {', '.join(families)}, 2048@3x4, …")
     key, _, number = option.partition("=")
-    try:
-        four = float(number) if key == "four" else FOUR_CHANCE
-    except ValueError:
-        four = math.nan
-    if colon and key != "four" or math.isnan(four):
+    family = families.index(rules)
+    if colon and key not in FAMILIES[family].OPTIONS:
         raise ValueError(f"unknown game {name!r}: odds are written as in 2048:four=0.2")
+    try:
+        four = float(number) if colon else FOUR_CHANCE
+    except ValueError:
+        raise ValueError(f"four {number!r}: use the chance of a 4, from 0 to 1") from None
     rows, columns = parse_size(size) if at else (4, 4)
-    return new_game(rows, columns, four, families.index(rules))
+    return new_game(rows, columns, four, family)
 
 
 def parse_size(size: str) -> tuple[int, int]:

@@ -87,6 +87,12 @@ def below(bits, n):
 
 
 @kernel
+def also_below(bits, n):
+    """Turn the half of 64 random bits that `below` leaves into an integer from 0 to n − 1."""
+    return ((bits & _LOW32) * n) >> np.uint64(32)
+
+
+@kernel
 def chance(bits, threshold):
     """Say whether the lower half of 64 random bits falls below a threshold out of 2^32.
 

@@ -10,9 +10,11 @@ import numpy as np
 from lib2048.game.bits import LARGEST_EXPONENT, WHOLE, canonical, empty_mask, place, transpose
 from lib2048.game.game import FAMILIES
 from lib2048.game.rng import chance, draw
+from lib2048.game.rows import slid_rows
 from lib2048.machine.kernels import kernel, part
 
-NAME = "2048"
+NAME, OPTIONS = "2048", ("four",)
+SHOWN, SEEN_BITS, SEEN, MOST_WORD = (), np.uint64(0), np.uint64(0), 0  # a state is its board
 FAMILIES.append(sys.modules[__name__])
 
 # ---------------------------------------------------------------- slide tables
@@ -39,16 +41,8 @@ def _packed(cells):
 
 def _slide_table():
     """Return uint64[65536]: a row's slide left (bits 0–15), right (16–31) and reward (from 32)."""
-    rows = np.arange(1 << 16, dtype=np.uint64)
-    shifts = np.arange(0, 16, 4, dtype=np.uint64)
-    cells = (rows[:, None] >> shifts & np.uint64(15)).astype(np.uint8)
-    left, reward = _slide_rows_left(cells)
-    right = _slide_rows_left(cells[:, ::-1])[0][:, ::-1]
-
-    def number(cells):
-        return (cells.astype(np.uint64) << shifts).sum(axis=1, dtype=np.uint64)
-
-    return number(left) | number(right) << np.uint64(16) | reward << np.uint64(32)
+    left, right, reward, _ = slid_rows(_slide_rows_left)  # both ways earn the same
+    return left | right << np.uint64(16) | reward << np.uint64(32)
 
 
 SLIDES = _slide_table()
@@ -129,6 +123,17 @@ def begin(luck, game=WHOLE):
     return board, np.uint64(0), luck
 
 
+def starts(game):
+    """Return {(board, word): chance} of all that a game can begin with, as ints and floats."""
+    found = {(0, 0): 1.0}
+    for _ in range(2):
+        found, before = {}, found
+        for (board, _), way in before.items():
+            for share, state in game.outcomes(board):
+                found[int(state), 0] = found.get((int(state), 0), 0.0) + way * share
+    return found
+
+
 @part
 def spawn(afterstate, word, action, moved, luck, game=WHOLE):
     """Spawn a tile, see `spawn_tile`; return (board, word 0, reward 0, luck), uint64 each."""
@@ -159,6 +164,12 @@ def image(afterstate, word, action, moved, game):
     """Return an afterstate that plays like this one, the same for all images, and its key."""
     board, zero = canonical(afterstate, game), np.uint64(0)
     return board, zero, zero, zero, board
+
+
+@part
+def points(board):
+    """Return what the tiles of a board are worth: nothing, only merges pay."""
+    return np.uint64(0)
 
 
 def tile(exponent):

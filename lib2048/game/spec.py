@@ -37,11 +37,12 @@ def slide(board, action):
         action: Up, Right, Down, Left = 0..3.
     """
     turns = (1, 2, 3, 0)[action]  # quarter turns to the left that bring this action to Left
-    rows, rewards = zip(*(slide_row(row) for row in _turned(board, turns)), strict=True)
-    return _turned(rows, 4 - turns), sum(rewards)
+    rows, rewards = zip(*(slide_row(row) for row in turned(board, turns)), strict=True)
+    return turned(rows, 4 - turns), sum(rewards)
 
 
-def _turned(board, turns):
+def turned(board, turns):
+    """Return a board turned to the left by so many quarter turns."""
     board = [list(row) for row in board]
     for _ in range(turns % 4):
         board = [list(column) for column in zip(*board, strict=True)][::-1]
@@ -64,23 +65,24 @@ def empty_cells(board):
     return [(r, c) for r, row in enumerate(board) for c, tile in enumerate(row) if tile == 0]
 
 
-def spawn(board, rng):
+def spawn(board, rng, four=FOUR_CHANCE):
     """Return the board with a 2 (probability 0.9) or a 4 (0.1) in a random empty cell.
 
     Every empty cell is as likely as every other.
 
     Args:
         rng: a `random.Random`.
+        four: the chance of a 4.
     """
     row, column = rng.choice(empty_cells(board))
     board = [list(tiles) for tiles in board]
-    board[row][column] = 4 if rng.random() < FOUR_CHANCE else 2
+    board[row][column] = 4 if rng.random() < four else 2
     return board
 
 
-def initial(rng, rows=4, columns=4):
+def initial(rng, rows=4, columns=4, four=FOUR_CHANCE):
     """Return a start of the game: an empty board with two spawned tiles."""
-    return spawn(spawn([[0] * columns for _ in range(rows)], rng), rng)
+    return spawn(spawn([[0] * columns for _ in range(rows)], rng, four), rng, four)
 
 
 def play(choose, rng):

@@ -15,7 +15,7 @@ from lib2048.networks.lookups import (
     shift_to_stages,
     stage_positions,
 )
-from lib2048.networks.stages import next_stage
+from lib2048.networks.stages import next_stage, stage_kernel
 
 ILLEGAL = np.float32(-np.inf)
 ZERO, ONE, TWO, THREE, QUAD = map(np.uint64, range(5))
@@ -49,10 +49,12 @@ def expand(functions, weights, rule, lane, g, work):
             work.positions[first + i] += np.uint32(turned * rule.size)
     if rule.stages.marks:
         marks, lowest = rule.stages.marks, rule.stages.lowest
-        p = next_stage(lane.stage, up, lane.rewards[0], marks, lowest)
-        q = next_stage(lane.stage, right, lane.rewards[1], marks, lowest)
-        r = next_stage(lane.stage, down, lane.rewards[2], marks, lowest)
-        s = next_stage(lane.stage, left, lane.rewards[3], marks, lowest)
+        p = q = r = s = stage_kernel(board, lane.word, marks, ZERO)
+        if lowest:
+            p = next_stage(lane.stage, up, lane.rewards[0], marks, lowest)
+            q = next_stage(lane.stage, right, lane.rewards[1], marks, lowest)
+            r = next_stage(lane.stage, down, lane.rewards[2], marks, lowest)
+            s = next_stage(lane.stage, left, lane.rewards[3], marks, lowest)
         lane.stages[0], lane.stages[1], lane.stages[2], lane.stages[3] = p, q, r, s
         lane.late = p | q | r | s
         if lane.late:
@@ -62,14 +64,14 @@ def expand(functions, weights, rule, lane, g, work):
 
 
 @kernel
-def look_up_one(functions, rule, board, action, at, work):
+def look_up_one(functions, rule, board, word, action, at, work):
     """Write the n look-ups of one board (and, for Q, its action) to work.entries[at …]."""
     work.trial[0], work.trial[1], work.trial[2], work.trial[3] = board, ZERO, ZERO, ZERO
     image_boards(work.trial, ZERO, work.images, rule.game)
     functions.look(work.images, work.trial_positions, ZERO)
     if rule.stages.marks:
-        count = QUAD * functions.lookups
-        stage_positions(work.trial, ZERO, work.trial_positions, ZERO, count, rule.stages)
+        count, words, work.words[0] = QUAD * functions.lookups, work.words, word
+        stage_positions(work.trial, words, ZERO, work.trial_positions, ZERO, count, rule.stages)
     for i in range(ZERO, functions.lookups):
         turned = TURNED[i & _IMAGE, action]
         work.entries[at + i] = work.trial_positions[QUAD * i] + np.uint32(turned * rule.size)

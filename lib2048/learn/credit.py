@@ -97,9 +97,10 @@ def learn_backward(functions, weights, memory, rule, g, length, work):
     next_value, next_reward = -rule.optimistic, np.float32(0)
     for t in range(length - 1, -1, -1):
         entry = work.past[g, t]
-        look_up_one(functions, rule, entry.board, entry.action, at, work)
+        look_up_one(functions, rule, entry.board, entry.word, entry.action, at, work)
         if rule.stages.below:
-            stage = stage_kernel(entry.board, rule.stages.marks, rule.stages.lowest)
+            marks, lowest = rule.stages.marks, rule.stages.lowest
+            stage = stage_kernel(entry.board, entry.word, marks, lowest)
             read_through(weights, work.entries, at, n, rule.stages.below)
             promote(weights, work.entries, at, n, stage, rule.stages.below)
         target = next_value + (next_reward if rule.form == AFTERSTATE else entry.reward)

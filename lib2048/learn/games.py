@@ -110,7 +110,7 @@ class Games:
         self.counters = apart(len(COUNTERS), np.int64)
         self.counters[NEXT_GAME], self.counters[STRIDE] = first_game, stride
         self._last_action = apart(1, np.int64)
-        self.starts = new_starts(rule.start, rule.stages.count, lanes, LONGEST_GAME)
+        self.starts = new_starts(rule.start, rule.stages.count, lanes, LONGEST_GAME, rule.game)
         self.work = new_work(lanes, network.lookups_per_board, rule)
 
     @property
@@ -170,7 +170,7 @@ class Games:
         """Return all that a resume needs, as a dict of plain arrays."""
         lanes = {f"lane_{name}": self.lanes[name].copy() for name in KEPT}
         episodes = np.concatenate(self._episodes())
-        past = {f"past_{name}": episodes[name].copy() for name in PAST.names}
+        past = {f"past_{name}": episodes[name].copy() for name in self._past}
         starts = starts_state(self.starts, self.lanes["start"] + self.lanes["length"])
         return {**lanes, **past, **starts, "counters": self.counters.copy()}
 
@@ -193,23 +193,30 @@ class Games:
         stride = int(self.counters[STRIDE])
         limits = {"number": (-1, MOST), "score": (0, MOST), "length": (0, LONGEST_GAME - 1),
                   "stage": (0, last), "late": (0, last), "watched": (0, 1),
-                  "start": (-1, LONGEST_GAME - 1)}  # fmt: skip
+                  "start": (-1, LONGEST_GAME - 1),
+                  "word": (0, self.rule.game.rules.MOST_WORD)}  # fmt: skip
         lanes = {
             f"lane_{name}": Form(LANE[name].name, (count,), *limits.get(name, ())) for name in KEPT
         }
         counters = Form(
             "int64", (len(COUNTERS),), [0, 0, 0, 0, stride], [count - 1, MOST, MOST, MOST, stride]
         )
-        return lanes | starts_forms(self.starts) | {"counters": counters}
+        return lanes | starts_forms(self.starts, self.rule.game) | {"counters": counters}
 
     def _past_forms(self, lengths):
         """Return what the arrays of the past must be, of games of such lengths."""
         kept = (int(np.minimum(lengths, self.work.past.shape[1]).sum()),)
-        limits = {"action": (0, 3), "reward": (0,)}
+        limits = {"action": (0, 3), "reward": (0,), "word": (0, self.rule.game.rules.MOST_WORD)}
         return {
             f"past_{name}": Form(PAST[name].name, kept, *limits.get(name, ()))
-            for name in PAST.names
+            for name in self._past
         }
+
+    def _stages_of(self, lanes):
+        """Return the stage of each lane: its board's, or as it was shown before its last action."""
+        if self.rule.stages.by_tiles or not self.rule.stages.marks:
+            return np.array([self.rule.stages.of(board) for board in lanes["board"]], np.uint64)
+        return lanes["stage"]
 
     def _check_lanes(self, lanes, path):
         """Raise ValueError where what follows from the others is something else."""
@@ -218,7 +225,7 @@ class Games:
         begun = (lengths > 0) & rule.learn
         follows = {
             "slot": np.where(begun, (lengths - ONE) % rule.slots, BEFORE_FIRST),
-            "stage": np.array([rule.stages.of(board) for board in lanes["board"]], np.uint64),
+            "stage": self._stages_of(lanes),
             "watched": int(rule.stages.marks > 0 or restarts(rule.start)),
         }
         for name, expected in follows.items():
@@ -231,11 +238,16 @@ class Games:
             self.lanes[name] = state[f"lane_{name}"]
         start = 0
         for episode in self._episodes():
-            for name in PAST.names:
+            for name in self._past:
                 episode[name] = state[f"past_{name}"][start : start + len(episode)]
             start += len(episode)
         self.counters[:] = state["counters"]
         restore_starts(self.starts, state)
+
+    @property
+    def _past(self):
+        """The names of what a file holds of an entry: no word where there is none."""
+        return [name for name in PAST.names if name != "word" or self.rule.game.rules.SHOWN]
 
     def _episodes(self):
         """What is kept of the unfinished episodes, a view a lane."""
@@ -348,14 +360,15 @@ class Crew:
             games.rule = games.rule._replace(rate=shared_rate(self.network, self.rule, rate))
 
 
-def choose_action(network, functions, rule, board):
+def choose_action(network, functions, rule, board, word=0):
     """Choose on one board as the loop does.
 
     Returns (action or None, float32[4] of what the actions are worth without their rewards; for
     Q, with).  Illegal actions hold a meaningless number.
     """
     work, lanes = new_work(1, network.lookups_per_board, rule), records(1, LANE)
-    lanes["board"], lanes["stage"] = np.uint64(board), network.stage(board)
+    lanes["board"], lanes["word"] = np.uint64(board), np.uint64(word)
+    lanes["stage"] = network.stage(board, word)
     action = rule.game.bind(choose_kernel)()(tuple(functions), network.weights, rule, lanes, work)
     return (None if action == 4 else int(action)), work.values[:4] + rule.optimistic
 

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from lib2048.game import rules_2048 as rules
 from lib2048.game.batch import ILLEGAL, slide_into
 from lib2048.game.bits import WHOLE
 from lib2048.game.rng import seed_bits, stream_kernel
@@ -24,6 +25,7 @@ from lib2048.learn.records import (
 from lib2048.learn.starts import (
     STARTS,
     check_trail,
+    keep_turn,
     new_starts,
     restarts,
     restore_starts,
@@ -91,7 +93,7 @@ class Lockstep:
         self.counters = np.zeros(len(COUNTERS), np.int64)
         self.counters[NEXT_GAME], self.game, self._first = first_game, game, first_game
         kind = STARTS.index(starts)
-        self.starts = new_starts(kind, 1, count, LONGEST_GAME)
+        self.starts = new_starts(kind, 1, count, LONGEST_GAME, game)
         self._limits = Limits(seed_bits(seed), last_game, FOREVER, kind)
         game.bind(_begin_all)(
             self.places, self.afterstates, self.rewards, self.counters, *self._rest()
@@ -194,6 +196,7 @@ class Lockstep:
         """Return what the arrays of a state must be, {name: `Form`}."""
         count, last_game = len(self.places), min(self._limits.last_game, MOST)
         limits = {"number": (-1, last_game - 1), "score": (0, MOST), "action": (0, 3)}
+        limits |= {"word": (0, self.game.rules.MOST_WORD)}
         limits |= {"length": (0, LONGEST_GAME - 1), "start": (-1, LONGEST_GAME - 1)}
         places = {
             f"place_{name}": Form(PLACE[name].name, (count,), *limits.get(name, ()))
@@ -201,7 +204,7 @@ class Lockstep:
         }
         most = [count - 1, last_game, MOST, MOST, MOST]
         counters = Form("int64", (len(COUNTERS),), [0, self._first, 0, 0, 0], most)
-        return places | starts_forms(self.starts) | {"counters": counters}
+        return places | starts_forms(self.starts, self.game) | {"counters": counters}
 
     def _places_in(self, state):
         places = records(len(self.places), PLACE)
@@ -279,8 +282,9 @@ def _begin(g, places, after, rewards, counters, starts, limits, game):
             g,
             starts,
         )
+        place.score = np.int64(rules.points(place.board))
         if restarts(limits.start):
-            starts.trail[g, place.start] = place.board
+            keep_turn(starts, g, place.start, place.board, place.word)
         slide_into(place.board, game, after[g], rewards[g])
 
 
@@ -329,7 +333,7 @@ def _act(places, after, rewards, counters, results, starts, limits, game):
             counters[ACTIONS] += 1
             slide_into(place.board, game, after[g], rewards[g])
             if restarts(limits.start):
-                starts.trail[g, place.start + place.length] = place.board
+                keep_turn(starts, g, place.start + place.length, place.board, place.word)
         if place.number >= 0 and _is_over(rewards[g]):  # two cells may be full as a game begins
             place.final = place.last if place.length else place.board
             place.lost = place.board

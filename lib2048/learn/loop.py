@@ -34,7 +34,7 @@ from lib2048.learn.records import (
     Method,
     Work,
 )
-from lib2048.learn.starts import CAROUSEL, Starts, remember, restarts, start_kernel
+from lib2048.learn.starts import CAROUSEL, Starts, keep_turn, remember, restarts, start_kernel
 from lib2048.machine.kernels import compiled, kernel, numba_type, part
 from lib2048.machine.native import borrowed, peek, prefetch
 from lib2048.networks.lookups import promote
@@ -66,11 +66,13 @@ def _begin(lane, g, counters, rule, starts, limits):
             g,
             starts,
         )
+        lane.score = np.int64(rules.points(lane.board))
         lane.watched = restarts(rule.start) or rule.stages.marks > ZERO
         if rule.stages.marks:
-            lane.stage = stage_kernel(lane.board, rule.stages.marks, rule.stages.lowest)
+            marks, lowest = rule.stages.marks, rule.stages.lowest
+            lane.stage = stage_kernel(lane.board, lane.word, marks, lowest)
         if restarts(rule.start):
-            starts.trail[g, lane.start] = lane.board
+            keep_turn(starts, g, lane.start, lane.board, lane.word)
 
 
 @part
@@ -111,7 +113,7 @@ def _note(functions, weights, memory, rule, lane, g, action, worth, work):
     slot, n = lane.slot + ONE, functions.lookups
     lane.slot = slot if slot < rule.slots else ZERO
     entry = work.past[g, np.uint64(lane.length) if rule.backward else lane.slot]
-    entry.board, entry.action = lane.candidates[action], np.int64(action)
+    entry.board, entry.word, entry.action = lane.candidates[action], lane.word, np.int64(action)
     entry.reward = lane.rewards[action]
     entry.value = worth if rule.form == STATE else work.values[action]
     if rule.backward:
@@ -132,7 +134,7 @@ def _keep_track(lane, g, stage, start, starts):
     if start == CAROUSEL and stage > lane.stage:
         remember(starts.pool, starts.entered, stage, lane.board)
     elif restarts(start):
-        starts.trail[g, lane.start + lane.length] = lane.board
+        keep_turn(starts, g, lane.start + lane.length, lane.board, lane.word)
     lane.stage = stage
     starts.visits[stage] += 1
 
@@ -163,7 +165,7 @@ def _take_up(functions, weights, rule, lanes, counters, starts, work, limits):
         if rule.learn and not rule.backward:
             for slot in range(min(np.uint64(lane.length), rule.slots)):
                 entry, place = work.past[g, slot], (g * rule.slots + slot) * functions.lookups
-                look_up_one(functions, rule, entry.board, entry.action, place, work)
+                look_up_one(functions, rule, entry.board, entry.word, entry.action, place, work)
 
 
 @compiled(

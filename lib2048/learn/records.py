@@ -86,6 +86,7 @@ KEPT = LANE.names[: LANE.names.index("candidates")]  # the rest follows from the
 PAST = np.dtype(
     [
         ("board", np.uint64),  # a board whose value is learned: an entry
+        ("word", np.uint64),  # of the state before it: what was shown
         ("action", np.int64),  # the action taken there
         ("reward", np.float32),  # its reward
         ("value", np.float32),  # what it was worth when the action was chosen

@@ -45,10 +45,11 @@ class Starts(NamedTuple):
     pool: types.uint64[:, ::1]  # uint64[stages, 1000]: the last states that entered each stage
     entered: types.int64[::1]  # int64[stages]: how many have, ever
     trail: types.uint64[:, ::1]  # uint64[lanes, …]: the states of each lane's game, by turn
+    words: types.uint64[:, ::1]  # uint64[lanes, …]: their words, where the game has some
     visits: types.int64[::1]  # int64[stages]: actions that led into each stage
 
 
-def new_starts(kind, stages, lanes, longest):
+def new_starts(kind, stages, lanes, longest, game):
     """Return empty `Starts`.
 
     kind: one of STARTS' numbers; stages: how many; longest: the most turns of a game.
@@ -59,6 +60,7 @@ def new_starts(kind, stages, lanes, longest):
         pool=apart(rows, np.uint64),
         entered=apart(stages, np.int64),
         trail=apart((lanes, turns), np.uint64),
+        words=apart((lanes, turns if game.rules.SHOWN else 1), np.uint64),
         visits=apart(stages, np.int64),
     )
 
@@ -69,21 +71,30 @@ def starts_state(starts, last):
     last: int64[lanes], the last turn of each lane's game, those before a restart included; what
     older games left behind it is not kept.
     """
-    state = {name: array.copy() for name, array in starts._asdict().items()}
+    state = {name: getattr(starts, name).copy() for name in _kept(starts)}
     turns = np.arange(min(1 + last.max(), starts.trail.shape[1]))
-    kept = np.where(turns <= last[:, np.newaxis], starts.trail[:, : len(turns)], ZERO)
-    return state | {"trail": kept}
+    for name in {"trail", "words"} & state.keys():
+        kept = state[name][:, : len(turns)]
+        state[name] = np.where(turns <= last[:, np.newaxis], kept, ZERO)
+    return state
 
 
-def starts_forms(starts):
+def _kept(starts):
+    """Return the names of the arrays that a file holds: no words where there are none."""
+    return [name for name in Starts._fields if name != "words" or starts.words.shape[1] > 1]
+
+
+def starts_forms(starts, game):
     """Return what the arrays of `starts_state` must be, {name: `Form`}."""
     lanes = len(starts.trail)
-    return {
+    forms = {
         "pool": Form("uint64", starts.pool.shape),
         "entered": Form("int64", starts.entered.shape, 0),
         "trail": Form("uint64", (lanes, None)),
+        "words": Form("uint64", (lanes, None), 0, game.rules.MOST_WORD),
         "visits": Form("int64", starts.visits.shape, 0),
     }
+    return {name: forms[name] for name in _kept(starts)}
 
 
 def check_trail(kind, starts, state, last, what):
@@ -92,14 +103,16 @@ def check_trail(kind, starts, state, last, what):
     kind: one of STARTS' numbers; last: int64[lanes], the last turn of each lane's game.
     """
     turns, longest = state["trail"].shape[1], starts.trail.shape[1]
+    if "words" in state and state["words"].shape != state["trail"].shape:
+        raise ValueError(f"{what}: its trail has words for other turns")
     if turns > longest or restarts(kind) and not (last < min(turns, longest)).all():
         raise ValueError(f"{what}: its trail has {turns} turns, which is not what its games need")
 
 
 def restore_starts(starts, state):
     """Take up what `starts_state` returned."""
-    for name, array in starts._asdict().items():
-        kept = state[name]
+    for name in _kept(starts):
+        array, kept = getattr(starts, name), state[name]
         (array[:, : kept.shape[1]] if kept.ndim > 1 else array)[:] = kept
 
 
@@ -140,7 +153,7 @@ def start_kernel(kind, random, number, game, start, length, g, starts):
             return starts.pool[stage, below(bits, np.uint64(kept))], ZERO, random, stage
     if restarts(kind) and length > SHORT:
         turn = (start + start + length) // 2
-        return starts.trail[g, turn], ZERO, random, turn
+        return starts.trail[g, turn], _word(starts, g, turn), random, turn
     if kind >= S_JUMP and number % 5:
         board, random = _jump((kind - S_JUMP) % 2, number % 5, random, game)
         return board, ZERO, random, number % 5
@@ -160,6 +173,19 @@ def _jump(table, which, random, game):
             random, bits = draw(random)
             board = place(board, bits, exponent, game)
     return board, random
+
+
+@part
+def keep_turn(starts, g, turn, board, word):
+    """Keep a state of a lane's game, so that the next one may begin there."""
+    starts.trail[g, turn] = board
+    if rules.SEEN:
+        starts.words[g, turn] = word
+
+
+@part
+def _word(starts, g, turn):
+    return starts.words[g, turn] if rules.SEEN else ZERO
 
 
 @kernel

@@ -16,12 +16,12 @@ from lib2048.machine.memory import check_memory
 from lib2048.machine.threads import StillBusy
 from lib2048.networks import storage
 from lib2048.networks.names import with_game
-from lib2048.networks.network import FORMS, Geometry, Network
+from lib2048.networks.network import FORMS, NEXT, Geometry, Network
 from lib2048.networks.stages import MOST_MARKS, TOP
 
 ORDERS = ("forward", "backward")
 ERRORS = ("fresh", "remembered")
-NETWORK_OPTIONS = ("network", "form", "optimistic", "stages", "top", "promotion")
+NETWORK_OPTIONS = ("network", "form", "optimistic", "stages", "top", "promotion", "next")
 SPARE_MIB = 512  # of memory, left free when a stage is begun
 PROCESS_MIB = 512  # of a process beside its tables: Python, compiled code, a checkpoint on its way
 FIRST_CHUNK = 20_000  # actions of a thread, before their speed is known
@@ -32,7 +32,7 @@ class TableSettings(Settings, kind="n-tuple"):
     """The settings of look-up tables; see `Settings` for those of all kinds.
 
     Args:
-        network, form, optimistic, stages, top, promotion: what is trained, see `Network`.
+        network, form, optimistic, stages, top, promotion, next: what is trained, see `Network`.
         rule: 'td', 'tc' or 'autostep' (see `rules`), a `Rule` of your own, or 'FILE.py:NAME' for
             one in a file. Its rate, in (0, 1], has the rule's own name, too: alpha (0.1 when left
             out) and beta (1) are shared by a board's look-ups, mu (0.1) is a meta-rate.
@@ -55,6 +55,9 @@ class TableSettings(Settings, kind="n-tuple"):
     stages: int = option(0, f"2^G stages, G 0 to {MOST_MARKS}", int, "G")
     top: int = option(TOP, "largest tile that marks a stage", int, "TILE")
     promotion: bool = option(None, "stages start from nothing", flag="--no-promotion")
+    next: str | None = option(
+        None, "the next card of Threes!, for V: shown (one set of tables each) or hidden", str
+    )
     rule: str | Rule = option("td", f"{', '.join(RULES)}, or FILE.py:NAME")
     lam: float = option(
         0.0, "how far back an error reaches, from 0 up to 1", float, "L", "--lambda"
@@ -98,7 +101,8 @@ class TableSettings(Settings, kind="n-tuple"):
 
     def _meant(self):
         rate = self.the_rule.default
-        return {"rate": rate, "promotion": bool(self.stages), "lanes": 2}
+        shown = NEXT[0] if self.game.rules.SHOWN else None
+        return {"rate": rate, "promotion": bool(self.stages), "lanes": 2, "next": shown}
 
     def _check(self):
         if self.order not in ORDERS:

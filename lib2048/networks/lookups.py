@@ -212,17 +212,23 @@ def shift_to_stages(positions, at, count, size, first, second, third, fourth):
 
 
 @part
-def stage_positions(boards, at, positions, first, count, stages):
-    """Move the positions of four boards, boards[at …], into the stages of those boards."""
+def stage_positions(boards, words, at, positions, first, count, stages):
+    """Move the positions of four boards, boards[at …] with words[at …], into their stages."""
     shift_to_stages(
         positions,
         first,
         count,
         stages.size,
-        stage_kernel(boards[at], stages.marks, stages.lowest),
-        stage_kernel(boards[at + np.uint64(1)], stages.marks, stages.lowest),
-        stage_kernel(boards[at + np.uint64(2)], stages.marks, stages.lowest),
-        stage_kernel(boards[at + np.uint64(3)], stages.marks, stages.lowest),
+        stage_kernel(boards[at], words[at], stages.marks, stages.lowest),
+        stage_kernel(
+            boards[at + np.uint64(1)], words[at + np.uint64(1)], stages.marks, stages.lowest
+        ),
+        stage_kernel(
+            boards[at + np.uint64(2)], words[at + np.uint64(2)], stages.marks, stages.lowest
+        ),
+        stage_kernel(
+            boards[at + np.uint64(3)], words[at + np.uint64(3)], stages.marks, stages.lowest
+        ),
     )
 
 

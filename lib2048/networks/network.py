@@ -32,14 +32,26 @@ from lib2048.networks.lookups import (
     values_kernel,
 )
 from lib2048.networks.names import game_of, parse_network, with_game
-from lib2048.networks.stages import TOP, Stages, stages
+from lib2048.networks.stages import TOP, Stages, shown_stages, stages
 
 FORMS = ("afterstate", "state", "q")
+NEXT = ("shown", "hidden")
 MOST_WEIGHTS = (1 << 32) - 1  # so that a position fits 32 bits
 
 
 # What says where a weight lies: kernels believe it, so it stays what it was when it was made.
-FIXED = {"form", "tuples", "game", "block", "heads", "head_size", "stages", "blocks", "size"}
+FIXED = {
+    "form",
+    "next",
+    "tuples",
+    "game",
+    "block",
+    "heads",
+    "head_size",
+    "stages",
+    "blocks",
+    "size",
+}
 
 
 class Geometry:
@@ -55,6 +67,9 @@ class Geometry:
         top: the largest tile that marks a stage.
         promotion: whether a weight never accessed is read from the stage below, by default where
             there are stages (see `stages`).
+        next: of a game that shows more than its board, such as the next card of Threes!: 'shown',
+            one set of tables for each thing that may be shown (the default), or 'hidden', one for
+            all.
 
     Attributes:
         tuples: of cells.
@@ -69,7 +84,9 @@ class Geometry:
         MemoryError: for too many weights.
     """
 
-    def __init__(self, name, form="afterstate", optimistic=0.0, stages=0, top=TOP, promotion=None):
+    def __init__(
+        self, name, form="afterstate", optimistic=0.0, stages=0, top=TOP, promotion=None, next=None
+    ):
         if form not in FORMS:
             raise ValueError(f"unknown form {form!r}: use {', '.join(FORMS)}")
         self.name = name = with_game(name)
@@ -78,6 +95,7 @@ class Geometry:
         self.block, self._bits = layout(self.tuples)
         self.heads = 4 if form == "q" else 1
         self.head_size = np.uint64(self.block if form == "q" else 0)
+        self.next = _checked_next(self.game, next)
         self.stages = _stages_of(self, stages, top, promotion)
         self.blocks = self.heads * self.stages.count
         self.size = self.block * self.blocks
@@ -111,9 +129,9 @@ class Geometry:
         """The number of look-ups that make one value: 8 for each tuple."""
         return 8 * len(self.tuples)
 
-    def stage(self, board):
-        """Return the stage of a board, 0 … 2^g − 1."""
-        return self.stages.of(board)
+    def stage(self, board, word=0):
+        """Return the stage of a board, 0 … 2^g − 1, or what the word of its state shows."""
+        return self.stages.of(board, word)
 
     def positions(self, tuple_number, block=0):
         """Return where a tuple's weights lie: uint32[16^n], by plain index (see `Network.table`).
@@ -135,8 +153,9 @@ class Geometry:
     def arguments(self):
         """Return the geometry as the arguments that make it, {name: value}."""
         made = {"name": self.name, "form": self.form, "optimistic": self.optimistic}
-        marks, top = int(self.stages.marks), self.stages.top
-        return made | {"stages": marks, "top": top, "promotion": self.promotes}
+        marks = int(self.stages.marks) if self.stages.by_tiles else 0
+        made |= {"stages": marks, "top": self.stages.top, "promotion": self.promotes}
+        return made | ({"next": self.next} if self.next else {})
 
 
 class Network(Geometry):
@@ -263,7 +282,7 @@ class Network(Geometry):
         self.needs_tables("a new table")
         self.weights[self.positions(tuple_number, block)] = weights
 
-    def lookups(self, board, head=0):
+    def lookups(self, board, head=0, word=0):
         """List the look-ups of a board: [(tuple number, cells, plain index, weight)], 8 a tuple.
 
         The cells are where the tuple stands on the board in that symmetric image.  Plain Python,
@@ -274,7 +293,7 @@ class Network(Geometry):
         images, where = (map(to_exponents, symmetries(x, self.game)) for x in (board, numbers))
         looks = itertools.product(enumerate(self.tuples), zip(images, where))
         found = []
-        for ((number, cells), (image, stands)), place in zip(looks, self.places(board, head)):
+        for ((number, cells), (image, stands)), place in zip(looks, self.places(board, head, word)):
             index = sum(exponent << 4 * j for j, exponent in enumerate(image[list(cells)].tolist()))
             stood = tuple(stands[list(cells)].tolist())
             found.append((number, stood, index, float(self._weight(place))))
@@ -285,40 +304,47 @@ class Network(Geometry):
         unknown = self.weights[place] == 0 and self.promotes and place >= self.block
         return self.weights[place - np.uint32(self.block) if unknown else place]
 
-    def value(self, board):
-        """Return the value of one board: the sum of its look-ups, a float."""
-        return float(self.values([board])[0])
+    def value(self, board, word=0):
+        """Return the value of one board: the sum of its look-ups, a float.
 
-    def places(self, board, head=0):
+        word: of the state, where its game shows more than the board.
+        """
+        return float(self.values([board], words=[word])[0])
+
+    def places(self, board, head=0, word=0):
         """Return where the weights of a board's look-ups lie: uint32[8·m], in `weights`."""
         images = np.zeros(IMAGES, np.uint64)
         found = np.zeros(BOARDS_AT_ONCE * self.lookups_per_board, np.uint32)
         image_boards(np.array([board, 0, 0, 0], np.uint64), np.uint64(0), images, self.game)
         self.look(images, found, np.uint64(0))
         heads = np.tile(TURNED[:, head] * self.head_size, len(self.tuples))
-        moved = heads + np.uint64(self.stage(board) * self.block)
+        moved = heads + np.uint64(self.stage(board, word) * self.block)
         return self._kept(found[::BOARDS_AT_ONCE] + moved.astype(np.uint32))
 
     def _kept(self, places):
         """Return where weights lie that have these places in the full tables: there."""
         return places
 
-    def values(self, boards, head=0):
+    def values(self, boards, head=0, words=None):
         """Return the values of many boards: float32[len(boards)].
 
         Args:
             head: the action, for Q.
+            words: of their states, as many numbers; None where nothing but the board is shown.
         """
         if not isinstance(boards, np.ndarray):
             boards = np.array([np.uint64(board) for board in boards], np.uint64)
         fours = -(-len(boards) // BOARDS_AT_ONCE) * BOARDS_AT_ONCE
         padded, out = np.zeros(fours, np.uint64), np.zeros(fours, np.float32)
         padded[: len(boards)] = boards
+        told = np.zeros(fours, np.uint64)
+        told[: len(boards)] = 0 if words is None else words
         many_values()(
             self.look,
             self.values_of,
             self.weights,
             padded,
+            told,
             self.lookups_per_board,
             head,
             self.head_size,
@@ -332,10 +358,10 @@ class Network(Geometry):
         out = out[: len(boards)]
         return out + np.float32(self.optimistic) if self.optimistic else out
 
-    def add(self, board, amount, head=0):
+    def add(self, board, amount, head=0, word=0):
         """Add an amount to each weight of a board's look-ups, in turn (a shared one twice)."""
         self.needs_tables("learning")
-        for place in self.places(board, head):
+        for place in self.places(board, head, word):
             self.weights[place] = self._weight(place) + np.float32(amount)
 
     def folded(self):
@@ -357,7 +383,8 @@ class Network(Geometry):
 
     def __repr__(self):
         words = f"{len(self.tuples)} tuples, {self.size:,} weights, {self.nbytes / 2**20:,.0f} MiB"
-        several = f" in {self.stages.count} stages" if self.stages.marks else ""
+        several = f" in {self.stages.count} stages" if self.stages.by_tiles else ""
+        several += ", one set for each next card" if self.next == "shown" else ""
         return f"<network {self.name}: {words}{several}>"
 
 
@@ -381,9 +408,19 @@ def _check_form(network):
         )
 
 
+def _checked_next(game, said):
+    if not game.rules.SHOWN and said is not None:
+        raise ValueError(f"next {said}: {game.name} shows nothing but its board")
+    if said not in (None, *NEXT):
+        raise ValueError(f"next {said!r}: use {' or '.join(NEXT)}")
+    return (said or NEXT[0]) if game.rules.SHOWN else None
+
+
 def _stages_of(network, marks, top, promotion):
     if marks and (network.form != "afterstate" or network.game.rules is not WHOLE.rules):
         raise ValueError(f"network {network.name}: stages are for afterstates of 2048")
+    if network.next == "shown":
+        return shown_stages(network.game.rules.SEEN_BITS, network.block)
     return stages(marks, top, network.block, promotion)
 
 
@@ -399,6 +436,7 @@ def _checked_start(optimistic):
         types.FunctionType(LOOK_SIGNATURE),
         types.FunctionType(VALUES_SIGNATURE),
         types.float32[::1],
+        types.uint64[::1],
         types.uint64[::1],
         types.int64,
         types.int64,
@@ -416,6 +454,7 @@ def many_values(
     values_of,
     weights,
     boards,
+    words,
     lookups,
     head,
     size,
@@ -438,7 +477,7 @@ def many_values(
             turn = (i >> np.uint64(2)) & np.uint64(7)
             positions[i] += np.uint32(TURNED[turn, head] * size)
         if stages.marks:
-            stage_positions(boards, start, positions, np.uint64(0), many, stages)
+            stage_positions(boards, words, start, positions, np.uint64(0), many, stages)
         find_weights(weights, positions, np.uint64(0), many, stages)
         values_of(weights, positions, np.uint64(0), n, values)
         for i in range(np.uint64(BOARDS_AT_ONCE)):

@@ -5,6 +5,9 @@ number of four bits, one each for a 32768, a 16384, an 8192 and a 4096 on the bo
 are carried down, as in the paper's program (its text does not say so): of two 16384s one counts as
 a 16384, the other as an 8192.  The largest tile that makes a mark can be lowered; a tile above it
 counts as those that it was made of.
+
+Where a game shows its players more than a board, such as the next card of Threes!, that divides the
+tables in the same way: what is shown is the stage.
 """
 
 from typing import NamedTuple
@@ -26,7 +29,7 @@ class Stages(NamedTuple):
     """The stages of a network, as the numbers that kernels need; see `stages`."""
 
     marks: np.uint64  # g: how many tiles mark the stages, 0 for one stage
-    lowest: np.uint64  # exponent of the smallest of them
+    lowest: np.uint64  # exponent of the smallest of them, 0 where the state's word says the stage
     size: np.uint64  # from a weight of one stage to the same weight of the next
     below: np.uint64  # with promotion, from a weight to the one it starts from; 0 without
     line: np.uint64 = np.uint64(0)  # of a packed network, bits of a place in its line; else 0
@@ -39,11 +42,16 @@ class Stages(NamedTuple):
     @property
     def top(self):
         """The largest tile that marks a stage."""
-        return 1 << int(self.lowest + self.marks) - 1 if self.marks else TOP
+        return 1 << int(self.lowest + self.marks) - 1 if self.by_tiles else TOP
 
-    def of(self, board):
-        """Return the stage of a board, 0 … 2^g − 1."""
-        return int(stage_kernel(np.uint64(board), self.marks, self.lowest))
+    @property
+    def by_tiles(self):
+        """Whether there are stages, and tiles mark them."""
+        return bool(self.lowest)
+
+    def of(self, board, word=0):
+        """Return the stage of a state or afterstate, 0 … 2^g − 1."""
+        return int(stage_kernel(np.uint64(board), np.uint64(word), self.marks, self.lowest))
 
     def tiles(self, stage):
         """Return the tiles that mark a stage, the largest first; none for stage 0."""
@@ -82,6 +90,11 @@ def stages(marks=0, top=TOP, size=0, promotion=None):
     return Stages(*map(np.uint64, (marks, lowest, size, below, 0)))
 
 
+def shown_stages(bits, size):
+    """Return the `Stages` of a network that has tables for all that so many bits of a word say."""
+    return Stages(np.uint64(bits), ZERO, np.uint64(size), ZERO) if bits else ONE_STAGE
+
+
 def _one_stage(top, promotion):
     if promotion:
         raise ValueError("promotion: there are no stages to promote weights between")
@@ -99,8 +112,10 @@ def _copies(board, exponent):
 
 
 @kernel
-def stage_kernel(board, marks, lowest):
-    """Return the stage of a board, uint64; see `Stages` for the numbers."""
+def stage_kernel(board, word, marks, lowest):
+    """Return the stage of a board and its word, uint64; see `Stages` for the numbers."""
+    if lowest == ZERO:
+        return word & ((ONE << marks) - ONE)
     above, stage, tiles = lowest + marks, ZERO, ZERO
     exponent = np.uint64(LARGEST_EXPONENT)
     while exponent >= above and marks:
@@ -123,4 +138,4 @@ def next_stage(stage, after, reward, marks, lowest):
     """
     if reward < np.float32(ONE << lowest):
         return stage if reward >= np.float32(0) else ZERO  # illegal: any stage will do
-    return stage_kernel(after, marks, lowest)
+    return stage_kernel(after, ZERO, marks, lowest)

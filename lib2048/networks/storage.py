@@ -42,6 +42,7 @@ ABOUT = {  # what a file says of its network
     "stages": Form("i u", (), 0, MOST_MARKS),
     "top": Form("i u", (), 0, TOP),
     "promotion": Form("i u", (), 0, 1),
+    "next": Form("U", optional=True),
     "blocks": Form("uint8", (None,)),
     "unit": Form("f", (), TINY, 2.0**112, optional=True),  # so that float16 in it stays finite
     "own": Form("U", optional=True),
@@ -148,7 +149,8 @@ def _checked_geometry(arrays, path):
 def geometry_of(arrays):
     """Return the `Geometry` of the network that a file holds."""
     names = ("network", "form", "optimistic", "stages", "top", "promotion")
-    return Geometry(*(np.asarray(arrays[name]).item() for name in names))
+    given = (np.asarray(arrays[name]).item() for name in names)
+    return Geometry(*given, text(arrays, "next") or None)
 
 
 def check_sparse(network, arrays, names, path):

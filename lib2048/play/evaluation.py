@@ -8,7 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lib2048.game.board import initial, slide, spawn
+from lib2048.game.bits import WHOLE
+from lib2048.game.board import begin, next_state, slide
+from lib2048.game.game import Game
 from lib2048.game.rng import stream
 from lib2048.learn.settings import MOST_GAMES, MOST_THREADS, is_number
 from lib2048.machine.memory import check_memory
@@ -22,19 +24,20 @@ GAME_BYTES = 24  # score, largest tile, and what it takes to sum them up
 TEST_SEED = 2048  # no default seed of training: a test has luck that no training game had
 
 
-def reached(largest):
+def reached(largest, game=WHOLE):
     """Return {tile: share of games that reached it}, for the tiles that some game reached.
 
-    largest: exponents of each game's largest tile, int array.  Raises ValueError for other numbers.
+    largest: exponents of each game's largest tile, int array; game: `Game`, how tiles are written.
+    Raises ValueError for other numbers.
     """
     largest = np.asarray(largest)
     if largest.size and (largest.dtype.kind not in "iu" or largest.max() > 63):
         raise ValueError("exponents of largest tiles are whole numbers up to 63")
     tiles = range(1, int(largest.max(initial=0)) + 1)
-    return {1 << e: float((largest >= e).mean()) for e in tiles}
+    return {game.tile(e): float((largest >= e).mean()) for e in tiles}
 
 
-def statistics_block(scores, largest, label=None):
+def statistics_block(scores, largest, label=None, game=WHOLE):
     """Return the text that this field reads: mean, max, and how many games reached which tile.
 
     A line per tile: share of the games that reached it and, in brackets, share of the games whose
@@ -45,9 +48,9 @@ def statistics_block(scores, largest, label=None):
         return "no game is over yet"
     head = f"{label or len(scores)}\tmean = {scores.mean():.1f}\tmax = {scores.max():.0f}"
     lines = [
-        f"\t{tile}\t{share:.1%}\t({(largest == tile.bit_length() - 1).mean():.1%})"
-        for tile, share in reached(largest).items()
-        if tile.bit_length() - 1 >= largest.min()
+        f"\t{tile}\t{share:.1%}\t({(largest == exponent).mean():.1%})"
+        for exponent, (tile, share) in enumerate(reached(largest, game).items(), 1)
+        if exponent >= largest.min()
     ]
     return "\n".join([head, *lines])
 
@@ -61,6 +64,7 @@ class Result:
         largest: int64[games], exponents.
         moves: actions in all.
         seconds: time.
+        game: what was played.
     """
 
     name: str
@@ -68,6 +72,7 @@ class Result:
     largest: np.ndarray
     moves: int
     seconds: float
+    game: Game = WHOLE
 
     @property
     def mean(self):
@@ -91,7 +96,7 @@ class Result:
 
     def reached(self):
         """Return {tile: share of the games that reached it}."""
-        return reached(self.largest)
+        return reached(self.largest, self.game)
 
     def as_dict(self):
         """Return the result as the command line's JSON holds it."""
@@ -107,7 +112,7 @@ class Result:
         }
 
     def __str__(self):
-        return statistics_block(self.scores, self.largest)
+        return statistics_block(self.scores, self.largest, game=self.game)
 
     def __repr__(self):
         games = f"{len(self.scores):,} games"
@@ -163,7 +168,7 @@ def evaluate(
                 moves += int(rows[:, 2].sum())
                 shown.update(len(rows))
         seconds = time.perf_counter() - begin
-    return Result(who.name, scores[:at], largest[:at], moves, seconds)
+    return Result(who.name, scores[:at], largest[:at], moves, seconds, game_of(who))
 
 
 def _parts(who, first, games, seed):
@@ -181,6 +186,7 @@ class Step(NamedTuple):
     reward: int
     afterstate: np.uint64  # the board itself when the game is over
     value: float | None  # what the player expects after that reward; None if it has no values
+    word: np.uint64 = np.uint64(0)  # what the game remembers beside the board, see `Game.shown`
 
 
 def record_game(who, seed=1, number=0, game=None):
@@ -190,18 +196,21 @@ def record_game(who, seed=1, number=0, game=None):
     """
     who = player(who, game)
     game = game_of(who)
-    board, random = initial(stream(seed, number), game)
-    steps, decide = [], getattr(who, "decide", lambda board: _ask(who, board))
+    board, word, random = begin(stream(seed, number), game)
+    steps = []
     while True:
-        action, values = decide(board)
+        action, values = _ask(who, *game.seen(board, word))
         if action is None:
             break
         after, reward = slide(board, action, game)
         value = None if values is None else values[action] - reward
-        steps.append(Step(board, action, reward, after, value))
-        board, random = spawn(after, random, game)
-    return [*steps, Step(board, None, 0, board, None if values is None else 0.0)]
+        steps.append(Step(board, action, reward, after, value, word))
+        board, word, _, random = next_state(board, word, action, random, game)
+    return [*steps, Step(board, None, 0, board, None if values is None else 0.0, word)]
 
 
-def _ask(who, board):
-    return who.choose(board), who.values(board) if hasattr(who, "values") else None
+def _ask(who, *state):
+    """Return (action, values or None); state: a board, and its word where there is one."""
+    if hasattr(who, "decide"):
+        return who.decide(*state)
+    return who.choose(*state), who.values(*state) if hasattr(who, "values") else None

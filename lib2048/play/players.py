@@ -115,8 +115,9 @@ def _play_by_policy(policy, context, game, seed, first_game, results):
     actions = 0
     for row in range(len(results)):
         board, word, luck = rules.begin(stream_kernel(seed, first_game + row), game)
+        dealt = rules.points(board)
         score, length, board, luck = play_out(policy, context, game, board, word, luck)
-        results[row, 0], results[row, 1] = first_game + row, np.int64(score)
+        results[row, 0], results[row, 1] = first_game + row, np.int64(dealt + score)
         results[row, 2], results[row, 3] = length, np.int64(largest_exponent(board))
         actions += length
     return actions
@@ -143,7 +144,7 @@ class Player(Protocol):
 
     name: str
 
-    def choose(self, board) -> int | None:
+    def choose(self, board, word=0) -> int | None:
         """Return the action (0..3) on a board, or None when none is legal."""
 
     def play_games(self, first_game: int, count: int, seed: int) -> np.ndarray:
@@ -213,24 +214,24 @@ class NetworkPlayer:
         self.game = network.game
         self.functions, self.rule = functions_of(network), rule_of(network)
 
-    def values(self, board):
+    def values(self, board, word=0):
         """Return {action: reward + value of its afterstate} of the legal actions.
 
         For a state network the value is the expectation over the spawns, for Q it holds the
         reward already.
         """
-        return self.decide(board)[1]
+        return self.decide(board, word)[1]
 
-    def decide(self, board):
+    def decide(self, board, word=0):
         """Return (action or None, {action: reward + value}) of a board; see `values`."""
-        action, values = choose_action(self.network, self.functions, self.rule, board)
+        action, values = choose_action(self.network, self.functions, self.rule, board, word)
         pays = self.network.form != "q"
         legal = afterstates(board, self.game)
         return action, {a: float(values[a]) + reward * pays for a, _, reward in legal}
 
-    def choose(self, board):
+    def choose(self, board, word=0):
         """Return the action (0..3) on a board, or None when none is legal."""
-        return choose_action(self.network, self.functions, self.rule, board)[0]
+        return choose_action(self.network, self.functions, self.rule, board, word)[0]
 
     def play_games(self, first_game, count, seed):
         """Play games by number; return int64[count, 5], see records.RESULT_COLUMNS."""
@@ -282,21 +283,21 @@ class SearchPlayer:
         first = COUNTERS.index("leaves")
         return dict(zip(COUNTERS[first:], self.counters[first:].tolist(), strict=True))
 
-    def decide(self, board):
+    def decide(self, board, word=0):
         """Return (action or None, {action: reward + value}) of a board, searched."""
         self.stop[0] = 0
         if self.search.limits.plies < 3:
-            return self.search.decide(board)[:2]
+            return self.search.decide(board, word)[:2]
         with Crowd(1, flag=self.stop) as crowd:  # so that Ctrl-C is heard
-            return crowd.do(lambda: self.search.decide(board)[:2])
+            return crowd.do(lambda: self.search.decide(board, word)[:2])
 
-    def values(self, board):
+    def values(self, board, word=0):
         """Return {action: reward + value of its afterstate, searched} of the legal actions."""
-        return self.decide(board)[1]
+        return self.decide(board, word)[1]
 
-    def choose(self, board):
+    def choose(self, board, word=0):
         """Return the action (0..3) on a board, or None when none is legal."""
-        return self.decide(board)[0]
+        return self.decide(board, word)[0]
 
     def compile(self):
         """Compile, or load, what playing needs, without playing a game."""
@@ -343,17 +344,17 @@ class ValuePlayer:
         self.name, self.stop = name or getattr(values, "__name__", "values"), self.search.stop
         self.games_at_once = {1: 200, 2: 50}.get(depth, 10)
 
-    def decide(self, board):
+    def decide(self, board, word=0):
         """Return (action or None, {action: reward + value}) of a board, searched."""
-        return self.search.decide(board)[:2]
+        return self.search.decide(board, word)[:2]
 
-    def values(self, board):
+    def values(self, board, word=0):
         """Return {action: reward + value of its afterstate, searched} of the legal actions."""
-        return self.decide(board)[1]
+        return self.decide(board, word)[1]
 
-    def choose(self, board):
+    def choose(self, board, word=0):
         """Return the action (0..3) on a board, or None when none is legal."""
-        return self.decide(board)[0]
+        return self.decide(board, word)[0]
 
     def play_games(self, first_game, count, seed):
         """Play games by number; return int64[count, 5], see records.RESULT_COLUMNS."""

@@ -47,7 +47,7 @@ class BatchSearch:
         if self.game.rules is not WHOLE.rules and (self.plies, seconds) != (1, None):
             raise ValueError(f"{self.game.name}: only 2048 is searched over any value function")
 
-    def decide(self, board):
+    def decide(self, board, word=0):
         """Search one board; return (action or None, {action: reward + value}, plies reached)."""
         return self.decide_all([board])[0]
 

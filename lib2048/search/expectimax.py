@@ -122,8 +122,10 @@ def _list_leaves(memory, count):
 
     A stamp counts the leaves looked up so far; its value stands in the pool until as many others
     have followed.  Returns how many have to be looked up; they are listed in boards[PENDING …].
+    Where a game shows more than its board, the lowest bits beside a stamp say what was shown.
     """
     boards, leaves, stamps, counters = memory.boards, memory.leaves, memory.stamps, memory.counters
+    words = memory.words
     pending, legal, looked_up = ZERO, 0, counters[LOOKED_UP]
     oldest = looked_up - (len(leaves) >> 1) + 4 * MOST_STATES
     for i in range(ZERO, count):
@@ -132,14 +134,17 @@ def _list_leaves(memory, count):
             stamps[i] = -1
             continue
         legal += 1
-        mixed = (board ^ (board >> np.uint64(29))) * GOLDEN
+        shown = words[STATES + (i >> TWO)] & rules.SEEN
+        mixed = (board ^ (board >> np.uint64(29)) ^ shown << np.uint64(32)) * GOLDEN
         slot = (mixed >> np.uint64(64 - LEAF_BITS)) << ONE
-        if leaves[slot] != board or np.int64(leaves[slot + ONE]) < oldest:
+        known = leaves[slot] == board and leaves[slot + ONE] & rules.SEEN == shown
+        if not known or np.int64(leaves[slot + ONE] >> rules.SEEN_BITS) < oldest:
             looked_up += 1
-            leaves[slot], leaves[slot + ONE] = board, np.uint64(looked_up)
-            boards[PENDING + pending] = board
+            leaves[slot] = board
+            leaves[slot + ONE] = np.uint64(looked_up) << rules.SEEN_BITS | shown
+            boards[PENDING + pending], words[PENDING + pending] = board, shown
             pending += ONE
-        stamps[i] = np.int64(leaves[slot + ONE])
+        stamps[i] = np.int64(leaves[slot + ONE] >> rules.SEEN_BITS)
     counters[LOOKED_UP] = looked_up
     counters[LEAVES] += legal
     return pending
@@ -154,6 +159,7 @@ def _look_up_leaves(network, limits, memory, last, count):
     if count == ZERO:
         return
     weights, boards, positions = network.weights, memory.boards, memory.positions
+    words, stages = memory.words, limits.stages
     pool, values = memory.pool, memory.values
     size = np.uint64(len(positions)) // np.uint64(MOST_STATES)  # 4n
     for at in range(count, count + THREE):
@@ -162,7 +168,7 @@ def _look_up_leaves(network, limits, memory, last, count):
         image_boards(boards, PENDING + QUAD * g, boards, limits.game)
         network.look(boards, positions, g * size)
         if limits.stages.marks:
-            stage_positions(boards, PENDING + QUAD * g, positions, g * size, size, limits.stages)
+            stage_positions(boards, words, PENDING + QUAD * g, positions, g * size, size, stages)
         for i in range(g * size, (g + ONE) * size):
             prefetch(weights, positions[i] >> limits.stages.line)
     mask = np.uint64(len(pool) - 1)
@@ -220,12 +226,13 @@ def _outcomes(limits, memory, after, word, action, moved, at):
 
 
 @kernel
-def _keep_rare(boards, chances, count):
+def _keep_rare(boards, words, chances, count):
     """Leave only the rare ones of `count` outcomes at STATES; return how many they are."""
     kept = ZERO
     for s in range(STATES, STATES + count):
         if chances[s] < RARE:
             boards[STATES + kept], chances[STATES + kept] = boards[s], chances[s]
+            words[STATES + kept] = words[s]
             kept += ONE
     return kept
 
@@ -239,7 +246,7 @@ def _mean_one_ply(network, limits, memory, after, word, action, moved, rare):
     count, total = _outcomes(limits, memory, after, word, action, moved, STATES)
     chances = memory.chances
     if rare:
-        count = _keep_rare(memory.boards, chances, count)
+        count = _keep_rare(memory.boards, memory.words, chances, count)
     _one_ply(network, limits, memory, count)
     points = 0.0
     for s in range(ZERO, count):
@@ -254,6 +261,7 @@ def chance_value(network, limits, memory, after, word, action, moved, plies):
     word, action, moved: as a game's spawn is told.  Meaningless once counters[ABORTED] is set.
     """
     table, known, counters = memory.table, memory.known, memory.counters
+    word &= rules.SEEN  # what a player does not know is anything that may be
     after, word, action, moved, key = rules.image(after, word, action, moved, limits.game)
     slot, remember = table_slot(key ^ np.uint64(plies), len(table) >> 1), len(table) > 2
     counters[PROBES] += 1
@@ -300,11 +308,11 @@ def chance_value(network, limits, memory, after, word, action, moved, plies):
 
 
 @part
-def _root_one_ply(network, limits, memory, board):
+def _root_one_ply(network, limits, memory, board, word):
     """Write the root's four 1-ply values into values[ROOT …], −inf where illegal; return how many
     are legal."""
     values, stamps, legal = memory.values, memory.stamps, 0
-    memory.boards[STATES] = board
+    memory.boards[STATES], memory.words[STATES] = board, word
     _one_ply(network, limits, memory, ONE)
     for a in range(ZERO, QUAD):
         values[ROOT + a] = ILLEGAL
@@ -361,7 +369,7 @@ def decide_kernel(network, limits, memory, board, word):
     counters[ABORTED] = 0
     if limits.ticks:
         counters[DEADLINE] = ticks(limits.clock) + limits.ticks
-    legal = _root_one_ply(network, limits, memory, board)
+    legal = _root_one_ply(network, limits, memory, board, word)
     best, reached = _best_of(values, ALL_ACTIONS), 1
     if limits.ticks and legal < 2:
         return best, reached
@@ -418,11 +426,11 @@ def search_policy(context, game, board, word, luck):
     return action, after, reward, luck
 
 
-@compiled(types.Tuple((types.uint64, types.int64))(CONTEXT, types.uint64))
-def decide(context, board):
+@compiled(types.Tuple((types.uint64, types.int64))(CONTEXT, types.uint64, types.uint64))
+def decide(context, board, word):
     """Choose on one board; return (action or 4, plies)."""
     network, limits, memory = _parts(context)
-    return decide_kernel(network, limits, memory, board, ZERO)
+    return decide_kernel(network, limits, memory, board, word)
 
 
 @compiled(types.float32(CONTEXT, types.uint64, types.int64))
@@ -456,6 +464,8 @@ class Search:
             raise ValueError(f"reduce {reduce!r}: say True or False")
         if network.form != "afterstate":
             raise ValueError(f"network {network.name}: search needs values of afterstates")
+        if reduce and "four" not in network.game.rules.OPTIONS:
+            raise ValueError(f"network {network.name}: reduce is for 2048, where a 4 is rare")
         self.network, self.table_mib = network, table_mib
         self.stop, self._own = np.zeros(1, np.int64), None
         address, tick = clock() if seconds else (0, 1.0)
@@ -487,10 +497,10 @@ class Search:
             self._own[MEMORY].leaves[:], self._own[MEMORY].table[:] = 0, 0
         return self._own
 
-    def decide(self, board):
+    def decide(self, board, word=0):
         """Search one board; return (action or None, {action: reward + value}, plies reached)."""
-        context = self._cleared()
-        action, plies = self.network.game.bind(decide)()(context, np.uint64(board))
+        context, state = self._cleared(), (np.uint64(board), np.uint64(word))
+        action, plies = self.network.game.bind(decide)()(context, *state)
         values = context[MEMORY].values[int(ROOT) : int(ROOT) + 4]
         found = {a: float(value) for a, value in enumerate(values) if value != ILLEGAL}
         return (None if action == 4 else int(action)), found, int(plies)

@@ -242,7 +242,7 @@ class SearchTree:
         searched; 'leaves' counts repeated ones, 'looked_up' does not.
         """
         context = self.search.context(self.table_mib if table else 0)
-        self.game.bind(decide)()(context, self.root.board)
+        self.game.bind(decide)()(context, self.root.board, np.uint64(0))
         names = COUNTERS[COUNTERS.index("leaves") :]
         return dict(zip(names, context[MEMORY].counters[-len(names) :].tolist(), strict=True))
 

@@ -38,5 +38,5 @@ def play(settings, network, actions, stop):
 def test_row(actions, plies, result):
     """Return what test games gave as a row of EVALUATION_COLUMNS; result: `Result`."""
     row = {"actions": actions, "plies": plies, "games": len(result.scores)}
-    row |= summary(result.scores, result.largest)
+    row |= summary(result.scores, result.largest, result.game)
     return row | {"moves_per_s": round(result.moves_per_s)}

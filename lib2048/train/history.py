@@ -6,7 +6,7 @@ import threading
 
 import numpy as np
 
-from lib2048.game.board import LARGEST_EXPONENT
+from lib2048.game.bits import LARGEST_EXPONENT, WHOLE
 from lib2048.machine.arrays import Form, check_arrays
 from lib2048.machine.extras import package
 from lib2048.play.evaluation import reached, statistics_block
@@ -15,7 +15,8 @@ from lib2048.play.statistics import mean_ci95
 BLOCK = 1000  # games in a row of a history
 COLUMNS = 6  # numbers that are kept of a game
 LARGEST = (2.0**53, 2.0**53, LARGEST_EXPONENT, 2.0**53, 2.0**53)  # of each, but the rate
-TILES = (512, 1024, 2048, 4096, 8192, 16384, 32768)
+EXPONENTS = range(9, LARGEST_EXPONENT + 1)  # of the tiles whose shares a curve holds
+TILES = tuple(map(WHOLE.tile, EXPONENTS))  # 512 … 32768 in 2048
 HISTORY, EVALUATIONS, STAGES = "history.csv", "evaluations.csv", "stages.csv"
 
 
@@ -29,6 +30,7 @@ class History:
 
     Args:
         block: games in a row of `frame`.
+        game: the `Game` that was played.
 
     Attributes:
         scores, lengths, largest, starts: int64[games], in the order in which the games ended; where
@@ -48,8 +50,9 @@ class History:
             games that were read from a file, where the first game by another rate began.
     """
 
-    def __init__(self, block=BLOCK, rows=None):
-        self.block, self._rows = block, [] if rows is None else [np.asarray(rows, np.float64)]
+    def __init__(self, block=BLOCK, rows=None, game=WHOLE):
+        self.game, self.block = game, block
+        self._rows = [] if rows is None else [np.asarray(rows, np.float64)]
         self._lock = threading.Lock()  # a cell may look while a thread trains
         self.count = sum(map(len, self._rows))
         self.stopped, self.actions, self.took = False, 0, 0.0
@@ -118,7 +121,7 @@ class History:
         whole = np.flatnonzero(rows[:, 4] == 0)
         ends = range(self.block, len(whole) + 1, self.block)
         blocks = (whole[end - self.block : end] for end in ends)
-        return [_block(rows[games], games[-1], totals[games[-1]]) for games in blocks]
+        return [_block(rows[games], games[-1], totals[games[-1]], self.game) for games in blocks]
 
     def latest(self, games=BLOCK):
         """Return the row of `table` that the last whole games make (all, if fewer), {} without any.
@@ -126,7 +129,7 @@ class History:
         Its games and actions are all so far, those of unfinished games included.
         """
         rows = self.last(games)
-        return _block(rows, self.count - 1, self.actions) if len(rows) else {}
+        return _block(rows, self.count - 1, self.actions, self.game) if len(rows) else {}
 
     @property
     def frame(self):
@@ -139,18 +142,18 @@ class History:
 
     @property
     def evaluation_frame(self):
-        """The test games on the way as a pandas frame; see EVALUATION_COLUMNS."""
-        return package("pandas").DataFrame(self.evaluations, columns=EVALUATION_COLUMNS)
+        """The test games on the way as a pandas frame; see `evaluation_columns`."""
+        return package("pandas").DataFrame(self.evaluations, columns=evaluation_columns(self.game))
 
     def csv(self):
         """Return the curve as CSV text."""
-        return csv_text(CURVE_COLUMNS, self.table())
+        return csv_text(curve_columns(self.game), self.table())
 
     def texts(self):
         """Return what a run folder holds of it, {file name: CSV text}."""
         texts = {HISTORY: self.csv()}
         if self.evaluations:
-            texts[EVALUATIONS] = csv_text(EVALUATION_COLUMNS, self.evaluations)
+            texts[EVALUATIONS] = csv_text(evaluation_columns(self.game), self.evaluations)
         if len(self.visits) > 1:
             rows = [{"stage": n, "actions": int(count)} for n, count in enumerate(self.visits)]
             texts[STAGES] = csv_text(("stage", "actions"), rows)
@@ -162,7 +165,7 @@ class History:
         if self.count and not len(last):
             return "no game from the initial state is over yet"
         scores, largest = last[:, 0].astype(np.int64), last[:, 2].astype(np.int64)
-        return statistics_block(scores, largest, self.count)
+        return statistics_block(scores, largest, self.count, self.game)
 
     def __repr__(self):
         if not self.count:
@@ -172,19 +175,19 @@ class History:
         return f"<history: {games:,} games, {actions:,} actions, {told}>"
 
 
-def _block(rows, last, actions):
+def _block(rows, last, actions, game):
     """Return a row of the curve: of some games, the last of them, and the actions up to its end."""
     row = {"games": int(last) + 1, "actions": int(actions), "seconds": round(rows[-1, 3], 2)}
-    row |= summary(rows[:, 0], rows[:, 2].astype(np.int64))
+    row |= summary(rows[:, 0], rows[:, 2].astype(np.int64), game)
     return row | {"rate": float(rows[-1, 5])}
 
 
-def summary(scores, largest):
+def summary(scores, largest, game=WHOLE):
     """Return what rows of a curve and of test games say of games: mean, ci95, max, reached_TILE."""
     mean, ci95 = mean_ci95(scores)
     row = {"mean": round(mean, 1), "ci95": round(ci95, 1), "max": int(scores.max())}
-    shares = reached(largest)
-    return row | {f"reached_{tile}": shares.get(tile, 0.0) for tile in TILES}
+    shares, tiles = reached(largest, game), map(game.tile, EXPONENTS)
+    return row | {f"reached_{tile}": shares.get(tile, 0.0) for tile in tiles}
 
 
 def _change(actions, before, rate):
@@ -198,9 +201,22 @@ def _changes(rows):
     return [_change(ends[n], *rates[n : n + 2]) for n in at]
 
 
-_SHARES = tuple(f"reached_{tile}" for tile in TILES)
-CURVE_COLUMNS = ("games", "actions", "seconds", "mean", "ci95", "max", *_SHARES, "rate")
-EVALUATION_COLUMNS = ("actions", "plies", "games", "mean", "ci95", "max", "moves_per_s", *_SHARES)
+def curve_columns(game=WHOLE):
+    """Return the names of the columns of a game's learning curves."""
+    return ("games", "actions", "seconds", "mean", "ci95", "max", *_shares(game), "rate")
+
+
+def evaluation_columns(game=WHOLE):
+    """Return the names of the columns of a game's test games on the way."""
+    known = ("actions", "plies", "games", "mean", "ci95", "max", "moves_per_s")
+    return (*known, *_shares(game))
+
+
+def _shares(game):
+    return [f"reached_{game.tile(exponent)}" for exponent in EXPONENTS]
+
+
+EVALUATION_COLUMNS = evaluation_columns()
 
 
 def csv_text(columns, rows):
@@ -212,9 +228,9 @@ def csv_text(columns, rows):
     return text.getvalue()
 
 
-def as_array(evaluations):
-    """Return what test games gave as float64[rows, EVALUATION_COLUMNS], for a checkpoint."""
-    rows = [[row[name] for name in EVALUATION_COLUMNS] for row in evaluations]
+def as_array(evaluations, game=WHOLE):
+    """Return what test games gave as float64[rows, `evaluation_columns`], for a checkpoint."""
+    rows = [[row[name] for name in evaluation_columns(game)] for row in evaluations]
     return np.array(rows, np.float64).reshape(len(rows), len(EVALUATION_COLUMNS))
 
 
@@ -234,8 +250,8 @@ def check_history(arrays, path):
     check_arrays(arrays, forms, path)
 
 
-def as_rows(array):
+def as_rows(array, game=WHOLE):
     """Return what `as_array` made of a list of dicts as that list."""
     whole = ("actions", "plies", "games", "max", "moves_per_s")
-    rows = (dict(zip(EVALUATION_COLUMNS, row, strict=True)) for row in array.tolist())
+    rows = (dict(zip(evaluation_columns(game), row, strict=True)) for row in array.tolist())
     return [{k: int(x) if k in whole else x for k, x in row.items()} for row in rows]

@@ -73,7 +73,7 @@ class Run:
         if not resume:
             self.learner.check_room()
         checkups.players(settings, self.tested)  # which refuses a depth that cannot be
-        self._rate, self.history = settings.rate, History()
+        self._rate, self.history = settings.rate, History(game=settings.game)
         self.history.visits = self.learner.visits
         self._before = 0.0  # the clock: seconds so far, and since when
         self._started: float | None = None
@@ -348,7 +348,7 @@ class Run:
         return {
             **self.learner.arrays(),
             "history": self.history.rows,
-            "evaluations": as_array(self.history.evaluations),
+            "evaluations": as_array(self.history.evaluations, self.settings.game),
             "seconds": np.array(self.seconds),
             "rate": np.array(self._rate),
         }
@@ -361,8 +361,8 @@ class Run:
         check_history(arrays, arrays.path)
         self.learner.restore(arrays, arrays.path)
         self._rate = float(arrays["rate"])
-        self.history = History(rows=arrays["history"])
-        self.history.evaluations = as_rows(arrays["evaluations"])
+        self.history = History(rows=arrays["history"], game=self.settings.game)
+        self.history.evaluations = as_rows(arrays["evaluations"], self.settings.game)
         self._before = float(arrays["seconds"])
         self._mark()
         self._kept = self._extent() if self.folder and self.folder.is_finished else None

@@ -143,7 +143,7 @@ class RateExplorer(NetworkExplorer):
         curves = draw.curves({"rate": curve}, "actions", "its rate |E| / A in %", width=440)
         said = f"index {thousands(found['index'][found['place']])}\nrate now {curve[-1][1]:.1f} %"
         cells = found["cells"][found["place"]]
-        return draw.row([draw.tuple(cells, self.boards[0], caption=said), curves])
+        return draw.row([draw.tuple(cells, self.boards[0], caption=said, game=self._grid), curves])
 
 
 def _rates(kept):

@@ -1,13 +1,12 @@
 // Exact small boards: choose a state, take an action, let luck spawn a tile.  The kernel says what
 // everything is worth; turns go back and forth on the page.
 
+import { ACTIONS, stream } from "../../show/widgets/game.js";
 import {
-  ACTIONS, FOUR_CHANCE, fromHex, inWords, placeInWords, possible, readCells, tileOf, toHex,
-} from "../../show/widgets/game.js";
-import {
-  actionOf, button, enable, furnish, make, points, row, table, tileFace,
+  Board, actionOf, button, enable, furnish, make, points, row, table,
 } from "../../show/widgets/board.js";
 import { Editor } from "../../show/widgets/editor.js";
+import { rulesOf } from "../../show/widgets/games.js";
 import { exploring } from "../../show/widgets/jupyter.js";
 
 const NEAR = 1e-12; // of a number: two that differ by less are equal but for rounding
@@ -31,48 +30,22 @@ const odds = (chance) =>
   (chance > 0 && chance < 5e-5 ? "< 0.01 %" : `${points(100 * chance, sure(chance) ? 0 : 2)} %`);
 
 class Small extends Editor {
-  // about: {rows, columns, name, short, tiles, best, own}; position: a packed board as hexadecimal digits.
+  // about: {game, name, short, tiles, best, own}; position: a packed board as hexadecimal digits.
   constructor(root, { about, position, send, changed }) {
-    super(root, send, "Look at this", "Stay at this state", about.columns);
+    super(root, send, "Look at this", "Stay at this state", rulesOf(about.game));
     Object.assign(this, { about, changed, position, past: [] });
     this.build();
     this.look(position);
   }
 
   get here() {
-    return this.cells(this.position);
-  }
-
-  read(text) {
-    const { rows, columns } = this.about;
-    return possible(readCells(text, rows * columns, columns));
-  }
-
-  // ---- boards: packed into the upper left corner of 4×4
-
-  cells(position) {
-    const { rows, columns } = this.about;
-    return fromHex(position).filter((_, cell) => cell >> 2 < rows && (cell & 3) < columns);
-  }
-
-  packed(cells) {
-    const whole = Array(16).fill(0);
-    const { columns } = this.about;
-    cells.forEach((e, n) => (whole[4 * Math.floor(n / columns) + (n % columns)] = e));
-    return toHex(whole);
+    return this.rules.fromHex(this.position);
   }
 
   picture(position, fresh = null) {
-    const { columns } = this.about;
-    const cells = this.cells(position);
-    const faces = cells.map((exponent, cell) => {
-      const face = exponent ? tileFace(exponent) : make("span.lib-cell");
-      return make("div", { class: cell === fresh ? "lib-tile lib-fresh" : "lib-tile" }, face);
-    });
-    return make("div.lib-mini", {
-      style: `--columns: ${columns}`, role: "img",
-      "aria-label": `board: ${inWords(cells, columns)}`,
-    }, ...faces);
+    const board = new Board("board", this.rules);
+    board.show(this.rules.fromHex(position), fresh);
+    return make("div.lib-mini", board.element);
   }
 
   // ---- what is on the page
@@ -113,7 +86,7 @@ class Small extends Editor {
   }
 
   use(cells) {
-    this.look(this.packed(cells), [], () => {
+    this.look(this.rules.toHex(cells), [], () => {
       this.closeForm();
       this.moved();
     });
@@ -130,12 +103,7 @@ class Small extends Editor {
   }
 
   begin() {
-    const cells = this.here.map(() => 0);
-    for (let tile = 0; tile < 2; tile++) {
-      const empty = [...cells.keys()].filter((cell) => !cells[cell]);
-      cells[empty[Math.floor(Math.random() * empty.length)]] = Math.random() < FOUR_CHANCE ? 2 : 1;
-    }
-    this.use(cells);
+    this.use(this.rules.begin(stream(Math.floor(Math.random() * 2 ** 53), 0)).cells);
   }
 
   act(action) {
@@ -222,14 +190,14 @@ class Small extends Editor {
   }
 
   spawns({ spawns }) {
-    const { columns, short } = this.about;
+    const { about: { short }, rules } = this;
     const [best, own] = ["best", "own"].map((kind) => apart(spawns.map((spawn) => spawn[kind])));
     return spawns.map((spawn, n) => {
       const { cell, exponent, chance } = spawn;
       const lines = [`V* ${best[n]}`, `${short} ${own[n]}`];
       const data = {
         "data-best": spawn.best, "data-own": spawn.own, "data-spawn": `${cell}:${exponent}`,
-        title: `a ${tileOf(exponent)} in ${placeInWords(cell, columns)}`,
+        title: `a ${rules.tiles[exponent]} in ${rules.placeInWords(cell)}`,
       };
       return this.card(odds(chance), spawn.board, lines, () => this.spawn(spawn),
         { fresh: cell, data });

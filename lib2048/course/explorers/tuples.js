@@ -1,30 +1,31 @@
 // A tuple on a board: its size, its index digit by digit, its eight placements.  All that needs no
 // kernel; weights, visits and how an entry went through training are asked of one.
 
-import {
-  ACTIONS, LARGEST, fromHex, placeInWords, possible, readBoard, tileOf, toHex,
-} from "../../show/widgets/game.js";
+import { ACTIONS, LARGEST } from "../../show/widgets/game.js";
 import {
   Board, box, button, counted, enable, furnish, grouped, holdKeys, make, menu, messageLine, points,
-  putWords, row,
+  putWords, row, sizes,
 } from "../../show/widgets/board.js";
 import { Chart, brief } from "../../show/widgets/chart.js";
+import { rulesOf } from "../../show/widgets/games.js";
 import { rendering } from "../../show/widgets/jupyter.js";
 import { Mind } from "../../show/widgets/mind.js";
 
 const WEIGHT_BYTES = 4n;
 const MOST_WEIGHTS = 4294967295n; // of a network of this library: a place fits 32 bits
 const UNITS = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
-const GOES = { arrowup: -4, arrowright: 1, arrowdown: 4, arrowleft: -1 };
+const GOES = { arrowup: [-1, 0], arrowright: [0, 1], arrowdown: [1, 0], arrowleft: [0, -1] };
 
 class Tuples {
   // boards: a text of 16 hexadecimal digits each; cells: the tuple at first; images: where each cell
-  // of the eight images stands on the board; inside: the board's cells; network: {name, words, form,
+  // of the eight images stands on the board; game: what Python tells of it; network: {name, words, form,
   // places: of each tuple the eight, optimistic} or null; counted: {are, words, word}; charts: [{title,
   // lines, most, steep}]; trouble: words to begin with; send: takes questions.
-  constructor(root, { boards, cells, send, ...about }) {
-    Object.assign(this, { root, ...about, tuple: cells, at: 0, focused: 0 });
-    this.boards = boards.match(/.{16}/g).map(fromHex);
+  // Cells of a tuple have the library's numbers, 4 × row + column on any board; `cells` holds the board,
+  // and `focused` is one of its places.
+  constructor(root, { boards, cells, game, send, ...about }) {
+    Object.assign(this, { root, ...about, rules: rulesOf(game), tuple: cells, at: 0, focused: 0 });
+    this.boards = boards.match(/.{16}/g).map((text) => this.rules.fromHex(text));
     this.cells = [...this.boards[0]];
     this.mind = new Mind(send, (words) => this.say(words));
     this.build();
@@ -53,12 +54,13 @@ class Tuples {
   }
 
   frame() {
-    this.board = new Board("board");
-    this.picks = [...Array(16).keys()].map((cell) => make("button.lib-pick", {
-      type: "button", onclick: () => this.toggle(cell),
-      onfocus: () => this.focusOn(cell),
+    const { rules } = this;
+    this.board = new Board("board", rules);
+    this.picks = rules.cells.map((place) => make("button.lib-pick", {
+      type: "button", onclick: () => this.toggle(rules.packed(place)),
+      onfocus: () => this.focusOn(place),
     }, make("span")));
-    const cells = make("div.lib-cells.lib-picks", ...this.picks);
+    const cells = make("div.lib-cells.lib-picks", { style: sizes(rules) }, ...this.picks);
     return make("div.lib-frame", this.board.element, cells);
   }
 
@@ -77,7 +79,8 @@ class Tuples {
 
   position() {
     this.text = make("textarea", {
-      "aria-label": "Board: 16 tiles, to edit or paste", rows: 4, autocomplete: "off",
+      "aria-label": `Board: ${this.rules.cells.length} tiles, to edit or paste`,
+      rows: this.rules.rows, autocomplete: "off",
       spellcheck: "false", onchange: () => this.typed(),
       onkeydown: (event) => event.key === "Enter" && !event.shiftKey && this.entered(event),
     });
@@ -104,7 +107,8 @@ class Tuples {
   }
 
   sizes() {
-    const tops = [7, 8, 9, 10, 11, 12, 13, 14, 15].map((exponent) => [exponent, tileOf(exponent)]);
+    const tops = [7, 8, 9, 10, 11, 12, 13, 14, 15].map((exponent) =>
+      [exponent, this.rules.tiles[exponent]]);
     this.top = menu("Largest tile", tops, () => this.measure());
     this.top.value = LARGEST;
     this.size = make("p.lib-size");
@@ -121,8 +125,8 @@ class Tuples {
 
   cards() {
     this.places = [...Array(8).keys()].map((n) => {
-      const mini = make("span.lib-placing", { "aria-hidden": "true" },
-        ...Array.from({ length: 16 }, () => make("i")));
+      const mini = make("span.lib-placing", { "aria-hidden": "true", style: sizes(this.rules) },
+        ...this.rules.cells.map(() => make("i")));
       const card = { mini, words: make("span") };
       card.element = make("button.lib-place", {
         type: "button", onclick: () => this.choose(this.eight()[n]),
@@ -161,28 +165,40 @@ class Tuples {
     const plot = this.plots.find(({ place }) => place === event.target);
     if (plot?.pressed(key, event.shiftKey)) return true;
     const step = GOES[key];
+    const here = this.rules.packed(this.focused);
     if (key === "pageup" || key === "pagedown") this.go(this.at + (key === "pageup" ? -1 : 1));
     else if (key === "c") this.choose([]);
     else if (step) this.walk(step);
-    else if (key === " ") this.toggle(this.focused);
-    else if (key === "+" || key === "=") this.change(this.focused, 1);
-    else if (key === "-") this.change(this.focused, -1);
+    else if (key === " ") this.toggle(here);
+    else if (key === "+" || key === "=") this.change(here, 1);
+    else if (key === "-") this.change(here, -1);
     else return false;
     return true;
   }
 
   // Move the keyboard to a neighbouring cell, or to where it was.
-  walk(step) {
+  walk([down, right]) {
+    const { rows, columns } = this.rules;
     const inside = document.activeElement.closest(".lib-pick");
-    const [row, column] = [this.focused >> 2, this.focused & 3];
-    const open = Math.abs(step) === 4 ? row + step / 4 : column + step;
-    if (inside && open >= 0 && open < 4) this.focusOn(this.focused + step);
+    const row = Math.floor(this.focused / columns) + down;
+    const column = (this.focused % columns) + right;
+    const open = row >= 0 && row < rows && column >= 0 && column < columns;
+    if (inside && open) this.focusOn(columns * row + column);
     this.picks[this.focused].focus();
   }
 
-  focusOn(cell) {
-    this.focused = cell;
-    this.picks.forEach((pick, n) => (pick.tabIndex = n === cell ? 0 : -1));
+  focusOn(place) {
+    this.focused = place;
+    this.picks.forEach((pick, n) => (pick.tabIndex = n === place ? 0 : -1));
+  }
+
+  // The exponent in a cell of a tuple, and its tile in words.
+  inCell(cell) {
+    return this.cells[this.rules.cellOf(cell)];
+  }
+
+  tileIn(cell) {
+    return this.rules.tiles[this.inCell(cell)] || "empty";
   }
 
   // ---- the tuple
@@ -204,9 +220,8 @@ class Tuples {
   }
 
   toggle(cell) {
-    if (!this.inside.includes(cell)) return;
     const without = this.tuple.filter((other) => other !== cell);
-    this.focusOn(cell);
+    this.focusOn(this.rules.cellOf(cell));
     this.choose(without.length < this.tuple.length ? without : [...this.tuple, cell]);
   }
 
@@ -233,19 +248,15 @@ class Tuples {
   }
 
   change(cell, by) {
-    const exponent = this.cells[cell] + by;
-    if (!this.inside.includes(cell) || exponent < 0 || exponent > LARGEST) return;
-    this.cells[cell] = exponent;
+    const exponent = this.inCell(cell) + by;
+    if (exponent < 0 || exponent > LARGEST) return;
+    this.cells[this.rules.cellOf(cell)] = exponent;
     this.draw();
   }
 
   typed() {
     try {
-      const cells = readBoard(this.text.value);
-      if (cells.some((exponent, cell) => exponent && !this.inside.includes(cell))) {
-        throw new Error(`the boards of this network have ${this.inside.length} cells`);
-      }
-      this.cells = cells;
+      this.cells = this.rules.readBoard(this.text.value);
       this.draw();
     } catch (error) {
       this.say(`This is no board: ${error.message}.`, true);
@@ -256,7 +267,7 @@ class Tuples {
 
   draw() {
     this.board.show(this.cells);
-    this.text.value = inTiles(this.cells);
+    this.text.value = this.inTiles;
     if (this.slider) this.slider.value = this.at + 1;
     const own = this.boards.length && this.cells.join() !== this.boards[this.at].join();
     if (this.where) this.where.textContent = `${points(this.at + 1)} of ` +
@@ -269,18 +280,25 @@ class Tuples {
     this.ask();
   }
 
+  // The board as text, a line each row.
+  get inTiles() {
+    const { lines, tiles } = this.rules;
+    return lines[3].map((row) => row.map((place) => tiles[this.cells[place]]).join(" ")).join("\n");
+  }
+
   mark() {
-    this.picks.forEach((pick, cell) => {
+    const { rules } = this;
+    this.picks.forEach((pick, place) => {
+      const cell = rules.packed(place);
       const digit = this.tuple.indexOf(cell);
       const taken = digit >= 0 ? `digit ${digit} of the tuple` : "not in the tuple";
       pick.firstChild.textContent = digit >= 0 ? digit : "";
       pick.setAttribute("aria-pressed", String(digit >= 0));
       pick.setAttribute("aria-label",
-        `${placeInWords(cell)}: ${tileOf(this.cells[cell]) || "empty"}, ${taken}`);
-      enable(pick, this.inside.includes(cell));
+        `${rules.placeInWords(place)}: ${this.tileIn(cell)}, ${taken}`);
     });
     this.focusOn(this.focused);
-    this.root.dataset.board = toHex(this.cells);
+    this.root.dataset.board = rules.toHex(this.cells);
     this.root.dataset.tuple = this.tuple.join(" ");
   }
 
@@ -289,7 +307,7 @@ class Tuples {
     const top = Number(this.top.value);
     const all = 16n ** BigInt(n);
     const some = BigInt(top + 1) ** BigInt(n);
-    const few = top < LARGEST ? `; with tiles up to ${tileOf(top)} only ${amountOf(top + 1, n)}, ` +
+    const few = top < LARGEST ? `; with tiles up to ${this.rules.tiles[top]} only ${amountOf(top + 1, n)}, ` +
       `${fine(Number((some * 100000n) / all) / 1000)} % of that` : "";
     const words = !n ? "No cells yet: a tuple reads one or more." :
       `${n}-tuple: ${amountOf(16, n)}${few}.`;
@@ -304,10 +322,10 @@ class Tuples {
     while (this.rows.children.length < tuple.length) this.rows.append(this.row());
     [...this.rows.children].forEach((row, j) => {
       const [digit, cell, tile, counts] = row.children;
-      const exponent = this.cells[tuple[j]];
+      const exponent = this.inCell(tuple[j]);
       digit.textContent = j;
       cell.textContent = tuple[j];
-      tile.textContent = tileOf(exponent) || "empty";
+      tile.textContent = this.tileIn(tuple[j]);
       counts.textContent = `${exponent} · ${power(16, j)}`;
     });
     this.root.dataset.index = String(this.read(tuple));
@@ -325,7 +343,7 @@ class Tuples {
 
   // The index of what a list of cells holds: a BigInt, since 16 cells take 64 bits.
   read(cells) {
-    return cells.reduce((sum, cell, j) => sum + (BigInt(this.cells[cell]) << BigInt(4 * j)), 0n);
+    return cells.reduce((sum, cell, j) => sum + (BigInt(this.inCell(cell)) << BigInt(4 * j)), 0n);
   }
 
   // The eight placements; their weights come later.
@@ -334,7 +352,8 @@ class Tuples {
     const eight = this.eight();
     this.placing.hidden = this.heading.hidden = !this.tuple.length;
     this.places.forEach(({ element, mini }, n) => {
-      [...mini.children].forEach((cell, at) => cell.classList.toggle("lib-on", eight[n].includes(at)));
+      [...mini.children].forEach((cell, at) =>
+        cell.classList.toggle("lib-on", eight[n].includes(this.rules.packed(at))));
       element.setAttribute("aria-pressed", String(n === here));
     });
     this.fill(null);
@@ -374,18 +393,19 @@ class Tuples {
 
   hint(n) {
     const cells = n === null ? [] : this.eight()[n];
-    this.picks.forEach((pick, cell) => pick.classList.toggle("lib-there", cells.includes(cell)));
+    this.picks.forEach((pick, place) =>
+      pick.classList.toggle("lib-there", cells.includes(this.rules.packed(place))));
   }
 
   // ---- words
 
   tell() {
     const { tuple, match } = this;
-    const tiles = tuple.map((cell) => tileOf(this.cells[cell]) || "empty").join(", ");
+    const tiles = tuple.map((cell) => this.tileIn(cell)).join(", ");
     const what = tuple.length ? `Cells ${tuple.join(", ")} hold ${tiles}: index ` +
       `${grouped(this.read(tuple))}.` : "Click cells of the board to make a tuple.";
     const whose = match ? ` This is tuple ${match.table + 1} of ${this.network.name}.` : "";
-    this.say(what + whose + impossible(this.cells));
+    this.say(what + whose + impossible(this.cells, this.rules));
     const none = this.trouble || "There is no network here: an entry has no weight.";
     this.sum.textContent = !this.network ? none : match || !tuple.length ? this.network.words :
       `These cells are no tuple of ${this.network.name}: it has no weights for them.`;
@@ -402,7 +422,7 @@ class Tuples {
   ask() {
     this.key = null;
     if (!this.tuple.length || !(this.match || this.counts)) return this.mind.drop();
-    const question = { kind: "look", board: toHex(this.cells), cells: this.tuple,
+    const question = { kind: "look", board: this.rules.toHex(this.cells), cells: this.tuple,
       action: Number(this.action?.value ?? 0) };
     const key = (this.key = JSON.stringify(question));
     this.mind.ask(question, (answer) => key === this.key && this.answered(answer));
@@ -466,9 +486,6 @@ function fine(number) {
 
 const weightOf = (weight) => points(weight, Math.abs(weight) < 10 ? 3 : 1);
 
-const inTiles = (cells) => [0, 4, 8, 12].map((from) =>
-  cells.slice(from, from + 4).map((exponent) => tileOf(exponent)).join(" ")).join("\n");
-
 const inHundred = (part) => `${points(100 * part)} %`;
 
 // What the line of noise in the chart of rates is, and where the entries lie.
@@ -479,10 +496,10 @@ const noiseInWords = ({ met, below, tosses }) =>
   `${inHundred(below)} lie below 1/√visits; coin tosses would put ${inHundred(tosses)} there.`;
 
 // Why no game can come to a board, as a state or before a tile came; "" where one can.
-function impossible(cells) {
+function impossible(cells, rules) {
   const empty = cells.indexOf(0);
   try {
-    possible(empty < 0 ? cells : cells.map((exponent, cell) => (cell === empty ? 1 : exponent)));
+    rules.possible(empty < 0 ? cells : cells.map((exponent, cell) => (cell === empty ? 1 : exponent)));
     return "";
   } catch (error) {
     return ` No game can come to this board (${error.message}); tables have entries for it all the same.`;

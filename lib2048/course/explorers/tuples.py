@@ -9,7 +9,7 @@ from lib2048.game import board as rules
 from lib2048.networks.storage import load
 from lib2048.show import draw
 from lib2048.show.widgets.base import BrowserWidget
-from lib2048.show.widgets.game import from_hex, to_hex
+from lib2048.show.widgets.game import from_hex, to_hex, told
 from lib2048.show.words import thousands
 
 CELLS = (0, 1, 2, 3, 4, 5)  # the tuple to begin with where there is no network
@@ -51,7 +51,7 @@ class NetworkExplorer(BrowserWidget):
         self._images = [rules.to_exponents(image).tolist() for image in images]
         tuples = self.network.tuples if self.network else ()
         self._places = [self._eight(cells) for cells in tuples]
-        self.boards = [self._checked(board) for board in _some(boards, self._form)]
+        self.boards = [self._checked(board) for board in _some(boards, self._form, self._grid)]
         self.cells = _tuple(cells if cells is not None else next(iter(tuples), CELLS), self._grid)
         self._visits = None if seen is None else Visits(seen, self.network)
         super().__init__(tuples=self._about())
@@ -87,7 +87,11 @@ class NetworkExplorer(BrowserWidget):
             nobody has counted.
         """
         cells = _tuple(self.cells if cells is None else cells, self._grid)
-        board = self.boards[0] if board is None else self._checked(_board(board, self._form))
+        board = (
+            self.boards[0]
+            if board is None
+            else self._checked(_board(board, self._form, self._grid))
+        )
         return self._look(cells, board, action)
 
     def _look(self, cells, board, action):
@@ -134,7 +138,7 @@ class NetworkExplorer(BrowserWidget):
         """Return what the browser has to know, once."""
         return {
             "boards": "".join(to_hex(board) for board in self.boards), "cells": list(self.cells),
-            "images": self._images, "inside": self._grid.places,
+            "images": self._images, "game": told(self._grid),
             "network": self._about_network(), "counted": self._counted(),
             "trouble": self.trouble, "charts": self._charts(),
         }  # fmt: skip
@@ -161,7 +165,9 @@ class NetworkExplorer(BrowserWidget):
         found = self.look()
         index = f"index {thousands(found['index'][found['place']])}"
         size, cells = f"one of {thousands(16 ** len(self.cells))}", found["cells"][found["place"]]
-        first = draw.tuple(cells, self.boards[0], caption=f"{index}\n{size}", size=150)
+        first = draw.tuple(
+            cells, self.boards[0], caption=f"{index}\n{size}", size=150, game=self._grid
+        )
         return draw.row([first, *self._eight_pictures(found)])
 
     def _eight_pictures(self, found):
@@ -170,7 +176,7 @@ class NetworkExplorer(BrowserWidget):
             said = [f"index {thousands(index)}"]
             said += [] if weight is None else [f"weight {weight:,.1f}".replace("-", "−")]
             said += [] if count is None else [f"look-ups {thousands(count)}"]
-            picture = draw.tuple(cells, self.boards[0], None, size=110)
+            picture = draw.tuple(cells, self.boards[0], None, size=110, game=self._grid)
             yield picture.captioned("\n".join(said), wrap=False)
 
 
@@ -190,22 +196,22 @@ def _loaded(what):
     return None, f"Without weights: {name} is no n-tuple network, it has no tables to look into."
 
 
-def _some(boards, form):
+def _some(boards, form, grid):
     """Return boards as a list of uint64, at least one."""
     if boards is None:
-        return [rules.from_tiles(BOARD)]
+        return [rules.from_tiles(BOARD) & grid.cells * np.uint64(15)]
     if isinstance(boards, (int, np.integer)):
         boards = [boards]
     turns = [turn for turn in boards if getattr(turn, "action", 0) is not None]  # not the end
     if not turns:
         raise ValueError("there are no boards to look at: the list is empty")
-    return [_board(turn, form) for turn in turns]
+    return [_board(turn, form, grid) for turn in turns]
 
 
-def _board(what, form):
+def _board(what, form, grid):
     if hasattr(what, "afterstate"):
         return what.afterstate if form == "afterstate" else what.board
-    return np.uint64(what) if isinstance(what, (int, np.integer)) else rules.from_tiles(what)
+    return np.uint64(what) if isinstance(what, (int, np.integer)) else rules.from_tiles(what, grid)
 
 
 def _tuple(cells, grid):

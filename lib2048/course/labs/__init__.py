@@ -9,7 +9,7 @@ from lib2048.course.labs.checks import attempt, check, compiled, hint, require, 
 from lib2048.course.labs.hw04 import network_of
 from lib2048.course.labs.hw04.diagnosis import autopsy, check_diagnosis, planted, require_diagnosis
 from lib2048.course.labs.hw04.performance import require_performance
-from lib2048.course.labs.hw04.program import Step, Tables, at, new_tables, put
+from lib2048.course.labs.hw04.program import Step, Tables, at, new_tables, put, slide
 from lib2048.course.labs.hw04.trace import trace
 from lib2048.course.labs.hw04.training import Training
 from lib2048.course.labs.messages import translate
@@ -19,6 +19,6 @@ from lib2048.course.labs.seeds import variant
 __all__ = [
     "Checked", "Failed", "Step", "Tables", "Training", "at", "attempt", "autopsy", "check",
     "check_diagnosis", "compiled", "hint", "network_of", "new_tables", "planted",
-    "put", "require", "require_diagnosis", "require_performance", "start", "trace", "translate",
-    "use", "variant",
+    "put", "require", "require_diagnosis", "require_performance", "slide", "start", "trace",
+    "translate", "use", "variant",
 ]  # fmt: skip

@@ -5,9 +5,10 @@ import threading
 
 from lib2048.course.labs.exercise import find, of_lab
 from lib2048.course.labs.messages import known, say
+from lib2048.course.labs.notebook import of_other_game
 from lib2048.course.labs.passed import keep_passed
 from lib2048.course.labs.result import FAILED, NOT_ATTEMPTED, Checked, Failed
-from lib2048.course.labs.seeds import lab_seed
+from lib2048.course.labs.seeds import PLAIN, class_game, lab_seed
 from lib2048.learn.own import checked
 from lib2048.machine.child import Child, Ended, load, source_of
 from lib2048.machine.extras import Missing, advice
@@ -21,15 +22,24 @@ READY = {"torch": "lib2048.course.labs.hw09.warm_torch"}  # and what to import b
 _child, _lock, _known = Child(), threading.Lock(), {}
 
 
-def start(lab):
+def start(lab, game=PLAIN):
     """Make ready for a lab: the process that checks starts meanwhile.
 
     Args:
         lab: "hw01".
+        game: that its notebook is of.
 
     Raises:
         ModuleNotFoundError: saying what to install, if the lab needs more than is there.
+        ValueError: for a notebook of another game than the class's.
     """
+    for line in of_other_game(lab, game, class_game().name):
+        raise ValueError(line)
+    make_ready(lab)
+
+
+def make_ready(lab):
+    """Start the process that checks; see `start`."""
     exercises = of_lab(lab).values()
     for exercise in exercises:
         if exercise.missing:
@@ -93,7 +103,7 @@ def check_text(exercise, text, part, seed):
             _child.ask("lib2048.course.labs.judge:prepare", prepare, FIRST_SECONDS)
             reply = _child.ask("lib2048.course.labs.judge:judge", message, SECONDS, MEMORY_MIB)
     except Ended as ended:
-        start(exercise.lab)
+        make_ready(exercise.lab)
         reason = ended.reason if ended.reason.endswith("?") else f"{ended.reason}."
         reason = say("labs.child", function=exercise.function, reason=reason)
         _known[key] = Checked(exercise.name, FAILED, reason=reason, ended=True)

@@ -13,19 +13,22 @@ from hashlib import sha256
 from io import BytesIO
 from pathlib import Path, PurePosixPath
 
-from lib2048.course.labs.course_folder import hide
+from lib2048.course.labs.course_folder import hide, open_course
 from lib2048.course.labs.exercise import of_lab
 from lib2048.course.labs.messages import say
 from lib2048.course.labs.notebook import (
     MOST_MB,
     MOST_NAME,
     Refused,
+    game_of,
     is_untouched,
     lab_of,
+    of_other_game,
     parse,
     student_of,
 )
 from lib2048.course.labs.pack import KINDS, LIST, hash_of, is_of
+from lib2048.course.labs.seeds import PLAIN
 from lib2048.machine.files import move, open_file, read_json, write_text
 from lib2048.machine.terminal import one_line
 
@@ -68,6 +71,7 @@ class HandIn:
     number: str = ""
     order: list = field(default_factory=list)
     problem: str = ""
+    game: str = PLAIN
     notes: list = field(default_factory=list)
     hash: str = ""
 
@@ -95,8 +99,11 @@ def collect(path, course, lab=None, due=None):
     found, problems = _read(Path(path))
     lab = _one_lab(path, found) if lab is None else lab
     of_lab(lab)
+    game = open_course(course).game if Path(course, "course.toml").exists() else None
     for one in found:
         one.who.late |= due is not None and one.who.when > due
+        if game is not None and one.lab == lab:
+            one.who.notes += of_other_game(lab, one.who.game, game)
     chosen, more = _by_student(found, lab)
     hide(course)
     # Without an LMS nobody knows whether two files of one number are one student's.
@@ -234,8 +241,8 @@ def _interpret(who, data, name):
     if name.endswith(".ipynb") or data.lstrip()[:1] == b"{" and not name.endswith(".json"):
         notebook = parse(data, who.file)
         if lab := lab_of(notebook):
-            number = student_of(notebook)
-            return [_Found(replace(who, number=number), lab, {f"{lab}.ipynb": data})]
+            who = replace(who, number=student_of(notebook), game=game_of(notebook, lab))
+            return [_Found(who, lab, {f"{lab}.ipynb": data})]
     elif _is_kind(name) and _is_name(name):
         return [_Found(who, None, {name: data})]
     raise Refused(say("hand_in.foreign", name=who.file))
@@ -301,17 +308,17 @@ def _notebooks(who, books):
             named = PurePosixPath(info.filename).name != f"{lab}.ipynb"
             age = [-number for number in info.date_time]
             rank = is_untouched(notebook), _depth(info), named, age
-            told = rank, info.filename, student_of(notebook), data
+            told = rank, info.filename, student_of(notebook), game_of(notebook, lab), data
             best[lab] = min(best.get(lab, told), told)
     if not best:
         raise refusals[0] if refusals else Refused(say("hand_in.foreign", name=who.file))
     some = []
-    for lab, (_, name, number, data) in best.items():
+    for lab, (_, name, number, game, data) in best.items():
         notes, others = list(who.notes), [i.filename for i, _ in books if i.filename != name]
         if others and len(best) == 1:
             words = {"name": _shown(name), "others": _shown(", ".join(others))}
             notes.append(say("hand_in.other_notebooks", **words))
-        mine = replace(who, number=number, notes=notes)
+        mine = replace(who, number=number, game=game, notes=notes)
         some.append(_Found(mine, lab, {f"{lab}.ipynb": data}))
     return some
 

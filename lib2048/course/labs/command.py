@@ -31,6 +31,7 @@ def _add_graders(labs):
     _course(make)
     make.add_argument("--from", dest="sources", metavar="FOLDER", help="of the source labs")
     make.add_argument("--seed", type=int, help="that the class's zip was made with")
+    make.add_argument("--game", help="that the class's zip was made with: own, 2048:four=0.2 …")
     make.add_argument("--lab-seed", type=int, help="that hidden checks draw from")
     take = labs.add_parser("collect", help="take what Moodle or Canvas gives to download")
     take.add_argument("zip", help="the zip file of all hand-ins")
@@ -93,13 +94,13 @@ def _pack(options):
 def _generate(options):
     from lib2048.course.labs.course_folder import SOURCES, generate
 
-    sources = options.sources or SOURCES
-    course = generate(options.lab, options.course, sources, options.seed, options.lab_seed)
+    sources, seeds = options.sources or SOURCES, (options.seed, options.lab_seed)
+    course = generate(options.lab, options.course, sources, *seeds, options.game)
     release = course.folder / "release" / options.lab / f"{options.lab}.ipynb"
     data = {"course": str(course.folder), "seed": course.seed, "lab_seed": course.lab_seed}
-    return data | {"release": str(release)}, say(
-        "grading.generated", lab=options.lab, course=course.folder, seed=course.seed
-    )
+    words = {"lab": options.lab, "course": course.folder, "seed": course.seed, "game": course.game}
+    data |= {"game": course.game, "release": str(release)}
+    return data, say("grading.generated", **words)
 
 
 def _collect(options):

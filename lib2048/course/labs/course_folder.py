@@ -7,13 +7,13 @@ import os
 import secrets
 import sys
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lib2048.course.labs.exercise import of_lab
 from lib2048.course.labs.messages import say
-from lib2048.course.labs.release import full, nbgrader, quietly, released, resources
-from lib2048.course.labs.seeds import class_seed
+from lib2048.course.labs.release import full, in_class, nbgrader, quietly, released, resources
+from lib2048.course.labs.seeds import PLAIN, class_game, class_seed, game_for
 from lib2048.machine.files import read_text, write_text
 from lib2048.machine.kernels import LIBRARY
 
@@ -46,11 +46,15 @@ c.merge(type(c)({HARMLESS}))
 
 @dataclass(frozen=True)
 class Course:
-    """A course's folder.  seed: what the class's zip was made with; lab_seed: the grader's own."""
+    """A course's folder.
+
+    seed, game: what the class's zip was made with; lab_seed: the grader's own.
+    """
 
     folder: Path
     seed: int
     lab_seed: int
+    game: str = PLAIN
 
     @property
     def database(self):
@@ -114,17 +118,19 @@ def open_course(folder):
         raise ValueError(say("grading.no_course", course=folder))
     try:
         about = tomllib.loads(read_text(path))
-        return Course(Path(folder), int(about["seed"]), int(about["lab_seed"]))
+        game = game_for(about.get("game", PLAIN))
+        return Course(Path(folder), int(about["seed"]), int(about["lab_seed"]), game)
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise ValueError(say("grading.bad_course", path=path, error=error)) from None
 
 
-def generate(lab, folder, sources=SOURCES, seed=None, lab_seed=None):
+def generate(lab, folder, sources=SOURCES, seed=None, lab_seed=None, game=None):
     """Make a lab ready to be graded: its source, its release, its cells in the gradebook.
 
-    sources: the folder with LAB/LAB.ipynb; seed: the class's, of `make class`; lab_seed: the
+    sources: the folder with LAB/LAB.ipynb; seed, game: the class's, of `make class`; lab_seed: the
     grader's, drawn at random where the course is new.  Returns the `Course`.  Raises ValueError
-    where there is no source, and where hand-ins are graded already and cells came or went.
+    where there is no source or no such game, and where hand-ins are graded already and cells came
+    or went.
     """
     import nbformat
 
@@ -133,30 +139,32 @@ def generate(lab, folder, sources=SOURCES, seed=None, lab_seed=None):
     path = Path(sources) / lab / f"{lab}.ipynb"
     if not path.exists():
         raise ValueError(say("grading.no_source", path=path))
-    text = read_text(path)
-    source = nbformat.reads(text, as_version=4)
+    course = _with_seeds(Path(folder), seed, lab_seed, game)
+    source = in_class(nbformat.reads(read_text(path), as_version=4), lab, course.game)
     release = released(source, lab)
-    course = _with_seeds(Path(folder), seed, lab_seed)
     hide(course.folder)
     _save_cells(course, full(source, lab), lab)
     write_text(
         course.folder / "course.toml",
         f"seed = {course.seed}  # of `make class`: what students' checks and variants draw from\n"
-        f"lab_seed = {course.lab_seed}  # the grader's own: what hidden checks draw from\n",
+        f"lab_seed = {course.lab_seed}  # the grader's own: what hidden checks draw from\n"
+        f'game = "{course.game}"  # that labs are of\n',
     )
     write_text(course.folder / "nbgrader_config.py", CONFIG)
-    write_text(course.folder / "source" / lab / f"{lab}.ipynb", text)
+    write_text(course.folder / "source" / lab / f"{lab}.ipynb", nbformat.writes(source) + "\n")
     write_text(course.folder / "release" / lab / f"{lab}.ipynb", nbformat.writes(release) + "\n")
     return course
 
 
-def _with_seeds(folder, seed, lab_seed):
-    """Return the course of a folder, old or new; seeds that are given win."""
-    new = not (folder / "course.toml").exists()
-    old = Course(folder, class_seed(), secrets.randbelow(10**9)) if new else open_course(folder)
-    return Course(
-        folder, old.seed if seed is None else seed, old.lab_seed if lab_seed is None else lab_seed
-    )
+def _with_seeds(folder, seed, lab_seed, game):
+    """Return the course of a folder, old or new; what is given wins."""
+    if (folder / "course.toml").exists():
+        old = open_course(folder)
+    else:
+        old = Course(folder, class_seed(), secrets.randbelow(10**9), class_game().name)
+    given = {"seed": seed, "lab_seed": lab_seed}
+    course = replace(old, **{key: it for key, it in given.items() if it is not None})
+    return course if game is None else replace(course, game=game_for(game, course.seed))
 
 
 def _save_cells(course, notebook, lab):

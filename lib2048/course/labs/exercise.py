@@ -26,7 +26,8 @@ class Exercise:
     tuples to try it on, small ones first, random: np.random.Generator.  parts: {name of a part:
     cases(random)} instead, where an exercise is graded in parts.  mistakes: {message: a typical
     wrong version}, a function, or what is changed in the text of the truth, (old, new, …) as
-    `changed` takes it; the message stands in the lab's messages.toml.
+    `changed` takes it; the message stands in the lab's messages.toml.  Of several versions with one
+    message, each has a word of its own behind it: "odds 0.2".
 
     outcome(function, *arguments) → what is compared, by default what the function returns; it may
     raise `Wrong`.  same(expected, got) → bool.  compiles: whether numba has to compile it, too.
@@ -78,6 +79,10 @@ class Exercise:
             key: made if callable(made) else changed(self.truth, *made)
             for key, made in self.mistakes.items()
         }
+
+    def message(self, mistake):
+        """Return the key of the message of a mistake."""
+        return f"{self.name}.{mistake.partition(' ')[0]}"
 
     @property
     def missing(self):

@@ -24,6 +24,7 @@ from lib2048.course.labs.messages import say
 from lib2048.course.labs.notebook import AS_HANDED_IN, MOST_MB, grading, parse, source
 from lib2048.course.labs.release import nbgrader, quietly, resources
 from lib2048.course.labs.result import RESULT
+from lib2048.course.labs.seeds import PLAIN
 from lib2048.machine.files import read_bytes, read_json, write_text
 from lib2048.machine.terminal import one_line
 
@@ -44,6 +45,7 @@ class Graded:
     seconds: float = 0.0
     hash: str = ""
     lab_seed: int = 0
+    game: str = PLAIN
     failed: bool = False
 
 
@@ -103,9 +105,9 @@ class _Grading:
         return self.course.folder / "autograded" / student / self.lab
 
     def is_done(self, done):
-        """Say whether this very hand-in was graded under this very seed."""
-        old = read_graded(self.folder(done.student))
-        return old and (old.hash, old.lab_seed) == (done.hash, done.lab_seed) and not self.again
+        """Say whether this very hand-in was graded under this very seed and game."""
+        old, new = read_graded(self.folder(done.student)), (done.hash, done.lab_seed, done.game)
+        return old and (old.hash, old.lab_seed, old.game) == new and not self.again
 
     async def all(self):
         self.stop = asyncio.current_task().cancel
@@ -116,7 +118,7 @@ class _Grading:
         """Grade one hand-in, come what may; return None where it is graded already."""
         async with self.free:
             begun, files = time.monotonic(), {}
-            done = Graded(student, lab_seed=self.course.lab_seed)
+            done = Graded(student, lab_seed=self.course.lab_seed, game=self.course.game)
             try:
                 files = _files(path)
                 done.hash = _hash(files)
@@ -165,6 +167,7 @@ class _Grading:
         return os.environ | {
             "LIB2048_LAB_SEED": str(self.course.lab_seed),
             "LIB2048_CLASS_SEED": str(self.course.seed),
+            "LIB2048_CLASS_GAME": self.course.game,
             "LIB2048_GRADE_GAMES": str(self.games),
             "LIB2048_QUICK": "1",
             "NBGRADER_EXECUTION": "autograde",

@@ -1,5 +1,8 @@
 """Everything that the labs say, in one table: messages/*.toml, and messages.toml of each lab.
 
+Every message may use the words of the class's game: {game}, {rows}, {columns}, {cells}, {last} (its
+last cell), {two} and {four}, the chances of both tiles, and {four_percent}.
+
 A class translates it by a file of the same form, of as many of the messages as it likes:
 `labs.translate("mine.toml")`, or the variable LIB2048_MESSAGES with the file's path.
 """
@@ -12,6 +15,7 @@ import string
 import tomllib
 from pathlib import Path
 
+from lib2048.course.labs.seeds import class_game
 from lib2048.machine.files import read_toml
 
 _FOLDER = Path(__file__).parent
@@ -38,7 +42,28 @@ _MESSAGES = _Messages()
 
 def say(key, **words):
     """Return a message with its words filled in.  key: "labs.passed", "hw01.slide_row.twice"."""
-    return _MESSAGES.vformat(_table()[key], (), words)
+    return fill(_table()[key], words)
+
+
+def fill(text, words):
+    """Fill words into a text of one's own, and those of the class's game."""
+    return _MESSAGES.vformat(text, (), game_words(class_game()) | words)
+
+
+def game_words(game):
+    """Return the words that a game gives to messages and notebooks."""
+    four, cells = round(float(game.four), 6), game.rows * game.columns
+    return {
+        "game": game.name, "rows": game.rows, "columns": game.columns, "cells": cells,
+        "last": cells - 1, "two": round(1 - four, 6), "four": four,
+        "four_percent": f"{100 * four:g} %",
+    }  # fmt: skip
+
+
+def table_of(start):
+    """Return {rest of its key: text} of the messages whose keys begin so: "hw01.own"."""
+    start += "."
+    return {k.removeprefix(start): text for k, text in _table().items() if k.startswith(start)}
 
 
 def known(key):
@@ -64,7 +89,8 @@ def translate(path):
 def _is_message(text, own):
     """Say whether a text may stand for one of our own."""
     with contextlib.suppress(ValueError):  # braces that do not match
-        return isinstance(text, str) and _MESSAGES.words(text) <= _MESSAGES.words(own)
+        words = _MESSAGES.words(own) | set(game_words(class_game()))
+        return isinstance(text, str) and _MESSAGES.words(text) <= words
     return False
 
 

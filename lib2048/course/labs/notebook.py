@@ -6,6 +6,7 @@ from collections import Counter
 
 from lib2048.course.labs.exercise import LABS
 from lib2048.course.labs.messages import say
+from lib2048.course.labs.seeds import PLAIN, game_of_lab
 from lib2048.machine.files import read_bytes
 from lib2048.machine.terminal import one_line
 
@@ -101,6 +102,24 @@ def student_of(notebook):
     said = re.fullmatch(r"""STUDENT *= *(["']?)(.*?)\1 *(#.*)?""", line)
     name = one_line(said[2].strip())[:MOST_NAME] if said else ""
     return "" if name == NOBODY else name
+
+
+def start_line(lab, game=PLAIN):
+    """Return the line by which a lab's notebook begins, and says which game it is of."""
+    return f'labs.start("{lab}")' if game == PLAIN else f'labs.start("{lab}", "{game}")'
+
+
+def game_of(notebook, lab):
+    """Return the game that a lab's notebook says that it is of."""
+    text = "\n".join(source(cell) for cell in notebook["cells"] if cell["cell_type"] == "code")
+    said = re.search(rf'^labs\.start\("{lab}", "([^"\n]{{1,{MOST_NAME}}})"\)', text, re.MULTILINE)
+    return one_line(said[1]) if said else PLAIN
+
+
+def of_other_game(lab, found, game):
+    """Return a list with a line where a lab's notebook is of another game than the class's."""
+    right = game_of_lab(lab, game)
+    return [] if found == right else [say("labs.other_game", lab=lab, found=found, game=right)]
 
 
 def not_attempted(notebook):

@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 from lib2048.course.labs import checks
-from lib2048.course.labs.checks import check_text, start
+from lib2048.course.labs.checks import check_text, make_ready
 from lib2048.course.labs.exercise import find, of_lab
 from lib2048.course.labs.seeds import lab_seed
 from lib2048.machine.files import read_text
@@ -35,7 +35,7 @@ def check_file(lab, path, seed=None, only=None):
     text = _text(path)
     sys.path.append(str(path.resolve().parent))  # it may import what lies beside it
     try:
-        start(lab)
+        make_ready(lab)
         message = {"source": text + BEHIND.format(name="")}
         try:
             checks.ask_judge("lib2048.course.labs.judge:loads", message, checks.SECONDS)

@@ -4,7 +4,10 @@ import contextlib
 import copy
 import warnings
 
-from lib2048.course.labs.notebook import NO_ANSWER, NOT_ATTEMPTED
+from lib2048.course.labs.messages import fill, game_words, say, table_of
+from lib2048.course.labs.notebook import NO_ANSWER, NOT_ATTEMPTED, start_line
+from lib2048.course.labs.seeds import PLAIN, game_of_lab
+from lib2048.game.game import parse_game
 from lib2048.machine.extras import package
 
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
@@ -25,10 +28,34 @@ def quietly():
         yield
 
 
+def in_class(source, lab, game=PLAIN):
+    """Return a source lab as it is in a class of this game, whose rules its texts then tell.
+
+    source: a notebook of nbformat 4; game: its name.  What the texts say instead stands in the
+    lab's messages, under `own`, and under `low` for boards of three rows.  Raises ValueError for a
+    text that is not there.
+    """
+    if (game := game_of_lab(lab, game)) == PLAIN:
+        return source
+    notebook, words = copy.deepcopy(source), game_words(parse_game(game))
+    edits = [(start_line(lab), start_line(lab, game))]
+    for kind in ("own", "low")[: 1 + (words["rows"] == 3)]:
+        texts = table_of(f"{lab}.{kind}")
+        names = {key.partition(".")[0]: None for key in texts}
+        edits += [(texts[f"{n}.plain"], fill(texts[f"{n}.own"], words)) for n in names]
+    for old, new in edits:
+        if not any(old in cell.source for cell in notebook.cells):
+            raise ValueError(f"the source of {lab} does not hold {old!r}: mend its messages")
+        for cell in notebook.cells:
+            cell.source = cell.source.replace(old, new)
+    notebook.cells[0].source += "\n\n" + say("labs.own_rules", **words)
+    return notebook
+
+
 def full(source, lab):
     """Return a source lab as the grader runs it: no solutions, hidden tests in their place.
 
-    source: a notebook of nbformat 4.  The metadata of its cells hold nbgrader's checksums.
+    source: of `in_class`.  The metadata of its cells hold nbgrader's checksums.
     """
     use = nbgrader().preprocessors
     clear = use.ClearSolutions(code_stub={"python": NOT_ATTEMPTED}, text_stub=NO_ANSWER)

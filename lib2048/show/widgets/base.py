@@ -20,16 +20,19 @@ from IPython.display import display, update_display
 from traitlets import Unicode
 
 from lib2048.game.bits import WHOLE
-from lib2048.game.spec import FOUR_CHANCE
-from lib2048.show.draw import TILE_COLOURS, tile_colour
-from lib2048.show.widgets.game import from_hex, to_hex
+from lib2048.game.game import FAMILIES, new_game
+from lib2048.show.draw import palette, tile_colour
+from lib2048.show.widgets.game import from_hex, to_hex, told
 from lib2048.show.words import image, says_what
 
 # What the modules know of the game by Python alone, as the name SPEC.
-SPEC = {"FOUR_CHANCE": FOUR_CHANCE, "FOUR_THRESHOLD": int(WHOLE.fours)}
+SPEC = told(WHOLE)
 IMPORT = re.compile(r'^import (?:(\{[^}]*\}) from )?"([^"]+)";\n', re.MULTILINE)
 EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const) (\w+))", re.MULTILINE)
-TILE = '.lib2048 .lib-tile [data-tile="{tile}"] {{ background: {back}; color: {ink}; }}'
+TILE = (
+    '.lib2048 .lib-tile [data-rules="{rules}"][data-tile="{tile}"] '
+    "{{ background: {back}; color: {ink}; }}"
+)
 VIEW = "application/vnd.jupyter.widget-view+json"
 NOTE = "This is a picture of it. Run this cell in JupyterLab, and it comes alive."
 # In a reader's own saved notebook the widget of an earlier session is gone, and JupyterLab writes
@@ -55,9 +58,14 @@ def front_end(entry):
 def style_sheet(entry):
     """Return the looks of a module and of all that it imports, and the colours of the tiles."""
     sheets = (path.with_suffix(".css") for path in _modules(Path(entry).resolve()))
-    colours = ((tile, *tile_colour(tile)) for tile in TILE_COLOURS)
-    tiles = (TILE.format(tile=tile, back=back, ink=ink) for tile, back, ink in colours)
+    games = [new_game(family=number) for number in range(len(FAMILIES))]
+    tiles = (_face(game, tile) for game in games for tile in palette(game))
     return "\n".join([*tiles, *(_text(path) for path in sheets if path.exists())])
+
+
+def _face(game, tile):
+    back, ink = tile_colour(tile, game)
+    return TILE.format(rules=game.rules.NAME, tile=tile, back=back, ink=ink)
 
 
 @functools.cache

@@ -1,7 +1,7 @@
 // A board on the page: tiles that slide, merge and appear as people know it from the game, and what
 // every view needs: elements, keys that stay here, swipes.  It knows no kernel and no notebook.
 
-import { ACTIONS, inWords, tileOf } from "./game.js";
+import { ACTIONS, WHOLE } from "./game.js";
 
 const SLIDE = 100; // milliseconds, as in the original game
 const POP = 120;
@@ -145,18 +145,14 @@ export function paced(rate, step) {
 // Whether people asked for less motion.
 export const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
-// The face of a tile, whose looks go by its number.
-export function tileFace(exponent) {
-  const tile = tileOf(exponent);
-  const digits = String(tile);
-  return make("span", { "data-tile": tile, "data-digits": digits.length }, digits);
+// The face of a tile, whose looks go by its game's rules and its number.
+export function tileFace(tile, { rules }) {
+  const text = String(tile);
+  return make("span", { "data-rules": rules, "data-tile": tile, "data-digits": text.length }, text);
 }
 
-function tileAt(cell, exponent) {
-  const face = tileFace(exponent);
-  const place = `--row:${cell >> 2};--column:${cell & 3}`;
-  return make("div.lib-tile", { "data-cell": cell, style: place }, face);
-}
+// What the style sheet has to know of a board's size.
+export const sizes = ({ rows, columns }) => `--rows:${rows};--columns:${columns}`;
 
 const FRAMES = {
   grow: [{ scale: 0, opacity: 0 }, { scale: 1, opacity: 1 }],
@@ -169,27 +165,35 @@ const FRAMES = {
 };
 
 export class Board {
-  constructor(name = "board") {
-    this.name = name;
+  // name: what it is, for those who do not see it; game: its `Rules`.
+  constructor(name = "board", game = WHOLE) {
+    Object.assign(this, { name, game });
     this.tiles = make("div.lib-tiles");
-    const empty = Array.from({ length: 16 }, () => make("div.lib-cell"));
-    const cells = make("div.lib-cells", ...empty);
-    this.element = make("div.lib-board", { role: "img" }, cells, this.tiles);
+    const cells = make("div.lib-cells", ...game.cells.map(() => make("div.lib-cell")));
+    const style = sizes(game);
+    this.element = make("div.lib-board", { role: "img", style }, cells, this.tiles);
+  }
+
+  tileAt(cell, exponent) {
+    const [row, column] = [Math.floor(cell / this.game.columns), cell % this.game.columns];
+    const style = `--row:${row};--column:${column}`;
+    const face = tileFace(this.game.tiles[exponent], this.game);
+    return make("div.lib-tile", { "data-cell": cell, style }, face);
   }
 
   // Show a board as it is; fresh: the cell of the tile that came last.
   show(cells, fresh = null) {
-    const tiles = cells.map((exponent, cell) => exponent && tileAt(cell, exponent));
+    const tiles = cells.map((exponent, cell) => exponent && this.tileAt(cell, exponent));
     this.tiles.replaceChildren(...tiles.filter((tile) => tile));
     if (fresh !== null) this.at(fresh)?.classList.add("lib-fresh");
-    this.element.setAttribute("aria-label", `${this.name}: ${inWords(cells)}`);
+    this.element.setAttribute("aria-label", `${this.name}: ${this.game.inWords(cells)}`);
   }
 
   at(cell) {
     return this.tiles.querySelector(`[data-cell="${cell}"]`);
   }
 
-  // Show what an action made of `before`; `turn` is what `next` of game.js returns.  The board is
+  // Show what an action made of `before`; `turn` is what `Rules.next` returns.  The board is
   // there at once; its tiles then travel to where they already are.
   slide(before, turn, milliseconds = SLIDE) {
     this.show(turn.cells, turn.cell);
@@ -205,7 +209,7 @@ export class Board {
 
   // A tile that merges travels as a copy and is gone when it arrives.
   ghost(exponent, from, to, milliseconds) {
-    const tile = tileAt(to, exponent);
+    const tile = this.tileAt(to, exponent);
     tile.classList.add("lib-ghost");
     delete tile.dataset.cell;
     this.tiles.prepend(tile);
@@ -213,8 +217,9 @@ export class Board {
   }
 
   travel(tile, from, to, duration) {
+    const { columns } = this.game;
     const [start, end] = [from, to].map((cell) => ({
-      transform: `translate(${110 * (cell & 3)}%, ${110 * (cell >> 2)}%)`,
+      transform: `translate(${110 * (cell % columns)}%, ${110 * Math.floor(cell / columns)}%)`,
     }));
     return tile.animate([start, end], { duration, easing: "ease-in-out" });
   }
@@ -227,6 +232,20 @@ export class Board {
   // Put an arrow on the side of an action, or none: null.
   point(action) {
     this.element.dataset.points = action === null ? "" : ACTIONS[action];
+  }
+}
+
+// What a game shows of what comes next, beside its board; nothing where it shows nothing.
+export class Shown {
+  constructor(game) {
+    this.game = game;
+    this.card = make("div.lib-tile");
+    this.element = make("p.lib-next", { hidden: game.shown.length ? null : "" }, "next", this.card);
+  }
+
+  show(word) {
+    const { shown } = this.game;
+    if (shown.length) this.card.replaceChildren(tileFace(shown[word & 3], this.game));
   }
 }
 

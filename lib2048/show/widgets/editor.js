@@ -1,16 +1,17 @@
 // What stands around a board that can be set: a message, forms, and a position that people type or
 // paste, as fields over the board.  Whoever has such a board extends `Editor`.
 
-import { placeInWords, readPosition, tileOf } from "./game.js";
-import { button, holdKeys, make, messageLine, putWords, row } from "./board.js";
+import { WHOLE } from "./game.js";
+import { button, holdKeys, make, messageLine, putWords, row, sizes } from "./board.js";
 import { Mind } from "./mind.js";
 
 // `frame` (around the board) is set by who extends it; `here` are the cells that the fields begin
 // with, `use(cells)` gets those that were chosen, `keyed(key)` hears keys.
 export class Editor {
-  // useWords: what the button says; keepWords: what Cancel means; send: takes questions.
-  constructor(root, send, useWords, keepWords, columns = 4) {
-    Object.assign(this, { root, useWords, keepWords, columns, fields: null });
+  // useWords: what the button says; keepWords: what Cancel means; send: takes questions; rules: of the
+  // board.
+  constructor(root, send, useWords, keepWords, rules = WHOLE) {
+    Object.assign(this, { root, useWords, keepWords, rules, fields: null });
     this.message = messageLine();
     this.forms = make("div");
     this.mind = new Mind(send, (words) => this.wait(words));
@@ -31,7 +32,7 @@ export class Editor {
   }
 
   read(text) {
-    return readPosition(text);
+    return this.rules.readPosition(text);
   }
 
   pressed(key, event) {
@@ -90,14 +91,12 @@ export class Editor {
     const fields = cells.map((exponent, cell) => this.field(exponent, cell));
     const use = make("button", { type: "submit" }, this.useWords);
     const no = button("Cancel", this.keepWords, () => this.closeForm());
-    const whole = cells.length === 16 ? ", or the integer of a board" : "";
-    const how = make("p.lib-small", "Type the tiles, or paste a position into any " +
-      `cell: ${cells.length} tiles${whole}. An empty cell may stay empty.`);
+    const how = make("p.lib-small", "Type the tiles, or paste a position into any cell: " +
+      `${cells.length} tiles, or the integer of a board. An empty cell may stay empty.`);
     const apply = () => this.place(fields.map(({ value }) => value.trim() || ".").join(" "));
     const form = this.form(apply, this.warning(), how, row(use, no));
     const onkeydown = (event) => this.inFields(event, fields, apply);
-    const style = `--columns: ${this.columns}; --rows: ${cells.length / this.columns}`;
-    const fieldset = make("div.lib-fields", { style, onkeydown }, ...fields);
+    const fieldset = make("div.lib-fields", { style: sizes(this.rules), onkeydown }, ...fields);
     this.openForm(form, use);
     this.fields = fieldset;
     this.frame.append(fieldset);
@@ -107,14 +106,14 @@ export class Editor {
 
   field(exponent, cell) {
     return make("input", {
-      value: tileOf(exponent) || "", inputmode: "numeric", "data-field": cell, autocomplete: "off",
-      "aria-label": `Tile in ${placeInWords(cell, this.columns)}`,
+      value: this.rules.tiles[exponent] || "", inputmode: "numeric", "data-field": cell, autocomplete: "off",
+      "aria-label": `Tile in ${this.rules.placeInWords(cell)}`,
       onfocus: (event) => event.target.select(),
     });
   }
 
   inFields(event, fields, apply) {
-    const { columns } = this;
+    const { columns } = this.rules;
     const step = { ArrowUp: -columns, ArrowRight: 1, ArrowDown: columns, ArrowLeft: -1 }[event.key];
     const at = fields.indexOf(event.target);
     if (event.key === "Enter") apply();

@@ -1,14 +1,11 @@
-// The rules of 2048 as pure functions, with the library's own luck: the same seed and the same
-// actions give the same game here and in lib2048 (tests/test_game_js.py plays both).
+// The rules of 2048 on any board and with any odds, with the library's own luck: the same seed and the
+// same actions give the same game here and in lib2048 (tests/test_game_js.py plays both).
 //
-// A board is an array of 16 exponents, row by row: 0 is empty, 1 is a 2, 11 is a 2048.  An action
-// is 0..3: Up, Right, Down, Left.  A random state is a BigInt of 64 bits.
+// A board is an array of exponents, row by row, of as many cells as its game has: 0 is empty, 1 is a 2,
+// 11 is a 2048.  An action is 0..3: Up, Right, Down, Left.  A random state is a BigInt of 64 bits.
 
 export const ACTIONS = ["Up", "Right", "Down", "Left"];
-export const FOUR_CHANCE = SPEC.FOUR_CHANCE; // SPEC is what Python says, see base.py
-export const FOUR_THRESHOLD = SPEC.FOUR_THRESHOLD; // the same, of 2^32
 export const LARGEST = 15; // two 32768 do not merge: the library keeps a cell in four bits
-const CELLS = [...Array(16).keys()];
 
 // ---------------------------------------------------------------- luck
 // SplitMix64, as in game/rng.py.
@@ -29,92 +26,228 @@ export function stream(seed, number) {
 }
 
 // [next state, 64 random bits]
-function draw(state) {
+export function draw(state) {
   state = bits64(state + GOLDEN);
   return [state, mix(state)];
 }
 
-// ---------------------------------------------------------------- boards as text
+// One of n numbers, 0 … n − 1, by the upper half of 64 random bits.
+export const below = (bits, n) => Number(((bits >> 32n) * BigInt(n)) >> 32n);
 
-// A board as 16 hexadecimal digits, the last cell first: the digits of the library's integer.
-export function toHex(cells) {
-  return cells.map((exponent) => exponent.toString(16)).reverse().join("");
+// The same by their lower half.
+export const alsoBelow = (bits, n) => below(bits64(bits << 32n), n);
+
+// ---------------------------------------------------------------- the rules
+
+// The cells that an action slides along, a line each, the cell at the edge first.
+function linesOf(rows, columns, action) {
+  const upright = action % 2 === 0;
+  const back = action === 1 || action === 2;
+  const [count, length] = upright ? [columns, rows] : [rows, columns];
+  return Array.from({ length: count }, (_, line) => {
+    const at = (i) => (upright ? columns * i + line : columns * line + i);
+    return Array.from({ length }, (_, i) => at(back ? length - 1 - i : i));
+  });
 }
 
-export function fromHex(text) {
-  return [...text.padStart(16, "0")].reverse().map((digit) => parseInt(digit, 16));
-}
-
-export const tileOf = (exponent) => (exponent ? 2 ** exponent : 0);
-
-// A board in words, row by row, for those who do not see it.
-export function inWords(cells, columns = 4) {
-  const firsts = [...cells.keys()].filter((cell) => cell % columns === 0);
-  const rows = firsts.map((first) => cells.slice(first, first + columns));
-  return rows.map((row) => row.map((exponent) => tileOf(exponent) || "empty").join(" ")).join(", ");
-}
-
-export function placeInWords(cell, columns = 4) {
-  return `row ${Math.floor(cell / columns) + 1}, column ${(cell % columns) + 1}`;
-}
-
-// ---------------------------------------------------------------- sliding and spawning
-
-const lineFrom = (first, step) => [0, 1, 2, 3].map((i) => first + i * step);
-const LINES = [ // of each action: four lines of cells, the cell at the edge first
-  [0, 1, 2, 3].map((column) => lineFrom(column, 4)),
-  [0, 1, 2, 3].map((row) => lineFrom(4 * row + 3, -1)),
-  [0, 1, 2, 3].map((column) => lineFrom(12 + column, -4)),
-  [0, 1, 2, 3].map((row) => lineFrom(4 * row, 1)),
-];
-
-// Slide a board: {cells, reward, travels}; a travel is {from, to, merges}.
-// An action that changes nothing is not legal; `slides` says so.
-export function slide(cells, action) {
-  const after = Array(16).fill(0);
-  const travels = [];
-  let reward = 0;
-  for (const line of LINES[action]) {
-    let filled = 0;
-    let open = false; // whether the tile that came last may still merge
-    for (const from of line.filter((cell) => cells[cell])) {
-      const last = line[filled - 1];
-      const merges = open && after[last] === cells[from] && cells[from] < LARGEST;
-      const to = merges ? last : line[filled++];
-      after[to] = cells[from] + merges;
-      reward += merges ? tileOf(after[to]) : 0;
-      open = !merges;
-      travels.push({ from, to, merges });
-    }
+// A game as it is played here.  What another game does otherwise, it says in a class of its own.
+export class Rules {
+  // told: {name, rules, rows, columns, fours, tiles, shown}, see `told` in game.py: fours is the number
+  // that 32 random bits fall below where a 4 spawns; tiles are what is written on each exponent's; shown
+  // is what the lowest two bits of a word say, [] for nothing.
+  constructor(told) {
+    Object.assign(this, told);
+    this.cells = [...Array(this.rows * this.columns).keys()];
+    this.lines = [0, 1, 2, 3].map((action) => linesOf(this.rows, this.columns, action));
   }
-  return { cells: after, reward, travels };
+
+  get empty() {
+    return this.cells.map(() => 0);
+  }
+
+  // How to play, in words.
+  get how() {
+    return "Slide the tiles: two equal ones merge.";
+  }
+
+  // ---- sliding and spawning
+
+  // What two tiles that meet become: an exponent, or 0 where they do not merge.
+  merged(one, other) {
+    return one === other && one < LARGEST ? one + 1 : 0;
+  }
+
+  // Slide a board: {cells, reward, travels}; a travel is {from, to, merges}.
+  // An action that changes nothing is not legal; `slides` says so.
+  slide(cells, action) {
+    const after = this.empty;
+    const travels = [];
+    let reward = 0;
+    for (const line of this.lines[action]) {
+      let filled = 0;
+      let open = false; // whether the tile that came last may still merge
+      for (const from of line.filter((cell) => cells[cell])) {
+        const last = line[filled - 1];
+        const made = open ? this.merged(after[last], cells[from]) : 0;
+        const to = made ? last : line[filled++];
+        after[to] = made || cells[from];
+        reward += made ? this.tiles[made] : 0;
+        open = !made;
+        travels.push({ from, to, merges: made > 0 });
+      }
+    }
+    return { cells: after, reward, travels };
+  }
+
+  slides(cells, action) {
+    return this.slide(cells, action).travels.some(({ from, to }) => from !== to);
+  }
+
+  legalActions(cells) {
+    return [0, 1, 2, 3].filter((action) => this.slides(cells, action));
+  }
+
+  isOver(cells) {
+    return this.legalActions(cells).length === 0;
+  }
+
+  // Put a 2 or, with the game's chance, a 4 into an empty cell of {cells, state}; the same and the cell.
+  spawn({ cells, state }) {
+    const [next, bits] = draw(state);
+    const exponent = (bits & 0xffffffffn) < BigInt(this.fours) ? 2 : 1;
+    return { ...this.place(cells, bits, exponent), word: 0, state: next, pays: 0 };
+  }
+
+  // Put a tile into an empty cell by 64 random bits: {cells, cell}.
+  place(cells, bits, exponent) {
+    const empty = this.cells.filter((cell) => cells[cell] === 0);
+    const cell = empty[below(bits, empty.length)];
+    const board = [...cells];
+    board[cell] = exponent;
+    return { cells: board, cell };
+  }
+
+  // What a board's tiles are worth where that is what a score counts.
+  points() {
+    return 0;
+  }
+
+  // Begin a game: {cells, word, state}; the word is what a game remembers beside its tiles.
+  begin(state) {
+    const { cells, word, state: next } = this.spawn(this.spawn({ cells: this.empty, state }));
+    return { cells, word, state: next };
+  }
+
+  // What an action makes of {cells, word, state, score}: the same and how it came about, or null.
+  next({ cells, word, state, score }, action) {
+    const { cells: after, reward, travels } = this.slide(cells, action);
+    if (travels.every(({ from, to }) => from === to)) return null;
+    const spawned = this.spawn({ cells: after, word, state, action, travels });
+    return { ...spawned, score: score + reward + spawned.pays, action, reward, travels, after };
+  }
+
+  // ---- boards as text
+
+  // A board as 16 hexadecimal digits, the last cell first: the digits of the library's integer, which
+  // has a smaller board in the upper left corner of 4×4.
+  toHex(cells) {
+    const whole = Array(16).fill(0);
+    cells.forEach((exponent, cell) => (whole[this.packed(cell)] = exponent));
+    return whole.map((exponent) => exponent.toString(16)).reverse().join("");
+  }
+
+  fromHex(text) {
+    const whole = [...text.padStart(16, "0")].reverse().map((digit) => parseInt(digit, 16));
+    return this.cells.map((cell) => whole[this.packed(cell)]);
+  }
+
+  // The number of a cell in the library's integer, and back.
+  packed(cell) {
+    return 4 * Math.floor(cell / this.columns) + (cell % this.columns);
+  }
+
+  cellOf(packed) {
+    return this.columns * (packed >> 2) + (packed & 3);
+  }
+
+  // A board in words, row by row, for those who do not see it.
+  inWords(cells) {
+    const word = (cell) => this.tiles[cells[cell]] || "empty";
+    return this.lines[3].map((row) => row.map(word).join(" ")).join(", ");
+  }
+
+  placeInWords(cell) {
+    return `row ${Math.floor(cell / this.columns) + 1}, column ${(cell % this.columns) + 1}`;
+  }
+
+  // ---- positions that people type
+
+  // Read a position to which a game can come; see `readBoard`.
+  readPosition(text) {
+    return this.possible(this.readBoard(text));
+  }
+
+  // Read a board: its tiles with anything between them, or the library's integer.
+  // Returns the cells; throws an Error that says in words what is wrong.
+  readBoard(text) {
+    const plain = text.trim().replace(/^(np\.)?uint64\((.*)\)$/, "$2");
+    const packed = /^(0x[0-9a-f]+|\d+)$/i.test(plain) ? BigInt(plain) : null;
+    if (packed === null || packed >> 64n !== 0n) return this.readCells(plain);
+    const digits = packed.toString(16).padStart(16, "0");
+    const cells = this.fromHex(digits);
+    if (this.toHex(cells) === digits) return cells;
+    throw new Error(`${plain} is no board of ${this.rows}×${this.columns} cells`);
+  }
+
+  // Read the tiles of all cells, with anything between them.
+  readCells(text) {
+    const { length: count } = this.cells;
+    const words = text.split(/[\s,;|/[\]()]+/).filter((word) => word !== "");
+    const place = (n) => (words.length === count ? ` (${this.placeInWords(n)})` : "");
+    const cells = words.map((word, n) => this.exponentOf(word, place(n)));
+    const off = Math.abs(cells.length - count);
+    if (!off) return cells;
+    throw new Error(`a board has ${count} cells, and here are ${cells.length}: ${off} too ` +
+      (cells.length > count ? "many" : "few"));
+  }
+
+  // The largest exponent that a game can come to: where the last tile may be a 4, one more than cells.
+  get largest() {
+    return Math.min(LARGEST, this.cells.length + (this.fours > 0));
+  }
+
+  exponentOf(word, place) {
+    if (["0", ".", "-", "_"].includes(word)) return 0;
+    const { largest, tiles } = this;
+    const other = [...word].find((character) => !/\d/.test(character));
+    const exponent = other ? -1 : tiles.indexOf(Number(word));
+    if (exponent > 0 && exponent <= largest) return exponent;
+    const shown = word.length > 20 ? `${word.slice(0, 20)}…` : word;
+    const some = `${tiles.slice(1, 4).join(", ")} … ${tiles[largest]}`;
+    const why = other ? `${other} is no digit` : Number(word) > tiles[largest]
+      ? `the largest on a board of ${this.cells.length} cells is ${tiles[largest]}`
+      : `tiles are ${some}, and 0 is an empty cell`;
+    throw new Error(`${shown} is not a tile${place}: ${why}`);
+  }
+
+  // Return the cells; throw an Error where no game can come to such a board.
+  possible(cells) {
+    const tiles = cells.filter((exponent) => exponent).sort((a, b) => b - a);
+    if (tiles.length < 2) throw new Error("a game has at least two tiles on its board, at any time");
+    if (tiles[tiles.length - 1] > 2) {
+      throw new Error("no 2 and no 4: the tile that came last is missing");
+    }
+    const top = cells.length + (this.fours > 0); // not `largest`: two of 32768 do not merge
+    const tight = tiles.findIndex((exponent, larger) => exponent > top - larger);
+    if (tight < 0) return cells;
+    throw new Error(
+      `too many large tiles: beside ${tight} as large, there was no room to make another ` +
+        `${this.tiles[tiles[tight]]}`,
+    );
+  }
 }
 
-export function slides(cells, action) {
-  return slide(cells, action).travels.some(({ from, to }) => from !== to);
-}
-
-export function legalActions(cells) {
-  return [0, 1, 2, 3].filter((action) => slides(cells, action));
-}
-
-export const isOver = (cells) => legalActions(cells).length === 0;
-
-// Put a 2, or now and then a 4, into an empty cell: {cells, state, cell}.
-export function spawn(cells, state) {
-  const [next, bits] = draw(state);
-  const empty = CELLS.filter((cell) => cells[cell] === 0);
-  const cell = empty[Number(((bits >> 32n) * BigInt(empty.length)) >> 32n)];
-  const board = [...cells];
-  board[cell] = (bits & 0xffffffffn) < BigInt(FOUR_THRESHOLD) ? 2 : 1;
-  return { cells: board, state: next, cell };
-}
-
-// Begin a game: {cells, state}.
-export function initial(state) {
-  const first = spawn(Array(16).fill(0), state);
-  return spawn(first.cells, first.state);
-}
+export const WHOLE = new Rules(SPEC); // 2048 on 4×4; SPEC is what Python says, see base.py
 
 // ---------------------------------------------------------------- a game
 
@@ -122,11 +255,13 @@ export function initial(state) {
 // seed: a whole number as text; start: a board as hexadecimal digits where it did not begin as the
 // seed says; actions: a text of digits 0..3; helped: whether a player took some of them.
 export class Game {
-  constructor({ seed = "1", number = 0, start = null, actions = "", helped = false } = {}) {
-    Object.assign(this, { seed, number, start, helped });
+  constructor(decisions = {}, rules = WHOLE) {
+    const { seed = "1", number = 0, start = null, actions = "", helped = false } = decisions;
+    Object.assign(this, { seed, number, start, helped, rules });
     const state = stream(seed, number);
-    const { cells, state: next } = start ? { cells: fromHex(start), state } : initial(state);
-    this.turns = [{ cells, state: next, score: 0 }]; // the last one is where the game stands
+    const begun = rules.begin(state);
+    const first = start ? { ...begun, cells: rules.fromHex(start), state } : begun;
+    this.turns = [{ ...first, score: rules.points(first.cells) }]; // the last one is where the game stands
     [...actions].forEach((action) => this.act(Number(action)));
   }
 
@@ -139,7 +274,7 @@ export class Game {
   }
 
   get largest() {
-    return tileOf(Math.max(...this.here.cells));
+    return this.rules.tiles[Math.max(...this.here.cells)];
   }
 
   get actions() {
@@ -153,7 +288,7 @@ export class Game {
 
   // Take an action; return the turn, or null where it is not legal.
   act(action) {
-    const turn = next(this.here, action);
+    const turn = this.rules.next(this.here, action);
     if (turn) this.turns.push(turn);
     return turn;
   }
@@ -162,67 +297,4 @@ export class Game {
   undo() {
     return this.length ? this.turns.pop() : null;
   }
-}
-
-// What an action makes of {cells, state, score}: the same and how it came about, or null.
-export function next({ cells, state, score }, action) {
-  const { cells: after, reward, travels } = slide(cells, action);
-  if (travels.every(({ from, to }) => from === to)) return null;
-  const spawned = spawn(after, state);
-  return { ...spawned, score: score + reward, action, reward, travels, after };
-}
-
-// ---------------------------------------------------------------- positions that people type
-
-// Read a position to which a game can come; see `readBoard`.
-export const readPosition = (text) => possible(readBoard(text));
-
-// Read a board: 16 tiles with anything between them, or the library's integer.
-// Returns the cells; throws an Error that says in words what is wrong.
-export function readBoard(text) {
-  const plain = text.trim().replace(/^(np\.)?uint64\((.*)\)$/, "$2");
-  const packed = /^(0x[0-9a-f]+|\d+)$/i.test(plain) ? BigInt(plain) : null;
-  if (packed !== null && packed >> 64n === 0n) return fromHex(packed.toString(16));
-  return readCells(plain, 16);
-}
-
-// Read so many tiles with anything between them; see `readBoard`.
-export function readCells(text, count, columns = 4) {
-  const words = text.split(/[\s,;|/[\]()]+/).filter((word) => word !== "");
-  const place = (n) => (words.length === count ? ` (${placeInWords(n, columns)})` : "");
-  const cells = words.map((word, n) => exponentOf(word, count, place(n)));
-  const off = Math.abs(cells.length - count);
-  if (!off) return cells;
-  throw new Error(`a board has ${count} cells, and here are ${cells.length}: ${off} too ` +
-    (cells.length > count ? "many" : "few"));
-}
-
-function exponentOf(word, count, place) {
-  if (["0", ".", "-", "_"].includes(word)) return 0;
-  const largest = Math.min(LARGEST, count + 1); // of 4s alone, each in a cell of its own
-  const exponent = Math.log2(Number(word));
-  const other = [...word].find((character) => !/\d/.test(character));
-  const whole = Number.isInteger(exponent) && exponent >= 1;
-  if (!other && whole && exponent <= largest) return exponent;
-  const shown = word.length > 20 ? `${word.slice(0, 20)}…` : word;
-  const tiles = `2, 4, 8 … ${tileOf(largest)}`;
-  const why = other ? `${other} is no digit` : whole
-    ? `the largest on a board of ${count} cells is ${tileOf(largest)}`
-    : `tiles are ${tiles}, and 0 is an empty cell`;
-  throw new Error(`${shown} is not a tile${place}: ${why}`);
-}
-
-// Return the cells; throw an Error where no game can come to such a board.
-export function possible(cells) {
-  const tiles = cells.filter((exponent) => exponent).sort((a, b) => b - a);
-  if (tiles.length < 2) throw new Error("a game has at least two tiles on its board, at any time");
-  if (tiles[tiles.length - 1] > 2) {
-    throw new Error("no 2 and no 4: the tile that came last is missing");
-  }
-  const tight = tiles.findIndex((exponent, larger) => exponent > cells.length + 1 - larger);
-  if (tight < 0) return cells;
-  throw new Error(
-    `too many large tiles: beside ${tight} as large, there was no room to make another ` +
-      `${tileOf(tiles[tight])}`,
-  );
 }

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lib2048.game import board as rules
+from lib2048.game.bits import LARGEST_EXPONENT, WHOLE
 from lib2048.game.rng import stream
 
 
@@ -14,8 +15,30 @@ class Turn(NamedTuple):
     """Where a game stands."""
 
     board: int
+    word: int
     score: int
     state: int  # of the random numbers: after an undo the same tile spawns again
+
+
+def told(game):
+    """Return what game.js has to know of a game: JSON."""
+    return {
+        "name": game.name, "rules": game.rules.NAME, "rows": game.rows, "columns": game.columns,
+        "fours": int(game.fours), "tiles": [game.tile(e) for e in range(LARGEST_EXPONENT + 1)],
+        "shown": [*game.rules.SHOWN],
+    }  # fmt: skip
+
+
+def turned(game, board, word, state, action):
+    """Return what an action makes of a state: (board, word, reward, points of luck, random state).
+
+    None stands for an action that is not legal.
+    """
+    after, reward = rules.slide(board, action, game)
+    if after == board:
+        return None
+    board, word, more, state = rules.next_state(board, word, action, state, game)
+    return board, word, reward, more, state
 
 
 class Game:
@@ -25,12 +48,14 @@ class Game:
     does not begin as the seed says; helped: whether a player took some of the actions.
     """
 
-    def __init__(self, seed=1, number=0, start=None, helped=False):
+    def __init__(self, seed=1, number=0, start=None, helped=False, game=WHOLE):
         self.seed, self.number, self.start, self.helped = int(seed), number, start, helped
-        board, state = start, stream(self.seed, number)
-        if start is None:
-            board, state = rules.initial(state)
-        self.turns, self._actions = [Turn(board, 0, state)], []
+        self.game, state = game, stream(self.seed, number)
+        board, word, later = rules.begin(state, game)
+        if start is not None:
+            board, later = start, state
+        score = int(game.rules.points(np.uint64(board)))
+        self.turns, self._actions = [Turn(board, word, score, later)], []
 
     @property
     def here(self):
@@ -44,12 +69,12 @@ class Game:
 
     def act(self, action):
         """Take an action (0..3); return its reward, or None when it is not legal."""
-        board, score, state = self.here
-        after, reward = rules.slide(board, action)
-        if int(after) == int(board):
+        board, word, score, state = self.here
+        found = turned(self.game, board, word, state, action)
+        if found is None:
             return None
-        board, state = rules.spawn(after, state)
-        self.turns.append(Turn(board, score + reward, state))
+        board, word, reward, more, state = found
+        self.turns.append(Turn(board, word, score + reward + more, state))
         self._actions.append(str(action))
         return reward
 
@@ -76,7 +101,7 @@ class Game:
             start, actions = decisions["start"], decisions["actions"]
             start = None if start is None else from_hex(start)
             seed, number = int(decisions["seed"]), int(decisions["number"])
-            game = self if same else Game(seed, number, start)
+            game = self if same else Game(seed, number, start, game=self.game)
             game.helped = bool(decisions["helped"])
             game.undo(to=len(commonprefix([game.actions, actions])))
             if any(game.act(int(action)) is None for action in actions[len(game._actions) :]):
@@ -101,22 +126,27 @@ def from_hex(text):
     return np.uint64(int(text, 16))
 
 
-def position(board):
+def position(board, game=WHOLE):
     """Return a board that people give, uint64 or rows of tiles, as uint64.
 
     Raises ValueError, in words as game.js does, for one to which no game can come.
     """
     integer = isinstance(board, (int, np.integer))
-    board = np.uint64(board) if integer else rules.from_tiles(board)
+    board = rules.from_tiles(rules.to_tiles(board, game) if integer else board, game)
     tiles = sorted((int(e) for e in rules.to_exponents(board) if e), reverse=True)
+    if game.rules is not WHOLE.rules:
+        if not tiles:
+            raise ValueError("a game has tiles on its board, at any time")
+        return board
     if len(tiles) < 2:
         raise ValueError("a game has at least two tiles on its board, at any time")
     if tiles[-1] > 2:
         raise ValueError("no 2 and no 4: the tile that came last is missing")
+    top = game.rows * game.columns + (game.fours > 0)  # of 4s alone, each in a cell of its own
     for larger, exponent in enumerate(tiles):
-        if exponent > 17 - larger:
+        if exponent > top - larger:
             raise ValueError(
                 f"too many large tiles: beside {larger} as large, there was no room "
-                f"to make another {1 << exponent}"
+                f"to make another {game.tile(exponent)}"
             )
     return board

@@ -3,14 +3,17 @@
 import time
 from pathlib import Path
 
+import numpy as np
+
 from lib2048.game import board as rules
+from lib2048.game.game import agreed
 from lib2048.game.spec import ACTIONS
 from lib2048.machine.data import data
 from lib2048.networks.storage import load
 from lib2048.play.players import NAMED, network_player
 from lib2048.play.players import player as made
 from lib2048.show.widgets.base import trouble
-from lib2048.show.widgets.game import finite, to_hex
+from lib2048.show.widgets.game import finite, to_hex, turned
 
 SHIPPED = "shipped"  # the network of data/weights
 SHIPPED_FILE = "weights/42-33-tuned.npz"
@@ -26,11 +29,12 @@ class Mind:
     """A player that answers in plain numbers and words, made when it is first asked.
 
     name: what the menu says; make: a function without arguments that returns the player; begins:
-    what is said while that takes its time.
+    what is said while that takes its time; game: which it is asked about.
     """
 
-    def __init__(self, name, make, begins=None):
+    def __init__(self, name, make, begins=None, game=rules.WHOLE):
         self.name, self._make, self.begins, self._player = name, make, begins, None
+        self.game = game
 
     @property
     def doing(self):
@@ -40,42 +44,47 @@ class Mind:
     @property
     def player(self):
         """The player itself."""
-        self._player = self._player or self._make()
+        self._player = self._player or _playing(self._make(), self.game)
         return self._player
 
-    def advise(self, board):
+    def advise(self, board, word=0):
         """Return {'name', 'board', 'action', 'values': of the four actions, None for no value}."""
-        action, values = self._decide(board)
+        action, values = self._decide(board, word)
         return {"name": self.name, "board": to_hex(board), "action": action, "values": values}
 
-    def ahead(self, board, state, count):
-        """Play on from a board and a random state, at most so many actions, for a short time.
+    def ahead(self, board, word, state, count):
+        """Play on from a state and its luck, at most so many actions, for a short time.
 
         Returns {'actions': a text of digits, 'values': of each turn, 'over': whether the game is}.
         An error is part of the answer, after what was played before it.
         """
         actions, values, end, error = "", [], time.perf_counter() + AT_ONCE, {}
-        while len(actions) < count and not rules.is_over(board):
+        while len(actions) < count and not rules.is_over(board, self.game):
             try:
-                action, worth = self._decide(board)
+                action, worth = self._decide(board, word)
             except Exception as what:
                 error = self.trouble(what)
                 break
-            board, state = rules.spawn(rules.slide(board, action)[0], state)
+            board, word, _, _, state = turned(self.game, board, word, state, action)
             actions, values = actions + str(action), [*values, worth]
             if time.perf_counter() > end:
                 break
-        return {"actions": actions, "values": values, "over": rules.is_over(board), **error}
+        return {
+            "actions": actions,
+            "values": values,
+            "over": rules.is_over(board, self.game),
+            **error,
+        }
 
-    def _decide(self, board):
+    def _decide(self, board, word):
         """Return (action, values); raise PlayerError for an action that cannot be."""
-        who = self.player
+        who, state = self.player, self.game.seen(np.uint64(board), np.uint64(word))
         if hasattr(who, "decide"):
-            action, values = who.decide(board)
+            action, values = who.decide(*state)
         else:
-            values = who.values(board) if hasattr(who, "values") else None
-            action = who.choose(board)
-        legal = [action for action, _, _ in rules.afterstates(board)]
+            values = who.values(*state) if hasattr(who, "values") else None
+            action = who.choose(*state)
+        legal = [action for action, _, _ in rules.afterstates(board, self.game)]
         if action not in legal:
             said = ACTIONS[action] if action in range(4) else repr(action)
             names = ", ".join(ACTIONS[a] for a in legal)
@@ -101,30 +110,42 @@ class Mind:
 # ---------------------------------------------------------------- which players there are
 
 
-def minds(what):
+def minds(what, game=rules.WHOLE):
     """Return the `Mind`s that a board offers: the one that was asked for, then the named ones.
 
     what: a player, a network, the path of a file of weights, a name as in `players.player`,
-    'shipped', or None for no help at all.  Raises ValueError for an unknown name.
+    'shipped', or None for no help at all; game: of the board.  Raises ValueError for an unknown
+    name, and for a player of another game.
     """
     if what is None:
         return []
-    first = mind_of(what)
-    others = map(mind_of, ("heuristic", "greedy", "random"))
+    first = mind_of(what, game)
+    lines = game.rules is rules.WHOLE.rules and game.cells == rules.WHOLE.cells
+    names = ("heuristic", "greedy", "random")[not lines :]
+    others = (mind_of(name, game) for name in names)
     return [mind for mind in (first, *others) if mind is first or mind.name != first.name]
 
 
-def mind_of(what):
+def mind_of(what, game=rules.WHOLE):
     """Return the `Mind` of a player, a network, a file, a name, or SHIPPED; see `minds`."""
     if isinstance(what, str) and what == SHIPPED:
-        return _shipped()
+        return _shipped() if game == rules.WHOLE else mind_of("greedy", game)
     if isinstance(what, Path) or isinstance(what, str) and what.endswith(SUFFIXES):
         path = Path(what)
-        return Mind(path.name, lambda: _loaded(path), f"Loading {path.name}")
+        return Mind(path.name, lambda: _loaded(path), f"Loading {path.name}", game)
     if isinstance(what, str) and what in NAMED:
-        return Mind(what, lambda: made(what))
-    who = what if hasattr(what, "choose") else made(what)
-    return Mind(getattr(who, "name", type(who).__name__), lambda: _on_four_by_four(who))
+        return Mind(what, lambda: made(what, game), game=game)
+    who = _playing(what if hasattr(what, "choose") else made(what), game)
+    return Mind(getattr(who, "name", type(who).__name__), lambda: who, game=game)
+
+
+def _playing(who, game):
+    """Return a player; raise PlayerError where it says that it plays another game."""
+    try:
+        agreed(getattr(who, "name", ""), getattr(who, "game", game), game)
+    except ValueError as error:
+        raise PlayerError(str(error)) from None
+    return who
 
 
 def _loaded(path):
@@ -141,10 +162,3 @@ def _shipped():
         return mind_of("heuristic")
     mind.name = f"our network {data(SHIPPED_FILE).stem}"
     return mind
-
-
-def _on_four_by_four(who):
-    game = getattr(getattr(who, "network", None), "game", rules.WHOLE)
-    if game != rules.WHOLE:
-        raise PlayerError(f"{who.name} plays on a smaller board, and this one has 4 × 4 cells")
-    return who

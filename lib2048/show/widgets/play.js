@@ -1,15 +1,16 @@
 // The game to play, and whoever thinks with you beside it.  Rules, undo and animation need nothing
 // but this page; values, hints and autoplay are asked of a `Mind`.
 
-import { ACTIONS, Game, isOver, next, placeInWords, slides, tileOf, toHex } from "./game.js";
+import { ACTIONS, Game } from "./game.js";
+import { rulesOf } from "./games.js";
 import {
-  Board, actionOf, box, button, counted, enable, furnish, make, menu, onSwipe, paced, points, row, slideTime,
+  Board, Shown, actionOf, box, button, counted, enable, furnish, make, menu, onSwipe, paced, points, row, slideTime,
   speedSlider, tally,
 } from "./board.js";
 import { Editor } from "./editor.js";
 import { rendering, tell } from "./jupyter.js";
 
-const BEST = "lib2048 best score"; // where the browser keeps it
+const BEST = "lib2048 best score"; // where the browser keeps it, that of 2048; of others with their name
 const AHEAD = 2; // seconds of autoplay that are asked for before they are needed
 const TELL = 500; // milliseconds between two reports of a game that plays by itself
 const FULL = 10000; // points of lead that fill the bar
@@ -17,33 +18,40 @@ const FULL = 10000; // points of lead that fill the bar
 const same = (a, b) => ["seed", "number", "start", "actions"].every((key) => a[key] === b[key]);
 
 class Play extends Editor {
-  // decisions: of a `Game`; players: names, the first of them asked at first, none for no help;
-  // send: takes questions and news; changed: hears of every new state of the game.
-  constructor(root, { game = {}, players = [], send = () => {}, changed = () => {} }) {
-    super(root, send, "Play from here", "Go on with this game");
+  // game: the decisions of a `Game`; rules: its `Rules`; players: names, the first of them asked at
+  // first, none for no help; send: takes questions and news; changed: hears of every new state of the
+  // game.
+  constructor(root, { game = {}, rules, players = [], send = () => {}, changed = () => {} }) {
+    super(root, send, "Play from here", "Go on with this game", rules);
     Object.assign(this, { players, changed, advice: null, auto: null });
-    this.game = new Game(game);
+    this.game = new Game(game, this.rules);
     this.build();
     this.draw();
-    this.say(isOver(this.game.here.cells) ? "" : "Slide the tiles: two equal ones merge.");
+    this.say(this.over ? "" : this.rules.how);
+  }
+
+  get over() {
+    return this.rules.isOver(this.game.here.cells);
   }
 
   // ---- what is on the page
 
   build() {
-    this.board = new Board("2048");
+    const { name } = this.rules;
+    this.board = new Board(name, this.rules);
+    this.coming = new Shown(this.rules);
     const over = make("span", "Game over"); // the message says it to those who do not see it
-    this.over = make("div.lib-over", { hidden: "", "aria-hidden": "true" }, over);
-    this.frame = make("div.lib-frame", this.board.element, this.over);
+    this.end = make("div.lib-over", { hidden: "", "aria-hidden": "true" }, over);
+    this.frame = make("div.lib-frame", this.board.element, this.end);
     onSwipe(this.board.element, (action) => this.act(action));
     const [scores, numbers] = tally("score", "best", "actions");
     this.tally = numbers;
     const side = make("div.lib-side", scores, this.cross(), this.extras());
     if (this.players.length) side.append(this.helper());
-    const left = make("div.lib-left", this.frame, this.message, this.forms);
+    const left = make("div.lib-left", this.coming.element, this.frame, this.message, this.forms);
     const helped = this.players.length ? " · H hint · P autoplay" : "";
     const keys = `Arrows or W A S D slide · U undo · N new game · E edit${helped}`;
-    furnish(this.root, { name: "2048", keys }, make("div.lib-columns.lib-play", left, side));
+    furnish(this.root, { name, keys }, make("div.lib-columns.lib-play", left, side));
   }
 
   cross() {
@@ -97,14 +105,15 @@ class Play extends Editor {
   }
 
   refresh() {
-    const { cells, score } = this.game.here;
+    const { cells, word, score } = this.game.here;
+    this.coming.show(word);
     const best = this.best();
     const shown = { score: points(score), best: points(best), actions: points(this.game.length) };
     Object.entries(shown).forEach(([name, text]) => (this.tally[name].textContent = text));
-    this.arrows.forEach((arrow, action) => enable(arrow, slides(cells, action)));
+    this.arrows.forEach((arrow, action) => enable(arrow, this.rules.slides(cells, action)));
     enable(this.undoing, this.game.length > 0);
-    this.over.hidden = !isOver(cells);
-    this.root.dataset.board = toHex(cells);
+    this.end.hidden = !this.over;
+    this.root.dataset.board = this.rules.toHex(cells);
     this.root.dataset.actions = this.game.length;
     this.showAdvice();
   }
@@ -112,12 +121,14 @@ class Play extends Editor {
   // The best score of your own games: not of positions you typed, nor with a player's actions.
   best() {
     const { start, helped, here } = this.game;
+    const { name } = this.rules;
+    const key = name === "2048" ? BEST : `${BEST} ${name}`;
     let best = 0;
     try {
-      best = Number(localStorage.getItem(BEST)) || 0;
+      best = Number(localStorage.getItem(key)) || 0;
       if (start === null && !helped && here.score > best) {
         best = here.score;
-        localStorage.setItem(BEST, best);
+        localStorage.setItem(key, best);
       }
     } catch {
       best = here.score; // a page that may not keep anything
@@ -126,7 +137,7 @@ class Play extends Editor {
   }
 
   say(words, trouble = false, details = "") {
-    const over = isOver(this.game.here.cells) && !trouble;
+    const over = this.over && !trouble;
     const end = `The game is over: no action is legal. ${counted(this.game.here.score, "point")}.`;
     this.put(over ? end : words, trouble, details);
   }
@@ -158,7 +169,7 @@ class Play extends Editor {
     this.refresh();
     this.say(this.record(largest) + `${name}: ${counted(turn.reward, "point")}, ` +
       `score ${points(turn.score)}. ` +
-      `A ${tileOf(turn.cells[turn.cell])} came in ${placeInWords(turn.cell)}.`);
+      `A ${this.rules.tiles[turn.cells[turn.cell]]} came in ${this.rules.placeInWords(turn.cell)}.`);
     this.tell();
     if (this.always?.checked) this.think();
   }
@@ -197,7 +208,7 @@ class Play extends Editor {
     this.closeForm();
     const before = this.game.here.cells;
     const { length } = this.game;
-    this.game = new Game(decisions);
+    this.game = new Game(decisions, this.rules);
     this.advice = null;
     this.draw();
     const one = this.game.length === length + 1;
@@ -209,7 +220,7 @@ class Play extends Editor {
   // ---- a new game, a position
 
   get inProgress() {
-    return this.game.length > 0 && !isOver(this.game.here.cells);
+    return this.game.length > 0 && !this.over;
   }
 
   get here() {
@@ -239,7 +250,7 @@ class Play extends Editor {
   begin(seed, number) {
     if (!/^-?\d{1,40}$/.test(seed)) return this.say("A seed is a whole number.", true);
     if (!Number.isSafeInteger(number)) return this.say("Games have whole numbers.", true);
-    this.game = new Game({ seed, number });
+    this.game = new Game({ seed, number }, this.rules);
     this.closeForm();
     this.moved();
     this.say(`Game ${number} of seed ${seed} begins.`);
@@ -248,7 +259,7 @@ class Play extends Editor {
   // Go on from a position that was typed or pasted.
   use(cells) {
     const { seed, number } = this.game;
-    this.game = new Game({ seed, number, start: toHex(cells) });
+    this.game = new Game({ seed, number, start: this.rules.toHex(cells) }, this.rules);
     this.closeForm();
     this.moved();
     this.say("The game goes on from this position; its score counts from here.");
@@ -277,10 +288,9 @@ class Play extends Editor {
       this.advice = null;
       return this.showAdvice();
     }
-    const { cells } = this.game.here;
-    if (isOver(cells)) return this.say("");
-    const board = toHex(cells);
-    this.mind.ask({ kind: "advise", player: this.player, board }, (answer) => {
+    if (this.over) return this.say("");
+    const { board, word } = this.asked(this.game.here);
+    this.mind.ask({ kind: "advise", player: this.player, board, word }, (answer) => {
       if (answer.error) return this.fail(answer);
       this.advised({ ...answer, board }, hint);
     });
@@ -294,8 +304,13 @@ class Play extends Editor {
     this.say(`${advice.name} would choose ${ACTIONS[advice.action]}.`);
   }
 
+  // A state as the kernel is asked about it.
+  asked({ cells, word }) {
+    return { board: this.rules.toHex(cells), word: word.toString(16) };
+  }
+
   fits(advice) {
-    return advice?.board === toHex(this.game.here.cells);
+    return advice?.board === this.rules.toHex(this.game.here.cells);
   }
 
   showAdvice() {
@@ -340,7 +355,7 @@ class Play extends Editor {
 
   toggle() {
     if (this.auto) return this.pause();
-    if (isOver(this.game.here.cells)) return this.say("");
+    if (this.over) return this.say("");
     this.closeForm();
     this.game.helped = true;
     this.auto = { queue: [], last: this.game.here, over: false };
@@ -362,9 +377,8 @@ class Play extends Editor {
     const wanted = Math.max(1, Math.ceil(AHEAD * this.speed.rate()));
     if (auto.over || auto.asking || auto.queue.length >= wanted) return;
     auto.asking = true;
-    const { cells, state } = auto.last;
     const question = { kind: "ahead", player: this.player, count: wanted };
-    Object.assign(question, { board: toHex(cells), state: state.toString(16) });
+    Object.assign(question, this.asked(auto.last), { state: auto.last.state.toString(16) });
     this.mind.ask(question, (answer) => this.auto === auto && this.ahead(answer));
   }
 
@@ -373,8 +387,8 @@ class Play extends Editor {
     const { auto } = this;
     auto.asking = false;
     [...actions].forEach((action, n) => {
-      const turn = next(auto.last, Number(action));
-      auto.queue.push({ turn, values: values[n], board: toHex(auto.last.cells) });
+      const turn = this.rules.next(auto.last, Number(action));
+      auto.queue.push({ turn, values: values[n], board: this.rules.toHex(auto.last.cells) });
       auto.last = turn;
     });
     auto.over = over;
@@ -437,12 +451,12 @@ function sureness(advice) {
 }
 
 function begin(root, model, send) {
-  const [game, players] = [model.get("game"), model.get("players")];
+  const [game, players, rules] = [model.get("game"), model.get("players"), rulesOf(model.get("about"))];
   const changed = (game) => {
     model.set("game", game); // for other views of this game
     tell(send, { kind: "game", game }, () => view.lose()); // the board plays on
   };
-  const view = new Play(root, { game, players, send, changed });
+  const view = new Play(root, { game, rules, players, send, changed });
   model.on("change:game", () => view.adopt(model.get("game")));
   model.on("change:message", () => view.say(model.get("message")));
   return view;

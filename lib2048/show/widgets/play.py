@@ -5,16 +5,18 @@ from threading import RLock
 from traitlets import Dict, List, Unicode
 
 from lib2048.game import board as rules
+from lib2048.game.game import parse_game
 from lib2048.game.spec import ACTIONS
+from lib2048.play.players import game_of
 from lib2048.show import draw
 from lib2048.show.widgets.base import BrowserWidget
-from lib2048.show.widgets.game import Game, from_hex, position
+from lib2048.show.widgets.game import Game, from_hex, position, told
 from lib2048.show.widgets.mind import SHIPPED, minds
 from lib2048.show.words import thousands
 
 
 class PlayWidget(BrowserWidget):
-    """Play 2048 by arrow keys, W A S D, swipes or buttons, with a player to ask beside the board.
+    """Play by arrow keys, W A S D, swipes or buttons, with a player to ask beside the board.
 
     It plays without the kernel. ``.board``, ``.score`` and ``.actions`` tell where the game stands;
     ``.act(action)``, ``.undo()``, ``.new_game()`` and ``.hint()`` do what the buttons do.
@@ -23,24 +25,29 @@ class PlayWidget(BrowserWidget):
         seed: an integer; the n-th new game is game n of that seed, the same on every machine.
         player: whom to ask for hints, values and autoplay: anything with ``.choose(board)``, what
             `players.player` takes (a name, a network), or the path of a file of weights, which is
-            loaded when it is first asked.  By default the network of data/weights; None: nobody.
-        board: a position to begin with (uint64, or four rows of tiles).
+            loaded when it is first asked.  By default the network of data/weights, greedy in other
+            games than 2048; None: nobody.
+        board: a position to begin with (uint64, or rows of tiles).
+        game: a `Game` or its name, such as "2048:four=0.2@3x4"; by default that of the player.
 
     Raises:
-        ValueError: for an unknown name and for a position to which no game can come.
+        ValueError: for an unknown name or game, and for a position to which no game can come.
     """
 
     entry = "play.js"
     game = Dict().tag(sync=True, echo_update=False)  # decisions, see `Game.as_dict`
+    about = Dict().tag(sync=True)  # of the rules, see `told`
     players = List().tag(sync=True)
     message = Unicode().tag(sync=True)
 
-    def __init__(self, seed=1, player=SHIPPED, board=None):
-        self._minds = minds(player)
+    def __init__(self, seed=1, player=SHIPPED, board=None, game=None):
+        game = game_of(player) if game is None else parse_game(game)
+        self._minds = minds(player, game)
         self._lock = RLock()  # JupyterLab may send the browser's messages to a second thread
-        self._game = Game(seed, 0, None if board is None else position(board))
+        start = None if board is None else position(board, game)
+        self._game, shown = Game(seed, 0, start, game=game), told(game)
         players = [mind.name for mind in self._minds]
-        super().__init__(game=self._game.as_dict(), players=players)
+        super().__init__(game=self._game.as_dict(), players=players, about=shown)
 
     board = property(lambda self: self._game.here.board, doc="The board, uint64.")
     score = property(lambda self: self._game.here.score, doc="The points so far.")
@@ -72,17 +79,17 @@ class PlayWidget(BrowserWidget):
     def new_game(self):
         """Begin the next game of the seed."""
         with self._lock:
-            self._game = Game(self.seed, self._game.number + 1)
-            self._show("Slide the tiles: two equal ones merge.")
+            self._game = Game(self.seed, self._game.number + 1, game=self._game.game)
+            self._show(f"Game {self._game.number} of seed {self.seed} begins.")
 
     def hint(self):
         """Return the action that the player would take, and mark it; None when the game is over."""
         if not self._minds:
             raise ValueError("there is nobody to ask: say PlayWidget(player=…)")
-        if rules.is_over(self.board):
+        if self._over:
             self._show("")
             return None
-        advice = self._minds[0].advise(self.board)
+        advice = self._minds[0].advise(self.board, self._game.here.word)
         self.send({"kind": "advice", **advice})
         self._show(f"{advice['name']} would choose {ACTIONS[advice['action']]}.")
         return advice["action"]
@@ -90,10 +97,15 @@ class PlayWidget(BrowserWidget):
     def static(self):
         """Return a `Picture` of the board and its tally."""
         actions = "1 action" if self.actions == 1 else f"{thousands(self.actions)} actions"
-        return draw.board(self.board, f"score {thousands(self.score)} · {actions}")
+        said, here = f"score {thousands(self.score)} · {actions}", self._game.here
+        return draw.board(here.board, said, game=self._game.game, word=here.word)
+
+    @property
+    def _over(self):
+        return rules.is_over(self.board, self._game.game)
 
     def _show(self, text):
-        over = "The game is over: no action is legal." if rules.is_over(self.board) else ""
+        over = "The game is over: no action is legal." if self._over else ""
         self.game, self.message = self._game.as_dict(), over or text
 
     def _answer(self, message):
@@ -108,7 +120,7 @@ class PlayWidget(BrowserWidget):
 
 
 def _found(mind, question):
-    board = from_hex(question["board"])
+    here = from_hex(question["board"]), from_hex(question.get("word", "0"))
     if question["kind"] == "advise":
-        return mind.advise(board)
-    return mind.ahead(board, from_hex(question["state"]), question["count"])
+        return mind.advise(*here)
+    return mind.ahead(*here, from_hex(question["state"]), question["count"])

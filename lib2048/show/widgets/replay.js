@@ -1,8 +1,9 @@
 // A recorded game: its boards, its curve, and ways to move along them.
 
-import { ACTIONS, fromHex, slide } from "./game.js";
+import { ACTIONS, WHOLE } from "./game.js";
+import { rulesOf } from "./games.js";
 import {
-  Board, button, enable, furnish, holdKeys, make, messageLine, paced, points, row, slideTime, speedSlider,
+  Board, Shown, button, enable, furnish, holdKeys, make, messageLine, paced, points, row, slideTime, speedSlider,
 } from "./board.js";
 import { rendering, tell } from "./jupyter.js";
 
@@ -16,10 +17,10 @@ const STEPS = {
 
 class Replay {
   // boards, afterstates: texts of 16 hexadecimal digits a step; actions: 0..3, or null at the end;
-  // rewards, values: numbers, null for no value; moved: hears of every new position.
+  // rewards, values, words: numbers, null for no value; game: its `Rules`; moved: hears of every new position.
   constructor(root, { boards, afterstates, position = 0, moved = () => {}, ...record }) {
-    const { actions, rewards, values } = record;
-    Object.assign(this, { root, actions, rewards, values, moved, playing: null });
+    const { actions, rewards, values, words = [], game = WHOLE } = record;
+    Object.assign(this, { root, actions, rewards, values, words, game, moved, playing: null });
     [this.boards, this.afterstates] = [boards, afterstates].map((text) => text.match(/.{16}/g));
     this.last = actions.length - 1;
     this.taken = actions.filter((action) => action !== null).length;
@@ -34,8 +35,9 @@ class Replay {
   }
 
   build() {
-    this.board = new Board("board");
-    this.after = new Board("afterstate");
+    this.board = new Board("board", this.game);
+    this.after = new Board("afterstate", this.game);
+    this.coming = new Shown(this.game);
     this.captions = [make("figcaption"), make("figcaption")];
     const figure = (board, caption) => make("figure", board.element, caption);
     const pair = make("div.lib-pair", figure(this.board, this.captions[0]),
@@ -43,7 +45,7 @@ class Replay {
     this.message = messageLine();
     const keys = "Left and Right step · Page Up and Page Down ten · Home · End · Space plays" +
       (this.expected ? " · E next large error" : "");
-    furnish(this.root, { name: "A recorded game", keys }, pair, this.track(), this.controls(),
+    furnish(this.root, { name: "A recorded game", keys }, this.coming.element, pair, this.track(), this.controls(),
       this.message);
   }
 
@@ -140,9 +142,11 @@ class Replay {
   go(position, tell = true) {
     const before = this.position;
     this.position = Math.max(0, Math.min(this.last, position));
-    const [cells, after] = [this.boards, this.afterstates].map((all) => fromHex(all[this.position]));
+    const [cells, after] = [this.boards, this.afterstates].map((all) =>
+      this.game.fromHex(all[this.position]));
     this.board.show(cells);
     this.after.show(after);
+    this.coming.show(this.words[this.position]);
     if (before === this.position - 1) this.animate(before, cells);
     this.mark();
     this.caption();
@@ -153,8 +157,8 @@ class Replay {
   // Show the action that led here, where the rules know how its tiles travelled.
   animate(before, cells) {
     const action = this.actions[before];
-    const start = fromHex(this.boards[before]);
-    const { travels, cells: after } = slide(start, action);
+    const start = this.game.fromHex(this.boards[before]);
+    const { travels, cells: after } = this.game.slide(start, action);
     const came = cells.findIndex((exponent, cell) => exponent !== after[cell]);
     if (after.some((exponent, cell) => exponent !== cells[cell] && cell !== came)) return;
     const rate = this.playing ? this.speed.rate() : 1;
@@ -250,7 +254,8 @@ function begin(root, model, send) {
     clearTimeout(timer);
     timer = setTimeout(() => tell(send, { kind: "position", position }), PAUSE);
   };
-  const view = new Replay(root, { ...model.get("record"), position: model.get("position"), moved });
+  const { game, ...record } = model.get("record");
+  const view = new Replay(root, { ...record, game: rulesOf(game), position: model.get("position"), moved });
   model.on("change:position", () => view.go(model.get("position"), false));
   return view;
 }

@@ -5,9 +5,10 @@ from itertools import accumulate
 from traitlets import Dict, Int, validate
 
 from lib2048.game import board as rules
+from lib2048.game.game import parse_game
 from lib2048.show import draw
 from lib2048.show.widgets.base import BrowserWidget
-from lib2048.show.widgets.game import finite, to_hex
+from lib2048.show.widgets.game import finite, to_hex, told
 from lib2048.show.words import thousands
 
 
@@ -22,24 +23,26 @@ class ReplayWidget(BrowserWidget):
     Args:
         steps: a list of `Step` (board, action, reward, afterstate, value), as `record_game` returns
             it.
+        game: which they are of, a `Game` or its name.
 
     Raises:
-        ValueError: for an empty list, and for an action that is none.
+        ValueError: for an empty list, for an action that is none, for boards of another game.
     """
 
     entry = "replay.js"
     record = Dict().tag(sync=True)
     position = Int(0).tag(sync=True, echo_update=False)
 
-    def __init__(self, steps):
-        self.steps = list(steps)
+    def __init__(self, steps, game=rules.WHOLE):
+        self.steps, self._game = list(steps), parse_game(game)
         if not self.steps:
             raise ValueError("there are no steps to replay: the list is empty")
         for number, step in enumerate(self.steps):
             if step.action not in (0, 1, 2, 3, None):
                 raise ValueError(f"step {number}: {step.action!r} is no action: 0..3, or None")
+            rules.to_tiles(step.board, self._game)
         self.scores = list(accumulate(int(step.reward) for step in self.steps))
-        super().__init__(record=_in_json(self.steps))
+        super().__init__(record=_in_json(self.steps) | {"game": told(self._game)})
 
     def static(self):
         """Return a `Picture` of key moments: the start, the last new largest tiles, the end."""
@@ -51,7 +54,7 @@ class ReplayWidget(BrowserWidget):
         names = ["the end" if over and i == last else f"action {i + 1}" for i in shown]
         captions = [f"{name}\nscore {thousands(self.scores[i])}" for name, i in zip(names, shown)]
         boards = [self.steps[i].afterstate for i in shown]
-        return draw.row(boards, captions, size=140, width=520)
+        return draw.row(boards, captions, size=140, width=520, game=self._game)
 
     @validate("position")
     def _in_the_game(self, proposal):
@@ -68,6 +71,7 @@ def _in_json(steps):
     return {
         "boards": "".join(to_hex(step.board) for step in steps),
         "afterstates": "".join(to_hex(step.afterstate) for step in steps),
+        "words": [int(getattr(step, "word", 0)) for step in steps],
         "actions": [None if step.action is None else int(step.action) for step in steps],
         "rewards": [int(step.reward) for step in steps],
         "values": [value and round(value, 3) for value in map(finite, values)],

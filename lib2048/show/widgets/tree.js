@@ -1,7 +1,8 @@
 // The search tree of a position: a click opens a node, and the kernel says what lies below it.
 // Paths are those of search/tree.py: "3/5:1/0" is Left, then a 2 in cell 5, then Up.
 
-import { ACTIONS, fromHex, placeInWords, tileOf, toHex } from "./game.js";
+import { ACTIONS } from "./game.js";
+import { rulesOf } from "./games.js";
 import { Board, box, button, counted, enable, furnish, make, menu, points, row, table } from "./board.js";
 import { Editor } from "./editor.js";
 import { exploring } from "./jupyter.js";
@@ -10,15 +11,6 @@ const share = (chance) => `${points(100 * chance, chance < 0.095 ? 1 : 0)} %`;
 const worthIn = (value) =>
   value === null ? "no number" : points(value, Math.abs(value) < 10000 ? 1 : 0);
 
-// A path in words.
-function way(path) {
-  if (!path) return "the position";
-  return path.split("/").map((step) => {
-    const [first, exponent] = step.split(":").map(Number);
-    return exponent ? `a ${tileOf(exponent)} in ${placeInWords(first)}` : ACTIONS[first];
-  }).join(", ");
-}
-
 // What the tree counts, and what it is called.
 const WORK = {
   probes: "afterstates to be searched", hits: "answered by the table", nodes: "searched",
@@ -26,14 +18,14 @@ const WORK = {
 };
 
 class Tree extends Editor {
-  // about: {plies, most, reduce, name, boards}; position: a board as hexadecimal digits; send:
+  // about: {plies, most, reduce, name, boards, game}; position: a board as hexadecimal digits; send:
   // takes questions; changed: hears of every new position.  `wanted` are the paths of the nodes that
   // are open, `past` is what Back leads to.
   constructor(root, { about, position, send, changed }) {
-    super(root, send, "Look at this", "Stay at this position");
+    super(root, send, "Look at this", "Stay at this position", rulesOf(about.game));
     Object.assign(this, { about, changed, plies: about.plies, nodes: new Map() });
     Object.assign(this, { wanted: new Set(), past: [] });
-    this.here = fromHex(position);
+    this.here = this.rules.fromHex(position);
     this.build();
     enable(this.backing, false);
     this.grow();
@@ -42,7 +34,7 @@ class Tree extends Editor {
   // ---- what is on the page
 
   build() {
-    this.board = new Board("board");
+    this.board = new Board("board", this.rules);
     this.frame = make("div.lib-frame", this.board.element);
     this.caption = make("p.lib-caption");
     this.reason = make("p.lib-reason");
@@ -80,14 +72,14 @@ class Tree extends Editor {
     const said = make("output");
     const at = (turn) => boards.slice(16 * turn, 16 * turn + 16);
     const turns = boards.match(/.{16}/g);
-    const go = () => this.go(fromHex(at(Number(slider.value))), true);
+    const go = () => this.go(this.rules.fromHex(at(Number(slider.value))), true);
     const slider = make("input", {
       type: "range", min: 0, max: last, value: 0, "aria-label": "Turn of the game", oninput: go,
       onchange: () => (this.sliding = false),
     });
     // Say which turn is looked at, if it is one of them.
     this.showTurn = () => {
-      const here = toHex(this.here);
+      const here = this.rules.toHex(this.here);
       if (at(Number(slider.value)) !== here) slider.value = Math.max(0, turns.indexOf(here));
       const there = at(Number(slider.value)) === here;
       said.textContent = `${there ? Number(slider.value) + 1 : "–"} of ${last + 1}`;
@@ -117,11 +109,11 @@ class Tree extends Editor {
     if (!before) return this.say("There is nothing to go back to.");
     enable(this.backing, this.past.length > 0);
     const { here, wanted, path } = before;
-    const moved = toHex(here) !== toHex(this.here);
+    const moved = here.join() !== this.here.join();
     Object.assign(this, { here, wanted, sliding: false });
     this.say("");
     this.grow(path);
-    if (moved) this.changed(toHex(here));
+    if (moved) this.changed(this.rules.toHex(here));
   }
 
   // ---- the position
@@ -137,19 +129,19 @@ class Tree extends Editor {
     if (!(sliding && this.sliding)) this.leave();
     Object.assign(this, { here: cells, sliding, wanted: new Set() });
     this.grow();
-    this.changed(toHex(cells));
+    this.changed(this.rules.toHex(cells));
   }
 
   // Go to a position that somebody else has set.
   adopt(position) {
-    if (position !== toHex(this.here)) this.go(fromHex(position));
+    if (position !== this.rules.toHex(this.here)) this.go(this.rules.fromHex(position));
   }
 
   // Begin a new tree, open at its root and at all `wanted` nodes that it has; path: the node that is
   // looked at, or the nearest above it.
   async grow(path = "") {
     this.board.show(this.here);
-    this.root.dataset.board = toHex(this.here);
+    this.root.dataset.board = this.rules.toHex(this.here);
     this.showTurn?.();
     const fresh = new Map();
     this.coming = fresh;
@@ -161,7 +153,9 @@ class Tree extends Editor {
     this.nodes = fresh;
     this.pays = answer.pays;
     const held = this.tree.contains(document.activeElement);
-    const root = this.node("", { kind: "state", board: toHex(this.here), plies: this.plies });
+    const root = this.node("", {
+      kind: "state", board: this.rules.toHex(this.here), plies: this.plies,
+    });
     this.tree.replaceChildren(root.element);
     this.fill(root, answer);
     this.select(root, held);
@@ -195,7 +189,7 @@ class Tree extends Editor {
     const { plies } = this;
     const question = { kind: "open", path, plies, reduce: this.reduce.checked };
     return new Promise((resolve) => {
-      this.mind.ask({ ...question, board: toHex(this.here) }, (answer) => {
+      this.mind.ask({ ...question, board: this.rules.toHex(this.here) }, (answer) => {
         if (answer.error) this.say(answer.error, true, answer.details);
         resolve(answer.error ? null : answer);
       });
@@ -208,7 +202,7 @@ class Tree extends Editor {
   node(path, about) {
     const opens = about.kind === "state" ? !about.dead : about.kind === "after" && about.plies > 0;
     const level = path ? path.split("/").length + 1 : 1;
-    const line = make("div.lib-node", ...words(about, this.pays));
+    const line = make("div.lib-node", ...this.words(about));
     const group = make("ul", { role: "group", hidden: "" });
     const element = make("li", {
       role: "treeitem", tabindex: -1, "aria-level": level, "aria-selected": "false",
@@ -270,6 +264,33 @@ class Tree extends Editor {
     else this.open(node);
   }
 
+  // ---- words
+
+  // A path in words; its cells have the library's numbers.
+  way(path) {
+    if (!path) return "the position";
+    return path.split("/").map((step) => {
+      const [first, exponent] = step.split(":").map(Number);
+      return exponent ? this.came(first, exponent, " in") : ACTIONS[first];
+    }).join(", ");
+  }
+
+  came(cell, exponent, where) {
+    const { rules } = this;
+    return `a ${rules.tiles[exponent]}${where} ${rules.placeInWords(rules.cellOf(cell))}`;
+  }
+
+  // The words of a node's line: what it is, its numbers, and what is special about it.
+  words(about) {
+    if (about.kind === "not legal") return [part(`${ACTIONS[about.action]} not legal`, "lib-faint")];
+    if (about.kind === "after") return ofAction(about, this.pays);
+    if (!about.exponent) return [part("The position", "lib-what")];
+    const what = this.came(about.cell, about.exponent, ",");
+    const then = about.dead ? "dead end: 0" : `${ACTIONS[about.action]} ${worthIn(about.worth)}`;
+    const tags = about.reduced ? [part("one ply less", "lib-tag")] : [];
+    return [part(share(about.chance), "lib-chance"), part(what, "lib-what"), part(then), ...tags];
+  }
+
   // ---- the node that is looked at
 
   select(node, focus = true) {
@@ -280,9 +301,10 @@ class Tree extends Editor {
     this.selected = node;
     if (focus) node.element.focus({ preventScroll: true });
     if (focus) scrollTo(this.tree, node.element.firstChild);
-    this.board.show(fromHex(node.board), node.cell ?? null);
+    const fresh = node.kind === "state" && node.path ? this.rules.cellOf(node.cell) : null;
+    this.board.show(this.rules.fromHex(node.board), fresh);
     this.board.point(node.kind === "state" ? this.bestOf(node) : null);
-    this.caption.textContent = node.path ? way(node.path) : "The position: your turn.";
+    this.caption.textContent = node.path ? this.way(node.path) : "The position: your turn.";
     this.reason.textContent = this.why(node);
     enable(this.jump, Boolean(node.known));
   }
@@ -307,7 +329,7 @@ class Tree extends Editor {
     }
     if (node.known) {
       const how = node.turned ? " (turned or mirrored)" : "";
-      return `The search stops here: its table knows this board${how} since ${way(node.known)}. ` +
+      return `The search stops here: its table knows this board${how} since ${this.way(node.known)}. ` +
         "You can open it all the same.";
     }
     if (!plies) return "The search ends here: this is the network's own value.";
@@ -384,19 +406,9 @@ function scrollTo(list, line) {
   if (inner.bottom > outer.bottom) list.scrollTop += inner.bottom - outer.bottom;
 }
 
-// The words of a node's line: what it is, its numbers, and what is special about it.
-function words(about, pays) {
-  const part = (text, name) => make("span", { class: name }, `${text} `);
-  if (about.kind === "not legal") return [part(`${ACTIONS[about.action]} not legal`, "lib-faint")];
-  if (about.kind === "after") return ofAction(about, pays, part);
-  if (!about.chance) return [part("The position", "lib-what")];
-  const what = `a ${tileOf(about.exponent)}, ${placeInWords(about.cell)}`;
-  const then = about.dead ? "dead end: 0" : `${ACTIONS[about.action]} ${worthIn(about.worth)}`;
-  const tags = about.reduced ? [part("one ply less", "lib-tag")] : [];
-  return [part(share(about.chance), "lib-chance"), part(what, "lib-what"), part(then), ...tags];
-}
+const part = (text, name) => make("span", { class: name }, `${text} `);
 
-function ofAction({ action, reward, value, worth, best, known, plies }, pays, part) {
+function ofAction({ action, reward, value, worth, best, known, plies }, pays) {
   const sum = pays ? `${points(reward)} + ${worthIn(value)} = ` : "";
   const tags = [best && "best", known && "met before", !plies && "the network's value"];
   return [part(ACTIONS[action], "lib-what"), part(`${sum}${worthIn(worth)}`),

@@ -7,11 +7,12 @@ from traitlets import Dict
 from lib2048.game import board as rules
 from lib2048.game.rng import stream
 from lib2048.networks.network import Network
+from lib2048.play.players import game_of
 from lib2048.search.expectimax import Search
 from lib2048.search.tree import MOST_PLIES, SearchTree
 from lib2048.show import draw
 from lib2048.show.widgets.base import PositionWidget
-from lib2048.show.widgets.game import finite, from_hex, position, to_hex
+from lib2048.show.widgets.game import finite, from_hex, position, to_hex, told
 from lib2048.show.widgets.mind import SHIPPED, mind_of
 
 
@@ -24,7 +25,7 @@ class TreeWidget(PositionWidget):
     Args:
         player: whoever searches a network of look-up tables: a `SearchPlayer`, or a network or the
             path of its file, or 'heuristic'.  By default the network of data/weights.
-        board: the position (uint64, or four rows of tiles); it can be edited and pasted.
+        board: the position (uint64, or rows of tiles); it can be edited and pasted.
         plies: how far to look, 1 to 3; by default as far as the player does, but at most 3.
         game: a recorded game, as `record_game` returns it, to choose positions from.
 
@@ -36,19 +37,24 @@ class TreeWidget(PositionWidget):
     tree = Dict().tag(sync=True)
 
     def __init__(self, player=SHIPPED, board=None, plies=None, game=None):
-        self._mind, self._grown = mind_of(player), (None, None)
+        self._game = game_of(player)
+        self._mind, self._grown = mind_of(player, self._game), (None, None)
         boards = [step.board for step in game or []]
         if board is None:
-            board = boards[0] if boards else rules.initial(stream(1, 0))[0]
+            board = boards[0] if boards else rules.initial(stream(1, 0), self._game)[0]
         about = self._about(player, plies)
         name = getattr(getattr(player, "network", None), "name", self._mind.name)
         text = "".join(map(to_hex, boards))
         super().__init__(
-            tree={**about, "name": name, "most": MOST_PLIES, "boards": text},
+            tree={
+                **about, "name": name, "most": MOST_PLIES, "boards": text,
+                "game": told(self._game),
+            },
             position=to_hex(self._packed(board)),
-        )
+        )  # fmt: skip
 
-    _packed = staticmethod(position)
+    def _packed(self, board):
+        return position(board, self._game)
 
     def _about(self, player, plies):
         """Return how far the player looks; one that is at hand already is checked."""
@@ -78,7 +84,7 @@ class TreeWidget(PositionWidget):
         key = int(board), int(plies), bool(reduce)
         if self._grown[0] != key:
             network, pays = self._searched
-            self._grown = key, SearchTree(network, position(board), *key[1:], pays)
+            self._grown = key, SearchTree(network, self._packed(board), *key[1:], pays)
         return self._grown[1]
 
     # ---------------------------------------------------------------- the browser
@@ -92,7 +98,7 @@ class TreeWidget(PositionWidget):
         tree = self._tree(from_hex(message["board"]), message["plies"], message["reduce"])
         path = message["path"]
         if path and ":" not in path.split("/")[-1]:
-            return {"outcomes": [_outcome(outcome) for outcome in tree.outcomes(path)]}
+            return {"outcomes": [_outcome(o) for o in tree.outcomes(path) if o.chance]}
         found = {"options": [_option(tree, option) for option in tree.options(path)]}
         if not path:
             found |= {"work": {"bare": tree.work(False), "table": tree.work(True)}}
@@ -114,8 +120,8 @@ class TreeWidget(PositionWidget):
         except Exception:  # the widget says what is wrong
             branches = []
         if not branches:
-            return draw.board(self.board, "the position")
-        return draw.tree(self.board, branches)
+            return draw.board(self.board, "the position", game=self._game)
+        return draw.tree(self.board, branches, game=self._game)
 
 
 def _option(tree, option):

@@ -1,14 +1,35 @@
-"""hw01, the rules: slide a row, slide a board, legal actions, spawn, play a game."""
+"""hw01, the rules: slide a row, slide a board, legal actions, spawn, play a game.
+
+Board and odds are those of the class.
+"""
 
 import copy
 import random as luck
 
 from lib2048.course.labs.exercise import Exercise, Wrong, changed, wrong_if
+from lib2048.course.labs.seeds import class_game
 from lib2048.game import spec
-from lib2048.game.spec import FOUR_CHANCE, LARGEST_TILE
+from lib2048.game.spec import LARGEST_TILE
 
-SPAWNS = 2000  # of one board, to see how often which tile comes where
+PLAYED = class_game()
+FOUR = float(PLAYED.four)
+SPAWNS, MANY = 2000, 20_000  # of one board, to see how often which tile comes where
 MOST_TURNS = 5000  # of a game whose player takes the first legal action; it has some 150
+
+# ---------------------------------------------------------------- by the rules of the class
+
+
+def spawn(board, rng):
+    """Return the board with one more tile, a 4 as often as the class's game says."""
+    return spec.spawn(board, rng, FOUR)
+
+
+def initial(rng, rows=PLAYED.rows):
+    """Return a start of the class's game."""
+    return spec.initial(rng, rows, PLAYED.columns, FOUR)
+
+
+play = changed(spec.play, initial=initial, spawn=spawn, __name__=__name__)
 
 # ---------------------------------------------------------------- boards to try
 
@@ -26,15 +47,15 @@ def merging_rows(random):
     return [(row,) for row in known + drawn]
 
 
-def some_boards(random, count=20):
+def some_boards(random, count=20, rows=PLAYED.rows):
     """Return boards of random games, and of random tiles, as lists of rows."""
-    play = luck.Random(int(random.integers(1 << 31)))
-    boards = [spec.initial(play) for _ in range(4)]
+    rng = luck.Random(int(random.integers(1 << 31)))
+    boards = [initial(rng, rows) for _ in range(4)]
     while len(boards) < count:
-        board = spec.initial(play)
+        board = initial(rng, rows)
         while legal := spec.legal_actions(board):
-            board = spec.spawn(spec.slide(board, play.choice(legal))[0], play)
-            boards += [board] * (play.random() < 0.02)
+            board = spawn(spec.slide(board, rng.choice(legal))[0], rng)
+            boards += [board] * (rng.random() < 0.02)
         boards.append(board)  # a lost one
     return boards[:count]
 
@@ -48,7 +69,7 @@ def along(*actions):
 
 
 def spawned(spawn, board, rng):
-    """Try a spawn 2000 times; raise Wrong for what it should not do.  Returns True."""
+    """Try a spawn; raise Wrong for what it should not do.  Returns True."""
     before, seeds = copy.deepcopy(board), range(20)
     again = [[spawn(board, luck.Random(seed)) for seed in seeds] for _ in range(2)]
     wrong_if(again[0] != again[1], "own_luck")
@@ -58,27 +79,28 @@ def spawned(spawn, board, rng):
         wrong_if(board != before, "mutated")
         return found
 
-    check_spawns(before, after)
+    check_spawns(before, after, MANY if before == SMALL else SPAWNS)
     return True
 
 
-def check_spawns(before, spawn, tiles=(2, 4)):
-    """Call spawn() 2000 times; raise Wrong for what it should not do to a board.
+def check_spawns(before, spawn, times, tiles=(2, 4)):
+    """Call spawn() so often; raise Wrong for what it should not do to a board.
 
-    Shares may be six standard deviations wide of the true ones.
+    Shares may be six standard deviations wide of the true ones: with 20 000 spawns, the odds of no
+    other class are as near as that.
     """
-    cells, new = zip(*(_new_tile(before, spawn(), tiles) for _ in range(SPAWNS)))
-    share = new.count(tiles[1]) / SPAWNS
-    wrong_if(abs(share - FOUR_CHANCE) > _wide(FOUR_CHANCE), "fours", share=f"{100 * share:.1f} %")
+    cells, new = zip(*(_new_tile(before, spawn(), tiles) for _ in range(times)))
+
+    def is_off(share, chance):
+        return abs(share - chance) > 6 * (chance * (1 - chance) / times) ** 0.5
+
+    share, count = new.count(tiles[1]) / times, f"{times:,}"
+    wrong_if(is_off(share, FOUR), "fours", share=f"{100 * share:.1f} %", count=count)
     empty = spec.empty_cells(before)
-    shares, fair = [cells.count(cell) / SPAWNS for cell in empty], 1 / len(empty)
+    shares, fair = [cells.count(cell) / times for cell in empty], 1 / len(empty)
     words = {"most": max(shares), "least": min(shares), "fair": fair}
     words = {name: f"{share:.0%}" for name, share in words.items()}
-    wrong_if(max(abs(share - fair) for share in shares) > _wide(fair), "cells", **words)
-
-
-def _wide(chance):
-    return 6 * (chance * (1 - chance) / SPAWNS) ** 0.5
+    wrong_if(any(is_off(share, fair) for share in shares), "cells", count=count, **words)
 
 
 def _new_tile(before, after, tiles=(2, 4)):
@@ -95,10 +117,13 @@ def _new_tile(before, after, tiles=(2, 4)):
     return (r, c), after[r][c]
 
 
+SMALL = [[0, 0], [0, 2]]
+
+
 def spawn_cases(random):
     """Return boards with many, few and one empty cell, each with a random generator."""
     one = [[2, 4, 2, 4], [4, 2, 4, 2], [2, 4, 2, 4], [4, 2, 4, 0]]
-    boards = [one, [[0, 0], [0, 2]], [[0] * 4 for _ in range(4)], *some_boards(random)[:3]]
+    boards = [one, SMALL, [[0] * 4 for _ in range(4)], *some_boards(random)[:3]]
     return [(board, luck.Random(7)) for board in boards if spec.empty_cells(board)]
 
 
@@ -136,8 +161,10 @@ def _game(play, choose, rng):
 
 def _check_turns(turns, last, score, actions):
     """Raise Wrong where turns, a last board, a score and a number of actions make no game."""
-    tiles = sorted(sum(turns[0][0], [])) if turns else []
-    wrong_if(tiles[:-2] != [0] * 14 or not {2, 4}.issuperset(tiles[-2:]), "start")
+    board = turns[0][0] if turns else []
+    tiles = sorted(sum(board, []))
+    size = [*map(len, board)] == [PLAYED.columns] * PLAYED.rows
+    wrong_if(not size or any(tiles[:-2]) or not {2, 4}.issuperset(tiles[-2:]), "start")
     rewards = 0
     for (board, action), after in zip(turns, [*(board for board, _ in turns[1:]), last]):
         slid, reward = spec.slide(board, action)
@@ -207,10 +234,10 @@ EXERCISES = [
         show={"board": "rows"},
     ),
     Exercise(
-        "hw01", spec.spawn, spawn_cases, outcome=spawned, show={"board": "rows", "rng": "hidden"},
+        "hw01", spawn, spawn_cases, outcome=spawned, show={"board": "rows", "rng": "hidden"},
     ),
     Exercise(
-        "hw01", spec.play,
+        "hw01", play,
         lambda random: [(_first_legal, int(seed)) for seed in random.integers(0, 1000, 4)],
         outcome=played, show={"choose": "hidden", "rng": "hidden"},
     ),

@@ -18,9 +18,13 @@ from lib2048.game import spec
 from lib2048.game.rules_2048 import SLIDES
 
 U = np.uint64
+FOUR = hw01.FOUR
 GAMES = 400
 MOST_SPAWNS = 2000  # of one game
-MOVES, SCORE = (118, 38), (1095, 535)  # of a random game: mean and standard deviation
+RANDOM_PLAY = {  # moves and score of a game by the chance of a 4: mean and standard deviation
+    0.05: ((126, 40), (1147, 558)), 0.1: ((118, 38), (1095, 535)), 0.15: ((111, 36), (1045, 518)),
+    0.2: ((106, 34), (1014, 509)), 0.25: ((101, 32), (981, 492)), 0.3: ((96, 31), (951, 484)),
+}[FOUR]  # fmt: skip
 TABLE = np.stack([SLIDES & U(0xFFFF), SLIDES >> U(32)])
 
 
@@ -97,11 +101,11 @@ def legal(board, table):
 
 @register_jitable
 def spawn(board):
-    """Put a 2, or one time in ten a 4, into a random empty cell."""
+    """Put a 2 or, with the chance of the class's game, a 4 into a random empty cell."""
     cell = int(16 * draw())
     while board >> U(4 * cell) & U(15):
         cell = int(16 * draw())
-    return board | U(2 if draw() < 0.1 else 1) << U(4 * cell)
+    return board | U(2 if draw() < FOUR else 1) << U(4 * cell)
 
 
 @register_jitable
@@ -128,7 +132,7 @@ def some_boards(random, count=12):
     few = [[[0] * 4, [0, 2, 0, 0], [0] * 4, [0, 0, 0, 4]], [[2, 4, 8, 16], *[[0] * 4] * 3]]
     full = [[2, 4, 8, 16], [32, 64, 128, 256], [512, 1024, 2048, 4096], [8192, 16384, 32768, 2]]
     large = [[0] * 4, [0] * 4, [0, 0, 0, 2], [16384, 0, 16384, 16384]]
-    tiles = [*few, *hw01.some_boards(random, count - 4), full, large]
+    tiles = [*few, *hw01.some_boards(random, count - 4, rows=4), full, large]
     return [boards_module.from_tiles(board) for board in tiles]
 
 
@@ -193,7 +197,8 @@ def spawned(function, board):
         wrong_if(not isinstance(found, (int, np.integer)), "no_board", got=repr(found)[:60])
         return _exponents(found)
 
-    hw01.check_spawns(_exponents(board), after, tiles=(1, 2))
+    times = hw01.SPAWNS if board else hw01.MANY
+    hw01.check_spawns(_exponents(board), after, times, tiles=(1, 2))
     return True
 
 
@@ -210,8 +215,9 @@ def played(function, games, table):
     if not hasattr(function, "py_func"):
         _check_game(function, table)
         return True
-    for key, got, (mean, spread) in zip(("moves", "score"), function(games, table), (MOVES, SCORE)):
-        wrong_if(abs(got / games - mean) > 8 * spread / games**0.5, key, got=f"{got / games:,.0f}")
+    for key, got, (mean, spread) in zip(("moves", "score"), function(games, table), RANDOM_PLAY):
+        words = {"got": f"{got / games:,.0f}", "about": f"{mean:,}"}
+        wrong_if(abs(got / games - mean) > 8 * spread / games**0.5, key, **words)
     return True
 
 

@@ -6,27 +6,45 @@ import numpy as np
 
 from lib2048.course.labs.exercise import Exercise, changed
 from lib2048.course.labs.hw04 import program
-from lib2048.course.labs.hw04.program import Step, Tables
+from lib2048.course.labs.hw04.program import PLAYED, Step, Tables
 from lib2048.course.labs.messages import say
-from lib2048.course.labs.seeds import variant
-from lib2048.game.board import afterstates, from_tiles, initial, spawn
+from lib2048.course.labs.seeds import ODDS, variant
+from lib2048.game import board as boards
+from lib2048.game.board import from_tiles, initial, spawn
 from lib2048.game.rng import stream
 from lib2048.game.spec import ACTIONS
 from lib2048.networks.names import parse_network
 
-NETWORK = "cells:0125,4569,0123"  # small enough for a check
-NETWORKS = ("4x6", "cells:012345,456789,012456,345678", "cells:012345,012456,456789,01259d")
+NETWORKS = {  # by the rows of the board
+    4: ("4x6", "cells:012345,456789,012456,345678", "cells:012345,012456,456789,01259d"),
+    3: ("cells:012345,012456,014589,12569a", "cells:012345,456789,014589,12569a",
+        "cells:012456,456789,014589,12569a"),
+}  # fmt: skip
+
+
+def in_game(network, game=PLAYED):
+    """Return the name of a network in a game: 4x6, 4x6@2048:four=0.2, cells:0125@3x4."""
+    return network if game == boards.WHOLE else f"{network}@{game.name.removeprefix('2048@')}"
+
+
+def networks_of(game):
+    """Return the names of the networks that a class of this game trains."""
+    return tuple(in_game(name, game) for name in NETWORKS[game.rows])
+
+
+NETWORK = in_game("cells:0125,4569,0123")  # small enough for a check
 ALPHA = 0.25
+afterstates = partial(boards.afterstates, game=PLAYED)
 ILLEGAL = changed(program.select_best_move, "after != board", "True")
 
 
 def network_of(student):
-    """Return the name of the network that a student trains: each of `NETWORKS` has its share.
+    """Return the name of the network that a student trains: each of three has its share.
 
     Args:
         student: number or name, see `seeds.variant`.
     """
-    return variant(student).choose("tuples", NETWORKS, 1)[0]
+    return variant(student).choose("tuples", networks_of(PLAYED), 1)[0]
 
 
 # ---------------------------------------------------------------- cases
@@ -41,11 +59,11 @@ def a_network(random, spread=100.0):
 
 def random_game(random, *seeds):
     """Return the `Step`s of a game by random actions.  seeds: of the spawns."""
-    board, luck = initial(stream(*seeds))
+    board, luck = initial(stream(*seeds), PLAYED)
     steps = []
     while options := afterstates(board):
         action, after, reward = options[random.integers(len(options))]
-        following, luck = spawn(after, luck)
+        following, luck = spawn(after, luck, PLAYED)
         steps.append(Step(board, action, float(reward), after, following))
         board = following
     return steps
@@ -64,9 +82,9 @@ def some_boards(random, count=12):
 
 
 def _is_symmetric(board):
-    """Say whether two images of a tuple meet the same weight."""
+    """Say whether two different images of a tuple meet the same weight."""
     images = program.isomorphic(parse_network(NETWORK))
-    return any(len({program.indexof(image, board) for image in some}) < 8 for some in images)
+    return any(len({program.indexof(i, board) for i in some}) < len({*some}) for some in images)
 
 
 def index_cases(random):
@@ -91,8 +109,9 @@ def update_cases(random):
 
 def _mirrored(random):
     """Return a board that is its own mirror image: its weights are looked up twice."""
-    half = random.permutation(np.arange(1, 9)).reshape(4, 2)
-    return np.uint64(from_tiles(2 ** np.hstack([half, half[:, ::-1]])))
+    half, tiles = random.permutation(np.arange(1, 9)).reshape(4, 2), np.zeros((4, 4), int)
+    tiles[: PLAYED.rows] = 2 ** np.hstack([half, half[:, ::-1]])[: PLAYED.rows]
+    return np.uint64(from_tiles(tiles))
 
 
 def choice_cases(random):
@@ -180,7 +199,7 @@ def close(expected, got):
 
 def _same_number(expected, got):
     if not all(isinstance(value, (int, float, np.number)) for value in (expected, got)):
-        return expected is got
+        return repr(expected) == repr(got)  # nothing at all, or the same error
     return abs(expected - got) < 0.01
 
 
@@ -250,6 +269,11 @@ def _states_of(path):
     return [*[step.state for step in path], path[-1].next_state]
 
 
+def _plain_slide(truth):
+    """Return the mistake of sliding on 4x4 what has fewer rows."""
+    return {"board": changed(truth, slide=boards.slide)} if program.CELLS < 16 else {}
+
+
 # ---------------------------------------------------------------- the exercises
 
 HIDDEN = {"network": "hidden", "path": "hidden"}
@@ -268,6 +292,12 @@ LEARNS = "target = path[t].reward + update("
 BACKWARDS = "len(path) - 1, -1, -1"
 NOT_LAST = "len(path) - 2, -1, -1"
 NOT_FIRST = "len(path) - 1, 0, -1"
+# By the rules of another class, or of plain 2048.
+OTHER_BOARD = "CELLS", "12" if program.CELLS == 16 else "16"
+OTHER_ODDS = [odds for odds in (*ODDS, "0.1") if float(odds) != program.FOUR]
+OTHER_RULES = {"board": OTHER_BOARD}
+OTHER_RULES |= {f"odds {four}": ("FOUR", four) for four in OTHER_ODDS}
+OTHER_RULES |= {f"rules {four}": ("FOUR", four, *OTHER_BOARD) for four in OTHER_ODDS}
 DEAD = "    update(network, dead, alpha * (0.0 - estimate(network, dead)))\n"
 STEP = "alpha * error"
 
@@ -343,6 +373,7 @@ EXERCISES = [
             "last_legal": ("value > best_value", "True"),
             "gives_up": ("return best", f"return best if len({LEGAL}) == 4 else -1"),
             "none_is_0": ("-1, -np.inf", "0, -np.inf"),
+            **_plain_slide(program.select_best_move),
         },
         show=HIDDEN, given=partial(given_choice, program.estimate, "V(s′)"),
     ),
@@ -390,9 +421,10 @@ EXERCISES = [
     Exercise(
         "hw04", program.expected_value, value_cases, compiles=True, same=close,
         mistakes={
-            "even_chances": ("FOUR_CHANCE", "0.5"),
-            "only_twos": ("FOUR_CHANCE", "0.0"),
-            "exchanged": ("FOUR_CHANCE", "0.9"),
+            "even_chances": ("FOUR", "0.5"),
+            "only_twos": ("FOUR", "0.0"),
+            "exchanged": ("FOUR", "(1 - FOUR)"),
+            **OTHER_RULES,
             "not_divided": (" / empty", ""),
             "first_cell": ("empty += 1", "empty += 1\n            break"),
             "by_16": ("/ empty", "/ 16"),
@@ -410,6 +442,7 @@ EXERCISES = [
             "place": ("return best", f"return {LEGAL}.index(best) if best >= 0 else -1"),
             "worst": ("-np.inf", "np.inf", "value >", "value <"),
             "none_is_0": ("-1, -np.inf", "0, -np.inf"),
+            **_plain_slide(program.select_best_move_by_states),
         },
         show=HIDDEN, given=partial(given_choice, program.expected_value, "E[V(s″)]"),
     ),

@@ -4,6 +4,7 @@ It is the loop of the C++ lab: play a game with `select_best_move`, keep its pat
 `update_episode` learn from it.  The same functions run as plain Python, in the checks, and
 compiled, in training.  With the right functions it learns what `order="backward", lanes=1` of the
 library's own loop learns, bit for bit (a test holds this); that one is two to three times faster.
+The game is that of the class: its board and its odds are constants here.
 """
 
 from typing import NamedTuple
@@ -12,17 +13,21 @@ import numba
 import numpy as np
 from numba.extending import overload, register_jitable
 
+from lib2048.course.labs.messages import say
+from lib2048.course.labs.seeds import class_game
+from lib2048.game import board as boards
 from lib2048.game import rules_2048 as rules
-from lib2048.game.bits import WHOLE, largest_exponent
-from lib2048.game.board import slide, symmetries, to_exponents
+from lib2048.game.bits import largest_exponent
+from lib2048.game.board import symmetries, to_exponents
 from lib2048.game.rng import seed_bits, stream_kernel
-from lib2048.game.spec import FOUR_CHANCE
 from lib2048.machine.memory import reserve
 from lib2048.machine.native import borrowed, prefetch
 from lib2048.networks.layout import plain_layout
 from lib2048.networks.lookups import IMAGES, image_boards, look_kernel
-from lib2048.networks.names import parse_network
+from lib2048.networks.names import game_of, parse_network
 
+PLAYED = class_game()
+FOUR, CELLS = float(PLAYED.four), 4 * PLAYED.rows  # the chance of a 4; cells 0 … CELLS - 1
 GAME, SCORE, ACTIONS, LARGEST = range(4)  # columns of the results, as in records.RESULT_COLUMNS
 
 
@@ -68,26 +73,39 @@ def _compiled_at(board, cell):
     return lambda board, cell: np.int64((np.uint64(board) >> np.uint64(4 * cell)) & np.uint64(15))
 
 
-@overload(slide)
-def _compiled_slide(board, action):
-    """Let compiled functions slide, too."""
+def slide(board, action):
+    """Slide a board of the class's game; return (afterstate, reward), see `lib2048.slide`."""
+    return boards.slide(board, action, PLAYED)
 
-    def slid(board, action):
-        after, reward = rules.slide_one(np.uint64(board), np.uint64(action))
-        return after, np.int64(reward)
 
-    return slid
+def _compiled_slide(game):
+    """Return what makes `slide` something that compiled functions can call, too."""
+
+    def compiled(board, action):
+        def slid(board, action):
+            after, reward = rules.slide_one(np.uint64(board), np.uint64(action), game)
+            return after, np.int64(reward)
+
+        return slid
+
+    return compiled
+
+
+overload(slide)(_compiled_slide(PLAYED))
+overload(boards.slide)(_compiled_slide(boards.WHOLE))
 
 
 def new_tables(network):
     """Return the `Tables` of a network by its name, all weights 0.
 
     Raises:
-        ValueError: for tuples of different lengths or a smaller board.
+        ValueError: for tuples of different lengths or another game than the class's.
     """
     tuples = parse_network(network)
-    if len({len(cells) for cells in tuples}) != 1 or "@" in network:
-        raise ValueError(f"network {network}: this lab takes tuples of one length, on 4x4")
+    if game_of(network) != PLAYED:
+        raise ValueError(say("hw04.other_game", network=network, game=PLAYED.name))
+    if len({len(cells) for cells in tuples}) != 1:
+        raise ValueError(f"network {network}: this lab takes tuples of one length")
     size = 16 ** len(tuples[0])
     weights = reserve(f"network {network}", len(tuples) * size).reshape(len(tuples), size)
     return Tables(weights, isomorphic(tuples))
@@ -105,10 +123,10 @@ def isomorphic(tuples):
     """Return for each tuple its 8 images: a tuple of tuples of cells.
 
     Reading cells `isomorphic(tuples)[k][i]` on a board is reading `tuples[k]` on the i-th of its
-    `symmetries`.
+    `symmetries`; on a board that is not square each of the four images is there twice.
     """
     numbers = np.uint64(0xFEDCBA9876543210)  # each cell holds its own number
-    images = [to_exponents(image).tolist() for image in symmetries(numbers)]
+    images = [to_exponents(image).tolist() for image in symmetries(numbers, PLAYED)]
     return tuple(tuple(tuple(image[c] for c in cells) for image in images) for cells in tuples)
 
 
@@ -132,7 +150,7 @@ def loop_of(select_best_move, update_episode, tuples):
         path = [Step(np.uint64(0), 0, 0.0, np.uint64(0), np.uint64(0))]
         for row in range(len(results)):
             path.clear()
-            board, _, random = rules.begin(stream_kernel(seed, np.uint64(first + row)))
+            board, _, random = rules.begin(stream_kernel(seed, np.uint64(first + row)), PLAYED)
             while True:
                 ask_for(flat, board, work)
                 action = select_best_move(network, board)
@@ -143,7 +161,7 @@ def loop_of(select_best_move, update_episode, tuples):
                 after, reward = slide(board, action)
                 if after == board:
                     raise ValueError("select_best_move returned an action that is not legal")
-                next_board, random = rules.spawn_tile(after, random)
+                next_board, random = rules.spawn_tile(after, random, PLAYED)
                 path.append(Step(board, action, float(reward), after, next_board))
                 results[row, SCORE] += reward
                 board = next_board
@@ -168,10 +186,10 @@ def memory_hint(tuples):
     @numba.njit
     def ask_for(weights, board, work):
         boards, images, positions = work
-        boards[0], boards[1], boards[2], boards[3] = rules.slide(board)[:4]
+        boards[0], boards[1], boards[2], boards[3] = rules.slide(board, PLAYED)[:4]
         for action in range(4):
             boards[action] *= np.uint64(boards[action] != board)
-        image_boards(boards, np.uint64(0), images, WHOLE)
+        image_boards(boards, np.uint64(0), images, PLAYED)
         look(images, positions, np.uint64(0))
         for position in positions:
             prefetch(weights, np.uint64(position))
@@ -241,10 +259,10 @@ def update_episode(network, path, alpha):
 def expected_value(network, afterstate):
     """Return the mean of V(state) over the spawns: a 2 or, more seldom, a 4 in each empty cell."""
     total, empty = 0.0, 0
-    for cell in range(16):
+    for cell in range(CELLS):
         if at(afterstate, cell) == 0:
-            total += (1 - FOUR_CHANCE) * estimate(network, put(afterstate, cell, 1))
-            total += FOUR_CHANCE * estimate(network, put(afterstate, cell, 2))
+            total += (1 - FOUR) * estimate(network, put(afterstate, cell, 1))
+            total += FOUR * estimate(network, put(afterstate, cell, 2))
             empty += 1
     return total / empty
 
