@@ -1,23 +1,45 @@
-"""The zip for a class: the seed is in its wheel, nothing of the sources is anywhere in it."""
+"""The zip for a class: its seed and game are in the wheel, nothing of the sources is in it.
+
+A class has the game that its seed draws: labs are written, and solutions checked, by its rules.
+"""
 
 import io
 import json
+import os
 import subprocess
 import sys
 import zipfile
 from pathlib import Path
 
+import handins
 import labs
 import lessons
 import make_class
+import nbformat
 import pytest
+
+from lib2048.course.labs.checks import check_text, start
+from lib2048.course.labs.collect import collect
+from lib2048.course.labs.course_folder import generate
+from lib2048.course.labs.exercise import find, of_lab
+from lib2048.course.labs.hw04 import networks_of, performance
+from lib2048.course.labs.messages import game_words
+from lib2048.course.labs.notebook import game_of
+from lib2048.course.labs.pack import pack
+from lib2048.course.labs.player_file import BEHIND
+from lib2048.course.labs.release import in_class
+from lib2048.course.labs.seeds import DRAWN, GAMES, PLAIN, game_for, game_of_lab
+from lib2048.game.game import parse_game
+
+SEED = 9
+GAME = game_for("own", SEED)
 
 
 @pytest.fixture(scope="module")
 def held(tmp_path_factory):
-    """Build the zip of class 7 and return {name: bytes}."""
+    """Build the zip of a class with a game of its own and return {name: bytes}."""
     path = tmp_path_factory.mktemp("class") / "class.zip"
-    assert make_class.main(["--seed", "7", "--out", str(path)]) == 0
+    assert make_class.main(["--seed", str(SEED), "--game", "own", "--out", str(path)]) == 0
     with zipfile.ZipFile(path) as archive:
         return {
             name.removeprefix("2048-course/"): archive.read(name) for name in archive.namelist()
@@ -33,8 +55,10 @@ def test_it_holds_what_students_need(held):
     names = {path.name for path in lessons.lessons()}
     assert {f"notebooks/{name}" for name in names} <= set(held)
     for lab in labs.labs():
-        inside = f"notebooks/homework/release/{lab}/{lab}.ipynb"
-        assert held[inside] == labs.path_of(lab, labs.RELEASE).read_bytes()
+        found = held[f"notebooks/homework/release/{lab}/{lab}.ipynb"]
+        game = game_of(json.loads(found), lab)
+        assert game == game_of_lab(lab, GAME)
+        assert (found == labs.path_of(lab, labs.RELEASE).read_bytes()) == (game == PLAIN)
     assert "data/published/sources.csv" in held and "LICENSE-text" in held
 
 
@@ -52,17 +76,19 @@ def test_it_holds_no_sources_hidden_tests_outputs_or_weights(held):
 def test_the_readme_names_the_wheel_and_the_seed(held):
     name, _ = wheel(held)
     text = held["README.md"].decode()
-    assert f'"./{name}[course]"' in text and "drawn from your class's number, 7." in text
-    assert "{" not in text
+    assert f'"./{name}[course]"' in text and f"drawn from your class's number, {SEED}." in text
+    assert f"hw04 is `{GAME}`" in text and "{" not in text
 
 
 def test_the_wheel_draws_from_the_classs_seed(held, tmp_path):
     name, inner = wheel(held)
-    assert "+class.7-" in name
+    assert f"+class.{SEED}-" in name
     inner.extractall(tmp_path)
     program = (
         "import lib2048; from lib2048.course import labs; from lib2048.course.labs import seeds\n"
-        "print(lib2048.__file__, seeds.lab_seed(), labs.variant('s1') == labs.variant('S1', 7))"
+        f"same = labs.variant('s1') == labs.variant('S1', {SEED})\n"
+        "print(lib2048.__file__, seeds.lab_seed(), same)\n"
+        "print(seeds.class_game().name, labs.network_of('s1'))"
     )
     run = [sys.executable, "-c", program]
     done = subprocess.run(
@@ -73,8 +99,9 @@ def test_the_wheel_draws_from_the_classs_seed(held, tmp_path):
         text=True,
         check=True,
     )
-    where, seed, same = done.stdout.split()
-    assert Path(where).is_relative_to(tmp_path) and (seed, same) == ("7", "True")
+    where, seed, same, game, network = done.stdout.split()
+    assert Path(where).is_relative_to(tmp_path) and (seed, same) == (str(SEED), "True")
+    assert game == GAME and network in networks_of(parse_game(GAME))
 
 
 def test_a_stale_release_is_refused(monkeypatch, tmp_path):
@@ -84,7 +111,106 @@ def test_a_stale_release_is_refused(monkeypatch, tmp_path):
 
 
 def test_a_wrong_seed_or_place_is_refused(capsys, tmp_path):
-    for arguments in (["--seed", "-1"], ["--seed", "x"], ["--seed", "1", "--out", str(tmp_path)]):
+    out = ["--out", str(tmp_path / "x.zip")]
+    games = "chess", "2048@9x9", "2048:four=2", "2048@2x2"
+    wrong = [["--seed", "-1", *out], ["--seed", "x", *out], ["--seed", "1", "--out", str(tmp_path)]]
+    for arguments in wrong + [["--seed", "1", "--game", game, *out] for game in games]:
         with pytest.raises(SystemExit, match="2"):
             make_class.main(arguments)
+        assert capsys.readouterr().err.count(": error: ") == 1
     assert list(tmp_path.iterdir()) == []
+
+
+# ---------------------------------------------------------------- a game of one's own
+
+
+def test_a_class_without_a_wish_has_2048():
+    assert make_class.released_labs() == {
+        f"notebooks/homework/release/{lab}/{lab}.ipynb": labs.path_of(
+            lab, labs.RELEASE
+        ).read_bytes()
+        for lab in labs.labs()
+    }
+
+
+def test_what_can_be_drawn_was_measured():
+    assert {game_for("own", seed) for seed in range(60)} == {*DRAWN} < {*GAMES}
+    for game in GAMES:
+        for network in networks_of(parse_game(game)):
+            for games in (400, 2_000, 20_000):
+                assert performance.reference_of(network, games)[1] > 0
+
+
+def test_a_hand_in_of_another_game_is_told_so_in_one_line(tmp_path, refused):
+    game = "2048:four=0.2@3x4"
+    source = nbformat.read(labs.path_of("hw01"), as_version=4)
+    own = nbformat.writes(in_class(source, "hw01", game)).replace("0000", "7")
+    plain = nbformat.writes(source).replace("0000", "8")
+    path = handins.download(tmp_path / "all.zip", [("7.ipynb", own), ("8.ipynb", plain)])
+    told = "{}: This notebook of hw01 is for the game {}, and the class plays {}: take the notebook"
+    for mine, who, other in ((game, 8, PLAIN), (PLAIN, 7, game)):
+        course = tmp_path / str(who)
+        course.mkdir()
+        (course / "course.toml").write_text(f'seed = 1\nlab_seed = 2\ngame = "{mine}"\n')
+        [problem] = collect(path, course)["problems"]
+        assert problem.startswith(told.format(who, other, mine))
+    (tmp_path / "hw01.ipynb").write_text(own)
+    packed = pack("hw01", tmp_path, tmp_path / "7.zip")
+    assert packed.missing[0].startswith(told.format(7, game, PLAIN)[3:])
+    refused(lambda: start("hw01", game), told.format(7, game, PLAIN)[3:])
+    refused(lambda: generate("hw01", tmp_path / "x", game="2048@9x9"), "9x9")
+    assert not (tmp_path / "x").exists()
+
+
+TOLD = {  # what a solution of another class is told; {…} are those of the class
+    "hw01.spawn": "% of 20,000 spawns; in the game of this class they come in {four_percent}",
+    "hw01.play": "on a board of {rows} rows and {columns} columns, as this class",
+    "hw02.spawn": "% of 20,000 spawns; in the game of this class they come in {four_percent}",
+    "hw04.expected_value": "In the game of this class, 4s come in {four_percent}",
+    "hw04.select_best_move": "The board was slid as one of 4×4. That of this class has {rows} rows",
+}
+CHECK = """
+import json, sys
+from lib2048.course.labs.judge import judge
+from lib2048.course.labs.messages import say
+for name, text in json.load(sys.stdin):
+    found = judge({"exercise": name, "source": text, "seed": 5, "part": None})
+    told = say(found["key"], **found["words"]) if found["key"] else ""
+    print(json.dumps([found["status"] == "passed", told]))
+"""
+
+
+def answer(name, game):
+    """Return the text of a solution as a lab's source has it in a class of this game."""
+    lab, _, function = name.partition(".")
+    cells = in_class(nbformat.read(labs.path_of(lab), as_version=4), lab, game).cells
+    codes = [cell for cell in cells if cell.cell_type == "code"]
+    texts = [codes[0].source.partition("labs.start")[0]]
+    texts += [cell.source for cell in codes if labs.name(cell) in of_lab(lab)]
+    return "\n".join(texts) + BEHIND.format(name=function)
+
+
+QUICK = ["hw01", *(pytest.param(lab, marks=pytest.mark.slow) for lab in ("hw02", "hw04"))]
+
+
+@pytest.mark.parametrize("lab", QUICK)
+@pytest.mark.parametrize("seed", [0, 6, SEED])
+def test_a_solution_of_another_class_fails_by_the_numbers(seed, lab):
+    game = game_for("own", seed)
+    own, plain = parse_game(game), parse_game(PLAIN)
+    names = [name for name in TOLD if name.startswith(lab)]
+    tried = [(name, answer(name, of)) for name in names for of in (game, PLAIN)]
+    here = os.environ | {"LIB2048_CLASS_GAME": game}
+    done = subprocess.run([sys.executable, "-c", CHECK], input=json.dumps(tried), env=here,
+                          capture_output=True, text=True, check=True)  # fmt: skip
+    found = map(json.loads, done.stdout.splitlines())
+
+    def is_told(name, passed, reason, other, game):
+        same_board = "rows" in TOLD[name] and other.rows == game.rows
+        return passed if same_board else TOLD[name].format(**game_words(game)) in reason
+
+    for name, right, wrong in zip(names, found, found, strict=False):
+        assert right == [True, ""] and is_told(name, *wrong, plain, own), (name, right, wrong)
+        back = check_text(find(name), answer(name, game), None, 5)
+        if name != "hw04.select_best_move":  # the text is that of 2048 but for an import
+            assert is_told(name, back.passed, back.reason, own, plain), (name, back)

@@ -120,14 +120,19 @@ def test_everyone_gets_the_own_mark(grades, student, lost):
 
 
 def test_one_hand_in_gets_its_mark_and_a_note(tmp_path):
+    """It is one of 2048, in a class whose seed has drawn another game."""
     entries = [("s103.ipynb", handins.data(HAND_INS["103"]))]
     path = handins.download(tmp_path / "one.zip", entries)
-    generate("hw01", tmp_path / "course", seed=7, lab_seed=7)
+    course = generate("hw01", tmp_path / "course", seed=7, lab_seed=7, game="own")
+    assert course == courses.open_course(course.folder) and course.game == "2048:four=0.3"
     collect(path, tmp_path / "course", "hw01")
     grading.grade("hw01", tmp_path / "course", limits=TimeLimits(cell=60, all=300))
     [line] = exported(tmp_path / "course")
-    assert line["By checks"] == str(FULL - AUTOMATIC["slide_row-merges"])
-    assert NOTES["103"] in line["Note"]
+    lost = AUTOMATIC["slide_row-merges"] + AUTOMATIC["spawn-test"]
+    assert line["By checks"] == str(FULL - lost)
+    assert NOTES["103"] in line["Note"] and "is for the game 2048, and the class" in line["Note"]
+    notebook = (course.folder / "autograded/S103/hw01/hw01.ipynb").read_text()
+    assert "spawns; in the game of this class they come in 30 %" in notebook
 
 
 @pytest.mark.slow

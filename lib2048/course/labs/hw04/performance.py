@@ -14,7 +14,9 @@ from lib2048.course.labs.messages import say
 from lib2048.course.labs.result import Failed
 from lib2048.machine.child import source_of
 from lib2048.machine.data import data
+from lib2048.networks.names import game_of
 
+SPREAD = {4: 0.03, 3: 0.075}  # by rows; measured: 0.011 and 0.05 of the mean, at 20 000 games
 GAMES, QUICK_GAMES = 20_000, 400  # LIB2048_GRADE_GAMES says another number of the recorded ones
 _trained = {}
 
@@ -52,16 +54,17 @@ def require_performance(select_best_move, update_episode, level, network="4x6"):
     """Raise `Failed` where functions reach too little when they are trained; for a grader's cells.
 
     One seed in twenty falls lower than that with functions that are right, so a second seed is
-    tried from nine tenths on.
+    tried from "most" on.
 
     Args:
         level: "half" of the reference (the mean of five seeds of the library), "most" (80 %), or
             "full", from two standard deviations of the seeds below it.
     """
     reference, spread = reference_of(network, grade_games())
-    least = {"half": reference / 2, "most": 0.8 * reference, "full": reference - 2 * spread}[level]
+    levels = {"half": reference / 2, "most": 0.8 * reference, "full": reference - 2 * spread}
+    least = levels[level]
     score = performance(select_best_move, update_episode, network)
-    if level == "full" and 0.9 * reference <= score < least:
+    if level == "full" and levels["most"] <= score < least:
         score = performance(select_best_move, update_episode, network, lab_seed() + 2)
     words = {"score": f"{score:,.0f}", "least": f"{least:,.0f}", "reference": f"{reference:,.0f}"}
     if not score >= least:
@@ -79,11 +82,13 @@ def grade_games():
 def reference_of(network, games):
     """Return (mean, standard deviation over the seeds) of the library at so many games.
 
-    Raises ValueError where nothing was recorded.
+    In a class's own game the deviation is at least that of all its networks: five seeds of one may
+    lie close by chance.  Raises ValueError where nothing was recorded.
     """
     with open(data("curves/hw04_reference.csv"), encoding="utf-8", newline="") as file:
         rows = [(row["network"], int(row["games"]), row["mean"]) for row in csv.DictReader(file)]
     means = [float(mean) for *which, mean in rows if which == [network, games]]
     if len(means) < 2:
         raise ValueError(f"no reference was recorded for {network} at {games} games")
-    return statistics.mean(means), statistics.stdev(means)
+    mean, own = statistics.mean(means), "@" in network
+    return mean, max(statistics.stdev(means), own * SPREAD[game_of(network).rows] * mean)
