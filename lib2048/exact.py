@@ -92,7 +92,9 @@ class SmallGame:
 
     @classmethod
     def of(cls, game, **how):
-        """Return the small board of a `Game`; how: as above."""
+        """Return the small board of a `Game` of 2048; how: as above."""
+        if game.rules is not WHOLE.rules:
+            raise ValueError(f"{game.name}: a small board here is one of 2048; see by_rules.solve")
         return cls(game.rows, game.columns, four=float(game.four), **how)
 
     def __repr__(self):
