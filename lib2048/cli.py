@@ -20,11 +20,12 @@ import shlex
 import sys
 from pathlib import Path
 
-from lib2048 import __version__, by_rules
+from lib2048 import __version__
 from lib2048.course.labs import command as labs
 from lib2048.course.reader import command as reader
 from lib2048.course.tournament.tournament import CSV, PAGE, tournament
 from lib2048.exact import SmallGame, small_game
+from lib2048.game import by_rules
 from lib2048.game.bits import WHOLE
 from lib2048.game.game import agreed, parse_game
 from lib2048.learn.rules import find
