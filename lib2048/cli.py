@@ -25,6 +25,7 @@ from lib2048.course.labs import command as labs
 from lib2048.course.reader import command as reader
 from lib2048.course.tournament.tournament import CSV, PAGE, tournament
 from lib2048.exact import SmallGame, small_game
+from lib2048.game import by_rules
 from lib2048.game.bits import WHOLE
 from lib2048.game.game import agreed, parse_game
 from lib2048.learn.rules import find
@@ -261,7 +262,11 @@ def _asked(options):
 
 
 def _solve(options):
-    game = SmallGame.of(small_game(options.size, options.game))
+    asked = small_game(options.size, options.game)
+    if asked.rules is not WHOLE.rules:
+        solved = by_rules.solve(asked, progress=True)
+        return {"rows": asked.rows, "cols": asked.columns} | solved.as_dict(), repr(solved)
+    game = SmallGame.of(asked)
     optimal = game.optimal()
     found = {"rows": game.rows, "cols": game.columns, "states": game.states}
     found |= {"afterstates": game.afterstates, "terminal": game.terminal}

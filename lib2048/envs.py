@@ -9,13 +9,13 @@ Make one, or thousands::
     many = gymnasium.make_vec("lib2048/TwentyFortyEight-v0", num_envs=4096,
                               vectorization_mode="vector_entry_point")
 
-An observation is uint8[4, 4], the exponents of the tiles: 0 empty, 1 a 2, … 15 a 32768.  Of another
-board of 2048, `game="2048@3x4"`, it has that many rows and columns; `game="2048:four=0.2"` is one
-of other odds.  Actions are Up, Right, Down, Left = 0..3.  The reward is what merges pay.  An illegal action changes
-nothing, pays 0 and ends nothing; `info["action_mask"]`, int8[4], and `action_masks()` say which are
-legal.  A game ends (`terminated`) when no action is legal, and is never truncated.  An agent that
-looks at no mask may choose the same illegal action for ever: for such a one, `illegal_ends=True`
-lets that end the game as well.
+An observation is uint8[4, 4], the exponents of the tiles: 0 empty, 1 a 2, … 15 a 32768.  With
+`game="2048@3x4"`, another board, it has that many rows and columns; `game="2048:four=0.2"` changes
+the odds.  Actions are Up, Right, Down, Left = 0..3.  The reward is what merges pay.  An illegal
+action changes nothing, pays 0 and ends nothing; `info["action_mask"]`, int8[4], and
+`action_masks()` say which are legal.  A game ends (`terminated`) when no action is legal, and is
+never truncated.  An agent that looks at no mask may choose the same illegal action for ever: for
+such a one, `illegal_ends=True` lets that end the game as well.
 
 `reset(seed=s)` begins game 0 with the luck of s, and every `reset()` after it the next game: the
 same games as those of `lib2048 play --seed s`.
@@ -172,8 +172,8 @@ class TwentyFortyEightVector(VectorEnv):
             actions: int[n].
 
         Returns:
-            (observations uint8[n, rows, columns], rewards float64[n], terminated bool[n], truncated bool[n],
-            info).
+            (observations uint8[n, rows, columns], rewards float64[n], terminated bool[n],
+            truncated bool[n], info).
         """
         actions = self._checked(actions)
         paid = self.games.rewards[self._every, actions]

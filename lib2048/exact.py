@@ -594,11 +594,9 @@ def small_game(size, game):
     if size is None and game is None:
         raise ValueError("which board? say a size, such as 2x3, or a game, 2048:four=0.2@2x3")
     found = parse_game(WHOLE if game is None else game)
-    if found.rules is not WHOLE.rules:
-        raise ValueError(f"{found.name}: only small boards of 2048 can be solved")
     if size is not None:
         check_size(*(said := parse_size(size)))
-        sized = new_game(*said, float(found.four))
+        sized = new_game(*said, float(found.four), int(found.family))
         found = agreed(f"the size {size}", sized, game if game and "@" in game else None)
     check_size(found.rows, found.columns)
     return found

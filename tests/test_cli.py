@@ -101,6 +101,28 @@ def test_train_answers_by_the_contract(answer, tmp_path):
     assert storage.load(found["weights"]).weights.any()
 
 
+def test_a_command_knows_the_game_of_what_it_is_given(answer, one_line_error, tmp_path):
+    out, other = tmp_path / "run", tmp_path / "other"
+    learn = "train", "--network", "22-3", "--actions", 3000, "--out"
+    found = answer(*learn, out, "--game", "2048:four=0.20@2x3")
+    assert found["network"] == "22-3@2048:four=0.2@2x3"
+    assert json.loads((out / "config.json").read_text())["network"] == found["network"]
+    weights = found["weights"]
+    assert answer("info", weights)["network"] == found["network"]
+    told = answer("play", weights, "--games", 20, "--game", "2048:four=.2@2x3")
+    assert told["mean"] == evaluate(storage.load(weights), 20).mean
+    random = answer("play", "random", "--games", 20, "--game", "2048:four=0.2@2x3")
+    assert random["mean"] == evaluate("random", 20, game="2048:four=0.2@2x3").mean
+    assert "not 2048@2x3" in one_line_error("play", weights, "--game", "2048@2x3")
+    again = "train", "--resume", "--out", out
+    assert "not 2048" in one_line_error(*again, "--actions", 4000, "--game", "2048")
+    assert answer(*again, "--actions", 4000, "--game", "2048:four=0.2@2x3")["actions"] == 4000
+    assert found["network"] in one_line_error(
+        *learn, other, "--game", "2048@2x3", "--from", weights
+    )
+    assert not other.exists()
+
+
 def test_train_without_a_finished_game_has_no_mean(answer, tmp_path):
     found = answer("train", "--network", SMALL, "--actions", 10, "--out", tmp_path / "run")
     assert found["games"] == 0 and found["mean_last"] is None and found["actions"] == 10

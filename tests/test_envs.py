@@ -15,8 +15,9 @@ from gymnasium.wrappers.vector import RecordEpisodeStatistics
 from lib2048 import envs
 from lib2048.game import board as boards
 from lib2048.game import mdp, spec
+from lib2048.game.game import parse_game
 from lib2048.play.evaluation import evaluate
-from lib2048.play.players import greedy_player
+from lib2048.play.players import greedy_player, player
 
 
 def make(**how):
@@ -89,6 +90,25 @@ def test_its_games_are_those_of_the_library():
     assert found == wanted.tolist()
 
 
+@pytest.mark.parametrize("game", ["2048@3x4", "2048:four=0.5@1x3", "2048@2x1"])
+def test_another_board_and_other_odds(game):
+    check_env(make(game=game, render_mode="rgb_array").unwrapped)
+    env, many, who = make(game=game), make_vec(3, game=game), player("greedy", game)
+    rows, columns = parse_game(game).rows, parse_game(game).columns
+    assert play(env, who, 11) == evaluate(who, 1, 11).mean
+    assert env.observation_space.shape == (rows, columns)
+    observations, info = many.reset(seed=11)
+    ended, scores = 0, {}
+    for _ in range(600):
+        actions = [who.choose(board) or 0 for board in info["board"]]
+        observations, _, over, _, info = many.step(np.array(actions))
+        assert many.observation_space.contains(observations)
+        for score in info["final_info"]["score"][over] if over.any() else ():
+            scores[ended], ended = score, ended + 1
+    wanted = evaluate(who, ended, 11).scores.tolist()
+    assert abs(np.mean(list(scores.values())) - np.mean(wanted)) <= np.ptp(wanted)
+
+
 def test_a_seed_repeats_its_games_and_another_has_others():
     one, two = make(), make()
     assert data_equivalence(one.reset(seed=3), two.reset(seed=3))
@@ -138,6 +158,8 @@ def test_what_it_renders():
         (lambda env: env.reset(options={"board": 0}), "no action is legal"),
         (lambda env: envs.TwentyFortyEight("human"), "render_mode 'human'"),
         (lambda env: envs.TwentyFortyEight().step(0), "begin a game first"),
+        (lambda env: envs.TwentyFortyEight(game="2048@5x5"), "use 1 to 4 rows"),
+        (lambda env: make(game="2048@2x2").reset(options={"board": 0x1100}), "outside of it"),
         (lambda env: envs.TwentyFortyEightVector(0), "num_envs is 0"),
         (lambda env: envs.TwentyFortyEightVector(1.5), "num_envs is 1.5"),
         (lambda env: envs.TwentyFortyEightVector("4"), "num_envs is '4'"),

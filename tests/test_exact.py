@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from lib2048 import Network, train
+from lib2048 import Network, evaluate, train
 from lib2048.cli import main
 from lib2048.exact import SmallGame, solve
 from lib2048.game import frontier, mdp
@@ -240,6 +240,40 @@ def test_two_by_four_stays_as_it_was():
     assert values.visits().sum() == pytest.approx(values.moves, abs=1e-6)
     assert sum(values.largest().values()) == pytest.approx(1, abs=1e-9)
     assert max(values.largest()) == 512
+
+
+@pytest.fixture
+def odds(monkeypatch):
+    """Return a function that gives the plain game other odds."""
+    remembered = mdp.next_states, mdp.starts
+
+    def change(four):
+        tiles = ((2, 1 - four), (4, four))
+        monkeypatch.setattr(mdp, "TILES", tuple(tile for tile in tiles if tile[1]))
+        for function in remembered:
+            function.cache_clear()
+
+    yield change
+    monkeypatch.undo()
+    for function in remembered:
+        function.cache_clear()
+
+
+@pytest.mark.parametrize("four", [0, 0.3, 1])
+@pytest.mark.parametrize("size", [(1, 2), (3, 1), (1, 4), (2, 2)])
+def test_other_odds(size, four, odds):
+    odds(four)
+    expected, found = Plain(*size), SmallGame(*size, progress=False, four=four)
+    sets = expected.states, expected.afterstates, expected.terminal
+    assert (found.states, found.afterstates, found.terminal) == tuple(map(len, sets))
+    for way in ("optimal", "random"):
+        ask, plainly = WAYS[way]
+        values, (V, M, _, _, largest) = ask(found), expected.evaluate(**plainly)
+        assert close(values.start, expected.mean(V)) and close(values.moves, expected.mean(M))
+        assert close(values.visits().sum(), values.moves)
+        assert all(close(share, largest[tile]) for tile, share in values.largest().items())
+    games = evaluate("random", 1000, game=found.game)
+    assert is_mean(games.scores, values.start)
 
 
 # ---------------------------------------------------------------- policies
@@ -485,6 +519,16 @@ def test_solve_command_in_words(capsys):
     assert "3.97 points" in capsys.readouterr().out
 
 
+def test_solve_command_of_other_odds(capsys):
+    found = []
+    for said in (["2x3", "--game", "2048:four=0.2"], ["--game", "2048:four=0.2@2x3"]):
+        assert main(["solve", *said, "--json"]) == 0
+        found.append(json.loads(capsys.readouterr().out))
+    assert found[0] == found[1] and found[0]["rows"] == 2
+    assert found[0]["value"] == solve(2, 3, progress=False, four=0.2).start
+    assert found[0]["value"] != game(2, 3).optimal().start
+
+
 @pytest.mark.parametrize("size", ["3by3", "0x2", "4x4", "5x5", "1x1", "x", "2x2x2", "-1x2", ""])
 def test_solve_command_refuses(one_line_error, size):
     one_line_error("solve", size)
@@ -502,7 +546,7 @@ def watched():
 
 
 def is_mean(values, truth):
-    return abs(np.mean(values) - truth) < 4 * np.std(values) / len(values) ** 0.5
+    return abs(np.mean(values) - truth) < 4 * np.std(values) / len(values) ** 0.5 + 1e-9
 
 
 def test_games_that_are_watched_are_worth_their_exact_value(watched):

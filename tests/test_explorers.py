@@ -24,11 +24,15 @@ FULL = rules.from_tiles([[2, 4, 2, 4], [4, 2, 4, 2], [2, 4, 2, 4], [4, 2, 4, 2]]
 TRAP = ((32, 16, 4), (8, 0, 4))
 
 
-@pytest.fixture(scope="module")
-def network():
-    made = Network("cells:0123,4567,0145")
+def drawn(name):
+    made = Network(name)
     made.weights[:] = 100 * np.random.default_rng(1).standard_normal(made.size, np.float32)
     return made
+
+
+@pytest.fixture(scope="module")
+def network():
+    return drawn("cells:0123,4567,0145")
 
 
 @pytest.fixture
@@ -38,14 +42,24 @@ def talking(monkeypatch):
     return lambda widget: partial(Browser(widget, monkeypatch).say, kind="open", id="1")
 
 
-def test_what_the_tree_tells_is_what_the_player_thinks(network, talking):
-    player = SearchPlayer(network, 3, reduce=True)
-    widget = TreeWidget(player, BOARD)
-    assert (widget.tree["plies"], widget.tree["reduce"], widget.board) == (3, True, BOARD)
-    ask = talking(widget)
+@pytest.mark.parametrize(
+    "name, tiles",
+    [
+        ("cells:0123,4567,0145", rules.to_tiles(BOARD)),
+        ("cells:012,456@2048:four=0.2@2x3", [[2, 4, 0], [16, 0, 8]]),
+        ("cells:01,45,89@2048:four=1@3x2", [[4, 0], [16, 8], [0, 4]]),
+    ],
+)
+def test_what_the_tree_tells_is_what_the_player_thinks(name, tiles, talking):
+    network = drawn(name)
+    player, board = SearchPlayer(network, 3, reduce=True), rules.from_tiles(tiles, network.game)
+    widget = TreeWidget(player, tiles)
+    assert (widget.tree["plies"], widget.tree["reduce"], widget.board) == (3, True, board)
+    ask, first = talking(widget), rules.to_text(board, network.game).split()[0]
+    assert widget.static().text.startswith(f"{first} ")
     for plies, reduce in ((2, False), (3, False), (3, True)):
-        here = {"board": to_hex(BOARD), "plies": plies, "reduce": reduce}
-        action, values = SearchPlayer(network, plies, reduce=reduce).decide(BOARD)
+        here = {"board": to_hex(board), "plies": plies, "reduce": reduce}
+        action, values = SearchPlayer(network, plies, reduce=reduce).decide(board)
         found = ask(**here, path="")
         assert {o["action"]: o["worth"] for o in found["options"]} == values
         assert [o["action"] for o in found["options"] if o["best"]] == [action]
@@ -55,7 +69,8 @@ def test_what_the_tree_tells_is_what_the_player_thinks(network, talking):
         below = ask(**here, path=f"{action}/{first['cell']}:{first['exponent']}")["options"]
         assert max(o["worth"] for o in below) == first["worth"]
         state = from_hex(first["board"])
-        assert {o["action"] for o in below} == {a for a, _, _ in rules.afterstates(state)}
+        legal = {a for a, _, _ in rules.afterstates(state, network.game)}
+        assert {o["action"] for o in below} == legal
 
 
 def test_positions_come_from_a_recorded_game_and_from_the_reader(network, monkeypatch, refused):
@@ -73,8 +88,7 @@ def test_positions_come_from_a_recorded_game_and_from_the_reader(network, monkey
 def test_who_does_not_search_is_refused_in_one_line(network, refused):
     refused(lambda: TreeWidget("random"), "random does not search a network")
     refused(lambda: TreeWidget(ValuePlayer(network.values)), "does not search a network")
-    refused(lambda: TreeWidget(Network("cells:012@2x3")), "4x4 afterstates")
-    refused(lambda: TreeWidget(Network("cells:0123", "state")), "4x4 afterstates")
+    refused(lambda: TreeWidget(Network("cells:0123", "state")), "values of afterstates")
     refused(lambda: TreeWidget(network, plies=4), "a tree of 4 plies: use 1 to 3")
     refused(lambda: TreeWidget(network, [[3] * 4] * 4), "3")
 
@@ -125,9 +139,10 @@ def test_a_state_is_worth_what_the_solver_says(talking):
     assert found["odds"]["own"][0] == 1.0 and tiles == [8, 16, 32, 64, 128]
 
 
-def test_spawns_add_up_and_lead_on(talking):
-    widget = SmallBoardWidget(first_legal, game=(2, 2))
-    board = ((2, 0), (0, 2))
+@pytest.mark.parametrize("game", [(2, 2), "2048:four=0.3@2x2", "2048:four=1@2x2"])
+def test_spawns_add_up_and_lead_on(talking, game):
+    widget = SmallBoardWidget(first_legal, game=game)
+    board = widget.board
     for option in seen(widget, talking, board)["actions"]:
         for kind in ("best", "own"):
             mean = sum(s["chance"] * s[kind] for s in option["spawns"])

@@ -28,8 +28,12 @@ MODULE = front_end(GAMES) + "\nexport const { Game, WHOLE, stream } = $game;"
 RULES = f"data:text/javascript;base64,{base64.b64encode(MODULE.encode()).decode()}"
 SEEDS = [1, 0, -1, 2048, 2**64 - 1, 2**70 + 3, *range(90, 114)]
 SIZES = [f"{rows}x{columns}" for rows in range(1, 5) for columns in range(1, 5)][1:]
-EVERY = [*(f"2048@{size}" for size in SIZES[:-1]), "2048", "2048:four=0.2", "2048:four=0.2@3x4",
-         "2048:four=0", "2048:four=1@2x3"]  # fmt: skip
+EVERY = {
+    "2048": ["2048"],
+    "other boards": [f"2048@{size}" for size in SIZES[:-1]],
+    "other odds": ["2048:four=0.2", "2048:four=0.2@3x4", "2048:four=0", "2048:four=1@2x3"],
+    "Threes!": ["threes", *(f"threes@{size}" for size in SIZES[:-1])],
+}
 
 pytestmark = pytest.mark.skipif(NODE is None, reason="node is not installed: it runs game.js here")
 
@@ -69,33 +73,42 @@ def random_actions(seed, count):
     return random.Random(seed).choices(range(4), k=count)
 
 
-@pytest.mark.parametrize("name", EVERY)
-def test_the_same_actions_from_the_same_seed_are_the_same_game(name):
-    few = [(seed, n % 5, random_actions(n, 150 if n else 2400)) for n, seed in enumerate(SEEDS)]
-    games = few if name == "2048" else few[:8]
-    texts = [
-        {"seed": str(s), "number": n, "actions": "".join(map(str, acts))} for s, n, acts in games
-    ]
-    answers = asked(*({"ask": "game", "game": game} for game in texts), game=name)
-    for (seed, number, actions), answer in zip(games, answers):
-        taken, turns = played(seed, number, actions, name)
-        assert answer["actions"] == taken  # an action that is not legal is not taken
+@pytest.mark.parametrize("names", EVERY.values(), ids=EVERY)
+def test_the_same_actions_from_the_same_seed_are_the_same_game(names):
+    games = [(seed, n % 5, random_actions(n, 150 if n else 2400)) for n, seed in enumerate(SEEDS)]
+    games = [(name, *game) for name in names for game in (games if "@" not in name else games[:3])]
+    answers = asked(*(
+        {"ask": "game", "rules": told(parse_game(name)),
+         "game": {"seed": str(s), "number": n, "actions": "".join(map(str, acts))}}
+        for name, s, n, acts in games
+    ))  # fmt: skip
+    seen, words = 0, set()
+    for (name, *game), answer in zip(games, answers):
+        taken, turns = played(*game, name)
+        assert answer["actions"] == taken, name  # an action that is not legal is not taken
         found = [
             (t["board"], int(t["word"]), t["score"], int(t["state"]), t["legal"])
             for t in answer["turns"]
         ]
-        assert found == turns
-    assert name != "2048" or sum(len(answer["turns"]) for answer in answers) > 2000
+        assert found == turns, name
+        seen += len(turns) * ("@" not in name)
+        words |= {word & 3 for _, word, *_ in turns}
+    assert seen > 1000 or "@" in names[0]
+    assert words == ({0, 1, 2, 3} if names[0] == "threes" else {0})
 
 
-def test_any_board_slides_alike_the_largest_tiles_too():
+@pytest.mark.parametrize("name", ["2048", "threes"])
+def test_any_board_slides_alike_the_largest_tiles_too(name):
     rng = np.random.default_rng(3)
     boards = rng.integers(0, 16, (400, 16)) * (rng.random((400, 16)) < 0.8)
-    boards[200:] = rng.integers(13, 16, (200, 16))  # 32768s do not merge
+    boards[200:] = rng.integers(13, 16, (200, 16))  # the largest do not merge
     boards = [np.uint64(sum(int(e) << 4 * i for i, e in enumerate(cells))) for cells in boards]
-    answers = asked(*({"ask": "slides", "board": to_hex(board)} for board in boards))
+    answers = asked(*({"ask": "slides", "board": to_hex(board)} for board in boards), game=name)
+    game = parse_game(name)
     for board, answer in zip(boards, answers):
-        found = [(to_hex(a), r) for a, r in (rules.slide(board, action) for action in range(4))]
+        found = [
+            (to_hex(a), r) for a, r in (rules.slide(board, action, game) for action in range(4))
+        ]
         assert [tuple(slid) for slid in answer] == found
 
 

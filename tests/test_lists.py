@@ -172,6 +172,42 @@ def test_a_list_holds_what_is_no_training(listed, tmp_path):
     assert one.needs(tmp_path) - exact.needs(tmp_path) == 4 * 16**6
 
 
+GAMES = """
+[[run]]
+name = "small"
+network = "22-3"
+game = "2048@2048@2x3"
+actions = 100
+[[play]]
+name = "random"
+player = "random"
+game = "2048:four=0.10@2x3"
+[[solve]]
+name = "odds"
+board = "2x2"
+game = "2048:four=0.2"
+start = "zero"
+tuples = "0145"
+actions = [100]
+seeds = [1]
+[[solve]]
+name = "plain"
+game = "2048@2x2"
+""".replace("2048@2048", "2048")
+
+
+def test_a_list_says_which_game(listed, tmp_path):
+    run, play, odds, plain = listed(GAMES)
+    assert run.settings.network == "22-3@2x3"
+    assert play == Playing("random", "random", game="2048@2x3")
+    assert play.new_player(tmp_path).game.name == play.about["game"] == "2048@2x3"
+    assert odds.about["game"] == "2048:four=0.2@2x2" and odds.board == "2x2"
+    rows = odds.rows(tmp_path)
+    assert rows[0]["game"] == "2048:four=0.2@2x2" and 0.3 < rows[0]["share"] < 1
+    assert plain == Solving("plain", "2x2") and "game" not in plain.told()
+    assert Solving.of(plain.told()) == plain and Playing.of(play.told()) == play
+
+
 PLAY, SOLVE, SHIP = (f'[[{kind}]]\nname = "a"\n' for kind in ("play", "solve", "ship"))
 RUN = '[[run]]\nname = "a"\nnetwork = "4x6"\nactions = 9\n'
 WRONG = {
@@ -229,6 +265,9 @@ WRONG = {
     "no depth": (PLAY + 'player = "heuristic"\ndepth = 0', "a: depth 0"),
     "no game to play": (PLAY + 'player = "random"\ngames = 0', "a: games 0"),
     "no thread": (PLAY + 'player = "random"\nthreads = 0', "threads 0: both must be whole numbers"),
+    "a game that nobody knows": (PLAY + 'player = "random"\ngame = "go"', "unknown game 'go'"),
+    "a run of another board": (RUN + 'game = "2048@3x4"', "4x6 is for 4x4"),
+    "a solve of two sizes": (SOLVE + 'board = "2x2"\ngame = "2048@2x3"', "a: the size 2x2 plays"),
     "no board": (SOLVE, "[[solve]] a: which board? say a size"),
     "a board that is too large": (SOLVE + 'board = "4x4"', "a: a 4x4 board has up to"),
     "a start that nobody knows": (SOLVE + 'board = "2x2"\nstart = "high"', "unknown start 'high'"),

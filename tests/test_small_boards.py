@@ -6,10 +6,30 @@ import numpy as np
 import pytest
 from learners import scattered
 
-from lib2048 import Network, NetworkPlayer, SmallGame, record_game, stream, train
+from lib2048 import (
+    Network,
+    NetworkPlayer,
+    Run,
+    SearchPlayer,
+    Settings,
+    SmallGame,
+    ValuePlayer,
+    evaluate,
+    load,
+    record_game,
+    stream,
+    train,
+)
 from lib2048.game import bits, board, rules_2048, spec
-from lib2048.game.game import new_game
+from lib2048.game.game import new_game, parse_game
 from lib2048.learn.games import Games, rule_of
+from lib2048.learn.starts import STARTS
+from lib2048.networks.lookups import TURNED
+from lib2048.networks.names import with_game, word
+from lib2048.play.evaluation import TEST_SEED
+from lib2048.search.batched import BatchSearch
+from lib2048.search.expectimax import Search
+from lib2048.search.tree import SearchTree
 
 SIZES = [(rows, columns) for rows in range(1, 5) for columns in range(1, 5)]
 
@@ -108,7 +128,7 @@ def test_a_network_of_a_small_board_has_its_symmetries(name, size):
 
 
 @pytest.mark.parametrize("name, words", [
-    ("4x6@3x3", "use shapes"), ("42@1x4", "no room"), ("cells:0123@3x3", "no cell 3"),
+    ("4x6@3x4", "4x6 is for 4x4"), ("42@1x4", "no room"), ("cells:0123@3x3", "no cell 3"),
     ("cells:0145@2", "such as 2x3"), ("cells:0145@axb", "such as 2x3"), ("4@5x5", "1 to 4"),
     ("cells:0@1x1", "no room for the two tiles"),  # no action would ever spend a budget
 ])  # fmt: skip
@@ -132,6 +152,89 @@ def test_a_player_of_a_small_board_chooses_among_its_actions():
         assert NetworkPlayer(network).choose(packed(tiles)) == max(
             worth, key=worth.get, default=None
         )
+
+
+# ---------------------------------------------------------------- every grid, every way
+
+
+def some_network(game):
+    """Return the name of a network of the shapes that a board has room for, or of its row."""
+    fits = [s for s in ("4", "22", "3") if max(game.rows, game.columns) >= int(s[0])]
+    fits = [s for s in fits if s != "22" or min(game.rows, game.columns) > 1]
+    return with_game("-".join(fits[:2]) if len(game.places) > 2 else cells_of(game), game)
+
+
+def cells_of(game):
+    return f"cells:{word(game.places)}"
+
+
+@pytest.mark.parametrize(("rows", "columns"), SIZES[1:-1])
+def test_every_board_and_odds_are_trained_kept_searched_and_played(rows, columns, tmp_path):
+    odds = ":four=0.2" if columns % 2 else ""
+    game = parse_game(f"2048{odds}@{rows}x{columns}")
+    how = {"network": some_network(game), "game": game, "rule": "tc", "actions": 2000}
+    Run(Settings(**how), tmp_path / "once").go(progress=False)
+    Run(Settings(**how | {"actions": 900}), tmp_path / "twice").go(progress=False)
+    Run(Settings(**how), tmp_path / "twice", resume=True).go(progress=False)
+    one, two = (load(tmp_path / name / "weights.npz") for name in ("once", "twice"))
+    assert (one.weights == two.weights).all() and one.weights.any() and one.game == game
+    assert evaluate("random", 10, game=game).moves > 0
+    assert evaluate("greedy", 10, game=game).scores.tolist() == [
+        sum(step.reward for step in record_game("greedy", TEST_SEED, n, game)) for n in range(10)
+    ]
+    follow_searches(one, record_game(SearchPlayer(one, 2), 1)[:-1][:3])
+    games = evaluate(NetworkPlayer(one), 10)
+    asked = evaluate(ValuePlayer(one.values, game=game.name), 10)
+    assert games.scores.tolist() == asked.scores.tolist()
+
+
+def follow_searches(network, steps):
+    """Compare the search, its tree and the search by any values of the boards of a game."""
+    for plies in (1, 2, 3):
+        for step in steps:
+            action, worth, _ = Search(network, plies).decide(step.board)
+            tree = SearchTree(network, step.board, plies)
+            options = tree.options()
+            assert {o.action: float(o.worth) for o in options} == worth
+            assert [o.action for o in options if o.best] == [action]
+            assert tree.work()["probes"] == tree.asked
+            by_values = BatchSearch(network.values, plies, game=network.game).decide(step.board)
+            assert by_values[1] == pytest.approx(worth, rel=1e-3, abs=1e-2)
+
+
+@pytest.mark.parametrize("starts", STARTS)
+@pytest.mark.parametrize("size", ["1x2", "1x3", "3x4"])
+def test_games_begin_everywhere(size, starts, refused):
+    game = parse_game(f"2048@{size}")
+    how = {"network": some_network(game), "starts": starts, "stages": 2, "top": 16}
+    if size == "1x2" and "jump" in starts:
+        return refused(lambda: Settings(**how), "fill a board of two cells")
+    run = Run(Settings(**how, actions=2000))
+    run.go(progress=False)
+    assert run.history.count > 5 and run.learner.visits[0] > 0
+    return None
+
+
+@pytest.mark.parametrize(("name", "form"), [("22-3@3x3", "q"), ("4-22@3x4", "state")])
+def test_states_and_actions_have_values_on_other_boards(name, form):
+    network = scattered(Network(name, form), spread=10)
+    boards = [step.board for step in record_game("random", 1, 0, network.game)[:-1]]
+    for head in range(network.heads):
+        for board_, value in zip(boards, network.values(boards, head)):
+            images = board.symmetries(board_, network.game)
+            others = [network.values([x], TURNED[i, head])[0] for i, x in enumerate(images)]
+            assert others == pytest.approx([value] * 8, abs=1e-2)
+    train(network, actions=2000, progress=False)
+
+
+def test_a_player_of_another_game_is_refused(refused):
+    network = Network("4-22@3x4")
+    for who in (network, NetworkPlayer(network), ValuePlayer(network.values, game="2048@3x4")):
+        refused(lambda who=who: evaluate(who, 2, game="2048"), "plays 2048@3x4, not 2048")
+    refused(lambda: evaluate("heuristic", 2, game="2048@3x4"), "its lines are those of 2048 on 4x4")
+    assert evaluate("heuristic", 2, game="2048:four=0.5").mean > 0
+    refused(lambda: Settings.of(network, game="2048"), "plays 2048@3x4, not 2048")
+    refused(lambda: train(network, actions=9, game="2048:four=0.2"), "not 2048:four=0.2")
 
 
 # ---------------------------------------------------------------- learning and exploring

@@ -268,6 +268,23 @@ def test_files_of_every_kind_get_a_line(tmp_path, capsys):
     assert contents(out).keys() == {"leaderboard.csv", "leaderboard.html"}
 
 
+def test_a_tournament_is_of_one_game(tmp_path, capsys):
+    folder, game = tmp_path / "in", "2048:four=0.2@2x3"
+    folder.mkdir()
+    save(Network("22-3@2048:four=0.2@2x3"), folder / "mine.npz")
+    save(Network("22-3@2x3"), folder / "other.npz")
+    written(folder, first=f"from lib2048 import board\n"
+            f"def choose(it): return board.afterstates(it, '{game}')[0][0]")  # fmt: skip
+    arguments = "--games", "3", "--game", game, "--out", str(tmp_path / "out"), "--json"
+    assert main(["tournament", str(folder), *arguments]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    rows = {row["file"]: row for row in answer["players"]}
+    assert answer["game"] == game and game in (tmp_path / "out/leaderboard.html").read_text("utf-8")
+    assert rows["other.npz"]["note"] == f"network 22-3@2x3 plays 2048@2x3, not {game}"
+    assert rows["mine.npz"]["mean"] == evaluate(Network(f"22-3@{game}"), 3).mean
+    assert rows["first.py"]["mean"] == evaluate("first-legal", 3, game=game).mean
+
+
 # ---------------------------------------------------------------- the leaderboard
 
 

@@ -88,7 +88,7 @@ def test_smaller_boards_stay_within_their_cells(refused):
     expected = network.lookups(explorer.boards[0])[16:]
     found = explorer.look((0, 1, 4))
     assert list(zip(found["cells"], found["weights"])) == [(c, w) for _, c, _, w in expected]
-    assert explorer.tuples["inside"] == [0, 1, 2, 4, 5, 6]
+    assert explorer.tuples["game"]["name"] == "2048@2x3"
     refused(lambda: NetworkExplorer(network, [0x1000]), "larger than those of network")
     refused(lambda: explorer.look((0, 3)), "cells of the board")
 

@@ -21,6 +21,7 @@ pytest.importorskip("anywidget")
 
 import lib2048  # noqa: E402
 from lib2048.game import board as rules  # noqa: E402
+from lib2048.game.game import parse_game  # noqa: E402
 from lib2048.game.rng import stream  # noqa: E402
 from lib2048.networks.network import Network  # noqa: E402
 from lib2048.networks.storage import save  # noqa: E402
@@ -282,6 +283,28 @@ def test_playing_ahead_is_the_game_that_the_player_would_play(browser):
     best = [max(v for v in values if v is not None) for values in answer["values"]]
     assert best == [s.reward + s.value for s in steps[: len(best)]]
     assert widget.actions == 0, "it is the browser that plays"
+
+
+@pytest.mark.parametrize("name", ["2048:four=0.2", "2048@3x4", "2048:four=1@2x3", "2048@1x4"])
+def test_a_game_of_another_board_is_played_and_replayed(name, browser):
+    widget, game = PlayWidget(seed=6, game=name), parse_game(name)
+    assert widget.players == ["greedy", *["heuristic"] * (game.rows == 4), "random"]
+    steps = record_game(player("greedy", game), 6, 0)
+    assert widget.hint() == steps[0].action
+    state = f"{int(widget._game.here.state):x}"
+    ask = {"kind": "ahead", "id": "1", "player": 0, "state": state, "count": 5000}
+    answer = browser(widget).say(**ask, board=to_hex(widget.board))
+    assert answer["over"] and [*map(int, answer["actions"])] == [s.action for s in steps[:-1]]
+    browser(widget).say(kind="game", game={**widget.game, "actions": answer["actions"]})
+    assert widget.board == steps[-1].board and widget.score == sum(s.reward for s in steps)
+    last = " / ".join(rules.to_text(widget.board, game).split("\n"))
+    assert widget.static().text.startswith(" ".join(last.split()))
+    widget.undo()
+    widget.act(steps[-2].action)
+    assert widget.board == steps[-1].board and "no action is legal" in widget.message
+    replay = ReplayWidget(steps, name)
+    assert replay.record["game"]["name"] == name
+    assert " ".join(last.split()) in replay.static().text
 
 
 # ------------------------------------------------------------------------------------- bad players

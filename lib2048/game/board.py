@@ -1,5 +1,7 @@
 """Boards for people: from tiles and back, one step of a game at a time, every argument checked.
 
+A game is a `Game` or its name, such as "2048@3x4".
+
 A board is one 64-bit integer (see `bits`); 0 is an empty cell, 1 a 2, 11 a 2048.
 """
 
@@ -91,6 +93,7 @@ def slide(board, action, game=WHOLE):
     """
     if action not in (0, 1, 2, 3):
         raise ValueError(f"action {action!r}: use 0 Up, 1 Right, 2 Down or 3 Left")
+    game = parse_game(game)
     afterstate, reward = game.rules.slide_one(np.uint64(board), np.uint64(action), game)
     return np.uint64(afterstate), int(reward)
 
@@ -110,6 +113,7 @@ def spawn(board, luck, game=WHOLE):
     Raises:
         ValueError: when no cell is empty.
     """
+    game = parse_game(game)
     if game.rules.SHOWN:
         raise ValueError(f"{game.name}: what comes depends on the action, so say next_state(…)")
     if not empty_mask(np.uint64(board)) & game.cells:
@@ -121,6 +125,7 @@ def spawn(board, luck, game=WHOLE):
 
 def initial(luck, game=WHOLE):
     """Begin a game: an empty board with two spawned tiles; return (board, next luck)."""
+    game = parse_game(game)
     board, _, luck = game.rules.begin(np.uint64(luck), game)
     return np.uint64(board), np.uint64(luck)
 

@@ -48,6 +48,9 @@ class Rules(Hashable, Protocol):
     def begin(self, luck, game):
         """Begin a game: return (board, word, luck)."""
 
+    def starts(self, game):
+        """Return {(board, word): chance} of all that a game can begin with, as ints and floats."""
+
     def spawn(self, afterstate, word, action, moved, luck, game):
         """Let luck put something in: return (board, word, reward, luck).
 

@@ -123,6 +123,17 @@ def begin(luck, game=WHOLE):
     return board, np.uint64(0), luck
 
 
+def starts(game):
+    """Return {(board, word): chance} of all that a game can begin with, as ints and floats."""
+    found = {(0, 0): 1.0}
+    for _ in range(2):
+        found, before = {}, found
+        for (board, _), way in before.items():
+            for share, state in game.outcomes(board):
+                found[int(state), 0] = found.get((int(state), 0), 0.0) + way * share
+    return found
+
+
 @part
 def spawn(afterstate, word, action, moved, luck, game=WHOLE):
     """Spawn a tile, see `spawn_tile`; return (board, word 0, reward 0, luck), uint64 each."""

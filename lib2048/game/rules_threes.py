@@ -138,6 +138,28 @@ def begin(luck, game=WHOLE):
     return board, _draw_card(ZERO, word >> SEEN_BITS, bits), luck
 
 
+def starts(game):
+    """Return {(board, word): chance} of all that a game can begin with, as ints and floats."""
+    cells = [4 * cell for cell in range(16) if int(game.cells) >> 4 * cell & 1]
+    found = {(0, int(FULL) << 2): 1.0}
+    for left in range(len(cells) * 9 // 16, -1, -1):
+        found, before = {}, found
+        for (board, word), chance in before.items():
+            for card, share, then in _drawn(word >> 2):
+                free = [cell for cell in cells if not board >> cell & 15] if left else [None]
+                for cell in free:
+                    new = board if cell is None else board | card + 1 << cell
+                    state = new, (card if not left else 0) | then << 2
+                    found[state] = found.get(state, 0.0) + chance * share / len(free)
+    return found
+
+
+def _drawn(deck):
+    """Return [(card, its chance, the deck without it)] of a deck; no bonus card is in it."""
+    left = [deck >> 3 * card & 7 for card in range(3)]
+    return [(c, n / sum(left), deck - (1 << 3 * c)) for c, n in enumerate(left) if n]
+
+
 @part
 def _entry(action, line, game):
     """Return the lowest bit of the cell where a card enters behind a line that an action moved."""

@@ -113,7 +113,9 @@ def _note(functions, weights, memory, rule, lane, g, action, worth, work):
     slot, n = lane.slot + ONE, functions.lookups
     lane.slot = slot if slot < rule.slots else ZERO
     entry = work.past[g, np.uint64(lane.length) if rule.backward else lane.slot]
-    entry.board, entry.word, entry.action = lane.candidates[action], lane.word, np.int64(action)
+    entry.board, entry.action = lane.candidates[action], np.int64(action)
+    if rules.SEEN:
+        entry.word = lane.word
     entry.reward = lane.rewards[action]
     entry.value = worth if rule.form == STATE else work.values[action]
     if rule.backward:

@@ -45,6 +45,9 @@ def parse_network(name):
         ValueError: for anything else.
     """
     first, game = name.partition("@")[0], game_of(name)
+    if first in NAMED and game.cells != WHOLE.cells:
+        how = "take shapes, such as 42-33@3x4, or name its cells"
+        raise ValueError(f"network {name!r}: {first} is for 4x4: {how}")
     if first in NAMED or first.startswith("cells:"):
         words = NAMED.get(first, first.removeprefix("cells:"))
         tuples = tuple(map(_parse_tuple, words.split(",")))
@@ -88,8 +91,7 @@ def _check_cells(name, tuples, game):
     outside = set(itertools.chain(*tuples)) - set(game.places)
     if outside:
         size = f"a board of {game.rows}x{game.columns}"
-        how = "" if name.startswith("cells:") else ": use shapes, 22-3@2x3, or cells:0145@2x2"
-        raise ValueError(f"network {name!r}: {size} has no cell {min(outside):x}{how}")
+        raise ValueError(f"network {name!r}: {size} has no cell {min(outside):x}")
 
 
 def _parse_tuple(word):

@@ -142,7 +142,9 @@ def _list_leaves(memory, count):
             looked_up += 1
             leaves[slot] = board
             leaves[slot + ONE] = np.uint64(looked_up) << rules.SEEN_BITS | shown
-            boards[PENDING + pending], words[PENDING + pending] = board, shown
+            boards[PENDING + pending] = board
+            if rules.SEEN:
+                words[PENDING + pending] = shown
             pending += ONE
         stamps[i] = np.int64(leaves[slot + ONE] >> rules.SEEN_BITS)
     counters[LOOKED_UP] = looked_up

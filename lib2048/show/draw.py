@@ -15,6 +15,8 @@ import textwrap
 from itertools import accumulate
 from typing import NamedTuple
 
+import numpy as np
+
 from lib2048.game.board import WHOLE, to_tiles
 from lib2048.game.game import Game, parse_game
 from lib2048.game.spec import ACTIONS
@@ -59,9 +61,8 @@ TILE_COLOURS = {
 }
 LARGEST_COLOUR = "#3c3a32"  # above them
 DARK_TILES = {*list(TILE_COLOURS.values())[11:], LARGEST_COLOUR}  # their numbers are light
-BONUS = "+"  # in the place of a number: some larger tile
 THREES_COLOURS = {  # two that make a 3 are apart from each other and from the others, all sand
-    BONUS: "#f5f0e6",
+    "bonus": "#f5f0e6",  # some larger one
     1: "#a3c6dc",
     2: "#e8a195",
     3: "#f5f0e6",
@@ -79,7 +80,6 @@ THREES_COLOURS = {  # two that make a 3 are apart from each other and from the o
     12288: "#d69a32",
 }
 PALETTES = {"2048": TILE_COLOURS, "threes": THREES_COLOURS}  # by the name of the rules
-NEXT = {"threes": (1, 2, 3, BONUS)}  # what the lowest two bits of a state's word show
 
 PAD = 10  # between a picture and the edge of its card, in pixels
 FONT = 15  # captions: still readable when a phone shows 640 pixels in 390
@@ -343,9 +343,10 @@ def _with_arrow(picture, action):
 
 def _with_next(picture, word, game, size):
     """Put what a state's word shows beside its board, where the game shows anything."""
-    if game.rules.NAME not in NEXT:
+    said = game.shown(np.uint64(operator.index(word)))
+    if not said:
         return picture
-    tile = NEXT[game.rules.NAME][operator.index(word) & 3]
+    tile = int(said) if said.isdigit() else said  # "bonus"
     card = _draw(Tiles([[tile]], game), size / 4)
     return _beside([picture, card.captioned("next")])
 

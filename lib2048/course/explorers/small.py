@@ -4,9 +4,8 @@ from functools import cached_property
 
 from traitlets import Dict
 
-from lib2048.exact import MOST_ASKED, SmallGame, Values
+from lib2048.exact import MOST_ASKED, SmallGame, Values, small_game
 from lib2048.game import board as rules
-from lib2048.game import mdp
 from lib2048.game.spec import ACTIONS
 from lib2048.show import draw
 from lib2048.show.widgets.base import PositionWidget, trouble
@@ -34,8 +33,8 @@ class SmallBoardWidget(PositionWidget):
             or what `SmallGame.follow` takes ('random', 'greedy', a network, a dictionary) or
             returns.
         board: the state to begin with, as rows of tiles or packed.
-        game: a `SmallGame`, or the size of its board; that of the policy, if it is evaluated
-            already.
+        game: a `SmallGame`, the size of its board, or a game's name such as "2048:four=0.2@2x3";
+            that of the policy, if it is evaluated already.
 
     Raises:
         ValueError: for another size, policy or board, in one line.
@@ -53,7 +52,8 @@ class SmallBoardWidget(PositionWidget):
         few = rows * columns <= MOST_ASKED
         self._tiles = [2**e for e in range(3, rows * columns + 2)] if few else []
         if board is None:
-            board = max(mdp.starts(rows, columns))[1]
+            likeliest = max(self.game.game.chances, key=self.game.game.chances.get)
+            board = sum(likeliest << 4 * place for place in self.game.game.places[:2])
         about = {
             "game": told(self.game.game), "name": self.own.name, "short": self._short,
             "tiles": self._tiles, "best": self.best.start, "own": self.own.start,
@@ -95,8 +95,8 @@ class SmallBoardWidget(PositionWidget):
         ]  # fmt: skip
 
     def _spawns(self, after):
-        states = mdp.next_states(mdp.frozen(self.game.tiles(after)))
-        return [self._spawn(int(after), chance, self.game.pack(state)) for chance, state in states]
+        states = self.game.game.outcomes(after)
+        return [self._spawn(int(after), chance, state) for chance, state in states if chance]
 
     def _spawn(self, after, chance, state):
         place = ((int(state) ^ after).bit_length() - 1) // 4
@@ -177,11 +177,19 @@ def _evaluated(game, policy):
         return policy
     asked = callable(policy) or hasattr(policy, "choose")
     if hasattr(policy, "values") or getattr(policy, "network", None) is not None or not asked:
-        small = game if isinstance(game, SmallGame) else SmallGame(*game)
+        small = game if isinstance(game, SmallGame) else _small(game)
         return small.follow(getattr(policy, "network", policy))
-    size = (game.rows, game.columns) if isinstance(game, SmallGame) else game
-    whole = SmallGame(*size, symmetric=False)
+    whole = _small(game, symmetric=False)
     return whole.follow_function(policy if callable(policy) else _choosing(whole, policy))
+
+
+def _small(game, **how):
+    """Return the `SmallGame` of another one, of a size, or of a game's name."""
+    if isinstance(game, str):
+        game = small_game(None, game)
+    elif not isinstance(game, SmallGame):
+        return SmallGame(*game, **how)
+    return SmallGame.of(getattr(game, "game", game), **how)
 
 
 def _choosing(game, player):

@@ -235,6 +235,20 @@ export class Board {
   }
 }
 
+// What a game shows of what comes next, beside its board; nothing where it shows nothing.
+export class Shown {
+  constructor(game) {
+    this.game = game;
+    this.card = make("div.lib-tile");
+    this.element = make("p.lib-next", { hidden: game.shown.length ? null : "" }, "next", this.card);
+  }
+
+  show(word) {
+    const { shown } = this.game;
+    if (shown.length) this.card.replaceChildren(tileFace(shown[word & 3], this.game));
+  }
+}
+
 // ---------------------------------------------------------------- keys and fingers
 
 const KEYS = { arrowup: 0, arrowright: 1, arrowdown: 2, arrowleft: 3, w: 0, d: 1, s: 2, a: 3 };

@@ -34,6 +34,9 @@ export function draw(state) {
 // One of n numbers, 0 … n − 1, by the upper half of 64 random bits.
 export const below = (bits, n) => Number(((bits >> 32n) * BigInt(n)) >> 32n);
 
+// The same by their lower half.
+export const alsoBelow = (bits, n) => below(bits64(bits << 32n), n);
+
 // ---------------------------------------------------------------- the rules
 
 // The cells that an action slides along, a line each, the cell at the edge first.
@@ -49,8 +52,9 @@ function linesOf(rows, columns, action) {
 
 // A game as it is played here.  What another game does otherwise, it says in a class of its own.
 export class Rules {
-  // told: {name, rules, rows, columns, fours, tiles}, see `told` in game.py: the number that 32 random
-  // bits fall below where a 4 spawns, and what is written on the tile of each exponent.
+  // told: {name, rules, rows, columns, fours, tiles, shown}, see `told` in game.py: fours is the number
+  // that 32 random bits fall below where a 4 spawns; tiles are what is written on each exponent's; shown
+  // is what the lowest two bits of a word say, [] for nothing.
   constructor(told) {
     Object.assign(this, told);
     this.cells = [...Array(this.rows * this.columns).keys()];
@@ -110,17 +114,28 @@ export class Rules {
   // Put a 2 or, with the game's chance, a 4 into an empty cell of {cells, state}; the same and the cell.
   spawn({ cells, state }) {
     const [next, bits] = draw(state);
+    const exponent = (bits & 0xffffffffn) < BigInt(this.fours) ? 2 : 1;
+    return { ...this.place(cells, bits, exponent), word: 0, state: next, pays: 0 };
+  }
+
+  // Put a tile into an empty cell by 64 random bits: {cells, cell}.
+  place(cells, bits, exponent) {
     const empty = this.cells.filter((cell) => cells[cell] === 0);
     const cell = empty[below(bits, empty.length)];
     const board = [...cells];
-    board[cell] = (bits & 0xffffffffn) < BigInt(this.fours) ? 2 : 1;
-    return { cells: board, word: 0, state: next, cell };
+    board[cell] = exponent;
+    return { cells: board, cell };
+  }
+
+  // What a board's tiles are worth where that is what a score counts.
+  points() {
+    return 0;
   }
 
   // Begin a game: {cells, word, state}; the word is what a game remembers beside its tiles.
   begin(state) {
-    const { cell, ...turn } = this.spawn(this.spawn({ cells: this.empty, state }));
-    return turn;
+    const { cells, word, state: next } = this.spawn(this.spawn({ cells: this.empty, state }));
+    return { cells, word, state: next };
   }
 
   // What an action makes of {cells, word, state, score}: the same and how it came about, or null.
@@ -128,7 +143,7 @@ export class Rules {
     const { cells: after, reward, travels } = this.slide(cells, action);
     if (travels.every(({ from, to }) => from === to)) return null;
     const spawned = this.spawn({ cells: after, word, state, action, travels });
-    return { ...spawned, score: score + reward, action, reward, travels, after };
+    return { ...spawned, score: score + reward + spawned.pays, action, reward, travels, after };
   }
 
   // ---- boards as text
@@ -246,7 +261,7 @@ export class Game {
     const state = stream(seed, number);
     const begun = rules.begin(state);
     const first = start ? { ...begun, cells: rules.fromHex(start), state } : begun;
-    this.turns = [{ ...first, score: 0 }]; // the last one is where the game stands
+    this.turns = [{ ...first, score: rules.points(first.cells) }]; // the last one is where the game stands
     [...actions].forEach((action) => this.act(Number(action)));
   }
 

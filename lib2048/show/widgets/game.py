@@ -9,8 +9,6 @@ import numpy as np
 from lib2048.game import board as rules
 from lib2048.game.bits import LARGEST_EXPONENT, WHOLE
 from lib2048.game.rng import stream
-from lib2048.game.turn import next_state
-from lib2048.show.draw import NEXT
 
 
 class Turn(NamedTuple):
@@ -27,21 +25,20 @@ def told(game):
     return {
         "name": game.name, "rules": game.rules.NAME, "rows": game.rows, "columns": game.columns,
         "fours": int(game.fours), "tiles": [game.tile(e) for e in range(LARGEST_EXPONENT + 1)],
-        "shown": [*NEXT.get(game.rules.NAME, ())],
+        "shown": [*game.rules.SHOWN],
     }  # fmt: skip
 
 
 def turned(game, board, word, state, action):
-    """Return what an action makes of a state: (board, word, reward, random state), or None.
+    """Return what an action makes of a state: (board, word, reward, points of luck, random state).
 
-    None stands for an action that is not legal; all others are np.uint64, the reward an int.
+    None stands for an action that is not legal.
     """
     after, reward = rules.slide(board, action, game)
     if after == board:
         return None
-    numbers = map(np.uint64, (board, word, action, after, state))
-    board, word, more, state = game.bind(next_state)(*numbers, game)
-    return np.uint64(board), np.uint64(word), reward + int(more), np.uint64(state)
+    board, word, more, state = rules.next_state(board, word, action, state, game)
+    return board, word, reward, more, state
 
 
 class Game:
@@ -54,10 +51,11 @@ class Game:
     def __init__(self, seed=1, number=0, start=None, helped=False, game=WHOLE):
         self.seed, self.number, self.start, self.helped = int(seed), number, start, helped
         self.game, state = game, stream(self.seed, number)
-        board, word, later = map(np.uint64, game.rules.begin(state, game))
+        board, word, later = rules.begin(state, game)
         if start is not None:
             board, later = start, state
-        self.turns, self._actions = [Turn(board, word, 0, later)], []
+        score = int(game.rules.points(np.uint64(board)))
+        self.turns, self._actions = [Turn(board, word, score, later)], []
 
     @property
     def here(self):
@@ -75,8 +73,8 @@ class Game:
         found = turned(self.game, board, word, state, action)
         if found is None:
             return None
-        board, word, reward, state = found
-        self.turns.append(Turn(board, word, score + reward, state))
+        board, word, reward, more, state = found
+        self.turns.append(Turn(board, word, score + reward + more, state))
         self._actions.append(str(action))
         return reward
 
@@ -136,6 +134,10 @@ def position(board, game=WHOLE):
     integer = isinstance(board, (int, np.integer))
     board = rules.from_tiles(rules.to_tiles(board, game) if integer else board, game)
     tiles = sorted((int(e) for e in rules.to_exponents(board) if e), reverse=True)
+    if game.rules is not WHOLE.rules:
+        if not tiles:
+            raise ValueError("a game has tiles on its board, at any time")
+        return board
     if len(tiles) < 2:
         raise ValueError("a game has at least two tiles on its board, at any time")
     if tiles[-1] > 2:

@@ -1,7 +1,8 @@
 // Which rules are played here, by their names: a game is what Python tells of it, see `told` in game.py.
 
 import { Rules } from "./game.js";
+import { Threes } from "./threes.js";
 
-const KINDS = { 2048: Rules };
+const KINDS = { 2048: Rules, threes: Threes };
 
 export const rulesOf = (told) => new KINDS[told.rules](told);

@@ -3,6 +3,8 @@
 import time
 from pathlib import Path
 
+import numpy as np
+
 from lib2048.game import board as rules
 from lib2048.game.game import agreed
 from lib2048.game.spec import ACTIONS
@@ -63,7 +65,7 @@ class Mind:
             except Exception as what:
                 error = self.trouble(what)
                 break
-            board, word, _, state = turned(self.game, board, word, state, action)
+            board, word, _, _, state = turned(self.game, board, word, state, action)
             actions, values = actions + str(action), [*values, worth]
             if time.perf_counter() > end:
                 break
@@ -76,7 +78,7 @@ class Mind:
 
     def _decide(self, board, word):
         """Return (action, values); raise PlayerError for an action that cannot be."""
-        who, state = self.player, (board, word)[: 1 + bool(word)]  # one's own player takes a board
+        who, state = self.player, self.game.seen(np.uint64(board), np.uint64(word))
         if hasattr(who, "decide"):
             action, values = who.decide(*state)
         else:

@@ -4,7 +4,7 @@
 import { ACTIONS, Game } from "./game.js";
 import { rulesOf } from "./games.js";
 import {
-  Board, actionOf, box, button, counted, enable, furnish, make, menu, onSwipe, paced, points, row, slideTime,
+  Board, Shown, actionOf, box, button, counted, enable, furnish, make, menu, onSwipe, paced, points, row, slideTime,
   speedSlider, tally,
 } from "./board.js";
 import { Editor } from "./editor.js";
@@ -39,6 +39,7 @@ class Play extends Editor {
   build() {
     const { name } = this.rules;
     this.board = new Board(name, this.rules);
+    this.coming = new Shown(this.rules);
     const over = make("span", "Game over"); // the message says it to those who do not see it
     this.end = make("div.lib-over", { hidden: "", "aria-hidden": "true" }, over);
     this.frame = make("div.lib-frame", this.board.element, this.end);
@@ -47,7 +48,7 @@ class Play extends Editor {
     this.tally = numbers;
     const side = make("div.lib-side", scores, this.cross(), this.extras());
     if (this.players.length) side.append(this.helper());
-    const left = make("div.lib-left", this.frame, this.message, this.forms);
+    const left = make("div.lib-left", this.coming.element, this.frame, this.message, this.forms);
     const helped = this.players.length ? " · H hint · P autoplay" : "";
     const keys = `Arrows or W A S D slide · U undo · N new game · E edit${helped}`;
     furnish(this.root, { name, keys }, make("div.lib-columns.lib-play", left, side));
@@ -104,7 +105,8 @@ class Play extends Editor {
   }
 
   refresh() {
-    const { cells, score } = this.game.here;
+    const { cells, word, score } = this.game.here;
+    this.coming.show(word);
     const best = this.best();
     const shown = { score: points(score), best: points(best), actions: points(this.game.length) };
     Object.entries(shown).forEach(([name, text]) => (this.tally[name].textContent = text));

@@ -3,7 +3,7 @@
 import { ACTIONS, WHOLE } from "./game.js";
 import { rulesOf } from "./games.js";
 import {
-  Board, button, enable, furnish, holdKeys, make, messageLine, paced, points, row, slideTime, speedSlider,
+  Board, Shown, button, enable, furnish, holdKeys, make, messageLine, paced, points, row, slideTime, speedSlider,
 } from "./board.js";
 import { rendering, tell } from "./jupyter.js";
 
@@ -17,10 +17,10 @@ const STEPS = {
 
 class Replay {
   // boards, afterstates: texts of 16 hexadecimal digits a step; actions: 0..3, or null at the end;
-  // rewards, values: numbers, null for no value; game: its `Rules`; moved: hears of every new position.
+  // rewards, values, words: numbers, null for no value; game: its `Rules`; moved: hears of every new position.
   constructor(root, { boards, afterstates, position = 0, moved = () => {}, ...record }) {
-    const { actions, rewards, values, game = WHOLE } = record;
-    Object.assign(this, { root, actions, rewards, values, game, moved, playing: null });
+    const { actions, rewards, values, words = [], game = WHOLE } = record;
+    Object.assign(this, { root, actions, rewards, values, words, game, moved, playing: null });
     [this.boards, this.afterstates] = [boards, afterstates].map((text) => text.match(/.{16}/g));
     this.last = actions.length - 1;
     this.taken = actions.filter((action) => action !== null).length;
@@ -37,6 +37,7 @@ class Replay {
   build() {
     this.board = new Board("board", this.game);
     this.after = new Board("afterstate", this.game);
+    this.coming = new Shown(this.game);
     this.captions = [make("figcaption"), make("figcaption")];
     const figure = (board, caption) => make("figure", board.element, caption);
     const pair = make("div.lib-pair", figure(this.board, this.captions[0]),
@@ -44,7 +45,7 @@ class Replay {
     this.message = messageLine();
     const keys = "Left and Right step · Page Up and Page Down ten · Home · End · Space plays" +
       (this.expected ? " · E next large error" : "");
-    furnish(this.root, { name: "A recorded game", keys }, pair, this.track(), this.controls(),
+    furnish(this.root, { name: "A recorded game", keys }, this.coming.element, pair, this.track(), this.controls(),
       this.message);
   }
 
@@ -145,6 +146,7 @@ class Replay {
       this.game.fromHex(all[this.position]));
     this.board.show(cells);
     this.after.show(after);
+    this.coming.show(this.words[this.position]);
     if (before === this.position - 1) this.animate(before, cells);
     this.mark();
     this.caption();

@@ -71,6 +71,7 @@ def _in_json(steps):
     return {
         "boards": "".join(to_hex(step.board) for step in steps),
         "afterstates": "".join(to_hex(step.afterstate) for step in steps),
+        "words": [int(getattr(step, "word", 0)) for step in steps],
         "actions": [None if step.action is None else int(step.action) for step in steps],
         "rewards": [int(step.reward) for step in steps],
         "values": [value and round(value, 3) for value in map(finite, values)],
