@@ -18,7 +18,6 @@ from lib2048 import (
     SearchPlayer,
     Settings,
     SmallGame,
-    by_rules,
     cli,
     evaluate,
     load,
@@ -27,6 +26,7 @@ from lib2048 import (
     save,
     stream,
 )
+from lib2048.game import by_rules
 from lib2048.game import spec_threes as spec
 from lib2048.game.bits import moved_lines
 from lib2048.game.board import ACTIONS, from_tiles, next_state, to_tiles
