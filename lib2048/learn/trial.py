@@ -294,7 +294,7 @@ def _look_ups(network, board):
     """Return the positions of the library's look-ups of a board: uint32[n]."""
     positions = np.zeros(4 * network.lookups_per_board, np.uint32)
     images = np.full(32, planes(np.uint64(board)), np.uint64)
-    look_kernel(network.tuples)(images, positions, np.uint64(0))
+    look_kernel(network.tuples, network.layout)(images, positions, np.uint64(0))
     return positions[::4].copy()
 
 
