@@ -381,6 +381,18 @@ def test_a_row_says_how_its_run_was_made_and_what_it_came_to(collected):
     assert steps == [[600_000, 1_200_000]] * 3
 
 
+def test_tests_of_another_game_are_in_its_own_tiles(tmp_path):
+    """Threes! reaches 192 where 2048 reaches 512; only what a finished run leaves is collected."""
+    path = tmp_path / "cards.toml"
+    lines = ["[[run]]", 'name = "a"', 'network = "cells:0123@threes"', "actions = 2_000"]
+    path.write_text("\n".join(['[collect]\nruns = "cards"', *lines, "tests = {1 = 20}"]))
+    sweep(path, tmp_path / "cards")
+    collect.collect(tmp_path, [path], tmp_path)
+    row = pd.read_csv(tmp_path / "curves" / "cards.csv").iloc[0]
+    assert row["command"].startswith("lib2048 train --network cells:0123@threes ")
+    assert 0 <= row["reached_192_1ply"] <= 1 and "reached_512_1ply" not in row
+
+
 def test_rows_of_runs_that_are_lost_stay_as_they_are(swept, tmp_path):
     out, lists = swept
     file = tmp_path / "curves" / "short_tests.csv"

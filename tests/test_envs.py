@@ -111,7 +111,7 @@ def test_another_board_and_other_odds(game):
 
 @pytest.mark.parametrize("game", ["threes", "threes@2x3"])
 def test_threes_shows_its_next_card(game):
-    """Gymnasium's checks, the library's games, and many games as one by one, to their ends."""
+    """Gymnasium checks it; its games are the library's, alone or many at once, ends included."""
     check_env(gymnasium.make(envs.THREES, game=game, render_mode="rgb_array").unwrapped)
     env, who = gymnasium.make(envs.THREES, game=game), player("greedy", game)
     assert play(env, who, 11) == evaluate(who, 1, 11).mean

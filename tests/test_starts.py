@@ -57,7 +57,7 @@ def test_an_empty_stage_sends_the_carousel_to_the_first():
 
 
 def test_the_pool_keeps_the_last_thousand():
-    starts = new_starts(CAROUSEL, 4, 2, 10)
+    starts = new_starts(CAROUSEL, 4, 2, 10, new_game())
     for board in range(2500):
         remember(starts.pool, starts.entered, np.uint64(2), np.uint64(board))
     assert starts.entered.tolist() == [0, 0, 2500, 0]
@@ -67,7 +67,7 @@ def test_the_pool_keeps_the_last_thousand():
 
 @pytest.mark.parametrize("entered, kept", [(1, 1), (5, 5), (KEPT, KEPT), (1500, KEPT)])
 def test_every_state_that_is_kept_may_be_drawn(entered, kept):
-    starts, found = new_starts(CAROUSEL, 2, 1, 10), set()
+    starts, found = new_starts(CAROUSEL, 2, 1, 10, new_game()), set()
     starts.pool[1], starts.entered[1] = np.arange(1, KEPT + 1), entered
     for game in range(9 * kept):
         board, _, _, begun = start_kernel(

@@ -22,6 +22,7 @@ from lib2048 import (
     cli,
     evaluate,
     load,
+    player,
     race,
     record_game,
     save,
@@ -32,6 +33,8 @@ from lib2048.game import spec_threes as spec
 from lib2048.game.bits import moved_lines
 from lib2048.game.board import from_tiles, next_state, to_tiles
 from lib2048.game.game import MOST_OUTCOMES, parse_game
+from lib2048.networks.pruning import prune
+from lib2048.play.experience import collect, rollouts
 
 THREES = parse_game("threes")
 GAMES = [parse_game(name) for name in ("threes", "threes@3x4", "threes@2x3", "threes@1x4")]
@@ -443,3 +446,13 @@ def test_networks_are_folded_and_pruned(answer, tmp_path):
     expected = network.values(boards, words=words)
     assert folded.values(boards, words=words) == pytest.approx(expected, abs=1e-2)
     assert folded.next == "shown"
+
+
+def test_a_network_is_pruned():
+    network = scattered(Network("cells:0123,0145@threes"), share=0.01)
+    assert prune(network, np.abs(network.weights), 500) == np.count_nonzero(network.weights) <= 500
+
+
+def test_what_follows_an_afterstate_alone_nobody_knows(refused):
+    refused(lambda: rollouts(player("random", "threes"), [0x11], 1), "more than the board")
+    assert collect(player("random", "threes"), 3).rewards.sum() > 0

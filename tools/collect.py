@@ -28,7 +28,7 @@ from lib2048.machine.files import read_json, write_atomic, write_text
 from lib2048.sweep import TrainingJob, read_collect, read_list, training
 from lib2048.sweep.shipping import Shipping
 from lib2048.train.folder import CONFIG, TESTS
-from lib2048.train.history import EVALUATION_COLUMNS, EVALUATIONS, HISTORY, STAGES, csv_text
+from lib2048.train.history import EVALUATIONS, HISTORY, STAGES, csv_text
 
 DATA = Path(__file__).resolve().parents[1] / "data"
 RUN_FILES = {"tests": TESTS, "evaluations": EVALUATIONS, "history": HISTORY, "stages": STAGES}
@@ -36,7 +36,6 @@ OF_HISTORY = ["games", "actions", "mean", "run", "seed"]  # a new file has these
 KEY = ("list", "run", "seed", "optimistic", "order")  # by which rows of runs are sorted
 NAMES = ("list", "run", "seed")  # a row that does not say one of these may be of any
 SHORT = ("games", "mean", "ci95")  # of a test; all others stand behind them in a row
-LONG = [name for name in EVALUATION_COLUMNS if name not in ("actions", "plies", *SHORT)]
 
 
 def main():
@@ -131,7 +130,8 @@ class Found(NamedTuple):
         row |= {"visits": " ".join(visits)} if visits else {}
         row["sources"] = self.sources
         tests = training.test_rows(self.path)
-        return row | in_columns(tests, SHORT) | in_columns(tests, LONG)
+        more = [name for name in (tests or [{}])[0] if name not in ("actions", "plies", *SHORT)]
+        return row | in_columns(tests, SHORT) | in_columns(tests, more)
 
 
 def in_columns(tests, names):

@@ -22,7 +22,7 @@ from lib2048.sweep import tables
 from lib2048.sweep.job import REAL, Job
 from lib2048.train.checkups import test_row
 from lib2048.train.folder import CONFIG, DONE, TESTS, RunFolder
-from lib2048.train.history import EVALUATION_COLUMNS, csv_text
+from lib2048.train.history import csv_text, evaluation_columns
 from lib2048.train.run import Run
 
 FACTS = {  # of done.json
@@ -142,7 +142,7 @@ class TrainingJob(Job):
             others = [row for row in test_rows(path) if int(row["plies"]) != plies]
             rows = [*others, test_row(run.actions, plies, result)]
             rows.sort(key=lambda row: int(row["plies"]))
-            write_text(path / TESTS, csv_text(EVALUATION_COLUMNS, rows))
+            write_text(path / TESTS, csv_text(evaluation_columns(result.game), rows))
         if run.folder and not self.keep:
             run.folder.remove_weights()
         return done
