@@ -422,6 +422,7 @@ ODD = {
     "solve": ("solve", "--game", "threes"),
     "size": ("solve", "2x2", "--game", "threes@1x3"),
     "to .w": ("convert", "FILE", "OUT.w"),
+    "fold": ("fold", "FILE", "OUT.npz"),
     "to .bin": ("convert", "FILE", "OUT.bin"),
     "neural": ("train", "--network", "cnn", "--game", "threes", "--actions", "2000"),
 }
@@ -431,21 +432,20 @@ ODD = {
 def test_what_threes_has_not_is_one_line(name, one_line_error, tmp_path):
     save(Network(f"{SMALL}@threes"), tmp_path / "w.npz")
     here = {"FILE": tmp_path / "w.npz", "OUT.w": tmp_path / "o.w", "OUT.bin": tmp_path / "o.bin"}
+    here |= {"OUT.npz": tmp_path / "o.npz"}
     words = [here.get(word, word) for word in ODD[name]]
     one_line_error(*words, *(("--out", tmp_path / "run") if words[0] == "train" else ()))
     assert [path.name for path in tmp_path.iterdir()] == ["w.npz"]
 
 
-def test_networks_are_folded_and_pruned(answer, tmp_path):
-    network = scattered(Network("cells:0123,01@threes"), spread=10)
+def test_a_network_is_folded(answer, tmp_path):
+    network = scattered(Network("cells:0123,01@threes", next="hidden"), spread=10)
     save(network, tmp_path / "w.npz")
     answer("fold", tmp_path / "w.npz", tmp_path / "folded.npz")
     folded = load(tmp_path / "folded.npz")
     boards = [step.board for step in record_game("random", 1, 0, "threes")]
-    words = np.arange(len(boards), dtype=np.uint64) % np.uint64(4)
-    expected = network.values(boards, words=words)
-    assert folded.values(boards, words=words) == pytest.approx(expected, abs=1e-2)
-    assert folded.next == "shown"
+    assert folded.values(boards) == pytest.approx(network.values(boards), abs=1e-2)
+    assert folded.next == "hidden"
 
 
 def test_a_network_is_pruned():

@@ -177,8 +177,8 @@ class TableLearner(Crew):
 
     def check_room(self):
         """Raise MemoryError when there is no room for a stage that may be reached."""
-        missing = self.network.stages.phases - np.count_nonzero(self.visits)
-        if missing:
+        phases = self.network.stages.phases
+        if phases > 1 and np.count_nonzero(self.visits) < phases:
             need = self._stage_bytes + (SPARE_MIB << 20)
             check_memory("the next stage", need, "take a smaller network, or fewer stages")
 
