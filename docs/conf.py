@@ -18,7 +18,7 @@ root_doc = "index"
 exclude_patterns = ["_static"]
 nitpicky = True
 nitpick_ignore_regex = [  # what has no page here: others' classes, and code that is no name
-    ("py:class", r"(numpy|pathlib|collections\.abc|lib2048\.learn)\..*|t\.Any"),
+    ("py:class", r"(numpy|pathlib|collections\.abc|lib2048\.(learn|game))\..*|t\.Any"),
     ("py:exc|py:obj", "(?s).*"),
 ]
 show_warning_types = True
