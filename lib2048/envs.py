@@ -72,6 +72,7 @@ class TwentyFortyEight(gymnasium.Env):
         self.render_mode, self.board, self._seed = render_mode, None, None
         self.illegal_ends, self.game = illegal_ends, parse_game(game)
         self.observation_space = _observations(self.game)
+        self._answer = self.game.bind(boards._next_state)  # each action's legality is known here
 
     def reset(self, *, seed=None, options=None):
         """Begin a game; return (observation, info)."""
@@ -94,9 +95,10 @@ class TwentyFortyEight(gymnasium.Env):
         reward = self._rewards[action]
         legal = reward != ILLEGAL
         if legal:
-            state = self.board, self._word, action, self._random
-            self.board, self._word, dealt, self._random = boards.next_state(*state, self.game)
-            self.score += int(reward) + dealt
+            state = self.board, self._word, np.uint64(action), self._afterstates[action]
+            found = self._answer(*state, self._random, self.game)
+            self.board, self._word, dealt, self._random = map(np.uint64, found)
+            self.score += int(reward) + int(dealt)
             self._look()
         over = (self.illegal_ends and not legal) or not self.action_masks().any()
         return self._observation(), max(float(reward), 0.0), over, False, self._info()
