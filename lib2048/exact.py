@@ -92,7 +92,9 @@ class SmallGame:
 
     @classmethod
     def of(cls, game, **how):
-        """Return the small board of a `Game`; how: as above."""
+        """Return the small board of a `Game` of 2048; how: as above."""
+        if game.rules is not WHOLE.rules:
+            raise ValueError(f"{game.name}: a small board here is one of 2048; see by_rules.solve")
         return cls(game.rows, game.columns, four=float(game.four), **how)
 
     def __repr__(self):
@@ -301,18 +303,11 @@ class SmallGame:
             if not 0 <= board < 1 << 64 or int(board) & ~(15 * int(self.game.cells)):
                 raise ValueError(f"{board} is not a packed board of {self.name}")
             return np.uint64(board)
-        try:
-            rows = [list(row) for row in board]
-        except TypeError:
-            rows = []
-        if [len(row) for row in rows] != [self.columns] * self.rows:
-            raise ValueError(f"this game's board has {self.rows} rows of {self.columns} tiles")
-        rows = [row + [0] * (4 - self.columns) for row in rows]
-        return boards_module.from_tiles(rows + [[0] * 4] * (4 - self.rows))
+        return boards_module.from_tiles(board, self.game)
 
     def tiles(self, board):
         """Return a packed board of this size as a list of rows of tiles."""
-        return [row[: self.columns] for row in boards_module.to_tiles(board)[: self.rows]]
+        return boards_module.to_tiles(board, self.game)
 
     def _state(self, board):
         """Return a state as it is kept, and its layer; raise ValueError for one that is not."""

@@ -134,6 +134,7 @@ def test_another_number_is_refused(tile, refused):
         (lambda: from_tiles([[2, 4], [8, 0]]), "2048 has 4 rows of 4 tiles; for one of another"),
         (lambda: from_tiles(EMPTY_ROWS, "2048@2x3"), "2048@2x3 has 2 rows of 3 tiles"),
         (lambda: from_tiles([[2, 3], [0, 0]], "2048@2x2"), "3 is not a tile: use 0"),
+        (lambda: from_tiles([[4, 0], [0, 0]], "threes@2x2"), "or 1, 2, 3 … 12288"),
         (lambda: from_tiles([[2]], 3), "a game is written as its name"),
         (
             lambda: to_tiles(1 << 8, "2048@2x2"),

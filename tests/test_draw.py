@@ -91,9 +91,9 @@ def test_every_number_can_be_read(game, tile):
 def test_the_browser_has_the_same_colours():
     board = Path(draw.__file__).parent / "widgets/board.js"
     rules = style_sheet(board)
-    pattern = r'\[data-tile="(\d+)"\] \{ background: (#\w+); color: (#\w+); \}'
-    found = {int(tile): (back, ink) for tile, back, ink in re.findall(pattern, rules)}
-    assert found == {tile: tile_colour(tile) for tile in TILE_COLOURS}
+    pattern = r'="(\w+)"\]\[data-tile="(\w+)"\] \{ background: (#\w+); color: (#\w+); \}'
+    found = {(name, tile): looks for name, tile, *looks in re.findall(pattern, rules)}
+    assert found == {(g.rules.NAME, str(tile)): [*tile_colour(tile, g)] for g, tile in EVERY_TILE}
     assert re.search(r"\.lib-cell \{[^}]*background: (#\w+)", rules)[1] == EMPTY
 
 
@@ -147,6 +147,16 @@ def test_a_packed_board_is_drawn_at_its_game_s_size(rows, cols):
     assert sorted(texts(draw.pattern(cells, [1, 3], game=game))) == ["2", "8"]
     high, wide, _ = pixels(packed, 200, game).shape
     assert max(high, wide) == 200 and (high < wide) == (rows < cols)
+
+
+@pytest.mark.parametrize("word, card", [(8, "1"), (9, "2"), (10, "3"), (3, "bonus")])
+def test_the_card_that_comes_next_stands_beside_the_board(word, card):
+    board = from_tiles([[1, 2, 3], [6, 0, 12288]], "threes@2x3")
+    alone = draw.board(board, game="threes@2x3")
+    assert texts(alone) == ["1", "2", "3", "6", "12288"]
+    picture = draw.board(board, game="threes@2x3", word=word)
+    assert texts(picture) == [*texts(alone), card, "next"] and picture.width > alone.width + 40
+    assert draw.board(BOARD, word=0).svg == draw.board(BOARD).svg, "2048 shows nothing"
 
 
 @pytest.mark.parametrize("cell, number", [(6, 6), ((1, 2), 6), (np.int64(0), 0), ((3, 3), 15)])
@@ -450,6 +460,7 @@ def test_everything_in_a_tree_lies_inside_its_card():
         (lambda: draw.tuple([16]), "cell 16"),
         (lambda: draw.tuple([3], game="2048@3x3"), "cell (0, 3) is not on a 3×3 board"),
         (lambda: draw.board(1 << 12, game="2048@3x3"), "has tiles outside of those of 2048@3x3"),
+        (lambda: draw.board([[1, 4]], game="threes"), "one of 0, 1, 2, 3 …, not 4"),
         (lambda: draw.board(BOARD, game="chess"), "unknown game 'chess'"),
         (lambda: draw.board(BOARD, game=3), "a game is written as its name"),
         (lambda: draw.tuple([1], board=[[2]], game="2048@2x2"), "the board is 1×1, not 2×2"),

@@ -85,6 +85,13 @@ def test_positions_come_from_a_recorded_game_and_from_the_reader(network, monkey
     refused(lambda: setattr(widget, "board", [[0] * 4] * 4), "two tiles")
 
 
+def test_a_tree_of_another_game_says_so_in_its_place(talking):
+    widget = TreeWidget(drawn("cells:0123@threes"))
+    for answer in (talking(widget)(board=widget.position, plies=2, reduce=False, path="")["error"],
+                   widget.static().text):  # fmt: skip
+        assert "A tree shows what luck does in 2048, and cells:0123@threes plays threes" in answer
+
+
 def test_who_does_not_search_is_refused_in_one_line(network, refused):
     refused(lambda: TreeWidget("random"), "random does not search a network")
     refused(lambda: TreeWidget(ValuePlayer(network.values)), "does not search a network")
@@ -181,6 +188,7 @@ def test_what_is_no_state_is_said_in_words(talking, refused):
     assert "no state of 2x2" in seen(widget, talking, [[4, 4], [4, 4096]])["error"]
     refused(lambda: SmallBoardWidget("random", [[2, 0], [0, 0]], (2, 2)), "no state of 2x2")
     refused(lambda: SmallBoardWidget(game=(4, 4)), "4x4 board has up to")
+    refused(lambda: SmallBoardWidget(game="threes@2x2"), "a small board here is one of 2048")
     refused(lambda: SmallBoardWidget(lambda state: 9, game=(2, 2)), "legal action")
     widget.board = [[8, 8], [2, 32]]
     assert widget.position == to_hex(widget.game.pack([[8, 8], [2, 32]]))

@@ -183,6 +183,9 @@ def test_every_board_and_odds_are_trained_kept_searched_and_played(rows, columns
         sum(step.reward for step in record_game("greedy", TEST_SEED, n, game)) for n in range(10)
     ]
     follow_searches(one, record_game(SearchPlayer(one, 2), 1)[:-1][:3])
+    deep = SearchPlayer(one, 2)
+    moves = evaluate(deep, 5).moves
+    assert deep.depths[: len(game.places)].sum() == moves == deep.depths[:, 2].sum()
     games = evaluate(NetworkPlayer(one), 10)
     asked = evaluate(ValuePlayer(one.values, game=game.name), 10)
     assert games.scores.tolist() == asked.scores.tolist()

@@ -53,9 +53,8 @@ def test_a_board_and_its_images_share_one_number_and_no_other(small, learned):
 
 
 def test_every_board_starts_at_the_start():
-    assert (
-        board_table("2048:four=0.2@2x3", 7.0).values(SmallGame(2, 3, progress=False).boards) == 7
-    ).all()
+    table, game = board_table("2048:four=0.2@2x3", 7.0), SmallGame(2, 3, progress=False, four=0.2)
+    assert table.game == game.game and (table.values(game.boards) == 7).all()
 
 
 @pytest.mark.parametrize("size", ["3x3", "5x5", "0x2"])

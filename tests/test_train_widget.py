@@ -206,14 +206,17 @@ def test_a_pause_ends_as_a_stop_when_it_is_stopped(browser):
     assert " of 1 G actions" in page.news()[-1]["status"]["words"]
 
 
-def test_points_are_the_statistics_of_the_last_games(browser):
-    page = browser(new(), games=2500)
+@pytest.mark.parametrize("network", [SMALL, "cells:012,456@2048:four=0.2@2x3", "cells:0123@threes"])
+def test_points_are_the_statistics_of_the_last_games(network, browser):
+    page = browser(new(network), games=2500)
     page.say(kind="start")
     rested(page.widget)
-    history, last = page.widget.run.history, dict(zip(POINT, page.points[0][-1]))
+    [tiles] = [run["tiles"] for run in page.widget.about]
+    names = *POINT, *(f"reached_{tile}" for tile in tiles)
+    history, last = page.widget.run.history, dict(zip(names, page.points[0][-1], strict=True))
     assert last["actions"] == history.actions and last["games"] == 2500
     assert last["mean"] == pytest.approx(history.scores[-1000:].mean(), abs=0.06)
-    assert last["reached_512"] == np.mean(history.largest[-1000:] >= 9)
+    assert last[f"reached_{tiles[0]}"] == np.mean(history.largest[-1000:] >= 9)
     assert page.points[0] == page.widget._trainings[0].curve.points
 
 
@@ -309,6 +312,9 @@ def test_bad_orders_are_refused(refused):
     shared = Run(one.settings, network=one.network)
     refused(lambda: TrainWidget(), "0 runs: say one, or up to 4")
     refused(lambda: TrainWidget(one, shared), "two of these runs share a network")
+    refused(
+        lambda: TrainWidget(one, new("cells:0123@threes")), "these runs play by different rules"
+    )
     refused(lambda: TrainWidget(one, actions=5, games=5), "by one of games, actions, seconds")
     refused(lambda: TrainWidget(one, actions=-1), "actions -1: use a whole number above 0")
     refused(lambda: TrainWidget(one, other, names=["one"]), "1 names for 2 runs")

@@ -90,6 +90,19 @@ def test_smaller_boards_stay_within_their_cells(refused):
     assert list(zip(found["cells"], found["weights"])) == [(c, w) for _, c, _, w in expected]
     assert explorer.tuples["game"]["name"] == "2048@2x3"
     refused(lambda: NetworkExplorer(network, [0x1000]), "larger than those of network")
+
+
+def test_an_entry_belongs_to_the_card_that_is_shown(refused):
+    network = random_network(name="cells:012,45@threes@2x3")
+    steps = record_game(network, 3)
+    explorer = NetworkExplorer(network, steps)
+    assert {step.word & 3 for step in steps[:-1]} == {*explorer.tuples["words"]} >= {0, 1, 2}
+    for step in steps[:-1]:
+        found = explorer.look((0, 1, 2), step.afterstate, word=step.word)
+        assert found["value"] == network.values([step.afterstate], words=[step.word])[0]
+        looked = network.lookups(step.afterstate, word=step.word)
+        assert found["weights"] == [weight for *_, weight in looked][:8]
+    refused(lambda: NetworkExplorer(network, seen=[1]), "belongs to the card that is shown")
     refused(lambda: explorer.look((0, 3)), "cells of the board")
 
 

@@ -285,25 +285,30 @@ def test_playing_ahead_is_the_game_that_the_player_would_play(browser):
     assert widget.actions == 0, "it is the browser that plays"
 
 
-@pytest.mark.parametrize("name", ["2048:four=0.2", "2048@3x4", "2048:four=1@2x3", "2048@1x4"])
+@pytest.mark.parametrize(
+    "name", ["2048:four=0.2", "2048@3x4", "2048:four=1@2x3", "2048@1x4", "threes", "threes@2x3"]
+)
 def test_a_game_of_another_board_is_played_and_replayed(name, browser):
     widget, game = PlayWidget(seed=6, game=name), parse_game(name)
-    assert widget.players == ["greedy", *["heuristic"] * (game.rows == 4), "random"]
+    assert widget.players == ["greedy", *["heuristic"] * (name == "2048:four=0.2"), "random"]
     steps = record_game(player("greedy", game), 6, 0)
     assert widget.hint() == steps[0].action
     state = f"{int(widget._game.here.state):x}"
     ask = {"kind": "ahead", "id": "1", "player": 0, "state": state, "count": 5000}
-    answer = browser(widget).say(**ask, board=to_hex(widget.board))
+    here = {"board": to_hex(widget.board), "word": f"{int(widget._game.here.word):x}"}
+    answer = browser(widget).say(**ask, **here)
     assert answer["over"] and [*map(int, answer["actions"])] == [s.action for s in steps[:-1]]
     browser(widget).say(kind="game", game={**widget.game, "actions": answer["actions"]})
-    assert widget.board == steps[-1].board and widget.score == sum(s.reward for s in steps)
+    score = int(game.rules.points(steps[-1].board)) or sum(s.reward for s in steps)
+    assert widget.board == steps[-1].board and widget.score == score
     last = " / ".join(rules.to_text(widget.board, game).split("\n"))
     assert widget.static().text.startswith(" ".join(last.split()))
     widget.undo()
     widget.act(steps[-2].action)
     assert widget.board == steps[-1].board and "no action is legal" in widget.message
     replay = ReplayWidget(steps, name)
-    assert replay.record["game"]["name"] == name
+    assert replay.record["game"]["name"] == name and replay.scores[-1] == score
+    assert replay.record["words"] == [int(step.word) for step in steps]
     assert " ".join(last.split()) in replay.static().text
 
 

@@ -39,6 +39,9 @@ function draw(state) {
 // One of n numbers, 0 … n − 1, by the upper half of 64 random bits.
 const below = (bits, n) => Number(((bits >> 32n) * BigInt(n)) >> 32n);
 
+// The same by their lower half.
+const alsoBelow = (bits, n) => below(bits64(bits << 32n), n);
+
 // ---------------------------------------------------------------- the rules
 
 // The cells that an action slides along, a line each, the cell at the edge first.
@@ -54,8 +57,9 @@ function linesOf(rows, columns, action) {
 
 // A game as it is played here.  What another game does otherwise, it says in a class of its own.
 class Rules {
-  // told: {name, rules, rows, columns, fours, tiles}, see `told` in game.py: the number that 32 random
-  // bits fall below where a 4 spawns, and what is written on the tile of each exponent.
+  // told: {name, rules, rows, columns, fours, tiles, shown}, see `told` in game.py: fours is the number
+  // that 32 random bits fall below where a 4 spawns; tiles are what is written on each exponent's; shown
+  // is what the lowest two bits of a word say, [] for nothing.
   constructor(told) {
     Object.assign(this, told);
     this.cells = [...Array(this.rows * this.columns).keys()];
@@ -115,17 +119,28 @@ class Rules {
   // Put a 2 or, with the game's chance, a 4 into an empty cell of {cells, state}; the same and the cell.
   spawn({ cells, state }) {
     const [next, bits] = draw(state);
+    const exponent = (bits & 0xffffffffn) < BigInt(this.fours) ? 2 : 1;
+    return { ...this.place(cells, bits, exponent), word: 0, state: next, pays: 0 };
+  }
+
+  // Put a tile into an empty cell by 64 random bits: {cells, cell}.
+  place(cells, bits, exponent) {
     const empty = this.cells.filter((cell) => cells[cell] === 0);
     const cell = empty[below(bits, empty.length)];
     const board = [...cells];
-    board[cell] = (bits & 0xffffffffn) < BigInt(this.fours) ? 2 : 1;
-    return { cells: board, word: 0, state: next, cell };
+    board[cell] = exponent;
+    return { cells: board, cell };
+  }
+
+  // What a board's tiles are worth where that is what a score counts.
+  points() {
+    return 0;
   }
 
   // Begin a game: {cells, word, state}; the word is what a game remembers beside its tiles.
   begin(state) {
-    const { cell, ...turn } = this.spawn(this.spawn({ cells: this.empty, state }));
-    return turn;
+    const { cells, word, state: next } = this.spawn(this.spawn({ cells: this.empty, state }));
+    return { cells, word, state: next };
   }
 
   // What an action makes of {cells, word, state, score}: the same and how it came about, or null.
@@ -133,7 +148,7 @@ class Rules {
     const { cells: after, reward, travels } = this.slide(cells, action);
     if (travels.every(({ from, to }) => from === to)) return null;
     const spawned = this.spawn({ cells: after, word, state, action, travels });
-    return { ...spawned, score: score + reward, action, reward, travels, after };
+    return { ...spawned, score: score + reward + spawned.pays, action, reward, travels, after };
   }
 
   // ---- boards as text
@@ -251,7 +266,7 @@ class Game {
     const state = stream(seed, number);
     const begun = rules.begin(state);
     const first = start ? { ...begun, cells: rules.fromHex(start), state } : begun;
-    this.turns = [{ ...first, score: 0 }]; // the last one is where the game stands
+    this.turns = [{ ...first, score: rules.points(first.cells) }]; // the last one is where the game stands
     [...actions].forEach((action) => this.act(Number(action)));
   }
 
@@ -288,7 +303,7 @@ class Game {
     return this.length ? this.turns.pop() : null;
   }
 }
-return { ACTIONS, LARGEST, stream, draw, below, Rules, WHOLE, Game };
+return { ACTIONS, LARGEST, stream, draw, below, alsoBelow, Rules, WHOLE, Game };
 })();
 
 const $board = (() => {
@@ -529,6 +544,20 @@ class Board {
   }
 }
 
+// What a game shows of what comes next, beside its board; nothing where it shows nothing.
+class Shown {
+  constructor(game) {
+    this.game = game;
+    this.card = make("div.lib-tile");
+    this.element = make("p.lib-next", { hidden: game.shown.length ? null : "" }, "next", this.card);
+  }
+
+  show(word) {
+    const { shown } = this.game;
+    if (shown.length) this.card.replaceChildren(tileFace(shown[word & 3], this.game));
+  }
+}
+
 // ---------------------------------------------------------------- keys and fingers
 
 const KEYS = { arrowup: 0, arrowright: 1, arrowdown: 2, arrowleft: 3, w: 0, d: 1, s: 2, a: 3 };
@@ -571,7 +600,7 @@ function onSwipe(element, swiped) {
     else swiped(y > 0 ? 2 : 0);
   };
 }
-return { make, row, menu, fill, box, table, tally, messageLine, furnish, putWords, button, slideTime, enable, grouped, points, counted, speedSlider, paced, still, tileFace, sizes, Board, actionOf, holdKeys, onSwipe };
+return { make, row, menu, fill, box, table, tally, messageLine, furnish, putWords, button, slideTime, enable, grouped, points, counted, speedSlider, paced, still, tileFace, sizes, Board, Shown, actionOf, holdKeys, onSwipe };
 })();
 
 const $luck = (() => {

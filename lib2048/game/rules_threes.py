@@ -179,7 +179,7 @@ def spawn(afterstate, word, action, moved, luck, game=WHOLE):
     """Let the shown card enter, and draw the next; return (board, word, its points, luck)."""
     luck, bits = draw(luck)
     rank, line = below(bits, _count(moved)), ZERO
-    while rank or not moved >> line & ONE:
+    while line < THREE and (rank or not moved >> line & ONE):
         rank -= moved >> line & ONE
         line += ONE
     card = (word & SEEN) + ONE

@@ -15,7 +15,7 @@ from lib2048.networks.lookups import (
     shift_to_stages,
     stage_positions,
 )
-from lib2048.networks.stages import next_stage, stage_kernel
+from lib2048.networks.stages import next_stage
 
 ILLEGAL = np.float32(-np.inf)
 ZERO, ONE, TWO, THREE, QUAD = map(np.uint64, range(5))
@@ -47,19 +47,20 @@ def expand(functions, weights, rule, lane, g, work):
         for i in range(ZERO, QUAD * n):
             turned = TURNED[(i >> TWO) & _IMAGE, i & THREE]
             work.positions[first + i] += np.uint32(turned * rule.size)
-    if rule.stages.marks:
+    if rule.stages.lowest:
         marks, lowest = rule.stages.marks, rule.stages.lowest
-        p = q = r = s = stage_kernel(board, lane.word, marks, ZERO)
-        if lowest:
-            p = next_stage(lane.stage, up, lane.rewards[0], marks, lowest)
-            q = next_stage(lane.stage, right, lane.rewards[1], marks, lowest)
-            r = next_stage(lane.stage, down, lane.rewards[2], marks, lowest)
-            s = next_stage(lane.stage, left, lane.rewards[3], marks, lowest)
+        p = next_stage(lane.stage, up, lane.rewards[0], marks, lowest)
+        q = next_stage(lane.stage, right, lane.rewards[1], marks, lowest)
+        r = next_stage(lane.stage, down, lane.rewards[2], marks, lowest)
+        s = next_stage(lane.stage, left, lane.rewards[3], marks, lowest)
         lane.stages[0], lane.stages[1], lane.stages[2], lane.stages[3] = p, q, r, s
         lane.late = p | q | r | s
         if lane.late:
             shift_to_stages(work.positions, first, QUAD * n, rule.stages.size, p, q, r, s)
+    shown = np.uint32((lane.word & rules.SEEN) * rule.stages.size)  # 0 in one set of tables
     for i in range(first, first + QUAD * n):
+        if rules.SEEN:
+            work.positions[i] += shown
         prefetch(weights, work.positions[i] >> rule.stages.line)
 
 

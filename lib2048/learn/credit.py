@@ -100,7 +100,7 @@ def learn_backward(functions, weights, memory, rule, g, length, work):
         look_up_one(functions, rule, entry.board, entry.word, entry.action, at, work)
         if rule.stages.below:
             marks, lowest = rule.stages.marks, rule.stages.lowest
-            stage = stage_kernel(entry.board, entry.word, marks, lowest)
+            stage = stage_kernel(entry.board, ZERO, marks, lowest)
             read_through(weights, work.entries, at, n, rule.stages.below)
             promote(weights, work.entries, at, n, stage, rule.stages.below)
         target = next_value + (next_reward if rule.form == AFTERSTATE else entry.reward)

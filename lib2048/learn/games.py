@@ -110,7 +110,7 @@ class Games:
         self.counters = apart(len(COUNTERS), np.int64)
         self.counters[NEXT_GAME], self.counters[STRIDE] = first_game, stride
         self._last_action = apart(1, np.int64)
-        self.starts = new_starts(rule.start, rule.stages.count, lanes, LONGEST_GAME, rule.game)
+        self.starts = new_starts(rule.start, rule.stages.phases, lanes, LONGEST_GAME, rule.game)
         self.work = new_work(lanes, network.lookups_per_board, rule)
 
     @property
@@ -189,7 +189,7 @@ class Games:
 
     def _forms(self):
         """Return what the arrays of a state must be, {name: `Form`}, but those of its past."""
-        count, last = len(self.lanes), self.rule.stages.count - 1
+        count, last = len(self.lanes), self.rule.stages.phases - 1
         stride = int(self.counters[STRIDE])
         limits = {"number": (-1, MOST), "score": (0, MOST), "length": (0, LONGEST_GAME - 1),
                   "stage": (0, last), "late": (0, last), "watched": (0, 1),
@@ -212,12 +212,6 @@ class Games:
             for name in self._past
         }
 
-    def _stages_of(self, lanes):
-        """Return the stage of each lane: its board's, or as it was shown before its last action."""
-        if self.rule.stages.by_tiles or not self.rule.stages.marks:
-            return np.array([self.rule.stages.of(board) for board in lanes["board"]], np.uint64)
-        return lanes["stage"]
-
     def _check_lanes(self, lanes, path):
         """Raise ValueError where what follows from the others is something else."""
         rule, lengths = self.rule, lanes["length"].astype(np.uint64)
@@ -225,8 +219,8 @@ class Games:
         begun = (lengths > 0) & rule.learn
         follows = {
             "slot": np.where(begun, (lengths - ONE) % rule.slots, BEFORE_FIRST),
-            "stage": self._stages_of(lanes),
-            "watched": int(rule.stages.marks > 0 or restarts(rule.start)),
+            "stage": [rule.stages.phase(board) for board in lanes["board"]],
+            "watched": int(rule.stages.phases > 1 or restarts(rule.start)),
         }
         for name, expected in follows.items():
             if ((lanes[name] != expected) & (lanes["number"] >= 0)).any():
@@ -287,7 +281,7 @@ class Crew:
     @property
     def visits(self):
         """How many actions led into each stage, of all threads: int64[stages]."""
-        if self.members[0].rule.stages.count == 1:
+        if self.members[0].rule.stages.phases == 1:
             return np.array([self.actions])
         return np.sum([games.starts.visits for games in self.members], axis=0)
 
@@ -368,7 +362,7 @@ def choose_action(network, functions, rule, board, word=0):
     """
     work, lanes = new_work(1, network.lookups_per_board, rule), records(1, LANE)
     lanes["board"], lanes["word"] = np.uint64(board), np.uint64(word)
-    lanes["stage"] = network.stage(board, word)
+    lanes["stage"] = network.stages.phase(board)
     action = rule.game.bind(choose_kernel)()(tuple(functions), network.weights, rule, lanes, work)
     return (None if action == 4 else int(action)), work.values[:4] + rule.optimistic
 

@@ -67,10 +67,10 @@ def _begin(lane, g, counters, rule, starts, limits):
             starts,
         )
         lane.score = np.int64(rules.points(lane.board))
-        lane.watched = restarts(rule.start) or rule.stages.marks > ZERO
-        if rule.stages.marks:
+        lane.watched = restarts(rule.start) or rule.stages.lowest > ZERO
+        if rule.stages.lowest:
             marks, lowest = rule.stages.marks, rule.stages.lowest
-            lane.stage = stage_kernel(lane.board, lane.word, marks, lowest)
+            lane.stage = stage_kernel(lane.board, ZERO, marks, lowest)
         if restarts(rule.start):
             keep_turn(starts, g, lane.start, lane.board, lane.word)
 

@@ -67,19 +67,20 @@ class OwnFunctions:
         """
         for board in boards:
             if self.look and _fails(_looks_up, self.look, board):
-                return self._said("index", error, board), True
+                return self._said("index", error, board, network.game), True
             if self.value and _fails(_values, self.value, network, board):
-                return self._said("value", error, board), True
+                return self._said("value", error, board, network.game), True
         for board, arguments in learned:
             if self.update and _fails(_learns, self.update, *arguments):
                 by = f"{float(arguments[-2]):g}, by the rate {float(arguments[-1]):g}"
-                return self._said("update", error, board, f", for the error {by}"), False
+                how = f", for the error {by}"
+                return self._said("update", error, board, network.game, how), False
         return f"your own function ended the run: {error}", self.update is None
 
     @staticmethod
-    def _said(part, error, board, how=""):
+    def _said(part, error, board, game, how=""):
         what = f"your own function ended the run: `{part}`: {error}{how}"
-        return f"{what}\non this board:\n{to_text(board)}"
+        return f"{what}\non this board:\n{to_text(board, game)}"
 
 
 def _fails(way, *arguments):

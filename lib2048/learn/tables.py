@@ -114,7 +114,7 @@ class TableSettings(Settings, kind="n-tuple"):
             raise ValueError(f"lambda {self.lam}: the rule {self.rule} is defined for 0 only")
         if self.lam > 0 and self.order == "backward":
             raise ValueError(f"lambda {self.lam}: learning backward is defined for 0 only")
-        check_starts(self.starts, self.geometry().stages.count, self.game)
+        check_starts(self.starts, self.geometry().stages.phases, self.game)
         check_range(self, "epsilon", 0, 1, numbers.Real, "a share from 0 to 1")
 
     def geometry(self):
@@ -177,8 +177,8 @@ class TableLearner(Crew):
 
     def check_room(self):
         """Raise MemoryError when there is no room for a stage that may be reached."""
-        missing = self.network.stages.count - np.count_nonzero(self.visits)
-        if self.network.stages.marks and missing:
+        missing = self.network.stages.phases - np.count_nonzero(self.visits)
+        if missing:
             need = self._stage_bytes + (SPARE_MIB << 20)
             check_memory("the next stage", need, "take a smaller network, or fewer stages")
 

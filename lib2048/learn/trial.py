@@ -165,7 +165,8 @@ class _Plain:
         given = f", for the error {self.error:g}, by the rate {self.rate:g}"
         given = given if self.part == "update" else ""
         raise Problem(
-            f"your `{self.part}`{self.how} {why}{given}\non this board:\n{to_text(self.board)}"
+            f"your `{self.part}`{self.how} {why}{given}\n"
+            f"on this board:\n{to_text(self.board, self.network.game)}"
         )
 
     def _watched(self, array):
@@ -293,7 +294,7 @@ def _look_ups(network, board):
     """Return the positions of the library's look-ups of a board: uint32[n]."""
     positions = np.zeros(4 * network.lookups_per_board, np.uint32)
     images = np.full(32, planes(np.uint64(board)), np.uint64)
-    look_kernel(network.tuples)(images, positions, np.uint64(0))
+    look_kernel(network.tuples, network.layout)(images, positions, np.uint64(0))
     return positions[::4].copy()
 
 
@@ -337,7 +338,7 @@ def _check_positions(network, board, index, plain):
     except Exception as error:
         raise Problem(
             f"your `index`, compiled, raised {type(error).__name__}: {error}\n"
-            f"on this board:\n{to_text(board)}"
+            f"on this board:\n{to_text(board, network.game)}"
         ) from None
     wrong = np.flatnonzero(mine >= network.block if plain is None else mine != plain)
     if len(wrong):
@@ -346,7 +347,7 @@ def _check_positions(network, board, index, plain):
         raise Problem(
             f"your `index`, compiled, wrote positions[{at}] = {mine[at]}{other}; the tables hold "
             f"{network.block} weights.  A board has 64 bits: mix it with np.uint64(…) only\n"
-            f"on this board:\n{to_text(board)}"
+            f"on this board:\n{to_text(board, network.game)}"
         )
 
 

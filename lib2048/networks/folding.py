@@ -16,10 +16,10 @@ def fold(network):
     """
     if network.form == "q":
         raise ValueError(f"network {network.name}: folding is for values of boards, not of actions")
-    hosts, stages = _hosts(network), network.stages
+    hosts = _hosts(network)
     kept = [number for number in range(len(network.tuples)) if number not in hosts]
-    arguments = (int(stages.marks), stages.top, False) if stages.marks else ()
-    folded = type(network)(_name_of(network, kept), network.form, network.optimistic, *arguments)
+    changed = {"name": _name_of(network, kept), "promotion": False}
+    folded = type(network)(**network.arguments() | changed)
     for block in range(network.blocks):
         if _is_empty(network, block):
             continue

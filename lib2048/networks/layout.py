@@ -31,6 +31,15 @@ def layout(tuples):
     return size, bits
 
 
+def side_by_side(tuples):
+    """Return what `layout` does with four sets of weights, the four of a place side by side.
+
+    A position is that of the first; 1, 2 or 3 further on are those of the other sets.
+    """
+    size, places = layout(tuples)
+    return size, [([0, 0, *bits], 4 * offset) for bits, offset in places]
+
+
 def plain_layout(tuples):
     """Return what `layout` does for tables in plain order, one behind the other, as in files."""
     ends = np.cumsum([0, *(16 ** len(cells) for cells in tuples)]).tolist()

@@ -18,7 +18,7 @@ from lib2048.machine.kernels import compiled, numba_type
 from lib2048.machine.memory import check_memory, reserve
 from lib2048.machine.terminal import in_short
 from lib2048.networks.folding import fold
-from lib2048.networks.layout import layout, offsets, ones
+from lib2048.networks.layout import layout, offsets, ones, side_by_side
 from lib2048.networks.lookups import (
     BOARDS_AT_ONCE,
     IMAGES,
@@ -92,10 +92,11 @@ class Geometry:
         self.name = name = with_game(name)
         self.form, self.tuples, self.game = form, parse_network(name), game_of(name)
         _check_form(self)
-        self.block, self._bits = layout(self.tuples)
+        self.next = _checked_next(self.game, next)
+        self.layout = side_by_side if self.next == "shown" else layout
+        self.block, self._bits = self.layout(self.tuples)
         self.heads = 4 if form == "q" else 1
         self.head_size = np.uint64(self.block if form == "q" else 0)
-        self.next = _checked_next(self.game, next)
         self.stages = _stages_of(self, stages, top, promotion)
         self.blocks = self.heads * self.stages.count
         self.size = self.block * self.blocks
@@ -117,7 +118,7 @@ class Geometry:
     @property
     def stage_nbytes(self):
         """The memory that the weights of one stage take, in bytes."""
-        return self.nbytes // self.stages.count
+        return self.nbytes // self.stages.phases
 
     @property
     def promotes(self):
@@ -148,7 +149,13 @@ class Geometry:
         The weights of two tuples that are stored as a pair share one region; see `layout`.
         """
         bits, offset = self._bits[tuple_number]
-        return bits, offset + block * self.block
+        return bits, offset + block * (int(self.stages.size) or self.block)
+
+    def part(self, numbers, block):
+        """Return those of one block, a stage or an action, of what is kept for each weight."""
+        if self.next == "shown":
+            return numbers[block :: self.blocks]
+        return numbers[block * self.block :][: self.block]
 
     def arguments(self):
         """Return the geometry as the arguments that make it, {name: value}."""
@@ -229,6 +236,8 @@ class Network(Geometry):
                 do something else than they should.
         """
         self.needs_tables("functions of your own")
+        if index is not None and self.next == "shown":
+            raise ValueError("an index of your own knows nothing of the next card: next='hidden'")
         made = copy.copy(self)
         made.own = self.seams(index, value, update, rule, keeps)
         return made
@@ -236,7 +245,8 @@ class Network(Geometry):
     @property
     def look(self):
         """The compiled function that writes the positions of four boards' look-ups."""
-        return self.own.look if self.own and self.own.look else look_kernel(self.tuples)
+        own = self.own.look if self.own else None
+        return own or look_kernel(self.tuples, self.layout)
 
     @property
     def values_of(self):
@@ -318,7 +328,7 @@ class Network(Geometry):
         image_boards(np.array([board, 0, 0, 0], np.uint64), np.uint64(0), images, self.game)
         self.look(images, found, np.uint64(0))
         heads = np.tile(TURNED[:, head] * self.head_size, len(self.tuples))
-        moved = heads + np.uint64(self.stage(board, word) * self.block)
+        moved = heads + np.uint64(self.stage(board, word)) * self.stages.size
         return self._kept(found[::BOARDS_AT_ONCE] + moved.astype(np.uint32))
 
     def _kept(self, places):
@@ -378,6 +388,8 @@ class Network(Geometry):
                 longer one.
         """
         self.needs_order("folding")
+        if self.next == "shown":
+            raise ValueError(f"network {self.name}: folding is for one set of tables")
         self.needs_tables("folding")
         return fold(self)
 
@@ -420,7 +432,7 @@ def _stages_of(network, marks, top, promotion):
     if marks and (network.form != "afterstate" or network.game.rules is not WHOLE.rules):
         raise ValueError(f"network {network.name}: stages are for afterstates of 2048")
     if network.next == "shown":
-        return shown_stages(network.game.rules.SEEN_BITS, network.block)
+        return shown_stages(network.game.rules.SEEN_BITS)
     return stages(marks, top, network.block, promotion)
 
 

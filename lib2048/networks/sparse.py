@@ -77,7 +77,7 @@ class Column:
         finite: whoever reads the numbers meets FloatingPointError where one is nan or infinite.
         """
         numbers, size = self._numbers[self.column :: self.wide], self.network.block
-        found = (np.count_nonzero(p) for n in blocks for p in _cut(numbers[n * size :][:size]))
+        found = (np.count_nonzero(p) for n in blocks for p in _cut(self.network.part(numbers, n)))
         return sparse(lambda: self._pieces(blocks, finite), len(blocks) * size, sum(found))
 
     def _pieces(self, blocks, finite):

@@ -49,6 +49,15 @@ class Stages(NamedTuple):
         """Whether there are stages, and tiles mark them."""
         return bool(self.lowest)
 
+    @property
+    def phases(self):
+        """Into how many parts they divide a game, which begins in the first: 1 without marks."""
+        return self.count if self.by_tiles else 1
+
+    def phase(self, board):
+        """Return which of these parts a board belongs to."""
+        return self.of(board) if self.by_tiles else 0
+
     def of(self, board, word=0):
         """Return the stage of a state or afterstate, 0 … 2^g − 1."""
         return int(stage_kernel(np.uint64(board), np.uint64(word), self.marks, self.lowest))
@@ -90,9 +99,9 @@ def stages(marks=0, top=TOP, size=0, promotion=None):
     return Stages(*map(np.uint64, (marks, lowest, size, below, 0)))
 
 
-def shown_stages(bits, size):
-    """Return the `Stages` of a network that has tables for all that so many bits of a word say."""
-    return Stages(np.uint64(bits), ZERO, np.uint64(size), ZERO) if bits else ONE_STAGE
+def shown_stages(bits):
+    """Return the `Stages` of weights for all that so many bits of a word say, side by side."""
+    return Stages(np.uint64(bits), ZERO, ONE, ZERO)
 
 
 def _one_stage(top, promotion):

@@ -97,8 +97,10 @@ def sparse_table(tables, column):
 
 def _blocks_in_use(network):
     """List the stages that some game has reached; without stages, all there is."""
-    parts = network.weights.reshape(network.blocks, -1)
-    return [n for n, part in enumerate(parts) if not network.stages.marks or part.any()]
+    every = range(network.blocks)
+    if not network.stages.by_tiles:
+        return list(every)
+    return [n for n in every if network.part(network.weights, n).any()]
 
 
 def memory_arrays(network, memory):
@@ -165,7 +167,7 @@ def _check_forms(network, arrays, names, path):
     """Raise ValueError where stages, or types and shapes of tables, are not a network's."""
     every, blocks = list(range(network.blocks)), np.asarray(arrays["blocks"]).tolist()
     some = blocks == sorted(set(blocks)) and set(blocks) <= set(every)
-    if not (some if network.stages.marks else blocks == every):
+    if not (some if network.stages.by_tiles else blocks == every):
         raise ValueError(f"{path}: its weights do not fit network {network.name}")
     mask, numbers = names
     size = len(blocks) * network.block // 8

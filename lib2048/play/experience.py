@@ -92,6 +92,8 @@ def rollouts(who, afterstates, games, seed=TEST_SEED):
     boards = np.ascontiguousarray(afterstates, np.uint64)
     means = np.zeros(len(boards))
     who = _policy_player(who)
+    if who.game.rules.SHOWN:
+        raise ValueError(f"{who.game.name}: what comes depends on more than the board")
     who.game.bind(_roll_out)()(who.policy, who.game, seed_bits(seed), boards, games, means)
     return means
 

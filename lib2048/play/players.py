@@ -308,13 +308,11 @@ class SearchPlayer:
         results, context = np.zeros((count, len(RESULT_COLUMNS)), np.int64), self.search.context()
         play, policy = self.compile()
         play(policy, context, self.game, seed_bits(seed), first_game, results)
-        for mine, theirs in zip(self._counts(self), self._counts(context[MEMORY]), strict=True):
-            mine += theirs
+        found, outside = context[MEMORY], 16 - len(self.game.places)
+        self.depths += np.roll(found.depths, -outside, axis=0)  # where each is empty, too
+        self.times += found.times
+        self.counters += found.counters
         return results
-
-    @staticmethod
-    def _counts(owner):
-        return owner.depths, owner.times, owner.counters
 
     def __repr__(self):
         return f"<player {self.name}>"

@@ -417,7 +417,7 @@ def search_policy(context, game, board, word, luck):
     action, plies = decide_kernel(network, limits, memory, board, word)
     if action == QUAD or (memory.counters[ABORTED] and peek(memory.stop, 0) != 0):
         return QUAD, board, ZERO, luck
-    free, cells = 0, empty_mask(board) & game.cells
+    free, cells = 0, empty_mask(board)  # those outside the board count as empty, too
     for cell in range(ZERO, np.uint64(64), QUAD):
         free += (cells >> cell) & ONE
     memory.depths[free, plies] += 1

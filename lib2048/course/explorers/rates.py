@@ -41,7 +41,8 @@ class RateExplorer(NetworkExplorer):
         self.run = run
         self._keeps = tuple(run.memory)
         super().__init__(run.network, boards, cells=cells)
-        places = [self.network.places(board) for board in self.boards]
+        turns = zip(self.boards, map(np.uint64, self._words))
+        places = [self.network.places(board, 0, word) for board, word in turns]
         self.traces = Traces(run, None if run.network.size <= FEW else np.unique(places))
         self._noise = self._below_noise()
         if actions is not None:
@@ -61,7 +62,7 @@ class RateExplorer(NetworkExplorer):
         self.send({"kind": "changed"})
         self._draw_again()
 
-    def _look(self, cells, board, action):
+    def _look(self, cells, board, action, word):
         """Return what a tuple reads, and how that entry went.
 
         'rates': of the eight entries now, None without 'E' and 'A' among what the rule keeps;
@@ -69,10 +70,10 @@ class RateExplorer(NetworkExplorer):
         lists of numbers, None while the entry was untouched}, or None for one not followed;
         'noise': what `noise` returns.
         """
-        found = super()._look(cells, board, action)
+        found = super()._look(cells, board, action, word)
         found |= {"curve": None, "rates": None, "noise": self.noise()}
         if found["table"] is not None:
-            places = self.network.places(board, action)[8 * found["table"] :][:8]
+            places = self.network.places(board, action, word)[8 * found["table"] :][:8]
             curve = self.traces.curve(places[found["place"]])
             found["curve"] = curve and self._named(curve)
             kept = {name: numbers.at(places).tolist() for name, numbers in self.run.memory.items()}

@@ -17,10 +17,11 @@ const UNITS = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
 const GOES = { arrowup: [-1, 0], arrowright: [0, 1], arrowdown: [1, 0], arrowleft: [0, -1] };
 
 class Tuples {
-  // boards: a text of 16 hexadecimal digits each; cells: the tuple at first; images: where each cell
-  // of the eight images stands on the board; game: what Python tells of it; network: {name, words, form,
-  // places: of each tuple the eight, optimistic} or null; counted: {are, words, word}; charts: [{title,
-  // lines, most, steep}]; trouble: words to begin with; send: takes questions.
+  // boards: a text of 16 hexadecimal digits each; words: what their game shows beside each; cells: the
+  // tuple at first; images: where each cell of the eight images stands on the board; game: what Python
+  // tells of it; network: {name, words, form, places: of each tuple the eight, optimistic} or null;
+  // counted: {are, words, word}; charts: [{title, lines, most, steep}]; trouble: words to begin with;
+  // send: takes questions.
   // Cells of a tuple have the library's numbers, 4 × row + column on any board; `cells` holds the board,
   // and `focused` is one of its places.
   constructor(root, { boards, cells, game, send, ...about }) {
@@ -100,10 +101,18 @@ class Tuples {
     const tuples = network.places.map(([cells], t) => [t, `${t + 1}: ${digits(cells)}`]);
     this.menu = menu(`Tuple of ${network.name}`, [["", "cells of your own"], ...tuples],
       () => this.menu.value !== "" && this.choose(network.places[this.menu.value][0]));
-    const chosen = make("label", "tuple", this.menu);
-    if (network.form !== "q") return row(chosen, clear);
-    this.action = menu("Action", ACTIONS.map((name, a) => [a, name]), () => this.draw());
-    return row(chosen, this.action, clear);
+    const parts = [make("label", "tuple", this.menu)];
+    if (network.form === "q") {
+      this.action = menu("Action", ACTIONS.map((name, a) => [a, name]), () => this.draw());
+      parts.push(this.action);
+    }
+    const { shown } = this.rules;
+    if (shown.length) {
+      this.coming = menu("What comes next", shown.map((card, n) => [n, card]), () => this.draw());
+      this.coming.value = this.words[0];
+      parts.push(make("label", "next", this.coming));
+    }
+    return row(...parts, clear);
   }
 
   sizes() {
@@ -244,6 +253,7 @@ class Tuples {
     if (this.boards.length < 2) return;
     this.at = Math.max(0, Math.min(this.boards.length - 1, number));
     this.cells = [...this.boards[this.at]];
+    if (this.coming) this.coming.value = this.words[this.at];
     this.draw();
   }
 
@@ -423,7 +433,7 @@ class Tuples {
     this.key = null;
     if (!this.tuple.length || !(this.match || this.counts)) return this.mind.drop();
     const question = { kind: "look", board: this.rules.toHex(this.cells), cells: this.tuple,
-      action: Number(this.action?.value ?? 0) };
+      action: Number(this.action?.value ?? 0), word: Number(this.coming?.value ?? 0) };
     const key = (this.key = JSON.stringify(question));
     this.mind.ask(question, (answer) => key === this.key && this.answered(answer));
   }

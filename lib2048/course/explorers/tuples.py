@@ -51,7 +51,9 @@ class NetworkExplorer(BrowserWidget):
         self._images = [rules.to_exponents(image).tolist() for image in images]
         tuples = self.network.tuples if self.network else ()
         self._places = [self._eight(cells) for cells in tuples]
-        self.boards = [self._checked(board) for board in _some(boards, self._form, self._grid)]
+        turns = _some(boards)
+        self.boards = [self._checked(_board(turn, self._form, self._grid)) for turn in turns]
+        self._words = [int(getattr(turn, "word", 0) & self._grid.rules.SEEN) for turn in turns]
         self.cells = _tuple(cells if cells is not None else next(iter(tuples), CELLS), self._grid)
         self._visits = None if seen is None else Visits(seen, self.network)
         super().__init__(tuples=self._about())
@@ -72,13 +74,14 @@ class NetworkExplorer(BrowserWidget):
             )
         return board
 
-    def look(self, cells=None, board=None, action=0):
+    def look(self, cells=None, board=None, action=0, word=None):
         """Return what a tuple reads.
 
         Args:
             cells: by default those to begin with.
             board: by default the first.
             action: of a Q network.
+            word: of its state, for what a game shows beside it; by default the first board's.
 
         Returns:
             dict: 'table' and 'place', which of the network's tuples it is, and which of its eight
@@ -92,9 +95,10 @@ class NetworkExplorer(BrowserWidget):
             if board is None
             else self._checked(_board(board, self._form, self._grid))
         )
-        return self._look(cells, board, action)
+        word = np.uint64(self._words[0] if word is None else word)
+        return self._look(cells, board, action, word)
 
-    def _look(self, cells, board, action):
+    def _look(self, cells, board, action, word):
         table, place = self._found(cells)
         eight = self._eight(cells) if table is None else self._places[table]
         exponents = rules.to_exponents(board)
@@ -102,7 +106,7 @@ class NetworkExplorer(BrowserWidget):
         told = {"table": table, "place": place, "cells": eight, "weights": None, "value": None}
         told["index"] = [sum(e << 4 * j for j, e in enumerate(found)) for found in patterns]
         if table is not None:
-            told |= self._weights(table, board, action)
+            told |= self._weights(table, board, action, word)
         return told | {"visits": self._visits and self._visits.of(board, eight, patterns)}
 
     def _found(self, cells):
@@ -111,14 +115,14 @@ class NetworkExplorer(BrowserWidget):
         same = [(t, k) for t, k in stands if set(self._places[t][k]) == set(cells)]
         return min(same, key=lambda at: self._places[at[0]][at[1]] != cells, default=(None, 0))
 
-    def _weights(self, table, board, action):
+    def _weights(self, table, board, action, word):
         network, mine = self.network, slice(8 * table, 8 * table + 8)
         network.needs_order("an explorer")
         if network.promotes:  # which reads some weights from the stage below
-            weights = [weight for *_, weight in network.lookups(board, action)[mine]]
+            weights = [weight for *_, weight in network.lookups(board, action, word)[mine]]
         else:
-            weights = network.weights[network.places(board, action)[mine]].tolist()
-        return {"weights": weights, "value": float(network.values([board], action)[0])}
+            weights = network.weights[network.places(board, action, word)[mine]].tolist()
+        return {"weights": weights, "value": float(network.values([board], action, [word])[0])}
 
     # ------------------------------------------------------------ the browser
 
@@ -127,18 +131,18 @@ class NetworkExplorer(BrowserWidget):
         reply = {"kind": "answer", "id": message["id"]}
         try:
             cells, board = message["cells"], from_hex(message["board"])
-            found = self.look(cells, board, message["action"])
+            found = self.look(cells, board, message["action"], message.get("word", 0))
         except ValueError as error:  # such as tables whose order an index of one's own decides
             return self.send({**reply, "error": f"{error}."})
         stages = self.network and self.network.stages
-        stage = stages.name(stages.of(board)) if stages and stages.marks else ""
+        stage = stages.name(stages.of(board)) if stages and stages.by_tiles else ""
         self.send({**reply, **{name: found[name] for name in self._told}, "stage": stage})
 
     def _about(self):
         """Return what the browser has to know, once."""
         return {
             "boards": "".join(to_hex(board) for board in self.boards), "cells": list(self.cells),
-            "images": self._images, "game": told(self._grid),
+            "images": self._images, "game": told(self._grid), "words": self._words,
             "network": self._about_network(), "counted": self._counted(),
             "trouble": self.trouble, "charts": self._charts(),
         }  # fmt: skip
@@ -196,19 +200,22 @@ def _loaded(what):
     return None, f"Without weights: {name} is no n-tuple network, it has no tables to look into."
 
 
-def _some(boards, form, grid):
-    """Return boards as a list of uint64, at least one."""
+def _some(boards):
+    """Return boards, or turns of a game, as a list of at least one."""
     if boards is None:
-        return [rules.from_tiles(BOARD) & grid.cells * np.uint64(15)]
+        return [BOARD]
     if isinstance(boards, (int, np.integer)):
         boards = [boards]
     turns = [turn for turn in boards if getattr(turn, "action", 0) is not None]  # not the end
     if not turns:
         raise ValueError("there are no boards to look at: the list is empty")
-    return [_board(turn, form, grid) for turn in turns]
+    return turns
 
 
 def _board(what, form, grid):
+    """Return a board as uint64; the one to begin with is cut to the size of the grid."""
+    if what is BOARD:
+        return rules.from_tiles(BOARD) & grid.cells * np.uint64(15)
     if hasattr(what, "afterstate"):
         return what.afterstate if form == "afterstate" else what.board
     return np.uint64(what) if isinstance(what, (int, np.integer)) else rules.from_tiles(what, grid)
@@ -234,6 +241,11 @@ class Visits:
     def __init__(self, boards, network=None):
         if getattr(network, "form", "") == "q":
             raise ValueError("an entry of a Q network belongs to an action: boards do not say it")
+        if network is not None and network.stages.marks and not network.stages.by_tiles:
+            raise ValueError(
+                f"an entry of {network.name} belongs to the card that is shown: "
+                "boards do not say it"
+            )
         self.boards = np.ascontiguousarray(getattr(boards, "afterstates", boards), np.uint64)
         self._stages = network.stages if network is not None and network.stages.marks else None
         if self._stages:

@@ -1,6 +1,6 @@
 // A recorded game: its boards, its curve, and ways to move along them.
 
-import { ACTIONS, WHOLE } from "./game.js";
+import { ACTIONS } from "./game.js";
 import { rulesOf } from "./games.js";
 import {
   Board, Shown, button, enable, furnish, holdKeys, make, messageLine, paced, points, row, slideTime, speedSlider,
@@ -17,15 +17,13 @@ const STEPS = {
 
 class Replay {
   // boards, afterstates: texts of 16 hexadecimal digits a step; actions: 0..3, or null at the end;
-  // rewards, values, words: numbers, null for no value; game: its `Rules`; moved: hears of every new position.
+  // rewards, scores, values, words: numbers, null for no value; game: its `Rules`; moved: hears of every new position.
   constructor(root, { boards, afterstates, position = 0, moved = () => {}, ...record }) {
-    const { actions, rewards, values, words = [], game = WHOLE } = record;
-    Object.assign(this, { root, actions, rewards, values, words, game, moved, playing: null });
+    const { actions, rewards, scores, values, words, game } = record;
+    Object.assign(this, { root, actions, rewards, scores, values, words, game, moved, playing: null });
     [this.boards, this.afterstates] = [boards, afterstates].map((text) => text.match(/.{16}/g));
     this.last = actions.length - 1;
     this.taken = actions.filter((action) => action !== null).length;
-    let score = 0;
-    this.scores = rewards.map((reward) => (score += reward));
     const known = values.every((value) => value !== null);
     this.expected = known ? values.map((value, i) => value + this.scores[i]) : null;
     this.large = largeErrors(this.expected ?? []);

@@ -2,6 +2,7 @@
 
 from itertools import accumulate
 
+import numpy as np
 from traitlets import Dict, Int, validate
 
 from lib2048.game import board as rules
@@ -41,8 +42,9 @@ class ReplayWidget(BrowserWidget):
             if step.action not in (0, 1, 2, 3, None):
                 raise ValueError(f"step {number}: {step.action!r} is no action: 0..3, or None")
             rules.to_tiles(step.board, self._game)
-        self.scores = list(accumulate(int(step.reward) for step in self.steps))
-        super().__init__(record=_in_json(self.steps) | {"game": told(self._game)})
+        self.scores = _scores(self.steps, self._game)
+        record = _in_json(self.steps) | {"scores": self.scores, "game": told(self._game)}
+        super().__init__(record=record)
 
     def static(self):
         """Return a `Picture` of key moments: the start, the last new largest tiles, the end."""
@@ -63,6 +65,12 @@ class ReplayWidget(BrowserWidget):
     def _answer(self, message):
         if message["kind"] == "position":
             self.set_state({"position": int(message["position"])})
+
+
+def _scores(steps, game):
+    """Return the score after each action: what it has paid, or what the tiles are worth then."""
+    worth = [int(game.rules.points(np.uint64(step.afterstate))) for step in steps]
+    return worth if any(worth) else list(accumulate(int(step.reward) for step in steps))
 
 
 def _in_json(steps):

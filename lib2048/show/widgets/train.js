@@ -9,6 +9,7 @@ import { rendering } from "./jupyter.js";
 import { Orders } from "./orders.js";
 
 const [ACTIONS_AT, SECONDS_AT, MEAN_AT, SHARES_AT] = [0, 2, 3, 5]; // in a point, see POINT of train.py
+const FIRST_TILE = 2; // of a run's tiles, whose share is shown at first: 2048
 const SPEED_OVER = 1; // seconds over which moves/s are measured, at the least
 const HELD = ["ready", "paused", "stopped", "done", "failed"];
 const STARTS = {
@@ -179,7 +180,7 @@ class Train {
   build() {
     const { tiles } = this.runs[0];
     this.tile = menu("Tile", tiles.map((tile, n) => [n, tile]), () => this.draw());
-    this.tile.value = tiles.indexOf(2048);
+    this.tile.value = FIRST_TILE;
     const group = Math.random().toString(36).slice(2);
     const names = this.runs.map(({ name }) => name);
     const said = (words) => this.say(words);
@@ -187,7 +188,7 @@ class Train {
     const chart = (title, more = {}) => new Chart({ title, names, group, said, zoomed, ...more });
     this.charts = [
       chart("mean score of the last 1000 games", { write: points }),
-      chart("games that reached 2048", { write: percent, tick: percent, most: 1 }),
+      chart(`games that reached ${tiles[FIRST_TILE]}`, { write: percent, tick: percent, most: 1 }),
       chart("moves/s"),
     ];
     this.message = messageLine();

@@ -12,11 +12,12 @@ from traitlets import List
 
 from lib2048.learn.settings import BUDGETS, check_budget
 from lib2048.machine.extras import package
+from lib2048.play.players import game_of
 from lib2048.show import draw
 from lib2048.show.widgets.base import BrowserWidget, trouble
 from lib2048.show.widgets.game import finite
 from lib2048.show.words import thousands
-from lib2048.train.history import BLOCK, TILES
+from lib2048.train.history import BLOCK, EXPONENTS
 from lib2048.train.watching import amount
 
 LOOK = 0.2  # seconds between two messages with numbers, those of all runs together
@@ -25,8 +26,7 @@ MARKS = 20  # changes of the rate that are marked: the last ones
 MOST_RUNS = 4  # colours and dashes that are told apart
 ENDLESS = {"seconds": 1e9}  # thirty years
 PATIENCE = 5.0  # seconds that a run has to end in; it takes one, and the time of a checkpoint
-SHARES = tuple(f"reached_{tile}" for tile in TILES)
-POINT = ("actions", "games", "seconds", "mean", "ci95", *SHARES)  # the numbers of a point
+POINT = ("actions", "games", "seconds", "mean", "ci95")  # the numbers of a point, then shares
 
 # ---------------------------------------------------------------- what is kept to be drawn
 
@@ -61,7 +61,8 @@ class Curve:
 
 def _point(row):
     """Return the numbers of a row of a history's table, as JSON has them."""
-    return [finite(row[name]) for name in POINT]
+    shares = (name for name in row if name.startswith("reached_"))
+    return [finite(row[name]) for name in (*POINT, *shares)]
 
 
 # ---------------------------------------------------------------- one run in its thread
@@ -293,7 +294,8 @@ class TrainWidget(TrainingWidget):
             its settings, and where these have none, until it is stopped.
 
     Raises:
-        ValueError: for no run, runs that share a network, and a bad budget.
+        ValueError: for no run, runs that share a network or play by different rules, and a bad
+            budget.
     """
 
     entry = "train.js"
@@ -305,6 +307,8 @@ class TrainWidget(TrainingWidget):
             raise ValueError(f"{len(runs)} runs: say one, or up to {MOST_RUNS} side by side")
         if len({id(run.network) for run in runs}) < len(runs):
             raise ValueError("two of these runs share a network: give each its own")
+        if len({game_of(run.network).rules for run in runs}) > 1:
+            raise ValueError("these runs play by different rules: give each a widget of its own")
         names = _names(runs, names)
         super().__init__(about=[_about(*pair) for pair in zip(runs, names)])
         for n, (run, name) in enumerate(zip(runs, names)):
@@ -427,7 +431,7 @@ def _about(run, name):
     return {
         "name": name,
         "rate": run.settings.rate_symbol,
-        "tiles": list(TILES),
+        "tiles": [game_of(run.network).tile(exponent) for exponent in EXPONENTS],
         "fixed": f"λ {fixed:g} is fixed for the whole run" if fixed else "",
     }
 

@@ -13,7 +13,7 @@ from lib2048.search.tree import MOST_PLIES, SearchTree
 from lib2048.show import draw
 from lib2048.show.widgets.base import PositionWidget
 from lib2048.show.widgets.game import finite, from_hex, position, to_hex, told
-from lib2048.show.widgets.mind import SHIPPED, mind_of
+from lib2048.show.widgets.mind import SHIPPED, PlayerError, mind_of
 
 
 class TreeWidget(PositionWidget):
@@ -81,6 +81,11 @@ class TreeWidget(PositionWidget):
 
     def _tree(self, board, plies, reduce):
         """Return the `SearchTree` of a position; the last one is kept."""
+        if self._game.rules is not rules.WHOLE.rules:
+            raise PlayerError(
+                f"A tree shows what luck does in 2048, and {self._mind.name} plays "
+                f"{self._game.name}: PlayWidget and ReplayWidget show that game"
+            )
         key = int(board), int(plies), bool(reduce)
         if self._grown[0] != key:
             network, pays = self._searched
@@ -109,7 +114,7 @@ class TreeWidget(PositionWidget):
 
     def static(self):
         """Return a `Picture` of the two plies at the root, the worst spawns first."""
-        branches, plies = [], self.tree["plies"]
+        branches, plies, said = [], self.tree["plies"], "the position"
         try:
             tree = self._tree(self.board, plies, self.tree["reduce"])
             for option in tree.options() if plies > 1 else []:
@@ -117,10 +122,10 @@ class TreeWidget(PositionWidget):
                 spawns = [(o.chance, o.state, o.action, float(o.worth)) for o in outcomes]
                 paid = option.reward * tree.pays
                 branches.append((option.action, option.afterstate, paid, spawns))
-        except Exception:  # the widget says what is wrong
-            branches = []
+        except Exception as error:  # the widget says what is wrong
+            branches, said = [], str(error) if isinstance(error, PlayerError) else said
         if not branches:
-            return draw.board(self.board, "the position", game=self._game)
+            return draw.board(self.board, said, game=self._game)
         return draw.tree(self.board, branches, game=self._game)
 
 

@@ -13,7 +13,7 @@ from lib2048.game import board as boards
 from lib2048.game.board import from_tiles, initial, spawn
 from lib2048.game.rng import stream
 from lib2048.game.spec import ACTIONS
-from lib2048.networks.names import parse_network
+from lib2048.networks.names import parse_network, with_game
 
 NETWORKS = {  # by the rows of the board
     4: ("4x6", "cells:012345,456789,012456,345678", "cells:012345,012456,456789,01259d"),
@@ -22,17 +22,12 @@ NETWORKS = {  # by the rows of the board
 }  # fmt: skip
 
 
-def in_game(network, game=PLAYED):
-    """Return the name of a network in a game: 4x6, 4x6@2048:four=0.2, cells:0125@3x4."""
-    return network if game == boards.WHOLE else f"{network}@{game.name.removeprefix('2048@')}"
-
-
 def networks_of(game):
     """Return the names of the networks that a class of this game trains."""
-    return tuple(in_game(name, game) for name in NETWORKS[game.rows])
+    return tuple(with_game(name, game) for name in NETWORKS[game.rows])
 
 
-NETWORK = in_game("cells:0125,4569,0123")  # small enough for a check
+NETWORK = with_game("cells:0125,4569,0123", PLAYED)  # small enough for a check
 ALPHA = 0.25
 afterstates = partial(boards.afterstates, game=PLAYED)
 ILLEGAL = changed(program.select_best_move, "after != board", "True")
