@@ -1,4 +1,4 @@
-"""2048 as Gymnasium environments: for algorithms that other libraries have.
+"""2048 and Threes! as Gymnasium environments: for algorithms that other libraries have.
 
 Make one, or thousands::
 
@@ -14,7 +14,14 @@ An observation is uint8[4, 4], the exponents of the tiles: 0 empty, 1 a 2, … 1
 the odds.  Actions are Up, Right, Down, Left = 0..3.  The reward is what merges pay.  An illegal
 action changes nothing, pays 0 and ends nothing; `info["action_mask"]`, int8[4], and
 `action_masks()` say which are legal.  A game ends (`terminated`) when no action is legal, and is
-never truncated.  An agent that looks at no mask may choose the same illegal action for ever: for
+never truncated.
+
+`lib2048/Threes-v0` is Threes!, any other `game=` whatever rules it names.  Where a game shows more
+than its board, an observation is a dict: `board`, as above, and `next`, a number that says what is
+shown (in Threes! 0, 1, 2 for a 1, a 2, a 3, and 3 for a bonus card).  `info["score"]` is the game's
+own: in Threes! what the tiles are worth, those that were dealt included, which pay no reward.
+
+An agent that looks at no mask may choose the same illegal action for ever: for
 such a one, `illegal_ends=True` lets that end the game as well.
 
 `reset(seed=s)` begins game 0 with the luck of s, and every `reset()` after it the next game: the
@@ -36,11 +43,11 @@ from lib2048.machine.extras import told
 
 with told("lib2048.envs"):
     import gymnasium
-    from gymnasium.spaces import Box, Discrete
+    from gymnasium.spaces import Box, Dict, Discrete
     from gymnasium.vector import AutoresetMode, VectorEnv
     from gymnasium.vector.utils import batch_space
 
-NAME = "lib2048/TwentyFortyEight-v0"
+NAME, THREES = "lib2048/TwentyFortyEight-v0", "lib2048/Threes-v0"
 ACTIONS = Discrete(4)
 
 
@@ -63,7 +70,7 @@ class TwentyFortyEight(gymnasium.Env):
         if render_mode not in (None, *self.metadata["render_modes"]):
             raise ValueError(f'render_mode {render_mode!r}: say None, "ansi" or "rgb_array"')
         self.render_mode, self.board, self._seed = render_mode, None, None
-        self.illegal_ends, self.game = illegal_ends, _game_of(game)
+        self.illegal_ends, self.game = illegal_ends, parse_game(game)
         self.observation_space = _observations(self.game)
 
     def reset(self, *, seed=None, options=None):
@@ -71,8 +78,10 @@ class TwentyFortyEight(gymnasium.Env):
         asked = _asked_for(options, self.game)
         super().reset(seed=seed)
         self._game = 0 if _is_new(self, seed) else self._game + 1
-        self.board, self._random = boards.initial(stream(self._seed, self._game), self.game)
-        self.board, self.score = self.board if asked is None else asked[()], 0
+        luck = stream(self._seed, self._game)
+        self.board, self._word, self._random = boards.begin(luck, self.game)
+        self.board = self.board if asked is None else asked[()]
+        self.score = int(self.game.rules.points(self.board))
         self._look()
         return self._observation(), self._info()
 
@@ -85,9 +94,9 @@ class TwentyFortyEight(gymnasium.Env):
         reward = self._rewards[action]
         legal = reward != ILLEGAL
         if legal:
-            after = self._afterstates[action]
-            self.board, self._random = boards.spawn(after, self._random, self.game)
-            self.score += int(reward)
+            state = self.board, self._word, action, self._random
+            self.board, self._word, dealt, self._random = boards.next_state(*state, self.game)
+            self.score += int(reward) + dealt
             self._look()
         over = (self.illegal_ends and not legal) or not self.action_masks().any()
         return self._observation(), max(float(reward), 0.0), over, False, self._info()
@@ -105,7 +114,8 @@ class TwentyFortyEight(gymnasium.Env):
         """Return the board as text or as pixels, None without a render_mode."""
         self._begun()
         if self.render_mode == "ansi":
-            return boards.to_text(self.board, self.game)
+            shown = self.game.shown(self._word)
+            return boards.to_text(self.board, self.game) + (f"\nnext: {shown}" if shown else "")
         if self.render_mode == "rgb_array":
             with told("a picture"):
                 from lib2048.show.raster import pixels
@@ -116,7 +126,7 @@ class TwentyFortyEight(gymnasium.Env):
         self._afterstates, self._rewards = (found[0] for found in options([self.board], self.game))
 
     def _observation(self):
-        return _observed(self.board, self.game)[0]
+        return _each(_observed(self.board, np.array([self._word]), self.game))[0]
 
     def _info(self):
         mask = self.action_masks().astype(np.int8)
@@ -149,21 +159,22 @@ class TwentyFortyEightVector(VectorEnv):
         if not isinstance(num_envs, numbers.Integral) or num_envs < 1:
             raise ValueError(f"num_envs is {num_envs!r}: a whole number, at least one game")
         self.num_envs, self.games, self.illegal_ends = num_envs, None, illegal_ends
-        self.game = _game_of(game)
+        self.game = parse_game(game)
         self.single_observation_space = _observations(self.game)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(ACTIONS, num_envs)
         self._seed, self._every = None, np.arange(num_envs)
 
     def reset(self, *, seed=None, options=None):
-        """Begin all games anew; return (uint8[n, rows, columns], info)."""
+        """Begin all games anew; return (observations, info)."""
         asked = _asked_for(options, self.game, (self.num_envs,))
         super().reset(seed=seed)
         first = 0 if _is_new(self, seed) else self.games.begun
         self.games = Lockstep(self.num_envs, self._seed, first, game=self.game)
         if asked is not None:
             self.games.begin_from(asked)
-        return _observed(self.games.boards, self.game), self._info()
+            self.games.places["score"] = [self.game.rules.points(board) for board in asked]
+        return self._observations(), self._info()
 
     def step(self, actions):
         """Take an action in each game.
@@ -172,20 +183,20 @@ class TwentyFortyEightVector(VectorEnv):
             actions: int[n].
 
         Returns:
-            (observations uint8[n, rows, columns], rewards float64[n], terminated bool[n],
-            truncated bool[n], info).
+            (observations, rewards float64[n], terminated bool[n], truncated bool[n], info).
         """
         actions = self._checked(actions)
         paid = self.games.rewards[self._every, actions]
         rewards = np.maximum(paid, 0).astype(np.float64)
-        scores = self.games.places["score"] + rewards.astype(np.int64)
-        self.games.act(actions)
-        over = self.games.places["final"] != 0
+        before = self.games.places.copy() if self.game.rules.SHOWN else self.games.places
+        results = self.games.act(actions)
+        over, scores = self.games.places["final"] != 0, self.games.places["score"].copy()
+        scores[over] = results[:, 1]
+        words = self._last_words(before, actions, over)
         if self.illegal_ends:
             over |= self._ended(paid == ILLEGAL)
-        info = self._info() | self._final(over, scores)
-        observations = _observed(self.games.boards, self.game)
-        return observations, rewards, over, np.zeros_like(over), info
+        info = self._info() | self._final(over, scores, words)
+        return self._observations(), rewards, over, np.zeros_like(over), info
 
     def action_masks(self):
         """Say which actions are legal: bool[n, 4]."""
@@ -222,13 +233,31 @@ class TwentyFortyEightVector(VectorEnv):
         told |= {name: self.games.places[name].copy() for name in ("score", "board")}
         return told | {f"_{name}": every for name in told}
 
-    def _final(self, over, scores):
-        """Return what `info` says of the games that ended, in Gymnasium's form; scores: of all."""
+    def _observations(self):
+        return _observed(self.games.boards, self.games.places["word"], self.game)
+
+    def _last_words(self, before, actions, over):
+        """Return the words of all games' last states, uint64[n]; before: the places in this turn.
+
+        Those of games that have just ended are worked out again: nobody keeps them.
+        """
+        words = before["word"].copy()
+        for i in np.flatnonzero(over) if self.game.rules.SHOWN else ():
+            state = before["board"][i], words[i], int(actions[i]), before["random"][i]
+            words[i] = boards.next_state(*state, self.game)[1]
+        return words
+
+    def _final(self, over, scores, words):
+        """Return what `info` says of the games that ended, in Gymnasium's form.
+
+        scores, words: of all games.
+        """
         if not over.any():
             return {}
         lost = self.games.places["lost"]
         observations = np.full(self.num_envs, None, object)
-        for i, observation in zip(np.flatnonzero(over), _observed(lost[over], self.game)):
+        seen = _each(_observed(lost[over], words[over], self.game))
+        for i, observation in zip(np.flatnonzero(over), seen):
             observations[i] = observation
         last = {"score": np.where(over, scores, 0), "board": np.where(over, lost, np.uint64(0))}
         last |= {f"_{name}": over.copy() for name in last}
@@ -243,9 +272,13 @@ class TwentyFortyEightVector(VectorEnv):
 def spawns(afterstate, game=WHOLE):
     """Return what luck can make of an afterstate: (states uint64[m], chances float64[m]).
 
-    Every empty cell is as likely; a 2 comes with 0.9, a 4 with 0.1, or as the game says.
+    Every empty cell is as likely; a 2 comes with 0.9, a 4 with 0.1, or as the game says.  Raises
+    ValueError for a game that shows what comes, which is more than a board says.
     """
-    pairs = _game_of(game).outcomes(afterstate)
+    game = parse_game(game)
+    if game.rules.SHOWN:
+        raise ValueError(f"{game.name}: what comes depends on what is shown: see Game.outcomes")
+    pairs = game.outcomes(afterstate)
     states = np.array([state for _, state in pairs], np.uint64)
     return states, np.array([chance for chance, _ in pairs], np.float64)
 
@@ -258,19 +291,25 @@ def _is_new(env, seed):
     return new
 
 
-def _game_of(game):
-    game = parse_game(game)
-    if game.rules is not WHOLE.rules:
-        raise ValueError(f"game {game.name}: an environment is of 2048, of any size and odds")
-    return game
-
-
 def _observations(game):
-    return Box(0, 15, (game.rows, game.columns), np.uint8)
+    """Return the space of what is observed: the board, or that and what is shown."""
+    board, shown = Box(0, 15, (game.rows, game.columns), np.uint8), len(game.rules.SHOWN)
+    return Dict(board=board, next=Discrete(shown)) if shown else board
 
 
-def _observed(states, game):
-    return exponents(states)[:, : game.rows, : game.columns]
+def _observed(states, words, game):
+    """Return what is observed of many states, uint64[n] each: an array, or a dict of two."""
+    board = exponents(states)[:, : game.rows, : game.columns]
+    if not game.rules.SHOWN:
+        return board
+    return {"board": board, "next": (words & game.rules.SEEN).astype(np.int64)}
+
+
+def _each(observations):
+    """Return the observations of many games one by one."""
+    if not isinstance(observations, dict):
+        return observations
+    return [dict(zip(observations, one)) for one in zip(*observations.values(), strict=True)]
 
 
 def _asked_for(options, game, shape=()):
@@ -292,8 +331,10 @@ def _asked_for(options, game, shape=()):
     return found
 
 
-gymnasium.register(
-    NAME,
-    entry_point=f"{__name__}:TwentyFortyEight",
-    vector_entry_point=f"{__name__}:TwentyFortyEightVector",
-)
+for _name, _game in ((NAME, WHOLE.name), (THREES, "threes")):
+    gymnasium.register(
+        _name,
+        entry_point=f"{__name__}:TwentyFortyEight",
+        vector_entry_point=f"{__name__}:TwentyFortyEightVector",
+        kwargs={"game": _game},
+    )

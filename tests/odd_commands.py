@@ -22,13 +22,15 @@ import numpy as np
 
 LIMIT, GRACE = 6, 6  # seconds: until Ctrl-C, and until it must have ended
 IDLE = 0.3  # seconds of work: who has done less in that time was waiting for something
-NETWORKS = ["cells:0123", "cells:0123,4567", "cells:0145@2x2", "cnn22ss", "policy", "9x9", "4-22"]
+NETWORKS = ["cells:0123", "cells:0123,4567", "cells:0145@2x2", "cnn22ss", "policy", "9x9", "4-22",
+            "22-3@2x3", "42@1x4"]  # fmt: skip
 NUMBERS = ["0", "-1", "1", "2", "3", "30", "9" * 25, "1e3", "nan", "inf", "-inf", "1e400", "0.5",
            "1e-300", "x", "", " ", "٣", "1_0", "0x1", " 1", "True"]  # fmt: skip
 TEXTS = ["", " ", "a\nb", "ünï", "\udc80x", "x" * 300, "no/such/folder/x.npz", "-", "--", "a b c",
          "new", "new.npz", "new.w", "new.bin", "new.png", "new.zip", "new.safetensors", "random",
          "heuristic", "greedy", "3x3x3", "2x2", "td", "tc", "hw01", "[]", "%s%n", "{x}", "new/deep",
-         "rule.py:none", "fifo:x", "fifo.py:x", "zero.py:x"]  # fmt: skip
+         "rule.py:none", "fifo:x", "fifo.py:x", "zero.py:x", "2048@2x3", "2048:four=2", "2048@1x1",
+         "2048:four=nan", "threes@3x4"]  # fmt: skip
 LIST = '[[run]]\nname = "a"\nnetwork = "cells:0123"\nactions = 200\n'
 
 

@@ -11,9 +11,10 @@ import lab
 import pytest
 
 from lib2048.game import board as rules
+from lib2048.game.game import parse_game
 from lib2048.play.evaluation import record_game
 from lib2048.play.players import player
-from lib2048.show.widgets.game import Game, from_hex, to_hex
+from lib2048.show.widgets.game import Game, from_hex, to_hex, told
 from lib2048.show.widgets.play import PlayWidget
 
 pytestmark = pytest.mark.usefixtures("in_order")
@@ -419,23 +420,26 @@ PLAIN = """
 const root = document.querySelector("#here");
 window.asked = [];
 const send = (question) => window.asked.push(question);
-window.view = new Play(root, { game: { seed: "3" }, players: ["sloth"], send });
+const rules = rulesOf(TOLD);
+window.view = new Play(root, { game: { seed: "3" }, rules, players: ["sloth"], send });
 """
 
 
-@pytest.fixture
-def plain(chromium):
-    page = chromium.new_page()
+@pytest.fixture(params=["2048"])
+def plain(chromium, request):
+    page, about = chromium.new_page(), json.dumps(told(parse_game(request.param)))
     page.set_content('<div id="here"></div>')
-    page.add_script_tag(type="module", content=PlayWidget._esm + PLAIN)
+    page.add_script_tag(type="module", content=PlayWidget._esm + PLAIN.replace("TOLD", about))
     page.wait_for_function("window.view")
     page.locator("#here").focus()
     yield page
     page.close()
 
 
-def test_on_a_plain_page_it_plays_and_says_that_nobody_answers(plain):
-    page, twin, root = plain, Game(3, 0), plain.locator("#here")
+@pytest.mark.parametrize("plain, name", [(n, n) for n in ("2048", "2048@1x4", "threes@3x4")],
+                         indirect=["plain"])  # fmt: skip
+def test_on_a_plain_page_it_plays_and_says_that_nobody_answers(plain, name):
+    page, twin, root = plain, Game(3, 0, game=parse_game(name)), plain.locator("#here")
     for key in "wasdwasd":
         page.keyboard.press(key)
         twin.act(KEYS[key])
@@ -444,6 +448,9 @@ def test_on_a_plain_page_it_plays_and_says_that_nobody_answers(plain):
     page.keyboard.press("s")
     twin.act(2)
     assert root.get_attribute("data-board") == to_hex(twin.here.board)
+    cells = root.locator(".lib-cell")
+    assert cells.count() == twin.game.rows * twin.game.columns
+    assert twin.game.shown(twin.here.word) == root.locator(".lib-next .lib-tile").inner_text()
 
 
 def test_a_question_that_waits_for_an_older_one_says_so_too(plain):

@@ -28,7 +28,7 @@ from lib2048.course.labs.notebook import game_of
 from lib2048.course.labs.pack import pack
 from lib2048.course.labs.player_file import BEHIND
 from lib2048.course.labs.release import in_class
-from lib2048.course.labs.seeds import DRAWN, GAMES, PLAIN, game_for, game_of_lab
+from lib2048.course.labs.seeds import DRAWN, GAMES, PLAIN, class_game, game_for, game_of_lab
 from lib2048.game.game import parse_game
 
 SEED = 9
@@ -112,7 +112,7 @@ def test_a_stale_release_is_refused(monkeypatch, tmp_path):
 
 def test_a_wrong_seed_or_place_is_refused(capsys, tmp_path):
     out = ["--out", str(tmp_path / "x.zip")]
-    games = "chess", "2048@9x9", "2048:four=2", "2048@2x2"
+    games = "chess", "2048@9x9", "2048:four=2", "2048@2x2", "threes"
     wrong = [["--seed", "-1", *out], ["--seed", "x", *out], ["--seed", "1", "--out", str(tmp_path)]]
     for arguments in wrong + [["--seed", "1", "--game", game, *out] for game in games]:
         with pytest.raises(SystemExit, match="2"):
@@ -160,6 +160,13 @@ def test_a_hand_in_of_another_game_is_told_so_in_one_line(tmp_path, refused):
     refused(lambda: start("hw01", game), told.format(7, game, PLAIN)[3:])
     refused(lambda: generate("hw01", tmp_path / "x", game="2048@9x9"), "9x9")
     assert not (tmp_path / "x").exists()
+
+
+def test_a_process_of_no_such_game_says_one_line(monkeypatch, capsys):
+    monkeypatch.setenv("LIB2048_CLASS_GAME", "2048@2x2")
+    with pytest.raises(SystemExit, match="2"):
+        class_game.__wrapped__()
+    assert capsys.readouterr().err.startswith("lib2048: LIB2048_CLASS_GAME: 2048@2x2: no class")
 
 
 TOLD = {  # what a solution of another class is told; {…} are those of the class

@@ -109,6 +109,43 @@ def test_another_board_and_other_odds(game):
     assert abs(np.mean(list(scores.values())) - np.mean(wanted)) <= np.ptp(wanted)
 
 
+@pytest.mark.parametrize("game", ["threes", "threes@2x3"])
+def test_threes_shows_its_next_card(game):
+    """Gymnasium checks it; its games are the library's, alone or many at once, ends included."""
+    check_env(gymnasium.make(envs.THREES, game=game, render_mode="rgb_array").unwrapped)
+    env, who = gymnasium.make(envs.THREES, game=game), player("greedy", game)
+    assert play(env, who, 11) == evaluate(who, 1, 11).mean
+    points = env.unwrapped.game.rules.points
+    many = gymnasium.make_vec(envs.THREES, 3, "vector_entry_point", game=game)
+    alone = [gymnasium.make(envs.THREES, game=game).unwrapped for _ in range(3)]
+    observations, info = many.reset(seed=9)
+    told = [each.reset(seed=9) for each in alone]
+    for number in range(3):
+        for _ in range(number):
+            told[number] = alone[number].reset()
+    rng, ended = np.random.default_rng(1), np.zeros(3, bool)
+    for _ in range(300):
+        for n in np.flatnonzero(~ended):
+            assert data_equivalence({k: v[n] for k, v in observations.items()}, told[n][0])
+            assert info["score"][n] == told[n][1]["score"] == points(info["board"][n])
+        actions = legal(rng, info["action_mask"])
+        observations, rewards, over, _, info = many.step(actions)
+        assert many.observation_space.contains(observations)
+        for n in np.flatnonzero(~ended):
+            seen, reward, end, _, about = alone[n].step(actions[n])
+            told[n] = seen, about
+            assert (reward, end) == (rewards[n], over[n])
+            if end:
+                assert data_equivalence(info["final_obs"][n], told[n][0])
+                assert info["final_info"]["score"][n] == about["score"] == points(about["board"])
+        ended |= over
+    assert ended.all()
+    board = boards.from_tiles([[3] * env.unwrapped.game.columns] * env.unwrapped.game.rows, game)
+    for each in (env, many):
+        seen, info = each.reset(seed=1, options={"board": board})
+        assert (info["score"] == points(board)).all() and seen["next"].max() < 3
+
+
 def test_a_seed_repeats_its_games_and_another_has_others():
     one, two = make(), make()
     assert data_equivalence(one.reset(seed=3), two.reset(seed=3))

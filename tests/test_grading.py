@@ -375,6 +375,9 @@ def test_what_the_graders_commands_refuse(tmp_path, one_line_error, monkeypatch)
     (tmp_path / "course.toml").write_text("seed = 1\n")
     assert "course.toml cannot be read" in refused("grade", "hw01", tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["course.toml"]
+    for game in ("5", '"chess"', '"2048@2x2"'):
+        (tmp_path / "course.toml").write_text(f"seed = 1\nlab_seed = 2\ngame = {game}\n")
+        assert "course.toml cannot be read" in refused("grade", "hw01", tmp_path)
     (tmp_path / "course.toml").write_text("seed = 1\nlab_seed = 2\n")
     assert "nobody's hw01 in there" in refused("grade", "hw01", tmp_path)
     assert "no hw01 graded in there" in refused("export", "hw01", tmp_path)

@@ -3,6 +3,7 @@
 import functools
 import itertools
 import json
+import sys
 from collections import Counter
 
 import numpy as np
@@ -29,9 +30,8 @@ from lib2048 import (
 from lib2048.game import by_rules
 from lib2048.game import spec_threes as spec
 from lib2048.game.bits import moved_lines
-from lib2048.game.board import ACTIONS, from_tiles, next_state, to_tiles
+from lib2048.game.board import from_tiles, next_state, to_tiles
 from lib2048.game.game import MOST_OUTCOMES, parse_game
-from lib2048.learn.starts import STARTS
 
 THREES = parse_game("threes")
 GAMES = [parse_game(name) for name in ("threes", "threes@3x4", "threes@2x3", "threes@1x4")]
@@ -117,7 +117,7 @@ def test_luck_answers_as_the_rules_say(state, luck):
         assert sum(found.values()) == pytest.approx(1, abs=1e-12)
         new, told, points, luck = next_state(board, word, action, luck, game)
         assert (int(new), int(told)) in wanted
-        after = game.rules.slide_one(board, np.uint64(action), game)[0]
+        after = np.uint64(game.rules.slide_one(board, np.uint64(action), game)[0])
         assert game.rules.points(new) == game.rules.points(after) + points
 
 
@@ -130,8 +130,6 @@ def outcomes(game, board, word, action):
     weights = np.zeros(MOST_OUTCOMES)
     state = after, word, action, moved
     count, total = rules.outcomes(*state, game, boards, words, weights, ZERO)
-    assert rules.outcomes(*rules.image(*state, game)[:4], game, *map(np.copy, (boards, words)),
-                          weights.copy(), ZERO) == (count, total)  # fmt: skip
     keys = zip(boards[:count].tolist(), words[:count].tolist())
     return list(zip(keys, (weights[:count] / total).tolist()))
 
@@ -163,7 +161,7 @@ def test_spawns_come_as_often_as_the_outcomes_say(case):
 
 def test_a_deck_of_twelve_has_four_of_each_card():
     """Nine cards of the first deck lie on the board, one is shown, and so on: twelve by twelve."""
-    after, action, moved = from_tiles([[0, 0, 0, 1], *[[0] * 4] * 3], THREES), np.uint64(3), ZERO
+    after, action, moved = from_tiles([[1, 0, 0, 0], *[[0] * 4] * 3], THREES), np.uint64(3), ZERO
     for number in range(20):
         board, word, luck = THREES.rules.begin(stream(3, number), THREES)
         cards = [tile for row in to_tiles(board, THREES) for tile in row if tile]
@@ -179,7 +177,7 @@ def test_a_deck_of_twelve_has_four_of_each_card():
 @pytest.mark.parametrize(("largest", "kinds"), [(24, 0), (48, 1), (768, 5), (12288, 9)])
 def test_bonus_cards_come_once_in_21_and_are_all_as_likely(largest, kinds):
     assert len(spec.bonus_cards([[largest]])) == kinds
-    after = from_tiles([[0, 0, 0, largest], *[[0] * 4] * 3], THREES)
+    after = from_tiles([[largest, 0, 0, 0], *[[0] * 4] * 3], THREES)
     word, luck, count, bonus, values = ZERO, stream(5, 1), 21_000, 0, Counter()
     for _ in range(count):
         was = THREES.shown(np.uint64(word))
@@ -190,17 +188,26 @@ def test_bonus_cards_come_once_in_21_and_are_all_as_likely(largest, kinds):
             values[int(board ^ after) >> 12] += 1
     share = 1 / 21 if kinds else 0
     assert abs(bonus - share * count) <= 5 * (share * count) ** 0.5
-    assert sum(values.values()) == bonus and len(values) <= kinds
-    assert set(values) <= set(range(4, 4 + kinds)) or not kinds
+    assert set(values) == set(range(4, 4 + kinds))
+    assert all(abs(n - bonus / kinds) < 5 * (bonus / kinds) ** 0.5 for n in values.values())
 
 
 # ---------------------------------------------------------------- exact values
 
 
+@pytest.fixture
+def deep():
+    """Let plain functions call themselves for as long as a game is."""
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(10 * limit)
+    yield
+    sys.setrecursionlimit(limit)
+
+
 @functools.cache
 def worth(board, shown, deck):
     """Return what a state is worth by the plain rules, who plays knowing the deck."""
-    best = 0.0
+    board, best = [list(tiles) for tiles in board], 0.0
     for action in spec.legal_actions(board):
         _, reward = spec.slide(board, action)
         best = max(best, reward + mean_worth(answers(board, action, shown, deck)))
@@ -208,7 +215,8 @@ def worth(board, shown, deck):
 
 
 def mean_worth(states):
-    return sum(p * worth(tuple(map(tuple, board)), card, tuple(d)) for p, (board, card, d) in states)
+    found = ((p, tuple(map(tuple, board)), card, tuple(deck)) for p, (board, card, deck) in states)
+    return sum(p * worth(*state) for p, *state in found)
 
 
 def dealt(rows, columns):
@@ -230,7 +238,7 @@ def dealt(rows, columns):
 
 
 @pytest.mark.parametrize("size", ["1x2", "1x3", "2x2"])
-def test_small_boards_are_worth_what_the_plain_rules_say(size):
+def test_small_boards_are_worth_what_the_plain_rules_say(size, deep):
     rows, columns = map(int, size.split("x"))
     value = 0.0
     for (board, deck), chance in dealt(rows, columns).items():
@@ -244,7 +252,7 @@ def test_small_boards_are_worth_what_the_plain_rules_say(size):
 
 @pytest.mark.parametrize("name", ["2048@2x2", "2048@1x3", "2048:four=0.2@1x4", "2048@2x3"])
 def test_2048_is_solved_by_its_rules_alone_too(name):
-    solved, values = by_rules.solve(name), SmallGame.of(name, progress=False).optimal()
+    solved, values = by_rules.solve(name), SmallGame.of(parse_game(name), progress=False).optimal()
     assert solved.value == pytest.approx(values.start, rel=1e-12)
     assert solved.moves == pytest.approx(values.moves, rel=1e-12)
 
@@ -325,8 +333,8 @@ def test_a_run_goes_on_as_if_it_had_never_stopped(starts, following, tmp_path):
     once, thrice = (load(tmp_path / name / "weights.npz") for name in ("once", "thrice"))
     assert (once.weights == thrice.weights).all() and once.weights.any()
     assert once.next == thrice.next == following and once.game == THREES
-    one, other = (Run(Settings(**how), tmp_path / x, resume=True).history for x in ("once", "thrice"))
-    np.testing.assert_array_equal(one.frame["mean"], other.frame["mean"])
+    runs = (Run(Settings(**how), tmp_path / name, resume=True) for name in ("once", "thrice"))
+    np.testing.assert_array_equal(*(run.history.last(99)[:, :3] for run in runs))
 
 
 @pytest.mark.parametrize("following", ["shown", "hidden"])
@@ -356,7 +364,7 @@ def test_the_mean_of_training_is_that_of_the_scores():
 def test_a_race():
     runs = {"shown": {"next": "shown"}, "hidden": {"next": "hidden"}}
     found = race(runs, (1, 2), 50, network=f"{SMALL}@threes", actions=3000, progress=False)
-    assert (found.frame["score"] > 50).all() and len(found.frame) == 4
+    assert (found.tests["score"] > 50).all() and len(found.tests) == 4
 
 
 # ---------------------------------------------------------------- the command
@@ -376,8 +384,7 @@ def answer(capsys):
 
 
 def test_the_command_line(answer, tmp_path):
-    run = "train", "--network", SMALL, "--game", "threes", "--actions", 3000, "--out", tmp_path / "r"
-    assert answer(*run)["network"] == f"{SMALL}@threes"
+    assert answer(*TRAIN, "--out", tmp_path / "r")["network"] == f"{SMALL}@threes"
     weights = tmp_path / "r" / "weights.npz"
     about = answer("info", weights)
     assert about["network"] == f"{SMALL}@threes" and about["next"] == "shown"
@@ -391,7 +398,7 @@ def test_the_command_line(answer, tmp_path):
     (tmp_path / "all" / "mine.py").write_text(GUEST)
     contest = "tournament", tmp_path / "all", "--game", "threes", "--games", 5
     board = answer(*contest, "--out", tmp_path / "board")
-    assert {row["player"] for row in board["players"]} >= {"ours", "mine"}
+    assert {row["file"]: row["games"] for row in board["players"]} == {"ours.npz": 5, "mine.py": 0}
 
 
 GUEST = "def choose(board, legal):\n    return legal[-1]\n"
@@ -426,13 +433,6 @@ def test_what_threes_has_not_is_one_line(name, one_line_error, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["w.npz"]
 
 
-def test_starts_that_fit():
-    for starts in STARTS:
-        how = {"network": f"{SMALL}@threes", "starts": starts, "actions": 1000}
-        if starts in ("initial", "restart"):
-            Run(Settings(**how)).go(progress=False)
-
-
 def test_networks_are_folded_and_pruned(answer, tmp_path):
     network = scattered(Network("cells:0123,01@threes"), spread=10)
     save(network, tmp_path / "w.npz")
@@ -442,4 +442,4 @@ def test_networks_are_folded_and_pruned(answer, tmp_path):
     words = np.arange(len(boards), dtype=np.uint64) % np.uint64(4)
     expected = network.values(boards, words=words)
     assert folded.values(boards, words=words) == pytest.approx(expected, abs=1e-2)
-    assert folded.next == "shown" and ACTIONS
+    assert folded.next == "shown"

@@ -28,7 +28,7 @@ from lib2048.networks.storage import save  # noqa: E402
 from lib2048.play.evaluation import Step, record_game  # noqa: E402
 from lib2048.play.players import player  # noqa: E402
 from lib2048.show.widgets import base  # noqa: E402
-from lib2048.show.widgets.game import to_hex  # noqa: E402
+from lib2048.show.widgets.game import PLAYED, to_hex  # noqa: E402
 from lib2048.show.widgets.play import PlayWidget  # noqa: E402
 from lib2048.show.widgets.replay import ReplayWidget  # noqa: E402
 
@@ -310,6 +310,14 @@ def test_a_game_of_another_board_is_played_and_replayed(name, browser):
     assert replay.record["game"]["name"] == name and replay.scores[-1] == score
     assert replay.record["words"] == [int(step.word) for step in steps]
     assert " ".join(last.split()) in replay.static().text
+
+
+def test_a_game_without_rules_on_the_page_is_not_offered(refused, monkeypatch):
+    games = Path(base.__file__).with_name("games.js").read_text(encoding="utf-8")
+    [listed] = re.findall(r"const KINDS = \{(.*)\};", games)
+    assert re.findall(r"(\w+):", listed) == [*PLAYED]
+    monkeypatch.setattr("lib2048.show.widgets.play.PLAYED", ("2048",))
+    refused(lambda: PlayWidget(game="threes"), "threes: the page has no rules of this game")
 
 
 # ------------------------------------------------------------------------------------- bad players

@@ -8,7 +8,6 @@ A board is one 64-bit integer (see `bits`); 0 is an empty cell, 1 a 2, 11 a 2048
 import numpy as np
 
 from lib2048.game import rules_2048 as rules
-from lib2048.game import rules_threes  # noqa: F401  so that parse_game knows it
 from lib2048.game.bits import LARGEST_EXPONENT, WHOLE, empty_mask, symmetries
 from lib2048.game.game import parse_game
 from lib2048.game.rules_2048 import spawn_with

@@ -48,7 +48,8 @@ class Work(NamedTuple):
 class Solved(NamedTuple):
     """Optimal play of a game.
 
-    value, moves: expected score (what the first board is worth included) and number of actions;
+    value, moves: what the first board is worth and actions are expected to pay, which is the score
+    where luck brings no points (in Threes! dealt cards do), and the expected number of actions;
     states, afterstates, terminal: how many there are, states with what they remember, afterstates
     as the rules tell them apart.
     """

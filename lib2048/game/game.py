@@ -10,14 +10,15 @@ the compiler removes it.  Players see its lowest bits only: in Threes! which car
 not what is left in the deck.  Another game is another module that holds what `Rules` says.
 """
 
+import inspect
 import re
 from collections.abc import Hashable
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from lib2048.game.spec import ACTIONS, FOUR_CHANCE
-from lib2048.machine.kernels import bound
+from lib2048.machine.kernels import bound, is_kernel
 
 SEAM = "rules"  # the name by which kernels know the module with the rules
 MOST_OUTCOMES = 144  # of one spawn: 2 tiles in 16 cells; in Threes! 9 cards in 4, and 4 shown next
@@ -30,11 +31,11 @@ class Rules(Hashable, Protocol):
     """
 
     NAME: str  # as `parse_game` reads it
-    OPTIONS: tuple[str, ...]  # what else it reads: ("four",) where 2s and 4s spawn
+    OPTIONS: tuple[str, ...]  # what else it reads: ("four",) where 2s and 4s spawn, or ()
     SHOWN: tuple[str, ...]  # what the bits of a word that players see say, by number; () for none
     SEEN_BITS: np.uint64  # how many bits these are
     SEEN: np.uint64  # and a 1 in each of them
-    MOST_WORD: int  # the largest word
+    MOST_WORD: int  # the largest word, below 2^16; 0 where nothing is shown
 
     def slide(self, board, game):
         """Return (up, right, down, left, and the reward of each).
@@ -73,7 +74,55 @@ class Rules(Hashable, Protocol):
         """Return what is written on a tile, as an int; 0 for an empty cell."""
 
 
-FAMILIES: list[Rules] = []  # the modules that have rules, 2048's first
+FAMILIES: list[Rules] = []  # the modules that have rules, 2048's first; see `register`
+FOR_PEOPLE = ("starts", "tile")  # functions of one that nothing compiled calls
+MOST_WORDS = 1 << 16  # of a game's states, as `by_rules` tells them apart
+
+
+def register(rules: Rules) -> None:
+    """Make a game known by its rules: `parse_game` reads its NAME from then on.
+
+    rules: a module, or anything else that holds what `Rules` says.  Raises ValueError, in one line,
+    for what is missing or of another kind, and for a name that is taken.
+    """
+    if why := _missing(rules) or _odd(rules):
+        raise ValueError(f"rules {getattr(rules, 'NAME', rules)!r}: {why}")
+    FAMILIES.append(rules)
+
+
+def _missing(rules):
+    """Say what a module of rules lacks, or has of another kind; "" where it is complete."""
+    for name, said in Rules.__annotations__.items():
+        kind: Any = getattr(said, "__origin__", said)  # tuple, of tuple[str, …]
+        if not isinstance(found := getattr(rules, name, None), kind):
+            return f"{name} has to be {kind.__name__}, not {found!r}"
+    for name, form in vars(Rules).items():
+        if name.startswith("_") or not inspect.isfunction(form):
+            continue
+        found, wanted = getattr(rules, name, None), list(inspect.signature(form).parameters)[1:]
+        if not callable(found):
+            return f"there is no function {name}({', '.join(wanted)})"
+        if len(inspect.signature(found).parameters) != len(wanted):
+            return f"write {name}({', '.join(wanted)})"
+        if name not in FOR_PEOPLE and not is_kernel(found):
+            return f"{name} is not compiled: write @kernel or @part above it"
+    return ""
+
+
+def _odd(rules):
+    """Say which names and numbers do not fit together, or others; "" where all do."""
+    if not re.fullmatch("[a-z0-9_-]+", rules.NAME) or re.match("[0-9]+x", rules.NAME):
+        return "a game is written in small letters and digits, and not as a size is"
+    if rules.NAME in [known.NAME for known in FAMILIES]:
+        return "this game is known already; after an edit begin Python anew"
+    if set(rules.OPTIONS) - {"four"}:
+        return f"OPTIONS {rules.OPTIONS!r}: a game has ('four',), or ()"
+    bits, many = int(rules.SEEN_BITS), len(rules.SHOWN)
+    if rules.SEEN != (1 << bits) - 1 or many != (1 << bits if bits else 0):
+        return f"SHOWN says {many} things, and SEEN_BITS and SEEN are {bits} and {rules.SEEN}"
+    if not rules.SEEN <= rules.MOST_WORD < (MOST_WORDS if bits else 1):
+        return f"MOST_WORD {rules.MOST_WORD}: from SEEN to 65535, and 0 where nothing is shown"
+    return ""
 
 
 class Game(NamedTuple):

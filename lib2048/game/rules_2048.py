@@ -3,19 +3,15 @@
 `spec` has the same rules once to be read.  What a rules module has to hold says `game`.
 """
 
-import sys
-
 import numpy as np
 
 from lib2048.game.bits import LARGEST_EXPONENT, WHOLE, canonical, empty_mask, place, transpose
-from lib2048.game.game import FAMILIES
 from lib2048.game.rng import chance, draw
 from lib2048.game.rows import slid_rows
 from lib2048.machine.kernels import kernel, part
 
 NAME, OPTIONS = "2048", ("four",)
 SHOWN, SEEN_BITS, SEEN, MOST_WORD = (), np.uint64(0), np.uint64(0), 0  # a state is its board
-FAMILIES.append(sys.modules[__name__])
 
 # ---------------------------------------------------------------- slide tables
 

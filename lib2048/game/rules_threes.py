@@ -6,12 +6,9 @@ a 3 comes next; 3: a bonus card), then in three bits each how many 1s, 2s and 3s
 deck.  All are 0 when it is empty, and where nobody counts the cards (`SEEN`): each is as likely.
 """
 
-import sys
-
 import numpy as np
 
 from lib2048.game.bits import LARGEST_EXPONENT, WHOLE, largest_exponent, place, transpose
-from lib2048.game.game import FAMILIES
 from lib2048.game.rng import also_below, below, draw, mix
 from lib2048.game.rows import slid_rows
 from lib2048.machine.kernels import kernel, part
@@ -19,7 +16,6 @@ from lib2048.machine.kernels import kernel, part
 NAME, OPTIONS = "threes", ()
 SHOWN = ("1", "2", "3", "bonus")
 SEEN_BITS, SEEN, MOST_WORD = np.uint64(2), np.uint64(3), (1 << 11) - 1
-FAMILIES.append(sys.modules[__name__])
 
 ZERO, ONE, THREE = np.uint64(0), np.uint64(1), np.uint64(3)
 BONUS, FIRST_BONUS = np.uint64(3), np.uint64(4)  # as it is shown; exponent of the smallest, a 6

@@ -29,6 +29,7 @@ from lib2048.machine.memory import apart
 STARTS = (
     "initial", "carousel", "restart", "s-jump", "l-jump", "restart-s-jump", "restart-l-jump",
 )  # fmt: skip
+OF_ANY_GAME = ("initial", "restart")  # the others know 2048's tiles
 INITIAL, CAROUSEL, RESTART, S_JUMP, L_JUMP, RESTART_S_JUMP, RESTART_L_JUMP = range(7)
 KEPT = 1000  # states of each stage that the carousel chooses from
 SHORT = 10  # actions: after an episode of that length or less, no restart
@@ -124,6 +125,9 @@ def check_starts(name, stages, game=WHOLE):
     """
     if name not in STARTS:
         raise ValueError(f"unknown starts {name!r}: use {', '.join(STARTS)}")
+    if game.rules is not WHOLE.rules and name not in OF_ANY_GAME:
+        why = f"{' and '.join(OF_ANY_GAME)} are for any game"
+        raise ValueError(f"starts {name}: its boards are those of 2048; {why}")
     if name == "carousel" and stages == 1:
         raise ValueError("starts carousel: it goes round the stages, and this network has one")
     if STARTS.index(name) >= S_JUMP and game.rules is not WHOLE.rules:

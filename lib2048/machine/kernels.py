@@ -176,13 +176,27 @@ def _compiled_aside(compile, signature):
 
 
 def kernel(function, cached=True, **options):
-    """Compile a function for the types that it is called with, on its first call."""
+    """Compile a function for the types that it is called with, on its first call.
+
+    cached: whether its machine code is kept for the next session, if the library has it: what
+    somebody else's depends on, nobody knows.
+    """
     made = jit(function, **FAST, **options)
     if not numba.config.DISABLE_JIT:
         made.__class__ = _Kernel
-        if cached:
+        if cached and _is_ours(function):
             made._cache = _Cache(function)
     return made
+
+
+def _is_ours(function):
+    """Say whether a function is the library's, whose sources name the cache."""
+    return function.__module__.partition(".")[0] == "lib2048"
+
+
+def is_kernel(thing):
+    """Say whether compiled functions can call something; without numba every function can."""
+    return bool(numba.config.DISABLE_JIT) or isinstance(thing, numba.core.registry.CPUDispatcher)
 
 
 def part(function):
@@ -239,7 +253,7 @@ def at_once(signature, function, cached=True):
     made = jit(function, **FAST)
     if numba.config.DISABLE_JIT:
         return made
-    if cached:
+    if cached and _is_ours(function):
         made._cache = _Cache(function)
     made.compile(signature)
     made.disable_compile()
@@ -285,8 +299,7 @@ def _plain(thing):
     plain = getattr(thing, "py_func", None) or getattr(thing, "python", None)
     if plain is None and numba.config.DISABLE_JIT and isinstance(thing, FunctionType):
         plain = thing
-    ours = isinstance(plain, FunctionType) and plain.__module__.partition(".")[0] == "lib2048"
-    return plain if ours else None
+    return plain if isinstance(plain, FunctionType) and _is_ours(plain) else None
 
 
 def _copy(original, plain, others, module):

@@ -144,9 +144,9 @@ def _check_writable(arrays, network, path, to):
     why = {
         "its weights lie where an index of somebody's own has them": "own" in arrays,
         f"it holds values of {values_of}, not of afterstates": values_of,
+        f"it plays {network.game.name}": network.game != WHOLE,
         f"it has {network.stages.count} stages": network.stages.count > 1,
         f"it starts optimistically, with {start:g} beside its weights": start != 0,
-        f"it plays {network.game.name}": network.game != WHOLE,
     }
     for reason, true in why.items():
         if true:

@@ -68,7 +68,7 @@ def game_of(name):
     That is the name of a game, as `parse_game` reads it, or the size of a smaller board.
     """
     _, at, game = name.partition("@")
-    named = game.startswith(tuple(rules.NAME for rules in FAMILIES))
+    named = game.replace("@", ":").partition(":")[0] in [rules.NAME for rules in FAMILIES]
     return parse_game(game if named else f"{WHOLE.name}@{game}") if at else WHOLE
 
 

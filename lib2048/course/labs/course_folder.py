@@ -118,7 +118,7 @@ def open_course(folder):
         raise ValueError(say("grading.no_course", course=folder))
     try:
         about = tomllib.loads(read_text(path))
-        game = game_for(about.get("game", PLAIN))
+        game = game_for(str(about.get("game", PLAIN)))
         return Course(Path(folder), int(about["seed"]), int(about["lab_seed"]), game)
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise ValueError(say("grading.bad_course", path=path, error=error)) from None

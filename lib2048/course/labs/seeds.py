@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from lib2048.game.game import Game, parse_game
+from lib2048.machine.terminal import say
 
 CLASS_FILE = Path(__file__).with_name("class.toml")  # `make class` puts it into a class's wheel
 DEFAULT = 2048
@@ -39,7 +40,12 @@ def class_game() -> Game:
 
     It is the same as long as this process lives: labs are made for it when they are imported.
     """
-    return parse_game(game_for(os.environ.get("LIB2048_CLASS_GAME") or _class().get("game", PLAIN)))
+    name = os.environ.get("LIB2048_CLASS_GAME") or _class().get("game", PLAIN)
+    try:
+        return parse_game(game_for(name))
+    except ValueError as error:  # every command imports the labs: no traceback of that
+        say(f"LIB2048_CLASS_GAME: {error}")
+        raise SystemExit(2) from None
 
 
 def game_of_lab(lab, game):

@@ -10,6 +10,8 @@ from lib2048.game import board as rules
 from lib2048.game.bits import LARGEST_EXPONENT, WHOLE
 from lib2048.game.rng import stream
 
+PLAYED = ("2048", "threes")  # the rules that games.js has
+
 
 class Turn(NamedTuple):
     """Where a game stands."""

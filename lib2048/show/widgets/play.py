@@ -10,7 +10,7 @@ from lib2048.game.spec import ACTIONS
 from lib2048.play.players import game_of
 from lib2048.show import draw
 from lib2048.show.widgets.base import BrowserWidget
-from lib2048.show.widgets.game import Game, from_hex, position, told
+from lib2048.show.widgets.game import PLAYED, Game, from_hex, position, told
 from lib2048.show.widgets.mind import SHIPPED, minds
 from lib2048.show.words import thousands
 
@@ -42,6 +42,10 @@ class PlayWidget(BrowserWidget):
 
     def __init__(self, seed=1, player=SHIPPED, board=None, game=None):
         game = game_of(player) if game is None else parse_game(game)
+        if game.rules.NAME not in PLAYED:
+            raise ValueError(
+                f"{game.name}: the page has no rules of this game; draw.board shows it"
+            )
         self._minds = minds(player, game)
         self._lock = RLock()  # JupyterLab may send the browser's messages to a second thread
         start = None if board is None else position(board, game)
