@@ -23,7 +23,7 @@ and exact (small boards solved), benchmark (speed), cli (the command).
 import lib2048.machine.process  # noqa: F401  first of all: Ctrl-C may come while the rest is read
 from lib2048.deep import settings as _neural_settings  # noqa: F401  kinds of `Settings`: no torch
 from lib2048.exact import SmallGame, board_table, solve
-from lib2048.game import board, mdp, spec
+from lib2048.game import board, mdp, spec, spec_threes
 from lib2048.game.board import (
     afterstates,
     from_tiles,
@@ -71,7 +71,7 @@ __all__ = [
     "compare_groups", "convert", "data", "evaluate", "from_tiles", "heuristic_network",
     "heuristic_player", "initial", "interval", "is_over", "last_run", "line_values", "load", "mdp",
     "mean_ci95", "parse_network", "player", "race", "record_game", "save", "slide", "solve",
-    "spawn", "spec", "stream", "symmetries", "to_exponents", "to_tiles", "train",
+    "spawn", "spec", "spec_threes", "stream", "symmetries", "to_exponents", "to_tiles", "train",
     "deep", *_LAZY, *_WIDGETS,
 ]  # fmt: skip
 

@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 from lessons import LESSONS, code_cells
 
-from lib2048 import SearchPlayer, compare, evaluate, mdp, train
+from lib2048 import SearchPlayer, compare, evaluate, mdp, race, train
 from lib2048.course import papers
 from lib2048.machine.kernels import SOURCE_HASH
 
@@ -391,6 +391,16 @@ def task_A2_2() -> Answer:
     for paired in False, True:
         more = [compare(b, a, paired=paired).verdict == "more" for a, b in zip(standard, better)]
         yield f"3 seeds of each, paired {paired}", np.mean(more)
+
+
+def task_19_1() -> Answer:
+    """Threes! on the other network of six cells."""
+    lesson = opened("19")
+    runs = {name: {"network": f"{name}@threes"} for name in ("42-33", "4x6")}
+    options = {"rule": "tc", "actions": lesson.ACTIONS, "at_once": 1, "progress": False}
+    tests = race(runs, SEEDS, lesson.GAMES, **options).tests
+    told = compare(*(tests[tests["run"] == name]["score"].to_numpy() for name in runs))
+    yield "42-33 against 4x6, per cent", told.percent, told.percent_half
 
 
 TASKS = {

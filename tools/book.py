@@ -52,7 +52,7 @@ LINK = re.compile(
 )
 # Of the names of `lib2048`, in this order; and the modules that a room's page describes, too.
 ROOMS = {
-    "game": ("The rules", ["board", "mdp", "spec"]),
+    "game": ("The rules", ["board", "mdp", "spec", "spec_threes"]),
     "networks": ("Networks", []),
     "learn": ("What a run is", []),
     "search": ("Looking ahead", []),
