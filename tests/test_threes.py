@@ -32,7 +32,7 @@ from lib2048.game import by_rules
 from lib2048.game import spec_threes as spec
 from lib2048.game.bits import moved_lines
 from lib2048.game.board import from_tiles, next_state, to_tiles
-from lib2048.game.game import MOST_OUTCOMES, parse_game
+from lib2048.game.game import parse_game
 from lib2048.networks.pruning import prune
 from lib2048.play.experience import collect, rollouts
 
@@ -129,8 +129,8 @@ def outcomes(game, board, word, action):
     action, rules = np.uint64(action), game.rules
     after = np.uint64(rules.slide_one(board, action, game)[0])
     moved = np.uint64(moved_lines(board, after, action))
-    boards, words = np.zeros((2, MOST_OUTCOMES), np.uint64)
-    weights = np.zeros(MOST_OUTCOMES)
+    boards, words = np.zeros((2, int(THREES.rules.MOST_OUTCOMES)), np.uint64)
+    weights = np.zeros(int(THREES.rules.MOST_OUTCOMES))
     state = after, word, action, moved
     count, total = rules.outcomes(*state, game, boards, words, weights, ZERO)
     keys = zip(boards[:count].tolist(), words[:count].tolist())

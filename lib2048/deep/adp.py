@@ -22,7 +22,6 @@ from lib2048.deep.moves import GameBatch, StepPlayer, decision, draw_actions, lu
 from lib2048.game import rules_2048 as rules
 from lib2048.game.batch import ILLEGAL, as_boards
 from lib2048.game.bits import WHOLE, largest_exponent
-from lib2048.game.game import MOST_OUTCOMES
 from lib2048.game.turn import next_states
 from lib2048.learn.lockstep import FOREVER
 from lib2048.machine.kernels import kernel, part
@@ -197,8 +196,8 @@ def _expected(boards, theta, game, out):
     for found in range(16):
         for k in range(4):
             values[found] += theta[k] * ((found >> k) & 1)
-    space = np.zeros((2, MOST_OUTCOMES), np.uint64)
-    chances = np.zeros(MOST_OUTCOMES)
+    space = np.zeros((2, rules.MOST_OUTCOMES), np.uint64)
+    chances = np.zeros(rules.MOST_OUTCOMES)
     for i in range(len(boards)):
         slid = rules.slide(boards[i], game)
         for action in range(4):

@@ -1,7 +1,7 @@
 """Any small game solved exactly, by nothing but its rules: what a new game is tried by.
 
 A state (board, word) is worth the best of its actions, an action its reward and the mean of what
-luck can make of its afterstate.  What was worked out once is kept in a table.  It knows nothing of
+luck can make of its afterstate, with the points that it brings.  What was worked out once is kept in a table.  It knows nothing of
 2048: no layers, and symmetric boards only where the rules bring them together.  `exact` is faster,
 and tells more.
 """
@@ -14,7 +14,7 @@ from numba import types
 
 from lib2048.game import rules_2048 as rules
 from lib2048.game.bits import moved_lines
-from lib2048.game.game import MOST_OUTCOMES, Game, parse_game
+from lib2048.game.game import Game, parse_game
 from lib2048.game.rng import GOLDEN, mix
 from lib2048.machine.kernels import kernel
 from lib2048.machine.memory import check_memory
@@ -48,8 +48,7 @@ class Work(NamedTuple):
 class Solved(NamedTuple):
     """Optimal play of a game.
 
-    value, moves: what the first board is worth and actions are expected to pay, which is the score
-    where luck brings no points (in Threes! dealt cards do), and the expected number of actions;
+    value, moves: the expected score, dealt cards of Threes! included, and number of actions;
     states, afterstates, terminal: how many there are, states with what they remember, afterstates
     as the rules tell them apart.
     """
@@ -85,7 +84,7 @@ def solve(game, progress=False):
     """
     game = parse_game(game)
     starts = game.rules.starts(game)
-    table, work, totals = _new_table(FIRST_SIZE), _new_work(), np.zeros(2)
+    table, work, totals = _new_table(FIRST_SIZE), _new_work(game.rules.MOST_OUTCOMES), np.zeros(2)
     work_out = game.bind(_work_out)
     with bar(progress, total=len(starts), unit=" starts") as shown:
         for (board, word), chance in starts.items():
@@ -107,8 +106,8 @@ def _new_table(size):
     return Table(*zeros, np.zeros((size, 2)), np.zeros(1, np.int64))
 
 
-def _new_work():
-    most = MOST_OUTCOMES * MOST_TURNS
+def _new_work(most):
+    most = int(most) * MOST_TURNS
     return Work(np.zeros(most, np.uint64), np.zeros(most, np.uint64), np.zeros(most))
 
 
@@ -167,7 +166,7 @@ def _state(board, word, game, table, work, turn):
         key = AFTER | seen | by << np.uint64(16) | lines << np.uint64(20)
         at = _place(after, key, table)
         if not table.keys[at]:
-            first = turn * np.uint64(MOST_OUTCOMES)
+            first = turn * rules.MOST_OUTCOMES
             listed = work.boards, work.words, work.weights
             count, total = rules.outcomes(
                 after, seen, by, lines, game, listed[0], listed[1], listed[2], first
@@ -179,7 +178,8 @@ def _state(board, word, game, table, work, turn):
                 ):
                     return False
                 at = _place(work.boards[i], work.words[i], table)
-                value += work.weights[i] * table.values[at, 0]
+                dealt = np.int64(rules.points(work.boards[i])) - np.int64(rules.points(after))
+                value += work.weights[i] * (dealt + table.values[at, 0])
                 length += work.weights[i] * table.values[at, 1]
             _keep(after, key, value / total, length / total, table)
             at = _place(after, key, table)

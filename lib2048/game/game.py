@@ -21,7 +21,6 @@ from lib2048.game.spec import ACTIONS, FOUR_CHANCE
 from lib2048.machine.kernels import bound, is_kernel
 
 SEAM = "rules"  # the name by which kernels know the module with the rules
-MOST_OUTCOMES = 144  # of one spawn: 2 tiles in 16 cells; in Threes! 9 cards in 4, and 4 shown next
 
 
 class Rules(Hashable, Protocol):
@@ -35,6 +34,7 @@ class Rules(Hashable, Protocol):
     SHOWN: tuple[str, ...]  # what the bits of a word that players see say, by number; () for none
     SEEN_BITS: np.uint64  # how many bits these are
     SEEN: np.uint64  # and a 1 in each of them
+    MOST_OUTCOMES: np.uint64  # of one spawn: 32 in 2048, 2 tiles in 16 cells; at most 1024
     MOST_WORD: int  # the largest word, below 2^16; 0 where nothing is shown
 
     def slide(self, board, game):
@@ -121,6 +121,8 @@ def _odd(rules):
     if (many, bits, rules.SEEN) not in ((0, 0, 0), (4, 2, 3)):  # tables lie four by four
         said = f"SHOWN says {many} things, SEEN_BITS is {bits}, SEEN {rules.SEEN}"
         return f"{said}: nothing is shown, (), 0, 0, or one of four things, 2, 3"
+    if not 1 <= rules.MOST_OUTCOMES <= 1024:
+        return f"MOST_OUTCOMES {rules.MOST_OUTCOMES}: from 1 to 1024"
     if not rules.SEEN <= rules.MOST_WORD < (MOST_WORDS if bits else 1):
         return f"MOST_WORD {rules.MOST_WORD}: from SEEN to 65535, and 0 where nothing is shown"
     return ""
@@ -198,8 +200,8 @@ class Game(NamedTuple):
 
         moved: a bit for each line that the action has moved.  Empty where there is no room.
         """
-        boards, words = np.zeros((2, MOST_OUTCOMES), np.uint64)
-        weights, zero = np.zeros(MOST_OUTCOMES), np.uint64(0)
+        boards, words = np.zeros((2, int(self.rules.MOST_OUTCOMES)), np.uint64)
+        weights, zero = np.zeros(len(boards)), np.uint64(0)
         a, w, by, lines = map(np.uint64, (afterstate, word, action, moved))
         count, total = self.rules.outcomes(a, w, by, lines, self, boards, words, weights, zero)
         return list(zip((weights[:count] / (total or 1)).tolist(), boards[:count]))

@@ -14,6 +14,7 @@ from lib2048.game.rows import slid_rows
 from lib2048.machine.kernels import kernel, part
 
 NAME, OPTIONS = "threes", ()
+MOST_OUTCOMES = np.uint64(144)  # 9 bonus cards in 4 places, and 4 cards shown next
 SHOWN = ("1", "2", "3", "bonus")
 SEEN_BITS, SEEN, MOST_WORD = np.uint64(2), np.uint64(3), (1 << 11) - 1
 

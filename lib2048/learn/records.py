@@ -10,7 +10,7 @@ import numba
 import numpy as np
 from numba import types
 
-from lib2048.game.game import MOST_OUTCOMES, Game
+from lib2048.game.game import Game
 from lib2048.learn.rules import UPDATE_SIGNATURE
 from lib2048.machine.kernels import numba_type
 from lib2048.machine.memory import apart, records
@@ -118,6 +118,7 @@ class Work(NamedTuple):
 
 def new_work(lanes, n, rule):
     """Return the `Work` of so many lanes, n look-ups a board and a `Method`."""
+    most = int(rule.game.rules.MOST_OUTCOMES)
     slots = LONGEST_GAME if rule.backward and rule.learn else int(rule.slots)
     return Work(
         images=apart(IMAGES, np.uint64),
@@ -126,9 +127,9 @@ def new_work(lanes, n, rule):
         values=apart(8, np.float32),
         trial=apart(4, np.uint64),
         trial_positions=apart(4 * n, np.uint32),
-        outcomes=apart(MOST_OUTCOMES, np.uint64),
-        words=apart(MOST_OUTCOMES, np.uint64),
-        chances=apart(MOST_OUTCOMES, np.float64),
+        outcomes=apart(most, np.uint64),
+        words=apart(most, np.uint64),
+        chances=apart(most, np.float64),
         past=records((lanes, slots), PAST),
     )
 

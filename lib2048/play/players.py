@@ -115,9 +115,10 @@ def _play_by_policy(policy, context, game, seed, first_game, results):
     actions = 0
     for row in range(len(results)):
         board, word, luck = rules.begin(stream_kernel(seed, first_game + row), game)
-        dealt = rules.points(board)
+        results[row, 1] = np.int64(rules.points(board))
         score, length, board, luck = play_out(policy, context, game, board, word, luck)
-        results[row, 0], results[row, 1] = first_game + row, np.int64(dealt + score)
+        results[row, 0] = first_game + row
+        results[row, 1] += np.int64(score)
         results[row, 2], results[row, 3] = length, np.int64(largest_exponent(board))
         actions += length
     return actions

@@ -25,7 +25,7 @@ from numba import types
 
 from lib2048.game import rules_2048 as rules
 from lib2048.game.bits import empty_mask, moved_lines
-from lib2048.game.game import MOST_OUTCOMES, Game
+from lib2048.game.game import Game
 from lib2048.game.rng import GOLDEN
 from lib2048.learn.settings import is_number
 from lib2048.machine.kernels import compiled, kernel, numba_type, part
@@ -46,7 +46,6 @@ MOST_SECONDS = 3600  # of a move
 TABLE_MIB = {1: 0, 2: 0, 3: 1}  # memory of the transposition table by plies: what a search
 LARGE_TABLE_MIB = 16  # fills, and not more, so that it stays close; for all deeper ones
 LEAF_BITS = 14  # 2^14 leaves of 20 bytes stay within a core's own cache
-MOST_STATES = MOST_OUTCOMES
 RARE = 0.5  # an outcome less likely than that, among those of its cell, may be searched less deep
 BETWEEN_LOOKS = 8  # afterstates of the last ply between two looks at the clock
 TIME_BINS = 400  # of a hundredth of the time limit each
@@ -99,12 +98,26 @@ class Values(NamedTuple):
 COUNTERS = ("aborted", "deadline", "leaves", "looked_up", "probes", "hits", "nodes")
 ABORTED, DEADLINE, LEAVES, LOOKED_UP, PROBES, HITS, NODES = range(len(COUNTERS))
 STATES = np.uint64(IMAGES)  # in `boards`: images, states, their four leaves, those to look up
-LEAVES_AT = STATES + np.uint64(MOST_STATES)
-PENDING = LEAVES_AT + np.uint64(4 * MOST_STATES)
-CHANCE_AT = PENDING + np.uint64(4 * MOST_STATES + 4)  # then the outcomes of a node of each depth
-MOST_BOARDS = int(CHANCE_AT) + MOST_STATES * (MOST_PLIES + 1)
-ROOT = np.uint64(4 + MOST_STATES)  # in `values`: 4 leaves, the states, the root's 4 actions
-REWARDS = ROOT + np.uint64(4)  # then the rewards of each state's four actions
+
+
+class Places(NamedTuple):
+    """Where things begin in `boards` and `values`, for so many states of one afterstate."""
+
+    leaves: np.uint64
+    pending: np.uint64  # those to look up
+    chance: np.uint64  # then the outcomes of a node of each depth
+    root: np.uint64  # in `values`: 4 leaves, the states, the root's 4 actions
+    rewards: np.uint64  # then the rewards of each state's four actions
+
+
+@part
+def places():
+    """Return the `Places` of the game that is played: numbers that the compiler knows."""
+    most = rules.MOST_OUTCOMES
+    leaves, root = STATES + most, QUAD + most
+    pending = leaves + QUAD * most
+    return Places(leaves, pending, pending + QUAD * most + QUAD, root, root + QUAD)
+
 
 # ---------------------------------------------------------------- the last ply
 
@@ -125,11 +138,11 @@ def _list_leaves(memory, count):
     Where a game shows more than its board, the lowest bits beside a stamp say what was shown.
     """
     boards, leaves, stamps, counters = memory.boards, memory.leaves, memory.stamps, memory.counters
-    words = memory.words
+    words, at = memory.words, places()
     pending, legal, looked_up = ZERO, 0, counters[LOOKED_UP]
-    oldest = looked_up - (len(leaves) >> 1) + 4 * MOST_STATES
+    oldest = looked_up - (len(leaves) >> 1) + 4 * np.int64(rules.MOST_OUTCOMES)
     for i in range(ZERO, count):
-        board = boards[LEAVES_AT + i]
+        board = boards[at.leaves + i]
         if board == boards[STATES + (i >> TWO)]:
             stamps[i] = -1
             continue
@@ -142,9 +155,9 @@ def _list_leaves(memory, count):
             looked_up += 1
             leaves[slot] = board
             leaves[slot + ONE] = np.uint64(looked_up) << rules.SEEN_BITS | shown
-            boards[PENDING + pending] = board
+            boards[at.pending + pending] = board
             if rules.SEEN:
-                words[PENDING + pending] = shown
+                words[at.pending + pending] = shown
             pending += ONE
         stamps[i] = np.int64(leaves[slot + ONE] >> rules.SEEN_BITS)
     counters[LOOKED_UP] = looked_up
@@ -161,16 +174,16 @@ def _look_up_leaves(network, limits, memory, last, count):
     if count == ZERO:
         return
     weights, boards, positions = network.weights, memory.boards, memory.positions
-    words, stages = memory.words, limits.stages
+    words, stages, first_at = memory.words, limits.stages, places().pending
     pool, values = memory.pool, memory.values
-    size = np.uint64(len(positions)) // np.uint64(MOST_STATES)  # 4n
+    size = np.uint64(len(positions)) // rules.MOST_OUTCOMES  # 4n
     for at in range(count, count + THREE):
-        boards[PENDING + at] = ZERO
+        boards[first_at + at] = ZERO
     for g in range(ZERO, (count + THREE) >> TWO):
-        image_boards(boards, PENDING + QUAD * g, boards, limits.game)
+        image_boards(boards, first_at + QUAD * g, boards, limits.game)
         network.look(boards, positions, g * size)
         if limits.stages.marks:
-            stage_positions(boards, words, PENDING + QUAD * g, positions, g * size, size, stages)
+            stage_positions(boards, words, first_at + QUAD * g, positions, g * size, size, stages)
         for i in range(g * size, (g + ONE) * size):
             prefetch(weights, positions[i] >> limits.stages.line)
     mask = np.uint64(len(pool) - 1)
@@ -191,9 +204,9 @@ def _points(reward, limits):
 @part
 def _one_ply(network, limits, memory, count):
     """Write the 1-ply values of `count` states (boards[STATES …]) into values[4 …]."""
-    boards, values = memory.boards, memory.values
+    boards, values, begin = memory.boards, memory.values, places()
     for s in range(ZERO, count):
-        at, pays = LEAVES_AT + QUAD * s, REWARDS + QUAD * s
+        at, pays = begin.leaves + QUAD * s, begin.rewards + QUAD * s
         up, right, down, left, p, q, r, t = rules.slide(boards[STATES + s], limits.game)
         boards[at], boards[at + ONE], boards[at + TWO], boards[at + THREE] = up, right, down, left
         values[pays], values[pays + ONE] = _points(p, limits), _points(q, limits)
@@ -205,7 +218,7 @@ def _one_ply(network, limits, memory, count):
         best = ILLEGAL
         for i in range(QUAD * s, QUAD * s + QUAD):
             if stamps[i] >= 0:
-                best = max(best, values[REWARDS + i] + pool[stamps[i] & mask])
+                best = max(best, values[begin.rewards + i] + pool[stamps[i] & mask])
         values[QUAD + s] = best if best != ILLEGAL else np.float32(0)
 
 
@@ -279,7 +292,7 @@ def chance_value(network, limits, memory, after, word, action, moved, plies):
     if of_rare <= 1:
         mean += _mean_one_ply(network, limits, memory, after, word, action, moved, plies > 1)
     if plies > 1:
-        at = CHANCE_AT + np.uint64(MOST_STATES * plies)
+        at = places().chance + rules.MOST_OUTCOMES * np.uint64(plies)
         count, total = _outcomes(limits, memory, after, word, action, moved, at)
         points = 0.0
         for s in range(at, at + count):
@@ -311,16 +324,16 @@ def chance_value(network, limits, memory, after, word, action, moved, plies):
 
 @part
 def _root_one_ply(network, limits, memory, board, word):
-    """Write the root's four 1-ply values into values[ROOT …], −inf where illegal; return how many
+    """Write the root's four 1-ply values into values[root …], −inf where illegal; return how many
     are legal."""
-    values, stamps, legal = memory.values, memory.stamps, 0
+    values, stamps, legal, root = memory.values, memory.stamps, 0, places().root
     memory.boards[STATES], memory.words[STATES] = board, word
     _one_ply(network, limits, memory, ONE)
     for a in range(ZERO, QUAD):
-        values[ROOT + a] = ILLEGAL
+        values[root + a] = ILLEGAL
         if stamps[a] >= 0:
             value = memory.pool[stamps[a] & (len(memory.pool) - 1)]
-            values[ROOT + a] = values[REWARDS + a] + value
+            values[root + a] = values[places().rewards + a] + value
             legal += 1
     return legal
 
@@ -328,10 +341,10 @@ def _root_one_ply(network, limits, memory, board, word):
 @part
 def _best_of(values, done):
     """Return the action of the largest root value among those in the bit set `done`, or 4."""
-    best, best_value = QUAD, ILLEGAL
+    best, best_value, root = QUAD, ILLEGAL, places().root
     for a in range(ZERO, QUAD):
-        if done >> a & ONE and values[ROOT + a] > best_value:
-            best, best_value = a, values[ROOT + a]
+        if done >> a & ONE and values[root + a] > best_value:
+            best, best_value = a, values[root + a]
     return best
 
 
@@ -343,9 +356,9 @@ def _root(network, limits, memory, board, word, plies, legal):
     """Search the root's actions to a depth, the best so far first; return those finished, a bit
     set.
 
-    Their values are written into values[ROOT …].
+    Their values are written into values[root …].
     """
-    values, slid = memory.values, rules.slide(board, limits.game)
+    values, slid, root = memory.values, rules.slide(board, limits.game), places().root
     left_over, done = ALL_ACTIONS, ZERO
     for _ in range(legal):
         a = _best_of(values, left_over)
@@ -354,7 +367,7 @@ def _root(network, limits, memory, board, word, plies, legal):
         value = chance_value(network, limits, memory, slid[a], word, a, lines, plies - 1)
         if memory.counters[ABORTED]:
             break
-        values[ROOT + a] = _points(slid[QUAD + a], limits) + value
+        values[root + a] = _points(slid[QUAD + a], limits) + value
         done |= ONE << a
     return done
 
@@ -363,7 +376,7 @@ def _root(network, limits, memory, board, word, plies, legal):
 def decide_kernel(network, limits, memory, board, word):
     """Choose an action; return (action or 4, plies searched).
 
-    Its values, rewards included, stand in memory.values[ROOT …].  With a time limit the search
+    Its values, rewards included, stand in memory.values[root …].  With a time limit the search
     deepens ply by ply, the best action so far first; when time is up within a ply, the best of
     the actions that it has finished is taken.
     """
@@ -488,7 +501,7 @@ class Search:
     def context(self, table_mib=None):
         """Return what the kernels work with, its memory empty; one for each thread."""
         table_mib = self.table_mib if table_mib is None else table_mib
-        memory = _new_memory(self.network.lookups_per_board, table_mib, self.stop)
+        memory = _new_memory(self.network, table_mib, self.stop)
         return self.network.weights, self.limits, memory, self.network.look, self.network.values_of
 
     def _cleared(self):
@@ -503,7 +516,8 @@ class Search:
         """Search one board; return (action or None, {action: reward + value}, plies reached)."""
         context, state = self._cleared(), (np.uint64(board), np.uint64(word))
         action, plies = self.network.game.bind(decide)()(context, *state)
-        values = context[MEMORY].values[int(ROOT) : int(ROOT) + 4]
+        root = int(self.network.game.bind(places)().root)
+        values = context[MEMORY].values[root : root + 4]
         found = {a: float(value) for a, value in enumerate(values) if value != ILLEGAL}
         return (None if action == 4 else int(action)), found, int(plies)
 
@@ -530,19 +544,21 @@ def check_limits(plies, seconds, table_mib=None):
     return table_mib
 
 
-def _new_memory(n, table_mib, stop):
+def _new_memory(network, table_mib, stop):
+    n, most = network.lookups_per_board, int(network.game.rules.MOST_OUTCOMES)
+    most_boards = int(network.game.bind(places)().chance) + most * (MOST_PLIES + 1)
     table = np.zeros(2 * max(1, int(table_mib * 2**20) // 16), np.uint64)
     return Memory(
         table=table,
         known=table.view(np.float32),
         leaves=np.zeros(2 << LEAF_BITS, np.uint64),
         pool=np.zeros(1 << LEAF_BITS, np.float32),
-        boards=np.zeros(MOST_BOARDS, np.uint64),
-        words=np.zeros(MOST_BOARDS, np.uint64),
-        chances=np.zeros(MOST_BOARDS),
-        positions=np.zeros(4 * n * MOST_STATES, np.uint32),
-        values=np.zeros(8 + 5 * MOST_STATES, np.float32),
-        stamps=np.zeros(4 * MOST_STATES, np.int64),
+        boards=np.zeros(most_boards, np.uint64),
+        words=np.zeros(most_boards, np.uint64),
+        chances=np.zeros(most_boards),
+        positions=np.zeros(4 * n * most, np.uint32),
+        values=np.zeros(8 + 5 * most, np.float32),
+        stamps=np.zeros(4 * most, np.int64),
         counters=np.zeros(len(COUNTERS), np.int64),
         stop=stop,
         depths=np.zeros((17, MOST_PLIES + 1), np.int64),
