@@ -212,8 +212,9 @@ def worth(board, shown, deck):
     """Return what a state is worth by the plain rules, who plays knowing the deck."""
     board, best = [list(tiles) for tiles in board], 0.0
     for action in spec.legal_actions(board):
-        _, reward = spec.slide(board, action)
-        best = max(best, reward + mean_worth(answers(board, action, shown, deck)))
+        states, before = answers(board, action, shown, deck), spec.score(board)
+        raised = sum(p * (spec.score(new) - before) for p, (new, *_) in states)  # by cards, too
+        best = max(best, raised + mean_worth(states))
     return best
 
 

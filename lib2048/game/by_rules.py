@@ -1,9 +1,9 @@
 """Any small game solved exactly, by nothing but its rules: what a new game is tried by.
 
 A state (board, word) is worth the best of its actions, an action its reward and the mean of what
-luck can make of its afterstate, with the points that it brings.  What was worked out once is kept in a table.  It knows nothing of
-2048: no layers, and symmetric boards only where the rules bring them together.  `exact` is faster,
-and tells more.
+luck can make of its afterstate, with the points that it brings.  What was worked out once is kept
+in a table.  It knows nothing of 2048: no layers, and symmetric boards only where the rules bring
+them together.  `exact` is faster, and tells more.
 """
 
 import functools

@@ -317,7 +317,8 @@ class Network(Geometry):
     def value(self, board, word=0):
         """Return the value of one board: the sum of its look-ups, a float.
 
-        word: of the state, where its game shows more than the board.
+        Args:
+            word: of the state, where its game shows more than the board.
         """
         return float(self.values([board], words=[word])[0])
 
