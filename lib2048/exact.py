@@ -19,7 +19,7 @@ from lib2048.game import frontier
 from lib2048.game.batch import exponents
 from lib2048.game.bits import WHOLE
 from lib2048.game.frontier import SCORE_AND_MOVES, Choice
-from lib2048.game.game import agreed, new_game, parse_game, parse_size
+from lib2048.game.game import new_game, parse_game, parse_size
 from lib2048.game.mdp import frozen
 from lib2048.game.rng import stream
 from lib2048.game.spec import FOUR_CHANCE
@@ -592,7 +592,9 @@ def small_game(size, game):
     if size is not None:
         check_size(*(said := parse_size(size)))
         sized = new_game(*said, float(found.four), int(found.family))
-        found = agreed(f"the size {size}", sized, game if game and "@" in game else None)
+        if game and "@" in game and found != sized:
+            raise ValueError(f"size {size} and game {found.name} are two boards: say one of them")
+        found = sized
     check_size(found.rows, found.columns)
     return found
 

@@ -99,6 +99,10 @@ def test_its_kernels_keep_to_the_rules(places):
             assert to_tiles(state, places)[0] in dealt(new) and (word, points) == (0, 0)
 
 
+def test_no_tile_beyond_fifteen_is_asked_for(places):
+    assert list(draw.palette(places)) == list(range(1, 16))
+
+
 def test_its_cards_come_as_often_as_the_others(places):
     cards = Counter(int(begin(stream(2, n), places)[0]) >> 12 for n in range(3000))
     assert set(cards) == {1, 2, 3} and all(abs(n - 1000) < 150 for n in cards.values())

@@ -69,7 +69,7 @@ def test_test_games_survive_a_stop_between_and_during_them(monkeypatch, tmp_path
         ({"eval_every": 0}, "eval_every 0"),
         ({"eval_every": 10, "eval_games": 0}, "eval_games 0"),
         ({"eval_every": 10, "eval_depth": 0}, "depth 0"),
-        ({"eval_every": 10, "eval_depth": 2, "form": "state"}, "4x4 afterstates"),
+        ({"eval_every": 10, "eval_depth": 2, "form": "state"}, "values of afterstates"),
     ],
 )
 def test_test_games_that_make_no_sense(tmp_path, settings, words):

@@ -267,7 +267,7 @@ WRONG = {
     "no thread": (PLAY + 'player = "random"\nthreads = 0', "threads 0: both must be whole numbers"),
     "a game that nobody knows": (PLAY + 'player = "random"\ngame = "go"', "unknown game 'go'"),
     "a run of another board": (RUN + 'game = "2048@3x4"', "4x6 is for 4x4"),
-    "a solve of two sizes": (SOLVE + 'board = "2x2"\ngame = "2048@2x3"', "a: the size 2x2 plays"),
+    "a solve of two sizes": (SOLVE + 'board = "2x2"\ngame = "2048@2x3"', "are two boards"),
     "no board": (SOLVE, "[[solve]] a: which board? say a size"),
     "a board that is too large": (SOLVE + 'board = "4x4"', "a: a 4x4 board has up to"),
     "a start that nobody knows": (SOLVE + 'board = "2x2"\nstart = "high"', "unknown start 'high'"),

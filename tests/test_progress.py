@@ -40,6 +40,7 @@ def reader(tmp_path, monkeypatch):
 def course(tmp_path, monkeypatch):
     """Stand in the folder of a small course: two lessons and a lab; return the folder."""
     monkeypatch.delenv("LIB2048_MY")
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))  # nobody has guessed elsewhere
     folder = tmp_path / "course"
     lesson(folder / "notebooks/00_start_here.ipynb", "# 00 · Start here: who?", ["1 + 1", "2"])
     asks = ['predict("06.1", None)', 'x = predict(\n    "06.2", None)\npredicted("06.1")']

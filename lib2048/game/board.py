@@ -66,7 +66,8 @@ def to_exponents(board):
 def to_tiles(board, game=WHOLE):
     """Unpack a board into the rows of its game, each a list of tiles, 0 for an empty cell.
 
-    Raises ValueError for tiles outside of the game's board.
+    Raises:
+        ValueError: for tiles outside of the game's board.
     """
     game = parse_game(game)
     if int(board) & ~(15 * int(game.cells)):

@@ -231,7 +231,10 @@ def new_game(rows: int = 4, columns: int = 4, four: float = FOUR_CHANCE, family:
 def parse_game(name: str | Game) -> Game:
     """Return the `Game` that a name asks for: 2048, 2048@3x4, 2048:four=0.2, 2048:four=0.2@3x4.
 
-    A `Game` is what it is.  Raises ValueError, in one line, for anything else.
+    A `Game` is what it is.
+
+    Raises:
+        ValueError: in one line, for anything else.
     """
     if isinstance(name, Game):
         return name
@@ -244,6 +247,8 @@ def parse_game(name: str | Game) -> Game:
         raise ValueError(f"unknown game {name!r}: use {', '.join(families)}, 2048@3x4, …")
     key, _, number = option.partition("=")
     family = families.index(rules)
+    if colon and not FAMILIES[family].OPTIONS:
+        raise ValueError(f"unknown game {name!r}: {rules} has no odds, so write {rules} alone")
     if colon and key not in FAMILIES[family].OPTIONS:
         raise ValueError(f"unknown game {name!r}: odds are written as in 2048:four=0.2")
     try:

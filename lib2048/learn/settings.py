@@ -26,7 +26,7 @@ from lib2048.networks.names import game_of
 MOST_THREADS = 1024
 MOST_GAMES = 10**8  # that are tested at a time
 BUDGETS = ("games", "actions", "seconds")
-GAMES = "what is played: 2048, 2048@3x4, 2048:four=0.2, …"
+GAMES = "what is played: 2048, 2048@3x4, 2048:four=0.2, threes, …"
 _SAID = {"lam": "lambda", "weights": "from"}  # names that Python keeps for itself
 _UNSAID = ("seconds", "checkpoint_every")  # they decide no result
 
@@ -61,12 +61,9 @@ class Settings:
     or `PolicySettings`, which say what they have to themselves; below stands what all have.  What
     belongs to another kind of network is refused.
 
-    Args:
-        game: what is played, a `Game` or its name, such as '2048@3x4'; it becomes a part of the
-            network's name, which may say it as well, and then has to agree.
-
     Attributes:
-        game: the `Game`.
+        game: what is played, a `Game`.  Said as game='2048@3x4' it becomes a part of the network's
+            name, which may say it as well, and then has to agree.
         rate: above 0 and up to 1; the rule's own name of it says the same: alpha (TD), beta (TC),
             mu (Autostep), that of a `Rule` of one's own, or learning_rate (neural networks).
         starts: where games begin: 'initial', 'carousel', 'restart', 's-jump', 'l-jump' (see

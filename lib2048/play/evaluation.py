@@ -192,7 +192,8 @@ class Step(NamedTuple):
 def record_game(who, seed=1, number=0, game=None):
     """Play one game slowly and keep every turn: a list of `Step`, the last with action None.
 
-    game: what it shall play, see `players.player`.
+    Args:
+        game: what it shall play, see `players.player`.
     """
     who = player(who, game)
     game = game_of(who)

@@ -17,7 +17,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lib2048.game.board import WHOLE, to_tiles
+from lib2048.game.bits import LARGEST_EXPONENT, WHOLE
+from lib2048.game.board import to_tiles
 from lib2048.game.game import Game, parse_game
 from lib2048.game.spec import ACTIONS
 from lib2048.machine.files import write_text
@@ -236,7 +237,8 @@ class Grid(NamedTuple):
 def palette(game=WHOLE):
     """Return {tile: '#rrggbb'}; a game without colours of its own has those of 2048, in order."""
     own = PALETTES.get(game.rules.NAME)
-    return own or {game.tile(e): hue for e, hue in enumerate(TILE_COLOURS.values(), 1)}
+    hues = list(TILE_COLOURS.values())[:LARGEST_EXPONENT]
+    return own or {game.tile(e): hue for e, hue in enumerate(hues, 1)}
 
 
 @says_what
