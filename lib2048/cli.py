@@ -109,7 +109,7 @@ def _parser(rule=None):
     sweep.add(commands)
     exact = commands.add_parser("solve", help="solve a small board exactly")
     exact.add_argument("size", nargs="?", help="rows x columns: 2x2, 2x3, 3x3, 2x4, …")
-    exact.add_argument("--game", metavar="GAME", help="or the game: 2048@2x3, 2048:four=0.2@2x3")
+    exact.add_argument("--game", metavar="GAME", help="or: 2048:four=0.2@2x3, threes@2x2, …")
     describe = commands.add_parser("info", help="describe a file of weights")
     describe.add_argument("file")
     change = commands.add_parser("convert", help="bring weights from another program, or to one")

@@ -37,6 +37,7 @@ from lib2048.game.batch import ILLEGAL, exponents, options
 from lib2048.game.bits import WHOLE
 from lib2048.game.game import parse_game
 from lib2048.game.rng import stream
+from lib2048.game.turn import next_state
 from lib2048.learn.lockstep import Lockstep
 from lib2048.learn.records import NEXT_GAME, check_boards
 from lib2048.machine.extras import told
@@ -72,7 +73,7 @@ class TwentyFortyEight(gymnasium.Env):
         self.render_mode, self.board, self._seed = render_mode, None, None
         self.illegal_ends, self.game = illegal_ends, parse_game(game)
         self.observation_space = _observations(self.game)
-        self._answer = self.game.bind(boards._next_state)  # each action's legality is known here
+        self._answer = self.game.bind(next_state)  # each action's legality is known here
 
     def reset(self, *, seed=None, options=None):
         """Begin a game; return (observation, info)."""

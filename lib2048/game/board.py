@@ -7,13 +7,11 @@ A board is one 64-bit integer (see `bits`); 0 is an empty cell, 1 a 2, 11 a 2048
 
 import numpy as np
 
-from lib2048.game import rules_2048 as rules
 from lib2048.game.bits import LARGEST_EXPONENT, WHOLE, empty_mask, symmetries
 from lib2048.game.game import parse_game
 from lib2048.game.rules_2048 import spawn_with
 from lib2048.game.spec import ACTIONS, DOWN, LEFT, RIGHT, UP
-from lib2048.game.turn import next_state as _next_part
-from lib2048.machine.kernels import kernel
+from lib2048.game.turn import next_state as _answer
 
 __all__ = ["ACTIONS", "DOWN", "LEFT", "RIGHT", "UP", "WHOLE", "spawn_with", "symmetries"]
 
@@ -125,14 +123,14 @@ def spawn(board, luck, game=WHOLE):
 
 def initial(luck, game=WHOLE):
     """Begin a game: an empty board with two spawned tiles; return (board, next luck)."""
-    game = parse_game(game)
-    board, _, luck = game.rules.begin(np.uint64(luck), game)
-    return np.uint64(board), np.uint64(luck)
+    board, _, luck = begin(luck, game)
+    return board, luck
 
 
 def begin(luck, game=WHOLE):
     """Begin a game: return (board, word, next luck); see `Rules.begin`."""
-    board, word, luck = game.bind(_begin)(np.uint64(luck), game)
+    game = parse_game(game)
+    board, word, luck = game.rules.begin(np.uint64(luck), game)
     return np.uint64(board), np.uint64(word), np.uint64(luck)
 
 
@@ -146,22 +144,13 @@ def next_state(board, word, action, luck, game=WHOLE):
     Raises:
         ValueError: for another action, and one that is not legal.
     """
+    game = parse_game(game)
     after, _ = slide(board, action, game)
     if after == np.uint64(board):
         raise ValueError(f"action {ACTIONS[action]} is not legal on this board")
     state = map(np.uint64, (board, word, action, after, luck))
-    board, word, points, luck = game.bind(_next_state)(*state, game)
+    board, word, points, luck = game.bind(_answer)(*state, game)
     return np.uint64(board), np.uint64(word), int(points), np.uint64(luck)
-
-
-@kernel
-def _begin(luck, game):
-    return rules.begin(luck, game)
-
-
-@kernel
-def _next_state(board, word, action, after, luck, game):
-    return _next_part(board, word, action, after, luck, game)
 
 
 def is_over(board, game=WHOLE):

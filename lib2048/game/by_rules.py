@@ -21,7 +21,7 @@ from lib2048.machine.memory import check_memory
 from lib2048.machine.terminal import bar
 from lib2048.machine.threads import aside
 
-MOST_TURNS = 256  # of a game that is small enough
+FIRST_TURNS = 256  # of a game, for which there is room at first
 FIRST_SIZE, MOST_SIZE = 1 << 16, 1 << 27  # places of the table
 TIE = 1e-14  # of a value's size: two that differ by less are equal but for rounding
 AFTER = np.uint64(1 << 40)  # in a key: of an afterstate
@@ -84,13 +84,17 @@ def solve(game, progress=False):
     """
     game = parse_game(game)
     starts = game.rules.starts(game)
-    table, work, totals = _new_table(FIRST_SIZE), _new_work(game.rules.MOST_OUTCOMES), np.zeros(2)
+    table, totals = _new_table(FIRST_SIZE), np.zeros(2)
+    work = _new_work(FIRST_TURNS * int(game.rules.MOST_OUTCOMES))
     work_out = game.bind(_work_out)
     with bar(progress, total=len(starts), unit=" starts") as shown:
         for (board, word), chance in starts.items():
             state = np.uint64(board), np.uint64(word)
             while not aside(functools.partial(work_out, *state, game, table, work)):
-                table = _larger(table, game)
+                if _is_full(table):
+                    table = _larger(table, game)
+                else:  # the way down is longer
+                    work = _new_work(2 * len(work.boards))
             at = _place(*state, table)
             totals += chance * (table.values[at] + [game.rules.points(state[0]), 0])
             shown.update(1)
@@ -107,7 +111,6 @@ def _new_table(size):
 
 
 def _new_work(most):
-    most = int(most) * MOST_TURNS
     return Work(np.zeros(most, np.uint64), np.zeros(most, np.uint64), np.zeros(most))
 
 
@@ -121,6 +124,12 @@ def _larger(old, game):
     new = _new_table(size)
     _copy(old, new)
     return new
+
+
+@kernel
+def _is_full(table):
+    """Say whether a table is half full, and so slow."""
+    return 2 * table.used[0] >= len(table.boards)
 
 
 @kernel
@@ -151,10 +160,10 @@ def _copy(old, new):
 
 @kernel
 def _state(board, word, game, table, work, turn):
-    """Work a state out; return False where the table is too small for what follows from it."""
+    """Work a state out; return False where table or work is too small for what follows."""
     if table.keys[_place(board, word, table)]:
         return True
-    if 2 * table.used[0] >= len(table.boards) or turn >= MOST_TURNS:
+    if _is_full(table) or (turn + np.uint64(1)) * rules.MOST_OUTCOMES > len(work.boards):
         return False
     slid, best, moves, ties = rules.slide(board, game), -1.0, 0.0, 0
     for action in range(QUAD):

@@ -22,7 +22,7 @@ ZERO, ONE, THREE = np.uint64(0), np.uint64(1), np.uint64(3)
 BONUS, FIRST_BONUS = np.uint64(3), np.uint64(4)  # as it is shown; exponent of the smallest, a 6
 BONUS_GAP = np.uint64(3)  # exponents from the largest bonus card to the largest tile: an eighth
 BONUS_IN = np.uint64(21)  # one card in so many
-CARDS, CARD_BITS, EACH = np.uint64(3), np.uint64(3), np.uint64(4)  # kinds; of a count; in a deck
+CARDS, CARD_BITS = np.uint64(3), np.uint64(3)  # kinds; bits of a count
 FULL = np.uint64(4 | 4 << 3 | 4 << 6)
 _SEVENS = np.uint64(0x7777777777777777)
 _ONES, _EIGHTS = np.uint64(0x1111111111111111), np.uint64(0x8888888888888888)
@@ -106,15 +106,18 @@ def _left(deck, card):
 
 
 @part
+def _size(deck):
+    """Return how many cards are left in a deck."""
+    return _left(deck, ZERO) + _left(deck, ONE) + _left(deck, np.uint64(2))
+
+
+@part
 def _draw_card(board, deck, bits):
     """Draw the next card by 64 random bits: return the word, what is shown and the deck then."""
     if _bonus_kinds(board) and below(bits, BONUS_IN) == ZERO:
         return BONUS | deck << SEEN_BITS
     deck = deck if deck else FULL
-    rank, card = (
-        also_below(bits, _left(deck, ZERO) + _left(deck, ONE) + _left(deck, np.uint64(2))),
-        ZERO,
-    )
+    rank, card = also_below(bits, _size(deck)), ZERO
     while rank >= _left(deck, card):
         rank -= _left(deck, card)
         card += ONE
@@ -195,7 +198,7 @@ def outcomes(afterstate, word, action, moved, game, boards, words, weights, at):
     if shown == BONUS:
         first, kinds = FIRST_BONUS, _bonus_kinds(afterstate)
     full = deck if deck else FULL
-    total = np.float64(_left(full, ZERO) + _left(full, ONE) + _left(full, np.uint64(2)))
+    total = np.float64(_size(full))
     for line in range(np.uint64(4)):
         for kind in range(kinds if moved >> line & ONE else ZERO):
             board = afterstate | (first + kind) << _entry(action, line, game)

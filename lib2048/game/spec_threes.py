@@ -11,8 +11,7 @@ from lib2048.game.spec import turned
 LARGEST_TILE = 12288  # two of these do not merge; in the game itself one ends the game
 DECK = [1, 2, 3] * 4
 BONUS = "bonus"  # what is shown of a bonus card: not which one it is
-BONUS_FROM = 48  # it takes such a tile on the board
-BONUS_CHANCE = 1 / 21
+BONUS_CHANCE = 1 / 21  # where a 48 or more is on the board
 DEALT = 9 / 16  # of the cells, rounded down, get a card from the deck at the start
 
 

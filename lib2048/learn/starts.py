@@ -130,8 +130,6 @@ def check_starts(name, stages, game=WHOLE):
         raise ValueError(f"starts {name}: its boards are those of 2048; {why}")
     if name == "carousel" and stages == 1:
         raise ValueError("starts carousel: it goes round the stages, and this network has one")
-    if STARTS.index(name) >= S_JUMP and game.rules is not WHOLE.rules:
-        raise ValueError(f"starts {name}: its tiles are those of 2048, and {game.name} is played")
     if STARTS.index(name) >= S_JUMP and int(game.cells).bit_count() == 2:
         raise ValueError(f"starts {name}: its two tiles would fill a board of two cells")
 

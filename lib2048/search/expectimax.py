@@ -131,10 +131,10 @@ def table_slot(board, size):
 
 @part
 def _list_leaves(memory, count):
-    """Give each of `count` leaves (boards[LEAVES_AT …]) its stamp, −1 where it is its own state.
+    """Give each of `count` leaves (see `Places`) its stamp, −1 where it is its own state.
 
     A stamp counts the leaves looked up so far; its value stands in the pool until as many others
-    have followed.  Returns how many have to be looked up; they are listed in boards[PENDING …].
+    have followed.  Returns how many have to be looked up; they are listed behind.
     Where a game shows more than its board, the lowest bits beside a stamp say what was shown.
     """
     boards, leaves, stamps, counters = memory.boards, memory.leaves, memory.stamps, memory.counters
