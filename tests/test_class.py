@@ -23,12 +23,11 @@ from lib2048.course.labs.collect import collect
 from lib2048.course.labs.course_folder import generate
 from lib2048.course.labs.exercise import find, of_lab
 from lib2048.course.labs.hw04 import networks_of, performance
-from lib2048.course.labs.messages import game_words
-from lib2048.course.labs.notebook import game_of
+from lib2048.course.labs.notebook import rules_in
 from lib2048.course.labs.pack import pack
 from lib2048.course.labs.player_file import BEHIND
 from lib2048.course.labs.release import in_class
-from lib2048.course.labs.seeds import DRAWN, GAMES, PLAIN, class_game, game_for, game_of_lab
+from lib2048.course.labs.seeds import DRAWN, GAMES, PLAIN, class_game, game_for, rules_of
 from lib2048.game.game import parse_game
 
 SEED = 9
@@ -56,9 +55,9 @@ def test_it_holds_what_students_need(held):
     assert {f"notebooks/{name}" for name in names} <= set(held)
     for lab in labs.labs():
         found = held[f"notebooks/homework/release/{lab}/{lab}.ipynb"]
-        game = game_of(json.loads(found), lab)
-        assert game == game_of_lab(lab, GAME)
-        assert (found == labs.path_of(lab, labs.RELEASE).read_bytes()) == (game == PLAIN)
+        rules = rules_in(json.loads(found), lab)
+        assert rules == rules_of(lab, GAME, SEED).name
+        assert (found == labs.path_of(lab, labs.RELEASE).read_bytes()) == (rules == PLAIN)
     assert "data/published/sources.csv" in held and "LICENSE-text" in held
 
 
@@ -147,7 +146,7 @@ def test_a_hand_in_of_another_game_is_told_so_in_one_line(tmp_path, refused):
     own = nbformat.writes(in_class(source, "hw01", game)).replace("0000", "7")
     plain = nbformat.writes(source).replace("0000", "8")
     path = handins.download(tmp_path / "all.zip", [("7.ipynb", own), ("8.ipynb", plain)])
-    told = "{}: This notebook of hw01 is for the game {}, and the class plays {}: take the notebook"
+    told = "{}: This notebook of hw01 is for the rules {}, and the class has {}: take the notebook"
     for mine, who, other in ((game, 8, PLAIN), (PLAIN, 7, game)):
         course = tmp_path / str(who)
         course.mkdir()
@@ -214,7 +213,8 @@ def test_a_solution_of_another_class_fails_by_the_numbers(seed, lab):
 
     def is_told(name, passed, reason, other, game):
         same_board = "rows" in TOLD[name] and other.rows == game.rows
-        return passed if same_board else TOLD[name].format(**game_words(game)) in reason
+        words = rules_of(lab, game.name, seed).words
+        return passed if same_board else TOLD[name].format(**words) in reason
 
     for name, right, wrong in zip(names, found, found, strict=False):
         assert right == [True, ""] and is_told(name, *wrong, plain, own), (name, right, wrong)

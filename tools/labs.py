@@ -75,10 +75,10 @@ def is_manual(cell: NotebookNode) -> bool:
     return bool(grading(cell).get("grade") and grading(cell).get("solution"))
 
 
-def release_of(lab: str, game: str = PLAIN) -> str:
-    """Return the text of the release that a stored source gives in a class of this game."""
+def release_of(lab: str, game: str = PLAIN, seed: int | None = None) -> str:
+    """Return the text of the release that a stored source gives in a class of this game, seed."""
     source = nbformat.read(path_of(lab), as_version=4)
-    return lessons.to_text(released(in_class(source, lab, game), lab))
+    return lessons.to_text(released(in_class(source, lab, game, seed), lab))
 
 
 def is_current(lab: str) -> bool:

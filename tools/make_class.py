@@ -34,7 +34,7 @@ PIP = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-cache-d
 
 def make(seed: int, out: Path, game: str = PLAIN) -> Path:
     """Write the zip of a class and return its path."""
-    files = tables() | lessons_without_outputs() | released_labs(game)
+    files = tables() | lessons_without_outputs() | released_labs(game, seed)
     with tempfile.TemporaryDirectory() as scratch:
         wheel = build_wheel(Path(scratch), seed, game)
         files |= {wheel.name: wheel.read_bytes(), "README.md": readme(wheel.name, seed, game)}
@@ -110,14 +110,14 @@ def lessons_without_outputs() -> dict[str, bytes]:
     }
 
 
-def released_labs(game: str = PLAIN) -> dict[str, bytes]:
+def released_labs(game: str = PLAIN, seed: int | None = None) -> dict[str, bytes]:
     """Return what students get of the labs; refuse one that is not its source's."""
     found = {}
     for lab in labs.labs():
         path = labs.path_of(lab, labs.RELEASE)
         if not labs.is_current(lab):
             raise ValueError(f"the release of {lab} is not that of its source: make release")
-        found[path.relative_to(ROOT).as_posix()] = labs.release_of(lab, game).encode()
+        found[path.relative_to(ROOT).as_posix()] = labs.release_of(lab, game, seed).encode()
     return found
 
 

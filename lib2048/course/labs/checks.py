@@ -5,10 +5,10 @@ import threading
 
 from lib2048.course.labs.exercise import find, of_lab
 from lib2048.course.labs.messages import known, say
-from lib2048.course.labs.notebook import of_other_game
+from lib2048.course.labs.notebook import of_other_rules
 from lib2048.course.labs.passed import keep_passed
 from lib2048.course.labs.result import FAILED, NOT_ATTEMPTED, Checked, Failed
-from lib2048.course.labs.seeds import PLAIN, class_game, lab_seed
+from lib2048.course.labs.seeds import PLAIN, lab_seed, rules_of
 from lib2048.learn.own import checked
 from lib2048.machine.child import Child, Ended, load, source_of
 from lib2048.machine.extras import Missing, advice
@@ -22,18 +22,18 @@ READY = {"torch": "lib2048.course.labs.hw09.warm_torch"}  # and what to import b
 _child, _lock, _known = Child(), threading.Lock(), {}
 
 
-def start(lab, game=PLAIN):
+def start(lab, rules=PLAIN):
     """Make ready for a lab: the process that checks starts meanwhile.
 
     Args:
         lab: "hw01".
-        game: that its notebook is of.
+        rules: by which its notebook is written.
 
     Raises:
         ModuleNotFoundError: saying what to install, if the lab needs more than is there.
-        ValueError: for a notebook of another game than the class's.
+        ValueError: for a notebook by other rules than the class's.
     """
-    for line in of_other_game(lab, game, class_game().name):
+    for line in of_other_rules(lab, rules, rules_of(lab)):
         raise ValueError(line)
     make_ready(lab)
 

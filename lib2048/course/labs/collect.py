@@ -20,11 +20,11 @@ from lib2048.course.labs.notebook import (
     MOST_MB,
     MOST_NAME,
     Refused,
-    game_of,
     is_untouched,
     lab_of,
-    of_other_game,
+    of_other_rules,
     parse,
+    rules_in,
     student_of,
 )
 from lib2048.course.labs.pack import KINDS, LIST, hash_of, is_of
@@ -71,7 +71,7 @@ class HandIn:
     number: str = ""
     order: list = field(default_factory=list)
     problem: str = ""
-    game: str = PLAIN
+    rules: str = PLAIN
     notes: list = field(default_factory=list)
     hash: str = ""
 
@@ -99,11 +99,11 @@ def collect(path, course, lab=None, due=None):
     found, problems = _read(Path(path))
     lab = _one_lab(path, found) if lab is None else lab
     of_lab(lab)
-    game = open_course(course).game if Path(course, "course.toml").exists() else None
+    rules = open_course(course).rules(lab) if Path(course, "course.toml").exists() else None
     for one in found:
         one.who.late |= due is not None and one.who.when > due
-        if game is not None and one.lab == lab:
-            one.who.notes += of_other_game(lab, one.who.game, game)
+        if rules is not None and one.lab == lab:
+            one.who.notes += of_other_rules(lab, one.who.rules, rules)
     chosen, more = _by_student(found, lab)
     hide(course)
     # Without an LMS nobody knows whether two files of one number are one student's.
@@ -241,7 +241,7 @@ def _interpret(who, data, name):
     if name.endswith(".ipynb") or data.lstrip()[:1] == b"{" and not name.endswith(".json"):
         notebook = parse(data, who.file)
         if lab := lab_of(notebook):
-            who = replace(who, number=student_of(notebook), game=game_of(notebook, lab))
+            who = replace(who, number=student_of(notebook), rules=rules_in(notebook, lab))
             return [_Found(who, lab, {f"{lab}.ipynb": data})]
     elif _is_kind(name) and _is_name(name):
         return [_Found(who, None, {name: data})]
@@ -308,17 +308,17 @@ def _notebooks(who, books):
             named = PurePosixPath(info.filename).name != f"{lab}.ipynb"
             age = [-number for number in info.date_time]
             rank = is_untouched(notebook), _depth(info), named, age
-            told = rank, info.filename, student_of(notebook), game_of(notebook, lab), data
+            told = rank, info.filename, student_of(notebook), rules_in(notebook, lab), data
             best[lab] = min(best.get(lab, told), told)
     if not best:
         raise refusals[0] if refusals else Refused(say("hand_in.foreign", name=who.file))
     some = []
-    for lab, (_, name, number, game, data) in best.items():
+    for lab, (_, name, number, rules, data) in best.items():
         notes, others = list(who.notes), [i.filename for i, _ in books if i.filename != name]
         if others and len(best) == 1:
             words = {"name": _shown(name), "others": _shown(", ".join(others))}
             notes.append(say("hand_in.other_notebooks", **words))
-        mine = replace(who, number=number, game=game, notes=notes)
+        mine = replace(who, number=number, rules=rules, notes=notes)
         some.append(_Found(mine, lab, {f"{lab}.ipynb": data}))
     return some
 

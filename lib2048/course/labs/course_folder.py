@@ -13,7 +13,7 @@ from pathlib import Path
 from lib2048.course.labs.exercise import of_lab
 from lib2048.course.labs.messages import say
 from lib2048.course.labs.release import full, in_class, nbgrader, quietly, released, resources
-from lib2048.course.labs.seeds import PLAIN, class_game, class_seed, game_for
+from lib2048.course.labs.seeds import PLAIN, class_game, class_seed, game_for, rules_of
 from lib2048.machine.files import read_text, write_text
 from lib2048.machine.kernels import LIBRARY
 
@@ -60,6 +60,10 @@ class Course:
     def database(self):
         """The address of nbgrader's gradebook."""
         return f"sqlite:///{(self.folder / 'gradebook.db').resolve()}"
+
+    def rules(self, lab):
+        """Return the `LabRules` of a lab in this class."""
+        return rules_of(lab, self.game, self.seed)
 
     def gradebook(self):
         """Return nbgrader's gradebook, to be used in a `with`."""
@@ -140,7 +144,7 @@ def generate(lab, folder, sources=SOURCES, seed=None, lab_seed=None, game=None):
     if not path.exists():
         raise ValueError(say("grading.no_source", path=path))
     course = _with_seeds(Path(folder), seed, lab_seed, game)
-    source = in_class(nbformat.reads(read_text(path), as_version=4), lab, course.game)
+    source = in_class(nbformat.reads(read_text(path), as_version=4), lab, course.game, course.seed)
     release = released(source, lab)
     hide(course.folder)
     _save_cells(course, full(source, lab), lab)

@@ -29,8 +29,14 @@ class Exercise:
     `changed` takes it; the message stands in the lab's messages.toml.  Of several versions with one
     message, each has a word of its own behind it: "odds 0.2".
 
-    outcome(function, *arguments) → what is compared, by default what the function returns; it may
-    raise `Wrong`.  same(expected, got) → bool.  compiles: whether numba has to compile it, too.
+    slips: {name: wrong version} as well, of such as need no message of their own.  No cases may let
+    a mistake or a slip pass.
+
+    outcome(function, *arguments) → what is compared, by default what the function returns.  It runs
+    beside the student's code and decides nothing: it returns numbers, texts, lists, tuples, dicts
+    and arrays, and raises `Wrong` only where there is nothing to return.  verdict(case, outcome) →
+    what is compared, in the judge's process; it raises `Wrong` for what is wrong by itself.
+    same(expected, got) → bool.  compiles: whether numba has to compile it, too.
     needs: packages beyond the core, known to `checks.EXTRAS`.  show: how arguments are drawn, by
     name: "board" (uint64, which is drawn so by itself), "boards" (uint64[n]), "rows" (lists of
     tiles), "row" (one row of tiles), "text", "hidden".  result: likewise, of what it returns.
@@ -43,7 +49,9 @@ class Exercise:
     cases: Callable = None
     parts: dict = field(default_factory=dict)
     mistakes: dict = field(default_factory=dict)
+    slips: dict = field(default_factory=dict)
     outcome: Callable = None
+    verdict: Callable = None
     same: Callable = None
     compiles: bool = False
     needs: tuple = ()

@@ -1,7 +1,8 @@
 """Everything that the labs say, in one table: messages/*.toml, and messages.toml of each lab.
 
 Every message may use the words of the class's game: {game}, {rows}, {columns}, {cells}, {last} (its
-last cell), {two} and {four}, the chances of both tiles, and {four_percent}.
+last cell), {two} and {four}, the chances of both tiles, and {four_percent}; those of a lab also
+what its rules draw (`seeds.RULES`).
 
 A class translates it by a file of the same form, of as many of the messages as it likes:
 `labs.translate("mine.toml")`, or the variable LIB2048_MESSAGES with the file's path.
@@ -15,7 +16,7 @@ import string
 import tomllib
 from pathlib import Path
 
-from lib2048.course.labs.seeds import class_game
+from lib2048.course.labs.seeds import rules_of
 from lib2048.machine.files import read_toml
 
 _FOLDER = Path(__file__).parent
@@ -42,22 +43,12 @@ _MESSAGES = _Messages()
 
 def say(key, **words):
     """Return a message with its words filled in.  key: "labs.passed", "hw01.slide_row.twice"."""
-    return fill(_table()[key], words)
+    return fill(_table()[key], rules_of(key.partition(".")[0]).words | words)
 
 
 def fill(text, words):
-    """Fill words into a text of one's own, and those of the class's game."""
-    return _MESSAGES.vformat(text, (), game_words(class_game()) | words)
-
-
-def game_words(game):
-    """Return the words that a game gives to messages and notebooks."""
-    four, cells = round(float(game.four), 6), game.rows * game.columns
-    return {
-        "game": game.name, "rows": game.rows, "columns": game.columns, "cells": cells,
-        "last": cells - 1, "two": round(1 - four, 6), "four": four,
-        "four_percent": f"{100 * four:g} %",
-    }  # fmt: skip
+    """Fill words into a text of one's own."""
+    return _MESSAGES.vformat(text, (), words)
 
 
 def table_of(start):
@@ -81,15 +72,15 @@ def translate(path):
     if unknown := sorted(set(new) - set(_own())):
         raise ValueError(f"{path}: there is no message {unknown[0]!r} to translate")
     for key, text in new.items():
-        if not _is_message(text, _own()[key]):
+        if not _is_message(text, key):
             raise ValueError(f"{path}: {key}: write a text with words in braces as ours has them")
     _CHANGED.update(new)
 
 
-def _is_message(text, own):
+def _is_message(text, key):
     """Say whether a text may stand for one of our own."""
     with contextlib.suppress(ValueError):  # braces that do not match
-        words = _MESSAGES.words(own) | set(game_words(class_game()))
+        words = _MESSAGES.words(_own()[key]) | set(rules_of(key.partition(".")[0]).words)
         return isinstance(text, str) and _MESSAGES.words(text) <= words
     return False
 

@@ -6,7 +6,7 @@ from collections import Counter
 
 from lib2048.course.labs.exercise import LABS
 from lib2048.course.labs.messages import say
-from lib2048.course.labs.seeds import PLAIN, game_of_lab
+from lib2048.course.labs.seeds import PLAIN
 from lib2048.machine.files import read_bytes
 from lib2048.machine.terminal import one_line
 
@@ -104,22 +104,25 @@ def student_of(notebook):
     return "" if name == NOBODY else name
 
 
-def start_line(lab, game=PLAIN):
-    """Return the line by which a lab's notebook begins, and says which game it is of."""
-    return f'labs.start("{lab}")' if game == PLAIN else f'labs.start("{lab}", "{game}")'
+def start_line(lab, rules=PLAIN):
+    """Return the line by which a lab's notebook begins, and says by which rules it is."""
+    return f'labs.start("{lab}")' if rules == PLAIN else f'labs.start("{lab}", "{rules}")'
 
 
-def game_of(notebook, lab):
-    """Return the game that a lab's notebook says that it is of."""
+def rules_in(notebook, lab):
+    """Return the rules that a lab's notebook says that it is written by, their name."""
     text = "\n".join(source(cell) for cell in notebook["cells"] if cell["cell_type"] == "code")
     said = re.search(rf'^labs\.start\("{lab}", "([^"\n]{{1,{MOST_NAME}}})"\)', text, re.MULTILINE)
     return one_line(said[1]) if said else PLAIN
 
 
-def of_other_game(lab, found, game):
-    """Return a list with a line where a lab's notebook is of another game than the class's."""
-    right = game_of_lab(lab, game)
-    return [] if found == right else [say("labs.other_game", lab=lab, found=found, game=right)]
+def of_other_rules(lab, found, right):
+    """Return a list with a line where a lab's notebook is written by other rules than the class's.
+
+    found: of `rules_in`; right: the `LabRules` of the lab.
+    """
+    words = {"lab": lab, "found": found, "game": right.name}
+    return [] if found == right.name else [say("labs.other_game", **words)]
 
 
 def not_attempted(notebook):

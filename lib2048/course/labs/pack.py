@@ -13,17 +13,17 @@ from lib2048.course.labs.exercise import hand_in, of_lab
 from lib2048.course.labs.messages import say
 from lib2048.course.labs.notebook import MOST_MB as MOST_MB_UNPACKED
 from lib2048.course.labs.notebook import (
-    game_of,
     grading,
     lab_of,
     not_attempted,
-    of_other_game,
+    of_other_rules,
     read,
+    rules_in,
     student_of,
     to_bytes,
     without_outputs,
 )
-from lib2048.course.labs.seeds import class_game
+from lib2048.course.labs.seeds import rules_of
 from lib2048.machine.files import read_bytes, write_atomic
 
 MOST_MB = 5
@@ -73,7 +73,7 @@ def pack(lab, folder=".", out=None, student=None):
     if out.is_dir():
         raise ValueError(say("hand_in.out_is_folder", out=out, name=f"{lab}.zip"))
     write_atomic(out, lambda file: file.write(data), len(data))
-    told = of_other_game(lab, game_of(notebook, lab), class_game().name)
+    told = of_other_rules(lab, rules_in(notebook, lab), rules_of(lab))
     return Packed(out, student, sorted(files), told + _missing(lab, notebook, files) + notes)
 
 

@@ -4,10 +4,9 @@ import contextlib
 import copy
 import warnings
 
-from lib2048.course.labs.messages import fill, game_words, say, table_of
+from lib2048.course.labs.messages import fill, say, table_of
 from lib2048.course.labs.notebook import NO_ANSWER, NOT_ATTEMPTED, start_line
-from lib2048.course.labs.seeds import PLAIN, game_of_lab
-from lib2048.game.game import parse_game
+from lib2048.course.labs.seeds import PLAIN, rules_of
 from lib2048.machine.extras import package
 
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
@@ -28,17 +27,18 @@ def quietly():
         yield
 
 
-def in_class(source, lab, game=PLAIN):
-    """Return a source lab as it is in a class of this game, whose rules its texts then tell.
+def in_class(source, lab, game=PLAIN, seed=None):
+    """Return a source lab as it is in a class, whose rules its texts then tell.
 
-    source: a notebook of nbformat 4; game: its name.  What the texts say instead stands in the
-    lab's messages, under `own`, and under `low` for boards of three rows.  Raises ValueError for a
-    text that is not there.
+    source: a notebook of nbformat 4; game, seed: of the class, as `seeds.rules_of` takes them.
+    What the texts say instead stands in the lab's messages, under `own`, and under `low` for boards
+    of three rows.  Raises ValueError for a text that is not there.
     """
-    if (game := game_of_lab(lab, game)) == PLAIN:
+    rules = rules_of(lab, game, seed)
+    if not rules.own:
         return source
-    notebook, words = copy.deepcopy(source), game_words(parse_game(game))
-    edits = [(start_line(lab), start_line(lab, game))]
+    notebook, words = copy.deepcopy(source), rules.words
+    edits = [(start_line(lab), start_line(lab, rules.name))]
     for kind in ("own", "low")[: 1 + (words["rows"] == 3)]:
         texts = table_of(f"{lab}.{kind}")
         names = {key.partition(".")[0]: None for key in texts}

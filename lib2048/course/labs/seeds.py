@@ -19,6 +19,10 @@ LABS_OF_GAMES = ("hw01", "hw02", "hw04")  # the others are of 2048 in every clas
 ODDS_ALONE = ("hw02",)  # it keeps 4x4: what it teaches of bits needs a square
 DRAWN = tuple(f"2048:four={four}{board}" for board in BOARDS for four in ODDS)
 GAMES = (PLAIN, "2048@3x4", *DRAWN)
+# What else a lab draws by the class's seed where its game is another than plain 2048, such as
+# {"hw01": {"largest": (32768, (1024, 2048, 4096))}}: what it is in plain 2048, and what is drawn
+# from.  A lab's texts, cases and right answers are made from these.
+RULES = {}
 
 
 def class_seed():
@@ -48,11 +52,52 @@ def class_game() -> Game:
         raise SystemExit(2) from None
 
 
-def game_of_lab(lab, game):
-    """Return the game that a lab is of in a class of this game; both are names."""
+@dataclass(frozen=True)
+class LabRules:
+    """The rules of a lab in one class.
+
+    game: a `Game`; more: {name: value} of what `RULES` has for the lab; own: whether they differ
+    from those of plain 2048.
+    """
+
+    game: Game
+    more: dict
+    own: bool
+
+    @property
+    def name(self):
+        """How they are written: "2048:four=0.2@3x4, largest=4096"; in a plain class "2048"."""
+        more = [f"{name}={value}" for name, value in self.more.items() if self.own]
+        return ", ".join([self.game.name, *more])
+
+    @property
+    def words(self):
+        """The words that they give to messages and notebooks."""
+        game, four = self.game, round(float(self.game.four), 6)
+        cells = game.rows * game.columns
+        return {
+            "game": game.name, "rows": game.rows, "columns": game.columns, "cells": cells,
+            "last": cells - 1, "two": round(1 - four, 6), "four": four,
+            "four_percent": f"{100 * four:g} %", "rules": self.name,
+        } | self.more  # fmt: skip
+
+
+def rules_of(lab, game=None, seed=None):
+    """Return the `LabRules` of a lab in a class.
+
+    game: of the class, its name; seed: the class's; by default those of this process.
+    """
+    game = class_game().name if game is None else game
+    own, drawn = game != PLAIN, variant("", seed)
+    more = {
+        name: drawn.choose(f"{lab} {name}", options, 1)[0] if own else plain
+        for name, (plain, options) in RULES.get(lab, {}).items()
+    }
     if lab not in LABS_OF_GAMES:
-        return PLAIN
-    return game.partition("@")[0] if lab in ODDS_ALONE else game
+        game = PLAIN
+    if lab in ODDS_ALONE:
+        game = game.partition("@")[0]
+    return LabRules(parse_game(game), more, own and bool(more or game != PLAIN))
 
 
 def game_for(name, seed=None):
