@@ -4,16 +4,19 @@ Both are observations, not guesses: "only the reward differs", "it is twice the 
 exactly where the board is its own mirror image".
 """
 
+import itertools
 import numbers
 from typing import NamedTuple
 
 import numpy as np
 
+from lib2048.course.labs.messages import say
 from lib2048.course.labs.outcomes import RETURNED, equal
 from lib2048.game.board import to_exponents
 
 FEW = 3  # cases: from less nobody shall conclude on which ones it fails
 FIT = 0.85  # of the cases with a feature fail, of those without it none
+MOST_RIGHT = 0.4  # of the right cases lie outside a feature, which is then worth to be said
 
 
 class Tried(NamedTuple):
@@ -227,30 +230,41 @@ def _exponents(value):
 
 def _which(exercise, tried):
     """Return by what wrong cases can be told from right ones, as a list of at most one message."""
-    table = [_features(exercise, one.case) for one in tried]
-    names = set.intersection(*(set(row) for row in table))
     wrong = np.array([one.wrong for one in tried])
-    best, found = (FIT, 0), []
-    for name in sorted(names):
+    tests = list(_tests([_features(exercise, one.case) for one in tried], wrong))
+    both = (
+        (f"{first}, and where {other}", inside & narrower)
+        for (first, inside), (other, narrower) in itertools.combinations(tests, 2)
+    )
+    for fit, some in ((FIT, tests), (1, both)):
+        some = [(wrong.sum() / inside.sum(), said) for said, inside in some]
+        best, said = max(some, default=(0, ""), key=lambda pair: pair[0])
+        if best >= fit:
+            return [["place.where", {"feature": said}]]
+    outside, said = max(((~inside).sum(), said) for said, inside in tests) if tests else (0, "")
+    if outside >= max(FEW, MOST_RIGHT * (~wrong).sum()):
+        return [["place.right", {"feature": said}]]
+    return []
+
+
+def _tests(table, wrong):
+    """Yield (what is said, which cases it holds for) of all that holds for each wrong case.
+
+    table: of the features of each case.
+    """
+    for name in sorted(set.intersection(*map(set, table))):
         values = np.array([row[name] for row in table], float)
-        bad, good = values[wrong], values[~wrong]
-        tests = [("where", values == bad[0], bad[0])] if len({*bad}) == 1 else []
-        tests += [("at_least", values >= bad.min(), bad.min())]
-        tests += [("at_most", values <= bad.max(), bad.max())]
-        for way, inside, limit in tests:
-            fit = wrong.sum() / inside.sum(), -len(tests)
-            if inside.all() or (~inside).sum() < min(FEW, len(good)) or fit <= best:
-                continue
-            best, found = fit, [_said(exercise, name, way, limit)]
-    return found
-
-
-def _said(exercise, name, way, limit):
-    """Return the message that wrong cases are those where a feature is so."""
-    key, _, argument = name.partition(" ")
-    if key == "yes":  # a feature of yes and no, of the exercise or of ours
-        return ["place.where_yes" if limit else "place.where_no", {"feature": argument}]
-    return [f"place.{way}", {"feature": name, "limit": f"{limit:g}"}]
+        bad = values[wrong]
+        if name.startswith("yes "):
+            tests = [("yes" if bad[0] else "no", values == bad[0])] if len({*bad}) == 1 else []
+        else:
+            tests = [("at_least", values >= bad.min()), ("at_most", values <= bad.max())]
+            tests[:0] = [("is", values == bad[0])] if len({*bad}) == 1 else []
+        limits = {"is": bad[0], "at_least": bad.min(), "at_most": bad.max()}
+        for way, inside in tests:
+            if not inside.all():
+                words = {"feature": name.removeprefix("yes "), "limit": f"{limits.get(way, 0):g}"}
+                yield say(f"place.feature_{way}", **words), inside
 
 
 def _features(exercise, case):
@@ -278,7 +292,17 @@ def _of_numbers(name, value):
         f"the last number in `{name}`": value[-1],
         f"yes two neighbours in `{name}` are equal": any(a == b for a, b in zip(value, value[1:])),
         f"yes `{name}` holds a 0": 0 in value,
+        f"yes `{name}` holds two equal numbers with only zeros between": _meets(value) > 0,
+        f"yes `{name}` holds several pairs of equal numbers with only zeros between": _meets(value)
+        > 1,
+        f"yes three equal numbers in `{name}` have only zeros between": _meets(value, 3) > 0,
     }
+
+
+def _meets(value, count=2):
+    """Return how often so many equal numbers follow each other, zeros left out."""
+    some = [each for each in value if each]
+    return sum(len({*some[at : at + count]}) == 1 for at in range(len(some) - count + 1))
 
 
 def _of_board(name, board, packed):
