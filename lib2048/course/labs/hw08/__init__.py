@@ -5,15 +5,18 @@ In a class with rules of its own a dead end is worth other points than 0, and 4s
 its game.
 """
 
+import copy
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
-from numbers import Integral, Real
+from numbers import Integral
 
 import numpy as np
 
+from lib2048.course.labs import seeds
 from lib2048.course.labs.exercise import Exercise, changed, wrong_if
 from lib2048.course.labs.hw04 import random_game
+from lib2048.course.labs.outcomes import text_of
 from lib2048.course.labs.seeds import ODDS, rules_of
 from lib2048.game.board import (
     afterstates,
@@ -23,6 +26,7 @@ from lib2048.game.board import (
     symmetries,  # noqa: F401  and so does this
     to_exponents,
 )
+from lib2048.game.spec import ACTIONS
 
 RULES = rules_of("hw08")
 FOUR, DEAD = float(RULES.game.four), RULES.more["dead"]
@@ -203,11 +207,12 @@ def depths(random):
 def choices(random):
     """Return states with a depth; no two boards are worth the same, so there are few ties."""
     cases = [*_known(OVER, 1, OWN), *_known(OVER[:1], 2, FIFTY)]
+    cases += [*_known([STUCK], 1, OWN), *_known([STUCK], 1, LEVEL)]
     for plies in (1, 2):
-        cases += [*_known([TIED], plies, FIFTY), *_known([STUCK], plies, OWN)]
-        cases += [*_known([TIED], plies, FAR), *_known([SEVERAL, STUCK], plies, LEVEL)]
+        cases += [case for value in (FIFTY, FAR) for case in _known([TIED], plies, value)]
+        cases += _known([SEVERAL], plies, LEVEL)
         cases += _known(FULL, plies, OWN)
-    boards, full = _drawn(random, 0, 20, most=5), _drawn(random, 0, 6, least=0, most=1)
+    boards, full = _drawn(random, 0, 20, most=5), _drawn(random, 0, 5, least=0, most=1)
     for value in (OWN, LEVEL):
         cases += _known(FULL, 3, value)
         cases += [(board, 1, value) for board in boards]
@@ -227,32 +232,43 @@ def questions(random):
 
     Each of the value functions comes with a table of its own.
     """
-    narrow = [from_tiles(rows) for rows in NARROW]
+    narrow, mirrored = [from_tiles(rows) for rows in NARROW], from_tiles(MIRRORED)
     boards = narrow + _drawn(random, 1, 3, 2, 3)
-    cases = [(board, (0, 0), (OWN,)) for board in narrow]
-    cases += [(board, (0, 1, 0), (OWN, CORNER)) for board in [*boards, from_tiles(CORNERS)]]
+    cases = [(board, (0, 0), (OWN,)) for board in (mirrored, *narrow)]
+    cases += [(board, (0, 1, 0), (OWN, CORNER)) for board in (*boards, from_tiles(CORNERS))]
     cases += [(board, (1, 2, 1), (OWN,)) for board in boards]
     cases += [(board, (2, 1, 0), (OWN, ROOM)) for board in narrow]
-    cases += _known(RISKY, (1, 1), (OWN,))
-    return [*cases, (from_tiles(MIRRORED), (1, 0), (OWN,))]
+    cases += [(mirrored, (1, 0), (OWN,)), *_known(RISKY, (1, 1), (OWN,))]
+    return [(*case, {}) for case in cases]
 
 
 # ---------------------------------------------------------------- how it is judged
 
 
-def number_of_dead_end(case, worth):
-    """Judge what `best` says: a number for a dead end is that of the class."""
-    dead = not afterstates(case[0]) and isinstance(worth, Real) and abs(worth) < 1e30
-    wrong_if(dead and worth != DEAD, "dead", got=f"{worth:g}" if dead else "")
-    return worth
+def of_values(case):
+    """Return by what the values of a case may be told from those of others."""
+    value = case[-1]
+    return {
+        "yes all boards have the same value": value in (FIFTY, BELOW, FAR),
+        "yes all values are below 0": value in (BELOW, FAR, LEVEL),
+    }
+
+
+def of_spawns(case):
+    """Return by what the case of an afterstate may be told from others."""
+    ends = expected(case[0], lambda state: not afterstates(state)) > 0
+    return of_values(case) | {"yes a spawn may end the game": ends}
 
 
 def first_choice(case, action):
-    """Return the action that was chosen; any of several equally good ones counts as the first."""
-    worth = _worths(*case)
-    wrong_if(not worth and action is not None, "dead_end", got=repr(action)[:40])
-    wrong_if(worth and action is None, "none")
-    return first_of_equals(action, worth)
+    """Return which action was chosen; any of several equally good ones counts as the first."""
+    worth, got = _worths(*case), text_of(action)[:40]
+    wrong_if(not worth and action is not None, "dead_end", got=got)
+    if not worth:
+        return "None"
+    wrong_if(not isinstance(action, Integral) or action not in range(4), "no_action", got=got)
+    action = first_of_equals(action, worth)
+    return f"{action}, {ACTIONS[action]}"
 
 
 def first_of_equals(action, worth):
@@ -262,14 +278,14 @@ def first_of_equals(action, worth):
     return first if is_known and np.isclose(worth[action], worth[first], 1e-6, 1e-6) else action
 
 
-def answered(tabled, afterstate, plies, values):
+def answered(tabled, afterstate, plies, values, table):
     """Ask for several depths with one table, and another one for each of the value functions.
 
     Returns [(answers, how often one board was looked up, entries of the table)], one for each.
     """
     found = []
     for value in values:
-        table, looked_up = {}, Counter()
+        table, looked_up = copy.copy(table), Counter()
 
         def counting(board, value=value, looked_up=looked_up):
             looked_up[int(board)] += 1
@@ -281,20 +297,11 @@ def answered(tabled, afterstate, plies, values):
 
 
 def kept(case, found):
-    """Return the answers, and how often one board was looked up, for each of the tables."""
+    """Return all answers, and how often one board was looked up with one table at most."""
     for answers, most, entries in found:
         wrong_if(None in answers, "no_return")
         wrong_if(most <= 1 and not entries, "own_cache")
-    return [(answers, most) for answers, most, _ in found]
-
-
-def tell_kept(case, found):
-    """Say what was answered, and how often a board was looked up."""
-    lines = []
-    for answers, most in found:
-        numbers = (f"{a:.7g}" if isinstance(a, Real) else f"{a}" for a in answers)
-        lines.append(f"{', '.join(numbers)}; most look-ups of one board: {most}")
-    return "; with another table ".join(lines)
+    return [each for answers, *_ in found for each in answers], max(most for _, most, _ in found)
 
 
 # ---------------------------------------------------------------- the exercises
@@ -319,7 +326,16 @@ OF_BEST = {  # mistakes in the max layer
     "of_state": ("value(after)", "value(state)"),
     "by_reward": (f"max(({PAYS}", "sum(max(((reward, value(after))",
                   "default=DEAD)", "default=(0, DEAD)))"),
+    "by_value": (f"max(({PAYS}", "sum(max(((value(after), reward)",
+                 "default=DEAD)", "default=(0, DEAD)))"),
+    "worst": ("max((", "min(("),
+    "not_all": ("max((", "next((", "default=DEAD", "DEAD"),
+    "not_all but_first": ("afterstates(state)", "afterstates(state)[1:]"),
+    "not_all but_last": ("afterstates(state)", "afterstates(state)[:-1]"),
+    "not_all three": ("afterstates(state)", "afterstates(state)[:3]"),
+    "rounded": ("value(after)", "int(value(after))"),
 }  # fmt: skip
+POINTS = sorted({0, -1, -1000, *seeds.RULES["hw08"]["dead"][1]} - {DEAD})  # of other classes
 ADDED, NUMBER = "total += chance * worth(state)", " / len(empty)"
 OTHER_ODDS = [odds for odds in (*ODDS, "0.1") if float(odds) != FOUR]
 OF_EXPECTED = {  # and in the chance layer
@@ -339,7 +355,17 @@ OF_EXPECTED = {  # and in the chance layer
     "first_cell": ("in empty:", "in empty[:1]:", NUMBER, ""),
     "first_cell share": ("in empty:", "in empty[:1]:"),
     "no_tile": ("worth(state)", "worth(afterstate)"),
-} | {f"odds {odds}": ("FOUR", odds) for odds in OTHER_ODDS}  # fmt: skip
+    "only_fours": ("1 - FOUR", "0.0", "FOUR", "1.0"),
+    "weights": ("1 - FOUR", "1.0"),
+    "left_out": ("in empty:", "in empty[1:]:"),
+    "left_out last": ("in empty:", "in empty[:-1]:"),
+    "full": ("if exponent == 0]", "]"),
+    "cells": ("4 * cell", "4 * (15 - cell)"),
+    "cells columns": ("4 * cell", "4 * (cell % 4 * 4 + cell // 4)"),
+    "cells bits": ("4 * cell", "cell"),
+    "rounded": (NUMBER, " // len(empty)"),
+    "rounded worth": ("worth(state)", "int(worth(state))"),
+}  # fmt: skip
 LAYERS = {"best": (best, OF_BEST), "expected": (expected, OF_EXPECTED)}
 
 
@@ -356,51 +382,49 @@ def _inside(truth, **names):
 _infinite = changed(best, *OF_BEST["dead_end"])
 _lowest = changed(best, *OF_BEST["lowest"])
 LARGEST = "return max(worth, key=worth.get, default=None)"
-FROM_0 = "most = max([0.0, *worth.values()])\n    return next((a for a in worth if worth[a] == most)"
+FROM_0 = (
+    "most = max([0.0, *worth.values()])\n    return next((a for a in worth if worth[a] == most)"
+)
 KEY = "int(afterstate), plies"
 STATE_KEY = "(int(state), plies - 1)"
 LOOKED = "    if key not in table:"
 
 EXERCISES = [
     Exercise(
-        "hw08", best, parts={
+        "hw08", best, features=of_values, parts={
             "open": open_states,
             "dead ends": lambda random: [case for v in (FIFTY, OWN) for case in _known(OVER, v)],
         },
-        mistakes=OF_BEST,
+        mistakes=OF_BEST | {
+            f"dead {points}": changed(best, "default=DEAD", f"default={points}")
+            for points in POINTS
+        },
         slips={
-            "worst": ("max((", "min(("),
-            "first": ("max((", "next((", "default=DEAD", "DEAD"),
-            "not_the_first": ("afterstates(state)", "afterstates(state)[1:]"),
-            "not_the_last": ("afterstates(state)", "afterstates(state)[:-1]"),
-            "three": ("afterstates(state)", "afterstates(state)[:3]"),
             "raises": (", default=DEAD", ""),
             "none": ("default=DEAD", "default=None"),
-            "whole": ("value(after)", "int(value(after))"),
             "merges": ("reward + ", "(reward > 0) + "),
-            "by_value": (f"max(({PAYS}", "sum(max(((value(after), reward)",
-                         "default=DEAD)", "default=(0, DEAD)))"),
+            "tile": ("reward + ", "reward / 2 + "),
+            "pair": (f"({PAYS} for _", f"(({PAYS}, _) for _", "default=DEAD", "default=(DEAD, 0)"),
         },
-        verdict=number_of_dead_end,
     ),
     Exercise(
-        "hw08", expected, chances, mistakes=OF_EXPECTED,
+        "hw08", expected, chances, features=of_spawns,
+        mistakes=OF_EXPECTED | {
+            f"odds {odds}": changed(expected, "FOUR", odds) for odds in OTHER_ODDS
+        },
         slips={
-            "only_fours": ("1 - FOUR", "0.0", "FOUR", "1.0"),
-            "more_than_1": ("1 - FOUR", "1.0"),
-            "not_the_first": ("in enumerate(", "in list(enumerate(", "if exponent == 0]",
-                              "][1:]", "to_exponents(afterstate))", "to_exponents(afterstate)))"),
-            "cells": ("4 * cell", "4 * (15 - cell)"),
-            "columns": ("4 * cell", "4 * (cell % 4 * 4 + cell // 4)"),
-            "bits": ("4 * cell", "cell"),
             "eights": ("(2, FOUR", "(3, FOUR"),
-            "whole": ("worth(state)", "int(worth(state))"),
-            "floor": (NUMBER, " // len(empty)"),
-            "all_cells": ("if exponent == 0]", "]"),
+            "twos_twice": ("(2, FOUR", "(1, FOUR"),
+            "left_out and_counted": ("in enumerate(", "in list(enumerate(", "if exponent == 0]",
+                                     "if exponent == 0][1:]", "(afterstate))", "(afterstate)))"),
+            "squared": (NUMBER, " / len(empty) ** 2"),
+            "last": ("total += ", "total = "),
+            "signed": ("np.uint64(afterstate) | np.uint64(exponent << 4 * cell)",
+                       "np.uint64((int(afterstate) & (1 << 63) - 1) | (exponent << 4 * cell))"),
         },
     ),
     Exercise(
-        "hw08", ahead, depths,
+        "hw08", ahead, depths, features=of_spawns,
         mistakes={
             "no_last_max": ("    return expected(\n", "    if plies == 1:\n        return "
                             "expected(afterstate, value)\n    return expected(\n"),
@@ -410,8 +434,14 @@ EXERCISES = [
             "too_short": lambda a, plies, value: ahead(a, max(plies - 1, 0), value),
             "one_ply": lambda a, plies, value: ahead(a, min(plies, 1), value),
             "two_plies": lambda a, plies, value: ahead(a, min(plies, 2), value),
-            "discounted": ("ahead(after, plies - 1, value)", "0.99 * ahead(after, plies - 1, value)"),
-        },
+            "discounted": ("ahead(after, plies", "0.99 * ahead(after, plies"),
+        } | _inside(
+            ahead,
+            best=("no_reward", "reward_twice", "starts_at_0", "dead_end", "lowest", "mean", "stuck",
+                  "illegal", "by_reward", "worst"),
+            expected=("half", "only_twos", "luckiest", "unluckiest", "alive", "first_cell share",
+                      "not_divided", "left_out"),
+        ),
         slips={
             "two_less": ("plies == 0", "plies <= 0", "plies - 1", "plies - 2"),
             "always_1": ("plies - 1", "0"),
@@ -420,46 +450,44 @@ EXERCISES = [
                       "    if (key := int(afterstate)) not in known:\n        known[key] = "
                       "value(afterstate)\n    if plies == 0:\n        return known[key]\n"
                       "    if plies == 0:"),
-        } | _inside(
-            ahead,
-            best=("no_reward", "reward_twice", "starts_at_0", "dead_end", "lowest", "mean", "stuck",
-                  "illegal", "by_reward"),
-            expected=("half", "only_twos", "luckiest", "unluckiest", "alive", "first_cell share"),
-        ),
+        },
     ),
     Exercise(
-        "hw08", choose, choices,
+        "hw08", choose, choices, features=of_values,
         mistakes={
             "no_reward": ("reward + ahead", "ahead"),
             "reward_twice": ("reward + ahead", "2 * reward + ahead"),
             "discounted": ("reward + ahead", "reward + 0.99 * ahead"),
             "discounted 0.9": ("reward + ahead", "reward + 0.9 * ahead"),
             "before": ("ahead(after", "ahead(board"),
+            "before reward_only": (" + ahead(after, plies - 1, value)", ""),
             "too_deep": ("plies - 1", "plies"),
             "one_ply": ("plies - 1", "0"),
             "two_plies": ("plies - 1", "min(plies - 1, 1)"),
             "worst": ("max(", "min("),
+            "first": (LARGEST, "return next(iter(worth), None)"),
+            "first last": (LARGEST, "return max(worth, default=None)"),
+            "numbers": (LARGEST, "return (max(worth, key=worth.get) + 2) % 4 if worth else None"),
+            "numbers 3": (LARGEST, "return 3 - max(worth, key=worth.get) if worth else None"),
             "starts_at_0": (LARGEST, f"{FROM_0}, 0 if worth else None)"),
-            "starts_at_0 low": (LARGEST, f"{FROM_0}, -1 if worth else None)"),
             "place": (LARGEST, "worths = list(worth.values())\n    "
                       "return worths.index(max(worths)) if worths else None"),
         },
         slips={
-            "first": (LARGEST, "return next(iter(worth), None)"),
-            "reward_only": (" + ahead(after, plies - 1, value)", ""),
             "dead_end": ("default=None", "default=0"),
             "minus_1": ("default=None", "default=-1"),
             "raises": (", default=None", ""),
             "worth": (LARGEST, "return max(worth.values(), default=None)"),
             "none": (LARGEST, f"{FROM_0}, None)"),
+            "no_action": (LARGEST, f"{FROM_0}, -1 if worth else None)"),
             "ties": (LARGEST, "most = [a for a in worth if worth[a] == max(worth.values())]\n    "
                      "return most[0] if len(most) == 1 else None"),
-            "counted_down": (LARGEST, "return 3 - max(worth, key=worth.get) if worth else None"),
         },
-        verdict=first_choice,
+        outcome=lambda choose, *case: choose(*case), verdict=first_choice,
+        tell=lambda case, action: action,
     ),
     Exercise(
-        "hw08", deeper, parts={
+        "hw08", deeper, features=of_spawns, parts={
             "dead ends": lambda random: _known(RISKY, FIFTY),
             "states": what_v_knows,
         },
@@ -469,21 +497,21 @@ EXERCISES = [
             "afterstates": ("expected(after, value)", "value(after)"),
             "both": ("best(", "_lowest(", "expected(after, value)", "value(after)"),
             "one_ply": lambda afterstate, value: expected(afterstate, value),
-            "of_states": ("expected(after, value)", "value(state)"),
-        },
-        slips={
             "no_chance": lambda afterstate, value: best(afterstate, lambda a: expected(a, value)),
-            "no_max": ("best(state, lambda after: expected(after, value))", "value(state)"),
-            "once_more": ("expected(after, value)", "deeper(after, value)"),
+            "of_states": ("expected(after, value)", "value(state)"),
         } | _inside(
             deeper,
             best=("no_reward", "reward_only", "reward_twice", "discounted", "starts_at_0", "mean",
-                  "illegal", "by_reward"),
-            expected=("half", "not_divided", "alive", "luckiest", "first_cell share"),
+                  "illegal", "by_reward", "worst"),
+            expected=("half", "not_divided", "alive", "luckiest", "first_cell share", "left_out"),
         ),
+        slips={
+            "no_max": ("best(state, lambda after: expected(after, value))", "value(state)"),
+            "once_more": ("(after, value)", "(after, lambda state: best(state, value))"),
+        },
     ),
     Exercise(
-        "hw08", tabled, questions, outcome=answered, verdict=kept, tell=tell_kept,
+        "hw08", tabled, questions, outcome=answered, verdict=kept,
         mistakes={
             "no_table": lambda afterstate, plies, value, table: ahead(afterstate, plies, value),
             "no_table handed": (", value, table)  # noqa", ", value, {})  # noqa"),
@@ -500,19 +528,21 @@ EXERCISES = [
                                    "return table[key]\n", "value(afterstate)\n        )\n"),
             "own_cache": ("    key =", "    table = tabled.__dict__.setdefault('known', {})\n"
                           "    key ="),
-        },
+        } | _inside(tabled, best=("reward_twice", "lowest"), expected=("alive", "only_twos")),
         slips={
             "float": ("int(afterstate)", "float(afterstate)"),
             "low_half": ("int(afterstate)", "int(afterstate) & 0xFFFFFFFF"),
             "high_half": ("int(afterstate)", "int(afterstate) >> 32"),
-            "deeper_will_do": (LOOKED, "    for other in range(plies, 4):\n        if (key[0], other) "
-                               "in table:\n            return table[key[0], other]\n" + LOOKED),
+            "deeper_will_do": (LOOKED, "    for k in range(plies, 4):\n        if (key[0], k) in "
+                               "table:\n            return table[key[0], k]\n" + LOOKED),
             "tiles": ("int(afterstate)", "tuple(sorted(to_exponents(afterstate).tolist()))"),
             "any_depth": (KEY, "int(afterstate), plies > 0"),
             "whole": ("value(afterstate)\n", "int(value(afterstate))\n"),
             "fives": (LOOKED, "    if len(table) > 5:\n        table.clear()\n" + LOOKED),
             "leaf": ("below = lambda after: tabled(after, plies - 1, value, table)",
                      "below = value"),
-        } | _inside(tabled, best=("reward_twice", "lowest"), expected=("alive", "only_twos")),
+        },
+        show={"table": "hidden"},
+        result={"answers": "text", "most look-ups of one board": "text"},
     ),
 ]  # fmt: skip
