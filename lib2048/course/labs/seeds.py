@@ -24,7 +24,7 @@ GAMES = (PLAIN, "2048@3x4", *DRAWN)
 # {"hw01": {"largest": (32768, (1024, 2048, 4096))}}: what it is in plain 2048, and what is drawn
 # from.  A lab's texts, cases and right answers are made from these.
 RULES = {
-    "hw08": {"dead": (0, tuple(range(-5, -125, -5)))},  # what a state without an action is worth
+    "hw08": {"dead": (0, tuple(range(-5, -125, -5)))}  # what a state without an action is worth
 }
 
 
