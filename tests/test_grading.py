@@ -22,7 +22,7 @@ import pytest
 
 from lib2048.cli import main
 from lib2048.course.labs import course_folder as courses
-from lib2048.course.labs import grading, looks, marks, worker
+from lib2048.course.labs import grading, looks, marks, safekeeping, worker
 from lib2048.course.labs.collect import collect
 from lib2048.course.labs.course_folder import generate
 from lib2048.course.labs.exercise import LABS, of_lab
@@ -31,6 +31,7 @@ from lib2048.course.labs.pack import pack
 from lib2048.course.labs.release import full as full_of
 from lib2048.course.labs.restoring import restored
 from lib2048.course.labs.running import TimeLimits
+from lib2048.machine.child import Ended
 from lib2048.machine.source_text import source_of
 
 pytest.importorskip("nbgrader")
@@ -234,20 +235,126 @@ def odd_folders(submitted):
 
 
 @pytest.fixture
-def odd(ready, tmp_path, monkeypatch):
-    """Return the folder of a course with odd hand-ins, and what is to be said of each."""
+def unrun(ready, tmp_path, monkeypatch):
+    """Return the folder of a course where no cell runs: a worker works in this process."""
 
     async def run(*_):
         return [], {}, None
 
-    def ask(self, child, desk):  # in this process
+    def ask(self, child, desk):
         return worker.work(self.message(desk, self.limits))
 
     monkeypatch.setattr(worker, "run", run)
     monkeypatch.setattr(worker, "make_ready", lambda lab: None)
     monkeypatch.setattr(grading._Grading, "ask", ask)
     shutil.copytree(ready, tmp_path / "course")
-    return tmp_path / "course", odd_folders(tmp_path / "course" / "submitted")
+    return tmp_path / "course"
+
+
+@pytest.fixture
+def odd(unrun):
+    """Return the folder of a course with odd hand-ins, and what is to be said of each."""
+    return unrun, odd_folders(unrun / "submitted")
+
+
+@pytest.fixture
+def three(unrun):
+    """Return the folder of a course with three hand-ins: a, b and c."""
+    for student in "abc":
+        path = unrun / "submitted" / student / "hw01" / "hw01.ipynb"
+        path.parent.mkdir(parents=True)
+        path.write_bytes(handins.data(handins.filled(student)))
+    return unrun
+
+
+def let(monkeypatch, act):
+    """Let something happen whenever a hand-in is worked on: act(grading, its folder)."""
+    usual = grading._Grading.ask
+
+    def ask(self, child, desk):
+        act(self, desk)
+        return usual(self, child, desk)
+
+    monkeypatch.setattr(grading._Grading, "ask", ask)
+
+
+def noted(course):
+    return {row["Student"]: row["Note"] for row in exported(course)}
+
+
+def test_what_one_deletes_of_others_is_restored_and_named(three, monkeypatch):
+    target = three / "elsewhere.txt"
+
+    def harm(self, desk):
+        shutil.rmtree(three / "submitted" / "a", ignore_errors=True)
+        path = three / "submitted" / "b" / "hw01" / "hw01.ipynb"
+        path.unlink(missing_ok=True)
+        target.write_text("mine")
+        path.symlink_to(target)
+
+    before = (three / "submitted" / "a" / "hw01" / "hw01.ipynb").read_bytes()
+    let(monkeypatch, harm)
+    grading.grade("hw01", three)
+    assert (three / "submitted" / "a" / "hw01" / "hw01.ipynb").read_bytes() == before
+    assert not (three / "submitted" / "b" / "hw01" / "hw01.ipynb").is_symlink()
+    assert target.read_text() == "mine"
+    notes = noted(three)
+    assert all("are restored: submitted/" in notes[student] for student in "ab")
+    assert notes["c"] == ""
+
+
+def test_other_marks_in_the_gradebook_and_vanished_work_are_named(three):
+    grading.grade("hw01", three)
+    assert {row["By checks"] for row in exported(three)} == {"0"}  # no cell has run
+
+    task = grading._Grading(courses.open_course(three), "hw01", 1, TimeLimits(), print)
+    task.marks = {"a": {"slide-rows": 0.0}, "b": {"slide-rows": 0.0}}
+    with task.course.gradebook() as book:
+        book.find_grade("slide-rows", "hw01", "hw01", "a").auto_score = 2
+        book.db.commit()
+    task.look_after()
+    shutil.rmtree(three / "autograded" / "c")
+    rows = noted(three)
+    assert "other marks than the grader gave" in rows["a"] and "slide-rows" in rows["a"]
+    assert rows["b"] == "" and "It was handed in, and is not graded" in rows["c"]
+
+
+def test_who_was_hurt_beside_others_is_graded_again_alone(three, monkeypatch):
+    calls = []
+
+    def harm(self, desk):
+        calls.append(len(self.children))
+        time.sleep(0.2)
+        if len(calls) < 3:
+            raise Ended("ended the process (killed)")
+
+    let(monkeypatch, harm)
+    told = []
+    done = grading.grade("hw01", three, processes=2, tell=told.append)
+    assert [one.notes for one in done] == [[], [], []] and len(calls) == 5 and calls[-2:] == [1, 1]
+    assert not list(three.glob(".grading*"))
+
+
+@pytest.mark.parametrize("alone", [False, True])
+def test_a_grading_that_was_killed_names_whom_it_was_at(three, alone):
+    left = json.dumps({"running": ["a"], "alone": alone})
+    (three / ".grading-hw01.json").write_text(left)
+    told = []
+    done = grading.grade("hw01", three, tell=told.append)
+    assert "while it graded a:" in told[0]
+    assert [line.partition(":")[0] for line in told[1:]][-1] == "a"
+    assert done[0].failed == alone and ("ended the whole grading" in noted(three)["a"]) == alone
+
+
+def test_files_that_are_too_many_to_be_kept_are_named_when_they_change(tmp_path, monkeypatch):
+    monkeypatch.setattr(safekeeping, "MOST_BYTES", 10)
+    kept = safekeeping.Kept(tmp_path)
+    files = {Path("a"): b"12345", Path("b"): b"1234567"}
+    assert not kept.keep("s", tmp_path, files)
+    for name, data in files.items():
+        (tmp_path / name).write_bytes(data + b"!")
+    first, second = kept.restore()["s"]
+    assert "are restored: a" in first and "too large to be restored: b" in second
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="fifos and links, where there are such")

@@ -30,6 +30,7 @@ from lib2048.machine.files import read_bytes, write_atomic
 
 MOST_MB = 5
 LIST = "manifest.json"
+MADE = r"^def\s+(\w+)|^(\w+) *=(?!.*\buse\()"  # a line that makes a function, and not by `use`
 # What a lab may want beside the notebook, by how the files are called.
 KINDS = {
     "report": ("report.pdf", "report.md", "report.docx", "report.odt", "report.html"),
@@ -148,7 +149,7 @@ def _lost(lab, notebook):
     asked = [(one, part) for one in exercises for part in (one.parts or {None: None})]
     tests = [f"{one.name} ({part})" if part else one.name for one, part in asked
              if not any(_checks(code, one, part) for code in codes)]  # fmt: skip
-    named = {name for code in codes for name in re.findall(r"^(?:def\s+)?(\w+)\b", code, re.M)}
+    named = {name for pair in re.findall(MADE, text, re.MULTILINE) for name in pair}
     functions = [one.function for one in exercises if one.function not in named]
     notes = any(grading(cell) for cell in notebook["cells"])
     lines = [say("hand_in.notes_lost")] if text and not notes else []
