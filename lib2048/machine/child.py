@@ -342,7 +342,8 @@ def load_all(text):
     linecache.cache[name] = (len(text), None, lines, name)
     room = {"__name__": None}
     exec(compile(text, name, "exec", dont_inherit=True), room)
-    return Loaded(room["FUNCTIONS"], room.get("ROOMS", [room]), room.get("CELLS", []))
+    places = room.get("PLACES")
+    return Loaded(room["FUNCTIONS"], *((places.rooms, places.cells) if places else ([room], [])))
 
 
 def _serve(orders, answers):

@@ -3,7 +3,6 @@
 import hashlib
 
 from lib2048.course.labs.checks import ask_judge, attempt
-from lib2048.course.labs.hw04.planted_bugs import BUGS
 from lib2048.course.labs.messages import say
 from lib2048.course.labs.result import Failed
 from lib2048.course.labs.seeds import variant
@@ -12,7 +11,12 @@ from lib2048.machine.data import data
 from lib2048.machine.extras import told
 
 LETTERS = "ABC"
-CHOICE = [bug for bug in BUGS if bug != "none"]
+# Exhibits of the museum that can be told apart: a test compares the recorded scores of each with
+# those of the right learner and of all others.
+CHOICE = (
+    "one_image", "by_eight", "first_tuple", "last_not_taught", "own_reward", "no_reward_in_target",
+    "no_reward_in_choice", "clipped", "learns_states",
+)  # fmt: skip
 
 
 def autopsy(student):
