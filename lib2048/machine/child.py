@@ -95,7 +95,9 @@ class Child(contextlib.AbstractContextManager):
     next order starts a fresh one.
     """
 
-    def __init__(self):
+    def __init__(self, environment=None):
+        """environment: {name: text} that it has beside ours."""
+        self._environment = environment or {}
         self._process = self._lines = self._printed = None
         _children.add(self)
 
@@ -147,6 +149,7 @@ class Child(contextlib.AbstractContextManager):
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
+            env=os.environ | self._environment,
             **ALONE,
         )
         self._lines, self._printed = _lines(process.stdout), _Printed(process.stderr)
@@ -339,7 +342,8 @@ def load_all(text):
     linecache.cache[name] = (len(text), None, lines, name)
     room = {"__name__": None}
     exec(compile(text, name, "exec", dont_inherit=True), room)
-    return Loaded(room["FUNCTIONS"], room.get("ROOMS", [room]), room.get("CELLS", []))
+    places = room.get("PLACES")
+    return Loaded(room["FUNCTIONS"], *((places.rooms, places.cells) if places else ([room], [])))
 
 
 def _serve(orders, answers):
