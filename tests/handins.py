@@ -107,6 +107,18 @@ def check_changed(name, edits, part=None):
     return check_text(find(name), text + 'FUNCTIONS = {"function": answer}', part, lab_seed())
 
 
+def answers(texts):
+    """Return the functions of a text, each as a text of its own."""
+    return [f"def {one}" for one in texts.split("\ndef ")[1:]]
+
+
+def check_answer(lab, text, part=None):
+    """Check a text whose last function is an answer to the exercise of its name."""
+    name = text.rpartition("\ndef ")[2].partition("(")[0]
+    text += f'\nFUNCTIONS = {{"function": {name}}}'
+    return check_text(find(f"{lab}.{name}"), text, part, lab_seed())
+
+
 def said(lab, name, function, key, part=None):
     """Assert that an answer fails by a message, of the exercise or of all labs.
 
