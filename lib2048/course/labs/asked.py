@@ -20,8 +20,6 @@ from lib2048.course.labs.messages import say
 from lib2048.course.labs.result import FAILED, NOT_ATTEMPTED, PASSED, Checked, Failed
 
 STUDENT = "STUDENT"  # what the line of a notebook calls whose it is
-IMPORTED = re.compile(r"^from (lib2048\.\S+) import (\w+) as (__\d+)$", re.MULTILINE)
-FUNCTION = re.compile(r"^FUNCTIONS = \{'\w+': (__\d+)[,}]", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -130,9 +128,17 @@ def _of_hw04(asked, text, student, seed):
 
 def is_ours(text, exercise):
     """Say whether a function that was handed over is the right answer itself, as `use` gives it."""
-    top = FUNCTION.search(text)
-    found = [home for *home, bound in IMPORTED.findall(text) if top and bound == top[1]]
-    return any(getattr(import_module(home), name, None) is exercise.truth for home, name in found)
+    tree = ast.parse(text)
+    imported = {
+        one.asname: (node.module, one.name)
+        for node in tree.body
+        if isinstance(node, ast.ImportFrom)
+        for one in node.names
+    }
+    tops = [node for node in ast.walk(tree.body[-1]) if isinstance(node, ast.Dict)]  # FUNCTIONS
+    found = [getattr(value, "id", None) for top in tops for value in top.values]
+    homes = [imported[name] for name in found if name in imported]
+    return any(getattr(import_module(home), name, None) is exercise.truth for home, name in homes)
 
 
 def shown(checked):
