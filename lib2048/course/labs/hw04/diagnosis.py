@@ -14,8 +14,8 @@ LETTERS = "ABC"
 # Exhibits of the museum that can be told apart: a test compares the recorded scores of each with
 # those of the right learner and of all others.
 CHOICE = (
-    "one_image", "by_eight", "first_tuple", "last_not_taught", "own_reward", "no_reward_in_target",
-    "no_reward_in_choice", "clipped", "learns_states",
+    "by_eight", "first_tuple", "last_not_taught", "own_reward", "no_reward_in_target", "clipped",
+    "learns_states",
 )  # fmt: skip
 
 
