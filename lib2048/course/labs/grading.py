@@ -203,10 +203,17 @@ class _Grading:
             one.over = time.monotonic()
 
     def ask(self, child, desk):
+        """Let a worker do its work; return what it answers."""
+        limits = self.limits.when_busy()
+        seconds = 240 + limits.total + JUDGE_SECONDS * limits.patience * self.tests
+        message, task = self.message(desk, limits), "lib2048.course.labs.worker:work"
+        return child.ask(task, message, seconds / PATIENCE)["answer"]  # most of it, it waits
+
+    def message(self, desk, limits):
+        """Return what `worker.work` is told."""
         import nbformat
 
-        limits = self.limits.when_busy()
-        message = {
+        return {
             "lab": self.lab,
             "full": nbformat.writes(self.full),
             "desk": str(desk),
@@ -214,9 +221,6 @@ class _Grading:
             "seed": self.course.lab_seed,
             "limits": asdict(limits),
         }
-        seconds = 240 + limits.total + JUDGE_SECONDS * limits.patience * self.tests
-        task = "lib2048.course.labs.worker:work"
-        return child.ask(task, message, seconds / PATIENCE)["answer"]  # of time that it waits
 
     def environment(self):
         """Return what a worker's environment says, and a kernel's: small budgets, whose seed."""

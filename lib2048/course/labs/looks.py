@@ -136,8 +136,9 @@ def _chains(tree, bound):
             if isinstance(at, ast.Name):
                 inner.add(id(at))
                 yield from _followed(at.id, names[::-1], bound)
-        elif isinstance(node, ast.Name) and id(node) not in inner and node.id in bound:
-            yield node.id, bound[node.id]
+        elif isinstance(node, ast.Name) and id(node) not in inner:
+            if isinstance(thing := bound.get(node.id), ModuleType):
+                yield node.id, thing
 
 
 def _followed(name, attributes, bound):
@@ -177,7 +178,11 @@ def of_text(text, handed_out, exercise, name):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             odd |= {node.func.id} & ODD_CALLS
     odd |= _words(own) & FRAMES
-    wrapped = [said for said, thing in uses.items() if handed_out.lacks(thing, exercise)]
+    wrapped = [
+        said
+        for said, thing in uses.items()
+        if isinstance(thing, ModuleType) or handed_out.lacks(thing, exercise)
+    ]
     where = f"`{name}`"
     notes = [note("look_wraps", where, wrapped), note("look_odd", where, odd)]
     return [*filter(None, [*notes, note("look_equal", where, _words(own) & COMPARING)])]
@@ -186,10 +191,8 @@ def of_text(text, handed_out, exercise, name):
 def _is_header(node):
     """Say whether a line is one that `source_of` writes before or between the functions."""
     if isinstance(node, ast.FunctionDef):
-        return node.name in ("__function", "__array")
-    call = getattr(node, "value", None)
-    if isinstance(node, ast.Assign):  # of the names that a module's functions share
-        return isinstance(call, ast.Dict) and bool(_words(call) & {"__builtins__"})
+        return node.name in ("__function", "__array", "__room", "__cell")
+    call = getattr(node, "value", None) if isinstance(node, ast.Expr) else None
     return isinstance(call, ast.Call) and getattr(call.func, "id", "") == "__import__"
 
 
@@ -207,8 +210,8 @@ def _modules(node):
 
 
 def _words(tree):
-    """Return the names of attributes, functions and texts that a text holds."""
-    kinds = {ast.Attribute: "attr", ast.Constant: "value", ast.FunctionDef: "name"}
+    """Return the names and texts that a text holds."""
+    kinds = {ast.Attribute: "attr", ast.Constant: "value", ast.FunctionDef: "name", ast.Name: "id"}
     found = (getattr(node, kinds.get(type(node), ""), None) for node in ast.walk(tree))
     return {word for word in found if isinstance(word, str)}
 

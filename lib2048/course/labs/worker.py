@@ -18,7 +18,7 @@ from lib2048.course.labs.checks import make_ready
 from lib2048.course.labs.messages import say
 from lib2048.course.labs.notebook import AS_HANDED_IN, NOT_ATTEMPTED, defined_in, parse, student_of
 from lib2048.course.labs.restoring import is_locked, restored
-from lib2048.course.labs.running import TimeLimits, run
+from lib2048.course.labs.running import TimeLimits, not_run, run
 from lib2048.course.labs.seeds import variant
 from lib2048.machine.terminal import one_line
 
@@ -101,7 +101,11 @@ class _Work:
         notes = []
         for cell in notebook.cells:
             name = cell.metadata.get("nbgrader", {}).get("grade_id")
-            if name not in handed:
+            if name not in self.asked:
+                continue
+            if name not in handed:  # nothing is what nbgrader takes for all marks
+                if not any(out.output_type == "error" for out in cell.outputs):
+                    not_run([cell])
                 continue
             result = judged(self.asked[name], handed[name], self.seed, behind)
             cell.outputs = shown(result)
