@@ -19,10 +19,12 @@ import hostile_handins
 import nbformat
 import psutil
 import pytest
+from test_right_answers import ANSWERS, _in_a_file
 
 from lib2048.cli import main
 from lib2048.course.labs import course_folder as courses
 from lib2048.course.labs import grading, looks, marks, safekeeping, worker
+from lib2048.course.labs.asked import is_ours
 from lib2048.course.labs.collect import collect
 from lib2048.course.labs.course_folder import generate
 from lib2048.course.labs.exercise import LABS, of_lab
@@ -521,12 +523,18 @@ def define(room, text, file):
 
 
 @pytest.mark.parametrize("lab", [lab for lab in LABS if lab != "hw09"])
-def test_nothing_is_said_of_right_answers(lab):
+def test_nothing_is_said_of_right_answers_and_the_librarys_own_are_known(lab):
     room, full = lab_room(lab)
     handed_out = looks.HandedOut(full, lab)
     for name, exercise in of_lab(lab).items():
-        text = source_of({"function": room[name]})
+        text, ours = (source_of({"function": one}) for one in (room[name], exercise.truth))
         assert looks.of_text(text, handed_out, exercise, name) == []
+        assert is_ours(ours, exercise) and not is_ours(text, exercise)
+    for name in [name for one, name in ANSWERS if one == lab][::4]:
+        exercise = of_lab(lab)[name.partition("__")[0]]
+        text = source_of({"function": vars(_in_a_file(lab))[name]})
+        notes = looks.of_text(text, handed_out, exercise, name)
+        assert bool(notes) == name.endswith("by_the_library"), notes
     cells = [(0, cell.source) for cell in full.cells if cell.cell_type == "code"]
     assert looks.of_cells(cells) == []
 
@@ -538,6 +546,8 @@ WRAPS = {
     "ours = spec.slide_row\ndef slide_row(row):\n    return ours(row)": "hand out: slide_row.",
     "table = [spec.slide_row]\ndef slide_row(row):\n    return table[0](row)": "slide_row",
     "def slide_row(row):\n    from lib2048.game.spec import slide_row\n    return 0": "slide_row.",
+    "def outer(s):\n    def slide_row(row):\n        return s.slide(row)\n    return slide_row\n"
+    "slide_row = outer(spec)": "hand out: lib2048.game.spec",
     "def slide_row(row):\n    return getattr(labs, 'hw01')": "hand out: labs",
     "def slide_row(row):\n    return open('/proc/1/environ').read()": "needs: open",
     "def slide_row(row):\n    return __import__('os').listdir()": "needs: __import__",
@@ -682,13 +692,13 @@ def test_ctrl_c_ends_the_grading_and_who_was_being_graded_is_not(tmp_path):
     collect(path, tmp_path / "course", "hw01")
     command = [sys.executable, "-m", "lib2048.cli", "labs", "grade", "hw01", tmp_path / "course"]
     grader = psutil.Popen(command, stderr=subprocess.PIPE)
-    while not (kernels := grader.children()):
+    while len(started := grader.children(recursive=True)) < 3:  # a worker, its judge, its kernel
         time.sleep(0.1)
-    time.sleep(3)
+    time.sleep(1)
     grader.send_signal(signal.SIGINT)
     assert (b"stopped" in grader.communicate(timeout=60)[1]) and grader.returncode == 130
     assert not list((tmp_path / "course").glob("autograded/**/graded.json"))
-    assert not any(kernel.is_running() for kernel in kernels)
+    assert not any(one.is_running() for one in started)
 
 
 # ---------------------------------------------------------------- a browser, which stays: the last

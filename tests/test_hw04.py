@@ -1,5 +1,7 @@
 """hw04: the plain loop learns what the fast one learns, and typical wrong answers are told."""
 
+import itertools
+import re
 import time
 from types import FunctionType
 
@@ -8,10 +10,10 @@ import numpy as np
 import pytest
 from numba import njit
 
-from lib2048 import Network, Run, Settings, slide
+from lib2048 import Network, Run, Settings, compare, slide
 from lib2048.course import labs
 from lib2048.course.labs import Training, at
-from lib2048.course.labs.hw04 import networks_of, training
+from lib2048.course.labs.hw04 import museum, networks_of, training
 from lib2048.course.labs.hw04 import performance as performance_module
 from lib2048.course.labs.hw04 import program as tdl
 from lib2048.course.labs.hw04.diagnosis import CHOICE, autopsy, diagnosed, planted
@@ -291,6 +293,19 @@ def test_every_student_gets_three_bugs_with_names_and_curves():
     labs.require_diagnosis("7", answers, "A")
     with pytest.raises(labs.Failed):
         labs.require_diagnosis("7", answers | {"A": answers["B"]}, "A")
+
+
+def test_what_the_autopsy_draws_can_be_told_apart_by_its_curves():
+    last = museum.curves().query("games > 15_000").groupby(["bug", "seed"])["mean"].mean()
+    for one, other in itertools.combinations(("none", *CHOICE), 2):
+        told = compare(last[one].to_numpy(), last[other].to_numpy())
+        assert told.verdict != "not decided", f"{one}, {other}: {told}"
+
+
+def test_every_exhibit_of_the_museum_has_its_words_and_a_wrong_line():
+    for bug in museum.EXHIBITS:
+        assert museum.what(bug) and re.search(r"(?m)^\+ ", museum.wrong_lines(bug)), bug
+    assert museum.wrong_lines("none") == ""
 
 
 def test_the_last_marks_for_training_have_a_second_seed(monkeypatch, capsys):

@@ -114,7 +114,11 @@ def choose(network, board):
     values = network(encode([after for after, _ in moved.values()]))
     return sorted(moved, key=lambda a: moved[a][1] + float(values[list(moved).index(a)]))[-1]
 """
-HEAD = "import numpy as np, torch\nfrom lib2048 import afterstates, to_exponents\n"
+HEAD = """
+import numpy as np, torch
+from lib2048 import afterstates, to_exponents
+from lib2048.course.labs.hw09 import encode
+"""
 
 
 def check(text):
@@ -132,8 +136,8 @@ def test_right_answers_pass_whatever_their_style(text):
 
 
 def test_a_strange_answer_is_wrong_and_no_fault_of_the_check():
-    strange = "None 3 nan 'AB' [[1],[2]] {} torch.ones(2,3) torch.ones(2).to_sparse() Same(2)"
-    strange += " torch.ones(2,dtype=torch.complex64) np.ones(3) torch.full((3,),nan) object()"
+    strange = "None nan 'AB' [[1],[2]] torch.ones(2,3) torch.ones(2).to_sparse() np.ones(3)"
+    strange += " torch.full((3,),nan) Same(2)"
     same = "from math import nan\nclass Same(float):\n    __eq__ = lambda *_: True\n"
     same += "    __hash__ = float.__hash__\n    __repr__ = lambda self: 1 / 0\n"
     for exercise in of_lab("hw09").values():

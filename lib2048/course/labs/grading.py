@@ -184,16 +184,21 @@ class _Grading:
             one.problem = one_line(error)
         if one.problem:
             return {"problem": one.problem}
-        one.begun, mark = time.monotonic(), f"{self.mark}-{one.student}"
-        desk = self.desk / sha256(one.student.encode()).hexdigest()[:16]
-        lay_out(files, desk / "files")
+        one.begun, desk = (
+            time.monotonic(),
+            self.desk / sha256(one.student.encode()).hexdigest()[:16],
+        )
+        mark = f"{self.mark}-{desk.name}"
         child = Child(self.environment() | {MARK: mark})
         self.children.add(child)
         self.journal.begin(one.student)
         try:
+            lay_out(files, desk / "files")
             return self.ask(child, desk)
         except Ended as ended:
             return {"problem": say("grading.ended", reason=ended.reason), "hurt": True}
+        except Exception as error:  # a full disk, or what nobody has thought of
+            return {"problem": _what(error)}
         finally:
             child.close()
             self.children.discard(child)

@@ -122,6 +122,24 @@ class Net:
         return self.words
 
 
+@dataclass(frozen=True)
+class Optimiser:
+    """An optimiser of torch, made when it is needed."""
+
+    name: str
+    rate: float
+
+    def make(self, network):
+        """Return it, for the weights of a network."""
+        import torch
+
+        return getattr(torch.optim, self.name)(network.parameters(), lr=self.rate)
+
+    def __repr__(self):
+        return f"{self.name}, rate {self.rate}"
+
+
+SGD, ADAM = Optimiser("SGD", 0.01), Optimiser("Adam", 0.1)
 ROOM = Net("10 for each empty cell, and 0.5")
 DRAWN = Net("drawn weights", seed=1, scale=3.0)
 # All values are below 0, and a merge of two 2s is worse or better by a hair, or plainly worse.
@@ -191,7 +209,7 @@ def with_ends(random):
 def batches_to_learn(random):
     """Return networks with an optimiser and three batches each: boards and targets."""
     cases = []
-    for seed, optimiser in enumerate(("SGD", "Adam", "SGD")):
+    for seed, optimiser in enumerate((SGD, ADAM, SGD)):
         boards = [_states(random, 4) for _ in range(3)]
         aims = [random.integers(0, 40, 4).astype(np.float32) for _ in range(3)]
         cases.append((Net("drawn weights", seed, 1.0), optimiser, boards, aims))
@@ -270,8 +288,7 @@ def learned(step, net, optimiser, boards, aims):
     import torch
 
     network, calls, alone = net.make(), [], True
-    kind, rate = {"SGD": (torch.optim.SGD, 0.01), "Adam": (torch.optim.Adam, 0.1)}[optimiser]
-    optimiser = kind(network.parameters(), lr=rate)
+    optimiser = optimiser.make(network)
     optimiser.register_step_post_hook(lambda *_: calls.append(None))
     losses, kinds = [], []
     for some, aim in zip(boards, aims):
@@ -333,11 +350,12 @@ def _plane(cell):
 
 
 def standing(case, seen):
-    """Return the targets as a list of numbers."""
-    n = len(case[1])
+    """Return (the targets where the game goes on, those where it is over)."""
+    over = case[1].over
+    n = len(over)
     found = _numbers(seen, {(n, n): "broadcast"}, (n,))
     wrong_if(seen["gradient"], "gradient")
-    return found.tolist()
+    return found[~over].tolist(), found[over].tolist()
 
 
 def three_steps(case, seen):
@@ -362,6 +380,17 @@ def chosen(case, seen):
     wrong_if(not number, "no_number", got=described(action))
     wrong_if(worth and not calls, "not_asked")
     return first_of_equals(action, worth)
+
+
+def about_boards(case):
+    """Return what else wrong cases may have in common."""
+    largest = max(int(to_exponents(board).max()) for board in case[0])
+    return {"the number of boards": len(case[0]), "the largest exponent": largest}
+
+
+def about_optimiser(case):
+    """Return what else wrong cases may have in common."""
+    return {"yes the optimiser is SGD": case[1] is SGD}
 
 
 # ---------------------------------------------------------------- the exercises
@@ -411,7 +440,7 @@ EXERCISES = [
             "one_board": (".float()", ".float()[0]"),
             "last_board": ("in boards]", "in [boards[-1]] * len(boards)]"),
         },
-        outcome=encoded, verdict=planes_of, show={"boards": "boards"},
+        outcome=encoded, verdict=planes_of, show={"boards": "boards"}, features=about_boards,
     ),
     Exercise(
         "hw09", targets, needs=("torch",), parts={"going on": going_on, "ends": with_ends},
@@ -428,6 +457,7 @@ EXERCISES = [
             "value_now": ("next_afterstates", "afterstates"),
             "state": ("next_afterstates", "states"),
             "gamma": (NEXT, f"0.99 * {NEXT}"),
+            "difference": (" + network", " - network"),
             "error": ("0.0, after)", "0.0, after) - network(encode(batch.afterstates))"),
             "mixed": ("next_afterstates", "next_afterstates[::-1]"),
             "broadcast": (NEXT, f"{NEXT}[:, None]"),
@@ -436,7 +466,6 @@ EXERCISES = [
         },
         slips={
             "plus": ("0.0, after)", "0.0, after) + network(encode(batch.afterstates))"),
-            "difference": (" + network", " - network"),
             "never_below_zero": ("0.0, after)", "0.0, after.clamp(min=0))"),
             "best_of_all": ("0.0, after)", "0.0, after.max().expand(len(batch)))"),
             "all_over": ("batch.over)", "batch.over | batch.over.any())"),
@@ -448,6 +477,7 @@ EXERCISES = [
             "overwrote": ("        after", "        batch.next_rewards[:] = 0\n        after"),
         },
         outcome=aimed, verdict=standing,
+        result={"targets where the game goes on": "text", "targets where it is over": "text"},
     ),
     Exercise(
         "hw09", step, batches_to_learn,
@@ -484,7 +514,7 @@ EXERCISES = [
             "zero": ("loss.item()", "0.0"),
             "overwrote": ("    loss = ", "    target -= 1\n    loss = "),
         },
-        outcome=learned, verdict=three_steps, needs=("torch",),
+        outcome=learned, verdict=three_steps, needs=("torch",), features=about_optimiser,
         show={"planes": "hidden", "target": "hidden"},
         result={"errors of three steps": "text", "values after them": "text",
                 "calls of optimiser.step": "text"},
@@ -496,6 +526,7 @@ EXERCISES = [
             "twice": ("reward + value", "2 * reward + value"),
             "gamma": ("reward + value", "reward + 0.99 * value"),
             "gamma 0.9": ("reward + value", "reward + 0.9 * value"),
+            "difference": ("reward + value", "reward - value"),
             "state": ("[after for _, after, _ in legal]", "[board for _ in legal]"),
             "mixed": ("zip(legal, values)", "zip(legal, values[::-1])"),
             "place": (f"return {BEST}", f"return list(worth).index({BEST})"),
@@ -519,7 +550,6 @@ EXERCISES = [
             "none_below_zero": (BEST, f"{BEST} if max(worth.values()) > 0 else None"),
             "turned": (BEST, f"3 - {BEST}"),
             "sizes": ("reward + value", "abs(reward + value)"),
-            "difference": ("reward + value", "reward - value"),
             "tensor": (BEST, f"torch.tensor({BEST})"),
         },
     ),
