@@ -22,7 +22,11 @@ GAMES = (PLAIN, "2048@3x4", *DRAWN)
 # What else a lab draws by the class's seed where its game is another than plain 2048, such as
 # {"hw01": {"largest": (32768, (1024, 2048, 4096))}}: what it is in plain 2048, and what is drawn
 # from.  A lab's texts, cases and right answers are made from these.
-RULES = {}
+RULES = {
+    # values are in units of so many points
+    "hw04": {"unit": (1, (2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 15, 16, 18, 20, 24, 25, 30, 32, 36,
+                          40))},
+}  # fmt: skip
 
 
 def class_seed():
