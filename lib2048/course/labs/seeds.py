@@ -24,8 +24,11 @@ GAMES = (PLAIN, "2048@3x4", *DRAWN)
 # {"hw01": {"largest": (32768, (1024, 2048, 4096))}}: what it is in plain 2048, and what is drawn
 # from.  A lab's texts, cases and right answers are made from these.
 RULES = {
-    "hw08": {"dead": (0, tuple(range(-5, -125, -5)))}  # what a state without an action is worth
-}
+    # values are in units of so many points
+    "hw04": {"unit": (1, (2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 15, 16, 18, 20, 24, 25, 30, 32, 36,
+                          40))},
+    "hw08": {"dead": (0, tuple(range(-5, -125, -5)))},  # what a state without an action is worth
+}  # fmt: skip
 
 
 def class_seed():
