@@ -22,7 +22,8 @@ GAMES = (PLAIN, "2048@3x4", *DRAWN)
 # What else a lab draws by the class's seed where its game is another than plain 2048, such as
 # {"hw01": {"largest": (32768, (1024, 2048, 4096))}}: what it is in plain 2048, and what is drawn
 # from.  A lab's texts, cases and right answers are made from these.
-RULES = {}
+_LARGEST = (32768, (1024, 2048, 4096, 8192, 16384, 32768))
+RULES = {"hw01": {"largest": _LARGEST}, "hw02": {"largest": _LARGEST}}
 
 
 def class_seed():
