@@ -38,7 +38,7 @@ GAME = game_for("own", SEED)
 def held(tmp_path_factory):
     """Build the zip of a class with a game of its own and return {name: bytes}."""
     path = tmp_path_factory.mktemp("class") / "class.zip"
-    assert make_class.main(["--seed", str(SEED), "--game", "own", "--out", str(path)]) == 0
+    assert make_class.main(["--seed", str(SEED), "--out", str(path)]) == 0
     with zipfile.ZipFile(path) as archive:
         return {
             name.removeprefix("2048-course/"): archive.read(name) for name in archive.namelist()
