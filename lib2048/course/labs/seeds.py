@@ -22,7 +22,13 @@ GAMES = (PLAIN, "2048@3x4", *DRAWN)
 # What else a lab draws by the class's seed where its game is another than plain 2048, such as
 # {"hw01": {"largest": (32768, (1024, 2048, 4096))}}: what it is in plain 2048, and what is drawn
 # from.  A lab's texts, cases and right answers are made from these.
-RULES = {}
+RULES = {
+    "hw06": {"credit": (0, tuple(range(1, 25)))},
+    "hw07": {
+        "share": (1, tuple(percent / 100 for percent in range(55, 96, 2))),
+        "newest": (0, tuple(range(3, 25))),
+    },
+}
 
 
 def class_seed():
