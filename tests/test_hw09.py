@@ -93,7 +93,7 @@ def test_the_exercises_need_no_torch_to_be_listed():
     loaded = {name: sys.modules.pop(name) for name in list(sys.modules) if name == "torch"}
     try:
         for exercise in of_lab("hw09").values():
-            exercise.all_cases(3)
+            assert all(exercise.drawn(3, part, 0) for part in exercise.draws)
         assert "torch" not in sys.modules
     finally:
         sys.modules.update(loaded)

@@ -7,6 +7,7 @@ import pytest
 
 from lib2048.course import labs
 from lib2048.course.labs import checks
+from lib2048.course.labs.cases import trial
 from lib2048.course.labs.exercise import LABS, changed, find, of_lab, watched
 from lib2048.course.labs.messages import say
 from lib2048.game import spec
@@ -214,6 +215,14 @@ def test_a_stub_of_every_exercise_is_not_attempted(exercise):
 def test_each_typical_mistake_is_told_from_the_others(exercise, seed):
     for message, key in {exercise.message(key): key for key in exercise.mistakes}.items():
         assert judged(exercise, key, seed=seed).reason == say(message)
+
+
+@every
+def test_no_seed_lets_a_known_wrong_answer_pass_and_each_sees_it_in_the_same_parts(exercise):
+    tried = [trial(exercise.name, seed) for seed in (*range(9), 2048)]
+    for name in exercise.wrong:
+        seen = [one.seen(name) for one in tried]
+        assert seen[0] and all(parts == seen[0] for parts in seen), name
 
 
 PARTS = [  # a mistake, the part of its exercise that sees it, and those that do not

@@ -13,7 +13,7 @@ import pytest
 from lib2048.game import board as boards
 from lib2048.game.board import slide
 from lib2048.machine import kernels
-from lib2048.machine.child import load, source_of
+from lib2048.machine.child import load, load_all, source_of
 
 # ---------------------------------------------------------------- what a reader may write
 
@@ -254,6 +254,25 @@ def test_outer_variables_are_shared_as_before():
     there = back(up=up, see=see)
     assert (there["up"](), there["up"](), there["see"]()) == (2, 3, 3)
     assert see() == 1
+
+
+def test_the_places_of_all_that_is_called_are_known():
+    def helper(x):
+        return x
+
+    @decorated
+    def f(x):
+        return helper(x), is_even(x)
+
+    loaded = load_all(source_of({"f": f}))
+    [odd] = [room["is_odd"] for room in loaded.rooms if "is_odd" in room]
+    [mine] = [c.cell_contents for c in loaded.cells if c.cell_contents.__name__ == "helper"]
+    loaded.replace(odd, lambda n: "odd")
+    loaded.replace(mine, lambda x: "mine")
+    assert loaded.functions["f"](2) == ("around", ("mine", "odd"))
+    by_hand = load_all("def g():\n    return 1\nFUNCTIONS = {'f': lambda: g()}")
+    by_hand.replace(by_hand.rooms[0]["g"], lambda: 2)
+    assert by_hand.functions["f"]() == 2
 
 
 def test_a_variable_that_has_no_value_yet():

@@ -22,7 +22,9 @@ import sys
 import threading
 import time
 import traceback
+import types
 import weakref
+from typing import NamedTuple
 
 import psutil
 
@@ -34,7 +36,7 @@ try:
 except ImportError:  # on Windows
     resource = None
 
-__all__ = ["Child", "Ended", "ask", "load", "source_of"]
+__all__ = ["Child", "Ended", "Loaded", "ask", "load", "load_all", "source_of"]
 
 # For a process whose own ones can be ended together, and that no Ctrl-C of ours reaches.
 ALONE = {"start_new_session": True, "creationflags": getattr(subprocess, "CREATE_NO_WINDOW", 0)}
@@ -303,12 +305,41 @@ def load(text):
 
     Its lines appear in tracebacks and in the errors of numba.
     """
+    return load_all(text).functions
+
+
+class Loaded(NamedTuple):
+    """What a text of `source_of` makes, and the places where it keeps what the functions use.
+
+    functions: its FUNCTIONS.  rooms: dicts of global names, one for each module that the functions
+    come from: whatever calls a helper by its name finds it there, also under a decorator, in a
+    method or in an inner function.  cells: the variables of outer functions that inner ones use.
+    """
+
+    functions: dict
+    rooms: list
+    cells: list
+
+    def replace(self, old, new):
+        """Put another thing in the place of one, in all rooms and cells."""
+        for room in self.rooms:
+            room.update({name: new for name, thing in room.items() if thing is old})
+        for cell in self.cells:
+            if cell != types.CellType() and cell.cell_contents is old:
+                cell.cell_contents = new
+
+
+def load_all(text):
+    """Execute a text of `source_of`, as `load` does, and return all that it makes, as `Loaded`.
+
+    A text that somebody wrote by hand has one room: that of its own names.
+    """
     name = f"{YOUR_CODE} {next(_numbers)}>"
     lines = [f"{line}\n" for line in text.split("\n")]
     linecache.cache[name] = (len(text), None, lines, name)
     room = {"__name__": None}
     exec(compile(text, name, "exec", dont_inherit=True), room)
-    return room["FUNCTIONS"]
+    return Loaded(room["FUNCTIONS"], room.get("ROOMS", [room]), room.get("CELLS", []))
 
 
 def _serve(orders, answers):

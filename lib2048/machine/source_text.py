@@ -30,6 +30,16 @@ from __future__ import annotations
 import base64 as __base64, types as __types
 import numba as __numba, numpy as __np
 
+ROOMS, CELLS = [], []
+
+def __room():
+    ROOMS.append({"__name__": None, "__builtins__": __builtins__})
+    return ROOMS[-1]
+
+def __cell():
+    CELLS.append(__types.CellType())
+    return CELLS[-1]
+
 def __function(plain, room, cells):
     closure = tuple(cells[name] for name in plain.__code__.co_freevars)
     made = __types.FunctionType(plain.__code__, room, None, plain.__defaults__, closure)
@@ -44,7 +54,6 @@ def __array(shape, kind, order, writeable, text):
 # Without a name numba knows the functions for what they are, made on the way: it would otherwise
 # import a module of that name, and not find a function that calls itself.
 PARSING = threading.Lock()  # `ast.parse` of Python 3.11 fails in one of two threads that are in it
-ROOM = '{"__name__": None, "__builtins__": __builtins__}'
 
 
 def source_of(functions):
@@ -52,8 +61,9 @@ def source_of(functions):
 
     functions: dict[str, function], plain ones or compiled by numba; the compiled are turned back
     into plain ones, what they call stays compiled.  The text ends by FUNCTIONS, a dict of the same
-    keys: see `child.load`.  Other functions, modules, numbers, texts, tuples, lists, dicts and
-    arrays go with them.  Raises ValueError, in one line, for all else, and where no source is.
+    keys: see `child.load`; `child.load_all` also returns where it keeps what they call.  Other
+    functions, modules, numbers, texts, tuples, lists, dicts and arrays go with them.  Raises
+    ValueError, in one line, for all else, and where no source is.
     """
     luggage = _Luggage()
     with PARSING:
@@ -152,7 +162,7 @@ class _Luggage:
     def _room(self, function, who):
         """Return the name of the dict of a function's global names; have bound what it uses."""
         around, code = function.__globals__, function.__code__
-        room = self.names.get(id(around)) or self._new(around, expression=ROOM)
+        room = self.names.get(id(around)) or self._new(around, expression="__room()")
         for name in sorted(used_names(code) & set(around)):
             if isinstance(around[name], types.ModuleType):
                 self.lines += _submodules(around[name].__name__, used_names(code, ATTRIBUTES))
@@ -165,7 +175,7 @@ class _Luggage:
         """Return the cells of a function's outer variables as the text of a dict."""
         cells = dict(zip(function.__code__.co_freevars, function.__closure__ or ()))
         for name, cell in cells.items():
-            made = self.names.get(id(cell)) or self._new(cell, expression="__types.CellType()")
+            made = self.names.get(id(cell)) or self._new(cell, expression="__cell()")
             if made not in self.bound and cell != types.CellType():  # all empty ones are equal
                 self.waiting.append((f"{made}.cell_contents", cell.cell_contents, who, name))
             self.bound.add(made)

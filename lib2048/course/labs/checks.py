@@ -3,14 +3,16 @@
 import hashlib
 import threading
 
+from lib2048.course.labs.cases import trial
 from lib2048.course.labs.exercise import find, of_lab
+from lib2048.course.labs.judge import SIDE, judge
 from lib2048.course.labs.messages import known, say
 from lib2048.course.labs.notebook import of_other_rules
 from lib2048.course.labs.passed import keep_passed
 from lib2048.course.labs.result import FAILED, NOT_ATTEMPTED, Checked, Failed
 from lib2048.course.labs.seeds import PLAIN, lab_seed, rules_of
 from lib2048.learn.own import checked
-from lib2048.machine.child import Child, Ended, load, source_of
+from lib2048.machine.child import PRINTED, Child, Ended, load, source_of
 from lib2048.machine.extras import Missing, advice
 
 SECONDS = 10  # for one check; a looping function is ended then
@@ -45,7 +47,7 @@ def make_ready(lab):
         if exercise.missing:
             raise Missing(_needs(exercise))
     with _lock:
-        _child.warm("lib2048.course.labs.judge")
+        _child.warm(SIDE)
         for name in {name for exercise in exercises for name in exercise.needs}:
             _child.warm(READY[name])
 
@@ -90,31 +92,47 @@ def check(name, function, part=None, seed=None):
 
 def check_text(exercise, text, part, seed):
     """Check a function that is the text of a module with FUNCTIONS["function"]; see `check`."""
-    exercise.all_cases(seed, part)  # refuses a part that there is not
-    message = {"exercise": exercise.name, "source": text, "seed": int(seed), "part": part}
+    tried = trial(exercise.name, int(seed))
+    tried.picks(part)  # refuses a part that there is not
     key = hashlib.sha256(repr((exercise.name, text)).encode()).digest()
     if key in _known:  # it did not end, or ended the process: once is enough
         return _known[key]
+    printed = []
     try:
         with _lock:
             for name in exercise.needs:  # off the clock, and outside the limit of memory
                 _child.warm(READY[name])
-            prepare = {"exercise": exercise.name}
-            _child.ask("lib2048.course.labs.judge:prepare", prepare, FIRST_SECONDS)
-            reply = _child.ask("lib2048.course.labs.judge:judge", message, SECONDS, MEMORY_MIB)
+            _child.ask(f"{SIDE}:prepare", {"exercise": exercise.name}, FIRST_SECONDS)
+            found = judge(exercise, text, int(seed), part, _asking(printed))
     except Ended as ended:
         make_ready(exercise.lab)
         reason = ended.reason if ended.reason.endswith("?") else f"{ended.reason}."
         reason = say("labs.child", function=exercise.function, reason=reason)
         _known[key] = Checked(exercise.name, FAILED, reason=reason, ended=True)
         return _known[key]
-    found = reply["answer"]
-    key, words = found.pop("key"), found.pop("words")
-    reason = say(key, **words) if key else ""
-    result = Checked(exercise.name, reason=reason, printed=reply["printed"], **found)
+    said = [(found.pop("key"), found.pop("words")), *found.pop("places")]
+    reason = " ".join(say(key, **words) for key, words in said if key)
+    result = Checked(exercise.name, reason=reason, printed="".join(printed)[:PRINTED], **found)
     if result.passed:
         keep_passed(exercise, part)
     return result
+
+
+def _asking(printed):
+    """Return what asks the child for the judge; what the function printed goes into the list."""
+
+    def ask(task, message, optional=False):
+        try:
+            reply = _child.ask(task, message, SECONDS, MEMORY_MIB)
+        except Ended:
+            if optional:
+                return None
+            raise
+        if reply["printed"] and not printed:  # each later order prints it again
+            printed.append(reply["printed"])
+        return reply["answer"]
+
+    return ask
 
 
 def ask_judge(task, message, seconds=SECONDS):

@@ -24,7 +24,8 @@ class Exercise:
     lab: "hw01"; truth: the library's version, which says how the function is called, and with what;
     it may call those that come before it in its lab.  cases(random) returns a list of argument
     tuples to try it on, small ones first, random: np.random.Generator.  parts: {name of a part:
-    cases(random)} instead, where an exercise is graded in parts.  mistakes: {message: a typical
+    cases(random)} instead, where an exercise is graded in parts.  looks: {name of a part: what of
+    an outcome is compared in it}, where parts have the same cases.  mistakes: {message: a typical
     wrong version}, a function, or what is changed in the text of the truth, (old, new, …) as
     `changed` takes it; the message stands in the lab's messages.toml.  Of several versions with one
     message, each has a word of its own behind it: "odds 0.2".
@@ -41,13 +42,16 @@ class Exercise:
     name: "board" (uint64, which is drawn so by itself), "boards" (uint64[n]), "rows" (lists of
     tiles), "row" (one row of tiles), "text", "hidden".  result: likewise, of what it returns.
     given(case) → {label: text}: what else is said of a case; tell(case, outcome) → text: how an
-    outcome is said, instead of being shown.
+    outcome is said, instead of being shown; features(case) → {"the number of turns": 3, "yes the
+    game is over": True}: by what wrong cases may be told from right ones, beside what `places` sees
+    by itself.
     """
 
     lab: str
     truth: Callable
     cases: Callable = None
     parts: dict = field(default_factory=dict)
+    looks: dict = field(default_factory=dict)
     mistakes: dict = field(default_factory=dict)
     slips: dict = field(default_factory=dict)
     outcome: Callable = None
@@ -59,6 +63,7 @@ class Exercise:
     result: str = "text"
     given: Callable = None
     tell: Callable = None
+    features: Callable = None
 
     @property
     def function(self):
@@ -82,11 +87,16 @@ class Exercise:
 
     @functools.cached_property
     def wrong(self):
-        """The typical wrong versions, {message: function}."""
+        """The known wrong versions, mistakes and slips, {name: function}."""
         return {
             key: made if callable(made) else changed(self.truth, *made)
-            for key, made in self.mistakes.items()
+            for key, made in (self.mistakes | self.slips).items()
         }
+
+    @property
+    def edits(self):
+        """The mistakes that are edits, {name: edits}: two of them can be put together."""
+        return {key: made for key, made in self.mistakes.items() if not callable(made)}
 
     def message(self, mistake):
         """Return the key of the message of a mistake."""
@@ -97,19 +107,18 @@ class Exercise:
         """The packages that it needs and that are not installed, as a list."""
         return [name for name in self.needs if not is_there(name)]
 
-    def all_cases(self, seed, part=None):
-        """Return the cases of a part, or of all.  Raises ValueError where there is no such part."""
-        parts = self.parts or {None: self.cases}
-        if part is not None and part not in parts:
-            raise ValueError(f"{self.name} has no part {part!r}: use {', '.join(self.parts)}")
-        if (self.name, seed, part) not in _drawn:
-            _drawn[self.name, seed, part] = [
-                case
-                for at, (name, draw) in enumerate(parts.items())
-                if part in (None, name)
-                for case in draw(np.random.default_rng([seed, at]))
-            ]
-        return _drawn[self.name, seed, part]
+    @property
+    def draws(self):
+        """What draws the cases, {part: cases(random)}; {None: cases} where there are no parts."""
+        return self.parts or {None: self.cases}
+
+    def drawn(self, seed, part, number):
+        """Return the cases of a part in one round of drawing; see `cases.Trial` for which count."""
+        key = self.name, seed, part, number
+        if key not in _drawn:
+            at = list(self.draws).index(part)
+            _drawn[key] = self.draws[part](np.random.default_rng([seed, at, number]))
+        return _drawn[key]
 
 
 _drawn = {}  # cases that were drawn already; whoever tries a function on them gives it copies

@@ -13,7 +13,7 @@ from itertools import islice
 from lib2048.course.labs.exercise import Exercise, Wrong, watched, wrong_if
 from lib2048.course.labs.hw03 import answers
 from lib2048.course.labs.hw03.answers import filled
-from lib2048.course.labs.judge import equal
+from lib2048.course.labs.outcomes import equal
 from lib2048.game import mdp
 
 DRAWS = 2000  # of one choice, to see how often it takes what

@@ -3,7 +3,7 @@
 from functools import partial
 
 from lib2048.course.labs.exercise import Exercise, wrong_if
-from lib2048.course.labs.judge import equal
+from lib2048.course.labs.outcomes import equal
 
 # ---------------------------------------------------------------- what learns
 

@@ -1,0 +1,322 @@
+"""Where an answer differs, if its cause is not known: in what, and on which cases.
+
+Both are observations, not guesses: "only the reward differs", "it is twice the right one", "wrong
+exactly where the board is its own mirror image".
+"""
+
+import itertools
+import numbers
+from typing import NamedTuple
+
+import numpy as np
+
+from lib2048.course.labs.messages import say
+from lib2048.course.labs.outcomes import RETURNED, equal
+from lib2048.game.board import to_exponents
+
+FEW = 3  # cases: from less nobody shall conclude on which ones it fails
+FIT = 0.85  # of the cases with a feature fail, of those without it none
+MOST_RIGHT = 0.4  # of the right cases lie outside a feature, which is then worth to be said
+
+
+class Tried(NamedTuple):
+    """A case, what was expected, the `Outcome`, and whether that is wrong."""
+
+    case: tuple
+    expected: object
+    got: object
+    wrong: bool
+
+
+def places(exercise, tried):
+    """Return [[key, words], …] of messages: in what the wrong ones differ, and which those are.
+
+    tried: [`Tried`, …] of all cases.
+    """
+    wrong = [one for one in tried if one.wrong]
+    pairs = [(one.expected, one.got.value) for one in wrong if one.got.kind == RETURNED]
+    found = []
+    if len(pairs) == len(wrong):
+        found += _in_what(exercise, [one.case for one in wrong], pairs)
+    if 0 < len(wrong) < len(tried):
+        found += _which(exercise, tried)
+    elif len(tried) >= FEW:
+        found.append(["place.every", {}])
+    return found[:2]
+
+
+# ---------------------------------------------------------------- in what
+
+
+def _in_what(exercise, cases, pairs):
+    """Return the first thing that all wrong answers have in common, in a list; [] for nothing."""
+    names = list(exercise.result) if isinstance(exercise.result, dict) else None
+    parted = [_parts(expected, got, names) for expected, got in pairs]
+    if None not in parted:
+        differ = [{n for n, one, other in parts if not _alike(one, other)} for parts in parted]
+        common = set().union(*differ)
+        if len(common) == 1 < len(parted[0]):
+            [name] = common
+            inner = [(one, other) for parts in parted for n, one, other in parts if n == name]
+            return [["place.only", {"part": _name(name)}], *_how(exercise, cases, inner)]
+        return []
+    return _how(exercise, cases, pairs)
+
+
+def _parts(expected, got, names):
+    """Return [(name, expected, got)] of the parts of a tuple or a dict, None for anything else."""
+    if isinstance(expected, dict) and isinstance(got, dict) and expected.keys() == got.keys():
+        return [(key, expected[key], got[key]) for key in expected]
+    if isinstance(expected, tuple) and isinstance(got, tuple) and len(expected) == len(got) > 1:
+        names = names if names and len(names) == len(expected) else range(1, len(expected) + 1)
+        return list(zip(names, expected, got))
+    return None
+
+
+def _name(name):
+    return f"`{name}`" if isinstance(name, str) else f"part {name} of the answer"
+
+
+def _alike(one, other):
+    try:
+        return equal(one, other)
+    except Exception:  # of two types
+        return False
+
+
+def _how(exercise, cases, pairs):
+    """Return what relates wrong answers to the right ones, as a list of at most one message."""
+    for relation in (_given_back, _constant, _numbers, _order, _entries, _images):
+        if (found := relation(exercise, cases, pairs)) is not None:
+            return [found]
+    return []
+
+
+def _given_back(exercise, cases, pairs):
+    """Each answer is one of the arguments, as it was given."""
+    for at, name in enumerate(exercise.parameters):
+        if all(_same_thing(case[at], got) for case, (_, got) in zip(cases, pairs)):
+            return ["place.given_back", {"argument": name}]
+    return None
+
+
+def _same_thing(one, other):
+    plain = isinstance(one, (numbers.Number, list, np.ndarray)) and not isinstance(one, bool)
+    return plain and type(one) is type(other) and _alike(one, other)
+
+
+def _constant(exercise, cases, pairs):
+    """The same answer on all of several cases, where there should be several."""
+    (first, got), others = pairs[0], pairs[1:]
+    if len(others) < FEW or not all(_alike(got, other) for _, other in others):
+        return None
+    if all(_alike(first, expected) for expected, _ in others):
+        return None
+    return ["place.constant", {}]
+
+
+def _numbers(exercise, cases, pairs):
+    """So many times the right number, or so much more, or more by an argument."""
+    if len(pairs) < FEW or not all(_is_number(n) for pair in pairs for n in pair):
+        return None
+    right, got = (np.array([float(pair[k]) for pair in pairs]) for k in (0, 1))
+    if not (np.isfinite(right).all() and np.isfinite(got).all()):
+        return None
+    if len({*right}) > 1 and np.all(right != 0) and _is_one(got / right):
+        return ["place.times", {"times": f"{got[0] / right[0]:.4g}"}]
+    more = got - right
+    if _is_one(more):
+        way = "more" if more[0] > 0 else "less"
+        return [f"place.{way}", {"by": f"{abs(more[0]):.4g}"}]
+    for at, name in enumerate(exercise.parameters):
+        values = [case[at] for case in cases]
+        if all(map(_is_number, values)) and max(values) < 1 << 20:
+            for way, sign in (("more", 1), ("less", -1)):
+                if np.allclose(more, sign * np.array(values, float), 1e-4, 1e-6):
+                    return [f"place.{way}", {"by": f"`{name}`"}]
+    ways = {"large": np.all(more > 0), "small": np.all(more < 0)}
+    return next(([f"place.too_{way}", {}] for way, so in ways.items() if so), None)
+
+
+def _is_number(value):
+    return isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
+
+
+def _is_one(values):
+    return np.allclose(values, values[0], 1e-4, 1e-6)
+
+
+def _order(exercise, cases, pairs):
+    """The same entries in another order, or reversed, or another number of them."""
+    if not all(isinstance(x, (list, np.ndarray)) and np.ndim(x) == 1 for p in pairs for x in p):
+        return None
+    plain = [(list(one), list(other)) for one, other in pairs]
+    if all(len(one) != len(other) for one, other in plain):
+        more = {np.sign(len(other) - len(one)) for one, other in plain}
+        way = {frozenset({1}): "longer", frozenset({-1}): "shorter"}.get(frozenset(more), "length")
+        return [f"place.{way}", {}]
+    if all(_alike(one[::-1], other) for one, other in plain):
+        return ["place.reversed", {}]
+    if all(sorted(map(repr, one)) == sorted(map(repr, other)) for one, other in plain):
+        return ["place.order", {}]
+    return None
+
+
+def _entries(exercise, cases, pairs):
+    """Only the first, or only the last entry of a list; or so many times each number of a table."""
+    if not all(isinstance(x, (list, np.ndarray)) and len(np.shape(x)) for p in pairs for x in p):
+        return None
+    if any(np.shape(one) != np.shape(other) for one, other in pairs):
+        return None
+    differ = [
+        [k for k, two in enumerate(zip(one, other)) if not _alike(*two)] for one, other in pairs
+    ]
+    for which, place in (("first", lambda n: [0]), ("last", lambda n: [n - 1])):
+        if all(found == place(len(one)) and len(one) > 1 for found, (one, _) in zip(differ, pairs)):
+            return [f"place.{which}", {}]
+    ratios = _ratios(pairs)
+    if ratios is not None and len(ratios) >= FEW and _is_one(ratios):
+        return ["place.times", {"times": f"{ratios[0]:.4g}"}]
+    return None
+
+
+def _ratios(pairs):
+    """Return got / right of all entries of arrays of numbers that are not 0, None for others."""
+    try:
+        right = np.concatenate([np.ravel(np.asarray(one, float)) for one, _ in pairs])
+        got = np.concatenate([np.ravel(np.asarray(other, float)) for _, other in pairs])
+    except (TypeError, ValueError):
+        return None
+    some = right != 0
+    return got[some] / right[some] if not got[~some].any() and np.isfinite(got).all() else None
+
+
+def _images(exercise, cases, pairs):
+    """A board that is turned or mirrored, or that has the right tiles in other cells."""
+    rows = [[_exponents(value) for value in pair] for pair in pairs]
+    if any(one is None or other is None or one.shape != other.shape for one, other in rows):
+        return None
+    if all(_is_image(one, other) for one, other in rows):
+        return ["place.image", {}]
+    if all(sorted(one.flat) == sorted(other.flat) for one, other in rows):
+        return ["place.cells", {}]
+    for way, sign in (("extra", 1), ("lost", -1)):
+        counts = [np.count_nonzero(other) - np.count_nonzero(one) for one, other in rows]
+        if len({*counts}) == 1 and counts[0] * sign > 0:
+            return [f"place.tiles_{way}", {"count": abs(counts[0])}]
+    return None
+
+
+def _is_image(one, other):
+    turned = [np.rot90(board, k) for board in (one, one.T) for k in range(4)]
+    return any(np.array_equal(board, other) for board in turned)
+
+
+def _exponents(value):
+    """Return a board as an array of its cells, None for what is no board."""
+    if isinstance(value, np.uint64):
+        return to_exponents(value).reshape(4, 4)
+    if isinstance(value, list) and value and all(isinstance(row, list) for row in value):
+        try:
+            found = np.asarray(value, np.int64)
+        except (TypeError, ValueError, OverflowError):
+            return None
+        return found if found.ndim == 2 else None
+    return None
+
+
+# ---------------------------------------------------------------- on which cases
+
+
+def _which(exercise, tried):
+    """Return by what wrong cases can be told from right ones, as a list of at most one message."""
+    wrong = np.array([one.wrong for one in tried])
+    tests = list(_tests([_features(exercise, one.case) for one in tried], wrong))
+    both = (
+        (f"{first}, and where {other}", inside & narrower)
+        for (first, inside), (other, narrower) in itertools.combinations(tests, 2)
+    )
+    for fit, some in ((FIT, tests), (1, both)):
+        some = [(wrong.sum() / inside.sum(), said) for said, inside in some]
+        best, said = max(some, default=(0, ""), key=lambda pair: pair[0])
+        if best >= fit:
+            return [["place.where", {"feature": said}]]
+    outside, said = max(((~inside).sum(), said) for said, inside in tests) if tests else (0, "")
+    if outside >= max(FEW, MOST_RIGHT * (~wrong).sum()):
+        return [["place.right", {"feature": said}]]
+    return []
+
+
+def _tests(table, wrong):
+    """Yield (what is said, which cases it holds for) of all that holds for each wrong case.
+
+    table: of the features of each case.
+    """
+    for name in sorted(set.intersection(*map(set, table))):
+        values = np.array([row[name] for row in table], float)
+        bad = values[wrong]
+        if name.startswith("yes "):
+            tests = [("yes" if bad[0] else "no", values == bad[0])] if len({*bad}) == 1 else []
+        else:
+            tests = [("at_least", values >= bad.min()), ("at_most", values <= bad.max())]
+            tests[:0] = [("is", values == bad[0])] if len({*bad}) == 1 else []
+        limits = {"is": bad[0], "at_least": bad.min(), "at_most": bad.max()}
+        for way, inside in tests:
+            if not inside.all():
+                words = {"feature": name.removeprefix("yes "), "limit": f"{limits.get(way, 0):g}"}
+                yield say(f"place.feature_{way}", **words), inside
+
+
+def _features(exercise, case):
+    """Return what can be said of a case in numbers, {what it is: number}; 0 and 1 for no and yes.
+
+    A name that begins by "yes " is said as a sentence's end: "yes no action is legal".
+    """
+    found = dict(exercise.features(case)) if exercise.features else {}
+    for name, value in zip(exercise.parameters, case):
+        if (board := _exponents(value)) is not None:
+            found |= _of_board(name, board, isinstance(value, np.uint64))
+        elif isinstance(value, (bool, np.bool_)) or (_is_number(value) and abs(value) < 1 << 40):
+            found[f"`{name}`"] = float(value)
+        elif isinstance(value, (list, tuple, str, dict)):
+            found[f"the length of `{name}`"] = len(value)
+            if isinstance(value, list) and value and all(map(_is_number, value)):
+                found |= _of_numbers(name, value)
+    return found
+
+
+def _of_numbers(name, value):
+    return {
+        f"the largest number in `{name}`": max(value),
+        f"the smallest number in `{name}`": min(value),
+        f"the last number in `{name}`": value[-1],
+        f"yes two neighbours in `{name}` are equal": any(a == b for a, b in zip(value, value[1:])),
+        f"yes `{name}` holds a 0": 0 in value,
+        f"yes `{name}` holds two equal numbers with only zeros between": _meets(value) > 0,
+        f"yes `{name}` holds several pairs of equal numbers with only zeros between": _meets(value)
+        > 1,
+        f"yes three equal numbers in `{name}` have only zeros between": _meets(value, 3) > 0,
+    }
+
+
+def _meets(value, count=2):
+    """Return how often so many equal numbers follow each other, zeros left out."""
+    some = [each for each in value if each]
+    return sum(len({*some[at : at + count]}) == 1 for at in range(len(some) - count + 1))
+
+
+def _of_board(name, board, packed):
+    tiles = np.where(board > 0, 2 ** board.astype(np.int64), 0) if packed else board
+    lines = [line[line > 0] for line in (*board, *board.T)]
+    pairs = [int((line[1:] == line[:-1]).sum()) for line in lines]
+    mirrored = any(np.array_equal(image, board) for image in (board[::-1], board[:, ::-1]))
+    if board.shape[0] == board.shape[1]:
+        mirrored |= np.array_equal(board, board.T) or np.array_equal(board[::-1, ::-1], board.T)
+    return {
+        f"the largest tile of `{name}`": int(tiles.max(initial=0)),
+        f"the number of empty cells of `{name}`": int((board == 0).sum()),
+        f"yes `{name}` is its own mirror image": bool(mirrored),
+        f"yes some row or column of `{name}` merges": any(pairs),
+        f"yes several rows or columns of `{name}` merge": sum(map(bool, pairs)) > 1,
+        f"yes no action is legal on `{name}`": not any(pairs) and bool((board > 0).all()),
+    }
