@@ -23,9 +23,10 @@ GAMES = (PLAIN, "2048@3x4", *DRAWN)
 # {"hw01": {"largest": (32768, (1024, 2048, 4096))}}: what it is in plain 2048, and what is drawn
 # from.  A lab's texts, cases and right answers are made from these.
 RULES = {
-    "hw06": {"credit": (0, tuple(range(1, 25)))},
+    "hw06": {"credit": (0, tuple(range(1, 25))), "limit": (10**9, tuple(range(100, 330, 10)))},
     "hw07": {
         "share": (1, tuple(percent / 100 for percent in range(55, 96, 2))),
+        "awake": (0, tuple(range(2, 25))),
         "newest": (0, tuple(range(3, 25))),
     },
 }

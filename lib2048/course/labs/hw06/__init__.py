@@ -8,8 +8,11 @@ from lib2048.course.labs.seeds import RULES, rules_of
 from lib2048.networks.lookups import BOARDS_AT_ONCE, IMAGES
 
 LOOKUPS = IMAGES // BOARDS_AT_ONCE  # of a tuple: one on each symmetric image of the board
+OWN = rules_of("hw06").own
 CREDIT = rules_of("hw06").more["credit"]  # of each weight in this class, none in plain 2048
-START = np.float32(CREDIT)  # for the compiled loop: a whole number would make it compute in double
+LIMIT = rules_of("hw06").more["limit"]  # of an error as E and A take it in; none in plain 2048
+# For the compiled loop, which a whole number would make compute in double precision:
+START, MOST = np.float32(CREDIT), np.float32(LIMIT)
 
 # ---------------------------------------------------------------- the exercises' own versions
 
@@ -23,17 +26,19 @@ def tc_rate(E, A):
 @register_jitable
 def update(weights, memory, positions, error, rate):
     """Let the weights of a board learn an error by temporal coherence (Algorithm 2)."""
+    taken = min(max(error, -MOST), MOST)
     for p in positions:
         E, A = memory[2 * p], memory[2 * p + 1]
         own = (abs(E) + START) / (A + START) if A != 0 else 1.0
         weights[p] += rate * own * error
-        memory[2 * p] = E + error
-        memory[2 * p + 1] = A + abs(error)
+        memory[2 * p] = E + taken
+        memory[2 * p + 1] = A + abs(taken)
 
 
 def until_awake(errors, rate):
     """Return how many more errors of +1 bring a weight with this history to a rate."""
-    E, A, more = sum(errors), sum(abs(error) for error in errors), 0
+    taken = [min(max(error, -LIMIT), LIMIT) for error in errors]
+    E, A, more = sum(taken), sum(abs(error) for error in taken), 0
     while tc_rate(E, A) < rate:
         E, A, more = E + 1, A + 1, more + 1
     return more
@@ -50,8 +55,8 @@ def optimistic_start(tables, points):
 
 _FRIENDS = {  # what each has changed
     "fresh rests": ("1.0", "0.0"),  # a weight without a history does not move
-    "only signs": ("E + error", "E + np.sign(error)", "abs(error)", "abs(np.sign(error))"),
-    "forgets": ("E + error", "0.9 * E + error", "A + abs(error)", "0.9 * A + abs(error)"),
+    "only signs": ("min(max(error, -MOST), MOST)", "np.sign(error)"),
+    "forgets": ("E + taken", "0.9 * E + taken", "A + abs(taken)", "0.9 * A + abs(taken)"),
 }
 FRIENDS = {
     name: changed(update, "rate * own * error", "rate * error * own", *edits)
@@ -89,14 +94,15 @@ def _case(random, kind, positions, error, rate):
     return weights, memory, positions, np.float32(error), np.float32(rate)
 
 
-STEPS = ((8, 1), (-8, 0.5), (5, 0.125), (0, 1), (6, 0))  # (error, rate)
+LARGE = LIMIT if OWN else 400
+STEPS = ((8, 1), (-8, 0.5), (5, 0.125), (0, 1), (6, 0), (3 * LARGE, 0.5), (-2 * LARGE, 0.25))
 
 
 def updates(*kinds):
-    """Return a function that draws updates of weights with some kinds of memory."""
+    """Return a function that draws updates of weights with some kinds of memory, by `STEPS`."""
 
     def draw(random):
-        places = [[1], [0, 3, 2], *(random.permutation(6)[:n] for n in (1, 2, 4, 6))]
+        places = [[1], [0, 3, 2], *(random.permutation(6)[:n] for n in (4, 6))]
         return [_case(random, k, some, *step) for k in kinds for some in places for step in STEPS]
 
     return draw
@@ -117,7 +123,7 @@ def lives(random):
     known = [[1, -1], [-1], [1, 1, -1, -1], [1], [-4, -4], [0, 3, -3], [-5, 1, 1], [1, -1] * 10]
     drawn = [random.integers(-5, 6, n).tolist() for n in random.integers(2, 7, 8)]
     scaled = [[error * (1 + CREDIT) for error in life] for life in known + drawn if any(life)]
-    scaled += [[60, -60], [9, -7, 0, -13]]
+    scaled += [[60, -60], [9, -7, 0, -13], [2 * LARGE, -LARGE], [-3 * LARGE, LARGE, LARGE, 5]]
     return [(life, rate) for life in scaled for rate in (0.5, 0.75, 0.25, 0.0)]
 
 
@@ -134,7 +140,8 @@ def empty_tables(random):
 
 def updated(update, weights, memory, positions, error, rate):
     """Return what an update made of its arguments, and what it returned."""
-    returned = update(weights, memory, positions, error, rate)
+    with np.errstate(all="ignore"):  # 0 / 0 is told by its NaN
+        returned = update(weights, memory, positions, error, rate)
     parts = {"weights": weights, "E": memory[::2], "A": memory[1::2], "positions": positions}
     made = {name: part.astype(float).round(4).tolist() for name, part in parts.items()}
     return made | {"returned": None if returned is None else type(returned).__name__}
@@ -149,8 +156,8 @@ def right_update(case, made):
 
 def alike(expected, got):
     """Compare two outcomes of `right_update`, which were computed in single precision."""
-    pairs = zip(expected, got, strict=True)
-    return all(np.allclose(*pair, rtol=1e-5, atol=5e-4, equal_nan=True) for pair in pairs)
+    pairs = (two for parts in zip(expected, got) for two in zip(*parts, strict=True))
+    return all(abs(a - b) <= 5e-4 + 1e-5 * abs(a) or (a != a and b != b) for a, b in pairs)
 
 
 def filled(optimistic_start, tables, points):
@@ -164,39 +171,71 @@ def filled(optimistic_start, tables, points):
 
 
 def right_start(case, found):
-    """Return the least and the most that a board can be worth by the new tables, and these."""
+    """Return what all boards are worth by the new tables, or the least and the most of it.
+
+    So tables may share the points as they like.
+    """
     made, tables = found["made"], case[0]
     wrong_if(made is None, "nothing")
     wrong_if(found["given"] != tables, "in_place")
     wrong_if([len(table) for table in made] != [len(table) for table in tables], "sizes")
-    return *(LOOKUPS * sum(map(end, made)) for end in (min, max)), made
+    least, most = (LOOKUPS * sum(map(end, made)) for end in (min, max))
+    return most if np.isclose(least, most) else [least, most]
 
 
-def worth_the_same(expected, got):
-    """Compare two outcomes of `right_start`: tables may share the points as they like."""
-    return np.allclose(expected[:2], got[:2], rtol=1e-5, atol=1e-4, equal_nan=True)
+# ---------------------------------------------------------------- what can be said of a case
+
+
+def of_update(case):
+    """Return what may tell a case of `update` on which an answer is wrong."""
+    weights, memory, positions, error, rate = case
+    E, A = (memory[k::2][positions] for k in (0, 1))
+    return {
+        "yes a weight stands several times in `positions`": len({*positions.tolist()}) < len(E),
+        "yes a weight without a history learns": (A == 0).any(),
+        "yes a weight with E below 0 learns": (E < 0).any(),
+        "yes a weight with E = 0 and A above 0 learns": ((E == 0) & (A > 0)).any(),
+        "the number of `positions`": len(positions),
+    }
+
+
+def of_life(case):
+    """Return what may tell a case of `until_awake`."""
+    return {"the sum of `errors`": sum(case[0]), "the sum of their sizes": sum(map(abs, case[0]))}
+
+
+def of_tables(case):
+    """Return what may tell a case of `optimistic_start`."""
+    return {
+        "the number of tables": len(case[0]),
+        "yes the tables differ in size": len({*map(len, case[0])}) > 1,
+    }
 
 
 # ---------------------------------------------------------------- the exercises
 
 CELL_SECONDS = {"any": 40}  # the update is compiled
 EACH = "points / (LOOKUPS * len(tables))"
-SIZES = "sum(abs(error) for error in errors)"
+SIZES = "sum(abs(error) for error in taken)"
 SHARE, RATE = "(abs(E) + CREDIT) / (A + CREDIT)", "tc_rate(E, A)"
-GUARD, LAST = " if A != 0 else 1.0", "memory[2 * p + 1] = A + abs(error)"
-NO_MEMORY = ("= E + error", "= E", "= A + abs(error)", "= A")
+GUARD, LAST = " if A != 0 else 1.0", "memory[2 * p + 1] = A + abs(taken)"
+NO_MEMORY = ("= E + taken", "= E", "= A + abs(taken)", "= A")
+LIMITED = "min(max(error, -{0}), {0})"
 BEFORE = "memory[2 * p + 1]\n"  # where something can be done before the weight moves
 
 
-def other_credits(truth, old, new):
-    """Return {message: version} of the answers of other classes; new: with {} for the credit."""
-    credits = {0, *RULES["hw06"]["credit"][1]} - {CREDIT}
-    return {f"credit {n}": changed(truth, old, new.format(n)) for n in sorted(credits)}
+def others(rule, truth, old, new):
+    """Return {message: version} of other classes' answers; new: with {} for what they draw."""
+    plain, drawn = RULES["hw06"][rule]
+    of_class = rules_of("hw06").more[rule]
+    return {
+        f"{rule} {n}": changed(truth, old, new.format(n)) for n in (plain, *drawn) if n != of_class
+    }
 
 
-def by_credit(plain, own):
-    """Return the mistakes that there are in plain classes, or in those with a credit."""
-    return own if CREDIT else plain
+def by_class(plain, own):
+    """Return the mistakes that there are in plain classes, or in those with rules of their own."""
+    return own if OWN else plain
 
 
 EXERCISES = [
@@ -210,12 +249,12 @@ EXERCISES = [
             "zero": ("1.0", "0.0"),
             "E_is_0": ("if A", "if E"),
             "one_less": (SHARE, f"1 - {SHARE}"),
-            **by_credit(
+            **by_class(
                 {"no_history": (GUARD, "")},
                 {"half_credit below": ("A + CREDIT", "A"),
                  "half_credit": ("abs(E) + CREDIT", "abs(E)")},
             ),
-            **other_credits(tc_rate, "CREDIT", "{}"),
+            **others("credit", tc_rate, "CREDIT", "{}"),
         },
         slips={
             "squared": (SHARE, f"({SHARE}) ** 2"),
@@ -235,35 +274,38 @@ EXERCISES = [
                "twice": shared_updates},
         mistakes={
             "no_bars": ("abs(E)", "E"),
-            "own_say E": ("= E + error", "= E", BEFORE, f"{BEFORE}        E = E + error\n"),
-            "own_say A": ("= A + abs(error)", "= A", BEFORE, f"{BEFORE}        A += abs(error)\n"),
+            "own_say E": ("= E + taken", "= E", BEFORE, f"{BEFORE}        E = E + taken\n"),
+            "own_say A": ("= A + abs(taken)", "= A", BEFORE, f"{BEFORE}        A += abs(taken)\n"),
             "own_say": (*NO_MEMORY, BEFORE,
-                        f"{BEFORE}        E, A = E + error, A + abs(error)\n"),
-            "size_of_sum": ("A + abs(error)", "abs(E + error)"),
-            "no_bars_in_A": ("A + abs(error)", "A + error"),
-            "bars_in_E": ("E + error", "E + abs(error)"),
+                        f"{BEFORE}        E, A = E + taken, A + abs(taken)\n"),
+            "size_of_sum": ("A + abs(taken)", "abs(E + taken)"),
+            "no_bars_in_A": ("A + abs(taken)", "A + taken"),
+            "bars_in_E": ("E + taken", "E + abs(taken)"),
             "fresh_zero": ("1.0", "0.0"),
             "E_is_0": ("if A", "if E"),
             "shared_twice": ("rate * own", "rate / len(positions) * own"),
             "no_own_rate": ("rate * own", "rate"),
             "no_memory": NO_MEMORY,
-            "last_error": ("= E + error", "= error", "= A + abs(error)", "= abs(error)"),
-            "memory_of_steps": ("E + error", "E + rate * own * error",
-                                "A + abs(error)", "A + abs(rate * own * error)"),
-            "memory_later": ("        memory[2 * p] = E + error\n", "    for p in positions:\n"
-                             "        memory[2 * p] += error\n",
-                             LAST, "memory[2 * p + 1] += abs(error)"),
+            "last_error": ("= E + taken", "= taken", "= A + abs(taken)", "= abs(taken)"),
+            "memory_of_steps": ("E + taken", "E + rate * own * error",
+                                "A + abs(taken)", "A + abs(rate * own * error)"),
+            "memory_later": ("        memory[2 * p] = E + taken\n", "    for p in positions:\n"
+                             "        memory[2 * p] += taken\n",
+                             LAST, "memory[2 * p + 1] += abs(taken)"),
             "replaced": ("weights[p] +=", "weights[p] ="),
             "sign": ("rate * own", "-rate * own"),
             "once": ("in positions", "in dict.fromkeys(positions.tolist())"),
             "first_only": (LAST, f"{LAST}\n        break"),
             "places": ("in positions", "in range(len(positions))"),
-            **by_credit(
+            **by_class(
                 {"no_history": (GUARD, "")},
                 {"half_credit below": ("A + START", "A"),
-                 "half_credit": ("abs(E) + START", "abs(E)")},
+                 "half_credit": ("abs(E) + START", "abs(E)"),
+                 "limited_step": ("own * error", "own * taken"),
+                 "limit_above": (LIMITED.format("MOST"), "min(error, MOST)")},
             ),
-            **other_credits(update, "START", "np.float32({})"),
+            **others("credit", update, "START", "np.float32({})"),
+            **others("limit", update, "MOST", "np.float32({})"),
         },
         slips={
             **_FRIENDS,
@@ -271,11 +313,11 @@ EXERCISES = [
             "size of the step": ("own * error", "own * abs(error)"),
             "fresh by all": ("rate * own * error", "(rate * own if A != 0 else 1.0) * error"),
             "no rate": ("rate * own", "own"),
-            "minus": ("E + error", "E - error"),
-            "squares": ("A + abs(error)", "A + error**2"),
-            "only E": ("= A + abs(error)", "= A"),
-            "only A": ("= E + error", "= E"),
-            "largest": ("A + abs(error)", "max(A, abs(error))"),
+            "minus": ("E + taken", "E - taken"),
+            "squares": ("A + abs(taken)", "A + taken**2"),
+            "only E": ("= A + abs(taken)", "= A"),
+            "only A": ("= E + taken", "= E"),
+            "largest": ("A + abs(taken)", "max(A, abs(taken))"),
             "memory by number": ("for p in", "for k, p in enumerate(", "positions:", "positions):",
                                  "[2 * p", "[2 * k"),
             "halves": ("[2 * p]", "[p]", "[2 * p + 1]", "[len(weights) + p]"),
@@ -283,22 +325,24 @@ EXERCISES = [
             "one more": ("for p in positions", "for p in [*positions, positions[0]]"),
             "squared": ("rate * own", "rate * own * own"),
         },
-        outcome=updated, verdict=right_update, same=alike, compiles=True,
+        outcome=updated, verdict=right_update, same=alike, compiles=True, features=of_update,
         result={"weights": "text", "E": "text", "A": "text"},
     ),
     Exercise(
         "hw06", until_awake, lives,
         mistakes={
-            "counted": (SIZES, "len(errors)"),
-            "no_bars_in_A": (SIZES, "sum(errors)"),
-            "bars_in_E": ("= sum(errors)", f"= {SIZES}"),
-            "size_of_E": ("= sum(errors)", "= abs(sum(errors))"),
+            "counted": (SIZES, "len(taken)"),
+            "no_bars_in_A": (SIZES, "sum(taken)"),
+            "bars_in_E": ("= sum(taken)", f"= {SIZES}"),
+            "size_of_E": ("= sum(taken)", "= abs(sum(taken))"),
             "no_bars": (RATE, "(E + CREDIT) / (A + CREDIT)"),
             "only_E": ("A + 1", "A"),
             "one_late": ("< rate", "<= rate"),
             "first_too": (", 0\n", ", 1\n"),
             "E_is_0": (RATE, f"({RATE} if E else 1.0)"),
-            **other_credits(until_awake, RATE, "(abs(E) + {0}) / (A + {0})"),
+            **by_class({}, {"limit_above": (LIMITED.format("LIMIT"), "min(error, LIMIT)")}),
+            **others("credit", until_awake, RATE, "(abs(E) + {0}) / (A + {0})"),
+            **others("limit", until_awake, "LIMIT", "{}"),
         },
         slips={
             "fixed rate": ("< rate", "< 0.5"),
@@ -306,12 +350,13 @@ EXERCISES = [
             "one early": ("return more", "return max(more - 1, 0)"),
             "E of it": ("return more", "return E"),
             "A of it": ("return more", "return A"),
-            "no history": ("sum(errors), ", "0, "),
-            "last error": ("= sum(errors)", "= errors[-1]"),
-            "positive ones": ("= sum(errors)", "= sum(e for e in errors if e > 0)"),
+            "no history": ("sum(taken), ", "0, "),
+            "last error": ("= sum(taken)", "= taken[-1]"),
+            "positive ones": ("= sum(taken)", "= sum(e for e in taken if e > 0)"),
             "both at once": ("E + 1, A + 1", "E + 2, A + 2"),
             "unsigned": ("E + 1, A + 1", "abs(E) + 1, A + 1"),
         },
+        features=of_life,
     ),
     Exercise(
         "hw06", optimistic_start, empty_tables,
@@ -337,7 +382,6 @@ EXERCISES = [
             "nothing": (EACH, "0.0"),
             "products": ("LOOKUPS * len(tables)", "LOOKUPS ** len(tables)"),
         },
-        outcome=filled, verdict=right_start, same=worth_the_same,
-        result={"lowest value of a board": "text", "highest value": "text", "tables": "text"},
+        outcome=filled, verdict=right_start, features=of_tables,
     ),
 ]  # fmt: skip
