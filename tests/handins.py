@@ -20,6 +20,22 @@ def solution(student="S1"):
     return _of(SOURCE, student)
 
 
+def filled(student="S1", **texts):
+    """Return a notebook as a right student leaves it: what was given out, and answers in it.
+
+    texts: {name of a cell: other text}.
+    """
+    given, right = untouched(student), solution()
+    for one in given["cells"]:
+        if (name := grade_id(one)) and one["metadata"]["nbgrader"]["solution"]:
+            answer = "".join(cell(right, name)["source"])
+            one["source"] = texts.get(
+                name,
+                f"An answer with a reason: {answer}" if one["cell_type"] == "markdown" else answer,
+            )
+    return given
+
+
 def untouched(student="S1"):
     """Return a notebook as it is given out, as a dict."""
     return _of(RELEASE, student)
@@ -89,6 +105,18 @@ def check_changed(name, edits, part=None):
     text = "from lib2048.course.labs.exercise import changed, find\n"
     text += f"answer = changed(find({name!r}).truth, *{tuple(edits)!r})\n"
     return check_text(find(name), text + 'FUNCTIONS = {"function": answer}', part, lab_seed())
+
+
+def answers(texts):
+    """Return the functions of a text, each as a text of its own."""
+    return [f"def {one}" for one in texts.split("\ndef ")[1:]]
+
+
+def check_answer(lab, text, part=None):
+    """Check a text whose last function is an answer to the exercise of its name."""
+    name = text.rpartition("\ndef ")[2].partition("(")[0]
+    text += f'\nFUNCTIONS = {{"function": {name}}}'
+    return check_text(find(f"{lab}.{name}"), text, part, lab_seed())
 
 
 def said(lab, name, function, key, part=None):

@@ -38,7 +38,7 @@ GAME = game_for("own", SEED)
 def held(tmp_path_factory):
     """Build the zip of a class with a game of its own and return {name: bytes}."""
     path = tmp_path_factory.mktemp("class") / "class.zip"
-    assert make_class.main(["--seed", str(SEED), "--game", "own", "--out", str(path)]) == 0
+    assert make_class.main(["--seed", str(SEED), "--out", str(path)]) == 0
     with zipfile.ZipFile(path) as archive:
         return {
             name.removeprefix("2048-course/"): archive.read(name) for name in archive.namelist()
@@ -174,6 +174,12 @@ TOLD = {  # what a solution of another class is told; {…} are those of the cla
     "hw02.spawn": "% of 20,000 spawns; in the game of this class they come in {four_percent}",
     "hw04.expected_value": "In the game of this class, 4s come in {four_percent}",
     "hw04.select_best_move": "The board was slid as one of 4×4. That of this class has {rows} rows",
+    "hw06.tc_rate": "This is the rate of another class",
+    "hw06.update": "The memory is that of another class",
+    "hw06.until_awake": "The history is read as in another class",
+    "hw07.read": "This is the answer of another class, in which a stage trusts the stage below less",
+    "hw07.learn": "E and A begin as in another class",
+    "hw07.next_start": "This is the answer of another class",
 }
 CHECK = """
 import json, sys
@@ -185,17 +191,20 @@ for name, text in json.load(sys.stdin):
 """
 
 
-def answer(name, game):
-    """Return the text of a solution as a lab's source has it in a class of this game."""
+def answer(name, game, seed):
+    """Return the text of a solution as a lab's source has it in a class of this game and seed."""
     lab, _, function = name.partition(".")
-    cells = in_class(nbformat.read(labs.path_of(lab), as_version=4), lab, game).cells
+    cells = in_class(nbformat.read(labs.path_of(lab), as_version=4), lab, game, seed).cells
     codes = [cell for cell in cells if cell.cell_type == "code"]
     texts = [codes[0].source.partition("labs.start")[0]]
     texts += [cell.source for cell in codes if labs.name(cell) in of_lab(lab)]
     return "\n".join(texts) + BEHIND.format(name=function)
 
 
-QUICK = ["hw01", *(pytest.param(lab, marks=pytest.mark.slow) for lab in ("hw02", "hw04"))]
+QUICK = [
+    "hw01",
+    *(pytest.param(lab, marks=pytest.mark.slow) for lab in ("hw02", "hw04", "hw06", "hw07")),
+]
 
 
 @pytest.mark.parametrize("lab", QUICK)
@@ -204,8 +213,8 @@ def test_a_solution_of_another_class_fails_by_the_numbers(seed, lab):
     game = game_for("own", seed)
     own, plain = parse_game(game), parse_game(PLAIN)
     names = [name for name in TOLD if name.startswith(lab)]
-    tried = [(name, answer(name, of)) for name in names for of in (game, PLAIN)]
-    here = os.environ | {"LIB2048_CLASS_GAME": game}
+    tried = [(name, answer(name, of, seed)) for name in names for of in (game, PLAIN)]
+    here = os.environ | {"LIB2048_CLASS_GAME": game, "LIB2048_CLASS_SEED": str(seed)}
     done = subprocess.run([sys.executable, "-c", CHECK], input=json.dumps(tried), env=here,
                           capture_output=True, text=True, check=True)  # fmt: skip
     found = map(json.loads, done.stdout.splitlines())
@@ -217,6 +226,6 @@ def test_a_solution_of_another_class_fails_by_the_numbers(seed, lab):
 
     for name, right, wrong in zip(names, found, found, strict=False):
         assert right == [True, ""] and is_told(name, *wrong, plain, own), (name, right, wrong)
-        back = check_text(find(name), answer(name, game), None, 5)
+        back = check_text(find(name), answer(name, game, seed), None, 5)
         if name != "hw04.select_best_move":  # the text is that of 2048 but for an import
             assert is_told(name, back.passed, back.reason, own, plain), (name, back)

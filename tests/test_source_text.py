@@ -1,19 +1,24 @@
 """Functions as source text: what travels, and what stays at home, in words."""
 
 import math
+import pickle
 import rlcompleter  # one of those that have `__main__` among their names
+import threading
 import types
 import xml.etree.ElementTree
 from fractions import Fraction
+from functools import partial
 
 import numba
 import numpy as np
 import pytest
+import torch
 
 from lib2048.game import board as boards
 from lib2048.game.board import slide
 from lib2048.machine import kernels
 from lib2048.machine.child import load, load_all, source_of
+from lib2048.machine.source_text import LARGEST
 
 # ---------------------------------------------------------------- what a reader may write
 
@@ -275,6 +280,38 @@ def test_the_places_of_all_that_is_called_are_known():
     assert by_hand.functions["f"]() == 2
 
 
+def old():
+    return "old"
+
+
+def takes(a=old, *, b=old):
+    return a() + b()
+
+
+class Holds:
+    own, also = staticmethod(old), old
+
+    def __init__(self):
+        self.kept = old
+
+
+HELD = [old], {"a": old}, (1, (old,)), partial(old), Holds()
+
+
+def held():
+    a, b, (_, (c,)), d, e = HELD
+    return [a[0](), b["a"](), c(), d(), e.own(), Holds.also(), e.kept(), takes(), [old()]]
+
+
+def test_a_helper_is_replaced_in_whatever_holds_it():
+    loaded = load_all(source_of({"f": held}))
+    before = loaded.functions["f"]()
+    [room] = [room for room in loaded.rooms if "old" in room]
+    loaded.replace(room["old"], lambda *_: "new")
+    after = loaded.functions["f"]()
+    assert repr(after) == repr(before).replace("old", "new") and "new" in after
+
+
 def test_a_variable_that_has_no_value_yet():
     def too_early():
         return later + nowhere  # noqa: F821
@@ -352,22 +389,30 @@ class Mine:
     pass
 
 
-mine = types.ModuleType("mine")
-itself = [1]
-itself.append(itself)
+class Pickled:
+    def __reduce__(self):
+        return pickle.loads, (b"N.",)
+
+
+shut = open(__file__)  # noqa: SIM115  a thing that cannot travel
+shut.close()
+itself = ([],)
+itself[0].append(itself)
 REFUSED = [
-    (Mine(), "`update` uses `thing`, a Mine, which cannot travel to the child process: pass "
-             "numbers or small arrays"),
-    (Mine, "`update` uses `thing`, a type, which cannot"),
-    (np.random.default_rng(1), "`thing`, a Generator, which"),
-    (np.zeros(100_001), "`thing`, an array of 100001 float64, which"),
-    (np.array([Mine()]), "`thing`, an array of 1 object, which"),
-    ([0] * 100_001, "`thing`, a list of 100001, which"),
-    ([{1: Mine()}], "`thing`, a Mine, which"),
-    (mine, "`thing`, a module, which"),
+    (shut, "`update` uses `thing`, a TextIOWrapper, which cannot travel to the process that tries "
+           "it: make it inside the function"),
+    ((n for n in "ab"), "`thing`, a generator, which"),
+    (threading.Lock(), "`thing`, a lock, which"),
+    (np.zeros(LARGEST + 1), "`thing`, an array of 262145 float64, and at most 262,144 of them"),
+    (np.array([shut]), "`thing`, a TextIOWrapper, which"),
+    ([0] * (LARGEST + 1), "`thing`, a list of 262145, and at most 262,144 of them travel to the "
+                          "process that tries it: make it when it is needed"),
+    ([{1: shut}], "`thing`, a TextIOWrapper, which"),
     (rlcompleter.__main__, "`thing`, a module, which"),
     (fixed_types, "`thing`, compiled for fixed types: leave them out"),
-    (itself, "`update` uses `thing`, a list of 2 that holds itself"),
+    (itself, "`update` uses `thing`, a tuple of 1 that holds itself"),
+    (torch.zeros(2).untyped_storage(), "`thing`, an UntypedStorage, which"),
+    (Pickled(), "`thing`, a Pickled, which"),
 ]  # fmt: skip
 
 
@@ -378,12 +423,13 @@ def test_what_cannot_travel_is_refused_in_one_line(refused, thing, said):
 
 def test_the_one_who_uses_it_is_named():
     def helper():
-        return mine
+        return shut
 
-    with pytest.raises(ValueError, match="^`helper` uses `mine`, a module"):
+    with pytest.raises(ValueError, match="^`helper` uses `shut`, a TextIOWrapper"):
         source_of({"index": lambda: helper()})
     thing = Mine()
-    with pytest.raises(ValueError, match="^`index` uses `thing`, a Mine"):
+    thing.file = shut
+    with pytest.raises(ValueError, match="^`index` uses `thing`, a TextIOWrapper"):
         source_of({"index": lambda: thing})
 
 

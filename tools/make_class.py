@@ -1,11 +1,12 @@
 """Build one zip file for the students of a class.
 
-    python tools/make_class.py --seed 7 [--game own] [--out class-7.zip]
+    python tools/make_class.py --seed 7 [--game 2048] [--out class-7.zip]
 
 It holds the wheel of the library, the tables, the lessons without outputs, the released labs and a
 README.  It holds no source labs, no hidden tests and no trained networks.  Seed and game are
 written into the wheel; they change the boards of the checks, what labs draw by student number, and
-by which rules labs are written and checked.
+by which rules labs are written and checked.  A seed whose cases would let a known wrong answer pass
+is refused.
 """
 
 import argparse
@@ -21,8 +22,9 @@ import labs
 import lessons
 
 from lib2048 import __version__
+from lib2048.course.labs.cases import refuse_unlucky
 from lib2048.course.labs.notebook import parse, to_bytes, without_outputs
-from lib2048.course.labs.seeds import PLAIN, game_for
+from lib2048.course.labs.seeds import OWN, PLAIN, game_for
 from lib2048.machine.files import move
 
 ROOT = lessons.ROOT
@@ -126,7 +128,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Build one zip file for the students of a class.")
     parser.add_argument("--seed", type=int, required=True, help="the class's number, from 0")
     parser.add_argument(
-        "--game", default=PLAIN, help="own: drawn by the seed; or one such as 2048:four=0.2@3x4"
+        "--game", default=OWN, help="own: drawn by the seed; or 2048, 2048:four=0.2@3x4 …"
     )
     parser.add_argument("--out", type=Path, help="the file to write: class-SEED.zip")
     options = parser.parse_args(arguments)
@@ -137,6 +139,7 @@ def main(arguments: list[str] | None = None) -> int:
         parser.error(f"--out {out}: name a file in a folder that exists")
     try:
         game = game_for(options.game, options.seed)
+        refuse_unlucky(options.seed, options.seed, game)
         path = make(options.seed, out, game)
     except ValueError as error:
         parser.error(str(error))

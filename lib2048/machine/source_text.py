@@ -2,77 +2,77 @@
 
 Nothing is pickled and nothing inherited: a notebook, a script and every operating system give the
 same.  The text holds what the functions use *now*; what is changed later stays behind.
-"""
 
-import __future__
+What a reader defines is taken apart, and the text puts it together again: a function from the text
+of its `def`, a class from its parts, an object from its class and its state, as `copy` would do it.
+What a decorator made of a function is just another function or object.
+"""
 
 import ast
 import base64
+import builtins
 import contextlib
-import dis
-import itertools
-import linecache
-import math
+import copyreg
 import sys
 import threading
 import types
-from pathlib import Path
+import warnings
 
 import numpy as np
 
-LARGEST = 100_000  # elements of one array or list that travels: the text stays within megabytes
+from lib2048.machine.definitions import ATTRIBUTES, GLOBALS, cut, find, home, is_readers, used_names
+from lib2048.machine.take_apart import (
+    REMADE,
+    constant,
+    is_named_tuple,
+    is_remade,
+    is_typed_dict,
+    options_of,
+    parts_of,
+)
+
+__all__ = ["source_of", "used_names"]
+
+LARGEST = 1 << 18  # elements of one array or list that travels: the text stays within megabytes
 
 # Two functions may use one name for two things, in two modules or around two inner functions.  So
 # each module's global names get a dict of their own in the text, and each variable of an outer
 # function a cell, and the functions are put together from their code and these, as they were.
+# The text's own names end as they begin: a name that only begins so, a class keeps to itself.
 HEADER = """\
 from __future__ import annotations
-import base64 as __base64, types as __types
-import numba as __numba, numpy as __np
-
-ROOMS, CELLS = [], []
-
-def __room():
-    ROOMS.append({"__name__": None, "__builtins__": __builtins__})
-    return ROOMS[-1]
-
-def __cell():
-    CELLS.append(__types.CellType())
-    return CELLS[-1]
-
-def __function(plain, room, cells):
-    closure = tuple(cells[name] for name in plain.__code__.co_freevars)
-    made = __types.FunctionType(plain.__code__, room, None, plain.__defaults__, closure)
-    made.__kwdefaults__, made.__doc__ = plain.__kwdefaults__, plain.__doc__
-    return made
-
-def __array(shape, kind, order, writeable, text):
-    array = __np.ndarray(shape, kind, __base64.b64decode(text), order=order).copy(order)
-    array.flags.writeable = writeable
-    return array
+from lib2048.machine import put_together as __lib__
+__places__ = __lib__.Places()
 """
-# Without a name numba knows the functions for what they are, made on the way: it would otherwise
-# import a module of that name, and not find a function that calls itself.
 PARSING = threading.Lock()  # `ast.parse` of Python 3.11 fails in one of two threads that are in it
+CODE = types.FunctionType, types.ModuleType, type  # bound before any of it may run
+PICKLERS = "pickle", "_pickle", "numba", "cloudpickle", "torch.storage", "torch._utils"
 
 
 def source_of(functions):
     """Return functions, with all that they use, as the text of one Python module.
 
-    functions: dict[str, function], plain ones or compiled by numba; the compiled are turned back
-    into plain ones, what they call stays compiled.  The text ends by FUNCTIONS, a dict of the same
-    keys: see `child.load`; `child.load_all` also returns where it keeps what they call.  Other
-    functions, modules, numbers, texts, tuples, lists, dicts and arrays go with them.  Raises
-    ValueError, in one line, for all else, and where no source is.
+    functions: dict[str, function], or whatever else can be called; those that numba compiled are
+    turned back into plain ones, what they call stays compiled.  The text ends by FUNCTIONS, a dict
+    of the same keys, whose values are functions: see `child.load`; `child.load_all` also returns
+    where it keeps what they call.  Functions, classes, objects, modules, numbers, texts, lists,
+    dicts, sets, arrays and tensors go with them.  Raises ValueError, in one line, for what cannot
+    travel, as an open file, and where no source is.
     """
     luggage = _Luggage()
-    with PARSING:
+    with PARSING, warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of iterators that are taken apart
         names = {key: luggage.entry(key, function) for key, function in functions.items()}
-        while luggage.waiting:  # what they use is bound only now, since they may use each other
-            target, *what = luggage.waiting.pop(0)
-            luggage.lines.append(f"{target} = {luggage.pack(*what)}")
+        luggage.bind(object)
     pairs = ", ".join(f"{key!r}: {name}" for key, name in names.items())
-    return "\n".join([HEADER, *luggage.lines, f"FUNCTIONS = {{{pairs}}}\n"])
+    end = f"FUNCTIONS, PLACES = {{{pairs}}}, __places__\n"
+    return "\n".join([HEADER, *luggage.lines, end])
+
+
+class _Circle(ValueError):
+    """Raised for a thing that holds itself; `thing` is this."""
+
+    thing = None
 
 
 class _Luggage:
@@ -83,70 +83,211 @@ class _Luggage:
 
     def __init__(self):
         self.lines, self.names, self.kept, self.waiting = [], {}, [], []
-        self.bound, self.begun = set(), set()
+        self.bound, self.begun, self.classes = set(), set(), 0
 
     def entry(self, key, function):
         """Pack one of the functions that were asked for, uncompiled; return its name."""
         plain = getattr(function, "py_func", function)
-        if isinstance(plain, types.FunctionType) or (callable(plain) and _home(plain, key)):
-            return self.pack(plain, key, key)
-        raise ValueError(f"`{key}` is {_a(plain)}: give a function, made by `def` or `lambda`")
+        if not callable(plain):
+            raise ValueError(f"`{key}` is {_a(plain)}: give a function, made by `def` or `lambda`")
+        made = self.pack(plain, key, key)
+        is_function = isinstance(plain, types.FunctionType) or home(plain, key)
+        return made if is_function else f"__lib__.callable_as_function({made})"
+
+    def bind(self, *kinds):
+        """Write what waits, of these kinds: names are bound late, since things use each other."""
+        kept = []
+        while self.waiting:
+            target, value, *user = entry = self.waiting.pop(0)
+            is_made = isinstance(value, kinds) or id(value) in self.names
+            if is_made and id(value) not in self.begun:
+                self.lines.append(f"{target} = {self.pack(value, *user)}")
+            else:
+                kept.append(entry)
+        self.waiting = kept
 
     def pack(self, value, user, name):
         """Return an expression for a value.  Raises ValueError for what cannot travel."""
         if id(value) in self.names:
             return self.names[id(value)]
-        ways = (_constant, self._container, self._array, self._module, self._import,
-                self._function, self._compiled)  # fmt: skip
-        for way in ways:
-            if (text := way(value, user, name)) is not None:
-                return text
-        why = "which cannot travel to the child process: pass numbers or small arrays"
+        if (text := constant(value)) is not None:
+            return text
+        if id(value) in self.begun:
+            circle = _Circle(f"`{user}` uses `{name}`, {_a(value)} that holds itself")
+            circle.thing = value
+            raise circle
+        self.begun.add(id(value))
+        ways = (self._container, self._array, self._module, self._import, self._function,
+                self._class, self._compiled, self._tensor, self._remade, self._object)  # fmt: skip
+        try:
+            for way in ways:
+                if (text := way(value, user, name)) is not None:
+                    return text
+        finally:
+            self.begun.discard(id(value))
+        why = "which cannot travel to the process that tries it: make it inside the function"
         raise ValueError(f"`{user}` uses `{name}`, {_a(value)}, {why}")
 
     def _new(self, value, line="{} = {}", expression=None):
         """Write the line that makes a thing; its name stays its own, so one thing stays one."""
-        name = f"__{len(self.kept)}"
+        name = f"__{len(self.kept)}__"
         self.kept.append(value)  # kept alive, or its id might become that of another
         self.names[id(value)] = name
         self.lines.append(line.format(name, expression))
         return name
 
+    def _all(self, things, user, name):
+        """Return the texts of several things, with commas behind them."""
+        return "".join(f"{self.pack(each, user, name)}, " for each in things)
+
+    # ------------------------------------------------------------ data and objects
+
     def _container(self, value, user, name):
-        if type(value) not in (tuple, list, dict) or len(value) > LARGEST:
+        if type(value) not in (tuple, list, dict, set, frozenset):
             return None
-        if id(value) in self.begun:
-            raise ValueError(f"`{user}` uses `{name}`, {_a(value)} that holds itself")
-        self.begun.add(id(value))
-        things = value.items() if type(value) is dict else [(thing,) for thing in value]
-        texts = (": ".join(self.pack(each, user, name) for each in thing) for thing in things)
+        _small(value, len(value), user, name)
+        if type(value) in (set, frozenset):  # their order differs from process to process
+            texts = sorted(self.pack(each, user, name) for each in value)
+            self._bind_code()
+            return self._new(value, expression=f"{type(value).__name__}([{', '.join(texts)}])")
         left, right = {tuple: "()", list: "[]", dict: "{}"}[type(value)]
-        return self._new(value, expression=left + "".join(f"{text}, " for text in texts) + right)
+        try:
+            return self._new(value, expression=left + self._inside(value, user, name) + right)
+        except _Circle as circle:
+            if circle.thing is not value or type(value) is tuple:
+                raise
+        made, add = self._new(value, expression=left + right), {list: "extend", dict: "update"}
+        text = left + self._inside(value, user, name) + right
+        self.lines.append(f"{made}.{add[type(value)]}({text})")
+        return made
+
+    def _inside(self, value, user, name):
+        """Return the texts of what is in a tuple, list or dict."""
+        if type(value) is not dict:
+            return self._all(value, user, name)
+        pairs = [[self.pack(each, user, name) for each in pair] for pair in value.items()]
+        self._bind_code()
+        return "".join(f"{key}: {text}, " for key, text in pairs)
 
     def _array(self, value, user, name):
-        if type(value) is not np.ndarray or value.dtype.kind not in "biufc" or value.size > LARGEST:
+        if not isinstance(value, np.ndarray):
+            return None
+        _small(value, value.size, user, name)
+        if type(value) is not np.ndarray or value.dtype.kind not in "biufc":
             return None
         order = "F" if value.flags.fnc else "C"
         form = value.shape, value.dtype.str, order, value.flags.writeable
         text = base64.b64encode(value.tobytes(order))
-        return self._new(value, expression=f"__array{(*form, text)}")
+        return self._new(value, expression=f"__lib__.array{(*form, text)}")
+
+    def _tensor(self, value, user, name):
+        torch = sys.modules.get("torch")
+        if not isinstance(value, getattr(torch, "Tensor", ())):
+            return None
+        with contextlib.suppress(TypeError):  # numpy has not all kinds of numbers
+            array = self.pack(value.detach().cpu().numpy().copy(), user, name)
+            form = array, isinstance(value, torch.nn.Parameter), value.requires_grad
+            return self._new(value, expression="__lib__.tensor({}, {}, {})".format(*form))
+
+    def _remade(self, value, user, name):
+        if type(value) in REMADE:
+            make, parts = REMADE[type(value)]
+            parts = self._all(parts(value), user, name)
+            return self._new(value, expression=f"__lib__.{make}({parts})")
+
+    def _object(self, value, user, name):
+        """Pack an object as `copy` takes it apart: what makes it, what it holds, its state."""
+        reduce = copyreg.dispatch_table.get(type(value), lambda value: value.__reduce_ex__(4))
+        try:
+            parts = reduce(value)
+        except Exception:  # whatever its class raises
+            return None
+        if isinstance(parts, str):
+            return self._import(value, user, parts)
+        make, arguments, state, items, pairs, more = (*parts, *[None] * 4)[:6]
+        if more or str(getattr(make, "__module__", "")).startswith(PICKLERS):
+            return None
+        text = f"{self.pack(make, user, name)}({self._all(arguments, user, name)})"
+        self._bind_code()
+        made = self._new(value, expression=text)
+        items, pairs = list(items or ()), list(pairs or ())
+        if items or pairs or state is not None:
+            state = self._all((items, pairs, state), user, name)
+            self.lines.append(f"__lib__.fill({made}, {state})")
+        return made
+
+    def _bind_code(self):
+        """Bind what code uses before some of it is run: a set asks its elements for a hash."""
+        self.bind(*CODE[: 2 if self.classes else 3])
+
+    # ------------------------------------------------------------ what is imported
 
     def _module(self, value, user, name):
-        if isinstance(value, types.ModuleType) and value.__name__ != "__main__":
-            if sys.modules.get(value.__name__) is value:
-                return self._new(value, f"import {value.__name__} as {{}}")
+        if not isinstance(value, types.ModuleType) or value.__name__ == "__main__":
+            return None
+        if is_readers(value):
+            return self._new(value, expression=f"__places__.module({self._dict_of(vars(value))})")
+        if sys.modules.get(value.__name__) is value:
+            return self._new(value, f"import {value.__name__} as {{}}")
 
     def _import(self, value, user, name):
-        home = None if isinstance(value, types.ModuleType) else _home(value, name)
-        return home and self._new(value, f"from {home[0]} import {home[1]} as {{}}")
+        found = None if isinstance(value, types.ModuleType) else home(value, name)
+        return found and self._new(value, f"from {found[0]} import {found[1]} as {{}}")
+
+    # ------------------------------------------------------------ classes
+
+    def _class(self, value, user, name):
+        if not isinstance(value, type) or not is_remade(type(value)):
+            return None
+        self.classes += 1
+        body, later = self._body(value)
+        make = self._plain_class if not is_named_tuple(value) else self._named_tuple
+        text, after = make(value, body)
+        made = self._new(value, expression=text)
+        self.lines += [f"{made}.{key} = {text}" for key, text in after.items()]
+        self.classes -= 1
+        who = value.__name__
+        self.waiting += [(f"{made}.{key}", thing, who, key) for key, thing in later.items()]
+        return made
+
+    def _body(self, value):
+        """Return ({name: text} of what a class has, {name: thing} of what needs the class)."""
+        parts, later = parts_of(value)
+        body = {}
+        for key, thing in parts.items():
+            try:
+                body[key] = self.pack(thing, value.__name__, key)
+            except _Circle:
+                later[key] = thing
+        return body, later
+
+    def _plain_class(self, value, body):
+        """Return (the text of a class, {name: text} of what it is given afterwards)."""
+        who = value.__name__
+        if is_typed_dict(value):
+            return f"__lib__.typing.TypedDict({who!r}, {dict.fromkeys(value.__annotations__)})", {}
+        bases = self._all(vars(value).get("__orig_bases__", value.__bases__), who, "its base")
+        kind = self.pack(type(value), who, "its metaclass")
+        self.bind(types.FunctionType)  # a base may run code when a class is derived from it
+        body = "".join(f"{key!r}: {text}, " for key, text in body.items())
+        text = f"__lib__.new_class({kind}, {who!r}, ({bases}), {{{body}}})"
+        options = options_of(value)
+        return (f"__lib__.data_class({text}, {options})" if options else text), {}
+
+    def _named_tuple(self, value, body):
+        who, defaults = value.__name__, tuple(value._field_defaults.values())
+        form = f"{who!r}, {value._fields!r}, defaults={self.pack(defaults, who, 'its defaults')}"
+        return f"__lib__.collections.namedtuple({form})", body
+
+    # ------------------------------------------------------------ functions
 
     def _compiled(self, value, user, name):
         if not hasattr(value, "py_func") or not hasattr(value, "targetoptions"):
             return None
         if not value._can_compile:
             raise ValueError(f"`{user}` uses `{name}`, compiled for fixed types: leave them out")
-        how, plain = (self.pack(x, user, name) for x in (value.targetoptions, value.py_func))
-        return self._new(value, expression=f"__numba.jit(**{how})({plain})")
+        parts = self._all((value.py_func, value.targetoptions), user, name)
+        return self._new(value, expression=f"__lib__.compiled({parts})")
 
     def _function(self, value, user, name):
         if not isinstance(value, types.FunctionType):
@@ -155,27 +296,49 @@ class _Luggage:
         room, cells = self._room(value, who), self._cells(value, who)
         before, plain, after = self._source(value, who)
         self.lines += before
-        made = self._new(value, expression=f"__function({plain}, {room}, {cells})")
+        made = self._new(value, expression=f"__lib__.function({plain}, {room}, {cells})")
         self.lines += after
+        more = {**vars(value), "__name__": value.__name__}
+        if value.__name__ == value.__code__.co_name:
+            del more["__name__"]
+        for key, thing in more.items():  # as a cache that hangs on its function
+            self.waiting.append((f"{made}.{key}", thing, who, f"{who}.{key}"))
         return made
+
+    def _dict_of(self, around):
+        """Return the name of the dict that stands for one of global names."""
+        return self.names.get(id(around)) or self._new(around, expression="__places__.room()")
 
     def _room(self, function, who):
         """Return the name of the dict of a function's global names; have bound what it uses."""
-        around, code = function.__globals__, function.__code__
-        room = self.names.get(id(around)) or self._new(around, expression="__room()")
-        for name in sorted(used_names(code) & set(around)):
-            if isinstance(around[name], types.ModuleType):
-                self.lines += _submodules(around[name].__name__, used_names(code, ATTRIBUTES))
+        names, attributes = (used_names(function.__code__, how) for how in (GLOBALS, ATTRIBUTES))
+        return self._bound(function.__globals__, names, attributes, who)
+
+    def _bound(self, around, names, attributes, who):
+        """Have names of a dict bound, and in modules among them what is asked for behind a dot."""
+        room = self._dict_of(around)
+        around = {name: vars(builtins)[name] for name in HELPERS & {*vars(builtins)}} | around
+        for name in sorted(names & set(around)):
+            value = around[name]
             if (room, name) not in self.bound:
-                self.waiting.append((f"{room}[{name!r}]", around[name], who, name))
+                self.waiting.append((f"{room}[{name!r}]", value, who, name))
             self.bound.add((room, name))
+            if isinstance(value, types.ModuleType):
+                self._bind_module(value, attributes, who)
         return room
+
+    def _bind_module(self, module, attributes, who):
+        if not is_readers(module):
+            self.lines += _submodules(module.__name__, attributes)
+        elif (key := (id(module), *sorted(attributes))) not in self.bound:
+            self.bound.add(key)
+            self._bound(vars(module), attributes, attributes, who)
 
     def _cells(self, function, who):
         """Return the cells of a function's outer variables as the text of a dict."""
         cells = dict(zip(function.__code__.co_freevars, function.__closure__ or ()))
         for name, cell in cells.items():
-            made = self.names.get(id(cell)) or self._new(cell, expression="__cell()")
+            made = self.names.get(id(cell)) or self._new(cell, expression="__places__.cell()")
             if made not in self.bound and cell != types.CellType():  # all empty ones are equal
                 self.waiting.append((f"{made}.cell_contents", cell.cell_contents, who, name))
             self.bound.add(made)
@@ -184,17 +347,22 @@ class _Luggage:
     def _source(self, function, who):
         """Return (lines before, an expression for the function without its variables, after)."""
         code = function.__code__
-        source, node = _find(code, who)
-        nothing, outer = ", ".join(["None"] * len(code.co_freevars)), ", ".join(code.co_freevars)
-        text = _cut(source, node, self._defaults(function, node, who))
+        source, node, owner = find(code, who)
+        free = [name for name in code.co_freevars if name != "__class__" or not owner]
+        nothing, outer = ", ".join(["None"] * len(free)), ", ".join(free)
+        text = cut(source, node, self._defaults(function, node, who))
         if isinstance(node, ast.Lambda):
             return [], f"(lambda {outer}: ({text}))({nothing})", []
-        indent = text[: len(text) - len(text.lstrip())]
-        if outer:
-            lines = [f"def __around({outer}):", text, f"{indent}return {node.name}"]
-            return lines, f"__around({nothing})", []
+        indent, made = text[: len(text) - len(text.lstrip())], node.name
         # Moving the lines to the left would change texts that go over several of them.
-        return ["if True:"] * bool(indent) + [text], node.name, [f"del {node.name}"]
+        lines = ["if True:"] * bool(indent and not outer) + [text]
+        if owner:  # its class gives `super`, and names as self.__own, their meaning
+            indent, made = indent[: bool(outer)], f"__lib__.method({owner})"
+            lines = [f"{indent}class {owner}:", text]
+        if outer:
+            lines = [f"def __around__({outer}):", *lines, f"{indent}return {made}"]
+            return lines, f"__around__({nothing})", []
+        return lines, made, [f"del {owner or made}"]
 
     def _defaults(self, function, node, who):
         """Pack the default values as they are now; return {node: its new text}."""
@@ -206,91 +374,20 @@ class _Luggage:
         return {at: self.pack(value, who, name) for at, name, value in found}
 
 
-# ---------------------------------------------------------------- looking at code
-
-GLOBALS = {"LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"}
-ATTRIBUTES = {"LOAD_ATTR", "LOAD_METHOD"}
-PACKAGES = {"site-packages", "dist-packages"}
-DEFS = (ast.FunctionDef, ast.AsyncFunctionDef)
-
-
-def used_names(code, how=GLOBALS):
-    """Return the names that a code object, or one inside it, asks for by these instructions."""
-    used = {step.argval for step in dis.get_instructions(code) if step.opname in how}
-    inner = (each for each in code.co_consts if isinstance(each, types.CodeType))
-    return used.union(*(used_names(each, how) for each in inner))
+HELPERS = {"display"}  # that a notebook adds to Python's own names
 
 
 def _submodules(module, attributes):
     """Return lines that import the modules in a module: `import a` alone does not make `a.b`."""
     inner = [f"{module}.{name}" for name in sorted(attributes) if f"{module}.{name}" in sys.modules]
-    deeper = (_submodules(name, attributes) for name in inner)
-    return [f"__import__({name!r})" for name in inner] + [*itertools.chain(*deeper)]
+    lines = [f"__import__({name!r})" for name in inner]
+    return lines + [line for name in inner for line in _submodules(name, attributes)]
 
 
-def _find(code, who):
-    """Return (the source, bytes, of the file or cell; the node in it) of a code object."""
-    linecache.checkcache(code.co_filename)
-    source = "".join(linecache.getlines(code.co_filename))
-    with contextlib.suppress(SyntaxError, ValueError, StopIteration):
-        return source.encode(), next(n for n in ast.walk(ast.parse(source)) if _is(n, code))
-    where = "in a cell of a notebook, or in a file that was not changed since its import"
-    raise ValueError(f"the source of `{who}` cannot be found: define it {where}")
-
-
-def _is(node, code):
-    """Tell whether a code object was made from a node; several lambdas may share a line."""
-    if isinstance(node, DEFS) and node.name == code.co_name:
-        return min([node.lineno, *(d.lineno for d in node.decorator_list)]) == code.co_firstlineno
-    if not isinstance(node, ast.Lambda) or node.lineno != code.co_firstlineno:
-        return False
-    tree = ast.parse(f"lambda {', '.join(code.co_freevars)}: 0", mode="eval")
-    tree.body.body = node  # inside a function with the same variables, it gives the same code
-    flags = code.co_flags & __future__.annotations.compiler_flag
-    again = compile(tree, "", "eval", flags, dont_inherit=True).co_consts[0]
-    last = [each for each in again.co_consts if isinstance(each, types.CodeType)][-1]
-    return code.replace(co_flags=0) == last.replace(co_flags=0)
-
-
-def _cut(source, node, edits):
-    """Return the text of a node without its decorators, and with some parts of it replaced."""
-    lines = source.split(b"\n")
-
-    def place(line, column):
-        return sum(len(each) + 1 for each in lines[: line - 1]) + column
-
-    pieces, start = [], place(node.lineno, node.col_offset * isinstance(node, ast.Lambda))
-    for part in sorted(edits, key=lambda part: (part.lineno, part.col_offset)):
-        pieces += [source[start : place(part.lineno, part.col_offset)], edits[part].encode()]
-        start = place(part.end_lineno, part.end_col_offset)
-    pieces.append(source[start : place(node.end_lineno, node.end_col_offset)])
-    return b"".join(pieces).decode()
-
-
-def _constant(value, user, name):
-    """Return the text of a number, a text or None, otherwise None."""
-    kind = type(value)
-    if kind is int and value.bit_length() > 64:
-        return hex(value)  # has no limit on its digits
-    if value is None or kind in (bool, int, str, bytes):
-        return repr(value)
-    if kind is float:
-        return repr(value) if math.isfinite(value) else f'float("{value}")'
-    if isinstance(value, np.generic) and type(value.item()) in (bool, int, float):
-        return f"__np.{kind.__name__}({_constant(value.item(), user, name)})"
-
-
-def _home(value, name):
-    """Return (module, name) where Python, a package or we have a thing, and no reader's file."""
-    names = {getattr(value, "__name__", None), name}
-    ours = {*sys.stdlib_module_names, __name__.partition(".")[0]}
-    for module in [getattr(value, "__module__", None), *sorted(sys.modules, key=len)]:
-        here = sys.modules.get(module)
-        found = [n for n in names if getattr(here, "__dict__", {}).get(n, _home) is value]
-        if found and module != "__main__":
-            folders = Path(getattr(here, "__file__", None) or "").parts
-            if module.partition(".")[0] in ours or {*folders} & PACKAGES:
-                return module, found[0]
+def _small(value, size, user, name):
+    if size > LARGEST:
+        why = f"and at most {LARGEST:,} of them travel to the process that tries it"
+        raise ValueError(f"`{user}` uses `{name}`, {_a(value)}, {why}: make it when it is needed")
 
 
 def _a(value):
@@ -298,6 +395,6 @@ def _a(value):
     kind = type(value).__name__
     if isinstance(value, np.ndarray):
         kind = f"array of {value.size} {value.dtype}"
-    elif isinstance(value, (tuple, list, dict)):
+    elif isinstance(value, (tuple, list, dict, set, frozenset)):
         kind = f"{kind} of {len(value)}"
     return f"{'an' if kind[0] in 'aeiouAEIOU' else 'a'} {kind}"

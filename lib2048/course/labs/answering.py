@@ -8,6 +8,7 @@ import contextlib
 import copy
 import inspect
 import itertools
+import types
 
 from lib2048.course.labs.cases import Pick, Trial, same, settled
 from lib2048.course.labs.exercise import Wrong, changed, find, of_lab
@@ -26,19 +27,19 @@ def look(message):
     those of them that are not there or are the library's own}.
     """
     exercise = find(message["exercise"])
-    function, rooms = _loaded(message["source"])
+    function, loaded = _loaded(message["source"])
     signature = inspect.signature(function)
     try:
         signature.bind(*exercise.parameters)
         takes = None
     except TypeError:
         takes = ", ".join(signature.parameters)
-    used = set().union(*(used_names(code) for code in _codes(function, rooms)))
+    used = _names_used(function, loaded)
     found = {"takes": takes, "helpers": [], "missing": []}
     for name, other in of_lab(exercise.lab).items():
         if other is exercise:  # it calls only what comes before
             break
-        things = [room[name] for room in rooms if name in room]
+        things = [room[name] for room in loaded.rooms if name in room]
         there = any(thing is not other.truth for thing in things)
         if things or name in used:
             found["helpers" if there else "missing"].append(name)
@@ -91,13 +92,13 @@ def prepare(message):
 
 def _standing(message, exercise):
     """Return the function to call, with the library's versions in their places."""
-    function, rooms = _loaded(message["source"])
+    function, loaded = _loaded(message["source"])
     for name in message["stands"]:
         truth = of_lab(exercise.lab)[name].truth
-        for room in rooms:
-            room[name] = truth
+        for room in loaded.rooms:
+            loaded.replace(room.setdefault(name, truth), truth)
     if helper := message["helper"]:
-        return next(room[helper] for room in rooms if helper in room)
+        return next(room[helper] for room in loaded.rooms if helper in room)
     return function
 
 
@@ -118,32 +119,24 @@ def _case(exercise, message, at):
 
 
 def _loaded(source):
-    """Load a text; return its function as plain Python, and the dicts of global names in it."""
-    function = child.load(source)["function"]
-    function = getattr(function, "py_func", function)
-    rooms = []
-    _walk(function, rooms)
-    return function, rooms
+    """Load a text; return its function and the `child.Loaded`, all of it plain Python."""
+    loaded = child.load_all(source)
+    for room in loaded.rooms:
+        for thing in list(room.values()):
+            if is_loaded(plain := getattr(thing, "py_func", None)):
+                loaded.replace(thing, plain)
+    function = loaded.functions["function"]
+    return getattr(function, "py_func", function), loaded
 
 
-def _walk(function, rooms):
-    """Collect the rooms of a function and of those it calls, all made plain Python."""
-    if not _is_loaded(function) or any(function.__globals__ is room for room in rooms):
-        return
-    room = function.__globals__
-    rooms.append(room)
-    plain = {name: getattr(thing, "py_func", thing) for name, thing in room.items()}
-    room.update({name: thing for name, thing in plain.items() if _is_loaded(thing)})
-    for thing in list(room.values()):
-        _walk(thing, rooms)
+def _names_used(function, loaded):
+    """Return the global names that a loaded function, or one that it may call, asks for."""
+    things = [function, *(thing for room in loaded.rooms for thing in room.values())]
+    things += [cell.cell_contents for cell in loaded.cells if cell != types.CellType()]
+    return set().union(*(used_names(thing.__code__) for thing in things if is_loaded(thing)))
 
 
-def _codes(function, rooms):
-    things = [function, *(thing for room in rooms for thing in room.values())]
-    return [thing.__code__ for thing in things if _is_loaded(thing)]
-
-
-def _is_loaded(function):
+def is_loaded(function):
     """Say whether a function was defined in a loaded text, and not imported there."""
     code = getattr(function, "__code__", None)
     return code is not None and code.co_filename.startswith(child.YOUR_CODE)
@@ -186,15 +179,16 @@ def pair(message):
 # ---------------------------------------------------------------- training
 
 
-def stand_in_for(lab, functions):
+def stand_in_for(lab, loaded):
     """Put the library's version in the place of each stub of a lab; return the stubs' names.
 
-    functions: {name: function} of a loaded text; what they call is looked at, too.
+    loaded: of `child.load_all`, whose functions are looked at as well as what they call.
     """
-    rooms, names = [functions, *(f.__globals__ for f in functions.values() if _is_loaded(f))], []
+    names = []
     for name, exercise in of_lab(lab).items():
-        for room in (room for room in rooms if name in room):
-            if is_stub(exercise, room[name]):
+        for room in (room for room in (loaded.functions, *loaded.rooms) if name in room):
+            if is_stub(exercise, stub := room[name]):
+                loaded.replace(stub, exercise.truth)
                 room[name] = exercise.truth
                 names += [name] * (name not in names)
     return names

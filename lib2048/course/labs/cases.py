@@ -1,9 +1,12 @@
 """The cases of an exercise: drawn from a seed until they tell every known wrong answer."""
 
 import functools
+import os
+import subprocess
+import sys
 from typing import NamedTuple
 
-from lib2048.course.labs.exercise import Wrong, find
+from lib2048.course.labs.exercise import LABS, Wrong, find, of_lab
 from lib2048.course.labs.messages import say
 from lib2048.course.labs.outcomes import (
     RETURNED,
@@ -14,6 +17,8 @@ from lib2048.course.labs.outcomes import (
     kind_of,
     outcome_of,
 )
+from lib2048.course.labs.seeds import class_game
+from lib2048.course.labs.seeds import class_seed as own_seed
 
 ROUNDS = 20  # of drawing, before a seed is called unlucky
 
@@ -140,3 +145,27 @@ def other_kind(expected, got):
         return expected, got
     parts = isinstance(expected, tuple) and len(expected) == len(got) and zip(expected, got)
     return next(filter(None, (other_kind(*pair) for pair in parts or ())), None)
+
+
+def refuse_unlucky(seed, class_seed, game, labs=LABS):
+    """Look whether the cases of labs tell every known wrong answer, in a class with its own rules.
+
+    seed: that cases are drawn from; class_seed, game: the class's.  Raises ValueError, in one line,
+    for a seed whose cases do not.
+    """
+    if (class_seed, game) == (own_seed(), class_game().name):
+        return tell_all(seed, labs)
+    # The rules of a process stay what they are.
+    code = f"from {__name__} import tell_all; tell_all({seed}, {[*labs]})"
+    rules = {"LIB2048_CLASS_SEED": str(class_seed), "LIB2048_CLASS_GAME": game}
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, env=os.environ | rules, capture_output=True, text=True)
+    if done.returncode:
+        raise ValueError(done.stderr.strip().rpartition("\n")[2].removeprefix("ValueError: "))
+
+
+def tell_all(seed, labs):
+    """Draw the cases of all exercises of labs.  Raises ValueError as `refuse_unlucky` does."""
+    for exercise in (exercise for lab in labs for exercise in of_lab(lab).values()):
+        if not exercise.missing:
+            trial(exercise.name, seed).picks()

@@ -10,6 +10,7 @@ import tomllib
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from lib2048.course.labs.cases import refuse_unlucky
 from lib2048.course.labs.exercise import of_lab
 from lib2048.course.labs.messages import say
 from lib2048.course.labs.release import full, in_class, nbgrader, quietly, released, resources
@@ -144,6 +145,7 @@ def generate(lab, folder, sources=SOURCES, seed=None, lab_seed=None, game=None):
     if not path.exists():
         raise ValueError(say("grading.no_source", path=path))
     course = _with_seeds(Path(folder), seed, lab_seed, game)
+    refuse_unlucky(course.lab_seed + 1, course.seed, course.game, [lab])  # see `checks.require`
     source = in_class(nbformat.reads(read_text(path), as_version=4), lab, course.game, course.seed)
     release = released(source, lab)
     hide(course.folder)

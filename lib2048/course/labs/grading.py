@@ -1,36 +1,39 @@
 """Grade what a class handed in: every hand-in by itself, into nbgrader's gradebook.
 
-A hand-in's test cells are put back as they were, with their hidden tests; its cells run in a
-kernel of its own under limits; the marks go into the gradebook.  Whatever a hand-in does, the
-others are graded.
+This process reads all hand-ins first, lets a worker run and judge each, and alone writes marks.
+Whatever a hand-in does, the others are graded, and nothing of theirs is lost.
 """
 
-import asyncio
 import json
 import os
 import shutil
 import tempfile
 import time
-from collections import Counter
-from dataclasses import dataclass, field
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import asdict, dataclass, field
 from hashlib import sha256
 from pathlib import Path
+from secrets import token_hex
 
-from lib2048.course.labs.collect import RECORD, read_record
+from lib2048.course.labs.asked import asked_in
+from lib2048.course.labs.collect import RECORD, HandIn, read_record
 from lib2048.course.labs.course_folder import open_course
 from lib2048.course.labs.exercise import cell_seconds, of_lab
 from lib2048.course.labs.hw04.performance import GAMES, reference_of
 from lib2048.course.labs.messages import say
-from lib2048.course.labs.notebook import AS_HANDED_IN, MOST_MB, grading, parse, source
+from lib2048.course.labs.notebook import MOST_MB
 from lib2048.course.labs.release import nbgrader, quietly, resources
-from lib2048.course.labs.result import RESULT
+from lib2048.course.labs.safekeeping import MARK, Journal, Kept, end_marked, write_manifest
 from lib2048.course.labs.seeds import PLAIN
+from lib2048.machine.child import PATIENCE, Child, Ended
 from lib2048.machine.files import read_bytes, read_json, write_text
+from lib2048.machine.process import on_sudden_end
 from lib2048.machine.terminal import one_line
 
 GRADED = "graded.json"
 MOST_NOTE = 500  # characters
-SHOWN = ("text/plain", "image/png")  # of what a hand-in's long cells had shown
+MOST_NOTES = 20
+JUDGE_SECONDS = 30  # that a test may take, beyond what the notebook may
 
 
 @dataclass
@@ -61,7 +64,7 @@ def grade(
 ):
     """Grade all hand-ins of a lab that are new or have changed.
 
-    folder: of the course; processes: kernels at a time; again: all of them, new or not; patience:
+    folder: of the course; processes: workers at a time; again: all of them, new or not; patience:
     by which the limits of time are multiplied, 1 or more; games: that hidden cells train; limits:
     of time, `running.TimeLimits`; tell: called with a line about each.  Returns a list of `Graded`.
     Raises ValueError where the course, its hand-ins or the lab's source are missing.
@@ -75,11 +78,7 @@ def grade(
     if not course.students(lab):
         raise ValueError(say("grading.no_hand_ins", course=folder, lab=lab))
     limits = limits or _limits(lab, patience, games)
-    task = _Grading(course, lab, processes, limits, tell, games, again)
-    try:
-        return asyncio.run(task.all())
-    except asyncio.CancelledError:  # by Ctrl-C: who was being graded is not graded yet
-        raise KeyboardInterrupt from None
+    return _Grading(course, lab, processes, limits, tell, games, again).all()
 
 
 def _limits(lab, patience, games):
@@ -92,80 +91,145 @@ def _limits(lab, patience, games):
     return TimeLimits(cell, ALL_SECONDS * cell / CELL_SECONDS, granted, patience)
 
 
+@dataclass
+class _HandIn:
+    """One hand-in, as it was when grading began: its place, its files, what is wrong with it.
+
+    files: {path in its folder: bytes}; None where they are too many to be kept, `hash` says which.
+    """
+
+    student: str
+    path: Path
+    files: dict = field(default_factory=dict)
+    hash: str = ""
+    record: HandIn = None
+    problem: str = ""
+    begun: float = 0.0
+    over: float = 0.0
+
+
 class _Grading:
     """The grading of one lab."""
 
     def __init__(self, course, lab, processes, limits, tell, games=GAMES, again=False):
         self.course, self.lab, self.tell, self.again = course, lab, tell, again
-        self.limits, self.games = limits, games
-        self.full = course.full(lab)
-        self.free = asyncio.Semaphore(processes)
+        self.limits, self.games, self.processes = limits, games, processes
+        self.full, self.mark = course.full(lab), token_hex(8)
+        self.tests = len(asked_in(self.full))
+        self.done, self.marks, self.children = {}, {}, set()
+        self.kept = Kept(course.folder)
+        self.journal = Journal(course.folder / f".grading-{lab}.json")
 
     def folder(self, student):
         return self.course.folder / "autograded" / student / self.lab
 
-    def is_done(self, done):
+    def all(self):
+        """Grade who is to be graded; return their `Graded`, in order."""
+        hand_ins = []
+        for student, path in self.course.students(self.lab).items():
+            hand_ins.append(one := _read(student, path))
+            if not self.kept.keep(student, path, one.files):
+                one.files = None
+        write_manifest(self.course.folder, self.lab, {one.student: one.hash for one in hand_ins})
+        suspects, culprit = self.journal.read()
+        left = [one for one in hand_ins if not self.is_done(one)]
+        if suspects:
+            self.tell(say("grading.was_stopped", names=", ".join(suspects)))
+        on_sudden_end(self.stop)
+        try:
+            with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as desk:
+                self.desk = Path(desk)
+                hurt = self.together([one for one in left if one.student not in suspects])
+                for one in hurt + [one for one in left if one.student in suspects]:
+                    if one.student == culprit and not self.again:
+                        self.save(one, {"problem": say("grading.ended_grading")})
+                    else:
+                        self.alone(one)
+            self.look_after()
+        finally:
+            self.stop()
+        return [self.done[one.student] for one in left]
+
+    def is_done(self, one):
         """Say whether this very hand-in was graded under this very seed and game."""
-        old, new = read_graded(self.folder(done.student)), (done.hash, done.lab_seed, done.game)
+        old, course = read_graded(self.folder(one.student)), self.course
+        new = (one.hash, course.lab_seed, course.game)
         return old and (old.hash, old.lab_seed, old.game) == new and not self.again
 
-    async def all(self):
-        self.stop = asyncio.current_task().cancel
-        tasks = (self.one(*pair) for pair in self.course.students(self.lab).items())
-        return [done for done in await asyncio.gather(*tasks) if done]
+    def together(self, hand_ins):
+        """Grade several at a time; return those that were hurt beside others, for another try."""
+        hurt, pool = [], ThreadPoolExecutor(self.processes)
+        try:
+            waiting = {pool.submit(self.work, one): one for one in hand_ins}
+            for future in as_completed(waiting):
+                one, reply = waiting[future], future.result()
+                if reply.get("hurt") and any(_together(one, other) for other in hand_ins):
+                    hurt.append(one)
+                else:
+                    self.save(one, reply)
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+            self.end_children()
+        return hurt
 
-    async def one(self, student, path):
-        """Grade one hand-in, come what may; return None where it is graded already."""
-        async with self.free:
-            begun, files = time.monotonic(), {}
-            done = Graded(student, lab_seed=self.course.lab_seed, game=self.course.game)
-            try:
-                files = _files(path)
-                done.hash = _hash(files)
-                if self.is_done(done):
-                    return None
-                notebook = await self.run(path, files, done)
-                self.save(notebook, path, files, done, begun)
-            except Exception as error:  # ours or the hand-in's: somebody has to look
-                done.failed = True
-                done.notes.append(_what(error))
-                try:
-                    self.save(self.nothing(), path, files, done, begun)
-                except Exception as error:
-                    done.notes.append(_what(error))
-            self.tell(f"{student}: {done.seconds:.0f} s" + "".join(f"; {n}" for n in done.notes))
-            return done
+    def alone(self, one):
+        self.journal.alone = True
+        self.save(one, self.work(one))
 
-    def nothing(self):
-        """Return the notebook of a hand-in that cannot be read: nothing of it ran."""
-        from lib2048.course.labs.running import not_run
+    def work(self, one):
+        """Let a worker run and judge a hand-in; return its reply, or why there is none."""
+        try:
+            files = one.files if one.files is not None else _same(one)
+        except (ValueError, OSError) as error:
+            one.problem = one_line(error)
+        if one.problem:
+            return {"problem": one.problem}
+        one.begun, desk = (
+            time.monotonic(),
+            self.desk / sha256(one.student.encode()).hexdigest()[:16],
+        )
+        mark = f"{self.mark}-{desk.name}"
+        child = Child(self.environment() | {MARK: mark})
+        self.children.add(child)
+        self.journal.begin(one.student)
+        try:
+            lay_out(files, desk / "files")
+            return self.ask(child, desk)
+        except Ended as ended:
+            return {"problem": say("grading.ended", reason=ended.reason), "hurt": True}
+        except Exception as error:  # a full disk, or what nobody has thought of
+            return {"problem": _what(error)}
+        finally:
+            child.close()
+            self.children.discard(child)
+            end_marked(mark)
+            self.journal.end(one.student)
+            shutil.rmtree(desk, ignore_errors=True)
+            one.over = time.monotonic()
 
-        notebook, _ = restored({"cells": []}, self.full, self.lab)
-        not_run(notebook.cells)
-        return notebook
+    def ask(self, child, desk):
+        """Let a worker do its work; return what it answers."""
+        limits = self.limits.when_busy()
+        seconds = 240 + limits.total + JUDGE_SECONDS * limits.patience * self.tests
+        message, task = self.message(desk, limits), "lib2048.course.labs.worker:work"
+        return child.ask(task, message, seconds / PATIENCE)["answer"]  # most of it, it waits
 
-    async def run(self, path, files, done):
-        """Return the hand-in's notebook after its run; notes go to `done`."""
-        from lib2048.course.labs.running import run
+    def message(self, desk, limits):
+        """Return what `worker.work` is told."""
+        import nbformat
 
-        record, name = read_record(path), f"{self.lab}.ipynb"
-        done.notes += record.notes if record else []
-        if record and record.problem:
-            raise ValueError(record.problem)
-        if Path(name) not in files:
-            raise ValueError(say("grading.no_notebook", name=name))
-        notebook, notes = restored(parse(files[Path(name)], name), self.full, self.lab)
-        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as scratch:
-            _lay_out(files, scratch)
-            limits = self.limits.when_busy()
-            notes += await run(notebook, scratch, self.environment(), limits, self.stop)
-        done.notes += notes + _stood_in(notebook)
-        return notebook
+        return {
+            "lab": self.lab,
+            "full": nbformat.writes(self.full),
+            "desk": str(desk),
+            "course": str(self.course.folder),
+            "seed": self.course.lab_seed,
+            "limits": asdict(limits),
+        }
 
     def environment(self):
-        """Return what the kernel's environment says: small budgets, and whose seeds."""
-        return os.environ | {
-            "LIB2048_LAB_SEED": str(self.course.lab_seed),
+        """Return what a worker's environment says, and a kernel's: small budgets, whose seed."""
+        return {
             "LIB2048_CLASS_SEED": str(self.course.seed),
             "LIB2048_CLASS_GAME": self.course.game,
             "LIB2048_GRADE_GAMES": str(self.games),
@@ -173,29 +237,139 @@ class _Grading:
             "NBGRADER_EXECUTION": "autograde",
         }
 
-    def save(self, notebook, path, files, done, begun):
+    def save(self, one, reply):
+        """Keep what came of a hand-in, come what may: its marks, its notebook, its notes."""
+        course, record = self.course, one.record
+        done = Graded(one.student, lab_seed=course.lab_seed, game=course.game)
+        done.notes, done.hash = list(record.notes) if record else [], one.hash
+        done.seconds = round(max(0, one.over - one.begun), 1)
+        try:
+            if "problem" in reply:
+                raise ValueError(reply["problem"])
+            self.write(one, self.trusted(reply["notebook"]), done, list(map(str, reply["notes"])))
+        except Exception as error:  # ours or the hand-in's: somebody has to look
+            done.failed = True
+            try:
+                self.write(one, self.nothing(), done, [_what(error)])
+            except Exception as error:
+                done.notes.append(_what(error))
+        self.done[one.student] = done
+        self.tell(f"{one.student}: {done.seconds:.0f} s" + "".join(f"; {n}" for n in done.notes))
+
+    def trusted(self, notebook):
+        """Return a worker's notebook with the grader's own word on what its cells are worth.
+
+        Raises ValueError where one of the graded cells is not there once.
+        """
+        import nbformat
+
+        notebook, left = nbformat.from_dict(notebook), _known(self.full)
+        for cell in notebook.cells:
+            name = cell.metadata.pop("nbgrader", {}).get("grade_id")
+            if name in left:
+                cell.metadata["nbgrader"] = left.pop(name).metadata.nbgrader
+        if any(cell.metadata.nbgrader.grade for cell in left.values()):
+            raise ValueError(say("grading.failed", error=", ".join(left)))
+        nbformat.validate(notebook)  # a kernel may have sent anything
+        return notebook
+
+    def nothing(self):
+        """Return the notebook of a hand-in that cannot be read: nothing of it ran."""
+        from lib2048.course.labs.restoring import restored
+        from lib2048.course.labs.running import not_run
+
+        notebook, _ = restored({"cells": []}, self.full, self.lab)
+        not_run(notebook.cells)
+        return notebook
+
+    def write(self, one, notebook, done, notes):
         """Write the marks into the gradebook, and the notebook where nbgrader looks for it."""
         import nbformat
         from nbgrader.preprocessors import SaveAutoGrades
 
-        nbformat.validate(notebook)  # a kernel may have sent anything
-        record, student = read_record(path), done.student
+        record, student = one.record, one.student
         who = {"last_name": record.name, "lms_user_id": record.student} if record else {}
         with quietly(), self.course.gradebook() as book:
             book.update_or_create_student(student, **who)
             book.update_or_create_submission(self.lab, student)
-        _for_marks(notebook)
         about = resources(self.lab, student, self.course.database)
         with quietly():
             SaveAutoGrades().preprocess(notebook, about)
+        self.marks[student] = _marks_of(notebook)
+        done.notes = [one_line(note)[:MOST_NOTE] for note in done.notes + notes][:MOST_NOTES]
+        handed_in = one.files if one.files is not None else _files(one.path)
+        left_out = {name for name in handed_in if name.suffix == ".ipynb" or name.name == RECORD}
+        files = {name: data for name, data in handed_in.items() if name not in left_out}
+        files[Path(f"{self.lab}.ipynb")] = (nbformat.writes(notebook) + "\n").encode(
+            errors="backslashreplace"
+        )
         folder = self.folder(student)
         shutil.rmtree(folder, ignore_errors=True)
-        left_out = {name for name in files if name.suffix == ".ipynb" or name.name == RECORD}
-        _lay_out({name: data for name, data in files.items() if name not in left_out}, folder)
-        write_text(folder / f"{self.lab}.ipynb", nbformat.writes(notebook) + "\n")
-        done.notes = [one_line(note)[:MOST_NOTE] for note in done.notes]
-        done.seconds = round(time.monotonic() - begun, 1)
-        write_text(folder / GRADED, json.dumps(vars(done), indent=1, ensure_ascii=False) + "\n")
+        lay_out(files, folder)
+        self.kept.keep(student, folder, files)
+        self.write_graded(done)
+
+    def write_graded(self, done):
+        text = json.dumps(vars(done), indent=1, ensure_ascii=False) + "\n"
+        write_text(self.folder(done.student) / GRADED, text)
+
+    def look_after(self):
+        """Restore what others have changed of a hand-in, and name it; compare the marks."""
+        found = self.kept.restore()
+        for student, names in self.other_marks().items():
+            found.setdefault(student, []).append(say("grading.other_marks", names=names))
+        for student, notes in found.items():
+            done = self.done.get(student) or read_graded(self.folder(student)) or Graded(student)
+            done.notes += [one_line(note)[:MOST_NOTE] for note in notes]
+            self.write_graded(done)
+            self.tell(f"{student}: " + "; ".join(notes))
+        for done in self.done.values():  # their notes stand beside their notebooks
+            if read_graded(self.folder(done.student)) != done:
+                self.write_graded(done)
+
+    def other_marks(self):
+        """Return {student: names of cells} of whom the gradebook has other marks than we gave."""
+        found = {}
+        with quietly(), self.course.gradebook() as book:
+            for student, marks in self.marks.items():
+                try:
+                    grades = book.find_submission_notebook(self.lab, self.lab, student).grades
+                    said = {grade.name: grade.auto_score for grade in grades}
+                except Exception:  # the submission is gone
+                    said = {}
+                if names := [name for name in marks if said.get(name, -1) != marks[name]]:
+                    found[student] = ", ".join(names)
+        return found
+
+    def end_children(self):
+        for child in list(self.children):
+            child.close()
+
+    def stop(self):
+        """End what is under way; who was being graded is not graded yet."""
+        self.end_children()
+        end_marked(self.mark)
+        self.journal.close()
+
+
+def _together(one, other):
+    """Say whether two hand-ins were graded at the same time."""
+    over = other.over or time.monotonic()
+    return other is not one and other.begun and other.begun < one.over and one.begun < over
+
+
+def _known(full):
+    """Return the graded cells of a lab, {name: cell}."""
+    cells = (cell for cell in full.cells if "nbgrader" in cell.metadata)
+    return {cell.metadata.nbgrader.grade_id: cell for cell in cells}
+
+
+def _marks_of(notebook):
+    """Return {name of a graded cell: its marks by checks, None where a person gives them}."""
+    from nbgrader.utils import determine_grade, is_grade
+
+    cells = [cell for cell in notebook.cells if is_grade(cell)]
+    return {cell.metadata.nbgrader.grade_id: determine_grade(cell)[0] for cell in cells}
 
 
 def read_graded(folder):
@@ -213,6 +387,27 @@ def _what(error):
     return say("grading.failed", error=one_line(f"{type(error).__name__}: {error}"))
 
 
+def _read(student, path):
+    """Return a `_HandIn` with all its files, or with what is wrong with it."""
+    one = _HandIn(student, path)
+    try:
+        one.files = _files(path)
+        one.hash = _hash(one.files)
+        one.record = read_record(path)
+        one.problem = one.record.problem if one.record else ""
+    except (ValueError, OSError) as error:
+        one.problem = one_line(error)
+    return one
+
+
+def _same(one):
+    """Read the files of a hand-in again.  Raises ValueError where they are others than before."""
+    files = _files(one.path)
+    if _hash(files) != one.hash:
+        raise ValueError(say("grading.lost_files", names=one.path.name))
+    return files
+
+
 def _files(folder):
     """Return the files of a hand-in, {path in its folder: bytes}; links and devices are none.
 
@@ -227,156 +422,15 @@ def _files(folder):
     return found
 
 
-def _lay_out(files, folder):
+def lay_out(files, folder):
     """Write the files of a hand-in into a folder."""
     for name, data in files.items():
         path = Path(folder, name)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
+    Path(folder).mkdir(parents=True, exist_ok=True)
 
 
 def _hash(files):
     """Return one hash of the files of a hand-in."""
     return sha256(b"".join(os.fsencode(name.name) + files[name] for name in files)).hexdigest()
-
-
-# ---------------------------------------------------------------- the notebook that runs
-
-
-def restored(handed_in, full, lab):
-    """Return a hand-in's cells with the grader's test cells in their places, and notes.
-
-    handed_in: a dict of `notebook.parse`; full: `release.full`.  What is graded, how it is called
-    and how many marks it has stands in `full`, whatever the hand-in says; a cell is known by its
-    grade_id, or by its id where an editor dropped the metadata.  Of cells with one name the last
-    counts; graded cells that are missing are put back.
-    """
-    known = {
-        cell.metadata.nbgrader.grade_id: cell for cell in full.cells if "nbgrader" in cell.metadata
-    }
-    ids = {cell.id: name for name, cell in known.items()}
-    long = {cell.id for cell in full.cells if AS_HANDED_IN in cell.metadata.get("tags", [])}
-    cells = [
-        _as_handed_in(cell) if cell.get("id") in long else _restored(cell, known, ids)
-        for cell in handed_in["cells"]
-    ]
-    notes = _forget_doubles(cells)
-    if cells:
-        notes += _put_back(cells, known)
-    else:
-        notes, cells = [say("grading.empty")], [_clean(cell) for cell in known.values()]
-    for n, cell in enumerate(cells):
-        cell.id = f"{lab}-{n:03d}"
-    return type(full)(full | {"cells": cells}), notes
-
-
-def _clean(cell, text=None):
-    """Return a cell with its own or another text, what nbgrader notes of it, and nothing else.
-
-    cell: of the grader's notebook, or a dict of a hand-in, whose notes are left out.
-    """
-    from nbformat import v4
-
-    makes = {"code": v4.new_code_cell, "markdown": v4.new_markdown_cell}
-    noted = cell.metadata.get("nbgrader") if hasattr(cell, "metadata") else None
-    text = source(cell) if text is None else text
-    new = makes.get(str(cell.get("cell_type")), v4.new_raw_cell)(text)
-    if noted:
-        new.metadata["nbgrader"] = dict(noted)
-    return new
-
-
-def _restored(cell, known, ids):
-    from nbformat import NotebookNode
-
-    name = grading(cell).get("grade_id") or ids.get(cell.get("id"))
-    if name in known:
-        locked = known[name].metadata.nbgrader.locked
-        new = _clean(known[name], None if locked else source(cell))
-    else:
-        new = _clean(cell)
-    if new.cell_type != "code" and _is_valid(cell.get("attachments", ""), "misc/attachments"):
-        new.attachments = NotebookNode(cell["attachments"])
-    return new
-
-
-def _is_valid(part, kind):
-    """Say whether a part of a notebook is what nbformat says that it is."""
-    import nbformat
-
-    try:
-        nbformat.validate(part, kind, version=4, relax_add_props=True)
-    except (nbformat.ValidationError, RecursionError):
-        return False
-    return True
-
-
-def _as_handed_in(cell):
-    """Return a cell that does not run again, with the texts and pictures that it showed."""
-    from nbformat import from_dict, v4
-
-    new = _clean(cell | {"cell_type": "code"})
-    new.metadata["tags"] = [AS_HANDED_IN]
-    for output in cell.get("outputs", []):
-        if not _is_valid(output, "output"):
-            continue
-        if output["output_type"] == "stream":
-            new.outputs.append(v4.new_output("stream", name=output["name"], text=output["text"]))
-        elif "data" in output:
-            shown = {kind: output["data"][kind] for kind in SHOWN if kind in output["data"]}
-            new.outputs.append(v4.new_output("display_data", from_dict(shown)))
-    return new
-
-
-def _name(cell):
-    return cell.metadata.get("nbgrader", {}).get("grade_id")
-
-
-def _forget_doubles(cells):
-    """Let the last cell of a name be the one, as nbgrader does; return a note on the names."""
-    from nbformat import NotebookNode
-
-    count = Counter(filter(None, map(_name, cells)))
-    doubles = [name for name, times in count.items() if times > 1]
-    nbgrader().preprocessors.DeduplicateIds().preprocess(NotebookNode(cells=cells), {})
-    return [say("grading.doubles", names=", ".join(doubles))] if doubles else []
-
-
-def _put_back(cells, known):
-    """Put graded cells that are missing behind the one before them; return a note on them."""
-    there, missing, last = {_name(cell) for cell in cells}, [], None
-    for name, cell in known.items():
-        if name not in there and cell.metadata.nbgrader.grade:
-            at = next((n for n, other in enumerate(cells) if _name(other) == last), -1)
-            cells.insert(at + 1, _clean(cell))
-            missing.append(name)
-        if name in there or name in missing:
-            last = name
-    return [say("grading.put_back", names=", ".join(missing))] if missing else []
-
-
-def _for_marks(notebook):
-    """Let an error be the one thing that costs a test cell its marks.
-
-    nbgrader takes a number that a cell shows for partial marks, and progress on stderr for an
-    error.
-    """
-    for cell in notebook.cells:
-        if cell.cell_type == "code" and cell.metadata.get("nbgrader", {}).get("grade"):
-            cell.outputs = [out for out in cell.outputs if out.get("name") != "stderr"]
-            for out in cell.outputs:
-                if out.output_type == "execute_result":
-                    out.output_type = "display_data"
-                    del out["execution_count"]
-
-
-def _stood_in(notebook):
-    """Return a note on functions of the library that answers with marks made use of."""
-    names = {}
-    for cell in notebook.cells:
-        graded = cell.metadata.get("nbgrader", {}).get("grade")
-        for out in cell.get("outputs", []) if graded else []:
-            found = out.get("data", {}).get(RESULT, {})
-            if found.get("status") == "passed" and found.get("stood_in"):
-                names.setdefault(found["name"], ", ".join(found["stood_in"]))
-    return [say("grading.stood_in", name=name, used=used) for name, used in names.items()]

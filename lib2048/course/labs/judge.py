@@ -191,7 +191,8 @@ class _Judged:
         raised = failed.key in ("labs.raised", "labs.raised_line")
         if failed.key != "labs.different" and not raised:
             return failed
-        if causes := self._cause(answers, wrong) or self._causes(answers):
+        causes = self._cause(answers, wrong)
+        if causes or (not raised and (causes := self._causes(answers))):
             keys = [self.exercise.message(name) for name in causes]
             failed.key, failed.words = keys[0], {}
             failed.places = [[key, {}] for key in keys[1:]]

@@ -12,6 +12,7 @@ from lib2048.course.labs.exercise import of_lab
 from lib2048.course.labs.grading import Graded, read_graded
 from lib2048.course.labs.messages import say
 from lib2048.course.labs.release import nbgrader, quietly
+from lib2048.course.labs.safekeeping import read_manifest
 from lib2048.course.safely import csv_of
 from lib2048.machine.child import Child, Ended
 from lib2048.machine.files import write_atomic, write_text
@@ -48,20 +49,26 @@ class Row:
 
 
 def rows(course, lab):
-    """Return a `Row` for each graded hand-in of a lab, in the order of the students."""
+    """Return a `Row` for each hand-in of a lab, in the order of the students.
+
+    Whoever handed in when the lab was graded has one, whatever is there of it now.
+    """
     nbgrader()
-    found = []
-    for student, folder in course.students(lab, "autograded").items():
+    graded_folders, found = course.students(lab, "autograded"), []
+    if not graded_folders:
+        raise ValueError(say("grading.not_graded", course=course.folder, lab=lab))
+    for student in sorted(graded_folders.keys() | read_manifest(course.folder, lab).keys()):
         who = read_record(course.folder / "submitted" / student / lab)
+        folder = course.folder / "autograded" / student / lab
         graded, marks = read_graded(folder) or Graded(student, failed=True), []
         try:
-            marks = _marks(course, lab, student)
+            marks = _marks(course, lab, student) if student in graded_folders else []
         except Exception as error:  # whatever is wrong with one, the others have theirs
             graded.failed = True
             graded.notes.append(say("grading.failed", error=one_line(error)))
+        if student not in graded_folders:
+            graded.notes.append(say("grading.vanished"))
         found.append(Row(who or HandIn(student, student, "plain", ""), graded, marks))
-    if not found:
-        raise ValueError(say("grading.not_graded", course=course.folder, lab=lab))
     return found
 
 

@@ -1,5 +1,6 @@
 """A lab's notebook as it is handed in: which lab, whose, what is not attempted; plain JSON."""
 
+import ast
 import json
 import re
 from collections import Counter
@@ -123,6 +124,38 @@ def of_other_rules(lab, found, right):
     """
     words = {"lab": lab, "found": found, "game": right.name}
     return [] if found == right.name else [say("labs.other_game", **words)]
+
+
+def plain_python(text):
+    """Return a cell's text without what only notebooks know: lines of % and !."""
+    try:
+        from IPython.core.inputtransformer2 import TransformerManager
+
+        return TransformerManager().transform_cell(text)
+    except Exception:  # no IPython, or a text that it stumbles over
+        lines = text.split("\n")
+        return "\n".join("" if line.lstrip()[:1] in ("%", "!") else line for line in lines)
+
+
+def broken_cells(notebook):
+    """Yield (number of the code cell, its cell, the error in words) of cells that are no Python."""
+    codes = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    for number, cell in enumerate(codes, 1):
+        try:
+            ast.parse(plain_python(source(cell)))
+        except SyntaxError as error:
+            yield (
+                number,
+                cell,
+                one_line(f"{type(error).__name__}: {error.msg}, line {error.lineno}"),
+            )
+        except (ValueError, RecursionError, MemoryError) as error:
+            yield number, cell, one_line(f"{type(error).__name__}: {error}")
+
+
+def defined_in(text):
+    """Return the names of the functions that a cell's text defines by `def`, in their order."""
+    return re.findall(r"^(?:async )?def\s+(\w+)", text, re.MULTILINE)
 
 
 def not_attempted(notebook):

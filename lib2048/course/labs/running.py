@@ -4,11 +4,9 @@ The cells run in a Jupyter kernel with the rights of whoever grades; docs/gradin
 take those away.
 """
 
-import asyncio
 import atexit
 import contextlib
 import math
-import signal
 import subprocess
 import time
 from dataclasses import dataclass, field, replace
@@ -16,8 +14,9 @@ from dataclasses import dataclass, field, replace
 import psutil
 from nbclient import NotebookClient
 from nbclient.exceptions import CellTimeoutError, DeadKernelError
-from nbformat.v4 import new_output
+from nbformat.v4 import new_code_cell, new_output
 
+from lib2048.course.labs.inside import HANDED
 from lib2048.course.labs.messages import say
 from lib2048.course.labs.notebook import AS_HANDED_IN
 
@@ -32,13 +31,22 @@ NOT_RUN = "NotRun"
 
 
 class _Client(NotebookClient):
-    """A notebook's client that keeps the first so many characters of what is shown."""
+    """A notebook's client that keeps the first so many characters of what is shown.
+
+    asking: whether the running cell is the grader's, of which only what it hands over is kept.
+    """
 
     shown = pieces = 0
+    asking, end = False, math.inf  # end: when all shall be over
 
     def process_message(self, msg, cell, cell_index):
         kind, content = msg["msg_type"], msg["content"]
-        if kind not in ("status", "execute_input"):
+        if self.asking:
+            if kind in ("stream", "error", "execute_result", "update_display_data", "clear_output"):
+                return None
+            if kind == "display_data" and HANDED not in content["data"]:
+                return None
+        elif kind not in ("status", "execute_input"):
             self.shown += len(str(content))
             self.pieces += 1
             if self.shown > MOST_OUTPUT or self.pieces > MOST_OUTPUTS:
@@ -47,6 +55,16 @@ class _Client(NotebookClient):
                 name, text = (str(content.get(key))[:MOST_ERROR] for key in ("ename", "evalue"))
                 msg = msg | {"content": dict(_error(name, text))}
         return super().process_message(msg, cell, cell_index)
+
+    async def ask(self, text):
+        """Run lines of the grader's, of which no history is kept; return what they hand over."""
+        self.asking, cell = True, new_code_cell(text)
+        try:
+            await self.async_execute_cell(cell, 0, store_history=False)
+        finally:
+            self.asking = False
+        found = [out["data"][HANDED] for out in cell.outputs if HANDED in out.get("data", {})]
+        return found[0] if len(found) == 1 and isinstance(found[0], dict) else None
 
 
 @dataclass
@@ -79,14 +97,44 @@ class TimeLimits:
         return (self.all + more) * self.patience
 
 
-async def run(notebook, folder, environment, limits, stop):
+async def run(notebook, folder, environment, limits, first, asks, again, last):
     """Run a notebook's cells in place, each after an error of another, and stop at a time-out.
 
-    folder: where its kernel works; environment: of the kernel; limits: `TimeLimits`; stop(): what
-    Ctrl-C calls.  Returns notes, one for what ended it early.  Cells that did not run hold an error
-    that says so.
+    folder: where its kernel works; environment: of the kernel; limits: `TimeLimits`.  Of its own
+    the grader runs lines that the notebook never sees: first; for each test cell, in its stead,
+    asks[name]; that once more at the end, where again(what was handed over); last.  Returns
+    (notes, one for what ended it early; {name: what was handed over, None for nothing}; what the
+    last lines handed over).  Cells that did not run hold an error that says so.
     """
-    end = math.inf
+    client, end, handed = _client(notebook, folder, limits), math.inf, {}
+    cells = [
+        n
+        for n, cell in enumerate(notebook.cells)
+        if cell.cell_type == "code" and AS_HANDED_IN not in cell.metadata.get("tags", [])
+    ]
+    async with _kernel(client, environment):
+        await client.ask(first)
+        client.end = end = time.monotonic() + limits.total
+        at = 0
+        try:
+            for at, n in enumerate(cells):  # noqa: B007
+                cell = notebook.cells[n]
+                name = cell.metadata.get("nbgrader", {}).get("grade_id")
+                if name in asks:
+                    handed[name] = await client.ask(asks[name])
+                else:
+                    await client.async_execute_cell(cell, n)
+            for name in [name for name in handed if again(name, handed[name])]:
+                later = await client.ask(asks[name])
+                handed[name] = handed[name] if again(name, later) else later
+            return [], handed, await client.ask(last)
+        except (CellTimeoutError, DeadKernelError) as error:
+            note = _ended(notebook.cells[cells[at]], error, at + 1, limits, end)
+            not_run([notebook.cells[m] for m in cells[at + 1 :]])
+            return [note], handed, None
+
+
+def _client(notebook, folder, limits):
     client = _Client(
         notebook,
         kernel_name="python3",
@@ -99,41 +147,16 @@ async def run(notebook, folder, environment, limits, stop):
         raise_on_iopub_timeout=False,
         resources={"metadata": {"path": str(folder)}},
         extra_arguments=["--log-level=CRITICAL", "--HistoryManager.hist_file=:memory:"],
-        timeout_func=lambda cell: max(  # the `end` of then
-            1, math.ceil(min(limits.of(cell), end - time.monotonic()))
+        timeout_func=lambda cell: max(
+            1, math.ceil(min(limits.of(cell), client.end - time.monotonic()))
         ),
     )
-    cells = [
-        n
-        for n, cell in enumerate(notebook.cells)
-        if cell.cell_type == "code" and AS_HANDED_IN not in cell.metadata.get("tags", [])
-    ]
-    async with _kernel(client, environment, stop):
-        end = time.monotonic() + limits.total
-        for k, n in enumerate(cells):
-            try:
-                await client.async_execute_cell(notebook.cells[n], n)
-            except (CellTimeoutError, DeadKernelError) as error:
-                if asyncio.current_task().cancelling():  # nbclient takes it for a dead kernel
-                    raise asyncio.CancelledError from None
-                note = _ended(notebook.cells[n], error, k + 1, limits, end)
-                not_run([notebook.cells[m] for m in cells[k + 1 :]])
-                return [note]
-    return []
-
-
-def _when_stopped(stop):
-    """Let Ctrl-C call `stop`; nbclient has just taken it for itself, and would end one kernel."""
-    for number in (signal.SIGINT, signal.SIGTERM):
-        with contextlib.suppress(NotImplementedError, RuntimeError):  # Windows; another thread
-            asyncio.get_running_loop().remove_signal_handler(number)
-            asyncio.get_running_loop().add_signal_handler(number, stop)
+    return client
 
 
 @contextlib.asynccontextmanager
-async def _kernel(client, environment, stop):
+async def _kernel(client, environment):
     """Start a kernel, and end it with all the processes that it started."""
-    asyncio.get_running_loop().call_soon(_when_stopped, stop)  # when the kernel begins to start
     silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}  # of the process itself
     async with client.async_setup_kernel(env=environment, **silent):
         try:

@@ -16,29 +16,34 @@ from lib2048.machine.child import source_of
 from lib2048.machine.data import data
 from lib2048.networks.names import game_of
 
+NAMES = "select_best_move", "update_episode"
 SPREAD = {4: 0.03, 3: 0.075}  # by rows; measured: 0.011 and 0.033 of the mean, at 20 000 games
 GAMES, QUICK_GAMES = 20_000, 400  # LIB2048_GRADE_GAMES says another number of the recorded ones
 _trained = {}
 
 
-def performance(select_best_move, update_episode, network="4x6", seed=None):
-    """Train two functions of hw04 under the grader's seed; return the score.
+def performance(text, network="4x6", seed=None):
+    """Train the two functions of a text under the grader's seed; return the score.
 
-    It is the mean of the second half of the training games: 20 000, or LIB2048_GRADE_GAMES, one of
-    those in data/curves/hw04_reference.csv.  Raises `Failed`, in words, where there is no score.
+    text: of `source_of`, with the keys `NAMES`.  The score is the mean of the second half of the
+    training games: 20 000, or LIB2048_GRADE_GAMES, one of those in data/curves/hw04_reference.csv.
+    Raises `Failed`, in words, where there is no score.
     """
     games, seed = grade_games(), lab_seed() + 1 if seed is None else seed
-    key = source_of({"choose": select_best_move, "learn": update_episode}), network, games, seed
+    key = text, network, games, seed
     if key not in _trained:  # once for all cells of a grader's
-        training = Training(select_best_move, update_episode, network, seed=seed)
-        _trained[key] = _reached(training, games)
+        _trained[key] = _reached(text, network, games, seed)
     if isinstance(_trained[key], Failed):
         raise _trained[key]
     return _trained[key]
 
 
-def _reached(training, games):
+def _reached(text, network, games, seed):
     """Train; return the mean score of the second half, or the `Failed` that says why not."""
+    try:
+        training = Training(network=network, seed=seed, source=text)
+    except ValueError as error:
+        return Failed(str(error))
     try:
         if training.stood_in:
             return Failed(say("performance.not_yours", names=", ".join(training.stood_in)))
@@ -51,25 +56,35 @@ def _reached(training, games):
 
 
 def require_performance(select_best_move, update_episode, level, network="4x6"):
-    """Raise `Failed` where functions reach too little when they are trained; for a grader's cells.
+    """Raise `Failed` where functions reach too little; `level_reached` for functions."""
+    text = source_of(dict(zip(NAMES, (select_best_move, update_episode))))
+    print(level_reached(text, level, network))
+
+
+def level_reached(text, level, network="4x6", seed=None):
+    """Return what two functions reach when they are trained, in words; else raise `Failed`.
 
     One seed in twenty falls lower than that with functions that are right, so a second seed is
     tried from "most" on.
 
     Args:
+        text: of the functions, see `performance`.
         level: "half" of the reference (the mean of five seeds of the library), "most" (80 %), or
             "full", from two standard deviations of the seeds below it.
+        network: that is trained.
+        seed: the grader's, by default LIB2048_LAB_SEED or the class's.
     """
+    seed = lab_seed() if seed is None else seed
     reference, spread = reference_of(network, grade_games())
     levels = {"half": reference / 2, "most": 0.8 * reference, "full": reference - 2 * spread}
     least = levels[level]
-    score = performance(select_best_move, update_episode, network)
+    score = performance(text, network, seed + 1)
     if level == "full" and levels["most"] <= score < least:
-        score = performance(select_best_move, update_episode, network, lab_seed() + 2)
+        score = performance(text, network, seed + 2)
     words = {"score": f"{score:,.0f}", "least": f"{least:,.0f}", "reference": f"{reference:,.0f}"}
     if not score >= least:
         raise Failed(say("performance.too_low", **words))
-    print(say("performance.reached", **words))
+    return say("performance.reached", **words)
 
 
 def grade_games():

@@ -1,43 +1,146 @@
-"""hw04's bug autopsy: learners with one mistake each, to be told by their curves.
+"""The museum of mistakes: learners of hw04 with one mistake each, as students of the lab made them.
 
-Each is a pair of functions for `Training`.  Their curves are recorded by tools/record_hw04.py in
-data/curves/hw04_bugs.csv.
+Each is the lab's program with a little of its text changed.  tools/record_hw04.py records their
+curves in data/curves/hw04_bugs.csv; appendix A6 shows them, and hw04's autopsy draws from them.
 """
 
-from lib2048.course.labs.exercise import changed, of_lab
+from types import SimpleNamespace
+
+from numba.extending import register_jitable
+
+from lib2048.course.labs.exercise import changed
 from lib2048.course.labs.hw04 import program
+from lib2048.networks.names import parse_network
 
-CHOOSE, LEARN = program.select_best_move, program.update_episode
-
-
-def _wrong(name, mistake=None, **others):
-    """Return a function of the lab with a typical mistake, or by other helpers."""
-    exercise = of_lab("hw04")[name]
-    return changed(exercise.truth, *exercise.mistakes.get(mistake, ()), **others)
-
-
-def _learns(mistake=None, **others):
-    return CHOOSE, _wrong("update_episode", mistake, **others)
+NETWORK = "4x6"
+FUNCTIONS = ("indexof", "estimate", "update", "select_best_move", "update_episode")
+# The cells of each image in rising order, as a set of cells would give them.
+SORTED = tuple(
+    tuple(tuple(sorted(image)) for image in images)
+    for images in program.isomorphic(parse_network(NETWORK))
+)
 
 
-_one_image = _wrong("estimate", "no_symmetry")
+@register_jitable
+def sampled(board):
+    """Return a board with one new tile, a 2 or a 4: which, and where, is drawn by the board."""
+    luck = (int(board) ^ (int(board) >> 29)) % 1_000_003
+    cell = luck % 16
+    while program.at(board, cell) != 0:
+        cell = (cell + 1) % 16
+    return program.put(board, cell, 2 if luck // 16 % 10 == 0 else 1)
 
-BUGS = {
-    "none": (CHOOSE, LEARN),
-    "one_image": (
-        _wrong("select_best_move", estimate=_one_image),
-        _wrong(
-            "update_episode",
-            estimate=_one_image,
-            update=_wrong("update", "no_symmetry", estimate=_one_image),
-        ),
-    ),
-    "by_eight": _learns(update=_wrong("update", "by_eight")),
-    "first_tuple": _learns(update=_wrong("update", "first_tuple")),
-    "last_not_taught": _learns("last_not_taught"),
-    "own_reward": _learns("own_reward"),
-    "no_reward_in_target": _learns("no_reward"),
-    "no_reward_in_choice": (_wrong("select_best_move", "no_reward"), LEARN),
-    "clipped": _learns("clipped"),
-    "learns_states": _learns("of_states"),
-}
+
+@register_jitable
+def slide_once(board, action):
+    """Return (afterstate, reward) of a slide that packs, merges, and does not pack again."""
+    after, reward = 0, 0
+    for line in range(4):
+        place, last = 0, 0  # where the next tile goes; the last tile, while it may merge
+        for step in range(4):
+            tile = program.at(board, cell_of(action, line, step))
+            if tile == 0:
+                continue
+            if tile == last:
+                after += 1 << (4 * cell_of(action, line, place - 1))
+                reward, last = reward + (2 << tile), 0
+            else:
+                after += tile << (4 * cell_of(action, line, place))
+                last = tile
+            place += 1
+    return after, reward
+
+
+@register_jitable
+def cell_of(action, line, step):
+    """Return the cell that is `step` away from where the tiles of a line slide to."""
+    along = step if action in (0, 3) else 3 - step
+    return 4 * line + along if action in (1, 3) else 4 * along + line
+
+
+SHARE = "amount / (8 * len(network.weights))"
+IMAGES = "pattern in images:"
+LEARNS = "target = path[t].reward + update("
+OLD = "error = target - estimate(network, path[t].afterstate)"
+HELPERS = {"SORTED": SORTED, "sampled": sampled, "slide_once": slide_once}
+# {mistake: {function: (old, new, …)}}, in the text of the functions in `program`.
+MISTAKES = {
+    "none": {},
+    "one_image": {
+        "estimate": (IMAGES, "pattern in images[:1]:"),
+        "update": ("8 * ", "", IMAGES, "pattern in images[:1]:"),
+    },
+    "seven_images": {
+        "estimate": (IMAGES, "pattern in images[:7]:"),
+        "update": (IMAGES, "pattern in images[:7]:"),
+    },
+    "sorted_cells": {
+        "estimate": ("network.isomorphic", "SORTED"),
+        "update": ("network.isomorphic", "SORTED"),
+    },
+    "base_15": {"indexof": ("|=", "+=", "<< (4 * i)", "* 15**i")},
+    "by_eight": {"update": (SHARE, "amount / 8")},
+    "divided_twice": {"update": ("(8 * len(network.weights))", "(8 * len(network.weights)) ** 2")},
+    "first_tuple": {"update": ("(network.isomorphic)", "(network.isomorphic[:1])")},
+    "nan_to_zero": {
+        "update": (SHARE, "amount\n    share = 0.0 if np.isnan(share) else share"),
+        "select_best_move": ("value > best", "best < 0 or value > best"),
+    },
+    "last_not_taught": {
+        "update_episode": (
+            "len(path) - 1, -1, -1", "len(path) - 2, -1, -1", "target = 0.0",
+            "target = path[-1].reward + estimate(network, path[-1].afterstate)"),
+    },
+    "last_is_minus_1": {"update_episode": ("target = 0.0", "target = -1.0")},
+    "own_reward": {
+        "update_episode": (OLD, OLD.replace("target -", "path[t].reward + target -"),
+                           LEARNS, "target = update("),
+    },
+    "reward_twice": {"update_episode": (OLD, OLD.replace("target -", "path[t].reward + target -"))},
+    "no_reward_in_target": {"update_episode": (LEARNS, "target = update(")},
+    "no_reward_in_choice": {"select_best_move": ("reward + estimate", "estimate")},
+    "value_added": {"update_episode": ("target - estimate", "target + estimate")},
+    "discounted": {"update_episode": ("path[t].reward + update", "path[t].reward + 0.99 * update")},
+    "clipped": {"update_episode": ("alpha * error", "alpha * min(max(error, -1.0), 1.0)")},
+    "old_values": {
+        "update_episode": (
+            "    target = 0.0\n", "    target = 0.0\n"
+            "    values = [estimate(network, step.afterstate) for step in path]\n",
+            OLD, "error = target - values[t]"),
+    },
+    "learns_states": {
+        "update_episode": (OLD, OLD.replace("target -", "path[t].reward + target -"),
+                           LEARNS, "target = update(", ".afterstate", ".state"),
+    },
+    "illegal_is_minus_1": {
+        "select_best_move": (
+            "if after", "if after == board and -1 > best_value:\n            best, best_value = "
+            "-1, -1.0\n        if after"),
+    },
+    "one_spawn": {
+        "select_best_move": ("estimate(network, after)", "estimate(network, sampled(after))"),
+    },
+    "not_packed": {
+        "select_best_move": ("reward + estimate(network, after)",
+                             "reward + estimate(network, slide_once(board, action)[0])"),
+    },
+    "more_fours": {},  # the mistake is in the game itself
+}  # fmt: skip
+GAMES = {"more_fours": "2048:four=0.2"}
+BUGS = tuple(MISTAKES)
+
+
+def made(bug):
+    """Return the lab's five functions, each with the mistake or built upon those that have it.
+
+    Args:
+        bug: a name in `MISTAKES`.
+
+    Returns:
+        A namespace: a function for each name in `FUNCTIONS`, and the game's name, `game`.
+    """
+    found = {}
+    for name in FUNCTIONS:
+        edits = MISTAKES[bug].get(name, ())
+        found[name] = changed(getattr(program, name), *edits, **HELPERS, **found)
+    return SimpleNamespace(game=GAMES.get(bug, program.PLAYED.name), **found)

@@ -39,6 +39,7 @@ class Training:
         folder: where to keep the run, which goes on from there the next time (a run of other
             functions there stays, and this one gets a folder of its own beside it); None for
             nowhere.
+        source: the functions as a text of `source_of`, for a grader, who has nothing else of them.
 
     Attributes:
         history: `History`.
@@ -50,13 +51,14 @@ class Training:
 
     def __init__(
         self,
-        select_best_move,
-        update_episode,
+        select_best_move=None,
+        update_episode=None,
         network="4x6",
         alpha=0.1,
         seed=1,
         by_states=False,
         folder=None,
+        source=None,
     ):
         if folder is not None:
             if (older := _of_folder.get(os.path.abspath(folder))) is not None:
@@ -66,7 +68,7 @@ class Training:
         self._thread, self._failed = None, None
         functions = dict(zip(NAMES[by_states], (select_best_move, update_episode)))
         message = {
-            "source": source_of(functions),
+            "source": source or source_of(functions),
             "network": network,
             "alpha": float(alpha),
             "seed": int(seed),

@@ -35,8 +35,8 @@ class ChildTraining:
         self.name, self.alpha, self.seed = message["network"], message["alpha"], message["seed"]
         self.form = "state" if message["by_states"] else "afterstate"
         self.tables, self.history = program.new_tables(self.name), History()
-        functions = child.load(message["source"])
-        self.stood_in = stand_in_for("hw04", functions)
+        loaded = child.load_all(message["source"])
+        self.stood_in, functions = stand_in_for("hw04", loaded), loaded.functions
         self.folder = self._open(message["folder"], message["source"])
         self.loop = self._compiled(functions)
 

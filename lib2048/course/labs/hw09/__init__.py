@@ -4,16 +4,19 @@ torch is imported only when a function is called.  The networks of the cases are
 exact answers.
 """
 
+import contextlib
 import copy
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import islice, pairwise, product
+from numbers import Number
 
 import numpy as np
 
-from lib2048.course.labs.exercise import Exercise, changed, wrong_if
+from lib2048.course.labs.exercise import Exercise, wrong_if
 from lib2048.course.labs.hw04 import random_game
 from lib2048.course.labs.hw08 import first_of_equals
 from lib2048.course.labs.hw09.selfplay import Batch
+from lib2048.course.labs.outcomes import described, equal
 from lib2048.game.board import (
     afterstates,
     from_tiles,
@@ -55,17 +58,15 @@ def step(network, optimiser, planes, target):
 
 def choose(network, board):
     """Return the action with the largest reward + value, None where none is legal."""
-    legal = afterstates(board)
-    values = _values(network, [after for _, after, _ in legal])
-    worth = {action: reward + value for (action, _, reward), value in zip(legal, values)}
-    return max(worth, key=worth.get, default=None)
-
-
-def _values(network, boards):
     import torch
 
+    legal = afterstates(board)
+    if not legal:
+        return None
     with torch.no_grad():
-        return network(encode(boards)).tolist() if len(boards) else []
+        values = network(encode([after for _, after, _ in legal])).tolist()
+    worth = {action: reward + value for (action, _, reward), value in zip(legal, values)}
+    return max(worth, key=worth.get)
 
 
 def careless_targets(network, batch):
@@ -98,18 +99,19 @@ class Net:
             return np.repeat([self.scale, 0.0], [16, 240])
         return np.random.default_rng(self.seed).integers(-9, 10, 256) * self.scale
 
-    def choice(self, board, reward_counts):
-        """Return the action with the largest reward_counts · reward + value, without torch."""
+    def worths(self, board, reward_counts=1):
+        """Return {legal action: reward_counts · reward + value}, without torch."""
         weights, worth = self.weights, {}
         for action, after, reward in afterstates(board):
             value = weights[16 * to_exponents(after).astype(int) + np.arange(16)].sum()
-            worth[action] = reward_counts * reward + value
-        return max(worth, key=worth.get, default=None)
+            worth[action] = reward_counts * reward + value + 0.5
+        return worth
 
     def make(self):
         """Return the network: from (n, 16, 4, 4) to (n,)."""
         import torch
 
+        torch.set_grad_enabled(True)  # whatever an answer has left behind
         layer = torch.nn.Linear(256, 1)
         with torch.no_grad():
             layer.weight[:] = torch.tensor(self.weights)
@@ -120,10 +122,35 @@ class Net:
         return self.words
 
 
+@dataclass(frozen=True)
+class Optimiser:
+    """An optimiser of torch, made when it is needed."""
+
+    name: str
+    rate: float
+
+    def make(self, network):
+        """Return it, for the weights of a network."""
+        import torch
+
+        return getattr(torch.optim, self.name)(network.parameters(), lr=self.rate)
+
+    def __repr__(self):
+        return f"{self.name}, rate {self.rate}"
+
+
+SGD, ADAM = Optimiser("SGD", 0.01), Optimiser("Adam", 0.1)
 ROOM = Net("10 for each empty cell, and 0.5")
 DRAWN = Net("drawn weights", seed=1, scale=3.0)
+# All values are below 0, and a merge of two 2s is worse or better by a hair, or plainly worse.
+FULL = Net("-4.02 for each empty cell, and 0.5", scale=-4.02)
+MERGE = Net("-3.98 for each empty cell, and 0.5", scale=-3.98)
+WORSE = Net("-6 for each empty cell, and 0.5", scale=-6.0)
+NETS = ROOM, DRAWN, FULL, MERGE, WORSE
 
 # ---------------------------------------------------------------- what is tried
+
+ALWAYS = 5  # the seed of cases that are the same for every class
 
 
 def _turns(random, games=2):
@@ -141,168 +168,389 @@ def _turns(random, games=2):
 
 
 def _states(random, count):
-    states = np.array([turn[2] for turn in _turns(random) if not turn[-1]], np.uint64)
+    states = np.array([turn[2] for turn in _turns(random, 1) if not turn[-1]], np.uint64)
     return random.choice(states, count, replace=False)
 
 
+SMALL = from_tiles([[0, 2, 4, 8], [0, 0, 0, 0], [0, 0, 0, 0], [16, 0, 0, 32768]])
+EVERY = from_tiles([[0, 2, 4, 8], [16, 32, 64, 128], [256, 512, 1024, 2048],
+                    [4096, 8192, 16384, 32768]])  # fmt: skip
+ROW = from_tiles([[0, 0, 0, 0], [2, 2, 4, 0], [0, 0, 0, 0], [0, 0, 0, 0]])
+
+
 def boards_to_encode(random):
-    """Return single boards, and a batch of three."""
-    small = from_tiles([[0, 2, 4, 8], [0, 0, 0, 0], [0, 0, 0, 0], [16, 0, 0, 32768]])
-    singles = [(np.array([board]),) for board in (small, *_states(random, 9))]
-    return [*singles, (_states(random, 3),)]
+    """Return single boards, batches of three, and one that is a list."""
+    singles = [(np.array([board]),) for board in (SMALL, EVERY, *_states(random, 4))]
+    mixed = np.array([ROW, EVERY, SMALL])
+    return [*singles, ([ROW, SMALL],), (mixed,), (_states(random, 3),)]
 
 
 def going_on(random):
     """Return batches in which no game ends."""
-    turns = [turn for turn in _turns(random) if not turn[-1]]
-    batches = [Batch.of([turns[i] for i in random.choice(len(turns), n)]) for n in (2, 3, 5, 5)]
-    return [(net, batch) for batch in batches for net in (ROOM, DRAWN)]
+    cases = []
+    for luck, sizes in ((np.random.default_rng(ALWAYS), (2, 5)), (random, (3, 5))):
+        turns = [turn for turn in _turns(luck) if not turn[-1]]
+        batches = [Batch.of([turns[i] for i in luck.choice(len(turns), n)]) for n in sizes]
+        cases += [(net, batch) for batch in batches for net in (ROOM, DRAWN)]
+    return cases
 
 
 def with_ends(random):
     """Return batches in which some games end."""
-    turns = _turns(random)
-    ends, others = [t for t in turns if t[-1]], [t for t in turns if not t[-1]]
-    picks = [[others[random.integers(len(others))], ends[i % 2], others[i]] for i in range(4)]
-    return [(net, Batch.of(rows)) for rows in picks for net in (ROOM, DRAWN)]
+    cases = []
+    for luck in (np.random.default_rng(ALWAYS), random):
+        turns = _turns(luck)
+        ends, others = [t for t in turns if t[-1]], [t for t in turns if not t[-1]]
+        picks = [[others[luck.integers(len(others))], ends[i], others[i]] for i in range(2)]
+        cases += [(net, Batch.of(rows)) for rows in picks for net in (ROOM, DRAWN)]
+    return cases
 
 
 def batches_to_learn(random):
-    """Return networks with three batches each: boards and targets."""
+    """Return networks with an optimiser and three batches each: boards and targets."""
     cases = []
-    for seed in range(3):
+    for seed, optimiser in enumerate((SGD, ADAM, SGD)):
         boards = [_states(random, 4) for _ in range(3)]
         aims = [random.integers(0, 40, 4).astype(np.float32) for _ in range(3)]
-        cases.append((Net("drawn weights", seed, 1.0), boards, aims))
+        cases.append((Net("drawn weights", seed, 1.0), optimiser, boards, aims))
     return cases
 
 
 LOST = from_tiles([[2, 4, 2, 4], [4, 2, 4, 2], [2, 4, 2, 4], [4, 2, 4, 2]])
+LARGE = from_tiles([[32768, 32768, 2, 4], [4, 2, 4, 2], [2, 4, 2, 4], [4, 2, 4, 2]])
+PAIR = from_tiles([[32768, 32768, 2, 4], [4, 2, 4, 2], [2, 4, 2, 4], [4, 2, 4, 0]])
+TIE = from_tiles([[2, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]])
 
 
 def positions(random):
-    """Return networks with states, one of them lost; in some of them the reward decides."""
-    boards = [*_states(random, 40)]
-    decided = [
-        (net, board)
-        for board in boards
-        for net in (DRAWN, ROOM)
-        if net.choice(board, 1) != net.choice(board, 0)
-    ]
-    boards = [*boards[:12], LOST]
-    return [*decided[:3], *((net, board) for board in boards for net in (DRAWN, ROOM))]
+    """Return networks with states, among them lost ones; in some of them the reward decides."""
+    cases = [(net, board) for board in (ROW, TIE, PAIR, LOST, LARGE) for net in NETS]
+    for luck in (np.random.default_rng(ALWAYS), random):
+        boards = [*_states(luck, 30)]
+        for net, counts in product((ROOM, DRAWN), (0, 2)):  # how often the reward would count
+            decided = (
+                (net, board)
+                for board in boards
+                if _first(net.worths(board)) != _first(net.worths(board, counts))
+            )
+            cases += islice(decided, 2)
+    return cases + [(net, board) for board in boards[:3] for net in NETS]
+
+
+def _first(worth):
+    return max(worth, key=worth.get)
+
+
+# ---------------------------------------------------------------- what is seen of an answer
+
+
+def _seen(answer, alone):
+    """Return what is seen of an answer: its type, and of a tensor its form and its numbers.
+
+    alone: whether the arguments were left alone.
+    """
+    import torch
+
+    seen = {"type": type(answer).__name__, "left alone": alone}
+    if isinstance(answer, torch.Tensor):
+        with contextlib.suppress(Exception):  # some kinds hold no plain numbers
+            seen |= {
+                "dtype": str(answer.dtype), "shape": tuple(answer.shape),
+                "gradient": answer.requires_grad,
+                "numbers": answer.detach().to(torch.float64).numpy(),
+            }  # fmt: skip
+    return seen
+
+
+def _alone(before, after):
+    """Say whether something is as it was; whatever an answer has put there may fail."""
+    try:
+        return equal(before, after, 0)
+    except Exception:
+        return False
+
+
+def encoded(encode, boards):
+    """Return what is seen of the planes."""
+    before = copy.deepcopy(boards)
+    return _seen(encode(boards), _alone(before, boards))
+
+
+def aimed(targets, net, batch):
+    """Return what is seen of the targets."""
+    before = copy.deepcopy(vars(batch))
+    return _seen(targets(net.make(), batch), _alone(before, vars(batch)))
+
+
+def learned(step, net, optimiser, boards, aims):
+    """Take three steps; return what they returned, how often the optimiser's step was called, and
+    what the network says of the first boards."""
+    import torch
+
+    network, calls, alone = net.make(), [], True
+    optimiser = optimiser.make(network)
+    optimiser.register_step_post_hook(lambda *_: calls.append(None))
+    losses, kinds = [], []
+    for some, aim in zip(boards, aims):
+        planes, target = encode(some), torch.tensor(aim)
+        losses.append(step(network, optimiser, planes, target))
+        kinds.append(type(losses[-1]).__name__)
+        alone &= torch.equal(planes, encode(some)) and torch.equal(target, torch.tensor(aim))
+    with torch.no_grad():
+        values = network(encode(boards[0])).tolist()
+    return {
+        "losses": losses,
+        "kinds": kinds,
+        "values": values,
+        "calls": len(calls),
+        "left alone": alone,
+    }
+
+
+def asked(choose, net, board):
+    """Return the choice, and whether gradients were kept in each call of the network."""
+    import torch
+
+    network, calls = net.make(), []
+    network[0].register_forward_pre_hook(lambda *_: calls.append(torch.is_grad_enabled()))
+    return {"action": choose(network, board), "calls": calls}
 
 
 # ---------------------------------------------------------------- how it is judged
 
 
-def planes_of(encode, boards):
-    """Return, for each board, the plane that is 1 at each cell: [[[…] × 4] × 4]."""
-    import torch
+def _numbers(seen, *shapes):
+    """Return the numbers of a tensor.  shapes: {shape: message} of known wrong ones, the right
+    one."""
+    known, right = shapes
+    wrong_if(seen["type"] == "NoneType", "nothing")
+    wrong_if("numbers" not in seen, "no_tensor", got=seen["type"])
+    wrong_if(not seen["left alone"], "overwrote")
+    shape = seen["shape"]
+    wrong_if(shape in known, known.get(shape))
+    wrong_if(shape != right, "shape", got=str(shape), n=right[0])
+    wrong_if(seen["dtype"] != "torch.float32", "dtype", got=seen["dtype"])
+    return seen["numbers"]
 
-    planes = encode(boards.copy())
-    wrong_if(not isinstance(planes, torch.Tensor), "no_tensor", got=type(planes).__name__)
-    shape, n = tuple(planes.shape), len(boards)
-    wrong_if(shape == (n, 4, 4, 16), "channels_last")
-    wrong_if(shape != (n, 16, 4, 4), "shape", got=str(shape), n=n)
-    wrong_if(planes.dtype != torch.float32, "dtype", got=str(planes.dtype))
-    wrong_if(not bool(((planes == 0) | (planes == 1)).all()), "not_one")
-    return [[[_plane(cell) for cell in row] for row in board.permute(1, 2, 0)] for board in planes]
+
+def planes_of(case, seen):
+    """Return, for each board, the plane that is 1 at each cell: [[[…] × 4] × 4]."""
+    n = len(case[0])
+    planes = _numbers(seen, {(n, 4, 4, 16): "channels_last"}, (n, 16, 4, 4))
+    wrong_if(not np.isin(planes, (0, 1)).all(), "not_one")
+    return [
+        [[_plane(cell) for cell in row] for row in board.transpose(1, 2, 0)] for board in planes
+    ]
 
 
 def _plane(cell):
     """Return the plane that is 1, or a text that says what is odd."""
-    found = cell.nonzero().flatten().tolist()
+    found = np.flatnonzero(cell).tolist()
     return found[0] if len(found) == 1 else f"{len(found)} planes"
 
 
-def aimed(targets, net, batch):
-    """Return the targets as a list of numbers."""
-    import torch
-
-    given = copy.deepcopy(batch)
-    found = targets(net.make(), batch)
-    same = (np.array_equal(vars(given)[name], array) for name, array in vars(batch).items())
-    wrong_if(not all(same), "overwrote")
-    wrong_if(not isinstance(found, torch.Tensor), "no_tensor", got=type(found).__name__)
-    shape = tuple(found.shape)
-    wrong_if(shape != batch.over.shape, "shape", got=str(shape), n=len(batch.over))
-    wrong_if(found.requires_grad, "gradient")
-    return found.tolist()
+def standing(case, seen):
+    """Return (the targets where the game goes on, those where it is over)."""
+    over = case[1].over
+    n = len(over)
+    found = _numbers(seen, {(n, n): "broadcast"}, (n,))
+    wrong_if(seen["gradient"], "gradient")
+    return found[~over].tolist(), found[over].tolist()
 
 
-def learned(step, net, boards, aims):
-    """Take three steps; return their errors, and what the network says of the first boards."""
-    import torch
-
-    network = net.make()
-    optimiser, losses = torch.optim.Adam(network.parameters(), lr=0.1), []
-    for some, aim in zip(boards, aims):
-        losses.append(step(network, optimiser, encode(some), torch.tensor(aim)))
-    wrong_if(isinstance(losses[0], torch.Tensor), "tensor")
-    return losses, _values(network, boards[0])
+def three_steps(case, seen):
+    """Return (the errors, the values after them, how often the optimiser's step was called)."""
+    for loss, kind in zip(seen["losses"], seen["kinds"]):
+        wrong_if(kind == "NoneType", "nothing")
+        wrong_if(kind == "Tensor", "tensor")
+        wrong_if(not isinstance(loss, Number), "no_number", got=described(loss))
+    wrong_if(not seen["left alone"], "overwrote")
+    return seen["losses"], seen["values"], seen["calls"]
 
 
-def chosen(choose, net, board):
+def chosen(case, seen):
     """Return the action that was chosen; any of several equally good ones counts as the first."""
-    network = net.make()
-    return first_of_equals(choose(network, board), _worths(network, board))
+    net, board = case
+    worth, calls, action = net.worths(board), seen["calls"], seen["action"]
+    wrong_if(calls and not worth, "asked_in_vain")
+    wrong_if(len(calls) > 1, "one_by_one")
+    wrong_if(any(calls), "gradient")
+    wrong_if(action is None and worth, "nothing")
+    number = action is None or isinstance(action, Number)
+    wrong_if(not number, "no_number", got=described(action))
+    wrong_if(worth and not calls, "not_asked")
+    return first_of_equals(action, worth)
+
+
+def about_boards(case):
+    """Return what else wrong cases may have in common."""
+    largest = max(int(to_exponents(board).max()) for board in case[0])
+    return {"the number of boards": len(case[0]), "the largest exponent": largest}
+
+
+def about_optimiser(case):
+    """Return what else wrong cases may have in common."""
+    return {"yes the optimiser is SGD": case[1] is SGD}
 
 
 # ---------------------------------------------------------------- the exercises
 
 CELL_SECONDS = {"any": 40}  # torch takes long to start
-BEST = "max(worth, key=worth.get, default=None)"
-_worths = changed(choose, BEST, "worth")
+VALUES = "network(encode([after for _, after, _ in legal])).tolist()"
+NEXT = "network(encode(batch.next_afterstates))"
+MSE = "torch.nn.functional.mse_loss(network(planes), target)"
+ZERO, BACKWARD, STEP = (
+    f"    {call}()\n" for call in ("optimiser.zero_grad", "loss.backward", "optimiser.step")
+)
+GUARD = "    if not legal:\n        return None\n"
+BEST = "max(worth, key=worth.get)"
 
 EXERCISES = [
     Exercise(
         "hw09", encode, boards_to_encode, needs=("torch",),
         mistakes={
             "no_empty": ("exponents), 16)", "exponents), 17)[..., 1:]"),
+            "empty_left_out": (".float()", ".float() * torch.arange(16).gt(0).view(-1, 1, 1)"),
             "shifted": (".float()", ".float().roll(1, 1)"),
+            "planes_reversed": (".float()", ".float().flip(1)"),
+            "large": (", np.int64)", ", np.int64).clip(max=11)"),
+            "large eleven": (".float()", ".float() * torch.arange(16).lt(12).view(-1, 1, 1)"),
+            "large seven": ("reshape(-1, 4, 4)", "reshape(-1, 4, 4) % 8"),
+            "no_32768": (".float()", ".float() * torch.arange(16).lt(15).view(-1, 1, 1)"),
             "reshaped": ("permute(0, 3, 1, 2)", "reshape(-1, 16, 4, 4)"),
             "turned": ("0, 3, 1, 2", "0, 3, 2, 1"),
             "from_the_end": (".float()", ".float().flip(2, 3)"),
+            "upside_down": (".float()", ".float().flip(2)"),
+            "mirrored": (".float()", ".float().flip(3)"),
+            "mixed": (".float()", ".float().flip(0)"),
+            "mixed cells": ("reshape(-1, 4, 4)", "reshape(4, 4, -1).transpose(2, 0, 1)"),
+            "first_only": ("in boards]", "in [boards[0]] * len(boards)]"),
+            "channels_last": (".permute(0, 3, 1, 2)", ""),
+            "not_one": (".float()", ".float() * torch.arange(16).view(-1, 1, 1)"),
+            "overwrote": ("    planes", "    boards[0] = boards[0] // np.uint64(16)\n    planes"),
+            "nothing": ("return ", ""),
         },
-        outcome=planes_of, show={"boards": "boards"},
+        slips={
+            "whole_numbers": (".float()", ""),
+            "doubles": (".float()", ".double()"),
+            "array": (".float()", ".float().numpy()"),
+            "listed": (".float()", ".float().tolist()"),
+            "one_more_plane": ("exponents), 16)", "exponents), 17)"),
+            "flat": (".float()", ".float().flatten(2)"),
+            "one_board": (".float()", ".float()[0]"),
+            "last_board": ("in boards]", "in [boards[-1]] * len(boards)]"),
+        },
+        outcome=encoded, verdict=planes_of, show={"boards": "boards"}, features=about_boards,
     ),
     Exercise(
         "hw09", targets, needs=("torch",), parts={"going on": going_on, "ends": with_ends},
         mistakes={
-            "terminal": ("0.0, after", "network(encode(batch.next_afterstates)), after"),
+            "terminal": ("0.0, after", f"{NEXT}, after"),
             "last_reward": ("0.0, after", "torch.tensor(batch.rewards), after"),
+            "minus_one": ("0.0, after", "-1.0, after"),
+            "turned_round": ("0.0, after", "after, 0.0"),
             "reward": ("next_rewards", "rewards"),
             "no_reward": ("torch.tensor(batch.next_rewards) + ", ""),
-            "no_value": (" + network(encode(batch.next_afterstates))", ""),
+            "twice": ("batch.next_rewards", "2 * batch.next_rewards"),
+            "both_rewards": ("batch.next_rewards", "batch.rewards + batch.next_rewards"),
+            "no_value": (f" + {NEXT}", ""),
             "value_now": ("next_afterstates", "afterstates"),
             "state": ("next_afterstates", "states"),
+            "gamma": (NEXT, f"0.99 * {NEXT}"),
+            "difference": (" + network", " - network"),
+            "error": ("0.0, after)", "0.0, after) - network(encode(batch.afterstates))"),
+            "mixed": ("next_afterstates", "next_afterstates[::-1]"),
+            "broadcast": (NEXT, f"{NEXT}[:, None]"),
+            "gradient": ("with torch.no_grad():", "if True:"),
+            "nothing": ("return ", ""),
         },
-        outcome=aimed,
+        slips={
+            "plus": ("0.0, after)", "0.0, after) + network(encode(batch.afterstates))"),
+            "never_below_zero": ("0.0, after)", "0.0, after.clamp(min=0))"),
+            "best_of_all": ("0.0, after)", "0.0, after.max().expand(len(batch)))"),
+            "all_over": ("batch.over)", "batch.over | batch.over.any())"),
+            "rounded": ("0.0, after)", "0.0, after).round()"),
+            "doubles": ("0.0, after)", "0.0, after).double()"),
+            "array": ("0.0, after)", "0.0, after).numpy()"),
+            "column": ("0.0, after)", "0.0, after)[:, None]"),
+            "whole_batch": ("0.0, after)", "0.0, after).mean()"),
+            "overwrote": ("        after", "        batch.next_rewards[:] = 0\n        after"),
+        },
+        outcome=aimed, verdict=standing,
+        result={"targets where the game goes on": "text", "targets where it is over": "text"},
     ),
     Exercise(
         "hw09", step, batches_to_learn,
         mistakes={
-            "no_zero_grad": ("    optimiser.zero_grad()\n", ""),
-            "no_step": ("    optimiser.step()\n", ""),
-            "sum": ("target)\n", "target, reduction='sum')\n"),
-            "after_step": ("loss.item()",
-                           "torch.nn.functional.mse_loss(network(planes), target).item()"),
+            "no_zero_grad": (ZERO, ""),
+            "no_step": (STEP, ""),
+            "no_gradients": (BACKWARD, ""),
+            "no_gradients cleared": (ZERO + BACKWARD, BACKWARD + ZERO),
+            "no_gradients late": (BACKWARD + STEP, STEP + BACKWARD),
+            "two_steps": (STEP, STEP + STEP),
+            "sum": (MSE, MSE[:-1] + ", reduction='sum')"),
+            "sum_learned": (MSE, MSE[:-1] + ", reduction='sum')",
+                            "loss.item()", "loss.item() / len(target)"),
+            "after_step": ("loss.item()", f"{MSE}.item()"),
             "absolute": ("mse_loss", "l1_loss"),
+            "root": (MSE, f"{MSE}.sqrt()"),
+            "half": (MSE, f"{MSE} / 2"),
             "uphill": ("loss = ", "loss = -"),
+            "broadcast": (MSE, "((network(planes)[:, None] - target) ** 2).mean()"),
+            "tensor": ("loss.item()", "loss"),
+            "nothing": ("return loss.item()", "return None"),
         },
-        outcome=learned, needs=("torch",),
-        show={"boards": "hidden", "optimiser": "hidden", "planes": "hidden", "target": "hidden"},
-        result={"errors of three steps": "text", "values after them": "text"},
+        slips={
+            "means": (MSE, "(network(planes).mean() - target.mean()) ** 2"),
+            "first_only": ("network(planes), target", "network(planes)[:1], target[:1]"),
+            "not_squared": (MSE, "(network(planes) - target).mean()"),
+            "smooth": ("mse_loss", "smooth_l1_loss"),
+            "largest": (MSE, "((network(planes) - target) ** 2).max()"),
+            "turned": ("network(planes), target", "network(planes), target.flip(0)"),
+            "no_target": ("network(planes), target", "network(planes), 0 * target"),
+            "own_optimiser": ("optimiser.step", "torch.optim.SGD(network.parameters(), 0.01).step"),
+            "rounded": ("loss.item()", "round(loss.item())"),
+            "listed": ("loss.item()", "[loss.item()]"),
+            "zero": ("loss.item()", "0.0"),
+            "overwrote": ("    loss = ", "    target -= 1\n    loss = "),
+        },
+        outcome=learned, verdict=three_steps, needs=("torch",), features=about_optimiser,
+        show={"planes": "hidden", "target": "hidden"},
+        result={"errors of three steps": "text", "values after them": "text",
+                "calls of optimiser.step": "text"},
     ),
     Exercise(
-        "hw09", choose, positions, outcome=chosen, needs=("torch",),
+        "hw09", choose, positions, outcome=asked, verdict=chosen, needs=("torch",),
         mistakes={
             "no_reward": ("reward + value", "value"),
+            "twice": ("reward + value", "2 * reward + value"),
+            "gamma": ("reward + value", "reward + 0.99 * value"),
+            "gamma 0.9": ("reward + value", "reward + 0.9 * value"),
+            "difference": ("reward + value", "reward - value"),
             "state": ("[after for _, after, _ in legal]", "[board for _ in legal]"),
-            "place": (f"return {BEST}",
-                      f"return list(worth).index({BEST}) if worth else None"),
+            "mixed": ("zip(legal, values)", "zip(legal, values[::-1])"),
+            "place": (f"return {BEST}", f"return list(worth).index({BEST})"),
             "blocked": ("afterstates(board)", "[(a, *slide(board, a)) for a in range(4)]"),
+            "smallest": (BEST, "min(worth, key=worth.get)"),
+            "from_zero": (BEST, f"{BEST} if max(worth.values()) > 0 else legal[0][0]"),
+            "not_legal": (BEST, "max(range(4), key=lambda action: worth.get(action, 0))"),
+            "not_legal minus": (BEST, "max(range(4), key=lambda action: worth.get(action, -1))"),
+            "dead_end raises": ("return None", "raise ValueError"),
+            "dead_end zero": ("return None", "return 0"),
+            "dead_end": ("return None", "return -1"),
+            "asked_in_vain": (GUARD, "", BEST, "max(worth, key=worth.get, default=None)"),
+            "one_by_one": (VALUES, "[network(encode([after])).item() for _, after, _ in legal]"),
+            "gradient": ("with torch.no_grad():", "if True:"),
+            "not_asked": (VALUES, "[0] * len(legal)"),
+            "nothing": ("return max", "max"),
+        },
+        slips={
+            "first_legal": (BEST, "legal[0][0]"),
+            "last_legal": (BEST, "legal[-1][0]"),
+            "none_below_zero": (BEST, f"{BEST} if max(worth.values()) > 0 else None"),
+            "turned": (BEST, f"3 - {BEST}"),
+            "sizes": ("reward + value", "abs(reward + value)"),
+            "tensor": (BEST, f"torch.tensor({BEST})"),
         },
     ),
 ]  # fmt: skip
