@@ -177,7 +177,7 @@ TOLD = {  # what a solution of another class is told; {…} are those of the cla
     "hw06.tc_rate": "This is the rate of another class",
     "hw06.update": "The memory is that of another class",
     "hw06.until_awake": "The history is read as in another class",
-    "hw07.read": "This is the answer of another class, in which a stage trusts the stage below less",
+    "hw07.read": "This is the answer of another class, in which a stage trusts",
     "hw07.learn": "E and A begin as in another class",
     "hw07.next_start": "This is the answer of another class",
 }
@@ -197,7 +197,12 @@ def answer(name, game, seed):
     cells = in_class(nbformat.read(labs.path_of(lab), as_version=4), lab, game, seed).cells
     codes = [cell for cell in cells if cell.cell_type == "code"]
     texts = [codes[0].source.partition("labs.start")[0]]
-    texts += [cell.source for cell in codes if labs.name(cell) in of_lab(lab)]
+    starts = tuple(f"def {name}(" for name in of_lab(lab))
+    texts += [
+        cell.source
+        for cell in codes
+        if labs.name(cell) in of_lab(lab) or cell.source.startswith(starts)
+    ]
     return "\n".join(texts) + BEHIND.format(name=function)
 
 
