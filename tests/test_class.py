@@ -178,6 +178,12 @@ TOLD = {  # what a solution of another class is told; {…} are those of the cla
     "hw04.select_best_move": "The board was slid as one of 4×4. That of this class has {rows} rows",
     "hw08.best": "by the rules of this lab that is worth {dead}.",
     "hw08.expected": "In the game of this class, 4s come in {four_percent}",
+    "hw06.tc_rate": "This is the rate of another class",
+    "hw06.update": "The memory is that of another class",
+    "hw06.until_awake": "The history is read as in another class",
+    "hw07.read": "This is the answer of another class, in which a stage trusts",
+    "hw07.learn": "E and A begin as in another class",
+    "hw07.next_start": "This is the answer of another class",
 }
 CHECK = """
 import json, sys
@@ -195,8 +201,12 @@ def answer(name, game, seed):
     cells = in_class(nbformat.read(labs.path_of(lab), as_version=4), lab, game, seed).cells
     codes = [cell for cell in cells if cell.cell_type == "code"]
     texts = [codes[0].source.partition("labs.start")[0]]
-    texts += [cell.source.partition("\n\n")[0] for cell in codes if "def with_tile" in cell.source]
-    texts += [cell.source for cell in codes if labs.name(cell) in of_lab(lab)]
+    starts = tuple(f"def {name}(" for name in (*of_lab(lab), "with_tile"))
+    texts += [
+        cell.source.partition("\n\n")[0] if "def with_tile" in cell.source else cell.source
+        for cell in codes
+        if labs.name(cell) in of_lab(lab) or cell.source.startswith(starts)
+    ]
     return "\n".join(texts) + BEHIND.format(name=function)
 
 
@@ -208,7 +218,8 @@ def found_in(game, seed, tried):
     return map(json.loads, done.stdout.splitlines())
 
 
-QUICK = ["hw01", *(pytest.param(lab, marks=pytest.mark.slow) for lab in ("hw02", "hw04", "hw08"))]
+SLOW = ("hw02", "hw04", "hw06", "hw07", "hw08")
+QUICK = ["hw01", *(pytest.param(lab, marks=pytest.mark.slow) for lab in SLOW)]
 
 
 @pytest.mark.parametrize("lab", QUICK)
