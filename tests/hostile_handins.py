@@ -294,6 +294,76 @@ def notebook_that_runs(kind):
     return handins.data(notebook | {"cells": [*notebook["cells"], more]})
 
 
+# ---------------------------------------------------------------- what gives marks for nothing
+
+WRAPPED = "import lib2048.game.spec as s\ndef {0}(*given):\n    return s.{0}(*given)"
+PATCHES = """def slide_row(row):
+    import lib2048.course.labs.outcomes as o
+    o.equal = lambda *given, **more: True
+    return list(row), 0"""
+PROC = """import os
+found = []
+for one in filter(str.isdigit, os.listdir("/proc")):
+    try:
+        found.append(open(f"/proc/{one}/environ").read())
+    except OSError:
+        pass"""
+MATE = """from pathlib import Path
+places = [p for p in Path("PLACE").glob("submitted/*/hw01/hw01.ipynb")]
+exec(places[0].read_text().split("def slide_row", 1)[0][:0])"""
+FORGED = """from IPython.display import display
+display({"application/vnd.lib2048.checked+json": {"status": "passed"}}, raw=True)"""
+ALWAYS = """class Right(tuple):
+    __eq__ = lambda self, other: True
+def slide_row(row):
+    return Right((row, 0))"""
+DISPLAY = """def forge(*given, **more):
+    pass
+get_ipython().display_pub.publish = forge"""
+FRAMES = """import sys
+def slide_row(row):
+    frame = sys._getframe()
+    while frame.f_back:
+        frame = frame.f_back
+    return row, 0"""
+GIVEN_OUT = "def slide_row(row):\n    return labs.exercise.find('hw01.slide_row').truth(row)"
+SOURCES = "from lib2048.machine import source_text\nsource_text.source_of = lambda functions: 'x'"
+SILENT = "get_ipython().set_custom_exc((BaseException,), lambda *given, **more: None)"
+HOOK = "import sys\nsys.excepthook = lambda *given: None"
+RIGHT, NOTHING = "right", "untouched"
+CHEATS = {  # what it is: (name of the cell, or "" for one more at the beginning; text; base; words)
+    "wraps": ("slide_row", WRAPPED.format("slide_row"), RIGHT, "hand out: s.slide_row"),
+    "wraps by find": ("slide_row", GIVEN_OUT, RIGHT, "hand out: labs.exercise.find"),
+    "require": ("", "labs.require = labs.check = lambda *a, **k: None", NOTHING, "labs.require"),
+    "by dict": ("", "vars(labs)['require'] = print", NOTHING, "lib2048.course.labs.require"),
+    "silences": ("", SILENT, NOTHING, "set_custom_exc"),
+    "hook": ("", HOOK, NOTHING, "excepthook"),
+    "patches the judge": ("slide_row", PATCHES, NOTHING, "hand out: o.equal"),
+    "proc": ("", PROC, NOTHING, "opened files of the course, or of other programs: /proc"),
+    "classmate": ("", MATE, NOTHING, "submitted/"),
+    "forges": ("", FORGED, NOTHING, "shows what only a check shows"),
+    "equals all": ("slide_row", ALWAYS, NOTHING, "says itself what it is equal to: __eq__"),
+    "shows nothing": ("", DISPLAY, NOTHING, "display_pub"),
+    "frames": ("slide_row", FRAMES, NOTHING, "sys._getframe"),
+    "text": ("", SOURCES, NOTHING, "source_of"),
+    "shell": ("", "!cat /etc/hostname", NOTHING, "uses what no answer needs: !"),
+    "kills the grader": ("", "import os\nos.kill(os.getppid(), 9)", RIGHT, "ended the grader"),
+}  # fmt: skip
+
+
+def cheat(kind, student, course=""):
+    """Return the notebook of a cheat, a dict; course: a folder that it knows of."""
+    name, text, base, _ = CHEATS[kind]
+    text = text.replace("PLACE", str(course))
+    notebook = handins.filled(student) if base == RIGHT else handins.untouched(student)
+    notebook = handins.without_games(notebook)
+    if name:
+        handins.cell(notebook, name)["source"] = text
+        return notebook
+    more = {"cell_type": "code", "source": text, "metadata": {}, "outputs": [], "id": "more"}
+    return notebook | {"cells": [*notebook["cells"][:3], more, *notebook["cells"][3:]]}
+
+
 FILES = {f"notebook {name}": ("hw01.ipynb", *what) for name, what in NOTEBOOKS.items()}
 FILES |= {f"pack {name}": ("hw01.zip", *what) for name, what in PACKS.items()}
 PEOPLE = ["Ada Lovelace", "=1+1", "<b>Bo", "O'Neill-Ünal", "Cy_Der", "Ada Lovelace", "@a", "-"]

@@ -1,7 +1,10 @@
 """A class of hw01 from the download to the CSV: everyone gets the own mark, whatever others do."""
 
+import copy
 import csv
+import functools
 import json
+import linecache
 import os
 import re
 import shutil
@@ -16,15 +19,22 @@ import hostile_handins
 import nbformat
 import psutil
 import pytest
+from test_right_answers import ANSWERS, _in_a_file
 
 from lib2048.cli import main
 from lib2048.course.labs import course_folder as courses
-from lib2048.course.labs import grading, marks
+from lib2048.course.labs import grading, looks, marks, safekeeping, worker
+from lib2048.course.labs.asked import is_ours
 from lib2048.course.labs.collect import collect
 from lib2048.course.labs.course_folder import generate
+from lib2048.course.labs.exercise import LABS, of_lab
 from lib2048.course.labs.notebook import AS_HANDED_IN
 from lib2048.course.labs.pack import pack
+from lib2048.course.labs.release import full as full_of
+from lib2048.course.labs.restoring import restored
 from lib2048.course.labs.running import TimeLimits
+from lib2048.machine.child import Ended
+from lib2048.machine.source_text import source_of
 
 pytest.importorskip("nbgrader")
 
@@ -130,7 +140,7 @@ def test_one_hand_in_gets_its_mark_and_a_note(tmp_path):
     [line] = exported(tmp_path / "course")
     lost = AUTOMATIC["slide_row-merges"] + AUTOMATIC["spawn-test"]
     assert line["By checks"] == str(FULL - lost)
-    assert NOTES["103"] in line["Note"] and "is for the game 2048, and the class" in line["Note"]
+    assert NOTES["103"] in line["Note"] and "is for the rules 2048, and the class" in line["Note"]
     notebook = (course.folder / "autograded/S103/hw01/hw01.ipynb").read_text()
     assert "spawns; in the game of this class they come in 30 %" in notebook
 
@@ -227,15 +237,126 @@ def odd_folders(submitted):
 
 
 @pytest.fixture
-def odd(ready, tmp_path, monkeypatch):
-    """Return the folder of a course with odd hand-ins, and what is to be said of each."""
+def unrun(ready, tmp_path, monkeypatch):
+    """Return the folder of a course where no cell runs: a worker works in this process."""
 
     async def run(*_):
-        return []
+        return [], {}, None
 
-    monkeypatch.setattr("lib2048.course.labs.running.run", run)
+    def ask(self, child, desk):
+        return worker.work(self.message(desk, self.limits))
+
+    monkeypatch.setattr(worker, "run", run)
+    monkeypatch.setattr(worker, "make_ready", lambda lab: None)
+    monkeypatch.setattr(grading._Grading, "ask", ask)
     shutil.copytree(ready, tmp_path / "course")
-    return tmp_path / "course", odd_folders(tmp_path / "course" / "submitted")
+    return tmp_path / "course"
+
+
+@pytest.fixture
+def odd(unrun):
+    """Return the folder of a course with odd hand-ins, and what is to be said of each."""
+    return unrun, odd_folders(unrun / "submitted")
+
+
+@pytest.fixture
+def three(unrun):
+    """Return the folder of a course with three hand-ins: a, b and c."""
+    for student in "abc":
+        path = unrun / "submitted" / student / "hw01" / "hw01.ipynb"
+        path.parent.mkdir(parents=True)
+        path.write_bytes(handins.data(handins.filled(student)))
+    return unrun
+
+
+def let(monkeypatch, act):
+    """Let something happen whenever a hand-in is worked on: act(grading, its folder)."""
+    usual = grading._Grading.ask
+
+    def ask(self, child, desk):
+        act(self, desk)
+        return usual(self, child, desk)
+
+    monkeypatch.setattr(grading._Grading, "ask", ask)
+
+
+def noted(course):
+    return {row["Student"]: row["Note"] for row in exported(course)}
+
+
+def test_what_one_deletes_of_others_is_restored_and_named(three, monkeypatch):
+    target = three / "elsewhere.txt"
+
+    def harm(self, desk):
+        shutil.rmtree(three / "submitted" / "a", ignore_errors=True)
+        path = three / "submitted" / "b" / "hw01" / "hw01.ipynb"
+        path.unlink(missing_ok=True)
+        target.write_text("mine")
+        path.symlink_to(target)
+
+    before = (three / "submitted" / "a" / "hw01" / "hw01.ipynb").read_bytes()
+    let(monkeypatch, harm)
+    grading.grade("hw01", three)
+    assert (three / "submitted" / "a" / "hw01" / "hw01.ipynb").read_bytes() == before
+    assert not (three / "submitted" / "b" / "hw01" / "hw01.ipynb").is_symlink()
+    assert target.read_text() == "mine"
+    notes = noted(three)
+    assert all("are restored: submitted/" in notes[student] for student in "ab")
+    assert notes["c"] == ""
+
+
+def test_other_marks_in_the_gradebook_and_vanished_work_are_named(three):
+    grading.grade("hw01", three)
+    assert {row["By checks"] for row in exported(three)} == {"0"}  # no cell has run
+
+    task = grading._Grading(courses.open_course(three), "hw01", 1, TimeLimits(), print)
+    task.marks = {"a": {"slide-rows": 0.0}, "b": {"slide-rows": 0.0}}
+    with task.course.gradebook() as book:
+        book.find_grade("slide-rows", "hw01", "hw01", "a").auto_score = 2
+        book.db.commit()
+    task.look_after()
+    shutil.rmtree(three / "autograded" / "c")
+    rows = noted(three)
+    assert "other marks than the grader gave" in rows["a"] and "slide-rows" in rows["a"]
+    assert rows["b"] == "" and "It was handed in, and is not graded" in rows["c"]
+
+
+def test_who_was_hurt_beside_others_is_graded_again_alone(three, monkeypatch):
+    calls = []
+
+    def harm(self, desk):
+        calls.append(len(self.children))
+        time.sleep(0.2)
+        if len(calls) < 3:
+            raise Ended("ended the process (killed)")
+
+    let(monkeypatch, harm)
+    told = []
+    done = grading.grade("hw01", three, processes=2, tell=told.append)
+    assert [one.notes for one in done] == [[], [], []] and len(calls) == 5 and calls[-2:] == [1, 1]
+    assert not list(three.glob(".grading*"))
+
+
+@pytest.mark.parametrize("alone", [False, True])
+def test_a_grading_that_was_killed_names_whom_it_was_at(three, alone):
+    left = json.dumps({"running": ["a"], "alone": alone})
+    (three / ".grading-hw01.json").write_text(left)
+    told = []
+    done = grading.grade("hw01", three, tell=told.append)
+    assert "while it graded a:" in told[0]
+    assert [line.partition(":")[0] for line in told[1:]][-1] == "a"
+    assert done[0].failed == alone and ("ended the whole grading" in noted(three)["a"]) == alone
+
+
+def test_files_that_are_too_many_to_be_kept_are_named_when_they_change(tmp_path, monkeypatch):
+    monkeypatch.setattr(safekeeping, "MOST_BYTES", 10)
+    kept = safekeeping.Kept(tmp_path)
+    files = {Path("a"): b"12345", Path("b"): b"1234567"}
+    assert not kept.keep("s", tmp_path, files)
+    for name, data in files.items():
+        (tmp_path / name).write_bytes(data + b"!")
+    first, second = kept.restore()["s"]
+    assert "are restored: a" in first and "too large to be restored: b" in second
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="fifos and links, where there are such")
@@ -336,31 +457,142 @@ def names(notebook):
     return [cell.metadata.get("nbgrader", {}).get("grade_id") for cell in notebook.cells]
 
 
-def test_test_cells_are_put_back_where_they_were(full):
-    notebook = handins.solution()
+def test_tests_that_are_lost_stand_at_the_end_and_lost_answers_are_for_a_person(full):
+    notebook = handins.filled()
     gone = {"slide-rows", "play-test", "prediction"}
     notebook["cells"] = [c for c in notebook["cells"] if handins.grade_id(c) not in gone]
-    found, notes = grading.restored(notebook, full, "hw01")
-    order = [name for name in names(found) if name]
-    assert order == [name for name in names(full) if name]
-    assert all(name in notes[0] for name in gone)
-    back = found.cells[names(found).index("slide-rows")]
-    assert "labs.require" in back.source and back.metadata.nbgrader.points == 2
+    found, notes = restored(notebook, full, "hw01")
+    assert names(found)[-3:] == ["prediction", "slide-rows", "play-test"]
+    assert "slide-rows, play-test" in notes[0] and "prediction" in notes[1]
+    back = found.cells[-2]
+    assert back.source.startswith("check(") and back.metadata.nbgrader.points == 2
+    assert "lost" in found.cells[-3].source
 
 
-def test_cells_without_metadata_are_known_by_their_ids(full):
-    notebook = handins.solution()
-    for cell in notebook["cells"]:
-        cell["metadata"] = {}
-    found, notes = grading.restored(notebook, full, "hw01")
+def bare(notebook):
+    """Return a notebook without metadata and ids, as some editors leave it."""
+    cells = [cell | {"metadata": {}, "id": f"x{n}"} for n, cell in enumerate(notebook["cells"])]
+    return notebook | {"cells": cells, "metadata": {}}
+
+
+@pytest.mark.parametrize("lost", ["metadata", "all"])
+def test_cells_are_known_by_their_ids_or_by_what_they_say(full, lost):
+    notebook = handins.filled()
+    if lost == "all":
+        found, notes = restored(bare(notebook), full, "hw01")
+    else:
+        cells = [cell | {"metadata": {}} for cell in notebook["cells"]]
+        found, notes = restored(notebook | {"cells": cells}, full, "hw01")
     assert names(found) == names(full) and notes == []
+    assert "a reason" in found.cells[names(found).index("who-scores-more")].source
+    assert not any("labs.require" in cell.source for cell in found.cells)
+
+
+NO_CELLS = ("kills the grader", "classmate", "proc", "wraps", "by dict", "wraps by find")
+
+
+@pytest.mark.parametrize("kind", [one for one in hostile_handins.CHEATS if one not in NO_CELLS])
+def test_a_cell_that_a_person_should_look_at_is_named(kind):
+    *_, words = hostile_handins.CHEATS[kind]
+    cells = enumerate(hostile_handins.cheat(kind, "S1")["cells"])
+    codes = [(n, "".join(cell["source"])) for n, cell in cells if cell["cell_type"] == "code"]
+    said = [words, "o.equal"] if kind == "patches the judge" else [words]
+    assert any(word in note for note in looks.of_cells(codes) for word in said)
+
+
+SOURCE = handins.SOURCE.parents[1]
+
+
+@functools.cache
+def lab_room(lab):
+    """Return (the names that a lab's imports and right answers define, its full notebook)."""
+    notebook, room = nbformat.read(SOURCE / lab / f"{lab}.ipynb", 4), {"__name__": "__main__"}
+    for n, cell in enumerate(notebook.cells):
+        mine = (
+            cell.metadata.get("nbgrader", {}).get("solution") or "import " in cell.source or n < 6
+        )
+        if cell.cell_type == "code" and mine:
+            lines = [line for line in cell.source.split("\n") if not line.startswith("labs.start(")]
+            define(room, "\n".join(lines), f"<{lab} {n}>")
+    return room, full_of(notebook, lab)
+
+
+def define(room, text, file):
+    linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file
+    exec(compile(text, file, "exec"), room)
+
+
+@pytest.mark.parametrize("lab", [lab for lab in LABS if lab != "hw09"])
+def test_nothing_is_said_of_right_answers_and_the_librarys_own_are_known(lab):
+    room, full = lab_room(lab)
+    handed_out = looks.HandedOut(full, lab)
+    for name, exercise in of_lab(lab).items():
+        text, ours = (source_of({"function": one}) for one in (room[name], exercise.truth))
+        assert looks.of_text(text, handed_out, exercise, name) == []
+        assert is_ours(ours, exercise) and not is_ours(text, exercise)
+    for name in [name for one, name in ANSWERS if one == lab][::4]:
+        exercise = of_lab(lab)[name.partition("__")[0]]
+        text = source_of({"function": vars(_in_a_file(lab))[name]})
+        notes = looks.of_text(text, handed_out, exercise, name)
+        assert bool(notes) == name.endswith("by_the_library"), notes
+    cells = [(0, cell.source) for cell in full.cells if cell.cell_type == "code"]
+    assert looks.of_cells(cells) == []
+
+
+WRAPS = {
+    "def slide_row(row):\n    return spec.slide_row(row)": "hand out: spec.slide_row",
+    "def helper(row):\n    return spec.slide_row(row)\n"
+    "def slide_row(row):\n    return helper(row)": "hand out: spec.slide_row",
+    "ours = spec.slide_row\ndef slide_row(row):\n    return ours(row)": "hand out: slide_row.",
+    "table = [spec.slide_row]\ndef slide_row(row):\n    return table[0](row)": "slide_row",
+    "def slide_row(row):\n    from lib2048.game.spec import slide_row\n    return 0": "slide_row.",
+    "def outer(s):\n    def slide_row(row):\n        return s.slide(row)\n    return slide_row\n"
+    "slide_row = outer(spec)": "hand out: lib2048.game.spec",
+    "def slide_row(row):\n    return getattr(labs, 'hw01')": "hand out: labs",
+    "def slide_row(row):\n    return open('/proc/1/environ').read()": "needs: open",
+    "def slide_row(row):\n    return __import__('os').listdir()": "needs: __import__",
+    "import gc\ndef slide_row(row):\n    return gc.get_objects()": "needs: gc",
+    "def slide_row(row):\n    return (lambda: 0).__globals__": "needs: __globals__",
+    hostile_handins.PATCHES: "hand out: o.equal",
+    hostile_handins.GIVEN_OUT: "hand out: labs.exercise.find",
+}
+
+
+@pytest.mark.parametrize("text, words", WRAPS.items())
+def test_a_function_that_uses_more_than_it_was_given_is_named(text, words):
+    room, full = lab_room("hw01")
+    room = dict(room)
+    define(room, "from lib2048.game import spec\nfrom lib2048.course import labs\n" + text, text)
+    source, exercise = source_of({"function": room["slide_row"]}), of_lab("hw01")["slide_row"]
+    notes = looks.of_text(source, looks.HandedOut(full, "hw01"), exercise, "slide_row")
+    assert any(words in note for note in notes), notes
+
+
+@pytest.mark.slow
+def test_no_cheat_gets_a_mark_for_nothing_and_each_is_named(tmp_path):
+    course = tmp_path / "course"
+    kinds = {f"{200 + n}": kind for n, kind in enumerate(hostile_handins.CHEATS)}
+    some = [
+        (f"A_{who}", "hw01.ipynb", handins.data(hostile_handins.cheat(kind, f"S{who}", course)))
+        for who, kind in kinds.items()
+    ]
+    honest = ("B_300", "hw01.ipynb", handins.data(handins.without_games(handins.filled("S300"))))
+    generate("hw01", course, sources=SOURCE, seed=7, lab_seed=7)
+    collect(handins.moodle(tmp_path / "class.zip", *some, honest), course)
+    grading.grade("hw01", course, limits=TimeLimits(cell=60, all=300))
+    rows = {row["Identifier"].removeprefix("Participant "): row for row in exported(course)}
+    assert rows["300"]["By checks"] == str(FULL) and rows["300"]["Note"] == ""
+    for who, kind in kinds.items():
+        *_, base, words = hostile_handins.CHEATS[kind]
+        assert words in rows[who]["Note"], (kind, rows[who]["Note"])
+        assert base == hostile_handins.RIGHT or rows[who]["By checks"] == "0", kind
 
 
 def test_of_two_cells_with_one_name_the_last_counts(full):
     notebook = handins.solution()
     first = handins.cell(notebook, "slide_row")
     notebook["cells"].insert(0, first | {"source": "def slide_row(row):\n    return 1"})
-    found, notes = grading.restored(notebook, full, "hw01")
+    found, notes = restored(notebook, full, "hw01")
     assert names(found).count("slide_row") == 1 and "slide_row" in notes[0]
     assert "tiles" in found.cells[names(found).index("slide_row")].source
 
@@ -407,7 +639,7 @@ def test_cells_that_came_or_went_are_refused_once_hand_ins_are_graded(course, tm
 def test_a_courses_seeds_reach_the_notebook(course):
     task = grading._Grading(courses.open_course(course), "hw01", 1, TimeLimits(), print)
     found = task.environment()
-    assert (found["LIB2048_LAB_SEED"], found["LIB2048_CLASS_SEED"]) == ("7", "2048")
+    assert found["LIB2048_CLASS_SEED"] == "2048" and "LIB2048_LAB_SEED" not in found
     assert found["LIB2048_QUICK"] == "1"
 
 
@@ -435,8 +667,8 @@ def test_a_labs_limits_grow_with_the_games_that_it_trains(monkeypatch):
     assert full == TimeLimits(40, 120, {"trained": 500}, 2) and "any" in wants
 
 
-def test_long_cells_without_marks_stay_as_they_were_handed_in():
-    full = nbformat.from_dict(handins.solution("s1"))
+def test_long_cells_without_marks_stay_as_they_were_handed_in(full):
+    full = copy.deepcopy(full)
     full.cells[1].metadata["tags"] = [AS_HANDED_IN]
     handed_in = handins.solution("s1")
     picture = {"image/png": "aGk=", "text/html": "<script>"}
@@ -446,7 +678,7 @@ def test_long_cells_without_marks_stay_as_they_were_handed_in():
         {"output_type": "error", "ename": "E", "evalue": "", "traceback": []},
     ]
     handed_in["cells"][-2]["metadata"]["tags"] = [AS_HANDED_IN]  # a student's own idea
-    notebook, _ = grading.restored(handed_in, full, "hw01")
+    notebook, _ = restored(handed_in, full, "hw01")
     kept = [cell for cell in notebook.cells if AS_HANDED_IN in cell.metadata.get("tags", [])]
     assert [cell.source for cell in kept] == ["".join(handed_in["cells"][1]["source"])]
     assert [dict(out.get("data", {})) for out in kept[0].outputs] == [{}, {"image/png": "aGk="}]
@@ -460,13 +692,13 @@ def test_ctrl_c_ends_the_grading_and_who_was_being_graded_is_not(tmp_path):
     collect(path, tmp_path / "course", "hw01")
     command = [sys.executable, "-m", "lib2048.cli", "labs", "grade", "hw01", tmp_path / "course"]
     grader = psutil.Popen(command, stderr=subprocess.PIPE)
-    while not (kernels := grader.children()):
+    while len(started := grader.children(recursive=True)) < 3:  # a worker, its judge, its kernel
         time.sleep(0.1)
-    time.sleep(3)
+    time.sleep(1)
     grader.send_signal(signal.SIGINT)
     assert (b"stopped" in grader.communicate(timeout=60)[1]) and grader.returncode == 130
     assert not list((tmp_path / "course").glob("autograded/**/graded.json"))
-    assert not any(kernel.is_running() for kernel in kernels)
+    assert not any(one.is_running() for one in started)
 
 
 # ---------------------------------------------------------------- a browser, which stays: the last

@@ -95,6 +95,33 @@ def test_a_pack_says_what_is_missing(tmp_path, monkeypatch, capsys):
         assert words in told
 
 
+def lost(kind):
+    """Return a notebook of which something is lost."""
+    notebook = handins.filled("s1")
+    if kind == "notes":
+        cells = [cell | {"metadata": {}} for cell in notebook["cells"]]
+        return notebook | {"cells": cells}
+    if kind == "check":
+        cells = [cell for cell in notebook["cells"] if handins.grade_id(cell) != "slide-rows"]
+        return notebook | {"cells": cells}
+    text = {"syntax": "def slide_row(row):\n    return row +\n", "function": "%pip list"}[kind]
+    return handins.filled("s1", slide_row=text)
+
+
+LOST = {
+    "notes": "Your editor has dropped",
+    "check": "not in the notebook any more: hw01.slide (rows).",
+    "syntax": "Code cell 3 does not run (SyntaxError: invalid syntax, line 2)",
+    "function": "No cell defines: slide_row.",
+}
+
+
+@pytest.mark.parametrize("kind, words", LOST.items())
+def test_a_pack_says_what_an_editor_or_a_slip_has_lost(tmp_path, kind, words):
+    done = pack("hw01", store(tmp_path / "mine", lost(kind)), tmp_path / "out.zip")
+    assert words in " ".join(done.missing) and len(done.missing) == 1 and done.path.exists()
+
+
 def test_a_notebook_too_large_with_its_pictures_is_packed_without(tmp_path, monkeypatch):
     notebook = handins.solution()
     noise = hashlib.shake_256(b"noise").hexdigest(150_000)

@@ -1,5 +1,7 @@
 """hw04: the plain loop learns what the fast one learns, and typical wrong answers are told."""
 
+import itertools
+import re
 import time
 from types import FunctionType
 
@@ -8,15 +10,16 @@ import numpy as np
 import pytest
 from numba import njit
 
-from lib2048 import Network, Run, Settings, slide
+from lib2048 import Network, Run, Settings, compare, slide
 from lib2048.course import labs
 from lib2048.course.labs import Training, at
-from lib2048.course.labs.hw04 import networks_of, training
+from lib2048.course.labs.hw04 import museum, networks_of, training
 from lib2048.course.labs.hw04 import performance as performance_module
 from lib2048.course.labs.hw04 import program as tdl
-from lib2048.course.labs.hw04.diagnosis import CHOICE, autopsy, planted
+from lib2048.course.labs.hw04.diagnosis import CHOICE, autopsy, diagnosed, planted
 from lib2048.course.labs.messages import say
 from lib2048.game.bits import WHOLE
+from lib2048.machine.source_text import source_of
 from lib2048.networks.names import parse_network
 
 SMALL = "cells:0123,4567"
@@ -274,6 +277,10 @@ def test_marks_for_training_are_for_functions_that_train(monkeypatch):
         labs.require_performance(select_best_move, update_episode, "half")
 
 
+def seventh():
+    return labs.planted("7")
+
+
 def test_every_student_gets_three_bugs_with_names_and_curves():
     drawn = [tuple(planted(f"student {n}").values()) for n in range(50)]
     assert all(len({*bugs}) == 3 for bugs in drawn) and len({*drawn}) > 25
@@ -281,23 +288,37 @@ def test_every_student_gets_three_bugs_with_names_and_curves():
     axes = autopsy("student 1")
     assert len(axes.get_lines()) >= 4
     answers = planted("7")
+    text = source_of({"function": seventh})
+    assert diagnosed(text) == answers  # as a grader asks for it
     labs.require_diagnosis("7", answers, "A")
     with pytest.raises(labs.Failed):
         labs.require_diagnosis("7", answers | {"A": answers["B"]}, "A")
 
 
-def test_the_last_marks_for_training_have_a_second_seed(monkeypatch, capsys):
-    tried, reached = [], {None: 27_000.0}  # nine tenths of the reference, and too little
+def test_what_the_autopsy_draws_can_be_told_apart_by_its_curves():
+    last = museum.curves().query("games > 15_000").groupby(["bug", "seed"])["mean"].mean()
+    for one, other in itertools.combinations(("none", *CHOICE), 2):
+        told = compare(last[one].to_numpy(), last[other].to_numpy())
+        assert told.verdict != "not decided", f"{one}, {other}: {told}"
 
-    def performance(choose, learn, network, seed=None):
+
+def test_every_exhibit_of_the_museum_has_its_words_and_a_wrong_line():
+    for bug in museum.EXHIBITS:
+        assert museum.what(bug) and re.search(r"(?m)^\+ ", museum.wrong_lines(bug)), bug
+    assert museum.wrong_lines("none") == ""
+
+
+def test_the_last_marks_for_training_have_a_second_seed(monkeypatch, capsys):
+    tried, reached = [], [27_000.0, 28_000.0, 20_000.0]  # nine tenths, enough, too little
+
+    def performance(text, network, seed):
         tried.append(seed)
-        return reached.get(seed, 28_000.0)
+        return reached[len(tried) - 1]
 
     monkeypatch.setattr(performance_module, "performance", performance)
     monkeypatch.setenv("LIB2048_GRADE_GAMES", "20000")
     labs.require_performance(select_best_move, update_episode, "full")
-    assert len(tried) == 2 and "28,000" in capsys.readouterr().out
-    reached[None] = 20_000.0
+    assert tried[1] == tried[0] + 1 and "28,000" in capsys.readouterr().out
     with pytest.raises(labs.Failed, match="20,000"):
         labs.require_performance(select_best_move, update_episode, "full")
     assert len(tried) == 3

@@ -7,6 +7,7 @@ import threading
 import types
 import xml.etree.ElementTree
 from fractions import Fraction
+from functools import partial
 
 import numba
 import numpy as np
@@ -277,6 +278,38 @@ def test_the_places_of_all_that_is_called_are_known():
     by_hand = load_all("def g():\n    return 1\nFUNCTIONS = {'f': lambda: g()}")
     by_hand.replace(by_hand.rooms[0]["g"], lambda: 2)
     assert by_hand.functions["f"]() == 2
+
+
+def old():
+    return "old"
+
+
+def takes(a=old, *, b=old):
+    return a() + b()
+
+
+class Holds:
+    own, also = staticmethod(old), old
+
+    def __init__(self):
+        self.kept = old
+
+
+HELD = [old], {"a": old}, (1, (old,)), partial(old), Holds()
+
+
+def held():
+    a, b, (_, (c,)), d, e = HELD
+    return [a[0](), b["a"](), c(), d(), e.own(), Holds.also(), e.kept(), takes(), [old()]]
+
+
+def test_a_helper_is_replaced_in_whatever_holds_it():
+    loaded = load_all(source_of({"f": held}))
+    before = loaded.functions["f"]()
+    [room] = [room for room in loaded.rooms if "old" in room]
+    loaded.replace(room["old"], lambda *_: "new")
+    after = loaded.functions["f"]()
+    assert repr(after) == repr(before).replace("old", "new") and "new" in after
 
 
 def test_a_variable_that_has_no_value_yet():

@@ -22,13 +22,13 @@ import sys
 import threading
 import time
 import traceback
-import types
 import weakref
 from typing import NamedTuple
 
 import psutil
 
 from lib2048.machine import process as this_process
+from lib2048.machine import put_together
 from lib2048.machine.source_text import source_of
 
 try:
@@ -317,19 +317,21 @@ class Loaded(NamedTuple):
     functions: its FUNCTIONS.  rooms: dicts of global names, one for each module that the functions
     come from: whatever calls a helper by its name finds it there, also under a decorator, in a
     method or in an inner function.  cells: the variables of outer functions that inner ones use.
+    things: all else that was made, as lists, classes and objects.
     """
 
     functions: dict
     rooms: list
     cells: list
+    things: list
 
     def replace(self, old, new):
-        """Put another thing in the place of one, in all rooms and cells."""
-        for room in self.rooms:
-            room.update({name: new for name, thing in room.items() if thing is old})
-        for cell in self.cells:
-            if cell != types.CellType() and cell.cell_contents is old:
-                cell.cell_contents = new
+        """Put another thing in the place of one: in all rooms and cells, and in all that holds it.
+
+        That is a tuple, list or dict, a partial, a default value, an attribute of a class, of an
+        object or of a function.
+        """
+        put_together.replace(old, new, self.rooms, self.cells, self.things)
 
 
 def load_all(text):
@@ -342,8 +344,9 @@ def load_all(text):
     linecache.cache[name] = (len(text), None, lines, name)
     room = {"__name__": None}
     exec(compile(text, name, "exec", dont_inherit=True), room)
-    places = room.get("PLACES")
-    return Loaded(room["FUNCTIONS"], *((places.rooms, places.cells) if places else ([room], [])))
+    things = [thing for name, thing in room.items() if name.strip("_").isdecimal()]
+    rooms, cells = getattr(room.get("PLACES"), "kept", ([room], []))
+    return Loaded(room["FUNCTIONS"], rooms, cells, things)
 
 
 def _serve(orders, answers):

@@ -21,6 +21,7 @@ class Places:
 
     def __init__(self):
         self.rooms, self.cells, self._modules = [], [], []
+        self.kept = self.rooms, self.cells
 
     def room(self):
         """Return a new dict for the global names of a module.
@@ -120,3 +121,34 @@ def tensor(values, is_parameter, needs_grad):
 
     made = torch.tensor(values)
     return torch.nn.Parameter(made, needs_grad) if is_parameter else made.requires_grad_(needs_grad)
+
+
+def replace(old, new, rooms, cells, things):
+    """Put a new thing in the place of an old one, see `child.Loaded`."""
+    for cell in cells:
+        if cell != types.CellType() and cell.cell_contents is old:
+            cell.cell_contents = new
+    for thing in (*rooms, *things):
+        if type(thing) is tuple and any(each is old for each in thing):
+            again = tuple(new if each is old else each for each in thing)
+            replace(thing, again, rooms, cells, things)
+        elif isinstance(thing, list):
+            thing[:] = [new if each is old else each for each in thing]
+        elif isinstance(thing, dict):
+            thing.update({key: new for key, each in thing.items() if each is old})
+        elif isinstance(thing, functools.partial) and thing.func is old:
+            thing.__setstate__((new, thing.args, thing.keywords, vars(thing)))
+        else:
+            _replace_attributes(thing, old, new)
+
+
+def _replace_attributes(thing, old, new):
+    if isinstance(thing, types.FunctionType):
+        values = thing.__defaults__ or ()
+        thing.__defaults__ = tuple(new if each is old else each for each in values)
+        replace(old, new, [], [], [thing.__kwdefaults__ or {}])
+    for name, value in list(getattr(thing, "__dict__", {}).items()):
+        if value is old:
+            setattr(thing, name, new)
+        elif isinstance(value, (staticmethod, classmethod)) and value.__func__ is old:
+            setattr(thing, name, type(value)(new))

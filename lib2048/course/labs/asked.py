@@ -17,11 +17,9 @@ from lib2048.course.labs.hw04 import network_of
 from lib2048.course.labs.hw04.diagnosis import diagnosed, require_diagnosis
 from lib2048.course.labs.hw04.performance import NAMES, level_reached
 from lib2048.course.labs.messages import say
-from lib2048.course.labs.result import FAILED, NOT_ATTEMPTED, Checked, Failed
+from lib2048.course.labs.result import FAILED, NOT_ATTEMPTED, PASSED, Checked, Failed
 
 STUDENT = "STUDENT"  # what the line of a notebook calls whose it is
-IMPORTED = re.compile(r"^from (lib2048\.\S+) import (\w+) as (__\d+)$", re.MULTILINE)
-FUNCTION = re.compile(r"^FUNCTIONS = \{'\w+': (__\d+)[,}]", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -78,32 +76,43 @@ def without_tests(source):
 # ---------------------------------------------------------------- judging
 
 
+def as_handed(found):
+    """Return what `inside.hand_over` has shown, in the form that it should have."""
+    if not isinstance(found, dict):
+        return None
+    plain = {key: str(found[key]) for key in ("text", "error", "no_function") if found.get(key)}
+    missing, said = found.get("missing"), found.get("said")
+    plain["missing"] = [str(name)[:60] for name in missing] if isinstance(missing, list) else []
+    plain["said"] = {str(k): str(v) for k, v in said.items()} if isinstance(said, dict) else {}
+    return plain
+
+
 def judged(asked, handed, seed, behind=""):
     """Return the `Checked` of what a notebook handed over for a test cell.
 
-    handed: what `inside.hand_over` has shown, None for nothing; seed: the grader's, that hidden
-    cases are drawn from; behind: lines that run behind the functions' text.
+    handed: of `as_handed`, None for nothing, and "why" a function is missing; seed: the grader's,
+    that hidden cases are drawn from; behind: lines that run behind the functions' text.
     """
-    name = asked.words.get("name") or f"hw04.{'+'.join(asked.functions.values())}"
+    name = asked.words.get("name") or f"hw04.{asked.cell}"
     function = ", ".join(asked.functions.values())
     if handed is None:
         return Checked(name, FAILED, reason=say("grading.not_handed", function=function))
     if handed.get("missing"):
-        missing = ", ".join(handed["missing"])
-        return Checked(name, NOT_ATTEMPTED, reason=say("grading.missing", function=missing))
-    if "text" not in handed or not isinstance(handed["text"], str):
-        key, word = next((k, handed[k]) for k in ("no_function", "error") if k in handed)
-        said = {"what": word} if key == "no_function" else {"error": word}
-        key = "labs.no_function" if key == "no_function" else "labs.no_source"
-        return Checked(name, FAILED, reason=say(key, function=function, **said))
+        return Checked(name, NOT_ATTEMPTED, reason=handed.get("why", ""))
+    if "no_function" in handed:
+        reason = say("labs.no_function", function=function, what=handed["no_function"])
+        return Checked(name, FAILED, reason=reason)
+    if "text" not in handed:
+        error = handed.get("error", "it has no text")
+        return Checked(name, FAILED, reason=say("labs.no_source", function=function, error=error))
     text = handed["text"] + behind
     if asked.kind == "require":
         if is_ours(handed["text"], asked.exercise):
             return Checked(name, NOT_ATTEMPTED)
         return check_text(asked.exercise, text, asked.words["part"], seed + 1)
-    student = handed.get("said", {}).get(STUDENT, "")
+    student = handed["said"].get(STUDENT, "")
     try:
-        return Checked(name, "passed", reason=_of_hw04(asked, text, student, seed))
+        return Checked(name, PASSED, cases=1, reason=_of_hw04(asked, text, student, seed))
     except (Failed, ValueError) as failed:
         return Checked(name, FAILED, reason=str(failed))
 
@@ -119,9 +128,17 @@ def _of_hw04(asked, text, student, seed):
 
 def is_ours(text, exercise):
     """Say whether a function that was handed over is the right answer itself, as `use` gives it."""
-    top = FUNCTION.search(text)
-    found = [home for *home, bound in IMPORTED.findall(text) if top and bound == top[1]]
-    return any(getattr(import_module(home), name, None) is exercise.truth for home, name in found)
+    tree = ast.parse(text)
+    imported = {
+        one.asname: (node.module, one.name)
+        for node in tree.body
+        if isinstance(node, ast.ImportFrom)
+        for one in node.names
+    }
+    tops = [node for node in ast.walk(tree.body[-1]) if isinstance(node, ast.Dict)]  # FUNCTIONS
+    found = [getattr(value, "id", None) for top in tops for value in top.values]
+    homes = [imported[name] for name in found if name in imported]
+    return any(getattr(import_module(home), name, None) is exercise.truth for home, name in homes)
 
 
 def shown(checked):

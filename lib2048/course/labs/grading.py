@@ -184,16 +184,21 @@ class _Grading:
             one.problem = one_line(error)
         if one.problem:
             return {"problem": one.problem}
-        one.begun, mark = time.monotonic(), f"{self.mark}-{one.student}"
-        desk = self.desk / sha256(one.student.encode()).hexdigest()[:16]
-        lay_out(files, desk / "files")
+        one.begun, desk = (
+            time.monotonic(),
+            self.desk / sha256(one.student.encode()).hexdigest()[:16],
+        )
+        mark = f"{self.mark}-{desk.name}"
         child = Child(self.environment() | {MARK: mark})
         self.children.add(child)
         self.journal.begin(one.student)
         try:
+            lay_out(files, desk / "files")
             return self.ask(child, desk)
         except Ended as ended:
             return {"problem": say("grading.ended", reason=ended.reason), "hurt": True}
+        except Exception as error:  # a full disk, or what nobody has thought of
+            return {"problem": _what(error)}
         finally:
             child.close()
             self.children.discard(child)
@@ -203,10 +208,17 @@ class _Grading:
             one.over = time.monotonic()
 
     def ask(self, child, desk):
+        """Let a worker do its work; return what it answers."""
+        limits = self.limits.when_busy()
+        seconds = 240 + limits.total + JUDGE_SECONDS * limits.patience * self.tests
+        message, task = self.message(desk, limits), "lib2048.course.labs.worker:work"
+        return child.ask(task, message, seconds / PATIENCE)["answer"]  # most of it, it waits
+
+    def message(self, desk, limits):
+        """Return what `worker.work` is told."""
         import nbformat
 
-        limits = self.limits.when_busy()
-        message = {
+        return {
             "lab": self.lab,
             "full": nbformat.writes(self.full),
             "desk": str(desk),
@@ -214,9 +226,6 @@ class _Grading:
             "seed": self.course.lab_seed,
             "limits": asdict(limits),
         }
-        seconds = 240 + limits.total + JUDGE_SECONDS * limits.patience * self.tests
-        task = "lib2048.course.labs.worker:work"
-        return child.ask(task, message, seconds / PATIENCE)["answer"]  # of time that it waits
 
     def environment(self):
         """Return what a worker's environment says, and a kernel's: small budgets, whose seed."""

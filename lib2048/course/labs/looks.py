@@ -17,6 +17,7 @@ from lib2048.course.labs.exercise import of_lab
 from lib2048.course.labs.inside import ACTS
 from lib2048.course.labs.messages import say
 from lib2048.course.labs.notebook import plain_python
+from lib2048.game import board
 
 MOST_NAMES = 6  # in one note
 ODD_MODULES = {
@@ -40,7 +41,8 @@ SILENCING = {
 }  # fmt: skip
 COMPARING = {"__eq__", "__ne__", "__array_ufunc__", "__array_function__", "__subclasshook__"}
 SHELLS = {"bash", "sh", "script", "system", "perl", "ruby", "cmd", "run", "!"}
-BOUND = re.compile(r"__\d+")
+THE_GAME_ITSELF = ("hw01", "hw02")  # in the others, boards slide by the library
+BOUND = re.compile(r"__\d")  # how names begin that `source_of` makes
 FRAMES = {"f_back", "f_globals", "f_locals", "tb_frame", "gi_frame", "__globals__", "__code__",
           "__builtins__", "__subclasses__", "__closure__", "cell_contents"}  # fmt: skip
 
@@ -70,6 +72,8 @@ class HandedOut:
         for tree in trees:
             bound |= _imported(tree)
         self.things += bound.values()
+        if lab not in THE_GAME_ITSELF:
+            self.things += [getattr(board, name) for name in vars(board) if name[0] != "_"]
         for tree in trees:
             self.things += [thing for _, thing in _chains(tree, bound)]
 
@@ -136,8 +140,9 @@ def _chains(tree, bound):
             if isinstance(at, ast.Name):
                 inner.add(id(at))
                 yield from _followed(at.id, names[::-1], bound)
-        elif isinstance(node, ast.Name) and id(node) not in inner and node.id in bound:
-            yield node.id, bound[node.id]
+        elif isinstance(node, ast.Name) and id(node) not in inner:
+            if isinstance(thing := bound.get(node.id), ModuleType):
+                yield node.id, thing
 
 
 def _followed(name, attributes, bound):
@@ -155,41 +160,46 @@ def _followed(name, attributes, bound):
 
 def of_text(text, handed_out, exercise, name):
     """Return notes on a function that was handed over as text, a list; name: of the function."""
-    luggage, bound, odd, own = {}, {}, set(), []
+    luggage, bound, held, odd, own = {}, {}, [], set(), []
     for node in _tree(text).body:
         if isinstance(node, (ast.Import, ast.ImportFrom)):
-            if BOUND.fullmatch(node.names[0].asname or ""):
+            if BOUND.match(node.names[0].asname or ""):
                 luggage |= _imported(ast.Module([node], []))
-                odd |= _modules(node) & ODD_MODULES
+                named = {one.name for one in node.names}
+                odd |= named & ODD_CALLS if _modules(node) == {"builtins"} else set()
+                odd |= _modules(node) & ODD_MODULES - {"builtins"}
+        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript):
+            key, value = node.targets[0].slice, getattr(node.value, "id", None)
+            if isinstance(key, ast.Constant) and value in luggage:
+                bound[key.value] = luggage[value]
+        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Attribute):
+            held.append(luggage.get(getattr(node.value, "id", None)))  # by an outer function
         elif not _is_header(node):
             own.append(node)
-            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript):
-                key, value = node.targets[0].slice, node.value
-                if isinstance(key, ast.Constant) and getattr(value, "id", None) in luggage:
-                    bound[key.value] = luggage[value.id]
     own = ast.Module(own, [])
     inner = _imported(own)
     uses = {_said(thing): thing for thing in (*luggage.values(), *inner.values())}
     uses = {said: thing for said, thing in uses.items() if not isinstance(thing, ModuleType)}
+    uses |= {_said(thing): thing for thing in held if isinstance(thing, ModuleType)}
     uses |= dict(_chains(own, bound | inner))
     for node in ast.walk(own):
         odd |= _modules(node) & ODD_MODULES
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             odd |= {node.func.id} & ODD_CALLS
     odd |= _words(own) & FRAMES
-    wrapped = [said for said, thing in uses.items() if handed_out.lacks(thing, exercise)]
+    wrapped = [
+        said
+        for said, thing in uses.items()
+        if isinstance(thing, ModuleType) or handed_out.lacks(thing, exercise)
+    ]
     where = f"`{name}`"
     notes = [note("look_wraps", where, wrapped), note("look_odd", where, odd)]
     return [*filter(None, [*notes, note("look_equal", where, _words(own) & COMPARING)])]
 
 
 def _is_header(node):
-    """Say whether a line is one that `source_of` writes before or between the functions."""
-    if isinstance(node, ast.FunctionDef):
-        return node.name in ("__function", "__array")
-    call = getattr(node, "value", None)
-    if isinstance(node, ast.Assign):  # of the names that a module's functions share
-        return isinstance(call, ast.Dict) and bool(_words(call) & {"__builtins__"})
+    """Say whether a line is one that `source_of` writes to have a module of modules whole."""
+    call = getattr(node, "value", None) if isinstance(node, ast.Expr) else None
     return isinstance(call, ast.Call) and getattr(call.func, "id", "") == "__import__"
 
 
@@ -207,8 +217,8 @@ def _modules(node):
 
 
 def _words(tree):
-    """Return the names of attributes, functions and texts that a text holds."""
-    kinds = {ast.Attribute: "attr", ast.Constant: "value", ast.FunctionDef: "name"}
+    """Return the names and texts that a text holds."""
+    kinds = {ast.Attribute: "attr", ast.Constant: "value", ast.FunctionDef: "name", ast.Name: "id"}
     found = (getattr(node, kinds.get(type(node), ""), None) for node in ast.walk(tree))
     return {word for word in found if isinstance(word, str)}
 

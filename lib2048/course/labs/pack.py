@@ -13,12 +13,14 @@ from lib2048.course.labs.exercise import hand_in, of_lab
 from lib2048.course.labs.messages import say
 from lib2048.course.labs.notebook import MOST_MB as MOST_MB_UNPACKED
 from lib2048.course.labs.notebook import (
+    broken_cells,
     grading,
     lab_of,
     not_attempted,
     of_other_rules,
     read,
     rules_in,
+    source,
     student_of,
     to_bytes,
     without_outputs,
@@ -28,6 +30,7 @@ from lib2048.machine.files import read_bytes, write_atomic
 
 MOST_MB = 5
 LIST = "manifest.json"
+MADE = r"^def\s+(\w+)|^(\w+) *=(?!.*\buse\()"  # a line that makes a function, and not by `use`
 # What a lab may want beside the notebook, by how the files are called.
 KINDS = {
     "report": ("report.pdf", "report.md", "report.docx", "report.odt", "report.html"),
@@ -74,7 +77,8 @@ def pack(lab, folder=".", out=None, student=None):
         raise ValueError(say("hand_in.out_is_folder", out=out, name=f"{lab}.zip"))
     write_atomic(out, lambda file: file.write(data), len(data))
     told = of_other_rules(lab, rules_in(notebook, lab), rules_of(lab))
-    return Packed(out, student, sorted(files), told + _missing(lab, notebook, files) + notes)
+    told += _missing(lab, notebook, files) + _lost(lab, notebook)
+    return Packed(out, student, sorted(files), told + notes)
 
 
 def _find(lab, folder):
@@ -136,6 +140,31 @@ def _missing(lab, notebook, files):
     if "report" in names and "report" not in answers:
         there.add("report")
     return lines + [say(f"hand_in.missing_{kind}") for kind in hand_in(lab) if kind not in there]
+
+
+def _lost(lab, notebook):
+    """Say in words what an editor, or a slip, has lost of the notebook, and what comes of it."""
+    codes = [source(cell) for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    text, exercises = "\n".join(codes), of_lab(lab).values()
+    asked = [(one, part) for one in exercises for part in (one.parts or {None: None})]
+    tests = [f"{one.name} ({part})" if part else one.name for one, part in asked
+             if not any(_checks(code, one, part) for code in codes)]  # fmt: skip
+    named = {name for pair in re.findall(MADE, text, re.MULTILINE) for name in pair}
+    functions = [one.function for one in exercises if one.function not in named]
+    notes = any(grading(cell) for cell in notebook["cells"])
+    lines = [say("hand_in.notes_lost")] if text and not notes else []
+    found = {"tests_lost": tests, "functions_lost": functions}
+    lines += [say(f"hand_in.{key}", names=", ".join(x)) for key, x in found.items() if x]
+    return lines + [
+        say("hand_in.broken", number=number, error=error)
+        for number, _, error in broken_cells(notebook)
+    ]
+
+
+def _checks(code, exercise, part):
+    """Say whether a cell is the test of an exercise, or of a part of it."""
+    quoted = (rf"[\"']{re.escape(text)}[\"']" for text in (exercise.name, part or exercise.name))
+    return "check(" in code and all(re.search(one, code) for one in quoted)
 
 
 def is_of(kind, name):

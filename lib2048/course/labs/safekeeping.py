@@ -149,6 +149,6 @@ def end_marked(mark):
 
 
 def _is_marked(process, mark):
-    with contextlib.suppress(psutil.Error, OSError, SystemError):
-        return process.pid != os.getpid() and process.environ().get(MARK, "").startswith(mark)
+    with contextlib.suppress(psutil.Error, OSError, SystemError, KeyError):
+        return process.pid != os.getpid() and process.environ()[MARK].startswith(mark)
     return False

@@ -15,14 +15,17 @@ DEFAULT = 2048
 PLAIN, OWN = "2048", "own"  # the game of a class unless it asks for another; drawn by its seed
 # What classes may play: hw04's scores were measured for these.
 ODDS, BOARDS = ("0.05", "0.15", "0.2", "0.25", "0.3"), ("", "@3x4")
-LABS_OF_GAMES = ("hw01", "hw02", "hw04")  # the others are of 2048 in every class
-ODDS_ALONE = ("hw02",)  # it keeps 4x4: what it teaches of bits needs a square
+LABS_OF_GAMES = ("hw01", "hw02", "hw04", "hw08")  # the others are of 2048 in every class
+# They keep 4x4: what hw02 teaches of bits needs a square, and hw08's cases have 16 cells.
+ODDS_ALONE = ("hw02", "hw08")
 DRAWN = tuple(f"2048:four={four}{board}" for board in BOARDS for four in ODDS)
 GAMES = (PLAIN, "2048@3x4", *DRAWN)
 # What else a lab draws by the class's seed where its game is another than plain 2048, such as
 # {"hw01": {"largest": (32768, (1024, 2048, 4096))}}: what it is in plain 2048, and what is drawn
 # from.  A lab's texts, cases and right answers are made from these.
-RULES = {}
+RULES = {
+    "hw08": {"dead": (0, tuple(range(-5, -125, -5)))}  # what a state without an action is worth
+}
 
 
 def class_seed():

@@ -13,12 +13,12 @@ import nbformat
 from nbclient.exceptions import DeadKernelError
 
 from lib2048.course.labs import looks
-from lib2048.course.labs.asked import STUDENT, asked_in, is_ours, judged, shown
+from lib2048.course.labs.asked import STUDENT, as_handed, asked_in, is_ours, judged, shown
 from lib2048.course.labs.checks import make_ready
 from lib2048.course.labs.messages import say
 from lib2048.course.labs.notebook import AS_HANDED_IN, NOT_ATTEMPTED, defined_in, parse, student_of
 from lib2048.course.labs.restoring import is_locked, restored
-from lib2048.course.labs.running import TimeLimits, run
+from lib2048.course.labs.running import TimeLimits, not_run, run
 from lib2048.course.labs.seeds import variant
 from lib2048.machine.terminal import one_line
 
@@ -69,7 +69,7 @@ class _Work:
         self.own = [(n, cell) for n, cell in enumerate(runs, 1) if not is_locked(cell)]
         make_ready(self.lab)  # the process that judges starts meanwhile
         ended, handed, changes = await self.run(notebook)
-        notes += ended + self.judge(notebook, handed, bool(ended)) + self.look(handed, changes)
+        notes += ended + self.judge(notebook, handed) + self.look(handed, changes)
         return {"notebook": notebook, "notes": list(dict.fromkeys(notes)), "hurt": self.hurt}
 
     async def run(self, notebook):
@@ -82,38 +82,47 @@ class _Work:
         environment = {k: v for k, v in os.environ.items() if k != "LIB2048_LAB_SEED"}
         folder, last = self.desk / "files", f"{LINE}show_changes()"
         ways = begin, asks, self._is_missing, last
-        found = await run(notebook, folder, environment, self.limits, *ways)
+        ended, handed, changes = await run(notebook, folder, environment, self.limits, *ways)
         outputs = (out for cell in notebook.cells for out in cell.get("outputs", ()))
         self.hurt |= any(out.get("ename") == DeadKernelError.__name__ for out in outputs)
-        return found
+        return ended, {name: as_handed(found) for name, found in handed.items()}, changes
 
     def _is_missing(self, name, handed):
         """Say whether a function was not there at its test, but may be at the end."""
-        text = (handed or {}).get("text")
+        text = (as_handed(handed) or {}).get("text")
         exercise = self.asked[name].exercise
         return (
             not text or exercise is not None and (NOT_ATTEMPTED in text or is_ours(text, exercise))
         )
 
-    def judge(self, notebook, handed, ended):
+    def judge(self, notebook, handed):
         """Write into the test cells what their functions get; return notes."""
         behind = f"\n{LINE}begin({str(self.log)!r})\n"
         notes = []
         for cell in notebook.cells:
             name = cell.metadata.get("nbgrader", {}).get("grade_id")
-            if name not in handed:
+            if name not in self.asked:
                 continue
+            if name not in handed:  # nothing is what nbgrader takes for all marks
+                if not any(out.output_type == "error" for out in cell.outputs):
+                    not_run([cell])
+                continue
+            notes += self.missing(handed[name], name)
             result = judged(self.asked[name], handed[name], self.seed, behind)
             cell.outputs = shown(result)
             self.hurt |= result.ended and any(word in result.reason for word in KILLED)
             if result.passed and result.stood_in:
                 used = ", ".join(result.stood_in)
                 notes.append(say("grading.stood_in", name=result.name, used=used))
-            if handed[name] is None:
-                functions = ", ".join(self.asked[name].functions.values())
-                notes.append(say("grading.not_handed", function=functions))
-            for function in (handed[name] or {}).get("missing", ()):
-                notes += [] if ended else [self.why_missing(function)]
+        return notes
+
+    def missing(self, found, name):
+        """Return notes on functions that were not handed over for a test; say there why."""
+        if found is None:
+            functions = ", ".join(self.asked[name].functions.values())
+            return [say("grading.not_handed", function=functions)]
+        notes = [self.why_missing(function) for function in found["missing"]]
+        found["why"] = " ".join(notes)
         return notes
 
     def why_missing(self, function):
@@ -130,9 +139,9 @@ class _Work:
         handed_out, notes = looks.HandedOut(self.full, self.lab), []
         for name, one in self.asked.items():
             found = handed.get(name) or {}
-            if isinstance(text := found.get("text"), str):
+            if "text" in found:
                 functions = ", ".join(one.functions.values())
-                notes += looks.of_text(text, handed_out, one.exercise, functions)
+                notes += looks.of_text(found["text"], handed_out, one.exercise, functions)
             said = found.get("said", {}).get(STUDENT)
             if said and self.number and variant(said).student != variant(self.number).student:
                 notes.append(say("grading.look_student", said=one_line(said), number=self.number))

@@ -11,11 +11,11 @@ from lib2048.machine.data import data
 from lib2048.machine.extras import told
 
 LETTERS = "ABC"
-# Exhibits of the museum that can be told apart: a test compares the recorded scores of each with
-# those of the right learner and of all others.
+# Exhibits of the museum that can be told apart: by the scores of the last 5000 recorded games, each
+# differs from the right learner and from all others (a test compares them, seed by seed).
 CHOICE = (
-    "one_image", "by_eight", "first_tuple", "last_not_taught", "own_reward", "no_reward_in_target",
-    "no_reward_in_choice", "clipped", "learns_states",
+    "by_eight", "divided_twice", "first_tuple", "last_not_taught", "own_reward", "value_added",
+    "no_reward_in_target", "discounted", "clipped", "learns_states",
 )  # fmt: skip
 
 

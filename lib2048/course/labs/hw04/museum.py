@@ -12,7 +12,7 @@ from lib2048.machine.data import data
 from lib2048.machine.extras import package
 from lib2048.play.statistics import compare_groups
 
-__all__ = ["EXHIBITS", "RIGHT", "compared", "curves", "gallery", "made", "what", "wrong_lines"]
+__all__ = ["EXHIBITS", "code", "compared", "curves", "gallery", "made", "what", "wrong_lines"]
 
 RIGHT = "none"  # what the learner without a mistake is called
 EXHIBITS = tuple(bug for bug in BUGS if bug != RIGHT)
@@ -40,9 +40,8 @@ def curves():
     """Return the recorded curves of all exhibits and of the right learner.
 
     Returns:
-        DataFrame: bug, seed, games, actions, mean (of the last 1000 games), promised (the mean of
-        the best r + V over 30 first boards) and last (the mean V of the last afterstate, in ten
-        games of the trained player).
+        DataFrame: bug, seed, games, actions, mean (of the last 1000 games) and promised (the mean
+        of the best r + V over 30 first boards; not known of all).
     """
     table = package("pandas").read_csv(data("curves/hw04_bugs.csv"))
     return table.assign(bug=table["bug"].map({code(bug): bug for bug in BUGS}))
@@ -83,7 +82,8 @@ def gallery(table, bugs):
         ax.set(xlim=(0, right["games"].max()), ylim=(0, top))
         for axis in (ax.xaxis, ax.yaxis):
             axis.set_major_formatter(lambda number, _: plot.short(number))
-    axes.flat[0].annotate("grey: no mistake", (0.03, 0.85), xycoords="axes fraction", fontsize=11)
+    look = {"xycoords": "axes fraction", "color": plot.GREY}
+    axes.flat[0].annotate("grey: no mistake", (0.03, 0.85), **look)
     figure.supxlabel("games played in training")
     figure.supylabel("mean score (points)")
     return axes

@@ -1,8 +1,11 @@
 """hw08, expectimax: the max layer, the chance layer, depth, the choice, a table of what is known.
 
 The cases use value functions with exact answers: a number for every board, by a rule of one line.
+In a class with rules of its own a dead end is worth other points than 0, and 4s are as likely as in
+its game.
 """
 
+import copy
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,8 +13,11 @@ from numbers import Integral
 
 import numpy as np
 
-from lib2048.course.labs.exercise import Exercise, changed
+from lib2048.course.labs import seeds
+from lib2048.course.labs.exercise import Exercise, changed, wrong_if
 from lib2048.course.labs.hw04 import random_game
+from lib2048.course.labs.outcomes import text_of
+from lib2048.course.labs.seeds import ODDS, rules_of
 from lib2048.game.board import (
     afterstates,
     count_empty,
@@ -20,17 +26,21 @@ from lib2048.game.board import (
     symmetries,  # noqa: F401  and so does this
     to_exponents,
 )
-from lib2048.game.spec import FOUR_CHANCE
+from lib2048.game.spec import ACTIONS
 
+RULES = rules_of("hw08")
+FOUR, DEAD = float(RULES.game.four), RULES.more["dead"]
 LOWEST = -float(np.finfo(np.float32).max)  # what a dead end is worth in a typical program
-ONE, FOUR = np.uint64(1), np.uint64(4)
 
 # ---------------------------------------------------------------- the library's version
 
 
 def best(state, value):
-    """Return the largest reward + value(afterstate) of a state, 0 where no action is legal."""
-    return max((reward + value(after) for _, after, reward in afterstates(state)), default=0)
+    """Return the largest reward + value(afterstate) of a state; a dead end has a worth of its own.
+
+    That is 0, or what the class's rules say.
+    """
+    return max((reward + value(after) for _, after, reward in afterstates(state)), default=DEAD)
 
 
 def expected(afterstate, worth):
@@ -38,7 +48,7 @@ def expected(afterstate, worth):
     empty = [cell for cell, exponent in enumerate(to_exponents(afterstate)) if exponent == 0]
     total = 0.0
     for cell in empty:
-        for exponent, chance in ((1, 1 - FOUR_CHANCE), (2, FOUR_CHANCE)):
+        for exponent, chance in ((1, 1 - FOUR), (2, FOUR)):
             state = np.uint64(afterstate) | np.uint64(exponent << 4 * cell)
             total += chance * worth(state)
     return total / len(empty)
@@ -93,14 +103,28 @@ class Values:
         return self.words
 
 
+def _own(board):
+    """Return a number of its own for each board, 0 to 48 in halves."""
+    return board * 0x9E3779B1 % 1009 % 97 / 2
+
+
+def _paid(board):
+    """Return what the merges paid that made a board's tiles, as if only 2s came."""
+    exponents = np.maximum(to_exponents(board).astype(float), 1)
+    return ((exponents - 1) * 2**exponents).sum()
+
+
 FIFTY = Values("50 for every board", lambda board: 50.0)
 BELOW = Values("−50 for every board", lambda board: -50.0)  # as a network may say
+FAR = Values("−20 000 for every board", lambda board: -20_000.0)
 ROOM = Values("10 for each empty cell", lambda board: 10.0 * count_empty(board))
 CORNER = Values(
     "5 for each exponent in the upper row", lambda board: 5.0 * to_exponents(board)[:4].sum()
 )
-OWN = Values(
-    "a number of its own for each board", lambda board: float(board * 0x9E3779B1 % 1009 % 97)
+OWN = Values("a number of its own for each board", _own)
+LEVEL = Values(  # as much less as a reward is more: with these two weighed otherwise, it decides
+    "minus what the merges of its tiles paid, and a trifle of its own",
+    lambda board: _own(board) / 1250 - _paid(board),
 )
 SOME_VALUES = FIFTY, ROOM, CORNER, OWN
 
@@ -114,9 +138,25 @@ RISKY = [  # after one of the spawns, or both, no action is legal
     [[2, 4, 2, 4], [4, 2, 4, 2], [2, 4, 2, 4], [4, 2, 32, 0]],
     [[2, 4, 2, 4], [4, 2, 4, 2], [2, 4, 2, 8], [4, 2, 4, 0]],
 ]
-DEAD = [
+OVER = [  # no action is legal: two 32768 do not merge
     [[2, 4, 2, 4], [4, 2, 4, 2], [2, 4, 2, 4], [4, 2, 4, 2]],
     [[2, 32, 8, 2], [4, 16, 32, 8], [2, 4, 16, 4], [4, 32, 2, 8]],
+    [[2, 4, 2, 4], [4, 2, 4, 2], [2, 4, 2, 4], [4, 2, 32768, 32768]],
+]
+CORNERS = [[0, 4, 8, 16], [4, 8, 16, 32], [8, 16, 32, 64], [16, 32, 64, 0]]
+LARGE = [[0, 4, 2, 4], [4, 2, 4, 2], [2, 4, 2, 4], [4, 2, 32768, 32768]]  # its last cell is full
+TIED = [[8, 2, 32, 16], [16, 4, 8, 2], [2, 32, 8, 4], [32, 4, 64, 16]]  # as in the notebook
+SEVERAL = [[2, 2, 4, 4], [8, 8, 16, 16], [2, 4, 8, 16], [4, 8, 16, 8]]  # pays more one way
+STUCK = [[2, 4, 2, 0], [0] * 4, [0] * 4, [0] * 4]  # OWN says more of it than of what follows
+WAYS = [  # by OWN the first action is best, and the last; a larger reward or value is not
+    STUCK, SEVERAL,
+    [[0, 0, 0, 0], [0, 4, 4, 0], [0] * 4, [0] * 4],
+    [[0, 0, 4, 0], [2, 8, 8, 0], [0] * 4, [0] * 4],
+]  # fmt: skip
+FULL = [  # by OWN each of 1, 2 and 3 plies prefers another action than one of the others
+    [[4, 8, 16, 32], [64, 16, 8, 4], [2, 32, 128, 8], [2, 16, 4, 64]],
+    [[32, 16, 2, 8], [8, 4, 8, 32], [64, 4, 2, 16], [128, 16, 64, 4]],
+    [[8, 16, 4, 8], [32, 64, 16, 64], [2, 16, 32, 8], [4, 4, 128, 2]],
 ]
 
 
@@ -134,53 +174,101 @@ def _drawn(random, which, count, least=1, most=16):
     return [found[pick] for pick in picks]
 
 
+def _known(boards, *more):
+    """Return a case for each of these boards, lists of rows: (board, *more)."""
+    return [(from_tiles(rows), *more) for rows in boards]
+
+
 def open_states(random):
     """Return cases of states in which some action is legal, with a value function each."""
+    cases = [case for value in (OWN, BELOW, FAR) for case in _known(WAYS, value)]
     states = _drawn(random, 0, 16, least=0)
-    cases = [(state, SOME_VALUES[i % 4]) for i, state in enumerate(states)]
-    return cases + [(state, BELOW) for state in states[:4]]
+    return cases + [(state, SOME_VALUES[i % 4]) for i, state in enumerate(states)]
 
 
 def chances(random):
     """Return afterstates, each with what the states after it are worth."""
-    boards = [from_tiles(rows) for rows in RISKY] + _drawn(random, 1, 15)
-    return [(board, SOME_VALUES[i % 4]) for i, board in enumerate(boards)]
+    known = [*_known(RISKY, FIFTY), *_known([*RISKY, CORNERS, LARGE], OWN)]
+    boards = _drawn(random, 1, 15)
+    return known + [(board, SOME_VALUES[i % 4]) for i, board in enumerate(boards)]
 
 
 def depths(random):
-    """Return afterstates with 0, 1 and 2 plies below them, few empty cells where it is deep."""
-    boards = [from_tiles(rows) for rows in RISKY] + _drawn(random, 1, 6, most=6)
+    """Return afterstates with 0 to 3 plies below them, few empty cells where it is deep."""
+    boards = _drawn(random, 1, 6, most=6)
     cases = [(board, i % 2, SOME_VALUES[i % 4]) for i, board in enumerate(boards)]
-    cases += [(board, 1, OWN) for board in boards[:6]]
-    return cases + [(board, 2, OWN) for board in (*boards[:2], *_drawn(random, 1, 2, most=3))]
+    cases += [(board, 1, OWN) for board in boards]
+    cases += [(board, 2, OWN) for board in _drawn(random, 1, 2, most=2)]
+    for plies in range(4):
+        cases += _known([*RISKY, LARGE], plies, OWN)
+    return [*cases, *_known(RISKY, 1, FIFTY), *_known(NARROW, 1, FAR), *_known([CORNERS], 2, BELOW)]
 
 
 def choices(random):
     """Return states with a depth; no two boards are worth the same, so there are few ties."""
-    boards = _drawn(random, 0, 20, most=5)
-    return [(board, 1, OWN) for board in boards] + [(board, 2, OWN) for board in boards[:8]]
+    cases = [*_known(OVER, 1, OWN), *_known(OVER[:1], 2, FIFTY)]
+    cases += [*_known([STUCK], 1, OWN), *_known([STUCK], 1, LEVEL)]
+    for plies in (1, 2):
+        cases += [case for value in (FIFTY, FAR) for case in _known([TIED], plies, value)]
+        cases += _known([SEVERAL], plies, LEVEL)
+        cases += _known(FULL, plies, OWN)
+    boards, full = _drawn(random, 0, 20, most=5), _drawn(random, 0, 5, least=0, most=1)
+    for value in (OWN, LEVEL):
+        cases += _known(FULL, 3, value)
+        cases += [(board, 1, value) for board in boards]
+        cases += [(board, 2, value) for board in full]
+    return cases
 
 
 def what_v_knows(random):
     """Return afterstates after which no game ends, with values of states."""
     boards = [from_tiles(rows) for rows in NARROW] + _drawn(random, 1, 6, 3, 6)
-    return [(board, OWN if i % 2 else CORNER) for i, board in enumerate(boards)]
+    cases = [(board, OWN if i % 2 else CORNER) for i, board in enumerate(boards)]
+    return cases + _known(NARROW[:1], FAR) + _known(NARROW, OWN)
 
 
 def questions(random):
-    """Return afterstates and the depths that are asked for in turn, with one table."""
-    boards = [from_tiles(rows) for rows in NARROW] + _drawn(random, 1, 3, 2, 3)
-    cases = [(board, (0, 1, 0), OWN) for board in boards]
-    cases += [(board, (1, 2, 1), OWN) for board in boards]
-    return [*cases, (from_tiles(MIRRORED), (1, 0), OWN)]
+    """Return afterstates, the depths that are asked for in turn, and of which values.
+
+    Each of the value functions comes with a table of its own.
+    """
+    narrow, mirrored = [from_tiles(rows) for rows in NARROW], from_tiles(MIRRORED)
+    boards = narrow + _drawn(random, 1, 3, 2, 3)
+    cases = [(board, (0, 0), (OWN,)) for board in (mirrored, *narrow)]
+    cases += [(board, (0, 1, 0), (OWN, CORNER)) for board in (*boards, from_tiles(CORNERS))]
+    cases += [(board, (1, 2, 1), (OWN,)) for board in boards]
+    cases += [(board, (2, 1, 0), (OWN, ROOM)) for board in narrow]
+    cases += [(mirrored, (1, 0), (OWN,)), *_known(RISKY, (1, 1), (OWN,))]
+    return [(*case, {}) for case in cases]
 
 
 # ---------------------------------------------------------------- how it is judged
 
 
-def chosen(choose, board, plies, value):
-    """Return the action that was chosen; any of several equally good ones counts as the first."""
-    return first_of_equals(choose(board, plies, value), _worths(board, plies, value))
+def of_values(case):
+    """Return by what the values of a case may be told from those of others."""
+    value = case[-1]
+    return {
+        "yes all boards have the same value": value in (FIFTY, BELOW, FAR),
+        "yes all values are below 0": value in (BELOW, FAR, LEVEL),
+    }
+
+
+def of_spawns(case):
+    """Return by what the case of an afterstate may be told from others."""
+    ends = expected(case[0], lambda state: not afterstates(state)) > 0
+    return of_values(case) | {"yes a spawn may end the game": ends}
+
+
+def first_choice(case, action):
+    """Return which action was chosen; any of several equally good ones counts as the first."""
+    worth, got = _worths(*case), text_of(action)[:40]
+    wrong_if(not worth and action is not None, "dead_end", got=got)
+    if not worth:
+        return "None"
+    wrong_if(not isinstance(action, Integral) or action not in range(4), "no_action", got=got)
+    action = first_of_equals(action, worth)
+    return f"{action}, {ACTIONS[action]}"
 
 
 def first_of_equals(action, worth):
@@ -190,85 +278,217 @@ def first_of_equals(action, worth):
     return first if is_known and np.isclose(worth[action], worth[first], 1e-6, 1e-6) else action
 
 
-def answered(tabled, afterstate, plies, value):
-    """Ask for several depths with one table; return the answers, and how often one board was
-    looked up."""
-    table, looked_up = {}, Counter()
+def answered(tabled, afterstate, plies, values, table):
+    """Ask for several depths with one table, and another one for each of the value functions.
 
-    def counting(board):
-        looked_up[int(board)] += 1
-        return value(board)
+    Returns [(answers, how often one board was looked up, entries of the table)], one for each.
+    """
+    found = []
+    for value in values:
+        table, looked_up = copy.copy(table), Counter()
 
-    answers = [tabled(afterstate, depth, counting, table) for depth in plies]
-    return answers, max(looked_up.values(), default=0)
+        def counting(board, value=value, looked_up=looked_up):
+            looked_up[int(board)] += 1
+            return value(board)
+
+        answers = [tabled(afterstate, depth, counting, table) for depth in plies]
+        found.append((answers, max(looked_up.values(), default=0), len(table)))
+    return found
+
+
+def kept(case, found):
+    """Return all answers, and how often one board was looked up with one table at most."""
+    for answers, most, entries in found:
+        wrong_if(None in answers, "no_return")
+        wrong_if(most <= 1 and not entries, "own_cache")
+    return [each for answers, *_ in found for each in answers], max(most for _, most, _ in found)
 
 
 # ---------------------------------------------------------------- the exercises
 
 _worths = changed(choose, "max(worth, key=worth.get, default=None)", "worth")
-_lowest = changed(best, "default=0", "default=LOWEST")
-_infinite = changed(best, "default=0", "default=-np.inf")
+
+PAYS, LEGAL = "reward + value(after)", "for _, after, reward in afterstates(state)"
 SLID = "for after, reward in (slide(state, a) for a in range(4))"
-KNOWN = "(int(state), plies - 1)"
+OF_BEST = {  # mistakes in the max layer
+    "no_reward": (PAYS, "value(after)"),
+    "reward_only": (PAYS, "reward"),
+    "reward_twice": (PAYS, f"reward + {PAYS}"),
+    "discounted": ("value(after)", "0.99 * value(after)"),
+    "discounted 0.9": ("value(after)", "0.9 * value(after)"),
+    "starts_at_0": ("max((", "max(0.0, max((", "default=DEAD)", "default=DEAD))"),
+    "dead_end": ("default=DEAD", "default=-np.inf"),
+    "lowest": ("default=DEAD", "default=LOWEST"),
+    "stuck": (LEGAL, SLID),
+    "illegal": (LEGAL, SLID, PAYS, f"{PAYS} if after != state else -1.0"),
+    "illegal 0": (LEGAL, SLID, PAYS, f"{PAYS} if after != state else 0.0"),
+    "mean": ("max((", "np.mean([", "), default=DEAD", "] or [DEAD]"),
+    "of_state": ("value(after)", "value(state)"),
+    "by_reward": (f"max(({PAYS}", "sum(max(((reward, value(after))",
+                  "default=DEAD)", "default=(0, DEAD)))"),
+    "by_value": (f"max(({PAYS}", "sum(max(((value(after), reward)",
+                 "default=DEAD)", "default=(0, DEAD)))"),
+    "worst": ("max((", "min(("),
+    "not_all": ("max((", "next((", "default=DEAD", "DEAD"),
+    "not_all but_first": ("afterstates(state)", "afterstates(state)[1:]"),
+    "not_all but_last": ("afterstates(state)", "afterstates(state)[:-1]"),
+    "not_all three": ("afterstates(state)", "afterstates(state)[:3]"),
+    "rounded": ("value(after)", "int(value(after))"),
+}  # fmt: skip
+POINTS = sorted({0, -1, -1000, *seeds.RULES["hw08"]["dead"][1]} - {DEAD})  # of other classes
+ADDED, NUMBER = "total += chance * worth(state)", " / len(empty)"
+OTHER_ODDS = [odds for odds in (*ODDS, "0.1") if float(odds) != FOUR]
+OF_EXPECTED = {  # and in the chance layer
+    "half": ("1 - FOUR", "0.5", "FOUR", "0.5"),
+    "swapped": ("(1, 1 -", "(2, 1 -", "(2, FOUR", "(1, FOUR"),
+    "not_divided": (NUMBER, ""),
+    "sixteen": (NUMBER, " / 16"),
+    "states": (NUMBER, " / (2 * len(empty))"),
+    "one_less": (NUMBER, " / max(len(empty) - 1, 1)"),
+    "tiles": ("(2, FOUR", "(4, FOUR", "(1, 1 -", "(2, 1 -"),
+    "only_twos": ("FOUR", "0.0"),
+    "luckiest": ("0.0", "-np.inf", ADDED, "total = max(total, worth(state))", NUMBER, ""),
+    "unluckiest": ("0.0", "np.inf", ADDED, "total = min(total, worth(state))", NUMBER, ""),
+    "alive": ("total = 0.0", "total = seen = 0.0", ADDED, f"if afterstates(state):\n"
+              f"                {ADDED}\n                seen += chance", NUMBER, " / (seen or 1)"),
+    "dead_is_0": ("worth(state)\n", "(worth(state) if afterstates(state) else 0)\n"),
+    "first_cell": ("in empty:", "in empty[:1]:", NUMBER, ""),
+    "first_cell share": ("in empty:", "in empty[:1]:"),
+    "no_tile": ("worth(state)", "worth(afterstate)"),
+    "only_fours": ("1 - FOUR", "0.0", "FOUR", "1.0"),
+    "weights": ("1 - FOUR", "1.0"),
+    "left_out": ("in empty:", "in empty[1:]:"),
+    "left_out last": ("in empty:", "in empty[:-1]:"),
+    "full": ("if exponent == 0]", "]"),
+    "cells": ("4 * cell", "4 * (15 - cell)"),
+    "cells columns": ("4 * cell", "4 * (cell % 4 * 4 + cell // 4)"),
+    "cells bits": ("4 * cell", "cell"),
+    "rounded": (NUMBER, " // len(empty)"),
+    "rounded worth": ("worth(state)", "int(worth(state))"),
+}  # fmt: skip
+LAYERS = {"best": (best, OF_BEST), "expected": (expected, OF_EXPECTED)}
+
+
+def _inside(truth, **names):
+    """Return {name: truth with a mistake in a layer that it builds on}; names: of the mistakes."""
+    return {
+        f"{layer} {name}": changed(truth, **{layer: changed(LAYERS[layer][0], *edits)})
+        for layer, chosen in names.items()
+        for name, edits in LAYERS[layer][1].items()
+        if name in chosen
+    }
+
+
+_infinite = changed(best, *OF_BEST["dead_end"])
+_lowest = changed(best, *OF_BEST["lowest"])
+LARGEST = "return max(worth, key=worth.get, default=None)"
+FROM_0 = (
+    "most = max([0.0, *worth.values()])\n    return next((a for a in worth if worth[a] == most)"
+)
+KEY = "int(afterstate), plies"
+STATE_KEY = "(int(state), plies - 1)"
+LOOKED = "    if key not in table:"
 
 EXERCISES = [
     Exercise(
-        "hw08", best, parts={
+        "hw08", best, features=of_values, parts={
             "open": open_states,
-            "dead ends": lambda random: [(from_tiles(b), v) for b in DEAD for v in (FIFTY, OWN)],
+            "dead ends": lambda random: [case for v in (FIFTY, OWN) for case in _known(OVER, v)],
         },
-        mistakes={
-            "no_reward": ("reward + value(after)", "value(after)"),
-            "reward_only": ("reward + value(after)", "reward"),
-            "starts_at_0": ("max((", "max(0.0, max((", "default=0)", "default=0))"),
-            "dead_end": _infinite,
-            "lowest": _lowest,
-            "stuck": ("for _, after, reward in afterstates(state)", SLID),
-            "mean": ("max((", "np.mean([", "), default=0", "] or [0]"),
-            "of_state": ("value(after)", "value(state)"),
+        mistakes=OF_BEST | {
+            f"dead {points}": changed(best, "default=DEAD", f"default={points}")
+            for points in POINTS
         },
-    ),
-    Exercise(
-        "hw08", expected, chances,
-        mistakes={
-            "half": ("1 - FOUR_CHANCE", "0.5", "FOUR_CHANCE", "0.5"),
-            "swapped": ("FOUR_CHANCE", "0.9"),
-            "not_divided": (" / len(empty)", ""),
-            "sixteen": ("/ len(empty)", "/ 16"),
-            "states": ("/ len(empty)", "/ (2 * len(empty))"),
-            "one_less": ("/ len(empty)", "/ max(len(empty) - 1, 1)"),
-            "tiles": ("(2, FOUR", "(4, FOUR", "(1, 1 -", "(2, 1 -"),
-            "only_twos": ("FOUR_CHANCE", "0.0"),
-            "luckiest": ("0.0", "-np.inf", "total += chance * worth(state)",
-                         "total = max(total, worth(state))", " / len(empty)", ""),
+        slips={
+            "raises": (", default=DEAD", ""),
+            "none": ("default=DEAD", "default=None"),
+            "merges": ("reward + ", "(reward > 0) + "),
+            "tile": ("reward + ", "reward / 2 + "),
+            "pair": (f"({PAYS} for _", f"(({PAYS}, _) for _", "default=DEAD", "default=(DEAD, 0)"),
         },
     ),
     Exercise(
-        "hw08", ahead, depths,
+        "hw08", expected, chances, features=of_spawns,
+        mistakes=OF_EXPECTED | {
+            f"odds {odds}": changed(expected, "FOUR", odds) for odds in OTHER_ODDS
+        },
+        slips={
+            "eights": ("(2, FOUR", "(3, FOUR"),
+            "twos_twice": ("(2, FOUR", "(1, FOUR"),
+            "left_out and_counted": ("in enumerate(", "in list(enumerate(", "if exponent == 0]",
+                                     "if exponent == 0][1:]", "(afterstate))", "(afterstate)))"),
+            "squared": (NUMBER, " / len(empty) ** 2"),
+            "last": ("total += ", "total = "),
+            "signed": ("np.uint64(afterstate) | np.uint64(exponent << 4 * cell)",
+                       "np.uint64((int(afterstate) & (1 << 63) - 1) | (exponent << 4 * cell))"),
+        },
+    ),
+    Exercise(
+        "hw08", ahead, depths, features=of_spawns,
         mistakes={
             "no_last_max": ("    return expected(\n", "    if plies == 1:\n        return "
                             "expected(afterstate, value)\n    return expected(\n"),
             "no_chance": lambda a, plies, value: (
                 best(a, lambda after: ahead(after, plies - 1, value)) if plies else value(a)),
-            "too_deep": lambda a, plies, value: ahead(a, min(plies + 1, 2), value),
+            "too_deep": lambda a, plies, value: ahead(a, plies + 1, value),
             "too_short": lambda a, plies, value: ahead(a, max(plies - 1, 0), value),
             "one_ply": lambda a, plies, value: ahead(a, min(plies, 1), value),
+            "two_plies": lambda a, plies, value: ahead(a, min(plies, 2), value),
+            "discounted": ("ahead(after, plies", "0.99 * ahead(after, plies"),
+        } | _inside(
+            ahead,
+            best=("no_reward", "reward_twice", "starts_at_0", "dead_end", "lowest", "mean", "stuck",
+                  "illegal", "by_reward", "worst"),
+            expected=("half", "only_twos", "luckiest", "unluckiest", "alive", "first_cell share",
+                      "not_divided", "left_out"),
+        ),
+        slips={
+            "two_less": ("plies == 0", "plies <= 0", "plies - 1", "plies - 2"),
+            "always_1": ("plies - 1", "0"),
+            "own_value": ("    return expected(", "    return value(afterstate) + expected("),
+            "known": ("    if plies == 0:", "    known = ahead.__dict__.setdefault('known', {})\n"
+                      "    if (key := int(afterstate)) not in known:\n        known[key] = "
+                      "value(afterstate)\n    if plies == 0:\n        return known[key]\n"
+                      "    if plies == 0:"),
         },
     ),
     Exercise(
-        "hw08", choose, choices, outcome=chosen,
+        "hw08", choose, choices, features=of_values,
         mistakes={
             "no_reward": ("reward + ahead", "ahead"),
+            "reward_twice": ("reward + ahead", "2 * reward + ahead"),
+            "discounted": ("reward + ahead", "reward + 0.99 * ahead"),
+            "discounted 0.9": ("reward + ahead", "reward + 0.9 * ahead"),
             "before": ("ahead(after", "ahead(board"),
+            "before reward_only": (" + ahead(after, plies - 1, value)", ""),
             "too_deep": ("plies - 1", "plies"),
+            "one_ply": ("plies - 1", "0"),
+            "two_plies": ("plies - 1", "min(plies - 1, 1)"),
             "worst": ("max(", "min("),
-            "place": ("return max(worth, key=worth.get, default=None)",
-                      "return list(worth).index(max(worth, key=worth.get))"),
+            "first": (LARGEST, "return next(iter(worth), None)"),
+            "first last": (LARGEST, "return max(worth, default=None)"),
+            "numbers": (LARGEST, "return (max(worth, key=worth.get) + 2) % 4 if worth else None"),
+            "numbers 3": (LARGEST, "return 3 - max(worth, key=worth.get) if worth else None"),
+            "starts_at_0": (LARGEST, f"{FROM_0}, 0 if worth else None)"),
+            "place": (LARGEST, "worths = list(worth.values())\n    "
+                      "return worths.index(max(worths)) if worths else None"),
         },
+        slips={
+            "dead_end": ("default=None", "default=0"),
+            "minus_1": ("default=None", "default=-1"),
+            "raises": (", default=None", ""),
+            "worth": (LARGEST, "return max(worth.values(), default=None)"),
+            "none": (LARGEST, f"{FROM_0}, None)"),
+            "no_action": (LARGEST, f"{FROM_0}, -1 if worth else None)"),
+            "ties": (LARGEST, "most = [a for a in worth if worth[a] == max(worth.values())]\n    "
+                     "return most[0] if len(most) == 1 else None"),
+        },
+        outcome=lambda choose, *case: choose(*case), verdict=first_choice,
+        tell=lambda case, action: action,
     ),
     Exercise(
-        "hw08", deeper, parts={
-            "dead ends": lambda random: [(from_tiles(rows), FIFTY) for rows in RISKY],
+        "hw08", deeper, features=of_spawns, parts={
+            "dead ends": lambda random: _known(RISKY, FIFTY),
             "states": what_v_knows,
         },
         mistakes={
@@ -277,19 +497,52 @@ EXERCISES = [
             "afterstates": ("expected(after, value)", "value(after)"),
             "both": ("best(", "_lowest(", "expected(after, value)", "value(after)"),
             "one_ply": lambda afterstate, value: expected(afterstate, value),
+            "no_chance": lambda afterstate, value: best(afterstate, lambda a: expected(a, value)),
+            "of_states": ("expected(after, value)", "value(state)"),
+        } | _inside(
+            deeper,
+            best=("no_reward", "reward_only", "reward_twice", "discounted", "starts_at_0", "mean",
+                  "illegal", "by_reward", "worst"),
+            expected=("half", "not_divided", "alive", "luckiest", "first_cell share", "left_out"),
+        ),
+        slips={
+            "no_max": ("best(state, lambda after: expected(after, value))", "value(state)"),
+            "once_more": ("(after, value)", "(after, lambda state: best(state, value))"),
         },
     ),
     Exercise(
-        "hw08", tabled, questions, outcome=answered,
+        "hw08", tabled, questions, outcome=answered, verdict=kept,
         mistakes={
             "no_table": lambda afterstate, plies, value, table: ahead(afterstate, plies, value),
-            "no_depth": ("int(afterstate), plies", "int(afterstate)"),
+            "no_table handed": (", value, table)  # noqa", ", value, {})  # noqa"),
+            "no_table asked": (LOOKED, "    if True:"),
+            "no_depth": (KEY, "int(afterstate)"),
             "no_leaves": ("    key =",
                           "    if plies == 0:\n        return value(afterstate)\n    key ="),
-            "no_kind": ("best(state, below)", f"table[{KNOWN}] if {KNOWN} in table else "
-                        f"table.setdefault({KNOWN}, best(state, below))"),
+            "no_kind": ("best(state, below)", f"table[{STATE_KEY}] if {STATE_KEY} in table else "
+                        f"table.setdefault({STATE_KEY}, best(state, below))"),
             "mirror": ("int(afterstate)", "int(symmetries(afterstate).min())"),
+            "no_return": ("    return table[key]\n", ""),
+            "no_return at_first": (LOOKED, "    if key in table:\n        return table[key]\n"
+                                   "    if True:", "value(afterstate)\n        )\n    "
+                                   "return table[key]\n", "value(afterstate)\n        )\n"),
+            "own_cache": ("    key =", "    table = tabled.__dict__.setdefault('known', {})\n"
+                          "    key ="),
+        } | _inside(tabled, best=("reward_twice", "lowest"), expected=("alive", "only_twos")),
+        slips={
+            "float": ("int(afterstate)", "float(afterstate)"),
+            "low_half": ("int(afterstate)", "int(afterstate) & 0xFFFFFFFF"),
+            "high_half": ("int(afterstate)", "int(afterstate) >> 32"),
+            "deeper_will_do": (LOOKED, "    for k in range(plies, 4):\n        if (key[0], k) in "
+                               "table:\n            return table[key[0], k]\n" + LOOKED),
+            "tiles": ("int(afterstate)", "tuple(sorted(to_exponents(afterstate).tolist()))"),
+            "any_depth": (KEY, "int(afterstate), plies > 0"),
+            "whole": ("value(afterstate)\n", "int(value(afterstate))\n"),
+            "fives": (LOOKED, "    if len(table) > 5:\n        table.clear()\n" + LOOKED),
+            "leaf": ("below = lambda after: tabled(after, plies - 1, value, table)",
+                     "below = value"),
         },
+        show={"table": "hidden"},
         result={"answers": "text", "most look-ups of one board": "text"},
     ),
 ]  # fmt: skip
