@@ -531,6 +531,7 @@ EXERCISES = [
             "mixed": ("zip(legal, values)", "zip(legal, values[::-1])"),
             "place": (f"return {BEST}", f"return list(worth).index({BEST})"),
             "blocked": ("afterstates(board)", "[(a, *slide(board, a)) for a in range(4)]"),
+            "first_legal": (BEST, "legal[0][0]"),
             "smallest": (BEST, "min(worth, key=worth.get)"),
             "from_zero": (BEST, f"{BEST} if max(worth.values()) > 0 else legal[0][0]"),
             "not_legal": (BEST, "max(range(4), key=lambda action: worth.get(action, 0))"),
@@ -545,7 +546,6 @@ EXERCISES = [
             "nothing": ("return max", "max"),
         },
         slips={
-            "first_legal": (BEST, "legal[0][0]"),
             "last_legal": (BEST, "legal[-1][0]"),
             "none_below_zero": (BEST, f"{BEST} if max(worth.values()) > 0 else None"),
             "turned": (BEST, f"3 - {BEST}"),
