@@ -215,6 +215,7 @@ EXERCISES = [
                              "for own, r, new, old in zip(rewards, "),
             "both_rewards plus": ("r + new", "own + r + new", "for r, new, old in zip(",
                                   "for own, r, new, old in zip(rewards, "),
+            "gamma 0.9": ("r + new", "r + 0.9 * new"),
             "gamma": ("r + new", "r + 0.99 * new"),
             "target": ("r + new - old", "r + new"),
             "no_value": ("r + new - old", "r - old"),
@@ -275,6 +276,7 @@ EXERCISES = [
             "averaged": ("enumerate(errors))", "enumerate(errors)) / len(errors)"),
             "times_k": ("lam**k", "lam * k"),
             "no_power": ("lam**k", "lam ** min(k, 1)"),
+            "one_power": ("lam**k", "lam"),
         },
         slips={
             "two_terms": ("enumerate(errors)", "enumerate(errors[:2])"),
@@ -339,6 +341,7 @@ EXERCISES = [
             "too_late": ("> h", "> h + 1"),
             "one_is_enough": (DUE, "len(waiting) > h and over"),
             "no_flush": (DUE, "len(waiting) > h"),
+            "one_round": ("while", "if"),
             "one_at_the_end": ("waiting = waiting[1:]", "waiting = [] if over else waiting[1:]"),
             "thrown_away": ("waiting = waiting[1:]", "waiting = []"),
             "last_forgotten": (DUE, "len(waiting) > (1 if over else h)",
