@@ -24,9 +24,11 @@ _CHANGED = {}
 
 
 class _Messages(string.Formatter):
-    """Fill in words; {name!q} is one in quotes where a shell needs them."""
+    """Fill in words; {name!q} is one in quotes where a shell needs them, {name!p} is " / 8"."""
 
     def convert_field(self, value, conversion):
+        if conversion == "p":  # per so many points; per point needs no words
+            return "" if value == 1 else f" / {value}"
         return (
             shlex.quote(str(value))
             if conversion == "q"
@@ -42,8 +44,13 @@ _MESSAGES = _Messages()
 
 
 def say(key, **words):
-    """Return a message with its words filled in.  key: "labs.passed", "hw01.slide_row.twice"."""
-    return fill(_table()[key], rules_of(key.partition(".")[0]).words | words)
+    """Return a message with its words filled in.  key: "labs.passed", "hw01.slide_row.twice".
+
+    Where the class has rules of its own for the lab, the message NAME_own is said, if there is one.
+    """
+    rules, table = rules_of(key.partition(".")[0]), _table()
+    own = table.get(f"{key}_own") if rules.own else None
+    return fill(table[key] if own is None else own, rules.words | words)
 
 
 def fill(text, words):
