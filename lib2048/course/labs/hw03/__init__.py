@@ -72,7 +72,8 @@ def _some_afterstates(random, deadly):
         if deadly == any(not mdp.choices(state) for _, state in mdp.next_states(board))
     ]
     chosen = [boards[i] for i in random.permutation(len(boards))[:12]]
-    return chosen if deadly else [*chosen, ((0, 32, 0), (8, 8, 8))]
+    # Beside what is drawn: which action pays most, and that the tile falls before you choose.
+    return chosen if deadly else [*chosen, ((0, 32, 0), (8, 8, 8)), ((0, 2), (4, 8))]
 
 
 def rewards_only(random):
