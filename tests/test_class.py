@@ -170,10 +170,10 @@ def test_a_process_of_no_such_game_says_one_line(monkeypatch, capsys):
 
 TOLD = {  # what a solution of another class is told; {…} are those of the class
     "hw01.slide_row": "the game of this lab ends at {largest}",
-    "hw01.spawn": "% of 20,000 spawns; in the game of this class they come in {four_percent}",
+    "hw01.spawn": " spawns; in the game of this class they come in {four_percent}",
     "hw01.play": "on a board of {rows} rows and {columns} columns, as this class",
     "hw02.slide_row": "the game of this lab ends at {largest}",
-    "hw02.spawn": "% of 20,000 spawns; in the game of this class they come in {four_percent}",
+    "hw02.spawn": " spawns; in the game of this class they come in {four_percent}",
     "hw04.expected_value": "In the game of this class, 4s come in {four_percent}",
     "hw04.select_best_move": "The board was slid as one of 4×4. That of this class has {rows} rows",
     "hw08.best": "by the rules of this lab that is worth {dead}.",
