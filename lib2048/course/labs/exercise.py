@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+from lib2048.course.labs.messages import known
 from lib2048.machine.extras import is_there
 
 LABS = tuple(sorted(path.parent.name for path in Path(__file__).parent.glob("hw*/__init__.py")))
@@ -95,12 +96,14 @@ class Exercise:
 
     @property
     def edits(self):
-        """The mistakes that are edits, {name: edits}: two of them can be put together."""
-        return {key: made for key, made in self.mistakes.items() if not callable(made)}
+        """The mistakes that are edits, one of each message: two of them can be put together."""
+        some = self.mistakes.items()
+        return {key: made for key, made in some if not callable(made) and " " not in key}
 
     def message(self, mistake):
-        """Return the key of the message of a mistake."""
-        return f"{self.name}.{mistake.partition(' ')[0]}"
+        """Return the key of a mistake's message: of the exercise, or of `both` in its lab."""
+        key = f"{self.name}.{mistake.partition(' ')[0]}"
+        return key if known(key) else key.replace(self.name, f"{self.lab}.both")
 
     @property
     def missing(self):

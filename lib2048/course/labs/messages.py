@@ -24,9 +24,11 @@ _CHANGED = {}
 
 
 class _Messages(string.Formatter):
-    """Fill in words; {name!q} is one in quotes where a shell needs them."""
+    """Fill in words; {name!q} is one in quotes where a shell needs them, {name!p} is " / 8"."""
 
     def convert_field(self, value, conversion):
+        if conversion == "p":  # per so many points; per point needs no words
+            return "" if value == 1 else f" / {value}"
         return (
             shlex.quote(str(value))
             if conversion == "q"

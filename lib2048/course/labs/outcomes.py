@@ -137,7 +137,9 @@ def equal(one, other, relative=1e-5):
         one, other = np.asarray(one), np.asarray(other)
         close = "f" in one.dtype.kind + other.dtype.kind and one.shape == other.shape
         return (
-            bool(np.allclose(one, other, relative, 1e-6)) if close else np.array_equal(one, other)
+            bool(np.allclose(one, other, relative, 1e-6, True))
+            if close
+            else np.array_equal(one, other)
         )
     if isinstance(one, dict) and isinstance(other, dict):
         return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)

@@ -21,8 +21,8 @@ def is_passed(exercise, entry):
 
     entry: what `mine` keeps of it, {} for nothing.
     """
-    parts = set(_parts(entry))
-    return WHOLE in parts or bool(exercise.parts) and parts >= set(exercise.parts)
+    parts, all_of_them = set(_parts(entry)), {*exercise.parts, *exercise.looks}
+    return WHOLE in parts or bool(all_of_them) and parts >= all_of_them
 
 
 def _parts(entry):

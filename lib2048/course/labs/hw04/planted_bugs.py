@@ -60,8 +60,9 @@ def cell_of(action, line, step):
 
 SHARE = "amount / (8 * len(network.weights))"
 IMAGES = "pattern in images:"
-LEARNS = "target = path[t].reward + update("
+LEARNS = "target = path[t].reward / UNIT + update("
 OLD = "error = target - estimate(network, path[t].afterstate)"
+PAID = OLD.replace("target -", "path[t].reward / UNIT + target -")
 HELPERS = {"SORTED": SORTED, "sampled": sampled, "slide_once": slide_once}
 # {mistake: {function: (old, new, …)}}, in the text of the functions in `program`.
 MISTAKES = {
@@ -89,18 +90,18 @@ MISTAKES = {
     "last_not_taught": {
         "update_episode": (
             "len(path) - 1, -1, -1", "len(path) - 2, -1, -1", "target = 0.0",
-            "target = path[-1].reward + estimate(network, path[-1].afterstate)"),
+            "target = path[-1].reward / UNIT + estimate(network, path[-1].afterstate)"),
     },
     "last_is_minus_1": {"update_episode": ("target = 0.0", "target = -1.0")},
     "own_reward": {
-        "update_episode": (OLD, OLD.replace("target -", "path[t].reward + target -"),
+        "update_episode": (OLD, PAID,
                            LEARNS, "target = update("),
     },
-    "reward_twice": {"update_episode": (OLD, OLD.replace("target -", "path[t].reward + target -"))},
+    "reward_twice": {"update_episode": (OLD, PAID)},
     "no_reward_in_target": {"update_episode": (LEARNS, "target = update(")},
-    "no_reward_in_choice": {"select_best_move": ("reward + estimate", "estimate")},
+    "no_reward_in_choice": {"select_best_move": ("reward / UNIT + estimate", "estimate")},
     "value_added": {"update_episode": ("target - estimate", "target + estimate")},
-    "discounted": {"update_episode": ("path[t].reward + update", "path[t].reward + 0.99 * update")},
+    "discounted": {"update_episode": ("UNIT + update", "UNIT + 0.99 * update")},
     "clipped": {"update_episode": ("alpha * error", "alpha * min(max(error, -1.0), 1.0)")},
     "old_values": {
         "update_episode": (
@@ -109,7 +110,7 @@ MISTAKES = {
             OLD, "error = target - values[t]"),
     },
     "learns_states": {
-        "update_episode": (OLD, OLD.replace("target -", "path[t].reward + target -"),
+        "update_episode": (OLD, PAID,
                            LEARNS, "target = update(", ".afterstate", ".state"),
     },
     "illegal_is_minus_1": {
@@ -121,8 +122,8 @@ MISTAKES = {
         "select_best_move": ("estimate(network, after)", "estimate(network, sampled(after))"),
     },
     "not_packed": {
-        "select_best_move": ("reward + estimate(network, after)",
-                             "reward + estimate(network, slide_once(board, action)[0])"),
+        "select_best_move": ("reward / UNIT + estimate(network, after)",
+                             "reward / UNIT + estimate(network, slide_once(board, action)[0])"),
     },
     "more_fours": {},  # the mistake is in the game itself
 }  # fmt: skip

@@ -4,7 +4,7 @@ It is the loop of the C++ lab: play a game with `select_best_move`, keep its pat
 `update_episode` learn from it.  The same functions run as plain Python, in the checks, and
 compiled, in training.  With the right functions it learns what `order="backward", lanes=1` of the
 library's own loop learns, bit for bit (a test holds this); that one is two to three times faster.
-The game is that of the class: its board and its odds are constants here.
+The game is that of the class: its board, its odds and the unit of its values are constants here.
 """
 
 from typing import NamedTuple
@@ -14,7 +14,7 @@ import numpy as np
 from numba.extending import overload, register_jitable
 
 from lib2048.course.labs.messages import say
-from lib2048.course.labs.seeds import class_game
+from lib2048.course.labs.seeds import class_game, rules_of
 from lib2048.game import board as boards
 from lib2048.game import rules_2048 as rules
 from lib2048.game.bits import largest_exponent
@@ -28,6 +28,7 @@ from lib2048.networks.names import game_of, parse_network
 
 PLAYED = class_game()
 FOUR, CELLS = float(PLAYED.four), 4 * PLAYED.rows  # the chance of a 4; cells 0 … CELLS - 1
+UNIT = rules_of("hw04").more["unit"]  # the points that a value of 1 stands for
 GAME, SCORE, ACTIONS, LARGEST = range(4)  # columns of the results, as in records.RESULT_COLUMNS
 
 
@@ -237,7 +238,7 @@ def select_best_move(network, board):
     for action in range(4):
         after, reward = slide(board, action)
         if after != board:
-            value = reward + estimate(network, after)
+            value = reward / UNIT + estimate(network, after)
             if value > best_value:
                 best, best_value = action, value
     return best
@@ -249,7 +250,7 @@ def update_episode(network, path, alpha):
     target = 0.0
     for t in range(len(path) - 1, -1, -1):
         error = target - estimate(network, path[t].afterstate)
-        target = path[t].reward + update(network, path[t].afterstate, alpha * error)
+        target = path[t].reward / UNIT + update(network, path[t].afterstate, alpha * error)
 
 
 # ---------------------------------------------------------------- with values of states
@@ -280,7 +281,7 @@ def select_best_move_by_states(network, board):
     for action in range(4):
         after, reward = slide(board, action)
         if after != board:
-            value = reward + expected_value(network, after)
+            value = reward / UNIT + expected_value(network, after)
             if value > best_value:
                 best, best_value = action, value
     return best
@@ -293,7 +294,7 @@ def update_episode_of_states(network, path, alpha):
     update(network, dead, alpha * (0.0 - estimate(network, dead)))
     target = 0.0
     for t in range(len(path) - 1, -1, -1):
-        error = path[t].reward + target - estimate(network, path[t].state)
+        error = path[t].reward / UNIT + target - estimate(network, path[t].state)
         target = update(network, path[t].state, alpha * error)
 
 

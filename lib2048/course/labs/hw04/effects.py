@@ -1,0 +1,140 @@
+"""What hw04's functions do to a network, compared and told: what each board was taught."""
+
+import numpy as np
+
+from lib2048.course.labs.hw04 import program
+from lib2048.course.labs.hw04.cases import afterstates, look_ups, shares
+from lib2048.course.labs.hw04.program import UNIT
+from lib2048.course.labs.messages import say
+from lib2048.game.spec import ACTIONS
+
+# ---------------------------------------------------------------- what is compared
+
+MOST = 2000  # weights whose changes travel; a right answer changes some hundred
+
+
+def effect(function, network, *arguments):
+    """Return what a function returned, and where it changed the weights by how much."""
+    before = network.weights.copy()
+    answer = function(network, *arguments)
+    after, before = network.weights.ravel(), before.ravel()
+    changed = ~np.isclose(after, before, rtol=0, atol=0, equal_nan=True)
+    places = np.flatnonzero(changed)[:MOST]
+    changes = after[places].astype(float) - before[places]
+    return {"returned": answer, "places": places, "changes": changes}
+
+
+def learned(boards, network, effect):
+    """Return what was added to the value of each board, and how other weights changed.
+
+    What is added to a value is shared equally among its look-ups; `added` are the amounts that
+    explain the changes best, and what they leave belongs to the other weights.
+    """
+    changes = dict(zip(effect["places"].tolist(), effect["changes"].tolist()))
+    if not np.isfinite(effect["changes"]).all():
+        return {"added": None, "other weights": changes}
+    places, parts = shares(network.isomorphic, tuple(((1.0, board),) for board in boards))
+    each = parts.T / (8 * len(network.weights))
+    moved = np.array([changes.pop(place, 0.0) for place in places.tolist()])
+    added = np.linalg.lstsq(each, moved)[0]
+    changes |= dict(zip(places.tolist(), (moved - each @ added).tolist()))
+    least = 1e-3 + 1e-6 * np.nanmax(np.abs(network.weights))  # less may be lost in rounding
+    rest = {place: change for place, change in changes.items() if abs(change) > least}
+    return {"added": added, "other weights": rest}
+
+
+def update_learned(case, effect):
+    """Return what an update did, and how much more it returned than the board is worth now.
+
+    That is not said of an update which changed nothing, nor of amounts that are no numbers.
+    """
+    network, board, amount = case
+    found, answer = learned([board], network, effect), effect["returned"]
+    changes = dict(zip(effect["places"].tolist(), effect["changes"].tolist()))
+    if not changes or found["added"] is None or not np.isfinite(amount):
+        return found | {"returned": None}
+    flat, places = network.weights.reshape(-1), look_ups(network.isomorphic, board)
+    weights = [float(flat[place]) + changes.get(place, 0.0) for place in places]
+    if _is_number(answer):
+        answer = float(answer) - sum(weights)
+        if abs(answer) < 0.01 + 1e-5 * sum(map(abs, weights)):  # lost in rounding
+            answer = 0.0
+    return found | {"returned": answer}
+
+
+def path_learned(boards_of, case, effect):
+    """Return what was added to the value of each board of a path; what is returned is free."""
+    return learned(boards_of(case[1]), case[0], effect)
+
+
+def close(expected, got):
+    """Compare what was computed in float32, in one order or another: up to 0.01 points."""
+    if isinstance(expected, dict):
+        return expected.keys() == got.keys() and all(close(expected[k], got[k]) for k in expected)
+    if expected is None or got is None:
+        return expected is got
+    return np.shape(expected) == np.shape(got) and bool(
+        np.allclose(np.asarray(got, float), np.asarray(expected, float), 5e-5, 0.01, True)
+    )
+
+
+def _is_number(value):
+    return isinstance(value, (int, float, np.number))
+
+
+# ---------------------------------------------------------------- how it is told
+
+
+def given_update(case):
+    """Return what a picture says of a case of `update`, beside the board."""
+    network, board, amount = case
+    return {
+        "amount": f"{amount:g}",
+        say("hw04.tell.before"): f"{program.estimate(network, board):.2f}",
+    }
+
+
+def tell_learned(case, outcome):
+    """Say what was added to the values, how many other weights moved, and what was returned."""
+    added = ["nan"] if outcome["added"] is None else [f"{x:+.4g}" for x in outcome["added"]]
+    words = {"added": ", ".join(added), "count": len(outcome["other weights"])}
+    if "returned" not in outcome:
+        return say("hw04.tell.learned", **words)
+    more = outcome["returned"]
+    return say("hw04.tell.update", **words, more=f"{more:+.2f}" if _is_number(more) else repr(more))
+
+
+def given_choice(value_of, name, case):
+    """Return the reward and the value of each legal action."""
+    network, board = case
+    words = (
+        f"{ACTIONS[action]} {reward / UNIT:g} + {value_of(network, after):.1f}"
+        for action, after, reward in afterstates(board)
+    )
+    return {say("hw04.tell.worth", value=name): ", ".join(words)}
+
+
+def of_choice(choose, case):
+    """Return by what boards of a wrong choice may be told from others."""
+    options, best = [action for action, _, _ in afterstates(case[1])], choose(*case)
+    legal = {f"yes {name} is legal": k in options for k, name in enumerate(ACTIONS)}
+    right = {f"yes {name} is the best action": k == best for k, name in enumerate(ACTIONS)}
+    return legal | right | {"the number of legal actions": len(options)}
+
+
+def given_path(boards, before, case):
+    """Return the rewards, and the values of the boards before learning."""
+    network, path, alpha = case
+    rewards = ", ".join(f"{step.reward:.0f}" for step in path)
+    values = ", ".join(f"{program.estimate(network, board):.1f}" for board in boards(path))
+    return {"alpha": f"{alpha:g}", "rewards": rewards, say(f"hw04.tell.{before}"): values}
+
+
+def afterstates_of(path):
+    """Return the boards that learn from a path in part 1."""
+    return [step.afterstate for step in path]
+
+
+def states_of(path):
+    """Return the boards that learn in part 3, the dead one last."""
+    return [*[step.state for step in path], path[-1].next_state]
