@@ -23,6 +23,7 @@ from lib2048.course.labs.collect import collect
 from lib2048.course.labs.course_folder import generate
 from lib2048.course.labs.exercise import find, of_lab
 from lib2048.course.labs.hw04 import networks_of, performance
+from lib2048.course.labs.messages import fill
 from lib2048.course.labs.notebook import rules_in
 from lib2048.course.labs.pack import pack
 from lib2048.course.labs.player_file import BEHIND
@@ -173,7 +174,8 @@ TOLD = {  # what a solution of another class is told; {…} are those of the cla
     "hw01.play": "on a board of {rows} rows and {columns} columns, as this class",
     "hw02.spawn": "% of 20,000 spawns; in the game of this class they come in {four_percent}",
     "hw04.expected_value": "In the game of this class, 4s come in {four_percent}",
-    "hw04.select_best_move": "The board was slid as one of 4×4. That of this class has {rows} rows",
+    "hw04.select_best_move": "a reward of r points counts r{unit!p}.",
+    "hw04.update_episode": "in this class a reward of r points counts r{unit!p}.",
 }
 CHECK = """
 import json, sys
@@ -185,10 +187,10 @@ for name, text in json.load(sys.stdin):
 """
 
 
-def answer(name, game):
-    """Return the text of a solution as a lab's source has it in a class of this game."""
+def answer(name, game, seed):
+    """Return the text of a solution as a lab's source has it in a class of this game and seed."""
     lab, _, function = name.partition(".")
-    cells = in_class(nbformat.read(labs.path_of(lab), as_version=4), lab, game).cells
+    cells = in_class(nbformat.read(labs.path_of(lab), as_version=4), lab, game, seed).cells
     codes = [cell for cell in cells if cell.cell_type == "code"]
     texts = [codes[0].source.partition("labs.start")[0]]
     texts += [cell.source for cell in codes if labs.name(cell) in of_lab(lab)]
@@ -204,8 +206,8 @@ def test_a_solution_of_another_class_fails_by_the_numbers(seed, lab):
     game = game_for("own", seed)
     own, plain = parse_game(game), parse_game(PLAIN)
     names = [name for name in TOLD if name.startswith(lab)]
-    tried = [(name, answer(name, of)) for name in names for of in (game, PLAIN)]
-    here = os.environ | {"LIB2048_CLASS_GAME": game}
+    tried = [(name, answer(name, of, seed)) for name in names for of in (game, PLAIN)]
+    here = os.environ | {"LIB2048_CLASS_GAME": game, "LIB2048_CLASS_SEED": str(seed)}
     done = subprocess.run([sys.executable, "-c", CHECK], input=json.dumps(tried), env=here,
                           capture_output=True, text=True, check=True)  # fmt: skip
     found = map(json.loads, done.stdout.splitlines())
@@ -213,10 +215,9 @@ def test_a_solution_of_another_class_fails_by_the_numbers(seed, lab):
     def is_told(name, passed, reason, other, game):
         same_board = "rows" in TOLD[name] and other.rows == game.rows
         words = rules_of(lab, game.name, seed).words
-        return passed if same_board else TOLD[name].format(**words) in reason
+        return passed if same_board else fill(TOLD[name], words) in reason
 
     for name, right, wrong in zip(names, found, found, strict=False):
         assert right == [True, ""] and is_told(name, *wrong, plain, own), (name, right, wrong)
-        back = check_text(find(name), answer(name, game), None, 5)
-        if name != "hw04.select_best_move":  # the text is that of 2048 but for an import
-            assert is_told(name, back.passed, back.reason, own, plain), (name, back)
+        back = check_text(find(name), answer(name, game, seed), None, 5)
+        assert is_told(name, back.passed, back.reason, own, plain), (name, back)

@@ -96,11 +96,13 @@ MISTAKES = {
         "update_episode": (OLD, OLD.replace("target -", "path[t].reward / UNIT + target -"),
                            LEARNS, "target = update("),
     },
-    "reward_twice": {"update_episode": (OLD, OLD.replace("target -", "path[t].reward / UNIT + target -"))},
+    "reward_twice": {
+        "update_episode": (OLD, OLD.replace("target -", "path[t].reward / UNIT + target -")),
+    },
     "no_reward_in_target": {"update_episode": (LEARNS, "target = update(")},
     "no_reward_in_choice": {"select_best_move": ("reward / UNIT + estimate", "estimate")},
     "value_added": {"update_episode": ("target - estimate", "target + estimate")},
-    "discounted": {"update_episode": ("path[t].reward / UNIT + update", "path[t].reward / UNIT + 0.99 * update")},
+    "discounted": {"update_episode": ("+ update", "+ 0.99 * update")},
     "clipped": {"update_episode": ("alpha * error", "alpha * min(max(error, -1.0), 1.0)")},
     "old_values": {
         "update_episode": (
