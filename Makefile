@@ -1,7 +1,7 @@
 # Everything runs in .venv, which is made when first needed and again when pyproject.toml changes:
 # `make lab` installs what lessons and labs need, all other commands the rest as well.
 # Settings: make test WORKERS=4 · make lab LAB=--no-browser · make notebooks ONLY="01 05"
-#           make lab PYTHON=python3.12 · make class SEED=7 GAME=own OUT=class.zip · make release ONLY=hw01
+#           make lab PYTHON=python3.12 · make class SEED=7 GAME=2048 OUT=class.zip · make release ONLY=hw01
 PYTHON  ?= python3
 WORKERS ?= 2
 LAB     ?=

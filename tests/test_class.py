@@ -28,7 +28,7 @@ from lib2048.course.labs.notebook import rules_in
 from lib2048.course.labs.pack import pack
 from lib2048.course.labs.player_file import BEHIND
 from lib2048.course.labs.release import in_class
-from lib2048.course.labs.seeds import DRAWN, GAMES, PLAIN, class_game, game_for, rules_of
+from lib2048.course.labs.seeds import DRAWN, GAMES, PLAIN, RULES, class_game, game_for, rules_of
 from lib2048.game.game import parse_game
 
 SEED = 9
@@ -170,12 +170,22 @@ def test_a_process_of_no_such_game_says_one_line(monkeypatch, capsys):
 
 
 TOLD = {  # what a solution of another class is told; {…} are those of the class
-    "hw01.spawn": "% of 20,000 spawns; in the game of this class they come in {four_percent}",
+    "hw01.slide_row": "the game of this lab ends at {largest}",
+    "hw01.spawn": " spawns; in the game of this class they come in {four_percent}",
     "hw01.play": "on a board of {rows} rows and {columns} columns, as this class",
-    "hw02.spawn": "% of 20,000 spawns; in the game of this class they come in {four_percent}",
+    "hw02.slide_row": "the game of this lab ends at {largest}",
+    "hw02.spawn": " spawns; in the game of this class they come in {four_percent}",
     "hw04.expected_value": "In the game of this class, 4s come in {four_percent}",
     "hw04.select_best_move": "a reward of r points counts r{unit!p}.",
     "hw04.update_episode": "in this class a reward of r points counts r{unit!p}.",
+    "hw08.best": "by the rules of this lab that is worth {dead}.",
+    "hw08.expected": "In the game of this class, 4s come in {four_percent}",
+    "hw06.tc_rate": "This is the rate of another class",
+    "hw06.update": "The memory is that of another class",
+    "hw06.until_awake": "The history is read as in another class",
+    "hw07.read": "This is the answer of another class, in which a stage trusts",
+    "hw07.learn": "E and A begin as in another class",
+    "hw07.next_start": "This is the answer of another class",
 }
 CHECK = """
 import json, sys
@@ -193,31 +203,55 @@ def answer(name, game, seed):
     cells = in_class(nbformat.read(labs.path_of(lab), as_version=4), lab, game, seed).cells
     codes = [cell for cell in cells if cell.cell_type == "code"]
     texts = [codes[0].source.partition("labs.start")[0]]
-    texts += [cell.source for cell in codes if labs.name(cell) in of_lab(lab)]
+    starts = tuple(f"def {name}(" for name in (*of_lab(lab), "with_tile"))
+    texts += [
+        cell.source.partition("\n\n")[0] if "def with_tile" in cell.source else cell.source
+        for cell in codes
+        if labs.name(cell) in of_lab(lab) or cell.source.startswith(starts)
+    ]
     return "\n".join(texts) + BEHIND.format(name=function)
 
 
-QUICK = ["hw01", *(pytest.param(lab, marks=pytest.mark.slow) for lab in ("hw02", "hw04"))]
+def found_in(game, seed, tried):
+    """Return [passed, reason] of answers, [(name, text), …], in a class of this game and seed."""
+    here = os.environ | {"LIB2048_CLASS_GAME": game, "LIB2048_CLASS_SEED": str(seed)}
+    done = subprocess.run([sys.executable, "-c", CHECK], input=json.dumps(tried), env=here,
+                          capture_output=True, text=True, check=True)  # fmt: skip
+    return map(json.loads, done.stdout.splitlines())
+
+
+SLOW = ("hw02", "hw04", "hw06", "hw07", "hw08")
+QUICK = ["hw01", *(pytest.param(lab, marks=pytest.mark.slow) for lab in SLOW)]
 
 
 @pytest.mark.parametrize("lab", QUICK)
 @pytest.mark.parametrize("seed", [0, 6, SEED])
 def test_a_solution_of_another_class_fails_by_the_numbers(seed, lab):
     game = game_for("own", seed)
-    own, plain = parse_game(game), parse_game(PLAIN)
     names = [name for name in TOLD if name.startswith(lab)]
     tried = [(name, answer(name, of, seed)) for name in names for of in (game, PLAIN)]
-    here = os.environ | {"LIB2048_CLASS_GAME": game, "LIB2048_CLASS_SEED": str(seed)}
-    done = subprocess.run([sys.executable, "-c", CHECK], input=json.dumps(tried), env=here,
-                          capture_output=True, text=True, check=True)  # fmt: skip
-    found = map(json.loads, done.stdout.splitlines())
+    found = found_in(game, seed, tried)
 
     def is_told(name, passed, reason, other, game):
-        same_board = "rows" in TOLD[name] and other.rows == game.rows
-        words = rules_of(lab, game.name, seed).words
-        return passed if same_board else fill(TOLD[name], words) in reason
+        rules, others = (rules_of(lab, of, seed).words for of in (game, other))
+        alike = [word for word in ("rows", "largest") if word in TOLD[name]]
+        same = alike and all(rules[word] == others[word] for word in alike)
+        return passed if same else fill(TOLD[name], rules) in reason
 
     for name, right, wrong in zip(names, found, found, strict=False):
-        assert right == [True, ""] and is_told(name, *wrong, plain, own), (name, right, wrong)
+        assert right == [True, ""] and is_told(name, *wrong, PLAIN, game), (name, right, wrong)
         back = check_text(find(name), answer(name, game, seed), None, 5)
-        assert is_told(name, back.passed, back.reason, own, plain), (name, back)
+        assert is_told(name, back.passed, back.reason, game, PLAIN), (name, back)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lab", ["hw01", "hw02"])
+def test_each_largest_tile_is_told_from_each_other(lab):
+    name, [_, ends] = f"{lab}.slide_row", RULES[lab]["largest"]
+    seeds = {rules_of(lab, GAME, seed).more["largest"]: seed for seed in range(60)}
+    assert {*seeds} == {*ends}
+    for end, seed in seeds.items():
+        tried = [(name, answer(name, GAME, other)) for other in seeds.values()]
+        told = f"the game of this lab ends at {end}"
+        for other, (passed, reason) in zip(seeds, found_in(GAME, seed, tried), strict=True):
+            assert passed if other == end else told in reason, (end, other, reason)

@@ -7,8 +7,7 @@ import pytest
 
 from lib2048.course import labs
 from lib2048.course.labs.exercise import of_lab
-from lib2048.course.labs.hw03 import afterstates_of
-from lib2048.course.labs.hw03.answers import value_iteration
+from lib2048.course.labs.hw03 import afterstates_of, answers
 from lib2048.game import mdp
 
 said = partial(handins.said, "hw03")
@@ -24,6 +23,8 @@ WRONG = [
     ("value_iteration", "no_pair", "return V, sweeps", "return V"),
     ("monte_carlo", "returned", "    to_come = 0", "    return V"),
     ("monte_carlo", "turns", "= turns[number]", "= turns.pop()"),
+    ("td0", "returned", "    for (_, after)", "    return V\n    for (_, after)"),
+    ("backup", "starts_at_0", "max(totals, default=0)", "max(0, max(totals, default=0))"),
 ]
 
 
@@ -66,6 +67,10 @@ CHOICES = [
     ("own_luck", None, "rng.choice", "__import__('random').choice"),
     ("with_reward", "greedy", "action: Q", "action: mdp.choices(state)[action][1] + Q"),
     ("known_only", "greedy", "max(legal", "max([a for a in legal if (state, a) in Q] or legal"),
+    ("starts_at_0", "greedy", "key=lambda action: Q[state, action]",
+     "key=lambda a: Q[state, a] if Q[state, a] > 0 else 0"),
+    ("none", "greedy", "    return max", "    max"),
+    ("by_place", "explore", "max(legal, key=lambda action: Q[state, action])", "legal[-1]"),
 ]  # fmt: skip
 
 
@@ -108,6 +113,9 @@ GAMES = [
     ("goes_on_elsewhere", "state = following", "pass"),
     ("goes_on_elsewhere", "state = following", "state = mdp.spawn(after, rng)"),
     ("own_luck", START, f"    rng = __import__('random').Random()\n{START}"),
+    ("same_game", START, f"    rng = __import__('random').Random(1)\n{START}"),
+    ("spawns", "mdp.spawn(after, rng)", "mdp.next_states(after)[0][1]"),
+    ("start", "mdp.start(2, 2, rng)", "mdp.spawn(((0, 0), (0, 0)), rng)"),
     ("one_each", START, f"    turns = []\n{START}", LEARNS, "turns.append((state, action, reward, "
      "following))", "state = following", "state = following\n    for turn in turns[::-1]:\n        "
      "q_update(Q, *turn, alpha)"),
@@ -120,7 +128,7 @@ def test_q_game(key, edits):
 
 
 def test_value_iteration_finds_the_value_of_a_game():
-    V, sweeps = value_iteration(afterstates_of(2, 2)[::-1])
+    V, sweeps = answers.value_iteration(afterstates_of(2, 2)[::-1])
     worth = sum(
         p * max(r + V[s] for s, r in mdp.choices(state).values()) for p, state in mdp.starts(2, 2)
     )
@@ -138,7 +146,24 @@ def test_every_seed_draws_cases_for_every_part(name):
     )
 
 
-RIGHT = [monte_carlo, td0, choose, q_update, q_game]
+def backup(V, afterstate):
+    return sum(
+        chance * (max(r + V[s] for s, r in options.values()) if options else 0)
+        for chance, options in ((p, mdp.choices(s)) for p, s in mdp.next_states(afterstate))
+    )
+
+
+def value_iteration(afterstates):
+    V, sweeps = mdp.Table(), 0
+    while True:
+        sweeps, old = sweeps + 1, dict(V)
+        for after in afterstates:
+            V[after] = backup(V, after)
+        if all(abs(V[after] - old.get(after, 0)) <= 1e-9 for after in V):
+            return V, sweeps
+
+
+RIGHT = [backup, value_iteration, monte_carlo, td0, choose, q_update, q_game]
 
 
 @pytest.mark.parametrize("function", RIGHT, ids=lambda function: function.__name__)

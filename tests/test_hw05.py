@@ -1,5 +1,7 @@
 """hw05: typical wrong answers of students, and the lab's rule beside the compiled loop."""
 
+import math
+
 import handins
 import numpy as np
 import pytest
@@ -95,6 +97,10 @@ def test_right_answers_pass_whatever_their_style(text):
     assert result.passed and not set(result.stood_in) - {"weighted_error"}
 
 
+def by_logarithm(lam):
+    return max(0, math.ceil(math.log(0.1) / math.log(lam)) - 1)
+
+
 STRANGE = [
     "3", "nan", "'AB'", "[[1], [2]]", "(1, [2, 3])",
     "[('A', 1, 2)]", "[None]", "{}", "np.array(3)", "1j",
@@ -123,6 +129,7 @@ def test_the_form_of_an_answer_is_named():
         handins.said("hw05", "learn_delayed", edits, key)
     handins.said("hw05", "horizon", ("return h", "return h / 1"), "float")
     handins.said("hw05", "errors", ("return ", ""), "returned_none")
+    handins.said("hw05", "horizon", by_logarithm, "logarithm_of_zero")
     assert (
         "not subscriptable"
         in handins.check_changed(

@@ -34,10 +34,14 @@ def with_its_own_helper(weights, memory, positions, error, rate):
         memory[a] += abs(error)
 
 
-LAST, NEW = "= A + abs(error)", "return [[each] * len(table) for table in tables]"
+LAST, NEW = "= A + abs(taken)", "return [[each] * len(table) for table in tables]"
+FILLED = "for t in tables:\n        t[:] = [each] * len(t)"
 WRONG = [
     ("update", "returns", LAST, f"{LAST}\n    return weights"),
-    ("optimistic_start", "nothing", NEW, "for t in tables:\n        t[:] = [each] * len(t)"),
+    ("optimistic_start", "nothing", NEW, FILLED),
+    ("optimistic_start", "in_place", NEW, f"{FILLED}\n    return tables"),
+    ("optimistic_start", "no_tables", NEW, "return each"),
+    ("optimistic_start", "sizes", NEW, "return [[each]] * len(tables)"),
 ]
 
 

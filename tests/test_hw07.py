@@ -9,10 +9,12 @@ import pytest
 from lib2048 import Network, from_tiles
 from lib2048.course.labs import hw07
 
-ANY = "rng.choice(kept[stage + 1])"
+ANY = "rng.choice(kept[stage + 1][-NEWEST:])"
 RATHER_THE_FIRST = "kept[stage + 1][min(int(rng.expovariate(2)), len(kept[stage + 1]) - 1)]"
 WRONG = [
-    ("read", "wrote", "        return V", "        here = V[stage, pattern] = V"),
+    ("read", "wrote", "        return SHARE", "        here = V[stage, pattern] = SHARE"),
+    ("read", "nothing", "    return here", "    here"),
+    ("next_start", "own_luck", "rng.choice", "luck.choice"),
     ("next_start", "took_away", ANY, "kept[stage + 1].pop()"),
     ("next_start", "unfair", ANY, RATHER_THE_FIRST),
     ("next_start", "no_pair", "return 0, None", "return None", "stage + 1, rng", "rng"),

@@ -38,10 +38,11 @@ class BoardKind(NamedTuple):
     unpack: Any
 
 
-def wrong_slides(kind, boards=500, seed=2048):
+def wrong_slides(kind, boards=500, seed=2048, largest=spec.LARGEST_TILE):
     """Return every (tiles, action) for which `spec` has another answer than a kind of board.
 
     boards: how many random boards are tried with all four actions, from nearly empty to full.
+    largest: the tile that the kind's game ends at; with another than 32768, none is on the boards.
     """
 
     def answer(tiles, action):
@@ -49,12 +50,13 @@ def wrong_slides(kind, boards=500, seed=2048):
         return kind.unpack(after), reward
 
     rng = random.Random(seed)
-    cases = [_random_tiles(rng) for _ in range(boards)]
+    high = largest // (1 if largest == spec.LARGEST_TILE else 2)
+    cases = [_random_tiles(rng, high) for _ in range(boards)]
     return [(t, a) for t in cases for a in ACTIONS if answer(t, a) != spec.slide(t, a)]
 
 
-def _random_tiles(rng):
-    filled, tiles = rng.random(), rng.choice([(2, 4), (2, 4, 8, 16), (2, 64, 16384, 32768)])
+def _random_tiles(rng, high):
+    filled, tiles = rng.random(), rng.choice([(2, 4), (2, 4, 8, 16), (2, 64, high // 2, high)])
     return [[rng.choice(tiles) * (rng.random() < filled) for _ in range(4)] for _ in range(4)]
 
 
@@ -87,16 +89,19 @@ class Ladder:
         seconds: the shortest stretch that is timed.
         trials: how many, of which the best counts, since other programs can only slow us down.
         boards, spawns: how much each kind is checked.
-        four: the chance of a 4 in the game that is played.
+        four, largest: the chance of a 4 in the game that is played, and the tile it ends at.
 
     Attributes:
         predicted: {name of a rung: times the first rung}.
         rates: {name: moves/s}, in their order.
     """
 
-    def __init__(self, seconds=0.2, trials=5, boards=500, spawns=20_000, four=spec.FOUR_CHANCE):
+    def __init__(
+        self, seconds=0.2, trials=5, boards=500, spawns=20_000, four=spec.FOUR_CHANCE,
+        largest=spec.LARGEST_TILE,
+    ):  # fmt: skip
         self.seconds, self.trials, self.boards, self.spawns = seconds, trials, boards, spawns
-        self.four = four
+        self.four, self.largest = four, largest
         self.predicted, self.rates = {}, {}
 
     def climb(self, name, kind, play):
@@ -105,7 +110,7 @@ class Ladder:
         Raises:
             ValueError: where it slides or spawns otherwise than the rules.
         """
-        if wrong := wrong_slides(kind, self.boards):
+        if wrong := wrong_slides(kind, self.boards, largest=self.largest):
             tiles, action = min(wrong, key=lambda case: -str(case).count(" 0"))
             raise ValueError(
                 f"{name}: {len(wrong)} slides are wrong, as {spec.ACTIONS[action]} of {tiles}"

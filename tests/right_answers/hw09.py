@@ -208,6 +208,7 @@ def choose__own_decorator(network, board):
 
 def choose__max(network, board):
     options = afterstates(board)
-    values = network(encode(np.array([o[1] for o in options]))).detach() if options else ()
+    with torch.no_grad():
+        values = network(encode(np.array([o[1] for o in options]))) if options else ()
     worth = {a: float(r + v) for (a, _, r), v in zip(options, values)}
     return max(worth, key=worth.__getitem__) if worth else None

@@ -44,8 +44,13 @@ _MESSAGES = _Messages()
 
 
 def say(key, **words):
-    """Return a message with its words filled in.  key: "labs.passed", "hw01.slide_row.twice"."""
-    return fill(_table()[key], rules_of(key.partition(".")[0]).words | words)
+    """Return a message with its words filled in.  key: "labs.passed", "hw01.slide_row.twice".
+
+    Where the class has rules of its own for the lab, the message NAME_own is said, if there is one.
+    """
+    rules, table = rules_of(key.partition(".")[0]), _table()
+    own = table.get(f"{key}_own") if rules.own else None
+    return fill(table[key] if own is None else own, rules.words | words)
 
 
 def fill(text, words):

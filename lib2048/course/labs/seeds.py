@@ -23,12 +23,23 @@ GAMES = (PLAIN, "2048@3x4", *DRAWN)
 # What else a lab draws by the class's seed where its game is another than plain 2048, such as
 # {"hw01": {"largest": (32768, (1024, 2048, 4096))}}: what it is in plain 2048, and what is drawn
 # from.  A lab's texts, cases and right answers are made from these.
+_LARGEST = (32768, (1024, 2048, 4096, 8192, 16384, 32768))
+_UNITS = (2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 15, 16, 18, 20, 24, 25, 30, 32, 36, 40)
 RULES = {
-    # values are in units of so many points
-    "hw04": {"unit": (1, (2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 15, 16, 18, 20, 24, 25, 30, 32, 36,
-                          40))},
+    "hw01": {"largest": _LARGEST},
+    "hw02": {"largest": _LARGEST},
+    "hw04": {"unit": (1, _UNITS)},  # values are in units of so many points
+    "hw06": {  # what E and A of a weight have to begin with, and at most take in of an error
+        "credit": (0, tuple(range(1, 25))),
+        "limit": (10**9, tuple(range(100, 330, 10))),
+    },
+    "hw07": {  # of the weight below; where E and A begin; states of a stage that are begun from
+        "share": (1, tuple(percent / 100 for percent in range(55, 96, 2))),
+        "awake": (0, tuple(range(2, 25))),
+        "newest": (0, tuple(range(3, 25))),  # 0: all
+    },
     "hw08": {"dead": (0, tuple(range(-5, -125, -5)))},  # what a state without an action is worth
-}  # fmt: skip
+}
 
 
 def class_seed():

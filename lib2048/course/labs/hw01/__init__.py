@@ -1,61 +1,113 @@
 """hw01, the rules: slide a row, slide a board, legal actions, spawn, play a game.
 
-Board and odds are those of the class.
+Board, odds and largest tile are those of the class.
 """
 
-import copy
+import contextlib
+import itertools
+import math
 import random as luck
+from collections import Counter
+from unittest import mock
 
 from lib2048.course.labs.exercise import Exercise, Wrong, changed, wrong_if
-from lib2048.course.labs.seeds import class_game
+from lib2048.course.labs.seeds import rules_of
 from lib2048.game import spec
-from lib2048.game.spec import LARGEST_TILE
 
-PLAYED = class_game()
+RULES = rules_of("hw01")
+PLAYED, LARGEST = RULES.game, RULES.more["largest"]
 FOUR = float(PLAYED.four)
-SPAWNS, MANY = 2000, 20_000  # of one board, to see how often which tile comes where
-MOST_TURNS = 5000  # of a game whose player takes the first legal action; it has some 150
 
 # ---------------------------------------------------------------- by the rules of the class
 
 
+def _of_class(function, **others):
+    """Return a function of `spec` by the class's rules; that very function in a plain class."""
+    return changed(function, **others, __name__=__name__) if RULES.own else function
+
+
+slide_row = _of_class(spec.slide_row, LARGEST_TILE=LARGEST)
+slide = _of_class(spec.slide, slide_row=slide_row)
+legal_actions = _of_class(spec.legal_actions, slide=slide)
+
+
 def spawn(board, rng):
     """Return the board with one more tile, a 4 as often as the class's game says."""
-    return spec.spawn(board, rng, FOUR)
+    row, column = rng.choice(spec.empty_cells(board))
+    board = [list(tiles) for tiles in board]
+    board[row][column] = 4 if rng.random() < FOUR else 2
+    return board
 
 
 def initial(rng, rows=PLAYED.rows):
     """Return a start of the class's game."""
-    return spec.initial(rng, rows, PLAYED.columns, FOUR)
+    return spawn(spawn([[0] * PLAYED.columns for _ in range(rows)], rng), rng)
 
 
-play = changed(spec.play, initial=initial, spawn=spawn, __name__=__name__)
+play = changed(
+    spec.play, initial=initial, spawn=spawn, slide=slide, legal_actions=legal_actions,
+    __name__=__name__,
+)  # fmt: skip
 
 # ---------------------------------------------------------------- boards to try
 
 
-def plain_rows(random):
-    """Return rows in which nothing merges."""
-    return [([0, 0, 0, 0],), ([0, 2, 0, 4],), ([2, 4, 2, 4],), ([0, 0, 0, 8],), ([2, 0, 4, 0],)]
-
-
-def merging_rows(random):
-    """Return rows with merges: pairs, threes, fours, gaps, and the largest tile."""
-    known = [[2, 2, 0, 0], [2, 0, 0, 2], [2, 2, 2, 0], [2, 2, 2, 2], [4, 2, 2, 0], [2, 2, 4, 0],
-             [4, 4, 8, 0], [LARGEST_TILE, LARGEST_TILE, 0, 0]]  # fmt: skip
-    drawn = [[int(2**e) if e else 0 for e in random.integers(0, 4, 4)] for _ in range(30)]
+def plain_rows(random, largest=LARGEST):
+    """Return rows in which nothing merges, also such of other lengths than four."""
+    known = [[0, 0, 0, 0], [0, 2, 0, 4], [2, 4, 2, 4], [0, 0, 0, 8], [2, 0, 4, 0], [0, 4, 2],
+             [0, 2, 0, 8, 4], [largest, largest, 0, 0], [largest, 0, 0, largest],
+             [0, largest, largest // 2, largest]]  # fmt: skip
+    drawn = [[int(2**e) for e in random.permutation(range(1, 9))[:4]] for _ in range(4)]
     return [(row,) for row in known + drawn]
 
 
-def some_boards(random, count=20, rows=PLAYED.rows):
-    """Return boards of random games, and of random tiles, as lists of rows."""
+def merging_rows(random, largest=LARGEST):
+    """Return rows with merges: pairs of each tile, threes, fours, gaps, other lengths."""
+    half = largest // 2
+    known = [[2, 2, 0, 0], [2, 0, 0, 2], [2, 2, 2, 0], [2, 2, 2, 2], [4, 2, 2, 0], [2, 2, 4, 0],
+             [4, 4, 8, 0], [2, 2], [0, 4, 4], [2, 2, 0, 8, 8], [half, 0, half, largest],
+             [half, half, half, half], [largest, 2, 2, largest], [2, 2, largest, largest],
+             [4, 2, 4, 4]]  # fmt: skip
+    pairs = [[0, 2**e, 2**e, 0] for e in range(1, half.bit_length())]
+    drawn = [[int(2**e) if e else 0 for e in random.integers(0, 4, 4)] for _ in range(24)]
+    return [(row,) for row in known + pairs + drawn]
+
+
+def known_boards(rows=PLAYED.rows, largest=LARGEST):
+    """Return boards that every seed has: full and stuck ones, merges in several rows, ends."""
+    half = largest // 2
+
+    def full(*cells, tile=largest):
+        """Return a full board on which nothing merges but, perhaps, this tile in these cells."""
+        board = [[2, 4, 2, 4] if r % 2 else [4, 2, 4, 2] for r in range(rows)]
+        for r, c in cells:
+            board[r][c] = tile
+        return board
+
+    many = [[2, 2, 4, 4], [2, 2, 4, 4], [8, 8, 16, 16], [0, 8, half, half]]
+    threes = [[2, 2, 4, 0], [2, 0, 0, 4], [4, 0, 4, 4], [half, 0, largest, largest]]
+    corner = [[2, 4, 8, 0], [16, 2, 0, 0], [0] * 4, [0] * 4]
+    high = [[0, 0, 0, largest], [0, half, 0, largest], [2, half, 0, 0], [2, 0, 0, largest]]
+    across, down = [(0, 1), (0, 2)], [(0, 3), (1, 3)]
+    return [
+        *([list(row) for row in board[:rows]] for board in (many, threes, corner, high)),
+        [[0] * 4 for _ in range(rows)], full(), full(*across), full(*down),
+        full(*across, tile=half), full(*down, tile=half), full((0, 1), (0, 3), (1, 0), tile=0),
+        full((rows - 1, 0), tile=0),
+    ]  # fmt: skip
+
+
+def some_boards(random, count=20, rows=PLAYED.rows, largest=LARGEST):
+    """Return boards as lists of rows: known ones, those of random games, some with large tiles."""
     rng = luck.Random(int(random.integers(1 << 31)))
-    boards = [initial(rng, rows) for _ in range(4)]
+    boards = known_boards(rows, largest)
+    count += len(boards)
     while len(boards) < count:
         board = initial(rng, rows)
         while legal := spec.legal_actions(board):
             board = spawn(spec.slide(board, rng.choice(legal))[0], rng)
-            boards += [board] * (rng.random() < 0.02)
+            times = rng.choice([1, largest // max(map(max, board))])
+            boards += [[[times * tile for tile in row] for row in board]] * (rng.random() < 0.02)
         boards.append(board)  # a lost one
     return boards[:count]
 
@@ -67,46 +119,87 @@ def along(*actions):
 
 # ---------------------------------------------------------------- chance
 
-
-def spawned(spawn, board, rng):
-    """Try a spawn; raise Wrong for what it should not do.  Returns True."""
-    before, seeds = copy.deepcopy(board), range(20)
-    again = [[spawn(board, luck.Random(seed)) for seed in seeds] for _ in range(2)]
-    wrong_if(again[0] != again[1], "own_luck")
-
-    def after():
-        found = spawn(board, rng)
-        wrong_if(board != before, "mutated")
-        return found
-
-    check_spawns(before, after, MANY if before == SMALL else SPAWNS)
-    return True
+# A share of chances is off where the truth gives one as far away less than once in 10^12 times,
+# by Chernoff's bound.
+RARE = 28
 
 
-def check_spawns(before, spawn, times, tiles=(2, 4)):
-    """Call spawn() so often; raise Wrong for what it should not do to a board.
+def is_off(count, times, chance):
+    """Say whether a count of so many times is out of reach of a chance."""
+    pairs = (count / times, chance), (1 - count / times, 1 - chance)
+    return sum(times * p * math.log(p / q) for p, q in pairs if p) > RARE
 
-    Shares may be six standard deviations wide of the true ones: with 20 000 spawns, the odds of no
-    other class are as near as that.
+
+def spawn_cases(random):
+    """Return boards with many, few and one empty cell, each with a seed, and how many spawns."""
+    some = [board for board in some_boards(random, 4)[-4:] if spec.empty_cells(board)]
+    empty = [[0] * PLAYED.columns for _ in range(PLAYED.rows)]
+    uneven, one = known_boards()[-2:]
+    boards = (uneven, 3000), (one, 300), (empty, 2000), (uneven, 20_000)
+    cases = [*boards, *((board, 300) for board in some)]
+    return [(board, int(random.integers(1 << 31)), times) for board, times in cases]
+
+
+def spawned(spawn, board, seed, times):
+    """Spawn so often; return what came out how often, and whether the board given was changed.
+
+    again: what the same generators give twice.
     """
-    cells, new = zip(*(_new_tile(before, spawn(), tiles) for _ in range(times)))
+    rng, found = luck.Random(seed), Counter()
 
-    def is_off(share, chance):
-        return abs(share - chance) > 6 * (chance * (1 - chance) / times) ** 0.5
+    def once(rng):
+        given = [row[:] for row in board]
+        after = spawn(given, rng)
+        return _frozen(after), given != board
 
-    share, count = new.count(tiles[1]) / times, f"{times:,}"
-    wrong_if(is_off(share, FOUR), "fours", share=f"{100 * share:.1f} %", count=count)
-    empty = spec.empty_cells(before)
-    shares, fair = [cells.count(cell) / times for cell in empty], 1 / len(empty)
-    words = {"most": max(shares), "least": min(shares), "fair": fair}
+    again = [[once(luck.Random(seed + k))[0] for k in range(10)] for _ in range(2)]
+    for _ in range(times):
+        after, changed = once(rng)
+        if changed:
+            return {"changed": True, "boards": [], "again": again}
+        found[after] += 1
+    boards = [[after, count] for after, count in found.items()]
+    return {"changed": False, "boards": boards[:500], "again": again}
+
+
+def _frozen(board):
+    try:
+        return tuple(map(tuple, board)) if isinstance(board, list) else repr(board)[:80]
+    except TypeError:
+        return repr(board)[:80]
+
+
+def judge_spawns(case, found):
+    """Raise Wrong for what spawns should not do; return None."""
+    wrong_if(found["changed"], "mutated")
+    wrong_if(found["again"][0] != found["again"][1], "own_luck")
+    check_spawns(case[0], found["boards"])
+
+
+def check_spawns(before, boards, tiles=(2, 4)):
+    """Raise Wrong for what should not come out of a board.  boards: [[after, how often], …]."""
+    new = Counter()
+    for after, count in boards:
+        new[_new_tile(before, after, tiles)] += count
+    times, count = new.total(), f"{new.total():,}"
+    fours = sum(n for (_, tile), n in new.items() if tile == tiles[1])
+    wrong_if(is_off(fours, times, FOUR), "fours", share=f"{100 * fours / times:.1f} %", count=count)
+    cells = spec.empty_cells(before)
+    found = [sum(new[cell, tile] for tile in tiles) for cell in cells]
+    words = {"most": max(found) / times, "least": min(found) / times, "fair": 1 / len(cells)}
     words = {name: f"{share:.0%}" for name, share in words.items()}
-    wrong_if(any(is_off(share, fair) for share in shares), "cells", count=count, **words)
+    unfair = any(is_off(n, times, 1 / len(cells)) for n in found)
+    wrong_if(unfair, "cells", count=count, **words)
+    of_cells = [(new[cell, tiles[1]], n) for cell, n in zip(cells, found) if n]
+    shares = [fours / n for fours, n in of_cells]
+    apart = any(is_off(fours, n, FOUR) for fours, n in of_cells)
+    wrong_if(apart, "apart", most=f"{max(shares):.0%}", least=f"{min(shares):.0%}")
 
 
 def _new_tile(before, after, tiles=(2, 4)):
     """Return ((row, column), tile) of what came into a board; raise Wrong for all else."""
-    is_board = isinstance(after, list) and [*map(len, after)] == [*map(len, before)]
-    wrong_if(not is_board, "no_board", got=repr(after)[:80])
+    is_board = not isinstance(after, str) and [*map(len, after)] == [*map(len, before)]
+    wrong_if(not is_board, "no_board", got=after if isinstance(after, str) else repr(after)[:80])
     changed = [
         (r, c) for r, row in enumerate(before) for c, tile in enumerate(row) if after[r][c] != tile
     ]
@@ -114,131 +207,339 @@ def _new_tile(before, after, tiles=(2, 4)):
     [(r, c)] = changed
     wrong_if(before[r][c], "occupied")
     wrong_if(after[r][c] not in tiles, "tile", got=after[r][c])
-    return (r, c), after[r][c]
+    return (r, c), int(after[r][c])
 
 
-SMALL = [[0, 0], [0, 2]]
+# ---------------------------------------------------------------- games
+
+MOST_TURNS = 2000  # of a game by one of these players; they have some 150 to 500
+AGAIN = 20  # turns that are played twice
+STARTS = 300  # of games that are begun
+LARGE = min(128, LARGEST // 8)  # so many times its size has a tile of the game with large tiles
 
 
-def spawn_cases(random):
-    """Return boards with many, few and one empty cell, each with a random generator."""
-    one = [[2, 4, 2, 4], [4, 2, 4, 2], [2, 4, 2, 4], [4, 2, 4, 0]]
-    boards = [one, SMALL, [[0] * 4 for _ in range(4)], *some_boards(random)[:3]]
-    return [(board, luck.Random(7)) for board in boards if spec.empty_cells(board)]
-
-
-def _first_legal(board, legal):
+def _first(board, legal):
     return legal[0]
 
 
-def played(play, choose, rng):
-    """Watch a game by the boards that `choose` sees; raise Wrong for what is against the rules.
+def _last(board, legal):
+    return legal[-1]
 
-    Returns True.  A spawn may draw its random numbers in any order, so no board is compared.
+
+def _any(board, legal):
+    return luck.Random(repr(board)).choice(legal)
+
+
+def _best(board, legal):
+    return max(legal, key=lambda action: slide(board, action)[1])
+
+
+def games(random):
+    """Return cases: a player, a seed, whether tiles are large, how many starts are looked at."""
+    players = (_last, False, 0), (_first, True, STARTS), (_any, False, 0), (_best, False, 0)
+    return [(choose, int(random.integers(1 << 31)), *more) for choose, *more in players]
+
+
+class _Enough(BaseException):
+    """Ends a game; no `except Exception` of the student's catches it."""
+
+
+def played(play, choose, seed, large, starts):
+    """Play; return a game, its first turns again, and some starts.
+
+    Of a game: its turns, (the board that `choose` saw, the legal actions it was given, its action),
+    and what `play` returned.
     """
-    first, again = (_game(play, choose, luck.Random(rng)) for _ in range(2))
-    wrong_if(first != again, "own_luck")
-    turns, answer = first
-    is_triple = isinstance(answer, tuple) and len(answer) == 3
-    wrong_if(not is_triple, "no_triple", got=repr(answer)[:60])
-    _check_turns(turns, *answer)
-    return True
+    room = getattr(play, "__globals__", {})
+    own = {"spawn": _enlarged(room["spawn"])} if large and "spawn" in room else {}
+    with mock.patch.dict(room, own):
+        turns, answer = _game(play, choose, luck.Random(seed), MOST_TURNS)
+        again, _ = _game(play, choose, luck.Random(seed), AGAIN)
+    starts = [_game(play, choose, luck.Random(seed + k), 1)[0] for k in range(starts)]
+    board, *rest = answer if isinstance(answer, tuple) and len(answer) == 3 else (None,)
+    answer = (_plain(board), *rest) if rest else repr(answer)[:60]
+    return {"turns": turns, "answer": answer, "again": again, "starts": starts}
 
 
-def _game(play, choose, rng):
-    """Return what `choose` saw and did, [(board, action)], and what `play` returned."""
+def _enlarged(spawn):
+    """Return a spawn whose tiles are many times as large."""
+
+    def enlarged(board, *rng, **named):
+        after = [list(row) for row in spawn(board, *rng, **named)]
+        for r, row in enumerate(board):
+            after[r] = [LARGE * new if new != old else new for new, old in zip(after[r], row)]
+        return after
+
+    return enlarged
+
+
+def _game(play, choose, rng, most):
+    """Return what `choose` saw and did in so many turns at most, and what `play` returned."""
     turns = []
 
     def watched(board, legal):
-        wrong_if(len(turns) == MOST_TURNS, "endless")
-        right = spec.legal_actions(board)
-        wrong_if(list(legal) != right, "legal", got=legal, legal=right)
-        turns.append((copy.deepcopy(board), choose(board, legal)))
-        return turns[-1][1]
+        if len(turns) == most:
+            raise _Enough
+        turns.append([_plain(board), list(legal), None])
+        if not turns[-1][0] or not turns[-1][1]:
+            raise _Enough
+        turns[-1][2] = choose(turns[-1][0], turns[-1][1])
+        return turns[-1][2]
 
-    return turns, play(watched, rng)
+    try:
+        return turns, play(watched, rng)
+    except _Enough:
+        return turns, None
+    except Exception:  # what went wrong before explains it
+        with contextlib.suppress(Wrong):
+            _check_turns(turns)
+            raise
+        return turns, None
 
 
-def _check_turns(turns, last, score, actions):
-    """Raise Wrong where turns, a last board, a score and a number of actions make no game."""
-    board = turns[0][0] if turns else []
-    tiles = sorted(sum(board, []))
+def _plain(board):
+    """Return a board as lists of whole numbers, None for what is none."""
+    try:
+        return [[int(tile) for tile in row] for row in board]
+    except (TypeError, ValueError):
+        return None
+
+
+def judge_games(case, found):
+    """Raise Wrong for what is against the rules; return None.
+
+    A spawn may draw its random numbers in any order, so no board is compared.
+    """
+    _, _, large, count = case
+    turns, answer, starts = found["turns"], found["answer"], found["starts"]
+    wrong_if(turns[:AGAIN] != found["again"], "own_luck")
+    _check_start(turns, large)
+    is_triple = isinstance(answer, tuple) and answer[0]
+    _check_turns(turns, [answer[0]] if is_triple else [])
+    wrong_if(len(turns) == MOST_TURNS, "endless")
+    wrong_if(not is_triple, "no_triple", got=str(answer))
+    _check_answer(turns, *answer)
+    if count:
+        _check_starts([board for start in starts for board, *_ in start])
+
+
+def _check_start(turns, large):
+    board = turns[0][0] if turns and turns[0][0] else []
+    tiles = [tile for row in board for tile in row if tile]
     size = [*map(len, board)] == [PLAYED.columns] * PLAYED.rows
-    wrong_if(not size or any(tiles[:-2]) or not {2, 4}.issuperset(tiles[-2:]), "start")
-    rewards = 0
-    for (board, action), after in zip(turns, [*(board for board, _ in turns[1:]), last]):
-        slid, reward = spec.slide(board, action)
-        rewards += reward
-        wrong_if(not _one_tile_more(slid, after), "turn")
-    wrong_if(spec.legal_actions(last), "not_over")
-    wrong_if(score != rewards, "score", score=score, right=rewards)
-    wrong_if(actions != len(turns), "actions", actions=actions, right=len(turns))
+    small = [tile // LARGE if large and tile > 4 else tile for tile in tiles]
+    wrong_if(not size or len(tiles) != 2 or not {2, 4}.issuperset(small), "start")
+
+
+def _check_starts(boards):
+    """Raise Wrong where the two first tiles of many games are not spawned by chance."""
+    wrong_if(len(boards) != STARTS, "start")
+    cells = [(r, c) for r in range(PLAYED.rows) for c in range(PLAYED.columns)]
+    here = [sum(board[r][c] > 0 for board in boards) for r, c in cells]
+    wrong_if(any(is_off(n, STARTS, 2 / len(cells)) for n in here), "start_cells")
+    fours = sum(any(4 in row for row in board) for board in boards)
+    wrong_if(is_off(fours, STARTS, 1 - (1 - FOUR) ** 2), "start_tiles", fours=fours, count=STARTS)
+
+
+def _check_turns(turns, last=()):
+    """Raise Wrong where turns do not follow each other.  last: the last board, in a list."""
+    boards = [*(board for board, *_ in turns[1:]), *last]
+    for (board, legal, action), after in itertools.zip_longest(turns, boards):
+        wrong_if(not board, "no_board")
+        right = legal_actions(board)
+        wrong_if(not right, "dead_end")
+        wrong_if(legal != right, "legal", got=legal, legal=right)
+        slid = slide(board, action)[0] if after else None
+        if after and not _one_tile_more(slid, after):
+            wrong_if(after == slid, "no_spawn")
+            wrong_if(after == board, "endless")
+            others = [slide(board, other)[0] for other in legal if other != action]
+            wrong_if(any(_one_tile_more(other, after) for other in others), "other_action")
+            raise Wrong("turn", {})
 
 
 def _one_tile_more(before, after):
     try:
-        _new_tile(before, after)
+        _new_tile(before, after, (2, 4, 2 * LARGE, 4 * LARGE))
     except (Wrong, TypeError):
         return False
     return True
 
 
+def _check_answer(turns, last, score, actions):
+    """Raise Wrong where a last board, a score and a number of actions are not those of turns."""
+    rewards = sum(slide(board, action)[1] for board, _, action in turns)
+    wrong_if(legal_actions(last), "not_over")
+    wrong_if(score == sum(map(sum, last)) != rewards, "score_tiles")
+    wrong_if(score == rewards / 2, "score_half")
+    wrong_if(score != rewards, "score", score=repr(score)[:40], right=rewards)
+    wrong_if(actions != len(turns), "actions", actions=repr(actions)[:40], right=len(turns))
+
+
 # ---------------------------------------------------------------- the exercises
 
-AGAIN = """            tiles[:0], new = [*new[-1:], tile], new[:-1]
+AGAIN_TILE = """            tiles[:0], new = [*new[-1:], tile], new[:-1]
             continue
         new.append(tile)"""
-merged_twice = changed(
-    spec.slide_row, " and tile < LARGEST_TILE", "", "        new.append(tile)", AGAIN
-)
-from_the_right = changed(
-    spec.slide_row, "pop(0)", "pop()", "tiles[0]", "tiles[-1]", "append(", "insert(0, "
-)
-gap = changed(
-    spec.slide_row, "[tile for tile in row if tile]", "list(row)",
+FILLED = "[0] * (len(row) - len(new))"
+MERGES = "tiles[0] == tile and tile < LARGEST_TILE"
+MERGED_TWICE = " and tile < LARGEST_TILE", "", "        new.append(tile)", AGAIN_TILE
+FROM_THE_RIGHT = "pop(0)", "pop()", "tiles[0]", "tiles[-1]", "append(", "insert(0, "
+GAP = (
+    "[tile for tile in row if tile]", "list(row)",
     "    return", "    new = [tile for tile in new if tile]\n    return",
 )  # fmt: skip
+EARLY_ENDS = [1 << k for k in range(9, LARGEST.bit_length() - 1)]  # those of other classes, too
+HOLE = "tile += tiles.pop(0)", "tile += tiles.pop(0)\n            tiles[:0] = [0]"
+ROW_SLIPS = {
+    "reward_twice": ("reward += tile", "reward += 2 * tile"),
+    "ends_at_512": ("tile < LARGEST_TILE", "tile < LARGEST_TILE and tile != 256"),
+    "pays_the_row": ("    return", "    reward = sum(new) if reward else 0\n    return"),
+    "any_pair": (
+        "tiles[0] == tile and tile < LARGEST_TILE", "tile in tiles and tile < LARGEST_TILE",
+        "tile += tiles.pop(0)", "tiles.remove(tile)\n            tile *= 2",
+    ),
+    "adds_all": ("tiles[0] == tile", "True"),
+    "sorts": ("[tile for tile in row if tile]", "sorted(tile for tile in row if tile)"),
+    "only_twos": (MERGES, f"{MERGES} and tile < 8"),
+}  # fmt: skip
+
+
+def _tuples(case, answer):
+    """Raise Wrong where the rows of an afterstate are no lists; return the answer."""
+    board = answer[0] if isinstance(answer, tuple) and answer else None
+    odd = [row for row in board if not isinstance(row, list)] if isinstance(board, list) else []
+    wrong_if(odd, "rows", got=repr(odd[:1])[1:60])
+    return answer
+
+
+CELL, COPY = "rng.choice(spec.empty_cells(board))", "    board = [list(tiles) for tiles in board]\n"
+BY_ROW = """(row := rng.choice([r for r, line in enumerate(board) if 0 in line]),
+        rng.choice([c for c, tile in enumerate(board[row]) if not tile]))"""
+AT_ONCE = "(free := spec.empty_cells(board))[int((x := rng.random()) * len(free))]"
+SPAWNS = {  # what is said is the message of the first word
+    "mutated": (COPY, ""),
+    "mutated rows": ("[list(tiles) for tiles in board]", "list(board)"),
+    "fours twice": ("< FOUR", "< 2 * FOUR"),
+    "fours never": ("< FOUR", "< 0"),
+    "fours turned": ("< FOUR", "> FOUR"),
+    "tile 8": ("= 4 if", "= 8 if"),
+    "tile exponent": ("4 if", "2 if", "else 2", "else 1"),
+    "cells first": (CELL, "spec.empty_cells(board)[0]"),
+    "cells not_last": (CELL, "rng.choice((free := spec.empty_cells(board))[:-1] or free)"),
+    "cells by_row": (CELL, BY_ROW),
+    "apart first": (CELL, AT_ONCE, "if rng.random() <", "if x <"),
+    "apart last": (CELL, AT_ONCE, "if rng.random() <", "if 1 - x <"),
+    "own_luck": ("rng.", "__import__('random')."),
+    "not_one": ("    return board", "    board[row][column] = 0\n    return board"),
+    "no_board rows": ("return board", "return tuple(board)"),
+    "no_board none": ("    return board", "    pass"),
+    "anywhere": (CELL, "rng.randrange(len(board)), rng.randrange(len(board[0]))"),
+}
+LEGAL, ASKED = "while legal := legal_actions(board)", "choose(board, legal)"
+WHILE = "while (legal := legal_actions(board)) and"
+SIZE = f"[[0] * {PLAYED.columns} for _ in range({PLAYED.rows})]"
+GAMES = {
+    "start one_tile": ("initial(rng)", f"spawn({SIZE}, rng)"),
+    "start_tiles": ("initial(rng)", "[[2 * (tile > 0) for tile in row] for row in initial(rng)]"),
+    "start_cells": ("initial(rng)", f"spawn([*{SIZE}[1:], [2, *[0] * {PLAYED.columns - 1}]], rng)"),
+    "legal all": (ASKED, "choose(board, [0, 1, 2, 3])"),
+    "dead_end": (LEGAL, f"while (legal := legal_actions(board)) or {ASKED}"),
+    "other_action first": (ASKED, f"({ASKED}, legal[0])[1]"),
+    "other_action last": (ASKED, f"({ASKED}, legal[-1])[1]"),
+    "turn": ("spawn(afterstate, rng)", "spawn([row[::-1] for row in afterstate], rng)"),
+    "no_spawn": ("spawn(afterstate, rng)", "rng.choice([spawn(afterstate, rng), afterstate])"),
+    "not_over 2048": (LEGAL, f"{WHILE} max(map(max, board)) < {min(2048, LARGEST)}"),
+    "not_over full": (LEGAL, f"{WHILE} any(0 in row for row in board)"),
+    "not_over once": ("while legal", "if legal"),
+    "own_luck": ("spawn(afterstate, rng)", "spawn(afterstate, __import__('random'))"),
+    "score last": ("score + reward", "reward"),
+    "score_tiles": ("return board, score", "return board, sum(map(sum, board))"),
+    "score_half": ("score + reward", "score + reward // 2"),
+    "no_triple": ("return board, score, actions", "return board, score"),
+    "actions": ("initial(rng), 0, 0", "initial(rng), 0, 2"),
+}
 
 EXERCISES = [
     Exercise(
-        "hw01", spec.slide_row, parts={"no merge": plain_rows, "merges": merging_rows},
+        "hw01", slide_row, parts={"no merge": plain_rows, "merges": merging_rows},
         mistakes={
-            "merged_twice": merged_twice,
-            "from_the_right": from_the_right,
-            "gap": gap,
+            "merged_twice": MERGED_TWICE,
+            "from_the_right": FROM_THE_RIGHT,
+            "gap": GAP,
+            "hole": HOLE,
             "old_tile": ("reward += tile", "reward += tile // 2"),
             "no_reward": ("reward += tile", "reward += 0"),
             "count": ("reward += tile", "reward += 1"),
+            "last_reward": ("reward += tile", "reward = tile"),
+            "one_merge": (MERGES, f"{MERGES} and not reward"),
             "largest": (" and tile < LARGEST_TILE", ""),
+            **{f"ends_early {end}": ("< LARGEST_TILE", f"< {end}") for end in EARLY_ENDS},
+            "length": (FILLED, "[0] * (4 - len(new))"),
+            "not_filled": (FILLED, "[]"),
+            "zeros_first": (f"new + {FILLED}", f"{FILLED} + new"),
         },
-        show={"row": "row"}, result={"row": "row", "reward": "text"},
+        slips=ROW_SLIPS, show={"row": "row"}, result={"row": "row", "reward": "text"},
     ),
     Exercise(
-        "hw01", spec.slide,
+        "hw01", slide,
         parts={"rows": along(spec.LEFT, spec.RIGHT), "columns": along(spec.UP, spec.DOWN)},
         mistakes={
-            "up_and_down": lambda board, action: spec.slide(board, (2, 1, 0, 3)[action]),
-            "left_and_right": lambda board, action: spec.slide(board, (0, 3, 2, 1)[action]),
-            "all_left": lambda board, action: spec.slide(board, spec.LEFT),
+            "up_and_down": lambda board, action: slide(board, (2, 1, 0, 3)[action]),
+            "left_and_right": lambda board, action: slide(board, (0, 3, 2, 1)[action]),
+            "all_left": lambda board, action: slide(board, spec.LEFT),
             "first_reward": ("sum(rewards)", "rewards[0]"),
+            "not_back": ("4 - turns", "0"),
         },
-        show={"board": "rows"}, result={"afterstate": "rows", "reward": "text"},
+        slips={
+            "last_reward": ("sum(rewards)", "rewards[-1]"),
+            "largest_reward": ("sum(rewards)", "max(rewards)"),
+            "reward_by_or": ("sum(rewards)", "__import__('functools').reduce(int.__or__, rewards)"),
+            "equal_rewards_once": ("sum(rewards)", "sum({*rewards})"),
+            "turned_on": ("4 - turns", "turns"),
+            "up_is_left": ("(1, 2, 3, 0)", "(0, 2, 3, 0)"),
+            "down_is_up": ("(1, 2, 3, 0)", "(1, 2, 1, 0)"),
+            "slides_twice": ("(slide_row(row) for", "(slide_row(slide_row(row)[0]) for"),
+            "rows of tuples": ("turned(rows, 4 - turns)", "[*map(tuple, turned(rows, 4 - turns))]"),
+            "rows of tuples if upright": (
+                "turned(rows, 4 - turns)",
+                "[*map((tuple if turns % 2 else list), turned(rows, -turns))]",
+            ),
+        },
+        verdict=_tuples, show={"board": "rows"}, result={"afterstate": "rows", "reward": "text"},
     ),
     Exercise(
-        "hw01", spec.legal_actions, lambda random: [(board,) for board in some_boards(random)],
+        "hw01", legal_actions, lambda random: [(board,) for board in some_boards(random)],
         mistakes={
             "all": lambda board: [0, 1, 2, 3],
-            "reward_only": lambda board: [a for a in range(4) if spec.slide(board, a)[1] > 0],
+            "reward_only": lambda board: [a for a in range(4) if slide(board, a)[1] > 0],
             "empty_only": lambda board: [0, 1, 2, 3] if spec.empty_cells(board) else [],
+            "largest": changed(
+                legal_actions,
+                slide=changed(slide, slide_row=changed(slide_row, " and tile < LARGEST_TILE", "")),
+            ),
+            "stopped": ("!= board]", "!= board][:1]"),
+        },
+        slips={
+            "no_left": ("range(4)", "range(3)"),
+            "no_up": ("range(4)", "range(1, 4)"),
+            "first_cell": ("[0] != board", "[0][0][0] != board[0][0]"),
+            "first_row": ("[0] != board", "[0][0] != board[0]"),
+            "last_row": ("[0] != board", "[0][-1] != board[-1]"),
+            "any_then_all": lambda board: [0, 1, 2, 3] if legal_actions(board) else [],
+            "across_only": lambda board: [a for a in legal_actions(board) if a % 2],
+            "illegal": ("[0] != board", "[0] == board"),
+            "moves_only": lambda board: legal_actions(board) if spec.empty_cells(board) else [],
+            "reversed": ("range(4)", "range(3, -1, -1)"),
         },
         show={"board": "rows"},
     ),
     Exercise(
-        "hw01", spawn, spawn_cases, outcome=spawned, show={"board": "rows", "rng": "hidden"},
+        "hw01", spawn, spawn_cases, slips=SPAWNS, outcome=spawned, verdict=judge_spawns,
+        show={"board": "rows", "rng": "hidden"},
     ),
     Exercise(
-        "hw01", play,
-        lambda random: [(_first_legal, int(seed)) for seed in random.integers(0, 1000, 4)],
-        outcome=played, show={"choose": "hidden", "rng": "hidden"},
+        "hw01", play, games, slips=GAMES, outcome=played, verdict=judge_games,
+        show={"choose": "hidden", "rng": "hidden"},
     ),
 ]  # fmt: skip

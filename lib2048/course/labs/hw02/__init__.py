@@ -1,10 +1,12 @@
 """hw02, bitboards and numba: the game of hw01 on one 64-bit integer, compiled.
 
 Cell p (row-major, 0..15) sits at bits 4p and holds an exponent.  The table that slides need is
-uint64[2, 65536]: of each row its slide to the left, and what that pays.
+uint64[2, 65536]: of each row its slide to the left, and what that pays.  Odds and largest tile are
+those of the class.
 """
 
 import random as luck
+from collections import Counter
 from functools import partial
 from random import random as draw
 
@@ -12,21 +14,21 @@ import numpy as np
 from numba.extending import register_jitable
 
 from lib2048.course.labs import hw01
-from lib2048.course.labs.exercise import Exercise, watched, wrong_if
+from lib2048.course.labs.exercise import Exercise, changed, watched, wrong_if
+from lib2048.course.labs.seeds import rules_of
 from lib2048.game import board as boards_module
 from lib2048.game import spec
 from lib2048.game.rules_2048 import SLIDES
 
 U = np.uint64
-FOUR = hw01.FOUR
-GAMES = 400
+FOUR, LARGEST = hw01.FOUR, rules_of("hw02").more["largest"]
+LAST = U(LARGEST.bit_length() - 1)  # its exponent
+GAMES = 400  # that are played compiled
 MOST_SPAWNS = 2000  # of one game
 RANDOM_PLAY = {  # moves and score of a game by the chance of a 4: mean and standard deviation
     0.05: ((126, 40), (1147, 558)), 0.1: ((118, 38), (1095, 535)), 0.15: ((111, 36), (1045, 518)),
     0.2: ((106, 34), (1014, 509)), 0.25: ((101, 32), (981, 492)), 0.3: ((96, 31), (951, 484)),
 }[FOUR]  # fmt: skip
-TABLE = np.stack([SLIDES & U(0xFFFF), SLIDES >> U(32)])
-
 
 # ---------------------------------------------------------------- the library's versions
 
@@ -50,12 +52,23 @@ def slide_row(row):
     new, filled, last, reward = U(0), 0, U(0), 0
     for cell in range(4):
         exponent = row >> U(4 * cell) & U(15)
-        if exponent > U(0) and exponent < U(15) and exponent == last:
+        if exponent > U(0) and exponent < LAST and exponent == last:
             new += U(1) << U(4 * (filled - 1))
             reward, last = reward + (2 << int(exponent)), U(0)
         elif exponent > U(0):
             new, filled, last = new | exponent << U(4 * filled), filled + 1, exponent
     return new, reward
+
+
+def _table():
+    table = np.stack([SLIDES & U(0xFFFF), SLIDES >> U(32)])
+    cells = np.arange(1 << 16)[:, None] >> np.arange(0, 16, 4) & 15
+    for row in np.flatnonzero((cells == LAST).sum(1) > 1):  # the library's own end at 32768
+        table[:, row] = slide_row(U(row))
+    return table
+
+
+TABLE = _table()
 
 
 @register_jitable
@@ -127,34 +140,39 @@ def play(games, table):
 # ---------------------------------------------------------------- boards to try
 
 
-def some_boards(random, count=12):
-    """Return packed boards: nearly empty ones, those of games, and a full one of large tiles."""
+def some_boards(random, count=10):
+    """Return packed boards: known ones, nearly empty ones, those of games, and large tiles."""
     few = [[[0] * 4, [0, 2, 0, 0], [0] * 4, [0, 0, 0, 4]], [[2, 4, 8, 16], *[[0] * 4] * 3]]
-    full = [[2, 4, 8, 16], [32, 64, 128, 256], [512, 1024, 2048, 4096], [8192, 16384, 32768, 2]]
-    large = [[0] * 4, [0] * 4, [0, 0, 0, 2], [16384, 0, 16384, 16384]]
-    tiles = [*few, *hw01.some_boards(random, count - 4, rows=4), full, large]
+    tiles = [*few, *hw01.some_boards(random, count, 4, LARGEST)]
     return [boards_module.from_tiles(board) for board in tiles]
 
 
+def any_boards(random):
+    """Return boards, and two of all exponents whatever tiles a class has."""
+    mixed = random.permutation(16), range(16)
+    return [*some_boards(random), *(_packed_row([1 << int(e) for e in cells]) for cells in mixed)]
+
+
 def cells_of_boards(random):
-    """Return cases of a board and a cell."""
-    pairs = [
-        (board, int(cell)) for board in some_boards(random) for cell in random.permutation(16)[:3]
-    ]
-    return [*pairs, (some_boards(random)[-1], 15)]
+    """Return cases of a board and a cell; each cell of the last board."""
+    boards = any_boards(random)
+    pairs = [(board, int(cell)) for board in boards for cell in random.permutation(16)[:2]]
+    return [*pairs, *((boards[-1], cell) for cell in range(16))]
 
 
 def new_cells(random):
     """Return cases of a board, a cell and its new exponent."""
     cases = [(*case, int(random.integers(0, 16))) for case in cells_of_boards(random)]
-    return [*cases, (U(0), 15, 15)]
+    full = any_boards(random)[-1]
+    return [*cases, (U(0), 15, 15), (full, 3, 0), (full, 12, 3), (U(0), 5, 0), (U(0), 6, 9)]
 
 
 def rows(merging, random):
     """Return rows of 16 bits, those with merges or those without."""
-    tiles = [row for (row,) in [*hw01.plain_rows(random), *hw01.merging_rows(random)]]
-    chosen = [row for row in tiles if (spec.slide_row(row)[1] > 0) == merging]
-    chosen += [[32768, 32768, 0, 0]] * (not merging) + [[0, 16384, 16384, 2]] * merging
+    tiles = [
+        row for draw in (hw01.plain_rows, hw01.merging_rows) for (row,) in draw(random, LARGEST)
+    ]
+    chosen = [row for row in tiles if len(row) == 4 and (_of_tiles(row)[1] > 0) == merging]
     return [(_packed_row(row),) for row in chosen]
 
 
@@ -164,7 +182,7 @@ def _packed_row(row):
 
 def boards_alone(random):
     """Return cases of one board."""
-    return [(board,) for board in some_boards(random)]
+    return [(board,) for board in any_boards(random)]
 
 
 def along(*actions):
@@ -174,77 +192,147 @@ def along(*actions):
 
 def boards_and_table(random):
     """Return cases of a board and the table."""
-    stuck = boards_module.from_tiles([[2, 4, 8, 16], [4, 8, 16, 2], [8, 16, 2, 4], [2, 4, 8, 2]])
-    return [(board, TABLE) for board in [*some_boards(random), stuck]]
-
-
-def not_full(random):
-    """Return boards with one, two neighbouring and many empty cells."""
-    two = [[2, 4, 2, 4], [4, 2, 4, 2], [2, 4, 0, 0], [4, 2, 4, 2]]
-    one = [[32768, 4, 2, 4], [4, 2, 4, 2], [2, 4, 2, 4], [4, 2, 4, 0]]
-    return [(boards_module.from_tiles(tiles),) for tiles in (two, one, [[0] * 4] * 4)]
+    return [(board, TABLE) for board in some_boards(random)]
 
 
 # ---------------------------------------------------------------- chance
 
 
-def spawned(function, board):
-    """Spawn many times; raise Wrong for what a spawn should not do.  Returns True."""
-    luck.seed(1)
+def not_full(random):
+    """Return boards with few, one and many empty cells, each with a seed, and how many spawns."""
+    uneven = boards_module.from_tiles(hw01.known_boards(4, LARGEST)[-2])
+    one = boards_module.from_tiles([[2, 4, 2, 4], [4, 2, 0, 2], [2, 4, 2, 4], [4, 2, 4, LARGEST]])
+    drawn = next(board for board in some_boards(random)[::-1] if _empty(board) > 4)
+    cases = (uneven, 3000), (one, 200), (drawn, 500), (U(0), 20_000)
+    return [(board, int(random.integers(1 << 31)), times) for board, times in cases]
 
-    def after():
-        found = function(board)
-        wrong_if(not isinstance(found, (int, np.integer)), "no_board", got=repr(found)[:60])
-        return _exponents(found)
 
-    times = hw01.SPAWNS if board else hw01.MANY
-    hw01.check_spawns(_exponents(board), after, times, tiles=(1, 2))
-    return True
+def _empty(board):
+    return sum(row.count(0) for row in _exponents(board))
+
+
+def spawned(function, board, seed, times):
+    """Spawn so often; return what came out how often, [[board, count], …]."""
+    luck.seed(seed)
+    found = Counter()
+    for _ in range(times):
+        after = function(board)
+        found[int(after) if isinstance(after, (int, np.integer)) else repr(after)[:60]] += 1
+    return [[after, count] for after, count in found.items()][:500]
+
+
+def judge_spawns(case, found):
+    """Raise Wrong for what spawns should not do; return None."""
+    boards = [[a if isinstance(a, str) else _exponents(a), count] for a, count in found]
+    hw01.check_spawns(_exponents(case[0]), boards, tiles=(1, 2))
 
 
 def _exponents(board):
     return [[int(board) >> 4 * cell & 15 for cell in range(row, row + 4)] for row in (0, 4, 8, 12)]
 
 
-def played(function, games, table):
-    """Play games; raise Wrong where moves and score are not those of random play.
+def some_games(random):
+    """Return cases of one game and of several, with a seed."""
+    return [(games, TABLE, int(random.integers(1 << 31))) for games in (1, 6)]
 
-    As plain Python it plays one game, every spawn of which is looked at; compiled all of them.
+
+def played(function, games, table, seed):
+    """Play games and return {answer, games, spawns: [[before, after], …]}.
+
+    As plain Python the games are watched by their spawns; compiled there are many of them, and
+    spawns is None.
     """
-    luck.seed(1)
-    if not hasattr(function, "py_func"):
-        _check_game(function, table)
-        return True
-    for key, got, (mean, spread) in zip(("moves", "score"), function(games, table), RANDOM_PLAY):
-        words = {"got": f"{got / games:,.0f}", "about": f"{mean:,}"}
-        wrong_if(abs(got / games - mean) > 8 * spread / games**0.5, key, **words)
-    return True
+    luck.seed(seed)
+    if hasattr(function, "py_func"):
+        return {"answer": function(GAMES, table), "games": GAMES, "spawns": None}
+    with watched(function, "spawn", keep=MOST_SPAWNS * games) as calls:
+        answer = function(games, table)
+    spawns = [[int(before), int(after)] for _, (before,), after in calls]
+    return {"answer": answer, "games": games, "spawns": spawns}
 
 
-def _check_game(function, table):
-    """Watch a game by its spawns; raise Wrong for what is against the rules."""
-    with watched(function, "spawn", keep=MOST_SPAWNS) as calls:
-        answer = function(1, table)
+def judge_games(case, found):
+    """Raise Wrong where moves and score are not those of games of random play; return None."""
+    answer, games, spawns = found["answer"], found["games"], found["spawns"]
     is_pair = isinstance(answer, tuple) and len(answer) == 2
     wrong_if(not is_pair, "no_pair", got=repr(answer)[:60])
-    spawns = [(int(before), int(after)) for _, (before,), after in calls]
-    wrong_if(len(spawns) < 2 or spawns[0][0] != 0 or spawns[1][0] != spawns[0][1], "start")
-    board, score = spawns[1][1], 0
-    for before, after in spawns[2:]:
+    if spawns is None:
+        for key, got, (mean, spread) in zip(("moves", "score"), answer, RANDOM_PLAY):
+            words = {"got": f"{got / games:,.0f}", "about": f"{mean:,}"}
+            wrong_if(abs(got / games - mean) > 8 * spread / games**0.5, key, **words)
+        return
+    starts = [at for at, (before, _) in enumerate(spawns) if before == 0]
+    wrong_if(not starts or starts[0], "start")
+    logs = [spawns[at:end] for at, end in zip(starts, [*starts[1:], len(spawns)])]
+    turns = [_turns(log) for log in logs]
+    wrong_if(len(logs) != games, "games", got=len(logs), games=games)
+    counts = [(len(game), sum(reward for *_, reward in game)) for game in turns]
+    right = tuple(map(sum, zip(*counts)))
+    wrong_if(answer == right[::-1], "swapped")
+    wrong_if(answer == counts[-1] != right, "last_game")
+    for key, got, one in zip(("moves", "score"), answer, right):
+        wrong_if(got != one, f"count_{key}", got=repr(got)[:40], right=one, games=games)
+    wrong_if(_is_uneven([turn for game in turns for turn in game]), "uneven")
+
+
+def _turns(log):
+    """Return the turns of a game by its spawns, [(legal actions, action, reward), …].
+
+    The legal ones are [(action, afterstate, reward), …].  Raises Wrong for what is no game.
+    """
+    wrong_if(len(log) < 2 or log[1][0] != log[0][1], "start")
+    board, turns = log[1][1], []
+    for before, after in log[2:]:
         legal = boards_module.afterstates(U(board))
-        rewards = [reward for _, slid, reward in legal if int(slid) == before]
-        wrong_if(not rewards, "not_legal")
-        board, score = after, score + rewards[0]
+        found = [(legal, action, reward) for action, slid, reward in legal if slid == before]
+        wrong_if(not found and before == board, "blocked")
+        wrong_if(not found, "not_legal")
+        board, turns = after, [*turns, found[0]]
     wrong_if(boards_module.afterstates(U(board)), "too_soon")
-    for key, got, right in zip(("moves", "score"), answer, (len(spawns) - 2, score)):
-        wrong_if(got != right, f"count_{key}", got=repr(got)[:40], right=right)
+    return turns
+
+
+def _is_uneven(turns):
+    """Say whether the first, the last, the best paid or one single action came far too often."""
+    clear = [turn for turn in turns if len({slid for _, slid, _ in turn[0]}) == len(turn[0])]
+    for kind in (_first, _last, _best_paid, *(partial(_only, n) for n in range(4))):
+        hits, chances = [], []
+        for legal, action, _ in clear:
+            chosen = kind(legal)
+            if 0 < len(chosen) < len(legal):
+                hits.append(action in chosen)
+                chances.append(len(chosen) / len(legal))
+        if hits and hw01.is_off(sum(hits), len(hits), sum(chances) / len(hits)):
+            return True
+    return False
+
+
+def _first(legal):
+    return [legal[0][0]]
+
+
+def _last(legal):
+    return [legal[-1][0]]
+
+
+def _best_paid(legal):
+    best = max(reward for *_, reward in legal)
+    return [action for action, _, reward in legal if reward == best]
+
+
+def _only(one, legal):
+    return [action for action, *_ in legal if action == one]
 
 
 # ---------------------------------------------------------------- typical mistakes
 
 
-def _as_tiles(slide_tiles):
-    """Return a slide_row by a function on lists of tiles."""
+_of_tiles = changed(spec.slide_row, LARGEST_TILE=LARGEST)
+
+
+def _by_tiles(*edits):
+    """Return a wrong slide_row of lists of tiles, with these edits, as one of bits."""
+    slide_tiles = changed(_of_tiles, *edits)
 
     def version(row):
         new, reward = slide_tiles(boards_module.to_tiles(U(row))[0])
@@ -278,6 +366,52 @@ LAST_STEPS = (  # of transpose and of mirror
     "return board & keep | (board & on) << U(24) | (board & back) >> U(24)",
     "return (board & U(0x00FF00FF00FF00FF)) << U(8) | board >> U(8) & U(0x00FF00FF00FF00FF)",
 )
+PAYS = "reward + (2 << int(exponent))"
+DRAWN = "int(16 * draw())"
+SPAWNS = {  # what is said is the message of the first word
+    "cells next": (f"        cell = {DRAWN}", "        cell = (cell + 1) % 16"),
+    "cells low": (DRAWN, "int(16 * draw() ** 1.2)"),
+    "tile exponent": ("U(2 if", "U(4 if", "else 1)", "else 2)"),
+    "tile 3": ("U(2 if", "U(3 if"),
+    "fours half": ("< FOUR", "< 0.5"),
+    "fours twice": ("< FOUR", "< 2 * FOUR"),
+    "fours never": ("< FOUR", "< 0"),
+    "fours turned": ("< FOUR", "> FOUR"),
+    "apart first": (DRAWN, "int(16 * (x := draw()))", "2 if draw()", "2 if x"),
+    "apart last": (DRAWN, "int(16 * (x := draw()))", "2 if draw()", "2 if 1 - x"),
+    "not_one": ("return board |", "board |= U(0) *", "<< U(4 * cell)", "\n    return board"),
+    "no_board": ("    return board |", "    board |"),
+    "anywhere": ("board >> U(4 * cell) & U(15)", "0"),
+    "one_bit": ("<< U(4 * cell)", "<< U(cell)"),
+}
+ROOM = "any(not board >> U(4 * cell) & U(15) for cell in range(16))"
+PLAYS = {
+    "no_pair": ("return moves, score", "return moves"),
+    "start one_tile": ("spawn(spawn(U(0)))", "spawn(U(0))"),
+    "start numbers": ("    moves, score = 0, 0", "    return 118 * games, 1090 * games"),
+    "games one": ("range(games)", "range(1)"),
+    "games more": ("range(games)", "range(games + 1)"),
+    "blocked": ("if mask >> action & 1", f"if mask >> action & 1 or {ROOM}"),
+    "not_legal": ("spawn(after)", "spawn(mirror(after))"),
+    "too_soon": ("while mask", "if mask"),
+    "swapped": ("return moves, score", "return score, moves"),
+    "last_game": ("        board = spawn(", "        moves, score = 0, 0\n        board = spawn("),
+    "count_moves spawns": ("        board = spawn(", "        moves += 2\n        board = spawn("),
+    "count_moves drawn": (
+        ", moves + 1", ", moves", "action = int(4 * draw())",
+        "action, moves = int(4 * draw()), moves + 1",
+    ),
+    "count_moves mean": ("return moves, score", "return moves / games, score / games"),
+    "count_score last": ("score + int(reward)", "int(reward)"),
+    "count_score half": ("score + int(reward)", "score + int(reward) // 2"),
+    "uneven first": ("int(4 * draw())", "(mask & -mask).bit_length() - 1"),
+    "uneven last": ("int(4 * draw())", "mask.bit_length() - 1"),
+    "uneven few_left": ("int(4 * draw())", "int(4 * draw() ** 2)"),
+    "uneven greedy": (
+        "int(4 * draw())",
+        "max(range(4), key=lambda a: (mask >> a & 1) * (1 + slide(board, a, table)[1]))",
+    ),
+}  # fmt: skip
 EXERCISES = [
     Exercise(
         "hw02", get_cell, cells_of_boards,
@@ -288,6 +422,16 @@ EXERCISES = [
             "by_columns": ("4 * cell", "4 * (cell % 4 * 4 + cell // 4)"),
             "tile": lambda board, cell: (1 << int(get_cell(board, cell))) & ~1,
         },
+        slips={
+            "three_bits": ("U(15)", "U(7)"),
+            "next_cell": ("4 * cell", "4 * (cell + 1) % 64"),
+            "mirrored_rows": ("4 * cell", "4 * (cell ^ 3)"),
+            "rows_from_below": ("4 * cell", "4 * (cell ^ 12)"),
+            "remainder": ("& U(15)", "% U(15)"),
+            "at_most_11": lambda board, cell: min(get_cell(board, cell), U(11)),
+            "counts_from_one": ("4 * cell", "4 * max(cell - 1, 0)"),
+            "one_more": ("& U(15)", "& U(15) ^ U(1)"),
+        },
         compiles=True,
     ),
     Exercise(
@@ -297,20 +441,51 @@ EXERCISES = [
             "from_the_top": ("4 * cell", "60 - 4 * cell"),
             "others_lost": ("board & ~(U(15) << shift) | ", ""),
             "only_cleared": (" | U(exponent) << shift", ""),
+            "one_bit": ("4 * cell", "cell"),
+            "by_columns": ("4 * cell", "4 * (cell % 4 * 4 + cell // 4)"),
+        },
+        slips={
+            "clears_the_first": ("(U(15) << shift)", "U(15)"),
+            "three_bits": ("~(U(15)", "~(U(7)"),
+            "only_if_empty": lambda board, cell, exponent: (
+                board if get_cell(board, cell) else set_cell(board, cell, exponent)
+            ),
+            "never_zero": lambda board, cell, exponent: (
+                set_cell(board, cell, exponent) if exponent else board
+            ),
+            "adds": ("board & ~(U(15) << shift) | U(exponent)", "board + U(exponent)"),
+            "flips": ("board & ~(U(15) << shift) |", "board ^"),
+            "tile": ("| U(exponent)", "| U((1 << exponent) & 15)"),
+            "clears_the_rest": ("~(U(15) << shift)", "(U(15) << shift)"),
+            "mirrored_rows": ("4 * cell", "4 * (cell ^ 3)"),
         },
         result="board", compiles=True,
     ),
     Exercise(
         "hw02", slide_row, parts={"no merge": partial(rows, False), "merges": partial(rows, True)},
         mistakes={
-            "largest": (" and exponent < U(15)", ""),
+            "largest": (" and exponent < LAST", ""),
+            **{f"ends_early {end}": ("< LAST", f"< U({end})") for end in range(9, int(LAST))},
             "to_the_right": ("U(4 * ", "U(12 - 4 * "),
-            "merged_twice": _as_tiles(hw01.merged_twice),
-            "from_the_right": _as_tiles(hw01.from_the_right),
-            "gap": _as_tiles(hw01.gap),
-            "no_reward": ("reward + (2 << int(exponent))", "0"),
+            "merged_twice": _by_tiles(*hw01.MERGED_TWICE),
+            "from_the_right": _by_tiles(*hw01.FROM_THE_RIGHT),
+            "gap": _by_tiles(*hw01.GAP),
+            "hole": _by_tiles(*hw01.HOLE),
+            "not_packed": ("exponent << U(4 * filled)", "exponent << U(4 * cell)"),
+            "doubled": ("new += U(1) <<", "new += exponent <<"),
+            "no_reward": (PAYS, "0"),
+            "last_reward": (PAYS, "(2 << int(exponent))"),
             "exponents": ("(2 << int(exponent))", "int(exponent) + 1"),
             "old_tile": ("2 << int", "1 << int"),
+        },
+        slips={
+            name: _by_tiles(*edits) for name, edits in hw01.ROW_SLIPS.items() if name != "only_twos"
+        } | {
+            "three_cells": ("range(4)", "range(3)"),
+            "never_forgets": (f"{PAYS}, U(0)", f"{PAYS}, last"),
+            "reward_of_four": ("2 << int", "4 << int"),
+            "skips_a_cell": ("filled + 1", "filled + 2"),
+            "merges_all": (" and exponent == last", " and last > U(0)"),
         },
         show={"row": "packed row"}, result={"row": "packed row", "reward": "text"}, compiles=True,
     ),
@@ -322,6 +497,16 @@ EXERCISES = [
             "turned": _moved(lambda row, column: 4 * (3 - column) + row),
             "turned_right": _moved(lambda row, column: 4 * column + 3 - row),
         },
+        slips={
+            "nothing": lambda board: board,
+            "mirror": lambda board: mirror(board),
+            "upside_down": _moved(lambda row, column: 4 * (3 - row) + column),
+            "half_turn": _moved(lambda row, column: 15 - 4 * row - column),
+            "second_step": ("<< U(12)", "<< U(0)", ">> U(12)", ">> U(0)"),
+            "no_way_back": (" | (board & back) >> U(24)", ""),
+            "no_way_on": (" | (board & on) << U(24)", ""),
+            "no_last_cell": lambda board: transpose(board) & U((1 << 60) - 1),
+        },
         result="board", compiles=True,
     ),
     Exercise(
@@ -331,6 +516,16 @@ EXERCISES = [
             "pairs": (LAST_STEPS[1], "return board"),
             "upside_down": _moved(lambda row, column: 4 * (3 - row) + column),
             "half_turn": _moved(lambda row, column: 15 - 4 * row - column),
+        },
+        slips={
+            "nothing": lambda board: board,
+            "transposed": lambda board: transpose(board),
+            "turned": _moved(lambda row, column: 4 * (3 - column) + row),
+            "pairs_alone": _moved(lambda row, column: 4 * row + (column + 2) % 4),
+            "next_column": _moved(lambda row, column: 4 * row + (column + 1) % 4),
+            "outer_only": _moved(lambda row, column: 4 * row + (3, 1, 2, 0)[column]),
+            "mask_of_one_row": ("U(0x00FF00FF00FF00FF)", "U(0x00000000000000FF)"),
+            "no_last_cell": lambda board: mirror(board) & U((1 << 60) - 1),
         },
         result="board", compiles=True,
     ),
@@ -349,6 +544,21 @@ EXERCISES = [
 """),
             "no_transpose": ("transpose(board) if upright else ", "",
                              "transpose(after) if upright else ", ""),
+            "one_reward": ("reward += table", "reward = table"),
+        },
+        slips={
+            "reward_by_or": ("reward += table", "reward |= table"),
+            "largest_reward": ("reward += table[1, row]", "reward = max(reward, table[1, row])"),
+            "three_rows": (", U(48)", ""),
+            "not_the_first_row": ("(U(0), U(16),", "(U(16),"),
+            "no_shift_back": ("table[0, row] << shift", "table[0, row]"),
+            "down_is_up": (" or action == 2\n", "\n"),
+            "right_is_left": (", action == 1 or action == 2", ", action == 2"),
+            "up_is_left": ("action == 0 or action == 2,", "action == 2,"),
+            "rows_from_below": ("<< shift", "<< (U(48) - shift)"),
+            "rewards_twice": ("reward += table[1, row]", "reward += U(2) * table[1, row]"),
+            "slides_twice": ("table[0, row] <<", "table[0, table[0, row]] <<"),
+            "far_rewards_lost": ("reward += table[1, row]", "reward += table[1, row] * U(not far)"),
         },
         show=TABLES, result={"afterstate": "board", "reward": "text"}, compiles=True,
     ),
@@ -361,13 +571,24 @@ EXERCISES = [
             "count": ("|= 1 << action", "+= 1"),
             "sum": ("|= 1 << action", "+= action"),
         },
+        slips={
+            "no_left": ("range(4)", "range(3)"),
+            "no_up": ("range(4)", "range(1, 4)"),
+            "illegal": ("[0] != board", "[0] == board"),
+            "last_one": ("mask |=", "mask ="),
+            "first_one": ("mask |= 1 << action", "mask = mask or 1 << action"),
+            "by_or": ("|= 1 << action", "|= action"),
+            "bits_from_one": ("1 << action", "2 << action"),
+            "any": lambda board, table: min(legal(board, table), 1),
+            "room_only": lambda board, table: 15 * (_empty(board) > 0),
+        },
         show=TABLES, compiles=True,
     ),
     Exercise(
-        "hw02", spawn, not_full, outcome=spawned, compiles=True,
+        "hw02", spawn, not_full, slips=SPAWNS, outcome=spawned, verdict=judge_spawns, compiles=True,
     ),
     Exercise(
-        "hw02", play, lambda random: [(GAMES, TABLE)], outcome=played,
+        "hw02", play, some_games, slips=PLAYS, outcome=played, verdict=judge_games,
         show={"table": "hidden"}, compiles=True,
     ),
 ]  # fmt: skip

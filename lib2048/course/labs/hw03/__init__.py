@@ -13,12 +13,13 @@ from itertools import islice
 from lib2048.course.labs.exercise import Exercise, Wrong, watched, wrong_if
 from lib2048.course.labs.hw03 import answers
 from lib2048.course.labs.hw03.answers import filled
-from lib2048.course.labs.outcomes import equal
+from lib2048.course.labs.outcomes import equal, text_of
 from lib2048.game import mdp
+from lib2048.game.spec import ACTIONS
 
-DRAWS = 2000  # of one choice, to see how often it takes what
-MOST_TURNS = 100  # that a game on 2×2 may learn from; it has 24 at most
-GAMES = 12  # in which a Q-learner is watched
+DRAWS, FEW = 2000, 20  # of one choice, to see how often it takes what; where there is no chance
+MOST_TURNS = 40  # that a game on 2×2 may learn from; it has 24 at most
+GAMES, AGAIN = 12, 3  # in which a Q-learner is watched, and from the same seed again
 LEARNING = {"epsilon": 0.3, "alpha": 0.2}
 
 
@@ -58,9 +59,9 @@ def _games(random, count):
     return sorted(found, key=len)
 
 
-def _drawn(random, boards, large=60):
-    """Return a table with a whole number for each of the boards."""
-    return filled({board: int(random.integers(1, large)) for board in boards})
+def _drawn(random, boards, lowest=1):
+    """Return a table with a whole number for each of the boards, of 60 from the lowest on."""
+    return filled({board: int(random.integers(lowest, lowest + 60)) for board in boards})
 
 
 def _some_afterstates(random, deadly):
@@ -80,12 +81,16 @@ def rewards_only(random):
 
 
 def with_values(random, deadly=False):
-    """Return [(V, afterstate)] with values of what may follow, also of the states between."""
-    cases = []
-    for board in _some_afterstates(random, deadly):
+    """Return [(V, afterstate)] with values of what may follow, also of the states between.
+
+    In one of three tables they are so far below 0 that no reward makes up for it.
+    """
+    cases, known = [], [((0, 16), (2, 32))] * deadly
+    for n, board in enumerate([*known, *_some_afterstates(random, deadly)]):
         states = {state for _, state in mdp.next_states(board)}
         after = {after for state in states for after, _ in mdp.choices(state).values()}
-        cases.append((_drawn(random, sorted(after | states)), board))
+        lowest = 1 if n % 3 else -400
+        cases.append((_drawn(random, sorted(after | states), lowest), board))
     return cases
 
 
@@ -166,22 +171,49 @@ def _q_of(random, state, known=4):
     return filled(dict(entries[:known]))
 
 
+ALL_FOUR, PAYING = ((2, 0), (0, 4)), ((2, 2), (0, 4))  # the second pays 4 to the right and left
+TABLES = [  # in none of them the best action is the first or the last; the third knows one alone
+    (ALL_FOUR, {0: -3.0, 1: -1.0, 2: -2.0, 3: -4.0}),
+    (PAYING, {1: -3.0, 2: -1.0, 3: -2.0}),
+    (ALL_FOUR, {0: 1.0, 1: 2.0, 2: 6.0, 3: 3.0}),
+]
+
+
+def _fixed(*epsilons):
+    """Return choices by `TABLES`."""
+    return [
+        (filled({(state, action): value for action, value in values.items()}), state, 2, epsilon)
+        for state, values in TABLES
+        for epsilon in epsilons
+    ]
+
+
 def greedy_choices(random):
-    """Return choices without chance: (Q, state, seed, epsilon); in two Q misses an action."""
+    """Return choices without chance: (Q, state, seed, epsilon); in some Q misses an action."""
     states = _live_states(random)
     known = [4] * (len(states) - 2) + [1, 1]
-    return [(_q_of(random, state, n), state, 1, 0.0) for state, n in zip(states, known)]
+    drawn = [(_q_of(random, state, n), state, 1, 0.0) for state, n in zip(states, known)]
+    one = filled({(ALL_FOUR, 1): -1.0})
+    return [*_fixed(0.0), (one, ALL_FOUR, 1, 0.0), *drawn]
 
 
 def random_choices(random):
     """Return choices with a little chance, and with much."""
-    cases = [(state, epsilon) for state in _live_states(random, 3) for epsilon in (0.3, 0.8)]
-    return [(_q_of(random, state), state, 2, epsilon) for state, epsilon in cases]
+    cases = [(state, epsilon) for state in _live_states(random, 2) for epsilon in (0.3, 0.8)]
+    drawn = [(_q_of(random, state), state, 2, epsilon) for state, epsilon in cases]
+    return [*_fixed(0.3, 0.8), *drawn]
 
 
 def on_the_way(random):
-    """Return turns after which the game goes on."""
-    return [case for case in _turns(random, 40) if mdp.choices(case[4])][:10]
+    """Return turns after which the game goes on; in two of them only below 0."""
+    known = []
+    for state, action, (following, values) in (
+        (((0, 2), (0, 0)), 3, TABLES[0]),
+        (((2, 0), (4, 0)), 1, TABLES[1]),
+    ):
+        Q = {(following, other): value for other, value in values.items()}
+        known.append((filled(Q), state, action, 0, following, 0.5))
+    return known + [case for case in _turns(random, 40) if mdp.choices(case[4])][:10]
 
 
 def at_the_end(random):
@@ -213,7 +245,7 @@ def _changed(before, after):
 
 
 def _short(value):
-    wrong_if(not isinstance(value, numbers.Real), "no_number", got=repr(value)[:60])
+    wrong_if(not isinstance(value, numbers.Real), "no_number", got=text_of(value)[:60])
     value = round(float(value), 9)
     return int(value) if value.is_integer() else value
 
@@ -226,20 +258,28 @@ def iterated(function, afterstates):
     return _changed({}, answer[0]), answer[1]
 
 
-def learned(function, table, turns, *more):
-    """Return what one game or turn changed in a table: {key: value}."""
-    old, given = filled(table), copy.copy(turns)
-    answer = function(table, turns, *more)
-    wrong_if(table == old and answer is not None, "returned", got=repr(answer)[:60])
-    wrong_if(turns != given, "turns")
-    return _changed(old, table)
+def learned(function, *case):
+    """Return what a game or turn made of its tables, [{key: value}], and the turns after it.
+
+    Between the two stands what was returned, as a text, or None.
+    """
+    tables = [each for each in case if isinstance(each, dict)]
+    old = [dict(table) for table in tables]
+    answer = function(*case)
+    changed = [_changed(*pair) for pair in zip(old, tables)]
+    return changed, None if answer is None else text_of(answer)[:60], _turns_of(case)
 
 
-def learned_mc(function, V, visits, turns):
-    """Return what one game changed: ({board: value}, {board: visits})."""
-    counted = Counter(visits)
-    values = learned(lambda V, turns: function(V, visits, turns), V, turns)
-    return values, _changed(counted, visits)
+def _turns_of(case):
+    return [each for each in case if isinstance(each, list)]
+
+
+def changes(case, outcome):
+    """Return what a game or turn changed: {key: value}, or two of these."""
+    changed, answer, turns = outcome
+    wrong_if(answer is not None and not any(changed), "returned", got=answer)
+    wrong_if(turns != _turns_of(case), "turns")
+    return tuple(changed) if len(changed) > 1 else changed[0]
 
 
 def given_game(case):
@@ -315,60 +355,57 @@ def _short_text(many, most=160):
 
 
 def chosen(function, Q, state, seed, epsilon):
-    """Draw one choice many times; raise Wrong where the shares are off.  Returns True."""
-    draws, old = DRAWS if epsilon else 20, filled(Q)
+    """Draw one choice many times, twice from the same seed; return all, and the table after it."""
     first, again = (
-        [function(Q, state, rng, epsilon) for _ in range(draws)]
-        for rng in (luck.Random(seed), luck.Random(seed))
+        [function(Q, state, rng, epsilon) for _ in range(draws if epsilon else FEW)]
+        for rng, draws in ((luck.Random(seed), DRAWS), (luck.Random(seed), 10 * FEW))
     )
+    return first, again, dict(Q)
+
+
+def taken(case, outcome):
+    """Return the action that was taken as the best one; with chance, judge how often each was."""
+    Q, state, _, epsilon = case
+    first, again, table = outcome
     legal = list(mdp.choices(state))
+    wrong_if(None in first, "none")
     for action in first:
-        wrong_if(action not in legal, "illegal", got=repr(action)[:60], legal=legal)
-    wrong_if(old != Q, "changed")
-    wrong_if(first != again, "own_luck")
-    if epsilon == 0:
-        _check_greedy(Q, state, first)
-    else:
-        best = max(legal, key=lambda a: Q[state, a])
-        _check_shares(Counter(first), best, len(legal), epsilon)
-    return True
+        wrong_if(action not in legal, "illegal", got=text_of(action)[:60], legal=legal)
+    wrong_if(table != Q, "changed")
+    wrong_if(first[: len(again)] != again, "own_luck")
+    best = max(legal, key=lambda a: Q[state, a])
+    if epsilon:
+        return _favourite(Counter(map(int, first)), best, len(legal), epsilon)
+    found = {best if Q[state, a] == Q[state, best] else int(a) for a in first}
+    wrong_if(len(found) > 1, "not_best")
+    return found.pop()
 
 
-def _check_greedy(Q, state, taken):
-    """Raise Wrong where another action than one with the largest Q was taken."""
-    options = mdp.choices(state)
-    worth = {action: Q.get((state, action), 0) for action in options}
-    if all(worth[action] == max(worth.values()) for action in taken):
-        return
-    known = [action for action in options if (state, action) in Q]
-    paying = max(options, key=lambda action: options[action][1] + worth[action])
-    wrong_if(set(taken) == {paying}, "with_reward")
-    wrong_if(len(known) < len(options) and set(taken) <= set(known), "known_only")
-    raise Wrong("not_best", {})
+def tell_taken(case, action):
+    """Say which action was taken."""
+    return f"{action}, {ACTIONS[action]}, {'most often' if case[3] else 'always'}"
 
 
-def _check_shares(counts, best, n, epsilon):
-    """Compare how often the best action was taken with what it should be, and then the others."""
-    share, fair = counts[best] / counts.total(), 1 - epsilon + epsilon / n
+def _favourite(counts, best, n, epsilon):
+    """Return the action that was taken as the best one should be, and the others as they should."""
+    shares = {action: count / counts.total() for action, count in counts.items()}
+    share, fair = shares.get(best, 0.0), 1 - epsilon + epsilon / n
     causes = {"never": 1.0, "without_best": 1 - epsilon, "reversed": epsilon + (1 - epsilon) / n}
-    if abs(share - fair) > 0.06:
+    favourite = max(shares, key=shares.get)
+    if abs(shares.pop(favourite) - fair) > 0.05:
         near = min(causes, key=lambda key: abs(causes[key] - share))
-        near = near if abs(causes[near] - share) < 0.06 else "share"
+        near = near if abs(causes[near] - share) < 0.05 else "share"
         raise Wrong(near, {"share": f"{share:.0%}", "fair": f"{fair:.0%}", "epsilon": epsilon})
-    others = [counts[action] / counts.total() for action in range(4) if action in counts]
-    wrong_if(len(others) < n or min(others) < 0.6 * epsilon / n, "uneven")
+    wrong_if(len(shares) < n - 1 or min(shares.values()) < 0.6 * epsilon / n, "uneven")
+    return favourite
 
 
-def q_learned(function, seed, epsilon, alpha):
-    """Watch q_game play some games on 2×2; raise Wrong for what cannot be.  Returns True."""
-    first, again = (
-        [_calls(function, mdp.Table(), rng, epsilon, alpha) for _ in range(GAMES)]
-        for rng in (luck.Random(seed), luck.Random(seed))
+def watched_games(function, Q, seed, epsilon, alpha):
+    """Watch q_game play some games on 2×2, twice from the same seed; return the calls of each."""
+    return tuple(
+        [_calls(function, copy.copy(Q), rng, epsilon, alpha) for _ in range(games)]
+        for rng, games in ((luck.Random(seed), GAMES), (luck.Random(seed), AGAIN))
     )
-    for calls in first:
-        _check_turns(calls, epsilon, alpha)
-    wrong_if(first != again, "own_luck")
-    return True
 
 
 def _calls(function, Q, rng, epsilon, alpha):
@@ -385,6 +422,21 @@ def _calls(function, Q, rng, epsilon, alpha):
     ]
 
 
+def check_games(case, outcome):
+    """Judge the games that were watched; there is nothing to compare."""
+    _, _, epsilon, alpha = case
+    first, again = outcome
+    for calls in first:
+        _check_turns(calls, epsilon, alpha)
+    wrong_if(first[:AGAIN] != again, "own_luck")
+    wrong_if(all(calls == first[0] for calls in first), "same_game")
+    turns = [(*call[2:4], call[5]) for calls in first for call in calls[1::2]]
+    options = [(mdp.next_states(mdp.choices(s)[a][0]), new) for s, a, new in turns]
+    which = [[state for _, state in states].index(new) for states, new in options]
+    # They come in pairs, a 2 and a 4 for each cell; of 100 and more spawns some are of each kind.
+    wrong_if(not any(at % 2 for at in which) or not any(at > 1 for at in which), "spawns")
+
+
 def _check_turns(calls, epsilon, alpha):
     """Raise Wrong for the first thing that is odd in a game's calls."""
     names = [call[0] for call in calls]
@@ -398,7 +450,9 @@ def _check_turns(calls, epsilon, alpha):
         wrong_if(expected is not None and state != expected, "goes_on_elsewhere")
         expected = _check_turn(state, action, learned)
     wrong_if(len(calls) == 2 * MOST_TURNS, "no_spawn")
-    wrong_if(mdp.choices(expected) or sum(map(sum, calls[0][2])) > 8, "part")
+    begin = calls[0][2]
+    wrong_if(mdp.choices(expected) or sum(map(sum, begin)) > 8, "part")
+    wrong_if(begin not in [state for _, state in mdp.starts(2, 2)], "start")
 
 
 def _check_turn(state, action, learned):
@@ -406,7 +460,7 @@ def _check_turn(state, action, learned):
     after, reward = mdp.choices(state)[action]
     given = f"{learned[0]}, {learned[1]}"
     wrong_if((learned[0], learned[1]) != (state, action), "keys", got=given[:80])
-    wrong_if(learned[2] != reward, "reward", got=repr(learned[2])[:40], reward=reward)
+    wrong_if(learned[2] != reward, "reward", got=text_of(learned[2])[:40], reward=reward)
     wrong_if(learned[3] == after, "afterstate")
     wrong_if(learned[3] not in [following for _, following in mdp.next_states(after)], "no_spawn")
     return learned[3]
@@ -432,6 +486,8 @@ LAST = """    _, last = turns[-1]
     V[last] += alpha * (0 - V[last])
 """
 NEXT = "Q[following, other] for other in mdp.choices(following)"
+BY_Q, RANDOM = "Q[state, action]", "__import__('random')"
+LEARNS = "q_update(Q, state, action, reward, following, alpha)"
 
 EXERCISES = [
     Exercise(
@@ -449,6 +505,26 @@ EXERCISES = [
             "greedy_reward": (BEST, "next((r + V[after] for after, r in sorted("
                               "mdp.choices(state).values(), key=lambda pair: -pair[1])), 0)"),
             "state": (BEST, "V[state]"),
+            "starts_at_0": (BEST, "max([0, *totals])"),
+            "discounted": ("V[after]", "0.99 * V[after]"),
+            "discounted 0.9": ("V[after]", "0.9 * V[after]"),
+            "reward_twice": ("reward + V", "2 * reward + V"),
+            "luckiest": ("total += chance * ", "total = max(total, ", BEST, f"{BEST})"),
+            "only_twos": ("    return total", "    cells = len(mdp.next_states(afterstate)) // 2\n"
+                          "    return sum(max((r + V[s] for s, r in mdp.choices(state).values()), "
+                          "default=0) for _, state in mdp.next_states(afterstate)[::2]) / cells"),
+            "not_weighted": ("chance * ", ""),
+            "dead_value": (BEST, "max(totals, default=V[state])"),
+            "dead_value -1": ("default=0", "default=-1"),
+            "worst": ("max(totals", "min(totals"),
+            "first": (BEST, "next(iter(totals), 0)"),
+            "one_state": ("total += ", "total = "),
+            "one_state first": ("    return total", "        return total"),
+        },
+        slips={
+            "raises": (", default=0", ""),
+            "separate": (BEST, "sum(map(max, zip(*((r, V[s]) for s, r in "
+                         "mdp.choices(state).values()))), 0)"),
         },
         show={"afterstate": "rows"},
     ),
@@ -460,7 +536,20 @@ EXERCISES = [
                             "backup(V", "backup(old"),
             "last_not_counted": ("V, sweeps\n", "V, sweeps - 1\n"),
             "last_board": ("changed or ", ""),
+            "coarse": ("> ENOUGH", "> 3"),
+            "one_more": ("V, sweeps\n", "V, sweeps + 1\n"),
+            "own_order": ("in afterstates", "in sorted(afterstates, key=lambda b: -max(max(b)))"),
+            "own_order backwards": ("in afterstates", "in afterstates[::-1]"),
         },
+        slips={
+            "three_sweeps": ("while changed:", "for _ in range(3):"),
+            "until_all": ("changed or abs(new - V[after]) > ENOUGH", "abs(new - V[after]) > ENOUGH "
+                          "and changed", "changed, sweeps = False", "changed, sweeps = True"),
+            "all_but_last": ("in afterstates", "in afterstates[:-1]"),
+            "exchanged": ("V, sweeps\n", "sweeps, V\n"),
+            "per_board": ("            new", "            sweeps += 1\n            new"),
+        },
+        result={"V": "text", "sweeps": "text"},
         outcome=iterated, same=same_tables,
         given=lambda case: {"afterstates": f"{len(case[0])}: {_short_text(case[0])}"},
         tell=tell_iterated, show={"afterstates": "hidden"},
@@ -484,8 +573,25 @@ EXERCISES = [
             "counts_all": ("            visits[after] += 1\n", "",
                            "        if", "        visits[after] += 1\n        if"),
             "not_counted": ("+= 1", "+= 0", "/ visits[after]", "/ (visits[after] + 1)"),
+            "discounted": ("to_come += reward", "to_come = reward + 0.99 * to_come"),
+            "discounted 0.9": ("to_come += reward", "to_come = reward + 0.9 * to_come"),
+            "no_first": ("range(len(turns))", "range(1, len(turns))"),
+            "only_added": ("(to_come - V[after])", "to_come"),
+            "sign": ("to_come - V", "to_come + V"),
+            "end": ("to_come = 0", "to_come = -1"),
+            "reward_twice": ("to_come += reward", "to_come += 2 * reward"),
+            "paying_turns": ("        if", "        if reward and"),
         },
-        outcome=learned_mc, same=same_tables, given=given_game, tell=tell_mc,
+        slips={
+            "newest": ("V[after] += (to_come - V[after]) / visits[after]", "V[after] = to_come"),
+            "over": ("+= (to_come - V[after]) / visits[after]", "= to_come / visits[after]"),
+            "counted_later": ("            visits[after] += 1\n", "", "/ visits[after]\n",
+                              "/ max(visits[after], 1)\n            visits[after] += 1\n"),
+            "counted_by_two": ("+= 1", "+= 2"),
+            "forwards": ("reversed(range(len(turns)))", "range(len(turns))"),
+        },
+        outcome=learned, verdict=changes, same=same_tables, given=given_game, tell=tell_mc,
+        result={"V": "text", "visits": "text"},
         show={"V": "hidden", "visits": "hidden", "turns": "hidden"},
     ),
     Exercise(
@@ -506,15 +612,62 @@ EXERCISES = [
             "fixed_alpha": ("alpha * ", "0.1 * "),
             "frozen": ("    for", "    old = filled(V)\n    for", "V[following] - V[after]",
                        "old[following] - old[after]", "0 - V[last]", "0 - old[last]"),
+            "sign": ("- V[after]", "+ V[after]"),
+            "discounted": ("+ V[following]", "+ 0.99 * V[following]"),
+            "discounted 0.9": ("+ V[following]", "+ 0.9 * V[following]"),
+            "last_target": ("(0 - V[last])", "(-1 - V[last])"),
+            "last_target reward": ("_, last", "reward, last", "(0 -", "(reward -"),
+            "reward_twice": ("(reward +", "(2 * reward +"),
+            "no_first": ("pairwise(turns)", "pairwise(turns[1:])"),
+            "last_again": (LAST, "", "- V[after])\n", "- V[after])\n        V[turns[-1][1]] -= "
+                             "alpha * V[turns[-1][1]]\n"),
         },
-        outcome=learned, same=same_tables, given=given_game,
+        slips={
+            "following": ("    V[after] += alpha * (reward + V[following] - V[after])",
+                          "    V[following] += alpha * (reward + V[after] - V[following])"),
+            "first_is_last": ("turns[-1]", "turns[0]"),
+            "minus_reward": ("(reward +", "(V[after] - reward +"),
+            "last_only": ("pairwise(turns)", "[]"),
+            "largest": ("reward + V[following] - V[after]", "max(reward, V[following]) - V[after]"),
+            "half": ("+= alpha * (reward", "+= alpha / 2 * (reward"),
+        },
+        outcome=learned, verdict=changes, same=same_tables, given=given_game,
         tell=lambda case, changed: _new_values(*case[:2], changed),
         show={"V": "hidden", "turns": "hidden"},
     ),
     Exercise(
         "hw03", answers.choose,
-        parts={"greedy": greedy_choices, "explore": random_choices}, outcome=chosen,
-        given=given_choice,
+        parts={"greedy": greedy_choices, "explore": random_choices},
+        mistakes={
+            "with_reward": (BY_Q, "mdp.choices(state)[action][1] + Q[state, action]"),
+            "known_only": ("max(legal", "max([a for a in legal if (state, a) in Q] or legal"),
+            "starts_at_0": (f"max(legal, key=lambda action: {BY_Q})",
+                            "max(legal, key=lambda action: max(Q[state, action], 0))"),
+            "smallest": ("max(legal", "min(legal"),
+            "smallest abs": (BY_Q, "abs(Q[state, action])"),
+            "by_place": (f"max(legal, key=lambda action: {BY_Q})", "legal[0]"),
+            "by_place last": (f"max(legal, key=lambda action: {BY_Q})", "legal[-1]"),
+            "by_reward": (BY_Q, "mdp.choices(state)[action][1]"),
+        },
+        slips={
+            "any": ("rng.choice(legal)", "rng.randrange(4)"),
+            "illegal": ("max(legal", "max(range(4)"),
+            "reversed": ("< epsilon", "> epsilon"),
+            "never": ("rng.random() < epsilon", "False"),
+            "always": ("rng.random() < epsilon", "True"),
+            "without_best": ("rng.choice(legal)", "rng.choice([a for a in legal if a != max(legal, "
+                             "key=lambda a: Q[state, a])])"),
+            "own_luck": ("rng.choice", f"{RANDOM}.choice"),
+            "changed": ("    if", "    Q[state, legal[0]] = 0.0\n    if"),
+            "uneven": ("rng.choice(legal)", "legal[int(rng.random() ** 2 * len(legal))]"),
+            "half": ("< epsilon", "< epsilon / 2"),
+            "tenth": ("< epsilon", "< min(epsilon, 0.1)"),
+            "squared": ("< epsilon", "< epsilon ** 2"),
+            "none": (f"    return max(legal, key=lambda action: {BY_Q})",
+                     "    for action in legal:\n        if Q[state, action] > 0:\n"
+                     "            return action"),
+        },
+        outcome=chosen, verdict=taken, tell=tell_taken, given=given_choice,
         show=dict.fromkeys(("Q", "rng", "epsilon"), "hidden") | {"state": "rows"},
     ),
     Exercise(
@@ -535,14 +688,56 @@ EXERCISES = [
             "skips_end": ("    Q[state", "    if mdp.choices(following):\n        Q[state"),
             "end_is_zero": ("action])\n", "action])\n    if not mdp.choices(following):\n"
                             "        Q[state, action] = 0\n"),
+            "starts_at_0": ("best = max((", "best = max(0, max((", "default=0)", "default=0))"),
+            "sign": (" - Q[state, action]", " + Q[state, action]"),
+            "worst": ("max((", "min(("),
+            "first": ("best = max((", "best = next((", "default=0", "0"),
+            "dead_value": ("default=0", "default=-1"),
+            "paid_twice": ("reward + best", "2 * reward + best"),
+            "entry": ("    Q[state, action] +=", "    Q[following, action] +="),
+            "entry all": ("    Q[state, action] +=", "    for action in mdp.choices(state):\n"
+                            "        Q[state, action] +="),
+            "discounted": ("reward + best", "reward + 0.99 * best"),
+            "discounted 0.9": ("reward + best", "reward + 0.9 * best"),
         },
-        outcome=learned, same=same_tables, given=given_turn, tell=tell_turn,
+        slips={
+            "raises": (", default=0", ""),
+            "in_place": ("+=", "="),
+            "paid_at_the_end": ("reward +", "(0 if mdp.choices(following) else reward) +"),
+        },
+        outcome=learned, verdict=changes, same=same_tables, given=given_turn, tell=tell_turn,
         show=dict.fromkeys(("Q", "action", "reward", "alpha"), "hidden")
         | {"state": "rows", "following": "rows"},
     ),
     Exercise(
-        "hw03", answers.q_game, lambda random: [(int(random.integers(1000)), *LEARNING.values())],
-        outcome=q_learned,
+        "hw03", answers.q_game,
+        lambda random: [(filled({}), int(random.integers(1000)), *LEARNING.values())],
+        slips={
+            "afterstate": ("mdp.spawn(after, rng)", "after"),
+            "other_table": ("    state = mdp.start", "    Q = mdp.Table()\n    state = mdp.start"),
+            "epsilon": ("rng, epsilon)", "rng, 0)"),
+            "alpha": ("following, alpha", "following, 0.1"),
+            "part": ("while", "if"),
+            "not_learned": (LEARNS, "pass"),
+            "stands": ("state = following", "pass"),
+            "second_spawn": ("state = following", "state = mdp.spawn(after, rng)"),
+            "own_luck": ("state = mdp.start", f"rng = {RANDOM}.Random()\n    state = mdp.start"),
+            "same_game": ("state = mdp.start", f"rng = {RANDOM}.Random(3)\n    state = mdp.start"),
+            "own_spawns": ("mdp.spawn(after, rng)", f"mdp.spawn(after, {RANDOM})"),
+            "first_cell": ("mdp.spawn(after, rng)", "mdp.next_states(after)[0][1]"),
+            "only_twos": ("mdp.spawn(after, rng)", "rng.choice(mdp.next_states(after)[::2])[1]"),
+            "one_tile": ("mdp.start(2, 2, rng)", "mdp.spawn(((0, 0), (0, 0)), rng)"),
+            "wide": ("mdp.start(2, 2, rng)", "mdp.start(2, 3, rng)"),
+            "next_state": ("Q, state, action, reward", "Q, following, action, reward"),
+            "next_reward": ("action, reward, following", "action, reward + 1, following"),
+            "paying_turns": (LEARNS, f"reward and {LEARNS}"),
+            "not_the_last": (LEARNS, f"mdp.choices(following) and {LEARNS}"),
+            "at_the_end": ("    while", "    turns = []\n    while",
+                           LEARNS, "turns.append((state, action, reward, following))",
+                           "= following\n", "= following\n    for turn in turns[::-1]:\n        "
+                           "q_update(Q, *turn, alpha)\n"),
+        },
+        outcome=watched_games, verdict=check_games,
         show={"Q": "hidden", "rng": "hidden", "epsilon": "hidden", "alpha": "hidden"},
     ),
 ]  # fmt: skip

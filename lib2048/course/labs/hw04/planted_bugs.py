@@ -62,6 +62,7 @@ SHARE = "amount / (8 * len(network.weights))"
 IMAGES = "pattern in images:"
 LEARNS = "target = path[t].reward / UNIT + update("
 OLD = "error = target - estimate(network, path[t].afterstate)"
+PAID = OLD.replace("target -", "path[t].reward / UNIT + target -")
 HELPERS = {"SORTED": SORTED, "sampled": sampled, "slide_once": slide_once}
 # {mistake: {function: (old, new, …)}}, in the text of the functions in `program`.
 MISTAKES = {
@@ -93,16 +94,14 @@ MISTAKES = {
     },
     "last_is_minus_1": {"update_episode": ("target = 0.0", "target = -1.0")},
     "own_reward": {
-        "update_episode": (OLD, OLD.replace("target -", "path[t].reward / UNIT + target -"),
+        "update_episode": (OLD, PAID,
                            LEARNS, "target = update("),
     },
-    "reward_twice": {
-        "update_episode": (OLD, OLD.replace("target -", "path[t].reward / UNIT + target -")),
-    },
+    "reward_twice": {"update_episode": (OLD, PAID)},
     "no_reward_in_target": {"update_episode": (LEARNS, "target = update(")},
     "no_reward_in_choice": {"select_best_move": ("reward / UNIT + estimate", "estimate")},
     "value_added": {"update_episode": ("target - estimate", "target + estimate")},
-    "discounted": {"update_episode": ("+ update", "+ 0.99 * update")},
+    "discounted": {"update_episode": ("UNIT + update", "UNIT + 0.99 * update")},
     "clipped": {"update_episode": ("alpha * error", "alpha * min(max(error, -1.0), 1.0)")},
     "old_values": {
         "update_episode": (
@@ -111,7 +110,7 @@ MISTAKES = {
             OLD, "error = target - values[t]"),
     },
     "learns_states": {
-        "update_episode": (OLD, OLD.replace("target -", "path[t].reward / UNIT + target -"),
+        "update_episode": (OLD, PAID,
                            LEARNS, "target = update(", ".afterstate", ".state"),
     },
     "illegal_is_minus_1": {

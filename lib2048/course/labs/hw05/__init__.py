@@ -188,7 +188,8 @@ def values_and_list(case, seen):
 
 def looked_up(case):
     """Return what else wrong cases may have in common."""
-    return {"`values.lookups_per_board`": case[0].lookups_per_board}
+    n, newest = case[0].lookups_per_board, case[1][-1][1]
+    return {"`values.lookups_per_board`": n, "the newest error": newest}
 
 
 # ---------------------------------------------------------------- the exercises
@@ -214,6 +215,7 @@ EXERCISES = [
                              "for own, r, new, old in zip(rewards, "),
             "both_rewards plus": ("r + new", "own + r + new", "for r, new, old in zip(",
                                   "for own, r, new, old in zip(rewards, "),
+            "gamma 0.9": ("r + new", "r + 0.9 * new"),
             "gamma": ("r + new", "r + 0.99 * new"),
             "target": ("r + new - old", "r + new"),
             "no_value": ("r + new - old", "r - old"),
@@ -243,12 +245,12 @@ EXERCISES = [
             "half": ("0.1", "0.5"),
             "one_step": ("while", "if"),
             "always_zero": ("while", "while False and"),
+            "mean floored": ("return h", "return int(1 / (1 - lam))"),
             "mean": ("return h", "return round(1 / (1 - lam))"),
-            "logarithm_of_zero": ("h = 0", "h = __import__('math').log(lam) * 0"),
+            "logarithm_of_zero": ("h = 0", "h = int(__import__('math').log(lam) * 0)"),
         },
         slips={
             "below_zero": ("return h", "return h - 1"),
-            "floored_mean": ("return h", "return int(1 / (1 - lam))"),
             "two_more": ("return h", "return h + 2"),
             "capped": ("    while", "    while h < 100 and"),
             "capped_at_ten": ("    while", "    while h < 10 and"),
@@ -274,6 +276,7 @@ EXERCISES = [
             "averaged": ("enumerate(errors))", "enumerate(errors)) / len(errors)"),
             "times_k": ("lam**k", "lam * k"),
             "no_power": ("lam**k", "lam ** min(k, 1)"),
+            "one_power": ("lam**k", "lam"),
         },
         slips={
             "two_terms": ("enumerate(errors)", "enumerate(errors[:2])"),
@@ -336,7 +339,9 @@ EXERCISES = [
             "no_rate": (SHARE, "1 / values.lookups_per_board"),
             "too_early": ("> h", ">= max(h, 1)"),
             "too_late": ("> h", "> h + 1"),
+            "one_is_enough": (DUE, "len(waiting) > h and over"),
             "no_flush": (DUE, "len(waiting) > h"),
+            "one_round": ("while", "if"),
             "one_at_the_end": ("waiting = waiting[1:]", "waiting = [] if over else waiting[1:]"),
             "thrown_away": ("waiting = waiting[1:]", "waiting = []"),
             "last_forgotten": (DUE, "len(waiting) > (1 if over else h)",
@@ -359,7 +364,6 @@ EXERCISES = [
         },
         slips={
             "split_twice": (SHARE, f"{SHARE} / values.lookups_per_board"),
-            "both": (DUE, "len(waiting) > h and over"),
             "own_horizon": ("    while", "    h = horizon(lam)\n    while"),
             "names": ("return waiting", "return [name for name, _ in waiting]"),
             "learned": ("    while", "    whole = waiting\n    while",

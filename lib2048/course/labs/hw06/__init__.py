@@ -3,34 +3,42 @@
 import numpy as np
 from numba.extending import register_jitable
 
-from lib2048.course.labs.exercise import Exercise, changed, wrong_if
+from lib2048.course.labs.exercise import Exercise, Wrong, changed, wrong_if
+from lib2048.course.labs.seeds import RULES, rules_of
 from lib2048.networks.lookups import BOARDS_AT_ONCE, IMAGES
 
 LOOKUPS = IMAGES // BOARDS_AT_ONCE  # of a tuple: one on each symmetric image of the board
+OWN = rules_of("hw06").own
+CREDIT = rules_of("hw06").more["credit"]  # of each weight in this class, none in plain 2048
+LIMIT = rules_of("hw06").more["limit"]  # of an error as E and A take it in; none in plain 2048
+# For the compiled loop, which a whole number would make compute in double precision:
+START, MOST = np.float32(CREDIT), np.float32(LIMIT)
 
 # ---------------------------------------------------------------- the exercises' own versions
 
 
 @register_jitable  # a student's update may call it, and is compiled
 def tc_rate(E, A):
-    """Return a weight's own rate, |E| / A; 1 for one without a history."""
-    return abs(E) / A if A != 0 else 1.0
+    """Return a weight's own rate, |E| / A with the class's credit; 1 for one without a history."""
+    return (abs(E) + CREDIT) / (A + CREDIT) if A != 0 else 1.0
 
 
 @register_jitable
 def update(weights, memory, positions, error, rate):
     """Let the weights of a board learn an error by temporal coherence (Algorithm 2)."""
+    taken = min(max(error, -MOST), MOST)
     for p in positions:
         E, A = memory[2 * p], memory[2 * p + 1]
-        own = abs(E) / A if A != 0 else 1.0
+        own = (abs(E) + START) / (A + START) if A != 0 else 1.0
         weights[p] += rate * own * error
-        memory[2 * p] = E + error
-        memory[2 * p + 1] = A + abs(error)
+        memory[2 * p] = E + taken
+        memory[2 * p + 1] = A + abs(taken)
 
 
 def until_awake(errors, rate):
     """Return how many more errors of +1 bring a weight with this history to a rate."""
-    E, A, more = sum(errors), sum(abs(error) for error in errors), 0
+    taken = [min(max(error, -LIMIT), LIMIT) for error in errors]
+    E, A, more = sum(taken), sum(abs(error) for error in taken), 0
     while tc_rate(E, A) < rate:
         E, A, more = E + 1, A + 1, more + 1
     return more
@@ -47,8 +55,8 @@ def optimistic_start(tables, points):
 
 _FRIENDS = {  # what each has changed
     "fresh rests": ("1.0", "0.0"),  # a weight without a history does not move
-    "only signs": ("E + error", "E + np.sign(error)", "abs(error)", "abs(np.sign(error))"),
-    "forgets": ("E + error", "0.9 * E + error", "A + abs(error)", "0.9 * A + abs(error)"),
+    "only signs": ("min(max(error, -MOST), MOST)", "np.sign(error)"),
+    "forgets": ("E + taken", "0.9 * E + taken", "A + abs(taken)", "0.9 * A + abs(taken)"),
 }
 FRIENDS = {
     name: changed(update, "rate * own * error", "rate * error * own", *edits)
@@ -58,11 +66,13 @@ FRIENDS = {
 
 # ---------------------------------------------------------------- cases
 
+KNOWN = [[1], [-1], [1, -1], [1, 1, -1], [-8, 2], [4, 4], [-1, -1, -1, 1], [0.25, 0.25, -0.375]]
+
 
 def histories(random):
     """Return (E, A) of weights that have met errors."""
-    lives = [[1], [-1], [1, -1], [1, 1, -1], [-8, 2], [4, 4], [-1, -1, -1, 1]]
-    lives += [random.integers(-9, 10, n).tolist() for n in random.integers(2, 6, 10)]
+    lives = KNOWN + [random.integers(-9, 10, n).tolist() for n in random.integers(2, 6, 10)]
+    lives += [[700, -40, 0], [-5, 5], [-300, 100]]
     return [(float(sum(life)), float(sum(map(abs, life)))) for life in lives if any(life)]
 
 
@@ -74,81 +84,188 @@ def _case(random, kind, positions, error, rate):
     weights, memory = np.zeros(6, np.float32), np.zeros(12, np.float32)
     if kind != "fresh":
         weights[:] = random.integers(-20, 20, 6)
-        sizes = random.integers(2, 9, 6)
+        sizes = random.integers(3, 9, 6)
         memory[1::2] = sizes
-        memory[::2] = random.integers(0, sizes + 1, 6)
-        memory[::2] *= random.choice([-1, 1], 6) if kind != "positive" else 1
+        memory[::2] = random.integers(1, sizes, 6)
+        if kind == "mixed":
+            memory[[0, 4]] *= -1  # the others stay above 0, but for one that is 0
+            memory[6] = 0
     positions = np.array(positions, np.uint32)
     return weights, memory, positions, np.float32(error), np.float32(rate)
 
 
+LARGE = LIMIT if OWN else 400
+STEPS = ((8, 1), (-8, 0.5), (5, 0.125), (0, 1), (6, 0), (3 * LARGE, 0.5), (-2 * LARGE, 0.25))
+
+
 def updates(*kinds):
-    """Return a function that draws updates of weights with some kinds of memory."""
-    return lambda random: [
-        _case(random, kind, random.permutation(6)[:n], error, rate)
-        for kind in kinds
-        for n in (1, 2, 4)
-        for error, rate in ((8, 1), (-8, 0.5), (5, 0.125))
-    ]
+    """Return a function that draws updates of weights with some kinds of memory, by `STEPS`."""
+
+    def draw(random):
+        places = [[1], [0, 3, 2], *(random.permutation(6)[:n] for n in (4, 6))]
+        return [_case(random, k, some, *step) for k in kinds for some in places for step in STEPS]
+
+    return draw
 
 
 def shared_updates(random):
-    """Return updates of boards that look one weight up twice."""
+    """Return updates of boards that look one weight up twice, or three times."""
     return [
         _case(random, kind, positions, error, 0.5)
         for kind in ("fresh", "mixed")
-        for positions in ([2, 2], [0, 3, 0], [5, 5, 1, 5])
+        for positions in ([2, 2], [0, 3, 0], [5, 5, 1, 5], random.permutation(6)[[0, 1, 0, 2, 1]])
         for error in (8, -6)
     ]
 
 
 def lives(random):
-    """Return (errors, rate)."""
-    known = [[1, -1], [-1], [1, 1, -1, -1], [1], [-4, -4], [1, -1] * 10]
+    """Return (errors, rate): rates that a float holds exactly, so that a formula may be used."""
+    known = [[1, -1], [-1], [1, 1, -1, -1], [1], [-4, -4], [0, 3, -3], [-5, 1, 1], [1, -1] * 10]
     drawn = [random.integers(-5, 6, n).tolist() for n in random.integers(2, 7, 8)]
-    return [(life, rate) for life in known + drawn if any(life) for rate in (0.5, 0.75, 0.25)]
+    scaled = [[error * (1 + CREDIT) for error in life] for life in known + drawn if any(life)]
+    scaled += [[60, -60], [9, -7, 0, -13], [2 * LARGE, -LARGE], [-3 * LARGE, LARGE, LARGE, 5]]
+    return [(life, rate) for life in scaled for rate in (0.5, 0.75, 0.25, 0.0)]
 
 
 def empty_tables(random):
     """Return (tables of zeros, points); the tables are not alike in size."""
     sizes = [[4], [4, 4], [4, 16], [16, 4, 4], [4, 4, 4, 4]]
-    return [([[0.0] * n for n in some], points) for some in sizes for points in (320, 1000, -64)]
+    sizes += [random.integers(2, 20, n).tolist() for n in (3, 6)]
+    drawn = int(random.integers(300, 3000))
+    return [([[0.0] * n for n in some], points) for some in sizes for points in (320, drawn, -64)]
 
 
 # ---------------------------------------------------------------- outcomes
 
 
 def updated(update, weights, memory, positions, error, rate):
+    """Return what an update made of its arguments, and what it returned."""
+    with np.errstate(all="ignore"):  # 0 / 0 is told by its NaN
+        returned = update(weights, memory, positions, error, rate)
+    parts = {"weights": weights, "E": memory[::2], "A": memory[1::2], "positions": positions}
+    made = {name: part.astype(float).round(4).tolist() for name, part in parts.items()}
+    return made | {"returned": None if returned is None else type(returned).__name__}
+
+
+def right_update(case, made):
     """Return (weights, E, A) after an update."""
-    before = positions.copy()
-    wrong_if(update(weights, memory, positions, error, rate) is not None, "returns")
-    wrong_if(not np.array_equal(before, positions), "positions")
-    return tuple(np.round(part, 4).tolist() for part in (weights, memory[::2], memory[1::2]))
+    wrong_if(made["returned"] is not None, "returns")
+    wrong_if(made["positions"] != case[2].tolist(), "positions")
+    return made["weights"], made["E"], made["A"]
+
+
+def alike(expected, got):
+    """Compare two outcomes of `right_update`, which were computed in single precision."""
+    pairs = (two for parts in zip(expected, got) for two in zip(*parts, strict=True))
+    return all(abs(a - b) <= 5e-4 + 1e-5 * abs(a) or (a != a and b != b) for a, b in pairs)
 
 
 def filled(optimistic_start, tables, points):
-    """Return the new tables, and what they make of a board."""
+    """Return the new tables, and what became of those that were given."""
     made = optimistic_start(tables, points)
+    try:
+        made = made if made is None else [[float(weight) for weight in table] for table in made]
+    except TypeError:
+        raise Wrong("no_tables", {"got": repr(made)[:80]}) from None
+    return {"made": made, "given": [list(map(float, table)) for table in tables]}
+
+
+def right_start(case, found):
+    """Return what all boards are worth by the new tables, or the least and the most of it.
+
+    So tables may share the points as they like.
+    """
+    made, tables = found["made"], case[0]
     wrong_if(made is None, "nothing")
-    made = [[float(weight) for weight in table] for table in made]
+    wrong_if(found["given"] != tables, "in_place")
     wrong_if([len(table) for table in made] != [len(table) for table in tables], "sizes")
-    return made, LOOKUPS * sum(table[0] for table in made)
+    least, most = (LOOKUPS * sum(map(end, made)) for end in (min, max))
+    return most if np.isclose(least, most) else [least, most]
+
+
+# ---------------------------------------------------------------- what can be said of a case
+
+
+def of_update(case):
+    """Return what may tell a case of `update` on which an answer is wrong."""
+    weights, memory, positions, error, rate = case
+    E, A = (memory[k::2][positions] for k in (0, 1))
+    return {
+        "yes a weight stands several times in `positions`": len({*positions.tolist()}) < len(E),
+        "yes a weight without a history learns": (A == 0).any(),
+        "yes a weight with E below 0 learns": (E < 0).any(),
+        "yes a weight with E = 0 and A above 0 learns": ((E == 0) & (A > 0)).any(),
+        "the number of `positions`": len(positions),
+    }
+
+
+def of_life(case):
+    """Return what may tell a case of `until_awake`."""
+    return {"the sum of `errors`": sum(case[0]), "the sum of their sizes": sum(map(abs, case[0]))}
+
+
+def of_tables(case):
+    """Return what may tell a case of `optimistic_start`."""
+    return {
+        "the number of tables": len(case[0]),
+        "yes the tables differ in size": len({*map(len, case[0])}) > 1,
+    }
 
 
 # ---------------------------------------------------------------- the exercises
 
 CELL_SECONDS = {"any": 40}  # the update is compiled
 EACH = "points / (LOOKUPS * len(tables))"
-SIZES = "sum(abs(error) for error in errors)"
+SIZES = "sum(abs(error) for error in taken)"
+SHARE, RATE = "(abs(E) + CREDIT) / (A + CREDIT)", "tc_rate(E, A)"
+GUARD, LAST = " if A != 0 else 1.0", "memory[2 * p + 1] = A + abs(taken)"
+NO_MEMORY = ("= E + taken", "= E", "= A + abs(taken)", "= A")
+LIMITED = "min(max(error, -{0}), {0})"
+BEFORE = "memory[2 * p + 1]\n"  # where something can be done before the weight moves
+
+
+def others(rule, truth, old, new):
+    """Return {message: version} of other classes' answers; new: with {} for what they draw."""
+    plain, drawn = RULES["hw06"][rule]
+    of_class = rules_of("hw06").more[rule]
+    return {
+        f"{rule} {n}": changed(truth, old, new.format(n)) for n in (plain, *drawn) if n != of_class
+    }
+
+
+def by_class(plain, own):
+    """Return the mistakes that there are in plain classes, or in those with rules of their own."""
+    return own if OWN else plain
+
 
 EXERCISES = [
     Exercise(
         "hw06", tc_rate, parts={"a history": histories, "none": lambda random: [(0.0, 0.0)]},
         mistakes={
             "no_bars": ("abs(E)", "E"),
-            "upside_down": ("abs(E) / A if A", "A / abs(E) if E"),
+            "below_zero": ("abs(E)", "max(E, 0)"),
+            "upside_down unguarded": (SHARE, "(A + CREDIT) / (abs(E) + CREDIT)"),
+            "upside_down": (f"{SHARE} if A", "(A + CREDIT) / (abs(E) + CREDIT) if E"),
             "zero": ("1.0", "0.0"),
-            "one_less": ("abs(E) / A", "1 - abs(E) / A"),
+            "E_is_0": ("if A", "if E"),
+            "one_less": (SHARE, f"1 - {SHARE}"),
+            **by_class(
+                {"no_history": (GUARD, "")},
+                {"half_credit below": ("A + CREDIT", "A"),
+                 "half_credit": ("abs(E) + CREDIT", "abs(E)")},
+            ),
+            **others("credit", tc_rate, "CREDIT", "{}"),
+        },
+        slips={
+            "squared": (SHARE, f"({SHARE}) ** 2"),
+            "root": (SHARE, f"({SHARE}) ** 0.5"),
+            "whole": (") / (", ") // ("),
+            "rounded": (SHARE, f"round({SHARE}, 1)"),
+            "half fresh": ("1.0", "0.5"),
+            "small A": ("A != 0", "A > 1"),
+            "large A": ("A != 0", "0 < A < 100"),
+            "of both": ("(A + CREDIT)", "(A + CREDIT + abs(E))"),
+            "whole numbers": ("abs(E)", "abs(int(E))"),
         },
     ),
     Exercise(
@@ -157,31 +274,89 @@ EXERCISES = [
                "twice": shared_updates},
         mistakes={
             "no_bars": ("abs(E)", "E"),
-            "own_say": ("= E + error", "= E", "= A + abs(error)", "= A", "memory[2 * p + 1]\n",
-                        "memory[2 * p + 1]\n        E, A = E + error, A + abs(error)\n"),
-            "size_of_sum": ("A + abs(error)", "abs(E + error)"),
-            "no_bars_in_A": ("A + abs(error)", "A + error"),
-            "bars_in_E": ("E + error", "E + abs(error)"),
+            "own_say E": ("= E + taken", "= E", BEFORE, f"{BEFORE}        E = E + taken\n"),
+            "own_say A": ("= A + abs(taken)", "= A", BEFORE, f"{BEFORE}        A += abs(taken)\n"),
+            "own_say": (*NO_MEMORY, BEFORE,
+                        f"{BEFORE}        E, A = E + taken, A + abs(taken)\n"),
+            "size_of_sum": ("A + abs(taken)", "abs(E + taken)"),
+            "no_bars_in_A": ("A + abs(taken)", "A + taken"),
+            "bars_in_E": ("E + taken", "E + abs(taken)"),
             "fresh_zero": ("1.0", "0.0"),
+            "E_is_0": ("if A", "if E"),
             "shared_twice": ("rate * own", "rate / len(positions) * own"),
             "no_own_rate": ("rate * own", "rate"),
-            "no_memory": ("= E + error", "= E", "= A + abs(error)", "= A"),
-            "memory_of_steps": ("E + error", "E + rate * own * error",
-                                "A + abs(error)", "A + abs(rate * own * error)"),
+            "no_memory": NO_MEMORY,
+            "last_error": ("= E + taken", "= taken", "= A + abs(taken)", "= abs(taken)"),
+            "memory_of_steps": ("E + taken", "E + rate * own * error",
+                                "A + abs(taken)", "A + abs(rate * own * error)"),
+            "memory_later": ("        memory[2 * p] = E + taken\n", "    for p in positions:\n"
+                             "        memory[2 * p] += taken\n",
+                             LAST, "memory[2 * p + 1] += abs(taken)"),
+            "replaced": ("weights[p] +=", "weights[p] ="),
             "sign": ("rate * own", "-rate * own"),
             "once": ("in positions", "in dict.fromkeys(positions.tolist())"),
+            "first_only": (LAST, f"{LAST}\n        break"),
+            "places": ("in positions", "in range(len(positions))"),
+            **by_class(
+                {"no_history": (GUARD, "")},
+                {"half_credit below": ("A + START", "A"),
+                 "half_credit": ("abs(E) + START", "abs(E)"),
+                 "limited_step": ("own * error", "own * taken"),
+                 "limit_above": (LIMITED.format("MOST"), "min(error, MOST)")},
+            ),
+            **others("credit", update, "START", "np.float32({})"),
+            **others("limit", update, "MOST", "np.float32({})"),
         },
-        outcome=updated, compiles=True, result={"weights": "text", "E": "text", "A": "text"},
+        slips={
+            **_FRIENDS,
+            "positive only": ("abs(E)", "max(E, 0)"),
+            "size of the step": ("own * error", "own * abs(error)"),
+            "fresh by all": ("rate * own * error", "(rate * own if A != 0 else 1.0) * error"),
+            "no rate": ("rate * own", "own"),
+            "minus": ("E + taken", "E - taken"),
+            "squares": ("A + abs(taken)", "A + taken**2"),
+            "only E": ("= A + abs(taken)", "= A"),
+            "only A": ("= E + taken", "= E"),
+            "largest": ("A + abs(taken)", "max(A, abs(taken))"),
+            "memory by number": ("for p in", "for k, p in enumerate(", "positions:", "positions):",
+                                 "[2 * p", "[2 * k"),
+            "halves": ("[2 * p]", "[p]", "[2 * p + 1]", "[len(weights) + p]"),
+            "A first": ("[2 * p]", "[2 * p + 2 - 1]", "[2 * p + 1]", "[2 * p]"),
+            "one more": ("for p in positions", "for p in [*positions, positions[0]]"),
+            "squared": ("rate * own", "rate * own * own"),
+        },
+        outcome=updated, verdict=right_update, same=alike, compiles=True, features=of_update,
+        result={"weights": "text", "E": "text", "A": "text"},
     ),
     Exercise(
         "hw06", until_awake, lives,
         mistakes={
-            "counted": (SIZES, "len(errors)"),
-            "no_bars_in_A": (SIZES, "sum(errors)"),
-            "bars_in_E": ("= sum(errors)", f"= {SIZES}"),
+            "counted": (SIZES, "len(taken)"),
+            "no_bars_in_A": (SIZES, "sum(taken)"),
+            "bars_in_E": ("= sum(taken)", f"= {SIZES}"),
+            "size_of_E": ("= sum(taken)", "= abs(sum(taken))"),
+            "no_bars": (RATE, "(E + CREDIT) / (A + CREDIT)"),
             "only_E": ("A + 1", "A"),
             "one_late": ("< rate", "<= rate"),
+            "first_too": (", 0\n", ", 1\n"),
+            "E_is_0": (RATE, f"({RATE} if E else 1.0)"),
+            **by_class({}, {"limit_above": (LIMITED.format("LIMIT"), "min(error, LIMIT)")}),
+            **others("credit", until_awake, RATE, "(abs(E) + {0}) / (A + {0})"),
+            **others("limit", until_awake, "LIMIT", "{}"),
         },
+        slips={
+            "fixed rate": ("< rate", "< 0.5"),
+            "not long": ("< rate", "< rate and more < 20"),
+            "one early": ("return more", "return max(more - 1, 0)"),
+            "E of it": ("return more", "return E"),
+            "A of it": ("return more", "return A"),
+            "no history": ("sum(taken), ", "0, "),
+            "last error": ("= sum(taken)", "= taken[-1]"),
+            "positive ones": ("= sum(taken)", "= sum(e for e in taken if e > 0)"),
+            "both at once": ("E + 1, A + 1", "E + 2, A + 2"),
+            "unsigned": ("E + 1, A + 1", "abs(E) + 1, A + 1"),
+        },
+        features=of_life,
     ),
     Exercise(
         "hw06", optimistic_start, empty_tables,
@@ -191,7 +366,22 @@ EXERCISES = [
             "one_tuple": (" * len(tables)", ""),
             "by_size": ("LOOKUPS * len(tables)", "sum(map(len, tables))"),
             "each_table": ("[each]", "[points / len(table)]"),
+            "one_weight": ("[each] * len(table)", "[each] + [0.0] * (len(table) - 1)"),
         },
-        outcome=filled, result={"tables": "text", "a board is worth": "text"},
+        slips={
+            "four images": ("LOOKUPS", "4"),
+            "one table more": ("len(tables)", "(len(tables) + 1)"),
+            "first size": ("len(tables)", "len(tables[0])"),
+            "whole": (" / ", " // "),
+            "rounded": (EACH, f"round({EACH})"),
+            "never below 0": (EACH, f"abs({EACH})"),
+            "first table": ("for table in tables", "if table is tables[0] else [0.0] * len(table) "
+                            "for table in tables"),
+            "last weight": ("[each] * len(table)", "[each] * (len(table) - 1) + [0.0]"),
+            "by size of each": ("[each]", "[each * len(tables[0]) / len(table)]"),
+            "nothing": (EACH, "0.0"),
+            "products": ("LOOKUPS * len(tables)", "LOOKUPS ** len(tables)"),
+        },
+        outcome=filled, verdict=right_start, features=of_tables,
     ),
 ]  # fmt: skip

@@ -9,6 +9,7 @@ import copy
 from dataclasses import dataclass
 from itertools import islice, pairwise, product
 from numbers import Number
+from unittest import mock
 
 import numpy as np
 
@@ -308,12 +309,23 @@ def learned(step, net, optimiser, boards, aims):
 
 
 def asked(choose, net, board):
-    """Return the choice, and whether gradients were kept in each call of the network."""
+    """Return the choice, and whether gradients were kept in each call of the network.
+
+    Whoever takes the values away from them (`detach`) has thought of them.
+    """
     import torch
 
     network, calls = net.make(), []
     network[0].register_forward_pre_hook(lambda *_: calls.append(torch.is_grad_enabled()))
-    return {"action": choose(network, board), "calls": calls}
+    own, detached = torch.Tensor.detach, []
+
+    def detach(tensor):
+        detached.append(True)
+        return own(tensor)
+
+    with mock.patch.object(torch.Tensor, "detach", detach):
+        action = choose(network, board)
+    return {"action": action, "calls": [kept and not detached for kept in calls]}
 
 
 # ---------------------------------------------------------------- how it is judged
@@ -456,6 +468,7 @@ EXERCISES = [
             "no_value": (f" + {NEXT}", ""),
             "value_now": ("next_afterstates", "afterstates"),
             "state": ("next_afterstates", "states"),
+            "gamma 0.9": (NEXT, f"0.9 * {NEXT}"),
             "gamma": (NEXT, f"0.99 * {NEXT}"),
             "difference": (" + network", " - network"),
             "error": ("0.0, after)", "0.0, after) - network(encode(batch.afterstates))"),
@@ -531,6 +544,7 @@ EXERCISES = [
             "mixed": ("zip(legal, values)", "zip(legal, values[::-1])"),
             "place": (f"return {BEST}", f"return list(worth).index({BEST})"),
             "blocked": ("afterstates(board)", "[(a, *slide(board, a)) for a in range(4)]"),
+            "first_legal": (BEST, "legal[0][0]"),
             "smallest": (BEST, "min(worth, key=worth.get)"),
             "from_zero": (BEST, f"{BEST} if max(worth.values()) > 0 else legal[0][0]"),
             "not_legal": (BEST, "max(range(4), key=lambda action: worth.get(action, 0))"),
@@ -545,7 +559,6 @@ EXERCISES = [
             "nothing": ("return max", "max"),
         },
         slips={
-            "first_legal": (BEST, "legal[0][0]"),
             "last_legal": (BEST, "legal[-1][0]"),
             "none_below_zero": (BEST, f"{BEST} if max(worth.values()) > 0 else None"),
             "turned": (BEST, f"3 - {BEST}"),
