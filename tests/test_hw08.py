@@ -84,6 +84,12 @@ def test_any_of_several_equally_good_actions_will_do():
     assert len(told) == 1
 
 
+def test_each_value_function_is_asked_with_a_table_of_its_own():
+    case = from_tiles(hw08.CORNERS), (0, 1), (hw08.FIFTY, hw08.FAR), {}
+    answers, _ = hw08.kept(case, hw08.answered(hw08.tabled, *case))
+    assert answers[0] == 50 and answers[2] == -20_000
+
+
 WRONG = [
     ("choose", "dead_end", "default=None", "default=0"),
     ("choose", "no_action", "    return max", "    max"),

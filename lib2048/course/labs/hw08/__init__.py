@@ -5,7 +5,6 @@ In a class with rules of its own a dead end is worth other points than 0, and 4s
 its game.
 """
 
-import copy
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -285,14 +284,14 @@ def answered(tabled, afterstate, plies, values, table):
     """
     found = []
     for value in values:
-        table, looked_up = copy.copy(table), Counter()
+        new, looked_up = dict(table), Counter()
 
         def counting(board, value=value, looked_up=looked_up):
             looked_up[int(board)] += 1
             return value(board)
 
-        answers = [tabled(afterstate, depth, counting, table) for depth in plies]
-        found.append((answers, max(looked_up.values(), default=0), len(table)))
+        answers = [tabled(afterstate, depth, counting, new) for depth in plies]
+        found.append((answers, max(looked_up.values(), default=0), len(new)))
     return found
 
 
@@ -528,6 +527,8 @@ EXERCISES = [
                                    "return table[key]\n", "value(afterstate)\n        )\n"),
             "own_cache": ("    key =", "    table = tabled.__dict__.setdefault('known', {})\n"
                           "    key ="),
+            "own_cache as_well": ("    key =", "    table[afterstate], table = 0, "
+                                  "tabled.__dict__.setdefault('known', {})\n    key ="),
         } | _inside(tabled, best=("reward_twice", "lowest"), expected=("alive", "only_twos")),
         slips={
             "float": ("int(afterstate)", "float(afterstate)"),
