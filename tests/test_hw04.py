@@ -13,12 +13,15 @@ from numba import njit
 from lib2048 import Network, Run, Settings, compare, slide
 from lib2048.course import labs
 from lib2048.course.labs import Training, at
+from lib2048.course.labs.exercise import changed
 from lib2048.course.labs.hw04 import museum, networks_of, training
 from lib2048.course.labs.hw04 import performance as performance_module
 from lib2048.course.labs.hw04 import program as tdl
 from lib2048.course.labs.hw04.diagnosis import CHOICE, autopsy, diagnosed, planted
 from lib2048.course.labs.messages import say
 from lib2048.game.bits import WHOLE
+from lib2048.game.board import initial, spawn
+from lib2048.game.rng import stream
 from lib2048.machine.source_text import source_of
 from lib2048.networks.names import parse_network
 
@@ -131,6 +134,57 @@ def test_the_plain_loop_learns_what_the_fast_one_learns_bit_for_bit():
     for k in range(2):
         assert tables.weights[k].tobytes() == network.table(k).tobytes()
     assert tables.weights.any()
+
+
+def played(choose, learn, games=4):
+    """Let two functions of the lab play and learn by plain Python; return (weights, scores)."""
+    tables, scores = tdl.new_tables(SMALL), []
+    for number in range(games):
+        (board, luck), path = initial(stream(1, number), tdl.PLAYED), []
+        while (action := choose(tables, board)) >= 0:
+            after, reward = tdl.slide(board, action)
+            following, luck = spawn(after, luck, tdl.PLAYED)
+            path.append(tdl.Step(board, action, float(reward), after, following))
+            board = following
+        learn(tables, path, 0.125)
+        scores.append(sum(step.reward for step in path))
+    return tables.weights, scores
+
+
+def test_values_in_another_unit_play_the_same_games():
+    pairs = [
+        [changed(one, "UNIT", unit) for one in (tdl.select_best_move, tdl.update_episode)]
+        for unit in ("1", "8")
+    ]
+    (weights, scores), (parts, same) = (played(*functions) for functions in pairs)
+    assert scores == same and len({*scores}) > 1
+    assert weights.any() and (8 * parts == weights).all()
+
+
+def sums_while_adding(network, board, amount):
+    total, share = 0.0, amount / (8 * len(network.weights))
+    for k, images in enumerate(network.isomorphic):
+        for pattern in images:
+            network.weights[k, indexof(pattern, board)] += share
+            total += network.weights[k, indexof(pattern, board)]
+    return total
+
+
+def learns_too_much(network, board, amount):
+    for k, images in enumerate(network.isomorphic):
+        for pattern in images:
+            network.weights[k, indexof(pattern, board)] += amount / 8
+    return estimate(network, board)
+
+
+def test_weights_and_what_is_returned_have_marks_of_their_own():
+    for function, right, wrong in (
+        (sums_while_adding, "weights", "returned"),
+        (learns_too_much, "returned", "weights"),
+    ):
+        assert labs.check("hw04.update", function, part=right).passed
+        result = labs.check("hw04.update", function, part=wrong)
+        assert result.status == "failed" and "not the expected" not in result.reason
 
 
 def forgets_the_reward(network, board):
@@ -278,7 +332,7 @@ def test_marks_for_training_are_for_functions_that_train(monkeypatch):
 
 
 def seventh():
-    return labs.planted("7")
+    return planted("7")
 
 
 def test_every_student_gets_three_bugs_with_names_and_curves():

@@ -7,7 +7,7 @@ version of what is not attempted.
 
 from lib2048.course.labs.checks import attempt, check, compiled, hint, require, start, use
 from lib2048.course.labs.hw04 import museum, network_of
-from lib2048.course.labs.hw04.diagnosis import autopsy, check_diagnosis, planted, require_diagnosis
+from lib2048.course.labs.hw04.diagnosis import autopsy, check_diagnosis, require_diagnosis
 from lib2048.course.labs.hw04.performance import require_performance
 from lib2048.course.labs.hw04.program import Step, Tables, at, new_tables, put, slide
 from lib2048.course.labs.hw04.trace import trace
@@ -18,7 +18,7 @@ from lib2048.course.labs.seeds import variant
 
 __all__ = [
     "Checked", "Failed", "Step", "Tables", "Training", "at", "attempt", "autopsy", "check",
-    "check_diagnosis", "compiled", "hint", "museum", "network_of", "new_tables", "planted",
-    "put", "require", "require_diagnosis", "require_performance", "slide", "start", "trace",
+    "check_diagnosis", "compiled", "hint", "museum", "network_of", "new_tables", "put",
+    "require", "require_diagnosis", "require_performance", "slide", "start", "trace",
     "translate", "use", "variant",
 ]  # fmt: skip

@@ -55,10 +55,13 @@ def _in_what(exercise, cases, pairs):
     if None not in parted:
         differ = [{n for n, one, other in parts if not _alike(one, other)} for parts in parted]
         common = set().union(*differ)
-        if len(common) == 1 < len(parted[0]):
-            [name] = common
-            inner = [(one, other) for parts in parted for n, one, other in parts if n == name]
-            return [["place.only", {"part": _name(name)}], *_how(exercise, cases, inner)]
+        names = [name for name, _, _ in parted[0] if name in common]
+        if len(names) == 1 < len(parted[0]):
+            inner = [(one, other) for parts in parted for n, one, other in parts if n in common]
+            return [["place.only", {"part": _name(*names)}], *_how(exercise, cases, inner)]
+        if names and len(names) < len(parted[0]):
+            *first, last = map(_name, names)
+            return [["place.several", {"first": ", ".join(first), "last": last}]]
         return []
     return _how(exercise, cases, pairs)
 

@@ -142,7 +142,7 @@ CHOOSING = {
     "reward_only board": ("network, after", "network, board"),
     "reward_twice": (PAID, f"2 * {PAID}"),
     "weighed": (WORTH, f"0.99 * {WORTH}"),
-    **{f"weighed {share}": (WORTH, f"{share} * {WORTH}") for share in (0.5, 0.9, 1.1)},
+    **{f"weighed {share}": (WORTH, f"{share} * {WORTH}") for share in (0.9, 1.1)},
     "worst": ("-np.inf", "np.inf", "value >", "value <"),
     "starts_at_0": ("-1, -np.inf", "0, 0.0"),
     "none_below_0": ("-np.inf", "0.0"),
@@ -447,7 +447,7 @@ EXERCISES = [
                              f"{EMPTY.format('afterstate')}[-1], 1))"),
             "ends": ("estimate(network, put", "(not boards.is_over(put(afterstate, cell, 1), "
                      "PLAYED)) * estimate(network, put"),
-            "ends_left_out": ("cell) == 0", "cell) == 0 and not boards.is_over("
+            "ends left out": ("cell) == 0", "cell) == 0 and not boards.is_over("
                               "put(afterstate, cell, 1), PLAYED)", "/ empty", "/ max(empty, 1)"),
         },
         slips={

@@ -268,8 +268,9 @@ def _narrow(part, options):
     """Return worths where one action has a reward, and another a value larger by a part of it."""
     rewards = [reward for _, _, reward in options]
     paid, unpaid = int(np.argmax(rewards)), rewards.index(0)
-    worths = [-900.0] * len(options)
-    worths[paid], worths[unpaid] = -40.0, -40.0 - (1 - part) * rewards[paid] / UNIT
+    most = rewards[paid] / UNIT
+    worths = [-900.0 - 3 * most] * len(options)
+    worths[paid], worths[unpaid] = -40.0, -40.0 - (1 - part) * most
     return worths
 
 

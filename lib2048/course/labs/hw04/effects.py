@@ -71,6 +71,8 @@ def close(expected, got):
     """Compare what was computed in float32, in one order or another: up to 0.01 points."""
     if isinstance(expected, dict):
         return expected.keys() == got.keys() and all(close(expected[k], got[k]) for k in expected)
+    if isinstance(expected, tuple):
+        return len(expected) == len(got) and all(map(close, expected, got))
     if expected is None or got is None:
         return expected is got
     return np.shape(expected) == np.shape(got) and bool(

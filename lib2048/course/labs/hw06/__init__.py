@@ -119,12 +119,21 @@ def shared_updates(random):
 
 
 def lives(random):
-    """Return (errors, rate): rates that a float holds exactly, so that a formula may be used."""
-    known = [[1, -1], [-1], [1, 1, -1, -1], [1], [-4, -4], [0, 3, -3], [-5, 1, 1], [1, -1] * 10]
-    drawn = [random.integers(-5, 6, n).tolist() for n in random.integers(2, 7, 8)]
-    scaled = [[error * (1 + CREDIT) for error in life] for life in known + drawn if any(life)]
-    scaled += [[60, -60], [9, -7, 0, -13], [2 * LARGE, -LARGE], [-3 * LARGE, LARGE, LARGE, 5]]
-    return [(life, rate) for life in scaled for rate in (0.5, 0.75, 0.25, 0.0)]
+    """Return (errors, rate): rates that a float holds exactly, so that a formula may be used.
+
+    No answer is so large that a recursion would not reach it.
+    """
+    known = [[1, -1], [-1], [1, 1, -1, -1], [1], [-4, -4], [0, 3, -3], [-5, 1, 1], [1, -1] * 3]
+    drawn = [random.integers(-4, 5, n).tolist() for n in random.integers(2, 6, 8)]
+    scale = 1 + CREDIT // 4
+    some = [[error * scale for error in life] for life in known + drawn if any(life)]
+    some += [[1, -1] * 10, [25, -25], [9, -7, 0, -13]]
+    large = [([3 * LIMIT, -LIMIT * 6 // 10], rate) for rate in (0.5, 0.25)]
+    large.append(([-3 * LIMIT, LIMIT * 9 // 10], 0.25))
+    unlimited = [([340, -120], 0.5), ([-340, 120], 0.25)]
+    return [(life, rate) for life in some for rate in (0.5, 0.75, 0.25, 0.0)] + (
+        large if OWN else unlimited
+    )
 
 
 def empty_tables(random):
@@ -148,9 +157,13 @@ def updated(update, weights, memory, positions, error, rate):
 
 
 def right_update(case, made):
-    """Return (weights, E, A) after an update."""
+    """Return (weights, E, A) after an update; raise Wrong where others than its own changed."""
+    weights, memory, positions = case[:3]
     wrong_if(made["returned"] is not None, "returns")
-    wrong_if(made["positions"] != case[2].tolist(), "positions")
+    wrong_if(made["positions"] != positions.tolist(), "positions")
+    others = np.setdiff1d(np.arange(len(weights)), positions)
+    for name, part in (("weights", weights), ("E", memory[::2]), ("A", memory[1::2])):
+        wrong_if((np.array(made[name]) != part)[others].any(), "elsewhere")
     return made["weights"], made["E"], made["A"]
 
 
@@ -292,11 +305,13 @@ EXERCISES = [
             "memory_later": ("        memory[2 * p] = E + taken\n", "    for p in positions:\n"
                              "        memory[2 * p] += taken\n",
                              LAST, "memory[2 * p + 1] += abs(taken)"),
+            "minus": ("E + taken", "E - taken"),
+            "no_E": ("= E + taken", "= E"),
+            "no_A": ("= A + abs(taken)", "= A"),
             "replaced": ("weights[p] +=", "weights[p] ="),
             "sign": ("rate * own", "-rate * own"),
             "once": ("in positions", "in dict.fromkeys(positions.tolist())"),
             "first_only": (LAST, f"{LAST}\n        break"),
-            "places": ("in positions", "in range(len(positions))"),
             **by_class(
                 {"no_history": (GUARD, "")},
                 {"half_credit below": ("A + START", "A"),
@@ -309,14 +324,12 @@ EXERCISES = [
         },
         slips={
             **_FRIENDS,
+            "places": ("in positions", "in range(len(positions))"),
             "positive only": ("abs(E)", "max(E, 0)"),
             "size of the step": ("own * error", "own * abs(error)"),
             "fresh by all": ("rate * own * error", "(rate * own if A != 0 else 1.0) * error"),
             "no rate": ("rate * own", "own"),
-            "minus": ("E + taken", "E - taken"),
             "squares": ("A + abs(taken)", "A + taken**2"),
-            "only E": ("= A + abs(taken)", "= A"),
-            "only A": ("= E + taken", "= E"),
             "largest": ("A + abs(taken)", "max(A, abs(taken))"),
             "memory by number": ("for p in", "for k, p in enumerate(", "positions:", "positions):",
                                  "[2 * p", "[2 * k"),
