@@ -58,11 +58,11 @@ class _Client(NotebookClient):
 
     async def ask(self, text):
         """Run lines of the grader's, of which no history is kept; return what they hand over."""
-        self.asking, cell = True, new_code_cell(text)
+        self.asking, cell, first = True, new_code_cell(text), self.nb.cells[0]
         try:
             await self.async_execute_cell(cell, 0, store_history=False)
         finally:
-            self.asking = False
+            self.asking, self.nb.cells[0] = False, first  # where nbclient has put ours
         found = [out["data"][HANDED] for out in cell.outputs if HANDED in out.get("data", {})]
         return found[0] if len(found) == 1 and isinstance(found[0], dict) else None
 
