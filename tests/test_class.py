@@ -148,16 +148,17 @@ def test_a_hand_in_of_another_game_is_told_so_in_one_line(tmp_path, refused):
     plain = nbformat.writes(source).replace("0000", "8")
     path = handins.download(tmp_path / "all.zip", [("7.ipynb", own), ("8.ipynb", plain)])
     told = "{}: This notebook of hw01 is for the rules {}, and the class has {}: take the notebook"
-    for mine, who, other in ((game, 8, PLAIN), (PLAIN, 7, game)):
+    rules = rules_of("hw01", game).name
+    for mine, who, other in ((game, 8, PLAIN), (PLAIN, 7, rules)):
         course = tmp_path / str(who)
         course.mkdir()
-        (course / "course.toml").write_text(f'seed = 1\nlab_seed = 2\ngame = "{mine}"\n')
+        (course / "course.toml").write_text(f'seed = 2048\nlab_seed = 2\ngame = "{mine}"\n')
         [problem] = collect(path, course)["problems"]
-        assert problem.startswith(told.format(who, other, mine))
+        assert problem.startswith(told.format(who, other, rules_of("hw01", mine).name))
     (tmp_path / "hw01.ipynb").write_text(own)
     packed = pack("hw01", tmp_path, tmp_path / "7.zip")
-    assert packed.missing[0].startswith(told.format(7, game, PLAIN)[3:])
-    refused(lambda: start("hw01", game), told.format(7, game, PLAIN)[3:])
+    assert packed.missing[0].startswith(told.format(7, rules, PLAIN)[3:])
+    refused(lambda: start("hw01", rules), told.format(7, rules, PLAIN)[3:])
     refused(lambda: generate("hw01", tmp_path / "x", game="2048@9x9"), "9x9")
     assert not (tmp_path / "x").exists()
 
