@@ -297,9 +297,11 @@ def answered(tabled, afterstate, plies, values, table):
 
 def kept(case, found):
     """Return all answers, and how often one board was looked up with one table at most."""
+    before = None
     for answers, most, entries in found:
         wrong_if(None in answers, "no_return")
-        wrong_if(most <= 1 and not entries, "own_cache")
+        wrong_if(most <= 1 and not entries or not most and answers == before, "own_cache")
+        before = answers
     return [each for answers, *_ in found for each in answers], max(most for _, most, _ in found)
 
 
