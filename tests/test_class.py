@@ -77,7 +77,7 @@ def test_the_readme_names_the_wheel_and_the_seed(held):
     name, _ = wheel(held)
     text = held["README.md"].decode()
     assert f'"./{name}[course]"' in text and f"drawn from your class's number, {SEED}." in text
-    assert f"hw04 is `{GAME}`" in text and "{" not in text
+    assert f"this class is `{GAME}`" in text and "{" not in text
 
 
 def test_the_wheel_draws_from_the_classs_seed(held, tmp_path):
