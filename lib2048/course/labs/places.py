@@ -97,8 +97,8 @@ def _how(exercise, cases, pairs):
 
 def _given_back(exercise, cases, pairs):
     """Each answer is one of the arguments, as it was given."""
-    for at, name in enumerate(exercise.parameters):
-        if all(_same_thing(case[at], got) for case, (_, got) in zip(cases, pairs)):
+    for name, *given in zip(exercise.parameters, *cases):
+        if all(_same_thing(one, got) for one, (_, got) in zip(given, pairs)):
             return ["place.given_back", {"argument": name}]
     return None
 
@@ -125,14 +125,13 @@ def _numbers(exercise, cases, pairs):
     right, got = (np.array([float(pair[k]) for pair in pairs]) for k in (0, 1))
     if not (np.isfinite(right).all() and np.isfinite(got).all()):
         return None
-    if len({*right}) > 1 and np.all(right != 0) and _is_one(got / right):
+    if len({*right}) > 1 and np.all(right != 0) and got.any() and _is_one(got / right):
         return ["place.times", {"times": f"{got[0] / right[0]:.4g}"}]
     more = got - right
     if _is_one(more):
         way = "more" if more[0] > 0 else "less"
         return [f"place.{way}", {"by": f"{abs(more[0]):.4g}"}]
-    for at, name in enumerate(exercise.parameters):
-        values = [case[at] for case in cases]
+    for name, *values in zip(exercise.parameters, *cases):
         if all(map(_is_number, values)) and max(values) < 1 << 20:
             for way, sign in (("more", 1), ("less", -1)):
                 if np.allclose(more, sign * np.array(values, float), 1e-4, 1e-6):
@@ -151,7 +150,7 @@ def _is_one(values):
 
 def _order(exercise, cases, pairs):
     """The same entries in another order, or reversed, or another number of them."""
-    if not all(isinstance(x, (list, np.ndarray)) and np.ndim(x) == 1 for p in pairs for x in p):
+    if not all(len(_shape(each)) == 1 for pair in pairs for each in pair):
         return None
     plain = [(list(one), list(other)) for one, other in pairs]
     if all(len(one) != len(other) for one, other in plain):
@@ -167,9 +166,7 @@ def _order(exercise, cases, pairs):
 
 def _entries(exercise, cases, pairs):
     """Only the first, or only the last entry of a list; or so many times each number of a table."""
-    if not all(isinstance(x, (list, np.ndarray)) and len(np.shape(x)) for p in pairs for x in p):
-        return None
-    if any(np.shape(one) != np.shape(other) for one, other in pairs):
+    if not all(_shape(one) and _shape(one) == _shape(other) for one, other in pairs):
         return None
     differ = [
         [k for k, two in enumerate(zip(one, other)) if not _alike(*two)] for one, other in pairs
@@ -178,9 +175,17 @@ def _entries(exercise, cases, pairs):
         if all(found == place(len(one)) and len(one) > 1 for found, (one, _) in zip(differ, pairs)):
             return [f"place.{which}", {}]
     ratios = _ratios(pairs)
-    if ratios is not None and len(ratios) >= FEW and _is_one(ratios):
+    if ratios is not None and len(ratios) >= FEW and ratios.any() and _is_one(ratios):
         return ["place.times", {"times": f"{ratios[0]:.4g}"}]
     return None
+
+
+def _shape(value):
+    """Return the shape of a list or an array, () for anything else, ragged lists among it."""
+    try:
+        return np.shape(value) if isinstance(value, (list, np.ndarray)) else ()
+    except ValueError:
+        return ()
 
 
 def _ratios(pairs):

@@ -313,6 +313,7 @@ def judge_games(case, found):
     _, _, large, count = case
     turns, answer, starts = found["turns"], found["answer"], found["starts"]
     wrong_if(turns[:AGAIN] != found["again"], "own_luck")
+    wrong_if(not turns, "never_asked")
     _check_start(turns, large)
     is_triple = isinstance(answer, tuple) and answer[0]
     _check_turns(turns, [answer[0]] if is_triple else [])
@@ -456,6 +457,7 @@ GAMES = {
     "score last": ("score + reward", "reward"),
     "score_tiles": ("return board, score", "return board, sum(map(sum, board))"),
     "score_half": ("score + reward", "score + reward // 2"),
+    "never_asked": (LEGAL, "while not (legal := legal_actions(board))"),
     "no_triple": ("return board, score, actions", "return board, score"),
     "actions": ("initial(rng), 0, 0", "initial(rng), 0, 2"),
 }
