@@ -1,5 +1,6 @@
 """Checks of labs: what they say of right, missing and wrong answers, whatever these do."""
 
+import re
 import textwrap
 
 import handins
@@ -246,6 +247,31 @@ def test_no_seed_lets_a_known_wrong_answer_pass_and_the_same_parts_see_it(exerci
     for name in exercise.wrong:
         seen = [one.seen(name) for one in tried]
         assert seen[0] and all(parts == seen[0] for parts in seen), name
+
+
+WHERE = [  # what is changed in the right answer, and what is said behind "not the expected one"
+    ("hw01.slide", ("sum(rewards)", "sum(rewards) + 1"), "Only `reward` differs .* larger .* by 1"),
+    ("hw01.legal_actions", ("return [", "return [9] + ["), "It has more entries than it should"),
+    ("hw04.indexof", ("return index", "return 3 * index"), "it is 3 times the right answer"),
+    ("hw05.horizon", ("return h", "return h if lam < 0.5 else 0"), "only where `lam` is 0.5"),
+    ("hw08.expected", ("/ len(empty)", "/ len(empty) + np.random.random()"), "Called again with"),
+    ("hw02.get_cell", ("return", "return board  #"), "It is `board`, just as it was given"),
+]
+
+
+@pytest.mark.parametrize("name, edits, words", WHERE, ids=lambda value: str(value)[:20])
+def test_an_answer_without_a_cause_is_told_where_it_differs(name, edits, words):
+    result = handins.check_changed(name, edits)
+    assert re.match(f"The answer is not the expected one. (.*){words}", result.reason), result
+
+
+def test_two_mistakes_at_once_are_told_and_not_for_an_answer_that_never_changes():
+    two, mistakes = ("discounted", "whole_step"), find("hw03.q_update").mistakes
+    result = handins.check_changed("hw03.q_update", [*mistakes[two[0]], *mistakes[two[1]]])
+    told = [say(f"hw03.q_update.{name}") for name in two]
+    assert result.reason.startswith(say("labs.two")) and all(one in result.reason for one in told)
+    nothing = handins.check_changed("hw02.slide", ("reward += table[1, row]", "reward += 0"))
+    assert "the same for all cases" in nothing.reason and say("labs.two") not in nothing.reason
 
 
 PARTS = [  # a mistake, the part of its exercise that sees it, and those that do not

@@ -28,6 +28,8 @@ from lib2048.game.board import to_tiles
 
 SIDE = "lib2048.course.labs.answering"
 NEARLY_ALL = 0.9  # of the cases: so many a cause has to explain
+# An answer that never changes, or always does, is none of two mistakes, though two may give it.
+UNCAUSED = {"place.constant", "place.from_call_to_call"}
 NOT_WRITTEN = "NotImplementedError"
 
 
@@ -191,18 +193,18 @@ class _Judged:
         raised = failed.key in ("labs.raised", "labs.raised_line")
         if failed.key != "labs.different" and not raised:
             return failed
-        causes = self._cause(answers, wrong)
-        if causes or (not raised and (causes := self._causes(answers))):
-            keys = [self.exercise.message(name) for name in causes]
-            failed.key, failed.words = keys[0], {}
-            failed.places = [[key, {}] for key in keys[1:]]
+        if (cause := self._cause(answers, wrong)) is not None:
+            failed.key, failed.words = self.exercise.message(cause), {}
         elif not raised:
             failed.places = self._places(answers, wrong)
+            if not UNCAUSED & {key for key, _ in failed.places} and (two := self._two(answers)):
+                failed.key = "labs.two"
+                failed.places = [[self.exercise.message(name), {}] for name in two]
         return failed
 
     def _cause(self, answers, wrong):
-        """Return the typical mistake that explains nearly all answers, in a list."""
-        best, found = NEARLY_ALL * len(answers), []
+        """Return the typical mistake that explains nearly all answers, None for none."""
+        best, found = NEARLY_ALL * len(answers), None
         for name in self.exercise.mistakes:
             agree = [
                 same(self.exercise, self.trial.made(pick, name), answer, self.part)
@@ -210,12 +212,12 @@ class _Judged:
             ]
             explained = sum(agree[at] for at in wrong)
             if sum(agree) >= best and explained >= NEARLY_ALL * len(wrong):
-                if sum(agree) > best or not found:
-                    best, found = sum(agree), [name]
+                if sum(agree) > best or found is None:
+                    best, found = sum(agree), name
         return found
 
-    def _causes(self, answers):
-        """Return two typical mistakes that together explain all answers."""
+    def _two(self, answers):
+        """Return two typical mistakes that together explain all answers, [] for none."""
         if len(self.exercise.edits) < 2:
             return []
         message = self.about | {"picks": self.picks, "part": self.part}

@@ -120,7 +120,7 @@ def _constant(exercise, cases, pairs):
 
 def _numbers(exercise, cases, pairs):
     """So many times the right number, or so much more, or more by an argument."""
-    if len(pairs) < FEW or not all(_is_number(n) for pair in pairs for n in pair):
+    if len(pairs) < FEW or not all(_is_amount(n) for pair in pairs for n in pair):
         return None
     right, got = (np.array([float(pair[k]) for pair in pairs]) for k in (0, 1))
     if not (np.isfinite(right).all() and np.isfinite(got).all()):
@@ -138,6 +138,11 @@ def _numbers(exercise, cases, pairs):
                     return [f"place.{way}", {"by": f"`{name}`"}]
     ways = {"large": np.all(more > 0), "small": np.all(more < 0)}
     return next(([f"place.too_{way}", {}] for way, so in ways.items() if so), None)
+
+
+def _is_amount(value):
+    """Say whether a value is a number that measures something: a packed board is none."""
+    return _is_number(value) and not isinstance(value, np.uint64)
 
 
 def _is_number(value):

@@ -306,6 +306,7 @@ EXERCISES = [
                              "        memory[2 * p] += taken\n",
                              LAST, "memory[2 * p + 1] += abs(taken)"),
             "minus": ("E + taken", "E - taken"),
+            "exchanged": ("memory[2 * p], memory[2 * p + 1]", "memory[2 * p + 1], memory[2 * p]"),
             "no_E": ("= E + taken", "= E"),
             "no_A": ("= A + abs(taken)", "= A"),
             "replaced": ("weights[p] +=", "weights[p] ="),

@@ -445,6 +445,7 @@ EXERCISES = [
                           "abs(E[key])", "abs(E.get(key, AWAKE))"),
             "own_say": (REMEMBERS, "", "    own =", f"{REMEMBERS}    own ="),
             "no_own_rate": ("rate * own", "rate"),
+            "away": ("V[key] += rate", "V[key] -= rate"),
             "no_bars": ("abs(E[key])", "E[key]"),
             "E_is_0": ("if A.get", "if E.get"),
             "fresh_zero": ("else 1", "else 0"),
