@@ -4,6 +4,7 @@ Each is the lab's program with a little of its text changed.  tools/record_hw04.
 curves in data/curves/hw04_bugs.csv; appendix A6 shows them, and hw04's autopsy draws from them.
 """
 
+from functools import cache
 from types import SimpleNamespace
 
 from numba.extending import register_jitable
@@ -14,11 +15,13 @@ from lib2048.networks.names import parse_network
 
 NETWORK = "4x6"
 FUNCTIONS = ("indexof", "estimate", "update", "select_best_move", "update_episode")
-# The cells of each image in rising order, as a set of cells would give them.
-SORTED = tuple(
-    tuple(tuple(sorted(image)) for image in images)
-    for images in program.isomorphic(parse_network(NETWORK))
-)
+
+
+@cache  # a kernel turns the boards: nothing compiles when this module is imported
+def in_rising_order():
+    """Return the cells of each image in rising order, as a set of cells would give them."""
+    networks = program.isomorphic(parse_network(NETWORK))
+    return tuple(tuple(tuple(sorted(image)) for image in images) for images in networks)
 
 
 @register_jitable
@@ -63,7 +66,7 @@ IMAGES = "pattern in images:"
 LEARNS = "target = path[t].reward / UNIT + update("
 OLD = "error = target - estimate(network, path[t].afterstate)"
 PAID = OLD.replace("target -", "path[t].reward / UNIT + target -")
-HELPERS = {"SORTED": SORTED, "sampled": sampled, "slide_once": slide_once}
+HELPERS = {"sampled": sampled, "slide_once": slide_once}
 # {mistake: {function: (old, new, …)}}, in the text of the functions in `program`.
 MISTAKES = {
     "none": {},
@@ -140,8 +143,8 @@ def made(bug):
     Returns:
         A namespace: a function for each name in `FUNCTIONS`, and the game's name, `game`.
     """
-    found = {}
+    found, helpers = {}, HELPERS | {"SORTED": in_rising_order()}
     for name in FUNCTIONS:
         edits = MISTAKES[bug].get(name, ())
-        found[name] = changed(getattr(program, name), *edits, **HELPERS, **found)
+        found[name] = changed(getattr(program, name), *edits, **helpers, **found)
     return SimpleNamespace(game=GAMES.get(bug, program.PLAYED.name), **found)
