@@ -118,10 +118,16 @@ def test_an_odd_function_is_named_with_its_reason(monkeypatch, function, words):
         labs.require("hw01.slide_row", function, seed=2048)
 
 
+def in_another_order(row):
+    return spec.slide_row(row)[::-1]
+
+
 def test_a_wrong_type_is_shown():
     result = labs.check("hw01.slide_row", returns_a_tuple)
     assert result.status == "failed" and "a tuple of" in result.reason
-    assert "should return a list" in result.reason
+    assert "should be a list" in result.reason
+    result = labs.check("hw01.slide_row", in_another_order)
+    assert "Of the 2 things that `slide_row` returned, number 1 is an int" in result.reason
 
 
 def test_not_attempted_is_no_failure_and_no_pass():
