@@ -264,8 +264,11 @@ def of_spawns(case):
 
 def of_actions(case):
     """Return by what the case of a state may be told from others."""
-    legal = 0 < len(afterstates(case[0])) < 4
-    return of_values(case) | {"yes some actions are legal, and some are not": legal}
+    legal = len(afterstates(case[0]))
+    return of_values(case) | {
+        "yes some actions are legal, and some are not": 0 < legal < 4,
+        "yes the game is over": not legal,
+    }
 
 
 def of_questions(case):
@@ -287,7 +290,8 @@ def asked(case):
     """Say in words what is asked of one table, and of what values."""
     _, plies, values, _ = case
     each = "; then, with another table, ".join(map(repr, values))
-    return {"asked in turn": f"for {' and '.join(map(str, plies))} plies", "values": each}
+    *first, last = map(str, plies)
+    return {"asked in turn": f"for {', '.join(first)} and {last} plies", "values": each}
 
 
 def first_choice(case, action):
@@ -354,9 +358,15 @@ OF_BEST = {  # mistakes in the max layer
     "dead_value": ("default=DEAD", "default=value(state)"),
     "action": (f"{PAYS} for _, after", f"({PAYS}, action) for action, after",
                "default=DEAD)", "default=(0, DEAD))[1]"),
+    "action first": (f"{PAYS} for _, after", f"({PAYS}, action) for action, after",
+                     "default=DEAD)", "key=lambda two: two[0], default=(0, DEAD))[1]"),
+    "action none": (f"{PAYS} for _, after", f"({PAYS}, action) for action, after",
+                    "default=DEAD)", "key=lambda two: two[0], default=(0, None))[1]"),
     "order": ("_, after, reward", "_, reward, after"),
     "order first": ("_, after, reward", "after, _, reward"),
     "order last": ("_, after, reward", "reward, after, _"),
+    "order turned": ("_, after, reward", "reward, _, after"),
+    "order shifted": ("_, after, reward", "after, reward, _"),
     "apart": (f"max(({PAYS} {LEGAL}), default=DEAD)",
               f"(max((reward {LEGAL}), default=DEAD) + max((value(after) {LEGAL}), default=0))"),
     "stuck": (LEGAL, SLID),
@@ -372,6 +382,8 @@ OF_BEST = {  # mistakes in the max layer
                         "default=DEAD)", "key=lambda two: two[0], default=(0, DEAD)))"),
     "by_value first": (f"max(({PAYS}", "sum(max(((value(after), reward)",
                        "default=DEAD)", "key=lambda two: two[0], default=(0, DEAD)))"),
+    **{f"starts_high {n}": ("max((", f"max({n}, max((", "default=DEAD)", f"default={n}))")
+       for n in (-1, -100, -1000, -10_000)},
     "worst": ("max((", "min(("),
     "not_all": ("max((", "next((", "default=DEAD", "DEAD"),
     "not_all but_first": ("afterstates(state)", "afterstates(state)[1:]"),
@@ -382,7 +394,9 @@ OF_BEST = {  # mistakes in the max layer
 # What else a dead end is often worth: in other classes, to who punishes it, to who wants no max.
 POINTS = sorted({0, 1, -1, -10, -1000, -10_000, *seeds.RULES["hw08"]["dead"][1]} - {DEAD})
 FEW = sorted({0, -1, -10, -1000} - {DEAD})
-HUGE = "-3.4e38", "-1e6", "-1e9", "-1e18", "-1.7976931348623157e308"  # the first as in the lab
+# What is taken for less than any number, in the lab (the first) and elsewhere.
+HUGE = ("-3.4e38", "-1e6", "-999999", "-1e9", "-1e10", "-1e18", "-2.0**63", "-1e300",
+        "-1.7976931348623157e308")  # fmt: skip
 OF_DEAD = {f"lowest {n}": changed(best, "default=DEAD", f"default={n}") for n in HUGE} | {
     f"dead {n}": changed(best, "default=DEAD", f"default={n}") for n in POINTS
 }
@@ -429,6 +443,8 @@ def _inside(truth, **names):
     }
 
 
+LEAF = "expected(after, value)", "value(after)"
+_from_0 = changed(best, *OF_BEST["starts_at_0"])
 _infinite = changed(best, *OF_BEST["dead_end"])
 _lowest = changed(best, *OF_BEST["lowest"])
 _printed = OF_DEAD[f"lowest {HUGE[0]}"]  # what the lab prints for the lowest number of 32 bits
@@ -478,8 +494,8 @@ EXERCISES = [
         mistakes={
             "no_last_max": ("    return expected(\n", "    if plies == 1:\n        return "
                             "expected(afterstate, value)\n    return expected(\n"),
-            "no_chance": lambda a, plies, value: (
-                best(a, lambda after: ahead(after, plies - 1, value)) if plies else value(a)),
+            "no_chance": ("expected(", "(lambda board, worth: worth(board))("),
+            "same_board": ("ahead(after,", "ahead(afterstate,"),
             "too_deep": lambda a, plies, value: ahead(a, plies + 1, value),
             "too_short": lambda a, plies, value: ahead(a, max(plies - 1, 0), value),
             "one_ply": lambda a, plies, value: ahead(a, min(plies, 1), value),
@@ -492,8 +508,8 @@ EXERCISES = [
             "exchanged": ("expected(\n        afterstate, lambda state: best(state, lambda after:",
                           "best(\n        afterstate, lambda after: expected(after, lambda after:"),
             "no_mean": ("expected(", "best("),
-            "added": ("return expected(", "return value(afterstate) + expected("),
-            "added below": ("lambda after: ", "lambda after: value(after) + "),
+            "added above": ("return expected(", "return value(afterstate) + expected("),
+            "added": ("lambda after: ", "lambda after: value(after) + "),
             "leaf_0": ("return value(afterstate)", "return 0.0"),
         } | _inside(
             ahead,
@@ -553,10 +569,10 @@ EXERCISES = [
         mistakes={
             "dead_end": ("best(", "_lowest("),
             "infinite": ("best(", "_infinite("),
-            "afterstates": ("expected(after, value)", "value(after)"),
+            "afterstates": LEAF,
             "dead_end printed": ("best(", "_printed("),
-            "both": ("best(", "_lowest(", "expected(after, value)", "value(after)"),
-            "both printed": ("best(", "_printed(", "expected(after, value)", "value(after)"),
+            "both": ("best(", "_lowest(", *LEAF),
+            "both printed": ("best(", "_printed(", *LEAF),
             "dead_value": ("best(state, lambda after: expected(after, value))",
                            "(best(state, lambda after: expected(after, value)) "
                            "if afterstates(state) else value(state))"),
@@ -565,6 +581,8 @@ EXERCISES = [
             "of_states": ("expected(after, value)", "value(state)"),
         } | {f"dead_points {n}": changed(deeper, best=OF_DEAD[f"dead {n}"]) for n in FEW}
         | {f"dead_end {n}": changed(deeper, best=OF_DEAD[f"lowest {n}"]) for n in HUGE[1:]}
+        | {f"both {n}": changed(deeper, *LEAF, best=OF_DEAD[f"lowest {n}"]) for n in HUGE[1:]}
+        | {"afterstates from_0": changed(deeper, *LEAF, best=_from_0)}
         | _inside(
             deeper,
             best=("no_reward", "reward_only", "reward_twice", "discounted", "starts_at_0", "mean",
