@@ -148,6 +148,10 @@ CORNERS = [[0, 4, 8, 16], [4, 8, 16, 32], [8, 16, 32, 64], [16, 32, 64, 0]]
 LARGE = [[0, 4, 2, 4], [4, 2, 4, 2], [2, 4, 2, 4], [4, 2, 32768, 32768]]  # its last cell is full
 TIED = [[8, 2, 32, 16], [16, 4, 8, 2], [2, 32, 8, 4], [32, 4, 64, 16]]  # as in the notebook
 SEVERAL = [[2, 2, 4, 4], [8, 8, 16, 16], [2, 4, 8, 16], [4, 8, 16, 8]]  # pays more one way
+PAIRS = [  # by OWN to pay twice is another choice, and to count 0.9 of what follows is not
+    [[0] * 4, [0, 8, 0, 0], [0, 0, 4, 8], [0, 0, 0, 8]],
+    [[0] * 4, [0] * 4, [4, 8, 8, 0], [0, 0, 0, 8]],
+]
 STUCK = [[2, 4, 2, 0], [0] * 4, [0] * 4, [0] * 4]  # OWN says more of it than of what follows
 WAYS = [  # by OWN the first action is best, and the last; a larger reward or value is not
     STUCK, SEVERAL,
@@ -208,7 +212,7 @@ def depths(random):
 def choices(random):
     """Return states with a depth; no two boards are worth the same, so there are few ties."""
     cases = [*_known(OVER, 1, OWN), *_known(OVER[:1], 2, FIFTY)]
-    cases += [*_known([STUCK], 1, OWN), *_known([STUCK], 1, LEVEL)]
+    cases += [*_known([STUCK, *PAIRS], 1, OWN), *_known([STUCK], 1, LEVEL)]
     for plies in (1, 2):
         cases += [case for value in (FIFTY, FAR) for case in _known([TIED], plies, value)]
         cases += _known([SEVERAL], plies, LEVEL)
