@@ -224,6 +224,7 @@ def _new_tile(before, after, tiles=(2, 4)):
 MOST_TURNS = 2000  # of a game by one of these players; they have some 150 to 500
 AGAIN = 20  # turns that are played twice
 STARTS = 300  # of games that are begun
+SECONDS = 60  # of these, that have a second turn
 LARGE = min(128, LARGEST // 8)  # so many times its size has a tile of the game with large tiles
 
 
@@ -265,7 +266,9 @@ def played(play, choose, seed, large, starts):
         rng = luck.Random(seed)
         turns, answer = _game(play, choose, rng, MOST_TURNS)
         again, _ = _game(play, choose, luck.Random(seed), AGAIN)
-    starts = [_game(play, choose, luck.Random(seed + k), 1)[0] for k in range(starts)]
+    starts = [
+        _game(play, choose, luck.Random(seed + k), 1 + (k < SECONDS))[0] for k in range(starts)
+    ]
     is_triple = isinstance(answer, tuple) and len(answer) == 3 and _plain(answer[0])
     answer = (_plain(answer[0]), *answer[1:]) if is_triple else _short(answer)
     untouched = rng.getstate() == luck.Random(seed).getstate()
@@ -278,6 +281,8 @@ def _short(value):
     if type(value) is tuple:
         return f"({', '.join(map(_short, value))})"
     is_board = isinstance(value, list) and value and all(isinstance(row, list) for row in value)
+    if type(value) is list and not is_board:
+        return f"[{', '.join(map(_short, value[:20]))}]"
     return "a board" if is_board else text_of(value)[:60]
 
 
@@ -344,7 +349,8 @@ def judge_games(case, found):
     wrong_if(not is_triple, "no_triple", got=str(answer))
     _check_answer(turns, *answer)
     if count:
-        _check_starts([board for start in starts for board, *_ in start])
+        _check_starts([start[0][0] for start in starts if start])
+        _check_seconds([start[:2] for start in starts if len(start) > 1])
 
 
 def _check_start(turns, large):
@@ -383,6 +389,19 @@ def _check_turns(turns, last=()):
             raise Wrong("turn", {"board": drawn, "after": _drawn(after)})
 
 
+def _check_seconds(starts):
+    """Raise Wrong where the tile after the first turn comes into the same cell again and again."""
+    found = Counter()
+    for (board, _, action), (after, *_) in starts:
+        if _one_tile_more(slid := slide(board, action)[0], after):
+            cells = spec.empty_cells(slid)
+            [at] = [at for at, (r, c) in enumerate(cells) if after[r][c]]
+            found[len(cells), at] += 1
+    for (cells, _), most in found.items():
+        count = sum(n for (others, _), n in found.items() if others == cells)
+        wrong_if(is_off(most, count, 1 / cells), "turn_cells", most=most, count=count)
+
+
 def _drawn(board):
     """Write a board in one line: 2 · · 4 / …"""
     return " / ".join(" ".join(str(tile or "·") for tile in row) for row in board)
@@ -400,6 +419,8 @@ def _check_answer(turns, last, score, actions):
     """Raise Wrong where a last board, a score and a number of actions are not those of turns."""
     rewards = sum(slide(board, action)[1] for board, _, action in turns)
     wrong_if(legal_actions(last), "not_over", board=_drawn(last))
+    got = _short((last, score, actions))
+    wrong_if((score, actions) == (len(turns), rewards), "no_triple", got=got)
     wrong_if(score == sum(map(sum, last)) != rewards, "score_tiles")
     wrong_if(score == rewards / 2, "score_half")
     wrong_if(score != rewards, "score", score=_short(score), right=rewards)
@@ -512,9 +533,11 @@ GAMES = {
     "score_half": ("score + reward", "score + reward // 2"),
     "never_asked": (LEGAL, "while not (legal := legal_actions(board))"),
     "no_luck": ("    board, score, actions = i", f"    {OWN}\n    board, score, actions = i"),
+    "turn_cells": ("spawn(afterstate, rng)", "spawn(afterstate, __import__('random').Random(1))"),
     "no_board swapped": (ASKED, "choose(legal, board)"),
     "last_afterstate": ("return board,", "return afterstate,"),
     "no_triple": ("return board, score, actions", "return board, score"),
+    "no_triple exchanged": ("return board, score, actions", "return board, actions, score"),
     "no_triple order": ("return board, score,", "return score, board,"),
     "actions": ("initial(rng), 0, 0", "initial(rng), 0, 2"),
 }
@@ -534,6 +557,7 @@ EXERCISES = [
             "squared tile": (PAIR, "tile *= tiles.pop(0)"),
             "dropped": (PAIR, "tiles.pop(0)", "reward += tile", "reward += 2 * tile"),
             "dropped old_tile": (PAIR, "tiles.pop(0)"),
+            "dropped unpaid": (PAIR, "tiles.pop(0)", "reward += tile", "reward += 0"),
             "dropped both": (PAIR, PAIR, "reward += tile", "reward += tile\n            continue"),
             "last_lost": ("while tiles", "while tiles[1:]"),
             "returns_early": ("new.append(tile)", "new.append(tile)\n        break"),
@@ -592,6 +616,7 @@ EXERCISES = [
             "reward_only neighbours": _neighbours,
             "illegal": ("[0] != board", "[0] == board"),
             "from_one": ("return [action", "return [action + 1"),
+            "from_one up": ("range(4)", "range(1, 5)", "(board, action)", "(board, action % 4)"),
             "from_one range": (
                 "range(4)", "range(1, 5)", "slide(board, action)", "slide(board, min(action, 3))"
             ),
