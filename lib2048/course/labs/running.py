@@ -18,7 +18,7 @@ from nbformat.v4 import new_code_cell, new_output
 
 from lib2048.course.labs.inside import HANDED
 from lib2048.course.labs.messages import say
-from lib2048.course.labs.notebook import AS_HANDED_IN
+from lib2048.course.labs.notebook import AS_HANDED_IN, called
 
 CELL_SECONDS = 20  # no cell takes longer, unless its lab says so
 ALL_SECONDS = 60  # nor do all cells together, beyond what single cells are granted
@@ -129,7 +129,7 @@ async def run(notebook, folder, environment, limits, first, asks, again, last):
                 handed[name] = handed[name] if again(name, later) else later
             return [], handed, await client.ask(last)
         except (CellTimeoutError, DeadKernelError) as error:
-            note = _ended(notebook.cells[cells[at]], error, at + 1, limits, end)
+            note = _ended(notebook.cells[cells[at]], error, limits, end)
             not_run([notebook.cells[m] for m in cells[at + 1 :]])
             return [note], handed, None
 
@@ -170,7 +170,7 @@ async def _kernel(client, environment):
                     child.kill()
 
 
-def _ended(cell, error, number, limits, end):
+def _ended(cell, error, limits, end):
     """Write into a cell why it was the last, and return a note."""
     if isinstance(error, DeadKernelError):
         key, words = "grading.died", {}
@@ -178,16 +178,16 @@ def _ended(cell, error, number, limits, end):
         key, words = "grading.too_long", {"seconds": round(limits.total)}
     else:
         key, words = "grading.cell_too_long", {"seconds": round(limits.of(cell))}
-    note = say(key, number=number, **words)
+    note = say(key, where=called(cell.source), **words)
     cell.outputs.append(_error(type(error).__name__, note))
     return note
 
 
-def not_run(cells):
+def not_run(cells, why="not_run"):
     """Write into code cells that they did not run, which leaves graded ones without marks."""
     for cell in cells:
         if cell.cell_type == "code":
-            cell.outputs = [_error(NOT_RUN, say("grading.not_run"))]
+            cell.outputs = [_error(NOT_RUN, say(f"grading.{why}"))]
 
 
 def _error(name, text):
