@@ -81,7 +81,7 @@ LOST = {  # what each loses of the full marks
     "101": [], "102": list(AUTOMATIC), "103": ["slide_row-merges"],
     "104": ["slide-columns", "spawn-test"],
     "105": ["legal_actions-test", "spawn-test", "play-test"],
-    "106": ["slide-rows", "slide-columns", "legal_actions-test", "spawn-test", "play-test"],
+    "106": ["slide-rows", "slide-columns"],
     "107": list(AUTOMATIC), "108": list(AUTOMATIC), "109": [],
 }  # fmt: skip
 
@@ -151,13 +151,14 @@ def test_predictions_need_a_person_and_what_is_untouched_none(grades):
     for name in ("prediction (2)", "who-scores-more (2)"):
         assert grades["Participant 101"][name] == "needs a person"
         assert grades["Participant 102"][name] == "0"
+        assert all(grades[f"Participant {n}"][name] == "needs a person" for n in (107, 108))
     assert grades["Participant 101"]["Grade"] == ""
     assert grades["Participant 102"]["Grade"] == "0" and grades["Participant 102"]["Of"] == "20"
 
 
 NOTES = {
     "101": "",
-    "102": "",
+    "102": "Nothing of it was attempted. Test cells were changed",
     "103": "hw01.slide was checked with the library's version of slide_row",
     "104": "hw01.legal_actions was checked with the library's version of slide.",
     "105": "ended the kernel",
@@ -468,6 +469,50 @@ def test_tests_that_are_lost_stand_at_the_end_and_lost_answers_are_for_a_person(
     back = found.cells[-2]
     assert back.source.startswith("check(") and back.metadata.nbgrader.points == 2
     assert "lost" in found.cells[-3].source
+
+
+def answer_elsewhere(kind):
+    """Return a right hand-in without answers in their cells, and one that stands elsewhere."""
+    notebook = handins.filled()
+    for name in ("prediction", "who-scores-more"):
+        handins.cell(notebook, name)["source"] = "YOUR ANSWER HERE"
+    at = [handins.grade_id(cell) for cell in notebook["cells"]].index("prediction")
+    mine = {"cell_type": "markdown", "metadata": {}, "id": "x", "source": "I say: snake."}
+    if kind == "question":
+        notebook["cells"][at - 1]["source"] = "I say: snake."
+    elif kind != "none":
+        code = {"cell_type": "code", "outputs": [], "execution_count": None}
+        texts = {"comment": "# I say: snake.", "code": "I say: snake."}
+        text = texts.get(kind, mine["source"])
+        one = mine | {"source": text} | (code if kind in texts else {})
+        notebook["cells"].insert(at + 1, one)
+    return notebook
+
+
+@pytest.mark.parametrize("kind", ["new cell", "question", "code", "comment", "none"])
+def test_an_answer_that_may_stand_elsewhere_is_for_a_person(full, kind):
+    found, [note] = restored(answer_elsewhere(kind), full, "hw01")
+    answers = [
+        cell.source
+        for cell in found.cells
+        if cell.metadata.get("nbgrader", {}).get("solution") and cell.cell_type == "markdown"
+    ]
+    if kind == "none":
+        assert note == "Not attempted: prediction, who-scores-more."
+        assert answers == ["YOUR ANSWER HERE"] * 2
+    else:
+        assert "look for it: prediction, who-scores-more. Look at the cell that begins" in note
+        assert "I say: snake." in note and all("Look for the answer" in text for text in answers)
+
+
+def test_what_was_not_attempted_or_changed_is_noted(full):
+    assert restored(handins.untouched(), full, "hw01")[1] == ["Nothing of it was attempted."]
+    notebook = handins.untouched()
+    handins.cell(notebook, "slide_row")["source"] = "def slide_row(row):\n    return row, 0"
+    handins.cell(notebook, "slide-rows")["source"] = "pass"
+    first, second = restored(notebook, full, "hw01")[1]
+    assert first.startswith("Not attempted: slide, legal_actions") and "prediction" in first
+    assert second.endswith("given out: slide-rows.")
 
 
 def bare(notebook):

@@ -55,6 +55,12 @@ def test_what_is_not_attempted():
     assert functions == ["slide_row", "slide", "legal_actions", "spawn", "play"]
     assert answers == ["prediction", "who-scores-more"]
     assert not_attempted(handins.solution()) == ([], [])
+    doubled, mine = handins.untouched(), handins.filled(prediction="Snake, since it waits.")
+    right = [handins.cell(mine, name) for name in ("slide_row", "prediction")]
+    own = handins.cell(mine, "play") | {"metadata": {}}
+    doubled["cells"] = [*right, *doubled["cells"], own]
+    functions, answers = not_attempted(doubled)
+    assert functions == ["slide", "legal_actions", "spawn"] and answers == ["who-scores-more"]
 
 
 # ---------------------------------------------------------------- pack
@@ -111,7 +117,7 @@ def lost(kind):
 LOST = {
     "notes": "Your editor has dropped",
     "check": "not in the notebook any more: hw01.slide (rows).",
-    "syntax": "Code cell 3 does not run (SyntaxError: invalid syntax, line 2)",
+    "syntax": "the cell that defines `slide_row` (SyntaxError: invalid syntax, line 2)",
     "function": "No cell defines: slide_row.",
 }
 

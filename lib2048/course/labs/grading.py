@@ -274,12 +274,12 @@ class _Grading:
         return notebook
 
     def nothing(self):
-        """Return the notebook of a hand-in that cannot be read: nothing of it ran."""
+        """Return the notebook of a hand-in that cannot be read, of which a person decides."""
         from lib2048.course.labs.restoring import restored
         from lib2048.course.labs.running import not_run
 
         notebook, _ = restored({"cells": []}, self.full, self.lab)
-        not_run(notebook.cells)
+        not_run(notebook.cells, "not_taken")
         return notebook
 
     def write(self, one, notebook, done, notes):

@@ -227,13 +227,13 @@ def _words(tree):
 
 
 def of_cells(cells):
-    """Return notes on a student's code cells, a list; cells: [(number, text), …]."""
-    trees = [(number, _tree(plain_python(text))) for number, text in cells]
+    """Return notes on a student's code cells, a list; cells: [(what it is called, text), …]."""
+    trees = [(where, _tree(plain_python(text))) for where, text in cells]
     bound, notes = {}, []
     for _, tree in trees:
         bound |= _imported(tree)
-    for number, tree in trees:
-        words, where = _words(tree), say("grading.look_cell", number=number)
+    for where, tree in trees:
+        words = _words(tree)
         found = {
             "look_odd": _odd_in_cell(tree, words),
             "look_silences": words & SILENCING,

@@ -121,7 +121,8 @@ def _line(column, form, row):
     totals, who = (row.total(False), row.total(True)), row.hand_in
     line = {column: form.format(who.student), "Name": who.name, "Number": who.number}
     line |= {"Late": "yes" if who.late else "no"} | by_checks | {"By checks": said(totals[0])}
-    line |= by_person | {"Grade": "" if None in totals else f"{sum(totals):g}"}
+    open = row.graded.failed or None in totals  # a person decides, not a silent 0
+    line |= by_person | {"Grade": "" if open else f"{sum(totals):g}"}
     line |= {"Of": f"{sum(mark.most for mark in row.marks):g}", "Note": "; ".join(row.graded.notes)}
     return line
 

@@ -138,19 +138,36 @@ def plain_python(text):
 
 
 def broken_cells(notebook):
-    """Yield (number of the code cell, its cell, the error in words) of cells that are no Python."""
-    codes = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
-    for number, cell in enumerate(codes, 1):
+    """Yield (text of a code cell, the error in words) of cells that are no Python."""
+    for cell in notebook["cells"]:
         try:
-            ast.parse(plain_python(source(cell)))
+            if cell["cell_type"] == "code":
+                ast.parse(plain_python(source(cell)))
         except SyntaxError as error:
-            yield (
-                number,
-                cell,
-                one_line(f"{type(error).__name__}: {error.msg}, line {error.lineno}"),
-            )
+            where = f"{error.msg}, line {error.lineno}"
+            yield source(cell), one_line(f"{type(error).__name__}: {where}")
         except (ValueError, RecursionError, MemoryError) as error:
-            yield number, cell, one_line(f"{type(error).__name__}: {error}")
+            yield source(cell), one_line(f"{type(error).__name__}: {error}")
+
+
+def called(text):
+    """Say which cell it is that holds a text: by the function that it defines, or its first line.
+
+    Numbers of cells are shown nowhere in a notebook that has not run.
+    """
+    if names := defined_in(text):
+        return say("hand_in.cell_of", name=names[0][:MOST_NAME])
+    line = next(filter(None, map(str.strip, text.split("\n"))), "")
+    return say("hand_in.cell_line", line=one_line(line)[:MOST_NAME])
+
+
+def is_prose(text):
+    """Say whether a code cell's text is none of code: words that are no Python, or comments."""
+    try:
+        body = ast.parse(plain_python(text)).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return not defined_in(text)
+    return all(isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) for node in body)
 
 
 def defined_in(text):
@@ -159,23 +176,34 @@ def defined_in(text):
 
 
 def not_attempted(notebook):
-    """Return the names of the cells that are as they were given out: (functions, answers)."""
-    names = ([], [])
+    """Return the names of the cells that are as they were given out: (functions, answers).
+
+    Of cells with one name it is enough that something was done in one; and a function may be
+    defined in a cell of the student's own.
+    """
+    left, done, defined = ({}, {}), set(), set()
     for cell in notebook["cells"]:
-        mine = grading(cell)
-        if not mine.get("solution"):
-            continue
-        if NOT_ATTEMPTED in source(cell) and cell["cell_type"] == "code":
-            names[0].append(mine.get("grade_id"))
-        elif source(cell).strip() == NO_ANSWER:
-            names[1].append(mine.get("grade_id"))
-    return names
+        mine, text, is_code = grading(cell), source(cell), cell["cell_type"] == "code"
+        if is_left(cell):
+            left[not is_code].update({mine.get("grade_id"): text} if mine.get("solution") else {})
+        else:
+            done.add(mine.get("grade_id"))
+            defined.update(defined_in(text) if is_code else ())
+    functions, answers = ([name for name in names if name not in done] for names in left)
+    return [n for n in functions if defined.isdisjoint(defined_in(left[0][n])[:1])], answers
+
+
+def is_left(cell):
+    """Say whether a cell is as it was given out: a stub, or no answer."""
+    is_code = cell["cell_type"] == "code"
+    return NOT_ATTEMPTED in source(cell) if is_code else source(cell).strip() == NO_ANSWER
 
 
 def is_untouched(notebook):
     """Say whether all that is to be written in a notebook is as it was given out."""
-    wanted = sum(bool(grading(cell).get("solution")) for cell in notebook["cells"])
-    return 0 < wanted == sum(map(len, not_attempted(notebook)))
+    mine = map(grading, notebook["cells"])
+    wanted = {one.get("grade_id") for one in mine if one.get("solution")}
+    return 0 < len(wanted) == sum(map(len, not_attempted(notebook)))
 
 
 def without_outputs(notebook):

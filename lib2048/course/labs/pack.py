@@ -14,6 +14,7 @@ from lib2048.course.labs.messages import say
 from lib2048.course.labs.notebook import MOST_MB as MOST_MB_UNPACKED
 from lib2048.course.labs.notebook import (
     broken_cells,
+    called,
     grading,
     lab_of,
     not_attempted,
@@ -156,8 +157,8 @@ def _lost(lab, notebook):
     found = {"tests_lost": tests, "functions_lost": functions}
     lines += [say(f"hand_in.{key}", names=", ".join(x)) for key, x in found.items() if x]
     return lines + [
-        say("hand_in.broken", number=number, error=error)
-        for number, _, error in broken_cells(notebook)
+        say("hand_in.broken", where=called(text), error=error)
+        for text, error in broken_cells(notebook)
     ]
 
 

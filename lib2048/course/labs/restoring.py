@@ -14,13 +14,17 @@ from lib2048.course.labs.asked import without_tests
 from lib2048.course.labs.messages import say
 from lib2048.course.labs.notebook import (
     AS_HANDED_IN,
-    NO_ANSWER,
-    NOT_ATTEMPTED,
+    called,
     defined_in,
     grading,
+    is_left,
+    is_prose,
+    is_untouched,
+    not_attempted,
     source,
 )
 
+MOST_NAMED = 5  # cells, in one note
 SHOWN = ("text/plain", "image/png")  # of what a hand-in's long cells had shown
 
 
@@ -30,7 +34,8 @@ def restored(handed_in, full, lab):
     handed_in: a dict of `notebook.parse`; full: `release.full`.  What is graded and how many marks
     it has stands in `full`, whatever the hand-in says; test cells hold what a student sees of them.
     Of cells with one name the last counts.  Tests that are not there stand at the end, where all
-    functions are defined; a written answer that nobody finds is left to a person.
+    functions are defined; a written answer that nobody finds is left to a person, and so is one
+    that may stand in another cell.
     """
     known = {
         cell.metadata.nbgrader.grade_id: cell for cell in full.cells if "nbgrader" in cell.metadata
@@ -44,9 +49,11 @@ def restored(handed_in, full, lab):
     ]
     notes = _forget_doubles(made)
     if cells:
-        notes += _put_back(made, known)
+        notes += _put_back(made, known) + _undone(made, full) + _edited(cells, names, known)
     else:
-        notes, made = [say("grading.empty")], [_clean(cell) for cell in known.values()]
+        notes, none = [say("grading.empty")], say("grading.answer_not_taken")
+        texts = {"markdown": none}
+        made = [_clean(cell, texts.get(cell.cell_type)) for cell in known.values()]
     for n, cell in enumerate(made):
         cell.id = f"{lab}-{n:03d}"
         if is_locked(cell):
@@ -188,7 +195,7 @@ def _name(cell):
 
 def _forget_doubles(cells):
     """Let the last cell of a name be the one in which something was done; return a note on it."""
-    last = {_name(cell): cell for cell in sorted(cells, key=lambda cell: not _is_untouched(cell))}
+    last = {_name(cell): cell for cell in sorted(cells, key=lambda cell: not is_left(cell))}
     count = Counter(filter(None, map(_name, cells)))
     for cell in cells:
         if cell is not last[_name(cell)]:
@@ -197,8 +204,43 @@ def _forget_doubles(cells):
     return [say("grading.doubles", names=", ".join(doubles))] if doubles else []
 
 
-def _is_untouched(cell):
-    return cell.source.strip() == NO_ANSWER or NOT_ATTEMPTED in cell.source
+def _undone(cells, full):
+    """Return notes on what was not attempted; leave to a person what may stand in another cell."""
+    book, notes = {"cells": cells}, []
+    functions, answers = not_attempted(book)
+    where = ", ".join(_other_words(cells, full) if answers else ())
+    if not where and is_untouched(book):
+        return [say("grading.nothing_attempted")]
+    if where:
+        for cell in cells:
+            if _name(cell) in answers:
+                cell.source = say("grading.answer_elsewhere", where=where)
+        notes = [say("grading.answers_elsewhere", names=", ".join(answers), where=where)]
+    left = functions + ([] if where else answers)
+    return notes + ([say("grading.not_attempted", names=", ".join(left))] if left else [])
+
+
+def _other_words(cells, full):
+    """Say which cells hold words that the lab does not: in them an answer may stand."""
+    ours = {_prose(cell.source) for cell in full.cells} | {""}
+    found = [
+        called(cell.source)
+        for cell in cells
+        if not _name(cell) and _prose(cell.source) not in ours
+        if cell.cell_type != "code" or is_prose(cell.source)
+    ]
+    return [*found[:MOST_NAMED], "…"] if len(found) > MOST_NAMED else found
+
+
+def _edited(cells, names, known):
+    """Return a note on test cells that a hand-in has other than they were given out."""
+    edited = [
+        name
+        for cell, name in zip(cells, names)
+        if name and is_locked(known[name])
+        if _plain(without_tests(source(cell))) != _plain(without_tests(known[name].source))
+    ]
+    return [say("grading.tests_edited", names=", ".join(dict.fromkeys(edited)))] if edited else []
 
 
 def _put_back(cells, known):

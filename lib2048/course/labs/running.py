@@ -4,6 +4,7 @@ The cells run in a Jupyter kernel with the rights of whoever grades; docs/gradin
 take those away.
 """
 
+import asyncio
 import atexit
 import contextlib
 import math
@@ -18,11 +19,12 @@ from nbformat.v4 import new_code_cell, new_output
 
 from lib2048.course.labs.inside import HANDED
 from lib2048.course.labs.messages import say
-from lib2048.course.labs.notebook import AS_HANDED_IN
+from lib2048.course.labs.notebook import AS_HANDED_IN, called
 
 CELL_SECONDS = 20  # no cell takes longer, unless its lab says so
 ALL_SECONDS = 60  # nor do all cells together, beyond what single cells are granted
 MOST_BUSY = 5  # times longer, on a machine that is busy with other things
+BACK_SECONDS = 5  # for a kernel whose cell was stopped
 START_SECONDS = 120  # for a kernel, on a machine where many start
 MOST_OUTPUT = 500_000  # characters that one hand-in may show
 MOST_OUTPUTS = 2_000
@@ -66,6 +68,21 @@ class _Client(NotebookClient):
         found = [out["data"][HANDED] for out in cell.outputs if HANDED in out.get("data", {})]
         return found[0] if len(found) == 1 and isinstance(found[0], dict) else None
 
+    async def comes_back(self):
+        """Stop the running cell, and say whether the kernel then does something else."""
+        self.end = max(self.end, time.monotonic() + BACK_SECONDS)
+        try:
+            await self.km.interrupt_kernel()
+            await asyncio.wait_for(self.ask("pass"), BACK_SECONDS)
+        except (CellTimeoutError, DeadKernelError, TimeoutError):
+            return False
+        return True
+
+    def cut(self):
+        """Return a note where more was shown than is kept."""
+        most = self.shown > MOST_OUTPUT or self.pieces > MOST_OUTPUTS
+        return [say("grading.cut")] if most else []
+
 
 @dataclass
 class TimeLimits:
@@ -98,7 +115,10 @@ class TimeLimits:
 
 
 async def run(notebook, folder, environment, limits, first, asks, again, last):
-    """Run a notebook's cells in place, each after an error of another, and stop at a time-out.
+    """Run a notebook's cells in place, each after an error of another, and stop what is too long.
+
+    Behind a cell that was stopped the next ones run; behind the last second of the notebook, only
+    the grader's lines do, so that a function which was defined by then has its marks.
 
     folder: where its kernel works; environment: of the kernel; limits: `TimeLimits`.  Of its own
     the grader runs lines that the notebook never sees: first; for each test cell, in its stead,
@@ -115,23 +135,32 @@ async def run(notebook, folder, environment, limits, first, asks, again, last):
     async with _kernel(client, environment):
         await client.ask(first)
         client.end = end = time.monotonic() + limits.total
-        at = 0
+        at, over, notes = 0, False, []
         try:
-            for at, n in enumerate(cells):  # noqa: B007
-                cell = notebook.cells[n]
-                name = cell.metadata.get("nbgrader", {}).get("grade_id")
-                if name in asks:
-                    handed[name] = await client.ask(asks[name])
-                else:
-                    await client.async_execute_cell(cell, n)
+            for at, n in enumerate(cells):
+                name = notebook.cells[n].metadata.get("nbgrader", {}).get("grade_id")
+                if over and name not in asks:
+                    not_run([notebook.cells[n]])
+                    continue
+                try:
+                    if name in asks:
+                        handed[name] = await client.ask(asks[name])
+                    else:
+                        await client.async_execute_cell(notebook.cells[n], n)
+                except CellTimeoutError as error:
+                    over |= time.monotonic() > end - 0.5
+                    notes.append(_ended(notebook.cells[n], error, limits, over))
+                    if not await client.comes_back():
+                        not_run([notebook.cells[m] for m in cells[at + 1 :]])
+                        return [*notes, say("grading.stuck")], handed, None
             for name in [name for name in handed if again(name, handed[name])]:
                 later = await client.ask(asks[name])
                 handed[name] = handed[name] if again(name, later) else later
-            return [], handed, await client.ask(last)
+            return notes + client.cut(), handed, await client.ask(last)
         except (CellTimeoutError, DeadKernelError) as error:
-            note = _ended(notebook.cells[cells[at]], error, at + 1, limits, end)
+            note = _ended(notebook.cells[cells[at]], error, limits, over)
             not_run([notebook.cells[m] for m in cells[at + 1 :]])
-            return [note], handed, None
+            return [*notes, note], handed, None
 
 
 def _client(notebook, folder, limits):
@@ -170,24 +199,24 @@ async def _kernel(client, environment):
                     child.kill()
 
 
-def _ended(cell, error, number, limits, end):
-    """Write into a cell why it was the last, and return a note."""
+def _ended(cell, error, limits, over):
+    """Write into a cell why it was ended, and return a note; over: the time of all cells is."""
     if isinstance(error, DeadKernelError):
         key, words = "grading.died", {}
-    elif time.monotonic() > end - 0.5:
+    elif over:
         key, words = "grading.too_long", {"seconds": round(limits.total)}
     else:
         key, words = "grading.cell_too_long", {"seconds": round(limits.of(cell))}
-    note = say(key, number=number, **words)
+    note = say(key, where=called(cell.source), **words)
     cell.outputs.append(_error(type(error).__name__, note))
     return note
 
 
-def not_run(cells):
+def not_run(cells, why="not_run"):
     """Write into code cells that they did not run, which leaves graded ones without marks."""
     for cell in cells:
         if cell.cell_type == "code":
-            cell.outputs = [_error(NOT_RUN, say("grading.not_run"))]
+            cell.outputs = [_error(NOT_RUN, say(f"grading.{why}"))]
 
 
 def _error(name, text):

@@ -16,7 +16,14 @@ from lib2048.course.labs import looks
 from lib2048.course.labs.asked import STUDENT, as_handed, asked_in, is_ours, judged, shown
 from lib2048.course.labs.checks import make_ready
 from lib2048.course.labs.messages import say
-from lib2048.course.labs.notebook import AS_HANDED_IN, NOT_ATTEMPTED, defined_in, parse, student_of
+from lib2048.course.labs.notebook import (
+    AS_HANDED_IN,
+    NOT_ATTEMPTED,
+    called,
+    defined_in,
+    parse,
+    student_of,
+)
 from lib2048.course.labs.restoring import is_locked, restored
 from lib2048.course.labs.running import TimeLimits, not_run, run
 from lib2048.course.labs.seeds import variant
@@ -66,10 +73,11 @@ class _Work:
         notebook, notes = restored(handed_in, self.full, self.lab)
         codes = (cell for cell in notebook.cells if cell.cell_type == "code")
         runs = (cell for cell in codes if AS_HANDED_IN not in cell.metadata.get("tags", []))
-        self.own = [(n, cell) for n, cell in enumerate(runs, 1) if not is_locked(cell)]
+        self.own = [cell for cell in runs if not is_locked(cell)]
         make_ready(self.lab)  # the process that judges starts meanwhile
         ended, handed, changes = await self.run(notebook)
-        notes += ended + self.judge(notebook, handed) + self.look(handed, changes)
+        notes += [] if self.number else [say("grading.no_student")]
+        notes += self.begun() + ended + self.judge(notebook, handed) + self.look(handed, changes)
         return {"notebook": notebook, "notes": list(dict.fromkeys(notes)), "hurt": self.hurt}
 
     async def run(self, notebook):
@@ -86,6 +94,12 @@ class _Work:
         outputs = (out for cell in notebook.cells for out in cell.get("outputs", ()))
         self.hurt |= any(out.get("ename") == DeadKernelError.__name__ for out in outputs)
         return ended, {name: as_handed(found) for name, found in handed.items()}, changes
+
+    def begun(self):
+        """Return a note where the first code cell, on which the others rely, ended in an error."""
+        outputs = self.own[0].get("outputs", ()) if self.own else ()
+        errors = [out for out in outputs if out.output_type == "error"]
+        return [say("grading.first_failed", error=_error(out)) for out in errors[:1]]
 
     def _is_missing(self, name, handed):
         """Say whether a function was not there at its test, but may be at the end."""
@@ -127,11 +141,10 @@ class _Work:
 
     def why_missing(self, function):
         """Say which cell should have defined a function, and what became of it."""
-        for number, cell in reversed(self.own):
+        for cell in reversed(self.own):
             for out in cell.outputs if function in defined_in(cell.source) else ():
                 if out.output_type == "error":
-                    error = one_line(f"{out.ename}: {out.evalue}")[:200]
-                    return say("grading.broken", function=function, number=number, error=error)
+                    return say("grading.broken", function=function, error=_error(out))
         return say("grading.missing", function=function)
 
     def look(self, handed, changes):
@@ -145,7 +158,7 @@ class _Work:
             said = found.get("said", {}).get(STUDENT)
             if said and self.number and variant(said).student != variant(self.number).student:
                 notes.append(say("grading.look_student", said=one_line(said), number=self.number))
-        mine = [(number, cell.source) for number, cell in self.own]
+        mine = [(called(cell.source), cell.source) for cell in self.own]
         changed = (changes or {}).get("changed", [])
         changed = [str(one)[:100] for one in changed] if isinstance(changed, list) else []
         files = self.desk / "files"
@@ -153,3 +166,7 @@ class _Work:
         notes += looks.of_log(self.log, self.course, files, self.desk.parent)
         whole = looks.note("look_changes", say("grading.look_notebook"), changed)
         return [*filter(None, [*notes, whole])]
+
+
+def _error(output):
+    return one_line(f"{output.ename}: {output.evalue}")[:200]
