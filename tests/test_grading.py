@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -306,20 +307,36 @@ def test_what_one_deletes_of_others_is_restored_and_named(three, monkeypatch):
     assert notes["c"] == ""
 
 
-def test_other_marks_in_the_gradebook_and_vanished_work_are_named(three):
-    grading.grade("hw01", three)
-    assert {row["By checks"] for row in exported(three)} == {"0"}  # no cell has run
+def marked(file, *statements):
+    """Let somebody else write into a gradebook, and take what is left behind for it."""
+    with contextlib.closing(sqlite3.connect(file)) as other:
+        for statement in statements:
+            other.execute(statement)
+        other.commit()
 
-    task = grading._Grading(courses.open_course(three), "hw01", 1, TimeLimits(), print)
-    task.marks = {"a": {"slide-rows": 0.0}, "b": {"slide-rows": 0.0}}
-    with task.course.gradebook() as book:
-        book.find_grade("slide-rows", "hw01", "hw01", "a").auto_score = 2
-        book.db.commit()
-    task.look_after()
+
+TRIGGER = "CREATE TRIGGER t AFTER {} ON grade BEGIN UPDATE grade SET manual_score = 9; END"
+
+
+def test_what_others_write_into_the_gradebook_counts_for_nothing_and_is_named(three, monkeypatch):
+    file, told = three / "gradebook.db", []
+    marked(
+        file, TRIGGER.format("INSERT"), TRIGGER.format("UPDATE").replace("TRIGGER t", "TRIGGER u")
+    )
+    harm = (
+        "UPDATE grade SET auto_score = 5, manual_score = 5",
+        TRIGGER.format("INSERT").replace(" t ", " v "),
+    )
+    let(monkeypatch, lambda self, desk: marked(file, "DROP TRIGGER IF EXISTS v", *harm))
+    grading.grade("hw01", three, processes=1, tell=told.append)
+    assert {row["By checks"] for row in exported(three)} == {"0"}  # no cell has run
+    assert "changes marks by itself, and holds it no longer: t, u" in told[0]
+    assert any("written into gradebook.db" in line for line in told)
+    assert (three / "gradebook-changed.db").exists()
+    with contextlib.closing(sqlite3.connect(file)) as book:
+        assert book.execute("SELECT * FROM sqlite_master WHERE type = 'trigger'").fetchall() == []
     shutil.rmtree(three / "autograded" / "c")
-    rows = noted(three)
-    assert "other marks than the grader gave" in rows["a"] and "slide-rows" in rows["a"]
-    assert rows["b"] == "" and "It was handed in, and is not graded" in rows["c"]
+    assert "It was handed in, and is not graded" in noted(three)["c"]
 
 
 def test_who_was_hurt_beside_others_is_graded_again_alone(three, monkeypatch):
@@ -340,13 +357,18 @@ def test_who_was_hurt_beside_others_is_graded_again_alone(three, monkeypatch):
 
 @pytest.mark.parametrize("alone", [False, True])
 def test_a_grading_that_was_killed_names_whom_it_was_at(three, alone):
-    left = json.dumps({"running": ["a"], "alone": alone})
+    left = json.dumps({"running": ["a"], "alone": alone, "before": ["c"]})
     (three / ".grading-hw01.json").write_text(left)
     told = []
     done = grading.grade("hw01", three, tell=told.append)
     assert "while it graded a:" in told[0]
     assert [line.partition(":")[0] for line in told[1:]][-1] == "a"
-    assert done[0].failed == alone and ("ended the whole grading" in noted(three)["a"]) == alone
+    [row] = (row for row in exported(three) if row["Student"] == "a")
+    assert (
+        done[0].failed == alone and ("Run before it, in that grading: c." in row["Note"]) == alone
+    )
+    assert row["By checks"] == ("needs a person" if alone else "0")
+    assert marks.summary(marks.rows(courses.open_course(three), "hw01"))["students"] == 3
 
 
 def test_files_that_are_too_many_to_be_kept_are_named_when_they_change(tmp_path, monkeypatch):
