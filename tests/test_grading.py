@@ -27,6 +27,7 @@ from lib2048.cli import main
 from lib2048.course.labs import course_folder as courses
 from lib2048.course.labs import grading, looks, marks, safekeeping, worker
 from lib2048.course.labs.asked import is_ours
+from lib2048.course.labs.checks import check_text
 from lib2048.course.labs.collect import collect
 from lib2048.course.labs.course_folder import generate
 from lib2048.course.labs.exercise import LABS, of_lab
@@ -609,6 +610,22 @@ def test_no_cheat_gets_a_mark_for_nothing_and_each_is_named(tmp_path):
         *_, base, words = hostile_handins.CHEATS[kind]
         assert words in rows[who]["Note"], (kind, rows[who]["Note"])
         assert base == hostile_handins.RIGHT or rows[who]["By checks"] == "0", kind
+
+
+TELLS = {  # what a function may do to tell what it has seen, and what is said of it
+    "print(4711)\n    return row, 0": "",
+    "raise ValueError(4711)": "raised ValueError, in the line `raise ValueError(4711)`",
+    "raise type('S4711', (Exception,), {})": "raised an error",
+    "raise SystemExit('4711')": "raised SystemExit.",
+}
+
+
+@pytest.mark.parametrize("text, words", TELLS.items())
+def test_what_a_function_says_of_hidden_cases_is_not_shown(text, words):
+    source = f"def f(row):\n    {text}\nFUNCTIONS = {{'function': f}}"
+    found = check_text(of_lab("hw01")["slide_row"], source, None, 8, hidden=True)
+    said = str(found).replace("raise ValueError(4711)", "").replace("type('S4711'", "")
+    assert words in str(found) and "4711" not in said
 
 
 def test_of_two_cells_with_one_name_the_last_counts(full):
