@@ -297,6 +297,12 @@ def test_what_one_deletes_of_others_is_restored_and_named(three, monkeypatch):
         target.write_text("mine")
         path.symlink_to(target)
 
+        for lost in (three / "manifest-hw01.json", three / "autograded/c/hw01/graded.json"):
+            lost.write_text("{}")
+
+    grading.grade("hw01", three)
+    for student in "ab":  # not c
+        (three / "autograded" / student / "hw01" / "graded.json").unlink()
     before = (three / "submitted" / "a" / "hw01" / "hw01.ipynb").read_bytes()
     let(monkeypatch, harm)
     grading.grade("hw01", three)
@@ -305,7 +311,8 @@ def test_what_one_deletes_of_others_is_restored_and_named(three, monkeypatch):
     assert target.read_text() == "mine"
     notes = noted(three)
     assert all("are restored: submitted/" in notes[student] for student in "ab")
-    assert notes["c"] == ""
+    assert "are restored: autograded/c/hw01/graded.json" in notes["c"]
+    assert sorted(safekeeping.read_manifest(three, "hw01")) == ["a", "b", "c"]
 
 
 def marked(file, *statements):
@@ -512,7 +519,16 @@ def test_cells_are_known_by_their_ids_or_by_what_they_say(full, lost):
     assert not any("labs.require" in cell.source for cell in found.cells)
 
 
-NO_CELLS = ("kills the grader", "classmate", "proc", "wraps", "by dict", "wraps by find")
+NO_CELLS = (
+    "kills the grader",
+    "gradebook",
+    "stays",
+    "classmate",
+    "proc",
+    "wraps",
+    "by dict",
+    "wraps by find",
+)
 
 
 @pytest.mark.parametrize("kind", [one for one in hostile_handins.CHEATS if one not in NO_CELLS])
@@ -603,7 +619,11 @@ def test_no_cheat_gets_a_mark_for_nothing_and_each_is_named(tmp_path):
     honest = ("B_300", "hw01.ipynb", handins.data(handins.without_games(handins.filled("S300"))))
     generate("hw01", course, sources=SOURCE, seed=7, lab_seed=7)
     collect(handins.moodle(tmp_path / "class.zip", *some, honest), course)
-    grading.grade("hw01", course, limits=TimeLimits(cell=60, all=300))
+    told = []
+    grading.grade("hw01", course, limits=TimeLimits(cell=60, all=300), tell=told.append)
+    assert any("written into gradebook.db" in line for line in told)
+    stayed = int((course / "stayed").read_text())
+    assert sys.platform != "linux" or not psutil.pid_exists(stayed)
     rows = {row["Identifier"].removeprefix("Participant "): row for row in exported(course)}
     assert rows["300"]["By checks"] == str(FULL) and rows["300"]["Note"] == ""
     for who, kind in kinds.items():

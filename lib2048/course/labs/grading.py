@@ -4,6 +4,7 @@ This process reads all hand-ins first, lets a worker run and judge each, and alo
 Whatever a hand-in does, the others are graded, and nothing of theirs is lost.
 """
 
+import contextlib
 import json
 import os
 import shutil
@@ -33,6 +34,7 @@ from lib2048.course.labs.safekeeping import (
     below,
     end_below,
     end_marked,
+    read_manifest,
     write_manifest,
 )
 from lib2048.course.labs.seeds import PLAIN
@@ -142,9 +144,12 @@ class _Grading:
             hand_ins.append(one := _read(student, path))
             if not self.kept.keep(student, path, one.files):
                 one.files = None
-        write_manifest(self.course.folder, self.lab, {one.student: one.hash for one in hand_ins})
+        hashes = {one.student: one.hash for one in hand_ins}
+        self.manifest = read_manifest(self.course.folder, self.lab) | hashes
+        write_manifest(self.course.folder, self.lab, self.manifest)
         suspects, culprit, before = self.journal.read()
         left = [one for one in hand_ins if not self.is_done(one)]
+        self.keep_graded(hashes.keys() - {one.student for one in left})
         if suspects:
             self.tell(say("grading.was_stopped", names=", ".join(suspects)))
         on_sudden_end(self.stop)
@@ -166,6 +171,12 @@ class _Grading:
             self.stop()
             adopt(False)
         return [self.done[one.student] for one in left]
+
+    def keep_graded(self, students):
+        """Keep what earlier gradings have written of students who are not graded now."""
+        for student in students:
+            with contextlib.suppress(ValueError, OSError):  # too much, or gone already
+                self.kept.keep(student, self.folder(student), _files(self.folder(student)))
 
     def is_done(self, one):
         """Say whether this very hand-in was graded under this very seed and game."""
@@ -357,6 +368,7 @@ class _Grading:
     def look_after(self):
         """Restore what others have changed of a hand-in, and name it."""
         self.write_book()
+        write_manifest(self.course.folder, self.lab, self.manifest)
         found = self.kept.restore()
         for student, notes in found.items():
             done = self.done.get(student) or read_graded(self.folder(student)) or Graded(student)
