@@ -32,9 +32,7 @@ def _add_graders(labs):
     _course(make)
     make.add_argument("--from", dest="sources", metavar="FOLDER", help="of the source labs")
     make.add_argument("--seed", type=int, help="that the class's zip was made with")
-    make.add_argument(
-        "--game", help="likewise; with a seed by default own"
-    )
+    make.add_argument("--game", help="likewise; with a seed by default own")
     make.add_argument("--lab-seed", type=int, help="that hidden checks draw from")
     take = labs.add_parser("collect", help="take what Moodle or Canvas gives to download")
     take.add_argument("zip", help="the zip file of all hand-ins")
