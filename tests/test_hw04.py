@@ -200,19 +200,11 @@ def exchanged(pattern, board):
     return sum(at(cell, board) * 16**i for i, cell in enumerate(pattern))
 
 
-def takes_steps_out(network, path, alpha):
-    target = 0.0
-    while len(path) > 0:
-        after, paid = path[-1].afterstate, path.pop().reward
-        target = paid + update(network, after, alpha * (target - estimate(network, after)))
-
-
 TAUGHT = "alpha * error"
 TOLD = [  # an answer, the part that is judged, what is said, and a piece of what is shown
     (in_copies, "weights", "update.no_move", "no weight moved; returned: -"),
     (in_copies, "returned", "update.no_move", "no weight moved; returned: -"),
     (exchanged, None, "indexof.zero", "0"),
-    (takes_steps_out, None, "update_episode.path", ""),
     ((TAUGHT, "alpha * target"), "last afterstate", "update_episode.last_nothing", "to V: 0;"),
     ((TAUGHT, "-estimate(network, path[t].afterstate)"), "last afterstate",
      "update_episode.last_whole", "to V: +"),

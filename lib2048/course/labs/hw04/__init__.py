@@ -210,10 +210,6 @@ LEARNING = {
     **guards("error", "        target ="),
 }
 LEARNING_SLIPS = {
-    "taken out": (
-        f"    {LAST}\n",
-        f"    {LAST}\n    steps, path = path, [*path]\n    steps.clear()\n",
-    ),
     "half": (STEP, f"0.5 * {STEP}"),
     "rises": (LAST, f"{LAST}\n    alpha = 2 * alpha"),
     "every other": ("-1, -1)", "-1, -2)"),
