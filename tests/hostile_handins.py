@@ -332,6 +332,36 @@ GIVEN_OUT = "def slide_row(row):\n    return labs.exercise.find('hw01.slide_row'
 SOURCES = "from lib2048.machine import source_text\nsource_text.source_of = lambda functions: 'x'"
 SILENT = "get_ipython().set_custom_exc((BaseException,), lambda *given, **more: None)"
 HOOK = "import sys\nsys.excepthook = lambda *given: None"
+HELP = """import os, sqlite3, sys
+from concurrent.futures import ThreadPoolExecutor
+def go(act, *given, **more):
+    return ThreadPoolExecutor(1).submit(act, *given, **more).result()
+OF = ("(SELECT n.id FROM submitted_notebook n JOIN submitted_assignment a"
+      " ON n.assignment_id = a.id WHERE a.student_id = '%s')")
+"""
+SYNC = f"""{HELP}file = "PLACE/gradebook.db"
+book = go(sqlite3.connect, file, timeout=30, check_same_thread=False)
+book.execute("UPDATE grade SET auto_score = 0 WHERE notebook_id IN " + OF % "300")
+for way in ("INSERT", "UPDATE OF auto_score"):
+    book.execute(f"CREATE TRIGGER IF NOT EXISTS t{{way[0]}} AFTER {{way}} ON grade BEGIN UPDATE "
+                 "grade SET manual_score = 9, needs_manual_grade = 0 WHERE id = NEW.id; END")
+book.commit()
+"""
+# A process that outlives the grading, unless somebody ends it: it does its harm when it is over.
+STAYS = """import json, os, shutil, sys, time
+course, grader = sys.argv[1:]
+open(course + "/stayed", "w").write(str(os.getpid()))
+while os.path.exists(f"/proc/{grader}") and not os.path.exists(course + "/over"):
+    time.sleep(0.1)
+for folder in ("submitted", "autograded"):
+    shutil.rmtree(f"{course}/{folder}/300", ignore_errors=True)
+"""
+LATER = f"""{HELP}import time
+go(os.posix_spawn, "/bin/sh", ["sh", "-c", 'setsid "$0" "$@" >/dev/null 2>&1 </dev/null &',
+   sys.executable, "-c", {STAYS!r}, "PLACE", str(os.getppid())], {{"PATH": os.environ["PATH"]}})
+while not os.path.exists("PLACE/stayed"):
+    time.sleep(0.1)
+"""
 RIGHT, NOTHING = "right", "untouched"
 CHEATS = {  # what it is: (name of the cell, or "" for one more at the beginning; text; base; words)
     "wraps": ("slide_row", WRAPPED.format("slide_row"), RIGHT, "hand out: s.slide_row"),
@@ -349,6 +379,8 @@ CHEATS = {  # what it is: (name of the cell, or "" for one more at the beginning
     "frames": ("slide_row", FRAMES, NOTHING, "sys._getframe"),
     "text": ("", SOURCES, NOTHING, "source_of"),
     "shell": ("", "!cat /etc/hostname", NOTHING, "uses what no answer needs: !"),
+    "gradebook": ("", SYNC, NOTHING, ""),
+    "stays": ("", LATER, NOTHING, ""),
     "kills the grader": ("", "import os\nos.kill(os.getppid(), 9)", RIGHT, "ended the grader"),
 }  # fmt: skip
 

@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -26,6 +27,7 @@ from lib2048.cli import main
 from lib2048.course.labs import course_folder as courses
 from lib2048.course.labs import grading, looks, marks, safekeeping, worker
 from lib2048.course.labs.asked import is_ours
+from lib2048.course.labs.checks import check_text
 from lib2048.course.labs.collect import collect
 from lib2048.course.labs.course_folder import generate
 from lib2048.course.labs.exercise import LABS, of_lab
@@ -296,6 +298,12 @@ def test_what_one_deletes_of_others_is_restored_and_named(three, monkeypatch):
         target.write_text("mine")
         path.symlink_to(target)
 
+        for lost in (three / "manifest-hw01.json", three / "autograded/c/hw01/graded.json"):
+            lost.write_text("{}")
+
+    grading.grade("hw01", three)
+    for student in "ab":  # not c
+        (three / "autograded" / student / "hw01" / "graded.json").unlink()
     before = (three / "submitted" / "a" / "hw01" / "hw01.ipynb").read_bytes()
     let(monkeypatch, harm)
     grading.grade("hw01", three)
@@ -304,23 +312,40 @@ def test_what_one_deletes_of_others_is_restored_and_named(three, monkeypatch):
     assert target.read_text() == "mine"
     notes = noted(three)
     assert all("are restored: submitted/" in notes[student] for student in "ab")
-    assert notes["c"] == ""
+    assert "are restored: autograded/c/hw01/graded.json" in notes["c"]
+    assert sorted(safekeeping.read_manifest(three, "hw01")) == ["a", "b", "c"]
 
 
-def test_other_marks_in_the_gradebook_and_vanished_work_are_named(three):
-    grading.grade("hw01", three)
+def marked(file, *statements):
+    """Let somebody else write into a gradebook, and take what is left behind for it."""
+    with contextlib.closing(sqlite3.connect(file)) as other:
+        for statement in statements:
+            other.execute(statement)
+        other.commit()
+
+
+TRIGGER = "CREATE TRIGGER t AFTER {} ON grade BEGIN UPDATE grade SET manual_score = 9; END"
+
+
+def test_what_others_write_into_the_gradebook_counts_for_nothing_and_is_named(three, monkeypatch):
+    file, told = three / "gradebook.db", []
+    marked(
+        file, TRIGGER.format("INSERT"), TRIGGER.format("UPDATE").replace("TRIGGER t", "TRIGGER u")
+    )
+    harm = (
+        "UPDATE grade SET auto_score = 5, manual_score = 5",
+        TRIGGER.format("INSERT").replace(" t ", " v "),
+    )
+    let(monkeypatch, lambda self, desk: marked(file, "DROP TRIGGER IF EXISTS v", *harm))
+    grading.grade("hw01", three, processes=1, tell=told.append)
     assert {row["By checks"] for row in exported(three)} == {"0"}  # no cell has run
-
-    task = grading._Grading(courses.open_course(three), "hw01", 1, TimeLimits(), print)
-    task.marks = {"a": {"slide-rows": 0.0}, "b": {"slide-rows": 0.0}}
-    with task.course.gradebook() as book:
-        book.find_grade("slide-rows", "hw01", "hw01", "a").auto_score = 2
-        book.db.commit()
-    task.look_after()
+    assert "changes marks by itself, and holds it no longer: t, u" in told[0]
+    assert any("written into gradebook.db" in line for line in told)
+    assert (three / "gradebook-changed.db").exists()
+    with contextlib.closing(sqlite3.connect(file)) as book:
+        assert book.execute("SELECT * FROM sqlite_master WHERE type = 'trigger'").fetchall() == []
     shutil.rmtree(three / "autograded" / "c")
-    rows = noted(three)
-    assert "other marks than the grader gave" in rows["a"] and "slide-rows" in rows["a"]
-    assert rows["b"] == "" and "It was handed in, and is not graded" in rows["c"]
+    assert "It was handed in, and is not graded" in noted(three)["c"]
 
 
 def test_who_was_hurt_beside_others_is_graded_again_alone(three, monkeypatch):
@@ -341,13 +366,18 @@ def test_who_was_hurt_beside_others_is_graded_again_alone(three, monkeypatch):
 
 @pytest.mark.parametrize("alone", [False, True])
 def test_a_grading_that_was_killed_names_whom_it_was_at(three, alone):
-    left = json.dumps({"running": ["a"], "alone": alone})
+    left = json.dumps({"running": ["a"], "alone": alone, "before": ["c"]})
     (three / ".grading-hw01.json").write_text(left)
     told = []
     done = grading.grade("hw01", three, tell=told.append)
     assert "while it graded a:" in told[0]
     assert [line.partition(":")[0] for line in told[1:]][-1] == "a"
-    assert done[0].failed == alone and ("ended the whole grading" in noted(three)["a"]) == alone
+    [row] = (row for row in exported(three) if row["Student"] == "a")
+    assert (
+        done[0].failed == alone and ("Run before it, in that grading: c." in row["Note"]) == alone
+    )
+    assert row["By checks"] == ("needs a person" if alone else "0")
+    assert marks.summary(marks.rows(courses.open_course(three), "hw01"))["students"] == 3
 
 
 def test_files_that_are_too_many_to_be_kept_are_named_when_they_change(tmp_path, monkeypatch):
@@ -534,7 +564,16 @@ def test_cells_are_known_by_their_ids_or_by_what_they_say(full, lost):
     assert not any("labs.require" in cell.source for cell in found.cells)
 
 
-NO_CELLS = ("kills the grader", "classmate", "proc", "wraps", "by dict", "wraps by find")
+NO_CELLS = (
+    "kills the grader",
+    "gradebook",
+    "stays",
+    "classmate",
+    "proc",
+    "wraps",
+    "by dict",
+    "wraps by find",
+)
 
 
 @pytest.mark.parametrize("kind", [one for one in hostile_handins.CHEATS if one not in NO_CELLS])
@@ -625,13 +664,33 @@ def test_no_cheat_gets_a_mark_for_nothing_and_each_is_named(tmp_path):
     honest = ("B_300", "hw01.ipynb", handins.data(handins.without_games(handins.filled("S300"))))
     generate("hw01", course, sources=SOURCE, seed=7, lab_seed=7)
     collect(handins.moodle(tmp_path / "class.zip", *some, honest), course)
-    grading.grade("hw01", course, limits=TimeLimits(cell=60, all=300))
+    told = []
+    grading.grade("hw01", course, limits=TimeLimits(cell=60, all=300), tell=told.append)
+    assert any("written into gradebook.db" in line for line in told)
+    stayed = int((course / "stayed").read_text())
+    assert sys.platform != "linux" or not psutil.pid_exists(stayed)
     rows = {row["Identifier"].removeprefix("Participant "): row for row in exported(course)}
     assert rows["300"]["By checks"] == str(FULL) and rows["300"]["Note"] == ""
     for who, kind in kinds.items():
         *_, base, words = hostile_handins.CHEATS[kind]
         assert words in rows[who]["Note"], (kind, rows[who]["Note"])
         assert base == hostile_handins.RIGHT or rows[who]["By checks"] == "0", kind
+
+
+TELLS = {  # what a function may do to tell what it has seen, and what is said of it
+    "print(4711)\n    return row, 0": "",
+    "raise ValueError(4711)": "raised ValueError, in the line `raise ValueError(4711)`",
+    "raise type('S4711', (Exception,), {})": "raised an error",
+    "raise SystemExit('4711')": "raised SystemExit.",
+}
+
+
+@pytest.mark.parametrize("text, words", TELLS.items())
+def test_what_a_function_says_of_hidden_cases_is_not_shown(text, words):
+    source = f"def f(row):\n    {text}\nFUNCTIONS = {{'function': f}}"
+    found = check_text(of_lab("hw01")["slide_row"], source, None, 8, hidden=True)
+    said = str(found).replace("raise ValueError(4711)", "").replace("type('S4711'", "")
+    assert words in str(found) and "4711" not in said
 
 
 def test_of_two_cells_with_one_name_the_last_counts(full):

@@ -392,6 +392,13 @@ def test_numbers_that_are_no_names_vanish_not_and_different_ones_stay_apart(tmp_
     assert done["problems"] == ["7.ipynb does not say whose it is: refused"] and done["failed"] == 1
 
 
+def test_two_files_of_one_number_that_no_lms_names_are_for_a_person(tmp_path):
+    found, done = by_number(tmp_path, "5001", "５００１", "5002")
+    assert found == {"5001": "5001", "5002": "5002"} and done["failed"] == 1
+    assert "For a person to look at: 2 different files say that they are by 5001" in str(done)
+    assert "For a person" in " ".join(record(tmp_path / "course", "5001").notes)
+
+
 def test_a_files_name_makes_nobody_another(tmp_path):
     entries = [
         ("ada_11_901_Bo_12_assignsubmission_file_hw01.ipynb", NOTEBOOK),

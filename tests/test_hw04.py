@@ -5,6 +5,7 @@ import re
 import time
 from types import FunctionType
 
+import handins
 import numba
 import numpy as np
 import pytest
@@ -64,8 +65,8 @@ def select_best_move(network, board):
 
 def update_episode(network, path, alpha):
     value, reward = 0.0, 0.0
-    while len(path) > 0:
-        step = path.pop()
+    for t in range(1, len(path) + 1):
+        step = path[-t]
         error = reward + value - estimate(network, step.afterstate)
         value, reward = update(network, step.afterstate, alpha * error), step.reward
 
@@ -185,6 +186,49 @@ def test_weights_and_what_is_returned_have_marks_of_their_own():
         assert labs.check("hw04.update", function, part=right).passed
         result = labs.check("hw04.update", function, part=wrong)
         assert result.status == "failed" and "not the expected" not in result.reason
+
+
+def in_copies(network, board, amount):
+    for k, images in enumerate(network.isomorphic):
+        for pattern in images:
+            weight = network.weights[k][indexof(pattern, board)]
+            weight += amount / (8 * len(network.weights))
+    return estimate(network, board)
+
+
+def exchanged(pattern, board):
+    return sum(at(cell, board) * 16**i for i, cell in enumerate(pattern))
+
+
+def takes_steps_out(network, path, alpha):
+    target = 0.0
+    while len(path) > 0:
+        after, paid = path[-1].afterstate, path.pop().reward
+        target = paid + update(network, after, alpha * (target - estimate(network, after)))
+
+
+TAUGHT = "alpha * error"
+TOLD = [  # an answer, the part that is judged, what is said, and a piece of what is shown
+    (in_copies, "weights", "update.no_move", "no weight moved; returned: -"),
+    (in_copies, "returned", "update.no_move", "no weight moved; returned: -"),
+    (exchanged, None, "indexof.zero", "0"),
+    (takes_steps_out, None, "update_episode.path", ""),
+    ((TAUGHT, "alpha * target"), "last afterstate", "update_episode.last_nothing", "to V: 0;"),
+    ((TAUGHT, "-estimate(network, path[t].afterstate)"), "last afterstate",
+     "update_episode.last_whole", "to V: +"),
+    (("return best", "return best_value"), None, "select_best_move.value", ""),
+    (("return best", "return max(best, 0)"), None, "both.none_is_0", "no action is legal"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("answer, part, key, shown", TOLD, ids=lambda value: str(value)[:30])
+def test_what_is_said_holds_for_the_part_and_what_is_shown(answer, part, key, shown):
+    name = f"hw04.{key.partition('.')[0].replace('both', 'select_best_move')}"
+    check = handins.check_changed if isinstance(answer, tuple) else labs.check
+    result = check(name, answer, part=part)
+    assert result.reason == say(f"hw04.{key}")
+    texts = [value.get("text", "") for _, _, value in result.shown]
+    assert any(shown in text for text in texts) and not re.search(r"e-\d|-0\b(?!\.\d)", str(texts))
 
 
 def forgets_the_reward(network, board):

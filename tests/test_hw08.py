@@ -90,12 +90,27 @@ def test_each_value_function_is_asked_with_a_table_of_its_own():
     assert answers[0] == 50 and answers[2] == -20_000
 
 
+def test_what_is_asked_of_a_table_is_said_in_words():
+    case = from_tiles(hw08.CORNERS), (1, 2, 0), (hw08.FIFTY,), {}
+    assert hw08.asked(case)["asked in turn"] == "for 1, 2 and 0 plies"
+
+
 WRONG = [
     ("choose", "dead_end", "default=None", "default=0"),
     ("choose", "no_action", "    return max", "    max"),
     ("choose", "no_action", "return max(worth, key=worth.get", "return max(worth.values()"),
     ("choose", "before", "reward + ahead(after, plies - 1, value)", "reward"),
     ("best", "returned_none", "default=DEAD", "default=None"),
+    ("best", "dead_value", "default=DEAD", "default=value(state)"),
+    ("best", "dead", "default=DEAD", "default=-1"),
+    ("best", "order", "_, after, reward", "after, reward, _"),
+    ("ahead", "no_max", "best(state, lambda after: ahead(after, plies - 1, value))",
+     "ahead(state, plies - 1, value)"),
+    ("ahead", "discounted", "return expected(", "return 0.99 * expected("),
+    ("deeper", "both", "return expected(afterstate, lambda state: best(state, lambda after: "
+     "expected(after, value)))", "return expected(afterstate, lambda state: max([-3.4e38, "
+     "*(r + value(after) for _, after, r in afterstates(state))]))"),
+    ("tabled", "zero", "if key not in table:", "if not table.get(key):"),
     ("tabled", "no_return", "    return table[key]\n", ""),
     ("ahead", "one_ply", "plies - 1", "0"),
 ]  # fmt: skip

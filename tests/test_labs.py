@@ -1,7 +1,9 @@
 """Checks of labs: what they say of right, missing and wrong answers, whatever these do."""
 
+import ast
 import re
 import textwrap
+from pathlib import Path
 
 import handins
 import pytest
@@ -11,7 +13,8 @@ from lib2048.course.labs import answering, checks
 from lib2048.course.labs.cases import trial
 from lib2048.course.labs.exercise import LABS, changed, find, of_lab, watched
 from lib2048.course.labs.judge import judge
-from lib2048.course.labs.messages import known, say
+from lib2048.course.labs.messages import known, say, table_of
+from lib2048.course.labs.seeds import rules_of
 from lib2048.game import spec
 
 
@@ -118,10 +121,16 @@ def test_an_odd_function_is_named_with_its_reason(monkeypatch, function, words):
         labs.require("hw01.slide_row", function, seed=2048)
 
 
+def in_another_order(row):
+    return spec.slide_row(row)[::-1]
+
+
 def test_a_wrong_type_is_shown():
     result = labs.check("hw01.slide_row", returns_a_tuple)
     assert result.status == "failed" and "a tuple of" in result.reason
-    assert "should return a list" in result.reason
+    assert "should be a list" in result.reason
+    result = labs.check("hw01.slide_row", in_another_order)
+    assert "Of the 2 things that `slide_row` returned, number 1 is an int" in result.reason
 
 
 def test_not_attempted_is_no_failure_and_no_pass():
@@ -204,6 +213,24 @@ def test_the_commonest_slip_of_a_spawn_is_told():
     handins.said("hw01", "play", ("choose(board, legal)", "choose(board, [0, 1, 2, 3])"), "legal")
 
 
+def test_every_verdict_of_hw01_gives_its_message_the_words_it_takes():
+    text = (Path(labs.__file__).with_name("hw01") / "__init__.py").read_text("utf-8")
+    calls = [one for one in ast.walk(ast.parse(text)) if isinstance(one, ast.Call)]
+    calls = [one for one in calls if getattr(one.func, "id", "") == "wrong_if"]
+    for call in calls:
+        given = {word.arg for word in call.keywords}
+        for key in (one.value for one in ast.walk(call.args[1]) if isinstance(one, ast.Constant)):
+            texts = [text for name, text in table_of("hw01").items() if name.endswith(f".{key}")]
+            taken = [{*re.findall(r"{(\w+)", text)} - {*rules_of("hw01").words} for text in texts]
+            assert None in given or any(words <= given for words in taken), key
+
+
+def test_what_a_game_returned_is_shown_in_short():
+    answer = ("return board, score", "return score, board")
+    reason = handins.check_changed("hw01.play", answer).reason
+    assert re.search(r"it returned \(\d+, a board, \d+\)\.$", reason), reason
+
+
 def test_a_game_by_the_rules_passes_however_its_spawns_draw():
     edits = ("spawn(afterstate, rng)", "(rng.random(), spawn(afterstate, rng))[1]")
     assert handins.check_changed("hw01.play", edits).passed
@@ -275,6 +302,7 @@ def test_two_mistakes_at_once_are_told_and_not_for_an_answer_that_never_changes(
 
 
 PARTS = [  # a mistake, the part of its exercise that sees it, and those that do not
+    ("hw01.slide_row", "merged_twice", "merges", "no merge"),
     ("hw02.slide", "order_back", "columns", "rows"),
     ("hw03.monte_carlo", "last_visit", "first visit", "first game", "later games"),
     ("hw03.td0", "backwards", "games", "last turn"),

@@ -130,6 +130,11 @@ class Child(contextlib.AbstractContextManager):
             raise Ended(reply["ended"])
         return reply | {"printed": self._printed.all()}
 
+    @property
+    def pid(self):
+        """The number of its process, None where none is there."""
+        return self._process and self._process.pid
+
     def close(self):
         """End the process, and those that it started."""
         if self._process:

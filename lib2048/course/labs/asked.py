@@ -109,7 +109,7 @@ def judged(asked, handed, seed, behind=""):
     if asked.kind == "require":
         if is_ours(handed["text"], asked.exercise):
             return Checked(name, NOT_ATTEMPTED)
-        return check_text(asked.exercise, text, asked.words["part"], seed + 1)
+        return check_text(asked.exercise, text, asked.words["part"], seed + 1, hidden=True)
     student = handed["said"].get(STUDENT, "")
     try:
         return Checked(name, PASSED, cases=1, reason=_of_hw04(asked, text, student, seed))

@@ -1,6 +1,8 @@
 """What a student calls: check, hint, use; and require, which a grader calls."""
 
+import builtins
 import hashlib
+import re
 import threading
 
 from lib2048.course.labs.cases import trial
@@ -19,6 +21,10 @@ SECONDS = 10  # for one check; a looping function is ended then
 FIRST_SECONDS = 150  # for the library's own compiling before it
 MEMORY_MIB = 4096
 HINTS = 3
+# What `machine.child` says itself of why there is no answer, and nothing that the code may say.
+CHILDS = re.compile(
+    r"(took longer|used more|did not start|ended the process|recursed)\b.*?(?= \(in |$)"
+)
 READY = {"torch": "lib2048.course.labs.hw09.warm_torch"}  # and what to import before the clock runs
 
 _child, _lock, _known = Child(), threading.Lock(), {}
@@ -90,8 +96,12 @@ def check(name, function, part=None, seed=None):
     return check_text(exercise, text, part, seed)
 
 
-def check_text(exercise, text, part, seed):
-    """Check a function that is the text of a module with FUNCTIONS["function"]; see `check`."""
+def check_text(exercise, text, part, seed, hidden=False):
+    """Check a function that is the text of a module with FUNCTIONS["function"]; see `check`.
+
+    hidden: nothing is kept of what the code says in its errors, or prints: it may have seen a seed
+    that it shall not tell.
+    """
     tried = trial(exercise.name, int(seed))
     tried.picks(part)  # refuses a part that there is not
     key = hashlib.sha256(repr((exercise.name, text)).encode()).digest()
@@ -106,16 +116,42 @@ def check_text(exercise, text, part, seed):
             found = judge(exercise, text, int(seed), part, _asking(printed))
     except Ended as ended:
         make_ready(exercise.lab)
-        reason = ended.reason if ended.reason.endswith("?") else f"{ended.reason}."
+        reason = _bare(ended.reason) if hidden else ended.reason
+        reason = reason if reason.endswith("?") else f"{reason}."
         reason = say("labs.child", function=exercise.function, reason=reason)
         _known[key] = Checked(exercise.name, FAILED, reason=reason, ended=True)
         return _known[key]
+    if hidden:
+        printed.clear()
+        found["words"] = _bare_words(found["key"], found["words"], text)
     said = [(found.pop("key"), found.pop("words")), *found.pop("places")]
     reason = " ".join(say(key, **words) for key, words in said if key)
     result = Checked(exercise.name, reason=reason, printed="".join(printed)[:PRINTED], **found)
     if result.passed:
         keep_passed(exercise, part)
     return result
+
+
+def _bare(reason):
+    """Return of why there is no answer what the code that ran cannot have put into words."""
+    found, kind = CHILDS.match(reason), re.split(": | \\(in ", reason)[0]
+    if found:
+        return found[0]
+    return (
+        f"raised {kind}" if isinstance(getattr(builtins, kind, None), type) else "raised an error"
+    )
+
+
+def _bare_words(key, words, text):
+    """Return the words of a message with an error's type in place of its text.
+
+    text: of the code, which holds the line that is named.
+    """
+    if "error" not in words or key == "labs.does_not_compile":
+        return words
+    line = words.get("line", "")
+    words = words | {"error": _bare(words["error"]).removeprefix("raised ")}
+    return words | {"line": line if line in text else "…"} if "line" in words else words
 
 
 def _asking(printed):

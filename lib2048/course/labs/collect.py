@@ -203,6 +203,8 @@ def _who(student, name, lms, file, **more):
 
 def _name_by_number(found):
     """Name those whom no LMS names by their own number, no two numbers alike."""
+    for one in found:
+        one.who.number = unicodedata.normalize("NFKC", one.who.number)
     plain = {one.who.number: one for one in found if one.who.lms == "plain"}
     taken = {one.who.student for one in found if one.who.lms != "plain"}
     names = {number: _file_name(number) for number in plain}
@@ -414,6 +416,8 @@ def _newest(mine, lab):
             others = _shown(", ".join(one.who.file for one in right[:-1]))
             words = {"count": len(right), "name": who.file, "others": others}
             notes.append(say("hand_in.several_files", **words))
+            if who.lms == "plain" and len({one.who.hash for one in right}) > 1:
+                notes.append(say("hand_in.look_number", number=who.number, **words))
         who.notes = [*who.notes[:MOST_NOTES], *notes]
     chosen.files, who.late = files, any(one.who.late for one in right or mine)
     hashes = sorted(sha256(zlib.decompress(data)).hexdigest() for data in files.values())

@@ -4,6 +4,7 @@ import sys
 
 from lib2048.course.labs.exercise import LABS
 from lib2048.course.labs.messages import say
+from lib2048.course.labs.seeds import OWN
 
 
 def add(commands, parser_class):
@@ -31,7 +32,7 @@ def _add_graders(labs):
     _course(make)
     make.add_argument("--from", dest="sources", metavar="FOLDER", help="of the source labs")
     make.add_argument("--seed", type=int, help="that the class's zip was made with")
-    make.add_argument("--game", help="that the class's zip was made with: own, 2048:four=0.2 …")
+    make.add_argument("--game", help="likewise; with a seed by default own")
     make.add_argument("--lab-seed", type=int, help="that hidden checks draw from")
     take = labs.add_parser("collect", help="take what Moodle or Canvas gives to download")
     take.add_argument("zip", help="the zip file of all hand-ins")
@@ -94,8 +95,10 @@ def _pack(options):
 def _generate(options):
     from lib2048.course.labs.course_folder import SOURCES, generate
 
-    sources, seeds = options.sources or SOURCES, (options.seed, options.lab_seed)
-    course = generate(options.lab, options.course, sources, *seeds, options.game)
+    sources, game = options.sources or SOURCES, options.game
+    if game is None and options.seed is not None:
+        game = OWN  # which is what `make class` draws from its seed
+    course = generate(options.lab, options.course, sources, options.seed, options.lab_seed, game)
     release = course.folder / "release" / options.lab / f"{options.lab}.ipynb"
     data = {"course": str(course.folder), "seed": course.seed, "lab_seed": course.lab_seed}
     words = {"lab": options.lab, "course": course.folder, "seed": course.seed, "game": course.game}

@@ -49,18 +49,20 @@ c.merge(type(c)({HARMLESS}))
 class Course:
     """A course's folder.
 
-    seed, game: what the class's zip was made with; lab_seed: the grader's own.
+    seed, game: what the class's zip was made with; lab_seed: the grader's own; book: the address of
+    the gradebook, where it is another than that of the file in the folder.
     """
 
     folder: Path
     seed: int
     lab_seed: int
     game: str = PLAIN
+    book: str = ""
 
     @property
     def database(self):
         """The address of nbgrader's gradebook."""
-        return f"sqlite:///{(self.folder / 'gradebook.db').resolve()}"
+        return self.book or f"sqlite:///{(self.folder / 'gradebook.db').resolve()}"
 
     def rules(self, lab):
         """Return the `LabRules` of a lab in this class."""

@@ -4,13 +4,15 @@ This process reads all hand-ins first, lets a worker run and judge each, and alo
 Whatever a hand-in does, the others are graded, and nothing of theirs is lost.
 """
 
+import contextlib
 import json
 import os
 import shutil
 import tempfile
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from secrets import token_hex
@@ -23,7 +25,18 @@ from lib2048.course.labs.hw04.performance import GAMES, reference_of
 from lib2048.course.labs.messages import say
 from lib2048.course.labs.notebook import MOST_MB
 from lib2048.course.labs.release import nbgrader, quietly, resources
-from lib2048.course.labs.safekeeping import MARK, Journal, Kept, end_marked, write_manifest
+from lib2048.course.labs.safekeeping import (
+    MARK,
+    Book,
+    Journal,
+    Kept,
+    adopt,
+    below,
+    end_below,
+    end_marked,
+    read_manifest,
+    write_manifest,
+)
 from lib2048.course.labs.seeds import PLAIN
 from lib2048.machine.child import PATIENCE, Child, Ended
 from lib2048.machine.files import read_bytes, read_json, write_text
@@ -116,7 +129,8 @@ class _Grading:
         self.limits, self.games, self.processes = limits, games, processes
         self.full, self.mark = course.full(lab), token_hex(8)
         self.tests = len(asked_in(self.full))
-        self.done, self.marks, self.children = {}, {}, set()
+        self.done, self.children = {}, set()
+        self.spare, self.starting = below(), threading.Lock()
         self.kept = Kept(course.folder)
         self.journal = Journal(course.folder / f".grading-{lab}.json")
 
@@ -130,25 +144,39 @@ class _Grading:
             hand_ins.append(one := _read(student, path))
             if not self.kept.keep(student, path, one.files):
                 one.files = None
-        write_manifest(self.course.folder, self.lab, {one.student: one.hash for one in hand_ins})
-        suspects, culprit = self.journal.read()
+        hashes = {one.student: one.hash for one in hand_ins}
+        self.manifest = read_manifest(self.course.folder, self.lab) | hashes
+        write_manifest(self.course.folder, self.lab, self.manifest)
+        suspects, culprit, before = self.journal.read()
         left = [one for one in hand_ins if not self.is_done(one)]
+        self.keep_graded(hashes.keys() - {one.student for one in left})
         if suspects:
             self.tell(say("grading.was_stopped", names=", ".join(suspects)))
         on_sudden_end(self.stop)
+        self.open_book()
+        adopt()
         try:
             with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as desk:
                 self.desk = Path(desk)
                 hurt = self.together([one for one in left if one.student not in suspects])
                 for one in hurt + [one for one in left if one.student in suspects]:
                     if one.student == culprit and not self.again:
-                        self.save(one, {"problem": say("grading.ended_grading")})
+                        names = ", ".join(before[-MOST_NOTES:]) or "—"
+                        problem = say("grading.ended_grading", before=names)
+                        self.save(one, {"problem": problem, "open": True})
                     else:
                         self.alone(one)
             self.look_after()
         finally:
             self.stop()
+            adopt(False)
         return [self.done[one.student] for one in left]
+
+    def keep_graded(self, students):
+        """Keep what earlier gradings have written of students who are not graded now."""
+        for student in students:
+            with contextlib.suppress(ValueError, OSError):  # too much, or gone already
+                self.kept.keep(student, self.folder(student), _files(self.folder(student)))
 
     def is_done(self, one):
         """Say whether this very hand-in was graded under this very seed and game."""
@@ -203,6 +231,7 @@ class _Grading:
             child.close()
             self.children.discard(child)
             end_marked(mark)
+            self.end_strays()
             self.journal.end(one.student)
             shutil.rmtree(desk, ignore_errors=True)
             one.over = time.monotonic()
@@ -212,6 +241,8 @@ class _Grading:
         limits = self.limits.when_busy()
         seconds = 240 + limits.total + JUDGE_SECONDS * limits.patience * self.tests
         message, task = self.message(desk, limits), "lib2048.course.labs.worker:work"
+        with self.starting:
+            child.warm(task.partition(":")[0])
         return child.ask(task, message, seconds / PATIENCE)["answer"]  # most of it, it waits
 
     def message(self, desk, limits):
@@ -251,9 +282,12 @@ class _Grading:
             done.failed = True
             try:
                 self.write(one, self.nothing(), done, [_what(error)])
+                if reply.get("open"):
+                    self.leave_open(one.student)
             except Exception as error:
                 done.notes.append(_what(error))
         self.done[one.student] = done
+        self.write_book()
         self.tell(
             f"{one.student}: {done.seconds:.0f} s." + " " * bool(done.notes) + sentences(done.notes)
         )
@@ -297,7 +331,6 @@ class _Grading:
         about = resources(self.lab, student, self.course.database)
         with quietly():
             SaveAutoGrades().preprocess(notebook, about)
-        self.marks[student] = _marks_of(notebook)
         done.notes = [one_line(note)[:MOST_NOTE] for note in done.notes + notes][:MOST_NOTES]
         handed_in = one.files if one.files is not None else _files(one.path)
         left_out = {name for name in handed_in if name.suffix == ".ipynb" or name.name == RECORD}
@@ -311,15 +344,34 @@ class _Grading:
         self.kept.keep(student, folder, files)
         self.write_graded(done)
 
+    def leave_open(self, student):
+        """Leave all marks of a student to a person."""
+        with quietly(), self.course.gradebook() as book:
+            for mark in book.find_submission_notebook(self.lab, self.lab, student).grades:
+                mark.auto_score, mark.needs_manual_grade = None, True
+            book.db.commit()
+
+    def open_book(self):
+        """Take the gradebook into memory, without what would change marks by itself."""
+        self.book = Book(self.course.folder / "gradebook.db")
+        self.course = replace(self.course, book=self.book.url)
+        if self.book.dropped:
+            self.tell(say("grading.triggers", names=", ".join(map(one_line, self.book.dropped))))
+
+    def write_book(self):
+        """Write the gradebook's file, and name it where somebody else had written into it."""
+        if other := self.book.write():
+            self.tell(say("grading.other_marks", copy=other.name))
+
     def write_graded(self, done):
         text = json.dumps(vars(done), indent=1, ensure_ascii=False) + "\n"
         write_text(self.folder(done.student) / GRADED, text)
 
     def look_after(self):
-        """Restore what others have changed of a hand-in, and name it; compare the marks."""
+        """Restore what others have changed of a hand-in, and name it."""
+        self.write_book()
+        write_manifest(self.course.folder, self.lab, self.manifest)
         found = self.kept.restore()
-        for student, names in self.other_marks().items():
-            found.setdefault(student, []).append(say("grading.other_marks", names=names))
         for student, notes in found.items():
             done = self.done.get(student) or read_graded(self.folder(student)) or Graded(student)
             done.notes += [one_line(note)[:MOST_NOTE] for note in notes]
@@ -329,19 +381,10 @@ class _Grading:
             if read_graded(self.folder(done.student)) != done:
                 self.write_graded(done)
 
-    def other_marks(self):
-        """Return {student: names of cells} of whom the gradebook has other marks than we gave."""
-        found = {}
-        with quietly(), self.course.gradebook() as book:
-            for student, marks in self.marks.items():
-                try:
-                    grades = book.find_submission_notebook(self.lab, self.lab, student).grades
-                    said = {grade.name: grade.auto_score for grade in grades}
-                except Exception:  # the submission is gone
-                    said = {}
-                if names := [name for name in marks if said.get(name, -1) != marks[name]]:
-                    found[student] = ", ".join(names)
-        return found
+    def end_strays(self):
+        """End what hand-ins have left behind: it is below this process, and no worker."""
+        with self.starting:
+            end_below(self.spare | {child.pid for child in self.children})
 
     def end_children(self):
         for child in list(self.children):
@@ -351,6 +394,7 @@ class _Grading:
         """End what is under way; who was being graded is not graded yet."""
         self.end_children()
         end_marked(self.mark)
+        end_below(self.spare)
         self.journal.close()
 
 
@@ -369,14 +413,6 @@ def _known(full):
     """Return the graded cells of a lab, {name: cell}."""
     cells = (cell for cell in full.cells if "nbgrader" in cell.metadata)
     return {cell.metadata.nbgrader.grade_id: cell for cell in cells}
-
-
-def _marks_of(notebook):
-    """Return {name of a graded cell: its marks by checks, None where a person gives them}."""
-    from nbgrader.utils import determine_grade, is_grade
-
-    cells = [cell for cell in notebook.cells if is_grade(cell)]
-    return {cell.metadata.nbgrader.grade_id: determine_grade(cell)[0] for cell in cells}
 
 
 def read_graded(folder):

@@ -161,7 +161,7 @@ class _Judged:
         if same(exercise, expected, got, self.part):
             return None
         if not exercise.outcome and (pair := other_kind(expected.value, got.value)):
-            return _of_other_kind(function, *pair)
+            return _of_other_kind(function, *pair, expected.value)
         failed = _Failed("labs.different")
         failed.pair = expected.value, got.value
         return failed
@@ -259,11 +259,14 @@ def _raised(exercise, got, key):
     return _Failed(key, **words)
 
 
-def _of_other_kind(function, expected, got):
-    if got is None:
+def _of_other_kind(function, expected, got, whole):
+    if got is None and expected is whole:
         return _Failed("labs.returned_none", function=function)
-    words = {"expected": described(expected), "got": described(got)}
-    return _Failed("labs.wrong_type", function=function, **words)
+    words = {"function": function, "expected": described(expected), "got": described(got)}
+    parts = enumerate(whole, 1) if isinstance(whole, tuple) else ()
+    if number := next((n for n, part in parts if part is expected), None):
+        return _Failed("labs.wrong_part", number=number, count=len(whole), **words)
+    return _Failed("labs.wrong_type", **words)
 
 
 # ---------------------------------------------------------------- what is shown

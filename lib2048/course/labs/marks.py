@@ -132,7 +132,7 @@ def summary(found):
 
     failed: how many have no marks, which the gradebook has lost.
     """
-    points = Counter(row.total(False) for row in found)
+    points = Counter(row.total(False) for row in found if row.total(False) is not None)
     return {
         "students": len(found),
         "failed": sum(not row.marks for row in found),

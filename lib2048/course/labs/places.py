@@ -249,7 +249,7 @@ def _which(exercise, tried):
         (f"{first}, and where {other}", inside & narrower)
         for (first, inside), (other, narrower) in itertools.combinations(tests, 2)
     )
-    for fit, some in ((FIT, tests), (1, both)):
+    for fit, some in ((FIT, tests), (1, both if wrong.sum() >= FEW else ())):
         some = [(wrong.sum() / inside.sum(), said) for said, inside in some]
         best, said = max(some, default=(0, ""), key=lambda pair: pair[0])
         if best >= fit:
@@ -271,8 +271,9 @@ def _tests(table, wrong):
         if name.startswith("yes "):
             tests = [("yes" if bad[0] else "no", values == bad[0])] if len({*bad}) == 1 else []
         else:
-            tests = [("at_least", values >= bad.min()), ("at_most", values <= bad.max())]
-            tests[:0] = [("is", values == bad[0])] if len({*bad}) == 1 else []
+            tests = [("is", values == bad[0])] if len({*bad}) == 1 else []
+            if len(bad) >= FEW:  # of less it is chance
+                tests += [("at_least", values >= bad.min()), ("at_most", values <= bad.max())]
         limits = {"is": bad[0], "at_least": bad.min(), "at_most": bad.max()}
         for way, inside in tests:
             if not inside.all():

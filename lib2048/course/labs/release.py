@@ -6,7 +6,7 @@ import warnings
 
 from lib2048.course.labs.messages import fill, say, table_of
 from lib2048.course.labs.notebook import NO_ANSWER, NOT_ATTEMPTED, start_line
-from lib2048.course.labs.seeds import PLAIN, rules_of
+from lib2048.course.labs.seeds import LABS_OF_GAMES, PLAIN, rules_of
 from lib2048.machine.extras import package
 
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
@@ -48,7 +48,10 @@ def in_class(source, lab, game=PLAIN, seed=None):
             raise ValueError(f"the source of {lab} does not hold {old!r}: mend its messages")
         for cell in notebook.cells:
             cell.source = cell.source.replace(old, new)
-    notebook.cells[0].source += "\n\n" + say("labs.own_rules", **words)
+    told = [say("labs.own_rules", **words)]
+    if rules.game.name != game and lab in LABS_OF_GAMES:
+        told.append(say("labs.own_board", game=game))
+    notebook.cells[0].source += "\n\n" + " ".join(told)
     return notebook
 
 

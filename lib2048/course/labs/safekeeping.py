@@ -1,20 +1,27 @@
 """What keeps one hand-in from costing others: their files, a journal, an end to its processes."""
 
 import contextlib
+import ctypes
 import json
 import os
+import sqlite3
+import sys
 import threading
+import time
 from hashlib import sha256
 from pathlib import Path
+from secrets import token_hex
 
 import psutil
 
 from lib2048.course.labs.messages import say
-from lib2048.machine.files import read_json, write_text
+from lib2048.machine.files import read_json, write_atomic, write_text
 
 MARK = "LIB2048_HAND_IN"  # in the environment of all processes that run for a hand-in
 MOST_BYTES = 300 << 20  # of files that are kept in memory; of the others only hashes
 MANIFEST = "manifest-{}.json"
+SUBREAPER = 36  # of Linux's prctl
+END_SECONDS = 10  # for the end of processes that go on starting others
 
 
 # ---------------------------------------------------------------- files
@@ -92,23 +99,79 @@ def read_manifest(folder, lab):
     return {}
 
 
+# ---------------------------------------------------------------- marks
+
+
+class Book:
+    """The gradebook while a class is graded: in the memory of this process, where no other writes.
+
+    path: of its file, which is written anew after each hand-in; url: of what is in memory;
+    dropped: names of triggers and views, which would go on changing marks, and are no longer there.
+    Raises ValueError for a file that is no gradebook.
+    """
+
+    def __init__(self, path):
+        name = f"file:{token_hex(8)}?mode=memory&cache=shared"
+        self.path, self.url = path, f"sqlite:///{name}&uri=true"
+        self._kept = sqlite3.connect(name, uri=True, check_same_thread=False)
+        try:
+            with contextlib.closing(sqlite3.connect(path)) as old:
+                old.backup(self._kept)
+            told = "SELECT type, name FROM sqlite_master WHERE type IN ('trigger', 'view')"
+            self.dropped = []
+            for kind, thing in self._kept.execute(told).fetchall():
+                self._kept.execute('DROP {} "{}"'.format(kind, thing.replace('"', '""')))
+                self.dropped.append(thing)
+            self._kept.commit()
+        except sqlite3.Error as error:
+            raise ValueError(f"{path}: {error}") from None
+        self._hash = _hash(path)
+
+    def write(self):
+        """Write the file; return where a copy is, had somebody else written into it, or None."""
+        other = None
+        if _hash(self.path) != self._hash:
+            other = self.path.with_name("gradebook-changed.db")
+            with contextlib.suppress(OSError):
+                other.unlink(missing_ok=True)
+                self.path.rename(other)
+        for end in ("-journal", "-wal", "-shm"):  # sqlite would bring back what they hold
+            self.path.with_name(self.path.name + end).unlink(missing_ok=True)
+        data = self._kept.serialize()
+        write_atomic(self.path, lambda file: file.write(data))
+        self._hash = sha256(data).hexdigest()
+        return other
+
+
+def _hash(path):
+    """Return the hash of a file, None where none can be read."""
+    with contextlib.suppress(OSError):
+        if path.is_file() and not path.is_symlink():
+            return sha256(path.read_bytes()).hexdigest()
+    return None
+
+
 # ---------------------------------------------------------------- a journal
 
 
 class Journal:
-    """A small file that says who is being graded, for the next grading where one is killed."""
+    """A small file that says who is being graded, for the next grading where one is killed.
+
+    before: whose hand-ins were run before, in the same grading.
+    """
 
     def __init__(self, path):
-        self.path, self.running, self.alone = path, [], False
+        self.path, self.running, self.before, self.alone = path, [], [], False
         self._lock, self._open = threading.Lock(), True
 
     def read(self):
-        """Return (who was being graded when a grading was ended, who of them was so alone)."""
+        """Return (who was being graded when a grading was ended, who alone or None, who before)."""
         with contextlib.suppress(ValueError, KeyError, TypeError):
             left = read_json(self.path)
             names = [str(name) for name in left["running"]]
-            return names, names[0] if left["alone"] and len(names) == 1 else None
-        return [], None
+            before = [str(name) for name in left.get("before", [])]
+            return names, names[0] if left["alone"] and len(names) == 1 else None, before
+        return [], None, []
 
     def begin(self, student):
         """Write down that somebody is being graded."""
@@ -117,6 +180,7 @@ class Journal:
     def end(self, student):
         """Write down that somebody is no longer being graded."""
         self._change(self.running.remove, student)
+        self.before.append(student)
 
     def close(self):
         """Remove it: nobody is being graded any more."""
@@ -128,7 +192,8 @@ class Journal:
         with self._lock, contextlib.suppress(OSError, ValueError):
             change(student)
             if self._open:
-                write_text(self.path, json.dumps({"running": self.running, "alone": self.alone}))
+                said = {"running": self.running, "alone": self.alone, "before": self.before}
+                write_text(self.path, json.dumps(said))
 
 
 # ---------------------------------------------------------------- processes
@@ -146,6 +211,45 @@ def end_marked(mark):
                 one.kill()
         if not found:
             return
+
+
+def adopt(yes=True):
+    """Become the parent of what any process below leaves behind, or no longer; Linux alone can."""
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError, AttributeError):
+            ctypes.CDLL(None).prctl(SUBREAPER, int(yes), 0, 0, 0)
+
+
+def below():
+    """Return the numbers of this process's children."""
+    return {child.pid for child in psutil.Process().children()}
+
+
+def end_below(spare):
+    """End all processes below this one, again and again until none is left.
+
+    spare: numbers of children that stay, with all that is below them.
+    """
+    until = time.monotonic() + END_SECONDS
+    while time.monotonic() < until:
+        found = []
+        for child in psutil.Process().children():
+            with contextlib.suppress(psutil.Error):
+                if child.pid not in spare:
+                    found += [child, *child.children(recursive=True)]
+        if not [one for one in found if _end(one)]:
+            return
+
+
+def _end(process):
+    """End a process; return whether it had still been there."""
+    with contextlib.suppress(psutil.Error):
+        if process.status() != psutil.STATUS_ZOMBIE:
+            process.kill()
+            return True
+        with contextlib.suppress(OSError, AttributeError):
+            os.waitpid(process.pid, os.WNOHANG)
+    return False
 
 
 def _is_marked(process, mark):

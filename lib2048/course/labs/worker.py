@@ -26,6 +26,7 @@ from lib2048.course.labs.notebook import (
 )
 from lib2048.course.labs.restoring import is_locked, restored
 from lib2048.course.labs.running import TimeLimits, not_run, run
+from lib2048.course.labs.safekeeping import adopt, below, end_below
 from lib2048.course.labs.seeds import variant
 from lib2048.machine.terminal import one_line
 
@@ -90,7 +91,10 @@ class _Work:
         environment = {k: v for k, v in os.environ.items() if k != "LIB2048_LAB_SEED"}
         folder, last = self.desk / "files", f"{LINE}show_changes()"
         ways = begin, asks, self._is_missing, last
+        adopt()
+        before = below()  # the process that judges
         ended, handed, changes = await run(notebook, folder, environment, self.limits, *ways)
+        end_below(before)  # what the kernel has left behind
         outputs = (out for cell in notebook.cells for out in cell.get("outputs", ()))
         self.hurt |= any(out.get("ename") == DeadKernelError.__name__ for out in outputs)
         return ended, {name: as_handed(found) for name, found in handed.items()}, changes

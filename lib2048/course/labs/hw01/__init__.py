@@ -10,7 +10,10 @@ import random as luck
 from collections import Counter
 from unittest import mock
 
+import numpy as np
+
 from lib2048.course.labs.exercise import Exercise, Wrong, changed, wrong_if
+from lib2048.course.labs.outcomes import described, text_of
 from lib2048.course.labs.seeds import rules_of
 from lib2048.game import spec
 
@@ -143,7 +146,7 @@ def spawn_cases(random):
 def spawned(spawn, board, seed, times):
     """Spawn so often; return what came out how often, and whether the board given was changed.
 
-    again: what the same generators give twice.
+    again: what the same generators give twice; stuck: whether a generator stays where it is.
     """
     rng, found = luck.Random(seed), Counter()
 
@@ -153,13 +156,16 @@ def spawned(spawn, board, seed, times):
         return _frozen(after), given != board
 
     again = [[once(luck.Random(seed + k))[0] for k in range(10)] for _ in range(2)]
+    states = []
     for _ in range(times):
         after, changed = once(rng)
         if changed:
-            return {"changed": True, "boards": [], "again": again}
+            return {"changed": True, "boards": [], "again": again, "stuck": False}
         found[after] += 1
+        states += [rng.getstate()] * (len(states) < 2)
     boards = [[after, count] for after, count in found.items()]
-    return {"changed": False, "boards": boards[:500], "again": again}
+    stuck = states[0] == states[1]
+    return {"changed": False, "boards": boards[:500], "again": again, "stuck": stuck}
 
 
 def _frozen(board):
@@ -173,6 +179,9 @@ def judge_spawns(case, found):
     """Raise Wrong for what spawns should not do; return None."""
     wrong_if(found["changed"], "mutated")
     wrong_if(found["again"][0] != found["again"][1], "own_luck")
+    for after, _ in found["boards"]:
+        _new_tile(case[0], after)
+    wrong_if(found["stuck"], "no_luck")
     check_spawns(case[0], found["boards"])
 
 
@@ -215,6 +224,7 @@ def _new_tile(before, after, tiles=(2, 4)):
 MOST_TURNS = 2000  # of a game by one of these players; they have some 150 to 500
 AGAIN = 20  # turns that are played twice
 STARTS = 300  # of games that are begun
+SECONDS = 60  # of these, that have a second turn
 LARGE = min(128, LARGEST // 8)  # so many times its size has a tile of the game with large tiles
 
 
@@ -248,17 +258,32 @@ def played(play, choose, seed, large, starts):
     """Play; return a game, its first turns again, and some starts.
 
     Of a game: its turns, (the board that `choose` saw, the legal actions it was given, its action),
-    and what `play` returned.
+    and what `play` returned.  untouched: whether its generator was never asked.
     """
     room = getattr(play, "__globals__", {})
     own = {"spawn": _enlarged(room["spawn"])} if large and "spawn" in room else {}
     with mock.patch.dict(room, own):
-        turns, answer = _game(play, choose, luck.Random(seed), MOST_TURNS)
+        rng = luck.Random(seed)
+        turns, answer = _game(play, choose, rng, MOST_TURNS)
         again, _ = _game(play, choose, luck.Random(seed), AGAIN)
-    starts = [_game(play, choose, luck.Random(seed + k), 1)[0] for k in range(starts)]
-    board, *rest = answer if isinstance(answer, tuple) and len(answer) == 3 else (None,)
-    answer = (_plain(board), *rest) if rest else repr(answer)[:60]
-    return {"turns": turns, "answer": answer, "again": again, "starts": starts}
+    starts = [
+        _game(play, choose, luck.Random(seed + k), 1 + (k < SECONDS))[0] for k in range(starts)
+    ]
+    is_triple = isinstance(answer, tuple) and len(answer) == 3 and _plain(answer[0])
+    answer = (_plain(answer[0]), *answer[1:]) if is_triple else _short(answer)
+    untouched = rng.getstate() == luck.Random(seed).getstate()
+    found = {"turns": turns, "answer": answer, "again": again, "starts": starts}
+    return found | {"untouched": untouched}
+
+
+def _short(value):
+    """Write what was returned, a board by its name: (692, a board, 91)."""
+    if type(value) is tuple:
+        return f"({', '.join(map(_short, value))})"
+    is_board = isinstance(value, list) and value and all(isinstance(row, list) for row in value)
+    if type(value) is list and not is_board:
+        return f"[{', '.join(map(_short, value[:20]))}]"
+    return "a board" if is_board else text_of(value)[:60]
 
 
 def _enlarged(spawn):
@@ -280,8 +305,9 @@ def _game(play, choose, rng, most):
     def watched(board, legal):
         if len(turns) == most:
             raise _Enough
-        turns.append([_plain(board), list(legal), None])
-        if not turns[-1][0] or not turns[-1][1]:
+        is_list = isinstance(legal, (list, tuple))
+        turns.append([_plain(board), list(legal) if is_list else _short(legal), None])
+        if not turns[-1][0] or not turns[-1][1] or not is_list:
             raise _Enough
         turns[-1][2] = choose(turns[-1][0], turns[-1][1])
         return turns[-1][2]
@@ -314,14 +340,17 @@ def judge_games(case, found):
     turns, answer, starts = found["turns"], found["answer"], found["starts"]
     wrong_if(turns[:AGAIN] != found["again"], "own_luck")
     wrong_if(not turns, "never_asked")
+    wrong_if(not turns[0][0], "no_board")
     _check_start(turns, large)
-    is_triple = isinstance(answer, tuple) and answer[0]
+    is_triple = isinstance(answer, tuple)
     _check_turns(turns, [answer[0]] if is_triple else [])
     wrong_if(len(turns) == MOST_TURNS, "endless")
+    wrong_if(found["untouched"], "no_luck")
     wrong_if(not is_triple, "no_triple", got=str(answer))
     _check_answer(turns, *answer)
     if count:
-        _check_starts([board for start in starts for board, *_ in start])
+        _check_starts([start[0][0] for start in starts if start])
+        _check_seconds([start[:2] for start in starts if len(start) > 1])
 
 
 def _check_start(turns, large):
@@ -337,7 +366,7 @@ def _check_starts(boards):
     wrong_if(len(boards) != STARTS, "start")
     cells = [(r, c) for r in range(PLAYED.rows) for c in range(PLAYED.columns)]
     here = [sum(board[r][c] > 0 for board in boards) for r, c in cells]
-    wrong_if(any(is_off(n, STARTS, 2 / len(cells)) for n in here), "start_cells")
+    wrong_if(any(is_off(n, STARTS, 2 / len(cells)) for n in here), "start_cells", count=STARTS)
     fours = sum(any(4 in row for row in board) for board in boards)
     wrong_if(is_off(fours, STARTS, 1 - (1 - FOUR) ** 2), "start_tiles", fours=fours, count=STARTS)
 
@@ -345,18 +374,37 @@ def _check_starts(boards):
 def _check_turns(turns, last=()):
     """Raise Wrong where turns do not follow each other.  last: the last board, in a list."""
     boards = [*(board for board, *_ in turns[1:]), *last]
-    for (board, legal, action), after in itertools.zip_longest(turns, boards):
+    for at, ((board, legal, action), after) in enumerate(itertools.zip_longest(turns, boards)):
         wrong_if(not board, "no_board")
-        right = legal_actions(board)
-        wrong_if(not right, "dead_end")
-        wrong_if(legal != right, "legal", got=legal, legal=right)
+        right, drawn = legal_actions(board), _drawn(board)
+        wrong_if(not right, "dead_end", board=drawn)
+        wrong_if(legal != right, "legal", got=legal, legal=right, board=drawn)
         slid = slide(board, action)[0] if after else None
         if after and not _one_tile_more(slid, after):
+            wrong_if(after == slid and at == len(turns) - 1, "last_afterstate")
             wrong_if(after == slid, "no_spawn")
             wrong_if(after == board, "endless")
             others = [slide(board, other)[0] for other in legal if other != action]
             wrong_if(any(_one_tile_more(other, after) for other in others), "other_action")
-            raise Wrong("turn", {})
+            raise Wrong("turn", {"board": drawn, "after": _drawn(after)})
+
+
+def _check_seconds(starts):
+    """Raise Wrong where the tile after the first turn comes into the same cell again and again."""
+    found = Counter()
+    for (board, _, action), (after, *_) in starts:
+        if _one_tile_more(slid := slide(board, action)[0], after):
+            cells = spec.empty_cells(slid)
+            [at] = [at for at, (r, c) in enumerate(cells) if after[r][c]]
+            found[len(cells), at] += 1
+    for (cells, _), most in found.items():
+        count = sum(n for (others, _), n in found.items() if others == cells)
+        wrong_if(is_off(most, count, 1 / cells), "turn_cells", most=most, count=count)
+
+
+def _drawn(board):
+    """Write a board in one line: 2 · · 4 / …"""
+    return " / ".join(" ".join(str(tile or "·") for tile in row) for row in board)
 
 
 def _one_tile_more(before, after):
@@ -370,21 +418,26 @@ def _one_tile_more(before, after):
 def _check_answer(turns, last, score, actions):
     """Raise Wrong where a last board, a score and a number of actions are not those of turns."""
     rewards = sum(slide(board, action)[1] for board, _, action in turns)
-    wrong_if(legal_actions(last), "not_over")
+    wrong_if(legal_actions(last), "not_over", board=_drawn(last))
+    got = _short((last, score, actions))
+    wrong_if((score, actions) == (len(turns), rewards), "no_triple", got=got)
     wrong_if(score == sum(map(sum, last)) != rewards, "score_tiles")
     wrong_if(score == rewards / 2, "score_half")
-    wrong_if(score != rewards, "score", score=repr(score)[:40], right=rewards)
-    wrong_if(actions != len(turns), "actions", actions=repr(actions)[:40], right=len(turns))
+    wrong_if(score != rewards, "score", score=_short(score), right=rewards)
+    wrong_if(actions != len(turns), "actions", actions=_short(actions), right=len(turns))
 
 
 # ---------------------------------------------------------------- the exercises
 
-AGAIN_TILE = """            tiles[:0], new = [*new[-1:], tile], new[:-1]
+UNTIL_NONE = """            tiles[:0], new = [*new[-1:], tile], new[:-1]
             continue
         new.append(tile)"""
 FILLED = "[0] * (len(row) - len(new))"
 MERGES = "tiles[0] == tile and tile < LARGEST_TILE"
-MERGED_TWICE = " and tile < LARGEST_TILE", "", "        new.append(tile)", AGAIN_TILE
+AGAIN_TILE = "            tiles[:0] = [tile]\n            continue\n        new.append(tile)"
+MERGED_TWICE = "        new.append(tile)", AGAIN_TILE
+SKIPPED = "(tiles := list(row), [tiles.remove(0) for tile in tiles if not tile])[0]"
+PAIR = "tile += tiles.pop(0)"
 FROM_THE_RIGHT = "pop(0)", "pop()", "tiles[0]", "tiles[-1]", "append(", "insert(0, "
 GAP = (
     "[tile for tile in row if tile]", "list(row)",
@@ -410,7 +463,25 @@ def _tuples(case, answer):
     """Raise Wrong where the rows of an afterstate are no lists; return the answer."""
     board = answer[0] if isinstance(answer, tuple) and answer else None
     odd = [row for row in board if not isinstance(row, list)] if isinstance(board, list) else []
-    wrong_if(odd, "rows", got=repr(odd[:1])[1:60])
+    wrong_if(odd, "rows", got=described(odd[0])[:60] if odd else "")
+    return answer
+
+
+def _neighbours(board):
+    """Return the actions along which two neighbours are equal: what moves is not seen."""
+    rows, columns = board, [*zip(*board)]
+    across, down = (
+        any(a == b > 0 for line in lines for a, b in itertools.pairwise(line))
+        for lines in (rows, columns)
+    )
+    return [action for action in range(4) if (across if action % 2 else down)]
+
+
+def _actions(case, answer):
+    """Raise Wrong where actions are not told by their numbers; return the answer."""
+    some = answer if isinstance(answer, list) and answer else [None]
+    wrong_if(all(isinstance(one, (bool, np.bool_)) for one in some), "booleans")
+    wrong_if(all(isinstance(one, str) for one in some), "names", got=repr(some[0])[:20])
     return answer
 
 
@@ -432,11 +503,14 @@ SPAWNS = {  # what is said is the message of the first word
     "apart first": (CELL, AT_ONCE, "if rng.random() <", "if x <"),
     "apart last": (CELL, AT_ONCE, "if rng.random() <", "if 1 - x <"),
     "own_luck": ("rng.", "__import__('random')."),
+    "no_luck": ("rng.", "__import__('random').Random(0)."),
+    "no_luck seeded": ("    row,", "    rng.seed(0)\n    row,"),
     "not_one": ("    return board", "    board[row][column] = 0\n    return board"),
     "no_board rows": ("return board", "return tuple(board)"),
     "no_board none": ("    return board", "    pass"),
     "anywhere": (CELL, "rng.randrange(len(board)), rng.randrange(len(board[0]))"),
 }
+OWN = "rng = __import__('random').Random(1)"
 LEGAL, ASKED = "while legal := legal_actions(board)", "choose(board, legal)"
 WHILE = "while (legal := legal_actions(board)) and"
 SIZE = f"[[0] * {PLAYED.columns} for _ in range({PLAYED.rows})]"
@@ -458,7 +532,13 @@ GAMES = {
     "score_tiles": ("return board, score", "return board, sum(map(sum, board))"),
     "score_half": ("score + reward", "score + reward // 2"),
     "never_asked": (LEGAL, "while not (legal := legal_actions(board))"),
+    "no_luck": ("    board, score, actions = i", f"    {OWN}\n    board, score, actions = i"),
+    "turn_cells": ("spawn(afterstate, rng)", "spawn(afterstate, __import__('random').Random(1))"),
+    "no_board swapped": (ASKED, "choose(legal, board)"),
+    "last_afterstate": ("return board,", "return afterstate,"),
     "no_triple": ("return board, score, actions", "return board, score"),
+    "no_triple exchanged": ("return board, score, actions", "return board, actions, score"),
+    "no_triple order": ("return board, score,", "return score, board,"),
     "actions": ("initial(rng), 0, 0", "initial(rng), 0, 2"),
 }
 
@@ -467,9 +547,23 @@ EXERCISES = [
         "hw01", slide_row, parts={"no merge": plain_rows, "merges": merging_rows},
         mistakes={
             "merged_twice": MERGED_TWICE,
+            "merged_twice until_none": ("        new.append(tile)", UNTIL_NONE),
             "from_the_right": FROM_THE_RIGHT,
             "gap": GAP,
+            "skips": ("[tile for tile in row if tile]", SKIPPED),
             "hole": HOLE,
+            "squared": ("reward += tile", "reward += tile * tile"),
+            "squared old": ("reward += tile", "reward += (tile // 2) ** 2"),
+            "squared tile": (PAIR, "tile *= tiles.pop(0)"),
+            "dropped": (PAIR, "tiles.pop(0)", "reward += tile", "reward += 2 * tile"),
+            "dropped old_tile": (PAIR, "tiles.pop(0)"),
+            "dropped unpaid": (PAIR, "tiles.pop(0)", "reward += tile", "reward += 0"),
+            "dropped both": (PAIR, PAIR, "reward += tile", "reward += tile\n            continue"),
+            "last_lost": ("while tiles", "while tiles[1:]"),
+            "returns_early": ("new.append(tile)", "new.append(tile)\n        break"),
+            "returns_early bare": (
+                "new.append(tile)", "new.append(tile)\n        return new, reward"
+            ),
             "old_tile": ("reward += tile", "reward += tile // 2"),
             "no_reward": ("reward += tile", "reward += 0"),
             "count": ("reward += tile", "reward += 1"),
@@ -490,6 +584,10 @@ EXERCISES = [
             "up_and_down": lambda board, action: slide(board, (2, 1, 0, 3)[action]),
             "left_and_right": lambda board, action: slide(board, (0, 3, 2, 1)[action]),
             "all_left": lambda board, action: slide(board, spec.LEFT),
+            "order": lambda board, action: slide(board, (0, 2, 3, 1)[action]),
+            "order left_first": lambda board, action: slide(board, (3, 1, 0, 2)[action]),
+            "order from_one": lambda board, action: slide(board, action - 1),
+            "order none": lambda board, action: slide(board, action - 1) if action else (board, 0),
             "first_reward": ("sum(rewards)", "rewards[0]"),
             "not_back": ("4 - turns", "0"),
         },
@@ -515,6 +613,13 @@ EXERCISES = [
         mistakes={
             "all": lambda board: [0, 1, 2, 3],
             "reward_only": lambda board: [a for a in range(4) if slide(board, a)[1] > 0],
+            "reward_only neighbours": _neighbours,
+            "illegal": ("[0] != board", "[0] == board"),
+            "from_one": ("return [action", "return [action + 1"),
+            "from_one up": ("range(4)", "range(1, 5)", "(board, action)", "(board, action % 4)"),
+            "from_one range": (
+                "range(4)", "range(1, 5)", "slide(board, action)", "slide(board, min(action, 3))"
+            ),
             "empty_only": lambda board: [0, 1, 2, 3] if spec.empty_cells(board) else [],
             "largest": changed(
                 legal_actions,
@@ -530,11 +635,13 @@ EXERCISES = [
             "last_row": ("[0] != board", "[0][-1] != board[-1]"),
             "any_then_all": lambda board: [0, 1, 2, 3] if legal_actions(board) else [],
             "across_only": lambda board: [a for a in legal_actions(board) if a % 2],
-            "illegal": ("[0] != board", "[0] == board"),
+            "booleans": ("[action for action in range(4) if slide(board, action)[0] != board]",
+                         "[slide(board, action)[0] != board for action in range(4)]"),
+            "names": ("return [action", "return [spec.ACTIONS[action]"),
             "moves_only": lambda board: legal_actions(board) if spec.empty_cells(board) else [],
             "reversed": ("range(4)", "range(3, -1, -1)"),
         },
-        show={"board": "rows"},
+        verdict=_actions, show={"board": "rows"},
     ),
     Exercise(
         "hw01", spawn, spawn_cases, slips=SPAWNS, outcome=spawned, verdict=judge_spawns,

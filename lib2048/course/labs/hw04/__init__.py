@@ -16,6 +16,7 @@ from lib2048.course.labs.hw04.cases import (
 from lib2048.course.labs.hw04.cases import random_game as random_game  # other labs play such, too
 from lib2048.course.labs.hw04.effects import (
     afterstates_of,
+    an_action,
     close,
     effect,
     given_choice,
@@ -160,6 +161,8 @@ CHOOSING = {
         "best, best_value = action, value",
         "best = action\n            best_value = value",
     ),
+    "gives_up stops": (BETTER, f"{BETTER}\n        else:\n            break"),
+    "swapped": ("after, reward = slide", "reward, after = slide"),
     "gives_up": ("return best", f"return best if len({LEGAL}) == 4 else -1"),
     "none_is_0": ("-1, -np.inf", "0, -np.inf"),
     "sampled": (WORTH, SPAWNED.format(0)),
@@ -184,9 +187,10 @@ CHOOSING_SLIPS = {
 }
 
 LAST = "target = 0.0"
+AFTER_VALUE = "estimate(network, path[t].afterstate)"
 SAVED = (f"    {LAST}\n",
          f"    {LAST}\n    values = [estimate(network, step.afterstate) for step in path]\n",
-         "target - estimate(network, path[t].afterstate)", "target - values[t]")  # fmt: skip
+         f"target - {AFTER_VALUE}", "target - values[t]")  # fmt: skip
 STATE_SAVED = (f"    {LAST}\n",
                f"    {LAST}\n    values = [estimate(network, step.state) for step in path]\n",
                "target - estimate(network, path[t].state)", "target - values[t]")  # fmt: skip
@@ -206,6 +210,10 @@ LEARNING = {
     **guards("error", "        target ="),
 }
 LEARNING_SLIPS = {
+    "taken out": (
+        f"    {LAST}\n",
+        f"    {LAST}\n    steps, path = path, [*path]\n    steps.clear()\n",
+    ),
     "half": (STEP, f"0.5 * {STEP}"),
     "rises": (LAST, f"{LAST}\n    alpha = 2 * alpha"),
     "every other": ("-1, -1)", "-1, -2)"),
@@ -249,7 +257,9 @@ EXERCISES = [
             **{f"large {n}": (CELL, f"min({CELL}, {n})") for n in (7, 10, 11, 12, 13, 14)},
             **{f"large from {n}": (CELL, f"({CELL} % {n})") for n in (11, 12, 15)},
             "sorted": ("pattern[i]", "sorted(pattern)[i]"),
-            "and": ("|=", "&="),
+            "zero": ("|=", "&="),
+            "last_only": ("|=", "="),
+            "times": ("|=", "+=", "<< (4 * i)", "* 16 * i"),
             "last_missing": ("range(len(pattern))", "range(len(pattern) - 1)"),
             "first_missing": ("range(len(pattern))", "range(1, len(pattern))"),
         },
@@ -263,7 +273,6 @@ EXERCISES = [
             "one less": (CELL, f"max({CELL} - 1, 0)"),
             "one more": ("|=", "+=", CELL, f"({CELL} + 1)"),
             "shifted once more": ("return index", "return index << 4"),
-            "last": ("|=", "="),
             "in a row": (CELL, "at(board, pattern[0] + i)"),
             "backwards": ("(4 * i)", "(4 * (len(pattern) - 1 - i))"),
             "a set": ("range(len(pattern))", "range(len({at(board, c) for c in pattern}))"),
@@ -282,6 +291,8 @@ EXERCISES = [
                                "indexof(pattern, board)"),
             "first_tuple": ("(network.isomorphic)", "(network.isomorphic[:1])"),
             "one_table": ("weights[k,", "weights[0,"),
+            "last_tuple": ("        for pattern", "        value = 0.0\n        for pattern"),
+            "tuple_missing": ("(network.isomorphic)", "(network.isomorphic[:-1])"),
             "last_only": ("+=", "="),
             "once_each": ("in images:", "in {indexof(p, board): p for p in images}.values():"),
             "sorted": ("indexof(pattern", "indexof(sorted(pattern)"),
@@ -342,6 +353,9 @@ EXERCISES = [
             "sorted": ("indexof(pattern", "indexof(sorted(pattern)"),
             "clipped": ("    share =", "    amount = min(max(amount, -1.0), 1.0)\n    share ="),
             **guards("amount", "    share ="),
+            "no_move": ("+= share", "+= 0"),
+            "target": ("    share =", f"    amount = amount - {VALUE}\n    share ="),
+            "tuple_missing": ("(network.isomorphic)", "(network.isomorphic[:-1])"),
             "no_return": (f"    return {VALUE}\n", ""),
             "amount": (f"return {VALUE}", "return amount"),
             "amount_twice": (f"return {VALUE}", "return value + 2 * amount", *OLD_VALUE),
@@ -362,12 +376,10 @@ EXERCISES = [
             "below 0": ("+= share", "+= share if estimate(network, board) < 0 else 0.0"),
             "not below 0": ("    return",
                             "    network.weights[network.weights < 0] = 0\n    return"),
-            "nothing": ("+= share", "+= 0"),
             "difference": (f"return {VALUE}", f"return {VALUE} - value", *OLD_VALUE),
             "share": (f"return {VALUE}", "return share"),
             "board": (f"return {VALUE}", "return board"),
             "network": (f"return {VALUE}", "return None"),
-            "to the amount": ("    share =", f"    amount = amount - {VALUE}\n    share ="),
         },
         show=HIDDEN | {"amount": "hidden"}, given=given_update, tell=tell_learned,
     ),
@@ -377,6 +389,7 @@ EXERCISES = [
         | CHOOSING
         | plain_slide(program.select_best_move),
         slips=CHOOSING_SLIPS,
+        verdict=an_action,
         show=HIDDEN, given=partial(given_choice, program.estimate, "V(s′)"),
         features=partial(of_choice, program.select_best_move),
     ),
@@ -385,6 +398,9 @@ EXERCISES = [
         outcome=effect, verdict=partial(path_learned, afterstates_of),
         parts={"last afterstate": last_cases, "whole path": path_cases},
         mistakes={
+            # What is seen where the path has one step, whatever the cause is; these come first.
+            "last_nothing one": (LAST, f"{LAST}\n    path = path[: len(path) * (len(path) > 1)]"),
+            "last_whole one": (STEP, f"{STEP} if len(path) > 1 else error"),
             "last_not_taught": (
                 BACKWARDS, NOT_LAST, LAST,
                 "target = path[-1].reward / UNIT + estimate(network, path[-1].afterstate)"),
@@ -405,13 +421,19 @@ EXERCISES = [
                 "        error ="),
             "of_states": ("error = target", f"error = {PATH_PAID} + target",
                           LEARNS, "target = update(", ".afterstate", ".state"),
+            "of_states plain": (".afterstate", ".state"),
+            "of_states updated": ("update(network, path[t].afterstate",
+                                  "update(network, path[t].state"),
+            "next_states": (".afterstate", ".next_state"),
+            "state_value": (AFTER_VALUE, AFTER_VALUE.replace("after", "")),
+            "precedence": (STEP, f"alpha * target - {AFTER_VALUE}"),
             "returns": (LEARNS, f"target += {PATH_PAID}\n        update("),
             "last_own_reward": (LAST, "target = path[-1].reward / UNIT"),
             "last_minus_1 reward": (LAST, "target = path[-1].reward / UNIT - 1"),
             "forward_carry": (BACKWARDS, "len(path)"),
             "saved": (*SAVED, LEARNS, f"target = {PATH_PAID} + values[t]\n        update("),
             "saved_own": SAVED,
-            "target_added": ("target - estimate(network, path[t].afterstate)", "target"),
+            "target_added": (f"target - {AFTER_VALUE}", "target"),
             **LEARNING,
             **other_units(program.update_episode),
         },
@@ -473,6 +495,7 @@ EXERCISES = [
         | {"of_afterstate": ("expected_value", "estimate")}
         | plain_slide(program.select_best_move_by_states),
         slips={key: of_states(edits) for key, edits in CHOOSING_SLIPS.items()},
+        verdict=an_action,
         show=HIDDEN, given=partial(given_choice, program.expected_value, "E[V(s″)]"),
         features=partial(of_choice, program.select_best_move_by_states),
     ),

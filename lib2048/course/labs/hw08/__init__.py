@@ -5,6 +5,7 @@ In a class with rules of its own a dead end is worth other points than 0, and 4s
 its game.
 """
 
+import itertools
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -113,6 +114,7 @@ def _paid(board):
     return ((exponents - 1) * 2**exponents).sum()
 
 
+NOTHING = Values("0 for every board", lambda board: 0.0)
 FIFTY = Values("50 for every board", lambda board: 50.0)
 BELOW = Values("−50 for every board", lambda board: -50.0)  # as a network may say
 FAR = Values("−20 000 for every board", lambda board: -20_000.0)
@@ -146,6 +148,10 @@ CORNERS = [[0, 4, 8, 16], [4, 8, 16, 32], [8, 16, 32, 64], [16, 32, 64, 0]]
 LARGE = [[0, 4, 2, 4], [4, 2, 4, 2], [2, 4, 2, 4], [4, 2, 32768, 32768]]  # its last cell is full
 TIED = [[8, 2, 32, 16], [16, 4, 8, 2], [2, 32, 8, 4], [32, 4, 64, 16]]  # as in the notebook
 SEVERAL = [[2, 2, 4, 4], [8, 8, 16, 16], [2, 4, 8, 16], [4, 8, 16, 8]]  # pays more one way
+PAIRS = [  # by OWN to pay twice is another choice, and to count 0.9 of what follows is not
+    [[0] * 4, [0, 8, 0, 0], [0, 0, 4, 8], [0, 0, 0, 8]],
+    [[0] * 4, [0] * 4, [4, 8, 8, 0], [0, 0, 0, 8]],
+]
 STUCK = [[2, 4, 2, 0], [0] * 4, [0] * 4, [0] * 4]  # OWN says more of it than of what follows
 WAYS = [  # by OWN the first action is best, and the last; a larger reward or value is not
     STUCK, SEVERAL,
@@ -206,7 +212,7 @@ def depths(random):
 def choices(random):
     """Return states with a depth; no two boards are worth the same, so there are few ties."""
     cases = [*_known(OVER, 1, OWN), *_known(OVER[:1], 2, FIFTY)]
-    cases += [*_known([STUCK], 1, OWN), *_known([STUCK], 1, LEVEL)]
+    cases += [*_known([STUCK, *PAIRS], 1, OWN), *_known([STUCK], 1, LEVEL)]
     for plies in (1, 2):
         cases += [case for value in (FIFTY, FAR) for case in _known([TIED], plies, value)]
         cases += _known([SEVERAL], plies, LEVEL)
@@ -234,6 +240,7 @@ def questions(random):
     narrow, mirrored = [from_tiles(rows) for rows in NARROW], from_tiles(MIRRORED)
     boards = narrow + _drawn(random, 1, 3, 2, 3)
     cases = [(board, (0, 0), (OWN,)) for board in (mirrored, *narrow)]
+    cases += _known(WAYS[:3], (0, 0), (NOTHING,))  # boards that no other case asks for
     cases += [(board, (0, 1, 0), (OWN, CORNER)) for board in (*boards, from_tiles(CORNERS))]
     cases += [(board, (1, 2, 1), (OWN,)) for board in boards]
     cases += [(board, (2, 1, 0), (OWN, ROOM)) for board in narrow]
@@ -257,6 +264,38 @@ def of_spawns(case):
     """Return by what the case of an afterstate may be told from others."""
     ends = expected(case[0], lambda state: not afterstates(state)) > 0
     return of_values(case) | {"yes a spawn may end the game": ends}
+
+
+def of_actions(case):
+    """Return by what the case of a state may be told from others."""
+    legal = len(afterstates(case[0]))
+    return of_values(case) | {
+        "yes some actions are legal, and some are not": 0 < legal < 4,
+        "yes the game is over": not legal,
+    }
+
+
+def of_questions(case):
+    """Return by what the case of a table may be told from others."""
+    afterstate, plies, values, _ = case
+    tables = [{} for _ in values]
+    for (value, table), depth in itertools.product(zip(values, tables), plies):
+        tabled(afterstate, depth, value, table)
+    return {
+        "yes a value of 0 is among those to be kept": 0 in {v for t in tables for v in t.values()},
+        "yes one question is asked twice": len({*plies}) < len(plies),
+        "yes the same board is asked for with several depths": len({*plies}) > 1,
+        "yes there are two value functions, with a table each": len(values) > 1,
+        "the most plies that are asked for": max(plies),
+    }
+
+
+def asked(case):
+    """Say in words what is asked of one table, and of what values."""
+    _, plies, values, _ = case
+    each = "; then, with another table, ".join(map(repr, values))
+    *first, last = map(str, plies)
+    return {"asked in turn": f"for {', '.join(first)} and {last} plies", "values": each}
 
 
 def first_choice(case, action):
@@ -320,6 +359,20 @@ OF_BEST = {  # mistakes in the max layer
     "starts_at_0": ("max((", "max(0.0, max((", "default=DEAD)", "default=DEAD))"),
     "dead_end": ("default=DEAD", "default=-np.inf"),
     "lowest": ("default=DEAD", "default=LOWEST"),
+    "dead_value": ("default=DEAD", "default=value(state)"),
+    "action": (f"{PAYS} for _, after", f"({PAYS}, action) for action, after",
+               "default=DEAD)", "default=(0, DEAD))[1]"),
+    "action first": (f"{PAYS} for _, after", f"({PAYS}, action) for action, after",
+                     "default=DEAD)", "key=lambda two: two[0], default=(0, DEAD))[1]"),
+    "action none": (f"{PAYS} for _, after", f"({PAYS}, action) for action, after",
+                    "default=DEAD)", "key=lambda two: two[0], default=(0, None))[1]"),
+    "order": ("_, after, reward", "_, reward, after"),
+    "order first": ("_, after, reward", "after, _, reward"),
+    "order last": ("_, after, reward", "reward, after, _"),
+    "order turned": ("_, after, reward", "reward, _, after"),
+    "order shifted": ("_, after, reward", "after, reward, _"),
+    "apart": (f"max(({PAYS} {LEGAL}), default=DEAD)",
+              f"(max((reward {LEGAL}), default=DEAD) + max((value(after) {LEGAL}), default=0))"),
     "stuck": (LEGAL, SLID),
     "illegal": (LEGAL, SLID, PAYS, f"{PAYS} if after != state else -1.0"),
     "illegal 0": (LEGAL, SLID, PAYS, f"{PAYS} if after != state else 0.0"),
@@ -329,6 +382,12 @@ OF_BEST = {  # mistakes in the max layer
                   "default=DEAD)", "default=(0, DEAD)))"),
     "by_value": (f"max(({PAYS}", "sum(max(((value(after), reward)",
                  "default=DEAD)", "default=(0, DEAD)))"),
+    "by_reward first": (f"max(({PAYS}", "sum(max(((reward, value(after))",
+                        "default=DEAD)", "key=lambda two: two[0], default=(0, DEAD)))"),
+    "by_value first": (f"max(({PAYS}", "sum(max(((value(after), reward)",
+                       "default=DEAD)", "key=lambda two: two[0], default=(0, DEAD)))"),
+    **{f"starts_high {n}": ("max((", f"max({n}, max((", "default=DEAD)", f"default={n}))")
+       for n in (-1, -100, -1000, -10_000)},
     "worst": ("max((", "min(("),
     "not_all": ("max((", "next((", "default=DEAD", "DEAD"),
     "not_all but_first": ("afterstates(state)", "afterstates(state)[1:]"),
@@ -336,7 +395,15 @@ OF_BEST = {  # mistakes in the max layer
     "not_all three": ("afterstates(state)", "afterstates(state)[:3]"),
     "rounded": ("value(after)", "int(value(after))"),
 }  # fmt: skip
-POINTS = sorted({0, -1, -1000, *seeds.RULES["hw08"]["dead"][1]} - {DEAD})  # of other classes
+# What else a dead end is often worth: in other classes, to who punishes it, to who wants no max.
+POINTS = sorted({0, 1, -1, -10, -1000, -10_000, *seeds.RULES["hw08"]["dead"][1]} - {DEAD})
+FEW = sorted({0, -1, -10, -1000} - {DEAD})
+# What is taken for less than any number, in the lab (the first) and elsewhere.
+HUGE = ("-3.4e38", "-1e6", "-999999", "-1e9", "-1e10", "-1e18", "-2.0**63", "-1e300",
+        "-1.7976931348623157e308")  # fmt: skip
+OF_DEAD = {f"lowest {n}": changed(best, "default=DEAD", f"default={n}") for n in HUGE} | {
+    f"dead {n}": changed(best, "default=DEAD", f"default={n}") for n in POINTS
+}
 ADDED, NUMBER = "total += chance * worth(state)", " / len(empty)"
 OTHER_ODDS = [odds for odds in (*ODDS, "0.1") if float(odds) != FOUR]
 OF_EXPECTED = {  # and in the chance layer
@@ -380,26 +447,28 @@ def _inside(truth, **names):
     }
 
 
+LEAF = "expected(after, value)", "value(after)"
+_from_0 = changed(best, *OF_BEST["starts_at_0"])
 _infinite = changed(best, *OF_BEST["dead_end"])
 _lowest = changed(best, *OF_BEST["lowest"])
+_printed = OF_DEAD[f"lowest {HUGE[0]}"]  # what the lab prints for the lowest number of 32 bits
 LARGEST = "return max(worth, key=worth.get, default=None)"
 FROM_0 = (
     "most = max([0.0, *worth.values()])\n    return next((a for a in worth if worth[a] == most)"
 )
+LAYER = "best(state, lambda after: ahead(after, plies - 1, value))"
 KEY = "int(afterstate), plies"
 STATE_KEY = "(int(state), plies - 1)"
 LOOKED = "    if key not in table:"
 
 EXERCISES = [
     Exercise(
-        "hw08", best, features=of_values, parts={
+        "hw08", best, features=of_actions, parts={
             "open": open_states,
             "dead ends": lambda random: [case for v in (FIFTY, OWN) for case in _known(OVER, v)],
         },
-        mistakes=OF_BEST | {
-            f"dead {points}": changed(best, "default=DEAD", f"default={points}")
-            for points in POINTS
-        },
+        # An action that changes nothing may have the same points: on dead ends alone, these are it.
+        mistakes=OF_DEAD | {"dead_value": OF_BEST["dead_value"]} | OF_BEST,
         slips={
             "raises": (", default=DEAD", ""),
             "none": ("default=DEAD", "default=None"),
@@ -429,13 +498,23 @@ EXERCISES = [
         mistakes={
             "no_last_max": ("    return expected(\n", "    if plies == 1:\n        return "
                             "expected(afterstate, value)\n    return expected(\n"),
-            "no_chance": lambda a, plies, value: (
-                best(a, lambda after: ahead(after, plies - 1, value)) if plies else value(a)),
+            "no_chance": ("expected(", "(lambda board, worth: worth(board))("),
+            "same_board": ("ahead(after,", "ahead(afterstate,"),
             "too_deep": lambda a, plies, value: ahead(a, plies + 1, value),
             "too_short": lambda a, plies, value: ahead(a, max(plies - 1, 0), value),
             "one_ply": lambda a, plies, value: ahead(a, min(plies, 1), value),
             "two_plies": lambda a, plies, value: ahead(a, min(plies, 2), value),
             "discounted": ("ahead(after, plies", "0.99 * ahead(after, plies"),
+            "discounted 0.9": ("ahead(after, plies", "0.9 * ahead(after, plies"),
+            "discounted mean": ("return expected(", "return 0.99 * expected("),
+            "discounted mean 0.9": ("return expected(", "return 0.9 * expected("),
+            "no_max": (LAYER, "ahead(state, plies - 1, value)"),
+            "exchanged": ("expected(\n        afterstate, lambda state: best(state, lambda after:",
+                          "best(\n        afterstate, lambda after: expected(after, lambda after:"),
+            "no_mean": ("expected(", "best("),
+            "added above": ("return expected(", "return value(afterstate) + expected("),
+            "added": ("lambda after: ", "lambda after: value(after) + "),
+            "leaf_0": ("return value(afterstate)", "return 0.0"),
         } | _inside(
             ahead,
             best=("no_reward", "reward_twice", "starts_at_0", "dead_end", "lowest", "mean", "stuck",
@@ -446,7 +525,6 @@ EXERCISES = [
         slips={
             "two_less": ("plies == 0", "plies <= 0", "plies - 1", "plies - 2"),
             "always_1": ("plies - 1", "0"),
-            "own_value": ("    return expected(", "    return value(afterstate) + expected("),
             "known": ("    if plies == 0:", "    known = ahead.__dict__.setdefault('known', {})\n"
                       "    if (key := int(afterstate)) not in known:\n        known[key] = "
                       "value(afterstate)\n    if plies == 0:\n        return known[key]\n"
@@ -495,12 +573,21 @@ EXERCISES = [
         mistakes={
             "dead_end": ("best(", "_lowest("),
             "infinite": ("best(", "_infinite("),
-            "afterstates": ("expected(after, value)", "value(after)"),
-            "both": ("best(", "_lowest(", "expected(after, value)", "value(after)"),
+            "afterstates": LEAF,
+            "dead_end printed": ("best(", "_printed("),
+            "both": ("best(", "_lowest(", *LEAF),
+            "both printed": ("best(", "_printed(", *LEAF),
+            "dead_value": ("best(state, lambda after: expected(after, value))",
+                           "(best(state, lambda after: expected(after, value)) "
+                           "if afterstates(state) else value(state))"),
             "one_ply": lambda afterstate, value: expected(afterstate, value),
             "no_chance": lambda afterstate, value: best(afterstate, lambda a: expected(a, value)),
             "of_states": ("expected(after, value)", "value(state)"),
-        } | _inside(
+        } | {f"dead_points {n}": changed(deeper, best=OF_DEAD[f"dead {n}"]) for n in FEW}
+        | {f"dead_end {n}": changed(deeper, best=OF_DEAD[f"lowest {n}"]) for n in HUGE[1:]}
+        | {f"both {n}": changed(deeper, *LEAF, best=OF_DEAD[f"lowest {n}"]) for n in HUGE[1:]}
+        | {"afterstates from_0": changed(deeper, *LEAF, best=_from_0)}
+        | _inside(
             deeper,
             best=("no_reward", "reward_only", "reward_twice", "discounted", "starts_at_0", "mean",
                   "illegal", "by_reward", "worst"),
@@ -522,6 +609,10 @@ EXERCISES = [
                           "    if plies == 0:\n        return value(afterstate)\n    key ="),
             "no_kind": ("best(state, below)", f"table[{STATE_KEY}] if {STATE_KEY} in table else "
                         f"table.setdefault({STATE_KEY}, best(state, below))"),
+            "no_board": (KEY, "plies"),
+            "deeper_will_do": (LOOKED, "    for k in range(plies, 4):\n        if (key[0], k) in "
+                               "table:\n            return table[key[0], k]\n" + LOOKED),
+            "zero": (LOOKED, "    if not table.get(key):"),
             "mirror": ("int(afterstate)", "int(symmetries(afterstate).min())"),
             "no_return": ("    return table[key]\n", ""),
             "no_return at_first": (LOOKED, "    if key in table:\n        return table[key]\n"
@@ -536,8 +627,6 @@ EXERCISES = [
             "float": ("int(afterstate)", "float(afterstate)"),
             "low_half": ("int(afterstate)", "int(afterstate) & 0xFFFFFFFF"),
             "high_half": ("int(afterstate)", "int(afterstate) >> 32"),
-            "deeper_will_do": (LOOKED, "    for k in range(plies, 4):\n        if (key[0], k) in "
-                               "table:\n            return table[key[0], k]\n" + LOOKED),
             "tiles": ("int(afterstate)", "tuple(sorted(to_exponents(afterstate).tolist()))"),
             "any_depth": (KEY, "int(afterstate), plies > 0"),
             "whole": ("value(afterstate)\n", "int(value(afterstate))\n"),
@@ -545,7 +634,8 @@ EXERCISES = [
             "leaf": ("below = lambda after: tabled(after, plies - 1, value, table)",
                      "below = value"),
         },
-        show={"table": "hidden"},
+        show={"plies": "hidden", "value": "hidden", "table": "hidden"},
+        given=asked, features=of_questions,
         result={"answers": "text", "most look-ups of one board": "text"},
     ),
 ]  # fmt: skip
