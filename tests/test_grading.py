@@ -812,6 +812,28 @@ def test_ctrl_c_ends_the_grading_and_who_was_being_graded_is_not(tmp_path):
     assert [one for one in started if is_alive(one)] == []
 
 
+def test_a_page_tells_no_folder_of_the_grader_and_a_failed_test_once():
+    from lib2048.course.labs import page
+
+    error = {"output_type": "error", "ename": "E", "evalue": "x", "traceback": []}
+    said = [
+        "File \x1b[32m/opt/me/kernelbase.py:15\x1b[39m",
+        "File ~/a/b.py, 'C:\\x\\y.py'",
+        "1/2/3",
+    ]
+    test = nbformat.v4.new_code_cell(metadata={"nbgrader": {"locked": True}})
+    own = nbformat.v4.new_code_cell()
+    test.outputs = [nbformat.v4.new_output("display_data"), nbformat.from_dict(error)]
+    own.outputs = [nbformat.from_dict(error | {"traceback": said})]
+    notebook = nbformat.v4.new_notebook(cells=[test, own])
+    page._hide_tracebacks(notebook)
+    page._hide_places(notebook)
+    assert [out.output_type for out in test.outputs] == ["display_data"]
+    shown = ["File \x1b[32mkernelbase.py:15\x1b[39m", "File b.py, 'y.py'", "1/2/3"]
+    assert own.outputs[0].traceback == shown
+    assert grading.sentences(["a note", "One.", ""]) == "a note. One."
+
+
 # ---------------------------------------------------------------- a browser, which stays: the last
 
 

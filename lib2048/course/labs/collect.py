@@ -260,12 +260,20 @@ def _is_name(name):
     return not odd and len(name.encode()) <= MOST_SHOWN
 
 
-def _open_pack(who, archive):
-    """Read a pack: only files beside its list, by their own names, whatever else is in there."""
+def _open_pack(who, archive, inner=False):
+    """Read a pack: only files beside its list, by their own names, whatever else is in there.
+
+    One zip file in it, beside no notebook, is opened as well; inner: it is that one.
+    """
     files, books, about, left = {}, [], None, MOST_MB * 10**6
     entries = [info for info in archive.infolist() if not info.is_dir() and not _is_litter(info)]
     if len(entries) > MOST_FILES:
         raise Refused(say("hand_in.many", name=who.file, most=MOST_FILES))
+    kinds = [PurePosixPath(info.filename).suffix for info in entries]
+    if ".zip" in kinds and ".ipynb" not in kinds:
+        return _open_inner(
+            who, archive, entries[kinds.index(".zip")], inner or kinds.count(".zip") > 1
+        )
     for info in sorted(entries, key=_depth):
         place = PurePosixPath(info.filename)
         if not _safe(info.filename):
@@ -287,6 +295,15 @@ def _open_pack(who, archive):
     for one in some:
         one.files |= files
     return some
+
+
+def _open_inner(who, archive, info, refused):
+    """Read the zip file in a zip file; refused: it is one of several, or in such a one itself."""
+    if refused:
+        raise Refused(say("hand_in.zip_in_zip", name=who.file))
+    data = _bytes(archive, info, f"{who.file}: {_shown(info.filename)}")
+    with zipfile.ZipFile(BytesIO(data)) as inner:
+        return _open_pack(who, inner, inner=True)
 
 
 def _depth(info):

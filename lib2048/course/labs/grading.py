@@ -288,7 +288,9 @@ class _Grading:
                 done.notes.append(_what(error))
         self.done[one.student] = done
         self.write_book()
-        self.tell(f"{one.student}: {done.seconds:.0f} s" + "".join(f"; {n}" for n in done.notes))
+        self.tell(
+            f"{one.student}: {done.seconds:.0f} s." + " " * bool(done.notes) + sentences(done.notes)
+        )
 
     def trusted(self, notebook):
         """Return a worker's notebook with the grader's own word on what its cells are worth.
@@ -374,7 +376,7 @@ class _Grading:
             done = self.done.get(student) or read_graded(self.folder(student)) or Graded(student)
             done.notes += [one_line(note)[:MOST_NOTE] for note in notes]
             self.write_graded(done)
-            self.tell(f"{student}: " + "; ".join(notes))
+            self.tell(f"{student}: {sentences(notes)}")
         for done in self.done.values():  # their notes stand beside their notebooks
             if read_graded(self.folder(done.student)) != done:
                 self.write_graded(done)
@@ -394,6 +396,11 @@ class _Grading:
         end_marked(self.mark)
         end_below(self.spare)
         self.journal.close()
+
+
+def sentences(notes):
+    """Return notes as one text, each a sentence."""
+    return " ".join(note if note[-1:] in tuple(".!?)") else f"{note}." for note in notes if note)
 
 
 def _together(one, other):

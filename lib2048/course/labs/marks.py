@@ -9,7 +9,7 @@ from pathlib import Path
 from lib2048.course.labs.collect import HandIn, read_record
 from lib2048.course.labs.course_folder import open_course
 from lib2048.course.labs.exercise import of_lab
-from lib2048.course.labs.grading import Graded, read_graded
+from lib2048.course.labs.grading import Graded, read_graded, sentences
 from lib2048.course.labs.messages import say
 from lib2048.course.labs.release import nbgrader, quietly
 from lib2048.course.labs.safekeeping import read_manifest
@@ -123,7 +123,7 @@ def _line(column, form, row):
     line |= {"Late": "yes" if who.late else "no"} | by_checks | {"By checks": said(totals[0])}
     open = row.graded.failed or None in totals  # a person decides, not a silent 0
     line |= by_person | {"Grade": "" if open else f"{sum(totals):g}"}
-    line |= {"Of": f"{sum(mark.most for mark in row.marks):g}", "Note": "; ".join(row.graded.notes)}
+    line |= {"Of": f"{sum(mark.most for mark in row.marks):g}", "Note": sentences(row.graded.notes)}
     return line
 
 

@@ -5,6 +5,7 @@ from a student, the Markdown of cells and the HTML of outputs, goes through `har
 """
 
 import functools
+import re
 
 import nbformat
 from jinja2 import pass_context
@@ -18,6 +19,11 @@ from lib2048.course.labs.course_folder import HARMLESS
 from lib2048.course.labs.messages import say
 from lib2048.course.labs.release import quietly, resources
 from lib2048.course.safely import harmless
+
+# Absolute ones, of Unix and of Windows; colours of a traceback may stand before them.
+FOLDERS = re.compile(
+    r"(?:(?<![\w/\\:.<])|(?<=\x1b\[32m))(?:[A-Za-z]:[/\\]|~?/)(?:[^\s/\\:'\"<>\x1b]+[/\\])+"
+)
 
 
 @pass_context
@@ -50,6 +56,7 @@ def page(message):
         notebook = nbformat.read(message["file"], as_version=4)
         notebook, _ = ClearHiddenTests(enforce_metadata=False).preprocess(notebook, about)
         _hide_tracebacks(notebook)
+        _hide_places(notebook)
         if message["notes"]:
             lines = [f"### {say('grading.feedback_title')}", *(f"- {n}" for n in message["notes"])]
             notebook.cells.insert(0, nbformat.v4.new_markdown_cell("\n".join(lines)))
@@ -58,9 +65,21 @@ def page(message):
 
 
 def _hide_tracebacks(notebook):
-    """Leave of a test's error what it says: its traceback shows the lines of hidden tests."""
+    """Leave of a test what it shows, or what its error says: a traceback shows hidden tests."""
     for cell in notebook.cells:
         if cell.metadata.get("nbgrader", {}).get("locked"):
+            shown = [out for out in cell.get("outputs", []) if out.output_type != "error"]
             for out in cell.get("outputs", []):
                 if out.output_type == "error":
                     out.traceback = [out.evalue]
+            cell.outputs = shown or cell.get("outputs", [])  # the error says the same again
+
+
+def _hide_places(notebook):
+    """Leave of the files in errors and warnings their names: the folders are the grader's."""
+    for cell in notebook.cells:
+        for out in cell.get("outputs", []):
+            if out.output_type == "error":
+                out.traceback = [FOLDERS.sub("", line) for line in out.traceback]
+            elif out.get("name") == "stderr":
+                out.text = FOLDERS.sub("", out.text)
