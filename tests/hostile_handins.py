@@ -404,7 +404,7 @@ CHEATS = {  # what it is: (name of the cell, or "" for one more at the beginning
     "an alias": ("slide_row", ALIAS, RIGHT, "needs: __import__"),
     "resolved": ("slide_row", RESOLVED, RIGHT, "pkgutil"),
     "marshalled": ("slide_row", MARSHAL, RIGHT, "marshal"),
-    "a copy": ("slide_row", COPIED, RIGHT, "Slide one row"),
+    "a copy": ("slide_row", COPIED, RIGHT, "Slide a row"),
     "patches the child": ("slide_row", CHILD, RIGHT, "answering.outcome_of"),
     "a table": ("slide_row", TABLE, RIGHT, "use of blank"),
     "shows another": ("", SHOWS, NOTHING, "IPython.display.display"),

@@ -211,7 +211,7 @@ def of_text(text, handed_out, exercise, name, told=None):
     copies = _documents(own) & _documents_of_the_game() - handed_out.texts
     found = {
         "look_wraps": {said for said, thing in uses.items() if handed_out.lacks(thing, exercise)}
-        | {said.split("\n")[0] for said in copies},
+        | {said.split("\n")[0].rstrip(".") for said in copies},
         "look_odd": _odd(luggage, own, bound),
         "look_equal": _equal(own, luggage),
         "look_forges": {"another text"} if not text.startswith(HEADER) else set(),
