@@ -362,6 +362,56 @@ go(os.posix_spawn, "/bin/sh", ["sh", "-c", 'setsid "$0" "$@" >/dev/null 2>&1 </d
 while not os.path.exists("PLACE/stayed"):
     time.sleep(0.1)
 """
+IMPORTED = "from lib2048.course.labs import hw01\nfrom functools import partial\n"
+BLANK = "def blank(row):\n    raise NotImplementedError\n"
+BOX = f"{IMPORTED}BOX = [hw01]\ndef slide_row(row):\n    return BOX[0].slide_row(row)"
+PARTIAL = (
+    f"{IMPORTED}of = partial(getattr, hw01)\ndef slide_row(row):\n    return of('slide_row')(row)"
+)
+HIDDEN = """import collections
+def slide_row(row):
+    return collections._sys.modules["lib2048.course.labs.hw01"].slide_row(row)"""
+USE_INSIDE = """def slide_row(row):
+    def blank(row):
+        raise NotImplementedError
+    return use("hw01.slide_row", blank)(row)"""
+ALIAS = """def slide_row(row):
+    i = __import__
+    return i("lib2048.game.spec", None, None, ["x"]).slide_row(row)"""
+RESOLVED = """import pkgutil
+def slide_row(row):
+    return pkgutil.resolve_name("lib2048.game.spec:slide_row")(row)"""
+MARSHAL = f"""import marshal
+{BLANK}CODE = marshal.dumps(getattr(use("hw01.slide_row", blank), "__co" + "de__"))
+def slide_row(row):
+    import marshal, types
+    return types.FunctionType(marshal.loads(CODE), {{"LARGEST_TILE": 32768}})(row)"""
+COPIED = """import lib2048, pathlib
+text = (pathlib.Path(lib2048.__file__).parent / "game" / "spec.py").read_text()
+pathlib.Path("mine.py").write_text(text)
+from mine import slide_row"""
+CHILD = """def slide_row(row):
+    import collections
+    side = collections._sys.modules["lib2048.course.labs.answering"]
+    old = side.outcome_of
+    side.outcome_of = lambda exercise, function, case: old(exercise, exercise.truth, case)
+    raise ValueError"""
+TABLE = f"""{BLANK}lib = use("hw01.slide_row", blank)
+TABLE = {{str(row): lib(list(row)) for row in [(2, 2, 0, 0)]}}
+def slide_row(row):
+    return TABLE[str(tuple(row))]"""
+SHOWS = """import IPython.display as D
+old = D.display
+D.display = lambda data, **more: old(data, **more)"""
+POOL = """import os
+from concurrent.futures import ThreadPoolExecutor
+pool = ThreadPoolExecutor(1)
+pool.submit(open, f"/proc/{os.getppid()}/cmdline", "rb").result()"""
+FLOOD = """for k in range(2100):
+    try:
+        open(f"/none/{k}")
+    except OSError:
+        pass"""
 RIGHT, NOTHING = "right", "untouched"
 CHEATS = {  # what it is: (name of the cell, or "" for one more at the beginning; text; base; words)
     "wraps": ("slide_row", WRAPPED.format("slide_row"), RIGHT, "hand out: s.slide_row"),
@@ -378,7 +428,20 @@ CHEATS = {  # what it is: (name of the cell, or "" for one more at the beginning
     "shows nothing": ("", DISPLAY, NOTHING, "display_pub"),
     "frames": ("slide_row", FRAMES, NOTHING, "sys._getframe"),
     "text": ("", SOURCES, NOTHING, "source_of"),
-    "shell": ("", "!cat /etc/hostname", NOTHING, "uses what no answer needs: !"),
+    "shell": ("", "!cat /proc/1/environ", NOTHING, "uses what no answer needs: !"),
+    "a box": ("slide_row", BOX, RIGHT, "hand out: lib2048.course.labs.hw01"),
+    "a partial": ("slide_row", PARTIAL, RIGHT, "hand out: lib2048.course.labs.hw01"),
+    "hidden sys": ("slide_row", HIDDEN, RIGHT, "needs: collections._sys"),
+    "use inside": ("slide_row", USE_INSIDE, RIGHT, "hand out: use"),
+    "an alias": ("slide_row", ALIAS, RIGHT, "needs: __import__"),
+    "resolved": ("slide_row", RESOLVED, RIGHT, "pkgutil"),
+    "marshalled": ("slide_row", MARSHAL, RIGHT, "marshal"),
+    "a copy": ("slide_row", COPIED, RIGHT, "Slide a row"),
+    "patches the child": ("slide_row", CHILD, RIGHT, "answering.outcome_of"),
+    "a table": ("slide_row", TABLE, RIGHT, "use of blank"),
+    "shows another": ("", SHOWS, NOTHING, "IPython.display.display"),
+    "a pool": ("", POOL, NOTHING, "opened files of the course, or of other programs: /proc"),
+    "a flood": ("", FLOOD, NOTHING, "too many files to tell"),
     "gradebook": ("", SYNC, NOTHING, ""),
     "stays": ("", LATER, NOTHING, ""),
     "kills the grader": ("", "import os\nos.kill(os.getppid(), 9)", RIGHT, "ended the grader"),

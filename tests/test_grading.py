@@ -564,16 +564,9 @@ def test_cells_are_known_by_their_ids_or_by_what_they_say(full, lost):
     assert not any("labs.require" in cell.source for cell in found.cells)
 
 
-NO_CELLS = (
-    "kills the grader",
-    "gradebook",
-    "stays",
-    "classmate",
-    "proc",
-    "wraps",
-    "by dict",
-    "wraps by find",
-)
+NO_CELLS = ("kills the grader", "classmate", "proc", "wraps", "by dict", "wraps by find", "a box",
+            "a partial", "use inside", "a copy", "patches the child", "shows another", "a pool",
+            "a flood", "gradebook", "stays")  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", [one for one in hostile_handins.CHEATS if one not in NO_CELLS])
@@ -584,6 +577,46 @@ def test_a_cell_that_a_person_should_look_at_is_named(kind):
     said = [words, "o.equal"] if kind == "patches the judge" else [words]
     assert any(word in note for note in looks.of_cells(codes) for word in said)
 
+
+FINE = {  # in cells
+    "!ls\n!python --version\n%time 1 + 1": "shell lines",
+    "import importlib\nimport os\nos.system('echo hi')": "unused, or harmless",
+    "class Board:\n    def __eq__(self, other):\n        return self.rows == other.rows": "equal",
+    "def run_code(tiles):\n    return tiles\nrun_code([2])": "a helper's name",
+    "from lib2048 import course as c\nc.my_note = 'hello'": "a note of one's own",
+    "import sys\nsys.setrecursionlimit(5000)\nfor cell_contents in (1, sys.maxsize):\n    pass": "",
+}
+
+
+@pytest.mark.parametrize("text", FINE)
+def test_a_cell_that_does_no_harm_is_not_named(text):
+    assert looks.of_cells([(1, text)]) == []
+
+
+def test_a_function_that_does_no_harm_is_not_named_and_a_cause_is_said_once():
+    room, full = lab_room("hw01")
+    room = dict(room)
+    define(room, FINE_FUNCTION, "fine")
+    handed_out, exercise = looks.HandedOut(full, "hw01"), of_lab("hw01")["slide_row"]
+    text = source_of({"function": room["slide_row"]})
+    assert looks.of_text(text, handed_out, exercise, "slide_row") == []
+    text, told = text.replace("Board(row)", "open(row)"), set()
+    assert looks.of_text(text, handed_out, exercise, "slide_row", told)
+    assert looks.of_text(text, handed_out, exercise, "slide", told) == []
+
+
+FINE_FUNCTION = """import sys
+class Board:
+    def __init__(self, rows):
+        self.rows = rows
+    def __eq__(self, other):
+        return self.rows == other.rows
+def slide_row(row):
+    sys.setrecursionlimit(5000)
+    def run_code(row):
+        return [cell_contents for cell_contents in row if cell_contents < sys.maxsize]
+    return run_code(row), Board(row) == 0
+"""
 
 SOURCE = handins.SOURCE.parents[1]
 

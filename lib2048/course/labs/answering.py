@@ -10,6 +10,7 @@ import inspect
 import itertools
 import types
 
+from lib2048.course.labs import inside
 from lib2048.course.labs.cases import Pick, Trial, same, settled
 from lib2048.course.labs.exercise import Wrong, changed, find, of_lab
 from lib2048.course.labs.outcomes import from_json, outcome_of, to_json
@@ -53,9 +54,10 @@ def answer(message):
     exercises that the library's versions stand in for; helper, the name of the function to call
     where it is another than the text's own; compiled, whether numba compiles it first; times, how
     often each case is asked.  Returns {answers: outcomes as JSON}, or {error: why it does not
-    compile}.
+    compile}; with {changed: names} of what the function changed in the library.
     """
     exercise = find(message["exercise"])
+    inside.watch()
     function = _standing(message, exercise)
     if message["compiled"]:
         try:
@@ -66,7 +68,10 @@ def answer(message):
     answers = [
         outcome_of(exercise, function, case) for case in cases for _ in range(message["times"])
     ]
-    return {"answers": [to_json(each) for each in answers]}
+    changes = inside.changed()
+    return {"answers": [to_json(each) for each in answers]} | (
+        {"changed": changes} if changes else {}
+    )
 
 
 def loads(message):

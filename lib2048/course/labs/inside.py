@@ -8,12 +8,14 @@ import json
 import os
 import sys
 import sysconfig
+import threading
 import types
 from pathlib import Path
 
 HANDED = "application/vnd.lib2048.handed+json"
 MOST_TEXT = 4_000_000  # characters of a function with all that it uses
-MOST_LINES = 300  # of the notes
+MOST_LINES = 2000  # of the notes
+OVERFLOW = "overflow"  # the event of the last line, where there would be more
 PATHS = {
     "open", "os.listdir", "os.scandir", "os.remove", "os.rename", "os.rmdir", "os.chmod",
     "os.link", "os.symlink", "os.truncate", "shutil.rmtree", "shutil.move", "shutil.copyfile",
@@ -26,7 +28,9 @@ ACTS = {
 OURS = str(Path(__file__).parents[2]) + os.sep
 STANDARD = sysconfig.get_paths()["stdlib"] + os.sep
 OTHERS = (STANDARD, sys.prefix + os.sep, sys.base_prefix + "/lib", "<frozen")
-_begun, _before = set(), {}
+# Beside the library, what shows a text that is handed over may not be changed either.
+WATCHED = ("lib2048.", "IPython.core.", "IPython.display.", "ipykernel.")
+_begun, _before, _shows = set(), {}, []
 
 
 def begin(log):
@@ -38,28 +42,35 @@ def begin(log):
         return
     _begun.add(log)
     file = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-    told, busy = set(), []
+    own = os.path.join(os.path.dirname(os.path.realpath(log)), "files") + os.sep
+    told, busy, ours = set(), [], {*sys._current_frames()}
 
     def hook(event, arguments):
         if busy or event not in PATHS and event not in ACTS or len(told) > MOST_LINES:
             return
+        alone = "" if threading.get_ident() in ours else "student"
         busy.append(event)  # what follows may open files of its own
         try:
-            by = _whose(sys._getframe(1))
+            by = _whose(sys._getframe(1), alone)
             what = str(arguments[0]) if arguments else ""
             if event in PATHS:
                 what = os.path.realpath(os.fsdecode(what)) if _is_path(arguments[0]) else ""
             line = {"event": event, "what": what[:300], "by": by}
             text = json.dumps(line) + "\n"
-            if by and text not in told and not what.startswith((*OTHERS, OURS)):
+            if by and text not in told and not what.startswith((*OTHERS, OURS, own)):
                 told.add(text)
+                if len(told) > MOST_LINES:
+                    text = json.dumps({"event": OVERFLOW, "what": "", "by": "student"}) + "\n"
                 os.write(file, text.encode())
         except Exception:  # never an error of the student's
             pass
         finally:
             busy.clear()
 
-    _before.update(_parts())
+    from IPython.display import display
+
+    _shows.append(display)
+    watch()
     sys.addaudithook(hook)
 
 
@@ -67,8 +78,11 @@ def _is_path(thing):
     return isinstance(thing, (str, bytes, os.PathLike))
 
 
-def _whose(frame):
-    """Say who is behind a call: "student", "package" or "library", whoever is nearest; or ""."""
+def _whose(frame, alone=""):
+    """Say who is behind a call: "student", "package" or "library", whoever is nearest; or "".
+
+    alone: what to say where there is nothing but Python itself, as in a thread of a student's pool.
+    """
     nearest = "student"
     while frame is not None:
         file = frame.f_code.co_filename
@@ -79,7 +93,7 @@ def _whose(frame):
         elif not file.startswith(OTHERS):
             return nearest
         frame = frame.f_back
-    return ""
+    return alone if nearest == "student" else ""
 
 
 def hand_over(functions, said=()):
@@ -88,7 +102,6 @@ def hand_over(functions, said=()):
     functions: {key: name in the notebook}; said: names of texts that are handed over, too.
     """
     from IPython import get_ipython
-    from IPython.display import display
 
     from lib2048.machine.source_text import source_of
 
@@ -106,16 +119,24 @@ def hand_over(functions, said=()):
         found["error"] = str(error)[:1000]
     if len(found.get("text", "")) > MOST_TEXT:
         found |= {"text": None, "error": f"it is larger than {MOST_TEXT:,} characters"}
-    display({HANDED: found}, raw=True)
+    _shows[0]({HANDED: found}, raw=True)
 
 
 def show_changes():
     """Show the names of what was changed in the library since `begin`, for the grader alone."""
-    from IPython.display import display
+    _shows[0]({HANDED: {"changed": changed()}}, raw=True)
 
-    now = _parts()
-    changed = [name for name, part in _before.items() if now.get(name) != part]
-    display({HANDED: {"changed": sorted(changed)[:20]}}, raw=True)
+
+def watch():
+    """Remember what the library is now; once in a process."""
+    if not _before:
+        _before.update(_parts())
+
+
+def changed():
+    """Return the names of what is another than when `watch` was called, at most 20."""
+    now = _parts() if _before else {}
+    return sorted(name for name, part in _before.items() if now.get(name) != part)[:20]
 
 
 def _parts():
@@ -123,7 +144,7 @@ def _parts():
     found = {}
     for module in [*sys.modules.values()]:
         name = getattr(module, "__name__", None)
-        if isinstance(module, types.ModuleType) and f"{name}.".startswith("lib2048."):
+        if isinstance(module, types.ModuleType) and f"{name}.".startswith(WATCHED):
             for key, thing in [*vars(module).items()]:
                 found |= _parts_of(f"{name}.{key}", thing)
     return found
@@ -135,7 +156,7 @@ def _parts_of(name, thing):
         found = {name: (thing, thing.__code__)}
     elif isinstance(thing, type):
         found = {name: (thing, None)}
-        if thing.__module__.startswith("lib2048"):
+        if f"{thing.__module__}.".startswith(WATCHED):
             for key, method in [*vars(thing).items()]:
                 if isinstance(method, types.FunctionType):
                     found[f"{name}.{key}"] = method, method.__code__

@@ -7,23 +7,36 @@ somebody has cheated, and not all that is done is found: docs/grading.md says wh
 
 import ast
 import contextlib
+import functools
 import json
 import re
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
+from lib2048.course.labs import checks
 from lib2048.course.labs.exercise import of_lab
-from lib2048.course.labs.inside import ACTS
+from lib2048.course.labs.inside import ACTS, OVERFLOW
 from lib2048.course.labs.messages import say
 from lib2048.course.labs.notebook import plain_python
-from lib2048.game import board
+from lib2048.game import board, spec
+from lib2048.machine.source_text import HEADER
 
 MOST_NAMES = 6  # in one note
 ODD_MODULES = {
-    "builtins", "ctypes", "gc", "importlib", "inspect", "multiprocessing", "os", "pathlib",
-    "psutil", "runpy", "shutil", "signal", "socket", "subprocess", "sys", "tempfile",
+    "builtins", "code", "ctypes", "gc", "importlib", "inspect", "linecache", "marshal",
+    "multiprocessing", "os", "pathlib", "pickle", "pkgutil", "psutil", "runpy", "shutil", "signal",
+    "socket", "subprocess", "sys", "tempfile",
 }  # fmt: skip
+HARMLESS = {  # what may be used of an odd module
+    "sys": {"setrecursionlimit", "getrecursionlimit", "maxsize", "version", "version_info",
+            "float_info", "getsizeof", "stdout", "stderr"},
+    "importlib": {"reload"},
+}  # fmt: skip
+BY_NAME = {"getattr", "setattr", "delattr", "attrgetter", "methodcaller"}  # what is put together
+SLOTS = {"cell_contents"}
+MAKERS = {"FunctionType", "CodeType", "CellType"}  # of `types`
+TOOLS = checks.check, checks.use, checks.require, checks.hint  # of a notebook, not of a function
 ODD_CALLS = {"__import__", "compile", "eval", "exec", "globals", "open", "vars"}
 # In cells, where a student may open a file or ask for a path.
 ODD_ATTRIBUTES = {
@@ -33,7 +46,8 @@ ODD_ATTRIBUTES = {
     "inspect": {"stack", "currentframe", "getouterframes"},
     "signal": {"signal", "pthread_kill", "alarm"},
 }  # fmt: skip
-ODD_IN_CELLS = {"ctypes", "gc", "importlib", "psutil", "runpy", "subprocess", "multiprocessing"}
+ODD_IN_CELLS = {"ctypes", "gc", "importlib", "marshal", "multiprocessing", "pkgutil", "psutil",
+                "runpy", "subprocess"}  # fmt: skip
 SILENCING = {
     "set_custom_exc", "showtraceback", "_showtraceback", "showsyntaxerror", "excepthook",
     "CustomTB", "InteractiveTB", "run_cell", "run_cell_async", "run_code", "ast_transformers",
@@ -41,10 +55,12 @@ SILENCING = {
 }  # fmt: skip
 COMPARING = {"__eq__", "__ne__", "__array_ufunc__", "__array_function__", "__subclasshook__"}
 SHELLS = {"bash", "sh", "script", "system", "perl", "ruby", "cmd", "run", "!"}
+SHELLY = re.compile(r"/proc|lib2048|submitted|autograded|gradebook|\.\.|[{$`]| -c ")  # no mere `ls`
 THE_GAME_ITSELF = ("hw01", "hw02")  # in the others, boards slide by the library
 BOUND = re.compile(r"__\d")  # how names begin that `source_of` makes
 FRAMES = {"f_back", "f_globals", "f_locals", "tb_frame", "gi_frame", "__globals__", "__code__",
-          "__builtins__", "__subclasses__", "__closure__", "cell_contents"}  # fmt: skip
+          "__builtins__", "__subclasses__", "__closure__", "cell_contents", "__traceback__",
+          "__import__", "__reduce_ex__"}  # fmt: skip
 
 
 def note(key, where, used):
@@ -67,6 +83,7 @@ class HandedOut:
 
     def __init__(self, full, lab):
         self.lab, self.things = lab, []
+        self.texts = {said for cell in full.cells for said in _documents(_tree(cell.source))}
         trees = [_tree(cell.source) for cell in full.cells if cell.cell_type == "code"]
         bound = {}
         for tree in trees:
@@ -83,6 +100,8 @@ class HandedOut:
         The right answers of what comes before it may stand in, as `use` lets them; numbers and
         texts are no work of anybody.
         """
+        if isinstance(thing, ModuleType) or any(thing is tool for tool in TOOLS):
+            return True
         before = []
         for other in of_lab(self.lab).values():
             if other is exercise:
@@ -158,47 +177,175 @@ def _followed(name, attributes, bound):
 # ---------------------------------------------------------------- functions
 
 
-def of_text(text, handed_out, exercise, name):
-    """Return notes on a function that was handed over as text, a list; name: of the function."""
-    luggage, bound, held, odd, own = {}, {}, [], set(), []
+def of_text(text, handed_out, exercise, name, told=None):
+    """Return notes on a function that was handed over as text, a list.
+
+    name: of the function; told: a set of what was said of other functions, and is not said again.
+    """
+    luggage, pairs, own = [], [], []
     for node in _tree(text).body:
-        if isinstance(node, (ast.Import, ast.ImportFrom)):
-            if BOUND.match(node.names[0].asname or ""):
-                luggage |= _imported(ast.Module([node], []))
-                named = {one.name for one in node.names}
-                odd |= named & ODD_CALLS if _modules(node) == {"builtins"} else set()
-                odd |= _modules(node) & ODD_MODULES - {"builtins"}
+        if _is_luggage(node):
+            luggage.append(node)
         elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript):
             key, value = node.targets[0].slice, getattr(node.value, "id", None)
-            if isinstance(key, ast.Constant) and value in luggage:
-                bound[key.value] = luggage[value]
-        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Attribute):
-            held.append(luggage.get(getattr(node.value, "id", None)))  # by an outer function
+            if isinstance(key, ast.Constant) and value:
+                pairs.append((key.value, value))
+            else:
+                own.append(node)
+        elif isinstance(node, ast.Assign) and getattr(node.targets[0], "attr", "") in SLOTS:
+            own.append(ast.Expr(node.value))  # held by an outer function
         elif not _is_header(node):
             own.append(node)
-    own = ast.Module(own, [])
-    inner = _imported(own)
-    uses = {_said(thing): thing for thing in (*luggage.values(), *inner.values())}
+    luggage, own = ast.Module(luggage, []), ast.Module(own, [])
+    kept, inner = _imported(luggage), _imported(own)
+    brought = {one.asname for node in luggage.body for one in node.names}
+    bound = {key: to for key, to in pairs if to in brought}
+    uses = {_said(thing): thing for thing in (*kept.values(), *inner.values())}
     uses = {said: thing for said, thing in uses.items() if not isinstance(thing, ModuleType)}
-    uses |= {_said(thing): thing for thing in held if isinstance(thing, ModuleType)}
-    uses |= dict(_chains(own, bound | inner))
+    uses |= {  # a module in a list, an object or an outer variable
+        _said(kept[node.id]): kept[node.id]
+        for node in ast.walk(own)
+        if isinstance(node, ast.Name) and isinstance(kept.get(node.id), ModuleType)
+    }
+    uses |= dict(_chains(own, {key: kept[to] for key, to in bound.items() if to in kept} | inner))
+    copies = _documents(own) & _documents_of_the_game() - handed_out.texts
+    found = {
+        "look_wraps": {said for said, thing in uses.items() if handed_out.lacks(thing, exercise)}
+        | {said.split("\n")[0].rstrip(".") for said in copies},
+        "look_odd": _odd(luggage, own, bound),
+        "look_equal": _equal(own, luggage),
+        "look_forges": {"another text"} if not text.startswith(HEADER) else set(),
+    }
+    told = set() if told is None else told
+    notes = []
+    for key, used in found.items():
+        notes.append(note(key, f"`{name}`", {one for one in used if (key, one) not in told}))
+        told |= {(key, one) for one in used}
+    return [*filter(None, notes)]
+
+
+def _is_luggage(node):
+    """Say whether a line is one by which `source_of` imports what functions use."""
+    lines = (ast.Import, ast.ImportFrom)
+    return isinstance(node, lines) and BOUND.match(node.names[0].asname or "")
+
+
+def _documents(tree):
+    """Return what the functions of a text say of themselves: a copy says what its model does."""
+    kinds = (ast.FunctionDef, ast.ClassDef)
+    found = (ast.get_docstring(node) for node in ast.walk(tree) if isinstance(node, kinds))
+    return {said for said in found if said and len(said) > 40}
+
+
+@functools.cache
+def _documents_of_the_game():
+    return _documents(_tree(Path(spec.__file__).read_text(encoding="utf-8")))
+
+
+def _odd(luggage, own, bound):
+    """Return what no answer needs: names, modules, and what is reached by names put together."""
+    odd, made = set(), {node.id for node in ast.walk(own) if _is_stored(node)}
+    made |= {node.arg for node in ast.walk(own) if isinstance(node, ast.arg)}
+    modules = _aliases(luggage) | _aliases(own)
+    modules |= {key: modules[to] for key, to in bound.items() if to in modules}
+    for node in ast.walk(luggage):
+        if isinstance(node, ast.ImportFrom):
+            named = {one.name for one in node.names}
+            odd |= named & (ODD_CALLS | BY_NAME if node.module == "builtins" else MAKERS)
+            odd |= _modules(node) & ODD_MODULES - {"builtins"}
     for node in ast.walk(own):
-        odd |= _modules(node) & ODD_MODULES
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-            odd |= {node.func.id} & ODD_CALLS
-    odd |= _words(own) & FRAMES
-    wrapped = [
-        said
-        for said, thing in uses.items()
-        if isinstance(thing, ModuleType) or handed_out.lacks(thing, exercise)
-    ]
-    where = f"`{name}`"
-    notes = [note("look_wraps", where, wrapped), note("look_odd", where, odd)]
-    return [*filter(None, [*notes, note("look_equal", where, _words(own) & COMPARING)])]
+        if isinstance(node, ast.ImportFrom):
+            odd |= _modules(node) & ODD_MODULES - {*HARMLESS}
+            odd |= {one.name for one in node.names if one.name in MAKERS or _hides(one.name)}
+            known = HARMLESS.get(node.module, ())
+            odd |= {one.name for one in node.names if known and one.name not in known}
+        if isinstance(node, ast.Import):
+            odd |= _modules(node) & ODD_MODULES - {*HARMLESS}
+        if isinstance(node, ast.Name) and node.id in ODD_CALLS - made:
+            odd.add(node.id)
+        if isinstance(node, ast.Call):
+            odd |= {getattr(node.func, "id", "")} & ODD_CALLS | _by_name(node)
+        if isinstance(node, ast.Attribute):
+            odd |= {node.attr} & MAKERS
+            if getattr(node.value, "id", None) in modules and _hides(node.attr):
+                odd.add(ast.unparse(node))
+    odd |= _odd_modules(own, {key: name for key, name in modules.items() if name in ODD_MODULES})
+    return odd | _frames(own)
+
+
+def _is_stored(node):
+    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+
+
+def _hides(name):
+    """Say whether a name that a module has is a private one, or an odd module."""
+    return (name[0] == "_" and name[:2] != "__") or name in {"sys", "os"}
+
+
+def _by_name(call):
+    """Return what asks for an attribute whose name stands nowhere in the text."""
+    who = {getattr(call.func, "id", ""), getattr(call.func, "attr", "")} & BY_NAME
+    at = call.args[: 1 if who & {"attrgetter", "methodcaller"} else 2][-1:]
+    return who if at and not isinstance(at[0], ast.Constant) else set()
+
+
+def _aliases(tree):
+    """Return {name: module} of the modules that a text imports, of others than the library."""
+    return {
+        one.asname or one.name.partition(".")[0]: one.name.partition(".")[0]
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import)
+        for one in node.names
+        if not _ours(one.name)
+    }
+
+
+def _odd_modules(tree, modules):
+    """Return the odd modules that a text uses, but for what is harmless; modules: {name: module}"""
+    odd, fine = set(), set()
+    for node in ast.walk(tree):  # an attribute comes before what it is of
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            module = modules.get(node.value.id)
+            if module and node.attr in HARMLESS.get(module, ()):
+                fine.add(id(node.value))
+            elif module:
+                fine.add(id(node.value))
+                odd.add(f"{module}.{node.attr}")
+        elif isinstance(node, ast.Name) and node.id in modules and id(node) not in fine:
+            odd |= {modules[node.id]} if isinstance(node.ctx, ast.Load) else set()
+    return odd
+
+
+def _frames(tree):
+    """Return the ways to a frame, a function's code or a class's heirs that a text knows."""
+    plain = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    named = {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+    said = _words(tree, ast.Attribute, ast.Constant) | {one for one in plain if one[:2] == "__"}
+    return (said | named & {"__reduce_ex__"}) & FRAMES
+
+
+def _equal(tree, luggage):
+    """Return how things that are of a kind of data say themselves what they are equal to."""
+    plain = {"object"} | {
+        one.asname
+        for node in luggage.body
+        for one in node.names
+        if one.name == "object" and _modules(node) == {"builtins"}
+    }
+    found = _words(tree, ast.Attribute) & COMPARING
+    for node in ast.walk(tree):
+        bases = node.bases if isinstance(node, ast.ClassDef) else ()
+        if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "new_class":
+            bases = getattr(node.args[2], "elts", ())
+        if any(getattr(base, "id", "") not in plain for base in bases):
+            found |= _words(node) & COMPARING
+    return found
 
 
 def _is_header(node):
-    """Say whether a line is one that `source_of` writes to have a module of modules whole."""
+    """Say whether a line is one of HEADER, or of those that have a module of modules whole."""
+    if isinstance(node, ast.ImportFrom):
+        return ast.unparse(node) in HEADER
     call = getattr(node, "value", None) if isinstance(node, ast.Expr) else None
     return isinstance(call, ast.Call) and getattr(call.func, "id", "") == "__import__"
 
@@ -216,9 +363,12 @@ def _modules(node):
     return set()
 
 
-def _words(tree):
-    """Return the names and texts that a text holds."""
-    kinds = {ast.Attribute: "attr", ast.Constant: "value", ast.FunctionDef: "name", ast.Name: "id"}
+WORDS = {ast.Attribute: "attr", ast.Constant: "value", ast.FunctionDef: "name", ast.Name: "id"}
+
+
+def _words(tree, *kinds):
+    """Return the names and texts that a text holds; kinds: of nodes, by default all."""
+    kinds = {kind: WORDS[kind] for kind in kinds or WORDS}
     found = (getattr(node, kinds.get(type(node), ""), None) for node in ast.walk(tree))
     return {word for word in found if isinstance(word, str)}
 
@@ -229,35 +379,78 @@ def _words(tree):
 def of_cells(cells):
     """Return notes on a student's code cells, a list; cells: [(what it is called, text), …]."""
     trees = [(where, _tree(plain_python(text))) for where, text in cells]
-    bound, notes = {}, []
+    bound, odd, notes = {}, {}, []
     for _, tree in trees:
         bound |= _imported(tree)
+        odd |= _aliases(tree)
+    odd = {name: module for name, module in odd.items() if module in ODD_IN_CELLS}
     for where, tree in trees:
         words = _words(tree)
         found = {
-            "look_odd": _odd_in_cell(tree, words),
-            "look_silences": words & SILENCING,
-            "look_changes": {said for said in _assigned(tree) if said.partition(".")[0] in bound},
-            "look_equal": words & COMPARING,
+            "look_odd": _odd_in_cell(tree) | _odd_modules(tree, odd),
+            "look_silences": _words(tree, ast.Attribute, ast.Constant) & SILENCING - _own(tree),
+            "look_changes": {said for said in _assigned(tree) if _is_known(said, bound)},
+            "look_equal": _equal(tree, ast.Module([], [])),
             "look_forges": {word[:60] for word in words if "vnd.lib2048" in word},
         }
         notes += [note(key, where, used) for key, used in found.items()]
     return [*filter(None, notes)]
 
 
-def _odd_in_cell(tree, words):
-    odd = set()
+def _own(tree):
+    """Return the names behind `self.` in a text."""
+    nodes = (node for node in ast.walk(tree) if isinstance(node, ast.Attribute))
+    return {node.attr for node in nodes if getattr(node.value, "id", "") == "self"}
+
+
+def _is_known(said, bound):
+    """Say whether what is written as a.b.c is a part of the library, and no note of one's own."""
+    thing, *rest = said.split(".")
+    if thing not in bound:
+        return False
+    thing = bound[thing]
+    for name in rest:
+        if not hasattr(thing, name):
+            return False
+        thing = getattr(thing, name)
+    return True
+
+
+def _odd_in_cell(tree):
+    odd, fine, modules = set(), set(), _aliases(tree)
     for node in ast.walk(tree):
-        odd |= _modules(node) & ODD_IN_CELLS
         if isinstance(node, ast.ImportFrom):
+            odd |= _modules(node) & ODD_IN_CELLS
             odd |= {one.name for one in node.names} & ODD_ATTRIBUTES.get(node.module, set())
+            odd |= {one.name for one in node.names if _hides(one.name)}
         if isinstance(node, ast.Attribute):
-            if node.attr in ODD_ATTRIBUTES.get(getattr(node.value, "id", ""), ()):
-                odd.add(f"{node.value.id}.{node.attr}")
+            of = getattr(node.value, "id", "")
+            if node.attr in ODD_ATTRIBUTES.get(of, ()) and id(node) not in fine:
+                odd.add(f"{of}.{node.attr}")
+            if of in modules and _hides(node.attr):
+                odd.add(f"{of}.{node.attr}")
+        if isinstance(node, ast.Name) and node.id in {"exec", "eval", "__import__"}:
+            odd.add(node.id)
         if isinstance(node, ast.Call):
-            odd |= {getattr(node.func, "id", "")} & {"exec", "eval", "__import__"}
-            odd |= _shell(node)
-    return odd | words & FRAMES
+            odd |= _shell(node) | _by_name(node) | _other(node)
+            if getattr(node.func, "attr", "") in {"system", "popen"} and _is_plain(node.args):
+                fine.add(id(node.func))
+    return odd | _frames(tree)
+
+
+def _is_plain(arguments):
+    """Say whether a command for a shell is written out, and names nothing of a course."""
+    texts = [getattr(one, "value", None) for one in arguments]
+    return all(isinstance(one, str) and not SHELLY.search(one) for one in texts)
+
+
+def _other(call):
+    """Return `use` where it is called with another function than the exercise's own."""
+    if "use" not in (getattr(call.func, "id", ""), getattr(call.func, "attr", "")):
+        return set()
+    name, given = [*call.args, None, None][:2]
+    name, given = str(getattr(name, "value", "")), getattr(given, "id", "")
+    return {f"use of {given}"} if given and given != name.rpartition(".")[2] else set()
 
 
 def _shell(call):
@@ -267,7 +460,11 @@ def _shell(call):
         return set()
     first = str(getattr(call.args[0], "value", "")) if call.args else ""
     shell = "!" if name in ("system", "getoutput") else first
-    return {shell} & SHELLS if not first.strip().startswith("pip") else set()
+    of = getattr(getattr(call.func, "value", None), "func", None)
+    if getattr(of, "id", "") != "get_ipython" and name == "system":
+        return set()  # of `os`
+    fine = first.strip().startswith("pip") or _is_plain(call.args)
+    return set() if fine else {shell} & SHELLS
 
 
 def _assigned(tree):
@@ -295,8 +492,11 @@ def of_log(log, course, own, desk):
             with contextlib.suppress(ValueError, KeyError, TypeError):
                 told = json.loads(line)
                 event, what, by = (str(told[key]) for key in ("event", "what", "by"))
-                if event in ACTS:
-                    acts |= {event} if by == "student" else set()
+                if event == OVERFLOW:
+                    acts.add("too many files to tell")
+                elif event in ACTS:
+                    fine = event == "os.system" and not SHELLY.search(what)
+                    acts |= {event} if by == "student" and not fine else set()
                 elif _is_foreign(what, by, course, own, desk):
                     opened.add(_short(what, course))
     where = say("grading.look_notebook")

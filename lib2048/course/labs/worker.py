@@ -14,6 +14,7 @@ from nbclient.exceptions import DeadKernelError
 
 from lib2048.course.labs import looks
 from lib2048.course.labs.asked import STUDENT, as_handed, asked_in, is_ours, judged, shown
+from lib2048.course.labs.checks import changes as changes_where_judged
 from lib2048.course.labs.checks import make_ready
 from lib2048.course.labs.messages import say
 from lib2048.course.labs.notebook import (
@@ -153,18 +154,19 @@ class _Work:
 
     def look(self, handed, changes):
         """Return notes on what a person should look at."""
-        handed_out, notes = looks.HandedOut(self.full, self.lab), []
+        handed_out, notes, told = looks.HandedOut(self.full, self.lab), [], set()
         for name, one in self.asked.items():
             found = handed.get(name) or {}
             if "text" in found:
                 functions = ", ".join(one.functions.values())
-                notes += looks.of_text(found["text"], handed_out, one.exercise, functions)
+                notes += looks.of_text(found["text"], handed_out, one.exercise, functions, told)
             said = found.get("said", {}).get(STUDENT)
             if said and self.number and variant(said).student != variant(self.number).student:
                 notes.append(say("grading.look_student", said=one_line(said), number=self.number))
         mine = [(called(cell.source), cell.source) for cell in self.own]
         changed = (changes or {}).get("changed", [])
         changed = [str(one)[:100] for one in changed] if isinstance(changed, list) else []
+        changed += changes_where_judged()
         files = self.desk / "files"
         notes += looks.of_cells(mine)
         notes += looks.of_log(self.log, self.course, files, self.desk.parent)
