@@ -213,7 +213,9 @@ TOLD = [  # an answer, the part that is judged, what is said, and a piece of wha
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("answer, part, key, shown", TOLD, ids=lambda value: str(value)[:30])
+@pytest.mark.parametrize(
+    "answer, part, key, shown", TOLD, ids=lambda value: getattr(value, "__name__", str(value)[:30])
+)
 def test_what_is_said_holds_for_the_part_and_what_is_shown(answer, part, key, shown):
     name = f"hw04.{key.partition('.')[0].replace('both', 'select_best_move')}"
     check = handins.check_changed if isinstance(answer, tuple) else labs.check

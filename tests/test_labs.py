@@ -286,7 +286,9 @@ WHERE = [  # what is changed in the right answer, and what is said behind "not t
 ]
 
 
-@pytest.mark.parametrize("name, edits, words", WHERE, ids=lambda value: str(value)[:20])
+@pytest.mark.parametrize(
+    "name, edits, words", WHERE, ids=lambda value: getattr(value, "__name__", str(value)[:30])
+)
 def test_an_answer_without_a_cause_is_told_where_it_differs(name, edits, words):
     result = handins.check_changed(name, edits)
     assert re.match(f"The answer is not the expected one. (.*){words}", result.reason), result
