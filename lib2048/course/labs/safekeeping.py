@@ -247,8 +247,9 @@ def _end(process):
         if process.status() != psutil.STATUS_ZOMBIE:
             process.kill()
             return True
-        with contextlib.suppress(OSError, AttributeError):
-            os.waitpid(process.pid, os.WNOHANG)
+        if hasattr(os, "WNOHANG"):
+            with contextlib.suppress(OSError):
+                os.waitpid(process.pid, os.WNOHANG)
     return False
 
 
