@@ -440,7 +440,7 @@ CHEATS = {  # what it is: (name of the cell, or "" for one more at the beginning
     "patches the child": ("slide_row", CHILD, RIGHT, "answering.outcome_of"),
     "a table": ("slide_row", TABLE, RIGHT, "use of blank"),
     "shows another": ("", SHOWS, NOTHING, "IPython.display.display"),
-    "a pool": ("", POOL, NOTHING, "uses what no answer needs: os.getppid"),
+    "a pool": ("", POOL, NOTHING, "opened files of the course, or of other programs: /proc"),
     "a flood": ("", FLOOD, NOTHING, "too many files to tell"),
     "gradebook": ("", SYNC, NOTHING, ""),
     "stays": ("", LATER, NOTHING, ""),

@@ -43,12 +43,13 @@ def begin(log):
     _begun.add(log)
     file = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
     own = os.path.join(os.path.dirname(os.path.realpath(log)), "files") + os.sep
-    told, busy, ours = set(), [], {*sys._current_frames()}
+    # Threads themselves, not their numbers: a later thread gets the number of one that ended.
+    told, busy, ours = set(), [], {*threading.enumerate()}
 
     def hook(event, arguments):
         if busy or event not in PATHS and event not in ACTS or len(told) > MOST_LINES:
             return
-        alone = "" if threading.get_ident() in ours else "student"
+        alone = "" if threading.current_thread() in ours else "student"
         busy.append(event)  # what follows may open files of its own
         try:
             by = _whose(sys._getframe(1), alone)
