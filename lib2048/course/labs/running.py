@@ -39,7 +39,7 @@ class _Client(NotebookClient):
     """
 
     shown = pieces = 0
-    asking, end = False, math.inf  # end: when all shall be over
+    asking, end, listening = False, math.inf, None  # end: when all shall be over
 
     def process_message(self, msg, cell, cell_index):
         kind, content = msg["msg_type"], msg["content"]
@@ -68,9 +68,14 @@ class _Client(NotebookClient):
         found = [out["data"][HANDED] for out in cell.outputs if HANDED in out.get("data", {})]
         return found[0] if len(found) == 1 and isinstance(found[0], dict) else None
 
+    async def _async_poll_output_msg(self, *given):
+        self.listening = asyncio.current_task()
+        return await super()._async_poll_output_msg(*given)
+
     async def comes_back(self):
         """Stop the running cell, and say whether the kernel then does something else."""
         self.end = max(self.end, time.monotonic() + BACK_SECONDS)
+        self.listening.cancel()  # nbclient lets it go on, and it takes what later cells show
         try:
             await self.km.interrupt_kernel()
             await asyncio.wait_for(self.ask("pass"), BACK_SECONDS)
