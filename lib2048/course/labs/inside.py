@@ -44,15 +44,17 @@ def begin(log):
     file = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
     own = os.path.join(os.path.dirname(os.path.realpath(log)), "files") + os.sep
     # Threads themselves, not their numbers: a later thread gets the number of one that ended.
-    told, busy, ours = set(), [], {*threading.enumerate()}
+    told, busy, ours = set(), threading.local(), {*threading.enumerate()}
 
     def hook(event, arguments):
-        if busy or event not in PATHS and event not in ACTS or len(told) > MOST_LINES:
+        if event not in PATHS and event not in ACTS or len(told) > MOST_LINES:
             return
-        alone = "" if threading.current_thread() in ours else "student"
-        busy.append(event)  # what follows may open files of its own
+        if getattr(busy, "now", False):
+            return
+        students = threading.current_thread() not in ours
+        busy.now = True  # what follows may open files of its own
         try:
-            by = _whose(sys._getframe(1), alone)
+            by = _whose(sys._getframe(1), students)
             what = str(arguments[0]) if arguments else ""
             if event in PATHS:
                 what = os.path.realpath(os.fsdecode(what)) if _is_path(arguments[0]) else ""
@@ -66,7 +68,7 @@ def begin(log):
         except Exception:  # never an error of the student's
             pass
         finally:
-            busy.clear()
+            busy.now = False
 
     from IPython.display import display
 
@@ -79,10 +81,10 @@ def _is_path(thing):
     return isinstance(thing, (str, bytes, os.PathLike))
 
 
-def _whose(frame, alone=""):
+def _whose(frame, students=False):
     """Say who is behind a call: "student", "package" or "library", whoever is nearest; or "".
 
-    alone: what to say where there is nothing but Python itself, as in a thread of a student's pool.
+    students: is this a thread that a student began, whose cell is nowhere in its frames?
     """
     nearest = "student"
     while frame is not None:
@@ -94,7 +96,7 @@ def _whose(frame, alone=""):
         elif not file.startswith(OTHERS):
             return nearest
         frame = frame.f_back
-    return alone if nearest == "student" else ""
+    return nearest if students else ""
 
 
 def hand_over(functions, said=()):
