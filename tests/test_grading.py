@@ -377,6 +377,9 @@ def test_a_grading_that_was_killed_names_whom_it_was_at(three, alone):
         done[0].failed == alone and ("Run before it, in that grading: c." in row["Note"]) == alone
     )
     assert row["By checks"] == ("needs a person" if alone else "0")
+    if alone:  # who they were is for the grader alone
+        pages = {path.parts[-3]: path.read_text("utf-8") for path in marks.feedback("hw01", three)}
+        assert "left to a person" in pages["a"] and "Run before it" not in pages["a"]
     assert marks.summary(marks.rows(courses.open_course(three), "hw01"))["students"] == 3
 
 

@@ -325,7 +325,7 @@ def test_one_number_in_two_hand_ins_is_told(tmp_path):
     both = [(who, "hw01.ipynb", NOTEBOOK) for who in ("Ada_101", "Bo_102")]
     path = handins.moodle(tmp_path / "x.zip", *both)
     collect(path, tmp_path)
-    assert record(tmp_path, "101").notes == ["the student number n1 is also that of Bo"]
+    assert record(tmp_path, "101").of_others == ["the student number n1 is also that of Bo"]
 
 
 def test_a_second_download_replaces_the_older_and_keeps_the_newer_and_the_good(tmp_path):

@@ -59,7 +59,8 @@ class HandIn:
 
     student: nbgrader's name for the student, which is the LMS's id; name; lms: "moodle", "canvas"
     or "plain"; file: in the download; late; when: ISO text; number: the student's own; order: the
-    larger is the newer; problem: why there is no notebook, ""; notes: in words; hash.
+    larger is the newer; problem: why there is no notebook, ""; notes: in words; of_others: those
+    that name other students, for no page of feedback; hash.
     """
 
     student: str
@@ -73,6 +74,7 @@ class HandIn:
     problem: str = ""
     rules: str = PLAIN
     notes: list = field(default_factory=list)
+    of_others: list = field(default_factory=list)
     hash: str = ""
 
 
@@ -386,8 +388,8 @@ def _by_student(found, lab):
         others = [other.name for other in numbers[who.number] if other is not who]
         if who.number and others:
             others = ", ".join([*others[:5], "…"] if len(others) > 5 else others)
-            who.notes.append(say("hand_in.same_number", number=who.number, others=others))
-        if notes := [note for note in (who.problem, *who.notes) if note]:
+            who.of_others.append(say("hand_in.same_number", number=who.number, others=others))
+        if notes := [note for note in (who.problem, *who.notes, *who.of_others) if note]:
             problems.append(f"{_label(who)}: " + "; ".join(notes))
     return chosen, problems
 

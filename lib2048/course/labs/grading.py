@@ -53,11 +53,13 @@ JUDGE_SECONDS = 30  # that a test may take, beyond what the notebook may
 class Graded:
     """What is kept of one grading: notes in words; seconds; hash of the hand-in; the seeds.
 
-    failed: nothing of it could be run, or kept; the last note says why.
+    of_others: notes that name other students, for no page of feedback; failed: nothing of it could
+    be run, or kept; the last note says why.
     """
 
     student: str
     notes: list = field(default_factory=list)
+    of_others: list = field(default_factory=list)
     seconds: float = 0.0
     hash: str = ""
     lab_seed: int = 0
@@ -162,8 +164,8 @@ class _Grading:
                 for one in hurt + [one for one in left if one.student in suspects]:
                     if one.student == culprit and not self.again:
                         names = ", ".join(before[-MOST_NOTES:]) or "—"
-                        problem = say("grading.ended_grading", before=names)
-                        self.save(one, {"problem": problem, "open": True})
+                        why = {"problem": say("grading.ended_grading"), "open": True}
+                        self.save(one, why, [say("grading.run_before", names=names)])
                     else:
                         self.alone(one)
             self.look_after()
@@ -268,11 +270,12 @@ class _Grading:
             "NBGRADER_EXECUTION": "autograde",
         }
 
-    def save(self, one, reply):
+    def save(self, one, reply, of_others=()):
         """Keep what came of a hand-in, come what may: its marks, its notebook, its notes."""
         course, record = self.course, one.record
         done = Graded(one.student, lab_seed=course.lab_seed, game=course.game)
         done.notes, done.hash = list(record.notes) if record else [], one.hash
+        done.of_others = [*(record.of_others if record else ()), *of_others]
         done.seconds = round(max(0, one.over - one.begun), 1)
         try:
             if "problem" in reply:
@@ -288,9 +291,8 @@ class _Grading:
                 done.notes.append(_what(error))
         self.done[one.student] = done
         self.write_book()
-        self.tell(
-            f"{one.student}: {done.seconds:.0f} s." + " " * bool(done.notes) + sentences(done.notes)
-        )
+        said = sentences(done.notes + done.of_others)
+        self.tell(f"{one.student}: {done.seconds:.0f} s. {said}".rstrip())
 
     def trusted(self, notebook):
         """Return a worker's notebook with the grader's own word on what its cells are worth.

@@ -123,8 +123,8 @@ def _line(column, form, row):
     line |= {"Late": "yes" if who.late else "no"} | by_checks | {"By checks": said(totals[0])}
     open = row.graded.failed or None in totals  # a person decides, not a silent 0
     line |= by_person | {"Grade": "" if open else f"{sum(totals):g}"}
-    line |= {"Of": f"{sum(mark.most for mark in row.marks):g}", "Note": sentences(row.graded.notes)}
-    return line
+    note = sentences(row.graded.notes + row.graded.of_others)
+    return line | {"Of": f"{sum(mark.most for mark in row.marks):g}", "Note": note}
 
 
 def summary(found):
