@@ -1,0 +1,160 @@
+// The library's learner in a page: TD and TC with λ, the games and the weights those of
+// lib2048.Run(…, lanes=1) with the same seed, bit for bit.  All sums are of 32-bit numbers, in the
+// library's order; a test in node compares them.
+
+import { Quick } from "./quick.js";
+
+const f = Math.fround;
+const [UP, DOWN] = [0, 2]; // `Quick` keeps where they lead as columns
+const LAST = 1000; // games whose mean score is told
+
+// Where each cell of a board comes from on its eight images, in the library's order.
+const mirrored = (image) => image.map((cell) => cell ^ 3);
+const flipped = (image) => image.map((cell) => cell ^ 12);
+const fourOf = (image) => [image, mirrored(image), flipped(image), mirrored(flipped(image))];
+const PLAIN = fourOf([...Array(16).keys()]);
+const TURNED = PLAIN.map((image) => image.map((cell) => 4 * (cell & 3) + (cell >> 2)));
+const IMAGES = [...PLAIN, ...TURNED];
+
+// The cells that each look-up of a board reads, the highest digit of its index first.
+function placesOf(tuples, images) {
+  return Uint8Array.from(tuples.flatMap((tuple) => images.flatMap((image) =>
+    tuple.map((cell) => image[cell]).reverse())));
+}
+
+// How many earlier afterstates an error reaches, as `horizon` of learn/rules.py has it.
+const horizon = (decay) =>
+  decay > 0 ? Math.max(0, Math.ceil(Math.log(0.1) / Math.log(decay) - 1e-9) - 1) : 0;
+
+export class Learner {
+  // tuples: lists of as many cells each; rule: "td" or "tc"; rate: α or β; decay: λ; seed: a whole
+  // number as text.
+  constructor({ tuples, rule = "td", rate = rule === "tc" ? 1 : 0.1, decay = 0, seed = "1" }) {
+    const n = 8 * tuples.length;
+    this.length = tuples[0].length;
+    this.table = 16 ** this.length; // weights of a tuple
+    Object.assign(this, { tuples, rule, n, seed, actions: 0, games: 0, scores: [], past: 0, slot: -1 });
+    this.rows = placesOf(tuples, IMAGES);
+    this.columns = placesOf(tuples, [...IMAGES.slice(4), ...IMAGES.slice(0, 4)]);
+    this.weights = new Float32Array(tuples.length * this.table);
+    this.memory = new Float32Array(rule === "tc" ? 2 * this.weights.length : 0);
+    this.setRate(rate);
+    this.decay = f(decay);
+    this.slots = horizon(decay) + 1;
+    this.errors = new Float32Array(this.slots);
+    this.entries = new Int32Array(this.slots * n);
+    this.positions = new Int32Array(4 * n);
+    this.cells = new Int32Array(16);
+    this.game = new Quick(seed, 0);
+  }
+
+  setRate(rate) {
+    this.rate = f(rate / this.n);
+  }
+
+  // Play and learn so many actions; `ended` hears of each game that is over.
+  play(count, ended = () => {}) {
+    const { n, positions, entries } = this;
+    for (const last = this.actions + count; this.actions < last;) {
+      const { game } = this;
+      const { rewards } = game;
+      let [action, best] = [-1, -Infinity];
+      for (let a = 0; a < 4; a++) {
+        if (rewards[a] < 0) continue;
+        this.lookUp(game.after[a], a === UP || a === DOWN ? this.columns : this.rows, a * n);
+        const worth = f(this.valueAt(positions, a * n) + rewards[a]);
+        if (worth > best) [action, best] = [a, worth];
+      }
+      if (this.past) this.learn(action < 0 ? 0 : best, action < 0);
+      if (action < 0) {
+        ended(game);
+        this.finish();
+        continue;
+      }
+      this.slot = this.slot + 1 < this.slots ? this.slot + 1 : 0;
+      const [to, from] = [this.slot * n, action * n];
+      for (let i = 0; i < n; i++) entries[to + i] = positions[from + i];
+      game.act(action);
+      this.past++;
+      this.actions++;
+    }
+  }
+
+  finish() {
+    this.scores.push(this.game.score);
+    if (this.scores.length > LAST) this.scores.shift();
+    this.games++;
+    this.game = new Quick(this.seed, this.games);
+    this.past = 0;
+    this.slot = -1;
+  }
+
+  get mean() {
+    return this.scores.reduce((sum, score) => sum + score, 0) / this.scores.length;
+  }
+
+  // Write where the weights of a board lie, from `at` on.
+  lookUp(lines, places, at) {
+    const { cells, positions, length, table, n } = this;
+    for (let i = 0; i < 4; i++) {
+      const line = lines[i];
+      cells[4 * i] = line & 15;
+      cells[4 * i + 1] = (line >> 4) & 15;
+      cells[4 * i + 2] = (line >> 8) & 15;
+      cells[4 * i + 3] = line >> 12;
+    }
+    let first = 0;
+    for (let l = 0, p = 0; l < n; l++) {
+      let index = 0;
+      for (const end = p + length; p < end; p++) index = (index << 4) | cells[places[p]];
+      positions[at + l] = first + index;
+      if ((l & 7) === 7) first += table;
+    }
+  }
+
+  // The sum of n weights in four parts, as the library adds them up.
+  valueAt(positions, at) {
+    const { weights } = this;
+    let [p, q, r, s] = [0, 0, 0, 0];
+    for (let i = at, end = at + this.n; i < end; i += 4) {
+      p = f(p + weights[positions[i]]);
+      q = f(q + weights[positions[i + 1]]);
+      r = f(r + weights[positions[i + 2]]);
+      s = f(s + weights[positions[i + 3]]);
+    }
+    return f(f(p + q) + f(r + s));
+  }
+
+  // Note the error of the newest afterstate, and let learn what knows all its errors: the oldest,
+  // or all that are left of a game that is over (delayed TD(λ), Jaśkowski 2018, Algorithm 3).
+  learn(target, over) {
+    const { slots, slot, errors, n } = this;
+    errors[slot] = f(target - this.valueAt(this.entries, slot * n));
+    const youngest = over ? 0 : slots - 1;
+    for (let age = Math.min(this.past, slots) - 1; age >= youngest; age--) {
+      let error = 0;
+      for (let back = 0; back <= age; back++) {
+        error = f(errors[(slot - back + slots) % slots] + f(this.decay * error));
+      }
+      this.update(((slot - age + slots) % slots) * n, error);
+    }
+  }
+
+  update(at, error) {
+    const { weights, memory, entries, n } = this;
+    const amount = f(error * this.rate);
+    if (this.rule === "td") {
+      for (let i = at; i < at + n; i++) weights[entries[i]] += amount;
+      return;
+    }
+    const size = Math.abs(error);
+    for (let i = at; i < at + n; i++) {
+      const p = entries[i];
+      const [sum, sizes] = [memory[2 * p], memory[2 * p + 1]];
+      const share = sizes ? Math.min(f(Math.abs(sum) / sizes), 1) : 1;
+      weights[p] += f(amount * share);
+      memory[2 * p] = sum + error;
+      memory[2 * p + 1] = sizes + size;
+    }
+  }
+}

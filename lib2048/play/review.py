@@ -1,0 +1,112 @@
+"""A game looked at again: what each action cost, in the opinion of a player or by a table."""
+
+from dataclasses import dataclass
+from itertools import accumulate
+from operator import attrgetter
+
+import numpy as np
+
+from lib2048.game import spec
+from lib2048.play.players import game_of, player
+
+
+@dataclass(frozen=True)
+class Review:
+    """What somebody thinks of each turn of a game.
+
+    Attributes:
+        by: whose opinion it is.
+        steps: the n turns, a tuple of `Step`, and the last state.
+        worths: float64[n, 4], reward + value of each action, nan where it is not legal; in points,
+            unless the player counts in something else.
+        scores: float64[n], the points before each turn.
+    """
+
+    by: str
+    steps: tuple
+    worths: np.ndarray
+    scores: np.ndarray
+
+    @property
+    def taken(self):
+        """The actions that were taken, int64[n]."""
+        return np.array([step.action for step in self.steps[: len(self.worths)]], np.int64)
+
+    @property
+    def best(self):
+        """The actions of the largest worth, the first of equals, int64[n]."""
+        return np.nanargmax(self.worths, axis=1) if len(self.worths) else self.taken
+
+    @property
+    def lost(self):
+        """What each action is worth less than the best one, float64[n], 0 for the best itself."""
+        turns = np.arange(len(self.worths))
+        return self.worths[turns, self.best] - self.worths[turns, self.taken]
+
+    @property
+    def promised(self):
+        """The score before each turn + the worth of its best action, float64[n]."""
+        return self.scores + self.worths[np.arange(len(self.worths)), self.best]
+
+    def worst(self, count=3):
+        """Return the numbers of the turns that lost most, at most so many, the worst one first.
+
+        Turns that lost nothing are left out.
+        """
+        lost = self.lost
+        order = np.argsort(-lost, kind="stable")[:count]
+        return [int(turn) for turn in order if lost[turn] > 0]
+
+    def said(self, turn):
+        """Return what an action cost, in words: "Up at turn 12 lost 340 points: Left was better"."""
+        taken, best = (spec.ACTIONS[by[turn]] for by in (self.taken, self.best))
+        lost = f"{self.lost[turn]:,.0f}".replace(",", "\N{NO-BREAK SPACE}")
+        if taken == best:
+            return f"{taken} at turn {turn} was best"
+        return f"{taken} at turn {turn} lost {lost} points: {best} was better"
+
+    def __repr__(self):
+        return f"<review by {self.by}: {len(self.worths):,} turns, {self.lost.sum():,.0f} lost>"
+
+
+def review(steps, who):
+    """Look at a game again, with the eyes of a player.
+
+    Args:
+        steps: of `record_game`, of `PlayWidget.steps`: `Step`s, or whatever has their board,
+            action, reward and word.  What follows the last action has action None.
+        who: a player that values actions, a network, a name, or a function from a board to {action:
+            reward + value}, such as `actions` of what `SmallGame.optimal` returns: the truth.
+
+    Returns:
+        `Review`.
+
+    Raises:
+        ValueError: for a player without values, and for a game that has no turn, or an action that
+            is not legal.
+    """
+    steps = tuple(steps)
+    turns = [step for step in steps if step.action is not None]
+    if not turns:
+        raise ValueError("there is nothing to review: no action was taken")
+    asked, by = _opinion(who)
+    worths = np.full((len(turns), 4), np.nan)
+    for number, (row, step) in enumerate(zip(worths, turns, strict=True)):
+        for action, worth in asked(step).items():
+            row[action] = worth
+        if step.action not in range(4) or np.isnan(row[step.action]):
+            raise ValueError(f"turn {number}: {step.action!r} is not legal on its board")
+    scores = [0, *accumulate(step.reward for step in turns)][:-1]
+    return Review(by, steps, worths, np.array(scores, np.float64))
+
+
+def _opinion(who):
+    """Return (a function from a step to {action: worth}, whose opinion it is)."""
+    if callable(who):
+        by = getattr(getattr(who, "__self__", None), "name", getattr(who, "__name__", "a table"))
+        return lambda step: who(step.board), by
+    who = player(who)
+    if not hasattr(who, "values"):
+        raise ValueError(f"{who.name} values no actions: ask a network, or the heuristic")
+    shown, words = game_of(who).seen, attrgetter("board", "word")
+    return lambda step: who.values(*shown(*words(step))), who.name

@@ -1,0 +1,53 @@
+"""The review of a game: what each action cost."""
+
+import numpy as np
+import pytest
+
+from lib2048 import Network, SmallGame, record_game
+from lib2048.play.evaluation import Step
+from lib2048.play.review import review
+
+
+def a_player():
+    network = Network("cells:0123,4567")
+    network.weights[:] = np.random.default_rng(1).normal(0, 100, network.size)
+    return network
+
+
+def test_a_player_has_nothing_to_say_against_its_own_game():
+    steps = record_game(a_player(), seed=3)
+    found = review(steps, a_player())
+    assert len(found.worths) == len(steps) - 1 and found.worst() == []
+    assert (found.lost == 0).all() and (found.best == found.taken).all()
+    assert found.scores[-1] + steps[-2].reward == sum(step.reward for step in steps)
+    values = [step.reward + step.value for step in steps[:-1]]
+    np.testing.assert_allclose(found.promised - found.scores, values, rtol=1e-6)
+
+
+def test_the_worst_turns_are_those_that_lose_most_by_the_truth():
+    small = SmallGame(2, 2, progress=False)
+    steps = record_game("greedy", seed=5, game="2048@2x2")
+    truth = small.optimal()
+    found = review(steps, truth.actions)
+    for turn, step in enumerate(steps[:-1]):
+        worths = truth.actions(step.board)
+        assert found.lost[turn] == pytest.approx(max(worths.values()) - worths[step.action])
+    worst = found.worst(2)
+    assert worst == sorted(worst, key=lambda turn: -found.lost[turn])
+    assert "optimal" in repr(found)
+
+
+@pytest.mark.parametrize(
+    "steps, who, words",
+    [
+        ([], "heuristic", "nothing to review"),
+        ([Step(np.uint64(0x11), None, 0, np.uint64(0x11), None)], "heuristic", "nothing to review"),
+        ([Step(np.uint64(0x11), 0, 0, np.uint64(0x11), None)], "heuristic", "turn 0: 0 is not legal"),
+        ([Step(np.uint64(0x11), 7, 0, np.uint64(0x11), None)], "heuristic", "turn 0: 7 is not legal"),
+        ([Step(np.uint64(0x11), 1, 4, np.uint64(0x11), None)], "greedy", "greedy values no actions"),
+        ([Step(np.uint64(0x11), 1, 4, np.uint64(0x11), None)], "nobody", "unknown player"),
+    ],
+)
+def test_what_cannot_be_reviewed_is_said(steps, who, words):
+    with pytest.raises(ValueError, match=words):
+        review(steps, who)
