@@ -1,7 +1,8 @@
-"""Write the board that plays on the book's front page: python tools/play_page.py [--check]
+"""Write what plays and trains on the book's pages: python tools/play_page.py [--check]
 
 play.js     the module docs/board/page.js, and those that it imports, as one classic script
-play.css    the looks of the widgets' board, and what the page adds
+train.js    docs/board/training.js in the same way; it carries the text of its worker along
+*.css       their looks: those of the widgets, and what a page adds
 network.js  the network of data/weights/page.npz: whole numbers, packed and written as text
 
 They go to docs/play, from where the book takes them.  Nothing of them is fetched by a page but by
@@ -24,7 +25,8 @@ from lib2048.networks.storage import info
 from lib2048.show.widgets.base import front_end, style_sheet
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGE, PLACE = ROOT / "docs" / "board" / "page.js", ROOT / "docs" / "play"
+BOARD, PLACE = ROOT / "docs" / "board", ROOT / "docs" / "play"
+PAGE, TRAINING, WORKER = (BOARD / f"{name}.js" for name in ("page", "training", "training_worker"))
 WEIGHTS = ROOT / "data" / "weights" / "page.npz"
 MADE = "/* Made by tools/play_page.py: change what it is made of. */\n"
 NAME = "globalThis.lib2048Network"
@@ -49,7 +51,11 @@ def old():
 
 def made():
     """Return the files: {name: text}."""
-    return {"play.js": script(), "play.css": looks(), "network.js": network_script(WEIGHTS)}
+    worker = f"const WORKER = {json.dumps(front_end(WORKER))};\n"
+    return {
+        "play.js": script(PAGE), "play.css": looks(PAGE), "network.js": network_script(WEIGHTS),
+        "train.js": script(TRAINING, worker), "train.css": looks(TRAINING),
+    }  # fmt: skip
 
 
 def is_same(name, text):
@@ -70,14 +76,17 @@ def plain(text):
 # ---------------------------------------------------------------- script and looks
 
 
-def script():
-    """Return all modules as a classic script, in a block: no name leaves it."""
-    return f'{MADE}"use strict";\n{{\n{front_end(PAGE)}}}\n'
+def script(page, first=""):
+    """Return a module and all that it needs as a classic script, in a block: no name leaves it.
+
+    first: what stands before them.
+    """
+    return f'{MADE}"use strict";\n{{\n{first}{front_end(page)}}}\n'
 
 
-def looks():
-    """Return the style sheet."""
-    return MADE + style_sheet(PAGE)
+def looks(page):
+    """Return the style sheet of a module."""
+    return MADE + style_sheet(page)
 
 
 # ---------------------------------------------------------------- the network

@@ -38,7 +38,7 @@ export class Learner {
     this.columns = placesOf(tuples, [...IMAGES.slice(4), ...IMAGES.slice(0, 4)]);
     this.weights = new Float32Array(tuples.length * this.table);
     this.memory = new Float32Array(rule === "tc" ? 2 * this.weights.length : 0);
-    this.setRate(rate);
+    this.rate = f(rate / n);
     this.decay = f(decay);
     this.slots = horizon(decay) + 1;
     this.errors = new Float32Array(this.slots);
@@ -48,24 +48,13 @@ export class Learner {
     this.game = new Quick(seed, 0);
   }
 
-  setRate(rate) {
-    this.rate = f(rate / this.n);
-  }
-
   // Play and learn so many actions; `ended` hears of each game that is over.
   play(count, ended = () => {}) {
     const { n, positions, entries } = this;
     for (const last = this.actions + count; this.actions < last;) {
       const { game } = this;
-      const { rewards } = game;
-      let [action, best] = [-1, -Infinity];
-      for (let a = 0; a < 4; a++) {
-        if (rewards[a] < 0) continue;
-        this.lookUp(game.after[a], a === UP || a === DOWN ? this.columns : this.rows, a * n);
-        const worth = f(this.valueAt(positions, a * n) + rewards[a]);
-        if (worth > best) [action, best] = [a, worth];
-      }
-      if (this.past) this.learn(action < 0 ? 0 : best, action < 0);
+      const action = this.best(game);
+      if (this.past) this.learn(action < 0 ? 0 : this.worth, action < 0);
       if (action < 0) {
         ended(game);
         this.finish();
@@ -78,6 +67,22 @@ export class Learner {
       this.past++;
       this.actions++;
     }
+  }
+
+  // Return the best action of a game, −1 when none is legal; `worth` is then its reward + value.
+  best(game) {
+    let action = -1;
+    this.worth = -Infinity;
+    for (let a = 0; a < 4; a++) {
+      const reward = game.rewards[a];
+      if (reward < 0) continue;
+      const at = a * this.n;
+      this.lookUp(game.after[a], a === UP || a === DOWN ? this.columns : this.rows, at);
+      const worth = f(this.valueAt(this.positions, at) + reward);
+      if (worth > this.worth) [action, this.worth] = [a, worth];
+    }
+    if (action >= 0) return action;
+    return game.rewards.findIndex((reward) => reward >= 0); // none is legal, or values are no numbers
   }
 
   finish() {

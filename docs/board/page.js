@@ -6,6 +6,7 @@ import {
   Board, actionOf, button, counted, enable, furnish, holdKeys, make, messageLine, onSwipe, points,
   slideTime, speedSlider, still, tally,
 } from "../../lib2048/show/widgets/board.js";
+import { beside, onPage } from "./beside.js";
 import { Quick } from "./quick.js";
 import { readNetwork } from "./values.js";
 
@@ -326,38 +327,11 @@ class Page {
 
 // ---------------------------------------------------------------- on the page
 
-const PLACE = "play-2048";
-
-// Fetch what lies beside this script by an element, which a page opened as a file may do as well.
-function beside(name, source, found) {
-  return new Promise((resolve, reject) => {
-    if (found) return resolve();
-    const address = new URL(name, source).href;
-    const link = { rel: "stylesheet", href: address };
-    const element = name.endsWith(".css") ? make("link", link) : make("script", { src: address });
-    element.onload = () => resolve();
-    element.onerror = () => reject(new Error(`${name} is not there`));
-    document.head.append(element);
-  });
-}
-
 async function networkBeside(source) {
   await beside("network.js", source, globalThis.lib2048Network);
   return readNetwork(globalThis.lib2048Network);
 }
 
-function start(source) {
-  const root = document.getElementById(PLACE);
-  if (!root) return;
-  beside("play.css", source, document.querySelector("link[href*='play.css']")).catch(() => {});
-  new Page(root, networkBeside(source));
-}
-
-if (globalThis.document) {
-  const source = document.currentScript.src;
-  if (document.readyState === "loading") {
-    document.addEventListener("DOMContentLoaded", () => start(source));
-  } else start(source);
-}
+onPage("play-2048", "play.css", (root, source) => new Page(root, networkBeside(source)));
 
 globalThis.lib2048Play = { Quick, readNetwork }; // for tests, and for whoever is curious

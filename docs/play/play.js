@@ -603,6 +603,41 @@ function onSwipe(element, swiped) {
 return { make, row, menu, fill, box, table, tally, messageLine, furnish, putWords, button, slideTime, enable, grouped, points, counted, speedSlider, paced, still, tileFace, sizes, Board, Shown, actionOf, holdKeys, onSwipe };
 })();
 
+const $beside = (() => {
+// A part of a page of the book that comes alive: what lies beside its script, and when to begin.
+
+const { make } = $board;
+
+// Fetch what lies beside a script by an element, which a page opened as a file may do as well.
+function beside(name, source, found) {
+  return new Promise((resolve, reject) => {
+    if (found) return resolve();
+    const address = new URL(name, source).href;
+    const link = { rel: "stylesheet", href: address };
+    const element = name.endsWith(".css") ? make("link", link) : make("script", { src: address });
+    element.onload = () => resolve();
+    element.onerror = () => reject(new Error(`${name} is not there`));
+    document.head.append(element);
+  });
+}
+
+// Let `start(element, the script's address)` begin as soon as a page has an element of this id; looks:
+// the name of its style sheet.
+function onPage(id, looks, start) {
+  if (!globalThis.document) return;
+  const source = document.currentScript.src;
+  const begin = () => {
+    const root = document.getElementById(id);
+    if (!root) return;
+    beside(looks, source, document.querySelector(`link[href*="${looks}"]`)).catch(() => {});
+    start(root, source);
+  };
+  if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", begin);
+  else begin();
+}
+return { beside, onPage };
+})();
+
 const $luck = (() => {
 // The library's luck without BigInt: SplitMix64 (game/rng.py) on two halves of 32 bits, for games
 // that are played as fast as a page can.  A `Luck` walks; game.js has the same in a line or two.
@@ -934,6 +969,7 @@ const {
   Board, actionOf, button, counted, enable, furnish, holdKeys, make, messageLine, onSwipe, points,
   slideTime, speedSlider, still, tally,
 } = $board;
+const { beside, onPage } = $beside;
 const { Quick } = $quick;
 const { readNetwork } = $values;
 
@@ -1254,39 +1290,12 @@ class Page {
 
 // ---------------------------------------------------------------- on the page
 
-const PLACE = "play-2048";
-
-// Fetch what lies beside this script by an element, which a page opened as a file may do as well.
-function beside(name, source, found) {
-  return new Promise((resolve, reject) => {
-    if (found) return resolve();
-    const address = new URL(name, source).href;
-    const link = { rel: "stylesheet", href: address };
-    const element = name.endsWith(".css") ? make("link", link) : make("script", { src: address });
-    element.onload = () => resolve();
-    element.onerror = () => reject(new Error(`${name} is not there`));
-    document.head.append(element);
-  });
-}
-
 async function networkBeside(source) {
   await beside("network.js", source, globalThis.lib2048Network);
   return readNetwork(globalThis.lib2048Network);
 }
 
-function start(source) {
-  const root = document.getElementById(PLACE);
-  if (!root) return;
-  beside("play.css", source, document.querySelector("link[href*='play.css']")).catch(() => {});
-  new Page(root, networkBeside(source));
-}
-
-if (globalThis.document) {
-  const source = document.currentScript.src;
-  if (document.readyState === "loading") {
-    document.addEventListener("DOMContentLoaded", () => start(source));
-  } else start(source);
-}
+onPage("play-2048", "play.css", (root, source) => new Page(root, networkBeside(source)));
 
 globalThis.lib2048Play = { Quick, readNetwork }; // for tests, and for whoever is curious
 }
