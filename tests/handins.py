@@ -107,11 +107,6 @@ def check_changed(name, edits, part=None):
     return check_text(find(name), text + 'FUNCTIONS = {"function": answer}', part, lab_seed())
 
 
-def answers(texts):
-    """Return the functions of a text, each as a text of its own."""
-    return [f"def {one}" for one in texts.split("\ndef ")[1:]]
-
-
 def check_answer(lab, text, part=None):
     """Check a text whose last function is an answer to the exercise of its name."""
     name = text.rpartition("\ndef ")[2].partition("(")[0]
@@ -125,9 +120,15 @@ def said(lab, name, function, key, part=None):
     function: the answer, or what it changes in the right one; whatever fills the message's words.
     """
     check = labs.check if callable(function) else check_changed
-    result, message = check(f"{lab}.{name}", function, part), f"{lab}.{name}.{key}"
-    message = message if known(message) else f"labs.{key}"
-    assert result.status == "failed" and is_said(message, result.reason), result
+    result = check(f"{lab}.{name}", function, part)
+    assert result.status == "failed", result
+    assert is_said(message_of(find(f"{lab}.{name}"), key), result.reason), result
+
+
+def message_of(exercise, name):
+    """Return the message that is the first word of a name: of the exercise, or of all labs."""
+    own = exercise.message(name)
+    return own if known(own) else f"labs.{name.partition(' ')[0]}"
 
 
 def is_said(message, text):
