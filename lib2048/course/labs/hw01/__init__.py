@@ -637,7 +637,7 @@ EXERCISES = [
             "across_only": lambda board: [a for a in legal_actions(board) if a % 2],
             "booleans": ("[action for action in range(4) if slide(board, action)[0] != board]",
                          "[slide(board, action)[0] != board for action in range(4)]"),
-            "names": ("return [action", "return [spec.ACTIONS[action]"),
+            "raised names": ("return [action", "return [spec.ACTIONS[action]"),
             "moves_only": lambda board: legal_actions(board) if spec.empty_cells(board) else [],
             "reversed": ("range(4)", "range(3, -1, -1)"),
         },

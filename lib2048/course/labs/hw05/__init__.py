@@ -232,8 +232,8 @@ EXERCISES = [
             "never_below_zero": ("[r + new - old", "[max(0, r + new - old)"),
             "value_before": ("[*values[1:], 0]", "[0, *values[:-1]]"),
             "mutated": ("    newer", "    rewards.append(0)\n    newer"),
-            "nothing": ("return ", ""),
-            "summed": ("return [", "return sum([", "values)]", "values)])"),
+            "returned_none": ("return ", ""),
+            "wrong_type sum": ("return [", "return sum([", "values)]", "values)])"),
         },
     ),
     Exercise(
@@ -257,8 +257,10 @@ EXERCISES = [
             "squares": ("(h + 1)", "(2 * h + 2)"),
             "the_share": ("return h", "return lam**h"),
             "float": ("return h", "return h * 1.0"),
-            "nothing": ("return h", "return None"),
-            "shares": ("return h", "return [lam**k for k in range(h + 1)]"),
+            "logarithm_of_zero at_once": ("h = 0", "from math import ceil, log\n"
+                                          "    return max(0, ceil(log(0.1) / log(lam)) - 1)"),
+            "returned_none": ("return h", "return None"),
+            "wrong_type shares": ("return h", "return [lam**k for k in range(h + 1)]"),
         },
     ),
     Exercise(
@@ -287,8 +289,8 @@ EXERCISES = [
             "sign": ("return ", "return -"),
             "mutated": ("return ", "errors.reverse()\n    return ", "in enumerate(errors)",
                         "in enumerate(errors[::-1])"),
-            "listed": ("sum(", "list("),
-            "nothing": ("return ", ""),
+            "wrong_type list": ("sum(", "list("),
+            "returned_none": ("return ", ""),
         },
     ),
     Exercise(
@@ -365,7 +367,7 @@ EXERCISES = [
         slips={
             "split_twice": (SHARE, f"{SHARE} / values.lookups_per_board"),
             "own_horizon": ("    while", "    h = horizon(lam)\n    while"),
-            "names": ("return waiting", "return [name for name, _ in waiting]"),
+            "no_pairs names": ("return waiting", "return [name for name, _ in waiting]"),
             "learned": ("    while", "    whole = waiting\n    while",
                         "return waiting", "return whole[: len(whole) - len(waiting)]"),
             "summed_errors": ("return waiting", "return [(name, 0) for name, _ in waiting]"),
