@@ -280,10 +280,26 @@ WHERE = [  # what is changed in the right answer, and what is said behind "not t
     ("hw01.slide", ("sum(rewards)", "sum(rewards) + 1"), "Only `reward` differs .* larger .* by 1"),
     ("hw01.legal_actions", ("return [", "return [9] + ["), "It has more entries than it should"),
     ("hw04.indexof", ("return index", "return 3 * index"), "it is 3 times the right answer"),
-    ("hw05.horizon", ("return h", "return h if lam < 0.5 else 0"), "only where `lam` is 0.5"),
+    ("hw05.horizon", ("return h", "return h if lam < 0.5 else 0"), "where `lam` is more than 0.3"),
     ("hw08.expected", ("/ len(empty)", "/ len(empty) + np.random.random()"), "Called again with"),
     ("hw02.get_cell", ("return", "return board  #"), "It is `board`, just as it was given"),
+    ("hw02.get_cell", ("& U(15)", "& U(7)"), "only where the right answer is more than 7"),
+    ("hw02.set_cell", ("& ~(U(15) << shift) |", "^"), "where .*cell is empty"),
+    ("hw02.slide_row", ("(exponent)), U(0)", "(exponent)), last"), "three equal numbers"),
+    ("hw04.estimate", ("return value", "return int(value)"), "it is a whole number, and the right"),
+    ("hw04.update", ("amount /", "max(amount, 0.0) /"), "not. the case that `amount` is above 0"),
 ]
+NOWHERE = [  # what is wrong on nearly all cases, or on too few of them: where it is, is not told
+    ("hw02.transpose", ("board = board &", "return board\n    board = board &")),
+    ("hw02.slide", ("U(0xFFFF)", "U(0xFFF)")),
+    ("hw04.select_best_move", ("best_value = -1, -np.inf", "best_value = -1, -1000.0")),
+]
+
+
+@pytest.mark.parametrize("name, edits", NOWHERE)
+def test_chance_is_not_told_as_a_place(name, edits):
+    reason = handins.check_changed(name, edits).reason
+    assert reason.startswith("The answer is not the expected one.") and "where" not in reason
 
 
 @pytest.mark.parametrize(
