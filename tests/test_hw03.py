@@ -70,6 +70,8 @@ CHOICES = [
     ("starts_at_0", "greedy", "key=lambda action: Q[state, action]",
      "key=lambda a: Q[state, a] if Q[state, a] > 0 else 0"),
     ("none", "greedy", "    return max", "    max"),
+    ("no_action", None, "    return max(legal, key=lambda action: Q[state, action])",
+     "    return max(Q[state, action] for action in legal)"),
     ("by_place", "explore", "max(legal, key=lambda action: Q[state, action])", "legal[-1]"),
 ]  # fmt: skip
 

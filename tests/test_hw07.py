@@ -13,10 +13,12 @@ ANY = "rng.choice(kept[stage + 1][-NEWEST:])"
 RATHER_THE_FIRST = "kept[stage + 1][min(int(rng.expovariate(2)), len(kept[stage + 1]) - 1)]"
 WRONG = [
     ("read", "wrote", "        return SHARE", "        here = V[stage, pattern] = SHARE"),
+    ("read", "wrote", "    here =", "    V.setdefault((stage, pattern), 0)\n    here ="),
     ("read", "nothing", "    return here", "    here"),
     ("next_start", "own_luck", "rng.choice", "luck.choice"),
     ("next_start", "took_away", ANY, "kept[stage + 1].pop()"),
     ("next_start", "unfair", ANY, RATHER_THE_FIRST),
+    ("next_start", "no_pair", "return stage + 1, rng", "return rng", ":])", ":]), stage + 1"),
     ("next_start", "no_pair", "return 0, None", "return None", "stage + 1, rng", "rng"),
 ]
 
