@@ -283,7 +283,14 @@ WHERE = [  # what is changed in the right answer, and what is said behind "not t
     ("hw05.horizon", ("return h", "return h if lam < 0.5 else 0"), "only where `lam` is 0.5"),
     ("hw08.expected", ("/ len(empty)", "/ len(empty) + np.random.random()"), "Called again with"),
     ("hw02.get_cell", ("return", "return board  #"), "It is `board`, just as it was given"),
-]
+    ("hw05.learn_online", ("alpha / values.lookups_per_board * lam**k",
+                           "(alpha * lam) ** k / values.lookups_per_board"), "`alpha` is not 1"),
+    ("hw07.entered", ("range(1, len(stages)) if", "range(len(stages)) if n == 0 < stages[0] "
+                      "or n and"), "where the first number in `stages` is 1 or more"),
+    # Only one carried down is wrong there as well, and in many cases more.
+    ("hw07.stage", ("2 * (carried + tiles.count(tile)), tile // 2",
+                    "2 * sum(each > top for each in tiles), top"), "(smaller|too small)"),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -292,6 +299,11 @@ WHERE = [  # what is changed in the right answer, and what is said behind "not t
 def test_an_answer_without_a_cause_is_told_where_it_differs(name, edits, words):
     result = handins.check_changed(name, edits)
     assert re.match(f"The answer is not the expected one. (.*){words}", result.reason), result
+
+
+def test_of_few_wrong_cases_nothing_is_said_that_may_be_chance():
+    result = handins.check_changed("hw05.weighted_error", ("errors))", "errors) if lam**k > 0.1)"))
+    assert result.reason == say("labs.different"), result
 
 
 def test_two_mistakes_at_once_are_told_and_not_for_an_answer_that_never_changes():

@@ -5,6 +5,7 @@ exactly where the board is its own mirror image".
 """
 
 import itertools
+import math
 import numbers
 from typing import NamedTuple
 
@@ -15,8 +16,10 @@ from lib2048.course.labs.outcomes import RETURNED, equal
 from lib2048.game.board import to_exponents
 
 FEW = 3  # cases: from less nobody shall conclude on which ones it fails
+CHANCE = 0.0025  # that wrong cases, drawn blindly, have as much in common: more of it says nothing
 FIT = 0.85  # of the cases with a feature fail, of those without it none
 MOST_RIGHT = 0.4  # of the right cases lie outside a feature, which is then worth to be said
+ROWS = list, tuple
 
 
 class Tried(NamedTuple):
@@ -229,7 +232,7 @@ def _exponents(value):
     """Return a board as an array of its cells, None for what is no board."""
     if isinstance(value, np.uint64):
         return to_exponents(value).reshape(4, 4)
-    if isinstance(value, list) and value and all(isinstance(row, list) for row in value):
+    if isinstance(value, ROWS) and value and all(isinstance(row, ROWS) for row in value):
         try:
             found = np.asarray(value, np.int64)
         except (TypeError, ValueError, OverflowError):
@@ -267,16 +270,21 @@ def _tests(table, wrong):
     """
     for name in sorted(set.intersection(*map(set, table))):
         values = np.array([row[name] for row in table], float)
-        bad = values[wrong]
+        bad, limits = values[wrong], {}
         if name.startswith("yes "):
             tests = [("yes" if bad[0] else "no", values == bad[0])] if len({*bad}) == 1 else []
         else:
-            tests = [("is", values == bad[0])] if len({*bad}) == 1 else []
-            if len(bad) >= FEW:  # of less it is chance
-                tests += [("at_least", values >= bad.min()), ("at_most", values <= bad.max())]
-        limits = {"is": bad[0], "at_least": bad.min(), "at_most": bad.max()}
+            spared = sorted({*values} - {*bad})
+            if len({*bad}) == 1:
+                tests = [("is", values == bad[0])]
+            elif len(spared) == 1 and np.any(values % 1):  # nobody knows what is between two values
+                tests = [("is_not", values != spared[0])]
+            else:
+                tests = [("at_least", values >= bad.min()), ("at_most", values <= bad.max())]
+            limits = {"is": bad[0], "at_least": bad.min(), "at_most": bad.max()}
+            limits["is_not"] = spared[0] if spared else 0
         for way, inside in tests:
-            if not inside.all():
+            if math.comb(int(inside.sum()), len(bad)) <= CHANCE * math.comb(len(values), len(bad)):
                 words = {"feature": name.removeprefix("yes "), "limit": f"{limits.get(way, 0):g}"}
                 yield say(f"place.feature_{way}", **words), inside
 
@@ -290,9 +298,13 @@ def _features(exercise, case):
     for name, value in zip(exercise.parameters, case):
         if (board := _exponents(value)) is not None:
             found |= _of_board(name, board, isinstance(value, np.uint64))
-        elif isinstance(value, (bool, np.bool_)) or (_is_number(value) and abs(value) < 1 << 40):
+        elif isinstance(value, (bool, np.bool_)):
+            found[f"yes `{name}` is true"] = value
+        elif _is_number(value) and abs(value) < 1 << 40:
             found[f"`{name}`"] = float(value)
-        elif isinstance(value, (list, tuple, str, dict)):
+        elif isinstance(value, dict):
+            found[f"yes something is in `{name}`"] = bool(value)
+        elif isinstance(value, (list, tuple, str)):
             found[f"the length of `{name}`"] = len(value)
             if isinstance(value, list) and value and all(map(_is_number, value)):
                 found |= _of_numbers(name, value)
@@ -303,6 +315,7 @@ def _of_numbers(name, value):
     return {
         f"the largest number in `{name}`": max(value),
         f"the smallest number in `{name}`": min(value),
+        f"the first number in `{name}`": value[0],
         f"the last number in `{name}`": value[-1],
         f"yes two neighbours in `{name}` are equal": any(a == b for a, b in zip(value, value[1:])),
         f"yes `{name}` holds a 0": 0 in value,
