@@ -288,7 +288,14 @@ WHERE = [  # what is changed in the right answer, and what is said behind "not t
     ("hw02.slide_row", ("(exponent)), U(0)", "(exponent)), last"), "three equal numbers"),
     ("hw04.estimate", ("return value", "return int(value)"), "it is a whole number, and the right"),
     ("hw04.update", ("amount /", "max(amount, 0.0) /"), "not. the case that `amount` is above 0"),
-]
+    ("hw05.learn_online", ("alpha / values.lookups_per_board * lam**k",
+                           "(alpha * lam) ** k / values.lookups_per_board"), "`alpha` is not 1"),
+    ("hw07.entered", ("range(1, len(stages)) if", "range(len(stages)) if n == 0 < stages[0] "
+                      "or n and"), "where the first number in `stages` is 1 or more"),
+    # Only one carried down is wrong there as well, and in many cases more.
+    ("hw07.stage", ("2 * (carried + tiles.count(tile)), tile // 2",
+                    "2 * sum(each > top for each in tiles), top"), "(smaller|too small)"),
+]  # fmt: skip
 NOWHERE = [  # what is wrong on nearly all cases, or on too few of them: where it is, is not told
     ("hw02.transpose", ("board = board &", "return board\n    board = board &")),
     ("hw02.slide", ("U(0xFFFF)", "U(0xFFF)")),
@@ -308,6 +315,11 @@ def test_chance_is_not_told_as_a_place(name, edits):
 def test_an_answer_without_a_cause_is_told_where_it_differs(name, edits, words):
     result = handins.check_changed(name, edits)
     assert re.match(f"The answer is not the expected one. (.*){words}", result.reason), result
+
+
+def test_of_few_wrong_cases_nothing_is_said_that_may_be_chance():
+    result = handins.check_changed("hw05.weighted_error", ("errors))", "errors) if lam**k > 0.1)"))
+    assert result.reason == say("labs.different"), result
 
 
 def test_two_mistakes_at_once_are_told_and_not_for_an_answer_that_never_changes():

@@ -5,6 +5,7 @@ exactly where the board is its own mirror image".
 """
 
 import itertools
+import math
 import numbers
 from typing import NamedTuple
 
@@ -15,11 +16,12 @@ from lib2048.course.labs.outcomes import RETURNED, equal
 from lib2048.game.board import to_exponents, to_tiles
 
 FEW = 3  # cases: from less nobody shall conclude on which ones it fails
+CHANCE = 0.0025  # that wrong cases, drawn blindly, have as much in common: more of it says nothing
 FIT = 0.85  # of the cases with a feature fail, of those without it none
 MOST_RIGHT = 0.3  # of the right cases lie outside a feature, which is then worth to be said
-CHANCE = 0.01  # that the wrong cases have it in common, if it has nothing to do with them, at most
 LEAST_RIGHT = 0.15  # of all cases: from less it is not told on which ones it is right
 NO_AMOUNT = "board", "packed row", "action"  # kinds of results that are numbers and measure nothing
+ROWS = list, tuple
 
 
 class Tried(NamedTuple):
@@ -242,7 +244,7 @@ def _exponents(value):
     """Return a board as an array of its cells, None for what is no board."""
     if isinstance(value, np.uint64):
         return to_exponents(value).reshape(4, 4)
-    if isinstance(value, list) and value and all(isinstance(row, list) for row in value):
+    if isinstance(value, ROWS) and value and all(isinstance(row, ROWS) for row in value):
         try:
             found = np.asarray(value, np.int64)
         except (TypeError, ValueError, OverflowError):
@@ -266,13 +268,17 @@ def _which(exercise, tried):
         for (first, inside), (other, narrower) in itertools.combinations(tests, 2)
         if min((inside & ~narrower).sum(), (narrower & ~inside).sum()) >= FEW
     )
-    for fit, some in ((FIT, tests), (1, both)):
-        some = [(wrong.sum() / inside.sum(), said) for said, inside in some]
+    for fit, some in ((FIT, tests), (1, both if wrong.sum() >= 2 * FEW else ())):
+        some = [
+            (wrong.sum() / inside.sum(), said)
+            for said, inside in some
+            if (~inside).sum() >= right / 2
+        ]
         best, said = max(some, default=(0, ""), key=lambda pair: pair[0])
         if best >= fit:
             return [["place.where", {"feature": said}]]
     outside, said = max(((~inside).sum(), said) for said, inside in tests) if tests else (0, "")
-    if outside >= max(FEW, MOST_RIGHT * right) and (1 - outside / right) ** wrong.sum() <= CHANCE:
+    if outside >= max(FEW, MOST_RIGHT * right):
         return [["place.right", {"feature": said}]]
     return []
 
@@ -290,12 +296,18 @@ def _tests(table, wrong):
         if name.startswith("yes "):
             tests = [("yes" if bad[0] else "no", values == bad[0])] if len({*bad}) == 1 else []
         else:
+            spared = sorted({*values} - {*bad})
             tests = [("is", values == bad[0])] if len({*bad}) == 1 else []
-            tests += [("more", values >= bad.min()), ("less", values <= bad.max())]
+            if len(spared) == 1 and np.any(values % 1):  # nobody knows what is between two values
+                tests += [("is_not", values != spared[0])]
+            else:
+                tests += [("more", values >= bad.min()), ("less", values <= bad.max())]
         for way, inside in tests:
-            if not inside.all():  # the limit is the nearest value of a right one: less is not known
+            drawn = math.comb(int(inside.sum()), len(bad))
+            if drawn <= CHANCE * math.comb(len(values), len(bad)):
+                # the limit is the nearest value of a right one: less is not known
                 limits = {"more": values[~inside].max(), "less": values[~inside].min()}
-                limit = limits.get(way, bad[0])
+                limit = limits.get(way, spared[0] if way == "is_not" else bad[0])
                 words = {"feature": name.removeprefix("yes "), "limit": f"{limit:g}"}
                 yield say(f"place.feature_{way}", **words), inside
 
@@ -315,9 +327,13 @@ def _features(exercise, tried):
             value = [int(tile) for tile in to_tiles(value)[0]]
         if (board := _exponents(value)) is not None:
             found |= _of_board(name, board, isinstance(value, np.uint64))
-        elif isinstance(value, (bool, np.bool_)) or (_is_number(value) and abs(value) < 1 << 40):
+        elif isinstance(value, (bool, np.bool_)):
+            found[f"yes `{name}` is true"] = value
+        elif _is_number(value) and abs(value) < 1 << 40:
             found[f"`{name}`"] = float(value)
-        elif isinstance(value, (list, tuple, str, dict)):
+        elif isinstance(value, dict):
+            found[f"yes something is in `{name}`"] = bool(value)
+        elif isinstance(value, (list, tuple, str)):
             found[f"the length of `{name}`"] = len(value)
             if isinstance(value, list) and value and all(map(_is_number, value)):
                 found |= _of_numbers(name, value)
@@ -328,6 +344,7 @@ def _of_numbers(name, value):
     return {
         f"the largest number in `{name}`": max(value),
         f"the smallest number in `{name}`": min(value),
+        f"the first number in `{name}`": value[0],
         f"the last number in `{name}`": value[-1],
         f"yes two neighbours in `{name}` are equal": any(a == b for a, b in zip(value, value[1:])),
         f"yes `{name}` holds a 0": 0 in value,

@@ -8,12 +8,11 @@ import numbers
 import random as luck
 from collections import Counter
 from functools import cache, partial
-from itertools import islice
 
 from lib2048.course.labs.exercise import Exercise, Wrong, watched, wrong_if
 from lib2048.course.labs.hw03 import answers
 from lib2048.course.labs.hw03.answers import filled
-from lib2048.course.labs.outcomes import equal, text_of
+from lib2048.course.labs.outcomes import described, equal, text_of
 from lib2048.game import mdp
 from lib2048.game.spec import ACTIONS
 
@@ -91,7 +90,7 @@ def with_values(random, deadly=False):
         states = {state for _, state in mdp.next_states(board)}
         after = {after for state in states for after, _ in mdp.choices(state).values()}
         lowest = 1 if n % 3 else -400
-        cases.append((_drawn(random, sorted(after | states), lowest), board))
+        cases.append((_drawn(random, sorted({board} | after | states), lowest), board))
     return cases
 
 
@@ -145,7 +144,9 @@ def td_games(random):
     games = _games(random, 5)
     learned = [_drawn(random, [after for _, after in turns]) for turns in games]
     tables = [*[filled({}) for _ in games], *learned]
-    cases = [(V, turns, alpha) for V, turns, alpha in zip(tables, games * 2, [0.5] * 6 + [0.1] * 4)]
+    alphas = [0.5] * 6 + [0.1, 0.1, 0.8, 0.25]
+    cases = [(V, turns, alpha) for V, turns, alpha in zip(tables, games * 2, alphas)]
+    cases += [(filled({}), turns[-2:], 0.25) for turns in games if turns[-1][0] != turns[-2][0]]
     return cases + [(V, turns, 0.5) for V, _, turns in repeated_boards(random)]
 
 
@@ -219,8 +220,8 @@ def on_the_way(random):
 
 def at_the_end(random):
     """Return turns after which no action is legal."""
-    cases = (case for _ in range(40) for case in _turns(random, 20))
-    return list(islice((case for case in cases if not mdp.choices(case[4])), 6))
+    cases = [case for _ in range(40) for case in _turns(random, 20) if not mdp.choices(case[4])]
+    return sorted(cases, key=lambda case: not case[3])[:4] + cases[:4]
 
 
 def _turns(random, count):
@@ -371,6 +372,7 @@ def taken(case, outcome):
     legal = list(mdp.choices(state))
     wrong_if(None in first, "none")
     for action in first:
+        wrong_if(not isinstance(action, numbers.Integral), "no_action", got=described(action))
         wrong_if(action not in legal, "illegal", got=text_of(action)[:60], legal=legal)
     wrong_if(table != Q, "changed")
     wrong_if(first[: len(again)] != again, "own_luck")
@@ -497,6 +499,8 @@ EXERCISES = [
                "dead ends": lambda random: with_values(random, deadly=True)},
         mistakes={
             "best_of_means": best_of_means,
+            "apart": (BEST, "sum(map(max, zip(*((r, V[s]) for s, r in "
+                      "mdp.choices(state).values()))), 0)"),
             "survivors": (BEST, f"{BEST} / (sum(p for p, s in mdp.next_states(afterstate) "
                           "if mdp.choices(s)) or 1)"),
             "equal_chances": ("chance * ", "1 / len(mdp.next_states(afterstate)) * "),
@@ -517,6 +521,8 @@ EXERCISES = [
             "not_weighted": ("chance * ", ""),
             "dead_value": (BEST, "max(totals, default=V[state])"),
             "dead_value -1": ("default=0", "default=-1"),
+            "dead_value own": ("default=0", "default=V[afterstate]"),
+            "divided": ("chance * ", "chance / len(mdp.next_states(afterstate)) * 2 * "),
             "worst": ("max(totals", "min(totals"),
             "first": (BEST, "next(iter(totals), 0)"),
             "one_state": ("total += ", "total = "),
@@ -572,6 +578,8 @@ EXERCISES = [
             "no_average": (" / visits[after]", ""),
             "fixed_step": ("/ visits[after]", "* 0.1"),
             "half_step": ("/ visits[after]", "/ 2"),
+            "counted_later": ("            visits[after] += 1\n", "", "/ visits[after]\n",
+                              "/ max(visits[after], 1)\n            visits[after] += 1\n"),
             "first_ever": ("if after", "if not visits[after] and after"),
             "counts_all": ("            visits[after] += 1\n", "",
                            "        if", "        visits[after] += 1\n        if"),
@@ -588,8 +596,6 @@ EXERCISES = [
         slips={
             "no_average newest": ("+= (to_come - V[after]) / visits[after]", "= to_come"),
             "over": ("+= (to_come - V[after]) / visits[after]", "= to_come / visits[after]"),
-            "counted_later": ("            visits[after] += 1\n", "", "/ visits[after]\n",
-                              "/ max(visits[after], 1)\n            visits[after] += 1\n"),
             "counted_by_two": ("+= 1", "+= 2"),
             "forwards": ("reversed(range(len(turns)))", "range(len(turns))"),
             "returned": ("    to_come = 0", "    return V"),
@@ -604,8 +610,14 @@ EXERCISES = [
         mistakes={
             "no_last": (LAST, ""),
             "end_is_zero": ("+= alpha * (0 - V[last])", "= 0"),
+            "end_is_zero first": (LAST, "", "    for", "    V[turns[-1][1]] = 0\n    for"),
             "own_reward": ("(_, after), (reward, following)", "(reward, after), (_, following)",
                            "_, last", "reward, last", "(0 -", "(reward -"),
+            "own_reward on_the_way": ("(_, after), (reward, following)",
+                                      "(reward, after), (_, following)"),
+            "exchanged": ("+= alpha *", "+= (1 - alpha) *"),
+            "brackets": ("alpha * (reward + V[following] - V[after])",
+                         "reward + V[following] - alpha * V[after]"),
             "no_reward": ("reward + V[following]", "V[following]"),
             "no_value": (" + V[following]", ""),
             "returns": ("pairwise(turns)", "zip(turns, [(sum(r for r, _ in turns[n:]), None) "
@@ -692,6 +704,11 @@ EXERCISES = [
             "reward_twice": (NEXT, "r + Q[following, other] "
                              "for other, (_, r) in mdp.choices(following).items()"),
             "exchanged": ("alpha * ", "(1 - alpha) * "),
+            "replaced": ("+=", "=", " - Q[state, action]", ""),
+            "replaced by_the_step": ("+=", "="),
+            "brackets": ("(reward + best - Q[state, action])", "reward + best - Q[state, action]"),
+            "end_unpaid": ("reward +", "(reward if mdp.choices(following) else 0) +"),
+            "paid_at_the_end": ("reward +", "(0 if mdp.choices(following) else reward) +"),
             "skips_end": ("    Q[state", "    if mdp.choices(following):\n        Q[state"),
             "end_is_zero": ("action])\n", "action])\n    if not mdp.choices(following):\n"
                             "        Q[state, action] = 0\n"),
@@ -710,8 +727,6 @@ EXERCISES = [
         },
         slips={
             "raises": (", default=0", ""),
-            "in_place": ("+=", "="),
-            "paid_at_the_end": ("reward +", "(0 if mdp.choices(following) else reward) +"),
         },
         outcome=learned, verdict=changes, same=same_tables, given=given_turn, tell=tell_turn,
         show=dict.fromkeys(("Q", "action", "reward", "alpha"), "hidden")

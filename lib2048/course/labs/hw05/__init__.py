@@ -92,10 +92,11 @@ def some_games(random):
 
 
 def some_lambdas(random):
-    """Return values of λ, none of which has a share of just a tenth."""
+    """Return values of λ; just a tenth is only the share 0.1 itself, which needs no rounding."""
     lambdas = [0, 0.05, 0.3, 0.5, 0.8, 0.9, 0.99]
     lambdas += [round(float(lam), 3) for lam in random.uniform(0.05, 0.98, 12)]
-    return [(lam,) for lam in lambdas if all(abs(lam**k - 0.1) > 1e-6 for k in range(1, 200))]
+    clear = [lam for lam in lambdas if all(abs(lam**k - 0.1) > 1e-6 for k in range(1, 200))]
+    return [(lam,) for lam in (*clear, 0.1)]
 
 
 def some_errors(random):
@@ -120,9 +121,9 @@ def _kept(random, n, lookups):
 def _learning(random, sizes, lambdas, *more):
     """Return what was kept, λ, α, h (and more) for several (how many are kept, h)."""
     return [
-        (*_kept(luck, n, lookups), float(luck.choice(lambdas)), alpha, h, *more)
-        for luck, alpha in ((np.random.default_rng(ALWAYS), 1), (random, 0.5))
-        for n, h in sizes
+        (*_kept(luck, n, lookups), float(luck.choice(lambdas)), alphas[i % len(alphas)], h, *more)
+        for luck, alphas in ((np.random.default_rng(ALWAYS), [1]), (random, [0.5, 0.25]))
+        for i, (n, h) in enumerate(sizes)
         for lookups in (1, 8)
     ]
 
@@ -204,6 +205,9 @@ EXERCISES = [
         "hw05", errors, some_games, verdict=as_list,
         mistakes={
             "own_reward": ("[*rewards[1:], 0]", "rewards"),
+            "own_reward but_at_the_end": ("[*rewards[1:], 0]", "[*rewards[:-1], 0]"),
+            "around": ("[*values[1:], 0], [*rewards[1:], 0]",
+                       "[*values[1:], values[0]], [*rewards[1:], rewards[0]]"),
             "no_end": ("values)]", "values)][:-1]"),
             "no_start": ("values)]", "values)][1:]"),
             "end_zero": ("values)]", "values)][:-1] + [0]"),
@@ -241,6 +245,7 @@ EXERCISES = [
         mistakes={
             "one_more": ("h = 0", "h = 1", "(h + 1)", "h"),
             "one_less": ("return h", "return max(h - 1, 0)"),
+            "just_a_tenth": ("> 0.1", ">= 0.1"),
             "hundredth": ("0.1", "0.01"),
             "half": ("0.1", "0.5"),
             "one_step": ("while", "if"),
