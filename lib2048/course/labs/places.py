@@ -17,8 +17,8 @@ from lib2048.game.board import to_exponents, to_tiles
 FEW = 3  # cases: from less nobody shall conclude on which ones it fails
 FIT = 0.85  # of the cases with a feature fail, of those without it none
 MOST_RIGHT = 0.3  # of the right cases lie outside a feature, which is then worth to be said
-CHANCE = 0.01  # that the wrong cases have it in common, if it has nothing to do with them, at most
-LEAST_RIGHT = 0.15  # of all cases: from less it is not told on which ones it is right
+CHANCE = 0.003  # that the wrong cases have it in common, if it has nothing to do with them, at most
+LEAST_RIGHT = 0.1  # of all cases: from less it is not told on which ones it is right
 NO_AMOUNT = "board", "packed row", "action"  # kinds of results that are numbers and measure nothing
 
 
@@ -117,13 +117,11 @@ def _same_thing(one, other):
 
 
 def _whole(exercise, cases, pairs):
-    """A whole number where there should be a fraction, or the other way round."""
-    if len(pairs) >= FEW and all(_is_number(n) for pair in pairs for n in pair):
-        whole = {(float(right).is_integer(), float(got).is_integer()) for right, got in pairs}
-        return {(False, True): ["place.whole", {}], (True, False): ["place.fraction", {}]}.get(
-            whole.pop() if len(whole) == 1 else None
-        )
-    return None
+    """A whole number where there should be a fraction."""
+    if len(pairs) < FEW or not all(_is_number(n) for pair in pairs for n in pair):
+        return None
+    whole = {tuple(float(n).is_integer() for n in pair) for pair in pairs}
+    return ["place.whole", {}] if whole == {(False, True)} else None
 
 
 def _constant(exercise, cases, pairs):
@@ -230,6 +228,8 @@ def _images(exercise, cases, pairs):
         counts = [np.count_nonzero(other) - np.count_nonzero(one) for one, other in rows]
         if len({*counts}) == 1 and counts[0] * sign > 0:
             return [f"place.tiles_{way}", {"count": abs(counts[0])}]
+        if min(counts) * sign > 0 < max(counts) * sign:
+            return [f"place.some_{way}", {}]
     return None
 
 
@@ -266,8 +266,12 @@ def _which(exercise, tried):
         for (first, inside), (other, narrower) in itertools.combinations(tests, 2)
         if min((inside & ~narrower).sum(), (narrower & ~inside).sum()) >= FEW
     )
-    for fit, some in ((FIT, tests), (1, both)):
-        some = [(wrong.sum() / inside.sum(), said) for said, inside in some]
+    for fit, some in ((FIT, tests), (1, both if wrong.sum() >= 2 * FEW else ())):
+        some = [
+            (wrong.sum() / inside.sum(), said)
+            for said, inside in some
+            if (~inside).sum() >= right / 2
+        ]
         best, said = max(some, default=(0, ""), key=lambda pair: pair[0])
         if best >= fit:
             return [["place.where", {"feature": said}]]
@@ -280,11 +284,10 @@ def _which(exercise, tried):
 def _tests(table, wrong):
     """Yield (what is said, which cases it holds for) of all that holds for each wrong case.
 
-    table: of the features of each case.  What holds comes before what does not.
+    table: of the features of each case.  What has a limit to be chosen comes last.
     """
-    one = table[wrong.argmax()]
-    names = sorted(set.intersection(*map(set, table)))
-    for name in sorted(names, key=lambda name: name.startswith("yes ") and not one[name]):
+    one, names = table[wrong.argmax()], set.intersection(*map(set, table))
+    for name in sorted(names, key=lambda name: (name[:4] != "yes ", not one[name], name)):
         values = np.array([row[name] for row in table], float)
         bad = values[wrong]
         if name.startswith("yes "):
