@@ -18,7 +18,7 @@ FEW = 3  # cases: from less nobody shall conclude on which ones it fails
 FIT = 0.85  # of the cases with a feature fail, of those without it none
 MOST_RIGHT = 0.3  # of the right cases lie outside a feature, which is then worth to be said
 CHANCE = 0.003  # that the wrong cases have it in common, if it has nothing to do with them, at most
-LEAST_RIGHT = 0.1  # of all cases: from less it is not told on which ones it is right
+LEAST_RIGHT = 0.15  # of all cases: from less it is not told on which ones it is right
 NO_AMOUNT = "board", "packed row", "action"  # kinds of results that are numbers and measure nothing
 
 
