@@ -119,13 +119,11 @@ def _same_thing(one, other):
 
 
 def _whole(exercise, cases, pairs):
-    """A whole number where there should be a fraction, or the other way round."""
-    if len(pairs) >= FEW and all(_is_number(n) for pair in pairs for n in pair):
-        whole = {(float(right).is_integer(), float(got).is_integer()) for right, got in pairs}
-        return {(False, True): ["place.whole", {}], (True, False): ["place.fraction", {}]}.get(
-            whole.pop() if len(whole) == 1 else None
-        )
-    return None
+    """A whole number where there should be a fraction."""
+    if len(pairs) < FEW or not all(_is_number(n) for pair in pairs for n in pair):
+        return None
+    whole = {tuple(float(n).is_integer() for n in pair) for pair in pairs}
+    return ["place.whole", {}] if whole == {(False, True)} else None
 
 
 def _constant(exercise, cases, pairs):
@@ -232,6 +230,8 @@ def _images(exercise, cases, pairs):
         counts = [np.count_nonzero(other) - np.count_nonzero(one) for one, other in rows]
         if len({*counts}) == 1 and counts[0] * sign > 0:
             return [f"place.tiles_{way}", {"count": abs(counts[0])}]
+        if min(counts) * sign > 0 < max(counts) * sign:
+            return [f"place.some_{way}", {}]
     return None
 
 
@@ -286,11 +286,10 @@ def _which(exercise, tried):
 def _tests(table, wrong):
     """Yield (what is said, which cases it holds for) of all that holds for each wrong case.
 
-    table: of the features of each case.  What holds comes before what does not.
+    table: of the features of each case.  What has a limit to be chosen comes last.
     """
-    one = table[wrong.argmax()]
-    names = sorted(set.intersection(*map(set, table)))
-    for name in sorted(names, key=lambda name: name.startswith("yes ") and not one[name]):
+    one, names = table[wrong.argmax()], set.intersection(*map(set, table))
+    for name in sorted(names, key=lambda name: (name[:4] != "yes ", not one[name], name)):
         values = np.array([row[name] for row in table], float)
         bad = values[wrong]
         if name.startswith("yes "):

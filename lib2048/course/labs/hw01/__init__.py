@@ -633,6 +633,9 @@ EXERCISES = [
                 "range(4)", "range(1, 5)", "slide(board, action)", "slide(board, min(action, 3))"
             ),
             "empty_only": lambda board: [0, 1, 2, 3] if spec.empty_cells(board) else [],
+            "empty_only room": lambda board: (
+                [0, 1, 2, 3] if spec.empty_cells(board) else legal_actions(board)
+            ),
             "largest": changed(
                 legal_actions,
                 slide=changed(slide, slide_row=changed(slide_row, " and tile < LARGEST_TILE", "")),

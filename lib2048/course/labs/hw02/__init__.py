@@ -550,11 +550,7 @@ EXERCISES = [
             "first_reward": ("table[1, row]", "table[1, row] * U(shift == U(0))"),
             "opposite": lambda board, action, table: slide(board, (action + 2) % 4, table),
             "up_and_down": lambda board, action, table: slide(board, (2, 1, 0, 3)[action], table),
-            "order": lambda board, action, table: slide(board, (0, 2, 3, 1)[action], table),
-            "order left_first": lambda board, action, table: slide(
-                board, (3, 1, 0, 2)[action], table
-            ),
-            "order up_last": lambda board, action, table: slide(board, (3, 2, 1, 0)[action], table),
+            "order": lambda board, action, table: slide(board, (3, 2, 1, 0)[action], table),
             "three_rows": (", U(48)", ""),
             "order_there": (THERE, """    lines = mirror(board) if far else board
     lines = transpose(lines) if upright else lines

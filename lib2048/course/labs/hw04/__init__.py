@@ -489,13 +489,7 @@ EXERCISES = [
         compiles=True,
         mistakes=other_units(program.select_best_move_by_states)
         | {key: of_states(edits) for key, edits in CHOOSING.items()}
-        | {
-            "of_afterstate": ("expected_value", "estimate"),
-            "summed": changed(
-                program.select_best_move_by_states,
-                expected_value=changed(program.expected_value, " / empty", ""),
-            ),
-        }
+        | {"of_afterstate": ("expected_value", "estimate")}
         | plain_slide(program.select_best_move_by_states),
         slips={key: of_states(edits) for key, edits in CHOOSING_SLIPS.items()},
         verdict=an_action,
