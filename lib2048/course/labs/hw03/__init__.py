@@ -671,6 +671,8 @@ EXERCISES = [
         slips={
             "illegal any": ("rng.choice(legal)", "rng.randrange(4)"),
             "illegal": ("max(legal", "max(range(4)"),
+            "no_action": ("max(legal, key=lambda action: Q[state, action])",
+                          "max(Q[state, action] for action in legal)"),
             "reversed": ("< epsilon", "> epsilon"),
             "never": ("rng.random() < epsilon", "False"),
             "not_best always": ("rng.random() < epsilon", "True"),

@@ -408,6 +408,7 @@ EXERCISES = [
             "returns nothing below": ("return SHARE", "SHARE"),
             "wrote": ("return SHARE", "here = V[stage, pattern] = SHARE",
                        "    return here", "    return here"),
+            "wrote default": ("    here =", "    V.setdefault((stage, pattern), 0)\n    here ="),
             "small": ("here == 0", "abs(here) < 1"),
             "always p": (BELOW, 'stage - 1, "p"'),
             "size": ("return here", "return abs(here)"),
