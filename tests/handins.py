@@ -8,7 +8,7 @@ from pathlib import Path
 from lib2048.course import labs
 from lib2048.course.labs.checks import check_text, lab_seed
 from lib2048.course.labs.exercise import find
-from lib2048.course.labs.messages import _table
+from lib2048.course.labs.messages import _table, known
 
 HOMEWORK = Path(__file__).resolve().parents[1] / "notebooks" / "homework"
 SOURCE = HOMEWORK / "source" / "hw01" / "hw01.ipynb"
@@ -107,11 +107,6 @@ def check_changed(name, edits, part=None):
     return check_text(find(name), text + 'FUNCTIONS = {"function": answer}', part, lab_seed())
 
 
-def answers(texts):
-    """Return the functions of a text, each as a text of its own."""
-    return [f"def {one}" for one in texts.split("\ndef ")[1:]]
-
-
 def check_answer(lab, text, part=None):
     """Check a text whose last function is an answer to the exercise of its name."""
     name = text.rpartition("\ndef ")[2].partition("(")[0]
@@ -125,7 +120,18 @@ def said(lab, name, function, key, part=None):
     function: the answer, or what it changes in the right one; whatever fills the message's words.
     """
     check = labs.check if callable(function) else check_changed
-    result, known = check(f"{lab}.{name}", function, part), _table()
-    pattern = re.escape(known.get(f"{lab}.{name}.{key}") or known[f"labs.{key}"])
-    pattern = re.sub(r"\\\{\w+\\\}", ".*", pattern)
-    assert result.status == "failed" and re.fullmatch(pattern, result.reason, re.S), result
+    result = check(f"{lab}.{name}", function, part)
+    assert result.status == "failed", result
+    assert is_said(message_of(find(f"{lab}.{name}"), key), result.reason), result
+
+
+def message_of(exercise, name):
+    """Return the message that is the first word of a name: of the exercise, or of all labs."""
+    own = exercise.message(name)
+    return own if known(own) else f"labs.{name.partition(' ')[0]}"
+
+
+def is_said(message, text):
+    """Tell whether a text is a message of the table, whatever fills its words."""
+    pattern = re.sub(r"\\\{[^}]*\\\}", ".*", re.escape(_table()[message]))
+    return re.fullmatch(pattern, text, re.S)

@@ -21,7 +21,7 @@ import hostile_handins
 import nbformat
 import psutil
 import pytest
-from test_right_answers import ANSWERS, _in_a_file
+from test_right_answers import ANSWERS, in_a_file
 
 from lib2048.cli import main
 from lib2048.course.labs import course_folder as courses
@@ -653,7 +653,7 @@ def test_nothing_is_said_of_right_answers_and_the_librarys_own_are_known(lab):
         assert is_ours(ours, exercise) and not is_ours(text, exercise)
     for name in [name for one, name in ANSWERS if one == lab][::4]:
         exercise = of_lab(lab)[name.partition("__")[0]]
-        text = source_of({"function": vars(_in_a_file(lab))[name]})
+        text = source_of({"function": vars(in_a_file(lab))[name]})
         notes = looks.of_text(text, handed_out, exercise, name)
         assert bool(notes) == name.endswith("by_the_library"), notes
     cells = [(0, cell.source) for cell in full.cells if cell.cell_type == "code"]

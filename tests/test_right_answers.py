@@ -1,6 +1,6 @@
 """Right answers pass, whatever their style, as they stand in a file and in a notebook."""
 
-import importlib.util
+import importlib
 import re
 import sys
 from collections import Counter
@@ -42,13 +42,9 @@ IN_A_FILE = [*_cases(3, 0, 2048), *_cases(1000, 0, 11)]  # the second seed for o
 IN_A_CELL = _cases(12, 1)
 
 
-def _in_a_file(lab):
-    name = f"right_answers_{lab}"
-    if name not in sys.modules:
-        spec = importlib.util.spec_from_file_location(name, FOLDER / f"{lab}.py")
-        sys.modules[name] = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(sys.modules[name])
-    return sys.modules[name]
+def in_a_file(lab):
+    """Return the right answers of a lab as a module."""
+    return importlib.import_module(f"right_answers.{lab}")
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +72,7 @@ def _passes(lab, name, function, seed):
 
 @pytest.mark.parametrize("lab, name, seed", IN_A_FILE)
 def test_a_right_answer_in_a_file_passes(lab, name, seed):
-    _passes(lab, name, vars(_in_a_file(lab))[name], seed)
+    _passes(lab, name, vars(in_a_file(lab))[name], seed)
 
 
 @pytest.mark.parametrize("lab, name", IN_A_CELL)

@@ -31,6 +31,10 @@ def get_cell__njit(board, cell):
     return (np.uint64(board) >> (np.uint64(cell) << np.uint64(2))) & np.uint64(0xF)
 
 
+def get_cell__plain_numbers(board, cell):
+    return (board >> 4 * cell) & 15
+
+
 def get_cell__row_and_column(board, cell):
     """Take the row first."""
     row, column = cell // 4, cell % 4
@@ -141,6 +145,23 @@ def transpose__by_cells(board):
     for cell in range(16):
         result = set_cell__mask(result, 4 * (cell % 4) + cell // 4, get_cell__shift(board, cell))
     return result
+
+
+@njit
+def get_cell(board, cell):
+    return get_cell__njit(board, cell)
+
+
+@njit
+def set_cell(board, cell, exponent):
+    return board & ~(U(15) << U(4 * cell)) | U(exponent) << U(4 * cell)
+
+
+def transpose__compiled_helpers(board):
+    new = U(0)
+    for cell in range(16):
+        new = set_cell(new, 4 * (cell % 4) + cell // 4, get_cell(board, cell))
+    return new
 
 
 def transpose__columns(board):

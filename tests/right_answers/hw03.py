@@ -165,6 +165,15 @@ def monte_carlo__accumulate(V, visits, turns):
         V[board] = ((n - 1) * V[board] + G) / n
 
 
+def monte_carlo__first_index(V, visits, turns):
+    boards = [after for _, after in turns]
+    for number, after in enumerate(boards):
+        if boards.index(after) == number:
+            visits[after] += 1
+            to_come = sum(reward for reward, _ in turns[number + 1 :])
+            V[after] = V[after] + (to_come - V[after]) / visits[after]
+
+
 def monte_carlo__backwards(V, visits, turns):
     G, last = 0, {}
     for reward, board in turns[::-1]:

@@ -221,6 +221,14 @@ def update_episode__reversed(network, path, alpha):
         target = step.reward + value
 
 
+def update_episode__negative(network, path, alpha):
+    value, reward = 0.0, 0.0
+    for t in range(1, len(path) + 1):
+        step = path[-t]
+        error = reward + value - estimate(network, step.afterstate)
+        value, reward = update(network, step.afterstate, alpha * error), step.reward
+
+
 # ---- expected_value
 
 

@@ -37,6 +37,21 @@ def errors__recursion(values, rewards):
     return [rewards[1] + values[1] - values[0]] + errors__recursion(values[1:], rewards[1:])
 
 
+def errors__tuple(values, rewards):
+    return tuple(r + w - v for v, w, r in zip(values, values[1:] + [0], rewards[1:] + [0]))
+
+
+def errors__try(values, rewards):
+    found = []
+    for t, value in enumerate(values):
+        try:
+            target = rewards[t + 1] + values[t + 1]
+        except IndexError:
+            target = 0.0
+        found += [np.float64(target - value)]
+    return found
+
+
 # ---- horizon
 
 
@@ -66,6 +81,14 @@ def horizon__cached(lam):
 def horizon__takewhile(lam):
     shares = itertools.accumulate(itertools.repeat(lam), lambda a, b: a * b)
     return sum(1 for _ in itertools.takewhile(lambda share: share > 0.1, shares))
+
+
+def horizon__numpy(lam):
+    return int(np.flatnonzero(lam ** np.arange(1000) > 0.1)[-1])
+
+
+def horizon__more_parameters(lam, share=1):
+    return -1 if share <= 0.1 else 1 + horizon__more_parameters(lam, share * lam)
 
 
 # ---- weighted_error
@@ -129,6 +152,15 @@ def learn_online__namedtuple(values, past, lam, alpha, h):
         values.add(turn.afterstate, alpha / values.lookups_per_board * lam**age * turns[-1].error)
 
 
+def learn_online__returns(values, past, lam, alpha, h):
+    *_, (_, error) = past
+    share = np.float64(alpha * error / values.lookups_per_board)
+    for name, _ in reversed(past[-(h + 1) :]):
+        values.add(name, share)
+        share *= lam
+    return values
+
+
 # ---- learn_delayed
 
 
@@ -158,6 +190,22 @@ def learn_delayed__recursion(values, waiting, lam, alpha, h, over):
     share = weighted_error__numpy([error for _, error in waiting], lam)
     values.add(board, alpha / values.lookups_per_board * share)
     return learn_delayed__recursion(values, rest, lam, alpha, h, over)
+
+
+def learn_delayed__deque(values, waiting, lam, alpha, h, over):
+    queue = deque(waiting)
+    while queue and (over or len(queue) >= h + 1):
+        total = sum(lam**k * error for k, (_, error) in enumerate(queue))
+        values.add(queue.popleft()[0], alpha * total / values.lookups_per_board)
+    return queue
+
+
+def learn_delayed__lists_from_behind(values, waiting, lam, alpha, h, over):
+    due = len(waiting) if over else max(0, len(waiting) - h)
+    for i in reversed(range(due)):
+        total = weighted_error__trace([error for _, error in waiting[i:]], lam)
+        values.add(waiting[i][0], alpha / values.lookups_per_board * total)
+    return [list(pair) for pair in waiting[due:]]
 
 
 class Queue:

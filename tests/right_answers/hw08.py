@@ -141,6 +141,17 @@ def _max_node(state, plies, value):
     return max([r + ahead__mutual(a, plies - 1, value) for _, a, r in afterstates(state)] + [0] * (not afterstates(state)))
 
 
+def ahead__inline(afterstate, plies, value):
+    if plies < 1:
+        return value(afterstate)
+    total, empty = 0, [cell for cell in range(16) if not int(afterstate) >> 4 * cell & 15]
+    for cell, (exponent, chance) in itertools.product(empty, ((1, 0.9), (2, 0.1))):
+        options = afterstates(afterstate | np.uint64(exponent << 4 * cell))
+        worths = [reward + ahead__inline(after, plies - 1, value) for _, after, reward in options]
+        total += chance / len(empty) * (max(worths) if worths else 0)
+    return total
+
+
 # ---- choose
 
 
@@ -172,6 +183,15 @@ def choose__zip(board, plies, value):
         return None
     worth = np.add(rewards, [ahead__mutual(a, plies - 1, value) for a in after])
     return actions[int(worth.argmax())]
+
+
+def choose__last_of_equals(board, plies, value):
+    action, most = None, None
+    for a, after, reward in afterstates(board):
+        worth = reward + ahead__iterated(after, plies - 1, value)
+        if most is None or worth >= most:
+            action, most = a, worth
+    return action
 
 
 # ---- deeper

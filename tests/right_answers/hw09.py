@@ -40,6 +40,13 @@ def encode__compare(boards):
     return (e.unsqueeze(1) == PLANES.view(1, 16, 1, 1)).float()
 
 
+def encode__scatter(boards):
+    boards = [int(board) for board in boards]
+    cells = torch.tensor([[board >> 4 * cell & 15 for cell in range(16)] for board in boards])
+    planes = torch.zeros(len(boards), 16, 16).scatter_(1, cells[:, None], 1)
+    return planes.view(len(boards), 16, 4, 4)
+
+
 class Encoder(nn.Module):
     """A module with nothing to learn."""
 
@@ -104,6 +111,16 @@ def targets__loop(network, batch):
     return torch.stack(found)
 
 
+def targets__only_where_it_goes_on(network, batch):
+    found = torch.zeros(len(batch))
+    on = np.flatnonzero(~batch.over)
+    with torch.inference_mode():
+        values = network(encode(batch.next_afterstates[on])).tolist()
+    for i, value in zip(on, values):
+        found[i] = float(batch.next_rewards[i]) + value
+    return found
+
+
 # ---- step
 
 
@@ -152,6 +169,25 @@ def step__closure(network, optimiser, planes, target):
         return loss
 
     return optimiser.step(closure).item()
+
+
+def step__numpy_number(network, optimiser, planes, target):
+    def loss():
+        network.zero_grad(set_to_none=False)
+        error = nn.MSELoss()(network.forward(planes), target)
+        error.backward()
+        return error
+
+    return optimiser.step(loss).detach().numpy()[()]
+
+
+def step__own_gradients(network, optimiser, planes, target):
+    error = torch.mean(torch.square(torch.sub(target, network(planes))))
+    weights = [*network.parameters()]
+    for weight, gradient in zip(weights, torch.autograd.grad(error, weights)):
+        weight.grad = gradient
+    optimiser.step()
+    return error.item()
 
 
 # ---- choose
@@ -212,3 +248,12 @@ def choose__max(network, board):
         values = network(encode(np.array([o[1] for o in options]))) if options else ()
     worth = {a: float(r + v) for (a, _, r), v in zip(options, values)}
     return max(worth, key=worth.__getitem__) if worth else None
+
+
+def choose__gradients_left_off(network, board):
+    torch.set_grad_enabled(False)
+    moved = {a: (after, paid) for a, after, paid in reversed(afterstates(board))}
+    if not moved:
+        return None
+    values = network(encode([after for after, _ in moved.values()]))
+    return sorted(moved, key=lambda a: moved[a][1] + float(values[list(moved).index(a)]))[-1]

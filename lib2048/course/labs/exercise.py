@@ -31,8 +31,8 @@ class Exercise:
     `changed` takes it; the message stands in the lab's messages.toml.  Of several versions with one
     message, each has a word of its own behind it: "odds 0.2".
 
-    slips: {name: wrong version} as well, of such as need no message of their own.  No cases may let
-    a mistake or a slip pass.
+    slips: {name: wrong version} as well, of such as need no message of their own, or get one by a
+    verdict: the first word of the name.  No cases may let a mistake or a slip pass.
 
     outcome(function, *arguments) → what is compared, by default what the function returns.  It runs
     beside the student's code and decides nothing: it returns numbers, texts, lists, tuples, dicts

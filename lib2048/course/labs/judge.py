@@ -2,7 +2,8 @@
 
 A child process calls the function on cases (`answering`) and sends what it gave.  The smallest
 failing case is kept, and its cause is sought among the typical mistakes: the one that gives, on
-nearly all cases, what the student's function gives; then among pairs of them.  Where there is
+nearly all cases that it or the student spoils, what the student's function gives; then among pairs
+of them.  Where there is
 none, `places` says in what the answers differ, and on which cases.  Nothing is said in words
 here: `checks` does that, from the lab's table of messages.
 """
@@ -27,9 +28,11 @@ from lib2048.course.labs.outcomes import (
 from lib2048.game.board import to_tiles
 
 SIDE = "lib2048.course.labs.answering"
-NEARLY_ALL = 0.9  # of the cases: so many a cause has to explain
+NEARLY_ALL = 0.9  # of what is wrong, here or by a mistake: so much a cause has to explain
 # An answer that never changes, or always does, is none of two mistakes, though two may give it.
 UNCAUSED = {"place.constant", "place.from_call_to_call"}
+RAISES = {"labs.raised", "labs.raised_line"}
+UNNAMED = RAISES | {"labs.different"}  # what says by itself little of an answer
 NOT_WRITTEN = "NotImplementedError"
 
 
@@ -195,11 +198,13 @@ class _Judged:
     def _explained(self, answers, wrong):
         """Return the failing case to be shown, with its cause, or its places."""
         failed = min(wrong.values(), key=lambda failed: _size(failed.case))
-        raised = failed.key in ("labs.raised", "labs.raised_line")
+        raised = failed.key in RAISES
         if failed.key != "labs.different" and not raised:
             return failed
         if (cause := self._cause(answers, wrong)) is not None:
             failed.key, failed.words = self.exercise.message(cause), {}
+        elif not raised and (named := [one for one in wrong.values() if one.key not in UNNAMED]):
+            return min(named, key=lambda failed: _size(failed.case))
         elif not raised:
             failed.places = self._places(answers, wrong)
             if not UNCAUSED & {key for key, _ in failed.places} and (two := self._two(answers)):
@@ -209,16 +214,16 @@ class _Judged:
 
     def _cause(self, answers, wrong):
         """Return the typical mistake that explains nearly all answers, None for none."""
-        best, found = NEARLY_ALL * len(answers), None
+        best, found = 0, None
         for name in self.exercise.mistakes:
             agree = [
                 same(self.exercise, self.trial.made(pick, name), answer, self.part)
                 for pick, answer in zip(self.picks, answers)
             ]
             explained = sum(agree[at] for at in wrong)
-            if sum(agree) >= best and explained >= NEARLY_ALL * len(wrong):
-                if sum(agree) > best or found is None:
-                    best, found = sum(agree), name
+            spoiled = len(agree) - sum(agree) + explained  # wrong by the mistake or in the answers
+            if sum(agree) > best and explained >= NEARLY_ALL * spoiled:
+                best, found = sum(agree), name
         return found
 
     def _two(self, answers):

@@ -5,6 +5,7 @@ exactly where the board is its own mirror image".
 """
 
 import itertools
+import math
 import numbers
 from typing import NamedTuple
 
@@ -12,11 +13,15 @@ import numpy as np
 
 from lib2048.course.labs.messages import say
 from lib2048.course.labs.outcomes import RETURNED, equal
-from lib2048.game.board import to_exponents
+from lib2048.game.board import to_exponents, to_tiles
 
 FEW = 3  # cases: from less nobody shall conclude on which ones it fails
+CHANCE = 0.0025  # that wrong cases, drawn blindly, have as much in common: more of it says nothing
 FIT = 0.85  # of the cases with a feature fail, of those without it none
-MOST_RIGHT = 0.4  # of the right cases lie outside a feature, which is then worth to be said
+MOST_RIGHT = 0.3  # of the right cases lie outside a feature, which is then worth to be said
+LEAST_RIGHT = 0.15  # of all cases: from less it is not told on which ones it is right
+NO_AMOUNT = "board", "packed row", "action"  # kinds of results that are numbers and measure nothing
+ROWS = list, tuple
 
 
 class Tried(NamedTuple):
@@ -58,12 +63,13 @@ def _in_what(exercise, cases, pairs):
         names = [name for name, _, _ in parted[0] if name in common]
         if len(names) == 1 < len(parted[0]):
             inner = [(one, other) for parts in parted for n, one, other in parts if n in common]
-            return [["place.only", {"part": _name(*names)}], *_how(exercise, cases, inner)]
+            kind = exercise.result.get(*names) if isinstance(exercise.result, dict) else "text"
+            return [["place.only", {"part": _name(*names)}], *_how(exercise, cases, inner, kind)]
         if names and len(names) < len(parted[0]):
             *first, last = map(_name, names)
             return [["place.several", {"first": ", ".join(first), "last": last}]]
         return []
-    return _how(exercise, cases, pairs)
+    return _how(exercise, cases, pairs, exercise.result)
 
 
 def _parts(expected, got, names):
@@ -87,9 +93,13 @@ def _alike(one, other):
         return False
 
 
-def _how(exercise, cases, pairs):
-    """Return what relates wrong answers to the right ones, as a list of at most one message."""
-    for relation in (_given_back, _constant, _numbers, _order, _entries, _images):
+def _how(exercise, cases, pairs, kind):
+    """Return what relates wrong answers to the right ones, as a list of at most one message.
+
+    kind: of what is compared, as `Exercise.result` has it.
+    """
+    amounts, boards = [_numbers] * (kind not in NO_AMOUNT), [_images] * (kind in ("board", "rows"))
+    for relation in (_given_back, _whole, _constant, *amounts, _order, _entries, *boards):
         if (found := relation(exercise, cases, pairs)) is not None:
             return [found]
     return []
@@ -108,6 +118,14 @@ def _same_thing(one, other):
     return plain and type(one) is type(other) and _alike(one, other)
 
 
+def _whole(exercise, cases, pairs):
+    """A whole number where there should be a fraction."""
+    if len(pairs) < FEW or not all(_is_number(n) for pair in pairs for n in pair):
+        return None
+    whole = {tuple(float(n).is_integer() for n in pair) for pair in pairs}
+    return ["place.whole", {}] if whole == {(False, True)} else None
+
+
 def _constant(exercise, cases, pairs):
     """The same answer on all of several cases, where there should be several."""
     (first, got), others = pairs[0], pairs[1:]
@@ -120,7 +138,7 @@ def _constant(exercise, cases, pairs):
 
 def _numbers(exercise, cases, pairs):
     """So many times the right number, or so much more, or more by an argument."""
-    if len(pairs) < FEW or not all(_is_amount(n) for pair in pairs for n in pair):
+    if len(pairs) < FEW or not all(_is_number(n) for pair in pairs for n in pair):
         return None
     right, got = (np.array([float(pair[k]) for pair in pairs]) for k in (0, 1))
     if not (np.isfinite(right).all() and np.isfinite(got).all()):
@@ -138,11 +156,6 @@ def _numbers(exercise, cases, pairs):
                     return [f"place.{way}", {"by": f"`{name}`"}]
     ways = {"large": np.all(more > 0), "small": np.all(more < 0)}
     return next(([f"place.too_{way}", {}] for way, so in ways.items() if so), None)
-
-
-def _is_amount(value):
-    """Say whether a value is a number that measures something: a packed board is none."""
-    return _is_number(value) and not isinstance(value, np.uint64)
 
 
 def _is_number(value):
@@ -217,6 +230,8 @@ def _images(exercise, cases, pairs):
         counts = [np.count_nonzero(other) - np.count_nonzero(one) for one, other in rows]
         if len({*counts}) == 1 and counts[0] * sign > 0:
             return [f"place.tiles_{way}", {"count": abs(counts[0])}]
+        if min(counts) * sign > 0 < max(counts) * sign:
+            return [f"place.some_{way}", {}]
     return None
 
 
@@ -229,7 +244,7 @@ def _exponents(value):
     """Return a board as an array of its cells, None for what is no board."""
     if isinstance(value, np.uint64):
         return to_exponents(value).reshape(4, 4)
-    if isinstance(value, list) and value and all(isinstance(row, list) for row in value):
+    if isinstance(value, ROWS) and value and all(isinstance(row, ROWS) for row in value):
         try:
             found = np.asarray(value, np.int64)
         except (TypeError, ValueError, OverflowError):
@@ -244,18 +259,26 @@ def _exponents(value):
 def _which(exercise, tried):
     """Return by what wrong cases can be told from right ones, as a list of at most one message."""
     wrong = np.array([one.wrong for one in tried])
-    tests = list(_tests([_features(exercise, one.case) for one in tried], wrong))
+    right = (~wrong).sum()
+    if wrong.sum() < FEW or right < LEAST_RIGHT * len(tried):
+        return []
+    tests = list(_tests([_features(exercise, one) for one in tried], wrong))
     both = (
         (f"{first}, and where {other}", inside & narrower)
         for (first, inside), (other, narrower) in itertools.combinations(tests, 2)
+        if min((inside & ~narrower).sum(), (narrower & ~inside).sum()) >= FEW
     )
-    for fit, some in ((FIT, tests), (1, both if wrong.sum() >= FEW else ())):
-        some = [(wrong.sum() / inside.sum(), said) for said, inside in some]
+    for fit, some in ((FIT, tests), (1, both if wrong.sum() >= 2 * FEW else ())):
+        some = [
+            (wrong.sum() / inside.sum(), said)
+            for said, inside in some
+            if (~inside).sum() >= right / 2
+        ]
         best, said = max(some, default=(0, ""), key=lambda pair: pair[0])
         if best >= fit:
             return [["place.where", {"feature": said}]]
     outside, said = max(((~inside).sum(), said) for said, inside in tests) if tests else (0, "")
-    if outside >= max(FEW, MOST_RIGHT * (~wrong).sum()):
+    if outside >= max(FEW, MOST_RIGHT * right):
         return [["place.right", {"feature": said}]]
     return []
 
@@ -263,36 +286,53 @@ def _which(exercise, tried):
 def _tests(table, wrong):
     """Yield (what is said, which cases it holds for) of all that holds for each wrong case.
 
-    table: of the features of each case.
+    table: of the features of each case.  What has a limit to be chosen comes last.
     """
-    for name in sorted(set.intersection(*map(set, table))):
+    one, names = table[wrong.argmax()], set.intersection(*map(set, table))
+    for name in sorted(names, key=lambda name: (name[:4] != "yes ", not one[name], name)):
         values = np.array([row[name] for row in table], float)
         bad = values[wrong]
         if name.startswith("yes "):
             tests = [("yes" if bad[0] else "no", values == bad[0])] if len({*bad}) == 1 else []
         else:
+            spared = sorted({*values} - {*bad})
             tests = [("is", values == bad[0])] if len({*bad}) == 1 else []
-            if len(bad) >= FEW:  # of less it is chance
-                tests += [("at_least", values >= bad.min()), ("at_most", values <= bad.max())]
-        limits = {"is": bad[0], "at_least": bad.min(), "at_most": bad.max()}
+            if len(spared) == 1 and np.any(values % 1):  # nobody knows what is between two values
+                tests += [("is_not", values != spared[0])]
+            else:
+                tests += [("more", values >= bad.min()), ("less", values <= bad.max())]
         for way, inside in tests:
-            if not inside.all():
-                words = {"feature": name.removeprefix("yes "), "limit": f"{limits.get(way, 0):g}"}
+            drawn = math.comb(int(inside.sum()), len(bad))
+            if drawn <= CHANCE * math.comb(len(values), len(bad)):
+                # the limit is the nearest value of a right one: less is not known
+                limits = {"more": values[~inside].max(), "less": values[~inside].min()}
+                limit = limits.get(way, spared[0] if way == "is_not" else bad[0])
+                words = {"feature": name.removeprefix("yes "), "limit": f"{limit:g}"}
                 yield say(f"place.feature_{way}", **words), inside
 
 
-def _features(exercise, case):
+def _features(exercise, tried):
     """Return what can be said of a case in numbers, {what it is: number}; 0 and 1 for no and yes.
 
     A name that begins by "yes " is said as a sentence's end: "yes no action is legal".
     """
-    found = dict(exercise.features(case)) if exercise.features else {}
-    for name, value in zip(exercise.parameters, case):
+    found = dict(exercise.features(tried.case)) if exercise.features else {}
+    if _is_number(tried.expected) and exercise.result not in NO_AMOUNT:
+        found["the right answer"] = float(tried.expected)
+    for name, value in zip(exercise.parameters, tried.case):
+        if isinstance(value, float):  # it may be nan
+            found[f"yes `{name}` is above 0"] = value > 0
+        if exercise.show.get(name) == "packed row":
+            value = [int(tile) for tile in to_tiles(value)[0]]
         if (board := _exponents(value)) is not None:
             found |= _of_board(name, board, isinstance(value, np.uint64))
-        elif isinstance(value, (bool, np.bool_)) or (_is_number(value) and abs(value) < 1 << 40):
+        elif isinstance(value, (bool, np.bool_)):
+            found[f"yes `{name}` is true"] = value
+        elif _is_number(value) and abs(value) < 1 << 40:
             found[f"`{name}`"] = float(value)
-        elif isinstance(value, (list, tuple, str, dict)):
+        elif isinstance(value, dict):
+            found[f"yes something is in `{name}`"] = bool(value)
+        elif isinstance(value, (list, tuple, str)):
             found[f"the length of `{name}`"] = len(value)
             if isinstance(value, list) and value and all(map(_is_number, value)):
                 found |= _of_numbers(name, value)
@@ -303,6 +343,7 @@ def _of_numbers(name, value):
     return {
         f"the largest number in `{name}`": max(value),
         f"the smallest number in `{name}`": min(value),
+        f"the first number in `{name}`": value[0],
         f"the last number in `{name}`": value[-1],
         f"yes two neighbours in `{name}` are equal": any(a == b for a, b in zip(value, value[1:])),
         f"yes `{name}` holds a 0": 0 in value,
@@ -333,4 +374,5 @@ def _of_board(name, board, packed):
         f"yes some row or column of `{name}` merges": any(pairs),
         f"yes several rows or columns of `{name}` merge": sum(map(bool, pairs)) > 1,
         f"yes no action is legal on `{name}`": not any(pairs) and bool((board > 0).all()),
+        f"yes some action is legal on `{name}`": any(pairs) or not (board > 0).all(),
     }

@@ -70,7 +70,7 @@ def merging_rows(random, largest=LARGEST):
     known = [[2, 2, 0, 0], [2, 0, 0, 2], [2, 2, 2, 0], [2, 2, 2, 2], [4, 2, 2, 0], [2, 2, 4, 0],
              [4, 4, 8, 0], [2, 2], [0, 4, 4], [2, 2, 0, 8, 8], [half, 0, half, largest],
              [half, half, half, half], [largest, 2, 2, largest], [2, 2, largest, largest],
-             [4, 2, 4, 4]]  # fmt: skip
+             [4, 2, 4, 4], [2, 4, 8, 16, 16]]  # fmt: skip
     pairs = [[0, 2**e, 2**e, 0] for e in range(1, half.bit_length())]
     drawn = [[int(2**e) if e else 0 for e in random.integers(0, 4, 4)] for _ in range(24)]
     return [(row,) for row in known + pairs + drawn]
@@ -435,6 +435,10 @@ UNTIL_NONE = """            tiles[:0], new = [*new[-1:], tile], new[:-1]
 FILLED = "[0] * (len(row) - len(new))"
 MERGES = "tiles[0] == tile and tile < LARGEST_TILE"
 AGAIN_TILE = "            tiles[:0] = [tile]\n            continue\n        new.append(tile)"
+IN_PAIRS = """        elif tiles:
+            new.append(tile)
+            tile = tiles.pop(0)
+        new.append(tile)"""
 MERGED_TWICE = "        new.append(tile)", AGAIN_TILE
 SKIPPED = "(tiles := list(row), [tiles.remove(0) for tile in tiles if not tile])[0]"
 PAIR = "tile += tiles.pop(0)"
@@ -574,8 +578,13 @@ EXERCISES = [
             "length": (FILLED, "[0] * (4 - len(new))"),
             "not_filled": (FILLED, "[]"),
             "zeros_first": (f"new + {FILLED}", f"{FILLED} + new"),
+            "any_pair": ROW_SLIPS["any_pair"],
+            "in_pairs": ("        new.append(tile)", IN_PAIRS),
+            "sorts": ROW_SLIPS["sorts"],
+            "sorts down": ("[tile for tile in row if tile]", "sorted(filter(None, row))[::-1]"),
         },
-        slips=ROW_SLIPS, show={"row": "row"}, result={"row": "row", "reward": "text"},
+        slips=ROW_SLIPS | {"three_merges": ("if tiles and", "if len(new) < 3 and tiles and")},
+        show={"row": "row"}, result={"row": "row", "reward": "text"},
     ),
     Exercise(
         "hw01", slide,
@@ -590,6 +599,9 @@ EXERCISES = [
             "order none": lambda board, action: slide(board, action - 1) if action else (board, 0),
             "first_reward": ("sum(rewards)", "rewards[0]"),
             "not_back": ("4 - turns", "0"),
+            "merged_twice": changed(
+                slide, slide_row=changed(slide_row, "        new.append(tile)", UNTIL_NONE)
+            ),
         },
         slips={
             "last_reward": ("sum(rewards)", "rewards[-1]"),
@@ -621,11 +633,16 @@ EXERCISES = [
                 "range(4)", "range(1, 5)", "slide(board, action)", "slide(board, min(action, 3))"
             ),
             "empty_only": lambda board: [0, 1, 2, 3] if spec.empty_cells(board) else [],
+            "empty_only room": lambda board: (
+                [0, 1, 2, 3] if spec.empty_cells(board) else legal_actions(board)
+            ),
             "largest": changed(
                 legal_actions,
                 slide=changed(slide, slide_row=changed(slide_row, " and tile < LARGEST_TILE", "")),
             ),
             "stopped": ("!= board]", "!= board][:1]"),
+            "ends_early": ("(4)", f"(4 * (max(map(max, board)) < {min(2048, LARGEST)}))"),
+            "ends_early tile": ("(4)", f"(4 - 4 * any({min(2048, LARGEST)} in r for r in board))"),
         },
         slips={
             "no_left": ("range(4)", "range(3)"),
@@ -637,7 +654,7 @@ EXERCISES = [
             "across_only": lambda board: [a for a in legal_actions(board) if a % 2],
             "booleans": ("[action for action in range(4) if slide(board, action)[0] != board]",
                          "[slide(board, action)[0] != board for action in range(4)]"),
-            "names": ("return [action", "return [spec.ACTIONS[action]"),
+            "raised names": ("return [action", "return [spec.ACTIONS[action]"),
             "moves_only": lambda board: legal_actions(board) if spec.empty_cells(board) else [],
             "reversed": ("range(4)", "range(3, -1, -1)"),
         },

@@ -232,8 +232,8 @@ def _exponents(board):
 
 
 def some_games(random):
-    """Return cases of one game and of several, with a seed."""
-    return [(games, TABLE, int(random.integers(1 << 31))) for games in (1, 6)]
+    """Return cases of two games and of several, with a seed."""
+    return [(games, TABLE, int(random.integers(1 << 31))) for games in (2, 12)]
 
 
 def played(function, games, table, seed):
@@ -293,9 +293,12 @@ def _turns(log):
 
 
 def _is_uneven(turns):
-    """Say whether the first, the last, the best paid or one single action came far too often."""
+    """Say whether the first, the last, the best paid or one single action came far too often.
+
+    Or those behind an illegal one, where the next action was taken for it.
+    """
     clear = [turn for turn in turns if len({slid for _, slid, _ in turn[0]}) == len(turn[0])]
-    for kind in (_first, _last, _best_paid, *(partial(_only, n) for n in range(4))):
+    for kind in (_first, _last, _best_paid, _next, *(partial(_only, n) for n in range(4))):
         hits, chances = [], []
         for legal, action, _ in clear:
             chosen = kind(legal)
@@ -318,6 +321,11 @@ def _last(legal):
 def _best_paid(legal):
     best = max(reward for *_, reward in legal)
     return [action for action, _, reward in legal if reward == best]
+
+
+def _next(legal):
+    some = [action for action, *_ in legal]
+    return [action for action in some if (action - 1) % 4 not in some]
 
 
 def _only(one, legal):
@@ -406,6 +414,10 @@ PLAYS = {
     "count_score half": ("score + int(reward)", "score + int(reward) // 2"),
     "uneven first": ("int(4 * draw())", "(mask & -mask).bit_length() - 1"),
     "uneven last": ("int(4 * draw())", "mask.bit_length() - 1"),
+    "uneven next": (
+        "action = int(4 * draw())", "action = int(4 * draw())\n"
+        "            while not mask >> action & 1:\n                action = (action + 1) % 4",
+    ),
     "uneven few_left": ("int(4 * draw())", "int(4 * draw() ** 2)"),
     "uneven greedy": (
         "int(4 * draw())",
@@ -420,16 +432,16 @@ EXERCISES = [
             "no_mask": (" & U(15)", ""),
             "one_bit": ("4 * cell", "cell"),
             "by_columns": ("4 * cell", "4 * (cell % 4 * 4 + cell // 4)"),
+            "counts_from_one": ("4 * cell", "4 * max(cell - 1, 0)"),
+            "mirrored_rows": ("4 * cell", "4 * (cell ^ 3)"),
+            "remainder": ("& U(15)", "% U(15)"),
             "tile": lambda board, cell: (1 << int(get_cell(board, cell))) & ~1,
         },
         slips={
             "three_bits": ("U(15)", "U(7)"),
             "next_cell": ("4 * cell", "4 * (cell + 1) % 64"),
-            "mirrored_rows": ("4 * cell", "4 * (cell ^ 3)"),
             "rows_from_below": ("4 * cell", "4 * (cell ^ 12)"),
-            "remainder": ("& U(15)", "% U(15)"),
             "at_most_11": lambda board, cell: min(get_cell(board, cell), U(11)),
-            "counts_from_one": ("4 * cell", "4 * max(cell - 1, 0)"),
             "one_more": ("& U(15)", "& U(15) ^ U(1)"),
         },
         compiles=True,
@@ -460,6 +472,7 @@ EXERCISES = [
             "mirrored_rows": ("4 * cell", "4 * (cell ^ 3)"),
         },
         result="board", compiles=True,
+        features=lambda case: {"yes the cell is empty": not get_cell(*case[:2])},
     ),
     Exercise(
         "hw02", slide_row, parts={"no merge": partial(rows, False), "merges": partial(rows, True)},
@@ -536,6 +549,9 @@ EXERCISES = [
             "no_mirror": ("mirror(lines) if far else ", "", "mirror(after) if far else ", ""),
             "first_reward": ("table[1, row]", "table[1, row] * U(shift == U(0))"),
             "opposite": lambda board, action, table: slide(board, (action + 2) % 4, table),
+            "up_and_down": lambda board, action, table: slide(board, (2, 1, 0, 3)[action], table),
+            "order": lambda board, action, table: slide(board, (3, 2, 1, 0)[action], table),
+            "three_rows": (", U(48)", ""),
             "order_there": (THERE, """    lines = mirror(board) if far else board
     lines = transpose(lines) if upright else lines
 """),
@@ -549,7 +565,6 @@ EXERCISES = [
         slips={
             "reward_by_or": ("reward += table", "reward |= table"),
             "largest_reward": ("reward += table[1, row]", "reward = max(reward, table[1, row])"),
-            "three_rows": (", U(48)", ""),
             "not_the_first_row": ("(U(0), U(16),", "(U(16),"),
             "no_shift_back": ("table[0, row] << shift", "table[0, row]"),
             "down_is_up": (" or action == 2\n", "\n"),
@@ -570,14 +585,14 @@ EXERCISES = [
             "all": lambda board, table: 15,
             "count": ("|= 1 << action", "+= 1"),
             "sum": ("|= 1 << action", "+= action"),
+            "by_or": ("|= 1 << action", "|= action"),
+            "illegal": ("[0] != board", "[0] == board"),
+            "last_one": ("mask |=", "mask ="),
         },
         slips={
             "no_left": ("range(4)", "range(3)"),
             "no_up": ("range(4)", "range(1, 4)"),
-            "illegal": ("[0] != board", "[0] == board"),
-            "last_one": ("mask |=", "mask ="),
             "first_one": ("mask |= 1 << action", "mask = mask or 1 << action"),
-            "by_or": ("|= 1 << action", "|= action"),
             "bits_from_one": ("1 << action", "2 << action"),
             "any": lambda board, table: min(legal(board, table), 1),
             "room_only": lambda board, table: 15 * (_empty(board) > 0),

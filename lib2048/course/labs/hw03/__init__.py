@@ -8,12 +8,11 @@ import numbers
 import random as luck
 from collections import Counter
 from functools import cache, partial
-from itertools import islice
 
 from lib2048.course.labs.exercise import Exercise, Wrong, watched, wrong_if
 from lib2048.course.labs.hw03 import answers
 from lib2048.course.labs.hw03.answers import filled
-from lib2048.course.labs.outcomes import equal, text_of
+from lib2048.course.labs.outcomes import described, equal, text_of
 from lib2048.game import mdp
 from lib2048.game.spec import ACTIONS
 
@@ -91,7 +90,7 @@ def with_values(random, deadly=False):
         states = {state for _, state in mdp.next_states(board)}
         after = {after for state in states for after, _ in mdp.choices(state).values()}
         lowest = 1 if n % 3 else -400
-        cases.append((_drawn(random, sorted(after | states), lowest), board))
+        cases.append((_drawn(random, sorted({board} | after | states), lowest), board))
     return cases
 
 
@@ -145,7 +144,9 @@ def td_games(random):
     games = _games(random, 5)
     learned = [_drawn(random, [after for _, after in turns]) for turns in games]
     tables = [*[filled({}) for _ in games], *learned]
-    cases = [(V, turns, alpha) for V, turns, alpha in zip(tables, games * 2, [0.5] * 6 + [0.1] * 4)]
+    alphas = [0.5] * 6 + [0.1, 0.1, 0.8, 0.25]
+    cases = [(V, turns, alpha) for V, turns, alpha in zip(tables, games * 2, alphas)]
+    cases += [(filled({}), turns[-2:], 0.25) for turns in games if turns[-1][0] != turns[-2][0]]
     return cases + [(V, turns, 0.5) for V, _, turns in repeated_boards(random)]
 
 
@@ -219,8 +220,8 @@ def on_the_way(random):
 
 def at_the_end(random):
     """Return turns after which no action is legal."""
-    cases = (case for _ in range(40) for case in _turns(random, 20))
-    return list(islice((case for case in cases if not mdp.choices(case[4])), 6))
+    cases = [case for _ in range(40) for case in _turns(random, 20) if not mdp.choices(case[4])]
+    return sorted(cases, key=lambda case: not case[3])[:4] + cases[:4]
 
 
 def _turns(random, count):
@@ -371,6 +372,7 @@ def taken(case, outcome):
     legal = list(mdp.choices(state))
     wrong_if(None in first, "none")
     for action in first:
+        wrong_if(not isinstance(action, numbers.Integral), "no_action", got=described(action))
         wrong_if(action not in legal, "illegal", got=text_of(action)[:60], legal=legal)
     wrong_if(table != Q, "changed")
     wrong_if(first[: len(again)] != again, "own_luck")
@@ -497,6 +499,8 @@ EXERCISES = [
                "dead ends": lambda random: with_values(random, deadly=True)},
         mistakes={
             "best_of_means": best_of_means,
+            "apart": (BEST, "sum(map(max, zip(*((r, V[s]) for s, r in "
+                      "mdp.choices(state).values()))), 0)"),
             "survivors": (BEST, f"{BEST} / (sum(p for p, s in mdp.next_states(afterstate) "
                           "if mdp.choices(s)) or 1)"),
             "equal_chances": ("chance * ", "1 / len(mdp.next_states(afterstate)) * "),
@@ -517,13 +521,15 @@ EXERCISES = [
             "not_weighted": ("chance * ", ""),
             "dead_value": (BEST, "max(totals, default=V[state])"),
             "dead_value -1": ("default=0", "default=-1"),
+            "dead_value own": ("default=0", "default=V[afterstate]"),
+            "divided": ("chance * ", "chance / len(mdp.next_states(afterstate)) * 2 * "),
             "worst": ("max(totals", "min(totals"),
             "first": (BEST, "next(iter(totals), 0)"),
             "one_state": ("total += ", "total = "),
             "one_state first": ("    return total", "        return total"),
         },
         slips={
-            "raises": (", default=0", ""),
+            "raised no_default": (", default=0", ""),
             "separate": (BEST, "sum(map(max, zip(*((r, V[s]) for s, r in "
                          "mdp.choices(state).values()))), 0)"),
         },
@@ -544,10 +550,12 @@ EXERCISES = [
         },
         slips={
             "three_sweeps": ("while changed:", "for _ in range(3):"),
-            "until_all": ("changed or abs(new - V[after]) > ENOUGH", "abs(new - V[after]) > ENOUGH "
-                          "and changed", "changed, sweeps = False", "changed, sweeps = True"),
+            "one_sweep until_all": ("changed or abs(new - V[after]) > ENOUGH",
+                                    "abs(new - V[after]) > ENOUGH and changed",
+                                    "changed, sweeps = False", "changed, sweeps = True"),
             "all_but_last": ("in afterstates", "in afterstates[:-1]"),
-            "exchanged": ("V, sweeps\n", "sweeps, V\n"),
+            "no_pair exchanged": ("V, sweeps\n", "sweeps, V\n"),
+            "no_pair": ("return V, sweeps", "return V"),
             "per_board": ("            new", "            sweeps += 1\n            new"),
         },
         result={"V": "text", "sweeps": "text"},
@@ -570,6 +578,8 @@ EXERCISES = [
             "no_average": (" / visits[after]", ""),
             "fixed_step": ("/ visits[after]", "* 0.1"),
             "half_step": ("/ visits[after]", "/ 2"),
+            "counted_later": ("            visits[after] += 1\n", "", "/ visits[after]\n",
+                              "/ max(visits[after], 1)\n            visits[after] += 1\n"),
             "first_ever": ("if after", "if not visits[after] and after"),
             "counts_all": ("            visits[after] += 1\n", "",
                            "        if", "        visits[after] += 1\n        if"),
@@ -584,12 +594,12 @@ EXERCISES = [
             "paying_turns": ("        if", "        if reward and"),
         },
         slips={
-            "newest": ("V[after] += (to_come - V[after]) / visits[after]", "V[after] = to_come"),
+            "no_average newest": ("+= (to_come - V[after]) / visits[after]", "= to_come"),
             "over": ("+= (to_come - V[after]) / visits[after]", "= to_come / visits[after]"),
-            "counted_later": ("            visits[after] += 1\n", "", "/ visits[after]\n",
-                              "/ max(visits[after], 1)\n            visits[after] += 1\n"),
             "counted_by_two": ("+= 1", "+= 2"),
             "forwards": ("reversed(range(len(turns)))", "range(len(turns))"),
+            "returned": ("    to_come = 0", "    return V"),
+            "turns": ("= turns[number]", "= turns.pop()"),
         },
         outcome=learned, verdict=changes, same=same_tables, given=given_game, tell=tell_mc,
         result={"V": "text", "visits": "text"},
@@ -600,8 +610,14 @@ EXERCISES = [
         mistakes={
             "no_last": (LAST, ""),
             "end_is_zero": ("+= alpha * (0 - V[last])", "= 0"),
+            "end_is_zero first": (LAST, "", "    for", "    V[turns[-1][1]] = 0\n    for"),
             "own_reward": ("(_, after), (reward, following)", "(reward, after), (_, following)",
                            "_, last", "reward, last", "(0 -", "(reward -"),
+            "own_reward on_the_way": ("(_, after), (reward, following)",
+                                      "(reward, after), (_, following)"),
+            "exchanged": ("+= alpha *", "+= (1 - alpha) *"),
+            "brackets": ("alpha * (reward + V[following] - V[after])",
+                         "reward + V[following] - alpha * V[after]"),
             "no_reward": ("reward + V[following]", "V[following]"),
             "no_value": (" + V[following]", ""),
             "returns": ("pairwise(turns)", "zip(turns, [(sum(r for r, _ in turns[n:]), None) "
@@ -632,6 +648,7 @@ EXERCISES = [
             "last_only": ("pairwise(turns)", "[]"),
             "largest": ("reward + V[following] - V[after]", "max(reward, V[following]) - V[after]"),
             "half": ("+= alpha * (reward", "+= alpha / 2 * (reward"),
+            "returned": ("    for (_, after)", "    return V\n    for (_, after)"),
         },
         outcome=learned, verdict=changes, same=same_tables, given=given_game,
         tell=lambda case, changed: _new_values(*case[:2], changed),
@@ -652,19 +669,21 @@ EXERCISES = [
             "by_reward": (BY_Q, "mdp.choices(state)[action][1]"),
         },
         slips={
-            "any": ("rng.choice(legal)", "rng.randrange(4)"),
+            "illegal any": ("rng.choice(legal)", "rng.randrange(4)"),
             "illegal": ("max(legal", "max(range(4)"),
+            "no_action": ("max(legal, key=lambda action: Q[state, action])",
+                          "max(Q[state, action] for action in legal)"),
             "reversed": ("< epsilon", "> epsilon"),
             "never": ("rng.random() < epsilon", "False"),
-            "always": ("rng.random() < epsilon", "True"),
+            "not_best always": ("rng.random() < epsilon", "True"),
             "without_best": ("rng.choice(legal)", "rng.choice([a for a in legal if a != max(legal, "
                              "key=lambda a: Q[state, a])])"),
             "own_luck": ("rng.choice", f"{RANDOM}.choice"),
             "changed": ("    if", "    Q[state, legal[0]] = 0.0\n    if"),
             "uneven": ("rng.choice(legal)", "legal[int(rng.random() ** 2 * len(legal))]"),
-            "half": ("< epsilon", "< epsilon / 2"),
-            "tenth": ("< epsilon", "< min(epsilon, 0.1)"),
-            "squared": ("< epsilon", "< epsilon ** 2"),
+            "share half": ("< epsilon", "< epsilon / 2"),
+            "never tenth": ("< epsilon", "< min(epsilon, 0.1)"),
+            "never squared": ("< epsilon", "< epsilon ** 2"),
             "none": (f"    return max(legal, key=lambda action: {BY_Q})",
                      "    for action in legal:\n        if Q[state, action] > 0:\n"
                      "            return action"),
@@ -687,6 +706,11 @@ EXERCISES = [
             "reward_twice": (NEXT, "r + Q[following, other] "
                              "for other, (_, r) in mdp.choices(following).items()"),
             "exchanged": ("alpha * ", "(1 - alpha) * "),
+            "replaced": ("+=", "=", " - Q[state, action]", ""),
+            "replaced by_the_step": ("+=", "="),
+            "brackets": ("(reward + best - Q[state, action])", "reward + best - Q[state, action]"),
+            "end_unpaid": ("reward +", "(reward if mdp.choices(following) else 0) +"),
+            "paid_at_the_end": ("reward +", "(0 if mdp.choices(following) else reward) +"),
             "skips_end": ("    Q[state", "    if mdp.choices(following):\n        Q[state"),
             "end_is_zero": ("action])\n", "action])\n    if not mdp.choices(following):\n"
                             "        Q[state, action] = 0\n"),
@@ -705,8 +729,6 @@ EXERCISES = [
         },
         slips={
             "raises": (", default=0", ""),
-            "in_place": ("+=", "="),
-            "paid_at_the_end": ("reward +", "(0 if mdp.choices(following) else reward) +"),
         },
         outcome=learned, verdict=changes, same=same_tables, given=given_turn, tell=tell_turn,
         show=dict.fromkeys(("Q", "action", "reward", "alpha"), "hidden")
@@ -718,24 +740,24 @@ EXERCISES = [
         slips={
             "afterstate": ("mdp.spawn(after, rng)", "after"),
             "other_table": ("    state = mdp.start", "    Q = mdp.Table()\n    state = mdp.start"),
-            "epsilon": ("rng, epsilon)", "rng, 0)"),
-            "alpha": ("following, alpha", "following, 0.1"),
+            "settings epsilon": ("rng, epsilon)", "rng, 0)"),
+            "settings alpha": ("following, alpha", "following, 0.1"),
             "part": ("while", "if"),
-            "not_learned": (LEARNS, "pass"),
-            "stands": ("state = following", "pass"),
-            "second_spawn": ("state = following", "state = mdp.spawn(after, rng)"),
+            "not_called": (LEARNS, "pass"),
+            "goes_on_elsewhere stands": ("state = following", "pass"),
+            "goes_on_elsewhere spawn": ("state = following", "state = mdp.spawn(after, rng)"),
             "own_luck": ("state = mdp.start", f"rng = {RANDOM}.Random()\n    state = mdp.start"),
             "same_game": ("state = mdp.start", f"rng = {RANDOM}.Random(3)\n    state = mdp.start"),
-            "own_spawns": ("mdp.spawn(after, rng)", f"mdp.spawn(after, {RANDOM})"),
-            "first_cell": ("mdp.spawn(after, rng)", "mdp.next_states(after)[0][1]"),
-            "only_twos": ("mdp.spawn(after, rng)", "rng.choice(mdp.next_states(after)[::2])[1]"),
-            "one_tile": ("mdp.start(2, 2, rng)", "mdp.spawn(((0, 0), (0, 0)), rng)"),
-            "wide": ("mdp.start(2, 2, rng)", "mdp.start(2, 3, rng)"),
-            "next_state": ("Q, state, action, reward", "Q, following, action, reward"),
-            "next_reward": ("action, reward, following", "action, reward + 1, following"),
-            "paying_turns": (LEARNS, f"reward and {LEARNS}"),
-            "not_the_last": (LEARNS, f"mdp.choices(following) and {LEARNS}"),
-            "at_the_end": ("    while", "    turns = []\n    while",
+            "own_luck spawns": ("mdp.spawn(after, rng)", f"mdp.spawn(after, {RANDOM})"),
+            "spawns first_cell": ("mdp.spawn(after, rng)", "mdp.next_states(after)[0][1]"),
+            "spawns twos": ("mdp.spawn(after, rng)", "rng.choice(mdp.next_states(after)[::2])[1]"),
+            "start one_tile": ("mdp.start(2, 2, rng)", "mdp.spawn(((0, 0), (0, 0)), rng)"),
+            "start wide": ("mdp.start(2, 2, rng)", "mdp.start(2, 3, rng)"),
+            "keys next_state": ("Q, state, action, reward", "Q, following, action, reward"),
+            "reward next": ("action, reward, following", "action, reward + 1, following"),
+            "one_each paying": (LEARNS, f"reward and {LEARNS}"),
+            "one_each but_last": (LEARNS, f"mdp.choices(following) and {LEARNS}"),
+            "one_each at_the_end": ("    while", "    turns = []\n    while",
                            LEARNS, "turns.append((state, action, reward, following))",
                            "= following\n", "= following\n    for turn in turns[::-1]:\n        "
                            "q_update(Q, *turn, alpha)\n"),

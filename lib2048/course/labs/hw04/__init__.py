@@ -270,7 +270,7 @@ EXERCISES = [
             "one more": ("|=", "+=", CELL, f"({CELL} + 1)"),
             "shifted once more": ("return index", "return index << 4"),
             "in a row": (CELL, "at(board, pattern[0] + i)"),
-            "backwards": ("(4 * i)", "(4 * (len(pattern) - 1 - i))"),
+            "reversed by shifts": ("(4 * i)", "(4 * (len(pattern) - 1 - i))"),
             "a set": ("range(len(pattern))", "range(len({at(board, c) for c in pattern}))"),
         },
     ),
@@ -295,7 +295,7 @@ EXERCISES = [
         },
         slips={
             **by_indices(program.estimate),
-            "mean of tuples": ("return value", "return value / len(network.weights)"),
+            "by tuples": ("return value", "return value / len(network.weights)"),
             "rounded": ("return value", "return round(value)"),
             "whole": ("return value", "return int(value)"),
             "positive": ("network.weights[k, indexof(pattern, board)]",
@@ -374,8 +374,8 @@ EXERCISES = [
                             "    network.weights[network.weights < 0] = 0\n    return"),
             "difference": (f"return {VALUE}", f"return {VALUE} - value", *OLD_VALUE),
             "share": (f"return {VALUE}", "return share"),
-            "board": (f"return {VALUE}", "return board"),
-            "network": (f"return {VALUE}", "return None"),
+            "the board": (f"return {VALUE}", "return board"),
+            "no_return at all": (f"return {VALUE}", "return None"),
         },
         show=HIDDEN | {"amount": "hidden"}, given=given_update, tell=tell_learned,
     ),
@@ -387,7 +387,7 @@ EXERCISES = [
         slips=CHOOSING_SLIPS,
         verdict=an_action,
         show=HIDDEN, given=partial(given_choice, program.estimate, "V(s′)"),
-        features=partial(of_choice, program.select_best_move),
+        features=partial(of_choice, program.select_best_move), result="action",
     ),
     Exercise(
         "hw04", program.update_episode, compiles=True, same=close,
@@ -449,6 +449,7 @@ EXERCISES = [
         mistakes={
             "even_chances": ("FOUR", "0.5"),
             "only_twos": ("FOUR", "0.0"),
+            "only_twos weighed": ("FOUR * estimate", "0 * estimate"),
             "only_fours": ("FOUR", "1.0"),
             "exchanged": ("FOUR", "(1 - FOUR)"),
             **OTHER_RULES,
@@ -463,6 +464,7 @@ EXERCISES = [
                         f"{EMPTY.format('afterstate')}[0], 1))"),
             "sampled last": ("total / empty", "estimate(network, put(afterstate, "
                              f"{EMPTY.format('afterstate')}[-1], 1))"),
+            "last_missing": ("CELLS", "CELLS - 1"),
             "ends": ("estimate(network, put", "(not boards.is_over(put(afterstate, cell, 1), "
                      "PLAYED)) * estimate(network, put"),
             "ends left out": ("cell) == 0", "cell) == 0 and not boards.is_over("
@@ -471,7 +473,6 @@ EXERCISES = [
         slips={
             **{name: changed(program.expected_value, estimate=wrong)
                for name, wrong in by_indices(program.estimate).items()},
-            "not the last cell": ("CELLS", "CELLS - 1"),
             "not the first cell": ("(CELLS)", "(1, CELLS)"),
             "all cells": ("at(afterstate, cell) == 0", "True"),
             "full cells": ("== 0", "!= 0", "/ empty", "/ max(empty, 1)"),
@@ -493,7 +494,7 @@ EXERCISES = [
         slips={key: of_states(edits) for key, edits in CHOOSING_SLIPS.items()},
         verdict=an_action,
         show=HIDDEN, given=partial(given_choice, program.expected_value, "E[V(s″)]"),
-        features=partial(of_choice, program.select_best_move_by_states),
+        features=partial(of_choice, program.select_best_move_by_states), result="action",
     ),
     Exercise(
         "hw04", program.update_episode_of_states,
@@ -505,6 +506,7 @@ EXERCISES = [
                           LAST, "target = estimate(network, path[-1].state)"),
             "dead_in_target": (f"    {LAST}\n", "", "    update(", "    target = update("),
             "of_afterstates": program.update_episode,
+            "of_afterstates dead": ("path[t].state", "path[t].afterstate"),
             "no_reward": (f"{PATH_PAID} + ", ""),
             "next_reward": (f"{PATH_PAID} + ", "", "target = update(", LEARNS),
             "reward_twice": ("target = update(", LEARNS),

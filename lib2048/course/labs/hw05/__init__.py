@@ -92,10 +92,11 @@ def some_games(random):
 
 
 def some_lambdas(random):
-    """Return values of λ, none of which has a share of just a tenth."""
+    """Return values of λ; just a tenth is only the share 0.1 itself, which needs no rounding."""
     lambdas = [0, 0.05, 0.3, 0.5, 0.8, 0.9, 0.99]
     lambdas += [round(float(lam), 3) for lam in random.uniform(0.05, 0.98, 12)]
-    return [(lam,) for lam in lambdas if all(abs(lam**k - 0.1) > 1e-6 for k in range(1, 200))]
+    clear = [lam for lam in lambdas if all(abs(lam**k - 0.1) > 1e-6 for k in range(1, 200))]
+    return [(lam,) for lam in (*clear, 0.1)]
 
 
 def some_errors(random):
@@ -120,9 +121,9 @@ def _kept(random, n, lookups):
 def _learning(random, sizes, lambdas, *more):
     """Return what was kept, λ, α, h (and more) for several (how many are kept, h)."""
     return [
-        (*_kept(luck, n, lookups), float(luck.choice(lambdas)), alpha, h, *more)
-        for luck, alpha in ((np.random.default_rng(ALWAYS), 1), (random, 0.5))
-        for n, h in sizes
+        (*_kept(luck, n, lookups), float(luck.choice(lambdas)), alphas[i % len(alphas)], h, *more)
+        for luck, alphas in ((np.random.default_rng(ALWAYS), [1]), (random, [0.5, 0.25]))
+        for i, (n, h) in enumerate(sizes)
         for lookups in (1, 8)
     ]
 
@@ -204,6 +205,9 @@ EXERCISES = [
         "hw05", errors, some_games, verdict=as_list,
         mistakes={
             "own_reward": ("[*rewards[1:], 0]", "rewards"),
+            "own_reward but_at_the_end": ("[*rewards[1:], 0]", "[*rewards[:-1], 0]"),
+            "around": ("[*values[1:], 0], [*rewards[1:], 0]",
+                       "[*values[1:], values[0]], [*rewards[1:], rewards[0]]"),
             "no_end": ("values)]", "values)][:-1]"),
             "no_start": ("values)]", "values)][1:]"),
             "end_zero": ("values)]", "values)][:-1] + [0]"),
@@ -232,8 +236,8 @@ EXERCISES = [
             "never_below_zero": ("[r + new - old", "[max(0, r + new - old)"),
             "value_before": ("[*values[1:], 0]", "[0, *values[:-1]]"),
             "mutated": ("    newer", "    rewards.append(0)\n    newer"),
-            "nothing": ("return ", ""),
-            "summed": ("return [", "return sum([", "values)]", "values)])"),
+            "returned_none": ("return ", ""),
+            "wrong_type sum": ("return [", "return sum([", "values)]", "values)])"),
         },
     ),
     Exercise(
@@ -241,6 +245,7 @@ EXERCISES = [
         mistakes={
             "one_more": ("h = 0", "h = 1", "(h + 1)", "h"),
             "one_less": ("return h", "return max(h - 1, 0)"),
+            "just_a_tenth": ("> 0.1", ">= 0.1"),
             "hundredth": ("0.1", "0.01"),
             "half": ("0.1", "0.5"),
             "one_step": ("while", "if"),
@@ -257,8 +262,10 @@ EXERCISES = [
             "squares": ("(h + 1)", "(2 * h + 2)"),
             "the_share": ("return h", "return lam**h"),
             "float": ("return h", "return h * 1.0"),
-            "nothing": ("return h", "return None"),
-            "shares": ("return h", "return [lam**k for k in range(h + 1)]"),
+            "logarithm_of_zero at_once": ("h = 0", "from math import ceil, log\n"
+                                          "    return max(0, ceil(log(0.1) / log(lam)) - 1)"),
+            "returned_none": ("return h", "return None"),
+            "wrong_type shares": ("return h", "return [lam**k for k in range(h + 1)]"),
         },
     ),
     Exercise(
@@ -287,8 +294,8 @@ EXERCISES = [
             "sign": ("return ", "return -"),
             "mutated": ("return ", "errors.reverse()\n    return ", "in enumerate(errors)",
                         "in enumerate(errors[::-1])"),
-            "listed": ("sum(", "list("),
-            "nothing": ("return ", ""),
+            "wrong_type list": ("sum(", "list("),
+            "returned_none": ("return ", ""),
         },
     ),
     Exercise(
@@ -365,7 +372,7 @@ EXERCISES = [
         slips={
             "split_twice": (SHARE, f"{SHARE} / values.lookups_per_board"),
             "own_horizon": ("    while", "    h = horizon(lam)\n    while"),
-            "names": ("return waiting", "return [name for name, _ in waiting]"),
+            "no_pairs names": ("return waiting", "return [name for name, _ in waiting]"),
             "learned": ("    while", "    whole = waiting\n    while",
                         "return waiting", "return whole[: len(whole) - len(waiting)]"),
             "summed_errors": ("return waiting", "return [(name, 0) for name, _ in waiting]"),

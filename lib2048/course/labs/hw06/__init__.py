@@ -231,6 +231,10 @@ CELL_SECONDS = {"any": 40}  # the update is compiled
 EACH = "points / (LOOKUPS * len(tables))"
 SIZES = "sum(abs(error) for error in taken)"
 SHARE, RATE = "(abs(E) + CREDIT) / (A + CREDIT)", "tc_rate(E, A)"
+NEW, FILLED = (
+    "return [[each] * len(table) for table in tables]",
+    "for table in tables:\n        table[:] = [each] * len(table)",
+)
 GUARD, LAST = " if A != 0 else 1.0", "memory[2 * p + 1] = A + abs(taken)"
 NO_MEMORY = ("= E + taken", "= E", "= A + abs(taken)", "= A")
 LIMITED = "min(max(error, -{0}), {0})"
@@ -307,6 +311,8 @@ EXERCISES = [
                              LAST, "memory[2 * p + 1] += abs(taken)"),
             "minus": ("E + taken", "E - taken"),
             "exchanged": ("memory[2 * p], memory[2 * p + 1]", "memory[2 * p + 1], memory[2 * p]"),
+            "exchanged both": ("[2 * p]", "[2 * p + 2 - 1]", "[2 * p + 1]", "[2 * p]"),
+            "last_missing": ("in positions", "in positions[:-1]"),
             "no_E": ("= E + taken", "= E"),
             "no_A": ("= A + abs(taken)", "= A"),
             "replaced": ("weights[p] +=", "weights[p] ="),
@@ -325,17 +331,17 @@ EXERCISES = [
         },
         slips={
             **_FRIENDS,
-            "places": ("in positions", "in range(len(positions))"),
+            "elsewhere places": ("in positions", "in range(len(positions))"),
             "positive only": ("abs(E)", "max(E, 0)"),
             "size of the step": ("own * error", "own * abs(error)"),
             "fresh by all": ("rate * own * error", "(rate * own if A != 0 else 1.0) * error"),
             "no rate": ("rate * own", "own"),
             "squares": ("A + abs(taken)", "A + taken**2"),
             "largest": ("A + abs(taken)", "max(A, abs(taken))"),
-            "memory by number": ("for p in", "for k, p in enumerate(", "positions:", "positions):",
-                                 "[2 * p", "[2 * k"),
-            "halves": ("[2 * p]", "[p]", "[2 * p + 1]", "[len(weights) + p]"),
-            "A first": ("[2 * p]", "[2 * p + 2 - 1]", "[2 * p + 1]", "[2 * p]"),
+            "elsewhere by number": ("for p in", "for k, p in enumerate(", "positions:",
+                                    "positions):", "[2 * p", "[2 * k"),
+            "returns": (LAST, f"{LAST}\n    return weights"),
+            "elsewhere halves": ("[2 * p]", "[p]", "[2 * p + 1]", "[len(weights) + p]"),
             "one more": ("for p in positions", "for p in [*positions, positions[0]]"),
             "squared": ("rate * own", "rate * own * own"),
         },
@@ -368,7 +374,7 @@ EXERCISES = [
             "last error": ("= sum(taken)", "= taken[-1]"),
             "positive ones": ("= sum(taken)", "= sum(e for e in taken if e > 0)"),
             "both at once": ("E + 1, A + 1", "E + 2, A + 2"),
-            "unsigned": ("E + 1, A + 1", "abs(E) + 1, A + 1"),
+            "size_of_E unsigned": ("E + 1, A + 1", "abs(E) + 1, A + 1"),
         },
         features=of_life,
     ),
@@ -380,6 +386,7 @@ EXERCISES = [
             "one_tuple": (" * len(tables)", ""),
             "by_size": ("LOOKUPS * len(tables)", "sum(map(len, tables))"),
             "each_table": ("[each]", "[points / len(table)]"),
+            "each_table too": ("[each]", "[points / (LOOKUPS * len(table))]"),
             "one_weight": ("[each] * len(table)", "[each] + [0.0] * (len(table) - 1)"),
         },
         slips={
@@ -391,10 +398,14 @@ EXERCISES = [
             "never below 0": (EACH, f"abs({EACH})"),
             "first table": ("for table in tables", "if table is tables[0] else [0.0] * len(table) "
                             "for table in tables"),
-            "last weight": ("[each] * len(table)", "[each] * (len(table) - 1) + [0.0]"),
+            "one_weight less": ("[each] * len(table)", "[each] * (len(table) - 1) + [0.0]"),
             "by size of each": ("[each]", "[each * len(tables[0]) / len(table)]"),
-            "nothing": (EACH, "0.0"),
+            "zero": (EACH, "0.0"),
             "products": ("LOOKUPS * len(tables)", "LOOKUPS ** len(tables)"),
+            "nothing": (NEW, FILLED),
+            "in_place": (NEW, f"{FILLED}\n    return tables"),
+            "no_tables": (NEW, "return each"),
+            "sizes": (NEW, "return [[each]] * len(tables)"),
         },
         outcome=filled, verdict=right_start, features=of_tables,
     ),

@@ -2,6 +2,7 @@
 
 import random as luck
 from collections import Counter
+from numbers import Integral
 
 from lib2048.course.labs.exercise import Exercise, Wrong, changed, wrong_if
 from lib2048.course.labs.seeds import RULES, rules_of
@@ -225,9 +226,7 @@ def only_read(read, V, stage, pattern):
 
 def right_read(case, found):
     """Return what was read; raise Wrong where something was written."""
-    before = case[0]
-    written = {key: value for key, value in found["V"].items() if value or key in before}
-    wrong_if(written != before, "wrote")
+    wrong_if(found["V"] != case[0], "wrote")
     wrong_if(found["answer"] is None, "nothing")
     return found["answer"]
 
@@ -256,7 +255,10 @@ def begun(next_start, stage, kept, seed):
     def draws(seed, count):
         rng = luck.Random(seed)
         found = [next_start(stage, kept, rng) for _ in range(count)]
-        odd = [a for a in found if not isinstance(a, (tuple, list)) or len(a) != 2]
+        several = (a if isinstance(a, (tuple, list)) else () for a in found)
+        odd = [
+            a for a, b in zip(found, several) if not (len(b) == 2 and isinstance(b[0], Integral))
+        ]
         if odd:
             raise Wrong("no_pair", {"got": repr(odd[0])[:80]})
         return [list(answer) for answer in found]
@@ -363,6 +365,7 @@ EXERCISES = [
             "ceiling 16384": ("LARGEST", "max(16384, top)"),
             "ceiling": ("LARGEST", "max(8192, top)"),
             "twice_top": ("LARGEST", "2 * top"),
+            "debt": ("max(here - 1, 0)", "here - 1"),
             "carries_one": ("max(here - 1, 0)", "min(max(here - 1, 0), 1)"),
         },
         slips={
@@ -402,9 +405,10 @@ EXERCISES = [
         },
         slips={
             "nothing": ("return here", "here"),
-            "nothing below": ("return SHARE", "SHARE"),
-            "writes": ("return SHARE", "here = V[stage, pattern] = SHARE",
+            "returns nothing below": ("return SHARE", "SHARE"),
+            "wrote": ("return SHARE", "here = V[stage, pattern] = SHARE",
                        "    return here", "    return here"),
+            "wrote default": ("    here =", "    V.setdefault((stage, pattern), 0)\n    here ="),
             "small": ("here == 0", "abs(here) < 1"),
             "always p": (BELOW, 'stage - 1, "p"'),
             "size": ("return here", "return abs(here)"),
@@ -445,6 +449,7 @@ EXERCISES = [
                           "abs(E[key])", "abs(E.get(key, AWAKE))"),
             "own_say": (REMEMBERS, "", "    own =", f"{REMEMBERS}    own ="),
             "no_own_rate": ("rate * own", "rate"),
+            "no_rate": ("rate * own", "own"),
             "away": ("V[key] += rate", "V[key] -= rate"),
             "no_bars": ("abs(E[key])", "E[key]"),
             "E_is_0": ("if A.get", "if E.get"),
@@ -460,14 +465,13 @@ EXERCISES = [
         },
         slips={
             "replaced": ("] += rate", "] = rate"),
-            "minus": ("] += rate", "] -= rate"),
+            "away minus": ("] += rate", "] -= rate"),
             "rate of the one below": ("    own =", f"    below = {BELOW}\n    own =",
                                       "abs(E[key]) / A[key] if A.get(key,",
                                       "abs(E[below]) / A[below] if A.get(below,"),
             "last error": ("E.get(key, AWAKE) + error, A.get(key, AWAKE) + abs(error)",
                            "error, abs(error)"),
             "no error": (" * error\n", "\n"),
-            "no rate": ("rate * own", "own"),
             "squares": ("abs(error)", "error**2"),
             "upside down": ("abs(E[key]) / A[key] if A.get", "A[key] / abs(E[key]) if E.get"),
             "halved": ("own * error", "own * error / 2"),
@@ -483,6 +487,9 @@ EXERCISES = [
             "changes": ("] > ", "] != "),
             "one_up": ("] > stages[n - 1]", "] == stages[n - 1] + 1"),
             "records": ("> stages[n - 1]", "> max(stages[:n])"),
+            "records once": ("> stages[n - 1]", "> stages[n - 1] and stages[n] not in stages[:n]"),
+            "records falls_too": ("> stages[n - 1]", "not in stages[:n]"),
+            "around": ("range(1, ", "range("),
             "before": ("[n for", "[n - 1 for"),
             "stages": ("[n for", "[stages[n] for"),
             "start": ("return ", "return [0] + "),
@@ -496,7 +503,6 @@ EXERCISES = [
             "above 0": ("> stages[n - 1]", "> 0"),
             "above the start": ("stages[n - 1]", "stages[0]"),
             "only the first": ("> stages[n - 1]]", "> stages[n - 1]][:1]"),
-            "each once": ("> stages[n - 1]", "> stages[n - 1] and stages[n] not in stages[:n]"),
             "by two": ("] > stages[n - 1]", "] > stages[n - 1] + 1"),
             "all others": ("] > stages[n - 1]", "] <= stages[n - 1]"),
             "highest": ("> stages[n - 1]", "> stages[n - 1] and stages[n] == max(stages)"),
@@ -519,18 +525,18 @@ EXERCISES = [
             **others("newest", "newest_few", next_start, "-NEWEST:", "-{}:"),
         },
         slips={
-            "global luck": ("rng.choice", "luck.choice"),
-            "in turn": ("    if", "    turns.append(0)\n    if", f"rng.choice({CHOICE})",
+            "own_luck global": ("rng.choice", "luck.choice"),
+            "own_luck in turn": ("    if", "    turns.append(0)\n    if", f"rng.choice({CHOICE})",
                         f"{CHOICE}[len(turns) % len({CHOICE})]", "rng):", "rng, turns=[]):"),
-            "own luck": ("rng.choice", "luck.Random().choice"),
+            "own_luck": ("rng.choice", "luck.Random().choice"),
             "always the same luck": ("rng.choice", "luck.Random(3).choice"),
-            "took away": (f"rng.choice({CHOICE})", "kept[stage + 1].pop()"),
+            "took_away": (f"rng.choice({CHOICE})", "kept[stage + 1].pop()"),
             "not the last": (CHOICE, f"({CHOICE}[:-1] or kept[stage + 1])"),
             "not the first": (CHOICE, f"({CHOICE}[1:] or kept[stage + 1])"),
-            "rather the first": (f"rng.choice({CHOICE})", f"min(rng.choices({CHOICE}, k=2), key="
+            "unfair": (f"rng.choice({CHOICE})", f"min(rng.choices({CHOICE}, k=2), key="
                                  "kept[stage + 1].index)"),
-            "no pair": ("return 0, None", "return None"),
-            "two on": ("return stage + 1", "return stage + 2"),
+            "no_pair": ("return 0, None", "return None"),
+            "after next": ("return stage + 1", "return stage + 2"),
             "old stage": ("return stage + 1", "return stage"),
             "never begins": ("stage + 1 ==", "stage + 2 >="),
             "from 0": ("return 0, None", "return 0, 0"),

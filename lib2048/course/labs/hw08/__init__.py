@@ -470,11 +470,12 @@ EXERCISES = [
         # An action that changes nothing may have the same points: on dead ends alone, these are it.
         mistakes=OF_DEAD | {"dead_value": OF_BEST["dead_value"]} | OF_BEST,
         slips={
-            "raises": (", default=DEAD", ""),
-            "none": ("default=DEAD", "default=None"),
+            "raised no_default": (", default=DEAD", ""),
+            "returned_none": ("default=DEAD", "default=None"),
             "merges": ("reward + ", "(reward > 0) + "),
             "tile": ("reward + ", "reward / 2 + "),
-            "pair": (f"({PAYS} for _", f"(({PAYS}, _) for _", "default=DEAD", "default=(DEAD, 0)"),
+            "wrong_type pair": (f"({PAYS} for _", f"(({PAYS}, _) for _",
+                                "default=DEAD", "default=(DEAD, 0)"),
         },
     ),
     Exercise(
@@ -484,8 +485,8 @@ EXERCISES = [
         },
         slips={
             "eights": ("(2, FOUR", "(3, FOUR"),
-            "twos_twice": ("(2, FOUR", "(1, FOUR"),
-            "left_out and_counted": ("in enumerate(", "in list(enumerate(", "if exponent == 0]",
+            "only_twos twice": ("(2, FOUR", "(1, FOUR"),
+            "raised left_out": ("in enumerate(", "in list(enumerate(", "if exponent == 0]",
                                      "if exponent == 0][1:]", "(afterstate))", "(afterstate)))"),
             "squared": (NUMBER, " / len(empty) ** 2"),
             "last": ("total += ", "total = "),
@@ -524,7 +525,7 @@ EXERCISES = [
         ),
         slips={
             "two_less": ("plies == 0", "plies <= 0", "plies - 1", "plies - 2"),
-            "always_1": ("plies - 1", "0"),
+            "one_ply always": ("plies - 1", "0"),
             "known": ("    if plies == 0:", "    known = ahead.__dict__.setdefault('known', {})\n"
                       "    if (key := int(afterstate)) not in known:\n        known[key] = "
                       "value(afterstate)\n    if plies == 0:\n        return known[key]\n"
@@ -554,13 +555,14 @@ EXERCISES = [
         },
         slips={
             "dead_end": ("default=None", "default=0"),
-            "minus_1": ("default=None", "default=-1"),
+            "dead_end minus_1": ("default=None", "default=-1"),
             "raises": (", default=None", ""),
-            "worth": (LARGEST, "return max(worth.values(), default=None)"),
-            "none": (LARGEST, f"{FROM_0}, None)"),
+            "no_action worth": (LARGEST, "return max(worth.values(), default=None)"),
+            "no_action none": (LARGEST, f"{FROM_0}, None)"),
             "no_action": (LARGEST, f"{FROM_0}, -1 if worth else None)"),
-            "ties": (LARGEST, "most = [a for a in worth if worth[a] == max(worth.values())]\n    "
-                     "return most[0] if len(most) == 1 else None"),
+            "no_action ties": (LARGEST, "most = max(worth.values(), default=0)\n    found = "
+                               "[a for a in worth if worth[a] == most]\n    "
+                               "return found[0] if len(found) == 1 else None"),
         },
         outcome=lambda choose, *case: choose(*case), verdict=first_choice,
         tell=lambda case, action: action,
@@ -594,7 +596,9 @@ EXERCISES = [
             expected=("half", "not_divided", "alive", "luckiest", "first_cell share", "left_out"),
         ),
         slips={
-            "no_max": ("best(state, lambda after: expected(after, value))", "value(state)"),
+            "one_ply no_max": ("best(state, lambda after: expected(after, value))", "value(state)"),
+            "both inline": ("best(state, lambda after: expected(after, value))", "max([-3.4e38, "
+                            "*(r + value(after) for _, after, r in afterstates(state))])"),
             "once_more": ("(after, value)", "(after, lambda state: best(state, value))"),
         },
     ),
