@@ -47,6 +47,7 @@ from lib2048.train.run import Run
 from lib2048.train.watching import Stopped
 
 UNREAD = 141  # exit status
+GREETING = f"lib2048 {__version__}: play 2048, learn it, measure it. These are its commands:"
 
 
 class _Parser(argparse.ArgumentParser):
@@ -103,7 +104,7 @@ def _parser(rule=None):
     """Return the parser; rule: one in a file, whose rate is an option, too."""
     top = _Parser(prog="lib2048", description="Play and learn 2048: n-tuple, neural networks.")
     top.add_argument("--version", action="version", version=f"lib2048 {__version__}")
-    commands = top.add_subparsers(dest="command", required=True, parser_class=_Parser)
+    commands = top.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)
     _add_play(commands)
     _add_train(commands, rule)
     sweep.add(commands)
@@ -144,8 +145,9 @@ def _parser(rule=None):
 
 
 def _add_play(commands):
-    play = commands.add_parser("play", help="let a player play many games")
-    play.add_argument("player", help=f"{', '.join(NAMED)}, or a file of weights")
+    play = commands.add_parser("play", help="play in the terminal, or let a player play many games")
+    who = f"{', '.join(NAMED)}, or a file of weights; without, you play, with a hint where you like"
+    play.add_argument("player", nargs="?", help=who)
     play.add_argument("--game", metavar="GAME", help=f"{GAMES}; a network says it by itself")
     play.add_argument("--games", type=int, default=1000)
     play.add_argument("--seed", type=int, default=TEST_SEED)
@@ -188,7 +190,34 @@ def _add_setting(parser, said, flag, rule):
         parser.add_argument(said, **how)
 
 
+def _greeting(options):
+    """Return what there is to say to a command without words."""
+    listed = _named(_parser(), "command")._choices_actions
+    lines = (f"  {command.dest:12}{command.help}" for command in listed)
+    text = f"{GREETING}\n\n" + "\n".join(lines) + "\n\nlib2048 COMMAND --help says more of each."
+    return {"commands": [command.dest for command in listed]}, text
+
+
+def _play_here(options):
+    """Return the game that is played in this terminal."""
+    if not (sys.stdin and sys.stdin.isatty() and sys.stdout and sys.stdout.isatty()):
+        raise ValueError("who shall play? Say a player; you yourself can play in a terminal")
+    from lib2048.show import terminal_game
+
+    game = parse_game(WHOLE if options.game is None else options.game)
+    seed = options.seed
+
+    def played():
+        ended = terminal_game.play(seed, terminal_game.helper(game), game)
+        score, actions = ended.game.here.score, len(ended.game.turns) - 1
+        return {"score": score, "actions": actions}, f"{score:,} points in {actions:,} actions"
+
+    return played
+
+
 def _play(options):
+    if options.player is None:
+        return _play_here(options)
     check_games(options.games, options.threads)
     who = _player(options)
     who.name = options.player
@@ -364,9 +393,9 @@ def _readable(x):
 # What carries out a command: a function from `_Options` to (what --json prints, the text).  Where
 # some options are not always of use, it looks at those that are, and returns a function for these.
 COMMANDS = {
-    "play": _play, "train": _train, "sweep": sweep.run, "solve": _solve, "convert": _convert,
-    "fold": _fold, "tournament": _tournament, "info": _info, "bench": _bench, "figure": _figure,
-    "labs": labs.run, "lessons": reader.lessons, "progress": reader.progress,
+    None: _greeting, "play": _play, "train": _train, "sweep": sweep.run, "solve": _solve,
+    "convert": _convert, "fold": _fold, "tournament": _tournament, "info": _info, "bench": _bench,
+    "figure": _figure, "labs": labs.run, "lessons": reader.lessons, "progress": reader.progress,
 }  # fmt: skip
 
 
@@ -385,7 +414,7 @@ def _main(arguments):
     try:
         options, parser = _said(sys.argv[1:] if arguments is None else list(arguments))
         with told():
-            as_json, done = options.json, COMMANDS[options.command](options)
+            as_json, done = getattr(options, "json", False), COMMANDS[options.command](options)
             _check_seen(options, parser)
             data, text, *status = done() if callable(done) else done
         text = json.dumps(_finite(data)) if as_json else text

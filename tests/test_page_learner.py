@@ -39,7 +39,9 @@ def test_it_trains_as_the_library_does(tmp_path, network, rule, rate, lam):
     run = Run(settings)
     history = run.go(actions=ACTIONS, progress=False)
     told = json.loads(done.stdout)
-    assert told["scores"] == history.scores[-1000:].tolist() and told["games"] == len(history.scores)
+    assert told["scores"] == history.scores[-1000:].tolist() and told["games"] == len(
+        history.scores
+    )
     tables = [run.network.table(number) for number in range(len(tuples))]
     weights = np.fromfile(file, np.float32)
     np.testing.assert_array_equal(weights, np.concatenate(tables))

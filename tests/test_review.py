@@ -42,9 +42,21 @@ def test_the_worst_turns_are_those_that_lose_most_by_the_truth():
     [
         ([], "heuristic", "nothing to review"),
         ([Step(np.uint64(0x11), None, 0, np.uint64(0x11), None)], "heuristic", "nothing to review"),
-        ([Step(np.uint64(0x11), 0, 0, np.uint64(0x11), None)], "heuristic", "turn 0: 0 is not legal"),
-        ([Step(np.uint64(0x11), 7, 0, np.uint64(0x11), None)], "heuristic", "turn 0: 7 is not legal"),
-        ([Step(np.uint64(0x11), 1, 4, np.uint64(0x11), None)], "greedy", "greedy values no actions"),
+        (
+            [Step(np.uint64(0x11), 0, 0, np.uint64(0x11), None)],
+            "heuristic",
+            "turn 0: 0 is not legal",
+        ),
+        (
+            [Step(np.uint64(0x11), 7, 0, np.uint64(0x11), None)],
+            "heuristic",
+            "turn 0: 7 is not legal",
+        ),
+        (
+            [Step(np.uint64(0x11), 1, 4, np.uint64(0x11), None)],
+            "greedy",
+            "greedy values no actions",
+        ),
         ([Step(np.uint64(0x11), 1, 4, np.uint64(0x11), None)], "nobody", "unknown player"),
     ],
 )

@@ -58,7 +58,7 @@ class Review:
         return [int(turn) for turn in order if lost[turn] > 0]
 
     def said(self, turn):
-        """Return what an action cost, in words: "Up at turn 12 lost 340 points: Left was better"."""
+        """Return what an action cost: "Up at turn 12 lost 340 points: Left was better"."""
         taken, best = (spec.ACTIONS[by[turn]] for by in (self.taken, self.best))
         lost = f"{self.lost[turn]:,.0f}".replace(",", "\N{NO-BREAK SPACE}")
         if taken == best:

@@ -1,0 +1,175 @@
+"""A game in the terminal: by arrow keys, with a player's hint beside the board, or it plays."""
+
+from lib2048.game import board as rules
+from lib2048.game.game import parse_game
+from lib2048.game.spec import ACTIONS
+from lib2048.show.draw import tile_colour
+from lib2048.show.widgets.game import Game
+from lib2048.show.words import thousands
+
+KEYS = "arrows or W A S D slide · U undo · N new game · H hint · P it plays · Q quits"
+LETTERS = {"w": 0, "d": 1, "s": 2, "a": 3}
+PAUSE = 0.15  # seconds between two actions of a player
+CELL = 7  # letters
+
+
+class TerminalGame:
+    """What a game shows and what its keys do; nothing of the terminal itself.
+
+    Args:
+        seed: of the games, any integer.
+        mind: who gives hints, a `mind.Mind` or anything with its `advise`, or None.
+        game: a `Game` or its name.
+    """
+
+    def __init__(self, seed, mind, game=rules.WHOLE):
+        self.mind, self._rules = mind, parse_game(game)
+        self.game, self.plays, self.done, self.said = self._new(seed, 0), False, False, KEYS
+        self.advice = None
+
+    def _new(self, seed, number):
+        return Game(seed, number, game=self._rules)
+
+    @property
+    def over(self):
+        """Whether no action is legal."""
+        return rules.is_over(self.game.here.board, self._rules)
+
+    def pressed(self, key):
+        """Do what a key asks for: a letter, or the number of an action."""
+        letter = key.lower() if isinstance(key, str) else ""
+        action = key if isinstance(key, int) else LETTERS.get(letter)
+        if action is not None:
+            self.plays = False
+            self.act(action)
+        elif letter == "u":
+            self.plays, self.advice, self.said = (
+                False,
+                None,
+                "Taken back: the same tile comes again.",
+            )
+            self.game.undo()
+        elif letter == "n":
+            self.game, self.advice = self._new(self.game.seed, self.game.number + 1), None
+            self.said = f"Game {self.game.number} of seed {self.game.seed} begins."
+        elif letter == "h" and self.mind and not self.over:
+            self.advice = self.mind.advise(self.game.here.board, self.game.here.word)
+            self.said = f"{self.advice['name']} would choose {ACTIONS[self.advice['action']]}."
+        elif letter == "p" and self.mind:
+            self.plays = not self.plays
+            self.said = f"{self.mind.name} plays; any key of the game takes over."
+        elif letter == "q":
+            self.done = True
+
+    def act(self, action):
+        """Take an action, and say what came of it."""
+        self.advice, reward = None, self.game.act(action)
+        self.said = f"{ACTIONS[action]} changes nothing." if reward is None else (
+            f"{ACTIONS[action]}: {thousands(reward)} points."
+        )  # fmt: skip
+        if self.over:
+            self.plays, self.said = False, "The game is over: no action is legal. N begins another."
+
+    def step(self):
+        """Let the player take an action."""
+        self.game.helped = True
+        self.act(self.mind.advise(self.game.here.board, self.game.here.word)["action"])
+
+    def lines(self):
+        """Return what is shown, a list of lines, each of [(text, tile or None for no colour), …]."""
+        here, found = self.game.here, []
+        score = f"{self._rules.name}   score {thousands(here.score)}   "
+        found.append([(score + f"actions {thousands(len(self.game.turns) - 1)}", None)])
+        for row in rules.to_tiles(here.board, self._rules):
+            blank = [(" " * CELL, tile) for tile in row]
+            found += [
+                blank,
+                [((str(tile) if tile else "·").center(CELL), tile) for tile in row],
+                blank,
+            ]
+        found += [[("", None)], [(self.said, None)], *self._worths()]
+        return [*found, [("", None)], [(KEYS, None)]] if self.said != KEYS else found
+
+    def _worths(self):
+        """Return a line for each legal action: how much less than the best it is worth."""
+        worths = (self.advice or {}).get("values") or []
+        best = max((worth for worth in worths if worth is not None), default=0)
+        for action, worth in enumerate(worths):
+            if worth is not None:
+                less = "best" if worth == best else f"−{thousands(best - worth)}"
+                yield [(f"  {ACTIONS[action]:6}{less}", None)]
+
+
+def helper(game=rules.WHOLE):
+    """Return who gives hints in a game, a `Mind`; None where the widgets' packages are missing."""
+    try:
+        from lib2048.show.widgets.mind import SHIPPED, minds
+    except ImportError:
+        return None
+    return minds(SHIPPED, game)[0]
+
+
+def play(seed, mind, game=rules.WHOLE):
+    """Play in this terminal until Q is pressed; return the `TerminalGame`.
+
+    Raises:
+        ValueError: where this is no terminal, or Python has no curses.
+    """
+    try:
+        import curses
+    except ImportError:
+        raise ValueError("playing in a terminal needs curses, which Windows lacks: PlayWidget plays "
+                         "in a notebook") from None  # fmt: skip
+    shown = TerminalGame(seed, mind, game)
+    curses.wrapper(lambda screen: _loop(curses, screen, shown))
+    return shown
+
+
+def _loop(curses, screen, shown):
+    arrows = {curses.KEY_UP: 0, curses.KEY_RIGHT: 1, curses.KEY_DOWN: 2, curses.KEY_LEFT: 3}
+    curses.curs_set(0)
+    pairs = _pairs(curses)
+    while not shown.done:
+        screen.erase()
+        for number, line in enumerate(shown.lines()):
+            at = 0
+            for text, tile in line:
+                try:
+                    screen.addstr(number, at, text, pairs(tile))
+                except curses.error:  # the window is too small for it
+                    break
+                at += len(text)
+        screen.refresh()
+        screen.timeout(round(1000 * PAUSE) if shown.plays else -1)
+        key = screen.getch()
+        if key == -1 and shown.plays:
+            shown.step()
+        elif key in arrows:
+            shown.pressed(arrows[key])
+        elif 0 < key < 256:
+            shown.pressed(chr(key))
+
+
+def _pairs(curses):
+    """Return a function from a tile to its colours, the nearest that the terminal has."""
+    if not curses.has_colors() or curses.COLORS < 256:
+        return lambda tile: curses.A_REVERSE if tile else curses.A_NORMAL
+    curses.use_default_colors()
+    numbers = {}
+
+    def pair(tile):
+        if tile is None:
+            return curses.A_NORMAL
+        if tile not in numbers:
+            numbers[tile] = len(numbers) + 1
+            back, ink = (_nearest(colour) for colour in tile_colour(tile))
+            curses.init_pair(numbers[tile], ink, back)
+        return curses.color_pair(numbers[tile]) | curses.A_BOLD
+
+    return pair
+
+
+def _nearest(colour):
+    """Return the number, of the 6×6×6 colours of a terminal, that is nearest to '#rrggbb'."""
+    red, green, blue = (round(int(colour[at : at + 2], 16) / 51) for at in (1, 3, 5))
+    return 16 + 36 * red + 6 * green + blue

@@ -1,0 +1,89 @@
+"""The game in the terminal: what it shows, and what its keys do."""
+
+import os
+import sys
+
+import pytest
+
+from lib2048.cli import main
+from lib2048.game import board as rules
+from lib2048.show.terminal_game import KEYS, TerminalGame
+
+
+class Helper:
+    """Somebody who always says the first legal action."""
+
+    name = "helper"
+
+    def advise(self, board, word=0):
+        legal = [action for action, _, _ in rules.afterstates(board)]
+        values = [None] * 4
+        for action in legal:
+            values[action] = 100.0 - 10 * action
+        return {"name": self.name, "action": legal[0], "values": values}
+
+
+def text(game):
+    return "\n".join("".join(part for part, _ in line) for line in game.lines())
+
+
+def test_keys_play_take_back_and_ask():
+    game = TerminalGame(1, Helper())
+    assert KEYS in text(game) and "score 0" in text(game)
+    first = game.game.here
+    legal = [action for action, _, _ in rules.afterstates(first.board)]
+    game.pressed(legal[0])
+    assert len(game.game.turns) == 2 and "points" in game.said
+    game.pressed("u")
+    assert game.game.here == first
+    game.pressed("H")
+    assert "helper would choose" in game.said and "best" in text(game) and "−10" in text(game)
+    game.pressed("p")
+    game.step()
+    assert game.plays and game.game.helped
+    game.pressed("wasd"[legal[0]] if legal[0] == 0 else "w")
+    assert not game.plays
+    game.pressed("n")
+    assert game.game.number == 1 and not game.game.helped
+    game.pressed("q")
+    assert game.done
+
+
+def test_a_game_goes_to_its_end():
+    game = TerminalGame(3, Helper(), "2048@2x2")
+    for _ in range(500):
+        for action in range(4):
+            game.pressed(action)
+    assert game.over and "over" in game.said and not game.plays
+
+
+def test_without_a_terminal_a_player_is_asked_for(capsys):
+    assert main(["play"]) == 2
+    assert capsys.readouterr().err.startswith("lib2048: who shall play? Say a player")
+
+
+def test_without_a_command_it_greets(capsys):
+    assert main([]) == 0
+    said = capsys.readouterr().out
+    assert "These are its commands" in said and "\n  train " in said
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pseudo-terminals")
+def test_it_is_played_in_a_real_terminal(tmp_path):
+    import pty
+
+    child, end = pty.fork()
+    if not child:
+        os.environ.update(TERM="xterm-256color", COLUMNS="100", LINES="40")
+        os.execv(sys.executable, [sys.executable, "-m", "lib2048.cli", "play", "--seed", "5"])
+    seen = b""
+    while b"Q quits" not in seen:
+        seen += os.read(end, 4096)
+    for key in (b"h", b"a", b"d", b"q"):
+        os.write(end, key)
+    with pytest.raises(OSError):  # the other end is gone
+        while more := os.read(end, 4096):
+            seen += more
+        raise OSError
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert b"points in" in seen and b"score" in seen
