@@ -37,27 +37,19 @@ def test_the_worst_turns_are_those_that_lose_most_by_the_truth():
     assert "optimal" in repr(found)
 
 
+def step(action):
+    return Step(np.uint64(0x11), action, 4, np.uint64(0x2), None)
+
+
 @pytest.mark.parametrize(
     "steps, who, words",
     [
         ([], "heuristic", "nothing to review"),
-        ([Step(np.uint64(0x11), None, 0, np.uint64(0x11), None)], "heuristic", "nothing to review"),
-        (
-            [Step(np.uint64(0x11), 0, 0, np.uint64(0x11), None)],
-            "heuristic",
-            "turn 0: 0 is not legal",
-        ),
-        (
-            [Step(np.uint64(0x11), 7, 0, np.uint64(0x11), None)],
-            "heuristic",
-            "turn 0: 7 is not legal",
-        ),
-        (
-            [Step(np.uint64(0x11), 1, 4, np.uint64(0x11), None)],
-            "greedy",
-            "greedy values no actions",
-        ),
-        ([Step(np.uint64(0x11), 1, 4, np.uint64(0x11), None)], "nobody", "unknown player"),
+        ([step(None)], "heuristic", "nothing to review"),
+        ([step(0)], "heuristic", "turn 0: 0 is not legal"),
+        ([step(7)], "heuristic", "turn 0: 7 is not legal"),
+        ([step(1)], "greedy", "greedy values no actions"),
+        ([step(1)], "nobody", "unknown player"),
     ],
 )
 def test_what_cannot_be_reviewed_is_said(steps, who, words):

@@ -43,11 +43,8 @@ class TerminalGame:
             self.plays = False
             self.act(action)
         elif letter == "u":
-            self.plays, self.advice, self.said = (
-                False,
-                None,
-                "Taken back: the same tile comes again.",
-            )
+            self.plays, self.advice = False, None
+            self.said = "Taken back: the same tile comes again."
             self.game.undo()
         elif letter == "n":
             self.game, self.advice = self._new(self.game.seed, self.game.number + 1), None
@@ -76,17 +73,14 @@ class TerminalGame:
         self.act(self.mind.advise(self.game.here.board, self.game.here.word)["action"])
 
     def lines(self):
-        """Return what is shown, a list of lines, each of [(text, tile or None for no colour), …]."""
+        """Return the lines that are shown, each [(text, tile or None for no colour), …]."""
         here, found = self.game.here, []
         score = f"{self._rules.name}   score {thousands(here.score)}   "
         found.append([(score + f"actions {thousands(len(self.game.turns) - 1)}", None)])
         for row in rules.to_tiles(here.board, self._rules):
             blank = [(" " * CELL, tile) for tile in row]
-            found += [
-                blank,
-                [((str(tile) if tile else "·").center(CELL), tile) for tile in row],
-                blank,
-            ]
+            numbers = [((str(tile) if tile else "·").center(CELL), tile) for tile in row]
+            found += [blank, numbers, blank]
         found += [[("", None)], [(self.said, None)], *self._worths()]
         return [*found, [("", None)], [(KEYS, None)]] if self.said != KEYS else found
 
@@ -118,8 +112,8 @@ def play(seed, mind, game=rules.WHOLE):
     try:
         import curses
     except ImportError:
-        raise ValueError("playing in a terminal needs curses, which Windows lacks: PlayWidget plays "
-                         "in a notebook") from None  # fmt: skip
+        said = "playing in a terminal needs curses, which Windows lacks: PlayWidget is the board"
+        raise ValueError(said) from None
     shown = TerminalGame(seed, mind, game)
     curses.wrapper(lambda screen: _loop(curses, screen, shown))
     return shown
