@@ -354,17 +354,29 @@ class Crew:
             games.rule = games.rule._replace(rate=shared_rate(self.network, self.rule, rate))
 
 
-def choose_action(network, functions, rule, board, word=0):
-    """Choose on one board as the loop does.
+def choose_actions(network, functions, rule, boards, words, luck=None):
+    """Choose on many boards as the loop does.
 
-    Returns (action or None, float32[4] of what the actions are worth without their rewards; for
-    Q, with).  Illegal actions hold a meaningless number.
+    luck: of a game that begins with the first of them; those that follow are then written.
+
+    Returns (how many had a legal action, int64[n] actions, 4 where none is legal, float32[n, 4] of
+    what the actions are worth without their rewards; for Q, with).  Illegal ones hold a meaningless
+    number.
     """
+    count = len(boards) - (luck is not None)
+    actions, worths = np.zeros(count, np.int64), np.zeros((count, 4), np.float32)
     work, lanes = new_work(1, network.lookups_per_board, rule), records(1, LANE)
-    lanes["board"], lanes["word"] = np.uint64(board), np.uint64(word)
-    lanes["stage"] = network.stages.phase(board)
-    action = rule.game.bind(choose_kernel)()(tuple(functions), network.weights, rule, lanes, work)
-    return (None if action == 4 else int(action)), work.values[:4] + rule.optimistic
+    told = boards, words, worths, actions, np.uint64(luck or 0), luck is not None
+    choose = rule.game.bind(choose_kernel)()
+    alive = choose(tuple(functions), network.weights, rule, lanes, work, *told)
+    return alive, actions, worths + rule.optimistic
+
+
+def choose_action(network, functions, rule, board, word=0):
+    """Choose on one board; return (action or None, float32[4] worths); see `choose_actions`."""
+    state = np.array([board], np.uint64), np.array([word], np.uint64)
+    alive, actions, worths = choose_actions(network, functions, rule, *state)
+    return int(actions[0]) if alive else None, worths[0]
 
 
 def next_chunk(chunk: int, played: int, seconds: float) -> int:

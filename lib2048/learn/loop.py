@@ -224,10 +224,45 @@ def play_kernel(functions, weights, memory, rule, lanes, counters, starts, work,
     return False
 
 
-@compiled(types.uint64(FUNCTIONS, types.float32[::1], numba_type(Method), LANES, numba_type(Work)))
-def choose_kernel(functions, weights, rule, lanes, work):
-    """Choose on the board of the first lane; return the action, 4 when none is legal."""
+@compiled(
+    types.int64(
+        FUNCTIONS,
+        types.float32[::1],
+        numba_type(Method),
+        LANES,
+        numba_type(Work),
+        types.uint64[::1],
+        types.uint64[::1],
+        types.float32[:, ::1],
+        types.int64[::1],
+        types.uint64,
+        types.boolean,
+    )
+)
+def choose_kernel(
+    functions, weights, rule, lanes, work, boards, words, worths, actions, luck, plays
+):
+    """Choose on one board after the other, by the first lane; return how many had a legal action.
+
+    worths: what the four actions are worth without their rewards; actions: 4 where none is legal.
+    plays: whether each board is what luck makes of the one before: boards and words are written,
+    one more than there are actions, and the first without an action is the last.
+    """
     lookups, look, values, value, update = functions
-    functions = Functions(lookups, look, values, value, update)
-    expand(functions, weights, rule, lanes[0], ZERO, work)
-    return choose(functions, weights, rule, lanes[0], ZERO, work)[0]
+    functions, lane, alive = Functions(lookups, look, values, value, update), lanes[0], 0
+    for i in range(len(actions)):
+        lane.board, lane.word = boards[i], words[i]
+        if rule.stages.lowest:
+            lane.stage = stage_kernel(lane.board, ZERO, rule.stages.marks, rule.stages.lowest)
+        expand(functions, weights, rule, lane, ZERO, work)
+        action = choose(functions, weights, rule, lane, ZERO, work)[0]
+        actions[i], worths[i] = np.int64(action), work.values[:4]
+        alive += action != OVER
+        if plays:
+            if action == OVER:
+                break
+            after, _ = rules.slide_one(boards[i], action, rule.game)
+            boards[i + 1], words[i + 1], _, luck = next_state(
+                boards[i], words[i], action, after, luck, rule.game
+            )
+    return alive

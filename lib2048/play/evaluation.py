@@ -190,13 +190,15 @@ class Step(NamedTuple):
 
 
 def record_game(who, seed=1, number=0, game=None):
-    """Play one game slowly and keep every turn: a list of `Step`, the last with action None.
+    """Play one game and keep every turn: a list of `Step`, the last with action None.
 
     Args:
         game: what it shall play, see `players.player`.
     """
     who = player(who, game)
     game = game_of(who)
+    if hasattr(who, "recorded"):
+        return _steps(who, *who.recorded(seed, number))
     board, word, random = begin(stream(seed, number), game)
     steps = []
     while True:
@@ -208,6 +210,16 @@ def record_game(who, seed=1, number=0, game=None):
         steps.append(Step(board, action, reward, after, value, word))
         board, word, _, random = next_state(board, word, action, random, game)
     return [*steps, Step(board, None, 0, board, None if values is None else 0.0, word)]
+
+
+def _steps(who, boards, words, actions):
+    """Return the steps of a game that a network played, see `NetworkPlayer.recorded`."""
+    steps, worths = [], who.decide_all(boards, words)[1]
+    for board, word, action, worth in zip(boards, words, actions.tolist(), worths):  # not the last
+        after, reward = slide(board, action, who.game)
+        value = float(worth[action]) - (reward if who.network.form == "q" else 0)
+        steps.append(Step(board, action, reward, after, value, word))
+    return [*steps, Step(boards[-1], None, 0, boards[-1], 0.0, words[-1])]
 
 
 def _ask(who, *state):

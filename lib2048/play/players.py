@@ -15,13 +15,20 @@ from numba import types
 
 from lib2048.game import rules_2048 as rules
 from lib2048.game.bits import WHOLE, largest_exponent
-from lib2048.game.board import afterstates
+from lib2048.game.board import afterstates, begin
 from lib2048.game.game import SEAM, Game, agreed, parse_game
 from lib2048.game.rng import below, draw, seed_bits, stream, stream_kernel
 from lib2048.game.turn import next_state
-from lib2048.learn.games import Games, choose_action, functions_of, next_chunk, rule_of
+from lib2048.learn.games import (
+    Games,
+    choose_action,
+    choose_actions,
+    functions_of,
+    next_chunk,
+    rule_of,
+)
 from lib2048.learn.lockstep import Lockstep, in_order, play_in_step
-from lib2048.learn.records import RESULT_COLUMNS
+from lib2048.learn.records import LONGEST_GAME, RESULT_COLUMNS
 from lib2048.machine.kernels import bound, compiled, kernel, numba_type
 from lib2048.machine.terminal import in_short
 from lib2048.machine.threads import Crowd
@@ -229,6 +236,26 @@ class NetworkPlayer:
         pays = self.network.form != "q"
         legal = afterstates(board, self.game)
         return action, {a: float(values[a]) + reward * pays for a, _, reward in legal}
+
+    def decide_all(self, boards, words):
+        """Return (actions, 4 where none is legal, values without rewards) of many boards.
+
+        Args:
+            boards, words: uint64[n].
+
+        Returns:
+            int64[n] and float32[n, 4], whose entries of illegal actions mean nothing; for Q the
+            values hold the rewards.
+        """
+        return choose_actions(self.network, self.functions, self.rule, boards, words)[1:]
+
+    def recorded(self, seed, number):
+        """Play a game at full speed and return its (boards, words, actions), n + 1, n + 1 and n."""
+        boards, words = np.zeros((2, LONGEST_GAME + 1), np.uint64)
+        boards[0], words[0], luck = begin(stream(seed, number), self.game)
+        own = self.network, self.functions, self.rule
+        turns, actions, _ = choose_actions(*own, boards, words, luck)
+        return boards[: turns + 1], words[: turns + 1], actions[:turns]
 
     def choose(self, board, word=0):
         """Return the action (0..3) on a board, or None when none is legal."""

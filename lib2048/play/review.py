@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 from itertools import accumulate
-from operator import attrgetter
 
 import numpy as np
 
 from lib2048.game import spec
+from lib2048.game.batch import options
 from lib2048.play.players import game_of, player
 
 
@@ -89,24 +89,33 @@ def review(steps, who):
     turns = [step for step in steps if step.action is not None]
     if not turns:
         raise ValueError("there is nothing to review: no action was taken")
-    asked, by = _opinion(who)
-    worths = np.full((len(turns), 4), np.nan)
+    by, worths = _opinion(who, turns)
     for number, (row, step) in enumerate(zip(worths, turns, strict=True)):
-        for action, worth in asked(step).items():
-            row[action] = worth
         if step.action not in range(4) or np.isnan(row[step.action]):
             raise ValueError(f"turn {number}: {step.action!r} is not legal on its board")
     scores = [0, *accumulate(step.reward for step in turns)][:-1]
     return Review(by, steps, worths, np.array(scores, np.float64))
 
 
-def _opinion(who):
-    """Return (a function from a step to {action: worth}, whose opinion it is)."""
+def _opinion(who, turns):
+    """Return (whose opinion it is, what the four actions of each turn are worth, nan for none)."""
     if callable(who):
         by = getattr(getattr(who, "__self__", None), "name", getattr(who, "__name__", "a table"))
-        return lambda step: who(step.board), by
+        return by, _table(who(step.board) for step in turns)
     who = player(who)
     if not hasattr(who, "values"):
         raise ValueError(f"{who.name} values no actions: ask a network, or the heuristic")
-    shown, words = game_of(who).seen, attrgetter("board", "word")
-    return lambda step: who.values(*shown(*words(step))), who.name
+    states = [game_of(who).seen(step.board, step.word) for step in turns]
+    if not hasattr(who, "decide_all"):
+        return who.name, _table(who.values(*state) for state in states)
+    boards = np.array([step.board for step in turns], np.uint64)
+    words = np.array([step.word for step in turns], np.uint64)
+    worths = who.decide_all(boards, words)[1].astype(np.float64)
+    rewards = options(boards, who.game)[1]
+    worths += 0 if who.network.form == "q" else rewards
+    return who.name, np.where(rewards < 0, np.nan, worths)
+
+
+def _table(answers):
+    """Return answers, {action: worth} each, as float64[n, 4]."""
+    return np.array([[answer.get(action, np.nan) for action in range(4)] for answer in answers])
