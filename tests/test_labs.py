@@ -291,7 +291,7 @@ WHERE = [  # what is changed in the right answer, and what is said behind "not t
     ("hw05.learn_online", ("alpha / values.lookups_per_board * lam**k",
                            "(alpha * lam) ** k / values.lookups_per_board"), "`alpha` is not 1"),
     ("hw07.entered", ("range(1, len(stages)) if", "range(len(stages)) if n == 0 < stages[0] "
-                      "or n and"), "where the first number in `stages` is 1 or more"),
+                      "or n and"), "where the first number in `stages` is more than 0"),
     # Only one carried down is wrong there as well, and in many cases more.
     ("hw07.stage", ("2 * (carried + tiles.count(tile)), tile // 2",
                     "2 * sum(each > top for each in tiles), top"), "(smaller|too small)"),

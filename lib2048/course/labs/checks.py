@@ -2,6 +2,7 @@
 
 import builtins
 import hashlib
+import os
 import re
 import threading
 
@@ -18,6 +19,7 @@ from lib2048.machine.child import PRINTED, Child, Ended, load, source_of
 from lib2048.machine.extras import Missing, advice
 
 SECONDS = 10  # for one check; a looping function is ended then
+PATIENCE = "LIB2048_PATIENCE"  # how many times longer, where a grader's machine is busy
 FIRST_SECONDS = 150  # for the library's own compiling before it
 MEMORY_MIB = 4096
 HINTS = 3
@@ -160,7 +162,7 @@ def _asking(printed):
 
     def ask(task, message, optional=False):
         try:
-            reply = _child.ask(task, message, SECONDS, MEMORY_MIB)
+            reply = _child.ask(task, message, _seconds(), MEMORY_MIB)
         except Ended:
             if optional:
                 return None
@@ -183,14 +185,18 @@ def changes():
     return found
 
 
-def ask_judge(task, message, seconds=SECONDS):
+def _seconds():
+    return SECONDS * float(os.environ.get(PATIENCE, 1))
+
+
+def ask_judge(task, message, seconds=None):
     """Let the child that checks do another task; return its answer.
 
     Raises ValueError, in words, when it gives none.
     """
     try:
         with _lock:
-            return _child.ask(task, message, seconds, MEMORY_MIB)["answer"]
+            return _child.ask(task, message, seconds or _seconds(), MEMORY_MIB)["answer"]
     except Ended as ended:
         raise ValueError(say("labs.stopped", reason=ended.reason)) from None
 

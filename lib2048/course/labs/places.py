@@ -15,6 +15,7 @@ from lib2048.course.labs.messages import say
 from lib2048.course.labs.outcomes import RETURNED, equal
 from lib2048.game.board import to_exponents, to_tiles
 
+MOST = 1e30  # 32 bits hold it
 FEW = 3  # cases: from less nobody shall conclude on which ones it fails
 CHANCE = 0.0025  # that wrong cases, drawn blindly, have as much in common: more of it says nothing
 FIT = 0.85  # of the cases with a feature fail, of those without it none
@@ -159,7 +160,9 @@ def _numbers(exercise, cases, pairs):
 
 
 def _is_number(value):
-    return isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
+    """Say whether a value can be reckoned with: a whole number may be too large for that."""
+    plain = isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
+    return plain and not abs(value) > MOST
 
 
 def _is_one(values):

@@ -38,7 +38,7 @@ def check_file(lab, path, seed=None, only=None):
         make_ready(lab)
         message = {"source": text + BEHIND.format(name="")}
         try:
-            checks.ask_judge("lib2048.course.labs.answering:loads", message, checks.SECONDS)
+            checks.ask_judge("lib2048.course.labs.answering:loads", message)
         except ValueError as error:
             raise ValueError(f"{path}: {error}") from None
         texts = ((one, text + BEHIND.format(name=one.function)) for one in exercises)

@@ -12,10 +12,8 @@ from pathlib import Path
 import nbformat
 from nbclient.exceptions import DeadKernelError
 
-from lib2048.course.labs import looks
+from lib2048.course.labs import checks, looks
 from lib2048.course.labs.asked import STUDENT, as_handed, asked_in, is_ours, judged, shown
-from lib2048.course.labs.checks import changes as changes_where_judged
-from lib2048.course.labs.checks import make_ready
 from lib2048.course.labs.messages import say
 from lib2048.course.labs.notebook import (
     AS_HANDED_IN,
@@ -76,7 +74,7 @@ class _Work:
         codes = (cell for cell in notebook.cells if cell.cell_type == "code")
         runs = (cell for cell in codes if AS_HANDED_IN not in cell.metadata.get("tags", []))
         self.own = [cell for cell in runs if not is_locked(cell)]
-        make_ready(self.lab)  # the process that judges starts meanwhile
+        checks.make_ready(self.lab)  # the process that judges starts meanwhile
         ended, handed, changes = await self.run(notebook)
         notes += [] if self.number else [say("grading.no_student")]
         notes += self.begun() + ended + self.judge(notebook, handed) + self.look(handed, changes)
@@ -89,6 +87,7 @@ class _Work:
             name: f"{LINE}hand_over({one.functions}, {said[one.kind == 'require']})"
             for name, one in self.asked.items()
         }
+        os.environ[checks.PATIENCE] = str(self.limits.patience)
         environment = {k: v for k, v in os.environ.items() if k != "LIB2048_LAB_SEED"}
         folder, last = self.desk / "files", f"{LINE}show_changes()"
         ways = begin, asks, self._is_missing, last
@@ -166,7 +165,7 @@ class _Work:
         mine = [(called(cell.source), cell.source) for cell in self.own]
         changed = (changes or {}).get("changed", [])
         changed = [str(one)[:100] for one in changed] if isinstance(changed, list) else []
-        changed += changes_where_judged()
+        changed += checks.changes()
         files = self.desk / "files"
         notes += looks.of_cells(mine)
         notes += looks.of_log(self.log, self.course, files, self.desk.parent)

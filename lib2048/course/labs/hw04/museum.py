@@ -80,6 +80,7 @@ def gallery(table, bugs):
         _band(ax, table[table["bug"] == bug], plot.COLOURS[1])
         ax.set_title(letter, loc="left", fontweight="bold")
         ax.set(xlim=(0, right["games"].max()), ylim=(0, top))
+        ax.locator_params(nbins=4)
         for axis in (ax.xaxis, ax.yaxis):
             axis.set_major_formatter(lambda number, _: plot.short(number))
     look = {"xycoords": "axes fraction", "color": plot.GREY}

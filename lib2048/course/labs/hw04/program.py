@@ -135,19 +135,19 @@ def isomorphic(tuples):
 
 
 def loop_of(select_best_move, update_episode, tuples):
-    """Return play(weights, alpha, seed, first, results, learn) → None, compiled.
+    """Return play(weights, alpha, seed, first, results, work, learn) → None, compiled.
 
     It plays len(results) games by number from `first` on, and learns from each when it is over.
+    work: of `new_work`; the caller keeps it, since nobody counts here who owns it.
     select_best_move, update_episode: compiled; tuples: of the network; they become part of the
     code, so that the compiler can unfold them.  Raises ValueError for an illegal action.
     """
-    shapes, ask_for, places = isomorphic(tuples), memory_hint(tuples), 32 * len(tuples)
+    shapes, ask_for = isomorphic(tuples), memory_hint(tuples)
 
     @numba.njit
-    def play(weights, alpha, seed, first, results, learn):
+    def play(weights, alpha, seed, first, results, work, learn):
         network = Tables(borrowed((weights,))[0], shapes)
-        kept = np.zeros(4, np.uint64), np.zeros(IMAGES, np.uint64), np.zeros(places, np.uint32)
-        flat, work = borrowed((weights.reshape(-1),))[0], borrowed(kept)
+        flat, work = borrowed((weights.reshape(-1),))[0], borrowed(work)
         path = [Step(np.uint64(0), 0, 0.0, np.uint64(0), np.uint64(0))]
         for row in range(len(results)):
             path.clear()
@@ -172,6 +172,11 @@ def loop_of(select_best_move, update_episode, tuples):
                 update_episode(network, path, alpha)
 
     return play
+
+
+def new_work(tuples):
+    """Return what `memory_hint` works with: legal afterstates, their images, their look-ups."""
+    return np.zeros(4, np.uint64), np.zeros(IMAGES, np.uint64), np.zeros(32 * tuples, np.uint32)
 
 
 def memory_hint(tuples):
@@ -301,5 +306,6 @@ def update_episode_of_states(network, path, alpha):
 def play_games(loop, network, alpha, seed, first, count, learn=True):
     """Play games by number with a loop; return int64[count, 5], see records.RESULT_COLUMNS."""
     results = np.zeros((count, 5), np.int64)
-    loop(network.weights, alpha, seed_bits(seed), first, results, learn)
+    work = new_work(len(network.weights))
+    loop(network.weights, alpha, seed_bits(seed), first, results, work, learn)
     return results
