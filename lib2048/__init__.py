@@ -49,6 +49,7 @@ from lib2048.networks.network import Network
 from lib2048.networks.storage import load, save
 from lib2048.play.evaluation import evaluate, record_game
 from lib2048.play.players import NetworkPlayer, SearchPlayer, ValuePlayer, heuristic_player, player
+from lib2048.play.review import review
 from lib2048.play.statistics import at_equal, compare, compare_groups, interval, mean_ci95
 from lib2048.train.race import race
 from lib2048.train.run import Run, last_run, train
@@ -70,9 +71,9 @@ __all__ = [
     "ValuePlayer", "Weights", "afterstates", "at_equal", "board", "board_table", "compare",
     "compare_groups", "convert", "data", "evaluate", "from_tiles", "heuristic_network",
     "heuristic_player", "initial", "interval", "is_over", "last_run", "line_values", "load", "mdp",
-    "mean_ci95", "parse_network", "player", "race", "record_game", "save", "slide", "solve",
-    "spawn", "spec", "spec_threes", "stream", "symmetries", "to_exponents", "to_tiles", "train",
-    "deep", *_LAZY, *_WIDGETS,
+    "mean_ci95", "parse_network", "player", "race", "record_game", "review", "save", "slide",
+    "solve", "spawn", "spec", "spec_threes", "stream", "symmetries", "to_exponents", "to_tiles",
+    "train", "deep", *_LAZY, *_WIDGETS,
 ]  # fmt: skip
 
 

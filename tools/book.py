@@ -75,6 +75,7 @@ RETURNED = {
     "play": [
         "play.players.Player",
         "play.evaluation.Result",
+        "play.review.Review",
         "play.experience.Experience",
         "play.statistics.Comparison",
     ],
@@ -147,13 +148,17 @@ def title(file):
 # ---- the front page --------------------------------------------------------------------------
 
 # Plain scripts, which a page opened as a file runs, too.
-PLAYED = """<link rel="stylesheet" href="_static/play/play.css">
+ALIVE = {
+    "@play@": """<link rel="stylesheet" href="_static/play/play.css">
 <script src="_static/play/network.js"></script>
-<script src="_static/play/play.js"></script>"""
+<script src="_static/play/play.js"></script>""",
+    "@train@": """<link rel="stylesheet" href="_static/play/train.css">
+<script src="_static/play/train.js"></script>""",
+}
 
 
 def front(text, found):
-    """Return the front page with its tables of contents, the staircase and the board."""
+    """Return the front page with its tables of contents and the staircase."""
     lists = {
         "lessons": [f for f in found if f.startswith("notebooks/") and "/0" in f or "/1" in f],
         "appendices": [f for f in found if f.startswith("notebooks/A")],
@@ -162,7 +167,7 @@ def front(text, found):
     for name, files in lists.items():
         lines = [f"{title(file)} <{found[file].rpartition('.')[0]}>" for file in files]
         text = text.replace(f"@{name}@", "\n".join(lines))
-    return text.replace("@staircase@", staircase(found)).replace("@play@", PLAYED)
+    return text.replace("@staircase@", staircase(found))
 
 
 # The staircase: mean scores, from a random player to the best, as recorded.
@@ -347,6 +352,8 @@ def assemble(source):
         text = (ROOT / file).read_text(encoding="utf-8")
         make = lesson if file.endswith(".ipynb") else led
         text = make(text, file, found)
+        for word, scripts in ALIVE.items():
+            text = text.replace(word, scripts)
         kept.add(put(source / page, front(text, found) if page == "index.md" else text))
     data = [page for page in found.values() if page.startswith("data/")]
     made = {**reference(), "data/index.md": RECORDED.replace("@pages@", listed(data))}

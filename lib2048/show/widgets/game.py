@@ -9,6 +9,7 @@ import numpy as np
 from lib2048.game import board as rules
 from lib2048.game.bits import LARGEST_EXPONENT, WHOLE
 from lib2048.game.rng import stream
+from lib2048.play.evaluation import Step
 
 PLAYED = ("2048", "threes")  # the rules that games.js has
 
@@ -84,6 +85,16 @@ class Game:
         """Take actions back: the last one, or all after the first `to`."""
         to = max(len(self._actions) - 1, 0) if to is None else to
         del self._actions[to:], self.turns[to + 1 :]
+
+    def steps(self):
+        """Return the game so far as `record_game` has one: `Step`s, the last with action None."""
+        found = []
+        for turn, action in zip(self.turns, self._actions):  # not the last turn
+            board, word = np.uint64(turn.board), np.uint64(turn.word)
+            after, reward = rules.slide(board, int(action), self.game)
+            found.append(Step(board, int(action), reward, after, None, word))
+        here = np.uint64(self.here.board)
+        return [*found, Step(here, None, 0, here, None, np.uint64(self.here.word))]
 
     def as_dict(self):
         """Return the decisions as game.js has them: JSON."""

@@ -59,6 +59,11 @@ class PlayWidget(BrowserWidget):
     seed = property(lambda self: self._game.seed, doc="The seed of the game.")
 
     @property
+    def steps(self):
+        """The game so far as a list of `Step`, for `review` and `ReplayWidget`."""
+        return self._game.steps()
+
+    @property
     def player(self):
         """The player that was asked for; a file of weights is loaded now, if it is not yet."""
         return self._minds[0].player if self._minds else None
