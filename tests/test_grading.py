@@ -251,7 +251,7 @@ def unrun(ready, tmp_path, monkeypatch):
         return worker.work(self.message(desk, self.limits))
 
     monkeypatch.setattr(worker, "run", run)
-    monkeypatch.setattr(worker, "make_ready", lambda lab: None)
+    monkeypatch.setattr(worker.checks, "make_ready", lambda lab: None)
     monkeypatch.setattr(grading._Grading, "ask", ask)
     shutil.copytree(ready, tmp_path / "course")
     return tmp_path / "course"

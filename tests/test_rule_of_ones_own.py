@@ -223,7 +223,7 @@ def test_a_rule_in_no_file_stays_in_its_process(refused, rms):
     refused(settings.plain, "the rule rms is in no file")
 
 
-def test_it_is_drawn_and_measured(rms):
+def test_it_is_drawn(rms):
     told = one_weight([1, 1, -1], rms)
     assert (
         list(told) == ["error", "moved", "weight", "square"] and told.square.is_monotonic_increasing
@@ -232,6 +232,10 @@ def test_it_is_drawn_and_measured(rms):
     assert [about["rate"] for about in widget.about] == ["η", "η"]
     assert [about["name"] for about in widget.about] == ["η 0.1", "η 0.5"]
     widget.close()
+
+
+@pytest.mark.slow
+def test_it_is_measured(rms):
     figures = Bench(SMALL, warm_up=1000, moves=1000, rounds=1, rule=rms).run()
     assert figures["RMS(0) training"]["moves_per_s"] > 0
 

@@ -39,10 +39,10 @@ def test_weights_in_whole_steps_are_multiples_of_them():
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_a_file_plays_as_it_says(path):
-    """100 games have an interval of a tenth or so: twice that is far from any other player."""
+    """Some games have an interval of a tenth to a third: twice that is far from other players."""
     if path.suffix == ".safetensors":
         pytest.importorskip("torch")
     said = storage.info(path)["info"]["this_file"]["1-ply"]["mean"]
-    games = 30 if path.suffix == ".safetensors" else 100  # a neural network takes its time
+    games = 12 if path.suffix == ".safetensors" else 100  # a neural network takes its time
     result = evaluate(load(path, to_play=True), games, seed=7)
     assert abs(result.mean - said) < 2.5 * result.ci95
