@@ -393,7 +393,7 @@ def _readable(x):
 # What carries out a command: a function from `_Options` to (what --json prints, the text).  Where
 # some options are not always of use, it looks at those that are, and returns a function for these.
 COMMANDS = {
-    None: _greeting, "play": _play, "train": _train, "sweep": sweep.run, "solve": _solve,
+    "play": _play, "train": _train, "sweep": sweep.run, "solve": _solve,
     "convert": _convert, "fold": _fold, "tournament": _tournament, "info": _info, "bench": _bench,
     "figure": _figure, "labs": labs.run, "lessons": reader.lessons, "progress": reader.progress,
 }  # fmt: skip
@@ -414,7 +414,10 @@ def _main(arguments):
     try:
         options, parser = _said(sys.argv[1:] if arguments is None else list(arguments))
         with told():
-            as_json, done = getattr(options, "json", False), COMMANDS[options.command](options)
+            as_json, done = (
+                getattr(options, "json", False),
+                COMMANDS.get(options.command, _greeting)(options),
+            )
             _check_seen(options, parser)
             data, text, *status = done() if callable(done) else done
         text = json.dumps(_finite(data)) if as_json else text

@@ -240,7 +240,6 @@ def instead(option, *values):
 
 
 WRONG = {
-    "no command": [],
     "unknown command": ["solve", "3x3x3"],
     "unknown option": [*TRAIN, "--colour", "red"],
     "unknown network": instead("--network", "9x9"),
