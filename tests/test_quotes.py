@@ -65,7 +65,7 @@ def starts(program, what):
     if program == "make":
         return f"\n{what}:" in (quotes.ROOT / "Makefile").read_text(encoding="utf-8")
     if program == "lib2048":
-        return bool(re.search(rf"[{{,]{what}[,}}]", cli._parser().format_help()))
+        return what in cli.COMMANDS
     return program in {"docker", "wc"} or any((quotes.ROOT / w).is_file() for w in (program, what))
 
 
