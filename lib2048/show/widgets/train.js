@@ -7,6 +7,7 @@ import {
 import { brief, Chart, together } from "./chart.js";
 import { rendering } from "./jupyter.js";
 import { Orders } from "./orders.js";
+import { Show } from "./show.js";
 
 const [ACTIONS_AT, SECONDS_AT, MEAN_AT, SHARES_AT] = [0, 2, 3, 5]; // in a point, see POINT of train.py
 const FIRST_TILE = 2; // of a run's tiles, whose share is shown at first: 2048
@@ -76,8 +77,10 @@ class Card {
       make("span.lib-line", { style: `--colour: var(--line-${n})`, "data-line": n }),
       this.name);
     const far = make("div.lib-far", this.bar, this.far);
+    this.show = run.game && new Show(run.game, run.name);
     this.element = make("section.lib-card", { "aria-label": run.name }, name,
-      row(this.toggleButton, this.stopButton), scores, far, this.rates(say));
+      row(this.toggleButton, this.stopButton), scores, far, this.rates(say),
+      ...(this.show ? [this.show.element] : []));
   }
 
   // ---- the rate
@@ -117,8 +120,9 @@ class Card {
   // ---- news
 
   // Take what is new; false when something before it is missing.
-  hear({ from, points: fresh, status }) {
+  hear({ from, points: fresh, status, games }) {
     if (from > this.points.length) return false;
+    if (games) this.show?.hear(...games);
     this.points.length = from;
     this.points.push(...fresh);
     this.status = status;
@@ -318,6 +322,7 @@ class Train {
   close() {
     this.orders.close();
     this.charts.forEach((chart) => chart.close());
+    this.cards.forEach(({ show }) => show?.close());
   }
 }
 

@@ -12,10 +12,11 @@ from traitlets import List
 
 from lib2048.learn.settings import BUDGETS, check_budget
 from lib2048.machine.extras import package
-from lib2048.play.players import game_of
+from lib2048.networks.network import Network
+from lib2048.play.players import NetworkPlayer, game_of
 from lib2048.show import draw
 from lib2048.show.widgets.base import BrowserWidget, trouble
-from lib2048.show.widgets.game import finite
+from lib2048.show.widgets.game import PLAYED, Game, finite, told
 from lib2048.show.words import thousands
 from lib2048.train.history import BLOCK, EXPONENTS
 from lib2048.train.watching import amount
@@ -26,6 +27,8 @@ MARKS = 20  # changes of the rate that are marked: the last ones
 MOST_RUNS = 4  # colours and dashes that are told apart
 ENDLESS = {"seconds": 1e9}  # thirty years
 PATIENCE = 5.0  # seconds that a run has to end in; it takes one, and the time of a checkpoint
+AFTER = (0.1, 0.3, 1, 3, 10, 30, 100, 300, 1000, 3000, 10_000)  # seconds: when a game is shown
+SHOWN = 1_000_000  # the number of the game that is shown: no run has its luck so soon
 POINT = ("actions", "games", "seconds", "mean", "ci95")  # the numbers of a point, then shares
 
 # ---------------------------------------------------------------- what is kept to be drawn
@@ -91,6 +94,8 @@ class Training:
         self._begin = 0 if self._own else run.done(self.unit)  # where the budget begins
         self._every, self._due = every, 0.0
         self._thread, self._lock = None, threading.RLock()
+        self.games, self._untold = [], 0  # played on the way, and from which on they are not told
+        self._after = [at for at in AFTER if at > run.history.took]
         past = run.history.table()
         self.curve = Curve(map(_point, past[:: 1 + 2 * len(past) // MOST]))  # many more fit
         promise = "" if self.endless else f" {thousands(self._total)} {self.unit}"
@@ -147,6 +152,8 @@ class Training:
         try:
             go = self._own or rest > 0
             stopped = go and self.run.go(**how, progress=self._look).stopped
+            if is_shown(self.run.network) and self.run.actions:
+                self._play(self.run, round(self.run.history.took, 1))
             outcome = self._outcome(stopped)
         except Exception as error:
             outcome = "failed", *_in_words(error, self.name)
@@ -166,6 +173,16 @@ class Training:
                     self.phase, self.words = "training", "Training."
                 self._keep()
                 self.tell()
+        if self._after and run.history.took >= self._after[0] and is_shown(run.network):
+            self._play(run, self._after.pop(0))
+
+    def _play(self, run, after):
+        """Play a game by the weights of now, at full speed, for the board that shows it."""
+        who, seed = NetworkPlayer(run.network), run.settings.seed
+        actions, score = who.recorded(seed, SHOWN)[2], int(who.play_games(SHOWN, 1, seed)[0, 1])
+        game = Game(seed, SHOWN).as_dict() | {"actions": "".join(map(str, actions.tolist()))}
+        with self._lock:
+            self.games.append(game | {"after": after, "score": score})
 
     def _outcome(self, stopped):
         if not stopped:
@@ -207,7 +224,10 @@ class Training:
     def tell(self, everything=False):
         """Tell what is new."""
         with self._lock:
-            self.told({**self.curve.news(everything), "status": self.status()})
+            begin = 0 if everything else self._untold
+            games = [begin, self.games[begin:]] if begin < len(self.games) else None
+            self._untold = len(self.games)
+            self.told({**self.curve.news(everything), "status": self.status(), "games": games})
 
     def _become(self, phase, words, details=""):
         self.phase, self.words, self.details = phase, words, details
@@ -425,11 +445,17 @@ def _said(run, fields):
             yield str(value) if plain else f"{symbols.get(field, field)} {value}"
 
 
+def is_shown(network):
+    """Say whether games of a network are shown: it plays fast, and the page has its rules."""
+    return isinstance(network, Network) and game_of(network).rules.NAME in PLAYED
+
+
 def _about(run, name):
     """Return what the browser has to know of a run, once."""
     fixed = getattr(run.settings, "lam", 0.0)
     return {
         "name": name,
+        "game": told(game_of(run.network)) if is_shown(run.network) else None,
         "rate": run.settings.rate_symbol,
         "tiles": [game_of(run.network).tile(exponent) for exponent in EXPONENTS],
         "fixed": f"λ {fixed:g} is fixed for the whole run" if fixed else "",
