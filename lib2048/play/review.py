@@ -73,8 +73,8 @@ def review(steps, who):
     """Look at a game again, with the eyes of a player.
 
     Args:
-        steps: of `record_game`, of `PlayWidget.steps`: `Step`s, or whatever has their board,
-            action, reward and word.  What follows the last action has action None.
+        steps: of `record_game` or `PlayWidget.steps`, or whatever has board, action, reward and
+            word.  What follows the last action has action None.
         who: a player that values actions, a network, a name, or a function from a board to {action:
             reward + value}, such as `actions` of what `SmallGame.optimal` returns: the truth.
 
