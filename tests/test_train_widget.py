@@ -17,8 +17,9 @@ pytest.importorskip("anywidget")
 from IPython.core.events import EventManager, available_events  # noqa: E402
 from learners import SMALL, same_run, trained  # noqa: E402
 
-from lib2048 import Run, Settings  # noqa: E402
+from lib2048 import Run, Settings, record_game  # noqa: E402
 from lib2048.show.widgets import base, train  # noqa: E402
+from lib2048.show.widgets.game import Game  # noqa: E402
 from lib2048.show.widgets.train import MOST, POINT, Curve, TrainWidget  # noqa: E402
 from lib2048.train import run as training  # noqa: E402
 
@@ -231,6 +232,22 @@ def test_numbers_come_only_so_often_and_only_what_is_new(browser, monkeypatch):
     points = page.points.pop(0)
     page.say(kind="look")  # as a page that comes later does
     assert page.news()[-1]["from"] == 0 and page.points[0] == points
+
+
+def test_its_games_are_played_on_the_way_and_at_the_end(browser):
+    page = browser(new(), actions=60_000)
+    page.say(kind="start")
+    assert rested(page.widget) == ["done"]
+    [training] = page.widget._trainings
+    games = training.games
+    assert games and games[-1]["after"] == round(training.run.history.took, 1)
+    for game in games:
+        decisions = {name: game[name] for name in Game().as_dict()}
+        assert Game().following(decisions).here.score == game["score"] > 0
+    told = [message["games"] for message in page.news() if message["games"]]
+    assert [one for _, some in told for one in some] == games
+    last = record_game(training.run.network, SEED, train.SHOWN)
+    assert "".join(str(step.action) for step in last[:-1]) == games[-1]["actions"]
 
 
 def test_a_run_that_has_a_past_begins_with_it(browser):
