@@ -28,7 +28,7 @@ PAGE = """<!doctype html>
 def opened(chromium, folder, width=1200, theme="light", **more):
     """Open a page that holds the board; yield (page, board); nothing may go wrong on it."""
     path = folder / "page.html"
-    script = (play_page.PLACE / "play.js").as_uri()
+    script = (play_page.written() / "play.js").as_uri()
     path.write_text(PAGE.format(script=script, theme=theme), encoding="utf-8")
     watched = lab.Watched(chromium, width, 800, **more)
     watched.page.goto(path.as_uri())
@@ -43,6 +43,27 @@ def opened(chromium, folder, width=1200, theme="light", **more):
 def opened_page(chromium, tmp_path):
     with opened(chromium, tmp_path) as found:
         yield found
+
+
+@pytest.mark.smoke
+def test_a_learner_trains_in_the_page(chromium, tmp_path):
+    path, script = tmp_path / "page.html", (play_page.written() / "train.js").as_uri()
+    path.write_text(PAGE.replace("play-2048", "train-2048").format(script=script, theme="light"))
+    watched = lab.Watched(chromium, 1200, 800)
+    watched.page.goto(path.as_uri())
+    learner = watched.page.locator("#train-2048.lib2048")
+    learner.get_by_label("α", exact=True).fill("7")
+    learner.get_by_role("button", name="Begin anew").click()
+    assert "A rate is a number" in learner.locator(".lib-message").inner_text()
+    learner.get_by_label("α", exact=True).fill("0,1")
+    learner.get_by_role("button", name="Start").click()
+    watched.page.wait_for_function(
+        "document.getElementById('train-2048').dataset.actions > 20000", timeout=60_000
+    )
+    assert shown(learner, "games") > 10 and shown(learner, "mean score") > 1000
+    assert learner.locator(".lib-tile").count() > 1
+    watched.close()
+    assert watched.errors == [] and not [u for u in watched.requests if u.startswith("http")]
 
 
 @pytest.fixture(scope="module")

@@ -30,7 +30,7 @@ def player():
 
 def asked(*questions):
     """Ask the files that a page loads, in one process."""
-    files = [str(play_page.PLACE / name) for name in ("network.js", "play.js")]
+    files = [str(play_page.written() / name) for name in ("network.js", "play.js")]
     command = [NODE, HERE / "play_page.mjs", *files, RULES]
     text = json.dumps(questions)
     done = subprocess.run(command, input=text, capture_output=True, text=True, timeout=300)
@@ -113,14 +113,10 @@ def test_an_undo_brings_back_board_score_and_luck(seed):
 # ---------------------------------------------------------------- the files
 
 
-def test_the_files_are_what_the_tool_makes():
-    assert list(play_page.old()) == []
-
-
 def test_the_page_has_the_numbers_of_the_shipped_network():
     page, shipped = play_page.page_network(), load(play_page.WEIGHTS)
     assert page.tuples == shipped.tuples and (page.weights == shipped.weights).all()
-    unit = play_page.said((play_page.PLACE / "network.js").read_text(encoding="utf-8"))["unit"]
+    unit = play_page.said(play_page.made()["network.js"])["unit"]
     whole = page.weights / unit
     assert (whole == np.rint(whole)).all() and np.abs(whole).max() < 1 << 15
     lookups = page.lookups_per_board
@@ -137,8 +133,8 @@ def test_packing_keeps_every_number():
 
 @pytest.mark.parametrize("trains, most", [(False, 1_000_000), (True, 200_000)])
 def test_all_that_a_page_loads_is_small_and_names_no_other_machine(trains, most):
-    names = [name for name in play_page.made() if name.startswith("train") == trains]
-    texts = [(play_page.PLACE / name).read_text(encoding="utf-8") for name in names]
+    made = play_page.made().items()
+    texts = [text for name, text in made if name.startswith("train") == trains]
     assert sum(len(text.encode()) for text in texts) <= most
     for text in texts:
         text = text.replace("https://github.com/leeoniya/uPlot", "")  # who wrote it

@@ -20,6 +20,7 @@ import time
 from pathlib import Path
 
 import pandas as pd
+import play_page
 
 ROOT = Path(__file__).resolve().parents[1]
 BOOK = ROOT / "build/book"
@@ -35,13 +36,7 @@ PAGES = {
     "benchmarks/README.md": "data/benchmarks.md",
 }
 # What else of docs/ the book needs, and where.
-COPIED = {
-    "conf.py": ".",
-    "*.bib": ".",
-    "*.png": ".",
-    "_static/*": "_static",
-    "play/*": "_static/play",
-}
+COPIED = {"conf.py": ".", "*.bib": ".", "*.png": ".", "_static/*": "_static"}
 NO_PAGE = ["README.md"]  # links to it lead to the front page, which is docs/index.md
 
 # Code first, so that nothing in it is taken for a link.
@@ -364,6 +359,8 @@ def assemble(source):
         for path in (ROOT / "docs").glob(pattern):
             (source / place).mkdir(parents=True, exist_ok=True)
             kept.add(Path(shutil.copy2(path, source / place / path.name)))
+    for name, text in play_page.made().items():
+        kept.add(put(source / "_static" / "play" / name, text))
     for path in source.rglob("*"):
         if path.is_file() and path not in kept:
             path.unlink()

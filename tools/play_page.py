@@ -1,19 +1,18 @@
-"""Write what plays and trains on the book's pages: python tools/play_page.py [--check]
+"""Make what plays and trains on the book's pages: python tools/play_page.py
 
 play.js     the module docs/board/page.js, and those that it imports, as one classic script
 train.js    docs/board/training.js in the same way; it carries the text of its worker along
 *.css       their looks: those of the widgets, and what a page adds
 network.js  the network of data/weights/page.npz: whole numbers, packed and written as text
 
-They go to docs/play, from where the book takes them.  Nothing of them is fetched by a page but by
-elements, so it plays when it is opened as a file, too.
+`tools/book.py` puts them into the book; by itself this writes them into build/play.  Nothing of
+them is fetched by a page but by elements, so it plays when it is opened as a file, too.
 """
 
-import argparse
 import base64
+import functools
 import json
 import re
-import sys
 import zlib
 from pathlib import Path
 
@@ -25,7 +24,7 @@ from lib2048.networks.storage import info
 from lib2048.show.widgets.base import front_end, style_sheet
 
 ROOT = Path(__file__).resolve().parents[1]
-BOARD, PLACE = ROOT / "docs" / "board", ROOT / "docs" / "play"
+BOARD, PLACE = ROOT / "docs" / "board", ROOT / "build" / "play"
 PAGE, TRAINING, WORKER = (BOARD / f"{name}.js" for name in ("page", "training", "training_worker"))
 WEIGHTS = ROOT / "data" / "weights" / "page.npz"
 MADE = "/* Made by tools/play_page.py: change what it is made of. */\n"
@@ -33,22 +32,20 @@ NAME = "globalThis.lib2048Network"
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--check", action="store_true", help="write nothing, say what is old")
-    options = parser.parse_args()
-    files = old()
-    if options.check:
-        sys.exit(f"play_page: {', '.join(files)}: old; run tools/play_page.py" if files else 0)
-    for name, text in files.items():
+    """Write the files into build/play and say how large they are."""
+    for name in made():
+        print(f"{name}: {(written() / name).stat().st_size:,} bytes")
+
+
+@functools.cache
+def written():
+    """Write the files, once in a process; return their folder."""
+    for name, text in made().items():
         write_text(PLACE / name, text)
-        print(f"{PLACE / name}: {(PLACE / name).stat().st_size:,} bytes")
+    return PLACE
 
 
-def old():
-    """Return the files that are not as they are to be: {name: text}."""
-    return {name: text for name, text in made().items() if not is_same(name, text)}
-
-
+@functools.cache
 def made():
     """Return the files: {name: text}."""
     worker = f"const WORKER = {json.dumps(front_end(WORKER))};\n"
@@ -56,21 +53,6 @@ def made():
         "play.js": script(PAGE), "play.css": looks(PAGE), "network.js": network_script(WEIGHTS),
         "train.js": script(TRAINING, worker), "train.css": looks(TRAINING),
     }  # fmt: skip
-
-
-def is_same(name, text):
-    """Say whether a file holds a text; weights are compared unpacked: zlibs pack differently."""
-    path = PLACE / name
-    if not path.exists():
-        return False
-    there = path.read_text(encoding="utf-8")
-    return there == text or name == "network.js" and plain(there) == plain(text)
-
-
-def plain(text):
-    """Return what a network's script says, its weights unpacked."""
-    told = said(text)
-    return told | {"weights": unbox(told["weights"])}
 
 
 # ---------------------------------------------------------------- script and looks
@@ -145,9 +127,9 @@ def said(text):
     return json.loads(re.search(rf"{re.escape(NAME)} = (.*);\n", text)[1])
 
 
-def page_network(path=PLACE / "network.js"):
+def page_network():
     """Return the `Network` that a page plays by: the same whole numbers, in points, as float32."""
-    told = said(Path(path).read_text(encoding="utf-8"))
+    told = said(made()["network.js"])
     network = Network("cells:" + ",".join(told["tuples"]))
     sizes = [16 ** len(cells) for cells in network.tuples]
     weights = unpacked(unbox(told["weights"]), sum(sizes)) * told["unit"]

@@ -2,25 +2,12 @@
 // lib2048.Run(…, lanes=1) with the same seed, bit for bit.  All sums are of 32-bit numbers, in the
 // library's order; a test in node compares them.
 
+import { OF_COLUMNS, placesOf, unpack } from "./images.js";
 import { Quick } from "./quick.js";
 
 const f = Math.fround;
 const [UP, DOWN] = [0, 2]; // `Quick` keeps where they lead as columns
 const LAST = 1000; // games whose mean score is told
-
-// Where each cell of a board comes from on its eight images, in the library's order.
-const mirrored = (image) => image.map((cell) => cell ^ 3);
-const flipped = (image) => image.map((cell) => cell ^ 12);
-const fourOf = (image) => [image, mirrored(image), flipped(image), mirrored(flipped(image))];
-const PLAIN = fourOf([...Array(16).keys()]);
-const TURNED = PLAIN.map((image) => image.map((cell) => 4 * (cell & 3) + (cell >> 2)));
-const IMAGES = [...PLAIN, ...TURNED];
-
-// The cells that each look-up of a board reads, the highest digit of its index first.
-function placesOf(tuples, images) {
-  return Uint8Array.from(tuples.flatMap((tuple) => images.flatMap((image) =>
-    tuple.map((cell) => image[cell]).reverse())));
-}
 
 // How many earlier afterstates an error reaches, as `horizon` of learn/rules.py has it.
 const horizon = (decay) =>
@@ -34,8 +21,8 @@ export class Learner {
     this.length = tuples[0].length;
     this.table = 16 ** this.length; // weights of a tuple
     Object.assign(this, { tuples, rule, n, seed, actions: 0, games: 0, scores: [], past: 0, slot: -1 });
-    this.rows = placesOf(tuples, IMAGES);
-    this.columns = placesOf(tuples, [...IMAGES.slice(4), ...IMAGES.slice(0, 4)]);
+    this.rows = placesOf(tuples);
+    this.columns = placesOf(tuples, OF_COLUMNS);
     this.weights = new Float32Array(tuples.length * this.table);
     this.memory = new Float32Array(rule === "tc" ? 2 * this.weights.length : 0);
     this.rate = f(rate / n);
@@ -48,15 +35,14 @@ export class Learner {
     this.game = new Quick(seed, 0);
   }
 
-  // Play and learn so many actions; `ended` hears of each game that is over.
-  play(count, ended = () => {}) {
+  // Play and learn so many actions.
+  play(count) {
     const { n, positions, entries } = this;
     for (const last = this.actions + count; this.actions < last;) {
       const { game } = this;
       const action = this.best(game);
       if (this.past) this.learn(action < 0 ? 0 : this.worth, action < 0);
       if (action < 0) {
-        ended(game);
         this.finish();
         continue;
       }
@@ -101,13 +87,7 @@ export class Learner {
   // Write where the weights of a board lie, from `at` on.
   lookUp(lines, places, at) {
     const { cells, positions, length, table, n } = this;
-    for (let i = 0; i < 4; i++) {
-      const line = lines[i];
-      cells[4 * i] = line & 15;
-      cells[4 * i + 1] = (line >> 4) & 15;
-      cells[4 * i + 2] = (line >> 8) & 15;
-      cells[4 * i + 3] = line >> 12;
-    }
+    unpack(lines, cells);
     let first = 0;
     for (let l = 0, p = 0; l < n; l++) {
       let index = 0;

@@ -18,16 +18,19 @@ const FADED = 0.45;
 const KEYS_HELP = "P starts and pauses · N begins anew";
 const cellsOf = (words) => words.map((word) => [...word].map((digit) => parseInt(digit, 16)));
 
-// A field for a number between two limits; `changed` hears of each that is one.
-function field(text, value, [least, most], changed) {
+// A field for a number between two limits, and its label.
+function field(text, value, [least, most], onchange) {
   const input = make("input.lib-number", { value, inputmode: "decimal", autocomplete: "off",
-    "aria-label": text, onchange: () => {
-      const said = Number(input.value.replace(",", "."));
-      const fits = input.value.trim() !== "" && said >= least && said <= most;
-      input.setAttribute("aria-invalid", String(!fits));
-      changed(fits ? said : null);
-    } });
-  return [input, make("label.lib-rate", text, input)];
+    "aria-label": text, onchange });
+  return [Object.assign(input, { least, most }), make("label.lib-rate", text, input)];
+}
+
+// The number in a field, null for none that it may hold.
+function numberIn(input) {
+  const text = input.value.trim().replace(",", ".");
+  const fits = text !== "" && Number(text) >= input.least && Number(text) <= input.most;
+  input.setAttribute("aria-invalid", String(!fits));
+  return fits ? Number(text) : null;
 }
 
 class Training {
@@ -46,8 +49,8 @@ class Training {
   build() {
     this.networks = menu("Network", Object.keys(NETWORKS).map((name) => [name, name]), () => this.renew());
     this.rules = menu("Rule", [["td", "TD"], ["tc", "TC"]], () => this.ruled());
-    [this.rate, this.rateField] = field("α", 0.1, [1e-6, 1], (rate) => this.rated(rate));
-    [this.lambda, this.lambdaField] = field("λ", 0, [0, 0.99], (decay) => this.decayed(decay));
+    [this.rate, this.rateField] = field("α", 0.1, [1e-6, 1], () => this.renew());
+    [this.lambda, this.lambdaField] = field("λ", 0, [0, 0.99], () => this.renew());
     this.toggleButton = button("Start", "Start, pause or go on", () => this.toggle(), { class: "lib-first" });
     const anew = button("Begin anew", "Forget all weights; the curve stays for comparison", () => this.renew());
     const [numbers, places] = tally("actions", "games", "mean score", "actions/s");
@@ -67,13 +70,12 @@ class Training {
   }
 
   get settings() {
-    const number = (input) => Number(input.value.replace(",", "."));
     return { tuples: cellsOf(NETWORKS[this.networks.value]), rule: this.rules.value,
-      rate: number(this.rate), decay: number(this.lambda), seed: "1" };
+      rate: numberIn(this.rate), decay: numberIn(this.lambda), seed: "1" };
   }
 
-  get name() {
-    const { rule, rate, decay } = this.settings;
+  // What a learner is called beside its curve.
+  name({ rule, rate, decay }) {
     const symbol = rule === "tc" ? "β" : "α";
     return `${this.networks.value}, ${rule.toUpperCase()}, ${symbol} ${rate}${decay ? `, λ ${decay}` : ""}`;
   }
@@ -96,26 +98,20 @@ class Training {
 
   // Begin with weights of 0; the curves so far stay, the newest few of them.
   renew() {
+    const { settings } = this;
+    if (settings.rate === null) return this.say("A rate is a number above 0 and up to 1.", true);
+    if (settings.decay === null) return this.say("λ is a number from 0 to 0.99.", true);
     this.curves = this.curves.filter(({ x }) => x.length > 1).slice(-KEPT);
-    this.curves.push({ name: this.name, x: [], y: [], every: 1, news: 0 });
-    this.worker.postMessage({ kind: "begin", settings: this.settings, id: ++this.begun });
+    this.curves.push({ name: this.name(settings), x: [], y: [], every: 1, news: 0 });
+    this.worker.postMessage({ kind: "begin", settings, id: ++this.begun });
     this.say(this.going ? "It begins anew." : "All weights are 0: it plays for the largest reward.");
   }
 
+  // Another rule begins with the rate that is usual for it.
   ruled() {
     const tc = this.rules.value === "tc";
     this.rate.value = tc ? 1 : 0.1;
     this.rateField.firstChild.textContent = tc ? "β" : "α";
-    this.renew();
-  }
-
-  rated(rate) {
-    if (rate === null) return this.say("A rate is a number above 0 and up to 1.", true);
-    this.renew();
-  }
-
-  decayed(decay) {
-    if (decay === null) return this.say("λ is a number from 0 to 0.99.", true);
     this.renew();
   }
 

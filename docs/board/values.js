@@ -3,17 +3,7 @@
 // A value is the sum of eight look-ups a tuple, one on each symmetric image of the board, times
 // `unit`, the points that one step of a weight is worth.
 
-const IMAGES = eightImages();
-
-// The eight symmetric images of a board: where each of its cells goes.
-function eightImages() {
-  const cells = [...Array(16).keys()];
-  const turn = (cell) => 4 * (cell & 3) + (cell >> 2);
-  const flip = (cell) => cell ^ 3; // left to right
-  const both = [cells, cells.map(turn)];
-  const flipped = both.flatMap((image) => [image, image.map(flip)]);
-  return flipped.flatMap((image) => [image, image.map((cell) => cell ^ 12)]); // and upside down
-}
+import { placesOf, unpack } from "./images.js";
 
 export class Network {
   // tuples: lists of cells; unit: points; weights: an Int16Array a tuple, where the exponents
@@ -21,20 +11,12 @@ export class Network {
   constructor(tuples, unit, weights) {
     Object.assign(this, { unit, weights, cells: new Int32Array(16) });
     this.sizes = tuples.map((tuple) => tuple.length);
-    this.places = tuples.map((tuple) => Uint8Array.from(
-      IMAGES.flatMap((image) => tuple.map((cell) => image[cell]).reverse())));
+    this.places = tuples.map((tuple) => placesOf([tuple]));
   }
 
   // The value, in points, of a board of four rows.  `rows` may be its columns as well.
   value(rows) {
-    const { cells } = this;
-    for (let i = 0; i < 4; i++) {
-      const row = rows[i];
-      cells[4 * i] = row & 15;
-      cells[4 * i + 1] = (row >> 4) & 15;
-      cells[4 * i + 2] = (row >> 8) & 15;
-      cells[4 * i + 3] = row >> 12;
-    }
+    unpack(rows, this.cells);
     let sum = 0;
     for (let t = 0; t < this.weights.length; t++) {
       sum += this.lookUp(this.weights[t], this.places[t], this.sizes[t]);

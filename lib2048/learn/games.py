@@ -369,7 +369,8 @@ def choose_actions(network, functions, rule, boards, words, luck=None):
     told = boards, words, worths, actions, np.uint64(luck or 0), luck is not None
     choose = rule.game.bind(choose_kernel)()
     alive = choose(tuple(functions), network.weights, rule, lanes, work, *told)
-    return alive, actions, worths + rule.optimistic
+    shown = count if luck is None else alive
+    return alive, actions[:shown], worths[:shown] + rule.optimistic
 
 
 def choose_action(network, functions, rule, board, word=0):

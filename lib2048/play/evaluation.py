@@ -3,6 +3,7 @@
 import functools
 import time
 from dataclasses import dataclass
+from itertools import accumulate
 from numbers import Integral
 from typing import NamedTuple
 
@@ -212,13 +213,21 @@ def record_game(who, seed=1, number=0, game=None):
     return [*steps, Step(board, None, 0, board, None if values is None else 0.0, word)]
 
 
+def scores_after(steps, game=WHOLE):
+    """Return the score after each of a game's steps, a list of int.
+
+    It is what they have paid, or in Threes! what the tiles are worth then.
+    """
+    worth = [int(game.rules.points(np.uint64(step.afterstate))) for step in steps]
+    return worth if any(worth) else list(accumulate(int(step.reward) for step in steps))
+
+
 def _steps(who, boards, words, actions):
     """Return the steps of a game that a network played, see `NetworkPlayer.recorded`."""
     steps, worths = [], who.decide_all(boards, words)[1]
     for board, word, action, worth in zip(boards, words, actions.tolist(), worths):  # not the last
         after, reward = slide(board, action, who.game)
-        value = float(worth[action]) - (reward if who.network.form == "q" else 0)
-        steps.append(Step(board, action, reward, after, value, word))
+        steps.append(Step(board, action, reward, after, float(worth[action]) - reward, word))
     return [*steps, Step(boards[-1], None, 0, boards[-1], 0.0, words[-1])]
 
 

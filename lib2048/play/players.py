@@ -14,6 +14,7 @@ import numpy as np
 from numba import types
 
 from lib2048.game import rules_2048 as rules
+from lib2048.game.batch import options
 from lib2048.game.bits import WHOLE, largest_exponent
 from lib2048.game.board import afterstates, begin
 from lib2048.game.game import SEAM, Game, agreed, parse_game
@@ -238,16 +239,19 @@ class NetworkPlayer:
         return action, {a: float(values[a]) + reward * pays for a, _, reward in legal}
 
     def decide_all(self, boards, words):
-        """Return (actions, 4 where none is legal, values without rewards) of many boards.
+        """Return (actions, {action: reward + value} as arrays) of many boards; see `decide`.
 
         Args:
             boards, words: uint64[n].
 
         Returns:
-            int64[n] and float32[n, 4], whose entries of illegal actions mean nothing; for Q the
-            values hold the rewards.
+            int64[n], 4 where no action is legal, and float64[n, 4], nan where one is not.
         """
-        return choose_actions(self.network, self.functions, self.rule, boards, words)[1:]
+        own = self.network, self.functions, self.rule
+        _, actions, values = choose_actions(*own, boards, words)
+        rewards = options(boards, self.game)[1]
+        worths = values.astype(np.float64) + (0 if self.network.form == "q" else rewards)
+        return actions, np.where(rewards < 0, np.nan, worths)
 
     def recorded(self, seed, number):
         """Play a game at full speed and return its (boards, words, actions), n + 1, n + 1 and n."""
@@ -255,7 +259,7 @@ class NetworkPlayer:
         boards[0], words[0], luck = begin(stream(seed, number), self.game)
         own = self.network, self.functions, self.rule
         turns, actions, _ = choose_actions(*own, boards, words, luck)
-        return boards[: turns + 1], words[: turns + 1], actions[:turns]
+        return boards[: turns + 1], words[: turns + 1], actions
 
     def choose(self, board, word=0):
         """Return the action (0..3) on a board, or None when none is legal."""

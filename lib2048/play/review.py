@@ -1,12 +1,10 @@
 """A game looked at again: what each action cost, in the opinion of a player or by a table."""
 
 from dataclasses import dataclass
-from itertools import accumulate
 
 import numpy as np
 
-from lib2048.game import spec
-from lib2048.game.batch import options
+from lib2048.play.evaluation import scores_after
 from lib2048.play.players import game_of, player
 
 
@@ -16,10 +14,10 @@ class Review:
 
     Attributes:
         by: whose opinion it is.
-        steps: the n turns, a tuple of `Step`, and the last state.
+        steps: the n turns, a tuple of `Step`.
         worths: float64[n, 4], reward + value of each action, nan where it is not legal; in points,
             unless the player counts in something else.
-        scores: float64[n], the points before each turn.
+        scores: int64[n], the points before each turn.
     """
 
     by: str
@@ -30,23 +28,23 @@ class Review:
     @property
     def taken(self):
         """The actions that were taken, int64[n]."""
-        return np.array([step.action for step in self.steps[: len(self.worths)]], np.int64)
+        return np.array([step.action for step in self.steps], np.int64)
 
     @property
     def best(self):
         """The actions of the largest worth, the first of equals, int64[n]."""
-        return np.nanargmax(self.worths, axis=1) if len(self.worths) else self.taken
+        return np.nanargmax(self.worths, axis=1)
 
     @property
     def lost(self):
         """What each action is worth less than the best one, float64[n], 0 for the best itself."""
-        turns = np.arange(len(self.worths))
-        return self.worths[turns, self.best] - self.worths[turns, self.taken]
+        taken = np.take_along_axis(self.worths, self.taken[:, None], axis=1)[:, 0]
+        return np.nanmax(self.worths, axis=1) - taken
 
     @property
     def promised(self):
         """The score before each turn + the worth of its best action, float64[n]."""
-        return self.scores + self.worths[np.arange(len(self.worths)), self.best]
+        return self.scores + np.nanmax(self.worths, axis=1)
 
     def worst(self, count=3):
         """Return the numbers of the turns that lost most, at most so many, the worst one first.
@@ -57,14 +55,6 @@ class Review:
         order = np.argsort(-lost, kind="stable")[:count]
         return [int(turn) for turn in order if lost[turn] > 0]
 
-    def said(self, turn):
-        """Return what an action cost: "Up at turn 12 lost 340 points: Left was better"."""
-        taken, best = (spec.ACTIONS[by[turn]] for by in (self.taken, self.best))
-        lost = f"{self.lost[turn]:,.0f}".replace(",", "\N{NO-BREAK SPACE}")
-        if taken == best:
-            return f"{taken} at turn {turn} was best"
-        return f"{taken} at turn {turn} lost {lost} points: {best} was better"
-
     def __repr__(self):
         return f"<review by {self.by}: {len(self.worths):,} turns, {self.lost.sum():,.0f} lost>"
 
@@ -73,8 +63,8 @@ def review(steps, who):
     """Look at a game again, with the eyes of a player.
 
     Args:
-        steps: of `record_game` or `PlayWidget.steps`, or whatever has board, action, reward and
-            word.  What follows the last action has action None.
+        steps: of `record_game` or `PlayWidget.steps`.  What follows the last action has action
+            None.
         who: a player that values actions, a network, a name, or a function from a board to {action:
             reward + value}, such as `actions` of what `SmallGame.optimal` returns: the truth.
 
@@ -85,16 +75,17 @@ def review(steps, who):
         ValueError: for a player without values, and for a game that has no turn, or an action that
             is not legal.
     """
-    steps = tuple(steps)
-    turns = [step for step in steps if step.action is not None]
+    turns = tuple(step for step in steps if step.action is not None)
     if not turns:
         raise ValueError("there is nothing to review: no action was taken")
     by, worths = _opinion(who, turns)
     for number, (row, step) in enumerate(zip(worths, turns, strict=True)):
         if step.action not in range(4) or np.isnan(row[step.action]):
             raise ValueError(f"turn {number}: {step.action!r} is not legal on its board")
-    scores = [0, *accumulate(step.reward for step in turns)][:-1]
-    return Review(by, steps, worths, np.array(scores, np.float64))
+    game = game_of(who)
+    begun = int(game.rules.points(np.uint64(turns[0].board)))
+    scores = [begun, *scores_after(turns, game)[:-1]]
+    return Review(by, turns, worths, np.array(scores, np.int64))
 
 
 def _opinion(who, turns):
@@ -105,15 +96,12 @@ def _opinion(who, turns):
     who = player(who)
     if not hasattr(who, "values"):
         raise ValueError(f"{who.name} values no actions: ask a network, or the heuristic")
-    states = [game_of(who).seen(step.board, step.word) for step in turns]
     if not hasattr(who, "decide_all"):
-        return who.name, _table(who.values(*state) for state in states)
+        seen = game_of(who).seen
+        return who.name, _table(who.values(*seen(step.board, step.word)) for step in turns)
     boards = np.array([step.board for step in turns], np.uint64)
     words = np.array([step.word for step in turns], np.uint64)
-    worths = who.decide_all(boards, words)[1].astype(np.float64)
-    rewards = options(boards, who.game)[1]
-    worths += 0 if who.network.form == "q" else rewards
-    return who.name, np.where(rewards < 0, np.nan, worths)
+    return who.name, who.decide_all(boards, words)[1]
 
 
 def _table(answers):

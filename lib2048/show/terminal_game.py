@@ -107,7 +107,7 @@ def play(seed, mind, game=rules.WHOLE):
     """Play in this terminal until Q is pressed; return the `TerminalGame`.
 
     Raises:
-        ValueError: where this is no terminal, or Python has no curses.
+        ValueError: where Python has no curses.
     """
     try:
         import curses

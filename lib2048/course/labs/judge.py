@@ -3,9 +3,8 @@
 A child process calls the function on cases (`answering`) and sends what it gave.  The smallest
 failing case is kept, and its cause is sought among the typical mistakes: the one that gives, on
 nearly all cases that it or the student spoils, what the student's function gives; then among pairs
-of them.  Where there is
-none, `places` says in what the answers differ, and on which cases.  Nothing is said in words
-here: `checks` does that, from the lab's table of messages.
+of them.  Where there is none, `places` says in what the answers differ, and on which cases.
+Nothing is said in words here: `checks` does that, from the lab's table of messages.
 """
 
 import numbers

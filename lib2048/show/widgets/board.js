@@ -131,7 +131,8 @@ export function speedSlider(rate, changed = () => {}, endless = false) {
 export function paced(rate, step) {
   let [due, then, frame] = [0, performance.now(), null];
   const tick = (now) => {
-    due = Math.min(due + ((now - then) * rate()) / 1000, 1 + rate());
+    const passed = Math.max(0, now - then); // a frame may have begun before this was called
+    due = Math.min(due + (passed * rate()) / 1000, 1 + rate());
     then = now;
     frame = requestAnimationFrame(tick);
     due -= step(Math.floor(due));

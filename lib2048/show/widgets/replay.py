@@ -1,12 +1,10 @@
 """Recorded games to leaf through, in the browser alone."""
 
-from itertools import accumulate
-
-import numpy as np
 from traitlets import Dict, Int, validate
 
 from lib2048.game import board as rules
 from lib2048.game.game import parse_game
+from lib2048.play.evaluation import scores_after
 from lib2048.show import draw
 from lib2048.show.widgets.base import BrowserWidget
 from lib2048.show.widgets.game import finite, to_hex, told
@@ -42,7 +40,7 @@ class ReplayWidget(BrowserWidget):
             if step.action not in (0, 1, 2, 3, None):
                 raise ValueError(f"step {number}: {step.action!r} is no action: 0..3, or None")
             rules.to_tiles(step.board, self._game)
-        self.scores = _scores(self.steps, self._game)
+        self.scores = scores_after(self.steps, self._game)
         record = _in_json(self.steps) | {"scores": self.scores, "game": told(self._game)}
         super().__init__(record=record)
 
@@ -65,12 +63,6 @@ class ReplayWidget(BrowserWidget):
     def _answer(self, message):
         if message["kind"] == "position":
             self.set_state({"position": int(message["position"])})
-
-
-def _scores(steps, game):
-    """Return the score after each action: what it has paid, or what the tiles are worth then."""
-    worth = [int(game.rules.points(np.uint64(step.afterstate))) for step in steps]
-    return worth if any(worth) else list(accumulate(int(step.reward) for step in steps))
 
 
 def _in_json(steps):

@@ -1,7 +1,7 @@
 // Games that a learner played on its way, one after 0.1 s, 1 s, 10 s …: a board plays the one that is
 // chosen, by default the newest.
 
-import { Board, button, make, paced, points, still } from "./board.js";
+import { Board, button, make, paced, points, slideTime, still } from "./board.js";
 import { Game } from "./game.js";
 import { rulesOf } from "./games.js";
 
@@ -41,24 +41,20 @@ export class Show {
   play(n) {
     this.stop?.();
     [...this.strip.children].forEach((one, i) => one.setAttribute("aria-pressed", String(i === n)));
-    const { after, actions, score, ...decisions } = this.games[n];
-    const game = new Game({ ...decisions, actions: "" }, this.rules);
-    const rate = Math.max(SLOWEST, actions.length / LASTS);
-    let at = 0;
-    this.caption.textContent = `After ${said(after)} it made ${points(score)} points, in ` +
-      `${points(actions.length)} actions.`;
-    if (still()) [...actions].forEach((action) => game.act(Number(action)));
-    this.board.show(game.here.cells);
+    const { after, ...decisions } = this.games[n];
+    const { turns, length, here } = new Game(decisions, this.rules);
+    this.caption.textContent = `After ${said(after)} it made ${points(here.score)} points, in ` +
+      `${points(length)} actions.`;
+    this.board.show((still() ? here : turns[0]).cells);
     if (still()) return;
+    const rate = Math.max(SLOWEST, length / LASTS);
+    let at = 0;
     this.stop = paced(() => rate, (due) => {
-      const before = game.here.cells;
-      const next = actions.slice(at, at + due);
-      [...next].forEach((action) => game.act(Number(action)));
-      at += next.length;
-      if (next.length === 1) this.board.slide(before, game.here, rate > 12 ? 0 : 90);
-      else if (next.length) this.board.show(game.here.cells);
-      if (at >= actions.length) this.stop();
-      return next.length;
+      const before = at;
+      at = Math.min(length, at + due);
+      if (at > before) this.board.slide(turns[at - 1].cells, turns[at], slideTime(rate));
+      if (at === length) this.stop();
+      return at - before;
     });
   }
 

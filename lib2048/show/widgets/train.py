@@ -178,11 +178,10 @@ class Training:
 
     def _play(self, run, after):
         """Play a game by the weights of now, at full speed, for the board that shows it."""
-        who, seed = NetworkPlayer(run.network), run.settings.seed
-        actions, score = who.recorded(seed, SHOWN)[2], int(who.play_games(SHOWN, 1, seed)[0, 1])
-        game = Game(seed, SHOWN).as_dict() | {"actions": "".join(map(str, actions.tolist()))}
+        seed = run.settings.seed
+        actions = "".join(map(str, NetworkPlayer(run.network).recorded(seed, SHOWN)[2].tolist()))
         with self._lock:
-            self.games.append(game | {"after": after, "score": score})
+            self.games.append(Game(seed, SHOWN).as_dict() | {"actions": actions, "after": after})
 
     def _outcome(self, stopped):
         if not stopped:
