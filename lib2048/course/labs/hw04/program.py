@@ -151,6 +151,7 @@ def loop_of(select_best_move, update_episode, tuples):
         path = [Step(np.uint64(0), 0, 0.0, np.uint64(0), np.uint64(0))]
         for row in range(len(results)):
             path.clear()
+            results[row, GAME] = first + row
             board, _, random = rules.begin(stream_kernel(seed, np.uint64(first + row)), PLAYED)
             while True:
                 ask_for(flat, board, work)
@@ -166,7 +167,7 @@ def loop_of(select_best_move, update_episode, tuples):
                 path.append(Step(board, action, float(reward), after, next_board))
                 results[row, SCORE] += reward
                 board = next_board
-            results[row, GAME], results[row, ACTIONS] = first + row, len(path)
+            results[row, ACTIONS] = len(path)
             results[row, LARGEST] = largest_exponent(board)
             if learn and len(path) > 0:
                 update_episode(network, path, alpha)
@@ -307,5 +308,8 @@ def play_games(loop, network, alpha, seed, first, count, learn=True):
     """Play games by number with a loop; return int64[count, 5], see records.RESULT_COLUMNS."""
     results = np.zeros((count, 5), np.int64)
     work = new_work(len(network.weights))
-    loop(network.weights, alpha, seed_bits(seed), first, results, work, learn)
+    try:
+        loop(network.weights, alpha, seed_bits(seed), first, results, work, learn)
+    except ValueError as error:
+        raise ValueError(f"in game {results[:, GAME].max() + 1}: {error}") from None
     return results
