@@ -271,6 +271,20 @@ def test_by_default_the_shipped_network_is_asked_and_loaded_late(monkeypatch):
     assert PlayWidget().players == ["heuristic", "greedy", "random"]
 
 
+def test_an_installed_package_asks_its_small_network(monkeypatch):
+    here = lib2048.data("weights/page.npz")
+
+    def found(path):
+        if "page" not in path:
+            raise FileNotFoundError("large networks come with the repository")
+        return here
+
+    monkeypatch.setattr("lib2048.show.widgets.mind.data", found)
+    widget = PlayWidget()
+    assert widget.players == ["our small network", "heuristic", "greedy", "random"]
+    assert widget._minds[0].advise(widget.board)["action"] in legal(widget.board)
+
+
 def test_playing_ahead_is_the_game_that_the_player_would_play(browser):
     widget = PlayWidget(seed=6, player="heuristic")
     state = f"{int(widget._game.here.state):x}"
