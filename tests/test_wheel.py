@@ -184,7 +184,7 @@ def test_a_refusal_is_one_line_and_status_2():
 
 def test_a_command_that_does_not_refuse_is_told():
     told = list(try_wheel.complaints(lambda *words: answer(0, "lib2048 0\n")))
-    assert len(told) == 1 + len(try_wheel.REFUSED) and "--version says 'lib2048 0'" in told
+    assert len(told) == 2 + len(try_wheel.REFUSED) and "--version says 'lib2048 0'" in told
 
 
 def test_answers_that_differ_are_named_and_speed_is_none_of_them():
