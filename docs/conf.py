@@ -70,6 +70,19 @@ html_theme_options = {
     "pygments_light_style": "tango",
     "pygments_dark_style": "github-dark",
 }
+# Where the repository is, such as "https://github.com/OWNER/NAME".  With it, lessons and labs have
+# buttons that open them on Binder and Colab; without it there are none.
+REPOSITORY = ""
+if REPOSITORY:
+    places = {
+        "binderhub_url": "https://mybinder.org",
+        "colab_url": "https://colab.research.google.com",
+    }
+    html_theme_options |= {
+        "repository_url": REPOSITORY,
+        "repository_branch": "main",
+        "launch_buttons": {"notebook_interface": "jupyterlab", **places},
+    }
 MATHJAX = "mathjax/tex-svg.js"  # one file: formulas as drawings, which need no fonts
 mathjax_path = MATHJAX
 mathjax3_config = {"options": {"enableMenu": False}}  # the menu would ask for more files
@@ -95,8 +108,19 @@ def _own(app, what, name, thing, options, lines):
         lines.clear()
 
 
+def _launch(app, page, template, context, doctree):
+    """Lead launch buttons to where a notebook lies: on Binder to the reader's own copy."""
+    folder, _, name = page.partition("/")
+    place = {"lessons": name, "labs": f"homework/release/{name}/{name}"}.get(folder)
+    for group in context.get("header_buttons", ()):
+        for button in group["buttons"] if group.get("label") == "launch-buttons" and place else ():
+            mine = "my" if button["text"] == "Binder" else "notebooks"
+            button["url"] = button["url"].replace(f"{page}.ipynb", f"{mine}/{place}.ipynb")
+
+
 def setup(app):
     """Tell Sphinx what is done beside its own work."""
+    app.connect("html-page-context", _launch, priority=502)  # just after the theme's own
     app.connect("autodoc-skip-member", _skip)
     app.connect("autodoc-process-docstring", _own)
     app.connect("build-finished", _copy_mathjax)

@@ -17,7 +17,7 @@ from lib2048.cli import main
 from lib2048.course import labs, mark_prediction, predict, predicted, predictions
 from lib2048.course.labs.exercise import find, of_lab
 from lib2048.course.labs.passed import is_passed
-from lib2048.course.reader import copies
+from lib2048.course.reader import copies, jupyter_settings
 from lib2048.course.reader import folder as mine
 from lib2048.course.reader import progress as room
 from lib2048.machine import terminal
@@ -389,8 +389,74 @@ def test_lessons_alone_says_what_there_is_to_do(course, capsys):
 def test_without_lessons_one_line_says_where_they_are(words, tmp_path, monkeypatch, one_line_error):
     monkeypatch.setattr(mine, "LIBRARY", tmp_path / "site-packages" / "lib2048")
     monkeypatch.chdir(tmp_path)
-    assert "lessons come with the repository" in one_line_error(*words)
+    assert "the lessons are not here" in one_line_error(*words)
     assert list(tmp_path.iterdir()) == []
+
+
+# ---------------------------------------------------------------- a wheel
+
+
+@pytest.fixture
+def wheel(tmp_path, monkeypatch):
+    """Be where a wheel has put the library and the lessons, in an empty folder; return it."""
+    monkeypatch.delenv("LIB2048_MY")
+    brought = tmp_path / "site-packages/lib2048_lessons"
+    lesson(brought / "00_start_here.ipynb", "# 00 · Start here: who?", ["1 + 1"])
+    lesson(brought / "homework/release/hw01/hw01.ipynb", "# hw01 · The rules", ["pass"])
+    monkeypatch.setattr(mine, "LIBRARY", tmp_path / "site-packages/lib2048")
+    (tmp_path / "here/below").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "here")
+    return tmp_path / "here"
+
+
+def test_a_wheel_brings_the_lessons(wheel, capsys, monkeypatch):
+    done = command(capsys, "lessons", "start")
+    assert done["added"] == ["00_start_here.ipynb", "homework/release/hw01/hw01.ipynb"]
+    assert Path(done["folder"]) == wheel / "my"
+    for where in ("below", "my", "my/homework"):  # the same folder, from wherever it is asked for
+        monkeypatch.chdir(wheel / where)
+        assert command(capsys, "lessons", "update")["folder"] == str(wheel / "my")
+        assert command(capsys, "progress")["next"]["file"] == "00_start_here.ipynb"
+
+
+# ---------------------------------------------------------------- JupyterLab's settings
+
+
+@pytest.fixture
+def environment(tmp_path, monkeypatch):
+    """Be in an environment of one's own, of which Jupyter is told nothing; return its folder."""
+    monkeypatch.delenv(jupyter_settings.VARIABLE)
+    monkeypatch.setattr(sys, "prefix", str(tmp_path / "venv"))
+    return tmp_path / "venv/etc/jupyter"
+
+
+def test_start_lets_a_kernel_end_with_its_tab_and_says_so_once(course, environment, capsys):
+    assert main(["lessons", "start"]) == 0
+    assert "its memory is free" in capsys.readouterr().out
+    for name in jupyter_settings.FILES:
+        ours = (jupyter_settings.SETTINGS / name).read_text(encoding="utf-8")
+        assert (environment / name).read_text(encoding="utf-8") == ours
+        (environment / name).write_text("{}", encoding="utf-8")
+    assert main(["lessons", "update"]) == 0
+    assert "its memory is free" not in capsys.readouterr().out
+    for name in jupyter_settings.FILES:  # what somebody has changed stays
+        assert (environment / name).read_text(encoding="utf-8") == "{}"
+
+
+def test_jupyter_is_left_alone_where_it_is_told_or_is_not_ours(environment, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setenv(jupyter_settings.VARIABLE, f"a{os.pathsep}{jupyter_settings.SETTINGS}")
+        assert not jupyter_settings.arrange()
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "base_prefix", sys.prefix)
+        assert not jupyter_settings.arrange()
+    with monkeypatch.context() as patch:
+        patch.setattr(jupyter_settings, "is_there", lambda package: False)
+        assert not jupyter_settings.arrange()
+    assert not environment.exists()
+    environment.parent.mkdir(parents=True)
+    environment.write_text("in the way")
+    assert not jupyter_settings.arrange()
 
 
 def test_the_courses_own_notebooks_and_links_work_from_the_copies(reader):

@@ -11,13 +11,15 @@ import os
 import re
 import shutil
 import subprocess
+import sys
+import types
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 pytest.importorskip("ipywidgets")
-pytest.importorskip("anywidget")
+anywidget = pytest.importorskip("anywidget")
 
 import lib2048  # noqa: E402
 from lib2048.game import board as rules  # noqa: E402
@@ -271,6 +273,20 @@ def test_by_default_the_shipped_network_is_asked_and_loaded_late(monkeypatch):
     assert PlayWidget().players == ["heuristic", "greedy", "random"]
 
 
+def test_an_installed_package_asks_its_small_network(monkeypatch):
+    here = lib2048.data("weights/page.npz")
+
+    def found(path):
+        if "page" not in path:
+            raise FileNotFoundError("large networks come with the repository")
+        return here
+
+    monkeypatch.setattr("lib2048.show.widgets.mind.data", found)
+    widget = PlayWidget()
+    assert widget.players == ["our small network", "heuristic", "greedy", "random"]
+    assert widget._minds[0].advise(widget.board)["action"] in legal(widget.board)
+
+
 def test_playing_ahead_is_the_game_that_the_player_would_play(browser):
     widget = PlayWidget(seed=6, player="heuristic")
     state = f"{int(widget._game.here.state):x}"
@@ -465,6 +481,22 @@ def test_the_picture_is_an_output_of_its_own_so_that_it_outlives_the_widget(monk
     assert base.VIEW not in still and "<img" in still["text/html"]
     assert set(view) == {base.VIEW}
     assert view[base.VIEW]["model_id"] == widget.model_id
+
+
+def test_in_colab_the_widget_manager_is_asked_for_and_named(monkeypatch):
+    asked, shown = [], []
+    colab = types.ModuleType("google.colab.output")
+    colab.enable_custom_widget_manager = lambda: asked.append(1)
+    colab._widgets = types.SimpleNamespace(_installed_url="https://manager")
+    monkeypatch.setitem(sys.modules, "google.colab.output", colab)
+    monkeypatch.setattr(base, "display", lambda bundle, **more: shown.append(more))
+    anywidget._util.enable_custom_widget_manager_once.cache_clear()
+    PlayWidget()._ipython_display_()
+    PlayWidget()
+    anywidget._util.enable_custom_widget_manager_once.cache_clear()
+    assert len(asked) == 1
+    told = shown[-1]["metadata"][base.VIEW]["colab"]["custom_widget_manager"]
+    assert told == {"url": "https://manager"}
 
 
 def test_a_stored_lesson_keeps_the_picture_alone():

@@ -146,10 +146,10 @@ def _line(name, before, now):
 
 def _unasked(name):
     """Say that no lesson asks for a prediction; "" where one does, or where nobody knows."""
-    lesson, around = name.partition(".")[0], mine.course()
-    if around is None:
+    lesson, folder = name.partition(".")[0], mine.lessons()
+    if folder is None:
         return ""
-    [*found] = (around / mine.FIRST.parent).glob(f"{lesson}_*.ipynb")
+    [*found] = folder.glob(f"{lesson}_*.ipynb")
     names = [one for path in found for one in _asked(path)]
     if not found:
         return f"It is kept, though there is no lesson {lesson}."

@@ -157,7 +157,9 @@ class BrowserWidget(anywidget.AnyWidget):
             return display(self.static())
         display(self._still(), raw=True, display_id=self.model_id)
         view = {"version_major": 2, "version_minor": 0, "model_id": self.model_id}
-        display({VIEW: view}, raw=True)  # without a text, which would be all that is left of it
+        _, about = self._repr_mimebundle_()  # anywidget's; Colab is told there what draws it
+        # without a text, which would be all that is left of it
+        display({VIEW: view}, raw=True, metadata=about)
 
     def _draw_again(self):
         """Let the picture in the notebook be what `static` returns now."""
