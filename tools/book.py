@@ -145,7 +145,6 @@ def title(file):
 # Plain scripts, which a page opened as a file runs, too.
 ALIVE = {
     "@play@": """<link rel="stylesheet" href="_static/play/play.css">
-<script src="_static/play/network.js"></script>
 <script src="_static/play/play.js"></script>""",
     "@train@": """<link rel="stylesheet" href="_static/play/train.css">
 <script src="_static/play/train.js"></script>""",
