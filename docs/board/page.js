@@ -8,6 +8,8 @@ import {
 } from "../../lib2048/show/widgets/board.js";
 import { beside, onPage } from "./beside.js";
 import { Quick } from "./quick.js";
+import { reviewed } from "./review.js";
+import { ReviewView } from "./review_view.js";
 import { readNetwork } from "./values.js";
 
 const REST = 1500; // milliseconds between two games that the network plays
@@ -15,21 +17,22 @@ const SLICE = 10; // milliseconds of each frame that go into playing at full spe
 const CALM = 500; // milliseconds between two pictures for those who asked for less motion
 
 const WATCH = "Watch it play";
-const KEYS_HELP = "Arrows or W A S D slide · U undo · N new game · H hints · P lets it play";
+const KEYS_HELP = "Arrows or W A S D slide · U undo · N new game · H hints · P lets it play · R review";
 
 class Page {
-  // root: an element; its data-seed, a whole number, says which games are played; network: a promise
-  // of a `Network`.
-  constructor(root, network) {
+  // root: an element; its data-seed, a whole number, says which games are played; bring: returns a
+  // promise of a `Network`, and is called when somebody first wants to hear of it.
+  constructor(root, bring) {
     const seed = root.dataset.seed ?? String(Math.floor(Math.random() * 1e9));
-    Object.assign(this, { root, seed, network: null, former: null, auto: null, frame: null });
-    Object.assign(this, { advice: null, watched: { games: 0, sum: 0, best: 0 } });
+    Object.assign(this, { root, seed, bring, network: null, former: null, auto: null, frame: null });
+    Object.assign(this, { advice: null, review: null, whole: null, finished: null });
+    this.watched = { games: 0, sum: 0, best: 0 };
     this.game = new Quick(seed, 0);
     this.build();
     holdKeys(root, (key) => this.pressed(key));
     this.draw();
     this.say("Click the board, then use the arrow keys, or swipe. Equal tiles merge.");
-    network.then((ready) => this.wake(ready), (error) => this.fail(error));
+    root.dataset.ready = "";
   }
 
   // ---- what is on the page
@@ -66,20 +69,29 @@ class Page {
     const fresh = button("New game", "Begin another game", () => this.renew());
     const title = "What the network expects after each action, and which it would take";
     this.hints = button("Hints", title, () => this.toggleHints(), { "aria-pressed": "false" });
-    return make("div.lib-row.lib-extras", this.undoing, fresh, this.hints);
+    this.reviewing = button("Review", "Look at the game again: what did each action cost?", () => this.lookBack());
+    this.wholeButton = button("Back to the whole game", "Leave this try for the game that was reviewed",
+      () => this.takeBack(), { hidden: "" });
+    return make("div.lib-row.lib-extras", this.undoing, fresh, this.hints, this.reviewing, this.wholeButton);
   }
 
   watching() {
     const first = { class: "lib-first" };
     this.watch = button(WATCH, "Let the network play", () => this.toggle(), first);
     this.speed = speedSlider(10, () => {}, true);
-    this.record = make("p.lib-small");
-    enable(this.hints, false);
-    enable(this.watch, false);
+    this.record = make("p.lib-small", "The network that plays, hints and reviews is fetched when you first ask for it.");
     return make("div.lib-mind", this.watch, this.speed.element, this.record);
   }
 
   // ---- the network
+
+  // Do something with the network, which is fetched before it is first needed.
+  ask(what) {
+    if (this.network) return what();
+    this.say("The network is on its way …");
+    this.coming ??= this.bring().then((network) => this.wake(network));
+    this.coming.then(what).catch((error) => this.fail(error));
+  }
 
   wake(network) {
     this.network = network;
@@ -87,14 +99,12 @@ class Page {
     this.record.textContent = `The network learned from its own games: ${points(network.count)} ` +
       `weights. Without looking ahead it scored ${points(mean)} on average over ${points(games)} games.`;
     this.worth = [0, 0, 0, 0];
-    enable(this.hints, true);
-    enable(this.watch, true);
-    this.root.dataset.ready = "";
-    this.think();
+    this.root.dataset.network = "";
   }
 
   fail(error) {
-    this.say(`You can play, but not watch: the network could not be read (${error.message}).`, true);
+    this.coming = null;
+    this.say(`You can play on, but the network could not be read (${error.message}).`, true);
   }
 
   get hinting() {
@@ -102,7 +112,10 @@ class Page {
   }
 
   toggleHints() {
-    if (!this.network) return;
+    this.ask(() => this.switchHints());
+  }
+
+  switchHints() {
     this.hints.setAttribute("aria-pressed", String(!this.hinting));
     this.think();
     if (!this.auto) this.say(this.hinting ? "" : "The network keeps its thoughts to itself.");
@@ -143,7 +156,9 @@ class Page {
     this.tally.actions.textContent = points(game.length);
     this.arrows.forEach((arrow, action) => enable(arrow, game.rewards[action] >= 0));
     enable(this.undoing, game.length > 0 || this.former !== null);
+    enable(this.reviewing, game.length > 0 || this.finished !== null);
     this.over.hidden = !game.over;
+    this.wholeButton.hidden = !this.whole;
     this.root.dataset.board = WHOLE.toHex(game.cells);
     this.root.dataset.actions = game.length;
     this.think();
@@ -165,6 +180,7 @@ class Page {
     else if (key === "n") this.renew();
     else if (key === "h") this.toggleHints();
     else if (key === "p" || key === " ") this.toggle();
+    else if (key === "r") this.lookBack();
     else return false;
     return true;
   }
@@ -183,6 +199,13 @@ class Page {
       WHOLE.placeInWords(game.spawned);
     this.say(`${record ? `You made a ${game.largest}! ` : ""}${name}: ` +
       `${counted(reward, "point")}; ${came}.`);
+    if (game.over) this.ended();
+  }
+
+  // Your game is over: what the network thinks of it stands below at once, where it is here already.
+  ended() {
+    this.finished = this.game;
+    if (this.network) this.showReview(this.game);
   }
 
   // Let the tiles travel to where an action has brought them.
@@ -209,7 +232,65 @@ class Page {
     this.say("A new game. Undo brings the old one back.");
   }
 
+  // ---- a game looked at again
+
+  // Which game a review is of: the one on the board, or the last that the network has finished.
+  get reviewable() {
+    const { game, finished } = this;
+    return finished && (!game.length || !(game.touched || game.over)) ? finished : game;
+  }
+
+  lookBack() {
+    if (this.review) return this.review.root.scrollIntoView({ block: "nearest" });
+    if (!this.reviewable.length) return this.say("There is nothing to review yet: no action was taken.");
+    this.halt();
+    this.ask(() => {
+      this.showReview(this.reviewable);
+      this.review.root.focus({ preventScroll: true });
+      this.review.root.scrollIntoView({ block: "nearest", behavior: still() ? "auto" : "smooth" });
+    });
+  }
+
+  showReview(game) {
+    this.closeReview();
+    const place = make("div");
+    this.root.after(place);
+    this.review = new ReviewView(place, {
+      review: reviewed(game, this.network), cellsOf: (turn) => game.turn(turn).cells, by: "the network",
+      playOn: (turn) => this.playOn(game, turn), close: () => this.closeReview(true),
+    });
+  }
+
+  closeReview(back = false) {
+    this.review?.remove();
+    this.review = null;
+    if (back) this.root.focus();
+  }
+
+  // Take a game up again before one of its actions; the whole of it stays at hand.
+  playOn(game, turn) {
+    this.halt();
+    this.closeReview();
+    this.whole = game;
+    this.game = game.from(turn);
+    this.game.touched = true;
+    this.draw();
+    this.root.focus({ preventScroll: true });
+    this.root.scrollIntoView({ block: "nearest" });
+    this.say(`You are back before action ${points(turn + 1)}. The same action will meet the same tile again.`);
+  }
+
+  takeBack() {
+    this.halt();
+    this.closeReview();
+    [this.game, this.whole] = [this.whole, null];
+    this.draw();
+    this.say("This is the game as it was.");
+  }
+
   begin() {
+    this.whole = null;
+    if (!this.auto) this.closeReview();
     this.former = this.game.length ? this.game : this.former;
     this.game = new Quick(this.seed, this.game.number + 1);
     this.draw();
@@ -218,7 +299,10 @@ class Page {
   // ---- the network plays
 
   toggle() {
-    if (!this.network) return;
+    this.ask(() => this.playOrPause());
+  }
+
+  playOrPause() {
     if (this.auto) {
       this.halt();
       return this.say("Paused: it is your turn.");
@@ -296,6 +380,7 @@ class Page {
   finish(now) {
     const { game, watched } = this;
     this.auto.rest = now;
+    this.finished = game;
     this.root.dataset.finished = [game.number, game.score, game.length, WHOLE.toHex(game.cells)].join(" ");
     this.say("");
     if (game.touched) return; // only games that it played alone are counted
@@ -332,6 +417,6 @@ async function networkBeside(source) {
   return readNetwork(globalThis.lib2048Network);
 }
 
-onPage("play-2048", "play.css", (root, source) => new Page(root, networkBeside(source)));
+onPage("play-2048", "play.css", (root, source) => new Page(root, () => networkBeside(source)));
 
-globalThis.lib2048Play = { Quick, readNetwork }; // for tests, and for whoever is curious
+globalThis.lib2048Play = { Quick, readNetwork, reviewed }; // for tests, and for whoever is curious
