@@ -2,6 +2,7 @@
 
 import codecs
 import contextlib
+import difflib
 import functools
 import io
 import os
@@ -10,7 +11,7 @@ import sys
 ASCII = {
     "±": "+-", "…": "...", "→": "->", "−": "-", "–": "-", "×": "x", "·": "*", "≥": ">=", "≤": "<=",
     "α": "alpha", "β": "beta", "λ": "lambda", "μ": "mu", "′": "'", "“": '"', "”": '"', "’": "'",
-    "○": "o", "●": "*", "✓": "+", "✗": "x",
+    "○": "o", "●": "*", "✓": "+", "✗": "x", "\u202f": " ",
 }  # fmt: skip
 PLAIN = "lib2048.plain"  # names how `plainly` is asked for what an encoding cannot write
 
@@ -30,6 +31,16 @@ def one_line(text):
 def in_short(thing):
     """Return how Python writes a thing, in one line that is not too long."""
     return one_line(repr(thing))[:100]
+
+
+def meant(said, known):
+    """Return ": is it 'train'?" for a word that is close to one that is known, else ''.
+
+    known: the words themselves, in any order.
+    """
+    by_small = {str(word).lower(): word for word in known}
+    near = difflib.get_close_matches(str(said).lower(), by_small, 1)
+    return f": is it {by_small[near[0]]!r}?" if near else ""
 
 
 # ---------------------------------------------------------------- progress
