@@ -123,7 +123,7 @@ def test_an_action_slides_and_spawns_and_counts():
     start, state = rules.initial(stream(3, 0))
     action = legal(start)[-1]
     afterstate, reward = rules.slide(start, action)
-    assert widget.game == {"seed": "3", "number": 0, "start": None, "actions": "", "helped": False}
+    assert widget.game == {"seed": "3", "number": 0, "start": None, "actions": "", "by": ""}
     widget.act(ACTIONS[action])
     assert int(widget.board) == int(rules.spawn(afterstate, state)[0])
     assert (widget.score, widget.actions) == (reward, 1)
@@ -201,11 +201,11 @@ def test_another_game_a_seed_of_any_size_and_a_position_are_followed(browser):
     page, board = browser(widget), rules.from_tiles([[2, 2, 4, 0], *[[0] * 4] * 3])
     page.say(kind="game", game={**widget.game, "seed": str(2**70), "number": 4, "actions": ""})
     assert widget.board == rules.initial(stream(2**70, 4))[0] and widget.seed == 2**70
-    start = {"start": to_hex(board), "actions": "3", "helped": True}
+    start = {"start": to_hex(board), "actions": "3", "by": "2"}
     page.say(kind="game", game={**widget.game, **start})
-    assert widget.actions == 1 and widget.score == 4
+    assert widget.actions == 1 and widget.score == 4 and widget.helped
     widget.new_game()
-    assert widget.game["number"] == 5 and widget.game["start"] is None and not widget.game["helped"]
+    assert widget.game["number"] == 5 and widget.game["start"] is None and not widget.helped
 
 
 @pytest.mark.parametrize(
@@ -244,7 +244,8 @@ def test_values_are_those_of_the_player(browser):
     network = Network("4-22", optimistic=1000)
     page = browser(PlayWidget(seed=9, player=network))
     answer, values = advice(page), player(network).values(page.widget.board)
-    assert page.answers[0] == {"id": "1", "kind": "working", "doing": "4-22 is thinking"}
+    working = {"kind": "working", "doing": "4-22 is thinking", "busy": False}
+    assert page.answers[0] == working | {"id": "1"}
     assert answer["values"] == [values.get(action) for action in range(4)]
     assert answer["action"] == player(network).choose(page.widget.board)
     assert (answer["board"], answer["id"]) == (to_hex(page.widget.board), "1")
@@ -481,8 +482,9 @@ def test_a_stored_lesson_keeps_the_picture_alone():
 
 
 EVERY = [
-    lib2048.PlayWidget, lib2048.ReplayWidget, lib2048.TrainWidget, lib2048.TreeWidget,
-    lib2048.NetworkExplorer, lib2048.SmallBoardWidget, lib2048.course.CurvesExplorer,
+    lib2048.PlayWidget, lib2048.ReplayWidget, lib2048.ReviewWidget, lib2048.TrainWidget,
+    lib2048.TreeWidget, lib2048.NetworkExplorer, lib2048.SmallBoardWidget,
+    lib2048.course.CurvesExplorer,
 ]  # fmt: skip
 FOLDERS = {Path(inspect.getfile(widget)).parent for widget in EVERY}
 

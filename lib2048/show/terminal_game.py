@@ -4,7 +4,7 @@ from lib2048.game import board as rules
 from lib2048.game.game import parse_game
 from lib2048.game.spec import ACTIONS
 from lib2048.show.draw import tile_colour
-from lib2048.show.widgets.game import Game
+from lib2048.show.widgets.game import HINTED, OWN, PLAYERS, Game
 from lib2048.show.words import thousands
 
 KEYS = "arrows or W A S D slide · U undo · N new game · H hint · P it plays · Q quits"
@@ -58,9 +58,10 @@ class TerminalGame:
         elif letter == "q":
             self.done = True
 
-    def act(self, action):
-        """Take an action, and say what came of it."""
-        self.advice, reward = None, self.game.act(action)
+    def act(self, action, by=None):
+        """Take an action, and say what came of it; by: whose it is, if not one's own."""
+        reward = self.game.act(action, by or (HINTED if self.advice else OWN))
+        self.advice = None
         self.said = f"{ACTIONS[action]} changes nothing." if reward is None else (
             f"{ACTIONS[action]}: {thousands(reward)} points."
         )  # fmt: skip
@@ -69,8 +70,8 @@ class TerminalGame:
 
     def step(self):
         """Let the player take an action."""
-        self.game.helped = True
-        self.act(self.mind.advise(self.game.here.board, self.game.here.word)["action"])
+        advice = self.mind.advise(self.game.here.board, self.game.here.word)
+        self.act(advice["action"], PLAYERS)
 
     def lines(self):
         """Return the lines that are shown, each [(text, tile or None for no colour), …]."""

@@ -156,11 +156,8 @@ class Replay {
   animate(before, cells) {
     const action = this.actions[before];
     const start = this.game.fromHex(this.boards[before]);
-    const { travels, cells: after } = this.game.slide(start, action);
-    const came = cells.findIndex((exponent, cell) => exponent !== after[cell]);
-    if (after.some((exponent, cell) => exponent !== cells[cell] && cell !== came)) return;
-    const rate = this.playing ? this.speed.rate() : 1;
-    this.board.slide(start, { cells, travels, cell: came }, slideTime(rate));
+    const turn = this.game.between(start, action, cells);
+    if (turn) this.board.slide(start, turn, slideTime(this.playing ? this.speed.rate() : 1));
   }
 
   mark() {
