@@ -105,17 +105,19 @@ export function points(number, digits = 0) {
 
 export const counted = (n, word) => `${points(n)} ${word}${n === 1 ? "" : "s"}`;
 
-// A slider of actions a second, from 1 to 200: {element, rate()}.  endless: its end is no number,
+export const FASTEST = 200; // actions a second
+
+// A slider of actions a second, from 1 to the fastest: {element, rate()}.  endless: its end is no number,
 // but as fast as it can, Infinity.
-export function speedSlider(rate, changed = () => {}, endless = false) {
+export function speedSlider(rate, changed = () => {}, { endless = false, fastest = FASTEST } = {}) {
   const said = make("output");
   const slider = make("input", {
-    type: "range", min: 0, max: 100, value: Math.round((100 * Math.log(rate)) / Math.log(200)),
+    type: "range", min: 0, max: 100, value: Math.round((100 * Math.log(rate)) / Math.log(fastest)),
     "aria-label": "Speed in actions a second", oninput: () => say(),
   });
   const now = () => {
     const share = Number(slider.value);
-    return endless && share === 100 ? Infinity : Math.round(200 ** (share / 100));
+    return endless && share === 100 ? Infinity : Math.round(fastest ** (share / 100));
   };
   const say = () => {
     said.textContent = now() === Infinity ? "as fast as it can" : `${now()} actions/s`;

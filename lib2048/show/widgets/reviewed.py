@@ -1,6 +1,7 @@
 """What a page gets of a reviewed game, and the picture that stands for it."""
 
-from lib2048.game import board as rules
+import numpy as np
+
 from lib2048.game.spec import ACTIONS
 from lib2048.play.review import review
 from lib2048.show import draw
@@ -21,7 +22,7 @@ def reviewed(steps, who, game):
     if steps[-1].action is None:  # the end has a board, too
         here.append(steps[-1])
         last = found.steps[-1]
-        pays = int(game.rules.points(rules.np.uint64(steps[-1].board)))
+        pays = int(game.rules.points(np.uint64(steps[-1].board)))
         scores.append(pays or scores[-1] + int(last.reward))
     worths = [[finite(worth) for worth in row] for row in found.worths.round(3).tolist()]
     return found, {
