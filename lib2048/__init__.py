@@ -61,6 +61,7 @@ _WIDGETS = {
     "PlayWidget": "show.widgets.play",
     "RateExplorer": "course.explorers.rates",
     "ReplayWidget": "show.widgets.replay",
+    "ReviewWidget": "show.widgets.review",
     "SmallBoardWidget": "course.explorers.small",
     "TrainWidget": "show.widgets.train",
     "TreeWidget": "show.widgets.tree",

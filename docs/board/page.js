@@ -6,6 +6,7 @@ import {
   Board, actionOf, button, counted, enable, furnish, holdKeys, make, messageLine, onSwipe, points,
   slideTime, speedSlider, still, tally,
 } from "../../lib2048/show/widgets/board.js";
+import { Worths } from "../../lib2048/show/widgets/worths.js";
 import { beside, onPage } from "./beside.js";
 import { Quick } from "./quick.js";
 import { reviewed } from "./review.js";
@@ -55,11 +56,8 @@ class Page {
 
   cross() {
     this.arrows = ACTIONS.map((name, action) => {
-      const worth = make("span.lib-worth");
       const style = `grid-area:${name.toLowerCase()}`;
-      const arrow = button("", name, () => this.act(action), { style });
-      arrow.append(name, worth);
-      return Object.assign(arrow, { worth });
+      return button(name, name, () => this.act(action), { style });
     });
     return make("div.lib-cross", ...this.arrows);
   }
@@ -72,15 +70,17 @@ class Page {
     this.reviewing = button("Review", "Look at the game again: what did each action cost?", () => this.lookBack());
     this.wholeButton = button("Back to the whole game", "Leave this try for the game that was reviewed",
       () => this.takeBack(), { hidden: "" });
+    this.worths = new Worths();
+    this.worths.element.hidden = true;
     return make("div.lib-row.lib-extras", this.undoing, fresh, this.hints, this.reviewing, this.wholeButton);
   }
 
   watching() {
     const first = { class: "lib-first" };
     this.watch = button(WATCH, "Let the network play", () => this.toggle(), first);
-    this.speed = speedSlider(10, () => {}, true);
+    this.speed = speedSlider(10, () => {}, { endless: true });
     this.record = make("p.lib-small", "The network that plays, hints and reviews is fetched when you first ask for it.");
-    return make("div.lib-mind", this.watch, this.speed.element, this.record);
+    return make("div.lib-mind", this.worths.element, this.watch, this.speed.element, this.record);
   }
 
   // ---- the network
@@ -125,11 +125,10 @@ class Page {
   think() {
     const shown = this.network && this.hinting && !this.game.over;
     this.advice = shown ? this.network.choose(this.game, this.worth) : null;
-    this.arrows.forEach((arrow, action) => {
-      const legal = this.game.rewards[action] >= 0;
-      arrow.worth.textContent = shown && legal ? points(this.worth[action]) : "";
-      arrow.classList.toggle("lib-best", this.advice === action);
-    });
+    this.arrows.forEach((arrow, action) => arrow.classList.toggle("lib-best", this.advice === action));
+    this.worths.element.hidden = !this.hinting;
+    const legal = (worth, action) => (this.game.rewards[action] >= 0 ? worth : null);
+    this.worths.show(shown ? this.worth.map(legal) : null);
     this.board.point(this.advice);
   }
 

@@ -6,6 +6,9 @@ place here since only lessons call them.
 """
 
 from lib2048.machine.extras import loaded
+from lib2048.show.widgets import kept
+
+kept.lend(lambda: loaded("course.reader.folder"))  # a game goes on in the next session, too
 
 _LAZY = {
     name: module

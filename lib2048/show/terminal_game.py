@@ -8,7 +8,7 @@ from lib2048.game.spec import ACTIONS
 from lib2048.machine.extras import told
 from lib2048.machine.printed import coloured
 from lib2048.show.draw import tile_colour
-from lib2048.show.widgets.game import Game
+from lib2048.show.widgets.game import HINTED, OWN, PLAYERS, Game
 from lib2048.show.words import thousands
 
 KEYS = "arrows or W A S D slide · U undo · N new game · H hint · P it plays · Q quits"
@@ -71,9 +71,10 @@ class TerminalGame:
         self.plays, self.advice = plays and not self.over, None
         self.said = PLAYING.format(name=self.mind.name) if self.plays else KEYS
 
-    def act(self, action):
-        """Take an action, and say what came of it."""
-        self.advice, reward = None, self.game.act(action)
+    def act(self, action, by=None):
+        """Take an action, and say what came of it; by: whose it is, if not one's own."""
+        reward = self.game.act(action, by or (HINTED if self.advice else OWN))
+        self.advice = None
         self.said = f"{ACTIONS[action]} changes nothing." if reward is None else (
             f"{ACTIONS[action]}: {thousands(reward)} points."
         )  # fmt: skip
@@ -82,8 +83,9 @@ class TerminalGame:
 
     def step(self):
         """Let the player take an action."""
-        self.game.helped, said = True, self.said
-        self.act(self.mind.advise(self.game.here.board, self.game.here.word)["action"])
+        said = self.said
+        advice = self.mind.advise(self.game.here.board, self.game.here.word)
+        self.act(advice["action"], PLAYERS)
         self.said = said if self.plays else self.said
 
     def lines(self):

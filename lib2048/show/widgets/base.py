@@ -29,6 +29,7 @@ from lib2048.show.words import image, says_what
 SPEC = told(WHOLE)
 IMPORT = re.compile(r'^import (?:(\{[^}]*\}) from )?"([^"]+)";\n', re.MULTILINE)
 EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const) (\w+))", re.MULTILINE)
+RENDER = re.compile(r"^export default .*\n", re.MULTILINE)  # of a widget that another one shows
 TILE = (
     '.lib2048 .lib-tile [data-rules="{rules}"][data-tile="{tile}"] '
     "{{ background: {back}; color: {ink}; }}"
@@ -84,7 +85,7 @@ def _closed(path):
     text = _text(path)
     if not (names := EXPORT.findall(text)):
         return text
-    body = EXPORT.sub("", _linked(text))
+    body = EXPORT.sub("", RENDER.sub("", _linked(text)))
     return f"const ${path.stem} = (() => {{\n{body}return {{ {', '.join(names)} }};\n}})();\n"
 
 
@@ -139,6 +140,7 @@ class BrowserWidget(anywidget.AnyWidget):
         # says, also while a cell runs.
         self.comm._reply_subshell_for = None
         self.on_msg(self._heard)
+        _watch_cells()
 
     def _still(self):
         """Return the picture and its note, as an output has them."""
@@ -176,9 +178,11 @@ class BrowserWidget(anywidget.AnyWidget):
     def _reply(self, question, find, doing=None, says=None):
         """Answer a question with the dict that `find` returns; an error is put into words.
 
-        doing: what is said while it is being found; says: turns an exception into {'error', …}.
+        doing: what is said while it is being found, unless a cell runs, too; says: turns an
+        exception into {'error', …}.
         """
-        self.send({"id": question["id"], "kind": "working", "doing": doing})
+        working = {"doing": doing, "busy": _cells["run"]}
+        self.send({"id": question["id"], "kind": "working", **working})
         try:
             found = find()
         except (Exception, KeyboardInterrupt) as error:
@@ -208,6 +212,18 @@ class PositionWidget(BrowserWidget):
             self.set_state({"position": message["position"]})  # it knows
         elif message["kind"] == "open":
             self._open(message)
+
+
+_cells = {"run": False}  # JupyterLab may bring a message to a second thread while one runs
+
+
+def _watch_cells():
+    """Know from now on whether a cell runs, where there are any: whoever calls this is in one."""
+    if "shell" in _cells or not (shell := get_ipython()):
+        return
+    _cells.update(shell=shell, run=True)
+    shell.events.register("pre_run_cell", lambda _: _cells.update(run=True))
+    shell.events.register("post_run_cell", lambda _: _cells.update(run=False))
 
 
 def trouble(error, who="This widget"):

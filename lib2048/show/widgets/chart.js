@@ -30,11 +30,12 @@ export class Chart {
   // the axis; most: the largest that y can be; group: charts of one group share their pointer; said:
   // takes words for readers who do not see the chart; zoomed: hears what part of x is shown.
   // looks: of the lines, in their order, {line: which colour and dash, width, alpha, dots: their size,
-  // alone: dots without a line, silent: not among the numbers}; bands: [[upper, lower]] columns.
-  // log, steep: whether the axis of x, of y is logarithmic.
-  constructor({ title, names, group, said, zoomed = () => {}, write = brief, tick = brief,
+  // alone: dots without a line, bars: instead of one, silent: not among the numbers}; bands: [[upper, lower]] columns.
+  // log, steep: whether the axis of x, of y is logarithmic.  chosen: hears which x a click means, and how
+  // much of x a pixel is.
+  constructor({ title, names, group, said, zoomed = () => {}, chosen = null, write = brief, tick = brief,
     most = null, x = "actions", log = false, steep = false, looks = null, bands = [], tall = TALL }) {
-    Object.assign(this, { title, names, group, said, zoomed, write, tick, most, x, part: null });
+    Object.assign(this, { title, names, group, said, zoomed, chosen, write, tick, most, x, part: null });
     Object.assign(this, { log, steep, bands, tall, looks: looks ?? names.map((_, n) => ({ line: n })) });
     this.marks = [];
     this.columns = [[], ...names.map(() => [])];
@@ -66,7 +67,8 @@ export class Chart {
     this.describe();
   }
 
-  // Mark places of x, with the next numbers: [{x, line: whose colour, text: words beside it, or none}].
+  // Mark places of x, with the next numbers: [{x, line: whose colour, text: words
+  // beside it, or none, solid: whether its line is, y: where the words stand instead of a line}].
   mark(marks) {
     this.marks = marks;
   }
@@ -79,7 +81,7 @@ export class Chart {
   describe() {
     const last = this.heard((n) => this.worth(n));
     const whose = (line) => (this.names.length > 1 ? `${this.names[line]}: ` : "");
-    const marks = this.marks.filter(({ text }) => text).map(({ x, line, text }) =>
+    const marks = this.marks.filter(({ text, y }) => text && y === undefined).map(({ x, line, text }) =>
       `${whose(line)}${text} from ${brief(x)} on. `);
     this.place.setAttribute("aria-label", `${this.title}: ${last.join(", ")}. ${marks.join("")}` +
       "Left and Right read the curve, plus and minus zoom, Shift with Left and Right moves on, " +
@@ -110,6 +112,18 @@ export class Chart {
     const width = this.place.clientWidth;
     if (width < 60) return; // not on the page yet
     this.plot = new uPlot({ ...this.options(), width, height: this.tall }, this.columns, this.place);
+    if (this.chosen) this.hearClicks(this.plot);
+  }
+
+  hearClicks(plot) {
+    let from = null; // a pointer that travels before it lets go chooses a part of x
+    const at = ({ clientX }) => clientX - plot.over.getBoundingClientRect().left;
+    plot.over.addEventListener("pointerdown", (event) => (from = at(event)));
+    plot.over.addEventListener("click", (event) => {
+      if (Math.abs(at(event) - from) > 3) return;
+      const x = plot.posToVal(at(event), "x");
+      this.chosen(x, plot.posToVal(at(event) + 1, "x") - x);
+    });
   }
 
   // Take new numbers; without a pointer over it the legend says the last of them.
@@ -133,11 +147,12 @@ export class Chart {
     const steep = this.steep && { splits: (_, n, low, high) => tensOf(low, high), filter: (_, all) => all };
     const tens = this.log && { splits: (_, n, low, high) => tensOf(low, high), filter: (_, all) => all };
     const line = (label, n) => {
-      const { line, width = 2, alpha = 1, dots, alone, silent } = this.looks[n];
+      const { line, width = 2, alpha = 1, dots, alone, bars, silent } = this.looks[n];
       const stroke = own(`--line-${line}`);
       return {
         label, stroke, width, alpha, dash: DASHES[line % DASHES.length], spanGaps: true,
         class: silent ? "lib-silent" : null, ...(alone && { paths: () => null }),
+        ...(bars && { paths: uPlot.paths.bars({ size: [0.8, 12, 1] }), fill: stroke, width: 1, dash: [] }),
         points: { show: Boolean(dots), size: dots, width: 2, stroke, fill: alone ? back : stroke },
         value: (plot, y, series, at) => this.worth(n, at ?? undefined),
       };
@@ -175,11 +190,15 @@ export class Chart {
     ctx.save();
     Object.assign(ctx, { lineWidth: devicePixelRatio, textAlign: "left", textBaseline: "bottom",
       font: axes[0].font[0] });
-    for (const { x, line, text = "" } of [...this.marks].sort((one, other) => one.x - other.x)) {
+    for (const { x, y = null, line, text = "", solid } of [...this.marks].sort((one, other) => one.x - other.x)) {
       const at = Math.round(plot.valToPos(x, "x", true));
       if (at < bbox.left || at > bbox.left + bbox.width) continue;
       ctx.strokeStyle = ctx.fillStyle = plot.series[line + 1].stroke(plot, line + 1);
-      ctx.setLineDash(DASHES[2].map((length) => length * devicePixelRatio));
+      if (y !== null) {
+        ctx.fillText(text, at - size / 3, plot.valToPos(y, "y", true));
+        continue;
+      }
+      ctx.setLineDash(solid ? [] : DASHES[2].map((length) => length * devicePixelRatio));
       ctx.beginPath();
       ctx.moveTo(at, bbox.top);
       ctx.lineTo(at, bbox.top + bbox.height);
