@@ -268,7 +268,7 @@ export function holdKeys(root, pressed) {
     const { target, ctrlKey, metaKey, altKey } = event;
     if (ctrlKey || metaKey || altKey || target.matches(WRITES)) return;
     if (target.matches("[type=range]") && event.key.startsWith("Arrow")) return;
-    if (target.matches("button") && ["Enter", " "].includes(event.key)) return;
+    if (target.matches("button, summary") && ["Enter", " "].includes(event.key)) return;
     if (pressed(event.key.toLowerCase(), event)) event.preventDefault(); // no scrolling
   };
   root.onkeyup = root.onkeypress = (event) => event.stopPropagation();
