@@ -36,13 +36,13 @@ export class Chart {
   // looks: of the lines, in their order, {line: which colour and dash, width, alpha, dots: their size,
   // alone: dots without a line, silent: not among the numbers}; bands: [[upper, lower]] columns.
   // log, steep: whether the axis of x, of y is logarithmic.  large: whether it is all that is to be
-  // seen; picked: takes the place of the columns that a click or Enter chooses.
+  // seen; picked: takes the place of the columns that a click or Enter chooses.  where: an x in words.
   // A look may have an `end`: what stands at the end of its line in place of its name.
   constructor({ title, names, group, said, zoomed = () => {}, write = brief, tick = brief,
     most = null, x = "actions", log = false, steep = false, looks = null, bands = [], large = false,
-    picked = null }) {
+    picked = null, where = (x) => `${brief(x)} ${this.x}` }) {
     Object.assign(this, { title, names, group, said, zoomed, write, tick, most, x, part: null });
-    Object.assign(this, { log, steep, bands, large, picked,
+    Object.assign(this, { log, steep, bands, large, picked, where,
       looks: looks ?? names.map((_, n) => ({ line: n })) });
     this.marks = [];
     this.columns = [[], ...names.map(() => [])];
@@ -206,7 +206,7 @@ export class Chart {
     const context = Object.assign(make("canvas").getContext("2d"), { font: `bold ${font}` });
     const widths = this.named.map((n) => context.measureText(this.endOf(n)).width + 2);
     this.widest = Math.min(most, share * this.place.clientWidth, Math.max(0, ...widths));
-    return widths.length ? this.widest + APART + 2 : 12;
+    return widths.length ? this.widest + APART + 2 : 20;
   }
 
   // Put each name beside the end of what is shown of its line; of those that would lie over each
@@ -244,7 +244,7 @@ export class Chart {
     const told = [...this.names.keys()].filter((n) => !this.looks[n].silent)
       .map((n) => ({ n, y: this.columns[n + 1][nearest(this.columns[n + 1], idx)] }))
       .filter(({ y }) => there(y)).sort((one, other) => other.y - one.y);
-    this.tip.replaceChildren(make("b", `${brief(this.columns[0][idx])} ${this.x}`), ...told.map(({ n }) =>
+    this.tip.replaceChildren(make("b", this.where(this.columns[0][idx])), ...told.map(({ n }) =>
       make("span", swatch(this.looks[n].line), make("span", this.names[n]), make("b", this.worth(n, idx)))));
     const wide = this.tip.offsetWidth + 2 * APART;
     const at = left + wide < over.clientWidth + this.widest || left < wide ? left + 2 * APART : left - wide;
@@ -371,7 +371,7 @@ export class Chart {
     const x = this.columns[0][this.at];
     this.plot.setCursor({ left: this.plot.valToPos(x, "x"), top: 10 });
     const numbers = this.heard((n) => this.worth(n, this.at));
-    this.said(`${this.title} at ${brief(x)} ${this.x}: ${numbers.join(", ")}.`);
+    this.said(`${this.title} at ${this.where(x)}: ${numbers.join(", ")}.`);
   }
 
   close() {
