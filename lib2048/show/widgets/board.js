@@ -275,7 +275,7 @@ export function holdKeys(root, pressed) {
     if (event.key === "Tab" && leaves(root, event) && toTheCell(root)) return event.preventDefault();
     if (ctrlKey || metaKey || altKey || target.matches(WRITES)) return;
     if (target.matches("[type=range]") && event.key.startsWith("Arrow")) return;
-    if (target.matches("button") && ["Enter", " "].includes(event.key)) return;
+    if (target.matches("button, summary") && ["Enter", " "].includes(event.key)) return;
     if (pressed(event.key.toLowerCase(), event)) event.preventDefault(); // no scrolling
   };
   root.onkeyup = root.onkeypress = (event) => event.stopPropagation();

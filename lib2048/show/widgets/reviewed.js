@@ -92,17 +92,17 @@ export class Reviewed {
   }
 
   valueChart() {
-    const chosen = (x) => this.go(Math.round(x) - 1);
+    const picked = (turn) => this.go(turn);
     const scores = this.scores.slice(0, this.count);
-    if (!this.counts) return this.chart({ title: "points so far", names: ["so far"], chosen }, [this.turns, scores]);
+    if (!this.counts) return this.chart({ title: "points so far", names: ["so far"], picked }, [this.turns, scores]);
     const title = `points: so far, and what ${this.by} expected at the end`;
-    return this.chart({ title, names: ["expected", "so far"], chosen }, [this.turns, this.promised, scores]);
+    return this.chart({ title, names: ["expected", "so far"], picked }, [this.turns, this.promised, scores]);
   }
 
   lossChart() {
     return this.chart({
       title: this.counts ? "points that each action lost" : `what each action lost, as ${this.by} counts`, names: ["lost"], looks: [{ line: 1, bars: true }],
-      chosen: (x, wide) => this.go(this.worstNear(x - 1, NEAR * wide)),
+      picked: (turn, wide) => this.go(this.worstNear(turn, NEAR * wide)),
     }, [this.turns, this.lost]);
   }
 
@@ -174,7 +174,6 @@ export class Reviewed {
     const worst = this.worst.map((turn, n) => ({ x: turn + 1, y: this.lost[turn], line: 0, text: String(n + 1) }));
     this.charts.forEach((chart, n) => {
       chart.mark(n ? [here, ...worst] : [here]);
-      chart.plot?.setLegend({ idx: Math.min(this.position, this.count - 1) }, false);
       chart.plot?.redraw(false);
     });
   }
