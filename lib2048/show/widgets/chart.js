@@ -27,15 +27,16 @@ export function brief(number) {
 
 export class Chart {
   // title: what y is, in words; names: of the lines; write, tick: a number of y as text, here and at
-  // the axis; most: the largest that y can be; group: charts of one group share their pointer; said:
+  // the axis (told its step, too); most: the largest that y can be; least: how far its axis reaches at
+  // the least; empty: words in the place of axes that have nothing to show yet; group: charts of one group share their pointer; said:
   // takes words for readers who do not see the chart; zoomed: hears what part of x is shown.
   // looks: of the lines, in their order, {line: which colour and dash, width, alpha, dots: their size,
   // alone: dots without a line, silent: not among the numbers}; bands: [[upper, lower]] columns.
   // log, steep: whether the axis of x, of y is logarithmic.
   constructor({ title, names, group, said, zoomed = () => {}, write = brief, tick = brief,
-    most = null, x = "actions", log = false, steep = false, looks = null, bands = [], tall = TALL }) {
+    most = null, least = 0, empty = "nothing yet", x = "actions", log = false, steep = false, looks = null, bands = [], tall = TALL }) {
     Object.assign(this, { title, names, group, said, zoomed, write, tick, most, x, part: null });
-    Object.assign(this, { log, steep, bands, tall, looks: looks ?? names.map((_, n) => ({ line: n })) });
+    Object.assign(this, { least, empty, log, steep, bands, tall, looks: looks ?? names.map((_, n) => ({ line: n })) });
     this.marks = [];
     this.columns = [[], ...names.map(() => [])];
     this.heading = make("p.lib-small", title);
@@ -53,9 +54,14 @@ export class Chart {
   // Show other numbers: [x, y of the first line, y of the second, …], null where there is none.
   show(columns) {
     this.columns = columns;
-    if (this.plot) this.refresh();
+    if (this.plot && this.filled) this.refresh();
     else this.draw();
     this.describe();
+  }
+
+  // Whether there is any number to show.
+  get filled() {
+    return this.columns.slice(1).some((column) => column.some((y) => y !== null && y !== undefined));
   }
 
   // Show other lines; a part of x that is shown stays.
@@ -78,7 +84,7 @@ export class Chart {
 
   describe() {
     const last = this.heard((n) => this.worth(n));
-    const whose = (line) => (this.names.length > 1 ? `${this.names[line]}: ` : "");
+    const whose = (line) => (last.length > 1 ? `${this.names[line]}: ` : "");
     const marks = this.marks.filter(({ text }) => text).map(({ x, line, text }) =>
       `${whose(line)}${text} from ${brief(x)} on. `);
     this.place.setAttribute("aria-label", `${this.title}: ${last.join(", ")}. ${marks.join("")}` +
@@ -108,7 +114,9 @@ export class Chart {
     this.plot?.destroy();
     this.plot = null;
     const width = this.place.clientWidth;
-    if (width < 60) return; // not on the page yet
+    this.place.dataset.empty = this.filled ? "" : this.empty;
+    this.place.style.minHeight = `${this.tall}px`;
+    if (width < 60 || !this.filled) return; // not on the page yet, or nothing to show
     this.plot = new uPlot({ ...this.options(), width, height: this.tall }, this.columns, this.place);
   }
 
@@ -152,9 +160,10 @@ export class Chart {
         y: { distr: this.steep ? 3 : 1, range: (_, low, high) => [this.low(low), this.high(high)] },
       },
       axes: [
-        { ...axis, ...tens, values, space: 60, size: 28 },
-        { ...axis, ...steep, values: (_, ticks) => named(ticks, this.steep)
-          .map((y) => (y === null ? null : this.tick(y))), space: 32, size: 58 },
+        { ...axis, ...tens, values, space: 60, size: 28, label: this.x, labelSize: 16, labelGap: 0,
+          labelFont: axis.font },
+        { ...axis, ...steep, values: (plot, ticks, n, room, step) => named(ticks, this.steep)
+          .map((y) => (y === null ? null : this.tick(y, step))), space: 32, size: 58 },
       ],
       series: [x, ...this.names.map(line)],
       bands: this.bands.map(band),
@@ -199,7 +208,7 @@ export class Chart {
   }
 
   high(most) {
-    const above = (most > 0 ? most : 1) * 1.08;
+    const above = Math.max(this.least, (most > 0 ? most : 1) * 1.08);
     return this.most === null ? above : Math.min(this.most, above);
   }
 

@@ -8,7 +8,7 @@ import {
   speedSlider, tally,
 } from "./board.js";
 import { Editor } from "./editor.js";
-import { rendering, tell } from "./jupyter.js";
+import { AGAIN, rendering, tell } from "./jupyter.js";
 
 const BEST = "lib2048 best score"; // where the browser keeps it, that of 2048; of others with their name
 const AHEAD = 2; // seconds of autoplay that are asked for before they are needed
@@ -348,7 +348,7 @@ class Play extends Editor {
 
   get lost() {
     return "The kernel has ended or was restarted. You can play on here, but hints and autoplay " +
-      "need it: run this cell again.";
+      `need it: ${AGAIN}.`;
   }
 
   // ---- autoplay: the player sends actions ahead, the page plays them at its own pace
