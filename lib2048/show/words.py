@@ -9,24 +9,16 @@ from html import escape
 
 import numpy as np
 
+from lib2048.machine.terminal import THIN as THIN
 from lib2048.machine.terminal import in_short
+from lib2048.machine.terminal import set_apart as set_apart
+from lib2048.machine.terminal import thousands as thousands
 
 MOST = 8  # curves that are told of
 BEYOND = 0.05  # of a curve's whole range: a turn that is told of
 # What XML cannot hold; a picture with one of them is not shown at all.
 NO_XML = re.compile(r"[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 WORD = re.compile(r"[^\W\d_]{2}")  # not the k of 20 k
-THIN = "\u202f"  # the thousands are set apart by a narrow space that does not break
-
-
-def thousands(number):
-    """Write a number without decimals, its thousands set apart: 68 664."""
-    return set_apart(f"{number:,.0f}")
-
-
-def set_apart(text):
-    """Return a number that Python wrote, such as -1,234.5, as people read it: −1 234.5."""
-    return text.replace(",", THIN).replace("-", "−")
 
 
 def escaped(text):

@@ -5,7 +5,13 @@ import signal
 import threading
 from contextlib import contextmanager
 
-from lib2048.machine.terminal import bar
+from lib2048.machine.terminal import bar, in_notebook, tell, thousands
+
+# JupyterLab shows whatever ends a cell in red: this hides it, behind the same words as plain news.
+ENDED = (
+    '<style class="lib2048-stopped">.jp-OutputArea-child:has(.lib2048-stopped) + '
+    ".jp-OutputArea-child {display: none}</style>"
+)
 
 
 class Stopped(KeyboardInterrupt):
@@ -20,6 +26,8 @@ class Stopped(KeyboardInterrupt):
         self.run = run
 
     def _render_traceback_(self):
+        if in_notebook():
+            tell(str(self), after=ENDED)
         return [str(self)]
 
 
@@ -90,7 +98,7 @@ def progress_line(wanted, unit, total):
 
 def last_mean(run):
     """Say what a run's last 1000 training games were worth."""
-    return f"last mean {run.history.mean_last():,.0f}"
+    return f"last mean {thousands(run.history.mean_last())}"
 
 
 def amount(number, of):
