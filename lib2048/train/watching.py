@@ -23,11 +23,12 @@ class Stopped(KeyboardInterrupt):
 
     def __init__(self, run, text):
         super().__init__(text)
-        self.run = run
+        self.run, self._told = run, False
 
     def _render_traceback_(self):
-        if in_notebook():
+        if in_notebook() and not self._told:  # IPython asks more than once
             tell(str(self), after=ENDED)
+            self._told = True
         return [str(self)]
 
 
