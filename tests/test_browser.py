@@ -513,7 +513,7 @@ def test_a_restarted_kernel_is_told_in_words_and_the_board_plays_on(notebook, ga
     play_on(game, twin, 3)
     assert game.data("board") == to_hex(twin.here.board)
     game.press("h")
-    game.until("run this cell again")
+    game.until("then run this cell")
 
 
 def test_a_saved_notebook_shows_pictures_and_what_to_do(notebook, folder):

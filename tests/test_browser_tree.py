@@ -319,4 +319,4 @@ def test_a_restarted_kernel_is_told_in_words(notebook, tree, small):
     tree.until("The kernel has ended or was restarted")
     small.until("The kernel has ended or was restarted")
     small.press("n")
-    small.until("run this cell again")
+    small.until("then run this cell")

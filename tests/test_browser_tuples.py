@@ -281,6 +281,6 @@ def test_a_lost_kernel_is_told_and_indices_go_on(notebook, explorer):
     explorer.root.get_by_label("Number of the board").fill("50")
     board = record_game("greedy", seed=1)[49].afterstate
     assert explorer.data("board") == to_hex(board)
-    explorer.until("run this cell again")
+    explorer.until("then run this cell")
     expected = NetworkExplorer(boards=[board]).look(explorer.cells)["index"]
     assert int(explorer.data("index")) in expected

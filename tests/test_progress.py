@@ -21,6 +21,8 @@ from lib2048.course.reader import copies, jupyter_settings
 from lib2048.course.reader import folder as mine
 from lib2048.course.reader import progress as room
 from lib2048.machine import terminal
+from lib2048.show.words import thousands
+from lib2048.train.history import History
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -79,7 +81,7 @@ def command(capsys, *words):
 
 def test_a_prediction_is_kept_with_its_time(reader, capsys):
     assert predict("06.1", 12000) == predicted("06.1") == 12000
-    assert capsys.readouterr().out == "06.1: you say 12,000. Now see what happens.\n"
+    assert capsys.readouterr().out == "06.1: you say 12\u202f000. Now see what happens.\n"
     entry = record(reader)["predictions"]["06.1"]
     assert entry["first"] == entry["last"] and entry["last"]["value"] == 12000
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d\d:\d\d", entry["last"]["when"])
@@ -90,7 +92,7 @@ def test_the_newest_counts_and_the_first_is_named(reader, capsys):
     predict("06.1", 500)
     assert predict("06.1", 30_000) == predicted("06.1") == 30_000
     last = capsys.readouterr().out.splitlines()[-1]
-    assert last == "06.1: you say 30,000 (at first 12,000). Now see what happens."
+    assert last == "06.1: you say 30\u202f000 (at first 12\u202f000). Now see what happens."
     assert record(reader)["predictions"]["06.1"]["first"]["value"] == 12000
 
 
@@ -100,7 +102,7 @@ def test_a_cell_that_runs_again_changes_nothing(reader, capsys):
     predict("06.1", 12000)
     assert predict("06.1", None) == 12000
     assert (reader / "progress.json").read_bytes() == before
-    assert capsys.readouterr().out.splitlines()[1:] == ["06.1: you said 12,000."] * 2
+    assert capsys.readouterr().out.splitlines()[1:] == ["06.1: you said 12\u202f000."] * 2
 
 
 def test_a_comma_in_a_number_is_told(reader, refused):
@@ -159,7 +161,7 @@ def test_a_name_that_no_lesson_asks_for_is_kept_and_said(course, capsys):
 def test_beside_a_result_stands_what_was_said_or_that_nothing_was():
     assert predictions.you_said("06.1", "points") == "no guess kept (06.1)"
     predict("06.1", 12000)
-    assert predictions.you_said("06.1", "points") == "you said 12,000 points"
+    assert predictions.you_said("06.1", "points") == "you said 12\u202f000 points"
     predict("06.1", "more slowly")
     assert predictions.you_said("06.1", "points") == "you said “more slowly”"
 
@@ -243,6 +245,19 @@ def test_no_prediction_no_mark(ax):
     assert mark_prediction(ax, "06.1") is ax and drawn(ax) == before
 
 
+def test_a_line_that_was_drawn_stands_in_the_figure_of_the_run(ax):
+    entry = {"value": 900, "when": mine.now(), "line": [[0, 0], [10, 900]]}
+    predictions._unkept["06.1"] = {"first": entry, "last": entry}
+    history = History()
+    history.add(np.tile([0, 700, 2, 9, 0], (1000, 1)), seconds=10.0)
+    history.actions = 3000
+    mark_prediction(ax, "06.1", history)
+    line = ax.get_lines()[-1]
+    assert list(line.get_ydata()) == [0, 900]
+    assert list(line.get_xdata()) == [0, history.table()[0]["actions"]]
+    assert drawn(ax) == (["you said 900"], 2)
+
+
 @pytest.mark.parametrize("value", [700, 1400, -300])
 def test_a_number_near_the_curve_is_drawn_as_a_line(ax, value):
     predict("06.1", value)
@@ -250,7 +265,7 @@ def test_a_number_near_the_curve_is_drawn_as_a_line(ax, value):
     assert ax.get_lines()[-1].get_ydata()[0] == value
     low, high = ax.get_ylim()
     assert low < value < high and low <= 0 and high >= 1000
-    assert drawn(ax) == ([f"you said {value}" if value != 1400 else "you said 1,400"], 2)
+    assert drawn(ax) == ([f"you said {thousands(value)}"], 2)
 
 
 @pytest.mark.parametrize("value, arrow", [(10**6, "↑"), (-(10**6), "↓"), (10**17, "↑")])
@@ -258,7 +273,7 @@ def test_a_number_far_away_gets_an_arrow_and_the_curve_its_room(ax, value, arrow
     limits = ax.get_ylim()
     predict("06.1", value)
     mark_prediction(ax, "06.1")
-    assert drawn(ax) == ([f"{arrow} you said {value:,}"], 1) and ax.get_ylim() == limits
+    assert drawn(ax) == ([f"{arrow} you said {thousands(value)}"], 1) and ax.get_ylim() == limits
     ax.figure.canvas.draw()
 
 
@@ -267,7 +282,7 @@ def test_a_number_on_a_logarithmic_axis():
     frame = pd.DataFrame({"actions": [1, 2, 3], "mean": [1, 10, 100]})
     ax = plot.curves({"run": frame})
     ax.set(yscale="log", ylim=(1, 100))
-    assert drawn(mark_prediction(ax, "06.2"))[0] == ["↓ you said -1"]
+    assert drawn(mark_prediction(ax, "06.2"))[0] == ["↓ you said −1"]
     predict("06.2", 300)
     low, high = mark_prediction(ax, "06.2").get_ylim()
     assert low == pytest.approx(1) and 300 < high < 1000
@@ -536,6 +551,14 @@ def steps(*marks):
     lab = room.Lab("hw01", "", "hw01.ipynb", ["00", "01"], ["a", "b"], passed)
     found = room.Progress(lessons, [lab], Path("my")).next
     return found and found.name
+
+
+@pytest.mark.parametrize(("said", "done"), [(0, False), (1, False), (2, True), (4, True)])
+def test_a_lesson_without_its_predictions_is_not_done(said, done):
+    asks = ["00.1", "00.2", "00.3", "00.4"]
+    lesson = room.Lesson("00", "", "00.ipynb", 10, 10, asks, asks[:said])
+    assert lesson.finished == done
+    assert ("predictions to make" in lesson.left) == (said < 4)
 
 
 def test_the_next_step_goes_on_from_the_furthest_one():

@@ -23,6 +23,7 @@ pytest.importorskip("ipywidgets")
 anywidget = pytest.importorskip("anywidget")
 
 import lib2048  # noqa: E402
+from lib2048.course.explorers import guess  # noqa: E402
 from lib2048.exact import SmallGame  # noqa: E402
 from lib2048.game import board as rules  # noqa: E402
 from lib2048.game.game import parse_game  # noqa: E402
@@ -631,7 +632,7 @@ def test_an_output_carries_a_picture_for_pages_without_a_kernel(steps):
     for widget in (PlayWidget(), ReplayWidget(steps)):
         bundle = widget._still()
         assert widget.static()._repr_html_() in bundle["text/html"]
-        assert "Run this cell" in bundle["text/html"]
+        assert "then run this cell" in bundle["text/html"]
         assert len(bundle["text/html"]) < 20_000
 
 
@@ -678,6 +679,7 @@ EVERY = [
     lib2048.PlayWidget, lib2048.ReplayWidget, lib2048.ReviewWidget, lib2048.TrainWidget,
     lib2048.TreeWidget, lib2048.NetworkExplorer, lib2048.SmallBoardWidget,
     lib2048.course.CurvesExplorer,
+    guess.Guess,
 ]  # fmt: skip
 FOLDERS = {Path(inspect.getfile(widget)).parent for widget in EVERY}
 

@@ -5,7 +5,7 @@ import {
   box, button, counted, enable, fill, furnish, holdKeys, make, menu, messageLine, points, putWords, row,
 } from "../../show/widgets/board.js";
 import { Chart, swatch, together } from "../../show/widgets/chart.js";
-import { rendering } from "../../show/widgets/jupyter.js";
+import { AGAIN, rendering } from "../../show/widgets/jupyter.js";
 import { Orders } from "../../show/widgets/orders.js";
 
 const COLUMNS = ["actions", "games", "seconds", "mean", "ci95"]; // of a point, see recorded.py
@@ -333,7 +333,7 @@ class Explorer {
 
   lose() {
     this.lost = "The kernel has ended or was restarted. Curves that are here can still be explored; " +
-      "run this cell again for the others.";
+      `for the others ${AGAIN}.`;
     this.orders.close();
     clearInterval(this.timer);
     [this.start, this.end].forEach((pressed) => enable(pressed, false));

@@ -8,7 +8,7 @@ import {
 } from "../../show/widgets/board.js";
 import { Chart, brief } from "../../show/widgets/chart.js";
 import { rulesOf } from "../../show/widgets/games.js";
-import { rendering } from "../../show/widgets/jupyter.js";
+import { AGAIN, rendering } from "../../show/widgets/jupyter.js";
 import { Mind } from "../../show/widgets/mind.js";
 
 const WEIGHT_BYTES = 4n;
@@ -449,7 +449,7 @@ class Tuples {
 
   lose() {
     const why = "The kernel has ended or was restarted. Tuples and indices are still worked out " +
-      "here, but weights and visits need it: run this cell again.";
+      `here, but weights and visits need it: ${AGAIN}.`;
     this.mind.lose(why);
     this.say(why, true);
   }

@@ -35,7 +35,10 @@ TILE = (
     "{{ background: {back}; color: {ink}; }}"
 )
 VIEW = "application/vnd.jupyter.widget-view+json"
-NOTE = "This is a picture of it. Run this cell in JupyterLab, and it comes alive."
+NOTE = (
+    "This is a picture of it. In JupyterLab it comes alive: choose Run All Above Selected Cell in "
+    "the menu Run, then run this cell."
+)
 # In a reader's own saved notebook the widget of an earlier session is gone, and JupyterLab writes
 # "model not found" under this picture; the picture and its note say more.
 STYLE = (

@@ -31,7 +31,8 @@ export function brief(number) {
 
 export class Chart {
   // title: what y is, in words; names: of the lines; write, tick: a number of y as text, here and at
-  // the axis; most: the largest that y can be; group: charts of one group share their pointer; said:
+  // the axis (told its step, too); most: the largest that y can be; least: how far its axis reaches at
+  // the least; empty: words in the place of axes that have nothing to show yet; group: charts of one group share their pointer; said:
   // takes words for readers who do not see the chart; zoomed: hears what part of x is shown.
   // looks: of the lines, in their order, {line: which colour and dash, width, alpha, dots: their size,
   // alone: dots without a line, bars: instead of one, silent: not among the numbers}; bands: [[upper, lower]] columns.
@@ -40,10 +41,10 @@ export class Chart {
   // chooses, and how much of x a pixel is.  where: an x in words.
   // A look may have an `end`: what stands at the end of its line in place of its name.
   constructor({ title, names, group, said, zoomed = () => {}, write = brief, tick = brief,
-    most = null, x = "actions", log = false, steep = false, looks = null, bands = [], large = false, tall = TALL,
-    picked = null, where = (x) => `${brief(x)} ${this.x}` }) {
+    most = null, least = 0, empty = "nothing yet", x = "actions", log = false, steep = false, looks = null,
+    bands = [], large = false, tall = TALL, picked = null, where = (x) => `${brief(x)} ${this.x}` }) {
     Object.assign(this, { title, names, group, said, zoomed, write, tick, most, x, part: null });
-    Object.assign(this, { log, steep, bands, large, height: tall, picked, where,
+    Object.assign(this, { least, empty, log, steep, bands, large, height: tall, picked, where,
       looks: looks ?? names.map((_, n) => ({ line: n })) });
     this.marks = [];
     this.columns = [[], ...names.map(() => [])];
@@ -64,9 +65,14 @@ export class Chart {
   // Show other numbers: [x, y of the first line, y of the second, …], null where there is none.
   show(columns) {
     this.columns = columns;
-    if (this.plot) this.refresh();
+    if (this.plot && this.filled) this.refresh();
     else this.draw();
     this.describe();
+  }
+
+  // Whether there is any number to show.
+  get filled() {
+    return this.columns.slice(1).some((column) => column.some((y) => y !== null && y !== undefined));
   }
 
   // Show other lines; a part of x that is shown stays.
@@ -90,7 +96,7 @@ export class Chart {
 
   describe() {
     const last = this.heard((n) => this.worth(n));
-    const whose = (line) => (this.names.length > 1 ? `${this.names[line]}: ` : "");
+    const whose = (line) => (last.length > 1 ? `${this.names[line]}: ` : "");
     const marks = this.marks.filter(({ text, y }) => text && y === undefined).map(({ x, line, text }) =>
       `${whose(line)}${text} from ${brief(x)} on. `);
     this.place.setAttribute("aria-label", `${this.title}: ${last.join(", ")}. ${marks.join("")}` +
@@ -120,7 +126,9 @@ export class Chart {
     this.plot?.destroy();
     this.plot = null;
     const width = this.place.clientWidth;
-    if (width < 60) return; // not on the page yet
+    this.place.dataset.empty = this.filled ? "" : this.empty;
+    this.place.style.minHeight = `${this.tall}px`;
+    if (width < 60 || !this.filled) return; // not on the page yet, or nothing to show
     this.plot = new uPlot({ ...this.options(), width, height: this.tall }, this.columns, this.place);
     this.plot.over.append(this.ends, this.tip);
     if (this.picked) this.hearClicks(this.plot.over);
@@ -173,8 +181,8 @@ export class Chart {
       },
       axes: [
         { ...axis, ...tens, values, space: 60, size: 26, label: this.x, labelSize: 18, labelGap: 0 },
-        { ...axis, ...steep, values: (_, ticks) => named(ticks, this.steep)
-          .map((y) => (y === null ? null : this.tick(y))), space: 32, size: 58 },
+        { ...axis, ...steep, values: (plot, ticks, n, room, step) => named(ticks, this.steep)
+          .map((y) => (y === null ? null : this.tick(y, step))), space: 32, size: 58 },
       ],
       series: [{}, ...this.names.map(line)],
       bands: this.bands.map(band),
@@ -305,7 +313,7 @@ export class Chart {
   }
 
   high(most) {
-    const above = (most > 0 ? most : 1) * 1.08;
+    const above = Math.max(this.least, (most > 0 ? most : 1) * 1.08);
     return this.most === null ? above : Math.min(this.most, above);
   }
 

@@ -8,7 +8,7 @@ import {
   speedSlider, tally,
 } from "./board.js";
 import { Editor } from "./editor.js";
-import { rendering, tell } from "./jupyter.js";
+import { AGAIN, rendering, tell } from "./jupyter.js";
 import { Reviewed } from "./reviewed.js";
 import { Worths, inOneLine } from "./worths.js";
 
@@ -406,7 +406,7 @@ class Play extends Editor {
 
   get lost() {
     return "The kernel has ended or was restarted. You can play on here, but hints and autoplay " +
-      "need it: run this cell again.";
+      `need it: ${AGAIN}.`;
   }
 
   // ---- autoplay: the player sends actions ahead, the page plays them at its own pace

@@ -5,7 +5,7 @@ import { ACTIONS } from "./game.js";
 import { rulesOf } from "./games.js";
 import { Board, box, button, counted, enable, furnish, make, menu, points, row, table } from "./board.js";
 import { Editor } from "./editor.js";
-import { exploring } from "./jupyter.js";
+import { AGAIN, exploring } from "./jupyter.js";
 
 const share = (chance) => `${points(100 * chance, chance < 0.095 ? 1 : 0)} %`;
 const worthIn = (value) =>
@@ -394,8 +394,8 @@ class Tree extends Editor {
   }
 
   get lost() {
-    return "The kernel has ended or was restarted. What is open stays; to open more, run this cell " +
-      "again.";
+    return "The kernel has ended or was restarted. What is open stays; to open more, " +
+      `${AGAIN}.`;
   }
 }
 
