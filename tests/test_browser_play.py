@@ -132,11 +132,11 @@ def test_a_game_is_reviewed_and_played_on_from_its_worst_action(opened_page, pla
         if game.act(key) is not None:
             steps.append(Step(before, key, 0, before, None))
     worst = review(steps, player).worst()
-    assert int(view.get_attribute("data-turn")) == worst[0]
-    cards = view.locator("button.lib-worst")
-    assert cards.count() == 3 and f"Action {worst[1] + 1}:" in cards.nth(1).inner_text()
+    assert int(view.get_attribute("data-position")) == worst[0]
+    cards = view.locator(".lib-review-card")
+    assert cards.count() == 3 and f"action {worst[1] + 1}" in cards.nth(1).inner_text()
     cards.nth(1).click()
-    assert int(view.get_attribute("data-turn")) == worst[1]
+    assert int(view.get_attribute("data-position")) == worst[1]
     assert f"Action {worst[1] + 1} of {len(steps)}" in view.inner_text()
     view.get_by_role("button", name="Play on from here").click()
     assert stands(board) == [to_hex(steps[worst[1]].board), worst[1]] and view.count() == 0

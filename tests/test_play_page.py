@@ -117,12 +117,11 @@ def test_a_game_is_reviewed_as_the_library_does(player):
     truth = review(steps, player)
     actions = truth.taken.tolist()
     [found] = asked({"ask": "review", "seed": "5", "number": 1, "actions": actions})
-    assert found["boards"] == [to_hex(step.board) for step in truth.steps]
+    assert found["boards"] == "".join(to_hex(step.board) for step in steps)
+    assert found["actions"] == "".join(map(str, actions))
     worths = np.array(found["worths"], float)  # null is nan
     np.testing.assert_array_equal(worths, truth.worths)
-    for name in ("taken", "best", "lost", "scores", "promised"):
-        np.testing.assert_array_equal(found[name], getattr(truth, name), name)
-    assert found["worst"] == truth.worst() and len(found["worst"]) == 3
+    np.testing.assert_array_equal(found["scores"][:-1], truth.scores)
     middle = len(actions) // 2
     there = [to_hex(steps[middle].board), truth.scores[middle], middle]
     assert found["half"] == there and found["same"]

@@ -6,11 +6,11 @@ import {
   Board, actionOf, button, counted, enable, furnish, holdKeys, make, messageLine, onSwipe, points,
   slideTime, speedSlider, still, tally,
 } from "../../lib2048/show/widgets/board.js";
+import { Reviewed } from "../../lib2048/show/widgets/reviewed.js";
 import { Worths } from "../../lib2048/show/widgets/worths.js";
 import { beside, onPage } from "./beside.js";
 import { Quick } from "./quick.js";
 import { reviewed } from "./review.js";
-import { ReviewView } from "./review_view.js";
 import { readNetwork } from "./values.js";
 
 const REST = 1500; // milliseconds between two games that the network plays
@@ -240,29 +240,27 @@ class Page {
   }
 
   lookBack() {
-    if (this.review) return this.review.root.scrollIntoView({ block: "nearest" });
-    if (!this.reviewable.length) return this.say("There is nothing to review yet: no action was taken.");
+    if (!this.review && !this.reviewable.length) return this.say("There is nothing to review yet: no action was taken.");
     this.halt();
     this.ask(() => {
-      this.showReview(this.reviewable);
-      this.review.root.focus({ preventScroll: true });
-      this.review.root.scrollIntoView({ block: "nearest", behavior: still() ? "auto" : "smooth" });
+      if (!this.review) this.showReview(this.reviewable);
+      this.review.element.focus({ preventScroll: true });
+      this.review.element.scrollIntoView({ block: "nearest", behavior: still() ? "auto" : "smooth" });
     });
   }
 
   showReview(game) {
     this.closeReview();
-    const place = make("div");
-    this.root.after(place);
-    this.review = new ReviewView(place, {
-      review: reviewed(game, this.network), cellsOf: (turn) => game.turn(turn).cells, by: "the network",
-      playOn: (turn) => this.playOn(game, turn), close: () => this.closeReview(true),
-    });
+    this.review = new Reviewed(reviewed(game, this.network), { rules: WHOLE,
+      playOn: (_, turn) => this.playOn(game, turn), close: () => this.closeReview(true) });
+    this.shown = make("div.lib2048", this.review.element);
+    this.root.after(this.shown);
   }
 
   closeReview(back = false) {
-    this.review?.remove();
-    this.review = null;
+    this.review?.end();
+    this.shown?.remove();
+    this.review = this.shown = null;
     if (back) this.root.focus();
   }
 

@@ -20,10 +20,10 @@ const KEYS = "Left and Right move along · Page Up and Page Down ten · Home · 
 export class Reviewed {
   // told: what the kernel says of a game; position: the turn to begin at, by default the worst one;
   // playOn(cells): what follows "Play on from here"; moved: hears of every new position; close: what
-  // ends the review, where it can end.
-  constructor(told, { position = null, playOn, moved = () => {}, close = null }) {
-    const { game, boards, actions, scores, worths, by, points: counts } = told;
-    this.rules = rulesOf(game);
+  // ends the review, where it can end; rules: of the game, where `told` does not say them.
+  constructor(told, { position = null, playOn, moved = () => {}, close = null, rules = rulesOf(told.game) }) {
+    const { boards, actions, scores, worths, by, points: counts } = told;
+    this.rules = rules;
     Object.assign(this, { actions: [...actions].map(Number), scores, worths, by, counts, playOn, moved, close });
     this.boards = boards.match(/.{16}/g);
     this.count = this.actions.length;
