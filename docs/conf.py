@@ -1,8 +1,11 @@
 """How Sphinx makes the book. `tools/book.py` puts its pages in place and then runs it."""
 
 import importlib.util
+import re
 import shutil
 from pathlib import Path
+
+from docutils import nodes
 
 project = "2048, learned step by step"
 author = "The authors of lib2048"
@@ -126,10 +129,31 @@ def _launch(app, page, template, context, doctree):
             button["url"] = button["url"].replace(f"{page}.ipynb", f"{mine}/{place}.ipynb")
 
 
+THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?: \d{3})+(?!\d)")  # 100 000
+NUMBERS = re.compile(r"[\d\s.,:±%×+−–^()kMGxhof-]*")  # all that a cell of numbers has in it
+LONG = 40  # letters of a cell from which on its column needs room
+AS_THEY_ARE = (nodes.literal, nodes.literal_block, nodes.math, nodes.math_block, nodes.raw)
+
+
+def _numbers(app, doctree):
+    """Set thousands apart by a space that does not break; tell the style sheet of cells."""
+    for text in list(doctree.findall(nodes.Text)):
+        apart = THOUSANDS.sub(lambda found: found[0].replace(" ", "\u202f"), text)
+        if apart != text and not isinstance(text.parent, AS_THEY_ARE):
+            text.parent.replace(text, nodes.Text(apart))
+    for cell in doctree.findall(nodes.entry):
+        words = cell.astext()
+        if words and NUMBERS.fullmatch(words):
+            cell["classes"].append("number")
+        elif len(words) > LONG:
+            cell["classes"].append("long")
+
+
 def setup(app):
     """Tell Sphinx what is done beside its own work."""
     app.connect("html-page-context", _launch, priority=502)  # just after the theme's own
     app.connect("autodoc-skip-member", _skip)
     app.connect("autodoc-process-docstring", _own)
+    app.connect("doctree-read", _numbers)
     app.connect("build-finished", _copy_mathjax)
     app.connect("build-finished", _icons_by_font)

@@ -53,6 +53,25 @@ def test_every_page_opens_and_is_no_wider_than_the_window(reader, made, address)
     assert wide == [] and len(names(made)) > 40
 
 
+# How many lines the numbers of a page's tables take, and how wide the last column is.
+BROKEN = """() => [...document.querySelectorAll("td.number")].filter(cell => {
+  const range = document.createRange();
+  range.selectNodeContents(cell);
+  return new Set([...range.getClientRects()].map(box => Math.round(box.bottom / 8))).size > 1;
+}).length"""
+LAST = "document.querySelector('article tr:nth-child(2) td:last-child').clientWidth"
+
+
+@pytest.mark.parametrize("reader", [("laptop", "light"), ("phone", "light")], indirect=True)
+def test_no_number_of_a_table_breaks_and_words_have_room(reader, address):
+    for name in ("figures.html", "results.html"):
+        reader.page.goto(address + name)
+        assert reader.page.locator("td.number").count() > 100
+        assert reader.page.evaluate(BROKEN) == 0
+    reader.page.goto(f"{address}figures.html")
+    assert reader.page.evaluate(LAST) > 150
+
+
 def test_formulas_are_drawn(reader, address):
     reader.page.goto(f"{address}lessons/07_looking_ahead.html")
     reader.page.locator("mjx-container svg").first.wait_for()

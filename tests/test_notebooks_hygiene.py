@@ -136,6 +136,14 @@ def shows(n, output):
 
 
 FAULTS = {
+    "a table in the style of pandas": (
+        lambda nb: nb.cells[1].outputs.append(shown({"text/html": "<td>264030.0</td>"})),
+        "a table shows 264030.0",
+    ),
+    "a table with commas": (
+        lambda nb: nb.cells[1].outputs.append(shown({"text/html": "<td>1,101 ± 5</td>"})),
+        "a table shows 1,101 ± 5",
+    ),
     "no parameters cell": (lambda nb: nb.cells[2].metadata.clear(),
         "0 cells are tagged parameters"),
     "two parameters cells": (lambda nb: nb.cells[1].metadata.update(tags=["parameters"]),

@@ -187,6 +187,12 @@ def texts(output: NotebookNode) -> list[str]:
     return [re.sub(r"base64,[A-Za-z0-9+/=]+", "", str(text)) for text in shown]
 
 
+# A number in a table that is not set apart; tiles are names.
+TABLED = re.compile(
+    r"<td>(?!16384|32768|65536)(-?\d{5,}|-?\d{4,}\.\d+|[^<]*\d,\d{3}(?!\d)[^<]*)</td>"
+)
+
+
 def in_normal_form(path: Path, notebook: NotebookNode) -> Iterator[str]:
     """The file is what `normalise` makes of it."""
     if path.read_text(encoding="utf-8") != to_text(normalise(notebook, path.stem)):
@@ -245,6 +251,14 @@ def stills_have_run(path: Path, notebook: NotebookNode) -> Iterator[str]:
         for output in cell.outputs:
             if IDLE in "".join(texts(output)):
                 yield f"cell {n}: the picture of its training is of one that has not begun"
+
+
+def numbers_apart(path: Path, notebook: NotebookNode) -> Iterator[str]:
+    """Tables have numbers as people read them, 264 030 and not 264,030 or 264030.0."""
+    for n, cell in code_cells(notebook):
+        for output in cell.outputs:
+            for number in TABLED.findall(output.get("data", {}).get("text/html", "")):
+                yield f"cell {n}: a table shows {number}: words.written has another style"
 
 
 def run_in_order(path: Path, notebook: NotebookNode) -> Iterator[str]:
@@ -456,6 +470,7 @@ CHECKS = (
     compared_cells_show_text,
     pictures_in_words,
     stills_have_run,
+    numbers_apart,
     run_in_order,
     no_errors,
     short_cells,
