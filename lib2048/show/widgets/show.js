@@ -94,7 +94,8 @@ export class Show {
     const { after, actions, ...begin } = this.games[n];
     const game = new Game({ ...begin, actions: still() ? actions : "" }, this.rules);
     const count = make("b");
-    this.caption.replaceChildren(`after ${said(after)} of training: `, count);
+    this.caption.replaceChildren(after ? `after ${said(after)} of training: `
+      : "before it has learned anything: ", count);
     const tell = () => {
       const over = game.length === actions.length ? `, in ${points(game.length)} actions` : "";
       count.textContent = `${points(game.here.score)} points${over}`;

@@ -450,7 +450,9 @@ class TrainWidget(TrainingWidget):
 
     def _ipython_display_(self):
         if os.environ.get("LIB2048_STILLS"):  # a lesson is stored: its picture is of the end
-            self.start()
+            for training in self._trainings:
+                if training.phase == "ready":
+                    training.start()
             self.wait()
         super()._ipython_display_()
 
