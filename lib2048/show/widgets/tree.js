@@ -234,7 +234,9 @@ class Tree extends Editor {
     for (const path of [...this.wanted].sort((a, b) => a.length - b.length)) {
       const node = nodes.get(path);
       if (this.coming !== nodes) return;
-      if (node?.opens && (await this.ready(node))) node.open = true;
+      if (!node?.opens || !(await this.ready(node))) continue;
+      node.open = true;
+      if (node.above?.children.indexOf(node) >= SHOWN) node.above.all = true; // it is not hidden
     }
   }
 
