@@ -360,22 +360,6 @@ def test_the_page_stands_alone_and_escapes_what_it_was_given():
     assert not re.search("[\ud800-\udfff]", page)
 
 
-CUT = "[...document.querySelectorAll('*')].some(e => e.getBoundingClientRect().right > innerWidth)"
-
-
-def test_the_page_is_cut_at_no_width(chromium):
-    scores, note = [251_000, 301_310, 421_100, 311_190], "an action that was not legal in game 3"
-    page = chromium.new_page()
-    page.set_content(Leaderboard(
-        [standing("expectimax_with_a_long_name.py", scores, note=note), standing("b.npz", [1, 2])],
-        SETTINGS,
-    ).html())  # fmt: skip
-    for width in (390, 861, 1000, 1100, 1121, 1280):
-        page.set_viewport_size({"width": width, "height": 900})
-        assert not page.evaluate(CUT), width
-    page.close()
-
-
 # ---------------------------------------------------------------- bad input, Ctrl-C
 
 

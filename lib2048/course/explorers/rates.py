@@ -113,9 +113,9 @@ class Traces:
 
         place: where its weight lies.  Each is a list of numbers, None where it was untouched.
         """
-        at = int(place)
+        at = np.uint32(place)  # of any other type, each search would copy what it searches
         if self._places is not None:
-            at = int(np.searchsorted(self._places, place))
+            at = np.uint32(np.searchsorted(self._places, place))
             if at == len(self._places) or self._places[at] != place:
                 return None
         return [self.actions, *map(list, zip(*self._rows(at)))]
