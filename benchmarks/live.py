@@ -2,9 +2,10 @@
 
 Trains the same run with `Run.go` and in a `TrainWidget`, in turns, in one process, and prints
 actions/s of each and the median of their ratios, of the processor's own time, too, which others on
-the machine disturb less.  --board compares the widget with one that plays
-no games for its board.  The widget sends its messages into nothing here: a kernel hands them to a
-thread of its own.
+the machine disturb less.  --board compares the widget with one that plays no games for its board,
+and says what share of the learner's own time they take: that hardly depends on what else the
+machine does.  The widget sends its messages into nothing here: a kernel hands them to a thread of
+its own.
 """
 
 import argparse
@@ -37,6 +38,30 @@ def watched(run, actions):
         widget.start()
         widget.wait()
     widget.close()
+
+
+def share_of_board(settings, actions):
+    """Return the share of a learner's own processor time that goes into games for its board.
+
+    Those before it begins and after it has ended cost no training, and are left out.
+    """
+    spent, whole = [], []
+
+    def timed(function, times):
+        def call(*args):
+            begin = time.thread_time()
+            function(*args)
+            times.append(time.thread_time() - begin)
+
+        return call
+
+    kind = train.Training
+    with (
+        mock.patch.object(kind, "_play", timed(kind._play, spent)),
+        mock.patch.object(kind, "_train", timed(kind._train, whole)),
+    ):
+        watched(Run(settings), actions)
+    return sum(spent[1:-1]) / whole[0]
 
 
 def speed(settings, actions, how):
@@ -75,6 +100,9 @@ def main():
     told["ratio"] = round(statistics.median(by_clock), 4)
     told["ratio_cpu"] = round(statistics.median(by_processor), 4)
     told["ratios_cpu"] = [round(ratio, 3) for ratio in by_processor]
+    if asked.board:
+        shares = [share_of_board(settings, asked.actions) for _ in range(asked.rounds)]
+        told["share_of_board"] = round(statistics.median(shares), 4)
     print(json.dumps(told | {"load": psutil.getloadavg()[0]}))
 
 
