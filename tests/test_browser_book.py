@@ -86,6 +86,27 @@ def test_the_search_finds(reader, address):
     first.first.wait_for()
     found = [first.nth(n).get_attribute("href") for n in range(first.count())]
     assert any("lessons/12_carousel_shaping.html" in link for link in found)
+    said = reader.page.locator("#search-results li", has_text="12 · Carousel").locator(".context")
+    said.first.wait_for()
+    sentence = said.first.inner_text()
+    assert "carousel" in sentence.lower() and "Light Dark" not in sentence
+    assert said.first.locator("mark").first.inner_text().lower() == "carousel"
+
+
+def test_the_front_page_is_light_until_the_network_is_asked_for(reader, address):
+    reader.page.goto(f"{address}index.html")
+    reader.page.locator("#play-2048.lib2048").wait_for()
+    loaded = reader.page.evaluate(
+        "['resource', 'navigation'].flatMap((of) => performance.getEntriesByType(of))"
+        ".reduce((sum, one) => sum + one.transferSize, 0)"
+    )
+    assert 100_000 < loaded < 1_000_000
+
+
+def test_a_lesson_s_picture_comes_alive(reader, address):
+    reader.page.goto(f"{address}lessons/02_exact_small_boards.html")
+    reader.page.get_by_role("button", name="Explore it here").click()
+    reader.page.get_by_text("480.26 points by optimal play").wait_for()
 
 
 def test_answers_unfold(reader, address):

@@ -165,7 +165,8 @@ class Page {
 
   say(words, trouble = false) {
     this.message.classList.toggle("lib-trouble", trouble);
-    const end = `The game is over: no action is legal. ${counted(this.game.score, "point")}.`;
+    const more = this.auto || this.review ? "" : " Review shows what each action cost.";
+    const end = `The game is over: no action is legal. ${counted(this.game.score, "point")}.${more}`;
     const said = this.game.over && !trouble ? end : words;
     this.message.textContent = [said, this.auto ? "" : this.opinion].filter(Boolean).join(" ");
   }
@@ -193,12 +194,12 @@ class Page {
     if (reward < 0) return this.say(`${name} changes nothing: it is not legal, and no tile spawns.`);
     game.touched = true;
     this.slide(before, action, slideTime(10));
+    if (game.over) this.ended();
     const record = game.largest > largest && game.largest >= 2048;
     const came = `a ${WHOLE.tiles[game.cells[game.spawned]]} came in ` +
       WHOLE.placeInWords(game.spawned);
     this.say(`${record ? `You made a ${game.largest}! ` : ""}${name}: ` +
       `${counted(reward, "point")}; ${came}.`);
-    if (game.over) this.ended();
   }
 
   // Your game is over: what the network thinks of it stands below at once, where it is here already.
