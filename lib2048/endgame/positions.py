@@ -15,6 +15,7 @@ Tile sums are counted in 2s here: a 2 weighs 1, a 4 weighs 2.
 from typing import NamedTuple
 
 import numpy as np
+from numba import types
 
 from lib2048.endgame.formation import WALL
 from lib2048.game.rows import SHIFTS
@@ -42,12 +43,12 @@ class Half(NamedTuple):
         units: int64[cells], what an exponent of 1 there adds to the code.
     """
 
-    rows: np.ndarray
-    codes: np.ndarray
-    places: np.ndarray
-    first: np.ndarray
-    shifts: np.ndarray
-    units: np.ndarray
+    rows: types.uint64[::1]
+    codes: types.int64[::1]
+    places: types.int64[::1]
+    first: types.int64[::1]
+    shifts: types.int64[::1]
+    units: types.int64[::1]
 
 
 class Positions(NamedTuple):
@@ -63,9 +64,9 @@ class Positions(NamedTuple):
 
     one: Half
     two: Half
-    begins: np.ndarray
-    offsets: np.ndarray
-    lines: np.ndarray
+    begins: types.int64[::1]
+    offsets: types.int64[:, ::1]
+    lines: types.uint64[:, :, ::1]
 
 
 def size(formation):
@@ -180,8 +181,8 @@ class Marked(NamedTuple):
         counts: uint32, how many marks stand before each block of `BLOCK`.
     """
 
-    marks: np.ndarray
-    counts: np.ndarray
+    marks: types.uint64[::1]
+    counts: types.uint32[::1]
 
 
 def none_marked(positions):

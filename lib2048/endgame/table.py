@@ -7,6 +7,7 @@ certain success, where the best players live, the steps are finest.
 from typing import NamedTuple
 
 import numpy as np
+from numba import types
 
 from lib2048.endgame.formation import Formation
 from lib2048.endgame.positions import (
@@ -69,9 +70,9 @@ class Look(NamedTuple):
 
     positions: Positions
     marked: Marked
-    values: np.ndarray
+    values: types.uint16[::1]
     steps: float
-    walls: np.ndarray
+    walls: types.uint64[::1]
     least: np.uint64
 
 

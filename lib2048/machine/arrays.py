@@ -330,7 +330,8 @@ class Archive(Mapping, contextlib.AbstractContextManager):
         return Member(dtype.newbyteorder("="), shape, lambda: self._pieces(name))
 
     def mapped(self, name):
-        """Return an array as a map of the file: nothing is read before it is looked at.
+        """Return an array as a map of the file: nothing is read before it is looked at, and what
+        is written into it stays in memory.
 
         Raises ValueError, in one line, where it is compressed, or not written to be mapped.
         """
@@ -342,7 +343,7 @@ class Archive(Mapping, contextlib.AbstractContextManager):
             at += self._heads[name][2]
             if entry.compress_type != zipfile.ZIP_STORED or at % ALIGNED:
                 raise ValueError("not to be mapped")
-            return np.memmap(self.path, self._heads[name][0], "r", at, found.shape)
+            return np.memmap(self.path, self._heads[name][0], "c", at, found.shape)
 
     def _pieces(self, name):
         """Yield an array piece by piece; at its end its line of the seal is known."""
