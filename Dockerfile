@@ -21,5 +21,7 @@ RUN LIB2048_QUICK=1 NUMBA_CACHE_DIR=/srv/compiled jupyter nbconvert --to noteboo
 RUN useradd --create-home student
 USER student
 ENV LIB2048_MY=/home/student/my
+# A kernel ends with its tab.
+ENV JUPYTER_CONFIG_PATH=/srv/course/lib2048/course/reader/jupyter
 EXPOSE 8888
 CMD ["sh", "-c", "lib2048 lessons update && cd && exec jupyter lab --ip=0.0.0.0 --no-browser --LabApp.default_url=/lab/tree/my/00_start_here.ipynb"]

@@ -15,6 +15,8 @@ COMPILE := import lib2048; network = lib2048.Network("4x6"); network.value(0); \
            lib2048.evaluate("random", 1); lib2048.train(network, actions=1000, progress=False)
 
 BIN   := .venv/bin
+# Of JupyterLab: without nbgrader's menus, and its terminals and cells find `lib2048`.
+LEARN := PATH="$(CURDIR)/$(BIN):$$PATH" JUPYTER_CONFIG_PATH="$(CURDIR)/lib2048/course/reader/jupyter/learner$${JUPYTER_CONFIG_PATH:+:$$JUPYTER_CONFIG_PATH}"
 LABS  := .venv/.labs
 READY := .venv/.ready
 
@@ -27,7 +29,8 @@ help: ## say what each command does
 lab: $(LABS) ## open JupyterLab on your own copy of the first lesson, in my/
 	@$(BIN)/lib2048 lessons update
 	@$(BIN)/python -c '$(COMPILE)' >/dev/null 2>&1 & # what the first lesson needs, while its reader reads
-	$(BIN)/jupyter lab $(LAB) my/00_start_here.ipynb
+	@echo "For lib2048 in another terminal:  source .venv/bin/activate   (JupyterLab's own terminals have it)"
+	@$(LEARN) $(BIN)/jupyter lab $(LAB) my/00_start_here.ipynb
 
 test: $(READY) ## run the unit tests and every notebook (a quarter of an hour, on two cores)
 	LIB2048_QUICK=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m "not slow" tests notebooks

@@ -1,8 +1,11 @@
 """How Sphinx makes the book. `tools/book.py` puts its pages in place and then runs it."""
 
 import importlib.util
+import re
 import shutil
 from pathlib import Path
+
+from docutils import nodes
 
 project = "2048, learned step by step"
 author = "The authors of lib2048"
@@ -15,7 +18,7 @@ extensions = [
     "sphinxcontrib.bibtex",
 ]
 root_doc = "index"
-exclude_patterns = ["_static"]
+exclude_patterns = ["_static", "_templates"]
 nitpicky = True
 nitpick_ignore_regex = [  # what has no page here: others' classes, and code that is no name
     ("py:class", r"(numpy|pathlib|collections\.abc|lib2048\.(learn|game))\..*|t\.Any"),
@@ -52,6 +55,7 @@ bibtex_default_style = "plain"
 html_theme = "sphinx_book_theme"
 html_title = "2048, learned step by step"
 html_static_path = ["_static"]
+templates_path = ["_templates"]
 html_css_files = ["book.css"]
 html_favicon = "_static/tile.svg"
 html_copy_source = False
@@ -70,6 +74,19 @@ html_theme_options = {
     "pygments_light_style": "tango",
     "pygments_dark_style": "github-dark",
 }
+# Where the repository is, such as "https://github.com/OWNER/NAME".  With it, lessons and labs have
+# buttons that open them on Binder and Colab; without it there are none.
+REPOSITORY = ""
+if REPOSITORY:
+    places = {
+        "binderhub_url": "https://mybinder.org",
+        "colab_url": "https://colab.research.google.com",
+    }
+    html_theme_options |= {
+        "repository_url": REPOSITORY,
+        "repository_branch": "main",
+        "launch_buttons": {"notebook_interface": "jupyterlab", **places},
+    }
 MATHJAX = "mathjax/tex-svg.js"  # one file: formulas as drawings, which need no fonts
 mathjax_path = MATHJAX
 mathjax3_config = {"options": {"enableMenu": False}}  # the menu would ask for more files
@@ -84,6 +101,13 @@ def _copy_mathjax(app, _):
     shutil.copyfile(source, target)
 
 
+def _icons_by_font(app, _):
+    """Leave out the theme's 1.6 MB of drawn icons: its style sheet has the same ones as a font."""
+    path = Path(app.outdir) / "_static/scripts/fontawesome.js"
+    if path.exists():
+        path.write_text("// icons come from the style sheet's font\n", encoding="utf-8")
+
+
 def _skip(app, what, name, member, skip, options):
     """Leave out the fields of named tuples, whose docstrings say nothing."""
     return True if (getattr(member, "__doc__", "") or "").startswith("Alias for field") else skip
@@ -95,8 +119,41 @@ def _own(app, what, name, thing, options, lines):
         lines.clear()
 
 
+def _launch(app, page, template, context, doctree):
+    """Lead launch buttons to where a notebook lies: on Binder to the reader's own copy."""
+    folder, _, name = page.partition("/")
+    place = {"lessons": name, "labs": f"homework/release/{name}/{name}"}.get(folder)
+    for group in context.get("header_buttons", ()):
+        for button in group["buttons"] if group.get("label") == "launch-buttons" and place else ():
+            mine = "my" if button["text"] == "Binder" else "notebooks"
+            button["url"] = button["url"].replace(f"{page}.ipynb", f"{mine}/{place}.ipynb")
+
+
+THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?: \d{3})+(?!\d)")  # 100 000
+NUMBERS = re.compile(r"[\d\s.,:±%×+−–^()kMGxhof-]*")  # all that a cell of numbers has in it
+LONG = 40  # letters of a cell from which on its column needs room
+AS_THEY_ARE = (nodes.literal, nodes.literal_block, nodes.math, nodes.math_block, nodes.raw)
+
+
+def _numbers(app, doctree):
+    """Set thousands apart by a space that does not break; tell the style sheet of cells."""
+    for text in list(doctree.findall(nodes.Text)):
+        apart = THOUSANDS.sub(lambda found: found[0].replace(" ", "\u202f"), text)
+        if apart != text and not isinstance(text.parent, AS_THEY_ARE):
+            text.parent.replace(text, nodes.Text(apart))
+    for cell in doctree.findall(nodes.entry):
+        words = cell.astext()
+        if words and NUMBERS.fullmatch(words):
+            cell["classes"].append("number")
+        elif len(words) > LONG:
+            cell["classes"].append("long")
+
+
 def setup(app):
     """Tell Sphinx what is done beside its own work."""
+    app.connect("html-page-context", _launch, priority=502)  # just after the theme's own
     app.connect("autodoc-skip-member", _skip)
     app.connect("autodoc-process-docstring", _own)
+    app.connect("doctree-read", _numbers)
     app.connect("build-finished", _copy_mathjax)
+    app.connect("build-finished", _icons_by_font)

@@ -10,6 +10,7 @@ c.JupyterHub.bind_url = "http://127.0.0.1:8000"  # behind a web server with a ce
 c.Spawner.environment = {
     "PATH": f"{BIN}:/usr/local/bin:/usr/bin:/bin",
     "LIB2048_COMPILED": "/srv/compiled",  # once, by root; students read it
+    "JUPYTER_CONFIG_PATH": f"{COURSE}/lib2048/course/reader/jupyter",  # a kernel ends with its tab
     "OMP_NUM_THREADS": "2",  # torch would take every core for each student
 }
 # Each student has copies of their own, in my/ at home; a later start adds what is new.

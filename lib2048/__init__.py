@@ -59,8 +59,8 @@ _LAZY = {"draw": "show.draw", "plot": "show.plot", "course": "course"}
 _WIDGETS = {
     "NetworkExplorer": "course.explorers.tuples",
     "PlayWidget": "show.widgets.play",
-    "RateExplorer": "course.explorers.rates",
     "ReplayWidget": "show.widgets.replay",
+    "ReviewWidget": "show.widgets.review",
     "SmallBoardWidget": "course.explorers.small",
     "TrainWidget": "show.widgets.train",
     "TreeWidget": "show.widgets.tree",

@@ -16,6 +16,7 @@ from lib2048.learn.games import FOREVER, Crew, Games, rule_of
 from lib2048.learn.rules import find, new_memory
 from lib2048.learn.settings import Settings
 from lib2048.machine.memory import check_memory
+from lib2048.machine.printed import broken, table, thousands
 from lib2048.machine.terminal import bar
 from lib2048.machine.threads import aside
 from lib2048.networks.lookups import read_all
@@ -212,14 +213,15 @@ def _rate(task, moves):
 
 
 def _rounded(rate):
-    return f"{rate / 1e6:.2f} M" if rate >= 1e6 else f"{rate:,.0f}"
+    return f"{rate / 1e6:.2f} M" if rate >= 1e6 else thousands(rate)
 
 
 def report(figures):
     """Return the figures of `Bench.run` as a table of text."""
-    lines = [f"{'':18}{'moves/s':>12}{'floor':>12}{'ratio':>8}"]
-    for name, row in figures.items():
-        rate, floor = _rounded(row["moves_per_s"]), _rounded(row["floor_per_s"])
-        lines.append(f"{name:18}{rate:>12}{floor:>12}{row['ratio']:8.2f}")
+    rows = [
+        (name, _rounded(row["moves_per_s"]), _rounded(row["floor_per_s"]), f"{row['ratio']:.2f}")
+        for name, row in figures.items()
+    ]
     note = "floor: the look-ups of 1-ply play and nothing else, one thread; ratio: of the two rates"
-    return "\n".join([*lines, note])
+    shown = table(("what", ">moves a second", ">floor", ">ratio"), rows)
+    return f"{shown}\n\n{broken(note)}"

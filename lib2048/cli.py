@@ -11,13 +11,16 @@ true`, the status is 141; both are what a shell says of such an end.
 """
 
 import argparse
+import contextlib
 import dataclasses
 import functools
 import json
 import math
 import os
+import re
 import shlex
 import sys
+import tomllib
 from pathlib import Path
 
 from lib2048 import __version__
@@ -28,19 +31,23 @@ from lib2048.exact import SmallGame, small_game
 from lib2048.game import by_rules
 from lib2048.game.bits import WHOLE
 from lib2048.game.game import agreed, parse_game
-from lib2048.learn.rules import find
+from lib2048.learn.rules import RULES, find
 from lib2048.learn.settings import GAMES, Settings, flags
-from lib2048.machine import process
+from lib2048.learn.starts import STARTS
+from lib2048.machine import completion, printed, process
+from lib2048.machine.completion import Offer
+from lib2048.machine.data import data as data_file
 from lib2048.machine.extras import told
 from lib2048.machine.files import write_atomic
 from lib2048.machine.memory import lacked
-from lib2048.machine.terminal import one_line
-from lib2048.networks import neural, storage
+from lib2048.machine.terminal import meant, one_line
+from lib2048.networks import names, neural, storage
 from lib2048.networks.convert import convert
-from lib2048.networks.network import check_tables
-from lib2048.play.evaluation import TEST_SEED, check_games, evaluate
+from lib2048.networks.network import FORMS, NEXT, check_tables
+from lib2048.play.evaluation import TEST_SEED, boards_of, check_games, evaluate
 from lib2048.play.players import NAMED, game_of, heuristic_player, network_player, player
 from lib2048.search.expectimax import check_limits
+from lib2048.show import console
 from lib2048.sweep import command as sweep
 from lib2048.train.folder import WEIGHTS, read_config
 from lib2048.train.run import Run
@@ -48,11 +55,69 @@ from lib2048.train.watching import Stopped
 
 UNREAD = 141  # exit status
 GREETING = f"lib2048 {__version__}: play 2048, learn it, measure it. These are its commands:"
+SHOWN = ("best", "last", "game")  # of what was played
+TUPLES = "n-tuple networks"
+GROUPS = {  # of the options of `train`, each with its settings
+    "every learner": (
+        "network", "game", "games", "actions", "rate", "starts", "weights", "seed", "threads",
+        "lanes",
+    ),
+    TUPLES: (),  # all that are in no other
+    "stages": ("stages", "top", "promotion"),
+    "neural networks": (
+        "batch", "learning_rate", "symmetry", "augment", "average", "precision", "device",
+        "returns", "discount", "entropy", "optimiser", "half_life", "steps",
+    ),
+    "test games on the way": ("eval_every", "eval_games", "eval_depth"),
+    "run folder": ("checkpoint_every",),
+}  # fmt: skip
+WEIGHT_FILES = (".npz", ".safetensors", ".bin", ".w")
+SHELLS = "bash, zsh or fish"
+COMPLETE = """Print what completes commands, options, players and files by the Tab key.
+
+bash:  lib2048 completion bash > ~/.lib2048.bash
+       echo 'source ~/.lib2048.bash' >> ~/.bashrc
+zsh:   lib2048 completion zsh > ~/.lib2048.zsh
+       echo 'autoload -Uz compinit && compinit && source ~/.lib2048.zsh' >> ~/.zshrc
+fish:  lib2048 completion fish > ~/.config/fish/completions/lib2048.fish
+
+Open a new shell then; after an update of lib2048, make the file again."""
+
+
+class _Help(argparse.HelpFormatter):
+    """Help as wide as the terminal, but no wider than people read."""
+
+    def __init__(self, prog, **more):
+        super().__init__(prog, max_help_position=26, width=min(printed.width(), 100) - 1)
 
 
 class _Parser(argparse.ArgumentParser):
+    """A parser that says what is wrong in one line, and which word is close to one it knows."""
+
+    def __init__(self, **more):
+        super().__init__(**{"formatter_class": _Help} | more)
+        self._words = ()
+
+    def parse_known_args(self, args=None, *more, **how):
+        self._words = sys.argv[1:] if args is None else list(args)
+        return super().parse_known_args(args, *more, **how)
+
     def error(self, message):
-        self.exit(process.REFUSED, f"lib2048: {one_line(message)}\n")
+        self.exit(process.REFUSED, f"lib2048: {one_line(self._told(message))}\n")
+
+    def _told(self, message):
+        """Return what is wrong and, for a word that is unknown, the known one that is meant."""
+        if found := re.search(r"invalid choice: '(.*?)' \(choose from", message):
+            known = (str(c) for action in self._actions for c in action.choices or ())
+            close = meant(found[1], known)
+            return message.partition(" (choose from")[0] + close if close else message
+        known = [option for action in self._actions for option in action.option_strings]
+        for word in self._words:
+            name = word.partition("=")[0]
+            if name[:2] == "--" and not any(option.startswith(name) for option in known):
+                close = meant(name, known)
+                return message + (close and f"{close if name in message else f'; {name}{close}'}")
+        return message
 
 
 class _Options(argparse.Namespace):
@@ -69,10 +134,12 @@ class _Options(argparse.Namespace):
 def _said(words):
     """Return what the words of a command say, `_Options`, and the parser of that very command."""
     top = _parser(_rule_in(words))
-    options = top.parse_args(words)
+    options, unknown = top.parse_known_args(words)
     for group in ("command", "labs", "lessons"):
         if (name := getattr(options, group, None)) is not None:
             top = _named(top, group).choices[name]
+    if unknown:
+        top.error(f"unrecognized arguments: {' '.join(unknown)}")
     for action in top._actions:
         values = getattr(options, action.dest, None)
         for value in values if isinstance(values, list) else [values]:
@@ -108,11 +175,74 @@ def _parser(rule=None):
     _add_play(commands)
     _add_train(commands, rule)
     sweep.add(commands)
-    exact = commands.add_parser("solve", help="solve a small board exactly")
-    exact.add_argument("size", nargs="?", help="rows x columns: 2x2, 2x3, 3x3, 2x4, …")
-    exact.add_argument("--game", metavar="GAME", help="or: 2048:four=0.2@2x3, threes@2x2, …")
+    _add_files(commands)
+    _add_measures(commands)
+    inner = [*labs.add(commands, _Parser), *reader.add(commands, _Parser)]
+    shell = commands.add_parser(
+        "completion",
+        help="complete commands and options by the Tab key",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        description=COMPLETE,
+    )
+    shell.add_argument("shell", choices=completion.SHELLS, metavar="SHELL", help=SHELLS)
+    for command in [*commands.choices.values(), *inner]:
+        command.add_argument("--json", action="store_true", help="one JSON object on stdout")
+    return top
+
+
+def _add_play(commands):
+    play = commands.add_parser(
+        "play",
+        help="play in the terminal, or let a player play many games",
+        usage="lib2048 play [PLAYER] [OPTION …]",
+    )
+    who = f"{', '.join(NAMED)}, or a file of weights; without, you play, with a hint where you like"
+    play.add_argument("player", nargs="?", metavar="PLAYER", help=who)
+    _add_game(play, f"{GAMES}; a network says it by itself")
+    play.add_argument("--games", type=int, default=1000, metavar="N", help="1000 by default")
+    text = f"of the games' luck, {TEST_SEED} by default"
+    play.add_argument("--seed", type=int, default=TEST_SEED, metavar="N", help=text)
+    text = "that play at the same time; their number changes no result"
+    play.add_argument("--threads", type=int, default=1, metavar="N", help=text)
+    text = "a board: best or last, on which that game ended; or game: watch one as it goes"
+    play.add_argument("--show", choices=SHOWN, metavar="WHAT", help=text)
+    ahead = play.add_argument_group("looking ahead")
+    far = ahead.add_mutually_exclusive_group()
+    far.add_argument("--depth", type=int, metavar="D", help="plies to look ahead, 1 by default")
+    far.add_argument("--ms-per-move", type=float, metavar="T", help="or a time limit for a move")
+    text = "memory of the transposition table"
+    ahead.add_argument("--table-mib", type=int, metavar="MIB", help=text)
+    ahead.add_argument("--reduce", action="store_true", help="look less far behind a spawned 4")
+
+
+def _add_game(parser, text, default=None):
+    parser.add_argument("--game", default=default, metavar="GAME", help=text)
+
+
+def _add_train(commands, rule):
+    learn = commands.add_parser(
+        "train",
+        help="train a network",
+        argument_default=argparse.SUPPRESS,
+        usage="lib2048 train --network NAME (--games N | --actions N) --out DIR [OPTION …]\n"
+        "       lib2048 train --resume --out DIR [--games N | --actions N]",
+        epilog="e.g. lib2048 train --network 4x6 --rule tc --actions 20_000_000 --out run",
+    )
+    known = {flag.name: (f"--{said}", flag) for said, flag in flags(rule).items()}
+    others = [name for name in known if not any(name in group for group in GROUPS.values())]
+    for title, settings in GROUPS.items():
+        folder = learn.add_argument_group(title)  # the last is that of the folder
+        for name in settings or others:
+            _add_setting(folder, *known[name], rule)
+    folder.add_argument("--out", required=True, metavar="DIR", help="folder for the run")
+    text = "go on with the run in that folder, by its settings"
+    folder.add_argument("--resume", action="store_true", default=False, help=text)
+
+
+def _add_files(commands):
+    """Add the commands that take a file of weights, or make one."""
     describe = commands.add_parser("info", help="describe a file of weights")
-    describe.add_argument("file")
+    describe.add_argument("file", metavar="FILE", help="of weights, known by its content")
     change = commands.add_parser("convert", help="bring weights from another program, or to one")
     change.add_argument("source", metavar="SRC", help="a file of weights, known by its content")
     kinds = ".npz, .bin (TDL2048-Demo) or .w (TDL2048+)"
@@ -120,52 +250,37 @@ def _parser(rule=None):
     fold = commands.add_parser("fold", help="fold contained tuples into the longer ones")
     fold.add_argument("source", metavar="SRC", help="a file of weights")
     fold.add_argument("destination", metavar="DST", help="the new file, .npz")
+
+
+def _add_measures(commands):
+    """Add the commands that measure, or show what was measured."""
+    exact = commands.add_parser("solve", help="solve a small board exactly")
+    exact.add_argument(
+        "size", nargs="?", metavar="RxC", help="rows x columns: 2x2, 2x3, 3x3, 2x4, …"
+    )
+    _add_game(exact, "or: 2048:four=0.2@2x3, threes@2x2, …")
     contest = commands.add_parser("tournament", help="let all submissions of a folder play")
     contest.add_argument("folder", metavar="DIR", help="weights, and Python files with choose()")
-    contest.add_argument("--game", default=WHOLE.name, metavar="GAME", help=GAMES)
-    contest.add_argument("--games", type=int, default=100, help="of each player")
+    _add_game(contest, GAMES, WHOLE.name)
+    text = "of each player, 100 by default"
+    contest.add_argument("--games", type=int, default=100, metavar="N", help=text)
     contest.add_argument("--ms-per-move", type=float, metavar="T", help="time limit for a move")
-    contest.add_argument("--seed", type=int, default=TEST_SEED)
-    contest.add_argument("--out", required=True, help="folder for the leaderboard")
+    text = f"of the games' luck, {TEST_SEED} by default"
+    contest.add_argument("--seed", type=int, default=TEST_SEED, metavar="N", help=text)
+    contest.add_argument("--out", required=True, metavar="DIR", help="folder for the leaderboard")
     bench = commands.add_parser("bench", help="speed, as ratios within one run; takes minutes")
-    bench.add_argument("--network", default="4x6")
+    bench.add_argument("--network", default="4x6", metavar="NAME", help="4x6 by default")
     bench.add_argument("--stages", type=int, default=0, metavar="G", help="and in 2^G stages")
     bench.add_argument("--rule", metavar="FILE.py:NAME", help="and by this rule")
     figure = commands.add_parser("figure", help="a paper's table or figure beside our runs")
-    figure.add_argument("name", nargs="?", help="such as matsuzaki-table3; all of them without")
+    text = "such as matsuzaki-table3; all of them without"
+    figure.add_argument("name", nargs="?", metavar="NAME", help=text)
     figure.add_argument("--draw", metavar="PNG", help="draw it into this file")
     figure.add_argument("--run", action="store_true", help="make a row of it again, now")
-    figure.add_argument("--row", help="which; by default the first that we have a run for")
-    figure.add_argument("--minutes", type=float, default=1.0, help="to train, 1 by default")
-    inner = [*labs.add(commands, _Parser), *reader.add(commands, _Parser)]
-    as_json = {"action": "store_true", "default": False, "help": "one JSON object on stdout"}
-    for command in [*commands.choices.values(), *inner]:
-        command.add_argument("--json", **as_json)
-    return top
-
-
-def _add_play(commands):
-    play = commands.add_parser("play", help="play in the terminal, or let a player play many games")
-    who = f"{', '.join(NAMED)}, or a file of weights; without, you play, with a hint where you like"
-    play.add_argument("player", nargs="?", help=who)
-    play.add_argument("--game", metavar="GAME", help=f"{GAMES}; a network says it by itself")
-    play.add_argument("--games", type=int, default=1000)
-    play.add_argument("--seed", type=int, default=TEST_SEED)
-    play.add_argument("--threads", type=int, default=1)
-    far = play.add_mutually_exclusive_group()
-    far.add_argument("--depth", type=int, help="plies to look ahead, 1 by default")
-    far.add_argument("--ms-per-move", type=float, metavar="T", help="or a time limit for a move")
-    play.add_argument("--table-mib", type=int, help="memory of the transposition table")
-    play.add_argument("--reduce", action="store_true", help="look less far behind a spawned 4")
-
-
-def _add_train(commands, rule):
-    learn = commands.add_parser("train", help="train a network", argument_default=argparse.SUPPRESS)
-    for said, flag in flags(rule).items():
-        _add_setting(learn, f"--{said}", flag, rule)
-    learn.add_argument("--out", required=True, help="folder for the run")
-    text = "go on with the run in that folder, by its settings"
-    learn.add_argument("--resume", action="store_true", default=False, help=text)
+    text = "which; by default the first that we have a run for"
+    figure.add_argument("--row", metavar="ROW", help=text)
+    text = "to train, 1 by default"
+    figure.add_argument("--minutes", type=float, default=1.0, metavar="M", help=text)
 
 
 def _rule_in(words):
@@ -192,42 +307,120 @@ def _add_setting(parser, said, flag, rule):
 
 def _greeting(options):
     """Return what there is to say to a command without words."""
-    listed = _named(_parser(), "command")._choices_actions
-    lines = (f"  {command.dest:12}{command.help}" for command in listed)
-    text = f"{GREETING}\n\n" + "\n".join(lines) + "\n\nlib2048 COMMAND --help says more of each."
-    return {"commands": [command.dest for command in listed]}, text
+    names, text = _menu(_named(_parser(), "command"))
+    return names, f"{GREETING}\n\n{text}\n\nlib2048 COMMAND --help says more of each."
+
+
+def _labs(options):
+    """Carry out a command of `labs`; without one, say what there is to do."""
+    if options.labs is not None:
+        return labs.run(options)
+    parser = _named(_parser(), "command").choices["labs"]
+    names, text = _menu(_named(parser, "labs"), "lib2048 labs")
+    return names, f"{text}\n\nlib2048 labs COMMAND --help says more of each."
+
+
+def _menu(group, before=" "):
+    """Return the commands of a group of argparse, as data and as text."""
+    listed = group._choices_actions
+    text = printed.facts([(f"{before} {one.dest}", one.help) for one in listed])
+    return {"commands": [one.dest for one in listed]}, text
+
+
+def _completion(options):
+    text = completion.script(_parser(), options.shell, _offers())
+    return {"shell": options.shell, "script": text}, text.rstrip("\n")
+
+
+def _offers():
+    """Return {name of an argument: what Tab offers for it, `Offer`}."""
+    from lib2048.learn import tables
+
+    weights, any_file = Offer((), WEIGHT_FILES), Offer((), ("",))
+    games = Offer(("2048", "2048@2x3", "2048@3x3", "2048@3x4", "2048:four=0.2", "threes"))
+    words = {
+        "network": names.OFFERED, "starts": STARTS, "form": FORMS, "next": NEXT,
+        "order": tables.ORDERS, "error": tables.ERRORS, **neural.CHOICES,
+        "batch": ("batch1K", "game", "shuffle64", "games10"), "device": ("cpu", "cuda"),
+        "size": ("2x2", "2x3", "3x3", "2x4"), "name": _figure_names(),
+    }  # fmt: skip
+    return {name: Offer(tuple(known)) for name, known in words.items()} | {
+        "rule": Offer(tuple(RULES), (".py",)),
+        "player": Offer(tuple(NAMED), WEIGHT_FILES), "game": games, "weights": weights,
+        "file": Offer((), (*WEIGHT_FILES, ".py")), "source": weights, "destination": any_file,
+        "out": Offer((), completion.FOLDERS), "folder": Offer((), completion.FOLDERS),
+        "course": Offer((), completion.FOLDERS), "sources": Offer((), completion.FOLDERS),
+        "list": Offer((), (".toml",)), "draw": any_file, "zip": Offer((), (".zip",)),
+    }  # fmt: skip
+
+
+def _figure_names():
+    return tuple(tomllib.loads(data_file("figures.toml").read_text(encoding="utf-8")))
 
 
 def _play_here(options):
     """Return the game that is played in this terminal."""
-    if not (sys.stdin and sys.stdin.isatty() and sys.stdout and sys.stdout.isatty()):
+    if not (sys.stdin and sys.stdin.isatty() and printed.on_terminal()):
         raise ValueError("who shall play? Say a player; you yourself can play in a terminal")
     from lib2048.show import terminal_game
 
     game = parse_game(WHOLE if options.game is None else options.game)
     seed = options.seed
 
-    def played():
-        ended = terminal_game.play(seed, terminal_game.helper(game), game)
-        score, actions = ended.game.here.score, len(ended.game.turns) - 1
-        return {"score": score, "actions": actions}, f"{score:,} points in {actions:,} actions"
+    return lambda: _ended(terminal_game.play(seed, terminal_game.helper(game), game))
 
-    return played
+
+def _ended(shown):
+    """Return what there is to say of a game that was played, or watched, in this terminal."""
+    score, actions = shown.game.here.score, len(shown.game.turns) - 1
+    points = f"{printed.thousands(score)} points in {printed.counted(actions, 'action')}"
+    return {"score": score, "actions": actions}, points
+
+
+def _watch(options):
+    """Return the game of a player that is watched in this terminal."""
+    if not (printed.on_terminal() and sys.stdin and sys.stdin.isatty()):
+        how = "--show last draws the board on which a game ended"
+        raise ValueError(f"a game is watched in a terminal, and here is none; {how}")
+    from lib2048.show import terminal_game
+
+    who, seed = _player(options), options.seed
+    game = game_of(who)
+    mind = terminal_game.mind_of(who, game)
+    return lambda: _ended(terminal_game.play(seed, mind, game, plays=True))
 
 
 def _play(options):
     if options.player is None:
         return _play_here(options)
+    if options.show and options.json:
+        raise ValueError("--show draws a board, and --json prints numbers alone: leave one out")
+    if options.show == "game":
+        return _watch(options)
     check_games(options.games, options.threads)
-    who = _player(options)
+    if options.show and options.ms_per_move is not None:
+        why = "that game is played again, and a time limit does not play the same one"
+        raise ValueError(f"--show {options.show}: {why}: say a depth")
+    who, show = _player(options), options.show
     who.name = options.player
     how = options.games, options.seed, options.threads
 
     def played():
         result = evaluate(who, *how, progress=True)
-        return result.as_dict(), f"{result}\n{result!r}, {result.moves_per_s:,.0f} moves/s"
+        text = console.played(result)
+        return result.as_dict(), f"{_board(who, result, how[1], show)}{text}" if show else text
 
     return played
+
+
+def _board(who, result, seed, show):
+    """Return the board on which the best or the last game ended, and its score."""
+    from lib2048.show.terminal_game import drawn
+
+    number = int(result.scores.argmax()) if show == "best" else len(result.scores) - 1
+    board = boards_of(who, seed, number)[-1]
+    points = f"{printed.thousands(result.scores[number])} points"
+    return f"the {show} game, number {number}: {points}\n\n{drawn(board, result.game)}\n\n"
 
 
 def _player(options):
@@ -246,18 +439,32 @@ def _player(options):
         limits |= {"table_mib": options.table_mib, "reduce": options.reduce}
     if options.player == "heuristic":
         return heuristic_player(depth, game=game or WHOLE, **limits)
-    named = "" if Path(options.player).suffix else f" and no player ({', '.join(NAMED)})"
-    network = storage.load(_there(options.player, named), to_play=True)
+    network = storage.load(_there(options.player, NAMED), to_play=True)
     agreed(f"{options.player}: network {network.name}", game_of(network), game)
     return network_player(network, depth, **limits)
 
 
-def _there(path, named=""):
-    """Return the path of a file of weights; where there is none, say where trained ones are."""
+def _there(path, players=()):
+    """Return the path of a file of weights; where there is none, say where trained ones are.
+
+    players: names that might have been meant.
+    """
     if not os.path.lexists(path):
         where = "come with the repository, in data/weights, not with the installed package"
-        raise ValueError(f"{path}: no such file{named}; trained networks {where}")
+        plain = players and not Path(path).suffix
+        named = f" and no player ({', '.join(players)})" if plain else ""
+        close = meant(path, players) if plain else _near(path)
+        raise ValueError(f"{path}: no such file{named}{close or f'; trained networks {where}'}")
     return path
+
+
+def _near(path):
+    """Return which file of weights in the same folder is meant by a name that is none."""
+    with contextlib.suppress(OSError, ValueError):
+        folder, said = os.path.split(path)
+        files = [name for name in os.listdir(folder or ".") if name.endswith(WEIGHT_FILES)]
+        return meant(said, files)
+    return ""
 
 
 def _train(options):
@@ -275,7 +482,7 @@ def _train(options):
     report |= {"actions": actions, "seconds": history.took}
     report |= {"actions_per_s": actions / max(history.took, 1e-9), "mean_last": mean}
     report["weights"] = None if history.stopped else f"{options.out}/{weights}"
-    return report, f"{history.statistics()}\n{history!r}", status
+    return report, console.trained(history, report), status
 
 
 def _asked(options):
@@ -294,19 +501,28 @@ def _solve(options):
     asked = small_game(options.size, options.game)
     if asked.rules is not WHOLE.rules:
         solved = by_rules.solve(asked, progress=True)
-        return {"rows": asked.rows, "cols": asked.columns} | solved.as_dict(), repr(solved)
+        numbers = solved.states, solved.afterstates, solved.value, solved.moves
+        data = {"rows": asked.rows, "cols": asked.columns} | solved.as_dict()
+        return data, console.solved(asked.name, *numbers)
     game = SmallGame.of(asked)
     optimal = game.optimal()
     found = {"rows": game.rows, "cols": game.columns, "states": game.states}
     found |= {"afterstates": game.afterstates, "terminal": game.terminal}
-    return found | {"value": optimal.start, "moves": optimal.moves}, f"{game!r}\n{optimal!r}"
+    numbers = game.states, game.afterstates, optimal.start, optimal.moves
+    found |= {"value": optimal.start, "moves": optimal.moves}
+    return found, console.solved(game.name, *numbers)
 
 
 def _convert(options):
     done = convert(options.source, options.destination)
-    text = f"network {done['network']}, {', '.join(done['kept'])}: {done['from']} → {done['to']}"
-    without = f"; left out: {', '.join(done['left_out'])}" if done["left_out"] else ""
-    return done, text + without
+    text = printed.facts([
+        ("network", done["network"]),
+        ("from", f"{options.source} ({done['from']})"),
+        ("to", f"{options.destination} ({done['to']})"),
+        ("kept", ", ".join(done["kept"])),
+        ("left out", ", ".join(done["left_out"])),
+    ])  # fmt: skip
+    return done, text
 
 
 def _fold(options):
@@ -318,7 +534,12 @@ def _fold(options):
     folded, about = network.folded(), storage.info(options.source)
     storage.save_with(folded, options.destination, about["info"] | {"folded_from": network.name})
     found = {"network": folded.name, "folded_from": network.name, "weights": options.destination}
-    return found, f"{network!r}\nfolded: {folded!r}"
+    text = printed.facts([
+        ("network", console.in_words(network)),
+        ("folded", console.in_words(folded)),
+        ("written to", options.destination),
+    ])  # fmt: skip
+    return found, text
 
 
 def _tournament(options):
@@ -331,7 +552,7 @@ def _tournament(options):
 
 def _info(options):
     found = storage.info(_there(options.file))
-    return found, "\n".join(f"{key}: {value}" for key, value in found.items())
+    return found, "" if options.json else console.about_file(options.file, found)
 
 
 def _bench(options):
@@ -354,8 +575,7 @@ def _figure(options):
         if options.draw or options.run:
             raise ValueError("which figure? `lib2048 figure` lists them")
         table = papers.index()
-        shown = table.drop(columns="why").to_string()
-        return {"figures": table.reset_index().to_dict("records")}, shown
+        return {"figures": table.reset_index().to_dict("records")}, console.figures(table)
     name, into = options.name, options.draw
     if options.run:
         table = functools.partial(papers.run, name, options.row, options.minutes)
@@ -369,9 +589,9 @@ def _shown(name, table, into):
 
     if into:
         _save_figure(papers.draw(name).figure, into)
-    shown = table.drop(columns=["figure", "unit", "list", "why"], errors="ignore")
-    shown = f"\n\n{shown.map(_readable).to_string(index=False)}" if len(shown) else ""
-    return {"rows": table.to_dict("records")}, papers.about(name) + shown
+    shown = [console.figure(table)] if len(table) else []
+    text = "\n".join(printed.broken(line) for line in papers.about(name).splitlines())
+    return {"rows": table.to_dict("records")}, "\n\n".join([text, *shown])
 
 
 def _save_figure(figure, path):
@@ -383,19 +603,13 @@ def _save_figure(figure, path):
     write_atomic(path, write)
 
 
-def _readable(x):
-    """Return what stands in a cell of a table: text, or a number of a result or a budget."""
-    if isinstance(x, str):
-        return x
-    return "·" if math.isnan(x) else "one seed" if math.isinf(x) else f"{x:,.0f}"
-
-
 # What carries out a command: a function from `_Options` to (what --json prints, the text).  Where
 # some options are not always of use, it looks at those that are, and returns a function for these.
 COMMANDS = {
     "play": _play, "train": _train, "sweep": sweep.run, "solve": _solve,
     "convert": _convert, "fold": _fold, "tournament": _tournament, "info": _info, "bench": _bench,
-    "figure": _figure, "labs": labs.run, "lessons": reader.lessons, "progress": reader.progress,
+    "figure": _figure, "labs": _labs, "lessons": reader.lessons, "progress": reader.progress,
+    "completion": _completion,
 }  # fmt: skip
 
 

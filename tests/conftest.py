@@ -19,6 +19,10 @@ sys.path.insert(0, str(Path(__file__).parent))  # so that tests can `import refe
 _reader = tempfile.TemporaryDirectory()
 os.environ["LIB2048_MY"] = _reader.name
 
+# JupyterLab has the course's settings, and no test puts them into the developer's environment.
+_settings = Path(__file__).parents[1] / "lib2048/course/reader/jupyter"
+os.environ["JUPYTER_CONFIG_PATH"] = str(_settings)
+
 # A shell lets what it starts in the background ignore Ctrl-C, and its children inherit that; some
 # tests send it.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

@@ -3,11 +3,11 @@
 import { readFileSync } from "node:fs";
 import { runInThisContext } from "node:vm";
 
-const [, , network, play, rules] = process.argv;
+const [, , weights, play, rules] = process.argv;
 const { WHOLE } = await import(rules);
-for (const path of [network, play]) runInThisContext(readFileSync(path, "utf8"));
-const { Quick, readNetwork } = globalThis.lib2048Play;
-const told = await readNetwork(globalThis.lib2048Network);
+for (const path of [weights, play]) runInThisContext(readFileSync(path, "utf8"));
+const { Quick, readNetwork, reviewed } = globalThis.lib2048Play;
+const network = await readNetwork(globalThis.lib2048Network);
 
 const packed = (cells) => [0, 4, 8, 12].map((c) => cells.slice(c, c + 4)
   .reduce((row, exponent, i) => row | (exponent << (4 * i)), 0));
@@ -26,7 +26,7 @@ const answers = {
   board: ({ board }) => {
     const game = standing(WHOLE.fromHex(board));
     const worth = [0, 0, 0, 0];
-    const action = told.choose(game, worth);
+    const action = network.choose(game, worth);
     const after = game.after.map((rows, a) => (a & 1 ? unpacked(rows) : turned(unpacked(rows))));
     return {
       action, rewards: [...game.rewards], over: game.over, after: after.map(hex),
@@ -50,8 +50,19 @@ const answers = {
   game: ({ seed, number }) => {
     const game = new Quick(seed, number);
     const worth = [0, 0, 0, 0];
-    while (!game.over) game.act(told.choose(game, worth));
+    while (!game.over) game.act(network.choose(game, worth));
     return [game.score, game.length, game.largest];
+  },
+  // A game that was played by these actions, looked at again; then from the middle on by other ones.
+  review: ({ seed, number, actions }) => {
+    const game = new Quick(seed, number);
+    actions.forEach((action) => game.act(action));
+    const told = reviewed(game, network);
+    const again = game.from(actions.length >> 1);
+    const half = [hex(again.cells), again.score, again.length];
+    actions.slice(actions.length >> 1).forEach((action) => again.act(action));
+    const same = hex(again.cells) === hex(game.cells) && again.score === game.score;
+    return { ...told, half, same };
   },
   undone: ({ seed, number, actions }) => {
     const game = new Quick(seed, number);

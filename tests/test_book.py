@@ -2,6 +2,7 @@
 
 import inspect
 import re
+import runpy
 from urllib.parse import unquote, urlsplit
 
 import book
@@ -142,3 +143,22 @@ def test_the_staircase_rises_and_leads_to_lessons():
     assert means == sorted(means) and means[0] < 2_000 and means[-1] > 600_000
     for page in re.findall(r'href="([^"]+)"', book.staircase(FILES)):
         assert page.replace(".html", ".ipynb") in FILES.values()
+
+
+# ---- launch buttons ------------------------------------------------------------------------------
+
+
+def test_launch_buttons_lead_to_the_notebooks_and_are_off_without_an_address():
+    conf = runpy.run_path(str(book.ROOT / "docs/conf.py"))
+    assert bool(conf["REPOSITORY"]) == ("launch_buttons" in conf["html_theme_options"])
+    for page, place in [
+        ("lessons/06_td0", "06_td0.ipynb"),
+        ("labs/hw01", "homework/release/hw01/hw01.ipynb"),
+    ]:
+        names = ("Binder", "Colab")
+        buttons = [{"text": name, "url": f"https://a/b/{page}.ipynb"} for name in names]
+        group = {"label": "launch-buttons", "buttons": buttons}
+        conf["_launch"](None, page, "page.html", {"header_buttons": [group]}, None)
+        urls = [button["url"] for button in buttons]
+        assert urls == [f"https://a/b/my/{place}", f"https://a/b/notebooks/{place}"]
+        assert (book.ROOT / "notebooks" / place).exists()

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import itertools
 import re
 import statistics
 
@@ -40,6 +41,11 @@ class Curves(lab.Widget):
     def until_it_says(self, words):
         self.root.locator(f'.lib-plot[aria-label*="{words}"]').wait_for(state="attached")
 
+    def unfold(self):
+        """Open what is folded away below the chart."""
+        self.root.locator("details.lib-fold").evaluate_all("all => all.forEach(e => e.open = true)")
+        return self
+
     def menu(self, label):
         return self.root.get_by_label(label, exact=True)
 
@@ -59,12 +65,12 @@ class Curves(lab.Widget):
 
 @pytest.fixture
 def rules(notebook):
-    return Curves(notebook, RULES)
+    return Curves(notebook, RULES).unfold()
 
 
 @pytest.fixture
 def own(notebook):
-    return Curves(notebook, OWN)
+    return Curves(notebook, OWN).unfold()
 
 
 @pytest.mark.smoke
@@ -89,19 +95,22 @@ def test_it_shows_what_is_recorded_and_filters_it_by_mouse(notebook, rules):
     rules.until_it_says("autostep_0.1, paper 171\u202f396")
     assert "tc_1.0" in rules.said and "td_0.1" in rules.said
     rules.button("Draw these").click()
-    rules.until_it_says("mean score of 1-ply test games: autostep_0.1 ")
+    rules.until_it_says("mean score of 1-ply test games, in points: autostep_0.1 ")
     rules.menu("games").select_option("3")
-    rules.until_it_says("mean score of 3-ply test games: autostep_0.1 ")
+    rules.until_it_says("mean score of 3-ply test games, in points: autostep_0.1 ")
     rules.menu("list or folder").select_option(label="late")
     rules.row("carousel").check()
     rules.until_it_says("carousel, paper 432\u202f701")
     notebook.until("rules.view['place']", "late")
-    rules.row("autostep_0.1").click()
-    assert "autostep_0.1" not in rules.names(), "the menus leave it out"
+    rules.row("autostep_0.1").uncheck()
+    rules.row("autostep_0.1").check()  # though no menu leaves it
+    rules.row("autostep_0.1").uncheck()
+    rules.menu("list or folder").select_option(label="value_batches")
+    assert rules.names() == ["carousel"], "which is drawn; the menus leave no other"
     rules.button("Reset").click()
     rules.until("Everything is as at first.")
     assert rules.names()[:2] == ["tc_1.0", "td_0.1"] and len(rules.names()) > 3
-    assert "mean score of 1-ply test games: tc_1.0 " in rules.said
+    assert "mean score of 1-ply test games, in points: tc_1.0 " in rules.said
     notebook.until("rules.view == rules._first", True)
 
 
@@ -117,19 +126,47 @@ def test_a_list_without_a_row_says_why(rules):
     rules.button("Reset").click()
 
 
+NAMED = """root => [...root.querySelectorAll(".lib-ends span")].map(e => [e.textContent,
+  e.getBoundingClientRect().toJSON()])"""
+# The dashes of a line, as the swatch draws them and as the chart does.
+SWATCH = """root => [...root.querySelectorAll("label .lib-line[data-line]")].map(e =>
+  [e.closest("label").querySelector("b").textContent, e.dataset.line])"""
+
+
+def test_each_line_is_named_at_its_end_and_keeps_its_colour(rules):
+    for name in ("td_0.01", "tc_0.5", "tc_0.1"):
+        rules.row(name).check()
+        rules.until_it_says(name)
+    names = rules.root.evaluate(NAMED)
+    drawn = ["tc_1.0", "td_0.1", "td_0.01", "tc_0.5", "tc_0.1"]
+    assert sorted(name for name, _ in names if name != "paper") == sorted(drawn)
+    for (_, one), (_, other) in itertools.combinations(names, 2):
+        beside = one["right"] <= other["left"] or other["right"] <= one["left"]
+        assert beside or one["bottom"] <= other["top"] + 1 or other["bottom"] <= one["top"] + 1
+    before = dict(rules.root.evaluate(SWATCH))
+    rules.row("td_0.1").uncheck()
+    after = dict(rules.root.evaluate(SWATCH))
+    assert after == {name: line for name, line in before.items() if name != "td_0.1"}
+    rules.button("Reset").click()
+
+
 def test_hover_shows_the_librarys_numbers(notebook, rules):
     rules.row("td_0.1").uncheck()
     rules.menu("games").select_option("training")
     rules.menu("seeds").select_option("mean")
     rules.menu("x axis").select_option("games")
     rules.until_it_says("tc_1.0, 3 seeds")
-    box = rules.root.locator(".u-over").bounding_box()
-    rules.page.mouse.move(box["x"] + 1, box["y"] + 50)
+    rules.root.locator(".u-over").hover(position={"x": 1, "y": 50})
     shown = "[round(rules.drawn()[0][1][n]['mean'].iloc[0]) for n in range(3)]"
     mean = round(statistics.mean(notebook.ask(shown)))
-    legend = rules.root.locator(".u-legend").inner_text()
-    near = [legend.replace("\u202f", "").find(str(mean + by)) for by in (-1, 0, 1)]
-    assert max(near) > 0, legend
+    tip = rules.root.locator(".lib-tip")
+    near = [tip.inner_text().replace("\u202f", "").find(str(mean + by)) for by in (-1, 0, 1)]
+    assert max(near) > 0 and "games" in tip.inner_text()
+    rules.page.mouse.move(0, 0)
+    assert tip.is_hidden()
+    rules.chart.press("ArrowLeft")
+    said = rules.message.split("tc_1.0, 3 seeds ")[1].rstrip(".")
+    assert said in tip.inner_text(), "keys move the same crosshair"
 
 
 def test_the_keyboard_alone_is_enough_and_no_key_reaches_the_notebook(notebook, rules):
@@ -218,6 +255,6 @@ def test_a_page_that_is_loaded_again_shows_the_same_and_a_lost_kernel_is_told(no
     rules.until_it_says("tc_0.5")
     assert rules.menu("x axis").input_value() == "games"
     notebook.restart()
-    rules.until("The kernel has ended or was restarted")
+    rules.unfold().until("The kernel has ended or was restarted")
     rules.row("tc_0.5").uncheck()
     assert "tc_0.5" not in rules.said, "what is here can still be explored"

@@ -10,8 +10,9 @@ import pytest
 
 from lib2048.game import board as rules
 from lib2048.game.spec import ACTIONS
-from lib2048.play.evaluation import evaluate
+from lib2048.play.evaluation import Step, evaluate
 from lib2048.play.players import network_player
+from lib2048.play.review import review
 from lib2048.show.widgets.game import Game, to_hex
 
 KEYS = [f"Arrow{name}" for name in ACTIONS]
@@ -113,6 +114,44 @@ def test_a_person_plays_the_library_s_game_by_keys_and_the_page_stays_where_it_i
     page.mouse.click(5, 700)  # away from the board arrows scroll, as ever
     page.keyboard.press("ArrowDown")
     page.wait_for_function("scrollY > 0")
+
+
+@pytest.mark.smoke
+def test_a_game_is_reviewed_and_played_on_from_its_worst_action(opened_page, player):
+    page, board = opened_page
+    board.focus()
+    for key in random.Random(3).choices(range(4), k=80):
+        page.keyboard.press(KEYS[key])
+    whole = stands(board)
+    page.keyboard.press("r")
+    view = page.locator(".lib-review")
+    view.wait_for()
+    game, steps = Game(2048, 0), []
+    for key in random.Random(3).choices(range(4), k=80):
+        before = game.here.board
+        if game.act(key) is not None:
+            steps.append(Step(before, key, 0, before, None))
+    worst = review(steps, player).worst()
+    assert int(view.get_attribute("data-position")) == worst[0]
+    cards = view.locator(".lib-review-card")
+    assert cards.count() == 3 and f"action {worst[1] + 1}" in cards.nth(1).inner_text()
+    cards.nth(1).click()
+    assert int(view.get_attribute("data-position")) == worst[1]
+    assert f"Action {worst[1] + 1} of {len(steps)}" in view.inner_text()
+    view.get_by_role("button", name="Play on from here").click()
+    assert stands(board) == [to_hex(steps[worst[1]].board), worst[1]] and view.count() == 0
+    board.get_by_role("button", name="Back to the whole game").click()
+    assert stands(board) == whole
+
+
+def test_the_network_is_fetched_when_it_is_asked_for(chromium, tmp_path):
+    with opened(chromium, tmp_path) as (page, board):
+        loaded = "performance.getEntriesByType('resource').map((e) => e.name).join()"
+        board.press("ArrowLeft")
+        assert "network.js" not in page.evaluate(loaded)
+        board.press("h")
+        page.wait_for_selector("#play-2048[data-network]")
+        assert page.locator(".lib-worth").filter(has_text=re.compile(r"\d")).count() > 0
 
 
 def test_a_new_game_can_be_taken_back(opened_page):

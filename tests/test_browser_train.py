@@ -63,7 +63,9 @@ def both(notebook):
 
 @pytest.mark.smoke
 def test_numbers_and_curves_grow_while_it_trains(notebook, one):
-    assert "Ready to train" in one.message and "– " not in one.chart(0).split(":")[0]
+    one.until("Ready to train")
+    assert "– " not in one.chart(0).split(":")[0]
+    assert one.root.locator(".lib-plot canvas").count() == 0, "no axes before there are numbers"
     one.button("Start").click()
     one.until_phase("training")
     one.until_it_grows()
@@ -127,6 +129,22 @@ def test_its_own_stop_works_while_a_cell_runs(notebook, one):
     notebook.until("seen", ["stopped"])
 
 
+def test_its_games_are_played_and_can_be_chosen(one):
+    steps = one.card().locator(".lib-strip button")
+    steps.nth(2).wait_for()
+    first = steps.first.inner_text()
+    assert first.startswith("0 s")
+    steps.first.click()
+    assert steps.first.get_attribute("aria-pressed") == "true"
+    one.page.keyboard.press("ArrowRight")
+    assert steps.nth(1).get_attribute("aria-pressed") == "true"
+    assert steps.first.get_attribute("aria-pressed") == "false"
+    caption = one.card().locator(".lib-show .lib-small").element_handle()
+    moves = "([e, text]) => e.innerText !== text"
+    one.page.wait_for_function(moves, arg=[caption, caption.inner_text()])
+    assert caption.inner_text().startswith("after 0.1 s of training: ")
+
+
 def test_keys_read_zoom_and_move_the_curve(one):
     chart = one.root.locator(".lib-plot").first
     chart.press("ArrowLeft")
@@ -187,6 +205,19 @@ def test_two_runs_train_side_by_side_and_a_page_that_is_closed_stops_nothing(
     both.until_both("stopped")
 
 
+def test_a_reset_begins_anew_beside_the_curve_before(notebook, both):
+    assert both.button("Go on with all").is_visible()
+    actions = notebook.ask("both.run.actions")
+    both.button("Reset all").click()
+    both.until_both("ready")
+    assert both.button("Start all").is_visible()
+    assert notebook.ask("(both.run.actions, both.run.rate)") == (0, 0.2) and actions > 0
+    assert both.card().locator(".lib-strip button").count() == 0
+    assert both.card().locator(".lib-scores b").first.inner_text() == "–"
+    assert both.root.locator(".lib-plot canvas").count() == 3, "the curves before stay, pale"
+    assert both.card().locator("button", has_text="Reset").get_attribute("aria-disabled") == "true"
+
+
 def test_running_its_cell_again_ends_the_old_one(notebook, one):
     one.button("Train on").click()
     one.until_phase("training")
@@ -215,4 +246,4 @@ def test_a_saved_notebook_is_small_and_a_lost_kernel_is_told(notebook, folder, o
     notebook.restart()
     one.until("The kernel has ended or was restarted")
     one.press("p")
-    one.until("Run this cell again")
+    one.until("then run this cell")

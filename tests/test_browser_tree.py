@@ -40,8 +40,9 @@ class Searched(lab.Widget):
     def item(self, path):
         return self.root.locator(f"[role=treeitem][data-path='{path}']")
 
-    def line(self, path):
-        return self.item(path).locator("> .lib-node")
+    @property
+    def plane(self):
+        return self.root.locator(".lib-plane")
 
     def until_open(self, path):
         self.root.locator(f"[data-path='{path}'][aria-expanded=true]").wait_for()
@@ -50,17 +51,31 @@ class Searched(lab.Widget):
         self.root.locator("[role=tree]:not([aria-busy])").wait_for()
 
     def open(self, path):
-        self.line(path).click()
+        """Unfold a node, and all that is below it at once."""
+        self.item(path).click()
         self.until_open(path)
+        more = self.item(f"{path}/more")
+        if more.count() and "more" in more.inner_text():
+            more.click()
 
     def opened(self, path):
         """Open a node; return the worths below it."""
         self.open(path)
         return self.worths(path)
 
+    def box(self, path):
+        return self.item(path).bounding_box()
+
+    def at_rest(self):
+        """Wait until nothing moves any more."""
+        moving = self.root.element_handle()
+        self.page.wait_for_function(STILL, arg=moving)
+
     def open_actions(self):
         """Return the paths of the actions that are open."""
-        return [s for s in "0123" if self.item(s).get_attribute("aria-expanded") == "true"]
+        return [
+            s for s in "0123" if self.root.locator(f"[data-path='{s}'][aria-expanded=true]").count()
+        ]
 
     def selected(self, path):
         self.root.locator(f"[data-path='{path}'][aria-selected=true]").wait_for()
@@ -72,9 +87,10 @@ class Searched(lab.Widget):
 
     def worths(self, path):
         """Return {step: worth} of what a node's children show."""
-        items = self.item(path).locator("> ul > li[data-worth]")
+        items = self.root.locator("[role=treeitem][data-worth]:not([hidden])")
         shown = items.evaluate_all("all => all.map(e => [e.dataset.path, e.dataset.worth])")
-        return {there.split("/")[-1]: float(worth) for there, worth in shown}
+        below = [(*there.rpartition("/"), worth) for there, worth in shown if there]
+        return {step: float(worth) for above, _, step, worth in below if above == path}
 
     def work(self):
         shown = self.root.locator("td[data-work]")
@@ -82,6 +98,11 @@ class Searched(lab.Widget):
         return {kind: int(text.replace("\u202f", "")) for kind, text in pairs}
 
 
+STILL = """async root => {
+  const places = () => [...root.querySelectorAll(".lib-node")].map(e => e.style.transform).join();
+  const before = places();
+  await new Promise(after => setTimeout(after, 100));
+  return before === places() }"""
 MARKS = "all => all.map(e => [...e.querySelectorAll('.lib-tag')].map(tag => tag.innerText))"
 
 
@@ -117,12 +138,18 @@ def test_a_click_opens_a_node_with_the_numbers_of_the_search(tree, network):
     options = twin.options()
     assert tree.worths("") == {str(o.action): float(o.worth) for o in options}
     best = next(option.action for option in options if option.best)
-    assert tree.line(str(best)).locator(".lib-tag", has_text="best").is_visible()
-    tree.open(str(best))
+    tree.until_open(str(best))  # it is unfolded from the beginning
+    assert tree.item(str(best)).locator(".lib-rest").inner_text() == "best"
     outcomes = twin.outcomes(str(best))
     steps = {f"{o.cell}:{o.exponent}": float(o.worth) for o in outcomes}
+    some = tree.worths(str(best))
+    assert len(some) == 4 and some.items() <= steps.items(), "the most likely"
+    assert all(step.endswith(":1") for step in some) and list(some.values()) == sorted(
+        some.values()
+    )
+    tree.item(f"{best}/more").click()
     assert tree.worths(str(best)) == steps
-    state = f"{best}/{next(iter(steps))}"
+    state = f"{best}/{outcomes[0].cell}:{outcomes[0].exponent}"
     tree.open(state)
     after = f"{state}/{outcomes[0].action}"
     assert tree.worths(state) == {str(o.action): float(o.worth) for o in twin.options(state)}
@@ -132,45 +159,156 @@ def test_a_click_opens_a_node_with_the_numbers_of_the_search(tree, network):
     tree.open(leaf)
     ends = twin.options(leaf)
     assert tree.worths(leaf) == {str(o.action): float(o.worth) for o in ends}
-    tree.line(f"{leaf}/{ends[0].action}").click()
+    tree.item(f"{leaf}/{ends[0].action}").click()
     assert "The search ends here" in tree.root.locator(".lib-reason").inner_text()
     assert tree.item(f"{leaf}/{ends[0].action}").get_attribute("aria-expanded") is None
-    tree.line(str(best)).click()  # closes it
+    lines = tree.root.locator(".lib-lines path:not(.lib-link)").count()
+    assert lines == tree.root.locator(".lib-node:not([hidden])").count() - 1, "one to each node"
+    assert tree.item(state).locator(".lib-fresh").count() == 1, "the tile that came"
+    tree.item(str(best)).click()
+    tree.item(str(best)).click()  # folds it
+    assert tree.worths(str(best)) == {}
 
 
-LEVELS = """all => all.every(({ ariaLevel, dataset }) =>
-  Number(ariaLevel) === dataset.path.split("/").filter((step) => step).length + 1)"""
+LEVELS = """all => all.every(({ ariaLevel, ariaPosInSet, ariaSetSize, dataset, hidden }) =>
+  Number(ariaLevel) === dataset.path.split("/").filter((step) => step).length + 1
+  && (hidden || !dataset.path || Number(ariaPosInSet) <= Number(ariaSetSize)))"""
 
 
 def test_it_is_a_tree_for_the_keyboard_alone(notebook, tree, network):
     known = SearchTree(network, BOARD, 3).known
     path = next(path for path in known if known[path] < path)
+    keys, there = tree.page.keyboard, "document.activeElement.dataset.path === '{}'"
+    tree.until_open("")
     tree.item("").focus()
-    for step in range(1, len(path.split("/")) + 1):
-        if tree.item(tree.at).get_attribute("aria-expanded") == "false":
-            tree.page.keyboard.press("ArrowRight")
-        tree.until_open(tree.at)
-        wanted = "/".join(path.split("/")[:step])
+    for step in path.split("/"):
+        above = tree.at
+        if tree.item(above).get_attribute("aria-expanded") == "false":
+            keys.press("Enter")
+            tree.until_open(above)
+        keys.press("ArrowDown")
+        while not tree.at.startswith(f"{above}/" if above else ""):
+            keys.press("ArrowRight")
+        while tree.at.rpartition("/")[0] == above:
+            keys.press("ArrowLeft")
+            if tree.at == above or tree.item(tree.at).evaluate("e => e.ariaPosInSet") == "1":
+                break
+        wanted = f"{above}/{step}" if above else step
         while tree.at != wanted:
-            tree.page.keyboard.press("ArrowDown")
+            if tree.at.endswith("/more") and "more" in tree.item(tree.at).inner_text():
+                keys.press("Enter")
+            else:
+                keys.press("ArrowRight")
     assert "its table knows this board" in tree.root.locator(".lib-reason").inner_text()
-    tree.page.keyboard.press("m")
-    there = "document.activeElement.dataset.path === '{}'"
+    keys.press("m")
     tree.page.wait_for_function(there.format(known[path]))
-    tree.page.keyboard.press("Backspace")
+    assert tree.root.locator(".lib-link:not([hidden])").count() == 1
+    keys.press("Backspace")
     tree.page.wait_for_function(there.format(path))
     assert "its table knows this board" in tree.root.locator(".lib-reason").inner_text()
-    tree.page.keyboard.press("Backspace")
+    keys.press("Backspace")
     tree.until("nothing to go back to")
-    tree.page.keyboard.press("Home")
+    keys.press("ArrowUp")
+    assert tree.at == path.rpartition("/")[0]
+    keys.press("Home")
     assert tree.at == ""
-    tree.page.keyboard.press("ArrowLeft")
+    keys.press("Enter")
     assert tree.item("").get_attribute("aria-expanded") == "false"
-    tree.page.keyboard.press("Enter")
-    tree.page.keyboard.press("End")
-    assert tree.at.startswith("3")
+    assert tree.root.locator(".lib-node:not([hidden])").count() == 1
+    keys.press("Enter")
+    keys.press("ArrowDown")
+    keys.press("End")
+    assert tree.at == "3"
     assert tree.root.locator("[tabindex='0'][role=treeitem]").count() == 1
     assert tree.root.locator("[role=treeitem]").evaluate_all(LEVELS)
+
+
+def test_the_best_line_is_unfolded_to_the_end_and_seen_as_a_whole(tree, network):
+    twin, path = SearchTree(network, BOARD, 3), ""
+    tree.press("b")
+    while True:
+        best = next(option for option in twin.options(path) if option.best)
+        path = f"{path}/{best.action}" if path else str(best.action)
+        tree.item(path).wait_for()
+        assert "lib-on-line" in tree.item(path).get_attribute("class")
+        if path.count("/") == 4:
+            break
+        worst = min(o.worth for o in twin.outcomes(path) if o.exponent == 1)
+        first = next(iter(tree.worths(path).items()))
+        assert first[1] == float(worst)
+        path = f"{path}/{first[0]}"
+    tree.selected(path)
+    tree.at_rest()
+    box = tree.plane.bounding_box()
+    for node in ("", path):
+        found = tree.box(node)
+        assert found["y"] >= box["y"] and found["x"] >= box["x"]
+        assert found["y"] + found["height"] <= box["y"] + box["height"]
+        assert found["x"] + found["width"] <= box["x"] + box["width"]
+
+
+def test_buttons_keys_wheel_and_fingers_zoom(tree):
+    zoom, keys = tree.root.locator(".lib-zoom"), tree.page.keyboard
+
+    def shown():
+        return int(zoom.inner_text().removesuffix(" %"))
+
+    tree.press("0")
+    whole = shown()
+    tree.button("Zoom in").click()
+    nearer = shown()
+    assert nearer > whole
+    tree.item("").focus()
+    keys.press("-")
+    assert shown() == whole
+    for _ in range(3):
+        keys.press("+")
+    keys.press("Home")
+    tree.at_rest()
+    near, middle = shown(), tree.box("")
+    tree.item("").hover(position={"x": 20, "y": 20})
+    tree.page.mouse.wheel(0, 1)
+    assert shown() == near, "without Ctrl it scrolls"
+    middle = tree.box("")
+    keys.down("Control")
+    tree.page.mouse.wheel(0, -60)
+    keys.up("Control")
+    tree.page.wait_for_function("([e, was]) => parseInt(e.innerText) > was",
+                                arg=[zoom.element_handle(), near])  # fmt: skip
+    there = tree.box("")
+    grown = there["width"] / middle["width"]
+    assert abs(middle["y"] + 20 - 20 * grown - there["y"]) < 3, "what is under the pointer stays"
+    larger = shown()
+    tree.plane.evaluate(PINCH)
+    assert shown() == round(larger / 2)
+    tree.button("Fit").click()
+    assert shown() == whole
+
+
+PINCH = """plane => {
+  const { left, top } = plane.getBoundingClientRect();
+  const at = (name, apart) => plane.dispatchEvent(new TouchEvent(name, {
+    cancelable: true, bubbles: true,
+    touches: [-apart, apart].map((x, identifier) => new Touch({
+      identifier, target: plane, clientX: left + 150 + x, clientY: top + 100 })) }));
+  at("touchstart", 80);
+  at("touchmove", 40) }"""
+
+
+def test_a_mouse_drags_the_tree_and_opens_nothing(tree):
+    tree.press("0")
+    for _ in range(6):
+        tree.press("+")
+    tree.press("Home")
+    tree.at_rest()
+    box, nodes = tree.box(""), tree.root.locator(".lib-node:not([hidden])").count()
+    tree.page.mouse.move(box["x"] + 60, box["y"] + 60)
+    tree.page.mouse.down()
+    tree.page.mouse.move(box["x"] + 40, box["y"] + 10, steps=4)
+    tree.page.mouse.up()
+    assert abs(tree.box("")["y"] - box["y"] + 50) < 2
+    assert tree.root.locator(".lib-node:not([hidden])").count() == nodes
+    tree.press("0")
 
 
 def test_plies_and_the_cut_change_the_tree_and_its_counts(tree, network):
@@ -190,7 +328,7 @@ def test_what_is_open_stays_open_where_it_is_still_there(notebook, tree, network
     notebook.ask(f"setattr(tree, 'board', {int(from_hex(tree.data('board')))})")
     menu, less = tree.root.locator("select"), tree.root.locator("input[type=checkbox]")
     tree.until_grown()
-    path = next(step for step in "0123" if tree.item(step).get_attribute("data-kind") == "after")
+    path = next(step for step in "0123" if tree.item(step).count())
     state = f"{path}/{next(step for step in tree.opened(path) if step.endswith(':2'))}"
     after = f"{state}/{next(iter(tree.opened(state)))}"
     tree.opened(after)
@@ -222,8 +360,6 @@ def test_back_returns_to_a_position_as_it_was_left(notebook, tree):
     tree.until_open(path)
     assert tree.data("board") == begin
     notebook.until("int(tree.board)", int(from_hex(begin)))
-    for step in tree.open_actions():
-        tree.line(step).click()
 
 
 def test_positions_of_a_recorded_game(notebook, network):
@@ -319,4 +455,4 @@ def test_a_restarted_kernel_is_told_in_words(notebook, tree, small):
     tree.until("The kernel has ended or was restarted")
     small.until("The kernel has ended or was restarted")
     small.press("n")
-    small.until("run this cell again")
+    small.until("then run this cell")

@@ -28,7 +28,7 @@ CELLS = [
     "keeps = 'E', 'A', 'visits'\n"
     "counts = Network('4-22').with_functions(update=counting, rule='tc', keeps=keeps)\n"
     "run = Run(Settings.of(counts, rule='tc', seed=1), network=counts)\n"
-    "rates = RateExplorer(run, game[100:110], actions=50_000)\nrates",
+    "rates = NetworkExplorer(run, game[100:110], actions=50_000)\nrates",
     "NetworkExplorer()",
     "NetworkExplorer('gone.npz')",
 ]
@@ -51,6 +51,12 @@ class Explorer(lab.Widget):
 
     def pick(self, cell):
         return self.root.locator(".lib-pick").nth(cell)
+
+    def choose(self, line):
+        """Show another line; what it is begins with these words, or has them in it."""
+        menu = self.root.get_by_label("What the curve shows")
+        titles = menu.locator("option").all_inner_texts()
+        menu.select_option(next(title for title in titles if line in title))
 
     @property
     def cells(self):
@@ -91,6 +97,9 @@ def agree(explorer, twin):
     value = found["value"]
     said = f"{value:,.{3 if abs(value) < 10 else 1}f}".replace(",", THIN).replace("-", "−")
     assert said in explorer.root.locator(".lib-places + .lib-small").inner_text()
+    assert explorer.chart(0).startswith(
+        f"value of each board, in points: value {number(found['curve']['value'][-1])}"
+    )
 
 
 @pytest.mark.smoke
@@ -167,8 +176,6 @@ def test_sizes_are_told_without_a_network(notebook, alone):
     text = alone.root.inner_text()
     assert "16⁶ = 16\u202f777\u202f216 weights, 64 MiB" in text
     assert "no network here" in text and "Nobody has counted" in text and "weight …" not in text
-    alone.root.get_by_label("Largest tile").select_option("2048")
-    assert "12⁶ = 2\u202f985\u202f984 weights, 11.4 MiB" in alone.root.inner_text()
     alone.button("Clear").click()
     for cell in range(16):
         alone.pick(cell).click()
@@ -197,13 +204,11 @@ def test_curves_are_those_of_the_chosen_entry(notebook):
                 f"rate {number(last['rate'])}"
                 in rates.root.locator(".lib-place").nth(found["place"]).inner_text()
             )
-            assert f"rate {number(last['rate'])}" in rates.chart(0)
-            assert f"E {number(last['E'])}, A {number(last['A'])}" in rates.chart(1)
-            assert f"weight {number(last['weight'])}" in rates.chart(2)
-    noise = notebook.ask("rates.noise()")
-    said = rates.root.locator(".lib-charts > .lib-small").inner_text().replace(THIN, "")
-    assert f"{noise['met']} entries" in said and f"{100 * noise['below']:.0f} % lie below" in said
-    assert f"coin tosses would put {100 * noise['tosses']:.0f} % there" in said
+            for line, names in (("rate", ["rate"]), ("E and A", "EA"), ("weight", ["weight"])):
+                rates.choose(line)
+                said = ", ".join(f"{name} {number(last[name])}" for name in names)
+                assert said in rates.chart(0)
+    rates.choose("rate")
     chart = rates.root.locator(".lib-plot").first
     box = rates.root.get_by_label("logarithmic")
     drawn = "e => e.querySelector('canvas').toDataURL()"
@@ -212,15 +217,34 @@ def test_curves_are_those_of_the_chosen_entry(notebook):
     box.uncheck()
     assert chart.evaluate(drawn) != steep
     chart.press("ArrowLeft")
-    assert rates.message.startswith("its rate |E| / A at 50 k actions")
+    assert rates.message.startswith("its rate |E| / A · entry ")
+    assert " at 50 k actions: rate " in rates.message
+    assert "50 k actions" in rates.root.locator(".lib-tip").inner_text()
     rates.button("Clear").click()
-    assert "Choose a tuple" in rates.root.inner_text() and "rate –" in rates.chart(0)
+    assert "choose a tuple" in rates.chart(0) and "rate –" in rates.chart(0)
     rates.root.get_by_label("Tuple of 4-22").select_option("0")
     before = rates.chart(0)
     notebook.start("rates.train(50_000, progress=False)")
     changed = "([e, before]) => e.ariaLabel !== before"
     rates.page.wait_for_function(changed, arg=[chart.element_handle(), before])
     assert notebook.ask("rates.run.actions") == 100_000
+
+
+def test_a_board_is_chosen_on_the_curve(explorer, twin):
+    explorer.choose("weight read")
+    found = twin.look(explorer.cells)["curve"]["weight"]
+    assert explorer.chart(0).startswith("weight read on each board, in points · cells ")
+    over = explorer.root.locator(".u-over")
+    over.click(position={"x": over.bounding_box()["width"] / 2, "y": 40})
+    tip = explorer.root.locator(".lib-tip").inner_text()
+    at = int(re.search(r"board (\d+)", tip)[1]) - 1
+    assert 0 < at < len(twin.boards) - 1 and number(found[at]) in tip
+    assert explorer.data("board") == to_hex(twin.boards[at])
+    explorer.root.locator(".lib-plot").press("ArrowLeft")
+    explorer.page.keyboard.press("ArrowLeft")
+    explorer.page.keyboard.press("Enter")
+    assert explorer.data("board") == to_hex(twin.boards[-2])
+    explorer.choose("value of")
 
 
 def number(value):
@@ -257,6 +281,6 @@ def test_a_lost_kernel_is_told_and_indices_go_on(notebook, explorer):
     explorer.root.get_by_label("Number of the board").fill("50")
     board = record_game("greedy", seed=1)[49].afterstate
     assert explorer.data("board") == to_hex(board)
-    explorer.until("run this cell again")
+    explorer.until("then run this cell")
     expected = NetworkExplorer(boards=[board]).look(explorer.cells)["index"]
     assert int(explorer.data("index")) in expected

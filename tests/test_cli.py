@@ -79,11 +79,13 @@ def test_play_takes_a_file_of_weights(answer, weights):
     assert found["mean"] == evaluate(storage.load(weights), 20).mean
 
 
-def test_play_without_json_prints_the_block(capsys):
+def test_play_without_json_prints_facts_and_a_table(capsys):
     assert main(["play", "random", "--games", "20"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[0].startswith("20\tmean = ")
-    assert lines[-1].endswith("moves/s")
+    facts, table = capsys.readouterr().out.split("\n\n")
+    assert "points in 20 games" in facts and "a second" in facts
+    head, *rows = table.splitlines()
+    assert head.split() == ["tile", "reached", "and", "no", "further"]
+    assert rows[0].split()[1].startswith("100.0")
 
 
 # ---------------------------------------------------------------- train

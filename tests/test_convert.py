@@ -298,7 +298,7 @@ def test_the_command_says_what_it_did_and_replaces_a_file(tmp_path, capsys):
     source = written(tmp_path, ".w", plus_bytes(content))
     new = written(tmp_path, ".bin", b"old", "a")
     assert main(["convert", str(source), str(new)]) == 0
-    assert "left out: E, A" in capsys.readouterr().out
+    assert "left out  E, A" in capsys.readouterr().out
     assert main(["convert", str(source), str(new), "--json"]) == 0
     names = {"from": "TDL2048+ .w", "to": "TDL2048-Demo .bin", "network": "cells:0123,4567"}
     said = names | {"kept": ["V"], "left_out": ["E", "A"], "weights": str(new)}

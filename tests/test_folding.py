@@ -136,7 +136,7 @@ def test_the_command_writes_the_folded_network(tmp_path, capsys):
     path, new = tmp_path / "large.npz", tmp_path / "small.npz"
     storage.save_with(network, path, INFO)
     assert main(["fold", str(path), str(new)]) == 0
-    assert "folded: <network cells:0124,4567" in capsys.readouterr().out
+    assert "folded      cells:0124,4567: 2 tuples of 4 cells" in capsys.readouterr().out
     assert main(["fold", str(path), str(new), "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
     names = {"network": "cells:0124,4567", "folded_from": SHORT_AND_LONG}

@@ -120,6 +120,13 @@ def test_an_odd_function_is_named_with_its_reason(monkeypatch, function, words):
         labs.require("hw01.slide_row", function, seed=2048)
 
 
+def test_what_is_code_is_shown_as_code():
+    result = labs.check("hw01.slide_row", raising)
+    assert "`return row[9], 0`" in str(result)  # plain text keeps its marks
+    html = result._repr_html_()
+    assert "<code>slide_row</code> raised IndexError" in html and "`" not in html
+
+
 def in_another_order(row):
     return spec.slide_row(row)[::-1]
 

@@ -8,6 +8,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 import lib2048
+from lib2048.machine.terminal import as_news
 
 STORED = lessons.lessons()
 
@@ -91,6 +92,7 @@ def shown(data):
     return new_output("display_data", data=data)
 
 
+STILL = {"text/html": '<div class="lib2048-still">', "text/plain": f"<Picture: {lessons.IDLE}>"}
 THIRTEEN = sorted(lib2048.__all__)[:13]
 
 
@@ -134,6 +136,14 @@ def shows(n, output):
 
 
 FAULTS = {
+    "a table in the style of pandas": (
+        lambda nb: nb.cells[1].outputs.append(shown({"text/html": "<td>264030.0</td>"})),
+        "a table shows 264030.0",
+    ),
+    "a table with commas": (
+        lambda nb: nb.cells[1].outputs.append(shown({"text/html": "<td>1,101 ± 5</td>"})),
+        "a table shows 1,101 ± 5",
+    ),
     "no parameters cell": (lambda nb: nb.cells[2].metadata.clear(),
         "0 cells are tagged parameters"),
     "two parameters cells": (lambda nb: nb.cells[1].metadata.update(tags=["parameters"]),
@@ -191,6 +201,8 @@ FAULTS = {
         "cell 1: lib2048.plot.no_such_name is not an exported name of lib2048"),
     "many names": (says(1, f"from lib2048 import {', '.join(THIRTEEN)}"),
         "imports 13 names of lib2048, more than 12"),
+    "training that has not begun": (lambda nb: nb.cells[1].outputs.append(shown(STILL)),
+        "cell 1: the picture of its training is of one that has not begun"),
     "relative path": (says(1, "open('../data/curves/exact.csv')"),
         "cell 1: opens '../data/curves/exact.csv' by a relative path, not by lib2048.data"),
     "relative path in an f-string": (says(1, "open(f'../data/curves/{name}.csv')"),
@@ -232,6 +244,8 @@ DISORDER = {
     "ids": lambda nb: nb.cells[0].update(id="something"),
     "execution times": lambda nb: nb.cells[1].metadata.update(execution={"shell.execute": "9"}),
     "progress on stderr": lambda nb: nb.cells[1].outputs.append(printed("99%", name="stderr")),
+    "news": lambda nb: nb.cells[1].outputs.append(shown(as_news("compiling"))),
+    "a bar that has gone": lambda nb: nb.cells[1].outputs.append(shown(as_news())),
     "widget view": lambda nb: nb.cells[1].outputs.append(shown({lessons.WIDGET: {"id": "7"}})),
     "widget state": lambda nb: nb.metadata.update(widgets={"state": {}}),
     "kernel": lambda nb: nb.metadata.kernelspec.update(name="my-env", display_name="my env"),

@@ -16,6 +16,7 @@ from lib2048.game import board as rules
 from lib2048.game.rng import stream
 from lib2048.play.evaluation import evaluate, record_game
 from lib2048.play.players import network_player
+from lib2048.play.review import review
 
 NODE = shutil.which("node")
 HERE = Path(__file__).parent
@@ -110,6 +111,22 @@ def test_an_undo_brings_back_board_score_and_luck(seed):
     assert answer["same"] and answer["begun"] == 0 and answer["length"] == len(boards) - 1
 
 
+@needs_node
+def test_a_game_is_reviewed_as_the_library_does(player):
+    steps = record_game("greedy", seed=5, number=1)
+    truth = review(steps, player)
+    actions = truth.taken.tolist()
+    [found] = asked({"ask": "review", "seed": "5", "number": 1, "actions": actions})
+    assert found["boards"] == "".join(to_hex(step.board) for step in steps)
+    assert found["actions"] == "".join(map(str, actions))
+    worths = np.array(found["worths"], float)  # null is nan
+    np.testing.assert_array_equal(worths, truth.worths)
+    np.testing.assert_array_equal(found["scores"][:-1], truth.scores)
+    middle = len(actions) // 2
+    there = [to_hex(steps[middle].board), truth.scores[middle], middle]
+    assert found["half"] == there and found["same"]
+
+
 # ---------------------------------------------------------------- the files
 
 
@@ -131,10 +148,12 @@ def test_packing_keeps_every_number():
         play_page.packed(np.array([0.5] * 8))
 
 
-@pytest.mark.parametrize("trains, most", [(False, 1_000_000), (True, 200_000)])
-def test_all_that_a_page_loads_is_small_and_names_no_other_machine(trains, most):
+@pytest.mark.parametrize(
+    "what, most", [("play", 200_000), ("network", 900_000), ("train", 200_000)]
+)
+def test_all_that_a_page_loads_is_small_and_names_no_other_machine(what, most):
     made = play_page.made().items()
-    texts = [text for name, text in made if name.startswith("train") == trains]
+    texts = [text for name, text in made if name.startswith(what)]
     assert sum(len(text.encode()) for text in texts) <= most
     for text in texts:
         text = text.replace("https://github.com/leeoniya/uPlot", "")  # who wrote it

@@ -17,10 +17,12 @@ from lib2048.cli import main
 from lib2048.course import labs, mark_prediction, predict, predicted, predictions
 from lib2048.course.labs.exercise import find, of_lab
 from lib2048.course.labs.passed import is_passed
-from lib2048.course.reader import copies
+from lib2048.course.reader import copies, jupyter_settings
 from lib2048.course.reader import folder as mine
 from lib2048.course.reader import progress as room
 from lib2048.machine import terminal
+from lib2048.show.words import thousands
+from lib2048.train.history import History
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -79,7 +81,7 @@ def command(capsys, *words):
 
 def test_a_prediction_is_kept_with_its_time(reader, capsys):
     assert predict("06.1", 12000) == predicted("06.1") == 12000
-    assert capsys.readouterr().out == "06.1: you say 12,000. Now see what happens.\n"
+    assert capsys.readouterr().out == "06.1: you say 12\u202f000. Now see what happens.\n"
     entry = record(reader)["predictions"]["06.1"]
     assert entry["first"] == entry["last"] and entry["last"]["value"] == 12000
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d\d:\d\d", entry["last"]["when"])
@@ -90,7 +92,7 @@ def test_the_newest_counts_and_the_first_is_named(reader, capsys):
     predict("06.1", 500)
     assert predict("06.1", 30_000) == predicted("06.1") == 30_000
     last = capsys.readouterr().out.splitlines()[-1]
-    assert last == "06.1: you say 30,000 (at first 12,000). Now see what happens."
+    assert last == "06.1: you say 30\u202f000 (at first 12\u202f000). Now see what happens."
     assert record(reader)["predictions"]["06.1"]["first"]["value"] == 12000
 
 
@@ -100,7 +102,7 @@ def test_a_cell_that_runs_again_changes_nothing(reader, capsys):
     predict("06.1", 12000)
     assert predict("06.1", None) == 12000
     assert (reader / "progress.json").read_bytes() == before
-    assert capsys.readouterr().out.splitlines()[1:] == ["06.1: you said 12,000."] * 2
+    assert capsys.readouterr().out.splitlines()[1:] == ["06.1: you said 12\u202f000."] * 2
 
 
 def test_a_comma_in_a_number_is_told(reader, refused):
@@ -159,7 +161,7 @@ def test_a_name_that_no_lesson_asks_for_is_kept_and_said(course, capsys):
 def test_beside_a_result_stands_what_was_said_or_that_nothing_was():
     assert predictions.you_said("06.1", "points") == "no guess kept (06.1)"
     predict("06.1", 12000)
-    assert predictions.you_said("06.1", "points") == "you said 12,000 points"
+    assert predictions.you_said("06.1", "points") == "you said 12\u202f000 points"
     predict("06.1", "more slowly")
     assert predictions.you_said("06.1", "points") == "you said “more slowly”"
 
@@ -243,6 +245,19 @@ def test_no_prediction_no_mark(ax):
     assert mark_prediction(ax, "06.1") is ax and drawn(ax) == before
 
 
+def test_a_line_that_was_drawn_stands_in_the_figure_of_the_run(ax):
+    entry = {"value": 900, "when": mine.now(), "line": [[0, 0], [10, 900]]}
+    predictions._unkept["06.1"] = {"first": entry, "last": entry}
+    history = History()
+    history.add(np.tile([0, 700, 2, 9, 0], (1000, 1)), seconds=10.0)
+    history.actions = 3000
+    mark_prediction(ax, "06.1", history)
+    line = ax.get_lines()[-1]
+    assert list(line.get_ydata()) == [0, 900]
+    assert list(line.get_xdata()) == [0, history.table()[0]["actions"]]
+    assert drawn(ax) == (["you said 900"], 2)
+
+
 @pytest.mark.parametrize("value", [700, 1400, -300])
 def test_a_number_near_the_curve_is_drawn_as_a_line(ax, value):
     predict("06.1", value)
@@ -250,7 +265,7 @@ def test_a_number_near_the_curve_is_drawn_as_a_line(ax, value):
     assert ax.get_lines()[-1].get_ydata()[0] == value
     low, high = ax.get_ylim()
     assert low < value < high and low <= 0 and high >= 1000
-    assert drawn(ax) == ([f"you said {value}" if value != 1400 else "you said 1,400"], 2)
+    assert drawn(ax) == ([f"you said {thousands(value)}"], 2)
 
 
 @pytest.mark.parametrize("value, arrow", [(10**6, "↑"), (-(10**6), "↓"), (10**17, "↑")])
@@ -258,7 +273,7 @@ def test_a_number_far_away_gets_an_arrow_and_the_curve_its_room(ax, value, arrow
     limits = ax.get_ylim()
     predict("06.1", value)
     mark_prediction(ax, "06.1")
-    assert drawn(ax) == ([f"{arrow} you said {value:,}"], 1) and ax.get_ylim() == limits
+    assert drawn(ax) == ([f"{arrow} you said {thousands(value)}"], 1) and ax.get_ylim() == limits
     ax.figure.canvas.draw()
 
 
@@ -267,7 +282,7 @@ def test_a_number_on_a_logarithmic_axis():
     frame = pd.DataFrame({"actions": [1, 2, 3], "mean": [1, 10, 100]})
     ax = plot.curves({"run": frame})
     ax.set(yscale="log", ylim=(1, 100))
-    assert drawn(mark_prediction(ax, "06.2"))[0] == ["↓ you said -1"]
+    assert drawn(mark_prediction(ax, "06.2"))[0] == ["↓ you said −1"]
     predict("06.2", 300)
     low, high = mark_prediction(ax, "06.2").get_ylim()
     assert low == pytest.approx(1) and 300 < high < 1000
@@ -389,8 +404,74 @@ def test_lessons_alone_says_what_there_is_to_do(course, capsys):
 def test_without_lessons_one_line_says_where_they_are(words, tmp_path, monkeypatch, one_line_error):
     monkeypatch.setattr(mine, "LIBRARY", tmp_path / "site-packages" / "lib2048")
     monkeypatch.chdir(tmp_path)
-    assert "lessons come with the repository" in one_line_error(*words)
+    assert "the lessons are not here" in one_line_error(*words)
     assert list(tmp_path.iterdir()) == []
+
+
+# ---------------------------------------------------------------- a wheel
+
+
+@pytest.fixture
+def wheel(tmp_path, monkeypatch):
+    """Be where a wheel has put the library and the lessons, in an empty folder; return it."""
+    monkeypatch.delenv("LIB2048_MY")
+    brought = tmp_path / "site-packages/lib2048_lessons"
+    lesson(brought / "00_start_here.ipynb", "# 00 · Start here: who?", ["1 + 1"])
+    lesson(brought / "homework/release/hw01/hw01.ipynb", "# hw01 · The rules", ["pass"])
+    monkeypatch.setattr(mine, "LIBRARY", tmp_path / "site-packages/lib2048")
+    (tmp_path / "here/below").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "here")
+    return tmp_path / "here"
+
+
+def test_a_wheel_brings_the_lessons(wheel, capsys, monkeypatch):
+    done = command(capsys, "lessons", "start")
+    assert done["added"] == ["00_start_here.ipynb", "homework/release/hw01/hw01.ipynb"]
+    assert Path(done["folder"]) == wheel / "my"
+    for where in ("below", "my", "my/homework"):  # the same folder, from wherever it is asked for
+        monkeypatch.chdir(wheel / where)
+        assert command(capsys, "lessons", "update")["folder"] == str(wheel / "my")
+        assert command(capsys, "progress")["next"]["file"] == "00_start_here.ipynb"
+
+
+# ---------------------------------------------------------------- JupyterLab's settings
+
+
+@pytest.fixture
+def environment(tmp_path, monkeypatch):
+    """Be in an environment of one's own, of which Jupyter is told nothing; return its folder."""
+    monkeypatch.delenv(jupyter_settings.VARIABLE)
+    monkeypatch.setattr(sys, "prefix", str(tmp_path / "venv"))
+    return tmp_path / "venv/etc/jupyter"
+
+
+def test_start_lets_a_kernel_end_with_its_tab_and_says_so_once(course, environment, capsys):
+    assert main(["lessons", "start"]) == 0
+    assert "its memory is free" in capsys.readouterr().out
+    for name in jupyter_settings.FILES:
+        ours = (jupyter_settings.SETTINGS / name).read_text(encoding="utf-8")
+        assert (environment / name).read_text(encoding="utf-8") == ours
+        (environment / name).write_text("{}", encoding="utf-8")
+    assert main(["lessons", "update"]) == 0
+    assert "its memory is free" not in capsys.readouterr().out
+    for name in jupyter_settings.FILES:  # what somebody has changed stays
+        assert (environment / name).read_text(encoding="utf-8") == "{}"
+
+
+def test_jupyter_is_left_alone_where_it_is_told_or_is_not_ours(environment, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setenv(jupyter_settings.VARIABLE, f"a{os.pathsep}{jupyter_settings.SETTINGS}")
+        assert not jupyter_settings.arrange()
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "base_prefix", sys.prefix)
+        assert not jupyter_settings.arrange()
+    with monkeypatch.context() as patch:
+        patch.setattr(jupyter_settings, "is_there", lambda package: False)
+        assert not jupyter_settings.arrange()
+    assert not environment.exists()
+    environment.parent.mkdir(parents=True)
+    environment.write_text("in the way")
+    assert not jupyter_settings.arrange()
 
 
 def test_the_courses_own_notebooks_and_links_work_from_the_copies(reader):
@@ -470,6 +551,14 @@ def steps(*marks):
     lab = room.Lab("hw01", "", "hw01.ipynb", ["00", "01"], ["a", "b"], passed)
     found = room.Progress(lessons, [lab], Path("my")).next
     return found and found.name
+
+
+@pytest.mark.parametrize(("said", "done"), [(0, False), (1, False), (2, True), (4, True)])
+def test_a_lesson_without_its_predictions_is_not_done(said, done):
+    asks = ["00.1", "00.2", "00.3", "00.4"]
+    lesson = room.Lesson("00", "", "00.ipynb", 10, 10, asks, asks[:said])
+    assert lesson.finished == done
+    assert ("predictions to make" in lesson.left) == (said < 4)
 
 
 def test_the_next_step_goes_on_from_the_furthest_one():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lib2048 import Network, SmallGame, record_game
+from lib2048 import Network, SearchPlayer, SmallGame, heuristic_player, record_game
 from lib2048.play.evaluation import Step
 from lib2048.play.review import review
 
@@ -55,3 +55,14 @@ def step(action):
 def test_what_cannot_be_reviewed_is_said(steps, who, words):
     with pytest.raises(ValueError, match=words):
         review(steps, who)
+
+
+@pytest.mark.parametrize("who", [heuristic_player(), SearchPlayer(a_player(), 1)])
+def test_a_search_of_one_ply_is_asked_about_all_turns_at_once(who):
+    steps = record_game("greedy", seed=4)
+    worths = review(steps, who).worths
+    for row, step in zip(worths, steps[:-1], strict=True):
+        values = who.values(step.board)
+        assert {a: pytest.approx(v, rel=1e-6, abs=0.1) for a, v in values.items()} == {
+            a: worth for a, worth in enumerate(row) if not np.isnan(worth)
+        }

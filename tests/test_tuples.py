@@ -13,7 +13,7 @@ from learners import scattered  # noqa: E402
 from test_rule_of_ones_own import counting  # noqa: E402
 from test_widgets import Browser  # noqa: E402
 
-from lib2048 import Network, NetworkExplorer, RateExplorer, Run, Settings  # noqa: E402
+from lib2048 import Network, NetworkExplorer, Run, Settings  # noqa: E402
 from lib2048.course import collect  # noqa: E402
 from lib2048.course.explorers import rates, tuples  # noqa: E402
 from lib2048.game import board as rules  # noqa: E402
@@ -183,6 +183,8 @@ def test_a_question_is_answered_in_plain_numbers(browser):
         "kind": "answer",
         "id": "1",
         "stage": "64",
+        "rates": None,
+        "curve": found["curve"],
         "weights": found["weights"],
         "visits": found["visits"],
         "value": found["value"],
@@ -212,6 +214,39 @@ def test_the_picture_shows_the_tuple_and_its_eight_entries():
     assert "weight" not in NetworkExplorer().static().text
 
 
+# ---------------------------------------------------------------- what lies along x
+
+
+@pytest.mark.parametrize("stages", [0, 1])
+def test_along_the_boards_is_what_the_network_says_of_each(stages):
+    how = {"stages": stages, "top": 64} if stages else {}
+    network = random_network(name="cells:0123,0145", **how)
+    explorer = NetworkExplorer(network, GAME[100:110])
+    for table, cells in enumerate(network.tuples):
+        found = explorer.look(cells)["curve"]
+        assert found["boards"] == list(range(1, 11))
+        assert found["value"] == network.values(np.array(explorer.boards)).tolist()
+        read = [network.lookups(board)[8 * table][-1] for board in explorer.boards]
+        assert found["weight"] == pytest.approx(read)
+    assert explorer.look([0, 1])["curve"] is None, "a tuple of one's own has no entry"
+
+
+def test_a_lesson_says_what_is_along_the_axes(refused):
+    network = random_network(name="cells:0123")
+    titles = lambda explorer: [chart["lines"] for chart in explorer.tuples["charts"]]  # noqa: E731
+    assert titles(NetworkExplorer(network, GAME)) == [["value"], ["weight"]]
+    assert titles(NetworkExplorer(network, GAME, y="weight")) == [["weight"]]
+    assert titles(NetworkExplorer(network)) == titles(NetworkExplorer()) == []
+    run = new_run(network="cells:0123")
+    assert titles(NetworkExplorer(run, GAME, y=["weight", "A", "E"])) == [["E", "A"], ["weight"]]
+    assert titles(NetworkExplorer(run, GAME, x="boards")) == [["value"], ["weight"]]
+    refused(lambda: NetworkExplorer(network, GAME, x="actions"), "'actions': give a run")
+    refused(lambda: NetworkExplorer(network, x="boards"), "several boards")
+    refused(lambda: NetworkExplorer(network, GAME, x="games"), "use 'boards' or 'actions'")
+    refused(lambda: NetworkExplorer(network, GAME, y="rate"), "y 'rate': there is value, weight")
+    refused(lambda: NetworkExplorer(network, GAME).train(10), "only a run can train")
+
+
 # ---------------------------------------------------------------- rates
 
 
@@ -221,7 +256,7 @@ def new_run(**how):
 
 
 def follow(run, boards):
-    explorer = RateExplorer(run, boards)
+    explorer = NetworkExplorer(run, boards)
     explorer.train(20_000, moments=5, progress=False)
     return explorer
 
@@ -243,8 +278,8 @@ def test_large_networks_are_followed_where_the_boards_look(followed, monkeypatch
 
 def test_training_is_that_of_the_run_and_curves_are_its_numbers(followed):
     run = new_run()
-    assert followed.traces.actions == [0, 800, 3200, 7200, 12800, 20000]
-    for n, actions in enumerate(followed.traces.actions):
+    assert followed._followed.traces.actions == [0, 800, 3200, 7200, 12800, 20000]
+    for n, actions in enumerate(followed._followed.traces.actions):
         if actions:
             run.go(actions=actions - run.actions, progress=False)
         for board in followed.boards[::3]:
@@ -264,20 +299,16 @@ def expected(run, table, index):
     return [None] * 4 if untouched else [float(weight), float(E), float(A), rate]
 
 
-def test_rates_below_the_line_of_noise_are_counted(followed):
+def test_visits_are_those_that_a_rule_keeps(followed):
     keeps = ("E", "A", "visits")
     network = Network("4-22").with_functions(update=counting, rule="tc", keeps=keeps)
     run = Run(Settings.of(network, rule="tc", seed=3), network=network)
-    explorer = RateExplorer(run, GAME[100:110])
+    explorer = NetworkExplorer(run, GAME[100:110])
     found = explorer.look()
-    assert found["visits"] == [0] * 8 and explorer.noise() == {
-        "met": 0,
-        "below": 0.0,
-        "tosses": 0.0,
-    }
+    assert found["visits"] == [0] * 8
     explorer.train(20_000, moments=5, progress=False)
     assert np.array_equal(network.weights, followed.network.weights)
-    E, A, visits = (run.memory[name].flat for name in keeps)
+    visits = run.memory["visits"].flat
     for table, cells in enumerate(network.tuples):
         found, without = explorer.look(cells), followed.look(cells)
         assert {n: found["curve"][n] for n in without["curve"]} == without["curve"]
@@ -285,23 +316,10 @@ def test_rates_below_the_line_of_noise_are_counted(followed):
         assert found["visits"] == counts[8 * table : 8 * table + 8].tolist()
         assert without["visits"] is None
     assert "no count" in followed.tuples["counted"]["words"]
-    rate, noise = abs(E[A > 0]) / A[A > 0], visits[A > 0] ** -0.5
-    told = explorer.look()["noise"]
-    assert told == explorer.noise() and told["met"] == len(rate)
-    assert told["below"] == pytest.approx((rate < noise).mean(), abs=1e-4)
-    assert 0.5 < told["tosses"] < 0.68
-    assert followed.noise() is None and followed.look()["noise"] is None
-
-
-@pytest.mark.parametrize("tosses", [1, 2, 3, 4, 7, 9, 12])
-def test_tosses_of_a_coin_lie_below_the_line_as_often_as_counted(tosses):
-    sums = [abs(sum(errors)) for errors in itertools.product((1, -1), repeat=tosses)]
-    expected = np.mean([total / tosses < tosses**-0.5 for total in sums])
-    assert rates.tosses_below(np.array([tosses])) == pytest.approx([expected])
 
 
 def test_going_on_adds_to_the_curves_and_tells_the_browser(browser):
-    explorer = RateExplorer(new_run(), GAME[100:102])
+    explorer = NetworkExplorer(new_run(), GAME[100:102])
     page = browser(explorer)
     explorer.train(1_000, moments=2, progress=False)
     explorer.train(1_000, moments=2, progress=False)
@@ -323,13 +341,13 @@ def test_going_on_adds_to_the_curves_and_tells_the_browser(browser):
     ],
 )
 def test_charts_are_of_what_the_rule_keeps(rule, lines):
-    explorer = RateExplorer(new_run(rule=rule, network="cells:0123"), actions=500)
+    explorer = NetworkExplorer(new_run(rule=rule, network="cells:0123"), actions=500)
     assert [chart["lines"] for chart in explorer.tuples["charts"]] == lines
     for line in sum(lines, []):
-        assert len(explorer.look()["curve"][line]) == len(explorer.traces.actions)
+        assert len(explorer.look()["curve"][line]) == len(explorer._followed.traces.actions)
 
 
 def test_the_picture_tells_the_rate(followed):
     last = followed.look()["curve"]["rate"][-1]
     assert f"rate now {100 * last:.1f} %" in followed.static().text
-    assert "rate now" not in RateExplorer(new_run(rule="td", network="cells:01")).static().text
+    assert "rate now" not in NetworkExplorer(new_run(rule="td", network="cells:01")).static().text

@@ -1,4 +1,4 @@
-"""The wheel: it holds the library and the tables, no weights, and a lesson runs with it alone."""
+"""The wheel: library, tables, lessons and a small network; a lesson runs with it alone."""
 
 import json
 import os
@@ -16,7 +16,7 @@ from nbclient import NotebookClient
 ROOT = Path(__file__).resolve().parents[1]
 LESSON = ROOT / "notebooks" / "01_rules_and_mdp.ipynb"
 PIP = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-cache-dir"]
-MOST_BYTES = 2_000_000
+MOST_BYTES = 5_000_000
 
 
 def done(*command, **settings):
@@ -37,8 +37,8 @@ def files(folder):
 def wheel(tmp_path_factory):
     """Build the wheel from a copy of the tree, so that the tree stays as it is."""
     folder = tmp_path_factory.mktemp("wheel")
-    litter = shutil.ignore_patterns("__pycache__", "*.npz")
-    for name in ("lib2048", "data"):
+    litter = shutil.ignore_patterns("__pycache__", "42-*.npz")
+    for name in ("lib2048", "data", "notebooks"):
         shutil.copytree(ROOT / name, folder / name, ignore=litter)
     for name in ("pyproject.toml", "LICENSE"):
         shutil.copy(ROOT / name, folder)
@@ -79,12 +79,22 @@ def test_wheel_holds_the_library_and_the_tables(wheel):
     assert {f"lib2048/{name}" for name in files(ROOT / "lib2048")} <= held  # no room forgotten
     tables = {name for name in files(ROOT / "data") if name.endswith((".csv", ".json"))}
     assert {f"lib2048_data/{name}" for name in tables} <= held
-    assert {name.split("/")[0].split("-")[0] for name in held} == {"lib2048", "lib2048_data"}
+    parts = {"lib2048", "lib2048_data", "lib2048_lessons"}
+    assert {name.split("/")[0].split("-")[0] for name in held} == parts
 
 
-def test_wheel_is_small_and_holds_no_weights(wheel):
-    held = ZipFile(wheel).namelist()  # of weights only the list that makes them
-    assert not [name for name in held if "/weights/" in name or ".npz" in name]
+def test_wheel_holds_the_lessons_and_no_answers(wheel):
+    held = {name for name in ZipFile(wheel).namelist() if name.startswith("lib2048_lessons/")}
+    given = [*(ROOT / "notebooks").glob("*.ipynb")]
+    given += (ROOT / "notebooks/homework/release").glob("*/*.ipynb")
+    names = (path.relative_to(ROOT / "notebooks").as_posix() for path in given)
+    assert held == {f"lib2048_lessons/{name}" for name in names}
+
+
+def test_wheel_is_small_and_holds_one_small_network(wheel):
+    held = ZipFile(wheel).namelist()
+    weights = [name for name in held if "/weights/" in name or ".npz" in name]
+    assert weights == ["lib2048_data/weights/page.npz"]
     assert wheel.stat().st_size < MOST_BYTES
 
 
@@ -174,7 +184,7 @@ def test_a_refusal_is_one_line_and_status_2():
 
 def test_a_command_that_does_not_refuse_is_told():
     told = list(try_wheel.complaints(lambda *words: answer(0, "lib2048 0\n")))
-    assert len(told) == 1 + len(try_wheel.REFUSED) and "--version says 'lib2048 0'" in told
+    assert len(told) == 2 + len(try_wheel.REFUSED) and "--version says 'lib2048 0'" in told
 
 
 def test_answers_that_differ_are_named_and_speed_is_none_of_them():

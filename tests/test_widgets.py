@@ -11,26 +11,33 @@ import os
 import re
 import shutil
 import subprocess
+import sys
+import types
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 pytest.importorskip("ipywidgets")
-pytest.importorskip("anywidget")
+anywidget = pytest.importorskip("anywidget")
 
 import lib2048  # noqa: E402
+from lib2048.course.explorers import guess  # noqa: E402
+from lib2048.exact import SmallGame  # noqa: E402
 from lib2048.game import board as rules  # noqa: E402
 from lib2048.game.game import parse_game  # noqa: E402
 from lib2048.game.rng import stream  # noqa: E402
 from lib2048.networks.network import Network  # noqa: E402
 from lib2048.networks.storage import save  # noqa: E402
-from lib2048.play.evaluation import Step, record_game  # noqa: E402
+from lib2048.play.evaluation import Step, evaluate, record_game  # noqa: E402
 from lib2048.play.players import player  # noqa: E402
-from lib2048.show.widgets import base  # noqa: E402
+from lib2048.play.review import review  # noqa: E402
+from lib2048.show.widgets import base, kept  # noqa: E402
 from lib2048.show.widgets.game import PLAYED, to_hex  # noqa: E402
 from lib2048.show.widgets.play import PlayWidget  # noqa: E402
 from lib2048.show.widgets.replay import ReplayWidget  # noqa: E402
+from lib2048.show.widgets.review import ReviewWidget  # noqa: E402
 
 ACTIONS = ["Up", "Right", "Down", "Left"]
 
@@ -123,7 +130,7 @@ def test_an_action_slides_and_spawns_and_counts():
     start, state = rules.initial(stream(3, 0))
     action = legal(start)[-1]
     afterstate, reward = rules.slide(start, action)
-    assert widget.game == {"seed": "3", "number": 0, "start": None, "actions": "", "helped": False}
+    assert widget.game == {"seed": "3", "number": 0, "start": None, "actions": "", "by": ""}
     widget.act(ACTIONS[action])
     assert int(widget.board) == int(rules.spawn(afterstate, state)[0])
     assert (widget.score, widget.actions) == (reward, 1)
@@ -201,11 +208,11 @@ def test_another_game_a_seed_of_any_size_and_a_position_are_followed(browser):
     page, board = browser(widget), rules.from_tiles([[2, 2, 4, 0], *[[0] * 4] * 3])
     page.say(kind="game", game={**widget.game, "seed": str(2**70), "number": 4, "actions": ""})
     assert widget.board == rules.initial(stream(2**70, 4))[0] and widget.seed == 2**70
-    start = {"start": to_hex(board), "actions": "3", "helped": True}
+    start = {"start": to_hex(board), "actions": "3", "by": "2"}
     page.say(kind="game", game={**widget.game, **start})
-    assert widget.actions == 1 and widget.score == 4
+    assert widget.actions == 1 and widget.score == 4 and widget.helped
     widget.new_game()
-    assert widget.game["number"] == 5 and widget.game["start"] is None and not widget.game["helped"]
+    assert widget.game["number"] == 5 and widget.game["start"] is None and not widget.helped
 
 
 @pytest.mark.parametrize(
@@ -218,6 +225,163 @@ def test_what_is_no_game_is_answered_in_words(game, browser):
     assert answer["kind"] == "trouble" and "this is no game" in answer["error"]
     assert "Traceback" in answer["details"]
     widget.act(legal(widget.board)[0])  # and it goes on
+
+
+# ------------------------------------------------------------------------ a game that is left
+
+
+@pytest.fixture
+def cell(monkeypatch):
+    """Return what shows a widget as the output of a cell, by the cell's id."""
+    monkeypatch.setattr(base, "display", lambda *_, **__: None)
+    monkeypatch.setattr(kept, "_games", {})
+    monkeypatch.setattr(kept, "_shelves", [])
+
+    def shown(widget, name="cell"):
+        parent = {"metadata": {"cellId": name}}
+        shell = SimpleNamespace(get_parent=lambda: parent)
+        monkeypatch.setattr("lib2048.show.widgets.play.get_ipython", lambda: shell)
+        widget._ipython_display_()
+        return widget
+
+    return shown
+
+
+def test_a_cell_that_runs_again_goes_on_with_its_game(cell):
+    widget = cell(PlayWidget(seed=3))
+    pressed(widget, 5)
+    again = cell(PlayWidget(seed=3))
+    assert again.board == widget.board and again.actions == 5
+    assert again.message.startswith(f"Your game goes on where you left it, at {again.score} points")
+    assert f"score {again.score} · 5 actions" in again.static().text
+    pressed(again, 2)
+    again.new_game()
+    pressed(again, 1)
+    third = cell(PlayWidget(seed=3))
+    assert (third.game["number"], third.actions, third.board) == (1, 1, again.board)
+    assert cell(PlayWidget(seed=4)).actions == 0, "another game"
+    assert cell(PlayWidget(seed=3), "another cell").actions == 0
+    assert PlayWidget(seed=3).actions == 0, "in a program a game begins at its beginning"
+
+
+def test_a_game_goes_on_in_the_next_kernel(cell, monkeypatch):
+    record = {}
+    shelf = SimpleNamespace(
+        entries=lambda section: record.get(section, {}),
+        change=lambda section, name, new: record.setdefault(section, {}).update({name: new({})}),
+    )
+    kept.lend(lambda: shelf)
+    widget = cell(PlayWidget(seed=3))
+    pressed(widget, 4)
+    kept.write()
+    assert json.loads(json.dumps(record)) == record
+    monkeypatch.setattr(kept, "_games", {})  # another process
+    assert cell(PlayWidget(seed=3)).board == widget.board
+    record["games"] = {name: {"actions": "9"} for name in record["games"]}
+    monkeypatch.setattr(kept, "_games", {})
+    assert cell(PlayWidget(seed=3)).actions == 0, "what is no game is left"
+
+
+def test_the_course_lends_its_shelf(monkeypatch, tmp_path):
+    monkeypatch.setenv("LIB2048_MY", str(tmp_path))
+    monkeypatch.delenv("LIB2048_QUICK", raising=False)
+    assert lib2048.course and kept._shelves
+    kept.remember("cell 2048 1 None", PlayWidget().game)
+    kept.write()
+    assert "cell 2048 1 None" in (tmp_path / "progress.json").read_text()
+
+
+def test_own_points_are_those_before_any_help(browser):
+    widget = PlayWidget(seed=3, player="heuristic")
+    assert widget.account() == "0 points in 0 actions, all of them your own"
+    pressed(widget, 6)
+    own = widget.score
+    assert widget.own_score == own and not widget.helped
+    widget.hint()
+    pressed(widget, 2)  # the first of them beside the hint
+    assert widget.game["by"] == "00000010" and widget.own_score == own
+    assert widget.account().endswith(
+        f": 7 were your own, 1 had a hint. By your own hand alone: {own}"
+    )
+    browser(widget).say(kind="game", game=widget.game | {"by": "00000022"})
+    assert "2 were a player's" in widget.account()
+    answer = browser(widget).say(kind="game", game=widget.game | {"by": "9"})
+    assert "this is no game" in answer["error"]
+
+
+def test_only_own_points_are_compared_with_others(browser):
+    results = {"greedy": evaluate("greedy", 20)}
+    widget = PlayWidget(seed=3, player="heuristic")
+    assert "no points of your own yet" in widget.against(results)
+    pressed(widget, 6)
+    said = widget.against(results)
+    assert said.startswith(f"Your points, {widget.score}, against\ngreedy: more than in 0.0%")
+    browser(widget).say(kind="game", game=widget.game | {"by": "000002"})
+    assert widget.against(results).startswith(f"Your points by your own hand, {widget.own_score},")
+    assert len(widget.ranks["greedy"]) == 101 and widget.ranks == json.loads(dumped(widget.ranks))
+    assert PlayWidget(board=[[2, 4, 0, 0], *[[0] * 4] * 3]).own_score == 0
+
+
+def test_every_page_but_its_own_hears_of_a_game(browser):
+    widget = PlayWidget(seed=5)
+    page = browser(widget)
+    action = str(legal(widget.board)[0])
+    page.say(kind="game", game=widget.game | {"actions": action}, page="one")
+    assert page.answers == [{"kind": "follow", "game": widget.game, "page": "one"}]
+
+
+# ---------------------------------------------------------------------------------------- review
+
+
+def test_a_page_gets_the_review_of_its_game(browser, steps):
+    widget = PlayWidget(seed=3, player="heuristic")
+    pressed(widget, 8)
+    answer = browser(widget).say(kind="review", id="1", player=0)["record"]
+    found = review(widget.steps, "heuristic")
+    assert answer["by"] == "heuristic" and answer["actions"] == widget.game["actions"]
+    assert answer["scores"][-1] == widget.score and len(answer["boards"]) == 9 * 16
+    np.testing.assert_allclose(np.array(answer["worths"], float), found.worths, atol=0.001)
+    silent = browser(widget).say(kind="review", id="2", player=widget.players.index("random"))
+    assert silent["error"] == "random values no actions: ask a network, or the heuristic."
+    nothing = browser(PlayWidget(player="heuristic")).say(kind="review", id="1", player=0)
+    assert nothing["error"].startswith("there is nothing to review")
+
+
+def test_a_review_stands_for_any_game(steps, refused):
+    network = Network("cells:0123,4567", optimistic=1000)
+    widget = ReviewWidget(steps, network)
+    worst = widget.review.worst(3)
+    assert widget.position == worst[0] and widget.board == steps[worst[0]].board
+    text = widget.static().text
+    for turn in worst:
+        assert f"action {turn + 1} " in text
+    widget.position = 10**6
+    assert widget.position == len(steps) - 1, "the end"
+    small = SmallGame(2, 2, progress=False).optimal()
+    own = record_game("greedy", seed=5, game="2048@2x2")
+    truth = ReviewWidget(own, small.actions)
+    assert truth.record["by"] == "optimal play" and truth.record["game"]["rows"] == 2
+    best = ACTIONS[truth.review.best[truth.position]]
+    assert ACTIONS[truth.hint()] == best, "the board to play on asks the table"
+    game = PlayWidget(seed=3, player="heuristic")
+    refused(lambda: ReviewWidget(game, "heuristic"), "there is nothing to review")
+    pressed(game, 3)
+    assert len(ReviewWidget(game, "heuristic").review.steps) == 3
+    refused(lambda: ReviewWidget(steps, "greedy"), "greedy values no actions")
+
+
+def test_a_game_with_a_32768_is_reviewed():
+    board = rules.from_tiles([[32768, 16384, 8, 4], [2, 4, 2, 0], [0] * 4, [0] * 4])
+    widget = PlayWidget(seed=1, board=board, player="heuristic")
+    play_out(widget)
+    found = ReviewWidget(widget, "heuristic")
+    assert "32768" in found.static().text and len(found.review.steps) == widget.actions
+
+
+def test_a_review_without_a_mistake_says_so():
+    network = Network("cells:0123,4567", optimistic=1000)
+    found = ReviewWidget(record_game(network, seed=3), network)
+    assert found.review.worst() == [] and found.static().text.startswith("A reviewed game: 100 of")
 
 
 # ------------------------------------------------------------------------------- asking a player
@@ -244,7 +408,8 @@ def test_values_are_those_of_the_player(browser):
     network = Network("4-22", optimistic=1000)
     page = browser(PlayWidget(seed=9, player=network))
     answer, values = advice(page), player(network).values(page.widget.board)
-    assert page.answers[0] == {"id": "1", "kind": "working", "doing": "4-22 is thinking"}
+    working = {"kind": "working", "doing": "4-22 is thinking", "busy": False}
+    assert page.answers[0] == working | {"id": "1"}
     assert answer["values"] == [values.get(action) for action in range(4)]
     assert answer["action"] == player(network).choose(page.widget.board)
     assert (answer["board"], answer["id"]) == (to_hex(page.widget.board), "1")
@@ -269,6 +434,20 @@ def test_by_default_the_shipped_network_is_asked_and_loaded_late(monkeypatch):
 
     monkeypatch.setattr("lib2048.show.widgets.mind.data", without)
     assert PlayWidget().players == ["heuristic", "greedy", "random"]
+
+
+def test_an_installed_package_asks_its_small_network(monkeypatch):
+    here = lib2048.data("weights/page.npz")
+
+    def found(path):
+        if "page" not in path:
+            raise FileNotFoundError("large networks come with the repository")
+        return here
+
+    monkeypatch.setattr("lib2048.show.widgets.mind.data", found)
+    widget = PlayWidget()
+    assert widget.players == ["our small network", "heuristic", "greedy", "random"]
+    assert widget._minds[0].advise(widget.board)["action"] in legal(widget.board)
 
 
 def test_playing_ahead_is_the_game_that_the_player_would_play(browser):
@@ -453,7 +632,7 @@ def test_an_output_carries_a_picture_for_pages_without_a_kernel(steps):
     for widget in (PlayWidget(), ReplayWidget(steps)):
         bundle = widget._still()
         assert widget.static()._repr_html_() in bundle["text/html"]
-        assert "Run this cell" in bundle["text/html"]
+        assert "then run this cell" in bundle["text/html"]
         assert len(bundle["text/html"]) < 20_000
 
 
@@ -465,6 +644,22 @@ def test_the_picture_is_an_output_of_its_own_so_that_it_outlives_the_widget(monk
     assert base.VIEW not in still and "<img" in still["text/html"]
     assert set(view) == {base.VIEW}
     assert view[base.VIEW]["model_id"] == widget.model_id
+
+
+def test_in_colab_the_widget_manager_is_asked_for_and_named(monkeypatch):
+    asked, shown = [], []
+    colab = types.ModuleType("google.colab.output")
+    colab.enable_custom_widget_manager = lambda: asked.append(1)
+    colab._widgets = types.SimpleNamespace(_installed_url="https://manager")
+    monkeypatch.setitem(sys.modules, "google.colab.output", colab)
+    monkeypatch.setattr(base, "display", lambda bundle, **more: shown.append(more))
+    anywidget._util.enable_custom_widget_manager_once.cache_clear()
+    PlayWidget()._ipython_display_()
+    PlayWidget()
+    anywidget._util.enable_custom_widget_manager_once.cache_clear()
+    assert len(asked) == 1
+    told = shown[-1]["metadata"][base.VIEW]["colab"]["custom_widget_manager"]
+    assert told == {"url": "https://manager"}
 
 
 def test_a_stored_lesson_keeps_the_picture_alone():
@@ -481,8 +676,10 @@ def test_a_stored_lesson_keeps_the_picture_alone():
 
 
 EVERY = [
-    lib2048.PlayWidget, lib2048.ReplayWidget, lib2048.TrainWidget, lib2048.TreeWidget,
-    lib2048.NetworkExplorer, lib2048.SmallBoardWidget, lib2048.course.CurvesExplorer,
+    lib2048.PlayWidget, lib2048.ReplayWidget, lib2048.ReviewWidget, lib2048.TrainWidget,
+    lib2048.TreeWidget, lib2048.NetworkExplorer, lib2048.SmallBoardWidget,
+    lib2048.course.CurvesExplorer,
+    guess.Guess,
 ]  # fmt: skip
 FOLDERS = {Path(inspect.getfile(widget)).parent for widget in EVERY}
 

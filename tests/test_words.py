@@ -6,6 +6,7 @@ import matplotlib as mpl
 import nbformat
 import pandas as pd
 import pytest
+from IPython.core.interactiveshell import InteractiveShell
 from nbclient import NotebookClient
 from traitlets import TraitError
 
@@ -13,7 +14,7 @@ mpl.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
 
 from lib2048 import Settings  # noqa: E402
-from lib2048.show import draw, plot
+from lib2048.show import draw, plot, words
 from lib2048.show.plot import short
 from lib2048.show.widgets.play import PlayWidget
 from lib2048.show.widgets.replay import ReplayWidget
@@ -104,3 +105,31 @@ def test_it_says_what_its_docstring_does():
         TrainWidget("a")
     with pytest.raises(TypeError, match="missing a required argument: 'steps'"):
         plot.game()
+
+
+# ---- tables of a notebook
+
+
+def test_a_table_has_numbers_as_people_read_them():
+    frame = pd.DataFrame(
+        {"score": [264030.0, -1101.0], "share": [0.5, 0.25], "far": [1e5, float("inf")],
+         "tile": [16384, 2], "said": ["1,234 ± 56", "4x6"], "p": [1e-9, 0.5]},
+        index=["10,000", "b"],
+    )  # fmt: skip
+    shown = words.written(frame)
+    assert shown["score"].tolist() == ["264\u202f030", "−1\u202f101"]
+    assert shown["share"].tolist() == ["0.50", "0.25"]
+    assert shown["far"].tolist() == ["100\u202f000", "inf"]
+    assert shown["tile"].tolist() == [16384, 2], "a tile's number is its name"
+    assert shown["said"].tolist() == ["1\u202f234 ± 56", "4x6"]
+    assert shown["p"].tolist() == [1e-9, 0.5]
+    assert shown.index.tolist() == ["10\u202f000", "b"]
+    assert frame["score"].tolist() == [264030.0, -1101.0], "only what is shown has changed"
+    assert words.written(frame.iloc[:0]).empty and words.written(pd.DataFrame()).empty
+
+
+def test_a_notebook_shows_tables_so():
+    shell = InteractiveShell()
+    words.tell_tables(shell)
+    shown, _ = shell.display_formatter.format(pd.DataFrame({"n": [15110]}))
+    assert "<td>15\u202f110</td>" in shown["text/html"] and "15\u202f110" in shown["text/plain"]

@@ -19,6 +19,7 @@ import sys
 import time
 from pathlib import Path
 
+import live
 import pandas as pd
 import play_page
 
@@ -36,7 +37,13 @@ PAGES = {
     "benchmarks/README.md": "data/benchmarks.md",
 }
 # What else of docs/ the book needs, and where.
-COPIED = {"conf.py": ".", "*.bib": ".", "*.png": ".", "_static/*": "_static"}
+COPIED = {
+    "conf.py": ".",
+    "*.bib": ".",
+    "*.png": ".",
+    "_static/*": "_static",
+    "_templates/*": "_templates",
+}
 NO_PAGE = ["README.md"]  # links to it lead to the front page, which is docs/index.md
 
 # Code first, so that nothing in it is taken for a link.
@@ -125,12 +132,13 @@ def opened(text):
 
 
 def lesson(stored, file, found):
-    """Return a notebook's text as the book shows it."""
+    """Return a notebook's text as the book shows it, and the scripts of its widgets."""
     notebook = json.loads(stored)
     for cell in notebook["cells"]:
         if cell["cell_type"] == "markdown":
             cell["source"] = opened(led("".join(cell["source"]), file, found))
-    return json.dumps(notebook, ensure_ascii=False)
+    scripts = live.alive(notebook, Path(file).stem)
+    return json.dumps(notebook, ensure_ascii=False), scripts
 
 
 def title(file):
@@ -145,10 +153,10 @@ def title(file):
 # Plain scripts, which a page opened as a file runs, too.
 ALIVE = {
     "@play@": """<link rel="stylesheet" href="_static/play/play.css">
-<script src="_static/play/network.js"></script>
 <script src="_static/play/play.js"></script>""",
     "@train@": """<link rel="stylesheet" href="_static/play/train.css">
 <script src="_static/play/train.js"></script>""",
+    "@live@": """<script src="_static/play/live.js"></script>""",
 }
 
 
@@ -341,14 +349,18 @@ def put(path, text):
 def assemble(source):
     """Put every page and what it needs into a folder; remove what belongs to no page."""
     found, kept = pages(), set()
+    scripts = play_page.made() | live.scripts() | live.data()
     for file, page in found.items():
         if file in NO_PAGE:
             continue
         text = (ROOT / file).read_text(encoding="utf-8")
-        make = lesson if file.endswith(".ipynb") else led
-        text = make(text, file, found)
-        for word, scripts in ALIVE.items():
-            text = text.replace(word, scripts)
+        if file.endswith(".ipynb"):
+            text, more = lesson(text, file, found)
+            scripts |= more
+        else:
+            text = led(text, file, found)
+        for word, put_in in (ALIVE | live.words()).items():
+            text = text.replace(word, put_in)
         kept.add(put(source / page, front(text, found) if page == "index.md" else text))
     data = [page for page in found.values() if page.startswith("data/")]
     made = {**reference(), "data/index.md": RECORDED.replace("@pages@", listed(data))}
@@ -359,7 +371,7 @@ def assemble(source):
         for path in (ROOT / "docs").glob(pattern):
             (source / place).mkdir(parents=True, exist_ok=True)
             kept.add(Path(shutil.copy2(path, source / place / path.name)))
-    for name, text in play_page.made().items():
+    for name, text in scripts.items():
         kept.add(put(source / "_static" / "play" / name, text))
     for path in source.rglob("*"):
         if path.is_file() and path not in kept:

@@ -25,8 +25,8 @@ lib2048 figure jaskowski-table1 --run --row "TC(0.5), beta = 1" --minutes 2
 The hours are those of one core, for all that the lists hold. `python tools/figures.py` writes this
 page.
 
-| name | what it shows | lesson | lists | hours | results | ours | why not, or not all |
-|---|---|---|---|---|---|---|---|
+| name | what it shows | lesson | lists | hours | ours | why not, or not all |
+|---|---|---|---|---|---|---|
 """
 
 
@@ -38,8 +38,8 @@ def page():
 
 def _line(name, row):
     hours = f"{row['core-hours']:g}" if row["core-hours"] else ""
-    cells = (f"`{name}`", row["title"], row["lesson"], row["lists"], hours, row["results"],
-             row["ours"], row["why"])  # fmt: skip
+    ours = f"{row['ours']} of {row['results']}" if row["results"] else ""
+    cells = (f"`{name}`", row["title"], row["lesson"], row["lists"], hours, ours, row["why"])
     return f"| {' | '.join(map(str, cells))} |"
 
 

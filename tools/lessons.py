@@ -6,7 +6,8 @@
 
 A lesson is run from top to bottom in a fresh kernel, in its own folder and at its full budgets. It
 is stored only if every cell ran and the file stays small. Its normal form holds what a reader sees
-and nothing that changes by itself: fixed cell ids, no execution times, no widget state, no stderr.
+and nothing that changes by itself: fixed cell ids, no execution times, no widget state, no news.
+A widget that trains is run to its end, for a still of what comes of it (LIB2048_STILLS).
 """
 
 import argparse
@@ -30,6 +31,8 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernel
 from nbformat import NotebookNode
 from PIL import Image, UnidentifiedImageError
 
+from lib2048.machine.terminal import NEWS
+
 ROOT = Path(__file__).resolve().parents[1]
 LESSONS = ROOT / "notebooks"
 
@@ -50,6 +53,7 @@ ALLOWED_IMPORTS |= sys.stdlib_module_names
 QUESTION = re.compile(r"(?m)^(?:<details><summary><b>|\*\*)(\d+)\.(?:</b>|\*\*)")
 FOLDED = re.compile(r"(?s)</summary>(.*?)</details>")  # what a reader has to unfold
 
+IDLE = "no game is over yet"  # what a picture of a training says before it begins
 WIDGET = "application/vnd.jupyter.widget-view+json"
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 
@@ -83,10 +87,12 @@ def normal_cell(cell: NotebookNode, name: str) -> NotebookNode:
 
 
 def lasts(output: NotebookNode) -> bool:
-    """Say whether an output is worth storing: no stderr (progress), no widget without a picture."""
-    kinds = set(output.get("data", {}))
-    dead = WIDGET in kinds and kinds <= {WIDGET, "text/plain"}
-    return output.get("name") != "stderr" and not dead
+    """Say whether an output is worth storing: no news (progress), no widget without a picture."""
+    data = output.get("data", {})
+    dead = WIDGET in data and data.keys() <= {WIDGET, "text/plain"}
+    empty = bool(data) and not any(map(str.strip, map(str, data.values())))
+    news = empty or f'class="{NEWS}"' in str(data.get("text/html", ""))
+    return output.get("name") != "stderr" and not dead and not news
 
 
 def normal_output(output: NotebookNode) -> NotebookNode:
@@ -136,7 +142,7 @@ def run(path: Path) -> NotebookNode:
     )
     with tempfile.TemporaryDirectory() as nobody:  # who has predicted nothing
         env = {k: v for k, v in os.environ.items() if k != "LIB2048_QUICK"}
-        client.execute(env=env | {"LIB2048_MY": nobody})
+        client.execute(env=env | {"LIB2048_MY": nobody, "LIB2048_STILLS": "1"})
     refuse_warnings(notebook)
     return normalise(notebook, path.stem)
 
@@ -179,6 +185,12 @@ def texts(output: NotebookNode) -> list[str]:
     data = {k: v for k, v in output.get("data", {}).items() if k not in ("image/png", "image/jpeg")}
     shown = (output.get("text", ""), *data.values())
     return [re.sub(r"base64,[A-Za-z0-9+/=]+", "", str(text)) for text in shown]
+
+
+# A number in a table that is not set apart; tiles are names.
+TABLED = re.compile(
+    r"<td>(?!16384|32768|65536)(-?\d{5,}|-?\d{4,}\.\d+|[^<]*\d,\d{3}(?!\d)[^<]*)</td>"
+)
 
 
 def in_normal_form(path: Path, notebook: NotebookNode) -> Iterator[str]:
@@ -231,6 +243,22 @@ def pictures_in_words(path: Path, notebook: NotebookNode) -> Iterator[str]:
             told = output.get("metadata", {}).get("image/png", {}).get("alt")
             if "image/png" in output.get("data", {}) and not told:
                 yield f"cell {n}: its picture says nothing to those who cannot see it (no alt text)"
+
+
+def stills_have_run(path: Path, notebook: NotebookNode) -> Iterator[str]:
+    """The picture of a training shows what came of it."""
+    for n, cell in code_cells(notebook):
+        for output in cell.outputs:
+            if IDLE in "".join(texts(output)):
+                yield f"cell {n}: the picture of its training is of one that has not begun"
+
+
+def numbers_apart(path: Path, notebook: NotebookNode) -> Iterator[str]:
+    """Tables have numbers as people read them, 264 030 and not 264,030 or 264030.0."""
+    for n, cell in code_cells(notebook):
+        for output in cell.outputs:
+            for number in TABLED.findall(output.get("data", {}).get("text/html", "")):
+                yield f"cell {n}: a table shows {number}: words.written has another style"
 
 
 def run_in_order(path: Path, notebook: NotebookNode) -> Iterator[str]:
@@ -441,6 +469,8 @@ CHECKS = (
     tags_known,
     compared_cells_show_text,
     pictures_in_words,
+    stills_have_run,
+    numbers_apart,
     run_in_order,
     no_errors,
     short_cells,

@@ -59,6 +59,8 @@ def entry(name: str) -> zipfile.ZipInfo:
 def build_wheel(folder: Path, seed: int, game: str = PLAIN) -> Path:
     """Build the library's wheel for a class; return its path."""
     copy_tree(folder)
+    shutil.rmtree(folder / "notebooks")  # a class's are beside the wheel, by its own rules
+    (folder / "notebooks").mkdir()
     project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     numbered = f'version = "{__version__}+class.{seed}"'  # so that pip tells classes apart
     project = project.replace(f'version = "{__version__}"', numbered)
@@ -70,8 +72,8 @@ def build_wheel(folder: Path, seed: int, game: str = PLAIN) -> Path:
 
 def copy_tree(folder: Path) -> None:
     """Copy what the wheel is built from, so that the tree stays as it is."""
-    litter = shutil.ignore_patterns("__pycache__", "*.npz", "weights")
-    for name in ("lib2048", "data"):
+    litter = shutil.ignore_patterns("__pycache__", "42-*.npz", "*.safetensors", "source")
+    for name in ("lib2048", "data", "notebooks"):
         shutil.copytree(ROOT / name, folder / name, ignore=litter)
     for name in ("LICENSE", "pyproject.toml"):
         shutil.copy(ROOT / name, folder)

@@ -58,6 +58,10 @@ def made():
 # ---------------------------------------------------------------- script and looks
 
 
+def text(path):
+    return path.read_text(encoding="utf-8")
+
+
 def script(page, first=""):
     """Return a module and all that it needs as a classic script, in a block: no name leaves it.
 

@@ -102,6 +102,8 @@ def complaints(run):
         yield f"--version says {run('--version').stdout.strip()!r}"
     if run("--help").returncode:
         yield "--help fails"
+    if "my/00_start_here.ipynb" not in run("lessons", "start").stdout:
+        yield "lessons start brings no lessons"
     for name, (words, told) in REFUSED.items():
         done = run(*words)
         if not refused(done, told):

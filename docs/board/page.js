@@ -6,8 +6,11 @@ import {
   Board, actionOf, button, counted, enable, furnish, holdKeys, make, messageLine, onSwipe, points,
   slideTime, speedSlider, still, tally,
 } from "../../lib2048/show/widgets/board.js";
+import { Reviewed } from "../../lib2048/show/widgets/reviewed.js";
+import { Worths } from "../../lib2048/show/widgets/worths.js";
 import { beside, onPage } from "./beside.js";
 import { Quick } from "./quick.js";
+import { reviewed } from "./review.js";
 import { readNetwork } from "./values.js";
 
 const REST = 1500; // milliseconds between two games that the network plays
@@ -15,21 +18,22 @@ const SLICE = 10; // milliseconds of each frame that go into playing at full spe
 const CALM = 500; // milliseconds between two pictures for those who asked for less motion
 
 const WATCH = "Watch it play";
-const KEYS_HELP = "Arrows or W A S D slide · U undo · N new game · H hints · P lets it play";
+const KEYS_HELP = "Arrows or W A S D slide · U undo · N new game · H hints · P lets it play · R review";
 
 class Page {
-  // root: an element; its data-seed, a whole number, says which games are played; network: a promise
-  // of a `Network`.
-  constructor(root, network) {
+  // root: an element; its data-seed, a whole number, says which games are played; bring: returns a
+  // promise of a `Network`, and is called when somebody first wants to hear of it.
+  constructor(root, bring) {
     const seed = root.dataset.seed ?? String(Math.floor(Math.random() * 1e9));
-    Object.assign(this, { root, seed, network: null, former: null, auto: null, frame: null });
-    Object.assign(this, { advice: null, watched: { games: 0, sum: 0, best: 0 } });
+    Object.assign(this, { root, seed, bring, network: null, former: null, auto: null, frame: null });
+    Object.assign(this, { advice: null, review: null, whole: null, finished: null });
+    this.watched = { games: 0, sum: 0, best: 0 };
     this.game = new Quick(seed, 0);
     this.build();
     holdKeys(root, (key) => this.pressed(key));
     this.draw();
     this.say("Click the board, then use the arrow keys, or swipe. Equal tiles merge.");
-    network.then((ready) => this.wake(ready), (error) => this.fail(error));
+    root.dataset.ready = "";
   }
 
   // ---- what is on the page
@@ -52,11 +56,8 @@ class Page {
 
   cross() {
     this.arrows = ACTIONS.map((name, action) => {
-      const worth = make("span.lib-worth");
       const style = `grid-area:${name.toLowerCase()}`;
-      const arrow = button("", name, () => this.act(action), { style });
-      arrow.append(name, worth);
-      return Object.assign(arrow, { worth });
+      return button(name, name, () => this.act(action), { style });
     });
     return make("div.lib-cross", ...this.arrows);
   }
@@ -66,20 +67,31 @@ class Page {
     const fresh = button("New game", "Begin another game", () => this.renew());
     const title = "What the network expects after each action, and which it would take";
     this.hints = button("Hints", title, () => this.toggleHints(), { "aria-pressed": "false" });
-    return make("div.lib-row.lib-extras", this.undoing, fresh, this.hints);
+    this.reviewing = button("Review", "Look at the game again: what did each action cost?", () => this.lookBack());
+    this.wholeButton = button("Back to the whole game", "Leave this try for the game that was reviewed",
+      () => this.takeBack(), { hidden: "" });
+    this.worths = new Worths();
+    this.worths.element.hidden = true;
+    return make("div.lib-row.lib-extras", this.undoing, fresh, this.hints, this.reviewing, this.wholeButton);
   }
 
   watching() {
     const first = { class: "lib-first" };
     this.watch = button(WATCH, "Let the network play", () => this.toggle(), first);
-    this.speed = speedSlider(10, () => {}, true);
-    this.record = make("p.lib-small");
-    enable(this.hints, false);
-    enable(this.watch, false);
-    return make("div.lib-mind", this.watch, this.speed.element, this.record);
+    this.speed = speedSlider(10, () => {}, { endless: true });
+    this.record = make("p.lib-small", "The network that plays, hints and reviews is fetched when you first ask for it.");
+    return make("div.lib-mind", this.worths.element, this.watch, this.speed.element, this.record);
   }
 
   // ---- the network
+
+  // Do something with the network, which is fetched before it is first needed.
+  ask(what) {
+    if (this.network) return what();
+    this.say("The network is on its way …");
+    this.coming ??= this.bring().then((network) => this.wake(network));
+    this.coming.then(what).catch((error) => this.fail(error));
+  }
 
   wake(network) {
     this.network = network;
@@ -87,14 +99,12 @@ class Page {
     this.record.textContent = `The network learned from its own games: ${points(network.count)} ` +
       `weights. Without looking ahead it scored ${points(mean)} on average over ${points(games)} games.`;
     this.worth = [0, 0, 0, 0];
-    enable(this.hints, true);
-    enable(this.watch, true);
-    this.root.dataset.ready = "";
-    this.think();
+    this.root.dataset.network = "";
   }
 
   fail(error) {
-    this.say(`You can play, but not watch: the network could not be read (${error.message}).`, true);
+    this.coming = null;
+    this.say(`You can play on, but the network could not be read (${error.message}).`, true);
   }
 
   get hinting() {
@@ -102,7 +112,10 @@ class Page {
   }
 
   toggleHints() {
-    if (!this.network) return;
+    this.ask(() => this.switchHints());
+  }
+
+  switchHints() {
     this.hints.setAttribute("aria-pressed", String(!this.hinting));
     this.think();
     if (!this.auto) this.say(this.hinting ? "" : "The network keeps its thoughts to itself.");
@@ -112,11 +125,10 @@ class Page {
   think() {
     const shown = this.network && this.hinting && !this.game.over;
     this.advice = shown ? this.network.choose(this.game, this.worth) : null;
-    this.arrows.forEach((arrow, action) => {
-      const legal = this.game.rewards[action] >= 0;
-      arrow.worth.textContent = shown && legal ? points(this.worth[action]) : "";
-      arrow.classList.toggle("lib-best", this.advice === action);
-    });
+    this.arrows.forEach((arrow, action) => arrow.classList.toggle("lib-best", this.advice === action));
+    this.worths.element.hidden = !this.hinting;
+    const legal = (worth, action) => (this.game.rewards[action] >= 0 ? worth : null);
+    this.worths.show(shown ? this.worth.map(legal) : null);
     this.board.point(this.advice);
   }
 
@@ -143,7 +155,9 @@ class Page {
     this.tally.actions.textContent = points(game.length);
     this.arrows.forEach((arrow, action) => enable(arrow, game.rewards[action] >= 0));
     enable(this.undoing, game.length > 0 || this.former !== null);
+    enable(this.reviewing, game.length > 0 || this.finished !== null);
     this.over.hidden = !game.over;
+    this.wholeButton.hidden = !this.whole;
     this.root.dataset.board = WHOLE.toHex(game.cells);
     this.root.dataset.actions = game.length;
     this.think();
@@ -151,7 +165,8 @@ class Page {
 
   say(words, trouble = false) {
     this.message.classList.toggle("lib-trouble", trouble);
-    const end = `The game is over: no action is legal. ${counted(this.game.score, "point")}.`;
+    const more = this.auto || this.review ? "" : " Review shows what each action cost.";
+    const end = `The game is over: no action is legal. ${counted(this.game.score, "point")}.${more}`;
     const said = this.game.over && !trouble ? end : words;
     this.message.textContent = [said, this.auto ? "" : this.opinion].filter(Boolean).join(" ");
   }
@@ -165,6 +180,7 @@ class Page {
     else if (key === "n") this.renew();
     else if (key === "h") this.toggleHints();
     else if (key === "p" || key === " ") this.toggle();
+    else if (key === "r") this.lookBack();
     else return false;
     return true;
   }
@@ -178,11 +194,18 @@ class Page {
     if (reward < 0) return this.say(`${name} changes nothing: it is not legal, and no tile spawns.`);
     game.touched = true;
     this.slide(before, action, slideTime(10));
+    if (game.over) this.ended();
     const record = game.largest > largest && game.largest >= 2048;
     const came = `a ${WHOLE.tiles[game.cells[game.spawned]]} came in ` +
       WHOLE.placeInWords(game.spawned);
     this.say(`${record ? `You made a ${game.largest}! ` : ""}${name}: ` +
       `${counted(reward, "point")}; ${came}.`);
+  }
+
+  // Your game is over: what the network thinks of it stands below at once, where it is here already.
+  ended() {
+    this.finished = this.game;
+    if (this.network) this.showReview(this.game);
   }
 
   // Let the tiles travel to where an action has brought them.
@@ -209,7 +232,63 @@ class Page {
     this.say("A new game. Undo brings the old one back.");
   }
 
+  // ---- a game looked at again
+
+  // Which game a review is of: the one on the board, or the last that the network has finished.
+  get reviewable() {
+    const { game, finished } = this;
+    return finished && (!game.length || !(game.touched || game.over)) ? finished : game;
+  }
+
+  lookBack() {
+    if (!this.review && !this.reviewable.length) return this.say("There is nothing to review yet: no action was taken.");
+    this.halt();
+    this.ask(() => {
+      if (!this.review) this.showReview(this.reviewable);
+      this.review.element.focus({ preventScroll: true });
+      this.review.element.scrollIntoView({ block: "nearest", behavior: still() ? "auto" : "smooth" });
+    });
+  }
+
+  showReview(game) {
+    this.closeReview();
+    this.review = new Reviewed(reviewed(game, this.network), { rules: WHOLE,
+      playOn: (_, turn) => this.playOn(game, turn), close: () => this.closeReview(true) });
+    this.shown = make("div.lib2048", this.review.element);
+    this.root.after(this.shown);
+  }
+
+  closeReview(back = false) {
+    this.review?.end();
+    this.shown?.remove();
+    this.review = this.shown = null;
+    if (back) this.root.focus();
+  }
+
+  // Take a game up again before one of its actions; the whole of it stays at hand.
+  playOn(game, turn) {
+    this.halt();
+    this.closeReview();
+    this.whole = game;
+    this.game = game.from(turn);
+    this.game.touched = true;
+    this.draw();
+    this.root.focus({ preventScroll: true });
+    this.root.scrollIntoView({ block: "nearest" });
+    this.say(`You are back before action ${points(turn + 1)}. The same action will meet the same tile again.`);
+  }
+
+  takeBack() {
+    this.halt();
+    this.closeReview();
+    [this.game, this.whole] = [this.whole, null];
+    this.draw();
+    this.say("This is the game as it was.");
+  }
+
   begin() {
+    this.whole = null;
+    if (!this.auto) this.closeReview();
     this.former = this.game.length ? this.game : this.former;
     this.game = new Quick(this.seed, this.game.number + 1);
     this.draw();
@@ -218,7 +297,10 @@ class Page {
   // ---- the network plays
 
   toggle() {
-    if (!this.network) return;
+    this.ask(() => this.playOrPause());
+  }
+
+  playOrPause() {
     if (this.auto) {
       this.halt();
       return this.say("Paused: it is your turn.");
@@ -296,6 +378,7 @@ class Page {
   finish(now) {
     const { game, watched } = this;
     this.auto.rest = now;
+    this.finished = game;
     this.root.dataset.finished = [game.number, game.score, game.length, WHOLE.toHex(game.cells)].join(" ");
     this.say("");
     if (game.touched) return; // only games that it played alone are counted
@@ -332,6 +415,6 @@ async function networkBeside(source) {
   return readNetwork(globalThis.lib2048Network);
 }
 
-onPage("play-2048", "play.css", (root, source) => new Page(root, networkBeside(source)));
+onPage("play-2048", "play.css", (root, source) => new Page(root, () => networkBeside(source)));
 
-globalThis.lib2048Play = { Quick, readNetwork }; // for tests, and for whoever is curious
+globalThis.lib2048Play = { Quick, readNetwork, reviewed }; // for tests, and for whoever is curious

@@ -6,7 +6,7 @@ import { LARGEST } from "../../lib2048/show/widgets/game.js";
 import { Luck } from "./luck.js";
 
 const ROWS = 65536;
-const TURN = 5; // numbers that `Quick` keeps of a turn
+const TURN = 6; // numbers that `Quick` keeps of a turn
 
 // What sliding makes of each row: {left, right: the row, reward: the points, the same both ways}.
 function rowTables() {
@@ -116,7 +116,7 @@ export class Quick {
     if (reward < 0) return -1;
     const { rows, luck } = this;
     this.past.push(rows[0] | (rows[1] << 16), rows[2] | (rows[3] << 16), luck.high, luck.low,
-      this.score);
+      this.score, action);
     if (action & 1) rows.set(this.after[action]);
     else turned(this.after[action], rows);
     this.score += reward;
@@ -143,10 +143,30 @@ export class Quick {
   undo() {
     if (!this.past.length) return false;
     const [north, south, high, low, score] = this.past.splice(-TURN);
-    this.rows.set([north & 0xffff, north >>> 16, south & 0xffff, south >>> 16]);
+    this.stand(north, south);
     Object.assign(this.luck, { high, low });
     Object.assign(this, { score, spawned: null });
-    this.look();
     return true;
+  }
+
+  // Put a board there, given as its upper and its lower half.
+  stand(north, south) {
+    this.rows.set([north & 0xffff, north >>> 16, south & 0xffff, south >>> 16]);
+    this.look();
+  }
+
+  // A turn of the past: {cells, action, score: before it}, and the halves of its board.
+  turn(n) {
+    const [north, south, , , score, action] = this.past.slice(TURN * n, TURN * (n + 1));
+    const cells = cellsOf([north & 0xffff, north >>> 16, south & 0xffff, south >>> 16]);
+    return { cells, action, score, north, south };
+  }
+
+  // The game as it stood before a turn, to be played on: the same action meets the same tile there.
+  from(n) {
+    const game = new Quick(this.seed, this.number);
+    game.past = this.past.slice(0, TURN * (n + 1));
+    game.undo();
+    return game;
   }
 }

@@ -34,6 +34,7 @@ function numberIn(input) {
 }
 
 class Training {
+  // root: an element; its data-network, -rule, -rate and -lambda say what is chosen at first.
   constructor(root) {
     Object.assign(this, { root, going: false, curves: [], begun: 0 });
     this.worker = new Worker(URL.createObjectURL(new Blob([WORKER], { type: "text/javascript" })));
@@ -49,8 +50,10 @@ class Training {
   build() {
     this.networks = menu("Network", Object.keys(NETWORKS).map((name) => [name, name]), () => this.renew());
     this.rules = menu("Rule", [["td", "TD"], ["tc", "TC"]], () => this.ruled());
-    [this.rate, this.rateField] = field("α", 0.1, [1e-6, 1], () => this.renew());
-    [this.lambda, this.lambdaField] = field("λ", 0, [0, 0.99], () => this.renew());
+    const { network = "4-22", rule = "td", rate = rule === "tc" ? 1 : 0.1, lambda = 0 } = this.root.dataset;
+    [this.networks.value, this.rules.value] = [network, rule];
+    [this.rate, this.rateField] = field(rule === "tc" ? "β" : "α", rate, [1e-6, 1], () => this.renew());
+    [this.lambda, this.lambdaField] = field("λ", lambda, [0, 0.99], () => this.renew());
     this.toggleButton = button("Start", "Start, pause or go on", () => this.toggle(), { class: "lib-first" });
     const anew = button("Begin anew", "Forget all weights; the curve stays for comparison", () => this.renew());
     const [numbers, places] = tally("actions", "games", "mean score", "actions/s");

@@ -5,7 +5,12 @@ when it is first used; `collect`, `rollouts`, `fit` and `places` are the engine'
 place here since only lessons call them.
 """
 
+import sys
+
 from lib2048.machine.extras import loaded
+from lib2048.show.widgets import kept
+
+kept.lend(lambda: loaded("course.reader.folder"))  # a game goes on in the next session, too
 
 _LAZY = {
     name: module
@@ -25,6 +30,10 @@ _LAZY = {
 }
 
 __all__ = ["labs", "papers", *_LAZY]
+
+
+if "IPython" in sys.modules and (_shell := sys.modules["IPython"].get_ipython()):
+    loaded("show.words").tell_tables(_shell)  # so that tables have numbers as people read them
 
 
 def __getattr__(name):

@@ -6,9 +6,12 @@ import numpy as np
 
 from lib2048.course.reader import folder as mine
 from lib2048.machine.files import read_json
+from lib2048.machine.printed import set_apart
+from lib2048.machine.terminal import in_notebook
 
 SECTION = "predictions"
 YOURS = "#8b1a62"  # of the reader's mark; no curve has it
+DASHED = (0, (6, 2, 1, 2))
 LONGEST = 80  # characters of an answer in words
 # What people write for a number: 12 000, 0,5, ~30 %, 12 k, 1.5 million points, 1e6, × 3.
 NUMBER = re.compile(
@@ -21,10 +24,14 @@ SIZES = {None: 1, "k": 1e3, "K": 1e3, "thousand": 1e3, "M": 1e6, "million": 1e6}
 PREDICT = re.compile(r"""\bpredict\(\s*["']((?:\d\d|A\d)\.\d+)["']""")  # in a lesson's cell
 
 _unkept = {}  # what could not be written: it counts in this session
+_drawn = {}  # the widgets on which predictions are drawn in this session
 
 
-def predict(name, value=None, *more):
+def predict(name, value=None, *more, axis=None, over=None):
     """Keep the reader's prediction, print one line about it, and return it.
+
+    With an axis a notebook also shows it, empty: the reader drags a dot there instead of writing a
+    number, or draws a line whose end is the number.
 
     A name that no lesson asks for is kept all the same, and the line says so.
 
@@ -37,6 +44,8 @@ def predict(name, value=None, *more):
         value: a number, also as people write it ("12 k", "50 %"), or a few words ("more slowly").
             Said again, the newest counts, and the line names the first.  None says nothing new: the
             prediction made before is returned, or, with an invitation, None.
+        axis: (low, high, unit) of the number, or with a fourth what it says, in words.
+        over: (low, high, unit) of the axis below a line: it is drawn over this.
 
     Raises:
         ValueError: for another name or value, in one line.
@@ -49,7 +58,10 @@ def predict(name, value=None, *more):
     name = _named(name)
     before = _entry(name)
     now = before if value is None else _keep(name, _plain(name, value), before)
-    print(_line(name, before, now))
+    if axis and in_notebook():
+        _show(name, axis, over, _line(name, before, now, drawn=True))
+    else:
+        print(_line(name, before, now))
     return now["last"]["value"] if now else None
 
 
@@ -59,12 +71,14 @@ def predicted(name):
     return entry["last"]["value"] if entry else None
 
 
-def you_said(name, unit=""):
-    """Return what is printed beside a result: 'you said 12,000 points', or that there is no guess.
+def you_said(name, unit="", truth=None):
+    """Return what is printed beside a result: 'you said 12 000 points', or that there is no guess.
 
     Args:
         unit: what stands behind a number, and not behind words.
+        truth: the result, a number: it is drawn on the axis beside the guess.
     """
+    _reveal(_named(name), truth)
     if (value := predicted(name)) is None:
         return f"no guess kept ({_named(name)})"
     return f"you said {_said(value)} {unit if not isinstance(value, str) else ''}".rstrip()
@@ -88,13 +102,13 @@ def _is_whole(entry):
     return all(isinstance(s, dict) and isinstance(s.get("value"), int | float | str) for s in said)
 
 
-def _keep(name, value, before):
-    """Write a prediction behind the first one; return its entry."""
+def _keep(name, value, before, line=None):
+    """Write a prediction behind the first one; return its entry.  line: [[x, y]] that was drawn."""
 
     def changed(old):
-        if _is_whole(old) and old["last"]["value"] == value:
+        if _is_whole(old) and old["last"]["value"] == value and old["last"].get("line") == line:
             return old
-        said = {"value": value, "when": mine.now()}
+        said = {"value": value, "when": mine.now()} | ({"line": line} if line else {})
         return {"first": old["first"] if _is_whole(old) else said, "last": said}
 
     _unkept.pop(name, None)
@@ -127,16 +141,17 @@ def _read(sign, digits, size):
 
 
 def _said(value):
-    """Write a prediction as lessons write numbers: 12,000; words in quotation marks."""
+    """Write a prediction as people read numbers: 12 000; words in quotation marks."""
     if isinstance(value, str):
         return f"“{value}”"
-    return f"{value:,}" if isinstance(value, int) else f"{value:,.10g}"
+    return set_apart(f"{value:,}" if isinstance(value, int) else f"{value:,.10g}")
 
 
-def _line(name, before, now):
-    """Return what is said to the reader."""
+def _line(name, before, now, drawn=False):
+    """Return what is said to the reader; drawn: whether there is an axis for it."""
     if not now:
-        return f"{name} waits for your guess: write it in place of None, and run this cell again."
+        ways = "draw it. Or write it in place of None" if drawn else "write it in place of None,"
+        return f"{name} waits for your guess: {ways} and run this cell again."
     first, last = (_said(now[key]["value"]) for key in ("first", "last"))
     at_first = f" (at first {first})" if first != last else ""
     if before == now:
@@ -146,10 +161,10 @@ def _line(name, before, now):
 
 def _unasked(name):
     """Say that no lesson asks for a prediction; "" where one does, or where nobody knows."""
-    lesson, around = name.partition(".")[0], mine.course()
-    if around is None:
+    lesson, folder = name.partition(".")[0], mine.lessons()
+    if folder is None:
         return ""
-    [*found] = (around / mine.FIRST.parent).glob(f"{lesson}_*.ipynb")
+    [*found] = folder.glob(f"{lesson}_*.ipynb")
     names = [one for path in found for one in _asked(path)]
     if not found:
         return f"It is kept, though there is no lesson {lesson}."
@@ -167,10 +182,42 @@ def _asked(path):
     return list(dict.fromkeys(PREDICT.findall("\n".join(codes))))
 
 
+# ---------------------------------------------------------------- on an axis
+
+
+def _show(name, axis, over, said):
+    """Show the axes on which a prediction is drawn, and what was drawn there before."""
+    from IPython.display import display
+
+    from lib2048.course.explorers.guess import Axis, Guess
+
+    def keep(value, line):
+        before = _entry(name)
+        return _line(name, before, _keep(name, value, before, line))
+
+    if name in _drawn:
+        _drawn[name].close()
+    kept = predicted(name), _drawn_line(name)
+    _drawn[name] = Guess(name, Axis(*axis), over and Axis(*over), kept, said, keep)
+    display(_drawn[name])
+
+
+def _drawn_line(name):
+    """Return the line that was drawn as a prediction, [[x, y]]; None where a number was said."""
+    entry = _entry(name)
+    return entry["last"].get("line") if entry else None
+
+
+def _reveal(name, truth):
+    """Draw the truth, a number or [(x, y)], over the prediction where it was drawn."""
+    if truth is not None and name in _drawn:
+        _drawn[name].reveal(truth)
+
+
 # ---------------------------------------------------------------- in a figure
 
 
-def mark_prediction(ax, name):
+def mark_prediction(ax, name, history=None):
     """Mark the reader's prediction of a height in a figure of a result; return ax.
 
     The axis makes room for a number near its range; one far outside gets an arrow at the edge.
@@ -178,13 +225,33 @@ def mark_prediction(ax, name):
 
     Args:
         ax: what `plot.curves` and others return.
+        history: the `History` that the figure shows, where a line over its seconds was to be
+            drawn: the line is drawn into the figure, and the history over the line.
     """
-    value = predicted(name)
+    value, drawn = predicted(name), None
+    if history is not None:
+        drawn = _against(_named(name), history)
+    if drawn and _make_room(ax, max(drawn[1])) is None:
+        ax.plot(*drawn, color=YOURS, linestyle=DASHED, linewidth=1.8)
+        note = {"color": YOURS, "fontsize": 11, "ha": "right", "va": "bottom"}
+        ax.annotate(f"you said {_said(value)}", (drawn[0][-1], drawn[1][-1]), **note)
+        return ax
     if isinstance(value, str):
         ax.set_title(f"you said {_said(value)}", loc="right", fontsize=11, color=YOURS)
     elif value is not None:
         _mark(ax, value)
     return ax
+
+
+def _against(name, history):
+    """Draw a history over a prediction that was drawn; return the line as (actions, heights)."""
+    rows = history.table() or [history.latest()]
+    _reveal(name, [(row["seconds"], row["mean"]) for row in rows])
+    if not (line := _drawn_line(name)):
+        return None
+    seconds, actions = zip((0, 0), *((row["seconds"], row["actions"]) for row in rows))
+    x, heights = zip(*line)
+    return np.interp(x, seconds, actions).tolist(), list(heights)
 
 
 def _mark(ax, value):
@@ -193,7 +260,7 @@ def _mark(ax, value):
     note["bbox"] = {"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 0.5}
     edge, said = _make_room(ax, value), f"you said {_said(value)}"
     if edge is None:
-        ax.axhline(value, color=YOURS, linestyle=(0, (6, 2, 1, 2)), linewidth=1.8)
+        ax.axhline(value, color=YOURS, linestyle=DASHED, linewidth=1.8)
         note |= {"xycoords": ("axes fraction", "data"), "ha": "right", "va": "bottom"}
         ax.annotate(said, (1, value), (-4, 3), **note)
     else:  # at the left, where rising curves leave room

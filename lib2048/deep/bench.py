@@ -13,6 +13,7 @@ import torch
 
 from lib2048.deep.architectures import make
 from lib2048.learn.settings import Settings
+from lib2048.machine.printed import broken, table
 from lib2048.machine.terminal import bar
 from lib2048.networks.neural import PRECISIONS
 from lib2048.play.evaluation import record_game
@@ -89,12 +90,13 @@ def _moves(network):
 
 def report(figures):
     """Return the figures of `measured` as a table of text."""
-    lines = [f"{'':22}{'positions/h':>14}{'floor':>12}{'ratio':>8}"]
+    rows = []
     for name, row in figures.items():
         if "ratio" in row:
             rate, floor = (f"{row[key] / 1e6:.1f} M" for key in ("positions_per_h", "floor_per_h"))
-            lines.append(f"{name:22}{rate:>14}{floor:>12}{row['ratio']:8.2f}")
+            rows.append((name, rate, floor, f"{row['ratio']:.2f}", None))
         else:
-            lines.append(f"{name:22}{row['ms_per_move']:11.2f} ms")
+            rows.append((name, None, None, None, f"{row['ms_per_move']:.2f}"))
     note = "floor: the network's passes over the same boards alone, encoded before the clock runs"
-    return "\n".join([*lines, note])
+    heads = "what", ">positions an hour", ">floor", ">ratio", ">ms a move"
+    return f"{table(heads, rows)}\n\n{broken(note)}"

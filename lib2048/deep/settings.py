@@ -36,17 +36,17 @@ class ValueSettings(Settings, kind="value"):
 
     rates = ("learning_rate",)
 
-    batch: str = option("batch1K", "neural: what is learned at once: batch1K, game, …, games10")
-    symmetry: str = option("simple", "value networks: " + ", ".join(neural.SYMMETRIES))
-    augment: bool = option(False, "value networks: learn all images", flag="--augment")
+    batch: str = option("batch1K", "what is learned at once: batch1K, game, …; games10 for policy")
+    symmetry: str = option("simple", "value: how images are used, " + ", ".join(neural.SYMMETRIES))
+    augment: bool = option(False, "value: learn all eight images of a board", flag="--augment")
     average: float = option(
         0.0,
-        "value networks: test and keep a moving average of the weights; each step keeps this share",
+        "value: test and keep a moving average of the weights; each step keeps this share",
         float,
         "X",
     )
-    precision: str = option("float32", "value networks: " + ", ".join(neural.PRECISIONS))
-    device: str = option("cpu", "value networks: cpu, cuda, …", budget=True)
+    precision: str = option("float32", "value: " + ", ".join(neural.PRECISIONS))
+    device: str = option("cpu", "value: cpu, cuda, …", budget=True)
 
     def _meant(self):
         return _meant(self, 0.001)
@@ -98,14 +98,14 @@ class PolicySettings(Settings, kind="policy"):
 
     rates = ("learning_rate",)
 
-    batch: str = option("games10", "neural: what is learned at once: batch1K, game, …, games10")
+    batch: str = option("games10", "what is learned at once: batch1K, game, …; games10 for policy")
     returns: str = option("sum", "policy: " + ", ".join(neural.RETURNS))
     discount: float = option(1.0, "policy: of later points", float, "X")
     entropy: float = option(0.0, "policy: weight of a bonus for being unsure", float, "X")
     optimiser: str = option("rmsprop", "policy: " + ", ".join(neural.OPTIMISERS))
     half_life: float | None = option(None, "policy: batches that halve the rate", float, "X")
     steps: int = option(1, "policy: of the optimiser for each batch", int, "N")
-    epsilon: float = option(0.0, "share of random actions", float)
+    epsilon: float = option(0.0, "share of random actions", float, "E")
     lam: float = option(
         0.0, "how far back an error reaches, from 0 up to 1", float, "L", "--lambda"
     )

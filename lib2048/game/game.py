@@ -19,6 +19,7 @@ import numpy as np
 
 from lib2048.game.spec import ACTIONS, FOUR_CHANCE
 from lib2048.machine.kernels import bound, is_kernel
+from lib2048.machine.terminal import meant
 
 SEAM = "rules"  # the name by which kernels know the module with the rules
 
@@ -244,7 +245,8 @@ def parse_game(name: str | Game) -> Game:
     rules, colon, option = first.partition(":")
     families = [module.NAME for module in FAMILIES]
     if rules not in families:
-        raise ValueError(f"unknown game {name!r}: use {', '.join(families)}, 2048@3x4, …")
+        how = meant(rules, families) or f": use {', '.join(families)}, 2048@3x4, …"
+        raise ValueError(f"unknown game {name!r}{how}")
     key, _, number = option.partition("=")
     family = families.index(rules)
     if colon and not FAMILIES[family].OPTIONS:

@@ -42,6 +42,7 @@ from lib2048.machine.files import read_text
 from lib2048.machine.kernels import compiled, part
 from lib2048.machine.memory import reserve
 from lib2048.machine.source_text import source_of
+from lib2048.machine.terminal import meant
 
 UPDATE_SIGNATURE = types.void(
     types.float32[::1],
@@ -289,7 +290,8 @@ def find(rule: str | Rule) -> Rule:
     if isinstance(rule, str) and ".py:" in rule:
         return in_file(rule)
     if rule not in RULES:
-        raise ValueError(f"unknown rule {rule!r}: use {', '.join(RULES)}, or FILE.py:NAME")
+        how = meant(rule, RULES) or f": use {', '.join(RULES)}, or FILE.py:NAME"
+        raise ValueError(f"unknown rule {rule!r}{how}")
     return RULES[rule]
 
 

@@ -6,7 +6,6 @@ holds and what the loop's record is made from.  Each kind of learner has its own
 """
 
 import dataclasses
-import difflib
 import math
 import numbers
 from collections.abc import Mapping
@@ -19,7 +18,7 @@ from lib2048.learn.learner import Learner
 from lib2048.learn.rules import RULES, Rule
 from lib2048.learn.starts import STARTS
 from lib2048.machine.files import named
-from lib2048.machine.terminal import in_short
+from lib2048.machine.terminal import in_short, meant
 from lib2048.networks import neural
 from lib2048.networks.names import game_of
 
@@ -90,22 +89,24 @@ class Settings:
 
     network: str = option(None, "4x6, 42-33, cells:012345,… or cnn22ss, …", str, "NAME")
     rate: float = option(None, "rate of the rule, above 0 and up to 1, by any name", float, "X")
-    starts: str = option("initial", "where games begin: " + ", ".join(STARTS))
+    starts: str = option("initial", "where games begin: " + ", ".join(STARTS), None, "WHERE")
     weights: str | None = option(
         None, "begin with the weights of this file", str, "WEIGHTS", "--from"
     )
-    seed: int = option(1, "of the games' luck", int)
-    threads: int = option(1, "that learn on the same tables", int)
+    seed: int = option(1, "of the games' luck, 1 by default", int, "N")
+    threads: int = option(1, "that learn on the same tables, 1 by default", int, "N")
     lanes: int = option(None, "games that take turns in a thread", int, "N")
-    games: int | None = option(None, "how many to play", int, "N", budget=True)
+    games: int | None = option(None, "how many games to learn from", int, "N", budget=True)
     actions: int | None = option(None, "or how many actions", int, "N", budget=True)
     seconds: float | None = option(None, None, budget=True)
     checkpoint_every: float = option(
-        60.0, "seconds between two checkpoints", float, "SECONDS", budget=True
+        60.0, "between two checkpoints, 60 by default", float, "SECONDS", budget=True
     )
-    eval_every: int | None = option(None, "play test games on the way", int, "ACTIONS", budget=True)
-    eval_games: int = option(100, "so many", int, "N", budget=True)
-    eval_depth: int = option(1, "at 1-ply, and at D-ply", int, "D", budget=True)
+    eval_every: int | None = option(
+        None, "play test games every so many actions", int, "ACTIONS", budget=True
+    )
+    eval_games: int = option(100, "so many each time, 100 by default", int, "N", budget=True)
+    eval_depth: int = option(1, "at D plies, too, beside 1", int, "D", budget=True)
 
     def __init_subclass__(cls, kind: str, **options: Any):
         super().__init_subclass__(**options)
@@ -202,9 +203,7 @@ class Settings:
             kinds = [kind for kind, of in Settings.KINDS.items() if name in of.known()]
             if not kinds:
                 every = set().union(*(of.known() for of in Settings.KINDS.values()))
-                close = difflib.get_close_matches(name, every, 1)
-                hint = "".join(f": is it {word!r}?" for word in close)
-                raise TypeError(f"there is no setting {name!r}{hint}")
+                raise TypeError(f"there is no setting {name!r}{meant(name, every)}")
             plain = (None, getattr(tables, name, None)) if name != "promotion" else (None, False)
             if value not in plain:
                 said_as = _SAID.get(name, name).replace("_", "-")
@@ -424,7 +423,7 @@ def flags(rule: Rule | None = None) -> dict[str, Flag]:
                 said = each.rate.replace("_", "-")
                 found.setdefault(said, Flag(each.rate, float, None, text, "X"))
         if field.name == "batch":
-            text = "neural: of the optimiser"
+            text = "of the optimiser; 0.001 by default, 0.01 for policy"
             found["learning-rate"] = Flag("learning_rate", float, None, text, "X")
     return found
 

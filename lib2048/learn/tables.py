@@ -56,16 +56,16 @@ class TableSettings(Settings, kind="n-tuple"):
     top: int = option(TOP, "largest tile that marks a stage", int, "TILE")
     promotion: bool = option(None, "stages start from nothing", flag="--no-promotion")
     next: str | None = option(
-        None, "the next card of Threes!, for V: shown (one set of tables each) or hidden", str
+        None, "the next card of Threes!: shown (one set of tables each) or hidden", str
     )
     rule: str | Rule = option("td", f"{', '.join(RULES)}, or FILE.py:NAME")
     lam: float = option(
         0.0, "how far back an error reaches, from 0 up to 1", float, "L", "--lambda"
     )
     delay: bool = option(True, "learn online at every error", flag="--no-delay")
-    order: str = option("forward", ", ".join(ORDERS))
+    order: str = option("forward", "in which a game is learned from: " + ", ".join(ORDERS))
     error: str = option("fresh", "which value stands in the error: " + ", ".join(ERRORS))
-    epsilon: float = option(0.0, "share of random actions", float)
+    epsilon: float = option(0.0, "share of random actions", float, "E")
 
     @classmethod
     def rate_called(cls, said):

@@ -19,8 +19,8 @@ def data(path=""):
 
     Raises:
         ValueError: for a path that leads out of it.
-        FileNotFoundError: for a name that is not there; weights come with the repository, not with
-            the wheel.
+        FileNotFoundError: for a name that is not there; of the weights, a wheel brings those of one
+            small network, "weights/page.npz".
     """
     parts = PureWindowsPath(path)  # knows both / and \, and what C: means
     if parts.anchor or ".." in parts.parts:
@@ -40,7 +40,10 @@ def is_installed():
 def _advice(name, folder):
     """Return what to say of a name that is not there."""
     if name.split("/")[0] == "weights" and folder.name == NAME:
-        return "weights come with the repository, not with the installed package; clone it"
+        return (
+            "large networks come with the repository, not with the installed package; clone it "
+            "(data('weights/page.npz') is a small one, and is here)"
+        )
     if not folder.is_dir():
         return "this copy of the library came without its folder data/"
     names = [p.relative_to(folder).as_posix() for p in sorted(folder.rglob("*"))]

@@ -11,6 +11,8 @@ import numpy as np
 
 from lib2048.game.bits import WHOLE, canonical
 from lib2048.game.game import FAMILIES, agreed, parse_game
+from lib2048.machine.terminal import meant
+from lib2048.networks.neural import POLICY, VALUE_NETWORKS
 
 LONGEST_TUPLE = 7
 NAMED = {
@@ -26,6 +28,7 @@ SHAPES = {
     "22": ((0, 0), (0, 1), (1, 0), (1, 1)),
     "3": ((0, 0), (0, 1), (0, 2)),
 }
+OFFERED = (*NAMED, "42-33", "42-33-4-22-3", *VALUE_NETWORKS, POLICY)  # of the names, some
 
 
 def parse_network(name):
@@ -56,10 +59,11 @@ def parse_network(name):
     shapes = first.split("-")
     if all(shape in SHAPES for shape in shapes) and len(set(shapes)) == len(shapes):
         return tuple(itertools.chain.from_iterable(placements(shape, game) for shape in shapes))
-    raise ValueError(
-        f"unknown network {name!r}: use {', '.join(NAMED)}, shapes out of {' '.join(SHAPES)} "
-        "such as 42-33, or cells:012345,456789"
+    how = (
+        f": use {', '.join(NAMED)}, shapes out of {' '.join(SHAPES)} such as 42-33, "
+        "cells:012345,456789, or a neural one such as cnn22"
     )
+    raise ValueError(f"unknown network {name!r}{meant(first, OFFERED) or how}")
 
 
 def game_of(name):

@@ -17,7 +17,7 @@ from lib2048.learn.settings import MOST_GAMES, MOST_THREADS, is_number
 from lib2048.machine.memory import check_memory
 from lib2048.machine.terminal import bar, in_short
 from lib2048.machine.threads import Crowd
-from lib2048.play.players import game_of, player
+from lib2048.play.players import OVER, PolicyPlayer, game_of, player
 from lib2048.play.statistics import mean_ci95
 
 GAMES_AT_ONCE = 200  # of a thread, before it takes the next
@@ -211,6 +211,32 @@ def record_game(who, seed=1, number=0, game=None):
         steps.append(Step(board, action, reward, after, value, word))
         board, word, _, random = next_state(board, word, action, random, game)
     return [*steps, Step(board, None, 0, board, None if values is None else 0.0, word)]
+
+
+def boards_of(who, seed=1, number=0):
+    """Play a game of a match again and return its boards, uint64[moves + 1], the last where it
+    ended.
+
+    A player whose moves take as long as a clock says plays another game.
+
+    Args:
+        who: a player.
+        seed, number: of the match, and of the game in it.
+    """
+    if hasattr(who, "recorded"):
+        return who.recorded(seed, number)[0]
+    game = game_of(who)
+    board, word, luck = begin(stream(seed, number), game)
+    boards = [board]
+    while True:
+        if isinstance(who, PolicyPlayer):  # its luck comes from the game's own
+            action, _, _, luck = who.policy(0, game, *map(np.uint64, (board, word, luck)))
+        else:
+            action = who.choose(*game.seen(board, word))
+        if action is None or action == OVER:
+            return np.array(boards, np.uint64)
+        board, word, _, luck = next_state(board, word, int(action), luck, game)
+        boards.append(board)
 
 
 def scores_after(steps, game=WHOLE):

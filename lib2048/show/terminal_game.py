@@ -1,15 +1,21 @@
 """A game in the terminal: by arrow keys, with a player's hint beside the board, or it plays."""
 
+from itertools import starmap
+
 from lib2048.game import board as rules
 from lib2048.game.game import parse_game
 from lib2048.game.spec import ACTIONS
+from lib2048.machine.extras import told
+from lib2048.machine.printed import coloured
 from lib2048.show.draw import tile_colour
-from lib2048.show.widgets.game import Game
+from lib2048.show.widgets.game import HINTED, OWN, PLAYERS, Game
 from lib2048.show.words import thousands
 
 KEYS = "arrows or W A S D slide · U undo · N new game · H hint · P it plays · Q quits"
+PLAYING = "{name} plays: + faster, - slower, P stops it, Q quits."
 LETTERS = {"w": 0, "d": 1, "s": 2, "a": 3}
-PAUSE = 0.15  # seconds between two actions of a player
+PAUSE = 0.15  # seconds between two actions of a player, at first
+PAUSES = 0.01, 1.0
 CELL = 7  # letters
 
 
@@ -25,7 +31,7 @@ class TerminalGame:
     def __init__(self, seed, mind, game=rules.WHOLE):
         self.mind, self._rules = mind, parse_game(game)
         self.game, self.plays, self.done, self.said = self._new(seed, 0), False, False, KEYS
-        self.advice = None
+        self.advice, self.pause = None, PAUSE
 
     def _new(self, seed, number):
         return Game(seed, number, game=self._rules)
@@ -53,14 +59,22 @@ class TerminalGame:
             self.advice = self.mind.advise(self.game.here.board, self.game.here.word)
             self.said = f"{self.advice['name']} would choose {ACTIONS[self.advice['action']]}."
         elif letter == "p" and self.mind:
-            self.plays = not self.plays
-            self.said = f"{self.mind.name} plays; any key of the game takes over."
+            self.play_on(not self.plays)
+        elif letter in ("+", "-"):
+            pause = self.pause * (0.5 if letter == "+" else 2)
+            self.pause = min(max(pause, PAUSES[0]), PAUSES[1])
         elif letter == "q":
             self.done = True
 
-    def act(self, action):
-        """Take an action, and say what came of it."""
-        self.advice, reward = None, self.game.act(action)
+    def play_on(self, plays):
+        """Let the player play, or no more."""
+        self.plays, self.advice = plays and not self.over, None
+        self.said = PLAYING.format(name=self.mind.name) if self.plays else KEYS
+
+    def act(self, action, by=None):
+        """Take an action, and say what came of it; by: whose it is, if not one's own."""
+        reward = self.game.act(action, by or (HINTED if self.advice else OWN))
+        self.advice = None
         self.said = f"{ACTIONS[action]} changes nothing." if reward is None else (
             f"{ACTIONS[action]}: {thousands(reward)} points."
         )  # fmt: skip
@@ -69,18 +83,17 @@ class TerminalGame:
 
     def step(self):
         """Let the player take an action."""
-        self.game.helped = True
-        self.act(self.mind.advise(self.game.here.board, self.game.here.word)["action"])
+        said = self.said
+        advice = self.mind.advise(self.game.here.board, self.game.here.word)
+        self.act(advice["action"], PLAYERS)
+        self.said = said if self.plays else self.said
 
     def lines(self):
         """Return the lines that are shown, each [(text, tile or None for no colour), …]."""
         here, found = self.game.here, []
         score = f"{self._rules.name}   score {thousands(here.score)}   "
         found.append([(score + f"actions {thousands(len(self.game.turns) - 1)}", None)])
-        for row in rules.to_tiles(here.board, self._rules):
-            blank = [(" " * CELL, tile) for tile in row]
-            numbers = [((str(tile) if tile else "·").center(CELL), tile) for tile in row]
-            found += [blank, numbers, blank]
+        found += _cells(here.board, self._rules)
         found += [[("", None)], [(self.said, None)], *self._worths()]
         return [*found, [("", None)], [(KEYS, None)]] if self.said != KEYS else found
 
@@ -94,6 +107,37 @@ class TerminalGame:
                 yield [(f"  {ACTIONS[action]:6}{less}", None)]
 
 
+def _cells(board, game):
+    """Return the lines of a board, each [(text, tile), …]."""
+    found = []
+    for row in rules.to_tiles(board, game):
+        blank = [(" " * CELL, tile) for tile in row]
+        numbers = [((str(tile) if tile else "·").center(CELL), tile) for tile in row]
+        found += [blank, numbers, blank]
+    return found
+
+
+def drawn(board, game=rules.WHOLE):
+    """Return a board as text: in colours where stdout shows them, else its numbers alone."""
+    lines = _cells(board, game)
+    if not coloured():
+        return "\n".join("".join(text for text, _ in line).rstrip() for line in lines[1::3])
+    return "\n".join("".join(starmap(_painted, line)) for line in lines)
+
+
+def _painted(text, tile):
+    back, ink = map(_nearest, tile_colour(tile))
+    return f"\x1b[48;5;{back};38;5;{ink};1m{text}\x1b[0m"
+
+
+def mind_of(who, game):
+    """Return the `Mind` of a player.  Raises `extras.Missing` without the widgets' packages."""
+    with told("a player to watch"):
+        from lib2048.show.widgets.mind import mind_of
+
+        return mind_of(who, game)
+
+
 def helper(game=rules.WHOLE):
     """Return who gives hints in a game, a `Mind`; None where the widgets' packages are missing."""
     try:
@@ -103,8 +147,10 @@ def helper(game=rules.WHOLE):
     return minds(SHIPPED, game)[0]
 
 
-def play(seed, mind, game=rules.WHOLE):
+def play(seed, mind, game=rules.WHOLE, plays=False):
     """Play in this terminal until Q is pressed; return the `TerminalGame`.
+
+    plays: whether the player begins.
 
     Raises:
         ValueError: where Python has no curses.
@@ -115,6 +161,8 @@ def play(seed, mind, game=rules.WHOLE):
         said = "playing in a terminal needs curses, which Windows lacks: PlayWidget is the board"
         raise ValueError(said) from None
     shown = TerminalGame(seed, mind, game)
+    if plays:
+        shown.play_on(True)
     curses.wrapper(lambda screen: _loop(curses, screen, shown))
     return shown
 
@@ -134,7 +182,7 @@ def _loop(curses, screen, shown):
                     break
                 at += len(text)
         screen.refresh()
-        screen.timeout(round(1000 * PAUSE) if shown.plays else -1)
+        screen.timeout(round(1000 * shown.pause) if shown.plays else -1)
         key = screen.getch()
         if key == -1 and shown.plays:
             shown.step()

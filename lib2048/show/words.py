@@ -9,24 +9,70 @@ from html import escape
 
 import numpy as np
 
+from lib2048.machine.printed import THIN, set_apart, thousands
 from lib2048.machine.terminal import in_short
 
+__all__ = [
+    "THIN",
+    "describe",
+    "escaped",
+    "image",
+    "says_what",
+    "set_apart",
+    "tell_notebook",
+    "tell_tables",
+    "thousands",
+    "written",
+]
+
 MOST = 8  # curves that are told of
+MOST_DIGITS = 6  # decimals of a number in a table, as in pandas
+SMALL, LARGE = 1e-4, 1e15  # beyond them pandas writes a number in powers of ten
 BEYOND = 0.05  # of a curve's whole range: a turn that is told of
 # What XML cannot hold; a picture with one of them is not shown at all.
 NO_XML = re.compile(r"[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 WORD = re.compile(r"[^\W\d_]{2}")  # not the k of 20 k
-THIN = "\u202f"  # the thousands are set apart by a narrow space that does not break
+COMMAS = re.compile(r"(?<![\w.,:])[1-9]\d{0,2}(?:,\d{3})+(?![\d,])")  # 12,345
 
 
-def thousands(number):
-    """Write a number without decimals, its thousands set apart: 68 664."""
-    return set_apart(f"{number:,.0f}")
+def written(frame):
+    """Return a pandas frame whose numbers are texts as people read them, for what shows it.
+
+    A column has as many decimals as its numbers need, at most six; one of tiles, which are names,
+    stays as it is, as do very small numbers.  Texts that hold 1,234 say it in the same way.
+    """
+    columns = [_column(frame.iloc[:, n], name) for n, name in enumerate(frame.columns)]
+    shown = type(frame)(dict(enumerate(columns)), frame.index).set_axis(frame.columns, axis=1)
+    return shown.rename(index=_said, columns=_said)
 
 
-def set_apart(text):
-    """Return a number that Python wrote, such as -1,234.5, as people read it: −1 234.5."""
-    return text.replace(",", THIN).replace("-", "−")
+def _column(column, name):
+    if column.dtype.kind == "O":
+        return column.map(_said)
+    if column.dtype.kind not in "iuf" or "tile" in str(name):
+        return column
+    numbers = column[np.isfinite(column)]
+    size = numbers.abs()
+    if len(numbers) and (size.max() >= LARGE or size[size > 0].min() < SMALL):
+        return column
+    texts = [f"{number:.{MOST_DIGITS}f}".rstrip("0") for number in numbers]
+    digits = max((len(text.partition(".")[2]) for text in texts), default=0)
+    return column.map(lambda number: set_apart(f"{number:,.{digits}f}"), "ignore").astype(object)
+
+
+def _said(thing):
+    return COMMAS.sub(lambda found: set_apart(found[0]), thing) if isinstance(thing, str) else thing
+
+
+def tell_tables(shell):
+    """Let a notebook show pandas frames as `written` has them."""
+    shows = {
+        "text/html": lambda frame: written(frame)._repr_html_(),
+        "text/plain": lambda frame, out, _: out.text(repr(written(frame))),
+    }
+    for kind, show in shows.items():
+        for module in ("pandas", "pandas.core.frame"):  # where pandas says that it is from
+            shell.display_formatter.formatters[kind].for_type_by_name(module, "DataFrame", show)
 
 
 def escaped(text):

@@ -5,6 +5,7 @@ import re
 import sys
 
 from lib2048.machine import process
+from lib2048.machine.printed import table
 from lib2048.sweep.carrying_out import check_jobs, connected, run_sweep
 from lib2048.sweep.lists import chosen, read_list
 from lib2048.train.watching import Stopped
@@ -17,7 +18,8 @@ def add(commands):
     """Add the command to the command line; commands: of argparse."""
     many = commands.add_parser("sweep", help="carry out a list of runs, several at a time")
     many.add_argument("list", metavar="LIST", help="a TOML file, as in data/runs")
-    many.add_argument("--out", required=True, help="folder for the runs' folders, NAME-seedN")
+    text = "folder for the runs' folders, NAME-seedN"
+    many.add_argument("--out", required=True, metavar="DIR", help=text)
     where = many.add_mutually_exclusive_group()
     text = "runs at a time on this machine; by default as many as it has cores for"
     where.add_argument("--workers", type=int, metavar="N", help=text)
@@ -59,13 +61,9 @@ def _listed(jobs, folder, states):
         for job, state in zip(jobs, states, strict=True)
     ]
     counts = {"runs": len(jobs), "finished": 0, "skipped": states.count("finished"), "failed": 0}
-    wide = max(len(row["name"]) for row in rows)
-    lines = [
-        f"{row['name']:{wide}}  {row['state']:8}  {row['bytes'] / 2**20:>7,.0f} MiB  "
-        f"threads {row['threads']}"
-        for row in rows
-    ]
-    return counts | {"seconds": 0.0, "jobs": rows}, "\n".join(lines)
+    told = [(row["name"], row["state"], row["bytes"] / 2**20, row["threads"]) for row in rows]
+    text = table(("run", "state", ">memory, MiB", ">threads"), told)
+    return counts | {"seconds": 0.0, "jobs": rows}, text
 
 
 def _bytes(text):

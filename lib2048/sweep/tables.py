@@ -1,9 +1,9 @@
 """What stands in a table of a list: each key and value, checked before they are made use of."""
 
-import difflib
 import numbers
 
 from lib2048.learn.settings import is_number
+from lib2048.machine.terminal import meant
 from lib2048.play.evaluation import check_games
 from lib2048.search.expectimax import LARGE_TABLE_MIB, MOST_PLIES, TABLE_MIB
 
@@ -28,8 +28,7 @@ def check_value(said, value, kind):
 def check_key(said, known):
     """Raise ValueError, in one line, for a key that is none of those known."""
     if said not in known:
-        close = difflib.get_close_matches(str(said), known, 1)
-        raise ValueError(f"unknown key {said!r}" + "".join(f": is it {word!r}?" for word in close))
+        raise ValueError(f"unknown key {said!r}{meant(said, known)}")
 
 
 def options(table, known):

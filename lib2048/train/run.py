@@ -5,6 +5,7 @@ import dataclasses
 import inspect
 import threading
 import time
+import weakref
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from lib2048.learn.tables import NETWORK_OPTIONS, TableSettings
 from lib2048.machine.arrays import Form, check_arrays
 from lib2048.machine.extras import package
 from lib2048.machine.files import InUse
+from lib2048.machine.printed import thousands
 from lib2048.machine.terminal import say
 from lib2048.machine.threads import aside
 from lib2048.networks.storage import begin_with
@@ -383,6 +385,7 @@ def _check_fits(settings, network):
 # ---------------------------------------------------------------- in one call
 
 _stopped: Run | None = None
+_learned: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()  # actions, by `train`
 
 
 def train(
@@ -418,8 +421,15 @@ def train(
     if settings.budget is None:
         raise ValueError(f"say how long to train by one of {', '.join(BUDGETS)}")
     run = Run(settings, out, network, resume)
+    if progress is True and (past := _learned.get(network)) and not run.actions:
+        say(
+            f"this network has learned from {thousands(past)} actions before, and goes on from "
+            "there: to begin anew, make a new one"
+        )
     try:
-        return run.go(progress=progress)
+        history = run.go(progress=progress)
+        _learned[network] = _learned.get(network, 0) + history.actions
+        return history
     except Stopped:
         _stopped = run
         raise

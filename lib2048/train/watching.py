@@ -5,7 +5,14 @@ import signal
 import threading
 from contextlib import contextmanager
 
-from lib2048.machine.terminal import bar
+from lib2048.machine.printed import thousands
+from lib2048.machine.terminal import bar, in_notebook, tell
+
+# JupyterLab shows whatever ends a cell in red: this hides it, behind the same words as plain news.
+ENDED = (
+    '<style class="lib2048-stopped">.jp-OutputArea-child:has(.lib2048-stopped) + '
+    ".jp-OutputArea-child {display: none}</style>"
+)
 
 
 class Stopped(KeyboardInterrupt):
@@ -17,9 +24,12 @@ class Stopped(KeyboardInterrupt):
 
     def __init__(self, run, text):
         super().__init__(text)
-        self.run = run
+        self.run, self._told = run, False
 
     def _render_traceback_(self):
+        if in_notebook() and not self._told:  # IPython asks more than once
+            tell(str(self), after=ENDED)
+            self._told = True
         return [str(self)]
 
 
@@ -90,7 +100,7 @@ def progress_line(wanted, unit, total):
 
 def last_mean(run):
     """Say what a run's last 1000 training games were worth."""
-    return f"last mean {run.history.mean_last():,.0f}"
+    return f"last mean {thousands(run.history.mean_last())}"
 
 
 def amount(number, of):

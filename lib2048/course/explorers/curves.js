@@ -4,8 +4,8 @@
 import {
   box, button, counted, enable, fill, furnish, holdKeys, make, menu, messageLine, points, putWords, row,
 } from "../../show/widgets/board.js";
-import { Chart, together } from "../../show/widgets/chart.js";
-import { rendering } from "../../show/widgets/jupyter.js";
+import { Chart, swatch, together } from "../../show/widgets/chart.js";
+import { AGAIN, rendering } from "../../show/widgets/jupyter.js";
 import { Orders } from "../../show/widgets/orders.js";
 
 const COLUMNS = ["actions", "games", "seconds", "mean", "ci95"]; // of a point, see recorded.py
@@ -68,35 +68,35 @@ class Lines {
   }
 
   // One seed of several.
-  each(name, all, line) {
-    const look = { line, width: 1.5, dots: dotted(all) };
+  each(name, end, all, line) {
+    const look = { line, end, width: 1.5, dots: dotted(all) };
     this.add(name, column(all, this.at), column(all, MEAN), look);
   }
 
   // A seed alone, and the interval of its mean.
-  single(name, all, line) {
+  single(name, end, all, line) {
     const [xs, ys, half] = [this.at, MEAN, HALF].map((of) => column(all, of));
     const beside = (sign) => ys.map((y, i) => y + sign * (half[i] ?? 0));
-    this.banded(name, xs, ys, beside(-1), beside(1), line);
+    this.banded(name, end, xs, ys, beside(-1), beside(1), line);
   }
 
   // The mean of seeds, from the lowest to the highest; says whether they have a stretch in common.
-  mean(name, seeds, line) {
+  mean(name, end, seeds, line) {
     const all = seeds.map(({ points: one }) => [column(one, this.at), column(one, MEAN)]);
     const mean = average(all);
-    if (mean) this.banded(name, ...mean, line);
+    if (mean) this.banded(name, end, ...mean, line);
     return mean !== null;
   }
 
-  banded(name, xs, ys, low, high, line) {
-    this.add(name, xs, ys, { line, dots: dotted(xs) });
+  banded(name, end, xs, ys, low, high, line) {
+    this.add(name, xs, ys, { line, end, dots: dotted(xs) });
     const edge = { line, width: 0, silent: true };
     this.bands.push([this.add(name, xs, high, edge), this.add(name, xs, low, edge)]);
   }
 
   // Single marks without a line.
   marks(name, paper, line) {
-    this.add(name, column(paper, 0), column(paper, 1), { line, alone: true, dots: 10 });
+    this.add(name, column(paper, 0), column(paper, 1), { line, end: "paper", alone: true, dots: 10 });
   }
 }
 
@@ -113,6 +113,7 @@ function download(name, data) {
 class Explorer {
   constructor(root, { catalogue, send }) {
     Object.assign(this, { root, curves: new Map(), lost: "", now: null, asked: new Set() });
+    Object.assign(this, { lines: [], first: [] }); // the row that has each colour; rows that stand first
     this.orders = new Orders(send, this);
     this.build();
     this.view = catalogue.view;
@@ -130,7 +131,7 @@ class Explorer {
     if (!first) {
       const fresh = this.fitting().filter(({ row }) => row >= known).map(({ row }) => row);
       this.view.rows = [...this.view.rows, ...fresh].slice(0, catalogue.most);
-    }
+    } else this.first = [...this.view.rows];
     if (catalogue.grows && !this.timer) this.timer = setInterval(() => this.look(), LOOK_EVERY);
     this.ask(first);
     this.refresh();
@@ -186,7 +187,7 @@ class Explorer {
     const [paper, paperLabel] = box("the paper’s points", () => this.change({ paper: paper.checked }));
     Object.assign(this, { log, paper, paperLabel });
     this.list = make("div.lib-rows", { role: "group", "aria-label": "Rows to draw" });
-    this.chart = new Chart({ title: "", names: [], tall: 260, said: (words) => this.say(words),
+    this.chart = new Chart({ title: "", names: [], large: true, said: (words) => this.say(words),
       write: points, log: true });
     this.message = messageLine();
     const save = ["csv", "png", "svg"].map((kind) => button(kind.toUpperCase(),
@@ -198,13 +199,15 @@ class Explorer {
     const { place, rule, rate } = this.menus;
     const keys = "drag over the curves to zoom · on the curves, Left and Right read them, + and − " +
       "zoom, 0 shows all";
-    furnish(this.root, { name: "Learning curves to explore", keys, kinds: ["lib-curves"] },
-      row(labelled("from", place), labelled("rule", rule), labelled("rate", rate),
-        labelled("show", this.depth), this.seeds, make("span.lib-row", these, again)),
-      this.list,
-      row(labelled("over", this.axis), logLabel, paperLabel,
-        make("span.lib-row", { role: "group", "aria-label": "Download" }, ...save)),
-      this.chart.element, this.runs(), this.message);
+    this.count = make("span.lib-small");
+    const fold = (title, ...parts) => make("details.lib-fold", make("summary", ...title), ...parts);
+    furnish(this.root, { name: "Learning curves to explore", keys, kinds: ["lib-curves", "lib-wide"] },
+      row(labelled("show", this.depth), this.seeds, labelled("over", this.axis), logLabel, paperLabel),
+      this.chart.element, this.message,
+      fold(["Choose rows ", this.count], row(labelled("from", place), labelled("rule", rule),
+        labelled("rate", rate), make("span.lib-row", these, again)), this.list),
+      fold(["Run a row now, or save what is drawn"], this.runs(),
+        make("div.lib-row", { role: "group", "aria-label": "Download" }, "save as", ...save)));
   }
 
   // What runs a row now.
@@ -228,6 +231,7 @@ class Explorer {
     this.view[name] = picked === "" ? null : JSON.parse(picked);
     const later = MENUS.slice(MENUS.indexOf(name) + 1);
     if (!this.fitting().length) later.forEach((menu) => (this.view[menu] = null));
+    this.first = [...this.view.rows];
     this.change({});
   }
 
@@ -235,14 +239,16 @@ class Explorer {
     const { most } = this.catalogue;
     const rows = this.listed().map(({ row }) => row);
     if (!rows.length) return this.say(this.nothing());
-    this.change({ rows: rows.slice(0, most) }, true);
+    this.first = rows.slice(0, most);
+    this.change({ rows: [...this.first] }, true);
     if (rows.length > most) this.say(`${counted(rows.length, "row")}; drawn are the first ${most}.`);
   }
 
   reset() {
     const { first, most } = this.catalogue;
     const rows = first.rows.length ? first.rows : this.rows.slice(0, most).map(({ row }) => row);
-    this.change({ ...first, rows }, true);
+    this.first = rows;
+    this.change({ ...first, rows: [...rows] }, true);
     this.say("Everything is as at first.");
   }
 
@@ -327,7 +333,7 @@ class Explorer {
 
   lose() {
     this.lost = "The kernel has ended or was restarted. Curves that are here can still be explored; " +
-      "run this cell again for the others.";
+      `for the others ${AGAIN}.`;
     this.orders.close();
     clearInterval(this.timer);
     [this.start, this.end].forEach((pressed) => enable(pressed, false));
@@ -386,10 +392,18 @@ class Explorer {
     return all.filter((point) => point[at] !== null && (point[at] > 0 || !this.view.log));
   }
 
+  // Give each row that is drawn a colour, which it keeps while it is.
+  colour() {
+    const { rows } = this.view;
+    const free = [...Array(this.catalogue.most).keys()].filter((n) => !rows.includes(this.lines[n]));
+    rows.filter((row) => !this.lines.includes(row)).forEach((row) => (this.lines[free.shift()] = row));
+  }
+
   // The rows that are drawn: [{row, label, n: its colour, seeds: [{seed, points}], paper: points}].
   drawn() {
     const names = this.view.rows.map((row) => this.rows[row].name);
-    return this.view.rows.map((number, n) => {
+    return this.view.rows.map((number) => {
+      const n = this.lines.indexOf(number);
       const row = this.rows[number];
       const twice = names.filter((name) => name === row.name).length > 1;
       const chosen = row.seeds.filter((seed) => [seed, "mean", "each"].includes(this.view.seeds));
@@ -414,18 +428,19 @@ class Explorer {
     const apart = [];
     for (const { label, n, seeds, paper } of this.drawn()) {
       if (this.view.seeds === "each") {
-        seeds.forEach(({ seed, points: all }) => lines.each(`${label} seed ${seed}`, all, n));
-      } else if (seeds.length === 1) lines.single(label, seeds[0].points, n);
-      else if (seeds.length && !lines.mean(`${label}, ${seeds.length} seeds`, seeds, n)) {
+        seeds.forEach(({ seed, points: all }) =>
+          lines.each(`${label} seed ${seed}`, `${label} · ${seed}`, all, n));
+      } else if (seeds.length === 1) lines.single(label, label, seeds[0].points, n);
+      else if (seeds.length && !lines.mean(`${label}, ${seeds.length} seeds`, label, seeds, n)) {
         apart.push(label);
       }
       if (paper.length) lines.marks(`${label}, paper`, paper, n);
     }
-    for (const { label, points: all } of this.nowDrawn()) lines.single(label, all, most);
+    for (const { label, points: all } of this.nowDrawn()) lines.single(label, label, all, most);
     const what = this.kind === TRAINED ? "training games, by the thousand"
       : `${this.kind}-ply test games`;
     const { names, looks, bands } = lines;
-    this.chart.become({ title: `mean score of ${what}`, names, looks, bands,
+    this.chart.become({ title: `mean score of ${what}, in points`, names, looks, bands,
       log: this.view.log, x: AXES[this.view.x] }, lines.columns);
     this.explain(apart);
   }
@@ -452,6 +467,7 @@ class Explorer {
   }
 
   refresh() {
+    this.colour();
     this.showMenus();
     this.showRows();
     this.draw();
@@ -484,14 +500,18 @@ class Explorer {
     this.axis.value = this.view.x;
     this.log.checked = this.view.log;
     this.paper.checked = this.view.paper;
-    this.paperLabel.hidden = !rows.some(({ paper }) => paper.length);
+    this.paperLabel.hidden = this.view.x !== "actions"
+      || !this.drawnRows.some(({ paper }) => paper.some(([of]) => of === this.kind));
   }
 
-  // Those that are drawn come first.
+  // Those that were drawn when the menus last changed come first, and stay when their tick is gone.
   showRows() {
-    const drawn = this.drawnRows;
     const listed = this.listed();
-    const all = [...drawn, ...listed.filter((row) => !drawn.includes(row))];
+    const others = this.drawnRows.filter((row) => !listed.includes(row)).map(({ row }) => row);
+    this.first = [...new Set([...this.first, ...others])];
+    const first = this.first.map((row) => this.rows[row]);
+    const all = [...first, ...listed.filter((row) => !first.includes(row))];
+    this.count.textContent = `${this.view.rows.length} of ${points(this.rows.length)} drawn`;
     const none = listed.length ? "" : this.nothing();
     const about = all.map(({ row, seeds }) => [row, seeds]);
     const key = JSON.stringify([this.view.rows, this.kind, none, about]);
@@ -515,12 +535,11 @@ class Explorer {
   }
 
   item(row) {
-    const n = this.view.rows.indexOf(row.row);
+    const drawn = this.view.rows.includes(row.row);
     const tick = make("input", { type: "checkbox", "data-row": row.row,
       onchange: () => this.tick(row.row, tick.checked) });
-    tick.checked = n >= 0;
-    const line = make("span.lib-line", { style: `--colour: var(--line-${n})` });
-    if (n >= 0) line.dataset.line = n;
+    tick.checked = drawn;
+    const line = drawn ? swatch(this.lines.indexOf(row.row)) : make("span.lib-line");
     const missing = this.has(row) ? "" : " · has no such curve";
     const about = make("span.lib-small",
       ` ${row.about ?? ""} · ${counted(row.seeds.length, "seed")}${missing}`);

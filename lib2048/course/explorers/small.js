@@ -69,7 +69,7 @@ class Small extends Editor {
     const keys = "Arrows take an action, or go along the spawns · Backspace back · N new · E edit";
     const start = make("p.lib-small",
       `From a random start: ${inPoints(best)} points by optimal play, ${inPoints(own)} by ${name}.`);
-    furnish(this.root, { name: "Exact small board", keys, role: "group" },
+    furnish(this.root, { name: "Exact small board", keys, role: "group", kinds: ["lib-wide"] },
       make("div.lib-columns", left, side), start);
   }
 

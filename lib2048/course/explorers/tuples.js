@@ -8,20 +8,22 @@ import {
 } from "../../show/widgets/board.js";
 import { Chart, brief } from "../../show/widgets/chart.js";
 import { rulesOf } from "../../show/widgets/games.js";
-import { rendering } from "../../show/widgets/jupyter.js";
+import { AGAIN, rendering } from "../../show/widgets/jupyter.js";
 import { Mind } from "../../show/widgets/mind.js";
 
 const WEIGHT_BYTES = 4n;
 const MOST_WEIGHTS = 4294967295n; // of a network of this library: a place fits 32 bits
 const UNITS = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+const MANY = 300; // points of a line from which on it is thin
 const GOES = { arrowup: [-1, 0], arrowright: [0, 1], arrowdown: [1, 0], arrowleft: [0, -1] };
 
 class Tuples {
   // boards: a text of 16 hexadecimal digits each; words: what their game shows beside each; cells: the
   // tuple at first; images: where each cell of the eight images stands on the board; game: what Python
   // tells of it; network: {name, words, form, places: of each tuple the eight, optimistic} or null;
-  // counted: {are, words, word}; charts: [{title, lines, most, steep}]; trouble: words to begin with;
-  // send: takes questions.
+  // counted: {are, words, word}; x: what the chart is over, or null; charts: [{title, lines, most,
+  // steep, whole: whether it is of whole boards}], of which one is shown; trouble: words to begin
+  // with; send: takes questions.
   // Cells of a tuple have the library's numbers, 4 × row + column on any board; `cells` holds the board,
   // and `focused` is one of its places.
   constructor(root, { boards, cells, game, send, ...about }) {
@@ -39,19 +41,19 @@ class Tuples {
   // ---- what is on the page
 
   build() {
-    const left = make("div.lib-left", this.frame(), ...this.mover(), this.position());
-    const side = make("div.lib-side", this.chooser(), this.sizes(), this.digits());
+    const left = make("div.lib-left", this.frame(), ...this.mover(), this.digits(), this.position());
     this.message = messageLine();
     this.sum = make("p.lib-small");
-    const over = make("p.lib-small", this.counted.words);
     this.placing = make("div.lib-places", ...this.cards());
     this.heading = make("p.lib-small",
       "The eight entries that it reads, one in each turned or mirrored place. Press one:");
+    const over = make("p.lib-small", this.counted.words);
+    this.size = make("p.lib-size");
+    const side = make("div.lib-side", this.message, this.heading, this.placing, this.sum, over, this.size);
     const keys = "Arrows move · Space takes a cell in or out · + and − change its tile · " +
       "Page Up and Page Down go to another board · C clears";
-    furnish(this.root, { name: "A tuple on a board", keys, kinds: ["lib-tuples"] },
-      make("div.lib-columns", left, side), this.message, this.heading, this.placing,
-      ...this.curves(), this.sum, over);
+    furnish(this.root, { name: "A tuple on a board", keys, kinds: ["lib-tuples", "lib-wide"] },
+      make("div.lib-parts", make("div.lib-chosen", this.chooser(), ...this.chart()), left, side));
   }
 
   frame() {
@@ -112,16 +114,7 @@ class Tuples {
       this.coming.value = this.words[0];
       parts.push(make("label", "next", this.coming));
     }
-    return row(...parts, clear);
-  }
-
-  sizes() {
-    const tops = [7, 8, 9, 10, 11, 12, 13, 14, 15].map((exponent) =>
-      [exponent, this.rules.tiles[exponent]]);
-    this.top = menu("Largest tile", tops, () => this.measure());
-    this.top.value = LARGEST;
-    this.size = make("p.lib-size");
-    return make("div", this.size, make("label.lib-small", "tiles up to", this.top));
+    return row(...parts, clear, ...this.axis());
   }
 
   digits() {
@@ -147,32 +140,28 @@ class Tuples {
     return this.places.map(({ element }) => element);
   }
 
-  curves() {
-    const group = Math.random().toString(36).slice(2);
-    const zoomed = (part) => this.plots.forEach((plot) => plot.adopt(part));
-    const said = (words) => this.say(words);
-    this.plots = this.charts.map(({ title, lines, most, steep }) =>
-      new Chart({ title, names: lines, most, steep, group, zoomed, said, write: fine, tick: fine }));
-    if (!this.plots.length) return [];
-    this.plots.filter(({ steep }) => steep).forEach((plot) => this.bend(plot));
-    this.entry = make("p.lib-size");
-    this.noise = make("p.lib-noise.lib-small", { hidden: "" });
-    const [first, ...others] = this.plots.map(({ element }) => element);
-    return [this.entry, make("div.lib-charts", first, this.noise, ...others)];
+  // What is along y, where there is something to choose.
+  axis() {
+    const named = this.charts.map(({ title }, n) => [n, title]);
+    this.shows = menu("What the curve shows", named, () => this.plot());
+    [this.steep, this.steepLabel] = box("logarithmic", () => this.plot(), { checked: "" });
+    return this.charts.length ? [make("label", "show", this.shows), this.steepLabel] : [];
   }
 
-  // Let the reader choose whether the axis of y is logarithmic.
-  bend(plot) {
-    const bent = () => plot.become({ steep: tick.checked }, plot.columns);
-    const [tick, label] = box("logarithmic", bent, { checked: "" });
-    plot.element.firstChild.append(label);
+  chart() {
+    if (!this.charts.length) return [];
+    const picked = this.x === "boards" ? (at) => this.go(at) : null;
+    const where = picked ? (at) => `board ${points(at)}` : (at) => `${brief(at)} ${this.x}`;
+    const said = (words) => this.say(words);
+    this.curve = new Chart({ title: "", names: [], large: true, x: this.x, write: fine, tick: fine,
+      said, picked, where });
+    return [this.curve.element];
   }
 
   // ---- keys
 
   pressed(key, event) {
-    const plot = this.plots.find(({ place }) => place === event.target);
-    if (plot?.pressed(key, event.shiftKey)) return true;
+    if (event.target === this.curve?.place && this.curve.pressed(key, event.shiftKey)) return true;
     const step = GOES[key];
     const here = this.rules.packed(this.focused);
     if (key === "pageup" || key === "pagedown") this.go(this.at + (key === "pageup" ? -1 : 1));
@@ -314,13 +303,9 @@ class Tuples {
 
   measure() {
     const n = this.tuple.length;
-    const top = Number(this.top.value);
     const all = 16n ** BigInt(n);
-    const some = BigInt(top + 1) ** BigInt(n);
-    const few = top < LARGEST ? `; with tiles up to ${this.rules.tiles[top]} only ${amountOf(top + 1, n)}, ` +
-      `${fine(Number((some * 100000n) / all) / 1000)} % of that` : "";
-    const words = !n ? "No cells yet: a tuple reads one or more." :
-      `${n}-tuple: ${amountOf(16, n)}${few}.`;
+    const words = !n ? "No cells yet: a tuple reads one or more." : `${n}-tuple: ${power(16, n)} = ` +
+      `${grouped(all)} weights, ${memoryOf(all * WEIGHT_BYTES)}.`;
     const large = all > MOST_WEIGHTS ? " That is more than a network here may have." : "";
     this.size.textContent = words + large;
   }
@@ -380,25 +365,29 @@ class Tuples {
       if (this.counts) lines.push(visits ? `${word} ${points(visits[n])}` : `${word} …`);
       this.places[n].words.replaceChildren(...lines.map((line) => make("span", line)));
     });
-    if (!this.plots.length) return;
-    if (answer || !this.match) this.plot(answer?.curve);
-    this.noise.hidden &&= !answer?.noise;
-    if (answer?.noise) this.noise.textContent = noiseInWords(answer.noise);
+    if (this.curve && (answer || !this.match)) this.plot(answer);
   }
 
   // Whether visits are known of the tuple that is chosen.
   get counts() {
-    return this.counted.are && (this.match || !this.plots.length);
+    return this.counted.are && (this.match || this.counted.word === "look-ups");
   }
 
-  // Show how the entry went that the chosen cells read.
-  plot(curve) {
-    const entry = `Entry ${grouped(this.read(this.tuple))} of cells ${this.tuple.join(", ")}`;
-    this.entry.textContent = !this.match ? "Choose a tuple of the network to see how an entry went." :
-      curve ? `${entry} through training:` : `${entry} was not followed: only those that the ` +
-        "boards here look up were.";
-    this.charts.forEach(({ lines }, n) =>
-      this.plots[n].show([curve?.actions ?? [], ...lines.map((name) => curve?.[name] ?? [])]));
+  // Show what is along x of the entry that the chosen cells read, as it was answered last.
+  plot(answer = this.shown) {
+    this.shown = answer;
+    const curve = answer?.curve;
+    const { title, lines, most = null, steep = false, whole } = this.charts[this.shows.value];
+    const cells = `cells ${this.tuple.join(", ")}`;
+    const what = this.x === "boards" ? cells : `entry ${grouped(this.read(this.tuple))} of ${cells}`;
+    const why = !this.match ? "choose a tuple of the network" : answer && !curve
+      ? `${what} was not followed: only those that the boards here look up were` : !whole && what;
+    this.steepLabel.hidden = !steep;
+    this.curve.mark(this.x === "boards" ? [{ x: this.at + 1, line: 0 }] : []);
+    const width = curve?.[this.x].length > MANY ? 1 : 2;
+    this.curve.become({ title: [title, why].filter(Boolean).join(" · "), names: lines, most,
+      steep: steep && this.steep.checked, looks: lines.map((_, line) => ({ line, width })) },
+    [curve?.[this.x] ?? [], ...lines.map((name) => curve?.[name] ?? [])]);
   }
 
   hint(n) {
@@ -460,26 +449,20 @@ class Tuples {
 
   lose() {
     const why = "The kernel has ended or was restarted. Tuples and indices are still worked out " +
-      "here, but weights and visits need it: run this cell again.";
+      `here, but weights and visits need it: ${AGAIN}.`;
     this.mind.lose(why);
     this.say(why, true);
   }
 
   close() {
     this.mind.close();
-    this.plots.forEach((plot) => plot.close());
+    this.curve?.close();
   }
 }
 
 // ---------------------------------------------------------------- numbers and words
 
 const power = (base, n) => base + [...String(n)].map((digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit]).join("");
-
-// How many weights a tuple of n cells has where each has so many contents, and what they take.
-function amountOf(base, n) {
-  const weights = BigInt(base) ** BigInt(n);
-  return `${power(base, n)} = ${grouped(weights)} weights, ${memoryOf(weights * WEIGHT_BYTES)}`;
-}
 
 function memoryOf(bytes) {
   const unit = Math.min(UNITS.length - 1, Math.floor((bytes.toString(2).length - 1) / 10));
@@ -495,15 +478,6 @@ function fine(number) {
 }
 
 const weightOf = (weight) => points(weight, Math.abs(weight) < 10 ? 3 : 1);
-
-const inHundred = (part) => `${points(100 * part)} %`;
-
-// What the line of noise in the chart of rates is, and where the entries lie.
-const noiseInWords = ({ met, below, tosses }) =>
-  "The line of noise is what chance makes of |E| / A: if each error were the toss of a coin, +1 or −1, A " +
-  "would be the visits and |E| about their square root (in root mean square). Of the " +
-  `${points(met)} entries that training has met, ` +
-  `${inHundred(below)} lie below 1/√visits; coin tosses would put ${inHundred(tosses)} there.`;
 
 // Why no game can come to a board, as a state or before a tile came; "" where one can.
 function impossible(cells, rules) {

@@ -10,7 +10,7 @@ from lib2048.course.labs.seeds import OWN
 def add(commands, parser_class):
     """Add the group `labs` to the command line; commands: of argparse.  Returns its parsers."""
     group = commands.add_parser("labs", help="homework: check, hand in, grade")
-    labs = group.add_subparsers(dest="labs", required=True, parser_class=parser_class)
+    labs = group.add_subparsers(dest="labs", parser_class=parser_class)
     _add_students(labs)
     _add_graders(labs)
     return list(labs.choices.values())
@@ -40,12 +40,13 @@ def _add_graders(labs):
     take.add_argument("--lab", choices=LABS, metavar="LAB", help="where several are in it")
     take.add_argument("--due", metavar="TIME", help="'2026-03-01 23:59': later is late")
     grade = _course(_lab(labs, "grade", "grade all hand-ins of a lab"))
-    grade.add_argument("--processes", type=int, default=2, help="kernels at a time")
+    grade.add_argument("--processes", type=int, default=2, metavar="N", help="kernels at a time")
     grade.add_argument("--again", action="store_true", help="also what is graded already")
     slow = "times the limits of time, for a slow or busy machine"
     grade.add_argument("--patience", type=float, default=1, metavar="X", help=slow)
     train = grade.add_mutually_exclusive_group()
-    train.add_argument("--games", type=int, default=20_000, help="that hidden cells of hw04 train")
+    text = "that hidden cells of hw04 train"
+    train.add_argument("--games", type=int, default=20_000, metavar="N", help=text)
     full = {"dest": "games", "action": "store_const", "const": 100_000}
     train.add_argument("--full", **full, help="as many as a student's report shows")
     export = _course(_lab(labs, "export", "write the grades as CSV"))

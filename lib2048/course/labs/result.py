@@ -1,5 +1,6 @@
 """What a check says: a status, a reason in words, and the smallest failing case as a picture."""
 
+import re
 from dataclasses import dataclass, field
 from html import escape
 
@@ -76,8 +77,8 @@ class Checked:
         return {RESULT: {"name": self.name, "status": self.status, "stood_in": self.stood_in}}
 
     def _repr_html_(self):
-        head = f'<b style="color:{COLOURS[self.status]}">{escape(self.title)}</b>'
-        notes = "".join(f"<br>{escape(note)}" for note in self.notes)
+        head = f'<b style="color:{COLOURS[self.status]}">{_html(self.title)}</b>'
+        notes = "".join(f"<br>{_html(note)}" for note in self.notes)
         texts = "".join(
             f"<br>{escape(_label(label))}: <code>{escape(value['text'])}</code>"
             for label, _, value in self.shown
@@ -100,6 +101,11 @@ class Checked:
 
 def _shape(board):
     return (4, 4) if isinstance(board, int) else (len(board), *{len(row) for row in board})
+
+
+def _html(text):
+    """Return a text as HTML, and what stands between backticks as code."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
 
 
 def _label(label):

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from lib2048.course.reader import copies
 from lib2048.course.reader import folder as mine
+from lib2048.course.reader.jupyter_settings import arrange
 
 
 def add(commands, parser_class):
@@ -35,6 +36,7 @@ def lessons(options):
         return _choices()
     done = copies.update(getattr(options, "beside", False))
     text = _done(done, getattr(options, "beside", False))
+    text += f"\n{TABS}" * arrange()
     if options.lessons == "start":
         done["open"] = str(Path(done["folder"], copies.FIRST))
         text += f"\nOpen them by: {shlex.join([_jupyter(), 'lab', copies.shown(done['open'])])}"
@@ -86,6 +88,10 @@ NEW = (
     "overwrite them."
 )
 NOTHING_NEW = "{folder}/ has all lessons and labs."
+TABS = (
+    "In JupyterLab, close the tab of a lesson that you are done with: its kernel ends with it, and "
+    "its memory is free."
+)
 ASK = "To have the new ones beside yours: lib2048 lessons update --beside"
 KINDS = {
     "newer": "Newer than what you copied: {names}. Yours stay as they are.",

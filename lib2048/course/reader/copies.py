@@ -14,19 +14,18 @@ from lib2048.machine.files import write_atomic
 FIRST = mine.FIRST.name
 RELEASES = "homework/release"
 NOT_HERE = (
-    "the lessons come with the repository, not with the installed package: go into its "
-    "folder, the one that holds notebooks/, and ask again"
+    "the lessons are not here: go into the folder of the course, the one that holds "
+    "notebooks/, and ask again"
 )
 
 
 def originals():
     """Return {place below notebooks/: path} of all lessons, then of all labs as given out.
 
-    Raises ValueError where there are none, as in an installed wheel.
+    Raises ValueError where there are none.
     """
-    if (around := mine.course()) is None:
+    if (root := mine.lessons()) is None:
         raise ValueError(NOT_HERE)
-    root = around / mine.FIRST.parent
     labs = [root / RELEASES / lab / f"{lab}.ipynb" for lab in LABS]
     found = [*sorted(root.glob("[0-9A][0-9]_*.ipynb")), *(lab for lab in labs if lab.is_file())]
     return {path.relative_to(root).as_posix(): path for path in found}

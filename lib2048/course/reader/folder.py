@@ -15,6 +15,7 @@ from lib2048.machine.terminal import one_line, say
 
 FIRST = Path("notebooks", "00_start_here.ipynb")  # by which a course's folder is known
 FOLDER, RECORD = "my", "progress.json"
+BROUGHT = "lib2048_lessons"  # what pyproject.toml calls notebooks/ when it is installed
 WAIT = 5  # seconds, while another notebook writes
 
 # ---------------------------------------------------------------- where
@@ -23,21 +24,42 @@ WAIT = 5  # seconds, while another notebook writes
 def course():
     """Return the folder that holds notebooks/: one around the present folder, or the clone.
 
-    None where there are no lessons: for an installed wheel, far from a course's folder.
+    None for an installed wheel, far from a course's folder.
     """
-    around = [LIBRARY.parent]
-    with contextlib.suppress(OSError):  # the present folder may have been removed
-        around = [Path.cwd(), *Path.cwd().parents, *around]
+    around = [*_around(), LIBRARY.parent]
     return next((folder for folder in around if os.path.isfile(folder / FIRST)), None)
+
+
+def lessons():
+    """Return the folder of the lessons: notebooks/ of a course, or what the wheel has brought.
+
+    None where there are none.
+    """
+    around, brought = course(), LIBRARY.parent / BROUGHT
+    if around:
+        return around / FIRST.parent
+    return brought if os.path.isfile(brought / FIRST.name) else None
 
 
 def folder():
     """Return the reader's folder: LIB2048_MY, or my/ beside notebooks/; None without lessons.
 
-    It need not be there yet.
+    With a wheel's lessons it is the nearest my/ that was begun, otherwise one in the present
+    folder.  It need not be there yet.
     """
-    around = course()
-    return folder_of("LIB2048_MY") or (around / FOLDER if around else None)
+    if mine := folder_of("LIB2048_MY"):
+        return mine
+    if around := course():
+        return around / FOLDER
+    begun = (place / FOLDER for place in _around() if os.path.isfile(place / FOLDER / FIRST.name))
+    return next(begun, Path(FOLDER).absolute()) if lessons() else None
+
+
+def _around():
+    """Return the present folder and all that it lies in; none where it was removed."""
+    with contextlib.suppress(OSError):
+        return [Path.cwd(), *Path.cwd().parents]
+    return []
 
 
 def place():

@@ -58,8 +58,8 @@ class Lesson(Step):
 
     @property
     def finished(self):
-        """Whether its cells have run, all but a few."""
-        return self.run >= ENOUGH * self.cells
+        """Whether its cells have run, all but a few, and half of its predictions were made."""
+        return self.run >= ENOUGH * self.cells and 2 * len(self.said) >= len(self.asks)
 
     @property
     def left(self):

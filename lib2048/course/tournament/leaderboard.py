@@ -7,9 +7,9 @@ from pathlib import Path
 from string import Template
 
 from lib2048.course.safely import csv_of
+from lib2048.machine.printed import mean, table, thousands
 from lib2048.play.evaluation import Result
 from lib2048.play.statistics import compare
-from lib2048.show.words import thousands
 
 COLUMNS = (
     "place", "player", "file", "games", "mean", "ci95", "reach_2048", "max", "moves",
@@ -87,7 +87,8 @@ class Leaderboard:
         )
 
     def __str__(self):
-        return "\n".join(map(_line, self.rows))
+        heads = ">place", "player", ">mean score, points", HEAD["verdict"], ">best game", "note"
+        return table(heads, map(_line, self.rows))
 
 
 def _verdict(a, b):
@@ -115,21 +116,16 @@ def _row(place, name, standing, verdict):
 
 
 def _line(row):
-    """Return a row as a line of text."""
-    place = f"{row['place']:>3}" if row["place"] else "  –"
-    note = f"   ({row['note']})" if row["note"] else ""
-    if row["mean"] is None:
-        return f"{place}  {row['player']}{note}"
-    verdict = f"   {row['verdict']}" if row["verdict"] else ""
-    return f"{place}  {row['player']}: {_mean(row)} points{verdict}{note}"
+    """Return a row as the cells of a table."""
+    score = None if row["mean"] is None else _mean(row)
+    return row["place"] or "–", row["player"], score, row["verdict"], row["max"], row["note"]
 
 
 # ---------------------------------------------------------------- numbers, as people read them
 
 
 def _mean(row):
-    half = "" if row["ci95"] is None else f" ± {thousands(row['ci95'])}"
-    return thousands(row["mean"]) + half
+    return mean(row["mean"], row["ci95"])
 
 
 def _share(value):

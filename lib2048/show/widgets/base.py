@@ -29,12 +29,16 @@ from lib2048.show.words import image, says_what
 SPEC = told(WHOLE)
 IMPORT = re.compile(r'^import (?:(\{[^}]*\}) from )?"([^"]+)";\n', re.MULTILINE)
 EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const) (\w+))", re.MULTILINE)
+RENDER = re.compile(r"^export default .*\n", re.MULTILINE)  # of a widget that another one shows
 TILE = (
     '.lib2048 .lib-tile [data-rules="{rules}"][data-tile="{tile}"] '
     "{{ background: {back}; color: {ink}; }}"
 )
 VIEW = "application/vnd.jupyter.widget-view+json"
-NOTE = "This is a picture of it. Run this cell in JupyterLab, and it comes alive."
+NOTE = (
+    "This is a picture of it. In JupyterLab it comes alive: choose Run All Above Selected Cell in "
+    "the menu Run, then run this cell."
+)
 # In a reader's own saved notebook the widget of an earlier session is gone, and JupyterLab writes
 # "model not found" under this picture; the picture and its note say more.
 STYLE = (
@@ -84,7 +88,7 @@ def _closed(path):
     text = _text(path)
     if not (names := EXPORT.findall(text)):
         return text
-    body = EXPORT.sub("", _linked(text))
+    body = EXPORT.sub("", RENDER.sub("", _linked(text)))
     return f"const ${path.stem} = (() => {{\n{body}return {{ {', '.join(names)} }};\n}})();\n"
 
 
@@ -139,6 +143,7 @@ class BrowserWidget(anywidget.AnyWidget):
         # says, also while a cell runs.
         self.comm._reply_subshell_for = None
         self.on_msg(self._heard)
+        _watch_cells()
 
     def _still(self):
         """Return the picture and its note, as an output has them."""
@@ -157,7 +162,9 @@ class BrowserWidget(anywidget.AnyWidget):
             return display(self.static())
         display(self._still(), raw=True, display_id=self.model_id)
         view = {"version_major": 2, "version_minor": 0, "model_id": self.model_id}
-        display({VIEW: view}, raw=True)  # without a text, which would be all that is left of it
+        _, about = self._repr_mimebundle_()  # anywidget's; Colab is told there what draws it
+        # without a text, which would be all that is left of it
+        display({VIEW: view}, raw=True, metadata=about)
 
     def _draw_again(self):
         """Let the picture in the notebook be what `static` returns now."""
@@ -174,9 +181,11 @@ class BrowserWidget(anywidget.AnyWidget):
     def _reply(self, question, find, doing=None, says=None):
         """Answer a question with the dict that `find` returns; an error is put into words.
 
-        doing: what is said while it is being found; says: turns an exception into {'error', …}.
+        doing: what is said while it is being found, unless a cell runs, too; says: turns an
+        exception into {'error', …}.
         """
-        self.send({"id": question["id"], "kind": "working", "doing": doing})
+        working = {"doing": doing, "busy": _cells["run"]}
+        self.send({"id": question["id"], "kind": "working", **working})
         try:
             found = find()
         except (Exception, KeyboardInterrupt) as error:
@@ -206,6 +215,18 @@ class PositionWidget(BrowserWidget):
             self.set_state({"position": message["position"]})  # it knows
         elif message["kind"] == "open":
             self._open(message)
+
+
+_cells = {"run": False}  # JupyterLab may bring a message to a second thread while one runs
+
+
+def _watch_cells():
+    """Know from now on whether a cell runs, where there are any: whoever calls this is in one."""
+    if "shell" in _cells or not (shell := get_ipython()):
+        return
+    _cells.update(shell=shell, run=True)
+    shell.events.register("pre_run_cell", lambda _: _cells.update(run=True))
+    shell.events.register("post_run_cell", lambda _: _cells.update(run=False))
 
 
 def trouble(error, who="This widget"):

@@ -105,17 +105,19 @@ export function points(number, digits = 0) {
 
 export const counted = (n, word) => `${points(n)} ${word}${n === 1 ? "" : "s"}`;
 
-// A slider of actions a second, from 1 to 200: {element, rate()}.  endless: its end is no number,
+export const FASTEST = 200; // actions a second
+
+// A slider of actions a second, from 1 to the fastest: {element, rate()}.  endless: its end is no number,
 // but as fast as it can, Infinity.
-export function speedSlider(rate, changed = () => {}, endless = false) {
+export function speedSlider(rate, changed = () => {}, { endless = false, fastest = FASTEST } = {}) {
   const said = make("output");
   const slider = make("input", {
-    type: "range", min: 0, max: 100, value: Math.round((100 * Math.log(rate)) / Math.log(200)),
+    type: "range", min: 0, max: 100, value: Math.round((100 * Math.log(rate)) / Math.log(fastest)),
     "aria-label": "Speed in actions a second", oninput: () => say(),
   });
   const now = () => {
     const share = Number(slider.value);
-    return endless && share === 100 ? Infinity : Math.round(200 ** (share / 100));
+    return endless && share === 100 ? Infinity : Math.round(fastest ** (share / 100));
   };
   const say = () => {
     said.textContent = now() === Infinity ? "as fast as it can" : `${now()} actions/s`;
@@ -260,18 +262,55 @@ const WRITES = "input:not([type=range]):not([type=checkbox]), select, textarea";
 
 // Keep the keyboard here: the notebook never sees a key pressed inside `root`, since `d d` there
 // deletes a cell.  `pressed(key, event)` says whether it used a key; fields and menus keep theirs.
+// Keys that are the notebook's own go there: Shift or Ctrl with Enter runs the cell.  Escape, and Tab at
+// the end, give the keyboard back to the cell.
 export function holdKeys(root, pressed) {
   root.tabIndex = 0;
-  root.dataset.lmSuppressShortcuts = "true"; // what JupyterLab looks for
+  hold(root);
   root.onkeydown = (event) => {
+    if (isTheirs(event)) return;
     event.stopPropagation();
     const { target, ctrlKey, metaKey, altKey } = event;
+    if (event.key === "Escape" && !target.closest("form, .lib-fields") && toTheCell(root)) return;
+    if (event.key === "Tab" && leaves(root, event) && toTheCell(root)) return event.preventDefault();
     if (ctrlKey || metaKey || altKey || target.matches(WRITES)) return;
     if (target.matches("[type=range]") && event.key.startsWith("Arrow")) return;
-    if (target.matches("button") && ["Enter", " "].includes(event.key)) return;
+    if (target.matches("button, summary") && ["Enter", " "].includes(event.key)) return;
     if (pressed(event.key.toLowerCase(), event)) event.preventDefault(); // no scrolling
   };
   root.onkeyup = root.onkeypress = (event) => event.stopPropagation();
+}
+
+// Whether a key belongs to the notebook in any case: it runs cells, or saves.
+const isTheirs = ({ key, shiftKey, ctrlKey, metaKey, altKey }) =>
+  (key === "Enter" && (shiftKey || ctrlKey || metaKey || altKey)) || (key === "s" && (ctrlKey || metaKey));
+
+// JupyterLab hears keys before anybody else, but for those of elements that say so.
+function hold(root) {
+  root.dataset.lmSuppressShortcuts = "true";
+  const heard = (event) => {
+    if (!root.isConnected && heard.shown) return removeEventListener("keydown", heard, true);
+    heard.shown ||= root.isConnected;
+    if (!root.contains(event.target)) return;
+    if (isTheirs(event)) delete root.dataset.lmSuppressShortcuts;
+    else root.dataset.lmSuppressShortcuts = "true";
+  };
+  addEventListener("keydown", heard, true); // of the window: before JupyterLab's, of the document
+}
+
+// Whether Tab would go beyond the first or the last part that can be pressed.
+function leaves(root, { target, shiftKey }) {
+  const all = [...root.querySelectorAll("a, button, input, select, textarea, summary, [tabindex]")]
+    .filter((part) => part.tabIndex >= 0 && part.getClientRects().length);
+  return shiftKey ? target === root : target === (all.at(-1) ?? root);
+}
+
+// Give the keyboard to the notebook's cell around an element, as Escape does in an editor; say whether
+// there is one.
+function toTheCell(root) {
+  const cell = root.closest(".jp-Cell");
+  cell?.focus({ preventScroll: true });
+  return Boolean(cell);
 }
 
 const SWIPE = 24; // pixels that a finger has to move

@@ -1,5 +1,5 @@
 // Curves on a page, drawn by uPlot (vendor/uPlot.iife.min.js): lines over one x in the colours of
-// the page's theme, numbers under the pointer, zoom and pan by mouse and by keyboard.
+// the page's theme, each named at its end, numbers at a crosshair, zoom and pan by mouse and keyboard.
 
 import "./vendor/uPlot.iife.min.js";
 
@@ -10,6 +10,10 @@ const DASHES = [[], [8, 4], [2, 3], [10, 3, 2, 3]]; // as in draw.py: lines diff
 const LINEAR = [(x) => x, (x) => x];
 const LOGARITHMIC = [Math.log10, (x) => 10 ** x];
 const TALL = 170; // pixels
+const LARGE = [0.42, 260, 440]; // of the width, but so many pixels at least and at most
+const NAMES = [0.3, 180]; // of the width, but so many pixels at most, for names at the ends of lines
+const PALE = 0.1; // how much of the colour of letters the grid has
+const APART = 7; // pixels between a line's end, or the crosshair, and what stands beside it
 const MOVES = ["mousemove", "mouseleave"]; // what charts of a group tell each other
 const LETTERS = 12; // pixels, the size of what stands in a chart
 const ROWS = 3; // of marks' words
@@ -27,21 +31,29 @@ export function brief(number) {
 
 export class Chart {
   // title: what y is, in words; names: of the lines; write, tick: a number of y as text, here and at
-  // the axis; most: the largest that y can be; group: charts of one group share their pointer; said:
+  // the axis (told its step, too); most: the largest that y can be; least: how far its axis reaches at
+  // the least; empty: words in the place of axes that have nothing to show yet; group: charts of one group share their pointer; said:
   // takes words for readers who do not see the chart; zoomed: hears what part of x is shown.
   // looks: of the lines, in their order, {line: which colour and dash, width, alpha, dots: their size,
-  // alone: dots without a line, silent: not among the numbers}; bands: [[upper, lower]] columns.
-  // log, steep: whether the axis of x, of y is logarithmic.
+  // alone: dots without a line, bars: instead of one, silent: not among the numbers}; bands: [[upper, lower]] columns.
+  // log, steep: whether the axis of x, of y is logarithmic.  large: whether it is all that is to be
+  // seen; tall: pixels, where it is not; picked: takes the place of the columns that a click or Enter
+  // chooses, and how much of x a pixel is.  where: an x in words.
+  // A look may have an `end`: what stands at the end of its line in place of its name.
   constructor({ title, names, group, said, zoomed = () => {}, write = brief, tick = brief,
-    most = null, x = "actions", log = false, steep = false, looks = null, bands = [], tall = TALL }) {
+    most = null, least = 0, empty = "nothing yet", x = "actions", log = false, steep = false, looks = null,
+    bands = [], large = false, tall = TALL, picked = null, where = (x) => `${brief(x)} ${this.x}` }) {
     Object.assign(this, { title, names, group, said, zoomed, write, tick, most, x, part: null });
-    Object.assign(this, { log, steep, bands, tall, looks: looks ?? names.map((_, n) => ({ line: n })) });
+    Object.assign(this, { least, empty, log, steep, bands, large, height: tall, picked, where,
+      looks: looks ?? names.map((_, n) => ({ line: n })) });
     this.marks = [];
     this.columns = [[], ...names.map(() => [])];
     this.heading = make("p.lib-small", title);
     this.whole = make("button.lib-whole", { type: "button", hidden: "",
       onclick: () => this.zoom(null) }, "Whole curve");
-    this.place = make("div.lib-plot", { role: "img", tabindex: 0 });
+    this.place = make("div.lib-plot", { role: "img", tabindex: 0, onblur: () => this.leave() });
+    this.ends = make("div.lib-ends", { "aria-hidden": "true" });
+    this.tip = make("div.lib-tip", { hidden: "", "aria-hidden": "true" });
     this.element = make("div.lib-chart", row(this.heading, this.whole), this.place);
     this.describe();
     this.sized = new ResizeObserver(() => this.fit());
@@ -53,9 +65,14 @@ export class Chart {
   // Show other numbers: [x, y of the first line, y of the second, …], null where there is none.
   show(columns) {
     this.columns = columns;
-    if (this.plot) this.refresh();
+    if (this.plot && this.filled) this.refresh();
     else this.draw();
     this.describe();
+  }
+
+  // Whether there is any number to show.
+  get filled() {
+    return this.columns.slice(1).some((column) => column.some((y) => y !== null && y !== undefined));
   }
 
   // Show other lines; a part of x that is shown stays.
@@ -66,7 +83,8 @@ export class Chart {
     this.describe();
   }
 
-  // Mark places of x, with the next numbers: [{x, line: whose colour, text: words beside it, or none}].
+  // Mark places of x, with the next numbers: [{x, line: whose colour, text: words
+  // beside it, or none, solid: whether its line is, y: where the words stand instead of a line}].
   mark(marks) {
     this.marks = marks;
   }
@@ -78,12 +96,12 @@ export class Chart {
 
   describe() {
     const last = this.heard((n) => this.worth(n));
-    const whose = (line) => (this.names.length > 1 ? `${this.names[line]}: ` : "");
-    const marks = this.marks.filter(({ text }) => text).map(({ x, line, text }) =>
+    const whose = (line) => (last.length > 1 ? `${this.names[line]}: ` : "");
+    const marks = this.marks.filter(({ text, y }) => text && y === undefined).map(({ x, line, text }) =>
       `${whose(line)}${text} from ${brief(x)} on. `);
     this.place.setAttribute("aria-label", `${this.title}: ${last.join(", ")}. ${marks.join("")}` +
       "Left and Right read the curve, plus and minus zoom, Shift with Left and Right moves on, " +
-      "0 shows all of it.");
+      `0 shows all of it${this.picked ? ", Enter goes to what is read" : ""}.`);
   }
 
   // The numbers of the lines that are not silent, in words; worth: what is said of the n-th.
@@ -96,10 +114,10 @@ export class Chart {
   // lies elsewhere says where.
   worth(n, at = this.columns[0].length - 1) {
     const [x, y] = [this.columns[0], this.columns[n + 1]];
-    const there = nearest(y, at);
-    if (y[there] === null || y[there] === undefined) return "–";
-    const apart = Math.abs(x[there] - x[at]) > ELSEWHERE * Math.abs(x[at]);
-    return this.write(y[there]) + (apart ? ` at ${brief(x[there])}` : "");
+    const near = nearest(y, at);
+    if (!there(y[near])) return "–";
+    const apart = Math.abs(x[near] - x[at]) > ELSEWHERE * Math.abs(x[at]);
+    return this.write(y[near]) + (apart ? ` at ${brief(x[near])}` : "");
   }
 
   // ---- drawing
@@ -108,63 +126,155 @@ export class Chart {
     this.plot?.destroy();
     this.plot = null;
     const width = this.place.clientWidth;
-    if (width < 60) return; // not on the page yet
+    this.place.dataset.empty = this.filled ? "" : this.empty;
+    this.place.style.minHeight = `${this.tall}px`;
+    if (width < 60 || !this.filled) return; // not on the page yet, or nothing to show
     this.plot = new uPlot({ ...this.options(), width, height: this.tall }, this.columns, this.place);
+    this.plot.over.append(this.ends, this.tip);
+    if (this.picked) this.hearClicks(this.plot.over);
   }
 
-  // Take new numbers; without a pointer over it the legend says the last of them.
+  get tall() {
+    const [share, least, most] = LARGE;
+    return this.large ? Math.max(least, Math.min(most, share * this.place.clientWidth)) : this.height;
+  }
+
   refresh() {
     this.plot.setData(this.columns);
-    if (this.plot.cursor.left < 0) this.plot.setLegend({ idx: null }, false);
   }
 
   fit() {
     const width = this.place.clientWidth;
     if (!this.plot) this.draw();
-    else if (width >= 60 && width !== this.plot.width) this.plot.setSize({ width, height: this.tall });
+    else if (width >= 60 && width !== this.plot.width) this.draw();
   }
 
   options() {
     const looks = getComputedStyle(this.element);
     const own = (name) => looks.getPropertyValue(name).trim();
-    const edge = { stroke: own("--edge") || "#8886", width: 1 };
-    const axis = { stroke: looks.color, font: `12px ${looks.fontFamily}`, grid: edge, ticks: edge };
+    const [red, green, blue] = looks.color.match(/[\d.]+/g);
+    const edge = { stroke: `rgb(${red} ${green} ${blue} / ${PALE})`, width: 1 };
+    const font = `${LETTERS}px ${looks.fontFamily}`;
+    const axis = { stroke: looks.color, font, labelFont: font, grid: edge, ticks: { ...edge, size: 4 } };
     const values = (_, ticks) => named(ticks, this.log).map((x) => (x === null ? null : brief(x)));
     const steep = this.steep && { splits: (_, n, low, high) => tensOf(low, high), filter: (_, all) => all };
     const tens = this.log && { splits: (_, n, low, high) => tensOf(low, high), filter: (_, all) => all };
     const line = (label, n) => {
-      const { line, width = 2, alpha = 1, dots, alone, silent } = this.looks[n];
+      const { line, width = 2, alpha = 1, dots, alone, bars } = this.looks[n];
       const stroke = own(`--line-${line}`);
       return {
-        label, stroke, width, alpha, dash: DASHES[line % DASHES.length], spanGaps: true,
-        class: silent ? "lib-silent" : null, ...(alone && { paths: () => null }),
+        label, stroke, width, alpha, spanGaps: true, ...(alone && { paths: () => null }),
+        dash: DASHES[line % DASHES.length].map((length) => length * devicePixelRatio),
+        ...(bars && { paths: uPlot.paths.bars({ size: [0.8, 12, 1] }), fill: stroke, width: 1, dash: [] }),
         points: { show: Boolean(dots), size: dots, width: 2, stroke, fill: alone ? back : stroke },
-        value: (plot, y, series, at) => this.worth(n, at ?? undefined),
       };
     };
     const back = own("--back") || "white";
     const band = (series) => ({ series, fill: `${own(`--line-${this.looks[series[0] - 1].line}`)}33` });
-    const x = { label: this.x, value: (_, at) => brief(at ?? this.columns[0].at(-1) ?? 0) };
     return {
+      legend: { show: false },
+      padding: [8, this.roomForNames(font), 0, 0],
       scales: {
         x: { time: false, distr: this.log ? 3 : 1,
           range: (_, low, high) => this.part ?? whole(low, high, this.log) },
         y: { distr: this.steep ? 3 : 1, range: (_, low, high) => [this.low(low), this.high(high)] },
       },
       axes: [
-        { ...axis, ...tens, values, space: 60, size: 28 },
-        { ...axis, ...steep, values: (_, ticks) => named(ticks, this.steep)
-          .map((y) => (y === null ? null : this.tick(y))), space: 32, size: 58 },
+        { ...axis, ...tens, values, space: 60, size: 26, label: this.x, labelSize: 18, labelGap: 0 },
+        { ...axis, ...steep, values: (plot, ticks, n, room, step) => named(ticks, this.steep)
+          .map((y) => (y === null ? null : this.tick(y, step))), space: 32, size: 58 },
       ],
-      series: [x, ...this.names.map(line)],
+      series: [{}, ...this.names.map(line)],
       bands: this.bands.map(band),
       cursor: {
         sync: { key: this.group, filters: { pub: (event) => MOVES.includes(event) } }, drag: { x: true, y: false, setScale: false },
         bind: { dblclick: () => () => this.zoom(null) },
-        dataIdx: (plot, n, at) => nearest(this.columns[n], at),
+        dataIdx: (plot, n, at) => nearest(this.columns[n], at), y: false,
+        points: { size: (_, n) => (this.looks[n - 1].silent ? 0 : 8) },
       },
-      hooks: { setSelect: [(plot) => this.selected(plot)], draw: [(plot) => this.drawMarks(plot)] },
+      hooks: {
+        setSelect: [(plot) => this.selected(plot)], setCursor: [(plot) => this.point(plot)],
+        draw: [(plot) => this.drawMarks(plot), (plot) => this.nameEnds(plot)],
+      },
     };
+  }
+
+  // ---- names at the ends of lines, and numbers at the crosshair
+
+  // The lines that have a name at their end: none where the title says which one it is.
+  get named() {
+    const told = [...this.names.keys()].filter((n) => !this.looks[n].silent);
+    return told.length > 1 ? told : [];
+  }
+
+  endOf(n) {
+    return this.looks[n].end ?? this.names[n];
+  }
+
+  // How many pixels names take at the right.
+  roomForNames(font) {
+    const [share, most] = NAMES;
+    const context = Object.assign(make("canvas").getContext("2d"), { font: `bold ${font}` });
+    const widths = this.named.map((n) => context.measureText(this.endOf(n)).width + 2);
+    this.widest = Math.min(most, share * this.place.clientWidth, Math.max(0, ...widths));
+    return widths.length ? this.widest + APART + 2 : 20;
+  }
+
+  // Put each name beside the end of what is shown of its line; of those that would lie over each
+  // other the lower ones give way downwards, and at the foot all upwards.
+  nameEnds(plot) {
+    const { over, scales: { x: { min, max } } } = plot;
+    const [xs, width, height] = [this.columns[0], over.clientWidth, over.clientHeight];
+    const names = this.named.map((n) => {
+      const ys = this.columns[n + 1];
+      const at = xs.findLastIndex((x, i) => x >= min && x <= max && there(ys[i]));
+      const style = `--colour: var(--line-${this.looks[n].line}); max-width: ${this.widest + 1}px`;
+      const element = make("span", { style }, this.endOf(n));
+      return at < 0 ? null : { element, x: plot.valToPos(xs[at], "x") + APART, y: plot.valToPos(ys[at], "y") };
+    }).filter(Boolean).sort((one, other) => one.y - other.y);
+    this.ends.replaceChildren(...names.map(({ element }) => element));
+    for (const name of names) {
+      const { offsetWidth: wide, offsetHeight: tall } = name.element;
+      Object.assign(name, { wide, tall, x: Math.min(name.x, width + this.widest + APART - wide) });
+      name.y = Math.max(0, name.y - tall / 2);
+    }
+    const beside = (one, other) => one.x < other.x + other.wide && other.x < one.x + one.wide;
+    names.forEach((name, n) => names.slice(0, n).filter((other) => beside(name, other))
+      .forEach((other) => (name.y = Math.max(name.y, other.y + other.tall))));
+    [...names].reverse().forEach((name, n, all) => {
+      const below = all.slice(0, n).filter((other) => beside(name, other)).map(({ y }) => y);
+      name.y = Math.min(name.y, Math.min(height + 4, ...below) - name.tall);
+    });
+    names.forEach(({ element, x, y }) => (element.style.translate = `${x}px ${y}px`));
+  }
+
+  // Tell at the crosshair where it is, and the number of each line there, the highest first.
+  point({ cursor: { left, idx }, over }) {
+    this.tip.hidden = left < 0 || idx === null || idx === undefined;
+    if (this.tip.hidden) return;
+    const told = [...this.names.keys()].filter((n) => !this.looks[n].silent)
+      .map((n) => ({ n, y: this.columns[n + 1][nearest(this.columns[n + 1], idx)] }))
+      .filter(({ y }) => there(y)).sort((one, other) => other.y - one.y);
+    this.tip.replaceChildren(make("b", this.where(this.columns[0][idx])), ...told.map(({ n }) =>
+      make("span", swatch(this.looks[n].line), make("span", this.names[n]), make("b", this.worth(n, idx)))));
+    const wide = this.tip.offsetWidth + 2 * APART;
+    const at = left + wide < over.clientWidth + this.widest || left < wide ? left + 2 * APART : left - wide;
+    this.tip.style.translate = `${at}px 4px`;
+  }
+
+  leave() {
+    this.plot?.setCursor({ left: -10, top: -10 });
+    this.at = null;
+  }
+
+  // A click that does not drag chooses what the crosshair is at.
+  hearClicks(over) {
+    over.addEventListener("pointerdown", ({ clientX }) => (this.down = clientX));
+    over.addEventListener("click", ({ clientX }) => {
+      const { left, idx } = this.plot.cursor;
+      if (Math.abs(clientX - this.down) >= 4 || !there(idx)) return;
+      this.picked(idx, this.plot.posToVal(left + 1, "x") - this.plot.posToVal(left, "x"));
+    });
   }
 
   // A line at each mark that is shown, and its words at its foot, in the lowest row that has room.
@@ -175,11 +285,15 @@ export class Chart {
     ctx.save();
     Object.assign(ctx, { lineWidth: devicePixelRatio, textAlign: "left", textBaseline: "bottom",
       font: axes[0].font[0] });
-    for (const { x, line, text = "" } of [...this.marks].sort((one, other) => one.x - other.x)) {
+    for (const { x, y = null, line, text = "", solid } of [...this.marks].sort((one, other) => one.x - other.x)) {
       const at = Math.round(plot.valToPos(x, "x", true));
       if (at < bbox.left || at > bbox.left + bbox.width) continue;
       ctx.strokeStyle = ctx.fillStyle = plot.series[line + 1].stroke(plot, line + 1);
-      ctx.setLineDash(DASHES[2].map((length) => length * devicePixelRatio));
+      if (y !== null) {
+        ctx.fillText(text, at - size / 3, plot.valToPos(y, "y", true));
+        continue;
+      }
+      ctx.setLineDash(solid ? [] : DASHES[2].map((length) => length * devicePixelRatio));
       ctx.beginPath();
       ctx.moveTo(at, bbox.top);
       ctx.lineTo(at, bbox.top + bbox.height);
@@ -199,7 +313,7 @@ export class Chart {
   }
 
   high(most) {
-    const above = (most > 0 ? most : 1) * 1.08;
+    const above = Math.max(this.least, (most > 0 ? most : 1) * 1.08);
     return this.most === null ? above : Math.min(this.most, above);
   }
 
@@ -230,6 +344,7 @@ export class Chart {
     const step = { arrowleft: -1, arrowright: 1 }[key];
     const { min, max } = this.plot?.scales.x ?? {};
     if (key === "0") this.zoom(null);
+    else if (key === "enter" && this.picked && there(this.at)) this.picked(this.at, 0);
     else if (min === undefined || min === null) return false;
     else if (step && shift) this.move(step / 4, min, max);
     else if (step) this.read(step);
@@ -272,7 +387,7 @@ export class Chart {
     const x = this.columns[0][this.at];
     this.plot.setCursor({ left: this.plot.valToPos(x, "x"), top: 10 });
     const numbers = this.heard((n) => this.worth(n, this.at));
-    this.said(`${this.title} at ${brief(x)} ${this.x}: ${numbers.join(", ")}.`);
+    this.said(`${this.title} at ${this.where(x)}: ${numbers.join(", ")}.`);
   }
 
   close() {
@@ -301,12 +416,17 @@ function tensOf(low, high) {
 const named = (ticks, log) => (!log || ticks.length <= 4 ? ticks
   : ticks.map((x) => (Number.isInteger(Number(Math.log10(x).toFixed(9))) ? x : null)));
 
+const there = (number) => number !== null && number !== undefined;
+
+// A piece of a line, in its colour and with its dashes.
+export const swatch = (line) =>
+  make("span.lib-line", { style: `--colour: var(--line-${line})`, "data-line": line });
+
 // The index of the number nearest to place `at` of a column with gaps.
 function nearest(column, at) {
-  const there = (i) => column[i] !== null && column[i] !== undefined;
   for (let by = 0; by < column.length; by++) {
-    if (there(at - by)) return at - by;
-    if (there(at + by)) return at + by;
+    if (there(column[at - by])) return at - by;
+    if (there(column[at + by])) return at + by;
   }
   return at;
 }

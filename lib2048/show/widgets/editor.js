@@ -3,6 +3,7 @@
 
 import { WHOLE } from "./game.js";
 import { button, holdKeys, make, messageLine, putWords, row, sizes } from "./board.js";
+import { AGAIN } from "./jupyter.js";
 import { Mind } from "./mind.js";
 
 // `frame` (around the board) is set by who extends it; `here` are the cells that the fields begin
@@ -24,7 +25,7 @@ export class Editor {
   halt() {} // stop what goes on by itself
 
   get lost() {
-    return "The kernel has ended or was restarted: run this cell again.";
+    return `The kernel has ended or was restarted: ${AGAIN}.`;
   }
 
   warning() {

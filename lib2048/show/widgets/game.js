@@ -146,6 +146,15 @@ export class Rules {
     return { ...spawned, score: score + reward + spawned.pays, action, reward, travels, after };
   }
 
+  // What `next` says of an action that led from one known board to another; null where the tiles
+  // cannot be told to have travelled so.
+  between(before, action, cells) {
+    const { travels, cells: after } = this.slide(before, action);
+    const cell = cells.findIndex((exponent, cell) => exponent !== after[cell]);
+    const strange = after.some((exponent, at) => exponent !== cells[at] && at !== cell);
+    return strange || cell < 0 ? null : { cells, travels, cell };
+  }
+
   // ---- boards as text
 
   // A board as 16 hexadecimal digits, the last cell first: the digits of the library's integer, which
@@ -251,18 +260,23 @@ export const WHOLE = new Rules(SPEC); // 2048 on 4×4; SPEC is what Python says,
 
 // ---------------------------------------------------------------- a game
 
-// A game is what was decided: {seed, number, start, actions, helped}; boards, score, luck follow.
+// By whom an action was: by hand, with a hint on the board, a player's.
+export const OWN = "0";
+export const HINTED = "1";
+export const PLAYERS = "2";
+
+// A game is what was decided: {seed, number, start, actions, by}; boards, score, luck follow.
 // seed: a whole number as text; start: a board as hexadecimal digits where it did not begin as the
-// seed says; actions: a text of digits 0..3; helped: whether a player took some of them.
+// seed says; actions: a text of digits 0..3; by: another, whose each of them was.
 export class Game {
   constructor(decisions = {}, rules = WHOLE) {
-    const { seed = "1", number = 0, start = null, actions = "", helped = false } = decisions;
-    Object.assign(this, { seed, number, start, helped, rules });
+    const { seed = "1", number = 0, start = null, actions = "", by = "" } = decisions;
+    Object.assign(this, { seed, number, start, rules });
     const state = stream(seed, number);
     const begun = rules.begin(state);
     const first = start ? { ...begun, cells: rules.fromHex(start), state } : begun;
     this.turns = [{ ...first, score: rules.points(first.cells) }]; // the last one is where the game stands
-    [...actions].forEach((action) => this.act(Number(action)));
+    [...actions].forEach((action, n) => this.act(Number(action), by[n]));
   }
 
   get here() {
@@ -282,14 +296,27 @@ export class Game {
   }
 
   get decisions() {
-    const { seed, number, start, actions, helped } = this;
-    return { seed, number, start, actions, helped };
+    const { seed, number, start, actions, by } = this;
+    return { seed, number, start, actions, by };
+  }
+
+  get by() {
+    return this.turns.slice(1).map((turn) => turn.by).join("");
+  }
+
+  // How many actions were one's own, and whether any was not.
+  get own() {
+    return this.turns.filter((turn) => turn.by === OWN).length;
+  }
+
+  get helped() {
+    return this.own < this.length;
   }
 
   // Take an action; return the turn, or null where it is not legal.
-  act(action) {
+  act(action, by = OWN) {
     const turn = this.rules.next(this.here, action);
-    if (turn) this.turns.push(turn);
+    if (turn) this.turns.push(Object.assign(turn, { by }));
     return turn;
   }
 

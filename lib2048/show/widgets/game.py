@@ -12,6 +12,7 @@ from lib2048.game.rng import stream
 from lib2048.play.evaluation import Step
 
 PLAYED = ("2048", "threes")  # the rules that games.js has
+OWN, HINTED, PLAYERS = "012"  # by whom an action was: by hand, with a hint on the board, a player
 
 
 class Turn(NamedTuple):
@@ -48,11 +49,11 @@ class Game:
     """A game as a list of decisions, from which its boards and its score follow.
 
     seed, number: game `number` of that seed, any integers; start: a board (uint64) for a game that
-    does not begin as the seed says; helped: whether a player took some of the actions.
+    does not begin as the seed says.  `by` tells of each action whose it was.
     """
 
-    def __init__(self, seed=1, number=0, start=None, helped=False, game=WHOLE):
-        self.seed, self.number, self.start, self.helped = int(seed), number, start, helped
+    def __init__(self, seed=1, number=0, start=None, game=WHOLE):
+        self.seed, self.number, self.start, self._by = int(seed), number, start, []
         self.game, state = game, stream(self.seed, number)
         board, word, later = rules.begin(state, game)
         if start is not None:
@@ -70,7 +71,22 @@ class Game:
         """The actions so far, as a text of digits 0..3."""
         return "".join(self._actions)
 
-    def act(self, action):
+    @property
+    def by(self):
+        """By whom the actions were, as a text: OWN, HINTED or PLAYERS each."""
+        return "".join(self._by)
+
+    @property
+    def helped(self):
+        """Whether a player took some of the actions, or a hint stood on the board."""
+        return any(by != OWN for by in self._by)
+
+    @property
+    def alone(self):
+        """The `Turn` up to which all actions were one's own."""
+        return self.turns[next((i for i, by in enumerate(self._by) if by != OWN), len(self._by))]
+
+    def act(self, action, by=OWN):
         """Take an action (0..3); return its reward, or None when it is not legal."""
         board, word, score, state = self.here
         found = turned(self.game, board, word, state, action)
@@ -79,12 +95,13 @@ class Game:
         board, word, reward, more, state = found
         self.turns.append(Turn(board, word, score + reward + more, state))
         self._actions.append(str(action))
+        self._by.append(by)
         return reward
 
     def undo(self, to=None):
         """Take actions back: the last one, or all after the first `to`."""
         to = max(len(self._actions) - 1, 0) if to is None else to
-        del self._actions[to:], self.turns[to + 1 :]
+        del self._actions[to:], self._by[to:], self.turns[to + 1 :]
 
     def steps(self):
         """Return the game so far as `record_game` has one: `Step`s, the last with action None."""
@@ -100,7 +117,7 @@ class Game:
         """Return the decisions as game.js has them: JSON."""
         return {
             "seed": str(self.seed), "number": self.number, "actions": self.actions,
-            "start": None if self.start is None else to_hex(self.start), "helped": self.helped,
+            "start": None if self.start is None else to_hex(self.start), "by": self.by,
         }  # fmt: skip
 
     def following(self, decisions):
@@ -115,10 +132,13 @@ class Game:
             start = None if start is None else from_hex(start)
             seed, number = int(decisions["seed"]), int(decisions["number"])
             game = self if same else Game(seed, number, start, game=self.game)
-            game.helped = bool(decisions["helped"])
             game.undo(to=len(commonprefix([game.actions, actions])))
             if any(game.act(int(action)) is None for action in actions[len(game._actions) :]):
                 raise ValueError("one of its actions is not legal")
+            by = decisions.get("by", "").ljust(len(actions), OWN)
+            if not set(by) <= {OWN, HINTED, PLAYERS} or len(by) > len(actions):
+                raise ValueError("its actions are somebody else's")
+            game._by = [*by]
         except (KeyError, TypeError, ValueError) as error:
             raise ValueError(f"this is no game: {error!r}") from None
         return game

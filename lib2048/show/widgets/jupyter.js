@@ -3,6 +3,9 @@
 
 import { make } from "./board.js";
 
+// What brings a widget back whose kernel is gone: it needs what the cells above it made.
+export const AGAIN = "choose Run All Above Selected Cell in the menu Run, then run this cell";
+
 // A `render`; begin: puts a view on the page, {close()}, and hear(message) and lose() where it has a
 // use for them.
 export const rendering = (begin) => ({ model, el }) => {

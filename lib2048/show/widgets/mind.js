@@ -32,7 +32,7 @@ export class Mind {
   hear({ kind, id, ...answer }) {
     if (id !== this.asked?.id) return;
     const since = performance.now();
-    if (kind === "working") Object.assign(this.asked, { doing: answer.doing, since });
+    if (kind === "working") Object.assign(this.asked, { ...answer, since });
     else this.end(answer);
   }
 
@@ -64,11 +64,11 @@ export class Mind {
 
   say() {
     if (!this.asked?.answered && !this.waiting) return; // nobody wants to know any more
-    const { doing, since } = this.asked;
+    const { doing, busy, since } = this.asked;
     const waited = performance.now() - since;
     if (waited < PATIENCE) return;
-    if (doing) this.told(`${doing}: ${Math.round(waited / 1000)} s`);
-    else this.told("The kernel is busy: the answer comes when it is free.");
+    if (doing && !busy) this.told(`${doing}: ${Math.round(waited / 1000)} s`);
+    else this.told("The kernel is busy with another cell: the answer comes afterwards.");
   }
 
   close() {

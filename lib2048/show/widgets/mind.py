@@ -1,5 +1,6 @@
 """Whoever chooses actions for the board in the browser: asked about boards, answered in JSON."""
 
+import contextlib
 import time
 from pathlib import Path
 
@@ -16,7 +17,10 @@ from lib2048.show.widgets.base import trouble
 from lib2048.show.widgets.game import finite, to_hex, turned
 
 SHIPPED = "shipped"  # the network of data/weights
-SHIPPED_FILE = "weights/42-33-tuned.npz"
+SHIPPED_FILES = {  # the best one that is here; an installed package has the second alone
+    "weights/42-33-tuned.npz": "our network 42-33-tuned",
+    "weights/page.npz": "our small network",
+}
 SUFFIXES = (".npz", ".safetensors", ".bin", ".w")
 AT_ONCE = 0.1  # seconds of playing ahead in one answer, so that the kernel is soon free again
 
@@ -155,10 +159,10 @@ def _loaded(path):
 
 
 def _shipped():
-    """Return the network of data/weights; an installed package has none and takes the heuristic."""
-    try:
-        mind = mind_of(data(SHIPPED_FILE))
-    except FileNotFoundError:
-        return mind_of("heuristic")
-    mind.name = f"our network {data(SHIPPED_FILE).stem}"
-    return mind
+    """Return the first of our networks that is here; the heuristic where none is."""
+    for file, name in SHIPPED_FILES.items():
+        with contextlib.suppress(FileNotFoundError):
+            mind = mind_of(data(file))
+            mind.name = name
+            return mind
+    return mind_of("heuristic")

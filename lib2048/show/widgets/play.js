@@ -1,29 +1,32 @@
 // The game to play, and whoever thinks with you beside it.  Rules, undo and animation need nothing
 // but this page; values, hints and autoplay are asked of a `Mind`.
 
-import { ACTIONS, Game } from "./game.js";
+import { ACTIONS, Game, HINTED, OWN, PLAYERS } from "./game.js";
 import { rulesOf } from "./games.js";
 import {
   Board, Shown, actionOf, box, button, counted, enable, furnish, make, menu, onSwipe, paced, points, row, slideTime,
   speedSlider, tally,
 } from "./board.js";
 import { Editor } from "./editor.js";
-import { rendering, tell } from "./jupyter.js";
+import { AGAIN, rendering, tell } from "./jupyter.js";
+import { Reviewed } from "./reviewed.js";
+import { Worths, inOneLine } from "./worths.js";
 
 const BEST = "lib2048 best score"; // where the browser keeps it, that of 2048; of others with their name
 const AHEAD = 2; // seconds of autoplay that are asked for before they are needed
 const TELL = 500; // milliseconds between two reports of a game that plays by itself
-const FULL = 10000; // points of lead that fill the bar
+const GOAL = 11; // the exponent of 2048
+const PAGE = Math.random().toString(36).slice(2); // other pages show this game, too
 
 const same = (a, b) => ["seed", "number", "start", "actions"].every((key) => a[key] === b[key]);
 
 class Play extends Editor {
   // game: the decisions of a `Game`; rules: its `Rules`; players: names, the first of them asked at
-  // first, none for no help; send: takes questions and news; changed: hears of every new state of the
-  // game.
-  constructor(root, { game = {}, rules, players = [], send = () => {}, changed = () => {} }) {
+  // first, none for no help; ranks: {name: scores of other players, from the lowest to the highest};
+  // send: takes questions and news; changed: hears of every new state of the game.
+  constructor(root, { game = {}, rules, players = [], ranks = {}, send = () => {}, changed = () => {} }) {
     super(root, send, "Play from here", "Go on with this game", rules);
-    Object.assign(this, { players, changed, advice: null, auto: null });
+    Object.assign(this, { players, ranks, changed, advice: null, auto: null, reviewed: null });
     this.game = new Game(game, this.rules);
     this.build();
     this.draw();
@@ -41,26 +44,28 @@ class Play extends Editor {
     this.board = new Board(name, this.rules);
     this.coming = new Shown(this.rules);
     const over = make("span", "Game over"); // the message says it to those who do not see it
-    this.end = make("div.lib-over", { hidden: "", "aria-hidden": "true" }, over);
-    this.frame = make("div.lib-frame", this.board.element, this.end);
+    this.end = make("div.lib-over", { hidden: "" }, over);
+    this.moment = make("div.lib-over.lib-moment", { hidden: "" });
+    if (this.players.length) {
+      this.end.append(button("Review this game", "What each action cost", () => this.review()));
+    }
+    this.frame = make("div.lib-frame", this.board.element, this.end, this.moment);
     onSwipe(this.board.element, (action) => this.act(action));
     const [scores, numbers] = tally("score", "best", "actions");
     this.tally = numbers;
-    const side = make("div.lib-side", scores, this.cross(), this.extras());
+    this.hands = make("p.lib-small.lib-hands", { hidden: "" });
+    const side = make("div.lib-side", scores, this.hands, this.cross(), this.extras());
     if (this.players.length) side.append(this.helper());
     const left = make("div.lib-left", this.coming.element, this.frame, this.message, this.forms);
-    const helped = this.players.length ? " · H hint · P autoplay" : "";
+    const helped = this.players.length ? " · H hint · P autoplay · R review" : "";
     const keys = `Arrows or W A S D slide · U undo · N new game · E edit${helped}`;
     furnish(this.root, { name, keys }, make("div.lib-columns.lib-play", left, side));
   }
 
   cross() {
     this.arrows = ACTIONS.map((name, action) => {
-      const worth = make("span.lib-worth");
       const style = `grid-area:${name.toLowerCase()}`;
-      const arrow = button("", name, () => this.act(action), { style });
-      arrow.append(name, worth);
-      return Object.assign(arrow, { worth });
+      return button(name, name, () => this.act(action), { style });
     });
     return make("div.lib-cross", ...this.arrows);
   }
@@ -69,7 +74,8 @@ class Play extends Editor {
     this.undoing = button("Undo", "Take the last action back", () => this.undo());
     const fresh = button("New …", "Begin another game", () => this.askNew());
     const edit = button("Edit …", "Edit or paste a position", () => this.askPosition());
-    return row(this.undoing, fresh, edit);
+    this.reviewing = button("Review", "Look at this game again: what each action cost", () => this.review());
+    return row(this.undoing, fresh, edit, ...(this.players.length ? [this.reviewing] : []));
   }
 
   helper() {
@@ -82,18 +88,9 @@ class Play extends Editor {
       "aria-pressed": "false",
     });
     this.speed = speedSlider(10);
+    this.worths = new Worths("Hint says what each action is worth, beside the best.");
     return make("div.lib-mind", row("Ask", this.menu, hint), row(label),
-      row(this.autoplay, this.speed.element), this.sureness());
-  }
-
-  sureness() {
-    this.bar = make("div");
-    this.meter = make("div.lib-meter", {
-      role: "meter", "aria-label": "How sure the player is",
-      "aria-valuemin": 0, "aria-valuemax": FULL,
-    }, this.bar);
-    this.sure = make("p.lib-small");
-    return make("div", this.meter, this.sure);
+      this.worths.element, row(this.autoplay, this.speed.element));
   }
 
   // ---- drawing
@@ -112,10 +109,24 @@ class Play extends Editor {
     Object.entries(shown).forEach(([name, text]) => (this.tally[name].textContent = text));
     this.arrows.forEach((arrow, action) => enable(arrow, this.rules.slides(cells, action)));
     enable(this.undoing, this.game.length > 0);
+    enable(this.reviewing, this.game.length > 0);
+    this.showHands();
     this.end.hidden = !this.over;
     this.root.dataset.board = this.rules.toHex(cells);
     this.root.dataset.actions = this.game.length;
     this.showAdvice();
+  }
+
+  // Whose actions the points come from, and that 2048 was made.
+  showHands() {
+    const { game, rules } = this;
+    const first = rules.rules === "2048" ? game.turns.findIndex(({ cells }) => cells.includes(GOAL)) : -1;
+    const goal = first > 0 ? [`★ 2048 made, in ${counted(first, "action")}.`] : [];
+    const alone = game.turns.findIndex(({ by }) => by && by !== OWN);
+    const helped = alone > 0 ? [`Helped: ${points(game.own)} of ${counted(game.length, "action")} were your own. ` +
+      `By your own hand alone: ${counted(game.turns[alone - 1].score, "point")}.`] : [];
+    this.hands.textContent = [...goal, ...helped].join(" ");
+    this.hands.hidden = !this.hands.textContent;
   }
 
   // The best score of your own games: not of positions you typed, nor with a player's actions.
@@ -138,8 +149,17 @@ class Play extends Editor {
 
   say(words, trouble = false, details = "") {
     const over = this.over && !trouble;
-    const end = `The game is over: no action is legal. ${counted(this.game.here.score, "point")}.`;
+    const end = `The game is over: no action is legal. ${counted(this.game.here.score, "point")}.${this.rank}`;
     this.put(over ? end : words, trouble, details);
+  }
+
+  // How the points made by one's own hand compare with other players', in words.
+  get rank() {
+    const { helped, start, here } = this.game;
+    const names = helped || start !== null ? [] : Object.keys(this.ranks);
+    const share = (all) => Math.round((100 * all.filter((score) => score < here.score).length) / all.length);
+    const said = names.map((name) => `${share(this.ranks[name])} of 100 games of ${name}`);
+    return said.length ? ` More than in ${said.join(", ")}.` : "";
   }
 
   // ---- playing
@@ -152,6 +172,7 @@ class Play extends Editor {
     else if (key === "e") this.askPosition();
     else if (key === "h" && this.players.length) this.hint();
     else if (key === "p" && this.players.length) this.toggle();
+    else if (key === "r" && this.players.length) this.review();
     else return false;
     return true;
   }
@@ -161,12 +182,14 @@ class Play extends Editor {
     this.closeForm();
     const before = this.game.here.cells;
     const largest = this.game.largest;
-    const turn = this.game.act(action);
+    const turn = this.game.act(action, this.fits(this.advice) ? HINTED : OWN);
     const name = ACTIONS[action];
     if (!turn) return this.say(`${name} changes nothing: it is not legal, and no tile spawns.`);
     this.advice = null;
+    this.moment.hidden = true;
     this.board.slide(before, turn);
     this.refresh();
+    if (this.rules.rules === "2048" && largest < 2048 && this.game.largest >= 2048) this.celebrate();
     this.say(this.record(largest) + `${name}: ${counted(turn.reward, "point")}, ` +
       `score ${points(turn.score)}. ` +
       `A ${this.rules.tiles[turn.cells[turn.cell]]} came in ${this.rules.placeInWords(turn.cell)}.`);
@@ -180,6 +203,16 @@ class Play extends Editor {
     return largest > before && largest >= 2048 ? `You made a ${largest}! ` : "";
   }
 
+  // The tile that the game is named after: a moment on the board, which goes with the next action.
+  celebrate() {
+    const { length, own, helped } = this.game;
+    const how = helped ? `${points(own)} of ${counted(length, "action")} were your own` : `in ${counted(length, "action")}`;
+    const on = button("Keep playing", "The next is 4096", () => this.root.focus({ preventScroll: true }));
+    on.addEventListener("click", () => (this.moment.hidden = true));
+    this.moment.replaceChildren(make("div.lib-badge", make("b", "★ 2048"), make("p", `You made it, ${how}.${this.rank}`), on));
+    this.moment.hidden = this.over;
+  }
+
   undo() {
     this.halt();
     this.closeForm();
@@ -191,6 +224,7 @@ class Play extends Editor {
   // The game is where it was not before: draw it, tell of it.
   moved() {
     this.advice = null;
+    this.moment.hidden = true;
     this.draw();
     this.tell();
     if (this.always?.checked) this.think();
@@ -206,6 +240,7 @@ class Play extends Editor {
     if (same(decisions, this.game.decisions)) return;
     this.halt();
     this.closeForm();
+    this.moment.hidden = true;
     const before = this.game.here.cells;
     const { length } = this.game;
     this.game = new Game(decisions, this.rules);
@@ -301,7 +336,8 @@ class Play extends Editor {
     this.advice = advice;
     this.showAdvice();
     if (!hint || !this.fits(advice)) return;
-    this.say(`${advice.name} would choose ${ACTIONS[advice.action]}.`);
+    const values = advice.values?.some((value) => value !== null) ? ` ${inOneLine(advice.values)}.` : "";
+    this.say(`${advice.name} would choose ${ACTIONS[advice.action]}.${values}`);
   }
 
   // A state as the kernel is asked about it.
@@ -316,22 +352,11 @@ class Play extends Editor {
   showAdvice() {
     if (!this.players.length) return;
     const advice = this.fits(this.advice) ? this.advice : null;
-    const values = advice?.values ?? [null, null, null, null];
-    this.arrows.forEach((arrow, action) => {
-      const value = values[action];
-      arrow.worth.textContent = value === null ? "" : points(value, Math.abs(value) < 10 ? 2 : 0);
-      arrow.classList.toggle("lib-best", advice?.action === action);
-    });
+    const values = advice?.values?.some((value) => value !== null) ? advice.values : null;
+    this.arrows.forEach((arrow, action) => arrow.classList.toggle("lib-best", advice?.action === action));
     this.board.point(advice ? advice.action : null);
-    this.showSureness(advice);
-  }
-
-  showSureness(advice) {
-    const { lead, words } = sureness(advice);
-    this.bar.style.width = `${Math.min(100, (100 * Math.log10(1 + lead)) / Math.log10(1 + FULL))}%`;
-    this.meter.setAttribute("aria-valuenow", Math.min(FULL, Math.round(lead)));
-    this.meter.setAttribute("aria-valuetext", words);
-    this.sure.textContent = words;
+    const silent = advice && !values ? `${advice.name} names an action, but gives no values.` : "";
+    this.worths.show(values, { words: silent });
   }
 
   fail({ error, details = "" }) {
@@ -339,8 +364,41 @@ class Play extends Editor {
     this.say(error, true, details);
   }
 
-  // What the kernel says: an answer, advice nobody asked for, or trouble.
+  // ---- the game looked at again
+
+  review() {
+    this.halt();
+    this.closeForm();
+    if (!this.game.length) return this.say("There is nothing to review yet: take an action first.");
+    this.tell();
+    this.mind.ask({ kind: "review", player: this.player }, (answer) => {
+      if (answer.error) return this.fail(answer);
+      this.look(answer.record);
+    });
+  }
+
+  look(record) {
+    this.reviewed?.end();
+    const playOn = (cells) => {
+      this.use(cells);
+      this.root.scrollIntoView({ block: "nearest" });
+      this.root.focus({ preventScroll: true });
+    };
+    const close = () => {
+      this.reviewed.end();
+      this.reviewed = null;
+      this.root.focus({ preventScroll: true });
+    };
+    this.reviewed = new Reviewed(record, { playOn, close });
+    this.root.append(this.reviewed.element);
+    this.reviewed.element.scrollIntoView({ block: "nearest" });
+    this.reviewed.element.focus({ preventScroll: true });
+  }
+
+  // What the kernel says: an answer, advice nobody asked for, where another page brought the game, or
+  // trouble.
   hear(message) {
+    if (message.kind === "follow") return message.page === PAGE || this.adopt(message.game);
     if (message.kind === "advice") this.advised(message, false);
     else if (message.kind === "trouble") this.fail(message);
     else this.mind.hear(message);
@@ -348,7 +406,7 @@ class Play extends Editor {
 
   get lost() {
     return "The kernel has ended or was restarted. You can play on here, but hints and autoplay " +
-      "need it: run this cell again.";
+      `need it: ${AGAIN}.`;
   }
 
   // ---- autoplay: the player sends actions ahead, the page plays them at its own pace
@@ -357,7 +415,6 @@ class Play extends Editor {
     if (this.auto) return this.pause();
     if (this.over) return this.say("");
     this.closeForm();
-    this.game.helped = true;
     this.auto = { queue: [], last: this.game.here, over: false };
     this.autoplay.setAttribute("aria-pressed", "true");
     this.message.setAttribute("aria-live", "off"); // nobody wants to hear 60 actions a second
@@ -399,7 +456,7 @@ class Play extends Editor {
   playDue(due) {
     const { auto, game } = this;
     const played = auto.queue.splice(0, due);
-    game.turns.push(...played.map(({ turn }) => turn));
+    game.turns.push(...played.map(({ turn }) => Object.assign(turn, { by: PLAYERS })));
     if (played.length) {
       const [coming] = auto.queue;
       const name = this.players[this.player];
@@ -432,33 +489,17 @@ class Play extends Editor {
   }
 }
 
-// How sure a player is: the lead of its best action over the second best, and that in words.
-function sureness(advice) {
-  const how = "How sure: the lead of the best action over the second best, in points.";
-  if (!advice) return { lead: 0, words: how };
-  const all = (advice.values ?? []).map((value, action) => [value, action]);
-  const values = all.filter(([value]) => value !== null);
-  const none = `${advice.name} names an action, but gives no values.`;
-  if (!values.length) return { lead: 0, words: none };
-  if (values.length === 1) return { lead: FULL, words: "Only one action is legal." };
-  const [[best, action], [second, other]] = values.sort(([a], [b]) => b - a);
-  const lead = best - second;
-  const equal = `${ACTIONS[action]} and ${ACTIONS[other]} are worth the same to ${advice.name}.`;
-  if (lead === 0) return { lead, words: equal };
-  const by = points(lead, lead < 10 ? 2 : 0);
-  const ahead = `${ACTIONS[action]} leads ${ACTIONS[other]} by ${by} points`;
-  return { lead, words: `${ahead} (bar: logarithmic, full at ${points(FULL)}).` };
-}
-
-function begin(root, model, send) {
+export function begin(root, model, send) {
   const [game, players, rules] = [model.get("game"), model.get("players"), rulesOf(model.get("about"))];
   const changed = (game) => {
     model.set("game", game); // for other views of this game
-    tell(send, { kind: "game", game }, () => view.lose()); // the board plays on
+    tell(send, { kind: "game", game, page: PAGE }, () => view.lose()); // the board plays on
   };
-  const view = new Play(root, { game, rules, players, send, changed });
+  const view = new Play(root, { game, rules, players, ranks: model.get("ranks"), send, changed });
   model.on("change:game", () => view.adopt(model.get("game")));
   model.on("change:message", () => view.say(model.get("message")));
+  model.on("change:ranks", () => (view.ranks = model.get("ranks")));
+  if (model.get("message")) view.say(model.get("message"));
   return view;
 }
 

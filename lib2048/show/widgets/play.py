@@ -1,7 +1,10 @@
 """The game to play, in the browser; the kernel follows it and thinks along."""
 
-from threading import RLock
+import functools
+from threading import RLock, Timer
 
+import numpy as np
+from IPython import get_ipython
 from traitlets import Dict, List, Unicode
 
 from lib2048.game import board as rules
@@ -9,17 +12,24 @@ from lib2048.game.game import parse_game
 from lib2048.game.spec import ACTIONS
 from lib2048.play.players import game_of
 from lib2048.show import draw
+from lib2048.show.widgets import kept
 from lib2048.show.widgets.base import BrowserWidget
-from lib2048.show.widgets.game import PLAYED, Game, from_hex, position, told
-from lib2048.show.widgets.mind import SHIPPED, minds
+from lib2048.show.widgets.game import HINTED, OWN, PLAYED, Game, from_hex, position, told
+from lib2048.show.widgets.mind import SHIPPED, PlayerError, minds
+from lib2048.show.widgets.reviewed import reviewed
 from lib2048.show.words import thousands
+
+REST = 1.5  # seconds without an action, after which a game is written down and drawn again
+HUNDRED = 101  # scores, from the lowest to the highest, by which one is ranked
 
 
 class PlayWidget(BrowserWidget):
     """Play by arrow keys, W A S D, swipes or buttons, with a player to ask beside the board.
 
     It plays without the kernel. ``.board``, ``.score`` and ``.actions`` tell where the game stands;
-    ``.act(action)``, ``.undo()``, ``.new_game()`` and ``.hint()`` do what the buttons do.
+    ``.act(action)``, ``.undo()``, ``.new_game()`` and ``.hint()`` do what the buttons do. A game in
+    which a player took actions, or a hint stood on the board, is ``.helped``; ``.own_score`` counts
+    only the points before that. A cell that runs again goes on with its game.
 
     Args:
         seed: an integer; the n-th new game is game n of that seed, the same on every machine.
@@ -39,6 +49,9 @@ class PlayWidget(BrowserWidget):
     about = Dict().tag(sync=True)  # of the rules, see `told`
     players = List().tag(sync=True)
     message = Unicode().tag(sync=True)
+    ranks = Dict().tag(sync=True)  # of other players: scores from the lowest to the highest
+
+    _kept = _timer = None  # its name among the games that were left, once it is shown
 
     def __init__(self, seed=1, player=SHIPPED, board=None, game=None):
         game = game_of(player) if game is None else parse_game(game)
@@ -49,7 +62,7 @@ class PlayWidget(BrowserWidget):
         self._minds = minds(player, game)
         self._lock = RLock()  # JupyterLab may send the browser's messages to a second thread
         start = None if board is None else position(board, game)
-        self._game, shown = Game(seed, 0, start, game=game), told(game)
+        self._game, shown, self._hinted = Game(seed, 0, start, game=game), told(game), None
         players = [mind.name for mind in self._minds]
         super().__init__(game=self._game.as_dict(), players=players, about=shown)
 
@@ -57,6 +70,49 @@ class PlayWidget(BrowserWidget):
     score = property(lambda self: self._game.here.score, doc="The points so far.")
     actions = property(lambda self: len(self._game.turns) - 1, doc="The actions so far.")
     seed = property(lambda self: self._game.seed, doc="The seed of the game.")
+
+    helped = property(lambda self: self._game.helped, doc="Whether not all actions were one's own.")
+    own_actions = property(
+        lambda self: self._game.by.count(OWN), doc="How many of the actions were one's own."
+    )
+    own_score = property(
+        lambda self: 0 if self._game.start is not None else self._game.alone.score,
+        doc="The points before a player took an action or a hint helped; 0 from a set position.",
+    )
+
+    def account(self):
+        """Return in words what was played, and how much of it by one's own hand."""
+        said = f"{thousands(self.score)} points in {_counted(self.actions)}"
+        if not self.helped:
+            return f"{said}, all of them your own"
+        hints = self._game.by.count(HINTED)
+        players = self.actions - self.own_actions - hints
+        hands = [f"{thousands(self.own_actions)} were your own"]
+        hands += [f"{thousands(hints)} had a hint"] if hints else []
+        hands += [f"{thousands(players)} were a player's"] if players else []
+        return f"{said}: {', '.join(hands)}. By your own hand alone: {self._alone()}"
+
+    def against(self, results):
+        """Return in words how your own points compare with other players'; the board tells it, too.
+
+        Only what you made by your own hand counts: the points before the first action of a player
+        and before the first hint.
+
+        Args:
+            results: {name: `Result`}, as `evaluate` returns them.
+        """
+        scores = {name: np.asarray(result.scores) for name, result in results.items()}
+        share = np.linspace(0, 1, HUNDRED)
+        self.ranks = {n: np.quantile(all, share).round().tolist() for n, all in scores.items()}
+        if not self.own_score:
+            return "You have no points of your own yet. Play, and run this cell again."
+        said = [f"{name}: more than in {(all < self.own_score).mean():.1%} of its games"
+                for name, all in scores.items()]  # fmt: skip
+        head = "Your points by your own hand" if self.helped else "Your points"
+        return "\n".join([f"{head}, {self._alone()}, against", *said])
+
+    def _alone(self):
+        return f"{thousands(self.own_score)}"
 
     @property
     def steps(self):
@@ -72,7 +128,8 @@ class PlayWidget(BrowserWidget):
         """Take an action, 0..3 or its name; an action that changes nothing spawns nothing."""
         action = ACTIONS.index(action) if action in ACTIONS else action
         with self._lock:
-            reward = self._game.act(action)
+            hint = HINTED if self._hinted == self._game.here.board else OWN
+            reward = self._game.act(action, hint)
             if reward is None:
                 text = f"{ACTIONS[action]} changes nothing: it is not legal, and no tile spawns."
             else:
@@ -99,14 +156,15 @@ class PlayWidget(BrowserWidget):
             self._show("")
             return None
         advice = self._minds[0].advise(self.board, self._game.here.word)
+        self._hinted = self._game.here.board
         self.send({"kind": "advice", **advice})
         self._show(f"{advice['name']} would choose {ACTIONS[advice['action']]}.")
         return advice["action"]
 
     def static(self):
         """Return a `Picture` of the board and its tally."""
-        actions = "1 action" if self.actions == 1 else f"{thousands(self.actions)} actions"
-        said, here = f"score {thousands(self.score)} · {actions}", self._game.here
+        said = f"score {thousands(self.score)} · {_counted(self.actions)}"
+        here = self._game.here
         return draw.board(here.board, said, game=self._game.game, word=here.word)
 
     @property
@@ -116,20 +174,80 @@ class PlayWidget(BrowserWidget):
     def _show(self, text):
         over = "The game is over: no action is legal." if self._over else ""
         self.game, self.message = self._game.as_dict(), over or text
+        self._changed()
+
+    # ---------------------------------------------------------------- a game that is left
+
+    def _ipython_display_(self):
+        if self._kept is None and self.comm is not None:
+            self._take_up()
+        super()._ipython_display_()
+
+    def _take_up(self):
+        """Go on with the game that the cell had when it ran before, if it begins as this one."""
+        parent = getattr(get_ipython(), "get_parent", dict)() or {}
+        cell = parent.get("metadata", {}).get("cellId", "")
+        begun = self._game.as_dict()
+        self._kept = f"{cell} {self._game.game.name} {begun['seed']} {begun['start']}".strip()
+        left = kept.recall(self._kept)
+        if self.actions or not left or not left.get("actions"):
+            return
+        try:
+            self._game = self._game.following(left)
+        except ValueError:  # the rules have changed since: it is no game any more
+            return
+        said = f"Your game goes on where you left it, at {thousands(self.score)} points."
+        self.game, self.message = self._game.as_dict(), f"{said} N begins another one."
+
+    def _changed(self):
+        """Keep the game: at once for this kernel, in a while for the notebook and the next one."""
+        if self._kept is None:
+            return
+        kept.remember(self._kept, self._game.as_dict())
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = Timer(REST, self._rest)
+        self._timer.daemon = True
+        self._timer.start()
+
+    def _rest(self):
+        kept.write()
+        with self._lock:
+            self._draw_again()
+
+    # ---------------------------------------------------------------- the browser
 
     def _answer(self, message):
         """Follow the game of the browser, or answer a question about a board."""
         if message["kind"] == "game":
             with self._lock:
                 self._game = self._game.following(message["game"])
-                self.set_state({"game": self._game.as_dict()})
-        elif message["kind"] in ("advise", "ahead"):
+                decisions = self._game.as_dict()
+                self.set_state({"game": decisions})
+                self._changed()
+            self.send({"kind": "follow", "game": decisions, "page": message.get("page")})
+        elif message["kind"] in ("advise", "ahead", "review"):
             mind = self._minds[message["player"]]
-            self._reply(message, lambda: _found(mind, message), mind.doing, mind.trouble)
+            find = functools.partial(self._found, mind, message)
+            doing = "Looking at every action again" if message["kind"] == "review" else mind.doing
+            self._reply(message, find, doing, mind.trouble)
+
+    def _found(self, mind, question):
+        if question["kind"] == "review":
+            return self._reviewed(mind)
+        here = from_hex(question["board"]), from_hex(question.get("word", "0"))
+        if question["kind"] == "advise":
+            return mind.advise(*here)
+        return mind.ahead(*here, from_hex(question["state"]), question["count"])
+
+    def _reviewed(self, mind):
+        with self._lock:
+            steps = self.steps
+        try:
+            return {"record": reviewed(steps, mind.player, self._game.game)[1] | {"by": mind.name}}
+        except ValueError as error:
+            raise PlayerError(str(error)) from None
 
 
-def _found(mind, question):
-    here = from_hex(question["board"]), from_hex(question.get("word", "0"))
-    if question["kind"] == "advise":
-        return mind.advise(*here)
-    return mind.ahead(*here, from_hex(question["state"]), question["count"])
+def _counted(actions):
+    return "1 action" if actions == 1 else f"{thousands(actions)} actions"

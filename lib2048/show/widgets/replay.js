@@ -3,13 +3,15 @@
 import { ACTIONS } from "./game.js";
 import { rulesOf } from "./games.js";
 import {
-  Board, Shown, button, enable, furnish, holdKeys, make, messageLine, paced, points, row, slideTime, speedSlider,
+  Board, Shown, button, enable, furnish, holdKeys, make, messageLine, paced, points, row, slideTime, speedSlider, FASTEST,
 } from "./board.js";
 import { rendering, tell } from "./jupyter.js";
 
 const LARGE = 20; // how many errors of a game count as large
 const WIDE = 1000; // the curve's own units
 const HIGH = 120;
+const LASTS = 30; // seconds, about, in which a whole game plays
+const SLOWEST = 4; // actions a second
 const PAUSE = 200; // milliseconds before a position is reported
 const STEPS = {
   arrowleft: -1, arrowright: 1, arrowdown: -1, arrowup: 1, pageup: -10, pagedown: 10,
@@ -62,17 +64,18 @@ class Replay {
     svg.append(line("lib-score", this.scores));
     if (this.expected) svg.append(line("lib-expected", this.expected));
     this.marker = make("div.lib-marker");
-    const label = (where, value) => make("span", { class: `lib-small ${where}` }, points(value));
+    const label = (value) => make("span", points(value));
     this.slider = make("div.lib-track", {
       role: "slider", tabindex: 0, "aria-label": "Position in the game",
       "aria-valuemin": 0, "aria-valuemax": this.last,
       onpointerdown: (event) => this.grab(event),
       onpointermove: (event) => event.buttons && this.pointed(event),
-    }, svg, label("lib-high", high), label("lib-low", low), this.marker);
+    }, svg, this.marker);
+    const axis = make("div.lib-axis.lib-small", { "aria-hidden": "true" }, label(high), make("span", "points"), label(low));
     const lines = (this.expected ? "Solid: score + value, what the player expected in the end; " +
       "its jumps are the errors. " : "") + "Dashed: score.";
     const note = make("p.lib-small", `${lines} Click to jump.`);
-    return make("div", this.slider, note);
+    return make("div", make("div.lib-curve", axis, this.slider), note);
   }
 
   range() {
@@ -102,7 +105,8 @@ class Replay {
       type: "number", min: 1, max: this.last + 1, "aria-label": "Number of the action",
       onchange: () => this.typed(),
     });
-    this.speed = speedSlider(4);
+    const rate = Math.max(SLOWEST, Math.round(this.taken / LASTS));
+    this.speed = speedSlider(rate, () => {}, { fastest: Math.max(FASTEST, rate) });
     const next = button("Next large error", "Where the curve jumps most", () => this.error());
     return row(this.back, this.ahead, this.playButton, this.speed.element,
       make("label", "action", this.number), ...(this.expected ? [next] : []));
@@ -156,11 +160,8 @@ class Replay {
   animate(before, cells) {
     const action = this.actions[before];
     const start = this.game.fromHex(this.boards[before]);
-    const { travels, cells: after } = this.game.slide(start, action);
-    const came = cells.findIndex((exponent, cell) => exponent !== after[cell]);
-    if (after.some((exponent, cell) => exponent !== cells[cell] && cell !== came)) return;
-    const rate = this.playing ? this.speed.rate() : 1;
-    this.board.slide(start, { cells, travels, cell: came }, slideTime(rate));
+    const turn = this.game.between(start, action, cells);
+    if (turn) this.board.slide(start, turn, slideTime(this.playing ? this.speed.rate() : 1));
   }
 
   mark() {

@@ -5,13 +5,13 @@ import {
   button, enable, furnish, holdKeys, make, menu, messageLine, points, putWords, row, tally,
 } from "./board.js";
 import { brief, Chart, together } from "./chart.js";
-import { rendering } from "./jupyter.js";
+import { AGAIN, rendering } from "./jupyter.js";
 import { Orders } from "./orders.js";
 import { Show } from "./show.js";
 
 const [ACTIONS_AT, SECONDS_AT, MEAN_AT, SHARES_AT] = [0, 2, 3, 5]; // in a point, see POINT of train.py
 const FIRST_TILE = 2; // of a run's tiles, whose share is shown at first: 2048
-const SPEED_OVER = 1; // seconds over which moves/s are measured, at the least
+const SPEED_OVER = 1; // seconds over which actions/s are measured, at the least
 const HELD = ["ready", "paused", "stopped", "done", "failed"];
 const STARTS = {
   ready: "Start", paused: "Go on", stopped: "Train on", done: "Train on", failed: "Try again",
@@ -19,7 +19,9 @@ const STARTS = {
 
 const NUMBER = /^[+-]?(\d+([.,]\d*)?|[.,]\d+)(e[+-]?\d+)?$/i;
 
-const percent = (share) => `${points(100 * share, share > 0 && share < 0.1 ? 1 : 0)} %`;
+// A share as people read it, in steps of one per cent unless it is small, or in those of an axis.
+const percent = (share, step = share > 0 && share < 0.1 ? 0.001 : 0.01) =>
+  `${points(100 * share, Math.max(0, -Math.floor(Math.log10(100 * step) + 1e-9)))} %`;
 
 // A rate to set: a number, with a decimal point or comma, and a slider from 0.0001 to 1.
 class Rate {
@@ -63,11 +65,13 @@ class Rate {
 // One run: its orders, its numbers.
 class Card {
   constructor(run, n, order, say) {
-    Object.assign(this, { run, order, points: [], status: { phase: "ready", changes: [] } });
+    Object.assign(this, { run, order, points: [], before: [] });
+    this.status = { phase: "ready", changes: [] };
     this.toggleButton = button("Start", `Start, pause or go on with ${run.name}`,
       () => this.toggle());
     this.stopButton = button("Stop", `Stop ${run.name}`, () => this.stop());
-    const [scores, numbers] = tally("mean score", "2048 reached", "moves/s");
+    this.resetButton = button("Reset", `Begin anew with ${run.name}, untrained`, () => this.reset());
+    const [scores, numbers] = tally("mean score", "2048 reached", "actions/s");
     this.tally = numbers;
     this.reached = scores.children[1].firstChild;
     this.bar = make("progress", { max: 1, "aria-label": `How far ${run.name} is` });
@@ -78,9 +82,10 @@ class Card {
       this.name);
     const far = make("div.lib-far", this.bar, this.far);
     this.show = run.game && new Show(run.game, run.name);
+    this.stage = make("div.lib-stage", ...(this.show ? [this.show.element] : []));
     this.element = make("section.lib-card", { "aria-label": run.name }, name,
-      row(this.toggleButton, this.stopButton), scores, far, this.rates(say),
-      ...(this.show ? [this.show.element] : []));
+      row(this.toggleButton, this.stopButton, this.resetButton, ...this.rates(say)), this.stage,
+      scores, far);
   }
 
   // ---- the rate
@@ -88,7 +93,7 @@ class Card {
   rates(say) {
     const { rate, name, fixed } = this.run;
     this.rate = new Rate(rate, name, (rate) => this.order({ kind: "rate", rate }), say);
-    return row(...this.rate.parts, ...(fixed ? [make("span.lib-small", fixed)] : []));
+    return [...this.rate.parts, ...(fixed ? [make("span.lib-small", fixed)] : [])];
   }
 
   showRate(rate) {
@@ -117,12 +122,23 @@ class Card {
     if (!this.held || this.status.phase === "paused") this.order({ kind: "stop" });
   }
 
+  reset() {
+    if (this.used) this.order({ kind: "reset" });
+  }
+
+  // Whether there is anything to begin anew.
+  get used() {
+    return this.status.phase !== "ready" || this.points.length > 0;
+  }
+
   // ---- news
 
   // Take what is new; false when something before it is missing.
-  hear({ from, points: fresh, status, games }) {
+  hear({ from, points: fresh, status, games, before }) {
     if (from > this.points.length) return false;
-    if (games) this.show?.hear(...games);
+    if (games) this.show?.hear(...games, !HELD.includes(status.phase));
+    else if (this.show) this.show.going = !HELD.includes(status.phase);
+    if (before) this.before = before;
     this.points.length = from;
     this.points.push(...fresh);
     this.status = status;
@@ -135,6 +151,7 @@ class Card {
     this.toggleButton.textContent = STARTS[phase] ?? "Pause";
     enable(this.toggleButton, this.held || ["starting", "training"].includes(phase));
     enable(this.stopButton, !this.held || phase === "paused");
+    enable(this.resetButton, this.used);
     this.bar.hidden = share === null;
     this.bar.value = share ?? 0;
     this.far.textContent = far;
@@ -146,26 +163,22 @@ class Card {
   count(at, tile) {
     const last = this.points.at(-1);
     this.reached.textContent = `${tile} reached`;
-    if (!last) return;
-    const values = [points(last[MEAN_AT]), percent(last[at]), brief(this.speeds().at(-1) ?? 0)];
+    const values = last ? [points(last[MEAN_AT]), percent(last[at]), brief(speeds(this.points).at(-1) ?? 0)]
+      : ["–", "–", "–"];
     Object.values(this.tally).forEach((place, n) => (place.textContent = values[n]));
   }
 
-  column(at) {
-    return this.points.map((point) => point[at]);
-  }
+}
 
-  // Moves/s before each point, over a second or more of training.
-  speeds() {
-    let begin = 0;
-    return this.points.map((point, i) => {
-      while (begin + 1 < i && point[SECONDS_AT] - this.points[begin + 1][SECONDS_AT] >= SPEED_OVER)
-        begin++;
-      const [actions, seconds] = [ACTIONS_AT, SECONDS_AT].map(
-        (at) => point[at] - (i ? this.points[begin][at] : 0));
-      return seconds > 0 ? actions / seconds : null;
-    });
-  }
+// Actions/s before each point, over a second or more of training.
+function speeds(points) {
+  let begin = 0;
+  return points.map((point, i) => {
+    while (begin + 1 < i && point[SECONDS_AT] - points[begin + 1][SECONDS_AT] >= SPEED_OVER) begin++;
+    const [actions, seconds] = [ACTIONS_AT, SECONDS_AT].map(
+      (at) => point[at] - (i ? points[begin][at] : 0));
+    return seconds > 0 ? actions / seconds : null;
+  });
 }
 
 class Train {
@@ -189,11 +202,17 @@ class Train {
     const names = this.runs.map(({ name }) => name);
     const said = (words) => this.say(words);
     const zoomed = (part) => this.charts.forEach((chart) => chart.adopt(part));
-    const chart = (title, more = {}) => new Chart({ title, names, group, said, zoomed, ...more });
+    const looks = [...names.map((_, line) => ({ line })),
+      ...names.map((_, line) => ({ line, width: 1.5, alpha: 0.4, silent: true }))];
+    const chart = (title, more = {}) => new Chart({ title, group, said, zoomed, looks,
+      names: [...names, ...names.map((name) => `${name}, before`)], ...more });
+    const alone = this.cards.length === 1 && this.cards[0].show;
     this.charts = [
-      chart("mean score of the last 1000 games", { write: points }),
-      chart(`games that reached ${tiles[FIRST_TILE]}`, { write: percent, tick: percent, most: 1 }),
-      chart("moves/s"),
+      chart("mean score of the last 1000 games", { write: points, tall: alone ? 300 : 200,
+        empty: "The curve begins with the first game that is over." }),
+      chart(`games that reached ${tiles[FIRST_TILE]}`,
+        { write: percent, tick: percent, most: 1, least: 0.05 }),
+      chart("actions/s"),
     ];
     this.message = messageLine();
     const cards = make("div.lib-cards", ...this.cards.map(({ element }) => element));
@@ -201,20 +220,22 @@ class Train {
     const [score, won, speed] = this.charts.map(({ element }) => element);
     won.firstChild.append(choose);
     const all = this.runs.length > 1 ? [this.both()] : [];
-    const keys = "P starts, pauses and goes on · S stops · drag over a curve to zoom";
+    const keys = "P starts, pauses and goes on · S stops · R resets · drag over a curve to zoom";
+    if (alone) alone.element.after(score);
     furnish(this.root, { name: "Training", keys, kinds: ["lib-train"] }, ...all, cards, this.message,
-      make("div.lib-charts", score, won, speed));
+      ...(alone ? [] : [score]), make("div.lib-charts.lib-more", won, speed));
   }
 
   both() {
     this.toggleAll = button("Start all", "Start, pause or go on with all runs", () => this.toggle());
     const stop = button("Stop all", "Stop all runs", () => this.stop());
+    const reset = button("Reset all", "Begin anew with all runs, untrained", () => this.reset());
     const symbols = new Set(this.runs.map(({ rate }) => rate));
     this.rateOfAll = new Rate(symbols.size > 1 ? "rate" : [...symbols][0], "all runs",
       (rate) => this.order({ kind: "rate", rate }), (words) => this.say(words, true));
     const [label, slider] = this.rateOfAll.parts;
     label.firstChild.after(" of all");
-    return make("div.lib-row.lib-all", this.toggleAll, stop, label, slider);
+    return make("div.lib-row.lib-all", this.toggleAll, stop, reset, label, slider);
   }
 
   pressed(key, event) {
@@ -222,6 +243,7 @@ class Train {
     if (chart?.pressed(key, event.shiftKey)) return true;
     if (key === "p") this.toggle();
     else if (key === "s") this.stop();
+    else if (key === "r") this.reset();
     else return false;
     return true;
   }
@@ -237,6 +259,16 @@ class Train {
 
   stop() {
     this.cards.forEach((card) => card.stop());
+  }
+
+  reset() {
+    this.cards.forEach((card) => card.reset());
+  }
+
+  // What the button of all runs does next.
+  get next() {
+    if (!this.resting) return "Pause all";
+    return this.cards.every(({ status }) => status.phase === "ready") ? "Start all" : "Go on with all";
   }
 
   // ---- to the kernel and back
@@ -273,10 +305,10 @@ class Train {
 
   lose() {
     this.lost = "The kernel has ended or was restarted, and the training with it. These are its " +
-      "last numbers. Run this cell again to begin anew.";
+      `last numbers. To begin anew, ${AGAIN}.`;
     this.orders.close();
-    this.cards.forEach(({ toggleButton, stopButton }) =>
-      [toggleButton, stopButton].forEach((pressed) => enable(pressed, false)));
+    this.cards.forEach(({ toggleButton, stopButton, resetButton }) =>
+      [toggleButton, stopButton, resetButton].forEach((pressed) => enable(pressed, false)));
     this.say(this.lost, true);
   }
 
@@ -286,15 +318,17 @@ class Train {
     const at = SHARES_AT + Number(this.tile.value);
     const tile = this.runs[0].tiles[this.tile.value];
     this.cards.forEach((card) => card.count(at, tile));
+    const lines = [...this.cards.map(({ points }) => points), ...this.cards.map(({ before }) => before)];
+    const one = (at) => (points) => points.map((point) => point[at]);
     const show = (chart, column) => chart.show(together(
-      this.cards.map((card) => [card.column(ACTIONS_AT), column(card)])));
+      lines.map((points) => [one(ACTIONS_AT)(points), column(points)])));
     this.charts[1].rename(`games that reached ${tile}`);
     const marks = this.cards.flatMap((card, n) => card.marks(n));
     this.charts.forEach((chart, n) => chart.mark(n ? marks.map(({ x, line }) => ({ x, line })) : marks));
-    show(this.charts[0], (card) => card.column(MEAN_AT));
-    show(this.charts[1], (card) => card.column(at));
-    show(this.charts[2], (card) => card.speeds());
-    if (this.toggleAll) this.toggleAll.textContent = this.resting ? "Start all" : "Pause all";
+    show(this.charts[0], one(MEAN_AT));
+    show(this.charts[1], one(at));
+    show(this.charts[2], speeds);
+    if (this.toggleAll) this.toggleAll.textContent = this.next;
     if (this.common !== this.rateOfAll?.now) this.rateOfAll?.show(this.common);
     this.tell();
   }

@@ -3,10 +3,12 @@
 import atexit
 import functools
 import math
+import os
 import threading
 import time
 import weakref
 
+import numpy as np
 from IPython import get_ipython
 from traitlets import List
 
@@ -19,6 +21,7 @@ from lib2048.show.widgets.base import BrowserWidget, trouble
 from lib2048.show.widgets.game import PLAYED, Game, finite, told
 from lib2048.show.words import thousands
 from lib2048.train.history import BLOCK, EXPONENTS
+from lib2048.train.run import Run
 from lib2048.train.watching import amount
 
 LOOK = 0.2  # seconds between two messages with numbers, those of all runs together
@@ -85,19 +88,25 @@ class Training:
     GOING = ("starting", "training", "pausing", "stopping")
 
     def __init__(self, run, name, budget, every, told, rested):
-        self.run, self.name, self.told, self.rested = run, name, told, rested
+        self.name, self.told, self.rested = name, told, rested
         own = run.settings.budget
         said = budget or (dict([own]) if own else ENDLESS)
         [(self.unit, self._total)] = said.items()
         self.endless = said is ENDLESS
         self._own = not budget and self.unit in ("games", "actions")  # counted from its beginning
-        self._begin = 0 if self._own else run.done(self.unit)  # where the budget begins
         self._every, self._due = every, 0.0
         self._thread, self._lock = None, threading.RLock()
-        self.games, self._untold = [], 0  # played on the way, and from which on they are not told
-        self._after = [at for at in AFTER if at > run.history.took]
+        self.before = []  # the points of the curve that a reset has ended
         past = run.history.table()
-        self.curve = Curve(map(_point, past[:: 1 + 2 * len(past) // MOST]))  # many more fit
+        self._begin_with(run, map(_point, past[:: 1 + 2 * len(past) // MOST]))  # many more fit
+
+    def _begin_with(self, run, points=()):
+        """Be ready to train a run; points: of its curve so far."""
+        self.run, self.curve = run, Curve(points)
+        self._begin = 0 if self._own else run.done(self.unit)  # where the budget begins
+        self.games, self._untold = [], 0  # played on the way, and from which on they are not told
+        self.last = None  # the board and the word on which the last of them ended
+        self._after = [at for at in AFTER if at > run.history.took]
         promise = "" if self.endless else f" {thousands(self._total)} {self.unit}"
         self.phase, self.words, self.details = "ready", f"Ready to train{promise}.", ""
 
@@ -128,6 +137,27 @@ class Training:
                 self._become("stopped", self._where("Stopped"))
             self._halt("stopping", "Stopping.")
 
+    def reset(self):
+        """Begin anew: an untrained learner by the same settings, at the rate that holds now.
+
+        The curve so far stays as the one before.  Raises ValueError where a folder keeps what was
+        learned, and where the training does not end.
+        """
+        if self.run.folder:
+            raise ValueError(
+                f"{self.name} keeps what it learns in {self.run.folder.path}: a Run with another "
+                "folder begins anew"
+            )
+        self.stop()
+        if not self.join(time.monotonic() + PATIENCE):
+            raise ValueError(f"{self.name} is still about to stop: press Reset again in a while")
+        with self._lock:
+            before, points = self.run, self.curve.points
+            self._begin_with(untrained(before))
+            self.before = points or self.before
+            self.tell(everything=True)
+        self.rested()
+
     def join(self, last=math.inf):
         """Wait until its thread has ended, at most till `time.monotonic` is last; say whether."""
         while (thread := self._thread) and thread.is_alive() and time.monotonic() < last:
@@ -150,6 +180,8 @@ class Training:
         rest = self._total - self._done
         how = {} if self._own else {self.unit: rest}  # in its folder are the weights at the end
         try:
+            if is_shown(self.run.network) and not self.run.actions:
+                self._play(self.run, 0)  # which compiles what plays, before the clock starts
             go = self._own or rest > 0
             stopped = go and self.run.go(**how, progress=self._look).stopped
             if is_shown(self.run.network) and self.run.actions:
@@ -179,9 +211,12 @@ class Training:
     def _play(self, run, after):
         """Play a game by the weights of now, at full speed, for the board that shows it."""
         seed = run.settings.seed
-        actions = "".join(map(str, NetworkPlayer(run.network).recorded(seed, SHOWN)[2].tolist()))
+        boards, words, actions = NetworkPlayer(run.network).recorded(seed, SHOWN)
+        played = {"actions": "".join(map(str, actions.tolist())), "after": after}
+        played |= {"score": _score(boards, actions, game_of(run.network))}
         with self._lock:
-            self.games.append(Game(seed, SHOWN).as_dict() | {"actions": actions, "after": after})
+            self.games.append(Game(seed, SHOWN).as_dict() | played)
+            self.last = boards[-1], int(words[-1])
 
     def _outcome(self, stopped):
         if not stopped:
@@ -193,6 +228,16 @@ class Training:
     def _keep(self):
         if row := self.run.history.latest():
             self.curve.add(_point(row | {"seconds": self.run.history.took}))
+
+    def last_board(self, named):
+        """Draw the board on which its last game ended; named: whether the caption names it."""
+        board, word = self.last
+        game, told = game_of(self.run.network), self.games[-1]
+        shown = {"word": word} if game.rules.SHOWN else {}
+        who = f"{self.name}: " if named else ""
+        points, actions = thousands(told["score"]), thousands(len(told["actions"]))
+        caption = f"{who}{points} points\n{actions} actions"
+        return draw.board(board, caption=caption, size=170, game=game, **shown)
 
     # ------------------------------------------------------------ what is told
 
@@ -224,9 +269,11 @@ class Training:
         """Tell what is new."""
         with self._lock:
             begin = 0 if everything else self._untold
-            games = [begin, self.games[begin:]] if begin < len(self.games) else None
+            new = everything or begin < len(self.games)
+            games = [begin, self.games[begin:]] if new else None
             self._untold = len(self.games)
-            self.told({**self.curve.news(everything), "status": self.status(), "games": games})
+            news = self.curve.news(everything) | {"status": self.status(), "games": games}
+            self.told(news | ({"before": self.before} if everything else {}))
 
     def _become(self, phase, words, details=""):
         self.phase, self.words, self.details = phase, words, details
@@ -286,7 +333,7 @@ class TrainingWidget(BrowserWidget):
         """Do what the browser orders, and tell it that it was heard; a refusal is in words."""
         self.send({"kind": "heard", "id": message.get("id")})
         try:
-            if message["kind"] in ("start", "pause", "stop"):
+            if message["kind"] in ("start", "pause", "stop", "reset"):
                 getattr(self, message["kind"])(message.get("run"))
             else:
                 getattr(self, f"_on_{message['kind']}")(message)
@@ -302,9 +349,10 @@ class TrainWidget(TrainingWidget):
 
     They train in threads of the kernel: cells can run meanwhile, and a page that is closed stops
     nothing.  They end by Stop, when a running cell is interrupted, when this cell is run again, by
-    `close()`, and with the kernel.  ``.start()``, ``.pause()`` and ``.stop()`` do what the buttons
-    do, ``.wait()`` waits for the end; ``.run.rate = 0.01`` changes the rate.  ``.frame`` is the
-    history so far, a row for each 1000 games; ``.changes`` says where a rate was changed.
+    `close()`, and with the kernel.  ``.start()``, ``.pause()``, ``.stop()`` and ``.reset()`` do
+    what the buttons do, ``.wait()`` waits for the end; ``.run.rate = 0.01`` changes the rate.
+    ``.frame`` is the history so far, a row for each 1000 games; ``.changes`` says where a rate was
+    changed.  A board plays games of the learner as it was after 0.1 s, 1 s, 10 s …
 
     Args:
         *runs: one `Run`, or up to four side by side, each with a network of its own.
@@ -367,6 +415,17 @@ class TrainWidget(TrainingWidget):
         for training in self._chosen(number):
             training.pause()
 
+    def reset(self, number=None):
+        """Let a run, or all of them, begin anew: untrained, by the same settings.
+
+        `.runs` then holds new ones; a run that a variable of yours names keeps what it learned.
+
+        Raises:
+            ValueError: where a folder keeps what was learned.
+        """
+        for training in self._chosen(number):
+            training.reset()
+
     # ------------------------------------------------------------ the browser
 
     def _tell(self, number, news):
@@ -389,6 +448,14 @@ class TrainWidget(TrainingWidget):
 
     # ------------------------------------------------------------ the picture
 
+    def _ipython_display_(self):
+        if os.environ.get("LIB2048_STILLS"):  # a lesson is stored: its picture is of the end
+            for training in self._trainings:
+                if training.phase == "ready":
+                    training.start()
+            self.wait()
+        super()._ipython_display_()
+
     def static(self):
         """Return a `Picture` of the curves so far, and of where the runs stand."""
         drawn, words = {}, []
@@ -401,7 +468,11 @@ class TrainWidget(TrainingWidget):
                 begin = f"from {thousands(change['actions'])} actions on"
                 told.append(f"{symbol} {change['rate']:g} {begin}")
             words.append(f"{training.name}: {', '.join([training.status()['far'], *told])}")
-        picture = draw.curves(drawn, "actions", f"mean score of {BLOCK} games")
+        ended = [t.last_board(named=len(drawn) > 1) for t in self._trainings if t.last]
+        wide = 340 if len(ended) == 1 else 520
+        picture = draw.curves(drawn, "actions", f"mean score of {BLOCK} games", width=wide)
+        if ended:
+            picture = draw.row([*ended, picture])
         return picture.captioned("\n".join(words), wrap=False)
 
 
@@ -442,6 +513,23 @@ def _said(run, fields):
         if (value := getattr(settings, field, None)) is not None:
             plain = field in ("network", "rule")
             yield str(value) if plain else f"{symbols.get(field, field)} {value}"
+
+
+def untrained(run):
+    """Return a run that begins anew by the settings of another one, at its rate of now."""
+    network = run.settings.new_network()
+    if own := getattr(run.network, "own", None):
+        network.own = own
+    fresh = Run(run.settings, network=network)
+    fresh.rate = run.rate
+    return fresh
+
+
+def _score(boards, actions, game):
+    """Return the score of a recorded game."""
+    slide = game.rules.slide_one
+    pairs = zip(boards, actions.astype(np.uint64))
+    return int(game.rules.points(boards[-1])) or sum(int(slide(*pair, game)[1]) for pair in pairs)
 
 
 def is_shown(network):

@@ -1,0 +1,64 @@
+"""What a page gets of a reviewed game, and the picture that stands for it."""
+
+import numpy as np
+
+from lib2048.game.spec import ACTIONS
+from lib2048.play.review import review
+from lib2048.show import draw
+from lib2048.show.widgets.game import finite, to_hex
+from lib2048.show.widgets.game import told as game_told
+from lib2048.show.words import set_apart, thousands
+
+OTHERWISE = ("heuristic",)  # who counts in something else than points
+WORST = 3  # are drawn
+POINTS = 400  # of a curve in the picture
+
+
+def reviewed(steps, who, game):
+    """Return (the `Review` of a game, what reviewed.js shows of it)."""
+    steps = list(steps)
+    found = review(steps, who)
+    here, scores = list(found.steps), found.scores.tolist()
+    if steps[-1].action is None:  # the end has a board, too
+        here.append(steps[-1])
+        last = found.steps[-1]
+        pays = int(game.rules.points(np.uint64(steps[-1].board)))
+        scores.append(pays or scores[-1] + int(last.reward))
+    worths = [[finite(worth) for worth in row] for row in found.worths.round(3).tolist()]
+    return found, {
+        "by": found.by, "game": game_told(game), "scores": scores, "worths": worths,
+        "boards": "".join(to_hex(step.board) for step in here),
+        "actions": "".join(str(int(step.action)) for step in found.steps),
+        "points": found.by not in OTHERWISE,
+    }  # fmt: skip
+
+
+def less(lost):
+    """Write what an action is worth less than the best: "best", "−108", "−0.50"."""
+    return set_apart(f"{-lost:,.{2 if lost < 10 else 0}f}") if lost else "best"
+
+
+def picture(found, game, width=520):
+    """Return a `Picture` of a review: the course of the game, and the worst of its actions."""
+    every = max(1, len(found.steps) // POINTS)
+    lines = {"expected at the end": found.promised, "so far": found.scores}
+    if found.by in OTHERWISE:
+        del lines["expected at the end"]
+    shown = {name: [*enumerate(line.tolist(), 1)][::every] for name, line in lines.items()}
+    course = draw.curves(shown, "actions", f"points, as {found.by} sees it", width=width)
+    worst = found.worst(WORST)
+    turns = worst or [len(found.steps) - 1]
+    boards = [found.steps[turn].board for turn in turns]
+    captions = [_caption(found, turn) for turn in turns]
+    boards = draw.row(boards, captions, size=150, width=width, game=game)
+    picture = draw.row([course, boards], width=1)  # one below the other
+    best = 100 * (found.lost == 0).mean()
+    said = f"A reviewed game: {best:.0f} of 100 actions were the best"
+    picture.text = f"{said}; {course.text}; the worst actions: {boards.text}"
+    return picture
+
+
+def _caption(found, turn):
+    taken, best = ACTIONS[found.taken[turn]], ACTIONS[found.best[turn]]
+    verdict = f"{taken}: {less(found.lost[turn])}"
+    return f"action {thousands(turn + 1)}\n{verdict}" + (f"\nbest: {best}" if best != taken else "")
