@@ -1,5 +1,6 @@
 """Endgames: the solver against a plain one, its counts, its tables on disk, stopped builds."""
 
+import json
 from functools import cache
 from itertools import permutations, product
 
@@ -8,6 +9,7 @@ import pytest
 
 import lib2048
 from lib2048 import ACTIONS, endgame, from_tiles, slide, spawn, symmetries
+from lib2048.cli import main
 from lib2048.endgame import solving
 from lib2048.endgame.table import LARGEST_ERROR, action_of
 from lib2048.game import spec
@@ -206,3 +208,51 @@ def test_what_makes_no_endgame_is_refused_before_anything_is_built(why, tmp_path
     with pytest.raises((ValueError, MemoryError), match=why):
         endgame.solve(*WRONG[why], tmp_path / "table.npz")
     assert not any(tmp_path.iterdir())
+
+
+# ---------------------------------------------------------------- the command
+
+
+SAID = "2,4,0,16,2,64,128,256,0,512,1024,2048,4096,8192,16384,32768"
+
+
+def test_the_command_builds_a_table_and_looks_boards_up(table, tmp_path, capsys):
+    out = str(tmp_path / "table.npz")
+    assert main(["endgame", "411", "--target", "32", "--out", out, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told.pop("seconds") > 0
+    assert told == {
+        "formation": "411", "target": 32, "states": table.states,
+        "afterstates": table.afterstates, "start": table.start,
+    }  # fmt: skip
+    assert main(["endgame", out, "--board", SAID, "--json"]) == 0
+    told, expected = json.loads(capsys.readouterr().out), table.chances(BOARD)
+    assert told["actions"] == pytest.approx(expected, abs=1e-6)
+    assert told["success"] == max(told["actions"].values())
+    assert (told["formation"], told["target"]) == ("411", 32)
+
+
+REFUSED = {
+    "--target is missing": ["411"],
+    "--board is missing": ["FILE"],
+    "give 16 tiles": ["FILE", "--board", "2,4"],
+    "is not a tile": ["FILE", "--board", "3" + SAID[1:]],
+    "are alike": ["FILE", "--board", SAID.replace("64", "8192")],
+    "--target has no effect": ["FILE", "--board", SAID, "--target", "8"],
+    "tables are saved as .npz": ["411", "--target", "32", "--out", "OUT.txt"],
+    "no such file": ["other.npz", "--board", SAID],
+    "no table of an endgame": ["WEIGHTS", "--board", SAID],
+}
+
+
+@pytest.mark.parametrize("why", REFUSED)
+def test_a_wrong_word_of_the_command_is_one_line(why, table, tmp_path, capsys):
+    files = {name: str(tmp_path / f"{name.lower()}.npz") for name in ("FILE", "WEIGHTS")}
+    table.save(files["FILE"])
+    lib2048.save(lib2048.Network("4-22"), files["WEIGHTS"])
+    words = [files.get(word, word.replace("OUT", str(tmp_path / "out"))) for word in REFUSED[why]]
+    before = sorted(tmp_path.iterdir())
+    assert main(["endgame", *words]) == 2
+    said = capsys.readouterr()
+    assert why in said.err and said.err.count("\n") == 1 and not said.out
+    assert sorted(tmp_path.iterdir()) == before

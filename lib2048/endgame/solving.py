@@ -208,9 +208,9 @@ class _Place(NamedTuple):
 
 
 class Build:
-    """An endgame on its way to a `Table`; see `solve`."""
+    """An endgame on its way to a `Table`; arguments: as of `solve`, with a `Formation`."""
 
-    def __init__(self, formation, path, threads, four, exact):
+    def __init__(self, formation, path=None, threads=None, four=FOUR_CHANCE, exact=False):
         self.formation, self.chances = formation, (1 - four, four)
         self.threads, self.steps = threads or processors(), 1 if exact else STEPS
         self.path = None if path is None else plain_place(path)
