@@ -1,5 +1,5 @@
-"""The command line: play, train, sweep, solve, convert, fold, tournament, info, bench, figure,
-labs, lessons, progress.
+"""The command line: play, train, sweep, solve, endgame, convert, fold, tournament, info, bench,
+figure, labs, lessons, progress.
 
 Progress and prose go to stderr; with --json, stdout holds one JSON object and nothing else.  A
 wrong argument or file gives one line on stderr and exit status 2, and nothing is written.  The
@@ -27,6 +27,7 @@ from lib2048 import __version__
 from lib2048.course.labs import command as labs
 from lib2048.course.reader import command as reader
 from lib2048.course.tournament.tournament import CSV, PAGE, tournament
+from lib2048.endgame import command as endgame
 from lib2048.exact import SmallGame, small_game
 from lib2048.game import by_rules
 from lib2048.game.bits import WHOLE
@@ -177,6 +178,7 @@ def _parser(rule=None):
     sweep.add(commands)
     _add_files(commands)
     _add_measures(commands)
+    endgame.add(commands)
     inner = [*labs.add(commands, _Parser), *reader.add(commands, _Parser)]
     shell = commands.add_parser(
         "completion",
@@ -350,7 +352,8 @@ def _offers():
         "file": Offer((), (*WEIGHT_FILES, ".py")), "source": weights, "destination": any_file,
         "out": Offer((), completion.FOLDERS), "folder": Offer((), completion.FOLDERS),
         "course": Offer((), completion.FOLDERS), "sources": Offer((), completion.FOLDERS),
-        "list": Offer((), (".toml",)), "draw": any_file, "zip": Offer((), (".zip",)),
+        "list": Offer((), (".toml",)), "formation": Offer(("4411", "442", "4421"), (".npz",)),
+        "draw": any_file, "zip": Offer((), (".zip",)),
     }  # fmt: skip
 
 
@@ -606,7 +609,7 @@ def _save_figure(figure, path):
 # What carries out a command: a function from `_Options` to (what --json prints, the text).  Where
 # some options are not always of use, it looks at those that are, and returns a function for these.
 COMMANDS = {
-    "play": _play, "train": _train, "sweep": sweep.run, "solve": _solve,
+    "play": _play, "train": _train, "sweep": sweep.run, "solve": _solve, "endgame": endgame.run,
     "convert": _convert, "fold": _fold, "tournament": _tournament, "info": _info, "bench": _bench,
     "figure": _figure, "labs": _labs, "lessons": reader.lessons, "progress": reader.progress,
     "completion": _completion,

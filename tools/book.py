@@ -70,6 +70,7 @@ MODULES = {
     "envs": "Gymnasium environments",
     "course.labs": "Homework",
     "course.papers": "The papers beside our runs",
+    "endgame": "Endgames, solved",
     "sweep": "Many runs",
 }
 # What functions of these rooms return, and nobody makes himself.

@@ -13,6 +13,7 @@ import contextlib
 import hashlib
 import math
 import re
+import struct
 import zipfile
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -32,6 +33,9 @@ HEADER = re.compile(  # of what numpy writes, the part that we write
     rb"'shape': \(([0-9, ]{0,400})\), \} *\n"
 )
 MAGIC = b"\x93NUMPY\x01\x00"
+ALIGNED = 64  # bytes: what begins at a multiple of these can be mapped
+# The head of a zip's entry: its length, that of its field for large sizes, and a field that pads.
+_ENTRY, _ZIP64, _EXTRA, _PADDING = 30, 20, struct.Struct("<HH"), 0xD935
 
 
 class Member:
@@ -232,6 +236,7 @@ def _write_member(into, name, found):
     """Write one array; return its line of the seal."""
     entry, digest, count = zipfile.ZipInfo(f"{name}.npy"), hashlib.sha256(), 0
     entry.compress_type = into.compression
+    entry.extra = _padding(into.fp.tell() + len(entry.filename))
     with into.open(entry, "w", force_zip64=True) as file:
         head = {"descr": found.dtype.str, "fortran_order": False, "shape": found.shape}
         np.lib.format.write_array_header_1_0(file, head)
@@ -243,6 +248,15 @@ def _write_member(into, name, found):
     if count != found.nbytes:
         raise ValueError(f"{name}: has changed while it was written")
     return _line(name, found.dtype, found.shape, digest)
+
+
+def _padding(at):
+    """Return an extra field of a zip's entry after which an array stands where it can be mapped.
+
+    at: where the entry begins, and the length of its name.
+    """
+    size = -(at + _ENTRY + _ZIP64 + _EXTRA.size) % ALIGNED
+    return _EXTRA.pack(_PADDING, size) + bytes(size)
 
 
 def _line(name, dtype, shape, digest):
@@ -314,6 +328,22 @@ class Archive(Mapping, contextlib.AbstractContextManager):
                 self._heads[name] = _head(file, entry.file_size)
         dtype, shape, _ = self._heads[name]
         return Member(dtype.newbyteorder("="), shape, lambda: self._pieces(name))
+
+    def mapped(self, name):
+        """Return an array as a map of the file: nothing is read before it is looked at, and what
+        is written into it stays in memory.
+
+        Raises ValueError, in one line, where it is compressed, or not written to be mapped.
+        """
+        entry, found = self._entries[name], self.member(name)
+        with self._guard():
+            self._file.seek(entry.header_offset)
+            head = self._file.read(_ENTRY)
+            at = entry.header_offset + _ENTRY + sum(struct.unpack_from("<HH", head, _ENTRY - 4))
+            at += self._heads[name][2]
+            if entry.compress_type != zipfile.ZIP_STORED or at % ALIGNED:
+                raise ValueError("not to be mapped")
+            return np.memmap(self.path, self._heads[name][0], "c", at, found.shape)
 
     def _pieces(self, name):
         """Yield an array piece by piece; at its end its line of the seal is known."""

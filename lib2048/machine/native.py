@@ -9,6 +9,7 @@ import time
 import warnings
 
 import numba
+import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
@@ -53,6 +54,42 @@ def _borrowed(typing_context, record):
         return context.make_tuple(builder, signature.return_type, members)
 
     return record(record), build
+
+
+@_native(lambda number: np.uint64(int(number).bit_count()))
+def _population(typing_context, number):
+    def build(context, builder, signature, arguments):
+        return builder.ctpop(arguments[0])
+
+    return types.uint64(types.uint64), build
+
+
+def _or_plain(array, index, bits):
+    array[index] |= bits
+
+
+@_native(_or_plain)
+def _or_atomic(typing_context, array, index, bits):
+    def build(context, builder, signature, arguments):
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        builder.atomic_rmw("or", builder.gep(data, [arguments[1]]), arguments[2], "monotonic")
+        return context.get_dummy_value()
+
+    return types.void(array, index, bits), build
+
+
+@part
+def population(number):
+    """Return how many bits of a uint64 are set, as a uint64."""
+    return _population(number)
+
+
+@part
+def set_bit(array, place):
+    """Set bit `place` of a uint64 array; other threads may set others at the same time."""
+    word, bit = place >> 6, np.uint64(1) << np.uint64(place & 63)
+    if not array[word] & bit:
+        _or_atomic(array, word, bit)
 
 
 @kernel

@@ -9,6 +9,7 @@ goes on in its own thread, until it looks at a flag or to its end, and its answe
 import atexit
 import ctypes
 import itertools
+import os
 import queue
 import threading
 import time
@@ -46,6 +47,14 @@ def result(future, stop=None):
             raise KeyboardInterrupt
         first_of([future], LOOK)
     return future.result()
+
+
+def processors():
+    """Return how many processors this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # on macOS and Windows
+        return os.cpu_count() or 1
 
 
 class StillBusy(Exception):

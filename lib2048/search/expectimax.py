@@ -425,6 +425,12 @@ def _parts(context):
 @compiled(SEARCH_SIGNATURE)
 def search_policy(context, game, board, word, luck):
     """Take the action that the search chooses; a stopped search gives the game up."""
+    return searched(context, game, board, word, luck)
+
+
+@part
+def searched(context, game, board, word, luck):
+    """Search a state, as a policy does; see `search_policy`."""
     network, limits, memory = _parts(context)
     begin = ticks(limits.clock) if limits.ticks else 0
     action, plies = decide_kernel(network, limits, memory, board, word)

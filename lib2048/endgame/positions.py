@@ -1,0 +1,288 @@
+"""All positions of a formation in one order, layer by layer, and the number of each.
+
+A layer holds the positions of one tile sum.  The free cells are split into two halves, those of
+rows 0 and 2 and those of rows 1 and 3.  A half with its tiles has a code, its cells as digits, and
+a place among all halves of its sum.  So a position's number is found by adding three numbers from
+tables, and no list of positions is kept:
+
+    number = where the layer begins, and in it the first half's sum
+           + place of the first half · how many second halves have the sum that is left
+           + place of the second half
+
+Tile sums are counted in 2s here: a 2 weighs 1, a 4 weighs 2.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import types
+
+from lib2048.endgame.formation import WALL
+from lib2048.game.rows import SHIFTS
+from lib2048.game.rules_2048 import SLIDES
+from lib2048.machine.kernels import kernel, part
+from lib2048.machine.native import population
+
+BLOCK = 256  # positions whose marks are counted together; a layer begins with a block
+CODE_BITS = 27  # of a half
+CODE, MOVED, BAD, WON = (np.uint64(bits) for bits in ((1 << CODE_BITS) - 1, 54, 57, 60))
+SECOND, THREE = np.uint64(CODE_BITS), np.uint64(7)
+LOW = (1 << 32) - 1
+_ONE, _LINE = np.uint64(1), np.uint64(0xFFFF)
+
+
+class Half(NamedTuple):
+    """One half of the free cells, with all that can stand there, by sum.
+
+    Attributes:
+        rows: uint64[n], the two rows: bits of the board, in order of their sum.
+        codes: int64[n], the code of each.
+        places: int64[n], by code: sum << 32 | place among those of its sum.
+        first: int64[sums + 1], where each sum begins in `rows`.
+        shifts: int64[cells], where each free cell stands in the board.
+        units: int64[cells], what an exponent of 1 there adds to the code.
+    """
+
+    rows: types.uint64[::1]
+    codes: types.int64[::1]
+    places: types.int64[::1]
+    first: types.int64[::1]
+    shifts: types.int64[::1]
+    units: types.int64[::1]
+
+
+class Positions(NamedTuple):
+    """The order of all positions of a formation.
+
+    Attributes:
+        one, two: the two `Half`s.
+        begins: int64[layers + 1], the number that each layer begins with.
+        offsets: int64[layers, sums of the first half], see above.
+        lines: uint64[4, 4, 65536]: by action, line and the line's bits, what it slides to: the
+            codes of both halves, and above them a 1 each if it moved, lets a wall move, or wins.
+    """
+
+    one: Half
+    two: Half
+    begins: types.int64[::1]
+    offsets: types.int64[:, ::1]
+    lines: types.uint64[:, :, ::1]
+
+
+def size(formation):
+    """Return how many positions a formation has, reached or not."""
+    return formation.exponent ** len(formation.cells)
+
+
+def positions_of(formation):
+    """Return the `Positions` of a `Formation`.  Raises ValueError where a half is too large."""
+    digits = formation.exponent
+    cells = [[c for c in formation.cells if c // 4 % 2 == half] for half in (0, 1)]
+    if digits ** max(map(len, cells)) > CODE:
+        raise ValueError(f"formation {formation.name} with target {formation.target} is too large")
+    one, two = (_half(part, digits, formation.walls) for part in cells)
+    counts = [np.diff(half.first) for half in (one, two)]
+    layers = len(counts[0]) + len(counts[1]) - 1
+    offsets = np.zeros((layers, len(counts[0])), np.int64)
+    begins = np.zeros(layers + 1, np.int64)
+    for total in range(layers):
+        left = total - np.arange(len(counts[0]))
+        fits = (left >= 0) & (left < len(counts[1]))
+        sizes = np.where(fits, counts[0] * counts[1][np.where(fits, left, 0)], 0)
+        offsets[total] = begins[total] + np.cumsum(sizes) - sizes
+        begins[total + 1] = -(-(begins[total] + sizes.sum()) // BLOCK) * BLOCK
+    return Positions(one, two, begins, offsets, _lines(formation, one, two))
+
+
+def _half(cells, digits, walls):
+    """Return the `Half` of some cells."""
+    tiles = np.array([0, *(1 << np.arange(digits - 1))])  # in 2s
+    weights, rows, units = np.zeros(1, np.int64), np.zeros(1, np.uint64), []
+    for cell in cells:
+        units.append(digits ** len(units))
+        shifted = np.arange(digits, dtype=np.uint64) << np.uint64(4 * cell)
+        weights = (tiles[:, None] + weights).ravel()
+        rows = (shifted[:, None] | rows).ravel()
+    order = np.argsort(weights, kind="stable")
+    first = np.searchsorted(weights[order], np.arange(weights.max() + 2))
+    places = np.empty(len(order), np.int64)
+    places[order] = np.arange(len(order)) - first[weights[order]]
+    return Half(
+        rows[order],
+        order,
+        weights << 32 | places,
+        first,
+        np.array([4 * cell for cell in cells], np.int64),
+        np.array(units, np.int64),
+    )
+
+
+def _lines(formation, one, two):
+    """Return `Positions.lines`: Up, Right, Down, Left; a column's bits are those of the
+    transposed board's row."""
+    bits = np.arange(1 << 16, dtype=np.uint64)
+    toward = SLIDES & np.uint64(0xFFFF), SLIDES >> np.uint64(16) & np.uint64(0xFFFF)
+    units = {}
+    for half, shift in ((one, 0), (two, CODE_BITS)):
+        units |= {int(s) // 4: int(u) << shift for s, u in zip(half.shifts, half.units)}
+    lines = np.zeros((4, 4, 1 << 16), np.uint64)
+    for action in range(4):
+        slid = toward[action in (1, 2)]
+        exponents = slid[:, None] >> SHIFTS & np.uint64(15)
+        for line in range(4):
+            along = [4 * line + i if action % 2 else 4 * i + line for i in range(4)]
+            found, bad, won = (np.zeros(1 << 16, np.uint64) for _ in range(3))
+            for cell, exponent in zip(along, exponents.T):
+                if cell in units:
+                    found += exponent * np.uint64(units[cell])
+                    won |= exponent == formation.exponent
+                    bad |= exponent > formation.exponent
+                else:
+                    bad |= exponent != WALL
+            found = np.where(won | bad, np.uint64(0), found)
+            found |= (slid != bits).astype(np.uint64) << MOVED
+            lines[action, line] = found | bad << BAD | won << WON
+    return lines
+
+
+# ---------------------------------------------------------------- numbers
+
+
+@part
+def number(positions, one, two):
+    """Return the number of a position by the places of its halves, see `Half`."""
+    weight, left = one >> 32, two >> 32
+    count = positions.two.first[left + 1] - positions.two.first[left]
+    return positions.offsets[weight + left, weight] + (one & LOW) * count + (two & LOW)
+
+
+@part
+def beginning(positions, total, i):
+    """Return the first number of a layer's positions whose first half is the i-th or a later."""
+    one = positions.one.places[positions.one.codes[i]]
+    return number(positions, one, (total - (one >> 32)) << 32)
+
+
+def halves_in(positions, total):
+    """Return the first and the last + 1 of the first halves that a layer's positions have."""
+    one, two = positions.one.first, positions.two.first
+    low, high = max(0, total - (len(two) - 2)), min(total, len(one) - 2)
+    return int(one[low]), int(one[high + 1])
+
+
+# ---------------------------------------------------------------- marks, and what they count
+
+
+class Marked(NamedTuple):
+    """A set of positions.
+
+    Attributes:
+        marks: uint64, a bit for each number.
+        counts: uint32, how many marks stand before each block of `BLOCK`.
+    """
+
+    marks: types.uint64[::1]
+    counts: types.uint32[::1]
+
+
+def none_marked(positions):
+    """Return an empty set of positions."""
+    blocks = int(positions.begins[-1]) // BLOCK + 1
+    return Marked(np.zeros(blocks * BLOCK // 64, np.uint64), np.zeros(blocks + 1, np.uint32))
+
+
+def span(positions, marked, total):
+    """Return the ranks at which a layer's marked positions begin and end."""
+    blocks = positions.begins[total : total + 2] // BLOCK
+    return tuple(int(marked.counts[block]) for block in blocks)
+
+
+@kernel
+def count_marks(marked, first, last):
+    """Fill the counts after the blocks first … last − 1; that of `first` is there."""
+    for block in range(first, last):
+        found = marked.counts[block]
+        for word in range(4 * block, 4 * block + 4):
+            found += population(marked.marks[word])
+        marked.counts[block + 1] = found
+
+
+@part
+def is_marked(marked, place):
+    """Say whether the position of this number is marked."""
+    return (marked.marks[place >> 6] >> np.uint64(place & 63)) & _ONE != 0
+
+
+@part
+def rank(marked, place):
+    """Return how many marked positions stand before this number.  → int64"""
+    word, found = place >> 6, np.uint64(marked.counts[place >> 8])
+    for other in range(word & ~3, word):
+        found += population(marked.marks[other])
+    return np.int64(
+        found + population(marked.marks[word] & ((_ONE << np.uint64(place & 63)) - _ONE))
+    )
+
+
+@part
+def members(positions, marked, total, first, last, end):
+    """List the marked positions of a layer whose first half is one of first … last − 1.
+
+    end: the number that the others begin with.  Returns (rank of the first of them, uint32[n] the
+    first halves, uint32[n] the second halves).
+    """
+    one, two, at = positions.one, positions.two, 0
+    before = rank(marked, beginning(positions, total, first))
+    found = rank(marked, end) - before
+    ones, twos = np.empty(found, np.uint32), np.empty(found, np.uint32)
+    for i in range(first, last):
+        left = total - (one.places[one.codes[i]] >> 32)
+        place = begin = beginning(positions, total, i)
+        stop = begin + two.first[left + 1] - two.first[left]
+        while place < stop:
+            shift = place & 63
+            bits = min(64 - shift, stop - place)
+            word = marked.marks[place >> 6] >> np.uint64(shift)
+            if bits < 64:
+                word &= (_ONE << np.uint64(bits)) - _ONE
+            while word:
+                low = population((word & (~word + _ONE)) - _ONE)
+                ones[at], twos[at] = i, two.first[left] + place - begin + np.int64(low)
+                at += 1
+                word &= word - _ONE
+            place += bits
+    return before, ones, twos
+
+
+# ---------------------------------------------------------------- sliding
+
+
+@part
+def slid(lines, board, turned, action):
+    """Return what the lines say of an action, see `Positions.lines`.
+
+    turned: the transposed board.
+    """
+    rows = turned if action % 2 == 0 else board
+    found = lines[action, 0, rows & _LINE] + lines[action, 1, (rows >> np.uint64(16)) & _LINE]
+    found += lines[action, 2, (rows >> np.uint64(32)) & _LINE]
+    return found + lines[action, 3, rows >> np.uint64(48)]
+
+
+@part
+def is_legal(found):
+    """Say whether something moved, and no wall did."""
+    return (found >> MOVED) & THREE != 0 and (found >> BAD) & THREE == 0
+
+
+@part
+def has_won(found):
+    """Say whether the target stands."""
+    return (found >> WON) & THREE != 0
+
+
+@part
+def number_after(positions, found):
+    """Return the number of the afterstate."""
+    one, two = positions.one.places, positions.two.places
+    return number(positions, one[found & CODE], two[(found >> SECOND) & CODE])

@@ -1,0 +1,391 @@
+"""An endgame solved: which positions can be reached, layer by layer, and then back their values.
+
+A layer is a tile sum of the free cells: a slide keeps it, a spawn adds 2 or 4.  Going on, the
+layers' states and afterstates are marked; going back, V(s′) = E V(s) over the spawns and
+V(s) = max V(s′) over the actions that move no wall, 1 where the target stands.  The value of a
+position is its chance of success under best play (Bellman's equation of lesson 02, with a reward
+of 1 for the target).
+"""
+
+import time
+from functools import partial
+from itertools import combinations, product
+from typing import NamedTuple
+
+import numpy as np
+
+from lib2048.endgame.formation import Formation
+from lib2048.endgame.positions import (
+    BLOCK,
+    Marked,
+    beginning,
+    count_marks,
+    halves_in,
+    has_won,
+    is_legal,
+    members,
+    none_marked,
+    number,
+    number_after,
+    positions_of,
+    rank,
+    size,
+    slid,
+    span,
+)
+from lib2048.endgame.table import STEPS, Table, kept
+from lib2048.game.bits import transpose
+from lib2048.game.spec import FOUR_CHANCE
+from lib2048.machine.arrays import Archive, check_seal, text, write_arrays
+from lib2048.machine.files import plain_place, remove
+from lib2048.machine.kernels import SOURCE_HASH, kernel, part
+from lib2048.machine.memory import check_memory
+from lib2048.machine.native import set_bit
+from lib2048.machine.terminal import bar
+from lib2048.machine.threads import Crowd, processors
+
+CHUNKS = 16  # of a layer, for the threads
+NEEDED = 0.75  # bytes for each position, reached or not, as measured
+SAVE_SECONDS = 20, 20  # between two checkpoints, at least; and how often as long as one takes
+
+
+def solve(formation, target, path=None, threads=None, progress=True, four=FOUR_CHANCE, exact=False):
+    """Return the `Table` of an endgame: the chance of success of every position under best play.
+
+    Args:
+        formation: the free cells of each row, such as "4411".
+        target: the tile that wins, such as 64.
+        path: of a file that the table is written to; a build that was stopped goes on from its
+            checkpoint, which lies beside that file.
+        threads: how many work; None: one for each processor.
+        progress: whether to show a bar on stderr.
+        four: the chance that a spawned tile is a 4.
+        exact: whether to keep values as they were computed, in 8 bytes, and not within 1/65535, in
+            two. Such a table stays in memory.
+
+    Raises:
+        ValueError: for a formation or target that makes no endgame, and for an exact table with a
+            path.
+        MemoryError: when the memory is too small, before anything is built.
+        OSError: when the disk has no room.
+    """
+    if exact and path is not None:
+        raise ValueError("an exact table stays in memory: give no path")
+    build = Build(Formation(formation, target), path, threads, four, exact)
+    return build.run(progress)
+
+
+# ---------------------------------------------------------------- kernels, each for part of a layer
+# chunk: of `Build._chunks`: the first halves from … to, and the number at which they end.
+
+
+@part
+def _boards(positions, walls, ones, twos, i):
+    """Return a position's board, and that transposed."""
+    board = walls | positions.one.rows[ones[i]] | positions.two.rows[twos[i]]
+    return board, transpose(board)
+
+
+@part
+def _is_empty(half, member, cell):
+    return (half.rows[member] >> np.uint64(half.shifts[cell])) & np.uint64(15) == 0
+
+
+@kernel
+def _reach_afterstates(positions, walls, total, chunk, states, afterstates):
+    """Mark what a chunk's marked states slide to, but for what has won."""
+    _, ones, twos = members(positions, states, total, *chunk)
+    for i in range(len(ones)):
+        board, turned = _boards(positions, walls, ones, twos, i)
+        for action in range(4):
+            found = slid(positions.lines, board, turned, action)
+            if is_legal(found) and not has_won(found):
+                set_bit(afterstates.marks, number_after(positions, found))
+
+
+@kernel
+def _reach_states(positions, total, chunk, afterstates, states):
+    """Mark the states that spawns make of a chunk's marked afterstates."""
+    _, ones, twos = members(positions, afterstates, total, *chunk)
+    one, two = positions.one, positions.two
+    for i in range(len(ones)):
+        first, second = one.codes[ones[i]], two.codes[twos[i]]
+        for tile in (1, 2):
+            for cell in range(len(one.shifts)):
+                if _is_empty(one, ones[i], cell):
+                    other = one.places[first + tile * one.units[cell]]
+                    set_bit(states.marks, number(positions, other, two.places[second]))
+            for cell in range(len(two.shifts)):
+                if _is_empty(two, twos[i], cell):
+                    other = two.places[second + tile * two.units[cell]]
+                    set_bit(states.marks, number(positions, one.places[first], other))
+
+
+@kernel
+def _expect(positions, total, chunk, afterstates, states, chances, following, first, begins, out):
+    """Carry values back over the spawns: V(s′) = E V(s).
+
+    chances: of a 2 and of a 4; following: float64 each, the values of the states of the next two
+    layers; first, begins: the ranks at which the layer's afterstates and, int64[3], the states of
+    this layer and the next two begin.
+    """
+    before, ones, twos = members(positions, afterstates, total, *chunk)
+    one, two = positions.one, positions.two
+    for i in range(len(ones)):
+        code_one, code_two = one.codes[ones[i]], two.codes[twos[i]]
+        value, empty = 0.0, 0
+        for tile in (1, 2):
+            values, begin = following[tile - 1], begins[tile]
+            found, empty = 0.0, 0
+            for cell in range(len(one.shifts)):
+                if _is_empty(one, ones[i], cell):
+                    other = one.places[code_one + tile * one.units[cell]]
+                    place = number(positions, other, two.places[code_two])
+                    found += values[rank(states, place) - begin]
+                    empty += 1
+            for cell in range(len(two.shifts)):
+                if _is_empty(two, twos[i], cell):
+                    other = two.places[code_two + tile * two.units[cell]]
+                    place = number(positions, one.places[code_one], other)
+                    found += values[rank(states, place) - begin]
+                    empty += 1
+            value += chances[tile - 1] * found
+        out[before - first + i] = value / empty
+
+
+@kernel
+def _choose(positions, walls, total, chunk, states, afterstates, values, first, begin, out):
+    """Carry values back over the best actions: V(s) = max V(s′), 1 where one wins.
+
+    values: float64, of the layer's afterstates; first, begin: the ranks at which its afterstates
+    and its states begin.
+    """
+    before, ones, twos = members(positions, states, total, *chunk)
+    for i in range(len(ones)):
+        board, turned = _boards(positions, walls, ones, twos, i)
+        best = 0.0
+        for action in range(4):
+            found = slid(positions.lines, board, turned, action)
+            if is_legal(found):
+                if has_won(found):
+                    best = 1.0
+                else:
+                    place = number_after(positions, found)
+                    best = max(best, values[rank(afterstates, place) - first])
+        out[before - begin + i] = best
+
+
+@kernel
+def _edge(positions, total, i):
+    return beginning(positions, total, i)
+
+
+@kernel
+def _number_of(positions, one, two):
+    return number(positions, one, two)
+
+
+@kernel
+def _value_of(states, place, values, begin):
+    return values[rank(states, place) - begin]
+
+
+# ---------------------------------------------------------------- the build
+
+
+class _Place(NamedTuple):
+    """Where a build is.  It is replaced as a whole, so that it may be stopped anywhere.
+
+    total: the layer that comes next; back: whether the build is on its way back; following: the
+    values of the states of the two layers after it; start: the chance of success from two random
+    tiles, as far as it is known.
+    """
+
+    total: int = 0
+    back: bool = False
+    following: tuple = (np.zeros(0), np.zeros(0))
+    start: float = 0.0
+
+
+class Build:
+    """An endgame on its way to a `Table`; arguments: as of `solve`, with a `Formation`."""
+
+    def __init__(self, formation, path=None, threads=None, four=FOUR_CHANCE, exact=False):
+        self.formation, self.chances = formation, (1 - four, four)
+        self.threads, self.steps = threads or processors(), 1 if exact else STEPS
+        self.path = None if path is None else plain_place(path)
+        count = size(formation)
+        self.needed = int((NEEDED + exact) * count) + (64 << 20)  # bytes of memory
+        what = f"{formation} has {count:,} positions; solving it"
+        check_memory(what, self.needed, "take a smaller target, or fewer free cells")
+
+    def run(self, progress):
+        """Build the table, or go on from the checkpoint; return it."""
+        begin = time.perf_counter()
+        self.positions = positions_of(self.formation)
+        self.last = len(self.positions.begins) - 2  # the number of the last layer
+        self.chunks = [self._chunks(total) for total in range(self.last + 1)]
+        self._begin()
+        self._begun, self._saved, self._took = begin, begin, 0.0
+        form = "{desc} {percentage:3.0f}%|{bar}| [{elapsed}<{remaining}]"
+        how = {"desc": str(self.formation), "total": 3 * size(self.formation), "delay": 0.5}
+        try:
+            with bar(progress, bar_format=form, **how) as shown, Crowd(self.threads) as crowd:
+                self._go(crowd, shown)
+        except KeyboardInterrupt:
+            self._save()
+            raise
+        about = {"states": self._count_of(self.states), "start": self.place.start}
+        about["seconds"] = self.seconds + time.perf_counter() - begin
+        table = Table(self.formation, self.chances, self.afterstates, self.values, about)
+        if self.path is not None:
+            table.save(self.path)
+            remove(self._checkpoint)
+        return table
+
+    def _begin(self):
+        """Take up the checkpoint, if there is one of this endgame and this version."""
+        self.place, self.seconds, self.values = _Place(), 0.0, np.zeros(0, np.uint16)
+        self.states, self.afterstates = (none_marked(self.positions) for _ in range(2))
+        if self.path is not None and self._checkpoint.exists():
+            return self._take_up()
+        for places in self._starts():
+            set_bit(self.states.marks, self._number(places))
+
+    def _go(self, crowd, shown):
+        sizes = np.diff(self.positions.begins)
+        while not self.place.back:
+            total = self.place.total
+            self._reach(crowd, total)
+            if total == self.last:
+                self.values = kept(np.ones(self._count_of(self.afterstates)), self.steps)
+            self.place = _Place(total + 1) if total < self.last else _Place(total, True)
+            shown.update(int(sizes[total]))
+            self._save_now_and_then()
+        while self.place.total >= 0:
+            shown.update(2 * int(sizes[self.place.total]))
+            self.place = self._value(crowd, *self.place)
+            self._save_now_and_then()
+
+    # ------------------------------------------------------------ a layer
+
+    def _reach(self, crowd, total):
+        """Mark the layer's afterstates, and the states of later layers that spawns make of them."""
+        self._count(self.states, total)
+        slide = partial(_reach_afterstates, self.positions, self.formation.walls, total)
+        self._each(crowd, total, slide, self.states, self.afterstates)
+        self._count(self.afterstates, total)
+        spawn = partial(_reach_states, self.positions, total)
+        self._each(crowd, total, spawn, self.afterstates, self.states)
+
+    def _value(self, crowd, total, back, following, start):
+        """Keep the values of the layer's afterstates, find those of its states; return the next
+        `_Place`."""
+        first, last = span(self.positions, self.afterstates, total)
+        layers = [min(total + more, self.last) for more in range(3)]
+        begin, end = span(self.positions, self.states, total)
+        begins = np.array([span(self.positions, self.states, layer)[0] for layer in layers])
+        values, found = np.zeros(last - first), np.zeros(end - begin)
+
+        expect = partial(_expect, self.positions, total)
+        told = np.array(self.chances), following, first, begins, values
+        self._each(crowd, total, expect, self.afterstates, self.states, *told)
+        self.values[first:last] = kept(values, self.steps)
+        choose = partial(_choose, self.positions, self.formation.walls, total)
+        told = values, first, begin, found
+        self._each(crowd, total, choose, self.states, self.afterstates, *told)
+
+        for places, chance in self._starts().items():
+            if (places[0] >> 32) + (places[1] >> 32) == total:
+                start += chance * _value_of(self.states, self._number(places), found, begin)
+        return _Place(total - 1, back, (found, following[0]), start)
+
+    def _count(self, marked, total):
+        blocks = self.positions.begins[total : total + 2] // BLOCK
+        count_marks(marked, *(int(block) for block in blocks))
+
+    def _count_of(self, marked):
+        return span(self.positions, marked, self.last)[1]
+
+    def _chunks(self, total):
+        """Cut a layer into pieces; see above."""
+        first, last = halves_in(self.positions, total)
+        edges = np.unique(np.linspace(first, last, CHUNKS + 1).astype(int)).tolist()
+        ends = [int(_edge(self.positions, total, edge)) for edge in edges[1:-1]]
+        ends.append(int(self.positions.begins[total + 1]))
+        return [*zip(edges, edges[1:], ends)]
+
+    def _each(self, crowd, total, kernel, *arguments):
+        tasks = (partial(kernel, chunk, *arguments) for chunk in self.chunks[total])
+        for _ in crowd.results(tasks):
+            pass
+
+    # ------------------------------------------------------------ where an endgame begins
+
+    def _starts(self):
+        """Return {places of the halves: chance} of two random tiles on two random free cells."""
+        pairs, found = [*combinations(self.formation.cells, 2)], {}
+        for (a, b), first, second in product(pairs, (1, 2), (1, 2)):
+            places = self._places(first << 4 * a | second << 4 * b)
+            chance = self.chances[first - 1] * self.chances[second - 1] / len(pairs)
+            found[places] = found.get(places, 0.0) + chance
+        return found
+
+    def _places(self, board):
+        halves = self.positions.one, self.positions.two
+        digits = ([(board >> int(shift)) & 15 for shift in half.shifts] for half in halves)
+        codes = [int(np.dot(some, half.units)) for some, half in zip(digits, halves)]
+        return tuple(int(half.places[code]) for half, code in zip(halves, codes))
+
+    def _number(self, places):
+        return np.int64(_number_of(self.positions, *places))
+
+    # ------------------------------------------------------------ its checkpoint
+
+    @property
+    def _checkpoint(self):
+        return self.path.with_name(f"{self.path.name}.build")
+
+    def _save_now_and_then(self):
+        least, times = SAVE_SECONDS
+        if time.perf_counter() - self._saved > max(least, times * self._took):
+            self._save()
+
+    def _save(self):
+        """Write the checkpoint, if there is a path."""
+        if self.path is None:
+            return
+        begin, place = time.perf_counter(), self.place
+        seconds = self.seconds + begin - self._begun
+        arrays = {"build": np.array(self._about), "values": self.values}
+        arrays["place"] = np.array([place.total, place.back, place.start, seconds])
+        arrays |= {f"following{n}": values for n, values in enumerate(place.following)}
+        arrays |= {f"states.{name}": array for name, array in self.states._asdict().items()}
+        arrays |= {f"after.{name}": array for name, array in self.afterstates._asdict().items()}
+        write_arrays(self._checkpoint, arrays)
+        self._saved = time.perf_counter()
+        self._took = self._saved - begin
+
+    @property
+    def _about(self):
+        """What a checkpoint is of."""
+        return f"{self.formation} {self.chances} {SOURCE_HASH}"
+
+    def _take_up(self):
+        """Go on from the checkpoint; one of another endgame or another version is refused."""
+        with Archive(self._checkpoint) as arrays:
+            advice = f"remove {self._checkpoint} to begin anew"
+            try:
+                check_seal(arrays)
+            except ValueError as error:
+                raise ValueError(f"{error}: {advice}") from None
+            if text(arrays, "build") != self._about:
+                raise ValueError(
+                    f"{self._checkpoint}: a build of another endgame or version: {advice}"
+                )
+            total, back, start, self.seconds = arrays["place"].tolist()
+            following = arrays["following0"], arrays["following1"]
+            self.place = _Place(int(total), bool(back), following, start)
+            self.states = Marked(arrays["states.marks"], arrays["states.counts"])
+            self.afterstates = Marked(arrays["after.marks"], arrays["after.counts"])
+            self.values = arrays["values"]

@@ -1,0 +1,258 @@
+"""Endgames: the solver against a plain one, its counts, its tables on disk, stopped builds."""
+
+import json
+from functools import cache
+from itertools import permutations, product
+
+import numpy as np
+import pytest
+
+import lib2048
+from lib2048 import ACTIONS, endgame, from_tiles, slide, spawn, symmetries
+from lib2048.cli import main
+from lib2048.endgame import solving
+from lib2048.endgame.table import LARGEST_ERROR, action_of
+from lib2048.game import spec
+from lib2048.game.rng import stream
+
+
+class Plain:
+    """The same endgame, solved as one would write it down: tiles, a memo, and no layers."""
+
+    def __init__(self, formation):
+        self.target, self.cells, large = formation.target, formation.cells, iter(range(15, 0, -1))
+        self.empty = tuple(0 if c in self.cells else 1 << next(large) for c in range(16))
+        self.value, self.after = cache(self._value), cache(self._after)
+
+    def moves(self, board):
+        """Yield (action, afterstate) of the actions that move something, and no large tile."""
+        for action in range(4):
+            rows, _ = spec.slide([board[i : i + 4] for i in (0, 4, 8, 12)], action)
+            after = tuple(tile for row in rows for tile in row)
+            stand = all(after[c] == tile for c, tile in enumerate(self.empty) if tile)
+            if after != board and stand:
+                yield action, after
+
+    def _value(self, board):
+        return max((self._worth(after) for _, after in self.moves(board)), default=0.0)
+
+    def _worth(self, board):
+        return 1.0 if any(board[c] == self.target for c in self.cells) else self.after(board)
+
+    def _after(self, board):
+        free = [c for c in self.cells if not board[c]]
+        return sum(
+            chance * self.value((*board[:c], tile, *board[c + 1 :])) / len(free)
+            for c in free
+            for tile, chance in ((2, 0.9), (4, 0.1))
+        )
+
+    def start(self):
+        found = 0.0
+        for a, b in permutations(self.cells, 2):
+            for (x, first), (y, second) in product([(2, 0.9), (4, 0.1)], repeat=2):
+                board = [*self.empty]
+                board[a], board[b] = x, y
+                found += first * second * self.value(tuple(board))
+        return found / (len(self.cells) * (len(self.cells) - 1))
+
+
+@pytest.mark.parametrize("name, target", [("411", 32), ("33", 32), ("222", 16), ("1113", 16)])
+def test_a_plain_solver_says_the_same(name, target, monkeypatch):
+    table = endgame.solve(name, target, progress=False, exact=True)
+    plain, states = Plain(table.formation), set()
+    value = plain._value
+    plain.value = cache(lambda board: states.add(board) or value(board))
+    assert table.start == pytest.approx(plain.start(), abs=1e-12)
+    assert table.states == len(states)
+    assert table.afterstates == plain.after.cache_info().currsize
+    for board in states:
+        expected = {ACTIONS[action]: plain._worth(after) for action, after in plain.moves(board)}
+        found = table.chances(from_tiles([board[i : i + 4] for i in (0, 4, 8, 12)]))
+        assert found == pytest.approx(expected, abs=1e-12)
+
+
+# Counted by a plain program in C++.
+COUNTS = {
+    ("4411", 32): (2_951_385, 1_189_210),
+    ("442", 32): (2_190_598, 787_441),
+    ("4411", 64): (17_290_072, 8_153_639),
+    ("442", 64): (11_628_529, 4_922_904),
+}
+
+
+@pytest.mark.parametrize("name, target", COUNTS)
+def test_so_many_positions_can_be_reached(name, target):
+    table = endgame.solve(name, target, progress=False)
+    assert (table.states, table.afterstates) == COUNTS[name, target]
+
+
+@pytest.fixture(scope="module")
+def table():
+    return endgame.solve("411", 32, progress=False)
+
+
+BOARD = from_tiles(
+    [[2, 4, 0, 16], [2, 64, 128, 256], [0, 512, 1024, 2048], [4096, 8192, 16384, 32768]]
+)
+
+
+def test_every_image_of_a_board_finds_its_formation(table):
+    expected = table.chances(BOARD)
+    assert len(expected) > 1
+    for image, board in enumerate(symmetries(BOARD)):
+        found = table.chances(board)
+        turned = {
+            ACTIONS[action_of(a, image)]: expected[name]
+            for a, name in enumerate(ACTIONS)
+            if name in expected
+        }
+        assert found == turned
+
+
+OTHERS = {
+    "11 tiles of 32": BOARD | np.uint64(5 << 8),
+    "9 tiles of 32": BOARD ^ np.uint64(15 << 60),
+    "are alike": BOARD ^ np.uint64(1 << 60),
+    "on other cells": BOARD ^ np.uint64(4 << 12 | 6 << 20) | np.uint64(6 << 12 | 4 << 20),
+}
+
+
+@pytest.mark.parametrize("why", OTHERS)
+def test_a_board_outside_says_why(table, why):
+    with pytest.raises(ValueError, match=why):
+        table.chances(OTHERS[why])
+
+
+def test_a_table_is_kept_within_its_error(table, tmp_path):
+    exact = endgame.solve("411", 32, progress=False, exact=True)
+    table.save(tmp_path / "table.npz")
+    loaded = endgame.load(tmp_path / "table.npz")
+    assert loaded.start == table.start == exact.start
+    for board in _boards_of(exact, 200):
+        assert loaded.chances(board) == table.chances(board)
+        assert loaded.chances(board) == pytest.approx(exact.chances(board), abs=LARGEST_ERROR)
+
+
+def _boards_of(table, count):
+    """Return boards of games in the formation, by random actions."""
+    free = sum(15 << 4 * cell for cell in table.formation.cells)
+    rng, found, luck = np.random.default_rng(1), [], stream(1, 1)
+    while len(found) < count:
+        board, luck = spawn(*spawn(BOARD & ~np.uint64(free), luck))
+        while 0 < table.success(board) < 1:
+            found.append(board)
+            chances = {a: chance for a, chance in table.chances(board).items() if chance < 1}
+            after, _ = slide(board, ACTIONS.index(rng.choice([*chances])))
+            board, luck = spawn(after, luck)
+    return found
+
+
+@pytest.mark.parametrize("how", ["a byte changed", "cut off", "of weights", "another version"])
+def test_a_damaged_table_is_refused(table, tmp_path, monkeypatch, how):
+    path = tmp_path / "table.npz"
+    if how == "another version":
+        monkeypatch.setattr("lib2048.endgame.table.VERSION", 2)
+        table.save(path)
+        monkeypatch.undo()
+    else:
+        table.save(path)
+    data = bytearray(path.read_bytes())
+    if how == "a byte changed":
+        data[len(data) // 2] ^= 1
+    path.write_bytes(data[: len(data) // 2] if how == "cut off" else data)
+    if how == "of weights":
+        lib2048.save(lib2048.Network("4-22"), path)
+    with pytest.raises(ValueError, match=r"table\.npz: "):
+        endgame.load(path)
+
+
+class Enough(KeyboardInterrupt):
+    pass
+
+
+@pytest.mark.parametrize("after", [3, 40, 60])
+def test_a_stopped_build_goes_on(tmp_path, monkeypatch, after):
+    whole, path, calls = endgame.solve("411", 32, progress=False), tmp_path / "table.npz", []
+    each = solving.Build._each
+
+    def stop(self, *arguments):
+        calls.append(1)
+        if len(calls) == after:
+            raise Enough
+        each(self, *arguments)
+
+    monkeypatch.setattr(solving.Build, "_each", stop)
+    with pytest.raises(KeyboardInterrupt):
+        endgame.solve("411", 32, path, progress=False)
+    assert not path.exists()
+    with pytest.raises(ValueError, match="another endgame or version: remove"):
+        endgame.solve("411", 16, path, progress=False)
+    found = endgame.solve("411", 32, path, progress=False)
+    assert found.start == whole.start and (found.look.values == whole.look.values).all()
+    assert [file.name for file in tmp_path.iterdir()] == ["table.npz"]
+
+
+WRONG = {
+    "give the free cells": ("45", 64),
+    "3 free cells": ("3", 64),
+    "16 free cells": ("4444", 64),
+    "target 60": ("4411", 60),
+    "target 32768": ("4411", 32768),
+    "needs .* MiB": ("4444"[:3], 1024),
+}
+
+
+@pytest.mark.parametrize("why", WRONG)
+def test_what_makes_no_endgame_is_refused_before_anything_is_built(why, tmp_path):
+    with pytest.raises((ValueError, MemoryError), match=why):
+        endgame.solve(*WRONG[why], tmp_path / "table.npz")
+    assert not any(tmp_path.iterdir())
+
+
+# ---------------------------------------------------------------- the command
+
+
+SAID = "2,4,0,16,2,64,128,256,0,512,1024,2048,4096,8192,16384,32768"
+
+
+def test_the_command_builds_a_table_and_looks_boards_up(table, tmp_path, capsys):
+    out = str(tmp_path / "table.npz")
+    assert main(["endgame", "411", "--target", "32", "--out", out, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told.pop("seconds") > 0
+    assert told == {
+        "formation": "411", "target": 32, "states": table.states,
+        "afterstates": table.afterstates, "start": table.start,
+    }  # fmt: skip
+    assert main(["endgame", out, "--board", SAID, "--json"]) == 0
+    told, expected = json.loads(capsys.readouterr().out), table.chances(BOARD)
+    assert told["actions"] == pytest.approx(expected, abs=1e-6)
+    assert told["success"] == max(told["actions"].values())
+    assert (told["formation"], told["target"]) == ("411", 32)
+
+
+REFUSED = {
+    "--target is missing": ["411"],
+    "--board is missing": ["FILE"],
+    "give 16 tiles": ["FILE", "--board", "2,4"],
+    "is not a tile": ["FILE", "--board", "3" + SAID[1:]],
+    "are alike": ["FILE", "--board", SAID.replace("64", "8192")],
+    "--target has no effect": ["FILE", "--board", SAID, "--target", "8"],
+    "tables are saved as .npz": ["411", "--target", "32", "--out", "OUT.txt"],
+    "no such file": ["other.npz", "--board", SAID],
+    "no table of an endgame": ["WEIGHTS", "--board", SAID],
+}
+
+
+@pytest.mark.parametrize("why", REFUSED)
+def test_a_wrong_word_of_the_command_is_one_line(why, table, tmp_path, capsys):
+    files = {name: str(tmp_path / f"{name.lower()}.npz") for name in ("FILE", "WEIGHTS")}
+    table.save(files["FILE"])
+    lib2048.save(lib2048.Network("4-22"), files["WEIGHTS"])
+    words = [files.get(word, word.replace("OUT", str(tmp_path / "out"))) for word in REFUSED[why]]
+    before = sorted(tmp_path.iterdir())
+    assert main(["endgame", *words]) == 2
+    said = capsys.readouterr()
+    assert why in said.err and said.err.count("\n") == 1 and not said.out
+    assert sorted(tmp_path.iterdir()) == before
