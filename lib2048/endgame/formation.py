@@ -70,5 +70,5 @@ class Formation:
 
     @cached_property
     def walls(self):
-        """The board on which nothing but the walls stands: uint64."""
+        """The board on which nothing but the walls stands, a uint64."""
         return np.uint64(sum(WALL << 4 * cell for cell in range(16) if cell not in self.cells))

@@ -29,7 +29,7 @@ LIBRARY = Path(__file__).parents[1]
 # nothing that a kernel holds may come from elsewhere, see tests/test_sources.py.
 COMPUTE = ("machine/kernels.py", "machine/native.py", "machine/turns.py", "game", "networks",
            "learn", "endgame", "search", "play", "train", "deep", "exact.py")  # fmt: skip
-FILES = {"convert", "files", "folder", "foreign", "storage"}
+FILES = {"command", "convert", "files", "folder", "foreign", "storage"}
 
 
 def computing():
