@@ -258,7 +258,8 @@ class Build:
             total = self.place.total
             self._reach(crowd, total)
             if total == self.last:
-                self.values = kept(np.ones(self._count_of(self.afterstates)), self.steps)
+                kind = kept(np.zeros(0), self.steps).dtype
+                self.values = np.zeros(self._count_of(self.afterstates), kind)
             self.place = _Place(total + 1) if total < self.last else _Place(total, True)
             shown.update(int(sizes[total]))
             self._save_now_and_then()
