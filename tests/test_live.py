@@ -39,9 +39,10 @@ def test_every_picture_of_a_widget_that_a_page_can_show_comes_alive():
     for path in NOTEBOOKS:
         notebook = stored(path)
         wanted = [
-            live.CALL.findall("".join(cell["source"]))[-1]
+            name
             for cell in notebook["cells"]
             if any(live.STILL.search(live.html_of(o)) for o in cell.get("outputs", ()))
+            for name in live.CALL.findall("".join(cell["source"]))[-1:]
         ]
         scripts = live.alive(notebook, path.stem)
         text = text_of(notebook)

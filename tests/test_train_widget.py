@@ -473,7 +473,8 @@ def test_it_ends_with_the_kernel_and_leaves_a_checkpoint(tmp_path):
 
 def test_its_picture_is_drawn_again_when_the_training_rests(browser, monkeypatch):
     drawn = []
-    monkeypatch.setattr(base, "get_ipython", lambda: "here")
+    shell = SimpleNamespace(events=SimpleNamespace(register=lambda *what: None))
+    monkeypatch.setattr(base, "get_ipython", lambda: shell)
     monkeypatch.setattr(base, "update_display", lambda still, **how: drawn.append((still, how)))
     page = browser(new(), new(rule="tc"), actions=50_000)
     assert "no game is over yet" in page.widget.static().text
