@@ -348,7 +348,7 @@ def check_names(notebook, pressed="button, input, select"):
     """Everything to press has a name."""
     names = "e => e.ariaLabel || (e.labels?.[0] ?? e).textContent.trim()"
     for element in notebook.page.locator(f".lib2048 :is({pressed})").all():
-        assert element.evaluate(names)
+        assert element.evaluate(names), element.evaluate("e => e.outerHTML")
 
 
 def check_looks(notebook, charts=False, height=900):

@@ -234,6 +234,8 @@ def test_the_best_line_is_unfolded_to_the_end_and_seen_as_a_whole(tree, network)
         if path.count("/") == 4:
             break
         worst = min(o.worth for o in twin.outcomes(path) if o.exponent == 1)
+        below = f"[role=treeitem][data-path^='{path}/']:not([hidden])"
+        tree.root.locator(below).first.wait_for()
         first = next(iter(tree.worths(path).items()))
         assert first[1] == float(worst)
         path = f"{path}/{first[0]}"
@@ -301,6 +303,7 @@ def test_a_mouse_drags_the_tree_and_opens_nothing(tree):
         tree.press("+")
     tree.press("Home")
     tree.at_rest()
+    tree.item("").scroll_into_view_if_needed()
     box, nodes = tree.box(""), tree.root.locator(".lib-node:not([hidden])").count()
     tree.page.mouse.move(box["x"] + 60, box["y"] + 60)
     tree.page.mouse.down()
@@ -447,7 +450,7 @@ def test_no_key_reaches_the_notebook(notebook):
 
 def test_it_fits_a_phone_and_everything_has_a_name(notebook):
     lab.check_looks(notebook)
-    lab.check_names(notebook, "button, input, select, [role=treeitem], [role=tree]")
+    lab.check_names(notebook, "button, input, select, [role=treeitem]:not([hidden]), [role=tree]")
 
 
 def test_a_restarted_kernel_is_told_in_words(notebook, tree, small):

@@ -272,7 +272,7 @@ class Tree extends Editor {
     const opens = about.kind === "state" ? !about.dead : about.kind === "after" && about.plies > 0;
     const level = above ? above.level + 1 : 0;
     const element = make("li.lib-node", {
-      role: "treeitem", tabindex: -1, "aria-selected": "false", "aria-level": level + 1,
+      role: "treeitem", hidden: "", tabindex: -1, "aria-selected": "false", "aria-level": level + 1,
       "aria-expanded": opens ? "false" : null, "data-path": path, "data-kind": about.kind,
       "data-worth": about.worth ?? null,
       onmousedown: (event) => event.preventDefault(), // a focus would scroll it away from the click
