@@ -458,7 +458,14 @@ def _there(path, players=()):
         named = f" and no player ({', '.join(players)})" if plain else ""
         close = meant(path, players) if plain else _near(path)
         raise ValueError(f"{path}: no such file{named}{close or f'; trained networks {where}'}")
-    return path
+    return _in_folder(path)
+
+
+def _in_folder(path):
+    """Return the weights of a run's folder, where a path is that of one."""
+    names = (WEIGHTS, f"weights{neural.SUFFIX}")
+    found = [file for name in names if (file := os.path.join(path, name)) and os.path.isfile(file)]
+    return found[0] if found else path
 
 
 def _near(path):
@@ -554,8 +561,9 @@ def _tournament(options):
 
 
 def _info(options):
-    found = storage.info(_there(options.file))
-    return found, "" if options.json else console.about_file(options.file, found)
+    file = _there(options.file)
+    found = storage.info(file)
+    return found, "" if options.json else console.about_file(file, found)
 
 
 def _bench(options):

@@ -43,6 +43,17 @@ def test_a_dot_is_moved_by_keys_and_kept(notebook, dot):
     assert dot.button("That is my guess").is_hidden()
 
 
+def test_a_result_that_comes_first_waits_for_the_guess(notebook, dot):
+    notebook.ask("course.predictions._drawn['06.2'].state.update(value=None)")
+    notebook.ask("course.predictions._drawn['06.2'].send_state('state')")
+    dot.until("Guess before you look")
+    assert dot.root.locator("circle.lib-true").count() == 0
+    dot.root.get_by_role("slider").press("ArrowRight")
+    dot.page.keyboard.press("Enter")
+    dot.until("%; it was 20")
+    assert dot.root.locator("circle.lib-true").count() == 1
+
+
 def test_a_line_is_drawn_by_the_mouse_and_the_truth_comes_over_it(notebook, line):
     box = line.root.locator(".lib-guess").bounding_box()
     left, right = box["x"] + 62, box["x"] + box["width"] - 18

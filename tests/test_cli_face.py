@@ -99,6 +99,8 @@ def test_info_says_what_a_file_is(tmp_path, capsys):
     said = capsys.readouterr().out
     for words in ("TC(0.5), β 1", "1\u202f200 games", "that are not 0", "points in training", "{"):
         assert (words in said) == (words != "{")
+    assert main(["info", str(out)]) == 0  # the folder of a run has its weights
+    assert "TC(0.5), β 1" in capsys.readouterr().out
 
 
 ODD = [{"config": 5}, {"config": {"rule": ["x"], "lambda": "y"}}, {"this_file": [1]},

@@ -48,6 +48,7 @@ def test_every_picture_of_a_widget_that_a_page_can_show_comes_alive():
         text = text_of(notebook)
         found = re.findall(r'data-live="(\w+)"', text)
         assert len(found) == len([name for name in wanted if name in ALIVE]), path.name
+        assert "None" not in "".join(re.findall(r'data-note="([^"]*)"', text)), path.name
         assert text.count("/live.js") == min(1, len(found)), path.name
         for name in scripts:
             assert f"&quot;{name}&quot;" in text

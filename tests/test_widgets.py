@@ -28,6 +28,7 @@ from lib2048.exact import SmallGame  # noqa: E402
 from lib2048.game import board as rules  # noqa: E402
 from lib2048.game.game import parse_game  # noqa: E402
 from lib2048.game.rng import stream  # noqa: E402
+from lib2048.machine.printed import thousands  # noqa: E402
 from lib2048.networks.network import Network  # noqa: E402
 from lib2048.networks.storage import save  # noqa: E402
 from lib2048.play.evaluation import Step, evaluate, record_game  # noqa: E402
@@ -381,7 +382,9 @@ def test_a_game_with_a_32768_is_reviewed():
 def test_a_review_without_a_mistake_says_so():
     network = Network("cells:0123,4567", optimistic=1000)
     found = ReviewWidget(record_game(network, seed=3), network)
-    assert found.review.worst() == [] and found.static().text.startswith("A reviewed game: 100 of")
+    count = thousands(len(found.review.steps))
+    said = f"A reviewed game: {count} of {count} actions"
+    assert found.review.worst() == [] and found.static().text.startswith(said)
 
 
 # ------------------------------------------------------------------------------- asking a player

@@ -39,10 +39,10 @@ Search.makeSearchSummary = (page, keywords, anchor) => {
   const words = [...keywords].map((word) => word.toLowerCase());
   const main = new DOMParser().parseFromString(page, "text/html").querySelector("article.bd-article");
   const part = (anchor && main?.querySelector(anchor)) || main;
-  if (!part || !words.length) return null;
+  if (!part || !words.length) return document.createDocumentFragment();
   part.querySelectorAll(NOISE).forEach((element) => element.remove());
   const texts = (kind) => [...part.querySelectorAll(kind)].map((element) => element.textContent);
   const lines = texts("pre").flatMap((text) => text.split("\n"));
   const found = sentenceWith(words, texts("p, li, dd, td")) ?? sentenceWith(words, lines);
-  return found && marked(found, words);
+  return found ? marked(found, words) : document.createDocumentFragment();
 };

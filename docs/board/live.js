@@ -103,6 +103,7 @@ async function wake(place, pressed, note) {
   }
   place.dataset.alive = "";
   [...place.children].forEach((child) => child !== root && child.remove());
+  if (place.dataset.note) root.after(make("p", { className: "live-note" }, place.dataset.note));
   const first = root.matches("[tabindex]") ? root : root.querySelector("[tabindex]");
   first?.focus({ preventScroll: true });
 }

@@ -83,6 +83,7 @@ def trained(history, report):
         ("speed", f"{thousands(report['actions_per_s'])} actions a second"),
         ("mean score", score),
         ("weights", weights),
+        ("play them", f"lib2048 play {weights}" if report["weights"] else None),
     ])  # fmt: skip
     return f"{found}\n\n{shares(last[:, 2].astype(int), history.game)}" if len(last) else found
 

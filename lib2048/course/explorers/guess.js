@@ -61,14 +61,20 @@ class Guess {
     this.kept = this.value !== null;
     const unit = ` ${this.axis.unit}`;
     const shown = this.over ? truth?.at(-1)?.[1] : truth;
-    if (this.known && this.kept) this.tell(`You said ${this.write(this.value)}${unit}; it was ` +
+    if (this.known) this.tell(`You said ${this.write(this.value)}${unit}; it was ` +
       `${this.write(shown)}${unit}.`);
+    else if (this.settled) this.tell("The result is there already. Guess before you look: once you have, it is drawn here.");
     else this.tell(said || (this.kept ? `You said ${this.write(this.value)}${unit}.` : ""));
     this.draw();
   }
 
-  get known() {
+  // Whether the result is there; it is shown to those who have guessed.
+  get settled() {
     return this.truth !== null && this.truth !== undefined;
+  }
+
+  get known() {
+    return this.settled && this.kept;
   }
 
   // The place below the n-th knot.
@@ -180,7 +186,8 @@ class Guess {
       valuetext: told === null ? `nothing yet${where}` : `${this.write(told)} ${unit}${where}` };
     Object.entries(named).forEach(([key, value]) => this.place.setAttribute(`aria-${key}`, value));
     this.done.hidden = this.known;
-    this.keys.hidden = this.known;
+    this.keys.hidden = this.kept;
+    this.done.textContent = this.kept ? "✓ Your guess is kept" : "That is my guess";
     enable(this.done, this.value !== null && !this.kept);
   }
 
@@ -218,8 +225,10 @@ class Guess {
       drawing("path", { class: "lib-scale", d: `M${LEFT} ${foot}H${end}` }),
       ...this.ticks(axis, this.wide < 300 ? 3 : TICKS).flatMap(([x, text]) => {
         const at = this.across(x, axis);
+        const last = at > end - RIGHT; // its number would not fit behind the axis
         return [drawing("path", { class: "lib-scale", d: `M${at} ${foot}v5` }),
-          drawing("text", { x: at, y: foot + 18, "text-anchor": "middle" }, text)];
+          drawing("text", { x: last ? end + RIGHT : at, y: foot + 18,
+            "text-anchor": last ? "end" : "middle" }, text)];
       }),
       drawing("text", { x: LEFT + this.wide / 2, y: foot + 34, "text-anchor": "middle" }, axis.unit),
     ];

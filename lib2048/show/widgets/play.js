@@ -58,7 +58,7 @@ class Play extends Editor {
     if (this.players.length) side.append(this.helper());
     const left = make("div.lib-left", this.coming.element, this.frame, this.message, this.forms);
     const helped = this.players.length ? " · H hint · P autoplay · R review" : "";
-    const keys = `Arrows or W A S D slide · U undo · N new game · E edit${helped}`;
+    const keys = `Arrows or W A S D slide · U undo · N new game · E edit${helped} · Esc leaves the board`;
     furnish(this.root, { name, keys }, make("div.lib-columns.lib-play", left, side));
   }
 

@@ -59,13 +59,12 @@ export class Reviewed {
 
   get sum() {
     const best = this.lost.filter((loss) => loss === 0).length;
-    const share = Math.round((100 * best) / this.count);
     const score = this.last === this.count ? this.scores[this.count] : this.scores.at(-1);
     const made = `${counted(score, "point")} in ${counted(this.count, "action")}. `;
     if (!this.worst.length) return `${made}Every action was the best one.`;
-    const best100 = `${made}${share} of 100 actions were the best.`;
+    const those = `${made}${points(best)} of them were the best one.`;
     const most = Math.round(this.lost[this.worst[0]]);
-    return this.counts ? `${best100} The worst one gave away ${counted(most, "point")}.` : best100;
+    return this.counts ? `${those} The worst gave away ${counted(most, "point")}.` : those;
   }
 
   controls() {

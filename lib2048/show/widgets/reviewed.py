@@ -52,8 +52,8 @@ def picture(found, game, width=520):
     captions = [_caption(found, turn) for turn in turns]
     boards = draw.row(boards, captions, size=150, width=width, game=game)
     picture = draw.row([course, boards], width=1)  # one below the other
-    best = 100 * (found.lost == 0).mean()
-    said = f"A reviewed game: {best:.0f} of 100 actions were the best"
+    best, count = thousands((found.lost == 0).sum()), thousands(len(found.lost))
+    said = f"A reviewed game: {best} of {count} actions were the best"
     picture.text = f"{said}; {course.text}; the worst actions: {boards.text}"
     return picture
 

@@ -32,7 +32,7 @@ export class Show {
     Object.assign(this, { games: [], chosen: null, shown: null });
     this.strip.replaceChildren();
     this.board.show(this.rules.empty);
-    this.caption.textContent = "Its games are played here while it learns, from the first on.";
+    this.caption.textContent = "Its games are played here while it learns, one at each time, from the first on.";
   }
 
   // Take games: all of them, or those from the n-th on; going: whether more are to come.  The newest is
@@ -94,8 +94,8 @@ export class Show {
     const { after, actions, ...begin } = this.games[n];
     const game = new Game({ ...begin, actions: still() ? actions : "" }, this.rules);
     const count = make("b");
-    this.caption.replaceChildren(after ? `after ${said(after)} of training: `
-      : "before it has learned anything: ", count);
+    this.caption.replaceChildren(after ? `one game after ${said(after)} of training: `
+      : "one game before it has learned anything: ", count);
     const tell = () => {
       const over = game.length === actions.length ? `, in ${points(game.length)} actions` : "";
       count.textContent = `${points(game.here.score)} points${over}`;

@@ -6,6 +6,7 @@ import { make, points } from "./board.js";
 
 const FULL = 10000; // points less than the best, at which a bar is empty
 const SHORTEST = 3; // per cent of a bar
+const CAPTION = "How much less than the best action each one is worth.";
 
 // A number of points: with decimals where it is small.
 const exactly = (number) => points(number, Math.abs(number) < 10 ? 2 : 0);
@@ -58,7 +59,7 @@ export class Worths {
       const worth = none ? (values ? "not legal" : "not asked") : `${lossInWords(loss)}, ${element.title}`;
       element.setAttribute("aria-label", `${ACTIONS[action]}: ${worth}${tags[action] ? `, ${tags[action]}` : ""}`);
     });
-    this.words.textContent = words || (values ? "" : this.note);
+    this.words.textContent = words || (values ? CAPTION : this.note);
     this.words.hidden = !this.words.textContent;
   }
 }
