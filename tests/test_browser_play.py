@@ -151,7 +151,7 @@ def test_the_network_is_fetched_when_it_is_asked_for(chromium, tmp_path):
         assert "network.js" not in page.evaluate(loaded)
         board.press("h")
         page.wait_for_selector("#play-2048[data-network]")
-        assert page.locator(".lib-worth").filter(has_text=re.compile(r"\d")).count() > 0
+        assert page.locator(".lib-worths-row b").filter(has_text=re.compile(r"\d")).count() > 0
 
 
 def test_a_new_game_can_be_taken_back(opened_page):
