@@ -142,7 +142,7 @@ def test_its_games_are_played_and_can_be_chosen(one):
     caption = one.card().locator(".lib-show .lib-small").element_handle()
     moves = "([e, text]) => e.innerText !== text"
     one.page.wait_for_function(moves, arg=[caption, caption.inner_text()])
-    assert caption.inner_text().startswith("after 0.1 s of training: ")
+    assert caption.inner_text().startswith("one game after 0.1 s of training: ")
 
 
 def test_keys_read_zoom_and_move_the_curve(one):

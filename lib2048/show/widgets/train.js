@@ -228,14 +228,14 @@ class Train {
 
   both() {
     this.toggleAll = button("Start all", "Start, pause or go on with all runs", () => this.toggle());
-    const stop = button("Stop all", "Stop all runs", () => this.stop());
+    this.stopAll = button("Stop all", "Stop all runs", () => this.stop());
     const reset = button("Reset all", "Begin anew with all runs, untrained", () => this.reset());
     const symbols = new Set(this.runs.map(({ rate }) => rate));
     this.rateOfAll = new Rate(symbols.size > 1 ? "rate" : [...symbols][0], "all runs",
       (rate) => this.order({ kind: "rate", rate }), (words) => this.say(words, true));
     const [label, slider] = this.rateOfAll.parts;
     label.firstChild.after(" of all");
-    return make("div.lib-row.lib-all", this.toggleAll, stop, reset, label, slider);
+    return make("div.lib-row.lib-all", this.toggleAll, this.stopAll, reset, label, slider);
   }
 
   pressed(key, event) {
@@ -268,7 +268,8 @@ class Train {
   // What the button of all runs does next.
   get next() {
     if (!this.resting) return "Pause all";
-    return this.cards.every(({ status }) => status.phase === "ready") ? "Start all" : "Go on with all";
+    const are = (phase) => this.cards.every(({ status }) => status.phase === phase);
+    return are("ready") ? "Start all" : are("done") ? "Train all on" : "Go on with all";
   }
 
   // ---- to the kernel and back
@@ -304,8 +305,8 @@ class Train {
   }
 
   lose() {
-    this.lost = "The kernel has ended or was restarted, and the training with it. These are its " +
-      `last numbers. To begin anew, ${AGAIN}.`;
+    this.lost = "The kernel has ended or was restarted, and the training with it. What is shown is the " +
+      `last that came. To begin anew, ${AGAIN}.`;
     this.orders.close();
     this.cards.forEach(({ toggleButton, stopButton, resetButton }) =>
       [toggleButton, stopButton, resetButton].forEach((pressed) => enable(pressed, false)));
@@ -328,7 +329,10 @@ class Train {
     show(this.charts[0], one(MEAN_AT));
     show(this.charts[1], one(at));
     show(this.charts[2], speeds);
-    if (this.toggleAll) this.toggleAll.textContent = this.next;
+    if (this.toggleAll) {
+      this.toggleAll.textContent = this.next;
+      enable(this.stopAll, this.cards.some(({ held, status }) => !held || status.phase === "paused"));
+    }
     if (this.common !== this.rateOfAll?.now) this.rateOfAll?.show(this.common);
     this.tell();
   }
