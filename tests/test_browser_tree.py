@@ -166,7 +166,9 @@ def test_a_click_opens_a_node_with_the_numbers_of_the_search(tree, network):
     assert lines == tree.root.locator(".lib-node:not([hidden])").count() - 1, "one to each node"
     assert tree.item(state).locator(".lib-fresh").count() == 1, "the tile that came"
     tree.item(str(best)).click()
+    tree.at_rest()
     tree.item(str(best)).click()  # folds it
+    tree.root.locator(f"[data-path='{best}'][aria-expanded=false]").wait_for()
     assert tree.worths(str(best)) == {}
 
 
