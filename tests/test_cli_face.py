@@ -1,7 +1,6 @@
 """The command line as a face: tables, facts, help, hints, boards, and what the Tab key offers."""
 
 import io
-import os
 import re
 import shutil
 import subprocess
@@ -199,23 +198,9 @@ def test_what_cannot_be_shown_is_refused(one_line_error, more):
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pseudo-terminals")
 def test_a_player_is_watched_in_a_real_terminal():
     pytest.importorskip("anywidget")
-    import pty
+    from pseudo_terminal import pressed
 
-    child, end = pty.fork()
-    if not child:
-        os.environ.update(TERM="xterm-256color", COLUMNS="100", LINES="40")
-        line = "-m lib2048.cli play greedy --show game --seed 5"
-        os.execv(sys.executable, [sys.executable, *line.split()])
-    seen = b""
-    while b"greedy plays" not in seen:
-        seen += os.read(end, 4096)
-    for key in (b"+", b"-", b"q"):
-        os.write(end, key)
-    with pytest.raises(OSError):  # the other end is gone
-        while more := os.read(end, 4096):
-            seen += more
-        raise OSError
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    seen = pressed("play greedy --show game --seed 5", b"greedy plays", "+-q")
     assert b"points in" in seen
 
 

@@ -1,6 +1,5 @@
 """The game in the terminal: what it shows, and what its keys do."""
 
-import os
 import sys
 
 import pytest
@@ -69,21 +68,8 @@ def test_without_a_command_it_greets(capsys):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pseudo-terminals")
-def test_it_is_played_in_a_real_terminal(tmp_path):
-    import pty
+def test_it_is_played_in_a_real_terminal():
+    from pseudo_terminal import pressed
 
-    child, end = pty.fork()
-    if not child:
-        os.environ.update(TERM="xterm-256color", COLUMNS="100", LINES="40")
-        os.execv(sys.executable, [sys.executable, "-m", "lib2048.cli", "play", "--seed", "5"])
-    seen = b""
-    while b"Q quits" not in seen:
-        seen += os.read(end, 4096)
-    for key in (b"h", b"a", b"d", b"q"):
-        os.write(end, key)
-    with pytest.raises(OSError):  # the other end is gone
-        while more := os.read(end, 4096):
-            seen += more
-        raise OSError
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    seen = pressed("play --seed 5", b"Q quits", "hadq")
     assert b"points in" in seen and b"score" in seen

@@ -8,7 +8,7 @@ of 1 for the target).
 """
 
 import time
-from functools import partial
+from functools import cached_property, partial
 from itertools import combinations, product
 from typing import NamedTuple
 
@@ -249,7 +249,7 @@ class Build:
         self.states, self.afterstates = (none_marked(self.positions) for _ in range(2))
         if self.path is not None and self._checkpoint.exists():
             return self._take_up()
-        for places in self._starts():
+        for places in self._starts:
             set_bit(self.states.marks, self._number(places))
 
     def _go(self, crowd, shown):
@@ -296,7 +296,7 @@ class Build:
         told = values, first, begin, found
         self._each(crowd, total, choose, self.states, self.afterstates, *told)
 
-        for places, chance in self._starts().items():
+        for places, chance in self._starts.items():
             if (places[0] >> 32) + (places[1] >> 32) == total:
                 start += chance * _value_of(self.states, self._number(places), found, begin)
         return _Place(total - 1, back, (found, following[0]), start)
@@ -323,8 +323,9 @@ class Build:
 
     # ------------------------------------------------------------ where an endgame begins
 
+    @cached_property
     def _starts(self):
-        """Return {places of the halves: chance} of two random tiles on two random free cells."""
+        """{places of the halves: chance} of two random tiles on two random free cells."""
         pairs, found = [*combinations(self.formation.cells, 2)], {}
         for (a, b), first, second in product(pairs, (1, 2), (1, 2)):
             places = self._places(first << 4 * a | second << 4 * b)
