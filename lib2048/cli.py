@@ -215,6 +215,8 @@ def _add_play(commands):
     text = "memory of the transposition table"
     ahead.add_argument("--table-mib", type=int, metavar="MIB", help=text)
     ahead.add_argument("--reduce", action="store_true", help="look less far behind a spawned 4")
+    text = "tables of endgames that a network knows, made by lib2048 endgame"
+    ahead.add_argument("--endgames", metavar="FOLDER", help=text)
 
 
 def _add_game(parser, text, default=None):
@@ -432,6 +434,8 @@ def _player(options):
     game = None if options.game is None else parse_game(options.game)
     depth = options.depth if options.depth is not None or seconds is not None else 1
     check_limits(depth, seconds)
+    if options.endgames and options.player in NAMED:
+        raise ValueError(f"{options.player} has no network, which endgames are for")
     if options.player in NAMED and options.player != "heuristic":
         if depth != 1:
             raise ValueError(f"{options.player} does not look ahead: leave the depth or time out")
@@ -444,7 +448,7 @@ def _player(options):
         return heuristic_player(depth, game=game or WHOLE, **limits)
     network = storage.load(_there(options.player, NAMED), to_play=True)
     agreed(f"{options.player}: network {network.name}", game_of(network), game)
-    return network_player(network, depth, **limits)
+    return network_player(network, depth, endgames=options.endgames, **limits)
 
 
 def _there(path, players=()):

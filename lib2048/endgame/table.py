@@ -187,9 +187,13 @@ class Table:
             ValueError: for a board that is not in the formation.
         """
         out = np.empty(4)
-        if not look_up(self.look, np.uint64(board), out):
+        if not self.knows(board, out):
             raise ValueError(self._why_not(board))
         return {name: float(chance) for name, chance in zip(ACTIONS, out) if not np.isnan(chance)}
+
+    def knows(self, board, out):
+        """Say whether a board stands in the formation; see `look_up`, which fills `out`."""
+        return look_up(self.look, np.uint64(board), out)
 
     def success(self, board):
         """Return a board's chance of success under best play; see `chances`."""

@@ -56,6 +56,14 @@ def _borrowed(typing_context, record):
     return record(record), build
 
 
+@_native(ctypes.c_void_p)
+def _pointer(typing_context, address):
+    def build(context, builder, signature, arguments):
+        return builder.inttoptr(arguments[0], cgutils.voidptr_t)
+
+    return types.voidptr(types.int64), build
+
+
 @_native(lambda number: np.uint64(int(number).bit_count()))
 def _population(typing_context, number):
     def build(context, builder, signature, arguments):
@@ -76,6 +84,12 @@ def _or_atomic(typing_context, array, index, bits):
         return context.get_dummy_value()
 
     return types.void(array, index, bits), build
+
+
+@part
+def array_at(address, shape, kind):
+    """Return the array of a numpy type that lies at an address; it belongs to nobody."""
+    return numba.carray(_pointer(address), shape, kind)
 
 
 @part

@@ -298,7 +298,9 @@ class SearchPlayer:
         check_tables(network, "SearchPlayer")  # for others there is network.player(depth)
         self.search = Search(network, depth, seconds, **limits)
         far = f"{depth}-ply" if seconds is None else f"{1000 * seconds:g} ms"
-        self.network, self.name = network, name or f"{network.name}, {far}"
+        self.endgames = self.search.endgames
+        tables = f", {len(self.endgames)} endgames" if self.endgames else ""
+        self.network, self.name = network, name or f"{network.name}, {far}{tables}"
         self.game = network.game
         self.stop = self.search.stop
         self.games_at_once = {1: 50, 2: 5}.get(depth, 1)
@@ -326,6 +328,11 @@ class SearchPlayer:
     def values(self, board, word=0):
         """Return {action: reward + value of its afterstate, searched} of the legal actions."""
         return self.decide(board, word)[1]
+
+    def known(self, board):
+        """Return (table, {action: chance of success}) of the table that a state is valued by, or
+        None; see `endgame.Endgames`."""
+        return self.endgames.known(board) if self.endgames else None
 
     def choose(self, board, word=0):
         """Return the action (0..3) on a board, or None when none is legal."""
@@ -428,21 +435,23 @@ NAMED: dict[str, Callable[..., Player]] = {
 }
 
 
-def network_player(network, depth=1, seconds=None, table_mib=None, reduce=False):
+def network_player(network, depth=1, seconds=None, table_mib=None, reduce=False, endgames=None):
     """Return the player of a network, look-up tables or neural, that looks ahead so far.
 
+    endgames: the tables that it knows, an `endgame.Endgames`, a list of its tables, or a folder.
     Raises ValueError for limits that this kind of network does not have.
     """
     if not isinstance(network, Network):
-        if table_mib is not None or reduce:
+        if table_mib is not None or reduce or endgames is not None:
             raise ValueError(
-                f"{network.name}: the search over a neural network has no table and "
+                f"{network.name}: the search over a neural network has no table, no endgames and "
                 "no reduced depth: leave these options out"
             )
         return network.player(depth, seconds)
-    if depth == 1 and seconds is None:
+    if depth == 1 and seconds is None and endgames is None:
         return NetworkPlayer(network)
-    return SearchPlayer(network, depth, seconds, table_mib=table_mib, reduce=reduce)
+    limits = {"table_mib": table_mib, "reduce": reduce, "endgames": endgames}
+    return SearchPlayer(network, depth, seconds, **limits)
 
 
 def game_of(who):
@@ -450,22 +459,27 @@ def game_of(who):
     return getattr(who, "game", WHOLE)
 
 
-def player(what, game=None) -> Player:
+def player(what, game=None, endgames=None) -> Player:
     """Make a player out of a name, a network, or a player.
 
     Args:
         what: 'random', 'greedy', 'first-legal', 'heuristic', a network, or anything with `choose`
             and `play_games`.
         game: what it shall play, a `Game` or its name; None: what it plays, by a name 2048.
+        endgames: the tables of endgames that a network knows when it plays; a folder of them, or
+            see `endgame.Endgames`.
 
     Raises:
-        ValueError: for an unknown name, and a network or player of another game.
+        ValueError: for an unknown name, a network or player of another game, and endgames for
+            somebody who has no network.
     """
+    if endgames is not None and not isinstance(what, Network):
+        raise ValueError(f"endgames are for a network of look-up tables, not for {in_short(what)}")
     if isinstance(what, str) and what in NAMED:
         return NAMED[what](game=WHOLE if game is None else parse_game(game))
     if isinstance(what, Network) or hasattr(what, "module"):
         agreed(f"network {what.name}", game_of(what), game)
-        return network_player(what)
+        return network_player(what, endgames=endgames)
     if hasattr(what, "choose") and hasattr(what, "play_games"):
         agreed(f"player {getattr(what, 'name', '')}", game_of(what), game)
         return what

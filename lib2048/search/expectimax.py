@@ -23,6 +23,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import types
 
+from lib2048.endgame.known import known_to, least_of, none_known, success_after
 from lib2048.game import rules_2048 as rules
 from lib2048.game.bits import empty_mask, moved_lines
 from lib2048.game.game import Game
@@ -47,6 +48,7 @@ TABLE_MIB = {1: 0, 2: 0, 3: 1}  # memory of the transposition table by plies: wh
 LARGE_TABLE_MIB = 16  # fills, and not more, so that it stays close; for all deeper ones
 LEAF_BITS = 14  # 2^14 leaves of 20 bytes stay within a core's own cache
 RARE = 0.5  # an outcome less likely than that, among those of its cell, may be searched less deep
+MOST_WON = np.uint64(16)  # boards after a success, one for each free cell
 BETWEEN_LOOKS = 8  # afterstates of the last ply between two looks at the clock
 TIME_BINS = 400  # of a hundredth of the time limit each
 ILLEGAL = np.float32(-np.inf)
@@ -85,6 +87,10 @@ class Memory(NamedTuple):
     stop: types.int64[::1]  # int64[1]: set by another thread, ends the search
     depths: types.int64[:, ::1]  # int64[17, 17]: moves by empty cells and plies reached
     times: types.int64[::1]  # int64[400]: moves by time, in hundredths of the limit
+    endgames: types.int64[:, ::1]  # int64[n, …]: the tables that are known, see endgame.known
+    large: types.uint64[::1]  # uint64[2^10]: large tiles whose success was valued
+    won: types.float32[:, ::1]  # float32[2^10, 2]: its value, and by which table it is one
+    won_pool: types.float32[::1]  # float32[16]: the values that it is the best of
 
 
 class Values(NamedTuple):
@@ -95,8 +101,8 @@ class Values(NamedTuple):
     weights: types.float32[::1]
 
 
-COUNTERS = ("aborted", "deadline", "leaves", "looked_up", "probes", "hits", "nodes")
-ABORTED, DEADLINE, LEAVES, LOOKED_UP, PROBES, HITS, NODES = range(len(COUNTERS))
+COUNTERS = ("aborted", "deadline", "leaves", "looked_up", "probes", "hits", "nodes", "known")
+ABORTED, DEADLINE, LEAVES, LOOKED_UP, PROBES, HITS, NODES, KNOWN = range(len(COUNTERS))
 STATES = np.uint64(IMAGES)  # in `boards`: images, states, their four leaves, those to look up
 
 
@@ -105,6 +111,7 @@ class Places(NamedTuple):
 
     leaves: np.uint64
     pending: np.uint64  # those to look up
+    won: np.uint64  # boards after a success, the best of which counts
     chance: np.uint64  # then the outcomes of a node of each depth
     root: np.uint64  # in `values`: 4 leaves, the states, the root's 4 actions
     rewards: np.uint64  # then the rewards of each state's four actions
@@ -116,7 +123,8 @@ def places():
     most = rules.MOST_OUTCOMES
     leaves, root = STATES + most, QUAD + most
     pending = leaves + QUAD * most
-    return Places(leaves, pending, pending + QUAD * most + QUAD, root, root + QUAD)
+    won = pending + QUAD * most + QUAD
+    return Places(leaves, pending, won, won + MOST_WON, root, root + QUAD)
 
 
 # ---------------------------------------------------------------- the last ply
@@ -166,7 +174,7 @@ def _list_leaves(memory, count):
 
 
 @part
-def _look_up_leaves(network, limits, memory, last, count):
+def _look_up_leaves(network, limits, memory, first_at, pool, last, count):
     """Look the listed leaves up, four at a time, and put their values into the pool.
 
     last: the stamp of the last of them.
@@ -174,8 +182,7 @@ def _look_up_leaves(network, limits, memory, last, count):
     if count == ZERO:
         return
     weights, boards, positions = network.weights, memory.boards, memory.positions
-    words, stages, first_at = memory.words, limits.stages, places().pending
-    pool, values = memory.pool, memory.values
+    words, stages, values = memory.words, limits.stages, memory.values
     size = np.uint64(len(positions)) // rules.MOST_OUTCOMES  # 4n
     for at in range(count, count + THREE):
         boards[first_at + at] = ZERO
@@ -195,6 +202,72 @@ def _look_up_leaves(network, limits, memory, last, count):
             pool[(first + i) & mask] = values[i & THREE] + limits.optimistic
 
 
+# ---------------------------------------------------------------- leaves that a table knows
+# A network values a leaf in points, a table in chances.  Success is worth what the network says of
+# the board after it: the same large tiles, the target beside them, and nothing else, where that is
+# best.  The table does not know where its tiles stand, the network does; so half of each counts.
+# On almost empty cells a table knows less than it seems: what it forbids, moving a large tile, is
+# often right there, so it is not asked.
+
+FILLED = 40  # tile sum of the free cells from which on a table is asked
+SHARE = np.float32(0.5)  # of the table in a leaf's value
+
+
+@kernel
+def _value_known(network, limits, memory, last, count):
+    """Value those of the leaves that were looked up, and that a table knows, by both."""
+    pool, first_at = memory.pool, places().pending
+    mask, first = np.uint64(len(pool) - 1), np.uint64(last) - count + ONE
+    for i in range(ZERO, count):
+        board = memory.boards[first_at + i]
+        success, table = success_after(memory.endgames, board)
+        if success >= 0:
+            large, small, points = _parted(board, least_of(memory.endgames, table))
+            if small >= FILLED:
+                memory.counters[KNOWN] += 1
+                won = _worth_of_success(network, limits, memory, large, table)
+                worth = success * won + limits.pays * points * (1 + success) / 2  # half, if lost
+                at = (first + i) & mask
+                pool[at] += SHARE * (np.float32(worth) - pool[at])
+
+
+@part
+def _parted(board, least):
+    """Return a board's large tiles, the sum of its others, and the points until one more tile is
+    as large as `least` says, an exponent."""
+    large, small, points = ZERO, 0, np.int64(least - ONE) << np.int64(least)
+    for shift in range(ZERO, np.uint64(64), QUAD):
+        exponent = (board >> shift) & np.uint64(15)
+        if exponent >= least:
+            large |= exponent << shift
+        elif exponent:
+            small += 1 << np.int64(exponent)
+            points -= np.int64(exponent - ONE) << np.int64(exponent)
+    return large, small, max(points, 0)
+
+
+@part
+def _worth_of_success(network, limits, memory, large, table):
+    """Return what the network says of large tiles with the target beside them, remembered."""
+    least, at = least_of(memory.endgames, table), places().won
+    slot = table_slot(large + np.uint64(table), len(memory.large))
+    if memory.large[slot] != large or memory.won[slot, 1] != table:
+        count, best = ZERO, ILLEGAL
+        for shift in range(ZERO, np.uint64(64), QUAD):
+            if (large >> shift) & np.uint64(15) == 0:
+                memory.boards[at + count] = large | least << shift
+                count += ONE
+        _look_up_leaves(network, limits, memory, at, memory.won_pool, count - ONE, count)
+        for i in range(ZERO, count):
+            best = max(best, memory.won_pool[i])
+        memory.large[slot] = large
+        memory.won[slot, 0], memory.won[slot, 1] = best, np.float32(table)
+    return memory.won[slot, 0]
+
+
+# ---------------------------------------------------------------- one ply
+
+
 @part
 def _points(reward, limits):
     """Return what a reward counts, as float32; from an int64, which processors convert at once."""
@@ -212,7 +285,10 @@ def _one_ply(network, limits, memory, count):
         values[pays], values[pays + ONE] = _points(p, limits), _points(q, limits)
         values[pays + TWO], values[pays + THREE] = _points(r, limits), _points(t, limits)
     pending = _list_leaves(memory, QUAD * count)
-    _look_up_leaves(network, limits, memory, memory.counters[LOOKED_UP], pending)
+    last = memory.counters[LOOKED_UP]
+    _look_up_leaves(network, limits, memory, begin.pending, memory.pool, last, pending)
+    if len(memory.endgames) > 0:
+        _value_known(network, limits, memory, last, pending)
     pool, stamps, mask = memory.pool, memory.stamps, len(memory.pool) - 1
     for s in range(ZERO, count):
         best = ILLEGAL
@@ -473,13 +549,23 @@ class Search:
             none up to 2-ply, where no entry could be met again.
         reduce: search behind a spawned 4 one ply less deep.
         pays: whether rewards count.
+        endgames: the tables that are known, `Endgames`, or what makes them; None for none.
 
     Raises:
         ValueError: for numbers that make no sense.
         MemoryError: for a table that does not fit.
     """
 
-    def __init__(self, network, plies=None, seconds=None, table_mib=None, reduce=False, pays=True):
+    def __init__(
+        self,
+        network,
+        plies=None,
+        seconds=None,
+        table_mib=None,
+        reduce=False,
+        pays=True,
+        endgames=None,
+    ):
         table_mib = check_limits(plies, seconds, table_mib)
         if not isinstance(reduce, (bool, np.bool_)):
             raise ValueError(f"reduce {reduce!r}: say True or False")
@@ -488,6 +574,7 @@ class Search:
         if reduce and "four" not in network.game.rules.OPTIONS:
             raise ValueError(f"network {network.name}: reduce is for 2048, where a 4 is rare")
         self.network, self.table_mib = network, table_mib
+        self.endgames = known_to(network, endgames)
         self.stop, self._own = np.zeros(1, np.int64), None
         address, tick = clock() if seconds else (0, 1.0)
         ticks_a_move = max(1, int(seconds / tick)) if seconds else 0
@@ -507,7 +594,7 @@ class Search:
     def context(self, table_mib=None):
         """Return what the kernels work with, its memory empty; one for each thread."""
         table_mib = self.table_mib if table_mib is None else table_mib
-        memory = _new_memory(self.network, table_mib, self.stop)
+        memory = _new_memory(self.network, table_mib, self.stop, self.endgames)
         return self.network.weights, self.limits, memory, self.network.look, self.network.values_of
 
     def _cleared(self):
@@ -550,7 +637,7 @@ def check_limits(plies, seconds, table_mib=None):
     return table_mib
 
 
-def _new_memory(network, table_mib, stop):
+def _new_memory(network, table_mib, stop, endgames=None):
     n, most = network.lookups_per_board, int(network.game.rules.MOST_OUTCOMES)
     most_boards = int(network.game.bind(places)().chance) + most * (MOST_PLIES + 1)
     table = np.zeros(2 * max(1, int(table_mib * 2**20) // 16), np.uint64)
@@ -569,4 +656,8 @@ def _new_memory(network, table_mib, stop):
         stop=stop,
         depths=np.zeros((17, MOST_PLIES + 1), np.int64),
         times=np.zeros(TIME_BINS, np.int64),
+        endgames=none_known() if endgames is None else endgames.rows,
+        large=np.zeros(1 << 10, np.uint64),
+        won=np.zeros((1 << 10, 2), np.float32),
+        won_pool=np.zeros(int(MOST_WON), np.float32),
     )

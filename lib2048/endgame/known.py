@@ -1,0 +1,186 @@
+"""The tables that a player knows, asked inside a search: how sure is success after an action?
+
+A search asks about millions of boards, most of which stand in no formation.  So kernels get the
+tables as plain numbers, a row for each: where its arrays lie in memory.  One compiled search thus
+serves any number of tables, and what it asks first takes a few operations a table.
+"""
+
+from pathlib import Path
+
+import numpy as np
+
+from lib2048.endgame.positions import Half, Marked, Positions, is_marked, number, rank
+from lib2048.endgame.table import Look, chance_of, image_in, image_of, load
+from lib2048.game.game import new_game
+from lib2048.machine.kernels import part
+from lib2048.machine.native import array_at, population
+
+EACH = 4  # numbers for each array: its address and its lengths
+LEAST, LARGE = 0, 1  # a row's first: the target's exponent, and how many large tiles stand
+FIRST = 2  # where its arrays begin
+HIGH, LOW, ONES = np.uint64(0x8888888888888888), np.uint64(0x7777777777777777), 0x1111111111111111
+
+
+class Endgames:
+    """Tables of endgames that a player knows; where several fit, the largest target speaks.
+
+    Args:
+        tables: `Table`s with their chances in 16 bits, or a folder with files of them (.npz).
+
+    Attributes:
+        tables: in the order in which they are asked.
+        rows: int64[tables, …], what kernels need.
+
+    Raises:
+        ValueError: in one line, for a folder without tables or a file that is none.
+    """
+
+    def __init__(self, tables):
+        if isinstance(tables, (str, Path)):
+            tables = _read(Path(tables))
+        self.tables = sorted(tables, key=lambda t: (-t.formation.target, t.formation.name))
+        self.rows = np.array([_row(table) for table in self.tables], np.int64)
+
+    def __len__(self):
+        return len(self.tables)
+
+    def __repr__(self):
+        return f"<endgames {', '.join(str(table.formation) for table in self.tables)}>"
+
+    def known(self, board):
+        """Return what is known of a state: (table, {action: chance of success}), or None.
+
+        Args:
+            board: uint64.
+        """
+        for table in self.tables:
+            out = np.empty(4)
+            if table.knows(board, out):
+                return table, {a: float(p) for a, p in enumerate(out) if not np.isnan(p)}
+        return None
+
+
+def _read(folder):
+    paths = sorted(folder.glob("*.npz"))
+    if not paths:
+        raise ValueError(
+            f"{folder}: no tables of endgames; make one by "
+            f"lib2048 endgame 442 --target 256 --out {folder / '442-256.npz'}"
+        )
+    return [load(path) for path in paths]
+
+
+def known_to(network, endgames):
+    """Return the `Endgames` that a network's search knows, or None.
+
+    Raises ValueError for a network that plays another game.
+    """
+    if endgames is None:
+        return None
+    endgames = endgames if isinstance(endgames, Endgames) else Endgames(endgames)
+    for table in endgames.tables:
+        if network.game != (game := new_game(four=table.four)):
+            said = f"{table.formation} is an endgame of {game.name}"
+            raise ValueError(f"{said}, and network {network.name} plays {network.game.name}")
+    return endgames
+
+
+def none_known():
+    """Return the rows of no tables."""
+    return np.zeros((0, FIRST), np.int64)
+
+
+def _row(table):
+    """Return a table as numbers; see `look_in`, which reads them."""
+    look = table.look
+    if look.values.dtype != np.uint16:
+        raise ValueError(f"{table.formation}: a search takes tables of 16 bits, not exact ones")
+    positions, marked = look.positions, look.marked
+    arrays = [*positions.one, *positions.two, positions.begins, positions.offsets, positions.lines]
+    row = [table.formation.exponent, table.formation.large]
+    for array in [*arrays, *marked, look.values, look.walls]:
+        row += [array.ctypes.data, *array.shape, *[1] * (EACH - 1 - array.ndim)]
+    return row
+
+
+# ---------------------------------------------------------------- in kernels
+
+
+@part
+def _half(row, at):
+    return Half(
+        _vector(row, at, np.uint64),
+        _vector(row, at + 1, np.int64),
+        _vector(row, at + 2, np.int64),
+        _vector(row, at + 3, np.int64),
+        _vector(row, at + 4, np.int64),
+        _vector(row, at + 5, np.int64),
+    )
+
+
+@part
+def _vector(row, number, kind):
+    at = FIRST + EACH * number
+    return array_at(row[at], (row[at + 1],), kind)
+
+
+@part
+def look_in(row):
+    """Return a table's `Look` out of its row; its arrays belong to nobody."""
+    at = FIRST + EACH * 13
+    offsets = array_at(row[at], (row[at + 1], row[at + 2]), np.int64)
+    at += EACH
+    lines = array_at(row[at], (row[at + 1], row[at + 2], row[at + 3]), np.uint64)
+    positions = Positions(_half(row, 0), _half(row, 6), _vector(row, 12, np.int64), offsets, lines)
+    marked = Marked(_vector(row, 15, np.uint64), _vector(row, 16, np.uint32))
+    values, walls = _vector(row, 17, np.uint16), _vector(row, 18, np.uint64)
+    return Look(positions, marked, values, 65535.0, walls, np.uint64(row[LEAST]))
+
+
+@part
+def _count_large(board, least):
+    """Return how many cells hold an exponent of at least so much, 1 … 15."""
+    if least <= 8:
+        high = (board & HIGH) | (((board & LOW) + np.uint64((8 - least) * ONES)) & HIGH)
+    else:
+        high = board & HIGH & ((board & LOW) + np.uint64((16 - least) * ONES))
+    return np.int64(population(high))
+
+
+@part
+def success_after(rows, board):
+    """Return (chance of success after an afterstate, which table says so); −1 where none does."""
+    for t in range(len(rows)):
+        row = rows[t]
+        if _count_large(board, row[LEAST]) == row[LARGE]:
+            chance = _chance(look_in(row), board)
+            if chance >= 0:
+                return chance, t
+    return -1.0, -1
+
+
+@part
+def least_of(rows, table):
+    """Return the exponent of a table's target, a uint64."""
+    return np.uint64(rows[table, LEAST])
+
+
+@part
+def _code(half, board):
+    code = 0
+    for cell in range(len(half.shifts)):
+        code += np.int64((board >> np.uint64(half.shifts[cell])) & np.uint64(15)) * half.units[cell]
+    return code
+
+
+@part
+def _chance(look, board):
+    image = image_in(look, board)
+    if image < 0:
+        return -1.0
+    board = image_of(board, image)
+    one, two = look.positions.one, look.positions.two
+    place = number(look.positions, one.places[_code(one, board)], two.places[_code(two, board)])
+    if not is_marked(look.marked, place):
+        return -1.0
+    return chance_of(look.values[rank(look.marked, place)], look.steps)

@@ -1,0 +1,170 @@
+"""Players that know endgames: what a search asks its tables, and what a leaf is then worth."""
+
+import json
+
+import numba
+import numpy as np
+import pytest
+
+import lib2048
+from lib2048 import ACTIONS, Network, afterstates, endgame, save, symmetries
+from lib2048.cli import main
+from lib2048.endgame import Endgames
+from lib2048.endgame.known import success_after
+from lib2048.play.players import SearchPlayer, network_player
+from lib2048.search.expectimax import FILLED, SHARE
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("endgames")
+    for name, target in (("42", 64), ("411", 32)):
+        endgame.solve(name, target, folder / f"{name}-{target}.npz", progress=False)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def known(folder):
+    return Endgames(folder)
+
+
+@pytest.fixture(scope="module")
+def network():
+    network = Network("4-22", stages=2)
+    luck = np.random.default_rng(1)
+    network.weights[:] = luck.random(network.weights.size, np.float32) * 1000
+    return network
+
+
+@numba.njit
+def asked(rows, boards):
+    found, tables = np.zeros(len(boards)), np.zeros(len(boards), np.int64)
+    for i in range(len(boards)):
+        found[i], tables[i] = success_after(rows, boards[i])
+    return found, tables
+
+
+def boards_of(table, count, luck):
+    """Draw boards in a table's formation, with any large tiles, full or empty, in any image."""
+    formation = table.formation
+    for _ in range(count):
+        exponents = np.zeros(16, np.int64)
+        walls = [cell for cell in range(16) if cell not in formation.cells]
+        exponents[walls] = luck.permutation(np.arange(formation.exponent, 16))[: len(walls)]
+        tiles = luck.integers(1, formation.exponent, len(formation.cells))
+        exponents[[*formation.cells]] = tiles * (luck.random(len(tiles)) < luck.random())
+        board = np.uint64(sum(int(e) << 4 * cell for cell, e in enumerate(exponents)))
+        yield symmetries(board)[luck.integers(8)]
+
+
+def sum_below(board, target):
+    tiles = [1 << (int(board) >> 4 * cell & 15) for cell in range(16)]
+    return sum(tile for tile in tiles if 1 < tile < target)
+
+
+def test_a_search_hears_what_a_table_says(known):
+    luck = np.random.default_rng(2)
+    assert [str(table.formation) for table in known.tables] == ["42-64", "411-32"]
+    heard = 0
+    for number, table in enumerate(known.tables):
+        for board in boards_of(table, 300, luck):
+            chances, exponent = table.chances(board), table.formation.exponent
+            assert known.known(board) == (table, {ACTIONS.index(a): p for a, p in chances.items()})
+            for action, after, _ in afterstates(board):
+                large = sum(int(after) >> 4 * cell & 15 >= exponent for cell in range(16))
+                chance = chances.get(ACTIONS[action])
+                if chance is None or large > table.formation.large:  # left, or won: others may know
+                    continue
+                images = np.array(symmetries(after), np.uint64)
+                found, which = asked(known.rows, images)
+                assert (found == chance).all() and (which == number).all()
+                heard += 1
+    assert heard > 300
+
+
+def test_no_table_knows_an_open_board(known):
+    boards = np.array([0, 0x1122, 0xF0E0D0C0B0A09080, 0xFFFFFFFFFF000000], np.uint64)
+    assert (asked(known.rows, boards)[0] == -1).all()
+    assert (asked(Endgames([]).rows, boards)[0] == -1).all()
+    assert known.known(np.uint64(0x1122)) is None
+
+
+def expected(network, known, board):
+    """What the player thinks of each action at 1-ply, in plain words of Python."""
+    worths = {}
+    for action, after, reward in afterstates(board):
+        worth = float(network.value(after))
+        found, which = asked(known.rows, np.array([after], np.uint64))
+        if (chance := found[0]) >= 0:
+            target = known.tables[which[0]].formation.target
+            cells = [int(after) >> 4 * cell & 15 for cell in range(16)]
+            if sum_below(after, target) >= FILLED:
+                large = [e if 1 << e >= target else 0 for e in cells]
+                won = []
+                for cell in range(16):
+                    if not large[cell]:
+                        after_it = [*large]
+                        after_it[cell] = target.bit_length() - 1
+                        bits = sum(e << 4 * place for place, e in enumerate(after_it))
+                        won.append(float(network.value(np.uint64(bits))))
+                paid = [(e - 1) << e for e in cells if 0 < 1 << e < target and e]
+                points = (target.bit_length() - 2) * target - sum(paid)
+                by_table = chance * max(won) + max(points, 0) * (1 + chance) / 2
+                worth += float(SHARE) * (by_table - worth)
+        worths[action] = reward + worth
+    return worths
+
+
+def test_a_leaf_is_worth_what_network_and_table_say(network, known):
+    luck, changed = np.random.default_rng(3), 0
+    knows, knows_not = (SearchPlayer(network, 1, endgames=e) for e in (known, None))
+    for table in known.tables:
+        for board in boards_of(table, 150, luck):
+            worths = expected(network, known, board)
+            assert knows.values(board) == pytest.approx(worths, rel=1e-5)
+            changed += knows.values(board) != knows_not.values(board)
+    assert changed > 30
+
+
+def test_it_plays_the_same_games_by_any_threads(network, folder):
+    who = lib2048.player(network, endgames=folder)
+    assert who.name.endswith("2 endgames") and who.known(np.uint64(0)) is None
+    one = lib2048.evaluate(who, 20)
+    two = lib2048.evaluate(network_player(network, endgames=Endgames(folder)), 20, threads=2)
+    assert (one.scores == two.scores).all()
+
+
+@pytest.mark.parametrize(
+    "why, make",
+    [
+        ("no tables of endgames", lambda network, path: network_player(network, endgames=path)),
+        ("16 bits", lambda *_: Endgames([endgame.solve("31", 16, exact=True, progress=False)])),
+        (
+            "for a network of look-up tables",
+            lambda network, path: lib2048.player("greedy", endgames=path),
+        ),
+        (
+            "42-64 is an endgame of 2048, and network .* plays 2048:four=0.2",
+            lambda network, path: network_player(
+                Network("4-22@2048:four=0.2"), endgames=path.parent
+            ),
+        ),
+    ],
+)
+def test_what_cannot_be_is_said_in_a_line(why, make, network, folder):
+    (empty := folder / "none").mkdir(exist_ok=True)
+    with pytest.raises(ValueError, match=why) as error:
+        make(network, empty)
+    assert "\n" not in str(error.value)
+
+
+def test_the_command_plays_with_endgames(network, folder, tmp_path, capsys):
+    save(network, tmp_path / "mine.npz")
+    command = ["play", str(tmp_path / "mine.npz"), "--games", "5", "--json"]
+    assert main([*command, "--endgames", str(folder)]) == 0
+    known = json.loads(capsys.readouterr().out)
+    assert main(command) == 0 and json.loads(capsys.readouterr().out)["mean"] != known["mean"]
+    assert main([*command, "--endgames", str(tmp_path)]) == 2
+    assert "mine.npz" in capsys.readouterr().err
+    assert main(["play", "greedy", "--endgames", str(folder)]) == 2
+    assert "has no network" in capsys.readouterr().err
