@@ -413,7 +413,10 @@ def _play(options):
     def played():
         result = evaluate(who, *how, progress=True)
         text = console.played(result)
-        return result.as_dict(), f"{_board(who, result, how[1], show)}{text}" if show else text
+        found = result.as_dict()
+        if options.endgames:
+            found["endgames"] = [str(table.formation) for table in who.endgames.tables]
+        return found, f"{_board(who, result, how[1], show)}{text}" if show else text
 
     return played
 

@@ -39,7 +39,8 @@ class Endgames:
         if isinstance(tables, (str, Path)):
             tables = _read(Path(tables))
         self.tables = sorted(tables, key=lambda t: (-t.formation.target, t.formation.name))
-        self.rows = np.array([_row(table) for table in self.tables], np.int64)
+        rows = [_row(table) for table in self.tables] or np.zeros((0, FIRST))
+        self.rows = np.array(rows, np.int64)
 
     def __len__(self):
         return len(self.tables)
@@ -71,23 +72,17 @@ def _read(folder):
 
 
 def known_to(network, endgames):
-    """Return the `Endgames` that a network's search knows, or None.
+    """Return the `Endgames` that a network's search knows; none for None.
 
     Raises ValueError for a network that plays another game.
     """
-    if endgames is None:
-        return None
+    endgames = [] if endgames is None else endgames
     endgames = endgames if isinstance(endgames, Endgames) else Endgames(endgames)
     for table in endgames.tables:
         if network.game != (game := new_game(four=table.four)):
             said = f"{table.formation} is an endgame of {game.name}"
             raise ValueError(f"{said}, and network {network.name} plays {network.game.name}")
     return endgames
-
-
-def none_known():
-    """Return the rows of no tables."""
-    return np.zeros((0, FIRST), np.int64)
 
 
 def _row(table):

@@ -332,7 +332,7 @@ class SearchPlayer:
     def known(self, board):
         """Return (table, {action: chance of success}) of the table that a state is valued by, or
         None; see `endgame.Endgames`."""
-        return self.endgames.known(board) if self.endgames else None
+        return self.endgames.known(board)
 
     def choose(self, board, word=0):
         """Return the action (0..3) on a board, or None when none is legal."""

@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import types
 
-from lib2048.endgame.known import known_to, least_of, none_known, success_after
+from lib2048.endgame.known import known_to, least_of, success_after
 from lib2048.game import rules_2048 as rules
 from lib2048.game.bits import empty_mask, moved_lines
 from lib2048.game.game import Game
@@ -637,7 +637,7 @@ def check_limits(plies, seconds, table_mib=None):
     return table_mib
 
 
-def _new_memory(network, table_mib, stop, endgames=None):
+def _new_memory(network, table_mib, stop, endgames):
     n, most = network.lookups_per_board, int(network.game.rules.MOST_OUTCOMES)
     most_boards = int(network.game.bind(places)().chance) + most * (MOST_PLIES + 1)
     table = np.zeros(2 * max(1, int(table_mib * 2**20) // 16), np.uint64)
@@ -656,7 +656,7 @@ def _new_memory(network, table_mib, stop, endgames=None):
         stop=stop,
         depths=np.zeros((17, MOST_PLIES + 1), np.int64),
         times=np.zeros(TIME_BINS, np.int64),
-        endgames=none_known() if endgames is None else endgames.rows,
+        endgames=endgames.rows,
         large=np.zeros(1 << 10, np.uint64),
         won=np.zeros((1 << 10, 2), np.float32),
         won_pool=np.zeros(int(MOST_WON), np.float32),
