@@ -17,7 +17,7 @@ from lib2048.networks.storage import geometry_of
 from lib2048.train.folder import CONFIG, DONE, WEIGHTS
 
 REAL = Number(-(2**53), whole=False)
-GAME = ("game", None)  # 2048, or what a network says
+UNSAID = {"game", "endgames"}  # where they are None
 PLAIN = (None, bool, str, REAL)  # what may stand in a row
 PROCESS_BYTES, NEURAL_BYTES = PROCESS_MIB << 20, 2 << 30  # as measured where they train
 
@@ -81,8 +81,9 @@ class Task(Job):
     ROW: ClassVar[dict] = {str: PLAIN}  # what a row of done.json must be
 
     def told(self):
-        """Return the job as a dict that JSON can hold, without a game that needs no saying."""
-        return {name: value for name, value in super().told().items() if (name, value) != GAME}
+        """Return the job as a dict that JSON can hold, without what needs no saying."""
+        told = super().told()
+        return {name: told[name] for name in told if name not in UNSAID or told[name] is not None}
 
     def found(self, folder):
         """Return what done.json holds, None where the job is not done."""

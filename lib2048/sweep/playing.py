@@ -31,7 +31,7 @@ from lib2048.sweep.job import PROCESS_BYTES, Task, network_bytes, weights_of
 
 KEYS = {
     "name": str, "player": str, "network": str, "game": str, "games": int, "depth": int,
-    "ms-per-move": float, "table-mib": int, "reduce": None, "threads": int,
+    "ms-per-move": float, "table-mib": int, "reduce": None, "threads": int, "endgames": str,
 }  # fmt: skip
 TILES = (2048, 4096, 8192, 16384, 32768)
 SOON = 1.2  # times the limit, within which a move is in time
@@ -91,7 +91,8 @@ class Playing(Task):
 
     player: what the table of results calls it; network: a file of weights, or a run
     LIST/NAME-seedN beside this list; without one the player is random, greedy or heuristic.  game:
-    its one name; None is what the network plays, or 2048.
+    its one name; None is what the network plays, or 2048.  endgames: a folder with the tables that
+    a network knows.
     """
 
     player: str
@@ -103,6 +104,7 @@ class Playing(Task):
     reduce: bool = False
     threads: int = 1
     game: str | None = None
+    endgames: str | None = None
 
     @classmethod
     def read(cls, table):
@@ -116,6 +118,8 @@ class Playing(Task):
             raise ValueError(f"player {job.player!r}: say which network, or one of {known}")
         check_games(job.games, job.threads)
         check_limits(job.plies, job.seconds, job.table_mib)
+        if job.endgames and not job.network:
+            raise ValueError(f"{job.player} has no network, which endgames are for")
         if not job.network and job.player != "heuristic" and job.plies != 1:
             raise ValueError(f"{job.player} does not look ahead: leave the depth or time out")
         return [job]
@@ -136,6 +140,7 @@ class Playing(Task):
         row = {"player": self.player, "plies": self.plies and float(self.plies)}
         row |= {"ms": self.ms_per_move and float(self.ms_per_move)}
         row |= {"game": self.game} if self.game else {}
+        row |= {"endgames": Path(self.endgames).name} if self.endgames else {}
         return row | {"table": self.table_mib != 0, "reduce": self.reduce}
 
     @property
@@ -202,7 +207,9 @@ class Playing(Task):
         if self.network:
             network = load(weights_of(self.network, folder), to_play=True)
             agreed(f"network {network.name}", game_of(network), self.game)
-            return network_player(network, self.plies, self.seconds, **limits)
+            return network_player(
+                network, self.plies, self.seconds, **limits, endgames=self.endgames
+            )
         if self.player == "heuristic":
             game = parse_game(self.game or WHOLE)
             return heuristic_player(self.plies, self.seconds, game=game, **limits)
