@@ -257,6 +257,7 @@ def _walls(formation):
     found = np.zeros(8, np.uint64)
     if formation.free:
         found[0] = (1 << 4 * formation.large) - 1
+        return found
     for board in symmetries(formation.walls):
         for image, turned in enumerate(symmetries(board)):
             if turned == formation.walls:
