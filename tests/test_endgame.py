@@ -150,7 +150,7 @@ def _told_apart(board):
 def test_the_images_of_a_board_whose_large_tiles_move_have_one_value():
     table, board = endgame.solve("free5", 16, progress=False), _told_apart(0xFFF11FFF02FF0FFF)
     expected = table.chances(board)
-    assert len(set(expected.values())) > 2
+    assert len(set(expected.values())) > 1
     for image, turned_board in enumerate(symmetries(board)):
         turned = {
             ACTIONS[action_of(a, image)]: expected[name]
