@@ -303,7 +303,7 @@ WRONG = {
     "formation free3: 3 free": ("free3", 64),
     "formation free16: 16 free": ("free16", 64),
     "or free8": ("free", 64),
-    "free9-512 .* needs .* GiB": ("free9", 512),
+    "free9-512 .* needs .* MiB": ("free9", 512),
     "16 free cells": ("4444", 64),
     "target 60": ("4411", 60),
     "target 32768": ("4411", 32768),

@@ -50,7 +50,7 @@ from lib2048.machine.threads import Crowd, processors
 
 CHUNKS = 16  # of a layer, for the threads
 NEEDED = 0.75  # bytes for each position, reached or not, as measured
-NEEDED_FREE = 0.5  # the same where walls may move
+NEEDED_FREE = 0.7  # the same where walls may move
 SAVE_SECONDS = 20, 20  # between two checkpoints, at least; and how often as long as one takes
 
 
