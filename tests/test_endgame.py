@@ -2,17 +2,18 @@
 
 import json
 from functools import cache
-from itertools import permutations, product
+from itertools import combinations, permutations, product
 
 import numpy as np
 import pytest
 
 import lib2048
-from lib2048 import ACTIONS, endgame, from_tiles, slide, spawn, symmetries
+from lib2048 import ACTIONS, endgame, from_tiles, slide, spawn, symmetries, to_tiles
 from lib2048.cli import main
 from lib2048.endgame import solving
 from lib2048.endgame.table import LARGEST_ERROR, action_of
-from lib2048.game import spec
+from lib2048.game import frontier, spec
+from lib2048.game.bits import WHOLE
 from lib2048.game.rng import stream
 
 
@@ -70,6 +71,109 @@ def test_a_plain_solver_says_the_same(name, target, monkeypatch):
         expected = {ACTIONS[action]: plain._worth(after) for action, after in plain.moves(board)}
         found = table.chances(from_tiles([board[i : i + 4] for i in (0, 4, 8, 12)]))
         assert found == pytest.approx(expected, abs=1e-12)
+
+
+class PlainFree:
+    """An endgame whose large tiles may move, by the rules as they are written to be read: a memo,
+    no layers, no symmetry.  Tiles of 32768 never merge."""
+
+    def __init__(self, target):
+        self.target, self.value, self.after = target, cache(self._value), cache(self._after)
+
+    def moves(self, board):
+        """Yield (action, afterstate)."""
+        for action in range(4):
+            rows, _ = spec.slide([board[i : i + 4] for i in (0, 4, 8, 12)], action)
+            after = tuple(tile for row in rows for tile in row)
+            if after != board:
+                yield action, after
+
+    def _value(self, board):
+        return max((self.worth(after) for _, after in self.moves(board)), default=0.0)
+
+    def worth(self, board):
+        return 1.0 if self.target in board else self.after(board)
+
+    def _after(self, board):
+        free = [c for c in range(16) if not board[c]]
+        return sum(
+            chance * self.value((*board[:c], tile, *board[c + 1 :])) / len(free)
+            for c in free
+            for tile, chance in ((2, 0.9), (4, 0.1))
+        )
+
+
+def _reached(formation):
+    """Return the canonical states and afterstates of a free formation, by whole boards."""
+    after, states, total = [], {2: [], 3: [], 4: []}, 2
+    for cells in combinations(range(16), formation.large):
+        for a, b in combinations([c for c in range(16) if c not in cells], 2):
+            for x, y in product((1, 2), repeat=2):
+                walls = sum(15 << 4 * c for c in cells)
+                states[x + y].append(np.array([walls | x << 4 * a | y << 4 * b], np.uint64))
+    found = []
+    while total in states:
+        here = frontier.distinct(frontier.canonicals(np.concatenate(states[total]), WHOLE))
+        slid = frontier.afterstates_of(here, WHOLE)
+        won = [(slid >> np.uint64(4 * c) & np.uint64(15)) == formation.exponent for c in range(16)]
+        slid = slid[~np.any(won, axis=0)]
+        found, after = [*found, *here], [*after, *slid]
+        for exponent in (1, 2) if len(slid) else ():
+            spawned = frontier.spawned(slid, exponent, WHOLE)
+            states.setdefault(total + exponent, []).append(spawned)
+        total += 1
+    return found, after
+
+
+@pytest.fixture(scope="module")
+def free():
+    return endgame.solve("free4", 8, progress=False, exact=True)
+
+
+def test_a_plain_solver_says_the_same_where_large_tiles_move(free):
+    plain = PlainFree(8)
+    states, afterstates = _reached(free.formation)
+    assert (free.states, free.afterstates) == (len(states), len(afterstates))
+    for board in states:
+        tiles = tuple(tile for row in to_tiles(board) for tile in row)
+        moves = plain.moves(tiles)
+        expected = {ACTIONS[action]: plain.worth(after) for action, after in moves}
+        assert free.chances(_told_apart(board)) == pytest.approx(expected, abs=1e-12)
+
+
+def _told_apart(board):
+    """Return a board whose tiles of 32768 are different large tiles instead."""
+    walls = [c for c in range(16) if int(board) >> 4 * c & 15 == 15]
+    return np.uint64(int(board) - sum(i << 4 * c for i, c in enumerate(walls)))
+
+
+def test_the_images_of_a_board_whose_large_tiles_move_have_one_value():
+    table, board = endgame.solve("free5", 16, progress=False), _told_apart(0xFFF11FFF02FF0FFF)
+    expected = table.chances(board)
+    assert len(set(expected.values())) > 1
+    for image, turned_board in enumerate(symmetries(board)):
+        turned = {
+            ACTIONS[action_of(a, image)]: expected[name]
+            for a, name in enumerate(ACTIONS)
+            if name in expected
+        }
+        assert table.chances(turned_board) == turned
+
+
+@pytest.fixture(scope="module")
+def six():
+    return endgame.solve("free6", 16, progress=False, exact=True)
+
+
+@pytest.mark.parametrize("name", ["42", "33", "411"])
+def test_tiles_that_may_move_lose_nothing(name, six):
+    fixed = endgame.solve(name, 16, progress=False, exact=True)
+    more = 0
+    for board in _boards_of(fixed, 200):
+        known, all_known = fixed.chances(board), six.chances(board)
+        assert all(all_known[action] >= chance - 1e-12 for action, chance in known.items())
+        more += six.success(board) > fixed.success(board) + 1e-6
+    assert more
 
 
 # Counted by a plain program in C++.
@@ -136,10 +240,10 @@ def test_a_table_is_kept_within_its_error(table, tmp_path):
 
 def _boards_of(table, count):
     """Return boards of games in the formation, by random actions."""
-    free = sum(15 << 4 * cell for cell in table.formation.cells)
     rng, found, luck = np.random.default_rng(1), [], stream(1, 1)
+    walls = _told_apart(table.formation.walls)
     while len(found) < count:
-        board, luck = spawn(*spawn(BOARD & ~np.uint64(free), luck))
+        board, luck = spawn(*spawn(walls, luck))
         while 0 < table.success(board) < 1:
             found.append(board)
             chances = {a: chance for a, chance in table.chances(board).items() if chance < 1}
@@ -171,9 +275,9 @@ class Enough(KeyboardInterrupt):
     pass
 
 
-@pytest.mark.parametrize("after", [3, 40, 60])
-def test_a_stopped_build_goes_on(tmp_path, monkeypatch, after):
-    whole, path, calls = endgame.solve("411", 32, progress=False), tmp_path / "table.npz", []
+@pytest.mark.parametrize("name, after", [("411", 3), ("411", 40), ("411", 60), ("free4", 20)])
+def test_a_stopped_build_goes_on(tmp_path, monkeypatch, name, after):
+    whole, path, calls = endgame.solve(name, 32, progress=False), tmp_path / "table.npz", []
     each = solving.Build._each
 
     def stop(self, *arguments):
@@ -184,11 +288,11 @@ def test_a_stopped_build_goes_on(tmp_path, monkeypatch, after):
 
     monkeypatch.setattr(solving.Build, "_each", stop)
     with pytest.raises(KeyboardInterrupt):
-        endgame.solve("411", 32, path, progress=False)
+        endgame.solve(name, 32, path, progress=False)
     assert not path.exists()
     with pytest.raises(ValueError, match="another endgame or version: remove"):
-        endgame.solve("411", 16, path, progress=False)
-    found = endgame.solve("411", 32, path, progress=False)
+        endgame.solve(name, 16, path, progress=False)
+    found = endgame.solve(name, 32, path, progress=False)
     assert found.start == whole.start and (found.look.values == whole.look.values).all()
     assert [file.name for file in tmp_path.iterdir()] == ["table.npz"]
 
@@ -196,6 +300,10 @@ def test_a_stopped_build_goes_on(tmp_path, monkeypatch, after):
 WRONG = {
     "give the free cells": ("45", 64),
     "3 free cells": ("3", 64),
+    "formation free3: 3 free": ("free3", 64),
+    "formation free16: 16 free": ("free16", 64),
+    "or free8": ("free", 64),
+    "free9-512 .* needs .* MiB": ("free9", 512),
     "16 free cells": ("4444", 64),
     "target 60": ("4411", 60),
     "target 32768": ("4411", 32768),

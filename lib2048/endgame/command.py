@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lib2048.endgame.formation import Formation
+from lib2048.endgame.formation import Formation, names_one
 from lib2048.endgame.solving import Build
 from lib2048.endgame.table import load
 from lib2048.game.board import from_tiles, to_text
@@ -23,7 +23,10 @@ def add(commands):
         "       lib2048 endgame FILE --board BOARD",
         epilog="e.g. lib2048 endgame 4411 --target 64 --out 4411-64.npz",
     )
-    text = "free cells of each row, such as 4411 or 442; or a file that --out has written"
+    text = (
+        "free cells of each row, such as 4411 or 442; free8: 8 of them, where the large tiles may "
+        "move; or a file that --out has written"
+    )
     narrow.add_argument("formation", metavar="FORMATION", help=text)
     text = "the tile that wins: 8, 16, 32 …; the large tiles are at least as large"
     narrow.add_argument("--target", type=int, metavar="TILE", help=text)
@@ -34,7 +37,7 @@ def add(commands):
 
 def run(options):
     """Carry out the command; return (what --json prints, the text, and perhaps the exit status)."""
-    if Path(options.formation).suffix or not options.formation.isdecimal():
+    if not names_one(options.formation):
         return _looked_up(options.formation, options.board)
     if options.target is None:
         raise ValueError("--target is missing: say which tile wins, such as --target 64")
@@ -52,10 +55,11 @@ def _built(build, out):
         how = "; the same command goes on" if out else ""
         return {}, "", process.stopped(f"stopped{how}")
     name, target = solved.formation.name, solved.formation.target
+    stand = "may move" if solved.formation.free else "stand"
     found = {"formation": name, "target": target, "states": solved.states}
     found |= {"afterstates": solved.afterstates, "start": solved.start, "seconds": solved.seconds}
     text = facts([
-        ("formation", f"{name}: {solved.formation.large} large tiles stand"),
+        ("formation", f"{name}: {solved.formation.large} large tiles {stand}"),
         ("target", str(target)),
         ("states", solved.states),
         ("afterstates", solved.afterstates),

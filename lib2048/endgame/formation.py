@@ -3,10 +3,15 @@
 A formation is named by the free cells of each row, which are its leftmost: in `4411` two rows are
 free and one cell in each of the other two, so six large tiles stand.  What they are does not
 matter, as long as they differ and are larger than everything else: here each is a `WALL`.
+
+In a *free* formation the large tiles may move as in the whole game: `free8` has 8 cells for all
+else, wherever they are.
 """
 
+import re
 from dataclasses import dataclass
 from functools import cached_property
+from math import comb
 
 import numpy as np
 
@@ -16,12 +21,18 @@ WALL = LARGEST_EXPONENT  # two of them never merge
 FEWEST, MOST = 4, 12  # free cells
 
 
+def names_one(text):
+    """Say whether a text is meant as a formation's name, such as 4411 or free8."""
+    return re.fullmatch("[0-9]+|free[0-9]*", text) is not None
+
+
 @dataclass(frozen=True)
 class Formation:
     """A formation and its target.
 
     Args:
-        name: free cells of each row from the top, such as "4411" or "442".
+        name: free cells of each row from the top, such as "4411" or "442"; or "free8", where the
+            other 8 cells hold large tiles that may move.
         target: the tile that wins, 8 … 16384.
 
     Raises:
@@ -32,14 +43,14 @@ class Formation:
     target: int
 
     def __post_init__(self):
-        rows = [int(digit) for digit in self.name] if self.name.isdigit() else []
-        if not 1 <= len(rows) <= 4 or max(rows) > 4:
+        if not re.fullmatch("[0-4]{1,4}|free[0-9]{1,2}", self.name):
             raise ValueError(
-                f"formation {self.name!r}: give the free cells of each row, such as 4411 or 442"
+                f"formation {self.name!r}: give the free cells of each row, such as 4411 or 442, "
+                "or free8"
             )
-        if not FEWEST <= sum(rows) <= MOST:
+        if not FEWEST <= self.small <= MOST:
             raise ValueError(
-                f"formation {self.name}: {sum(rows)} free cells, it takes {FEWEST} to {MOST}"
+                f"formation {self.name}: {self.small} free cells, it takes {FEWEST} to {MOST}"
             )
         exponent = int(self.target).bit_length() - 1
         if self.target != 1 << exponent or not 3 <= exponent < WALL:
@@ -49,9 +60,19 @@ class Formation:
         return f"{self.name}-{self.target}"
 
     @property
+    def free(self):
+        """Whether the large tiles may move."""
+        return self.name.startswith("free")
+
+    @property
+    def small(self):
+        """How many cells are free of large tiles."""
+        return int(self.name[4:]) if self.free else sum(self.rows)
+
+    @property
     def rows(self):
-        """The number of free cells of each of the four rows."""
-        return tuple(int(digit) for digit in self.name.ljust(4, "0"))
+        """The number of cells of each of the four rows where something may change."""
+        return (4,) * 4 if self.free else tuple(int(digit) for digit in self.name.ljust(4, "0"))
 
     @property
     def exponent(self):
@@ -60,15 +81,21 @@ class Formation:
 
     @property
     def cells(self):
-        """The free cells, by number 0 … 15."""
+        """The cells where something may change, by number 0 … 15."""
         return tuple(4 * row + column for row in range(4) for column in range(self.rows[row]))
 
     @property
     def large(self):
         """How many large tiles stand."""
-        return 16 - len(self.cells)
+        return 16 - self.small
+
+    @property
+    def size(self):
+        """How many positions there are, reached or not."""
+        places = comb(16, self.small) if self.free else 1
+        return places * self.exponent**self.small
 
     @cached_property
     def walls(self):
-        """The board on which nothing but the walls stands, a uint64."""
+        """The board on which nothing but the walls that never move stands, a uint64."""
         return np.uint64(sum(WALL << 4 * cell for cell in range(16) if cell not in self.cells))

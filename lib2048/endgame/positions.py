@@ -10,6 +10,11 @@ tables, and no list of positions is kept:
            + place of the second half
 
 Tile sums are counted in 2s here: a 2 weighs 1, a 4 weighs 2.
+
+Where the large tiles may move, a wall is one more thing that a cell can hold.  It weighs more than
+all else together, so that halves of one weight have as many walls as each other, and only the
+weights with the right number of walls are layers.  One position stands for all 8 images of it: the
+`canonical` one.
 """
 
 from typing import NamedTuple
@@ -18,8 +23,9 @@ import numpy as np
 from numba import types
 
 from lib2048.endgame.formation import WALL
+from lib2048.game.bits import WHOLE, canonical
 from lib2048.game.rows import SHIFTS
-from lib2048.game.rules_2048 import SLIDES
+from lib2048.game.rules_2048 import SLIDES, slide_one
 from lib2048.machine.kernels import kernel, part
 from lib2048.machine.native import population
 
@@ -28,6 +34,7 @@ CODE_BITS = 27  # of a half
 CODE, MOVED, BAD, WON = (np.uint64(bits) for bits in ((1 << CODE_BITS) - 1, 54, 57, 60))
 SECOND, THREE = np.uint64(CODE_BITS), np.uint64(7)
 LOW = (1 << 32) - 1
+STAY = 4  # in `Positions.lines`, what stands now
 _ONE, _LINE = np.uint64(1), np.uint64(0xFFFF)
 
 
@@ -58,8 +65,12 @@ class Positions(NamedTuple):
         one, two: the two `Half`s.
         begins: int64[layers + 1], the number that each layer begins with.
         offsets: int64[layers, sums of the first half], see above.
-        lines: uint64[4, 4, 65536]: by action, line and the line's bits, what it slides to: the
-            codes of both halves, and above them a 1 each if it moved, lets a wall move, or wins.
+        lines: uint64[5, 4, 65536]: by action, line and the line's bits, what it slides to: the
+            codes of both halves, and above them a 1 each if it moved, lets a wall move, or wins;
+            after the actions, of the rows as they stand.
+        cells: uint64[n], the bit at which each cell stands in the board where something may change.
+        units: uint64[n], what an exponent of 1 there adds to the codes of both halves.
+        free: whether walls may move; base: what the walls that may move weigh.
     """
 
     one: Half
@@ -67,40 +78,50 @@ class Positions(NamedTuple):
     begins: types.int64[::1]
     offsets: types.int64[:, ::1]
     lines: types.uint64[:, :, ::1]
-
-
-def size(formation):
-    """Return how many positions a formation has, reached or not."""
-    return formation.exponent ** len(formation.cells)
+    cells: types.uint64[::1]
+    units: types.uint64[::1]
+    free: bool
+    base: int
 
 
 def positions_of(formation):
     """Return the `Positions` of a `Formation`.  Raises ValueError where a half is too large."""
-    digits = formation.exponent
+    digits = formation.exponent + formation.free
     cells = [[c for c in formation.cells if c // 4 % 2 == half] for half in (0, 1)]
     if digits ** max(map(len, cells)) > CODE:
         raise ValueError(f"formation {formation.name} with target {formation.target} is too large")
-    one, two = (_half(part, digits, formation.walls) for part in cells)
+    tiles = np.array([0, *(1 << np.arange(formation.exponent - 1))])  # in 2s
+    most = formation.small * int(tiles[-1])
+    wall, base = 16 * int(tiles[-1]) + 1, 0
+    if formation.free:
+        tiles, base = np.append(tiles, wall), formation.large * wall
+    one, two = (_half(part, tiles) for part in cells)
     counts = [np.diff(half.first) for half in (one, two)]
-    layers = len(counts[0]) + len(counts[1]) - 1
+    layers = most + 1
     offsets = np.zeros((layers, len(counts[0])), np.int64)
     begins = np.zeros(layers + 1, np.int64)
     for total in range(layers):
-        left = total - np.arange(len(counts[0]))
+        left = base + total - np.arange(len(counts[0]))
         fits = (left >= 0) & (left < len(counts[1]))
         sizes = np.where(fits, counts[0] * counts[1][np.where(fits, left, 0)], 0)
         offsets[total] = begins[total] + np.cumsum(sizes) - sizes
         begins[total + 1] = -(-(begins[total] + sizes.sum()) // BLOCK) * BLOCK
-    return Positions(one, two, begins, offsets, _lines(formation, one, two))
+    shifts = np.concatenate([one.shifts, two.shifts]).astype(np.uint64)
+    units = np.concatenate([one.units, two.units << CODE_BITS]).astype(np.uint64)
+    lines = _lines(formation, shifts, units)
+    return Positions(one, two, begins, offsets, lines, shifts, units, formation.free, base)
 
 
-def _half(cells, digits, walls):
-    """Return the `Half` of some cells."""
-    tiles = np.array([0, *(1 << np.arange(digits - 1))])  # in 2s
+def _half(cells, tiles):
+    """Return the `Half` of some cells; tiles: int64[n], what each thing that stands there weighs,
+    first nothing, then the tiles, last a wall that may move."""
+    exponents = np.arange(len(tiles), dtype=np.uint64)
+    if tiles[-1] > 2 * tiles[-2]:
+        exponents[-1] = WALL
     weights, rows, units = np.zeros(1, np.int64), np.zeros(1, np.uint64), []
     for cell in cells:
-        units.append(digits ** len(units))
-        shifted = np.arange(digits, dtype=np.uint64) << np.uint64(4 * cell)
+        units.append(len(tiles) ** len(units))
+        shifted = exponents << np.uint64(4 * cell)
         weights = (tiles[:, None] + weights).ravel()
         rows = (shifted[:, None] | rows).ravel()
     order = np.argsort(weights, kind="stable")
@@ -117,26 +138,26 @@ def _half(cells, digits, walls):
     )
 
 
-def _lines(formation, one, two):
-    """Return `Positions.lines`: Up, Right, Down, Left; a column's bits are those of the
+def _lines(formation, shifts, units):
+    """Return `Positions.lines`: Up, Right, Down, Left, stay; a column's bits are those of the
     transposed board's row."""
     bits = np.arange(1 << 16, dtype=np.uint64)
     toward = SLIDES & np.uint64(0xFFFF), SLIDES >> np.uint64(16) & np.uint64(0xFFFF)
-    units = {}
-    for half, shift in ((one, 0), (two, CODE_BITS)):
-        units |= {int(s) // 4: int(u) << shift for s, u in zip(half.shifts, half.units)}
-    lines = np.zeros((4, 4, 1 << 16), np.uint64)
-    for action in range(4):
-        slid = toward[action in (1, 2)]
+    units = dict(zip((shifts // np.uint64(4)).tolist(), units))
+    lines = np.zeros((5, 4, 1 << 16), np.uint64)
+    for action in range(5):
+        slid = bits if action == STAY else toward[action in (1, 2)]
         exponents = slid[:, None] >> SHIFTS & np.uint64(15)
         for line in range(4):
-            along = [4 * line + i if action % 2 else 4 * i + line for i in range(4)]
+            rows = action % 2 or action == STAY
+            along = [4 * line + i if rows else 4 * i + line for i in range(4)]
             found, bad, won = (np.zeros(1 << 16, np.uint64) for _ in range(3))
             for cell, exponent in zip(along, exponents.T):
                 if cell in units:
-                    found += exponent * np.uint64(units[cell])
+                    wall = formation.free & (exponent == WALL)
+                    found += np.where(wall, np.uint64(formation.exponent), exponent) * units[cell]
                     won |= exponent == formation.exponent
-                    bad |= exponent > formation.exponent
+                    bad |= (exponent > formation.exponent) & ~wall
                 else:
                     bad |= exponent != WALL
             found = np.where(won | bad, np.uint64(0), found)
@@ -153,19 +174,20 @@ def number(positions, one, two):
     """Return the number of a position by the places of its halves, see `Half`."""
     weight, left = one >> 32, two >> 32
     count = positions.two.first[left + 1] - positions.two.first[left]
-    return positions.offsets[weight + left, weight] + (one & LOW) * count + (two & LOW)
+    total = weight + left - positions.base
+    return positions.offsets[total, weight] + (one & LOW) * count + (two & LOW)
 
 
 @part
 def beginning(positions, total, i):
     """Return the first number of a layer's positions whose first half is the i-th or a later."""
     one = positions.one.places[positions.one.codes[i]]
-    return number(positions, one, (total - (one >> 32)) << 32)
+    return number(positions, one, (positions.base + total - (one >> 32)) << 32)
 
 
 def halves_in(positions, total):
     """Return the first and the last + 1 of the first halves that a layer's positions have."""
-    one, two = positions.one.first, positions.two.first
+    one, two, total = positions.one.first, positions.two.first, positions.base + total
     low, high = max(0, total - (len(two) - 2)), min(total, len(one) - 2)
     return int(one[low]), int(one[high + 1])
 
@@ -236,7 +258,7 @@ def members(positions, marked, total, first, last, end):
     found = rank(marked, end) - before
     ones, twos = np.empty(found, np.uint32), np.empty(found, np.uint32)
     for i in range(first, last):
-        left = total - (one.places[one.codes[i]] >> 32)
+        left = positions.base + total - (one.places[one.codes[i]] >> 32)
         place = begin = beginning(positions, total, i)
         stop = begin + two.first[left + 1] - two.first[left]
         while place < stop:
@@ -263,10 +285,39 @@ def slid(lines, board, turned, action):
 
     turned: the transposed board.
     """
-    rows = turned if action % 2 == 0 else board
+    rows = board if action % 2 or action == STAY else turned
     found = lines[action, 0, rows & _LINE] + lines[action, 1, (rows >> np.uint64(16)) & _LINE]
     found += lines[action, 2, (rows >> np.uint64(32)) & _LINE]
     return found + lines[action, 3, rows >> np.uint64(48)]
+
+
+@part
+def after(positions, board, turned, action):
+    """Return what an action makes of a position, as `slid` does, of the canonical afterstate where
+    walls may move."""
+    if not positions.free:
+        return slid(positions.lines, board, turned, action)
+    moved = slide_one(board, np.uint64(action))[0]
+    if moved == board:
+        return np.uint64(0)
+    return _canonical_code(positions, moved) | _ONE << MOVED
+
+
+@part
+def after_spawn(positions, board, code, cell, tile):
+    """Return what a spawn makes of an afterstate, with its codes, as `after` does.
+
+    cell: a place in `Positions.cells`; tile: 1, a 2, or 2, a 4.
+    """
+    if not positions.free:
+        return code + np.uint64(tile) * positions.units[cell]
+    return _canonical_code(positions, board | np.uint64(tile) << positions.cells[cell])
+
+
+@part
+def _canonical_code(positions, board):
+    board = canonical(board, WHOLE)
+    return slid(positions.lines, board, board, STAY)
 
 
 @part

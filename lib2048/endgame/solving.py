@@ -4,20 +4,25 @@ A layer is a tile sum of the free cells: a slide keeps it, a spawn adds 2 or 4. 
 layers' states and afterstates are marked; going back, V(s′) = E V(s) over the spawns and
 V(s) = max V(s′) over the actions that move no wall, 1 where the target stands.  The value of a
 position is its chance of success under best play (Bellman's equation of lesson 02, with a reward
-of 1 for the target).
+of 1 for the target).  In a free formation walls move like all tiles.
 """
 
 import time
 from functools import cached_property, partial
 from itertools import combinations, product
+from math import comb
 from typing import NamedTuple
 
 import numpy as np
 
-from lib2048.endgame.formation import Formation
+from lib2048.endgame.formation import WALL, Formation
 from lib2048.endgame.positions import (
     BLOCK,
+    CODE_BITS,
+    STAY,
     Marked,
+    after,
+    after_spawn,
     beginning,
     count_marks,
     halves_in,
@@ -25,16 +30,15 @@ from lib2048.endgame.positions import (
     is_legal,
     members,
     none_marked,
-    number,
     number_after,
     positions_of,
     rank,
-    size,
     slid,
     span,
 )
 from lib2048.endgame.table import STEPS, Table, kept
-from lib2048.game.bits import transpose
+from lib2048.game.bits import WHOLE, transpose
+from lib2048.game.frontier import canonicals
 from lib2048.game.spec import FOUR_CHANCE
 from lib2048.machine.arrays import Archive, check_seal, text, write_arrays
 from lib2048.machine.files import plain_place, remove
@@ -46,6 +50,7 @@ from lib2048.machine.threads import Crowd, processors
 
 CHUNKS = 16  # of a layer, for the threads
 NEEDED = 0.75  # bytes for each position, reached or not, as measured
+NEEDED_FREE = 0.7  # the same where walls may move
 SAVE_SECONDS = 20, 20  # between two checkpoints, at least; and how often as long as one takes
 
 
@@ -53,7 +58,8 @@ def solve(formation, target, path=None, threads=None, progress=True, four=FOUR_C
     """Return the `Table` of an endgame: the chance of success of every position under best play.
 
     Args:
-        formation: the free cells of each row, such as "4411".
+        formation: the free cells of each row, such as "4411"; or "free8", where the other 8 cells
+            hold large tiles that may move.
         target: the tile that wins, such as 64.
         path: of a file that the table is written to; a build that was stopped goes on from its
             checkpoint, which lies beside that file.
@@ -87,8 +93,15 @@ def _boards(positions, walls, ones, twos, i):
 
 
 @part
-def _is_empty(half, member, cell):
-    return (half.rows[member] >> np.uint64(half.shifts[cell])) & np.uint64(15) == 0
+def _is_empty(board, shift):
+    return (board >> shift) & np.uint64(15) == 0
+
+
+@part
+def _code(positions, ones, twos, i):
+    """Return the codes of a position's halves."""
+    one, two = positions.one.codes[ones[i]], positions.two.codes[twos[i]]
+    return np.uint64(one) | np.uint64(two) << np.uint64(CODE_BITS)
 
 
 @kernel
@@ -98,31 +111,29 @@ def _reach_afterstates(positions, walls, total, chunk, states, afterstates):
     for i in range(len(ones)):
         board, turned = _boards(positions, walls, ones, twos, i)
         for action in range(4):
-            found = slid(positions.lines, board, turned, action)
+            found = after(positions, board, turned, action)
             if is_legal(found) and not has_won(found):
                 set_bit(afterstates.marks, number_after(positions, found))
 
 
 @kernel
-def _reach_states(positions, total, chunk, afterstates, states):
+def _reach_states(positions, walls, total, chunk, afterstates, states):
     """Mark the states that spawns make of a chunk's marked afterstates."""
     _, ones, twos = members(positions, afterstates, total, *chunk)
-    one, two = positions.one, positions.two
     for i in range(len(ones)):
-        first, second = one.codes[ones[i]], two.codes[twos[i]]
-        for tile in (1, 2):
-            for cell in range(len(one.shifts)):
-                if _is_empty(one, ones[i], cell):
-                    other = one.places[first + tile * one.units[cell]]
-                    set_bit(states.marks, number(positions, other, two.places[second]))
-            for cell in range(len(two.shifts)):
-                if _is_empty(two, twos[i], cell):
-                    other = two.places[second + tile * two.units[cell]]
-                    set_bit(states.marks, number(positions, one.places[first], other))
+        board, _ = _boards(positions, walls, ones, twos, i)
+        code = _code(positions, ones, twos, i)
+        for cell in range(len(positions.cells)):
+            if _is_empty(board, positions.cells[cell]):
+                for tile in (1, 2):
+                    found = after_spawn(positions, board, code, cell, tile)
+                    set_bit(states.marks, number_after(positions, found))
 
 
 @kernel
-def _expect(positions, total, chunk, afterstates, states, chances, following, first, begins, out):
+def _expect(
+    positions, walls, total, chunk, afterstates, states, chances, following, first, begins, out
+):
     """Carry values back over the spawns: V(s′) = E V(s).
 
     chances: of a 2 and of a 4; following: float64 each, the values of the states of the next two
@@ -130,23 +141,16 @@ def _expect(positions, total, chunk, afterstates, states, chances, following, fi
     this layer and the next two begin.
     """
     before, ones, twos = members(positions, afterstates, total, *chunk)
-    one, two = positions.one, positions.two
     for i in range(len(ones)):
-        code_one, code_two = one.codes[ones[i]], two.codes[twos[i]]
+        board, _ = _boards(positions, walls, ones, twos, i)
+        code = _code(positions, ones, twos, i)
         value, empty = 0.0, 0
         for tile in (1, 2):
             values, begin = following[tile - 1], begins[tile]
             found, empty = 0.0, 0
-            for cell in range(len(one.shifts)):
-                if _is_empty(one, ones[i], cell):
-                    other = one.places[code_one + tile * one.units[cell]]
-                    place = number(positions, other, two.places[code_two])
-                    found += values[rank(states, place) - begin]
-                    empty += 1
-            for cell in range(len(two.shifts)):
-                if _is_empty(two, twos[i], cell):
-                    other = two.places[code_two + tile * two.units[cell]]
-                    place = number(positions, one.places[code_one], other)
+            for cell in range(len(positions.cells)):
+                if _is_empty(board, positions.cells[cell]):
+                    place = number_after(positions, after_spawn(positions, board, code, cell, tile))
                     found += values[rank(states, place) - begin]
                     empty += 1
             value += chances[tile - 1] * found
@@ -165,7 +169,7 @@ def _choose(positions, walls, total, chunk, states, afterstates, values, first, 
         board, turned = _boards(positions, walls, ones, twos, i)
         best = 0.0
         for action in range(4):
-            found = slid(positions.lines, board, turned, action)
+            found = after(positions, board, turned, action)
             if is_legal(found):
                 if has_won(found):
                     best = 1.0
@@ -181,13 +185,20 @@ def _edge(positions, total, i):
 
 
 @kernel
-def _number_of(positions, one, two):
-    return number(positions, one, two)
+def _mark(positions, states, boards):
+    for board in boards:
+        found = slid(positions.lines, board, board, STAY)
+        set_bit(states.marks, number_after(positions, found))
 
 
 @kernel
-def _value_of(states, place, values, begin):
-    return values[rank(states, place) - begin]
+def _mean(positions, states, values, begin, boards, chances):
+    """Return what some of a layer's states add to the mean of a start."""
+    mean = 0.0
+    for i in range(len(boards)):
+        found = slid(positions.lines, boards[i], boards[i], STAY)
+        mean += chances[i] * values[rank(states, number_after(positions, found)) - begin]
+    return mean
 
 
 # ---------------------------------------------------------------- the build
@@ -214,8 +225,10 @@ class Build:
         self.formation, self.chances = formation, (1 - four, four)
         self.threads, self.steps = threads or processors(), 1 if exact else STEPS
         self.path = None if path is None else plain_place(path)
-        count = size(formation)
-        self.needed = int((NEEDED + exact) * count) + (64 << 20)  # bytes of memory
+        count = formation.size
+        each = NEEDED_FREE if formation.free else NEEDED
+        halves = 100 * (formation.exponent + 1) ** 8 * formation.free
+        self.needed = int((each + exact) * count) + halves + (64 << 20)  # bytes of memory
         what = f"{formation} has {count:,} positions; solving it"
         check_memory(what, self.needed, "take a smaller target, or fewer free cells")
 
@@ -228,7 +241,7 @@ class Build:
         self._begin()
         self._begun, self._saved, self._took = begin, begin, 0.0
         form = "{desc} {percentage:3.0f}%|{bar}| [{elapsed}<{remaining}]"
-        how = {"desc": str(self.formation), "total": 3 * size(self.formation), "delay": 0.5}
+        how = {"desc": str(self.formation), "total": 3 * self.formation.size, "delay": 0.5}
         try:
             with bar(progress, bar_format=form, **how) as shown, Crowd(self.threads) as crowd:
                 self._go(crowd, shown)
@@ -249,8 +262,8 @@ class Build:
         self.states, self.afterstates = (none_marked(self.positions) for _ in range(2))
         if self.path is not None and self._checkpoint.exists():
             return self._take_up()
-        for places in self._starts:
-            set_bit(self.states.marks, self._number(places))
+        for boards, _ in self._starts.values():
+            _mark(self.positions, self.states, boards)
 
     def _go(self, crowd, shown):
         sizes = np.diff(self.positions.begins)
@@ -276,7 +289,7 @@ class Build:
         slide = partial(_reach_afterstates, self.positions, self.formation.walls, total)
         self._each(crowd, total, slide, self.states, self.afterstates)
         self._count(self.afterstates, total)
-        spawn = partial(_reach_states, self.positions, total)
+        spawn = partial(_reach_states, self.positions, self.formation.walls, total)
         self._each(crowd, total, spawn, self.afterstates, self.states)
 
     def _value(self, crowd, total, back, following, start):
@@ -288,7 +301,7 @@ class Build:
         begins = np.array([span(self.positions, self.states, layer)[0] for layer in layers])
         values, found = np.zeros(last - first), np.zeros(end - begin)
 
-        expect = partial(_expect, self.positions, total)
+        expect = partial(_expect, self.positions, self.formation.walls, total)
         told = np.array(self.chances), following, first, begins, values
         self._each(crowd, total, expect, self.afterstates, self.states, *told)
         self.values[first:last] = kept(values, self.steps)
@@ -296,9 +309,8 @@ class Build:
         told = values, first, begin, found
         self._each(crowd, total, choose, self.states, self.afterstates, *told)
 
-        for places, chance in self._starts.items():
-            if (places[0] >> 32) + (places[1] >> 32) == total:
-                start += chance * _value_of(self.states, self._number(places), found, begin)
+        if total in self._starts:
+            start += _mean(self.positions, self.states, found, begin, *self._starts[total])
         return _Place(total - 1, back, (found, following[0]), start)
 
     def _count(self, marked, total):
@@ -325,22 +337,31 @@ class Build:
 
     @cached_property
     def _starts(self):
-        """{places of the halves: chance} of two random tiles on two random free cells."""
-        pairs, found = [*combinations(self.formation.cells, 2)], {}
-        for (a, b), first, second in product(pairs, (1, 2), (1, 2)):
-            places = self._places(first << 4 * a | second << 4 * b)
-            chance = self.chances[first - 1] * self.chances[second - 1] / len(pairs)
-            found[places] = found.get(places, 0.0) + chance
-        return found
+        """{layer: (boards, chances)} of two random tiles on two random cells, where walls may move
+        around all their arrangements."""
+        formation, found = self.formation, {2: [], 3: [], 4: []}
+        for walls in self._arrangements():
+            cells = [cell for cell in formation.cells if not walls >> 4 * cell & 15]
+            for a, b in combinations(cells, 2):
+                for first, second in product((1, 2), repeat=2):
+                    found[first + second].append(walls | first << 4 * a | second << 4 * b)
+        return {total: self._alike(total, boards) for total, boards in found.items()}
 
-    def _places(self, board):
-        halves = self.positions.one, self.positions.two
-        digits = ([(board >> int(shift)) & 15 for shift in half.shifts] for half in halves)
-        codes = [int(np.dot(some, half.units)) for some, half in zip(digits, halves)]
-        return tuple(int(half.places[code]) for half, code in zip(halves, codes))
+    def _arrangements(self):
+        """Return the boards with nothing but large tiles, as ints."""
+        if not self.formation.free:
+            return [int(self.formation.walls)]
+        some = combinations(range(16), self.formation.large)
+        return [sum(WALL << 4 * cell for cell in cells) for cells in some]
 
-    def _number(self, places):
-        return np.int64(_number_of(self.positions, *places))
+    def _alike(self, total, boards):
+        """Return the boards of a layer of starts, one of each that are alike, and their chances."""
+        boards = canonicals(np.array(boards, np.uint64), WHOLE, self.formation.free)
+        boards, times = np.unique(boards, return_counts=True)
+        pairs = len(self._arrangements()) * comb(self.formation.small, 2)
+        two, four = self.chances
+        chance = {2: two * two, 3: two * four, 4: four * four}[total]
+        return boards, times * (chance / pairs)
 
     # ------------------------------------------------------------ its checkpoint
 

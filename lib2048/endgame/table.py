@@ -13,18 +13,19 @@ from lib2048.endgame.formation import Formation
 from lib2048.endgame.positions import (
     Marked,
     Positions,
+    after,
     has_won,
     is_legal,
     is_marked,
     number_after,
     positions_of,
     rank,
-    slid,
 )
 from lib2048.game.bits import flip, mirror, symmetries, transpose
 from lib2048.game.spec import ACTIONS
 from lib2048.machine.arrays import Archive, Form, check_arrays, check_seal, text, write_arrays
 from lib2048.machine.kernels import kernel, part
+from lib2048.machine.native import population
 
 KIND, VERSION = "endgame", 1
 STEPS = 65535
@@ -64,7 +65,8 @@ class Look(NamedTuple):
     Attributes:
         positions, marked: see `Positions`, `Marked`.
         values: as they are `kept`, by rank; and with how many steps.
-        walls: uint64[8], where the walls stand on a board whose image i is in the formation.
+        walls: uint64[8], where the walls stand on a board whose image i is in the formation; in a
+            free one the first has as many bits as the walls.
         least: the exponent of the target.
     """
 
@@ -113,9 +115,13 @@ def action_of(action, image):
 
 
 @part
-def image_in(look, board):
-    """Return the number of a board's image that stands in the formation, −1 for none."""
-    large = large_cells(board, look.least)
+def image_in(look, large):
+    """Return the number of a board's image that stands in the formation, −1 for none.
+
+    large: its `large_cells`.
+    """
+    if look.positions.free:
+        return 0 if population(large) == population(look.walls[0]) else -1
     if large:
         for image in range(8):
             if look.walls[image] == large:
@@ -130,13 +136,14 @@ def look_up(look, board, out):
     Writes float64 out[4]: the chance of success after each action, nan for one that is not legal
     there, moves a large tile, or leads to an afterstate that the table does not know.
     """
-    image = image_in(look, board)
+    large = large_cells(board, look.least)
+    image = image_in(look, large)
     if image < 0:
         return False
-    board = image_of(board, image) | look.walls[0]
+    board = image_of(board | large, image)
     turned = transpose(board)
     for action in range(4):
-        found = slid(look.positions.lines, board, turned, action_of(action, image))
+        found = after(look.positions, board, turned, action_of(action, image))
         out[action] = np.nan
         if is_legal(found):
             if has_won(found):
@@ -157,7 +164,8 @@ class Table:
         formation: the `Formation`.
         four: the chance that a spawned tile is a 4.
         states, afterstates: how many can be reached from two tiles, and have not won.
-        start: the chance of success from two random tiles on two random free cells.
+        start: the chance of success from two random tiles on two random free cells; in a free
+            formation, the mean over all places of the large tiles.
         seconds: what building it took.
     """
 
@@ -251,6 +259,9 @@ def load(path):
 def _walls(formation):
     """Return `Look.walls`."""
     found = np.zeros(8, np.uint64)
+    if formation.free:
+        found[0] = (1 << 4 * formation.large) - 1
+        return found
     for board in symmetries(formation.walls):
         for image, turned in enumerate(symmetries(board)):
             if turned == formation.walls:
