@@ -9,15 +9,24 @@ from pathlib import Path
 
 import numpy as np
 
-from lib2048.endgame.positions import Half, Marked, Positions, is_marked, number, rank
-from lib2048.endgame.table import Look, chance_of, image_in, image_of, load
+from lib2048.endgame.positions import (
+    Half,
+    Marked,
+    Positions,
+    is_marked,
+    number_after,
+    rank,
+    standing,
+)
+from lib2048.endgame.table import STEPS, Look, chance_of, image_in, image_of, large_cells, load
 from lib2048.game.game import new_game
 from lib2048.machine.kernels import part
 from lib2048.machine.native import array_at, population
 
 EACH = 4  # numbers for each array: its address and its lengths
-LEAST, LARGE = 0, 1  # a row's first: the target's exponent, and how many large tiles stand
-FIRST = 2  # where its arrays begin
+# A row's first numbers: the target's exponent, how many large tiles stand, whether they may move,
+# and what they weigh then; and where its arrays begin.
+LEAST, LARGE, FREE, BASE, FIRST = range(5)
 HIGH, LOW, ONES = np.uint64(0x8888888888888888), np.uint64(0x7777777777777777), 0x1111111111111111
 
 
@@ -91,9 +100,9 @@ def _row(table):
     if look.values.dtype != np.uint16:
         raise ValueError(f"{table.formation}: a search takes tables of 16 bits, not exact ones")
     positions, marked = look.positions, look.marked
-    arrays = [*positions.one, *positions.two, positions.begins, positions.offsets, positions.lines]
-    row = [table.formation.exponent, table.formation.large]
-    for array in [*arrays, *marked, look.values, look.walls]:
+    row = [int(look.least), table.formation.large, int(positions.free), int(positions.base)]
+    parts = positions.begins, positions.offsets, positions.lines, positions.cells, positions.units
+    for array in [*positions.one, *positions.two, *parts, *marked, look.values, look.walls]:
         row += [array.ctypes.data, *array.shape, *[1] * (EACH - 1 - array.ndim)]
     return row
 
@@ -126,10 +135,20 @@ def look_in(row):
     offsets = array_at(row[at], (row[at + 1], row[at + 2]), np.int64)
     at += EACH
     lines = array_at(row[at], (row[at + 1], row[at + 2], row[at + 3]), np.uint64)
-    positions = Positions(_half(row, 0), _half(row, 6), _vector(row, 12, np.int64), offsets, lines)
-    marked = Marked(_vector(row, 15, np.uint64), _vector(row, 16, np.uint32))
-    values, walls = _vector(row, 17, np.uint16), _vector(row, 18, np.uint64)
-    return Look(positions, marked, values, 65535.0, walls, np.uint64(row[LEAST]))
+    positions = Positions(
+        _half(row, 0),
+        _half(row, 6),
+        _vector(row, 12, np.int64),
+        offsets,
+        lines,
+        _vector(row, 15, np.uint64),
+        _vector(row, 16, np.uint64),
+        row[FREE] != 0,
+        row[BASE],
+    )
+    marked = Marked(_vector(row, 17, np.uint64), _vector(row, 18, np.uint32))
+    values, walls = _vector(row, 19, np.uint16), _vector(row, 20, np.uint64)
+    return Look(positions, marked, values, float(STEPS), walls, np.uint64(row[LEAST]))
 
 
 @part
@@ -161,21 +180,12 @@ def least_of(rows, table):
 
 
 @part
-def _code(half, board):
-    code = 0
-    for cell in range(len(half.shifts)):
-        code += np.int64((board >> np.uint64(half.shifts[cell])) & np.uint64(15)) * half.units[cell]
-    return code
-
-
-@part
 def _chance(look, board):
-    image = image_in(look, board)
+    large = large_cells(board, look.least)
+    image = image_in(look, large)
     if image < 0:
         return -1.0
-    board = image_of(board, image)
-    one, two = look.positions.one, look.positions.two
-    place = number(look.positions, one.places[_code(one, board)], two.places[_code(two, board)])
+    place = number_after(look.positions, standing(look.positions, image_of(board | large, image)))
     if not is_marked(look.marked, place):
         return -1.0
     return chance_of(look.values[rank(look.marked, place)], look.steps)

@@ -315,8 +315,18 @@ def after_spawn(positions, board, code, cell, tile):
 
 
 @part
+def standing(positions, board):
+    """Return what `slid` says of a position as it stands, canonical where walls may move."""
+    return _canonical_code(positions, board) if positions.free else _code(positions, board)
+
+
+@part
 def _canonical_code(positions, board):
-    board = canonical(board, WHOLE)
+    return _code(positions, canonical(board, WHOLE))
+
+
+@part
+def _code(positions, board):
     return slid(positions.lines, board, board, STAY)
 
 
