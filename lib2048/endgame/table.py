@@ -171,6 +171,11 @@ class Table:
         positions = positions_of(formation)
         self.look = Look(positions, marked, values, float(steps), walls, least)
 
+    @property
+    def name(self):
+        """What a table is called among players, such as "the table 4411-64"."""
+        return f"the table {self.formation}"
+
     def __repr__(self):
         return f"<{self.formation}: {self.afterstates:,} afterstates, {self.start:.4f}>"
 
@@ -186,10 +191,29 @@ class Table:
         Raises:
             ValueError: for a board that is not in the formation.
         """
+        return {ACTIONS[action]: chance for action, chance in self.values(board).items()}
+
+    def values(self, board, word=0):
+        """Return the same by the numbers of actions, as players have it; see `chances`."""
         out = np.empty(4)
         if not look_up(self.look, np.uint64(board), out):
             raise ValueError(self._why_not(board))
-        return {name: float(chance) for name, chance in zip(ACTIONS, out) if not np.isnan(chance)}
+        return {a: float(chance) for a, chance in enumerate(out) if not np.isnan(chance)}
+
+    def choose(self, board, word=0):
+        """Return the action (0..3) with the best chance, the first of equals; None where lost."""
+        found = self.values(board)
+        return max(found, key=found.get, default=None)
+
+    def has_won(self, board):
+        """Say whether the target stands beside the large tiles that must stand."""
+        exponents = [int(board) >> 4 * cell & 15 for cell in range(16)]
+        at_least = sum(exponent >= self.formation.exponent for exponent in exponents)
+        return at_least > self.formation.large
+
+    def is_over(self, board):
+        """Say whether the endgame is over: the target stands, or no action keeps the formation."""
+        return self.has_won(board) or not self.values(board)
 
     def success(self, board):
         """Return a board's chance of success under best play; see `chances`."""
