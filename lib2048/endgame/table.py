@@ -4,6 +4,7 @@ A chance is kept in 16 bits as the square root of the chance of failure, in step
 certain success, where the best players live, the steps are finest.
 """
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +12,7 @@ from numba import types
 
 from lib2048.endgame.formation import Formation
 from lib2048.endgame.positions import (
+    BLOCK,
     Marked,
     Positions,
     has_won,
@@ -214,6 +216,13 @@ class Table:
     def is_over(self, board):
         """Say whether the endgame is over: the target stands, or no action keeps the formation."""
         return self.has_won(board) or not self.values(board)
+
+    def layers(self):
+        """Yield (tile sum of the free cells, float64[n], the chances of its n afterstates)."""
+        ends = self.look.marked.counts[self.look.positions.begins // BLOCK].astype(np.int64)
+        for total, (begin, end) in enumerate(pairwise(ends)):
+            roots = self.look.values[begin:end] / self.look.steps
+            yield 2 * total, 1 - roots * roots
 
     def success(self, board):
         """Return a board's chance of success under best play; see `chances`."""
