@@ -89,8 +89,8 @@ def review(steps, who):
     by, worths = _opinion(who.values if chances else who, turns)
     for number, (row, step) in enumerate(zip(worths, turns, strict=True)):
         if step.action not in range(4) or np.isnan(row[step.action]):
-            why = " that keeps the large tiles where they are" if chances else ""
-            raise ValueError(f"turn {number}: {step.action!r} is no legal action{why}")
+            why = "keeps no formation on" if chances else "is not legal on"
+            raise ValueError(f"turn {number}: {step.action!r} {why} its board")
     game = game_of(who)
     begun = int(game.rules.points(np.uint64(turns[0].board)))
     scores = [begun, *scores_after(turns, game)[:-1]]

@@ -24,7 +24,8 @@ def reviewed(steps, who, game):
         last = found.steps[-1]
         pays = int(game.rules.points(np.uint64(steps[-1].board)))
         scores.append(pays or scores[-1] + int(last.reward))
-    worths = [[finite(worth) for worth in row] for row in found.worths.round(3).tolist()]
+    digits = 6 if found.unit == "chance" else 3
+    worths = [[finite(worth) for worth in row] for row in found.worths.round(digits).tolist()]
     return found, {
         "by": found.by, "game": game_told(game), "scores": scores, "worths": worths,
         "boards": "".join(to_hex(step.board) for step in here),
