@@ -9,6 +9,7 @@ ground up:
 * game: the rules, once to be read (`spec`) and once to be fast (`board`)
 * networks: from a board to a value, and the tables on disk
 * learn: what a run is (`Settings`), the rules, the one episode loop
+* endgame: narrow endgames solved exactly
 * search: looking ahead over any value function
 * play: from a board to an action, from games to a result with its interval
 * train: a run that begins, goes, stops, changes and goes on
@@ -55,7 +56,7 @@ from lib2048.train.race import race
 from lib2048.train.run import Run, last_run, train
 
 # Loaded when they are first used: they need packages that the core does without, or lie above it.
-_LAZY = {"draw": "show.draw", "plot": "show.plot", "course": "course"}
+_LAZY = {"draw": "show.draw", "plot": "show.plot", "course": "course", "endgame": "endgame"}
 _WIDGETS = {
     "NetworkExplorer": "course.explorers.tuples",
     "PlayWidget": "show.widgets.play",

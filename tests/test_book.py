@@ -67,10 +67,11 @@ def test_every_link_leads_to_a_place_that_exists(pages, made):
 @pytest.mark.slow
 def test_the_reference_describes_every_exported_name(pages):
     ids = set().union(*(page.ids for name, page in pages.items() if name.startswith("reference/")))
-    modules = {"board", "course", "deep", "draw", "mdp", "plot", "spec", "spec_threes"}
+    modules = {"board", "course", "deep", "draw", "endgame", "mdp", "plot", "spec", "spec_threes"}
     wanted = {f"lib2048.{name}" for name in set(lib2048.__all__) - modules}
     wanted |= {f"lib2048.deep.{name}" for name in lib2048.deep.__all__}
     wanted |= {"lib2048.spec.slide", "lib2048.board.slide", "lib2048.envs.TwentyFortyEight"}
+    wanted |= {"lib2048.endgame.solve", "lib2048.endgame.Table"}
     wanted |= {"lib2048.draw.board", "lib2048.plot.curves", "lib2048.course.budget"}
     assert wanted - ids == set()
 

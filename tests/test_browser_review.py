@@ -5,7 +5,7 @@ import lab
 import numpy as np
 import pytest
 
-from lib2048 import Network, SmallGame, record_game
+from lib2048 import Network, SmallGame, endgame, record_game
 from lib2048.game.game import parse_game
 from lib2048.game.spec import ACTIONS
 from lib2048.show.widgets.game import Game, to_hex
@@ -200,3 +200,30 @@ def test_it_can_be_read_and_fits_a_phone(opened, steps, theme):
         assert page.root.evaluate(lab.FITS)
         for part in page.root.locator("button, input, select").all():
             assert part.evaluate("e => e.ariaLabel || (e.labels?.[0] ?? e).textContent.trim()")
+
+
+@pytest.mark.smoke
+def test_an_endgame_shows_chances_and_refuses_what_moves_a_large_tile(opened):
+    table = endgame.solve("411", 16, progress=False)
+    board = [[2, 4, 2, 0], [2, 64, 128, 256], [2, 512, 1024, 2048], [4096, 8192, 16384, 16]]
+    widget = PlayWidget(seed=3, player=table, board=board)
+    page = opened(widget)
+    page.press("h")
+    page.page.locator(".lib-message", has_text="would choose").wait_for()
+    known = table.values(widget.board)
+    for action, bar in enumerate(page.root.locator(".lib-worths-row").all()):
+        said = bar.locator("b").inner_text()
+        if action not in known:
+            assert said == "–"
+        else:
+            assert float(said.rstrip("%").strip()) == pytest.approx(100 * known[action], abs=0.06)
+    page.press("ArrowUp")
+    assert widget.actions == 0
+    assert page.message.startswith("Up would move a large tile")
+    page.press("p")
+    page.page.locator(".lib-over span", has_text="16").or_(
+        page.page.locator(".lib-over span", has_text="Lost")
+    ).first.wait_for()
+    page.press("r")
+    page.page.locator(".lib-review").wait_for()
+    assert "chance of success" in page.page.locator(".lib-review-charts").inner_text()

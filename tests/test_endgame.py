@@ -201,6 +201,9 @@ BOARD = from_tiles(
 )
 
 
+OTHER_ROWS = [[8, 64, 128, 256], [2, 512, 1024, 2048], [4096, 8192, 16384, 32768]]
+
+
 def test_every_image_of_a_board_finds_its_formation(table):
     expected = table.chances(BOARD)
     assert len(expected) > 1
@@ -212,6 +215,21 @@ def test_every_image_of_a_board_finds_its_formation(table):
             if name in expected
         }
         assert found == turned
+
+
+def test_a_table_plays_and_knows_when_an_endgame_is_over(table):
+    values = table.values(BOARD)
+    assert {ACTIONS[action]: chance for action, chance in values.items()} == table.chances(BOARD)
+    assert values[table.choose(BOARD)] == table.success(BOARD)
+    won, dead = from_tiles([[2, 4, 32, 16], *OTHER_ROWS]), from_tiles([[2, 4, 2, 16], *OTHER_ROWS])
+    assert table.has_won(won) and table.is_over(won)
+    assert not table.has_won(dead) and table.is_over(dead) and table.choose(dead) is None
+    assert not table.has_won(BOARD) and not table.is_over(BOARD)
+    layers = dict(table.layers())
+    assert sum(map(len, layers.values())) == table.afterstates
+    after, _ = slide(BOARD, table.choose(BOARD))
+    total = sum(tile for row in to_tiles(after) for tile in row if tile < 32)
+    assert np.isclose(layers[total], table.success(BOARD)).any()
 
 
 OTHERS = {

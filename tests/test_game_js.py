@@ -14,12 +14,13 @@ from scipy.stats import binomtest, chisquare
 pytest.importorskip("anywidget")
 
 import lib2048  # noqa: E402
+from lib2048 import endgame  # noqa: E402
 from lib2048.game import board as rules  # noqa: E402
 from lib2048.game import spec  # noqa: E402
 from lib2048.game.game import parse_game  # noqa: E402
 from lib2048.game.rng import stream  # noqa: E402
 from lib2048.show.widgets.base import front_end  # noqa: E402
-from lib2048.show.widgets.game import Game, told  # noqa: E402
+from lib2048.show.widgets.game import Game, Narrow, told  # noqa: E402
 
 NODE = shutil.which("node")
 HERE = Path(__file__).parent
@@ -133,6 +134,33 @@ def test_a_game_may_begin_on_any_board():
     after, _ = rules.slide(board, 2)
     assert answer["turns"][0]["board"] == to_hex(board)
     assert answer["turns"][1]["board"] == to_hex(rules.spawn(after, stream(3, 1))[0])
+
+
+def test_an_endgame_is_played_alike_until_it_is_over():
+    narrow, ends = Narrow(endgame.solve("411", 16, progress=False)), set()
+    games = [(str(seed), 0, random_actions(seed, 200)) for seed in range(40)]
+    answers = asked(*(
+        {"ask": "game", "rules": narrow.told(),
+         "game": {"seed": s, "number": n, "actions": "".join(map(str, acts))}}
+        for s, n, acts in games
+    ))  # fmt: skip
+    for (seed, number, actions), answer in zip(games, answers):
+        game = Game(seed, number, None, narrow.game, narrow)
+        for action in actions:
+            game.act(action)
+        assert answer["actions"] == game.actions
+        for turn, found in zip(game.turns, answer["turns"], strict=True):
+            assert (found["board"], int(found["state"])) == (to_hex(turn.board), int(turn.state))
+            assert found["legal"] == [a for a in range(4) if narrow.allows(turn.board, a)]
+        assert narrow.table.is_over(game.here.board)
+        ends.add(narrow.table.has_won(game.here.board))
+    assert ends == {True, False}
+    ask = {"ask": "position", "rules": narrow.told()}
+    walls = rules.to_tiles(narrow.walls)
+    texts = [str(walls), str(walls[::-1])]
+    answers = asked(*(ask | {"text": text.replace("0, 0", "2, 2", 1)} for text in texts))
+    assert "large tiles of this endgame stand where they are" in answers[1]
+    assert int(answers[0], 16) & int(narrow.walls) == int(narrow.walls)
 
 
 BOARD = rules.from_tiles([[2, 2, 0, 8], [0, 4, 0, 4], [2, 0, 0, 0], [16, 8, 8, 2]])

@@ -23,6 +23,7 @@ pytest.importorskip("ipywidgets")
 anywidget = pytest.importorskip("anywidget")
 
 import lib2048  # noqa: E402
+from lib2048 import endgame  # noqa: E402
 from lib2048.course.explorers import guess  # noqa: E402
 from lib2048.exact import SmallGame  # noqa: E402
 from lib2048.game import board as rules  # noqa: E402
@@ -385,6 +386,65 @@ def test_a_review_without_a_mistake_says_so():
     count = thousands(len(found.review.steps))
     said = f"A reviewed game: {count} of {count} actions"
     assert found.review.worst() == [] and found.static().text.startswith(said)
+
+
+# ------------------------------------------------------------------------------- an endgame
+
+
+@pytest.fixture(scope="module")
+def table():
+    return endgame.solve("411", 16, progress=False)
+
+
+def test_an_endgame_is_played_by_its_own_rules(table, refused):
+    widget = PlayWidget(seed=2, player=table)
+    walls, refused_of_large = widget._game.narrow.walls, 0
+    assert widget.players == ["the table 411-16"] and widget.about["walls"] == to_hex(walls)
+    while not widget._over:
+        known, before = table.chances(widget.board), widget.board
+        for action, name in enumerate(ACTIONS):
+            if name not in known:
+                widget.act(action)
+                assert widget.board == before
+                moves = rules.slide(before, action)[0] != before
+                assert ("would move a large tile" in widget.message) == moves
+                refused_of_large += moves
+        action = widget.hint()
+        assert known[ACTIONS[action]] == max(known.values())
+        widget.act(action)
+        assert int(widget.board) & int(walls) == int(walls)
+    assert widget.message == "The endgame is over." and table.is_over(widget.board)
+    assert refused_of_large
+    widget.new_game()
+    assert widget.actions == 0 and int(widget.board) & int(walls) == int(walls)
+    refused(lambda: PlayWidget(player=table, board=[[2, 4, 0, 0]] * 4), "must stand")
+    refused(lambda: PlayWidget(player=table, game="2048"), "leave game out")
+
+
+def test_autoplay_of_an_endgame_ends_where_it_ends(browser, table):
+    page = browser(PlayWidget(seed=2, player=table))
+    state, board = to_hex(page.widget._game.here.state), to_hex(page.widget.board)
+    ask = {"board": board, "state": state, "count": 500, "player": 0}
+    answer = page.say(kind="ahead", id="1", **ask)
+    assert answer["over"] and "error" not in answer and answer["actions"]
+
+
+def test_a_review_by_a_table_tells_chances(browser, table, refused):
+    widget = PlayWidget(seed=2, player=table)
+    while not widget._over:
+        widget.act([*table.chances(widget.board)][-1])
+    found = review(widget.steps, table)
+    assert found.unit == "chance" and (found.promised <= 1).all() and "%" in repr(found)
+    for turn, lost in zip(found.steps, found.lost):
+        known = table.values(turn.board)
+        assert lost == pytest.approx(max(known.values()) - known[turn.action])
+    record = browser(widget).say(kind="review", id="1", player=0)["record"]
+    np.testing.assert_allclose(np.array(record["worths"], float), found.worths, atol=1e-6)
+    assert record["game"] == widget.about
+    again = ReviewWidget(widget, table)
+    assert again.record["game"]["walls"] == widget.about["walls"]
+    assert "chance, as the table 411-16 sees it" in again.static().text
+    refused(lambda: review(record_game("greedy", seed=1), table), "not in the formation")
 
 
 # ------------------------------------------------------------------------------- asking a player

@@ -22,7 +22,17 @@ import numpy as np
 import pandas as pd
 from lessons import LESSONS, code_cells
 
-from lib2048 import SearchPlayer, compare, evaluate, mdp, race, train
+from lib2048 import (
+    SearchPlayer,
+    afterstates,
+    compare,
+    endgame,
+    evaluate,
+    mdp,
+    mean_ci95,
+    race,
+    train,
+)
 from lib2048.course import papers
 from lib2048.machine.kernels import SOURCE_HASH
 
@@ -368,6 +378,51 @@ def task_17_2() -> Answer:
     slope, start = np.polyfit(np.log10(half["actions"]), half["mean"], 1)
     yield "the line at 10^10", slope * 10 + start
     yield "the last tests", tests.loc[tests["actions"] >= 9e9, "mean"].mean()
+
+
+def task_18_2() -> Answer:
+    """Players of the endgame 42-16 that are not the best one."""
+    lesson = opened("18", "spawns", "TEN")
+
+    def start_of(pick):
+        @cache
+        def of_state(state):
+            here = [
+                (r, of_after(s)) for _, s, r in afterstates(state) if s & lesson.STAND == lesson.TEN
+            ]
+            return pick(here) if here else 0
+
+        @cache
+        def of_after(after):
+            won = 4 in lesson.to_exponents(after)
+            return 1 if won else sum(p * of_state(state) for p, state in lesson.spawns(after))
+
+        pairs = ((p * q, s) for p, one in lesson.spawns(lesson.TEN) for q, s in lesson.spawns(one))
+        return sum(chance * of_state(state) for chance, state in pairs)
+
+    def greedy(here):
+        top = max(reward for reward, _ in here)
+        return np.mean([chance for reward, chance in here if reward == top])
+
+    yield "42-16, any action, per cent", 100 * start_of(lambda here: np.mean([c for _, c in here]))
+    yield "42-16, greedy with a coin, per cent", 100 * start_of(greedy)
+
+
+def task_18_3() -> Answer:
+    """Endgames from two random tiles."""
+    for name, target in (("442", 64), ("4411", 32), ("4411", 128)):
+        table = endgame.solve(name, target, progress=False)
+        yield f"{table.formation}, per cent", 100 * table.start
+
+
+def task_18_4() -> Answer:
+    """The network in the endgame 4411-64, at 3-ply."""
+    lesson = opened("18", "made", "go_on", "late")
+    boards, before = lesson.late[40][:100], lesson.made[40][:100]
+    made = lesson.go_on(SearchPlayer(lesson.network.network, 3), boards)
+    told = compare(made, before, paired=True)
+    yield "3-ply makes the 64", *mean_ci95(made)
+    yield "3-ply − 1-ply", told.difference, told.half
 
 
 def task_A2_1() -> Answer:

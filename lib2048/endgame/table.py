@@ -4,6 +4,7 @@ A chance is kept in 16 bits as the square root of the chance of failure, in step
 certain success, where the best players live, the steps are finest.
 """
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +12,7 @@ from numba import types
 
 from lib2048.endgame.formation import Formation
 from lib2048.endgame.positions import (
+    BLOCK,
     Marked,
     Positions,
     after,
@@ -179,6 +181,11 @@ class Table:
         positions = positions_of(formation)
         self.look = Look(positions, marked, values, float(steps), walls, least)
 
+    @property
+    def name(self):
+        """What a table is called among players, such as "the table 4411-64"."""
+        return f"the table {self.formation}"
+
     def __repr__(self):
         return f"<{self.formation}: {self.afterstates:,} afterstates, {self.start:.4f}>"
 
@@ -194,10 +201,36 @@ class Table:
         Raises:
             ValueError: for a board that is not in the formation.
         """
+        return {ACTIONS[action]: chance for action, chance in self.values(board).items()}
+
+    def values(self, board, word=0):
+        """Return the same by the numbers of actions, as players have it; see `chances`."""
         out = np.empty(4)
         if not self.knows(board, out):
             raise ValueError(self._why_not(board))
-        return {name: float(chance) for name, chance in zip(ACTIONS, out) if not np.isnan(chance)}
+        return {a: float(chance) for a, chance in enumerate(out) if not np.isnan(chance)}
+
+    def choose(self, board, word=0):
+        """Return the action (0..3) with the best chance, the first of equals; None where lost."""
+        found = self.values(board)
+        return max(found, key=found.get, default=None)
+
+    def has_won(self, board):
+        """Say whether the target stands beside the large tiles that must stand."""
+        exponents = [int(board) >> 4 * cell & 15 for cell in range(16)]
+        at_least = sum(exponent >= self.formation.exponent for exponent in exponents)
+        return at_least > self.formation.large
+
+    def is_over(self, board):
+        """Say whether the endgame is over: the target stands, or no action keeps the formation."""
+        return self.has_won(board) or not self.values(board)
+
+    def layers(self):
+        """Yield (tile sum of the free cells, float64[n], the chances of its n afterstates)."""
+        ends = self.look.marked.counts[self.look.positions.begins // BLOCK].astype(np.int64)
+        for total, (begin, end) in enumerate(pairwise(ends)):
+            roots = self.look.values[begin:end] / self.look.steps
+            yield 2 * total, 1 - roots * roots
 
     def knows(self, board, out):
         """Say whether a board stands in the formation; see `look_up`, which fills `out`."""

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lib2048.endgame.table import Table
 from lib2048.game.batch import options
 from lib2048.play.evaluation import scores_after
 from lib2048.play.players import SearchPlayer, game_of, player
@@ -19,12 +20,14 @@ class Review:
         worths: float64[n, 4], reward + value of each action, nan where it is not legal; in points,
             unless the player counts in something else.
         scores: int64[n], the points before each turn.
+        unit: "chance" where worths are chances of success, by the table of an endgame.
     """
 
     by: str
     steps: tuple
     worths: np.ndarray
     scores: np.ndarray
+    unit: str = "points"
 
     @property
     def taken(self):
@@ -44,8 +47,9 @@ class Review:
 
     @property
     def promised(self):
-        """The score before each turn + the worth of its best action, float64[n]."""
-        return self.scores + np.nanmax(self.worths, axis=1)
+        """The score before each turn + the worth of its best action, float64[n]; a chance alone."""
+        best = np.nanmax(self.worths, axis=1)
+        return best if self.unit == "chance" else self.scores + best
 
     def worst(self, count=3):
         """Return the numbers of the turns that lost most, at most so many, the worst one first.
@@ -57,7 +61,8 @@ class Review:
         return [int(turn) for turn in order if lost[turn] > 0]
 
     def __repr__(self):
-        return f"<review by {self.by}: {len(self.worths):,} turns, {self.lost.sum():,.0f} lost>"
+        lost = f"{self.lost.sum():{'.2%' if self.unit == 'chance' else ',.0f'}} lost"
+        return f"<review by {self.by}: {len(self.worths):,} turns, {lost}>"
 
 
 def review(steps, who):
@@ -66,8 +71,9 @@ def review(steps, who):
     Args:
         steps: of `record_game` or `PlayWidget.steps`.  What follows the last action has action
             None.
-        who: a player that values actions, a network, a name, or a function from a board to {action:
-            reward + value}, such as `actions` of what `SmallGame.optimal` returns: the truth.
+        who: a player that values actions, a network, a name, the `Table` of an endgame, or a
+            function from a board to {action: reward + value}, such as `actions` of what
+            `SmallGame.optimal` returns: the truth.
 
     Returns:
         `Review`.
@@ -79,14 +85,17 @@ def review(steps, who):
     turns = tuple(step for step in steps if step.action is not None)
     if not turns:
         raise ValueError("there is nothing to review: no action was taken")
-    by, worths = _opinion(who, turns)
+    chances = isinstance(who, Table)
+    by, worths = _opinion(who.values if chances else who, turns)
     for number, (row, step) in enumerate(zip(worths, turns, strict=True)):
         if step.action not in range(4) or np.isnan(row[step.action]):
-            raise ValueError(f"turn {number}: {step.action!r} is not legal on its board")
+            why = "keeps no formation on" if chances else "is not legal on"
+            raise ValueError(f"turn {number}: {step.action!r} {why} its board")
     game = game_of(who)
     begun = int(game.rules.points(np.uint64(turns[0].board)))
     scores = [begun, *scores_after(turns, game)[:-1]]
-    return Review(by, turns, worths, np.array(scores, np.int64))
+    unit = "chance" if chances else "points"
+    return Review(by, turns, worths, np.array(scores, np.int64), unit)
 
 
 def _opinion(who, turns):

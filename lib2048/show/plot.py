@@ -191,7 +191,7 @@ def curves(
 
     Of several seeds the mean is drawn over the stretch that all of them cover, and between their
     lowest and highest a band (band=False: each seed as a thin line); of one frame with a column
-    ci95, the band is mean ± ci95.
+    ci95, or y_ci95 for another y than the mean, the band is y ± that.
 
     Args:
         curves: {label: frame, `History`, or a list of them, one a seed}; or one of these alone.
@@ -270,8 +270,9 @@ def _draw_curve(ax, frames, x, y, label, band=True, **look):
     mark = "o" if len(at) == 1 else None
     (line,) = ax.plot(at, values.mean(axis=0), label=label, marker=mark, **look)
     low, high = values.min(axis=0), values.max(axis=0)
-    if len(frames) == 1 and y == "mean" and "ci95" in frames[0]:
-        low, high = values[0] - frames[0]["ci95"], values[0] + frames[0]["ci95"]
+    half = "ci95" if y == "mean" else f"{y}_ci95"
+    if len(frames) == 1 and half in frames[0]:
+        low, high = values[0] - frames[0][half], values[0] + frames[0][half]
     if band and np.any(high > low):
         ax.fill_between(at, low, high, color=line.get_color(), alpha=0.18, linewidth=0)
     elif len(frames) > 1:

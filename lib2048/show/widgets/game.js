@@ -56,7 +56,7 @@ export class Rules {
   // that 32 random bits fall below where a 4 spawns; tiles are what is written on each exponent's; shown
   // is what the lowest two bits of a word say, [] for nothing.
   constructor(told) {
-    Object.assign(this, told);
+    Object.assign(this, { unit: "points" }, told); // what players count in
     this.cells = [...Array(this.rows * this.columns).keys()];
     this.lines = [0, 1, 2, 3].map((action) => linesOf(this.rows, this.columns, action));
   }
@@ -68,6 +68,16 @@ export class Rules {
   // How to play, in words.
   get how() {
     return "Slide the tiles: two equal ones merge.";
+  }
+
+  // Why an action is not taken, in words.
+  why(action) {
+    return `${ACTIONS[action]} changes nothing: it is not legal, and no tile spawns.`;
+  }
+
+  // What there is to say at the end of a game: on the board, and below it.
+  ending() {
+    return ["Game over", "The game is over: no action is legal."];
   }
 
   // ---- sliding and spawning

@@ -8,7 +8,9 @@ import numpy as np
 
 from lib2048.game import board as rules
 from lib2048.game.bits import LARGEST_EXPONENT, WHOLE
+from lib2048.game.game import parse_game
 from lib2048.game.rng import stream
+from lib2048.game.spec import FOUR_CHANCE
 from lib2048.play.evaluation import Step
 
 PLAYED = ("2048", "threes")  # the rules that games.js has
@@ -33,6 +35,46 @@ def told(game):
     }  # fmt: skip
 
 
+class Narrow:
+    """An endgame to be played: its large tiles stand, and it is won when the target does.
+
+    Args:
+        table: an endgame's `Table`.
+        board: uint64, a position whose large tiles are meant; None: some in falling order.
+
+    Raises:
+        ValueError: for a board that is not in the formation.
+    """
+
+    def __init__(self, table, board=None):
+        self.table, formation = table, table.formation
+        if board is None:
+            large = [cell for cell in range(16) if cell not in formation.cells]
+            tiles = sorted(large, key=lambda cell: (cell // 4, (-cell, cell)[cell // 4 % 2]))
+            first = max(formation.exponent, LARGEST_EXPONENT - 1 - len(tiles))
+            board = sum(first + n << 4 * cell for n, cell in enumerate(tiles))
+        self.table.values(board)
+        exponents = enumerate(rules.to_exponents(board).tolist())
+        large = (e << 4 * cell for cell, e in exponents if e >= formation.exponent)
+        self.walls = np.uint64(sum(large))
+        self.game = WHOLE if table.four == FOUR_CHANCE else parse_game(f"2048:four={table.four}")
+
+    def told(self):
+        """Return what games.js has to know, see `told`: JSON."""
+        formation = self.table.formation
+        more = {"walls": to_hex(self.walls), "target": formation.exponent, "name": str(formation)}
+        return told(self.game) | more
+
+    def begin(self, state):
+        """Return (board, word, state) of two random tiles beside the large ones."""
+        board, state = rules.spawn(*rules.spawn(self.walls, state, self.game), self.game)
+        return board, 0, state
+
+    def allows(self, board, action):
+        """Say whether an action keeps the formation, and nothing is decided yet."""
+        return not self.table.has_won(board) and action in self.table.values(board)
+
+
 def turned(game, board, word, state, action):
     """Return what an action makes of a state: (board, word, reward, points of luck, random state).
 
@@ -49,13 +91,14 @@ class Game:
     """A game as a list of decisions, from which its boards and its score follow.
 
     seed, number: game `number` of that seed, any integers; start: a board (uint64) for a game that
-    does not begin as the seed says.  `by` tells of each action whose it was.
+    does not begin as the seed says; narrow: the `Narrow` of an endgame.  `by` tells of each action
+    whose it was.
     """
 
-    def __init__(self, seed=1, number=0, start=None, game=WHOLE):
+    def __init__(self, seed=1, number=0, start=None, game=WHOLE, narrow=None):
         self.seed, self.number, self.start, self._by = int(seed), number, start, []
-        self.game, state = game, stream(self.seed, number)
-        board, word, later = rules.begin(state, game)
+        self.game, self.narrow, state = game, narrow, stream(self.seed, number)
+        board, word, later = narrow.begin(state) if narrow else rules.begin(state, game)
         if start is not None:
             board, later = start, state
         score = int(game.rules.points(np.uint64(board)))
@@ -89,6 +132,8 @@ class Game:
     def act(self, action, by=OWN):
         """Take an action (0..3); return its reward, or None when it is not legal."""
         board, word, score, state = self.here
+        if self.narrow and not self.narrow.allows(board, action):
+            return None
         found = turned(self.game, board, word, state, action)
         if found is None:
             return None
@@ -131,7 +176,7 @@ class Game:
             start, actions = decisions["start"], decisions["actions"]
             start = None if start is None else from_hex(start)
             seed, number = int(decisions["seed"]), int(decisions["number"])
-            game = self if same else Game(seed, number, start, game=self.game)
+            game = self if same else Game(seed, number, start, self.game, self.narrow)
             game.undo(to=len(commonprefix([game.actions, actions])))
             if any(game.act(int(action)) is None for action in actions[len(game._actions) :]):
                 raise ValueError("one of its actions is not legal")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from lib2048.endgame.table import Table
 from lib2048.game import board as rules
 from lib2048.game.game import agreed
 from lib2048.game.spec import ACTIONS
@@ -63,7 +64,7 @@ class Mind:
         An error is part of the answer, after what was played before it.
         """
         actions, values, end, error = "", [], time.perf_counter() + AT_ONCE, {}
-        while len(actions) < count and not rules.is_over(board, self.game):
+        while len(actions) < count and not self._is_over(board):
             try:
                 action, worth = self._decide(board, word)
             except Exception as what:
@@ -73,12 +74,12 @@ class Mind:
             actions, values = actions + str(action), [*values, worth]
             if time.perf_counter() > end:
                 break
-        return {
-            "actions": actions,
-            "values": values,
-            "over": rules.is_over(board, self.game),
-            **error,
-        }
+        return {"actions": actions, "values": values, "over": self._is_over(board), **error}
+
+    def _is_over(self, board):
+        if hasattr(self.player, "is_over"):  # an endgame is over earlier
+            return self.player.is_over(board)
+        return rules.is_over(board, self.game)
 
     def _decide(self, board, word):
         """Return (action, values); raise PlayerError for an action that cannot be."""
@@ -124,6 +125,8 @@ def minds(what, game=rules.WHOLE):
     if what is None:
         return []
     first = mind_of(what, game)
+    if isinstance(what, Table):  # nobody else keeps the large tiles where they are
+        return [first]
     lines = game.rules is rules.WHOLE.rules and game.cells == rules.WHOLE.cells
     names = ("heuristic", "greedy", "random")[not lines :]
     others = (mind_of(name, game) for name in names)

@@ -43,8 +43,8 @@ class Play extends Editor {
     const { name } = this.rules;
     this.board = new Board(name, this.rules);
     this.coming = new Shown(this.rules);
-    const over = make("span", "Game over"); // the message says it to those who do not see it
-    this.end = make("div.lib-over", { hidden: "" }, over);
+    this.ending = make("span"); // the message says it to those who do not see it
+    this.end = make("div.lib-over", { hidden: "" }, this.ending);
     this.moment = make("div.lib-over.lib-moment", { hidden: "" });
     if (this.players.length) {
       this.end.append(button("Review this game", "What each action cost", () => this.review()));
@@ -88,7 +88,7 @@ class Play extends Editor {
       "aria-pressed": "false",
     });
     this.speed = speedSlider(10);
-    this.worths = new Worths("Hint says what each action is worth, beside the best.");
+    this.worths = new Worths("Hint says what each action is worth.", this.rules.unit);
     return make("div.lib-mind", row("Ask", this.menu, hint), row(label),
       this.worths.element, row(this.autoplay, this.speed.element));
   }
@@ -112,6 +112,7 @@ class Play extends Editor {
     enable(this.reviewing, this.game.length > 0);
     this.showHands();
     this.end.hidden = !this.over;
+    [this.ending.textContent] = this.rules.ending(cells);
     this.root.dataset.board = this.rules.toHex(cells);
     this.root.dataset.actions = this.game.length;
     this.showAdvice();
@@ -149,7 +150,8 @@ class Play extends Editor {
 
   say(words, trouble = false, details = "") {
     const over = this.over && !trouble;
-    const end = `The game is over: no action is legal. ${counted(this.game.here.score, "point")}.${this.rank}`;
+    const { cells, score } = this.game.here;
+    const end = `${this.rules.ending(cells)[1]} ${counted(score, "point")}.${this.rank}`;
     this.put(over ? end : words, trouble, details);
   }
 
@@ -184,7 +186,7 @@ class Play extends Editor {
     const largest = this.game.largest;
     const turn = this.game.act(action, this.fits(this.advice) ? HINTED : OWN);
     const name = ACTIONS[action];
-    if (!turn) return this.say(`${name} changes nothing: it is not legal, and no tile spawns.`);
+    if (!turn) return this.say(this.rules.why(action, before));
     this.advice = null;
     this.moment.hidden = true;
     this.board.slide(before, turn);
@@ -336,7 +338,7 @@ class Play extends Editor {
     this.advice = advice;
     this.showAdvice();
     if (!hint || !this.fits(advice)) return;
-    const values = advice.values?.some((value) => value !== null) ? ` ${inOneLine(advice.values)}.` : "";
+    const values = advice.values?.some((value) => value !== null) ? ` ${inOneLine(advice.values, this.rules.unit)}.` : "";
     this.say(`${advice.name} would choose ${ACTIONS[advice.action]}.${values}`);
   }
 

@@ -7,6 +7,7 @@ import numpy as np
 from IPython import get_ipython
 from traitlets import Dict, List, Unicode
 
+from lib2048.endgame.table import Table
 from lib2048.game import board as rules
 from lib2048.game.game import parse_game
 from lib2048.game.spec import ACTIONS
@@ -14,7 +15,7 @@ from lib2048.play.players import game_of
 from lib2048.show import draw
 from lib2048.show.widgets import kept
 from lib2048.show.widgets.base import BrowserWidget
-from lib2048.show.widgets.game import HINTED, OWN, PLAYED, Game, from_hex, position, told
+from lib2048.show.widgets.game import HINTED, OWN, PLAYED, Game, Narrow, from_hex, position, told
 from lib2048.show.widgets.mind import SHIPPED, PlayerError, minds
 from lib2048.show.widgets.reviewed import reviewed
 from lib2048.show.words import thousands
@@ -36,7 +37,8 @@ class PlayWidget(BrowserWidget):
         player: whom to ask for hints, values and autoplay: anything with ``.choose(board)``, what
             `players.player` takes (a name, a network), or the path of a file of weights, which is
             loaded when it is first asked.  By default the network of data/weights, greedy in other
-            games than 2048; None: nobody.
+            games than 2048; None: nobody.  With the `Table` of an endgame one plays that: its large
+            tiles stand, its target wins, hints are the chances of success.
         board: a position to begin with (uint64, or rows of tiles).
         game: a `Game` or its name, such as "2048:four=0.2@3x4"; by default that of the player.
 
@@ -54,7 +56,10 @@ class PlayWidget(BrowserWidget):
     _kept = _timer = None  # its name among the games that were left, once it is shown
 
     def __init__(self, seed=1, player=SHIPPED, board=None, game=None):
-        game = game_of(player) if game is None else parse_game(game)
+        narrow = Narrow(player, board and position(board)) if isinstance(player, Table) else None
+        if narrow and game is not None:
+            raise ValueError(f"{player.name} knows its game: leave game out")
+        game = narrow.game if narrow else game_of(player) if game is None else parse_game(game)
         if game.rules.NAME not in PLAYED:
             raise ValueError(
                 f"{game.name}: the page has no rules of this game; draw.board shows it"
@@ -62,7 +67,8 @@ class PlayWidget(BrowserWidget):
         self._minds = minds(player, game)
         self._lock = RLock()  # JupyterLab may send the browser's messages to a second thread
         start = None if board is None else position(board, game)
-        self._game, shown, self._hinted = Game(seed, 0, start, game=game), told(game), None
+        self._game, self._hinted = Game(seed, 0, start, game, narrow), None
+        shown = narrow.told() if narrow else told(game)
         players = [mind.name for mind in self._minds]
         super().__init__(game=self._game.as_dict(), players=players, about=shown)
 
@@ -132,6 +138,8 @@ class PlayWidget(BrowserWidget):
             reward = self._game.act(action, hint)
             if reward is None:
                 text = f"{ACTIONS[action]} changes nothing: it is not legal, and no tile spawns."
+                if rules.slide(self.board, action, self._game.game)[0] != self.board:
+                    text = f"{ACTIONS[action]} would move a large tile, and those stand."
             else:
                 text = f"{ACTIONS[action]}: {thousands(reward)} points."
             self._show(text)
@@ -145,7 +153,7 @@ class PlayWidget(BrowserWidget):
     def new_game(self):
         """Begin the next game of the seed."""
         with self._lock:
-            self._game = Game(self.seed, self._game.number + 1, game=self._game.game)
+            self._game = Game(self.seed, self._game.number + 1, None, *self._rules)
             self._show(f"Game {self._game.number} of seed {self.seed} begins.")
 
     def hint(self):
@@ -168,12 +176,19 @@ class PlayWidget(BrowserWidget):
         return draw.board(here.board, said, game=self._game.game, word=here.word)
 
     @property
+    def _rules(self):
+        return self._game.game, self._game.narrow
+
+    @property
     def _over(self):
-        return rules.is_over(self.board, self._game.game)
+        game, narrow = self._rules
+        return narrow.table.is_over(self.board) if narrow else rules.is_over(self.board, game)
 
     def _show(self, text):
-        over = "The game is over: no action is legal." if self._over else ""
-        self.game, self.message = self._game.as_dict(), over or text
+        if self._over:
+            narrow = self._game.narrow
+            text = "The endgame is over." if narrow else "The game is over: no action is legal."
+        self.game, self.message = self._game.as_dict(), text
         self._changed()
 
     # ---------------------------------------------------------------- a game that is left
@@ -188,7 +203,7 @@ class PlayWidget(BrowserWidget):
         parent = getattr(get_ipython(), "get_parent", dict)() or {}
         cell = parent.get("metadata", {}).get("cellId", "")
         begun = self._game.as_dict()
-        self._kept = f"{cell} {self._game.game.name} {begun['seed']} {begun['start']}".strip()
+        self._kept = f"{cell} {self.about['name']} {begun['seed']} {begun['start']}".strip()
         left = kept.recall(self._kept)
         if self.actions or not left or not left.get("actions"):
             return
@@ -244,7 +259,8 @@ class PlayWidget(BrowserWidget):
         with self._lock:
             steps = self.steps
         try:
-            return {"record": reviewed(steps, mind.player, self._game.game)[1] | {"by": mind.name}}
+            record = reviewed(steps, mind.player, self._game.game)[1]
+            return {"record": record | {"by": mind.name, "game": self.about}}
         except ValueError as error:
             raise PlayerError(str(error)) from None
 

@@ -2,6 +2,7 @@
 
 from traitlets import Dict, Int, validate
 
+from lib2048.endgame.table import Table
 from lib2048.game.game import parse_game
 from lib2048.play.players import game_of
 from lib2048.show.widgets.mind import SHIPPED, mind_of
@@ -21,9 +22,9 @@ class ReviewWidget(PlayWidget):
     Args:
         steps: a game, as `record_game` or `PlayWidget.steps` has it, or a `PlayWidget`.
         who: whose opinion it is: a player that values actions, a network, a name, the path of a
-            file of weights, or a function from a board to {action: reward + value}, such as
-            `actions` of what `SmallGame.optimal` returns: the truth.  By default the network of
-            data/weights.
+            file of weights, the `Table` of an endgame, or a function from a board to {action:
+            reward + value}, such as `actions` of what `SmallGame.optimal` returns: the truth.  By
+            default the network of data/weights.
         game: which they are of, a `Game` or its name; by default that of the player.
 
     Raises:
@@ -43,8 +44,9 @@ class ReviewWidget(PlayWidget):
         self.review, record = reviewed(steps, judge, game)
         self._begun = (self.review.worst(1) or [0])[0]
         board = self.review.steps[self._begun].board
+        game = None if isinstance(who, Table) else game
         super().__init__(player=who, board=board, game=game)
-        self.set_trait("record", record)
+        self.set_trait("record", record | {"game": self.about})
         self.position = self._begun
 
     def static(self):

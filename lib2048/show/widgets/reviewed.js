@@ -7,13 +7,14 @@ import {
   Board, button, counted, enable, holdKeys, make, messageLine, points, row,
 } from "./board.js";
 import { Chart } from "./chart.js";
-import { Worths, inOneLine, lossInWords, losses } from "./worths.js";
+import { Worths, exactly, inOneLine, lossInWords, losses } from "./worths.js";
 
 const WORST = 3; // are drawn
 const NEXT = 20; // that "next mistake" goes to
 const NEAR = 4; // pixels around a click in which the largest mistake is meant
 const TALL = 120; // pixels of a chart
 const STEPS = { arrowleft: -1, arrowright: 1, arrowup: -1, arrowdown: 1, pageup: -10, pagedown: 10 };
+const percent = (numbers) => numbers.map((number) => 100 * number);
 const KEYS = "Left and Right move along · Page Up and Page Down ten · Home · End · E next mistake · " +
   "1 2 3 the worst · P play on from here";
 
@@ -29,7 +30,8 @@ export class Reviewed {
     this.count = this.actions.length;
     this.last = this.boards.length - 1; // the end has a board, and no action
     this.lost = worths.map((values, turn) => losses(values)[this.actions[turn]]);
-    this.promised = worths.map((values, turn) => scores[turn] + Math.max(...values.filter((v) => v !== null)));
+    const begun = rules.unit === "points" ? scores : worths.map(() => 0);
+    this.promised = worths.map((values, turn) => begun[turn] + Math.max(...values.filter((v) => v !== null)));
     const order = [...this.lost.keys()].filter((turn) => this.lost[turn] > 0)
       .sort((one, other) => this.lost[other] - this.lost[one]);
     this.worst = order.slice(0, WORST);
@@ -44,7 +46,8 @@ export class Reviewed {
   build() {
     this.message = messageLine();
     this.board = new Board("board", this.rules);
-    this.worthy = new Worths("The game is over: no action is legal.");
+    const [, ending] = this.rules.ending(this.cells(this.last));
+    this.worthy = new Worths(ending, this.rules.unit);
     this.where = make("p.lib-review-where", { "aria-hidden": "true" }); // the message says it
     const left = make("div.lib-review-board", this.board.element);
     const right = make("div.lib-side", this.where, this.message, this.worthy.element, this.controls());
@@ -64,6 +67,7 @@ export class Reviewed {
     if (!this.worst.length) return `${made}Every action was the best one.`;
     const those = `${made}${points(best)} of them were the best one.`;
     const most = Math.round(this.lost[this.worst[0]]);
+    if (this.chance) return `${those} The worst cost ${exactly(this.lost[this.worst[0]], "chance")} of success.`;
     return this.counts ? `${those} The worst gave away ${counted(most, "point")}.` : those;
   }
 
@@ -86,6 +90,11 @@ export class Reviewed {
     return chart;
   }
 
+  // Whether whoever looks counts in chances of success.
+  get chance() {
+    return this.rules.unit === "chance";
+  }
+
   get turns() {
     return Array.from({ length: this.count }, (_, turn) => turn + 1);
   }
@@ -93,16 +102,21 @@ export class Reviewed {
   valueChart() {
     const picked = (turn) => this.go(turn);
     const scores = this.scores.slice(0, this.count);
+    if (this.chance) {
+      return this.chart({ title: "chance of success, in per cent, with best play from there", names: ["chance"], picked },
+        [this.turns, percent(this.promised)]);
+    }
     if (!this.counts) return this.chart({ title: "points so far", names: ["so far"], picked }, [this.turns, scores]);
     const title = `points: so far, and what ${this.by} expected at the end`;
     return this.chart({ title, names: ["expected", "so far"], picked }, [this.turns, this.promised, scores]);
   }
 
   lossChart() {
+    const counted = this.counts ? "points that each action lost" : `what each action lost, as ${this.by} counts`;
     return this.chart({
-      title: this.counts ? "points that each action lost" : `what each action lost, as ${this.by} counts`, names: ["lost"], looks: [{ line: 1, bars: true }],
+      title: this.chance ? "chance of success that each action cost, in per cent" : counted, names: ["lost"], looks: [{ line: 1, bars: true }],
       picked: (turn, wide) => this.go(this.worstNear(turn, NEAR * wide)),
-    }, [this.turns, this.lost]);
+    }, [this.turns, this.chance ? percent(this.lost) : this.lost]);
   }
 
   // The turn that lost most around a place of the chart, or the nearest where none lost anything.
@@ -117,10 +131,10 @@ export class Reviewed {
       const small = new Board(`worst action ${n + 1}`, this.rules);
       small.show(this.cells(turn));
       const taken = ACTIONS[this.actions[turn]];
-      const head = make("b", `${n + 1}. ${taken} ${lossInWords(this.lost[turn])}`);
+      const head = make("b", `${n + 1}. ${taken} ${lossInWords(this.lost[turn], this.rules.unit)}`);
       const card = button("", `Show action ${points(turn + 1)}`, () => this.go(turn), { class: "lib-review-card" });
       card.append(small.element, head, make("span", `action ${points(turn + 1)}`),
-        make("span", inOneLine(this.worths[turn])));
+        make("span", inOneLine(this.worths[turn], this.rules.unit)));
       return card;
     });
     if (!cards.length) return "";
@@ -164,13 +178,14 @@ export class Reviewed {
     if (values === null) return "";
     const loss = this.lost[turn];
     if (!loss) return `${ACTIONS[taken]} was the best action.`;
-    const less = `${points(loss, loss < 10 ? 2 : 0)}${this.counts ? " points" : ""}`;
+    const number = points(loss, loss < 10 ? 2 : 0);
+    const less = this.chance ? `${exactly(loss, "chance")} of success` : `${number}${this.counts ? " points" : ""}`;
     return `${ACTIONS[taken]} lost ${less}: ${ACTIONS[losses(values).indexOf(0)]} was better.`;
   }
 
   mark() {
     const here = { x: this.position + 1, line: 0, solid: true };
-    const worst = this.worst.map((turn, n) => ({ x: turn + 1, y: this.lost[turn], line: 0, text: String(n + 1) }));
+    const worst = this.worst.map((turn, n) => ({ x: turn + 1, y: this.chance ? 100 * this.lost[turn] : this.lost[turn], line: 0, text: String(n + 1) }));
     this.charts.forEach((chart, n) => {
       chart.mark(n ? [here, ...worst] : [here]);
       chart.plot?.redraw(false);

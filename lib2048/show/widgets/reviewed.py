@@ -24,7 +24,8 @@ def reviewed(steps, who, game):
         last = found.steps[-1]
         pays = int(game.rules.points(np.uint64(steps[-1].board)))
         scores.append(pays or scores[-1] + int(last.reward))
-    worths = [[finite(worth) for worth in row] for row in found.worths.round(3).tolist()]
+    digits = 6 if found.unit == "chance" else 3
+    worths = [[finite(worth) for worth in row] for row in found.worths.round(digits).tolist()]
     return found, {
         "by": found.by, "game": game_told(game), "scores": scores, "worths": worths,
         "boards": "".join(to_hex(step.board) for step in here),
@@ -44,8 +45,10 @@ def picture(found, game, width=520):
     lines = {"expected at the end": found.promised, "so far": found.scores}
     if found.by in OTHERWISE:
         del lines["expected at the end"]
+    if found.unit == "chance":
+        lines = {"chance of success": found.promised}
     shown = {name: [*enumerate(line.tolist(), 1)][::every] for name, line in lines.items()}
-    course = draw.curves(shown, "actions", f"points, as {found.by} sees it", width=width)
+    course = draw.curves(shown, "actions", f"{found.unit}, as {found.by} sees it", width=width)
     worst = found.worst(WORST)
     turns = worst or [len(found.steps) - 1]
     boards = [found.steps[turn].board for turn in turns]
@@ -60,5 +63,6 @@ def picture(found, game, width=520):
 
 def _caption(found, turn):
     taken, best = ACTIONS[found.taken[turn]], ACTIONS[found.best[turn]]
-    verdict = f"{taken}: {less(found.lost[turn])}"
+    lost = found.lost[turn]
+    verdict = f"{taken}: " + (f"−{lost:.1%}" if found.unit == "chance" and lost else less(lost))
     return f"action {thousands(turn + 1)}\n{verdict}" + (f"\nbest: {best}" if best != taken else "")
