@@ -80,14 +80,15 @@ def solve(formation, target, path=None, threads=None, progress=True, four=FOUR_C
 
 
 @part
-def _boards(positions, walls, ones, twos, i):
-    """Return a position's board, and that transposed."""
+def boards_of(positions, walls, ones, twos, i):
+    """Return the board of the i-th of some `members`, and that transposed."""
     board = walls | positions.one.rows[ones[i]] | positions.two.rows[twos[i]]
     return board, transpose(board)
 
 
 @part
-def _is_empty(half, member, cell):
+def is_empty(half, member, cell):
+    """Say whether a free cell of a `Half`'s member is empty."""
     return (half.rows[member] >> np.uint64(half.shifts[cell])) & np.uint64(15) == 0
 
 
@@ -96,7 +97,7 @@ def _reach_afterstates(positions, walls, total, chunk, states, afterstates):
     """Mark what a chunk's marked states slide to, but for what has won."""
     _, ones, twos = members(positions, states, total, *chunk)
     for i in range(len(ones)):
-        board, turned = _boards(positions, walls, ones, twos, i)
+        board, turned = boards_of(positions, walls, ones, twos, i)
         for action in range(4):
             found = slid(positions.lines, board, turned, action)
             if is_legal(found) and not has_won(found):
@@ -112,11 +113,11 @@ def _reach_states(positions, total, chunk, afterstates, states):
         first, second = one.codes[ones[i]], two.codes[twos[i]]
         for tile in (1, 2):
             for cell in range(len(one.shifts)):
-                if _is_empty(one, ones[i], cell):
+                if is_empty(one, ones[i], cell):
                     other = one.places[first + tile * one.units[cell]]
                     set_bit(states.marks, number(positions, other, two.places[second]))
             for cell in range(len(two.shifts)):
-                if _is_empty(two, twos[i], cell):
+                if is_empty(two, twos[i], cell):
                     other = two.places[second + tile * two.units[cell]]
                     set_bit(states.marks, number(positions, one.places[first], other))
 
@@ -138,13 +139,13 @@ def _expect(positions, total, chunk, afterstates, states, chances, following, fi
             values, begin = following[tile - 1], begins[tile]
             found, empty = 0.0, 0
             for cell in range(len(one.shifts)):
-                if _is_empty(one, ones[i], cell):
+                if is_empty(one, ones[i], cell):
                     other = one.places[code_one + tile * one.units[cell]]
                     place = number(positions, other, two.places[code_two])
                     found += values[rank(states, place) - begin]
                     empty += 1
             for cell in range(len(two.shifts)):
-                if _is_empty(two, twos[i], cell):
+                if is_empty(two, twos[i], cell):
                     other = two.places[code_two + tile * two.units[cell]]
                     place = number(positions, one.places[code_one], other)
                     found += values[rank(states, place) - begin]
@@ -162,7 +163,7 @@ def _choose(positions, walls, total, chunk, states, afterstates, values, first, 
     """
     before, ones, twos = members(positions, states, total, *chunk)
     for i in range(len(ones)):
-        board, turned = _boards(positions, walls, ones, twos, i)
+        board, turned = boards_of(positions, walls, ones, twos, i)
         best = 0.0
         for action in range(4):
             found = slid(positions.lines, board, turned, action)
@@ -249,8 +250,8 @@ class Build:
         self.states, self.afterstates = (none_marked(self.positions) for _ in range(2))
         if self.path is not None and self._checkpoint.exists():
             return self._take_up()
-        for places in self._starts:
-            set_bit(self.states.marks, self._number(places))
+        for places in self.starts:
+            set_bit(self.states.marks, self.number_of(places))
 
     def _go(self, crowd, shown):
         sizes = np.diff(self.positions.begins)
@@ -292,14 +293,17 @@ class Build:
         told = np.array(self.chances), following, first, begins, values
         self._each(crowd, total, expect, self.afterstates, self.states, *told)
         self.values[first:last] = kept(values, self.steps)
-        choose = partial(_choose, self.positions, self.formation.walls, total)
         told = values, first, begin, found
-        self._each(crowd, total, choose, self.states, self.afterstates, *told)
+        self._each(crowd, total, self.choice(total), self.states, self.afterstates, *told)
 
-        for places, chance in self._starts.items():
+        for places, chance in self.starts.items():
             if (places[0] >> 32) + (places[1] >> 32) == total:
-                start += chance * _value_of(self.states, self._number(places), found, begin)
+                start += chance * _value_of(self.states, self.number_of(places), found, begin)
         return _Place(total - 1, back, (found, following[0]), start)
+
+    def choice(self, total):
+        """Return what carries a layer's values back over the actions; arguments: see `_choose`."""
+        return partial(_choose, self.positions, self.formation.walls, total)
 
     def _count(self, marked, total):
         blocks = self.positions.begins[total : total + 2] // BLOCK
@@ -324,7 +328,7 @@ class Build:
     # ------------------------------------------------------------ where an endgame begins
 
     @cached_property
-    def _starts(self):
+    def starts(self):
         """{places of the halves: chance} of two random tiles on two random free cells."""
         pairs, found = [*combinations(self.formation.cells, 2)], {}
         for (a, b), first, second in product(pairs, (1, 2), (1, 2)):
@@ -339,7 +343,8 @@ class Build:
         codes = [int(np.dot(some, half.units)) for some, half in zip(digits, halves)]
         return tuple(int(half.places[code]) for half, code in zip(halves, codes))
 
-    def _number(self, places):
+    def number_of(self, places):
+        """Return the number of a position by the places of its halves."""
         return np.int64(_number_of(self.positions, *places))
 
     # ------------------------------------------------------------ its checkpoint
