@@ -107,10 +107,10 @@ class _Following(Build):
     """An endgame of a player on its way to a `Table`; arguments: see `follow`."""
 
     def __init__(self, who, formation, large, threads, four):
-        stand = large_cells(large, np.uint64(formation.exponent))
+        stand = np.uint64(large_cells(large, np.uint64(formation.exponent)))
         if stand != formation.walls or large & ~stand:
             raise ValueError(
-                f"the large tiles: on each cell that {formation.name} does not have free, and on no "
+                f"the large tiles: on each cell that {formation.name} has not free, and on no "
                 f"other, a different one from {formation.target} on"
             )
         super().__init__(formation, None, threads, four, exact=True)
@@ -130,9 +130,7 @@ class _Following(Build):
         """See `Build.choice`."""
         return partial(self._choose, total, *self.found)
 
-    def _choose(
-        self, total, chosen, kept, chunk, states, afterstates, values, first, begin, out
-    ):
+    def _choose(self, total, chosen, kept, chunk, states, afterstates, values, first, begin, out):
         before, boards = _list_states(self.positions, self.large, total, chunk, states)
         if not len(boards):
             return
@@ -192,9 +190,7 @@ def _list_states(positions, large, total, chunk, states):
 
 
 @kernel
-def _follow(
-    positions, walls, boards, wanted, worths, afterstates, values, first, chosen, out
-):
+def _follow(positions, walls, boards, wanted, worths, afterstates, values, first, chosen, out):
     """Take the best action by a player's worths that keeps the formation: V(s) = V(s′) of that.
 
     wanted: what it takes by itself, 4 for none.  Writes uint8 chosen: the action or NONE, and with

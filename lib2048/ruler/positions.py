@@ -17,6 +17,7 @@ from lib2048.machine.kernels import kernel
 from lib2048.play.evaluation import TEST_SEED, boards_of
 
 EVERY = 100  # actions of a game from which at most one position is taken
+MOST_IN_VAIN = 1000  # games without a position
 PURPOSE = 0x72756C6572  # of the luck that draws positions: not that of any spawn
 KIND, VERSION = "ruler", 1
 FORMS = {
@@ -119,6 +120,10 @@ def meet(players, count, formations=("4411", "442"), target=256, seed=TEST_SEED,
 
     Returns:
         `Ruler`.
+
+    Raises:
+        ValueError: for a formation or target that makes no endgame, and for a player that meets no
+            such position in `MOST_IN_VAIN` games.
     """
     walls = np.array([symmetries(Formation(name, target).walls) for name in formations])
     shares, rows = np.diff(np.linspace(0, count, len(players) + 1).astype(int)), []
@@ -126,10 +131,18 @@ def meet(players, count, formations=("4411", "442"), target=256, seed=TEST_SEED,
         found, game = [], 0
         while len(found) < share:
             boards = boards_of(who, seed, game)
-            told = seed_bits(seed), game, every, walls, np.uint64(Formation("4411", target).exponent)
+            told = (
+                seed_bits(seed),
+                game,
+                every,
+                walls,
+                np.uint64(Formation("4411", target).exponent),
+            )
             at, which = _taken(boards[:-1], *told)
             found += [(boards[a], w, number, game, a) for a, w in zip(at, which)]
             game += 1
+            if not found and game == MOST_IN_VAIN:
+                raise ValueError(f"{who.name}: no such position in its first {game:,} games")
         rows += found[:share]
     boards, formation, player, game, action = zip(*rows) if rows else [()] * 5
     small = (np.array(some, np.uint8) for some in (formation, player))
