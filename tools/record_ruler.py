@@ -36,6 +36,7 @@ RULER, CURVES = DATA / "ruler.npz", DATA / "curves"
 SHIPPED = "42-33", "42-33-tuned", "42-33-stages"
 TRAINED = "one_stage-1e6", "one_stage-1e7", "one_stage", "promotion", "carousel"
 COUNT, SAMPLE, TIMES = 10_000, 500, 200
+RARE = 0  # the formation, 4411, that is so rare that all its positions are played, too
 FEW = {"cnn22": (50, 40)}  # (positions, games from each) of players that take long
 FEW_PLIES = {2: (200, 100), 3: (50, 20)}
 BINS = [0, 50, 100, 150, 200, 260]  # of the tile sum below 256
@@ -91,26 +92,29 @@ def play_players(options):
     ruler = positions.load(RULER)
     files = (options.tables / f"{name}-{ruler.target}.npz" for name in ruler.formations)
     tables = [*map(load_table, files)]
-    every = ruler.sample(SAMPLE)
-    promised = optimum(tables, ruler.boards[every])
+    drawn = ruler.sample(SAMPLE)
+    promised = optimum(tables, ruler.boards)
     for name, plies in wanted(options):
         count, times = FEW.get(name, FEW_PLIES.get(plies, (SAMPLE, TIMES)))
-        took = np.linspace(0, SAMPLE - 1, count).astype(int)
+        took = drawn[np.linspace(0, SAMPLE - 1, count).astype(int)]
+        if count == SAMPLE:
+            took = np.union1d(took, np.flatnonzero(ruler.formation == RARE))
         who = deeper(named(name, options), plies)
         told = {"times": times, "threads": 1 if name == "cnn22" else processors()}
-        rows = measure(who, ruler, every[took], promised[took], **told)
+        rows = measure(who, ruler, took, promised[took], **told)
         about = {"player": name, "plies": plies}
         replace("ruler_rollouts.csv", pd.DataFrame(about, rows.index).join(rows), [*about])
-        replace("ruler_regret.csv", grouped(rows).assign(**about), [*about])
+        replace("ruler_regret.csv", grouped(rows, drawn).assign(**about), [*about])
         print(name, plies, summed(rows).round(4).to_dict("records"), flush=True)
 
 
 def wanted(options):
     """Yield the players (name, plies) that are asked for."""
-    names = [*SHIPPED, "page", "cnn22", *(TRAINED if options.runs else ())]
-    for name in names:
+    names = [*SHIPPED, *(TRAINED if options.runs else ()), "page", "cnn22"]
+    deep = [(name, 2) for name in SHIPPED] + [("42-33-stages", 3)]
+    for name, plies in [(name, 1) for name in names] + deep:
         if not options.only or name in options.only:
-            yield from ((name, plies) for plies in ((1, 2, 3) if name in SHIPPED else (1,)))
+            yield name, plies
 
 
 def named(name, options):
@@ -121,16 +125,14 @@ def named(name, options):
     return NetworkPlayer(load(weights, to_play=True))
 
 
-def grouped(rows):
-    """Return the regret of all rows, by formation, and by the sum of the free cells."""
+def grouped(rows, drawn):
+    """Return the regret by formation, and of the positions that were drawn, all and by `free`."""
+    by_formation = {"formation": summed(rows, ["formation"])}
+    rows = rows[rows["position"].isin(drawn)]
     sums = pd.cut(rows["free"], BINS, right=False, labels=[f"{low}+" for low in BINS[:-1]])
-    groups = {"": (), "formation": ["formation"], "free": sums}
-    return pd.concat(
-        [
-            summed(rows, how).rename_axis("group").reset_index().assign(by=by or "all")
-            for by, how in groups.items()
-        ]
-    )
+    parts = {"all": summed(rows), "free": summed(rows, sums)} | by_formation
+    named = (part.rename_axis("group").reset_index().assign(by=by) for by, part in parts.items())
+    return pd.concat(named)
 
 
 def follow_own(options):
