@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 
 import lib2048
-from lib2048 import NetworkPlayer, SearchPlayer, endgame, from_tiles, symmetries
+from lib2048 import NetworkPlayer, SearchPlayer, data, endgame, from_tiles, symmetries
 from lib2048.endgame import Formation
 from lib2048.endgame.table import look_up
 from lib2048.game import spec
+from lib2048.game.batch import exponents as exponents_of
 from lib2048.game.bits import WHOLE
 from lib2048.play.evaluation import boards_of
 from lib2048.ruler import positions
@@ -219,9 +220,9 @@ def test_other_files_and_damaged_ones_are_refused(ruler, tmp_path):
     with pytest.raises(ValueError, match="no positions of a ruler"):
         positions.load(path)
     ruler.save(path)
-    data = bytearray(path.read_bytes())
-    data[data.index(b"boards.npy") + 200] ^= 1
-    path.write_bytes(data)
+    damaged = bytearray(path.read_bytes())
+    damaged[damaged.index(b"boards.npy") + 200] ^= 1
+    path.write_bytes(damaged)
     with pytest.raises(ValueError, match=r"ruler\.npz: "):
         positions.load(path)
 
@@ -239,6 +240,31 @@ def test_regret_is_what_is_promised_less_what_is_made(who, ruler):
     assert every["half"] == pytest.approx(1.96 * expected.std(ddof=1) / len(expected) ** 0.5)
     parts = summed(rows, "formation")
     assert (parts["positions"] * parts["regret"]).sum() == pytest.approx(expected.sum())
+
+
+def test_the_positions_that_are_kept_are_what_they_say():
+    ruler = positions.load(data("ruler.npz"))
+    assert len(ruler) == 10_000 and ruler.target == 256
+    exponents = exponents_of(ruler.boards).reshape(-1, 16)
+    large = exponents >= 8
+    assert (large.sum(axis=1) == 6).all()
+    tiles = np.sort(exponents[large].reshape(-1, 6))
+    assert (np.diff(tiles) > 0).all()
+    for n in [*np.flatnonzero(ruler.formation == 0), *ruler.sample(200)]:
+        assert formation_of(np.flatnonzero(large[n])) == ruler.formations[ruler.formation[n]]
+    tiles = np.where(large, 0, 1 << exponents) * (exponents > 0)
+    assert (ruler.free == tiles.sum(axis=1)).all()
+
+
+@pytest.mark.slow
+def test_the_positions_that_are_kept_are_met_in_their_games():
+    ruler = positions.load(data("ruler.npz"))
+    for number, name in enumerate(ruler.players):
+        player = NetworkPlayer(lib2048.load(data(f"weights/{name}.npz"), to_play=True))
+        found = positions.meet({name: player}, 20, ruler.formations, ruler.target)
+        first = ruler.player == number
+        for field in ("boards", "formation", "game", "action"):
+            assert (getattr(ruler, field)[first][:20] == getattr(found, field)).all()
 
 
 # ---------------------------------------------------------------- losses

@@ -1,9 +1,10 @@
-"""Measure players by endgames: nice python tools/record_ruler.py positions | players | own | losses
+"""Measure players by endgames: nice python tools/record_ruler.py PART
 
 positions   data/ruler.npz, boards that the shipped networks meet in their own games
 players     data/curves/ruler_rollouts.csv and ruler_regret.csv: what players make of some of them
 own         data/curves/ruler_own.csv: their own play in a formation, exactly, where it keeps to it
 losses      data/curves/ruler_losses.csv: in which formations games are lost
+regret      data/curves/ruler_regret.csv alone, from what is there
 
     --tables FOLDER    of 4411-256.npz and 442-256.npz (lib2048 endgame 442 --target 256 --out …)
     --runs FOLDER      of what `lib2048 sweep data/runs/ruler.toml --out FOLDER/ruler` trained
@@ -39,7 +40,7 @@ COUNT, SAMPLE, TIMES = 10_000, 500, 200
 RARE = 0  # the formation, 4411, that is so rare that all its positions are played, too
 FEW = {"cnn22": (50, 40)}  # (positions, games from each) of players that take long
 FEW_PLIES = {2: (200, 100), 3: (50, 20)}
-BINS = [0, 50, 100, 150, 200, 260]  # of the tile sum below 256
+BINS = [0, 50, 100, 150, 200, 250, 2000]  # of the tile sum below 256
 GAMES = {1: 1000, 2: 100}  # by plies
 SMALL = 32, 64  # targets whose every position is asked for
 
@@ -104,8 +105,21 @@ def play_players(options):
         rows = measure(who, ruler, took, promised[took], **told)
         about = {"player": name, "plies": plies}
         replace("ruler_rollouts.csv", pd.DataFrame(about, rows.index).join(rows), [*about])
-        replace("ruler_regret.csv", grouped(rows, drawn).assign(**about), [*about])
         print(name, plies, summed(rows).round(4).to_dict("records"), flush=True)
+        sum_up(options)
+
+
+def sum_up(options):
+    """Write ruler_regret.csv, from ruler_rollouts.csv."""
+    drawn = positions.load(RULER).sample(SAMPLE)
+    rows = pd.read_csv(CURVES / "ruler_rollouts.csv", dtype={"formation": str})
+    parts = [
+        grouped(part, drawn).assign(player=name, plies=plies)
+        for (name, plies), part in rows.groupby(["player", "plies"], sort=False)
+    ]
+    order = ["player", "plies", "by", "group", "positions", "optimum", "success", "regret", "half"]
+    rows = pd.concat(parts)[order]
+    rows.to_csv(CURVES / "ruler_regret.csv", index=False, float_format="%.6g")
 
 
 def wanted(options):
@@ -182,6 +196,7 @@ PARTS = {
     "players": play_players,
     "own": follow_own,
     "losses": count_losses,
+    "regret": sum_up,
 }
 
 if __name__ == "__main__":
