@@ -298,3 +298,38 @@ def test_what_was_run_again_came_out_the_same():
     again = again.set_index(["run", "seed"])["mean_3ply"]
     means = pd.read_csv(data("curves/variants_means.csv")).set_index(["variant", "seed"])["mean"]
     assert len(again) and (again.round() == means[again.index]).all()
+
+
+# ---------------------------------------------------------------- the ruler
+
+
+def share(number, decimals=1):
+    return f"{100 * number:.{decimals}f}".replace("-", "−")
+
+
+@pytest.mark.parametrize("row", table("measured"), ids=lambda row: row[0])
+def test_ruler(row):
+    name, plies = re.fullmatch(r"`(.*)`, (\d)-ply", row[0]).groups()
+    r = read("curves/ruler_regret.csv", f"player == '{name}' and plies == {plies} and by == 'all'")
+    told = [f"{share(r['optimum'])} %", f"{share(r['success'])} %"]
+    assert row[1:] == [f"{r['positions']}", *told, f"{share(r['regret'])} ± {share(r['half'])} %"]
+
+
+@pytest.mark.parametrize("row", table("the end of lost games"), ids=lambda row: row[0])
+def test_losses(row):
+    plies, before = re.fullmatch(r"(\d)-ply, (\d+) actions before", row[0]).groups()
+    rows = pd.read_csv(data("curves/ruler_losses.csv"), dtype={"formation": str})
+    rows = rows.query(f"plies == {plies} and before == {before}")
+    counts, lost = rows.set_index(["large", "formation"])["games"], rows["lost"].max()
+    asked = [(4, "any"), (5, "any"), (6, "any"), (6, "442"), (6, "4411")]
+    told = [f"{share(counts.get(key, 0) / lost, 0)} %" for key in asked]
+    assert row[1:] == [f"{lost}", *told]
+
+
+@pytest.mark.parametrize("row", table("formation"), ids=lambda row: row[0])
+def test_own_play(row):
+    formation, target = row[0].split(", target ")
+    rows = pd.read_csv(data("curves/ruler_own.csv"), dtype={"formation": str})
+    asked = f"player == '42-33-stages' and formation == '{formation}' and target == {target}"
+    (r,) = rows.query(asked).to_dict("records")
+    assert row[1:] == [f"{share(r[name], 2)} %" for name in ("optimum", "own", "leaves")]

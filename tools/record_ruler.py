@@ -41,6 +41,7 @@ RARE = 0  # the formation, 4411, that is so rare that all its positions are play
 FEW = {"cnn22": (50, 40)}  # (positions, games from each) of players that take long
 FEW_PLIES = {2: (200, 100), 3: (50, 20)}
 BINS = [0, 50, 100, 150, 200, 250, 2000]  # of the tile sum below 256
+NAMES = [f"{low} to {high - 1}" for low, high in zip(BINS[:-2], BINS[1:-1])] + ["250 and more"]
 GAMES = {1: 1000, 2: 100}  # by plies
 SMALL = 32, 64  # targets whose every position is asked for
 
@@ -143,7 +144,7 @@ def grouped(rows, drawn):
     """Return the regret by formation, and of the positions that were drawn, all and by `free`."""
     by_formation = {"formation": summed(rows, ["formation"])}
     rows = rows[rows["position"].isin(drawn)]
-    sums = pd.cut(rows["free"], BINS, right=False, labels=[f"{low}+" for low in BINS[:-1]])
+    sums = pd.cut(rows["free"], BINS, right=False, labels=NAMES)
     parts = {"all": summed(rows), "free": summed(rows, sums)} | by_formation
     named = (part.rename_axis("group").reset_index().assign(by=by) for by, part in parts.items())
     return pd.concat(named)
