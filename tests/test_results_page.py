@@ -10,7 +10,7 @@ import pages
 import pandas as pd
 import pytest
 
-from lib2048 import Network, compare, data
+from lib2048 import Network, compare, data, mean_ci95
 from lib2048.learn.rules import RULES
 
 PAGE = pages.text_of("docs/results.md")
@@ -333,3 +333,22 @@ def test_own_play(row):
     asked = f"player == '42-33-stages' and formation == '{formation}' and target == {target}"
     (r,) = rows.query(asked).to_dict("records")
     assert row[1:] == [f"{share(r[name], 2)} %" for name in ("optimum", "own", "leaves")]
+
+
+def test_regret_is_lost_early():
+    rows = pd.read_csv(data("curves/ruler_regret.csv"))
+    rows = rows.query("player == '42-33' and plies == 1 and by == 'free'")
+    regret = rows.set_index("group")["regret"]
+    assert "of 5 to 7 %, from 200 to 249" in PAGE
+    early = regret[["0 to 49", "50 to 99", "100 to 149", "150 to 199"]]
+    assert (early.min() * 100).round() == 5 and (early.max() * 100).round() == 7
+    assert regret["250 and more"] < 0 < regret["200 to 249"]
+
+
+def test_two_plies_see_more():
+    rows = pd.read_csv(data("curves/ruler_rollouts.csv")).query("player == '42-33'")
+    success = (rows["made"] / rows["times"]).groupby([rows["position"], rows["plies"]]).mean()
+    gain = success.unstack()[2].sub(success.unstack()[1]).dropna()
+    mean, half = mean_ci95(gain)
+    assert len(gain) == 200
+    assert f"{share(mean)} ± {share(half)} % more often at 2-ply" in PAGE
