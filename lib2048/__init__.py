@@ -13,6 +13,7 @@ ground up:
 * search: looking ahead over any value function
 * play: from a board to an action, from games to a result with its interval
 * train: a run that begins, goes, stops, changes and goes on
+* ruler: what judges a player by endgames
 * deep: value networks and policy networks; needs torch
 * show: boards, plots, widgets
 * sweep: many runs from one list; needs Dask

@@ -106,6 +106,7 @@ LEGENDS = {  # every plot whose groups a reader names
     "ecdf": lambda name: plot.scores({name: [1, 2]}, "ecdf"),
     "tiles": lambda name: plot.tiles({name: {64: 0.5}}),
     "differences": lambda name: plot.differences({name: differences(a=(1, 2))}),
+    "regret": lambda name: plot.regret({name: regrets(a=(0.1, 0.05))}),
     "tradeoff": lambda name: plot.tradeoff(
         {name: pd.DataFrame([("x", 1, 2, 1)], columns=["name", "moves_per_s", "mean", "ci95"])}
     ),
@@ -313,6 +314,21 @@ def test_a_group_without_differences_is_not_in_the_legend():
     groups = {"paper": differences(a=(-20, 5)), "ours": differences()}
     ax = plot.differences(groups)
     assert legend(ax) == ["paper"] and ax.collections[0].get_segments()[0][0, 1] == 0
+
+
+def regrets(**rows):
+    return pd.DataFrame(list(rows.values()), list(rows), ["regret", "half"])
+
+
+def test_regret_stands_in_per_cent_above_its_group():
+    groups = {"one": regrets(a=(0.2, 0.05), b=(0, 0.01)), "two": regrets(b=(0.1, 0.02))}
+    ax = plot.regret(groups)
+    assert legend(ax) == ["one", "two"] and tick_texts(ax.xaxis) == ["a", "b"]
+    one, two = [c.get_segments() for c in ax.collections]
+    assert [part[:, 1].tolist() for part in one] == [[15, 25], [-1, 1]]
+    assert np.allclose(two[0][:, 1], [8, 12]) and one[1][0, 0] < 1 < two[0][0, 0]
+    with pytest.raises(ValueError, match="no regret to draw"):
+        plot.regret({"one": regrets()})
 
 
 def test_a_tradeoff_names_its_players_on_a_logarithmic_axis():

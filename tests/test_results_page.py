@@ -10,7 +10,7 @@ import pages
 import pandas as pd
 import pytest
 
-from lib2048 import Network, compare, data
+from lib2048 import Network, compare, data, mean_ci95
 from lib2048.learn.rules import RULES
 
 PAGE = pages.text_of("docs/results.md")
@@ -298,3 +298,57 @@ def test_what_was_run_again_came_out_the_same():
     again = again.set_index(["run", "seed"])["mean_3ply"]
     means = pd.read_csv(data("curves/variants_means.csv")).set_index(["variant", "seed"])["mean"]
     assert len(again) and (again.round() == means[again.index]).all()
+
+
+# ---------------------------------------------------------------- the ruler
+
+
+def share(number, decimals=1):
+    return f"{100 * number:.{decimals}f}".replace("-", "−")
+
+
+@pytest.mark.parametrize("row", table("measured"), ids=lambda row: row[0])
+def test_ruler(row):
+    name, plies = re.fullmatch(r"`(.*)`, (\d)-ply", row[0]).groups()
+    r = read("curves/ruler_regret.csv", f"player == '{name}' and plies == {plies} and by == 'all'")
+    told = [f"{share(r['optimum'])} %", f"{share(r['success'])} %"]
+    assert row[1:] == [f"{r['positions']}", *told, f"{share(r['regret'])} ± {share(r['half'])} %"]
+
+
+@pytest.mark.parametrize("row", table("the end of lost games"), ids=lambda row: row[0])
+def test_losses(row):
+    plies, before = re.fullmatch(r"(\d)-ply, (\d+) actions before", row[0]).groups()
+    rows = pd.read_csv(data("curves/ruler_losses.csv"), dtype={"formation": str})
+    rows = rows.query(f"plies == {plies} and before == {before}")
+    counts, lost = rows.set_index(["large", "formation"])["games"], rows["lost"].max()
+    asked = [(4, "any"), (5, "any"), (6, "any"), (6, "442"), (6, "4411")]
+    told = [f"{share(counts.get(key, 0) / lost, 0)} %" for key in asked]
+    assert row[1:] == [f"{lost}", *told]
+
+
+@pytest.mark.parametrize("row", table("formation"), ids=lambda row: row[0])
+def test_own_play(row):
+    formation, target = row[0].split(", target ")
+    rows = pd.read_csv(data("curves/ruler_own.csv"), dtype={"formation": str})
+    asked = f"player == '42-33-stages' and formation == '{formation}' and target == {target}"
+    (r,) = rows.query(asked).to_dict("records")
+    assert row[1:] == [f"{share(r[name], 2)} %" for name in ("optimum", "own", "leaves")]
+
+
+def test_regret_is_lost_early():
+    rows = pd.read_csv(data("curves/ruler_regret.csv"))
+    rows = rows.query("player == '42-33' and plies == 1 and by == 'free'")
+    regret = rows.set_index("group")["regret"]
+    assert "of 5 to 7 %, from 200 to 249" in PAGE
+    early = regret[["0 to 49", "50 to 99", "100 to 149", "150 to 199"]]
+    assert (early.min() * 100).round() == 5 and (early.max() * 100).round() == 7
+    assert regret["250 and more"] < 0 < regret["200 to 249"]
+
+
+def test_two_plies_see_more():
+    rows = pd.read_csv(data("curves/ruler_rollouts.csv")).query("player == '42-33'")
+    success = (rows["made"] / rows["times"]).groupby([rows["position"], rows["plies"]]).mean()
+    gain = success.unstack()[2].sub(success.unstack()[1]).dropna()
+    mean, half = mean_ci95(gain)
+    assert len(gain) == 200
+    assert f"{share(mean)} ± {share(half)} % more often at 2-ply" in PAGE

@@ -86,14 +86,15 @@ def solve(formation, target, path=None, threads=None, progress=True, four=FOUR_C
 
 
 @part
-def _boards(positions, walls, ones, twos, i):
-    """Return a position's board, and that transposed."""
+def boards_of(positions, walls, ones, twos, i):
+    """Return the board of the i-th of some `members`, and that transposed."""
     board = walls | positions.one.rows[ones[i]] | positions.two.rows[twos[i]]
     return board, transpose(board)
 
 
 @part
-def _is_empty(board, shift):
+def is_empty(board, shift):
+    """Say whether the cell at a bit of a board is empty."""
     return (board >> shift) & np.uint64(15) == 0
 
 
@@ -109,7 +110,7 @@ def _reach_afterstates(positions, walls, total, chunk, states, afterstates):
     """Mark what a chunk's marked states slide to, but for what has won."""
     _, ones, twos = members(positions, states, total, *chunk)
     for i in range(len(ones)):
-        board, turned = _boards(positions, walls, ones, twos, i)
+        board, turned = boards_of(positions, walls, ones, twos, i)
         for action in range(4):
             found = after(positions, board, turned, action)
             if is_legal(found) and not has_won(found):
@@ -121,10 +122,10 @@ def _reach_states(positions, walls, total, chunk, afterstates, states):
     """Mark the states that spawns make of a chunk's marked afterstates."""
     _, ones, twos = members(positions, afterstates, total, *chunk)
     for i in range(len(ones)):
-        board, _ = _boards(positions, walls, ones, twos, i)
+        board, _ = boards_of(positions, walls, ones, twos, i)
         code = _code(positions, ones, twos, i)
         for cell in range(len(positions.cells)):
-            if _is_empty(board, positions.cells[cell]):
+            if is_empty(board, positions.cells[cell]):
                 for tile in (1, 2):
                     found = after_spawn(positions, board, code, cell, tile)
                     set_bit(states.marks, number_after(positions, found))
@@ -142,14 +143,14 @@ def _expect(
     """
     before, ones, twos = members(positions, afterstates, total, *chunk)
     for i in range(len(ones)):
-        board, _ = _boards(positions, walls, ones, twos, i)
+        board, _ = boards_of(positions, walls, ones, twos, i)
         code = _code(positions, ones, twos, i)
         value, empty = 0.0, 0
         for tile in (1, 2):
             values, begin = following[tile - 1], begins[tile]
             found, empty = 0.0, 0
             for cell in range(len(positions.cells)):
-                if _is_empty(board, positions.cells[cell]):
+                if is_empty(board, positions.cells[cell]):
                     place = number_after(positions, after_spawn(positions, board, code, cell, tile))
                     found += values[rank(states, place) - begin]
                     empty += 1
@@ -166,7 +167,7 @@ def _choose(positions, walls, total, chunk, states, afterstates, values, first, 
     """
     before, ones, twos = members(positions, states, total, *chunk)
     for i in range(len(ones)):
-        board, turned = _boards(positions, walls, ones, twos, i)
+        board, turned = boards_of(positions, walls, ones, twos, i)
         best = 0.0
         for action in range(4):
             found = after(positions, board, turned, action)
@@ -262,7 +263,7 @@ class Build:
         self.states, self.afterstates = (none_marked(self.positions) for _ in range(2))
         if self.path is not None and self._checkpoint.exists():
             return self._take_up()
-        for boards, _ in self._starts.values():
+        for boards, _ in self.starts.values():
             _mark(self.positions, self.states, boards)
 
     def _go(self, crowd, shown):
@@ -305,13 +306,16 @@ class Build:
         told = np.array(self.chances), following, first, begins, values
         self._each(crowd, total, expect, self.afterstates, self.states, *told)
         self.values[first:last] = kept(values, self.steps)
-        choose = partial(_choose, self.positions, self.formation.walls, total)
         told = values, first, begin, found
-        self._each(crowd, total, choose, self.states, self.afterstates, *told)
+        self._each(crowd, total, self.choice(total), self.states, self.afterstates, *told)
 
-        if total in self._starts:
-            start += _mean(self.positions, self.states, found, begin, *self._starts[total])
+        if total in self.starts:
+            start += _mean(self.positions, self.states, found, begin, *self.starts[total])
         return _Place(total - 1, back, (found, following[0]), start)
+
+    def choice(self, total):
+        """Return what carries a layer's values back over the actions; arguments: see `_choose`."""
+        return partial(_choose, self.positions, self.formation.walls, total)
 
     def _count(self, marked, total):
         blocks = self.positions.begins[total : total + 2] // BLOCK
@@ -336,7 +340,7 @@ class Build:
     # ------------------------------------------------------------ where an endgame begins
 
     @cached_property
-    def _starts(self):
+    def starts(self):
         """{layer: (boards, chances)} of two random tiles on two random cells, where walls may move
         around all their arrangements."""
         formation, found = self.formation, {2: [], 3: [], 4: []}

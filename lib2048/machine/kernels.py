@@ -28,7 +28,7 @@ LIBRARY = Path(__file__).parents[1]
 # recorded rows depend on.  Whole rooms, but for what only reads and writes files and folders:
 # nothing that a kernel holds may come from elsewhere, see tests/test_sources.py.
 COMPUTE = ("machine/kernels.py", "machine/native.py", "machine/turns.py", "game", "networks",
-           "learn", "endgame", "search", "play", "train", "deep", "exact.py")  # fmt: skip
+           "learn", "endgame", "search", "play", "train", "deep", "ruler", "exact.py")  # fmt: skip
 FILES = {"command", "convert", "files", "folder", "foreign", "storage"}
 
 

@@ -33,6 +33,7 @@ __all__ = [
     "intervals",
     "ladder",
     "layers",
+    "regret",
     "scores",
     "stages",
     "tiles",
@@ -613,6 +614,37 @@ def differences(groups, xlabel="difference (%)", ax=None):
         ax.errorbar(shown["percent"], places, xerr=shown["half"], label=label, **look)
     ax.set_xlabel(xlabel)
     _name_rows(ax, names)
+    return _legend_above(ax)
+
+
+@style()
+@says_what
+def regret(groups, xlabel="sum of the small tiles", ax=None):
+    """Draw the regret of players by groups of positions, with 95 % intervals; return ax.
+
+    Args:
+        groups: {player: frame}, indexed by the names of the groups, with the columns regret (a
+            probability) and half (half the width of its interval), as `ruler.regret.summed`
+            returns it.
+
+    Raises:
+        ValueError: where there is no group, or a frame lacks these columns.
+    """
+    groups = {label: frame for label, frame in _named(groups).items() if len(frame)}
+    if not groups:
+        raise ValueError("there is no regret to draw")
+    names = list(dict.fromkeys(name for frame in groups.values() for name in frame.index))
+    ax = _axes(ax)
+    ax.axhline(0, color=GREY, linewidth=1.3)
+    for n, (label, frame) in enumerate(groups.items()):
+        _check_frame(frame, label, "regret", "half")
+        beside = 0.5 / len(groups) * (n - (len(groups) - 1) / 2)
+        places = [names.index(name) + beside for name in frame.index]
+        look = {"fmt": f"{MARKS[n % len(MARKS)]}-", "linewidth": 1.2, "capsize": 3}
+        ax.errorbar(places, 100 * frame["regret"], yerr=100 * frame["half"], label=label, **look)
+    _name_ticks(ax.xaxis, names)
+    ax.set_xlabel(xlabel)
+    ax.set_ylabel("regret (%)")
     return _legend_above(ax)
 
 
