@@ -62,9 +62,10 @@ class ADP(StepPlayer):
 
     # ------------------------------------------------------------ playing
 
-    def choose(self, board):
+    def choose(self, board, word=0):
         """Return the action (0..3) on a board, the first of equals, or None if none is legal."""
         worths = self.expected([board])
+        worths[~np.isfinite(options([board], self.game, [word])[1])] = -np.inf
         return int(_best(worths).argmax()) if np.isfinite(worths).any() else None
 
     def pick(self, boards, legal, *luck):

@@ -10,14 +10,14 @@ from typing import NamedTuple
 import numpy as np
 
 from lib2048.game.bits import WHOLE
-from lib2048.game.board import begin, next_state, slide
+from lib2048.game.board import begin, next_state, slide, whole, word_after
 from lib2048.game.game import Game
 from lib2048.game.rng import stream
 from lib2048.learn.settings import MOST_GAMES, MOST_THREADS, is_number
 from lib2048.machine.memory import check_memory
 from lib2048.machine.terminal import bar, in_short
 from lib2048.machine.threads import Crowd
-from lib2048.play.players import OVER, PolicyPlayer, game_of, player
+from lib2048.play.players import OVER, PolicyPlayer, game_of, player, seen
 from lib2048.play.statistics import mean_ci95
 
 GAMES_AT_ONCE = 200  # of a thread, before it takes the next
@@ -189,6 +189,14 @@ class Step(NamedTuple):
     value: float | None  # what the player expects after that reward; None if it has no values
     word: np.uint64 = np.uint64(0)  # what the game remembers beside the board, see `Game.shown`
 
+    def shown(self, game=WHOLE):
+        """Return (board, afterstate) as they are shown: a 65536, too; see `board.whole`."""
+        board = whole(self.board, self.word, game)
+        if self.action is None or game.rules is not WHOLE.rules:
+            return board, board if self.action is None else self.afterstate
+        word = word_after(self.board, self.word, self.action, game)
+        return board, whole(self.afterstate, word, game)
+
 
 def record_game(who, seed=1, number=0, game=None):
     """Play one game and keep every turn: a list of `Step`, the last with action None.
@@ -203,10 +211,10 @@ def record_game(who, seed=1, number=0, game=None):
     board, word, random = begin(stream(seed, number), game)
     steps = []
     while True:
-        action, values = _ask(who, *game.seen(board, word))
+        action, values = _ask(who, *seen(who, game, board, word))
         if action is None:
             break
-        after, reward = slide(board, action, game)
+        after, reward = slide(board, action, game, word)
         value = None if values is None else values[action] - reward
         steps.append(Step(board, action, reward, after, value, word))
         board, word, _, random = next_state(board, word, action, random, game)
@@ -232,7 +240,7 @@ def boards_of(who, seed=1, number=0):
         if isinstance(who, PolicyPlayer):  # its luck comes from the game's own
             action, _, _, luck = who.policy(0, game, *map(np.uint64, (board, word, luck)))
         else:
-            action = who.choose(*game.seen(board, word))
+            action = who.choose(*seen(who, game, board, word))
         if action is None or action == OVER:
             return np.array(boards, np.uint64)
         board, word, _, luck = next_state(board, word, int(action), luck, game)
@@ -252,7 +260,7 @@ def _steps(who, boards, words, actions):
     """Return the steps of a game that a network played, see `NetworkPlayer.recorded`."""
     steps, worths = [], who.decide_all(boards, words)[1]
     for board, word, action, worth in zip(boards, words, actions.tolist(), worths):  # not the last
-        after, reward = slide(board, action, who.game)
+        after, reward = slide(board, action, who.game, word)
         steps.append(Step(board, action, reward, after, float(worth[action]) - reward, word))
     return [*steps, Step(boards[-1], None, 0, boards[-1], 0.0, words[-1])]
 

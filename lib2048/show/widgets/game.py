@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lib2048.game import board as rules
-from lib2048.game.bits import LARGEST_EXPONENT, WHOLE
+from lib2048.game.bits import WHOLE
 from lib2048.game.rng import stream
 from lib2048.play.evaluation import Step
 
@@ -28,7 +28,7 @@ def told(game):
     """Return what game.js has to know of a game: JSON."""
     return {
         "name": game.name, "rules": game.rules.NAME, "rows": game.rows, "columns": game.columns,
-        "fours": int(game.fours), "tiles": [game.tile(e) for e in range(LARGEST_EXPONENT + 1)],
+        "fours": int(game.fours), "tiles": rules.tiles_of(game),
         "shown": [*game.rules.SHOWN],
     }  # fmt: skip
 
@@ -38,7 +38,7 @@ def turned(game, board, word, state, action):
 
     None stands for an action that is not legal.
     """
-    after, reward = rules.slide(board, action, game)
+    after, reward = rules.slide(board, action, game, word)
     if after == board:
         return None
     board, word, more, state = rules.next_state(board, word, action, state, game)
@@ -48,8 +48,8 @@ def turned(game, board, word, state, action):
 class Game:
     """A game as a list of decisions, from which its boards and its score follow.
 
-    seed, number: game `number` of that seed, any integers; start: a board (uint64) for a game that
-    does not begin as the seed says.  `by` tells of each action whose it was.
+    seed, number: game `number` of that seed, any integers; start: a board (uint64, or as `whole` has
+    it) for a game that does not begin as the seed says.  `by` tells of each action whose it was.
     """
 
     def __init__(self, seed=1, number=0, start=None, game=WHOLE):
@@ -57,7 +57,7 @@ class Game:
         self.game, state = game, stream(self.seed, number)
         board, word, later = rules.begin(state, game)
         if start is not None:
-            board, later = start, state
+            (board, word), later = rules.parts(start, word), state
         score = int(game.rules.points(np.uint64(board)))
         self.turns, self._actions = [Turn(board, word, score, later)], []
 
@@ -108,7 +108,7 @@ class Game:
         found = []
         for turn, action in zip(self.turns, self._actions):  # not the last turn
             board, word = np.uint64(turn.board), np.uint64(turn.word)
-            after, reward = rules.slide(board, int(action), self.game)
+            after, reward = rules.slide(board, int(action), self.game, word)
             found.append(Step(board, int(action), reward, after, None, word))
         here = np.uint64(self.here.board)
         return [*found, Step(here, None, 0, here, None, np.uint64(self.here.word))]
@@ -150,17 +150,18 @@ def finite(value):
 
 
 def to_hex(board):
-    """Write a board, or a random state, as 16 hexadecimal digits."""
+    """Write a board, or a random state, as 16 hexadecimal digits; more before them for a 65536."""
     return f"{int(board):016x}"
 
 
 def from_hex(text):
-    """Read what `to_hex` wrote: np.uint64."""
-    return np.uint64(int(text, 16))
+    """Read what `to_hex` wrote: np.uint64, or an integer of more bits, see `board.whole`."""
+    number = int(text, 16)
+    return np.uint64(number) if number >> 64 == 0 else number
 
 
 def position(board, game=WHOLE):
-    """Return a board that people give, uint64 or rows of tiles, as uint64.
+    """Return a board that people give, uint64 or rows of tiles, as `board.whole` has it.
 
     Raises ValueError, in words as game.js does, for one to which no game can come.
     """

@@ -54,7 +54,8 @@ class Mind:
     def advise(self, board, word=0):
         """Return {'name', 'board', 'action', 'values': of the four actions, None for no value}."""
         action, values = self._decide(board, word)
-        return {"name": self.name, "board": to_hex(board), "action": action, "values": values}
+        board = to_hex(rules.whole(board, word, self.game))
+        return {"name": self.name, "board": board, "action": action, "values": values}
 
     def ahead(self, board, word, state, count):
         """Play on from a state and its luck, at most so many actions, for a short time.
@@ -63,7 +64,7 @@ class Mind:
         An error is part of the answer, after what was played before it.
         """
         actions, values, end, error = "", [], time.perf_counter() + AT_ONCE, {}
-        while len(actions) < count and not rules.is_over(board, self.game):
+        while len(actions) < count and not rules.is_over(board, self.game, word):
             try:
                 action, worth = self._decide(board, word)
             except Exception as what:
@@ -76,19 +77,20 @@ class Mind:
         return {
             "actions": actions,
             "values": values,
-            "over": rules.is_over(board, self.game),
+            "over": rules.is_over(board, self.game, word),
             **error,
         }
 
     def _decide(self, board, word):
         """Return (action, values); raise PlayerError for an action that cannot be."""
-        who, state = self.player, self.game.seen(np.uint64(board), np.uint64(word))
+        who = self.player
+        state = seen(who, self.game, np.uint64(board), np.uint64(word))
         if hasattr(who, "decide"):
             action, values = who.decide(*state)
         else:
             values = who.values(*state) if hasattr(who, "values") else None
             action = who.choose(*state)
-        legal = [action for action, _, _ in rules.afterstates(board, self.game)]
+        legal = [action for action, _, _ in rules.afterstates(board, self.game, word)]
         if action not in legal:
             said = ACTIONS[action] if action in range(4) else repr(action)
             names = ", ".join(ACTIONS[a] for a in legal)
