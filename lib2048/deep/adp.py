@@ -20,7 +20,7 @@ import numpy as np
 
 from lib2048.deep.moves import GameBatch, StepPlayer, decision, draw_actions, luck_of
 from lib2048.game import rules_2048 as rules
-from lib2048.game.batch import ILLEGAL, as_boards
+from lib2048.game.batch import ILLEGAL, as_boards, options
 from lib2048.game.bits import WHOLE, largest_exponent
 from lib2048.game.turn import next_states
 from lib2048.learn.lockstep import FOREVER

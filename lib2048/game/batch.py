@@ -118,5 +118,15 @@ def images(boards, game=WHOLE):
 
 
 def as_boards(boards):
-    """Return boards as a contiguous uint64[n]."""
-    return np.ascontiguousarray(boards, np.uint64).reshape(-1)
+    """Return boards as a contiguous uint64[n].
+
+    Raises:
+        ValueError: for one that `board.whole` has made of a board with a 65536.
+    """
+    try:
+        return np.ascontiguousarray(boards, np.uint64).reshape(-1)
+    except OverflowError:
+        raise ValueError(
+            "a board is an integer of 64 bits here; of one with a 65536 give the two numbers that "
+            "`board.parts` returns"
+        ) from None

@@ -49,7 +49,7 @@ def from_tiles(rows, game=WHOLE):
     exponents = {cell: _exponent(tile, tiles) for cell, tile in cells}
     large = [cell for cell, exponent in exponents.items() if exponent > LARGEST_EXPONENT]
     if len(large) > 1:
-        raise ValueError(f"{len(large)} tiles of {TILE}: a board holds one of them at most")
+        raise ValueError(f"a board holds one {TILE} at most")
     packed = (min(e, LARGEST_EXPONENT) << 4 * cell for cell, e in exponents.items())
     return whole(np.uint64(sum(packed)), large[0] + 1 if large else 0, game)
 

@@ -7,7 +7,8 @@ its own game, compiled once and inlined; for 2048 that is the kernel as it was w
 
 A state is a board and one more word, for what a game remembers beside its tiles: in 2048 where its
 65536 stands, 0 until there is one.  Players of other games see its lowest bits only: in Threes!
-which card comes next, and not what is left in the deck.  Another game is another module that holds what `Rules` says.
+which card comes next, and not what is left in the deck.  Another game is another module that holds
+what `Rules` says.
 """
 
 import inspect

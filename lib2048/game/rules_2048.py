@@ -59,7 +59,8 @@ APART = _slide_table(True)  # the same where two 32768s stay apart, see `Game.ap
 def slide_rows(board, apart=False):
     """Slide every row both ways at once.
 
-    board: uint64; apart: see `Game`.  Returns (slid left, slid right, reward), uint64 each; both ways earn the same.
+    board: uint64; apart: see `Game`.  Returns (slid left, slid right, reward), uint64 each; both
+    ways earn the same.
     """
     left, right, reward = np.uint64(0), np.uint64(0), np.uint64(0)
     slides = APART if apart else SLIDES

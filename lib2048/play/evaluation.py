@@ -189,14 +189,6 @@ class Step(NamedTuple):
     value: float | None  # what the player expects after that reward; None if it has no values
     word: np.uint64 = np.uint64(0)  # what the game remembers beside the board, see `Game.shown`
 
-    def shown(self, game=WHOLE):
-        """Return (board, afterstate) as they are shown: a 65536, too; see `board.whole`."""
-        board = whole(self.board, self.word, game)
-        if self.action is None or game.rules is not WHOLE.rules:
-            return board, board if self.action is None else self.afterstate
-        word = word_after(self.board, self.word, self.action, game)
-        return board, whole(self.afterstate, word, game)
-
 
 def record_game(who, seed=1, number=0, game=None):
     """Play one game and keep every turn: a list of `Step`, the last with action None.
@@ -223,7 +215,7 @@ def record_game(who, seed=1, number=0, game=None):
 
 def boards_of(who, seed=1, number=0):
     """Play a game of a match again and return its boards, uint64[moves + 1], the last where it
-    ended.
+    ended; a list of integers, as `board.whole` has them, where a 65536 stood.
 
     A player whose moves take as long as a clock says plays another game.
 
@@ -231,20 +223,35 @@ def boards_of(who, seed=1, number=0):
         who: a player.
         seed, number: of the match, and of the game in it.
     """
-    if hasattr(who, "recorded"):
-        return who.recorded(seed, number)[0]
     game = game_of(who)
+    if hasattr(who, "recorded"):
+        return _shown(*who.recorded(seed, number)[:2], game)
     board, word, luck = begin(stream(seed, number), game)
-    boards = [board]
+    boards, words = [board], [word]
     while True:
         if isinstance(who, PolicyPlayer):  # its luck comes from the game's own
             action, _, _, luck = who.policy(0, game, *map(np.uint64, (board, word, luck)))
         else:
             action = who.choose(*seen(who, game, board, word))
         if action is None or action == OVER:
-            return np.array(boards, np.uint64)
+            return _shown(np.array(boards, np.uint64), words, game)
         board, word, _, luck = next_state(board, word, int(action), luck, game)
         boards.append(board)
+        words.append(word)
+
+
+def _shown(boards, words, game):
+    """Return boards as they are, or in a list with their 65536."""
+    if game.rules is not WHOLE.rules or not np.any(words):
+        return boards
+    return [whole(board, word, game) for board, word in zip(boards, words, strict=True)]
+
+
+def shown(step, game=WHOLE):
+    """Return the (board, afterstate) of a step as `board.whole` has them: with a 65536, too."""
+    word = getattr(step, "word", 0)
+    after = word if step.action is None else word_after(step.board, word, step.action, game)
+    return whole(step.board, word, game), whole(step.afterstate, after, game)
 
 
 def scores_after(steps, game=WHOLE):

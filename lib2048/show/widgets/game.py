@@ -48,8 +48,8 @@ def turned(game, board, word, state, action):
 class Game:
     """A game as a list of decisions, from which its boards and its score follow.
 
-    seed, number: game `number` of that seed, any integers; start: a board (uint64, or as `whole` has
-    it) for a game that does not begin as the seed says.  `by` tells of each action whose it was.
+    seed, number: game `number` of that seed, any integers; start: a board, as `board.whole` has it,
+    for a game that does not begin as the seed says.  `by` tells of each action whose it was.
     """
 
     def __init__(self, seed=1, number=0, start=None, game=WHOLE):

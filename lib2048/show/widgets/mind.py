@@ -4,14 +4,12 @@ import contextlib
 import time
 from pathlib import Path
 
-import numpy as np
-
 from lib2048.game import board as rules
 from lib2048.game.game import agreed
 from lib2048.game.spec import ACTIONS
 from lib2048.machine.data import data
 from lib2048.networks.storage import load
-from lib2048.play.players import NAMED, network_player
+from lib2048.play.players import NAMED, network_player, seen
 from lib2048.play.players import player as made
 from lib2048.show.widgets.base import trouble
 from lib2048.show.widgets.game import finite, to_hex, turned
@@ -54,7 +52,7 @@ class Mind:
     def advise(self, board, word=0):
         """Return {'name', 'board', 'action', 'values': of the four actions, None for no value}."""
         action, values = self._decide(board, word)
-        board = to_hex(rules.whole(board, word, self.game))
+        board = to_hex(rules.parts(board)[0])
         return {"name": self.name, "board": board, "action": action, "values": values}
 
     def ahead(self, board, word, state, count):
@@ -83,8 +81,8 @@ class Mind:
 
     def _decide(self, board, word):
         """Return (action, values); raise PlayerError for an action that cannot be."""
-        who = self.player
-        state = seen(who, self.game, np.uint64(board), np.uint64(word))
+        who, (board, word) = self.player, rules.parts(board, word)
+        state = seen(who, self.game, board, word)
         if hasattr(who, "decide"):
             action, values = who.decide(*state)
         else:

@@ -168,7 +168,7 @@ class PlayWidget(BrowserWidget):
         """Return a `Picture` of the board and its tally."""
         said = f"score {thousands(self.score)} · {_counted(self.actions)}"
         here = self._game.here
-        return draw.board(here.board, said, game=self._game.game, word=here.word)
+        return draw.board(self.board, said, game=self._game.game, word=here.word)
 
     @property
     def _over(self):
