@@ -73,7 +73,7 @@ def plain_legal(board):
 
 def plain_game(board, luck, choose):
     """Play on to the end; return [(board, action, reward)], the last with action None."""
-    turns = []
+    turns, luck = [], int(luck)
     while legal := plain_legal(board):
         action = choose(board, legal)
         after, reward = plain_slide(board, action)
@@ -97,6 +97,7 @@ def start_of(seed):
 
 
 STARTS = [start_of(seed) for seed in SEEDS]
+OVER = [[TILE, 32768, 2, 4], [4, 2, 4, 2], [2, 4, 2, 4], [4, 2, 8, 2]]
 CLOSE = [[32768, 32768, 4, 2], [2, 8, 0, 0], [0] * 4, [0] * 4]  # they meet at once
 
 
@@ -172,7 +173,7 @@ def network():
 def followed(start, luck, actions):
     """Play these actions by the plain rules: return (score, last board); all must be legal."""
     score, board, played = 0, start, iter(actions)
-    for tiles, action, reward in plain_game(start, luck, lambda board, legal: next(played)):
+    for tiles, _, reward in plain_game(start, luck, lambda board, legal: next(played)):
         score, board = score + reward, tiles
     assert next(played, None) is None
     return score, board
@@ -350,7 +351,7 @@ def test_an_integer_that_is_no_board_is_refused(board):
 
 def test_what_takes_64_bits_alone_says_so(network):
     board = rules.from_tiles([[TILE, 2, 2, 4], [0] * 4, [0] * 4, [0] * 4])
-    for take in (network.value, lambda b: options([b]), lambda b: lib2048.TreeWidget(b)):
+    for take in (network.value, lambda b: options([b]), lambda b: lib2048.TreeWidget(board=b)):
         with pytest.raises(ValueError, match="64 bits here; of one with a 65536"):
             take(board)
 
@@ -366,7 +367,7 @@ def test_the_board_to_play_knows_it():
     again = PlayWidget(seed=2, board=widget.board, player=None)
     assert again.board == widget.board
     again.act("Down")
-    assert rules.to_tiles(again.board)[3][0] == TILE
+    assert TILE in sum(rules.to_tiles(again.board), []) and again.board != widget.board
     again.undo()
     assert again.board == widget.board
 
@@ -388,9 +389,8 @@ def test_the_environment_observes_it():
     assert env.observation_space.contains(seen) and info["score"] == TILE
     again, _ = env.reset(options={"board": info["board"]})
     assert (again == seen).all()
-    rows = [[TILE, 32768, 2, 4], [4, 2, 4, 2], [2, 4, 2, 4], [4, 2, 8, 2]]
     with pytest.raises(ValueError, match="no action is legal"):
-        env.reset(options={"board": rules.from_tiles(rows)})
+        env.reset(options={"board": rules.from_tiles(OVER)})
 
 
 def test_environments_side_by_side_observe_it_to_the_end():

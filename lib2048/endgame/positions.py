@@ -19,7 +19,7 @@ from numba import types
 
 from lib2048.endgame.formation import WALL
 from lib2048.game.rows import SHIFTS
-from lib2048.game.rules_2048 import APART
+from lib2048.game.rules_2048 import SLIDES
 from lib2048.machine.kernels import kernel, part
 from lib2048.machine.native import population
 
@@ -121,7 +121,7 @@ def _lines(formation, one, two):
     """Return `Positions.lines`: Up, Right, Down, Left; a column's bits are those of the
     transposed board's row."""
     bits = np.arange(1 << 16, dtype=np.uint64)
-    toward = APART & np.uint64(0xFFFF), APART >> np.uint64(16) & np.uint64(0xFFFF)
+    toward = SLIDES & np.uint64(0xFFFF), SLIDES >> np.uint64(16) & np.uint64(0xFFFF)
     units = {}
     for half, shift in ((one, 0), (two, CODE_BITS)):
         units |= {int(s) // 4: int(u) << shift for s, u in zip(half.shifts, half.units)}

@@ -48,8 +48,8 @@ def _slide_table(apart):
     return left | right << np.uint64(16) | reward << np.uint64(32)
 
 
-SLIDES = _slide_table(False)
-APART = _slide_table(True)  # the same where two 32768s stay apart, see `Game.apart`
+SLIDES = _slide_table(True)  # two 32768s stay apart, see `Game.apart`
+MERGING = _slide_table(False)  # the same where they merge: on any board without a 65536
 
 
 # ---------------------------------------------------------------- sliding
@@ -63,7 +63,7 @@ def slide_rows(board, apart=False):
     ways earn the same.
     """
     left, right, reward = np.uint64(0), np.uint64(0), np.uint64(0)
-    slides = APART if apart else SLIDES
+    slides = SLIDES if apart else MERGING
     for shift in (np.uint64(0), np.uint64(16), np.uint64(32), np.uint64(48)):
         entry = slides[(board >> shift) & np.uint64(0xFFFF)]
         left |= (entry & np.uint64(0xFFFF)) << shift
@@ -83,7 +83,7 @@ def slide_one(board, action, game=WHOLE):
     rows = transpose(board) if upright else board
     half = np.uint64(0 if action == np.uint64(0) or action == np.uint64(3) else 16)
     slid, reward = np.uint64(0), np.uint64(0)
-    slides = APART if game.apart else SLIDES
+    slides = SLIDES if game.apart else MERGING
     for shift in (np.uint64(0), np.uint64(16), np.uint64(32), np.uint64(48)):
         entry = slides[(rows >> shift) & np.uint64(0xFFFF)]
         slid |= ((entry >> half) & np.uint64(0xFFFF)) << shift

@@ -18,7 +18,7 @@ from lib2048.course.labs.exercise import Exercise, changed, watched, wrong_if
 from lib2048.course.labs.seeds import rules_of
 from lib2048.game import board as boards_module
 from lib2048.game import spec
-from lib2048.game.rules_2048 import APART
+from lib2048.game.rules_2048 import SLIDES
 
 U = np.uint64
 FOUR, LARGEST = hw01.FOUR, rules_of("hw02").more["largest"]
@@ -61,7 +61,7 @@ def slide_row(row):
 
 
 def _table():
-    table = np.stack([APART & U(0xFFFF), APART >> U(32)])
+    table = np.stack([SLIDES & U(0xFFFF), SLIDES >> U(32)])
     cells = np.arange(1 << 16)[:, None] >> np.arange(0, 16, 4) & 15
     for row in np.flatnonzero((cells == LAST).sum(1) > 1):  # the library's own end at 32768
         table[:, row] = slide_row(U(row))
