@@ -80,6 +80,8 @@ def parts(board, word=0):
     Raises:
         ValueError: for an integer that is no board.
     """
+    if isinstance(board, np.uint64):
+        return board, np.uint64(word)
     above = int(board) >> 64
     if not 0 <= above <= 16 or above and int(board) >> 4 * (above - 1) & 15 != LARGEST_EXPONENT:
         raise ValueError(f"{int(board):#x} is no board: 64 bits, and above them where a {TILE} is")
@@ -144,7 +146,7 @@ def slide(board, action, game=WHOLE, word=0):
     if action not in (0, 1, 2, 3):
         raise ValueError(f"action {action!r}: use 0 Up, 1 Right, 2 Down or 3 Left")
     (board, word), game = parts(board, word), parse_game(game)
-    game = game._replace(apart=game.apart or bool(word))
+    game = game._replace(apart=True) if word else game
     afterstate, reward = game.rules.slide_one(board, np.uint64(action), game)
     return np.uint64(afterstate), int(reward)
 

@@ -8,10 +8,12 @@ import threading
 import time
 import weakref
 
+import numpy as np
 from IPython import get_ipython
 from traitlets import List
 
-from lib2048.game.board import slide, whole
+from lib2048.game.batch import options
+from lib2048.game.board import whole
 from lib2048.learn.settings import BUDGETS, check_budget
 from lib2048.machine.extras import package
 from lib2048.networks.network import Network
@@ -528,9 +530,9 @@ def untrained(run):
 
 def _score(boards, words, actions, game):
     """Return the score of a recorded game."""
-    turns = zip(boards, actions.tolist(), words)  # the last board has no action
-    paid = (slide(board, action, game, word)[1] for board, action, word in turns)
-    return int(game.rules.points(boards[-1])) or sum(paid)
+    turns = np.arange(len(actions))  # the last board has no action
+    paid = options(boards[turns], game, words[turns])[1][turns, actions]
+    return int(game.rules.points(boards[-1])) or int(paid.sum(dtype=np.float64))
 
 
 def is_shown(network):
