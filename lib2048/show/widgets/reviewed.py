@@ -48,8 +48,8 @@ def picture(found, game, width=520):
     lines = {"expected at the end": found.promised, "so far": found.scores}
     if found.by in OTHERWISE:
         del lines["expected at the end"]
-    shown = {name: [*enumerate(line.tolist(), 1)][::every] for name, line in lines.items()}
-    course = draw.curves(shown, "actions", f"points, as {found.by} sees it", width=width)
+    drawn = {name: [*enumerate(line.tolist(), 1)][::every] for name, line in lines.items()}
+    course = draw.curves(drawn, "actions", f"points, as {found.by} sees it", width=width)
     worst = found.worst(WORST)
     turns = worst or [len(found.steps) - 1]
     boards = [shown(found.steps[turn], game)[0] for turn in turns]
