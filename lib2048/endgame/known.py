@@ -1,5 +1,8 @@
 """The tables that a player knows, asked inside a search: how sure is success after an action?
 
+On almost empty cells a table knows less than it seems: what it forbids, moving a large tile, is
+often right there.  So a table is asked only where the tiles that are not large come to some sum.
+
 A search asks about millions of boards, most of which stand in no formation.  So kernels get the
 tables as plain numbers, a row for each: where its arrays lie in memory.  One compiled search thus
 serves any number of tables, and what it asks first takes a few operations a table.
@@ -20,13 +23,16 @@ from lib2048.endgame.positions import (
 )
 from lib2048.endgame.table import STEPS, Look, chance_of, image_in, image_of, large_cells, load
 from lib2048.game.game import new_game
-from lib2048.machine.kernels import part
+from lib2048.game.spec import ACTIONS
+from lib2048.machine.kernels import kernel, part
 from lib2048.machine.native import array_at, population
+from lib2048.machine.printed import percent
 
+FILLED = 40  # tile sum of what is not large, from which on a table is asked, if it forbids moves
 EACH = 4  # numbers for each array: its address and its lengths
-# A row's first numbers: the target's exponent, how many large tiles stand, whether they may move,
-# and what they weigh then; and where its arrays begin.
-LEAST, LARGE, FREE, BASE, FIRST = range(5)
+# A row begins with the target's exponent, how many large tiles stand, whether they may move and
+# what they weigh then, and from which tile sum it is asked; and where its arrays begin.
+LEAST, LARGE, FREE, BASE, FROM, FIRST = range(6)
 HIGH, LOW, ONES = np.uint64(0x8888888888888888), np.uint64(0x7777777777777777), 0x1111111111111111
 
 
@@ -57,15 +63,24 @@ class Endgames:
     def __repr__(self):
         return f"<endgames {', '.join(str(table.formation) for table in self.tables)}>"
 
+    def told(self, board):
+        """Say what is known of a state in words, "" for nothing; see `known`."""
+        if not (found := self.known(board)):
+            return ""
+        table, chances = found
+        said = sorted(((p, ACTIONS[action]) for action, p in chances.items()), reverse=True)
+        chances = ", ".join(f"{name} {percent(chance)}" for chance, name in said)
+        return f"table {table.formation} knows: {chances or 'lost, if no large tile moves'}"
+
     def known(self, board):
         """Return what is known of a state: (table, {action: chance of success}), or None.
 
         Args:
             board: uint64.
         """
-        for table in self.tables:
-            out = np.empty(4)
-            if table.knows(board, out):
+        out = np.empty(4)
+        for table, row in zip(self.tables, self.rows):
+            if table.knows(board, out) and _is_asked(row, np.uint64(board)):
                 return table, {a: float(p) for a, p in enumerate(out) if not np.isnan(p)}
         return None
 
@@ -101,6 +116,7 @@ def _row(table):
         raise ValueError(f"{table.formation}: a search takes tables of 16 bits, not exact ones")
     positions, marked = look.positions, look.marked
     row = [int(look.least), table.formation.large, int(positions.free), int(positions.base)]
+    row.append(0 if positions.free else FILLED)
     parts = positions.begins, positions.offsets, positions.lines, positions.cells, positions.units
     for array in [*positions.one, *positions.two, *parts, *marked, look.values, look.walls]:
         row += [array.ctypes.data, *array.shape, *[1] * (EACH - 1 - array.ndim)]
@@ -166,11 +182,21 @@ def success_after(rows, board):
     """Return (chance of success after an afterstate, which table says so); −1 where none does."""
     for t in range(len(rows)):
         row = rows[t]
-        if _count_large(board, row[LEAST]) == row[LARGE]:
+        if _count_large(board, row[LEAST]) == row[LARGE] and _is_asked(row, board):
             chance = _chance(look_in(row), board)
             if chance >= 0:
                 return chance, t
     return -1.0, -1
+
+
+@kernel
+def _is_asked(row, board):
+    total = 0
+    for shift in range(np.uint64(0), np.uint64(64), np.uint64(4)):
+        exponent = np.int64((board >> shift) & np.uint64(15))
+        if 0 < exponent < row[LEAST]:
+            total += 1 << exponent
+    return total >= row[FROM]
 
 
 @part

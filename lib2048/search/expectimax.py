@@ -207,10 +207,7 @@ def _look_up_leaves(network, limits, memory, first_at, pool, last, count):
 # A network values a leaf in points, a table in chances.  Success is worth what the network says of
 # the board after it: the same large tiles, the target beside them, and nothing else, where that is
 # best.  The table does not know where its tiles stand, the network does; so half of each counts.
-# On almost empty cells a table knows less than it seems: what it forbids, moving a large tile, is
-# often right there, so it is not asked.
 
-FILLED = 40  # tile sum of the free cells from which on a table is asked
 SHARE = np.float32(0.5)  # of the table in a leaf's value
 
 
@@ -223,28 +220,26 @@ def _value_known(network, limits, memory, last, count):
         board = memory.boards[first_at + i]
         success, table = success_after(memory.endgames, board)
         if success >= 0:
-            large, small, points = _parted(board, least_of(memory.endgames, table))
-            if small >= FILLED:
-                memory.counters[KNOWN] += 1
-                won = _worth_of_success(network, limits, memory, large, table)
-                worth = success * won + limits.pays * points * (1 + success) / 2  # half, if lost
-                at = (first + i) & mask
-                pool[at] += SHARE * (np.float32(worth) - pool[at])
+            memory.counters[KNOWN] += 1
+            large, points = _parted(board, least_of(memory.endgames, table))
+            won = _worth_of_success(network, limits, memory, large, table)
+            worth = success * won + limits.pays * points * (1 + success) / 2  # half, if lost
+            at = (first + i) & mask
+            pool[at] += SHARE * (np.float32(worth) - pool[at])
 
 
 @part
 def _parted(board, least):
-    """Return a board's large tiles, the sum of its others, and the points until one more tile is
-    as large as `least` says, an exponent."""
-    large, small, points = ZERO, 0, np.int64(least - ONE) << np.int64(least)
+    """Return a board's large tiles, and the points until one more tile is as large as the exponent
+    `least` says."""
+    large, points = ZERO, np.int64(least - ONE) << np.int64(least)
     for shift in range(ZERO, np.uint64(64), QUAD):
         exponent = (board >> shift) & np.uint64(15)
         if exponent >= least:
             large |= exponent << shift
         elif exponent:
-            small += 1 << np.int64(exponent)
             points -= np.int64(exponent - ONE) << np.int64(exponent)
-    return large, small, max(points, 0)
+    return large, max(points, 0)
 
 
 @part
@@ -546,6 +541,19 @@ def decide(context, board, word):
     """Choose on one board; return (action or 4, plies)."""
     network, limits, memory = _parts(context)
     return decide_kernel(network, limits, memory, board, word)
+
+
+@compiled(types.float32(CONTEXT, types.uint64))
+def leaf_value(context, afterstate):
+    """Return the value of an afterstate at which a search ends."""
+    network, limits, memory = _parts(context)
+    at, pool = places().pending, memory.pool
+    memory.counters[LOOKED_UP] += 1
+    last = memory.counters[LOOKED_UP]
+    memory.boards[at] = afterstate
+    _look_up_leaves(network, limits, memory, at, pool, last, ONE)
+    _value_known(network, limits, memory, last, ONE)
+    return pool[np.uint64(last) & np.uint64(len(pool) - 1)]
 
 
 @compiled(types.float32(CONTEXT, types.uint64, types.int64))

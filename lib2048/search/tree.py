@@ -18,7 +18,16 @@ from lib2048.game import board as rules
 from lib2048.game.bits import WHOLE, canonical
 from lib2048.game.spec import ACTIONS
 from lib2048.networks.lookups import TURNED
-from lib2048.search.expectimax import COUNTERS, MEMORY, RARE, TABLE_MIB, Search, decide, table_slot
+from lib2048.search.expectimax import (
+    COUNTERS,
+    MEMORY,
+    RARE,
+    TABLE_MIB,
+    Search,
+    decide,
+    leaf_value,
+    table_slot,
+)
 from lib2048.search.expectimax import value_of as value_kernel
 
 MOST_PLIES = 3  # a tree of four has tens of thousands of afterstates: too many to walk through here
@@ -77,11 +86,12 @@ class SearchTree:
     other plies, and for a network that cannot be searched.
     """
 
-    def __init__(self, network, board, plies=3, reduce=False, pays=True):
+    def __init__(self, network, board, plies=3, reduce=False, pays=True, endgames=None):
         if plies not in range(1, MOST_PLIES + 1):
             raise ValueError(f"a tree of {plies} plies: use 1 to {MOST_PLIES}")
         self.table_mib = max(1, TABLE_MIB[plies])
-        self.search = Search(network, plies, table_mib=self.table_mib, reduce=reduce, pays=pays)
+        limits = {"table_mib": self.table_mib, "reduce": reduce, "endgames": endgames}
+        self.search = Search(network, plies, pays=pays, **limits)
         self.network, self.plies, self.reduce, self.pays = network, plies, reduce, bool(pays)
         self.game = network.game
         if self.game.rules is not WHOLE.rules:
@@ -125,7 +135,7 @@ class SearchTree:
 
     def _value(self, place, context):
         if place.plies == 0:
-            return self.network.values(np.array([place.image]))[0]
+            return np.float32(self.game.bind(leaf_value)()(context, place.image))
         return np.float32(self.game.bind(value_kernel)()(context, place.image, place.plies))
 
     # ---------------------------------------------------------------- ways

@@ -51,10 +51,12 @@ class Mind:
         return self._player
 
     def advise(self, board, word=0):
-        """Return {'name', 'board', 'action', 'values': of the four actions, None for no value}."""
+        """Return {'name', 'board', 'action', 'values': of the four actions, None for no value,
+        'known': what a table of its endgames knows, in words}."""
         action, values = self._decide(board, word)
-        board = to_hex(rules.parts(board)[0])
-        return {"name": self.name, "board": board, "action": action, "values": values}
+        board, endgames = rules.parts(board)[0], getattr(self.player, "endgames", None)
+        found = {"name": self.name, "board": to_hex(board), "action": action, "values": values}
+        return found | {"known": endgames.told(board) if endgames else ""}
 
     def ahead(self, board, word, state, count):
         """Play on from a state and its luck, at most so many actions, for a short time.

@@ -339,7 +339,8 @@ class Play extends Editor {
     this.showAdvice();
     if (!hint || !this.fits(advice)) return;
     const values = advice.values?.some((value) => value !== null) ? ` ${inOneLine(advice.values, this.rules.unit)}.` : "";
-    this.say(`${advice.name} would choose ${ACTIONS[advice.action]}.${values}`);
+    const known = advice.known ? ` Its ${advice.known}.` : "";
+    this.say(`${advice.name} would choose ${ACTIONS[advice.action]}.${values}${known}`);
   }
 
   // A state as the kernel is asked about it.
@@ -358,7 +359,7 @@ class Play extends Editor {
     this.arrows.forEach((arrow, action) => arrow.classList.toggle("lib-best", advice?.action === action));
     this.board.point(advice ? advice.action : null);
     const silent = advice && !values ? `${advice.name} names an action, but gives no values.` : "";
-    this.worths.show(values, { words: silent });
+    this.worths.show(values, { words: silent || advice?.known });
   }
 
   fail({ error, details = "" }) {

@@ -169,7 +169,8 @@ class PlayWidget(BrowserWidget):
         advice = self._minds[0].advise(self.board, self._game.here.word)
         self._hinted = self._game.here.board
         self.send({"kind": "advice", **advice})
-        self._show(f"{advice['name']} would choose {ACTIONS[advice['action']]}.")
+        known = f" Its {advice['known']}." if advice["known"] else ""
+        self._show(f"{advice['name']} would choose {ACTIONS[advice['action']]}.{known}")
         return advice["action"]
 
     def static(self):

@@ -287,8 +287,9 @@ class Tree extends Editor {
 
   // Put what the kernel has answered below a node.  Of spawns the most likely come first, and of those
   // the worst.
-  fill(node, { options, outcomes }) {
+  fill(node, { options, outcomes, known }) {
     const { nodes } = node;
+    node.told = known; // what the tables of endgames know, in words
     const join = (step) => (node.path ? `${node.path}/${step}` : String(step));
     const child = (step, about) => this.node(nodes, node, join(step), about);
     if (options) {
@@ -639,7 +640,8 @@ class Tree extends Editor {
       const legal = this.rules.legalActions(this.rules.fromHex(node.board));
       const not = ACTIONS.filter((_, action) => !legal.includes(action)).join(" and ");
       const rest = not && ` ${not} would move nothing.`;
-      return `Your turn: the largest of the ${NUMBERS[legal.length]} counts.${rest}${less}`;
+      const told = node.told ? ` The player’s ${node.told}.` : "";
+      return `Your turn: the largest of the ${NUMBERS[legal.length]} counts.${rest}${less}${told}`;
     }
     if (node.known) {
       const how = node.turned ? " (turned or mirrored)" : "";

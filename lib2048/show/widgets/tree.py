@@ -71,14 +71,16 @@ class TreeWidget(PositionWidget):
 
     @cached_property
     def _searched(self):
-        """Return (the network that is searched, whether rewards count)."""
+        """Return (the network that is searched, whether rewards count, what is known exactly)."""
         who = self._mind.player
         search = getattr(who, "search", None)
         network = getattr(who, "network", None)
         if not isinstance(network, Network):
             raise ValueError(f"{self._mind.name} does not search a network of look-up tables")
         Search(network, 1)  # which says what is wrong with it
-        return network, bool(search.limits.pays) if isinstance(search, Search) else True
+        if not isinstance(search, Search):
+            return network, True, None
+        return network, bool(search.limits.pays), search.endgames
 
     def _tree(self, board, plies, reduce):
         """Return the `SearchTree` of a position; the last one is kept."""
@@ -89,8 +91,9 @@ class TreeWidget(PositionWidget):
             )
         key = int(board), int(plies), bool(reduce)
         if self._grown[0] != key:
-            network, pays = self._searched
-            self._grown = key, SearchTree(network, self._packed(board), *key[1:], pays)
+            network, pays, endgames = self._searched
+            packed = self._packed(board)
+            self._grown = key, SearchTree(network, packed, *key[1:], pays, endgames)
         return self._grown[1]
 
     # ---------------------------------------------------------------- the browser
@@ -106,6 +109,7 @@ class TreeWidget(PositionWidget):
         if path and ":" not in path.split("/")[-1]:
             return {"outcomes": [_outcome(o) for o in tree.outcomes(path) if o.chance]}
         found = {"options": [_option(tree, option) for option in tree.options(path)]}
+        found["known"] = tree.search.endgames.told(tree.at(path, decides=True).board)
         if not path:
             found |= {"work": {"bare": tree.work(False), "table": tree.work(True)}}
             found["pays"] = tree.pays
