@@ -40,7 +40,7 @@ class Endgames:
     """Tables of endgames that a player knows; where several fit, the largest target speaks.
 
     Args:
-        tables: `Table`s with their chances in 16 bits, or a folder with files of them (.npz).
+        tables: a list of `Table`, their chances in 16 bits; or a folder with files of them (.npz).
 
     Attributes:
         tables: in the order in which they are asked.
