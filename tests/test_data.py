@@ -59,7 +59,8 @@ def test_nearest_names(wrong, near):
 
 def test_without_a_near_name_the_folders_are_named():
     with pytest.raises(
-        FileNotFoundError, match="there are README.md, .* curves, .* published, runs, weights$"
+        FileNotFoundError,
+        match="there are README.md, .* curves, .* published, ruler.npz, runs, weights$",
     ):
         lib2048.data("qqqq")
 

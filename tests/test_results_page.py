@@ -326,11 +326,11 @@ def test_losses(row):
     assert row[1:] == [f"{lost}", *told]
 
 
-@pytest.mark.parametrize("row", table("formation"), ids=lambda row: row[0])
+@pytest.mark.parametrize("row", table("keeps to the formation"), ids=lambda row: row[0])
 def test_own_play(row):
-    formation, target = row[0].split(", target ")
+    player, formation, target = re.fullmatch(r"`(.*)`, (\d+), target (\d+)", row[0]).groups()
     rows = pd.read_csv(data("curves/ruler_own.csv"), dtype={"formation": str})
-    asked = f"player == '42-33-stages' and formation == '{formation}' and target == {target}"
+    asked = f"player == '{player}' and formation == '{formation}' and target == {target}"
     (r,) = rows.query(asked).to_dict("records")
     assert row[1:] == [f"{share(r[name], 2)} %" for name in ("optimum", "own", "leaves")]
 
