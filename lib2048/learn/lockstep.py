@@ -168,9 +168,11 @@ class Lockstep:
         return results[: self.counters[ROWS]]
 
     def begin_from(self, boards, word=None):
-        """Put other boards, uint64[count], into games that have just begun.
+        """Put other boards into games that have just begun.
 
-        word: of their states, None for what the games have begun with.
+        Args:
+            boards: uint64[count].
+            word: of their states, None for what the games have begun with.
         """
         self.places["board"] = boards
         if word is not None:
