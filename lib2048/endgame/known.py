@@ -21,11 +21,19 @@ from lib2048.endgame.positions import (
     rank,
     standing,
 )
-from lib2048.endgame.table import STEPS, Look, chance_of, image_in, image_of, large_cells, load
-from lib2048.game.game import new_game
+from lib2048.endgame.table import (
+    STEPS,
+    Look,
+    chance_of,
+    count_large,
+    image_in,
+    image_of,
+    large_cells,
+    load,
+)
 from lib2048.game.spec import ACTIONS
 from lib2048.machine.kernels import kernel, part
-from lib2048.machine.native import array_at, population
+from lib2048.machine.native import array_at
 from lib2048.machine.printed import percent
 
 FILLED = 40  # tile sum of what is not large, from which on a table is asked, if it forbids moves
@@ -33,7 +41,6 @@ EACH = 4  # numbers for each array: its address and its lengths
 # A row begins with the target's exponent, how many large tiles stand, whether they may move and
 # what they weigh then, and from which tile sum it is asked; and where its arrays begin.
 LEAST, LARGE, FREE, BASE, FROM, FIRST = range(6)
-HIGH, LOW, ONES = np.uint64(0x8888888888888888), np.uint64(0x7777777777777777), 0x1111111111111111
 
 
 class Endgames:
@@ -78,10 +85,9 @@ class Endgames:
         Args:
             board: uint64.
         """
-        out = np.empty(4)
         for table, row in zip(self.tables, self.rows):
-            if table.knows(board, out) and _is_asked(row, np.uint64(board)):
-                return table, {a: float(p) for a, p in enumerate(out) if not np.isnan(p)}
+            if table.knows(board) and _is_asked(row, np.uint64(board)):
+                return table, table.values(board)
         return None
 
 
@@ -103,8 +109,8 @@ def known_to(network, endgames):
     endgames = [] if endgames is None else endgames
     endgames = endgames if isinstance(endgames, Endgames) else Endgames(endgames)
     for table in endgames.tables:
-        if network.game != (game := new_game(four=table.four)):
-            said = f"{table.formation} is an endgame of {game.name}"
+        if network.game != table.game:
+            said = f"{table.formation} is an endgame of {table.game.name}"
             raise ValueError(f"{said}, and network {network.name} plays {network.game.name}")
     return endgames
 
@@ -168,21 +174,11 @@ def look_in(row):
 
 
 @part
-def _count_large(board, least):
-    """Return how many cells hold an exponent of at least so much, 1 … 15."""
-    if least <= 8:
-        high = (board & HIGH) | (((board & LOW) + np.uint64((8 - least) * ONES)) & HIGH)
-    else:
-        high = board & HIGH & ((board & LOW) + np.uint64((16 - least) * ONES))
-    return np.int64(population(high))
-
-
-@part
 def success_after(rows, board):
     """Return (chance of success after an afterstate, which table says so); −1 where none does."""
     for t in range(len(rows)):
         row = rows[t]
-        if _count_large(board, row[LEAST]) == row[LARGE] and _is_asked(row, board):
+        if count_large(board, row[LEAST]) == row[LARGE] and _is_asked(row, board):
             chance = _chance(look_in(row), board)
             if chance >= 0:
                 return chance, t

@@ -19,7 +19,6 @@ from lib2048.endgame.formation import WALL, Formation
 from lib2048.endgame.positions import (
     BLOCK,
     CODE_BITS,
-    STAY,
     Marked,
     after,
     after_spawn,
@@ -33,8 +32,8 @@ from lib2048.endgame.positions import (
     number_after,
     positions_of,
     rank,
-    slid,
     span,
+    standing,
 )
 from lib2048.endgame.table import STEPS, Table, kept
 from lib2048.game.bits import WHOLE, transpose
@@ -188,8 +187,7 @@ def _edge(positions, total, i):
 @kernel
 def _mark(positions, states, boards):
     for board in boards:
-        found = slid(positions.lines, board, board, STAY)
-        set_bit(states.marks, number_after(positions, found))
+        set_bit(states.marks, number_after(positions, standing(positions, board)))
 
 
 @kernel
@@ -197,8 +195,8 @@ def _mean(positions, states, values, begin, boards, chances):
     """Return what some of a layer's states add to the mean of a start."""
     mean = 0.0
     for i in range(len(boards)):
-        found = slid(positions.lines, boards[i], boards[i], STAY)
-        mean += chances[i] * values[rank(states, number_after(positions, found)) - begin]
+        place = number_after(positions, standing(positions, boards[i]))
+        mean += chances[i] * values[rank(states, place) - begin]
     return mean
 
 

@@ -24,13 +24,15 @@ from lib2048.endgame.positions import (
     rank,
 )
 from lib2048.game.bits import flip, mirror, symmetries, transpose
+from lib2048.game.game import new_game
 from lib2048.game.spec import ACTIONS
-from lib2048.machine.arrays import Archive, Form, check_arrays, check_seal, text, write_arrays
+from lib2048.machine.arrays import Archive, Form, check_arrays, check_kind, text, write_arrays
 from lib2048.machine.kernels import kernel, part
 from lib2048.machine.native import population
 
 KIND, VERSION = "endgame", 1
 STEPS = 65535
+HIGH, LOW, ONES = np.uint64(0x8888888888888888), np.uint64(0x7777777777777777), 0x1111111111111111
 LARGEST_ERROR = 1 / STEPS  # of a chance that is read from a table
 FORMS = {
     "kind": Form("U"),
@@ -94,6 +96,17 @@ def large_cells(board, least):
             seen |= bit
             found |= np.uint64(15) << shift
     return found
+
+
+@part
+def count_large(board, least):
+    """Return how many cells hold an exponent of at least so much, 1 … 15."""
+    least = np.int64(least)
+    if least <= 8:
+        high = (board & HIGH) | (((board & LOW) + np.uint64((8 - least) * ONES)) & HIGH)
+    else:
+        high = board & HIGH & ((board & LOW) + np.uint64((16 - least) * ONES))
+    return np.int64(population(high))
 
 
 @part
@@ -182,6 +195,11 @@ class Table:
         self.look = Look(positions, marked, values, float(steps), walls, least)
 
     @property
+    def game(self):
+        """The `Game` that it is an endgame of."""
+        return new_game(four=self.four)
+
+    @property
     def name(self):
         """What a table is called among players, such as "the table 4411-64"."""
         return f"the table {self.formation}"
@@ -206,7 +224,7 @@ class Table:
     def values(self, board, word=0):
         """Return the same by the numbers of actions, as players have it; see `chances`."""
         out = np.empty(4)
-        if not self.knows(board, out):
+        if not look_up(self.look, np.uint64(board), out):
             raise ValueError(self._why_not(board))
         return {a: float(chance) for a, chance in enumerate(out) if not np.isnan(chance)}
 
@@ -232,9 +250,9 @@ class Table:
             roots = self.look.values[begin:end] / self.look.steps
             yield 2 * total, 1 - roots * roots
 
-    def knows(self, board, out):
-        """Say whether a board stands in the formation; see `look_up`, which fills `out`."""
-        return look_up(self.look, np.uint64(board), out)
+    def knows(self, board):
+        """Say whether a board stands in the formation."""
+        return look_up(self.look, np.uint64(board), np.empty(4))
 
     def success(self, board):
         """Return a board's chance of success under best play; see `chances`."""
@@ -274,11 +292,7 @@ def load(path):
         ValueError: in one line, for a file that is damaged, none of these, or of another version.
     """
     with Archive(path) as arrays:
-        if text(arrays, "kind") != KIND:
-            raise ValueError(f"{path}: no table of an endgame")
-        if (version := int(arrays["version"])) != VERSION:
-            raise ValueError(f"{path}: version {version}; this library reads version {VERSION}")
-        check_seal(arrays)
+        check_kind(arrays, KIND, VERSION, "table of an endgame")
         heads = {name: form for name, form in FORMS.items() if name not in Marked._fields}
         check_arrays(arrays, heads, path)
         formation = Formation(text(arrays, "formation"), int(arrays["target"]))

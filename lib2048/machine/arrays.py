@@ -396,6 +396,18 @@ def _head(file, nbytes):
     return dtype, shape, len(start) + length
 
 
+def check_kind(arrays, kind, version, what):
+    """Raise ValueError, in one line, where an `Archive` is not what its reader wants.
+
+    kind, version: what its arrays of these names must be; what: what it would be then, in words.
+    """
+    if text(arrays, "kind") != kind:
+        raise ValueError(f"{arrays.path}: no {what}")
+    if (found := int(arrays["version"])) != version:
+        raise ValueError(f"{arrays.path}: version {found}; this library reads version {version}")
+    check_seal(arrays)
+
+
 def check_seal(arrays):
     """Raise ValueError, in one line, where an `Archive` is not what its seal was made of.
 

@@ -12,7 +12,7 @@ from lib2048.endgame.formation import Formation
 from lib2048.endgame.table import large_cells
 from lib2048.game.bits import symmetries
 from lib2048.game.rng import below, draw, seed_bits, turn_kernel
-from lib2048.machine.arrays import Archive, Form, check_arrays, check_seal, text, write_arrays
+from lib2048.machine.arrays import Archive, Form, check_arrays, check_kind, text, write_arrays
 from lib2048.machine.kernels import kernel
 from lib2048.play.evaluation import TEST_SEED, boards_of
 
@@ -93,11 +93,7 @@ NAMES = "formations", "players"
 def load(path):
     """Read positions.  Raises ValueError, in one line, for another file or a damaged one."""
     with Archive(path) as arrays:
-        if text(arrays, "kind") != KIND:
-            raise ValueError(f"{path}: no positions of a ruler")
-        if (version := int(arrays["version"])) != VERSION:
-            raise ValueError(f"{path}: version {version}; this library reads version {VERSION}")
-        check_seal(arrays)
+        check_kind(arrays, KIND, VERSION, "positions of a ruler")
         check_arrays(arrays, FORMS, path)
         found = {name: arrays[name] for name in FORMS if name not in ("kind", "version")}
         found |= {name: int(found[name]) for name in ("target", "seed", "every")}
@@ -125,20 +121,15 @@ def meet(players, count, formations=("4411", "442"), target=256, seed=TEST_SEED,
         ValueError: for a formation or target that makes no endgame, and for a player that meets no
             such position in `MOST_IN_VAIN` games.
     """
-    walls = np.array([symmetries(Formation(name, target).walls) for name in formations])
+    asked = (Formation(name, target) for name in formations)
+    walls = np.array([symmetries(formation.walls) for formation in asked])
+    how = every, walls, np.uint64(int(target).bit_length() - 1)
     shares, rows = np.diff(np.linspace(0, count, len(players) + 1).astype(int)), []
     for number, (who, share) in enumerate(zip(players.values(), shares)):
         found, game = [], 0
         while len(found) < share:
             boards = boards_of(who, seed, game)
-            told = (
-                seed_bits(seed),
-                game,
-                every,
-                walls,
-                np.uint64(Formation("4411", target).exponent),
-            )
-            at, which = _taken(boards[:-1], *told)
+            at, which = _taken(boards[:-1], seed_bits(seed), game, *how)
             found += [(boards[a], w, number, game, a) for a, w in zip(at, which)]
             game += 1
             if not found and game == MOST_IN_VAIN:

@@ -10,12 +10,13 @@ from functools import cache, partial
 import numpy as np
 from numba import types
 
+from lib2048.endgame.table import count_large
 from lib2048.game import rules_2048 as rules
 from lib2048.game.batch import as_boards, options
 from lib2048.game.game import SEAM, Game
 from lib2048.game.rng import seed_bits, stream_kernel
 from lib2048.game.turn import next_state
-from lib2048.machine.kernels import bound, compiled, kernel, numba_type, part
+from lib2048.machine.kernels import bound, compiled, kernel, numba_type
 from lib2048.machine.threads import Crowd
 from lib2048.play.evaluation import TEST_SEED, check_games
 from lib2048.play.players import OVER, SearchPlayer, ValuePlayer, policy_signature
@@ -94,21 +95,11 @@ def _valued(who, boards):
 GOES_ON, MADE, LOST = range(3)
 
 
-@part
-def _count_large(board, least):
-    """Return how many tiles are at least so large, by their exponents."""
-    found = 0
-    while board:
-        found += (board & np.uint64(15)) >= least
-        board >>= np.uint64(4)
-    return found
-
-
 @kernel
 def _begin(boards, seed, first, least, luck, large):
     for i in range(len(boards)):
         luck[i] = stream_kernel(seed, first + i)
-        large[i] = _count_large(boards[i], least)
+        large[i] = count_large(boards[i], least)
 
 
 @kernel
@@ -121,7 +112,7 @@ def _step(boards, actions, luck, large, least, game):
             over[i] = LOST
             continue
         after, _ = rules.slide_one(boards[i], action, game)
-        over[i] = MADE if _count_large(after, least) > large[i] else GOES_ON
+        over[i] = MADE if count_large(after, least) > large[i] else GOES_ON
         boards[i], _, _, luck[i] = next_state(boards[i], word, action, after, luck[i], game)
     return over
 

@@ -8,9 +8,7 @@ import numpy as np
 
 from lib2048.game import board as rules
 from lib2048.game.bits import LARGEST_EXPONENT, WHOLE
-from lib2048.game.game import parse_game
 from lib2048.game.rng import stream
-from lib2048.game.spec import FOUR_CHANCE
 from lib2048.play.evaluation import Step
 
 PLAYED = ("2048", "threes")  # the rules that games.js has
@@ -57,7 +55,7 @@ class Narrow:
         exponents = enumerate(rules.to_exponents(board).tolist())
         large = (e << 4 * cell for cell, e in exponents if e >= formation.exponent)
         self.walls = np.uint64(sum(large))
-        self.game = WHOLE if table.four == FOUR_CHANCE else parse_game(f"2048:four={table.four}")
+        self.game = table.game
 
     def told(self):
         """Return what games.js has to know, see `told`: JSON."""

@@ -59,7 +59,7 @@ class PlayWidget(BrowserWidget):
         narrow = Narrow(player, board and position(board)) if isinstance(player, Table) else None
         if narrow and game is not None:
             raise ValueError(f"{player.name} knows its game: leave game out")
-        game = narrow.game if narrow else game_of(player) if game is None else parse_game(game)
+        game = game_of(player) if game is None else parse_game(game)
         if game.rules.NAME not in PLAYED:
             raise ValueError(
                 f"{game.name}: the page has no rules of this game; draw.board shows it"
