@@ -41,6 +41,7 @@ EACH = 4  # numbers for each array: its address and its lengths
 # A row begins with the target's exponent, how many large tiles stand, whether they may move and
 # what they weigh then, and from which tile sum it is asked; and where its arrays begin.
 LEAST, LARGE, FREE, BASE, FROM, FIRST = range(6)
+WIDTH = FIRST + 21 * EACH
 
 
 class Endgames:
@@ -61,7 +62,7 @@ class Endgames:
         if isinstance(tables, (str, Path)):
             tables = _read(Path(tables))
         self.tables = sorted(tables, key=lambda t: (-t.formation.target, t.formation.name))
-        rows = [_row(table) for table in self.tables] or np.zeros((0, FIRST))
+        rows = [_row(table) for table in self.tables] or np.zeros((0, WIDTH))
         self.rows = np.array(rows, np.int64)
 
     def __len__(self):
@@ -130,6 +131,12 @@ def _row(table):
 
 
 # ---------------------------------------------------------------- in kernels
+
+
+@part
+def rows_at(address, count):
+    """Return `Endgames.rows`, by their address; they belong to nobody."""
+    return array_at(address, (count, WIDTH), np.int64)
 
 
 @part

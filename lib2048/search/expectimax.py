@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import types
 
-from lib2048.endgame.known import known_to, least_of, success_after
+from lib2048.endgame.known import known_to, least_of, rows_at, success_after
 from lib2048.game import rules_2048 as rules
 from lib2048.game.bits import empty_mask, moved_lines
 from lib2048.game.game import Game
@@ -49,6 +49,7 @@ LARGE_TABLE_MIB = 16  # fills, and not more, so that it stays close; for all dee
 LEAF_BITS = 14  # 2^14 leaves of 20 bytes stay within a core's own cache
 RARE = 0.5  # an outcome less likely than that, among those of its cell, may be searched less deep
 MOST_WON = np.uint64(16)  # boards after a success, one for each free cell
+REMEMBERED = np.uint64(1 << 10)  # large tiles whose success was valued
 BETWEEN_LOOKS = 8  # afterstates of the last ply between two looks at the clock
 TIME_BINS = 400  # of a hundredth of the time limit each
 ILLEGAL = np.float32(-np.inf)
@@ -68,6 +69,8 @@ class Limits(NamedTuple):
     optimistic: np.float32  # what the network adds to the sum of a board's weights
     stages: Stages  # of the network
     game: Game  # that it plays
+    tables: int  # how many tables of endgames are known
+    rows: int  # and the address of what is told of them, see endgame.known
 
 
 class Memory(NamedTuple):
@@ -87,10 +90,6 @@ class Memory(NamedTuple):
     stop: types.int64[::1]  # int64[1]: set by another thread, ends the search
     depths: types.int64[:, ::1]  # int64[17, 17]: moves by empty cells and plies reached
     times: types.int64[::1]  # int64[400]: moves by time, in hundredths of the limit
-    endgames: types.int64[:, ::1]  # int64[n, …]: the tables that are known, see endgame.known
-    large: types.uint64[::1]  # uint64[2^10]: large tiles whose success was valued
-    won: types.float32[:, ::1]  # float32[2^10, 2]: its value, and by which table it is one
-    won_pool: types.float32[::1]  # float32[16]: the values that it is the best of
 
 
 class Values(NamedTuple):
@@ -112,9 +111,11 @@ class Places(NamedTuple):
     leaves: np.uint64
     pending: np.uint64  # those to look up
     won: np.uint64  # boards after a success, the best of which counts
+    large: np.uint64  # large tiles whose success was valued
     chance: np.uint64  # then the outcomes of a node of each depth
     root: np.uint64  # in `values`: 4 leaves, the states, the root's 4 actions
     rewards: np.uint64  # then the rewards of each state's four actions
+    worths: np.uint64  # then of a success: each board's value; the best, and by which table
 
 
 @part
@@ -124,7 +125,9 @@ def places():
     leaves, root = STATES + most, QUAD + most
     pending = leaves + QUAD * most
     won = pending + QUAD * most + QUAD
-    return Places(leaves, pending, won, won + MOST_WON, root, root + QUAD)
+    large, rewards = won + MOST_WON, root + QUAD
+    chance, worths = large + REMEMBERED, rewards + QUAD * most
+    return Places(leaves, pending, won, large, chance, root, rewards, worths)
 
 
 # ---------------------------------------------------------------- the last ply
@@ -174,11 +177,8 @@ def _list_leaves(memory, count):
 
 
 @part
-def _look_up_leaves(network, limits, memory, first_at, pool, last, count):
-    """Look the listed leaves up, four at a time, and put their values into the pool.
-
-    last: the stamp of the last of them.
-    """
+def _look_up_leaves(network, limits, memory, first_at, count, out, first, mask):
+    """Look so many boards from `first_at` on up, four at a time; write out[first … & mask]."""
     if count == ZERO:
         return
     weights, boards, positions = network.weights, memory.boards, memory.positions
@@ -193,13 +193,11 @@ def _look_up_leaves(network, limits, memory, first_at, pool, last, count):
             stage_positions(boards, words, first_at + QUAD * g, positions, g * size, size, stages)
         for i in range(g * size, (g + ONE) * size):
             prefetch(weights, positions[i] >> limits.stages.line)
-    mask = np.uint64(len(pool) - 1)
-    first = np.uint64(last) - count + ONE
     for g in range(ZERO, (count + THREE) >> TWO):
         find_weights(weights, positions, g * size, size, limits.stages)
         network.values(weights, positions, g * size, size >> TWO, values)
         for i in range(QUAD * g, min(QUAD * g + QUAD, count)):
-            pool[(first + i) & mask] = values[i & THREE] + limits.optimistic
+            out[(first + i) & mask] = values[i & THREE] + limits.optimistic
 
 
 # ---------------------------------------------------------------- leaves that a table knows
@@ -211,17 +209,17 @@ SHARE = np.float32(0.5)  # of the table in a leaf's value
 
 
 @kernel
-def _value_known(network, limits, memory, last, count):
+def _value_known(network, limits, memory, count, first, mask):
     """Value those of the leaves that were looked up, and that a table knows, by both."""
-    pool, first_at = memory.pool, places().pending
-    mask, first = np.uint64(len(pool) - 1), np.uint64(last) - count + ONE
+    rows, pool, first_at = rows_at(limits.rows, limits.tables), memory.pool, places().pending
     for i in range(ZERO, count):
         board = memory.boards[first_at + i]
-        success, table = success_after(memory.endgames, board)
+        success, table = success_after(rows, board)
         if success >= 0:
             memory.counters[KNOWN] += 1
-            large, points = _parted(board, least_of(memory.endgames, table))
-            won = _worth_of_success(network, limits, memory, large, table)
+            least = least_of(rows, table)
+            large, points = _parted(board, least)
+            won = _worth_of_success(network, limits, memory, large, least, table)
             worth = success * won + limits.pays * points * (1 + success) / 2  # half, if lost
             at = (first + i) & mask
             pool[at] += SHARE * (np.float32(worth) - pool[at])
@@ -242,22 +240,22 @@ def _parted(board, least):
 
 
 @part
-def _worth_of_success(network, limits, memory, large, table):
+def _worth_of_success(network, limits, memory, large, least, table):
     """Return what the network says of large tiles with the target beside them, remembered."""
-    least, at = least_of(memory.endgames, table), places().won
-    slot = table_slot(large + np.uint64(table), len(memory.large))
-    if memory.large[slot] != large or memory.won[slot, 1] != table:
+    boards, values, at = memory.boards, memory.values, places()
+    slot = table_slot(large + np.uint64(table), REMEMBERED)
+    known = at.worths + MOST_WON + TWO * slot
+    if boards[at.large + slot] != large or values[known + ONE] != table:
         count, best = ZERO, ILLEGAL
         for shift in range(ZERO, np.uint64(64), QUAD):
             if (large >> shift) & np.uint64(15) == 0:
-                memory.boards[at + count] = large | least << shift
+                boards[at.won + count] = large | least << shift
                 count += ONE
-        _look_up_leaves(network, limits, memory, at, memory.won_pool, count - ONE, count)
-        for i in range(ZERO, count):
-            best = max(best, memory.won_pool[i])
-        memory.large[slot] = large
-        memory.won[slot, 0], memory.won[slot, 1] = best, np.float32(table)
-    return memory.won[slot, 0]
+        _look_up_leaves(network, limits, memory, at.won, count, values, at.worths, ~ZERO)
+        for i in range(at.worths, at.worths + count):
+            best = max(best, values[i])
+        boards[at.large + slot], values[known], values[known + ONE] = large, best, table
+    return values[known]
 
 
 # ---------------------------------------------------------------- one ply
@@ -280,11 +278,11 @@ def _one_ply(network, limits, memory, count):
         values[pays], values[pays + ONE] = _points(p, limits), _points(q, limits)
         values[pays + TWO], values[pays + THREE] = _points(r, limits), _points(t, limits)
     pending = _list_leaves(memory, QUAD * count)
-    last = memory.counters[LOOKED_UP]
-    _look_up_leaves(network, limits, memory, begin.pending, memory.pool, last, pending)
-    if len(memory.endgames) > 0:
-        _value_known(network, limits, memory, last, pending)
     pool, stamps, mask = memory.pool, memory.stamps, len(memory.pool) - 1
+    first = np.uint64(memory.counters[LOOKED_UP]) - pending + ONE
+    _look_up_leaves(network, limits, memory, begin.pending, pending, pool, first, np.uint64(mask))
+    if limits.tables:
+        _value_known(network, limits, memory, pending, first, np.uint64(mask))
     for s in range(ZERO, count):
         best = ILLEGAL
         for i in range(QUAD * s, QUAD * s + QUAD):
@@ -529,13 +527,13 @@ def decide(context, board, word):
 def leaf_value(context, afterstate):
     """Return the value of an afterstate at which a search ends."""
     network, limits, memory = _parts(context)
-    at, pool = places().pending, memory.pool
+    at, pool, mask = places().pending, memory.pool, np.uint64(len(memory.pool) - 1)
     memory.counters[LOOKED_UP] += 1
-    last = memory.counters[LOOKED_UP]
+    first = np.uint64(memory.counters[LOOKED_UP])
     memory.boards[at] = afterstate
-    _look_up_leaves(network, limits, memory, at, pool, last, ONE)
-    _value_known(network, limits, memory, last, ONE)
-    return pool[np.uint64(last) & np.uint64(len(pool) - 1)]
+    _look_up_leaves(network, limits, memory, at, ONE, pool, first, mask)
+    _value_known(network, limits, memory, ONE, first, mask)
+    return pool[first & mask]
 
 
 @compiled(types.float32(CONTEXT, types.uint64, types.int64))
@@ -597,12 +595,14 @@ class Search:
             start,
             network.stages,
             network.game,
+            len(self.endgames),
+            self.endgames.rows.ctypes.data,
         )
 
     def context(self, table_mib=None):
         """Return what the kernels work with, its memory empty; one for each thread."""
         table_mib = self.table_mib if table_mib is None else table_mib
-        memory = _new_memory(self.network, table_mib, self.stop, self.endgames)
+        memory = _new_memory(self.network, table_mib, self.stop)
         return self.network.weights, self.limits, memory, self.network.look, self.network.values_of
 
     def _cleared(self):
@@ -645,9 +645,10 @@ def check_limits(plies, seconds, table_mib=None):
     return table_mib
 
 
-def _new_memory(network, table_mib, stop, endgames):
+def _new_memory(network, table_mib, stop):
     n, most = network.lookups_per_board, int(network.game.rules.MOST_OUTCOMES)
-    most_boards = int(network.game.bind(places)().chance) + most * (MOST_PLIES + 1)
+    at = network.game.bind(places)()
+    most_boards = int(at.chance) + most * (MOST_PLIES + 1)
     table = np.zeros(2 * max(1, int(table_mib * 2**20) // 16), np.uint64)
     return Memory(
         table=table,
@@ -658,14 +659,10 @@ def _new_memory(network, table_mib, stop, endgames):
         words=np.zeros(most_boards, np.uint64),
         chances=np.zeros(most_boards),
         positions=np.zeros(4 * n * most, np.uint32),
-        values=np.zeros(8 + 5 * most, np.float32),
+        values=np.zeros(at.worths + MOST_WON + TWO * REMEMBERED, np.float32),
         stamps=np.zeros(4 * most, np.int64),
         counters=np.zeros(len(COUNTERS), np.int64),
         stop=stop,
         depths=np.zeros((17, MOST_PLIES + 1), np.int64),
         times=np.zeros(TIME_BINS, np.int64),
-        endgames=endgames.rows,
-        large=np.zeros(1 << 10, np.uint64),
-        won=np.zeros((1 << 10, 2), np.float32),
-        won_pool=np.zeros(int(MOST_WON), np.float32),
     )
