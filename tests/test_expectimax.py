@@ -9,11 +9,22 @@ import time
 import numpy as np
 import pytest
 import reference
+from hypothesis import given
+from hypothesis import strategies as st
 
-from lib2048 import Network, SearchPlayer, ValuePlayer, evaluate, from_tiles, heuristic_player
+from lib2048 import (
+    Network,
+    SearchPlayer,
+    ValuePlayer,
+    evaluate,
+    from_tiles,
+    heuristic_player,
+    slide,
+)
 from lib2048.game import spec
+from lib2048.game.board import count_empty, to_exponents
 from lib2048.search.batched import BatchSearch
-from lib2048.search.expectimax import COUNTERS, MOST_PLIES, Search
+from lib2048.search.expectimax import COUNTERS, MOST_PLIES, Search, halved
 
 CELLS = ((0, 1, 4, 5), (0, 1, 2))
 NAME = "cells:0145,012"
@@ -209,6 +220,32 @@ def test_what_a_timed_player_did_is_counted():
     assert player.depths[:, 0].sum() == 0
     player.forget()
     assert player.depths.sum() == 0
+
+
+@given(st.lists(st.integers(0, 15), min_size=16, max_size=16))
+def test_halving_keeps_what_is_legal_and_what_merges(exponents):
+    board = np.uint64(sum(e << 4 * cell for cell, e in enumerate(exponents)))
+    smaller = halved(board)
+    there = set(exponents)
+    gap = next((e for e in range(14, 0, -1) if e not in there), 0)
+    if exponents.count(15) != 1 or not gap:
+        assert smaller == board
+        return
+    assert to_exponents(smaller).tolist() == [e - (e > gap) for e in exponents]
+    for action in range(4):
+        large, small = slide(board, action)[0], slide(smaller, action)[0]
+        assert (large == board) == (small == smaller)
+        assert count_empty(large) == count_empty(small)
+
+
+def test_a_player_searches_the_smaller_board():
+    board = from_tiles([[32768, 8192, 4096, 64], [16, 8, 4, 8], [4, 2, 8, 2], [0, 2, 4, 0]])
+    smaller = from_tiles([[16384, 8192, 4096, 64], [16, 8, 4, 8], [4, 2, 8, 2], [0, 2, 4, 0]])
+    assert halved(board) == smaller
+    for plies in (1, 2, 3):
+        values = SearchPlayer(OURS, plies).values(board)
+        assert values == Search(OURS, plies).decide(smaller)[1]
+        assert values != Search(OURS, plies).decide(board)[1]
 
 
 def test_a_search_ends_when_it_is_stopped():

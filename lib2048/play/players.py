@@ -283,6 +283,8 @@ class NetworkPlayer:
 class SearchPlayer:
     """A player that looks ahead: an expectimax search over a network's values.
 
+    It searches a board with a 32768 as a smaller one, see `expectimax.halved`.
+
     After `play_games`, `depths` (int64[17, 17]: moves by empty cells and plies reached) and `times`
     (int64[400]: moves by time, in hundredths of the limit) hold what was done.
 
@@ -296,7 +298,7 @@ class SearchPlayer:
 
     def __init__(self, network, depth=None, seconds=None, name=None, **limits):
         check_tables(network, "SearchPlayer")  # for others there is network.player(depth)
-        self.search = Search(network, depth, seconds, **limits)
+        self.search = Search(network, depth, seconds, halve=True, **limits)
         far = f"{depth}-ply" if seconds is None else f"{1000 * seconds:g} ms"
         self.endgames = self.search.endgames
         tables = f", {len(self.endgames)} endgames" if self.endgames else ""

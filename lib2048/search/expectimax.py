@@ -71,6 +71,7 @@ class Limits(NamedTuple):
     game: Game  # that it plays
     tables: int  # how many tables of endgames are known
     rows: int  # and the address of what is told of them, see endgame.known
+    halve: bool  # whether a board with a 32768 is searched as a smaller one, see halved
 
 
 class Memory(NamedTuple):
@@ -441,6 +442,33 @@ def _root(network, limits, memory, board, word, plies, legal):
     return done
 
 
+TOP = np.uint64(15)  # the exponent of a 32768
+
+
+@kernel
+def halved(board):
+    """Return the board as which one with a 32768 is searched: what is above its gap is halved.
+
+    The gap is the largest tile below 32768 that is missing.  No two tiles become equal, so that
+    the same actions are legal and merge the same tiles; but a network has met such boards often.
+    (Guei et al. 2021 call it tile-downgrading.)  Two 32768s, which do not merge, stay as they are.
+    """
+    there, tops, gap = ZERO, 0, TOP
+    for shift in range(ZERO, np.uint64(64), QUAD):
+        exponent = (board >> shift) & np.uint64(15)
+        there |= ONE << exponent
+        tops += exponent == TOP
+    while gap > 0 and (there >> gap) & ONE:
+        gap -= ONE
+    if tops != 1 or gap == 0:
+        return board
+    out = ZERO
+    for shift in range(ZERO, np.uint64(64), QUAD):
+        exponent = (board >> shift) & np.uint64(15)
+        out |= (exponent - np.uint64(exponent > gap)) << shift
+    return out
+
+
 @kernel
 def decide_kernel(network, limits, memory, board, word):
     """Choose an action; return (action or 4, plies searched).
@@ -453,6 +481,8 @@ def decide_kernel(network, limits, memory, board, word):
     counters[ABORTED] = 0
     if limits.ticks:
         counters[DEADLINE] = ticks(limits.clock) + limits.ticks
+    if limits.halve:
+        board = halved(board)
     legal = _root_one_ply(network, limits, memory, board, word)
     best, reached = _best_of(values, ALL_ACTIONS), 1
     if limits.ticks and legal < 2:
@@ -556,6 +586,7 @@ class Search:
         reduce: search behind a spawned 4 one ply less deep.
         pays: whether rewards count.
         endgames: the tables that are known, `Endgames`, or what makes them; None for none.
+        halve: search a board of 2048 with a 32768 as a smaller one; see `halved`.
 
     Raises:
         ValueError: for numbers that make no sense.
@@ -571,6 +602,7 @@ class Search:
         reduce=False,
         pays=True,
         endgames=None,
+        halve=False,
     ):
         table_mib = check_limits(plies, seconds, table_mib)
         if not isinstance(reduce, (bool, np.bool_)):
@@ -597,6 +629,7 @@ class Search:
             network.game,
             len(self.endgames),
             self.endgames.rows.ctypes.data,
+            halve and network.game.rules is rules,
         )
 
     def context(self, table_mib=None):
