@@ -72,6 +72,33 @@ def test_more_time(row):
     assert shares == [f"{100 * r[f'reached_{tile}']:.0f} %" for tile in (16384, 32768)]
 
 
+def knowing(plies):
+    """Return the row of a player that knows endgames, and that of the one that does not."""
+    rows = pd.read_csv(data("curves/endgame_players.csv")).query(f"plies == {plies}")
+    knows = rows["endgames"].notna()
+    return rows[knows].squeeze(), rows[~knows].squeeze()
+
+
+@pytest.mark.parametrize("row", table("who knows endgames"), ids=lambda row: row[0])
+def test_endgame_player(row):
+    name, games, mean, *shares = row
+    r = knowing(int(name[0]))["endgames" not in name]
+    assert r["reduce"] == ("less behind a 4" in name)
+    assert [games, mean] == [said(r["games"]), f"{said(r['mean'])} ± {said(r['ci95'])}"]
+    assert shares == [f"{100 * r[f'reached_{tile}']:.0f} %" for tile in (16384, 32768)]
+
+
+@pytest.mark.parametrize("plies, decided", [(2, True), (3, False)])
+def test_what_endgames_bring(plies, decided):
+    one, other = knowing(plies)
+    gain, half = one["mean"] - other["mean"], np.hypot(one["ci95"], other["ci95"])
+    assert f"{said(gain)} ± {said(half)} points" in PAGE and (gain > half) == decided
+    both = np.array([r["reached_32768"] for r in (one, other)])
+    half = 1.96 * np.sqrt((both * (1 - both) / [one["games"], other["games"]]).sum())
+    told = f"{100 * (both[0] - both[1]):.1f} ± {100 * half:.1f} % of the games more"
+    assert (told in PAGE) == decided == (both[0] - both[1] > half)
+
+
 def against(run, other):
     """Return how far one kind of run is above another, a seed being the mean of its two runs."""
     rows = pd.read_csv(data("curves/error_tests.csv"))

@@ -298,7 +298,7 @@ class SearchPlayer:
 
     def __init__(self, network, depth=None, seconds=None, name=None, **limits):
         check_tables(network, "SearchPlayer")  # for others there is network.player(depth)
-        self.search = Search(network, depth, seconds, halve=True, **limits)
+        self.search = Search(network, depth, seconds, **{"halve": True} | limits)
         far = f"{depth}-ply" if seconds is None else f"{1000 * seconds:g} ms"
         self.endgames = self.search.endgames
         tables = f", {len(self.endgames)} endgames" if self.endgames else ""
