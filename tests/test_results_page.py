@@ -10,7 +10,7 @@ import pages
 import pandas as pd
 import pytest
 
-from lib2048 import Network, compare, data, mean_ci95
+from lib2048 import Network, afterstates, compare, data, mean_ci95, to_tiles
 from lib2048.game.board import max_exponent
 from lib2048.learn.rules import RULES
 from lib2048.ruler import positions
@@ -385,6 +385,15 @@ def test_on_full_cells_a_large_tile_sometimes_has_to_move():
     assert f"on {more.sum()} of those {len(rows)} `42-33` makes" in PAGE
     promised = rows.loc[more & (rows["made"] == rows["times"]), "optimum"].min()
     assert f"in all 200 games where the table promises {share(promised)} %" in PAGE
+
+
+def test_where_the_regret_is_lowest_every_action_moves_a_large_tile():
+    """Lesson 18 says so."""
+    board = positions.load(data("ruler.npz")).boards[measured("42-33", 1)["regret"].idxmin()]
+    large = [(cell, tile) for cell, tile in enumerate(np.ravel(to_tiles(board))) if tile >= 256]
+    for _, afterstate, _ in afterstates(board):
+        tiles = np.ravel(to_tiles(afterstate))
+        assert any(tiles[cell] != tile for cell, tile in large)
 
 
 def test_stages_and_their_games():
