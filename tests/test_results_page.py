@@ -10,8 +10,10 @@ import pages
 import pandas as pd
 import pytest
 
-from lib2048 import Network, compare, data, mean_ci95
+from lib2048 import Network, afterstates, compare, data, mean_ci95, to_tiles
+from lib2048.game.board import max_exponent
 from lib2048.learn.rules import RULES
+from lib2048.ruler import positions
 
 PAGE = pages.text_of("docs/results.md")
 PAPER = "published/jaskowski2018_table"
@@ -362,20 +364,85 @@ def test_own_play(row):
     assert row[1:] == [f"{share(r[name], 2)} %" for name in ("optimum", "own", "leaves")]
 
 
-def test_regret_is_lost_early():
-    rows = pd.read_csv(data("curves/ruler_regret.csv"))
-    rows = rows.query("player == '42-33' and plies == 1 and by == 'free'")
-    regret = rows.set_index("group")["regret"]
-    assert "of 5 to 7 %, from 200 to 249" in PAGE
-    early = regret[["0 to 49", "50 to 99", "100 to 149", "150 to 199"]]
-    assert (early.min() * 100).round() == 5 and (early.max() * 100).round() == 7
-    assert regret["250 and more"] < 0 < regret["200 to 249"]
+def measured(name, plies):
+    """Return the positions of a player that were drawn, with the columns success and regret."""
+    rows = pd.read_csv(
+        data("curves/ruler_rollouts.csv"), dtype={"formation": str}, index_col="position"
+    )
+    rows = rows[(rows["player"] == name) & (rows["plies"] == plies)]
+    rows = rows.loc[rows.index.intersection(positions.load(data("ruler.npz")).sample(500))]
+    success = rows["made"] / rows["times"]
+    return rows.assign(success=success, regret=rows["optimum"] - success)
 
 
-def test_two_plies_see_more():
-    rows = pd.read_csv(data("curves/ruler_rollouts.csv")).query("player == '42-33'")
-    success = (rows["made"] / rows["times"]).groupby([rows["position"], rows["plies"]]).mean()
-    gain = success.unstack()[2].sub(success.unstack()[1]).dropna()
-    mean, half = mean_ci95(gain)
-    assert len(gain) == 200
-    assert f"{share(mean)} ± {share(half)} % more often at 2-ply" in PAGE
+def with_half(numbers):
+    mean, half = mean_ci95(numbers)
+    return f"{share(mean)} ± {share(half)} %"
+
+
+@pytest.mark.parametrize("row", table("deeper"), ids=lambda row: row[0])
+def test_deeper(row):
+    name, plies = re.fullmatch(r"`(.*)`, (\d)-ply", row[0]).groups()
+    deep = measured(name, int(plies))
+    one = measured(name, 1).loc[deep.index]
+    gain = deep["success"] - one["success"]
+    told = [f"{len(deep)}", f"{share(deep['optimum'].mean())} %"]
+    assert row[1:] == [*told, *map(with_half, (one["regret"], deep["regret"], gain))]
+    assert "All four gains are decided" in PAGE
+    assert compare(deep["success"], one["success"], paired=True).verdict == "more"
+
+
+def test_most_is_lost_below_a_sum_of_200():
+    rows = measured("42-33", 1)
+    free, regret = rows["free"], rows["regret"]
+    below, above = regret[free < 200], regret[(free >= 200) & (free < 250)]
+    assert f"at least {with_half(below)} ({len(below)} positions," in PAGE
+    few = regret[free < 50]
+    assert f"emptiest {len(few)} of them {with_half(few)}, which decides nothing" in PAGE
+    assert f"from 200 to 249 at least {with_half(above)}" in PAGE
+
+
+def test_on_full_cells_a_large_tile_sometimes_has_to_move():
+    rows = measured("42-33", 1)
+    rows = rows[rows["free"] >= 250]
+    mean, half = mean_ci95(rows["regret"])
+    assert f"{with_half(rows['regret'])}, which is not decided" in PAGE and -half < mean < half
+    success = rows["success"].clip(upper=1 - 1 / rows["times"])  # no error of 0
+    more = rows["regret"] < -4 * np.sqrt(success * (1 - success) / rows["times"])
+    assert f"on {more.sum()} of those {len(rows)} `42-33` makes" in PAGE
+    promised = rows.loc[more & (rows["made"] == rows["times"]), "optimum"].min()
+    assert f"in all 200 games where the table promises {share(promised)} %" in PAGE
+
+
+def test_where_the_regret_is_lowest_every_action_moves_a_large_tile():
+    """Lesson 18 says so."""
+    board = positions.load(data("ruler.npz")).boards[measured("42-33", 1)["regret"].idxmin()]
+    large = [(cell, tile) for cell, tile in enumerate(np.ravel(to_tiles(board))) if tile >= 256]
+    for _, afterstate, _ in afterstates(board):
+        tiles = np.ravel(to_tiles(afterstate))
+        assert any(tiles[cell] != tile for cell, tile in large)
+
+
+def test_stages_and_their_games():
+    gain = measured("carousel", 1)["regret"] - measured("one_stage", 1)["regret"]
+    assert f"the regret is {with_half(gain)} above that of `one_stage`" in PAGE
+    (visits,) = pd.read_csv(data("curves/ruler_tests.csv")).query("run == 'promotion'")["visits"]
+    with_16384 = [int(n) for n in visits.split()][4:]  # of 32768, 16384, 8192 and 4096
+    assert sum(with_16384) == 0
+    boards = positions.load(data("ruler.npz")).boards
+    assert np.mean([max_exponent(board) >= 14 for board in boards]) == pytest.approx(0.5, abs=0.02)
+    mine, other = (measured(name, 1)["success"] for name in ("42-33-stages", "42-33"))
+    assert compare(mine, other, paired=True).verdict == "not decided"
+
+
+def test_most_games_are_not_lost_in_these_endgames():
+    rows = pd.read_csv(data("curves/ruler_losses.csv"), dtype={"formation": str})
+    rows = rows[rows["large"] == 6]
+    games = rows.set_index(["before", "formation"])["games"] / rows["lost"].max()
+    assert f"{share(1 - games[0, 'any'], 0)} % of the lost games end with fewer" in PAGE
+    at_the_end, before = (games[turns, "442"] + games[turns, "4411"] for turns in (0, 50))
+    assert f"In {share(at_the_end, 0)} % the six stand in 442 or 4411 at the end" in PAGE
+    assert f"fifty actions before it in {share(before, 0)} %" in PAGE
+    stages = measured("42-33-stages", 1)
+    failed, best = (share(1 - stages[name].mean()) for name in ("success", "optimum"))
+    assert f"fails in {failed} % of the games and best play in at most {best} %" in PAGE

@@ -419,7 +419,7 @@ def task_18_4() -> Answer:
     """The network in the endgame 4411-64, at 3-ply."""
     lesson = opened("18", "made", "go_on", "late")
     boards, before = lesson.late[40][:100], lesson.made[40][:100]
-    made = lesson.go_on(SearchPlayer(lesson.network.network, 3), boards)
+    made = [won for _, won in lesson.go_on(SearchPlayer(lesson.network.network, 3), boards)]
     told = compare(made, before, paired=True)
     yield "3-ply makes the 64", *mean_ci95(made)
     yield "3-ply − 1-ply", told.difference, told.half

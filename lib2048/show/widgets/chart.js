@@ -29,6 +29,12 @@ export function brief(number) {
   return points(number, Number.isInteger(number) || Math.abs(number) >= 100 ? 0 : 2);
 }
 
+// The same at an axis with small steps: with the digits that the step has, 0.5, 1.0, 1.5.
+function stepped(number, step) {
+  const digits = String(Number(step.toFixed(9))).split(".")[1]?.length ?? 0;
+  return digits && Math.abs(number) < 1e4 ? points(number, digits) : brief(number);
+}
+
 export class Chart {
   // title: what y is, in words; names: of the lines; write, tick: a number of y as text, here and at
   // the axis (told its step, too); most: the largest that y can be; least: how far its axis reaches at
@@ -40,7 +46,7 @@ export class Chart {
   // seen; tall: pixels, where it is not; picked: takes the place of the columns that a click or Enter
   // chooses, and how much of x a pixel is.  where: an x in words.
   // A look may have an `end`: what stands at the end of its line in place of its name.
-  constructor({ title, names, group, said, zoomed = () => {}, write = brief, tick = brief,
+  constructor({ title, names, group, said, zoomed = () => {}, write = brief, tick = stepped,
     most = null, least = 0, empty = "nothing yet", x = "actions", log = false, steep = false, looks = null,
     bands = [], large = false, tall = TALL, picked = null, where = (x) => `${brief(x)} ${this.x}` }) {
     Object.assign(this, { title, names, group, said, zoomed, write, tick, most, x, part: null });

@@ -13,11 +13,12 @@ const CAPTIONS = {
 };
 
 // A number of points: with decimals where it is small; a chance in per cent, with as many digits as it
-// needs to be told from none and from all.
+// needs to be told from none and from all, and if four would not do, with one.
 export function exactly(number, unit = "points") {
   if (unit === "points") return points(number, Math.abs(number) < 10 ? 2 : 0);
-  const least = Math.min(Math.abs(number), 1 - Math.abs(number)) || 1;
-  return `${points(100 * number, Math.min(4, Math.max(1, Math.ceil(-Math.log10(least)) - 1)))}\u202f%`;
+  const least = Math.min(Math.abs(number), 1 - Math.abs(number));
+  const digits = least < 5e-7 ? 1 : Math.min(4, Math.max(1, Math.ceil(-Math.log10(least)) - 1));
+  return `${points(100 * number, digits)}\u202f%`;
 }
 
 // How much less than the best each value is: 0 for the best, null where there is none.
