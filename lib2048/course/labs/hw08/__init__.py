@@ -274,13 +274,16 @@ def questions(random):
     return [(*case, {}) for case in cases]
 
 
-NARROW_ENDS = [  # a 16 is the target; in the second and the third a larger tile would move
-    [[2, 4, 8, 4], [4, 4, 32, 64], [1024, 512, 256, 128], [2048, 4096, 8192, 16384]],
-    [[8, 8, 32, 64], [128, 256, 512, 1024], [2048, 4096, 8192, 0], [2, 4, 16384, 32768]],
-    [[0, 32, 8, 8], [64, 128, 256, 512], [1024, 2048, 4096, 8192], [2, 4, 16384, 32768]],
-    [[2, 4, 2, 4], [4, 2, 32, 64], [1024, 512, 256, 128], [2048, 4096, 8192, 16384]],
+BOTH = [[2, 4, 4, 2], [8192, 2, 32, 64], [1024, 512, 256, 128], [2048, 4096, 32768, 16384]]
+NARROW_ENDS = [  # the target's exponent and a state: it takes long, or large tiles have to be held
+    (4, [[2, 4, 8, 4], [4, 4, 32, 64], [1024, 512, 256, 128], [2048, 4096, 8192, 16384]]),
+    (4, [[4, 2, 0, 32], [0, 8, 64, 128], [256, 512, 1024, 2048], [4096, 8192, 16384, 32768]]),
+    (4, [[8, 8, 32, 64], [128, 256, 512, 1024], [2048, 4096, 8192, 0], [2, 4, 16384, 32768]]),
+    (3, [[0, 16, 4, 4], [64, 128, 256, 512], [1024, 2048, 4096, 8192], [2, 32, 16384, 32768]]),
+    (4, [[2, 4, 2, 4], [4, 2, 32, 64], [1024, 512, 256, 128], [2048, 4096, 8192, 16384]]),
+    (3, BOTH),
+    (4, BOTH),
 ]
-TWO_TARGETS = [[[2, 4, 4, 2], [8192, 2, 32, 64], [1024, 512, 256, 128], [2048, 4096, 32768, 16384]]]
 SHAPES = {  # formations of few free cells, by the target's exponent
     3: ("4", "22", "31", "41", "32", "311"),
     4: ("41", "32", "42", "33", "321"),
@@ -296,7 +299,7 @@ def endgames(random):
         if _count_states(state, goal, MOST_STATES) < MOST_STATES:
             chance = success(state, goal)
             found["lost" if chance == 0 else "certain" if chance == 1 else "luck"].append(case)
-    known = [*_known(NARROW_ENDS, 4), *_known(TWO_TARGETS, 3), *_known(TWO_TARGETS, 4)]
+    known = [(from_tiles(rows), goal) for goal, rows in NARROW_ENDS]
     return [*known, *found["lost"][:4], *found["certain"][:4], *found["luck"][:10]]
 
 
@@ -310,9 +313,9 @@ def _endgame(random):
     return symmetries(board)[int(random.integers(8))], goal
 
 
-def _count_states(state, goal, most, count=0):
+def _count_states(state, goal, most):
     """Count the states that a search without memory meets, whatever it moves; `most` at most."""
-    todo = [state]
+    todo, count = [state], 0
     while todo and count < most:
         count += 1
         for _, after, _ in afterstates(todo.pop()):
@@ -758,6 +761,12 @@ EXERCISES = [
             "discounted": ("expected(after", "0.99 * expected(after"),
             "discounted 0.9": ("expected(after", "0.9 * expected(after"),
             "dead_won": ("default=0.0", "default=1.0"),
+        } | {
+            f"one_turn {n}": (MOST, "max((of_afterstate(s, left - 1) for s in found), default=0.0)",
+                              "of_state(state):", f"of_state(state, left={n}):",
+                              "(after):", "(after, left):", "expected(after, of_state)",
+                              "expected(after, lambda s: of_state(s, left)) if left else 0.0")
+            for n in (2, 4, 6)
         } | {f"dead {n}": ("default=0.0", f"default={n}") for n in sorted({-1, DEAD} - {0})}
         | _inside(success, expected=("half", "swapped", "not_divided", "sixteen", "only_twos",
                                      "luckiest", "unluckiest", "alive", "first_cell share",
@@ -766,13 +775,14 @@ EXERCISES = [
             "luck_first": ("return of_state(state)", "return of_afterstate(state)"),
             "stuck": (LEGAL.replace("reward", "_"), SLID.replace("reward", "_")),
             "added": (MOST, f"sum({ALL})"),
-            "at_least_one": (MOST,
-                             f"1 - np.prod([1 - chance for chance in {ALL}])"),
+            "at_least_one": (MOST, f"1 - np.prod([1 - chance for chance in {ALL}])"),
             "first": (MOST, f"next({ALL}, 0.0)"),
             "failure": ("return of_state(state)", "return 1 - of_state(state)"),
             "per_cent": ("return of_state(state)", "return 100 * of_state(state)"),
             "rounded": ("return of_state(state)", "return round(of_state(state), 2)"),
             "smaller_stand": (LARGER[0], "_larger(after, 1)", LARGER[1], "_larger(state, 1)"),
+            "fixed stand": (LARGER[0], "_larger(after, 4)", LARGER[1], "_larger(state, 4)"),
+            "fixed win": (WON, "4 in to_exponents(after)"),
             "no_goal": ("    return of_state(state)", "    known = success.__dict__.setdefault("
                         "'known', {})\n    return known.setdefault(int(state), of_state(state))"),
         },
