@@ -1,7 +1,10 @@
-"""hw08: equally good actions, and what its tables are asked."""
+"""hw08: equally good actions, what its tables are asked, and endgames as the engine solves them."""
 
-from lib2048 import from_tiles
+import pytest
+
+from lib2048 import afterstates, endgame, from_tiles
 from lib2048.course.labs import hw08
+from lib2048.course.labs.cases import trial
 from lib2048.course.labs.exercise import changed
 
 
@@ -23,3 +26,26 @@ def test_each_value_function_is_asked_with_a_table_of_its_own():
 def test_what_is_asked_of_a_table_is_said_in_words():
     case = from_tiles(hw08.CORNERS), (1, 2, 0), (hw08.FIFTY,), {}
     assert hw08.asked(case)["asked in turn"] == "for 1, 2 and 0 plies"
+
+
+def test_endgames_have_the_chances_of_the_engines_tables():
+    tables = [
+        endgame.solve(shape, 1 << goal, progress=False, exact=True)
+        for goal, shapes in hw08.SHAPES.items()
+        for shape in shapes
+    ]
+    tried, compared = trial("hw08.success", 7), 0
+    for board, goal in map(tried.case, tried.picks()):
+        kept = sum(
+            hw08._larger(s, goal) == hw08._larger(board, goal) for _, s, _ in afterstates(board)
+        )
+        for table in tables:
+            # A table knows only what can be reached: of some drawn boards it lacks an action.
+            if (
+                table.formation.exponent == goal
+                and table.knows(board)
+                and len(table.chances(board)) == kept
+            ):
+                assert hw08.success(board, goal) == pytest.approx(table.success(board), abs=1e-12)
+                compared += 1
+    assert compared > 10

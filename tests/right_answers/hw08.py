@@ -4,7 +4,7 @@ import itertools
 import math
 import operator
 from dataclasses import dataclass
-from functools import partial, reduce, wraps
+from functools import cache, partial, reduce, wraps
 from typing import Callable, Optional
 
 import numpy as np
@@ -271,3 +271,110 @@ def tabled__decorated(afterstate, plies, value, table):
         return value(afterstate)
     below = partial(tabled__decorated, plies=plies - 1, value=value, table=table)
     return expected__mean(afterstate, lambda state: best__numpy(state, below))
+
+
+# ---- success
+
+
+def success__search_of_states(state, goal):
+    if goal in lib2048.to_exponents(state):
+        return 1
+    chance, stand = 0, [(c, e) for c, e in enumerate(to_exponents(state)) if e > goal]
+    for action in range(4):
+        after, _ = lib2048.slide(state, action)
+        exponents = to_exponents(after)
+        if after == state or any(exponents[c] != e for c, e in stand):
+            continue
+        won = goal in exponents
+        chance = max(chance, 1.0 if won else expected__loops(after, lambda s: success__search_of_states(s, goal)))
+    return chance
+
+
+@cache
+def success__cached(state, goal):
+    """Return True where it is certain at once."""
+    mask = np.uint64(sum(15 << 4 * c for c, e in enumerate(to_exponents(state)) if e > goal))
+    after = [a for _, a, _ in afterstates(state) if a & mask == state & mask]
+    if any(np.any(to_exponents(a) == goal) for a in after):
+        return True
+    return max([expected__mean(a, lambda s: float(success__cached(s, goal))) for a in after], default=0.0)
+
+
+def success__tiles(state, goal):
+    target, known = 2**goal, {}
+
+    def large(board):
+        return [[tile if tile > target else 0 for tile in row] for row in lib2048.to_tiles(board)]
+
+    def solve(state):
+        if state not in known:
+            known[state] = max(map(of, moves(state)), default=0)
+        return known[state]
+
+    def moves(state):
+        return (a for _, a, _ in afterstates(state) if large(a) == large(state))
+
+    def of(after):
+        return 1.0 if any(target in row for row in lib2048.to_tiles(after)) else expected__product(after, solve)
+
+    return solve(state)
+
+
+def success__layers(state, goal):
+    """Gather all states, and go through them by their tile sums, the largest first."""
+    where = lambda board: [i if i > goal else None for i in to_exponents(board).tolist()]
+    total = lambda board: sum(1 << int(e) for e in to_exponents(board) if e)
+
+    def spawned(after):
+        return [after | np.uint64(e << 4 * c) for c, x in enumerate(to_exponents(after)) if not x for e in (1, 2)]
+
+    found, todo = {}, [state]
+    while todo:
+        now = todo.pop()
+        if now not in found:
+            found[now] = [a for _, a, _ in afterstates(now) if where(a) == where(state)]
+            todo += [s for a in found[now] if goal not in to_exponents(a) for s in spawned(a)]
+    worth = {}
+    for now in sorted(found, key=total, reverse=True):
+        worth[now] = max([1 if goal in to_exponents(a) else expected__tiles(a, worth.get) for a in found[now]] or [0])
+    return worth[state]
+
+
+class Endgame:
+    def __init__(self, goal):
+        self.goal, self.kept = goal, {}
+
+    def wins(self, state):
+        if (key := int(state)) not in self.kept:
+            ahead = [np.uint64(a) for _, a, _ in afterstates(state) if self.stands(state, a)]
+            self.kept[key] = max([0, *(self.mean(a) for a in ahead)])
+        return self.kept[key]
+
+    def stands(self, one, two):
+        return all(a == b or (a <= self.goal and b <= self.goal) for a, b in zip(to_exponents(one), to_exponents(two)))
+
+    def mean(self, after):
+        free = [c for c, e in enumerate(to_exponents(after)) if e == 0]
+        if list(to_exponents(after)).count(self.goal):
+            return 1
+        both = ((p / len(free), after | np.uint64(e << 4 * c)) for c in free for e, p in ((1, 0.9), (2, 0.1)))
+        return sum(p * self.wins(s) for p, s in both)
+
+
+def success__class(state, goal):
+    return Endgame(goal).wins(state)
+
+
+def success__best(state, goal):
+    """What is forbidden is worth nothing, and True is a chance."""
+
+    def value(after):
+        if any(a != b for a, b in zip(to_exponents(after), to_exponents(state)) if max(a, b) > goal):
+            return 0
+        return goal in to_exponents(after) or expected__loops(after, lambda s: success__best(s, goal))
+
+    return _most(state, value)
+
+
+def _most(state, value):
+    return max([value(a) for _, a, _ in afterstates(state)], default=0)

@@ -1,4 +1,4 @@
-"""hw08, expectimax: the max layer, the chance layer, depth, the choice, a table of what is known.
+"""hw08, expectimax: max layer, chance layer, depth, choice, a table, an endgame to its end.
 
 The cases use value functions with exact answers: a number for every board, by a rule of one line.
 In a class with rules of its own a dead end is worth other points than 0, and 4s are as likely as in
@@ -9,6 +9,7 @@ import itertools
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from numbers import Integral
 
 import numpy as np
@@ -18,12 +19,13 @@ from lib2048.course.labs.exercise import Exercise, changed, wrong_if
 from lib2048.course.labs.hw04 import random_game
 from lib2048.course.labs.outcomes import text_of
 from lib2048.course.labs.seeds import ODDS, rules_of
+from lib2048.endgame import Formation
 from lib2048.game.board import (
     afterstates,
     count_empty,
     from_tiles,
     slide,  # noqa: F401  a mistake calls it
-    symmetries,  # noqa: F401  and so does this
+    symmetries,
     to_exponents,
 )
 from lib2048.game.spec import ACTIONS
@@ -83,6 +85,30 @@ def tabled(afterstate, plies, value, table):
             expected(afterstate, lambda state: best(state, below)) if plies else value(afterstate)
         )
     return table[key]
+
+
+def success(state, goal):
+    """Return the chance that best play makes a target, if no larger tile moves.
+
+    goal: the target's exponent.  It is searched to the end: no value function is asked.
+    """
+    stand = _larger(state, goal)
+
+    @cache
+    def of_state(state):
+        found = [after for _, after, _ in afterstates(state) if _larger(after, goal) == stand]
+        return max(map(of_afterstate, found), default=0.0)
+
+    @cache
+    def of_afterstate(after):
+        return 1.0 if goal in to_exponents(after) else expected(after, of_state)
+
+    return of_state(state)
+
+
+def _larger(board, goal):
+    """Return the exponents of a board, with 0 for all that are not above the target's."""
+    return [exponent * (exponent > goal) for exponent in to_exponents(board).tolist()]
 
 
 # ---------------------------------------------------------------- what is tried
@@ -248,6 +274,56 @@ def questions(random):
     return [(*case, {}) for case in cases]
 
 
+BOTH = [[2, 4, 4, 2], [8192, 2, 32, 64], [1024, 512, 256, 128], [2048, 4096, 32768, 16384]]
+NARROW_ENDS = [  # the target's exponent and a state: it takes long, or large tiles have to be held
+    (4, [[2, 4, 8, 4], [4, 4, 32, 64], [1024, 512, 256, 128], [2048, 4096, 8192, 16384]]),
+    (4, [[4, 2, 0, 32], [0, 8, 64, 128], [256, 512, 1024, 2048], [4096, 8192, 16384, 32768]]),
+    (4, [[8, 8, 32, 64], [128, 256, 512, 1024], [2048, 4096, 8192, 0], [2, 4, 16384, 32768]]),
+    (3, [[0, 16, 4, 4], [64, 128, 256, 512], [1024, 2048, 4096, 8192], [2, 32, 16384, 32768]]),
+    (4, [[2, 4, 2, 4], [4, 2, 32, 64], [1024, 512, 256, 128], [2048, 4096, 8192, 16384]]),
+    (3, BOTH),
+    (4, BOTH),
+]
+SHAPES = {  # formations of few free cells, by the target's exponent
+    3: ("4", "22", "31", "41", "32", "311"),
+    4: ("41", "32", "42", "33", "321"),
+}
+MOST_STATES = 300  # that a search without memory meets, though it moves what it likes
+
+
+def endgames(random):
+    """Return states of endgames with the target's exponent: certain, lost, and most in between."""
+    found = {"lost": [], "certain": [], "luck": []}
+    while any(len(cases) < most for cases, most in zip(found.values(), (4, 4, 10))):
+        state, goal = case = _endgame(random)
+        if _count_states(state, goal, MOST_STATES) < MOST_STATES:
+            chance = success(state, goal)
+            found["lost" if chance == 0 else "certain" if chance == 1 else "luck"].append(case)
+    known = [(from_tiles(rows), goal) for goal, rows in NARROW_ENDS]
+    return [*known, *found["lost"][:4], *found["certain"][:4], *found["luck"][:10]]
+
+
+def _endgame(random):
+    """Draw a state of a formation, in any of its images; return it with the target's exponent."""
+    goal = int(random.choice(list(SHAPES)))
+    shape = Formation(str(random.choice(SHAPES[goal])), 1 << goal)
+    large = iter(random.permutation(np.arange(goal + 1, 16)).tolist())
+    cells = [int(random.integers(goal)) if c in shape.cells else next(large) for c in range(16)]
+    board = np.uint64(sum(exponent << 4 * cell for cell, exponent in enumerate(cells)))
+    return symmetries(board)[int(random.integers(8))], goal
+
+
+def _count_states(state, goal, most):
+    """Count the states that a search without memory meets, whatever it moves; `most` at most."""
+    todo, count = [state], 0
+    while todo and count < most:
+        count += 1
+        for _, after, _ in afterstates(todo.pop()):
+            if goal not in to_exponents(after):
+                expected(after, lambda state: todo.append(state) or 0)
+    return count
+
+
 # ---------------------------------------------------------------- how it is judged
 
 
@@ -287,6 +363,18 @@ def of_questions(case):
         "yes the same board is asked for with several depths": len({*plies}) > 1,
         "yes there are two value functions, with a table each": len(values) > 1,
         "the most plies that are asked for": max(plies),
+    }
+
+
+def of_endgames(case):
+    """Return by what the case of an endgame may be told from others."""
+    state, goal = case
+    stand, legal = _larger(state, goal), [after for _, after, _ in afterstates(state)]
+    taken = [after for after in legal if _larger(after, goal) == stand]
+    return {
+        "yes some action would move a large tile": len(taken) < len(legal),
+        "yes there is an action that may be taken": bool(taken),
+        "yes the target can be made at once": any(goal in to_exponents(a) for a in taken),
     }
 
 
@@ -460,6 +548,11 @@ LAYER = "best(state, lambda after: ahead(after, plies - 1, value))"
 KEY = "int(afterstate), plies"
 STATE_KEY = "(int(state), plies - 1)"
 LOOKED = "    if key not in table:"
+
+STANDS, WON = " if _larger(after, goal) == stand", "goal in to_exponents(after)"
+LARGER = "_larger(after, goal)", "_larger(state, goal)"
+FOUND, ALL = "[after for _, after, _", "map(of_afterstate, found)"
+MOST = f"max({ALL}, default=0.0)"
 
 EXERCISES = [
     Exercise(
@@ -641,5 +734,59 @@ EXERCISES = [
         show={"plies": "hidden", "value": "hidden", "table": "hidden"},
         given=asked, features=of_questions,
         result={"answers": "text", "most look-ups of one board": "text"},
+    ),
+    Exercise(
+        "hw08", success, endgames, features=of_endgames,
+        mistakes={
+            "moves": (STANDS, ""),
+            "moves sorted": (STANDS, " if sorted(_larger(after, goal)) == sorted(stand)"),
+            "moved_win": (STANDS, f"{STANDS} or goal in to_exponents(after)"),
+            "filled": (STANDS, " if all(e for e, old in zip(to_exponents(after), stand) if old)"),
+            "moves largest": (STANDS, " if _larger(after, max(stand) - 1) == "
+                              "_larger(state, max(stand) - 1)"),
+            "target_stands": (LARGER[0], "_larger(after, goal - 1)",
+                              LARGER[1], "_larger(state, goal - 1)"),
+            "tile": ("goal in", "1 << goal in"),
+            "larger_wins": (WON, "max(to_exponents(after)) >= goal"),
+            "points": (FOUND, "[(reward, after) for _, after, reward", MOST,
+                       "max((r + of_afterstate(s) for r, s in found), default=DEAD)"),
+            "by_points": (FOUND, "[(reward, after) for _, after, reward", MOST,
+                          "of_afterstate(max(found)[1]) if found else 0.0"),
+            "mean": (MOST, f"sum({ALL}) / max(len(found), 1)"),
+            "worst": ("max(map", "min(map"),
+            "one_turn": ("expected(after, of_state)", "0.0"),
+            "one_turn one_spawn": ("expected(after, of_state)", "expected(after, lambda state: any("
+                                   "goal in to_exponents(s) for _, s, _ in afterstates(state) "
+                                   "if _larger(s, goal) == stand))"),
+            "discounted": ("expected(after", "0.99 * expected(after"),
+            "discounted 0.9": ("expected(after", "0.9 * expected(after"),
+            "dead_won": ("default=0.0", "default=1.0"),
+        } | {
+            f"one_turn {n}": (MOST, "max((of_afterstate(s, left - 1) for s in found), default=0.0)",
+                              "of_state(state):", f"of_state(state, left={n}):",
+                              "(after):", "(after, left):", "expected(after, of_state)",
+                              "expected(after, lambda s: of_state(s, left)) if left else 0.0")
+            for n in (2, 4, 6)
+        } | {f"dead {n}": ("default=0.0", f"default={n}") for n in sorted({-1, DEAD} - {0})}
+        | _inside(success, expected=("half", "swapped", "not_divided", "sixteen", "only_twos",
+                                     "luckiest", "unluckiest", "alive", "first_cell share",
+                                     "left_out")),
+        slips={
+            "luck_first": ("return of_state(state)", "return of_afterstate(state)"),
+            "stuck": (LEGAL.replace("reward", "_"), SLID.replace("reward", "_")),
+            "added": (MOST, f"sum({ALL})"),
+            "at_least_one": (MOST, f"1 - np.prod([1 - chance for chance in {ALL}])"),
+            "first": (MOST, f"next({ALL}, 0.0)"),
+            "failure": ("return of_state(state)", "return 1 - of_state(state)"),
+            "per_cent": ("return of_state(state)", "return 100 * of_state(state)"),
+            "rounded": ("return of_state(state)", "return round(of_state(state), 2)"),
+            "smaller_stand": (LARGER[0], "_larger(after, 1)", LARGER[1], "_larger(state, 1)"),
+            "fixed stand": (LARGER[0], "_larger(after, 4)", LARGER[1], "_larger(state, 4)"),
+            "fixed win": (WON, "4 in to_exponents(after)"),
+            "no_goal": ("    return of_state(state)", "    known = success.__dict__.setdefault("
+                        "'known', {})\n    return known.setdefault(int(state), of_state(state))"),
+        },
+        outcome=lambda success, *case: success(*case),  # True, too, is a chance of 1
+        show={"goal": "hidden"}, given=lambda case: {"target": f"{1 << case[1]}, goal = {case[1]}"},
     ),
 ]  # fmt: skip
