@@ -5,9 +5,10 @@ say (how tiles slide, what is put in) is a *rules* module: compiled functions of
 kernels call as `rules.slide`, `rules.spawn` ….  `Game.bind` returns a kernel that calls those of
 its own game, compiled once and inlined; for 2048 that is the kernel as it was written.
 
-A state is a board and one more word, for what a game remembers beside its tiles: 0 in 2048, where
-the compiler removes it.  Players see its lowest bits only: in Threes! which card comes next, and
-not what is left in the deck.  Another game is another module that holds what `Rules` says.
+A state is a board and one more word, for what a game remembers beside its tiles: in 2048 where its
+65536 stands, 0 until there is one.  Players of other games see its lowest bits only: in Threes!
+which card comes next, and not what is left in the deck.  Another game is another module that holds
+what `Rules` says.
 """
 
 import inspect
@@ -36,7 +37,7 @@ class Rules(Hashable, Protocol):
     SEEN_BITS: np.uint64  # how many bits these are
     SEEN: np.uint64  # and a 1 in each of them
     MOST_OUTCOMES: np.uint64  # of one spawn: 32 in 2048, 2 tiles in 16 cells; at most 1024
-    MOST_WORD: int  # the largest word, below 2^16; 0 where nothing is shown
+    MOST_WORD: int  # the largest word, below 2^16; 0 where nothing is kept
 
     def slide(self, board, game):
         """Return (up, right, down, left, and the reward of each).
@@ -124,7 +125,8 @@ def _odd(rules):
         return f"{said}: nothing is shown, (), 0, 0, or one of four things, 2, 3"
     if not 1 <= rules.MOST_OUTCOMES <= 1024:
         return f"MOST_OUTCOMES {rules.MOST_OUTCOMES}: from 1 to 1024"
-    if not rules.SEEN <= rules.MOST_WORD < (MOST_WORDS if bits else 1):
+    first = not FAMILIES  # 2048, whose word is told only where it matters
+    if not rules.SEEN <= rules.MOST_WORD < (MOST_WORDS if bits or first else 1):
         return f"MOST_WORD {rules.MOST_WORD}: from SEEN to 65535, and 0 where nothing is shown"
     return ""
 
@@ -138,6 +140,7 @@ class Game(NamedTuple):
     fours: np.uint64  # a spawned tile is a 4 where 32 random bits fall below this number
     four: np.float64  # the same as a chance
     family: np.uint64  # which rules: their number in FAMILIES
+    apart: bool = False  # whether two 32768s of 2048 stay apart, see `tile_65536`
 
     @property
     def rules(self) -> Rules:
@@ -180,9 +183,11 @@ class Game(NamedTuple):
     def seen(self, board, word):
         """Return what a player is told of a state: (board,), or (board, word) with what is shown.
 
-        Players of games without words need to know nothing of them.
+        Players of 2048 need to know nothing of words until there is a 65536.
         """
-        return (board, word & self.rules.SEEN) if self.rules.SHOWN else (board,)
+        if self.rules.SHOWN:
+            return board, word & self.rules.SEEN
+        return (board, word) if word else (board,)
 
     def shown(self, word) -> str:
         """Return what is shown beside a board, such as the next card, "" where nothing is."""

@@ -25,8 +25,8 @@ FOUR = float(PLAYED.four)
 
 
 def _of_class(function, **others):
-    """Return a function of `spec` by the class's rules; that very function in a plain class."""
-    return changed(function, **others, __name__=__name__) if RULES.own else function
+    """Return a function of `spec` by the class's rules, whose game ends at LARGEST."""
+    return changed(function, **others, __name__=__name__)
 
 
 slide_row = _of_class(spec.slide_row, LARGEST_TILE=LARGEST)
