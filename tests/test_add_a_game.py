@@ -157,7 +157,7 @@ def edited(**changes):
     """Return the rules of 2048 as another module, with changes; a name that is None is left out."""
     module = types.ModuleType("odd")
     vars(module).update({k: x for k, x in vars(rules_2048).items() if k[0] != "_"})
-    vars(module).update({"NAME": "odd", "MOST_WORD": 0} | changes)  # and no word
+    vars(module).update({"NAME": "odd"} | changes)
     for name in [name for name, thing in changes.items() if thing is None]:
         delattr(module, name)
     return module

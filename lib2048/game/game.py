@@ -37,7 +37,7 @@ class Rules(Hashable, Protocol):
     SEEN_BITS: np.uint64  # how many bits these are
     SEEN: np.uint64  # and a 1 in each of them
     MOST_OUTCOMES: np.uint64  # of one spawn: 32 in 2048, 2 tiles in 16 cells; at most 1024
-    MOST_WORD: int  # the largest word, below 2^16; 0 where nothing is kept
+    MOST_WORD: int  # the largest word, below 2^16; 0 where nothing is shown
 
     def slide(self, board, game):
         """Return (up, right, down, left, and the reward of each).
@@ -125,8 +125,7 @@ def _odd(rules):
         return f"{said}: nothing is shown, (), 0, 0, or one of four things, 2, 3"
     if not 1 <= rules.MOST_OUTCOMES <= 1024:
         return f"MOST_OUTCOMES {rules.MOST_OUTCOMES}: from 1 to 1024"
-    first = not FAMILIES  # 2048, whose word is told only where it matters
-    if not rules.SEEN <= rules.MOST_WORD < (MOST_WORDS if bits or first else 1):
+    if not rules.SEEN <= rules.MOST_WORD < (MOST_WORDS if bits else 1):
         return f"MOST_WORD {rules.MOST_WORD}: from SEEN to 65535, and 0 where nothing is shown"
     return ""
 
@@ -140,7 +139,7 @@ class Game(NamedTuple):
     fours: np.uint64  # a spawned tile is a 4 where 32 random bits fall below this number
     four: np.float64  # the same as a chance
     family: np.uint64  # which rules: their number in FAMILIES
-    apart: bool = False  # whether two 32768s of 2048 stay apart, see `tile_65536`
+    apart: bool = False  # whether two 15s do not merge, see `tile_65536`
 
     @property
     def rules(self) -> Rules:
@@ -156,6 +155,11 @@ class Game(NamedTuple):
     def columns(self) -> int:
         """The number of columns."""
         return 4 - int(self.right) // 4
+
+    @property
+    def most_word(self) -> int:
+        """The largest word of a state: in 2048 the last of its cells, see `tile_65536`."""
+        return 16 if self.family == 0 else self.rules.MOST_WORD
 
     @property
     def places(self) -> list[int]:
@@ -231,6 +235,7 @@ def new_game(rows: int = 4, columns: int = 4, four: float = FOUR_CHANCE, family:
         fours=np.uint64(round(four * 2**32)),
         four=np.float64(abs(four)),  # -0.0 is written as 0
         family=np.uint64(family),
+        apart=family != 0,  # rules made from those of 2048 know no tile above 15
     )
 
 

@@ -14,7 +14,7 @@ from lib2048.machine.kernels import kernel, part
 
 NAME, OPTIONS = "2048", ("four",)
 MOST_OUTCOMES = np.uint64(32)  # 2 tiles in 16 cells
-SHOWN, SEEN_BITS, SEEN, MOST_WORD = (), np.uint64(0), np.uint64(0), 16  # see `tile_65536`
+SHOWN, SEEN_BITS, SEEN, MOST_WORD = (), np.uint64(0), np.uint64(0), 0  # see `tile_65536`
 
 # ---------------------------------------------------------------- slide tables
 

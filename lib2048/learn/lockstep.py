@@ -204,7 +204,7 @@ class Lockstep:
         """Return what the arrays of a state must be, {name: `Form`}."""
         count, last_game = len(self.places), min(self._limits.last_game, MOST)
         limits = {"number": (-1, last_game - 1), "score": (0, MOST), "action": (0, 3)}
-        limits |= {"word": (0, self.game.rules.MOST_WORD)}
+        limits |= {"word": (0, self.game.most_word)}
         limits |= {"length": (0, LONGEST_GAME - 1), "start": (-1, LONGEST_GAME - 1)}
         places = {
             f"place_{name}": Form(PLACE[name].name, (count,), *limits.get(name, ()))

@@ -95,7 +95,7 @@ def starts_forms(starts, game):
         "pool": Form("uint64", starts.pool.shape),
         "entered": Form("int64", starts.entered.shape, 0),
         "trail": Form("uint64", (lanes, None)),
-        "words": Form("uint64", (lanes, None), 0, game.rules.MOST_WORD),
+        "words": Form("uint64", (lanes, None), 0, game.most_word),
         "visits": Form("int64", starts.visits.shape, 0),
     }
     return {name: forms[name] for name in _kept(starts)}

@@ -434,6 +434,9 @@ def _in_state(limits, word):
         limits.optimistic,
         limits.stages,
         in_state(limits.game, word),
+        limits.tables,
+        limits.rows,
+        limits.halve,
     )
 
 
@@ -467,7 +470,7 @@ def halved(board):
 
     The gap is the largest tile below 32768 that is missing.  No two tiles become equal, so that
     the same actions are legal and merge the same tiles; but a network has met such boards often.
-    (Guei et al. 2021 call it tile-downgrading.)  Two 32768s, which do not merge, stay as they are.
+    (Guei et al. 2021 call it tile-downgrading.)  A board with two 32768s stays as it is.
     """
     there, tops, gap = ZERO, 0, TOP
     for shift in range(ZERO, np.uint64(64), QUAD):
