@@ -19,8 +19,8 @@ const STEPS = {
 
 class Replay {
   // boards, afterstates: texts of 16 hexadecimal digits a step; actions: 0..3, or null at the end;
-  // rewards, scores, values, words: numbers, null for no value; afterwords: of the afterstates, in a game with a
-  // 65536; game: its `Rules`; moved: hears of every new position.
+  // rewards, scores, values, words: numbers, null for no value; afterwords: of the afterstates, 0
+  // without a 65536; game: its `Rules`; moved: hears of every new position.
   constructor(root, { boards, afterstates, afterwords = [], position = 0, moved = () => {}, ...record }) {
     const { actions, rewards, scores, values, words, game } = record;
     Object.assign(this, { root, actions, rewards, scores, values, words, game, moved, playing: null });

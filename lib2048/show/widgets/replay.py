@@ -4,7 +4,6 @@ from traitlets import Dict, Int, validate
 
 from lib2048.game import board as rules
 from lib2048.game.game import parse_game
-from lib2048.game.tile_65536 import TILE
 from lib2048.play.evaluation import scores_after
 from lib2048.play.evaluation import shown as shown_of
 from lib2048.show import draw
@@ -43,11 +42,8 @@ class ReplayWidget(BrowserWidget):
                 raise ValueError(f"step {number}: {step.action!r} is no action: 0..3, or None")
             rules.to_tiles(step.board, self._game)
         self.scores = scores_after(self.steps, self._game)
-        record = _in_json(self.steps, self._game) | {
-            "scores": self.scores,
-            "game": told(self._game),
-        }
-        super().__init__(record=record)
+        record = _in_json(self.steps, self._game)
+        super().__init__(record=record | {"scores": self.scores, "game": told(self._game)})
 
     def static(self):
         """Return a `Picture` of key moments: the start, the last new largest tiles, the end."""
@@ -74,23 +70,15 @@ class ReplayWidget(BrowserWidget):
 def _in_json(steps, game):
     """Return what replay.js shows of a game: boards as one text, 16 hexadecimal digits each.
 
-    words: of the states, and in a game with a 65536, which these digits do not hold, of the
-    afterstates as well.
+    words, afterwords: of the states and of the afterstates, whose 65536 these digits do not hold.
     """
     values = (step.value for step in steps)
-    large = game.rules is rules.WHOLE.rules and any(map(_large, steps))
-    after = (rules.parts(shown_of(step, game)[1])[1] for step in steps) if large else ()
     return {
         "boards": "".join(to_hex(step.board) for step in steps),
         "afterstates": "".join(to_hex(step.afterstate) for step in steps),
         "words": [int(getattr(step, "word", 0)) for step in steps],
-        "afterwords": [int(word) for word in after],
+        "afterwords": [int(rules.parts(shown_of(step, game)[1])[1]) for step in steps],
         "actions": [None if step.action is None else int(step.action) for step in steps],
         "rewards": [int(step.reward) for step in steps],
         "values": [value and round(value, 3) for value in map(finite, values)],
     }
-
-
-def _large(step):
-    """Say whether a step has, or makes, a 65536."""
-    return bool(getattr(step, "word", 0)) or step.reward >= TILE
